@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The channels by which operators come; the doors go by the same names.
+// The channels by which operators answer; their listeners have the same names.
 const (
 	// ChannelOperator is the operators' socket, and the [Request.Caller] of what
 	// operators run themselves.
@@ -37,15 +37,15 @@ func UID(credential string) (uid uint32, ok bool) {
 // "slack:U07A".
 func Account(service, id string) string { return service + ":" + id }
 
-// Approver is who answers, as a door of the operators knows it.
+// Approver is who answers, as a listener of the operators knows it.
 type Approver struct {
 	// Person is a name among the configured people, empty if the credential maps
 	// to nobody.
 	Person string
 	Groups []string
-	// Credential is by what the door knows them, such as "uid:1000".
+	// Credential is by what the listener knows them, such as "uid:1000".
 	Credential string
-	// Channel is the door: "operator", "console" or a chat service.
+	// Channel is the listener: "operator", "console" or a chat service.
 	Channel string
 }
 

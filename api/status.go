@@ -19,7 +19,7 @@ type Status struct {
 	Warnings  []string         `json:"warnings"`
 }
 
-// ListenerStatus is one door for agents and the platforms it speaks for.
+// ListenerStatus is a listener for agents, with the platforms for which it may speak.
 type ListenerStatus struct {
 	Name      string   `json:"name"`
 	Listen    string   `json:"listen"`

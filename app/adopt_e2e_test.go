@@ -102,9 +102,9 @@ type diary struct {
 	lines int
 }
 
-func (d *diary) write(ctx context.Context, door *client.Client) {
+func (d *diary) write(ctx context.Context, agent *client.Client) {
 	for {
-		a, err := door.Execute(ctx, inChat(d.session, fmt.Sprintf("echo %d >> diary", d.lines+1)), client.News{})
+		a, err := agent.Execute(ctx, inChat(d.session, fmt.Sprintf("echo %d >> diary", d.lines+1)), client.News{})
 		if err != nil || a.Status != bailiff.Completed {
 			return
 		}
@@ -132,13 +132,13 @@ func countOf(name string) string {
 }
 
 // tell writes a line to a background process and wants an answer.
-func tell(t *testing.T, door *client.Client, id, line, want string) {
+func tell(t *testing.T, agent *client.Client, id, line, want string) {
 	t.Helper()
-	mustComplete(t, door, attending("s1", "submit", id, line))
+	mustComplete(t, agent, attending("s1", "submit", id, line))
 	for range 100 {
 		poll := attending("s1", "wait", id, "")
 		poll.Args.Timeout = 1
-		if a := mustComplete(t, door, poll); strings.Contains(a.Output, want) {
+		if a := mustComplete(t, agent, poll); strings.Contains(a.Output, want) {
 			return
 		}
 	}
@@ -146,9 +146,9 @@ func tell(t *testing.T, door *client.Client, id, line, want string) {
 }
 
 // awaitOutput runs a command until it prints what is wanted.
-func awaitOutput(t *testing.T, door *client.Client, command, want string) {
+func awaitOutput(t *testing.T, agent *client.Client, command, want string) {
 	t.Helper()
-	awaitThat(t, command+" to print "+want, func() bool { return mustComplete(t, door, inChat("s1", command)).Output == want })
+	awaitThat(t, command+" to print "+want, func() bool { return mustComplete(t, agent, inChat("s1", command)).Output == want })
 }
 
 // wantNothingOf wants no container and no volume of a state folder.

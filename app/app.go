@@ -42,22 +42,22 @@ type App struct {
 	*core
 	file    string // the configuration, as [Config] names it
 	started time.Time
-	up      chan struct{} // closed when every door is served
+	up      chan struct{} // closed when every listener is served
 
 	// unwatched is why changes of the policies go unseen; nil while they are seen.
 	unwatched outage.Outage
 
-	mu              sync.Mutex // guards cfg.Agent.Listeners too, once doors are served
+	mu              sync.Mutex // guards cfg.Agent.Listeners too, once listeners are served
 	stopping        bool
-	agents          []*door // as cfg.Agent.Listeners
+	agents          []*listener // as cfg.Agent.Listeners
 	mcpServers      mcpServers
-	operator        *door
-	console         *door // nil if there is none
+	operator        *listener
+	console         *listener // nil if there is none
 	services        chats
 	metricsServer   *http.Server // nil if there is no page
 	metricsListener net.Listener
 	serving         sync.WaitGroup
-	failed          chan error // holds the fault of the first door that failed
+	failed          chan error // holds the fault of the first listener that failed
 }
 
 // New builds everything and opens every listener, but serves nothing yet.
@@ -81,13 +81,13 @@ func open(ctx context.Context, cfg *config.Config, log *slog.Logger, version str
 		return nil, err
 	}
 	s := &App{core: core, started: time.Now(), up: make(chan struct{}), failed: make(chan error, 1)}
-	if err := s.openDoors(); err != nil {
+	if err := s.openListeners(); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil
 }
 
-// Run serves until ctx ends or a door fails, then stops everything.
+// Run serves until ctx ends or a listener fails, then stops everything.
 func (a *App) Run(ctx context.Context) error {
 	background, cancel := context.WithCancel(ctx)
 	a.background(background)
@@ -104,19 +104,19 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(err, a.stop())
 }
 
-// stop closes the doors, then the core, and returns when nothing runs any more.
+// stop closes the listeners, then the core, and returns when nothing runs any more.
 func (a *App) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	var doors sync.WaitGroup
+	var listeners sync.WaitGroup
 	fault := a.services.close()
 	a.mu.Lock()
-	a.stopping = true // no reload opens a door from here on
+	a.stopping = true // no reload opens a listener from here on
 	a.mu.Unlock()
-	for _, d := range a.doors() {
-		doors.Go(func() { a.shut(ctx, d) })
+	for _, d := range a.openedListeners() {
+		listeners.Go(func() { a.shut(ctx, d) })
 	}
-	doors.Wait()
+	listeners.Wait()
 	closeMCP(a.mcpServers.retire(nil))
 	err := errors.Join(fault, a.core.close(ctx))
 	if a.metricsServer != nil {

@@ -88,7 +88,7 @@ type text struct {
 	yes, told, no map[string]bool
 }
 
-// round runs a sidecar, with agents and operators at its doors, until it is killed.
+// round runs a sidecar, with agents and operators at its listeners, until it is killed.
 func (l *life) round() {
 	p := launch(l.t, l.folder, l.config)
 	ctx, end := context.WithCancel(l.t.Context())
@@ -111,10 +111,10 @@ func (l *life) round() {
 }
 
 // ask brings new commands, and earlier ones again, until the sidecar is gone.
-func (l *life) ask(ctx context.Context, door *client.Client) {
+func (l *life) ask(ctx context.Context, agent *client.Client) {
 	for ctx.Err() == nil {
 		req := l.next()
-		if _, err := door.Execute(ctx, req, client.News{}); err != nil {
+		if _, err := agent.Execute(ctx, req, client.News{}); err != nil {
 			return
 		}
 	}

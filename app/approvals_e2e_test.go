@@ -258,11 +258,11 @@ func countEnds(t *testing.T, d *counted, reqs <-chan bailiff.Request) map[string
 	const clients = 8
 	counts := make(chan map[string]int)
 	for range clients {
-		door := d.client(t)
+		agent := d.client(t)
 		go func() {
 			ends := map[string]int{}
 			for req := range reqs {
-				a, err := door.Execute(t.Context(), req, client.News{})
+				a, err := agent.Execute(t.Context(), req, client.News{})
 				if err != nil {
 					t.Error(err)
 				}

@@ -56,7 +56,7 @@ func newTexts(b *testing.B, send func(*testing.B, bailiff.Request)) func() {
 // poster sends requests to /v1/execute and wants them completed.
 func (r *running) poster() func(*testing.B, bailiff.Request) {
 	socket := r.cfg.Agent.Listeners[0].Listen.Address
-	door := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	agent := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	return func(b *testing.B, req bailiff.Request) {
@@ -64,7 +64,7 @@ func (r *running) poster() func(*testing.B, bailiff.Request) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		resp, err := door.Post("http://x/v1/execute", "application/json", bytes.NewReader(body))
+		resp, err := agent.Post("http://x/v1/execute", "application/json", bytes.NewReader(body))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -114,8 +114,8 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-func mustComplete(tb testing.TB, door *client.Client, req bailiff.Request) api.Answer {
-	a, err := door.Execute(context.Background(), req, client.News{})
+func mustComplete(tb testing.TB, agent *client.Client, req bailiff.Request) api.Answer {
+	a, err := agent.Execute(context.Background(), req, client.News{})
 	if err != nil || a.Status != bailiff.Completed {
 		tb.Fatalf("answer is %s %s %v", a.Status, a.Message, err)
 	}

@@ -21,14 +21,14 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 		t.Run(backend, func(t *testing.T) {
 			_, law := shippedWith(t, "      terminal: allow\n", "      terminal: allow\n      web_search: allow\n")
 			s := startSidecar(t, section, law)
-			door := s.client(t)
-			if err := door.RegisterTools(t.Context(), "scripts", []string{"web_search"}); err != nil {
+			agent := s.client(t)
+			if err := agent.RegisterTools(t.Context(), "scripts", []string{"web_search"}); err != nil {
 				t.Fatal(err)
 			}
 			var calls []api.ToolCall
 			search := func(c api.ToolCall) {
 				calls = append(calls, c)
-				if err := door.AnswerTool(t.Context(), c.ID, api.ToolAnswer{Result: []byte(`{"hits": [1, 2]}`)}); err != nil {
+				if err := agent.AnswerTool(t.Context(), c.ID, api.ToolAnswer{Result: []byte(`{"hits": [1, 2]}`)}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -45,7 +45,7 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 				{"try: b.send_mail()\nexcept b.ToolError as e: print(e)",
 					"the policies do not let scripts of this session call \"send_mail\"\n", 1},
 			} {
-				a, err := door.Execute(t.Context(), script(step.code), client.News{ToolCall: search})
+				a, err := agent.Execute(t.Context(), script(step.code), client.News{ToolCall: search})
 				if err != nil || a.Status != bailiff.Completed || a.Output != step.prints || a.ToolCallsMade != step.calls ||
 					a.Backend != backend || a.Message != "" {
 					t.Errorf("%q was answered %+v, %v", step.code, a, err)
@@ -56,11 +56,11 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 			}
 			slow := script("print('on'); terminal('sleep 600')")
 			slow.Args.Timeout = 1
-			if a := ask(t, door, slow); a.Status != bailiff.TimedOut || !strings.HasPrefix(a.Output, "on\nTraceback") ||
+			if a := ask(t, agent, slow); a.Status != bailiff.TimedOut || !strings.HasPrefix(a.Output, "on\nTraceback") ||
 				strings.Contains(a.Message, "lost") {
 				t.Errorf("a script that waits was answered %+v", a)
 			}
-			if a := ask(t, door, script("print(x)")); a.Output != "41\n" {
+			if a := ask(t, agent, script("print(x)")); a.Output != "41\n" {
 				t.Errorf("afterwards a script was answered %+v", a)
 			}
 			log := decisionLog(t, s)

@@ -20,7 +20,7 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	if err != nil {
 		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)
 	}
-	a.console = &door{page.Door, make(chan struct{})}
+	a.console = &listener{page.Listener, make(chan struct{})}
 	return page.Link, nil
 }
 

@@ -30,7 +30,7 @@ import (
 	"github.com/bailiff-dev/bailiff/metrics"
 )
 
-// core is the sidecar without its doors: everything from a request to its
+// core is the sidecar without its listeners: everything from a request to its
 // answer, wired as the configuration says.
 type core struct {
 	cfg       *config.Config

@@ -31,9 +31,9 @@ func inChat(session, command string) bailiff.Request {
 		Session: bailiff.Session{ID: session, Platform: "telegram", ChatType: "dm", UserID: "42"}}
 }
 
-func ask(t *testing.T, door *client.Client, req bailiff.Request) api.Answer {
+func ask(t *testing.T, agent *client.Client, req bailiff.Request) api.Answer {
 	t.Helper()
-	a, err := door.Execute(t.Context(), req, client.News{})
+	a, err := agent.Execute(t.Context(), req, client.News{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := s.client(t)
+	agent := s.client(t)
 	plain := inChat("s1", "git --version")
 	plain.Env = []string{"GITHUB_TOKEN"}
-	first := ask(t, door, plain)
+	first := ask(t, agent, plain)
 	if len(first.Decision.Env.Forward) != 1 {
 		t.Fatalf("the variable was not forwarded: %+v", first.Decision.Env)
 	}
@@ -65,7 +65,7 @@ func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
 	var argvs sync.WaitGroup
 	var leaked atomic.Value
 	argvs.Go(func() { watchArgv(watching, value, &leaked) })
-	answer := ask(t, door, plain)
+	answer := ask(t, agent, plain)
 	stop()
 	argvs.Wait()
 	if where := leaked.Load(); where != nil {

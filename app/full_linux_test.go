@@ -31,15 +31,15 @@ func onASmallDisk(t *testing.T) (s *running, log string) {
 func TestNothingRunsWhileTheDecisionLogsDiskIsFull(t *testing.T) {
 	t.Parallel()
 	s, log := onASmallDisk(t)
-	door := s.client(t)
-	if a := ask(t, door, inChat("s1", "echo ran > proof")); a.Status != bailiff.Completed {
+	agent := s.client(t)
+	if a := ask(t, agent, inChat("s1", "echo ran > proof")); a.Status != bailiff.Completed {
 		t.Fatalf("answered %+v", a)
 	}
 	mustRun(t, "sh", "-c", "cat /dev/zero >'"+log+"/other' || true")
-	a := ask(t, door, inChat("s1", "echo more >> proof"))
+	a := ask(t, agent, inChat("s1", "echo more >> proof"))
 	lines := 1
 	for ; a.Status == bailiff.Completed; lines++ { // what is left of the last block
-		a = ask(t, door, inChat("s1", "echo more >> proof"))
+		a = ask(t, agent, inChat("s1", "echo more >> proof"))
 	}
 	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "Recording the decision: ") ||
 		!strings.Contains(a.Message, "no space left on device") {
@@ -57,11 +57,11 @@ func TestNothingRunsWhileTheDecisionLogsDiskIsFull(t *testing.T) {
 		"nothing runs while the decision log cannot be written: ") {
 		t.Errorf("the warnings are %q", warnings)
 	}
-	before := ask(t, door, inChat("s1", "true")).Status
+	before := ask(t, agent, inChat("s1", "true")).Status
 	if err := os.Remove(filepath.Join(log, "other")); err != nil {
 		t.Fatal(err)
 	}
-	if a := ask(t, door, inChat("s1", "wc -l < proof")); before != bailiff.Unavailable ||
+	if a := ask(t, agent, inChat("s1", "wc -l < proof")); before != bailiff.Unavailable ||
 		strings.TrimSpace(a.Output) != strconv.Itoa(lines) {
 		t.Errorf("with room again, after %s: %+v, want %d lines of those that ran", before, a, lines)
 	}

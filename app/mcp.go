@@ -16,7 +16,7 @@ import (
 )
 
 // mcps are the listeners' servers of the Model Context Protocol. They outlive the
-// doors, so that a configuration that is read again ends the sessions of no listener
+// listeners, so that a configuration that is read again ends the sessions of no listener
 // that it leaves as it was.
 type mcpServers struct {
 	mu   sync.Mutex
@@ -27,7 +27,7 @@ type mcpServers struct {
 type mcpServer struct {
 	*mcp.Server
 	config config.MCP
-	// agent is that of the listener's present door.
+	// agent is the one that the listener serves now.
 	agent atomic.Pointer[gateway.Agent]
 }
 
@@ -55,7 +55,7 @@ func (a *App) serveMCP(p agentPlan) (http.Handler, error) {
 	}), nil
 }
 
-// at is a listener's server, with the agent of its new door.
+// at is a listener's server, with the agent that the listener serves from now on.
 func (m *mcpServers) at(p agentPlan, c mcp.Config) (server *mcpServer, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

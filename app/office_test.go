@@ -22,7 +22,7 @@ import (
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
-// office is a sidecar with an agent and an operator at its doors.
+// office is a sidecar with an agent and an operator at its listeners.
 type office struct {
 	*running
 	agent, operator *client.Client
@@ -107,11 +107,11 @@ type sent struct {
 }
 
 // send sends a request and does not wait for its answer.
-func send(ctx context.Context, door *client.Client, req bailiff.Request) *sent {
+func send(ctx context.Context, agent *client.Client, req bailiff.Request) *sent {
 	e := &sent{asked: make(chan api.Approval, 1), answer: make(chan api.Answer, 1)}
 	go func() {
 		defer close(e.answer)
-		a, err := door.Execute(ctx, req, client.News{
+		a, err := agent.Execute(ctx, req, client.News{
 			Decision: func(d api.Decided) { e.events = append(e.events, "decision "+d.Decision.Outcome.String()) },
 			Approval: func(a api.Approval) {
 				e.events = append(e.events, "approval "+string(a.State))

@@ -69,10 +69,10 @@ func TestReloadsUnderLoadFailNoRequestAndMixNoRevisions(t *testing.T) {
 	var asked atomic.Int64
 	generations := sync.Map{} // revision -> generation
 	for range 8 {
-		door := s.client(t)
+		agent := s.client(t)
 		clients.Go(func() {
 			for ctx.Err() == nil {
-				d, err := door.Decide(t.Context(), body)
+				d, err := agent.Decide(t.Context(), body)
 				if err != nil {
 					t.Errorf("a request failed: %v", err)
 					return

@@ -27,42 +27,42 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 	for name, section := range isolated {
 		t.Run(name, func(t *testing.T) {
 			s := startSidecar(t, section)
-			door := s.client(t)
-			started := ask(t, door, inBackground("s1",
+			agent := s.client(t)
+			started := ask(t, agent, inBackground("s1",
 				`echo ready; while read -r line; do echo "got $line"; [ "$line" = quit ] && exit 3; done`))
 			id := started.ProcessID
 			if started.Status != bailiff.Completed || id == "" || started.Backend != name {
 				t.Fatalf("answer is %+v", started)
 			}
 			awaitThat(t, "its first line", func() bool {
-				a := ask(t, door, attending("s1", "log", id, ""))
+				a := ask(t, agent, attending("s1", "log", id, ""))
 				return a.Output == "ready\n"
 			})
-			if a := ask(t, door, attending("s1", "poll", id, "")); a.Output != "ready\n" {
+			if a := ask(t, agent, attending("s1", "poll", id, "")); a.Output != "ready\n" {
 				t.Errorf("the first poll told %q", a.Output)
 			}
-			ask(t, door, attending("s1", "write", id, "hel"))
-			ask(t, door, attending("s1", "submit", id, "lo"))
+			ask(t, agent, attending("s1", "write", id, "hel"))
+			ask(t, agent, attending("s1", "submit", id, "lo"))
 			var polled string
 			awaitThat(t, "its answer", func() bool {
-				polled += ask(t, door, attending("s1", "poll", id, "")).Output
+				polled += ask(t, agent, attending("s1", "poll", id, "")).Output
 				return polled != ""
 			})
 			if polled != "got hello\n" {
 				t.Errorf("the next polls told %q", polled)
 			}
-			if a := ask(t, door, inChat("s1", "echo beside it")); a.Status != bailiff.Completed || a.SandboxID != started.SandboxID {
+			if a := ask(t, agent, inChat("s1", "echo beside it")); a.Status != bailiff.Completed || a.SandboxID != started.SandboxID {
 				t.Errorf("a command beside it was answered %+v", a)
 			}
-			if a := ask(t, door, attending("s2", "poll", id, "")); a.Status != bailiff.Failed || a.Code != bailiff.CodeProcess {
+			if a := ask(t, agent, attending("s2", "poll", id, "")); a.Status != bailiff.Failed || a.Code != bailiff.CodeProcess {
 				t.Errorf("another session was answered %+v", a)
 			}
-			ask(t, door, attending("s1", "submit", id, "quit"))
-			if a := ask(t, door, attending("s1", "wait", id, "")); a.ExitCode != 3 || a.Output != "got quit\n" ||
+			ask(t, agent, attending("s1", "submit", id, "quit"))
+			if a := ask(t, agent, attending("s1", "wait", id, "")); a.ExitCode != 3 || a.Output != "got quit\n" ||
 				a.Processes[0].Status != bailiff.Completed {
 				t.Errorf("waiting was answered %+v", a)
 			}
-			if a := ask(t, door, attending("s1", "list", "", "")); len(a.Processes) != 1 || *a.Processes[0].ExitCode != 3 {
+			if a := ask(t, agent, attending("s1", "list", "", "")); len(a.Processes) != 1 || *a.Processes[0].ExitCode != 3 {
 				t.Errorf("listed are %+v", a.Processes)
 			}
 			if text := decisionLog(t, s); !strings.Contains(text, "Background process "+id+" ended.") {
@@ -76,25 +76,25 @@ func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
 	t.Parallel()
 	for name, section := range isolated {
 		t.Run(name, func(t *testing.T) {
-			door := startSidecar(t, section).client(t)
+			agent := startSidecar(t, section).client(t)
 			// One child stays, one is double-forked into a session of its own.
-			id := ask(t, door, inBackground("s1",
+			id := ask(t, agent, inBackground("s1",
 				`echo $$ > pids; sleep 1000 & echo $! >> pids; setsid sh -c 'sleep 1001 & echo $! >> pids' & wait`)).ProcessID
-			beside := ask(t, door, inBackground("s1", "sleep 1002")).ProcessID
-			awaitThat(t, "three processes", func() bool { return ask(t, door, inChat("s1", "wc -l < pids")).Output == "3\n" })
+			beside := ask(t, agent, inBackground("s1", "sleep 1002")).ProcessID
+			awaitThat(t, "three processes", func() bool { return ask(t, agent, inChat("s1", "wc -l < pids")).Output == "3\n" })
 			const running = `for p in $(cat pids); do kill -0 $p 2>/dev/null && echo $p; done; true`
-			if a := ask(t, door, inChat("s1", running)); strings.Count(a.Output, "\n") != 3 {
+			if a := ask(t, agent, inChat("s1", running)); strings.Count(a.Output, "\n") != 3 {
 				t.Fatalf("running are %q", a.Output)
 			}
-			a := ask(t, door, attending("s1", "kill", id, ""))
+			a := ask(t, agent, attending("s1", "kill", id, ""))
 			if a.Status != bailiff.Completed || a.Processes[0].Status != bailiff.Interrupted ||
 				*a.Processes[0].ExitCode != bailiff.ExitInterrupted {
 				t.Errorf("killing was answered %+v", a)
 			}
-			if a := ask(t, door, inChat("s1", running)); a.Output != "" {
+			if a := ask(t, agent, inChat("s1", running)); a.Output != "" {
 				t.Errorf("running are still %q", a.Output)
 			}
-			if a := ask(t, door, attending("s1", "poll", beside, "")); !a.Processes[0].EndedAt.IsZero() {
+			if a := ask(t, agent, attending("s1", "poll", beside, "")); !a.Processes[0].EndedAt.IsZero() {
 				t.Errorf("the process beside it is %+v", a.Processes[0])
 			}
 		})
@@ -110,25 +110,25 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startSidecar(t, "backends: {bubblewrap: {}}", `env: {sources: ["file:`+variables+`"]}`)
-	door := s.client(t)
-	id := ask(t, door, inBackground("s1",
+	agent := s.client(t)
+	id := ask(t, agent, inBackground("s1",
 		`printf "it is ${LANG%??????}"; read -r x; printf "${LANG#?????????????}"; echo .; read -r x`, "LANG")).ProcessID
 	var told string
 	poll := func() bool {
-		told += ask(t, door, attending("s1", "poll", id, "")).Output
+		told += ask(t, agent, attending("s1", "poll", id, "")).Output
 		return told != ""
 	}
 	awaitThat(t, "its first half", poll)
-	if a := ask(t, door, inChat("s1", "cat /proc/[0-9]*/environ")); a.Code != bailiff.CodeOccupied || !strings.Contains(a.Message, id) {
+	if a := ask(t, agent, inChat("s1", "cat /proc/[0-9]*/environ")); a.Code != bailiff.CodeOccupied || !strings.Contains(a.Message, id) {
 		t.Errorf("a command beside it was answered %+v", a)
 	}
-	ask(t, door, attending("s1", "submit", id, ""))
+	ask(t, agent, attending("s1", "submit", id, ""))
 	awaitThat(t, "its second half", func() bool { poll(); return strings.Contains(told, ".") })
 	if strings.Contains(told, "canary") || !strings.Contains(told, "redacted") {
 		t.Errorf("polls told %q", told)
 	}
-	ask(t, door, attending("s1", "kill", id, ""))
-	if a := ask(t, door, inChat("s1", "echo free")); a.Output != "free\n" {
+	ask(t, agent, attending("s1", "kill", id, ""))
+	if a := ask(t, agent, inChat("s1", "echo free")); a.Output != "free\n" {
 		t.Errorf("once it was gone the answer is %+v", a)
 	}
 }
@@ -136,17 +136,17 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 func TestAProcessEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
-	door := s.client(t)
+	agent := s.client(t)
 	var a api.Answer
 	for range 2 { // what one session leaves does not keep the next from its room
-		a = ask(t, door, inBackground("s1", "sleep 1003"))
+		a = ask(t, agent, inBackground("s1", "sleep 1003"))
 		if a.Status != bailiff.Completed {
 			t.Fatalf("answer is %+v", a)
 		}
-		if _, err := door.EndSession(t.Context(), "s1"); err != nil {
+		if _, err := agent.EndSession(t.Context(), "s1"); err != nil {
 			t.Fatal(err)
 		}
-		if a := ask(t, door, attending("s1", "list", "", "")); len(a.Processes) != 0 {
+		if a := ask(t, agent, attending("s1", "list", "", "")); len(a.Processes) != 0 {
 			t.Errorf("listed are %+v", a.Processes)
 		}
 	}

@@ -69,7 +69,7 @@ func changedUntilRestart(now, next *config.Config) (waiting []string) {
 	return waiting
 }
 
-// replaceListeners closes every agents' door and opens the new ones, after
+// replaceListeners closes every agents' listener and opens the new ones, after
 // everything about these has been read. Requests that run go on until they end.
 // If the address of a listener is taken, its agents have none, and the error says so.
 func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener) error {
@@ -92,12 +92,12 @@ func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener)
 			return fmt.Errorf("opening listener %s anew: %w", listeners[i].Name, err)
 		}
 		a.agents, a.cfg.Agent.Listeners = append(a.agents, d), append(a.cfg.Agent.Listeners, listeners[i])
-		a.serveDoor(d)
+		a.serveListener(d)
 	}
 	return nil
 }
 
-// closeAgents has every agents' door take no more requests. Requests that run go on
+// closeAgents has every agents' listener take no more requests. Requests that run go on
 // until they end, and sessions that no listener has any more end after them.
 func (a *App) closeAgents(ctx context.Context, retired []*mcpServer) {
 	var shutting sync.WaitGroup

@@ -30,7 +30,7 @@ func TestTwoHundredSessionsWorkAndLeaveNothing(t *testing.T) {
 			before := footprint(t)
 			text := onePerson(t, section, "limits: {requests_per_minute: {session: 0, user: 0, caller: 0}}")
 			s := startOffice(t, openDir(t), text)
-			crowd := &crowd{t: t, door: s.agent, greeted: make(map[int]int)}
+			crowd := &crowd{t: t, agent: s.agent, greeted: make(map[int]int)}
 			crowd.open()
 			if n := len(s.enforcer.Sandboxes()); n != crowdSessions {
 				t.Errorf("%d sandboxes stand, want one for each of %d sessions", n, crowdSessions)
@@ -49,8 +49,8 @@ func TestTwoHundredSessionsWorkAndLeaveNothing(t *testing.T) {
 
 // crowd is many sessions, each of its own user.
 type crowd struct {
-	t    *testing.T
-	door *client.Client
+	t     *testing.T
+	agent *client.Client
 
 	mu      sync.Mutex
 	greeted map[int]int // how often each session's file was written to
@@ -90,7 +90,7 @@ func (c *crowd) work() {
 func (c *crowd) send(session int) {
 	req := inChat(fmt.Sprintf("crowd-%d", session), fmt.Sprintf("echo %d >> mine && cat mine", session))
 	req.Session.UserID = fmt.Sprint(session)
-	a, err := c.door.Execute(context.Background(), req, client.News{})
+	a, err := c.agent.Execute(context.Background(), req, client.News{})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.greeted[session]++
@@ -105,7 +105,7 @@ func (c *crowd) leave() {
 	var ends sync.WaitGroup
 	for session := range crowdSessions {
 		ends.Go(func() {
-			if ended, err := c.door.EndSession(context.Background(), fmt.Sprintf("crowd-%d", session)); err != nil || ended.Removed != 1 {
+			if ended, err := c.agent.EndSession(context.Background(), fmt.Sprintf("crowd-%d", session)); err != nil || ended.Removed != 1 {
 				c.t.Errorf("ending session %d: %+v, %v", session, ended, err)
 			}
 		})

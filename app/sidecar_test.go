@@ -28,7 +28,7 @@ type running struct {
 	stop   func()
 }
 
-// startSidecar runs a sidecar with the sections given, and with doors, a state
+// startSidecar runs a sidecar with the sections given, and with listeners, a state
 // folder and a runner of its own.
 func startSidecar(tb testing.TB, sections ...string) *running {
 	tb.Helper()

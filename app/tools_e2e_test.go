@@ -26,21 +26,21 @@ func TestAScriptCallsWhatThePoliciesAndTheAgentOfferAndEachCallIsJudged(t *testi
 	_, law := shippedWith(t, "      terminal: allow\n",
 		"      terminal: allow\n      read_page: allow\n      send_mail: ask\n      wipe: deny\n      nobody_registered_it: allow\n")
 	s := startSidecar(t, "backends: {bubblewrap: {}}", law)
-	door := s.client(t)
-	if err := door.RegisterTools(t.Context(), "s1", []string{"read_page", "send_mail", "wipe"}); err != nil {
+	agent := s.client(t)
+	if err := agent.RegisterTools(t.Context(), "s1", []string{"read_page", "send_mail", "wipe"}); err != nil {
 		t.Fatal(err)
 	}
 	wrong := "there is no such page"
 	var called []string
 	req := inChat("s1", "")
 	req.Tool, req.Args = bailiff.ExecuteCode, bailiff.Args{Code: callingScript}
-	a, err := door.Execute(t.Context(), req, client.News{ToolCall: func(c api.ToolCall) {
+	a, err := agent.Execute(t.Context(), req, client.News{ToolCall: func(c api.ToolCall) {
 		called = append(called, c.Name+" "+string(c.Arguments))
 		answer := api.ToolAnswer{Result: []byte(`{"title": "An officer"}`)}
 		if len(called) > 1 {
 			answer = api.ToolAnswer{Error: &wrong}
 		}
-		if err := door.AnswerTool(t.Context(), c.ID, answer); err != nil {
+		if err := agent.AnswerTool(t.Context(), c.ID, answer); err != nil {
 			t.Error(err)
 		}
 	}})

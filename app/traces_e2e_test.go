@@ -223,7 +223,7 @@ func TestADecisionOfAnyClientIsTraced(t *testing.T) {
 	}
 }
 
-// askSocket posts a body to a door.
+// askSocket posts a body to a listener.
 func askSocket(t *testing.T, socket, path, body string, header http.Header) string {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,

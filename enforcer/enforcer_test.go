@@ -73,14 +73,14 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 	}
 }
 
-type closedDoor struct{}
+type failingThrottle struct{}
 
-func (closedDoor) Admit(bailiff.Request) error { return errBoom }
+func (failingThrottle) Admit(bailiff.Request) error { return errBoom }
 
 func TestWhatIsKeptOutIsNeitherJudgedNorRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.config.Throttle = closedDoor{}
+	b.config.Throttle = failingThrottle{}
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRateLimited || len(b.shop.rooms()) != 0 || len(b.tape.events) != 0 {
 		t.Errorf("answer is %+v with %d events", a, len(b.tape.events))

@@ -30,11 +30,11 @@ type Evaluator interface {
 	Read(ctx context.Context, input []byte, path string) (result any, defined bool, err error)
 }
 
-// AgentConfig is what an agent's door serves. Name, Enforcer, Tools and one of
+// AgentConfig is what an agent's listener serves. Name, Enforcer, Tools and one of
 // Platforms and Messaging are required, Evaluator and Circumstances too if DataPaths
 // lists more than the decision.
 type AgentConfig struct {
-	// Name is the caller of all requests that come by this door.
+	// Name is the caller of all requests that come by this listener.
 	Name string
 	// Platforms are those that requests may claim: empty means every messaging
 	// platform, "*" all.
@@ -56,7 +56,7 @@ type AgentConfig struct {
 	keepAlive time.Duration
 }
 
-// Agent is the agent API, and the same for requests that come in by its door in
+// Agent is the agent API, and the same for requests that come in by its listener in
 // another protocol.
 type Agent struct {
 	http.Handler
@@ -133,7 +133,7 @@ func (c AgentConfig) missing() error {
 	})
 }
 
-// agent serves one agent's door.
+// agent serves one agent's listener.
 type agent struct{ config AgentConfig }
 
 func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
@@ -184,7 +184,7 @@ func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, api.SessionEnded{Removed: ended.Sandboxes, Processes: ended.Processes})
 }
 
-// read reads a request that this door may speak for.
+// read reads a request that this listener may speak for.
 func (a *agent) read(r *http.Request) (bailiff.Request, *api.Problem) {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
@@ -199,7 +199,7 @@ func (a *agent) read(r *http.Request) (bailiff.Request, *api.Problem) {
 	return a.claim(req)
 }
 
-// claim makes a request this door's, if its platform is.
+// claim makes a request this listener's, if its platform is.
 func (a *agent) claim(req bailiff.Request) (bailiff.Request, *api.Problem) {
 	if !a.mayClaim(req.Session.Platform) {
 		return req, problem(http.StatusForbidden, "platform_not_allowed",

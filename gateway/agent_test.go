@@ -16,7 +16,7 @@ import (
 
 func TestARequestReachesTheEnforcerAsItWasSent(t *testing.T) {
 	e := &enforcer{}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	var a api.Answer
 	c.post("/v1/execute", `{"request_id": "r", "tool": "terminal",
 		"args": {"command": "git push", "workdir": "/workspace", "timeout": 180.0, "background": true, "stdin": "a\u0000b"},
@@ -42,7 +42,7 @@ func TestARequestReachesTheEnforcerAsItWasSent(t *testing.T) {
 
 func TestADecisionIsAnsweredAndNothingIsRun(t *testing.T) {
 	e := &enforcer{}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	var d api.Decided
 	c.post("/v1/decide", telegramRequest).into(t, http.StatusOK, &d)
 	if d.DecisionID != "d1" || d.Decision.Outcome != bailiff.Allow || d.Decision.Revision != "r1" {
@@ -50,7 +50,7 @@ func TestADecisionIsAnsweredAndNothingIsRun(t *testing.T) {
 	}
 }
 
-func TestADoorSpeaksForItsPlatformsOnly(t *testing.T) {
+func TestAListenerSpeaksForItsPlatformsOnly(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		platforms []string
@@ -64,7 +64,7 @@ func TestADoorSpeaksForItsPlatformsOnly(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			config := agentOf(&enforcer{})
 			config.Platforms = test.platforms
-			c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, config)))
+			c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, config)))
 			for _, platform := range test.may {
 				if a := c.post("/v1/decide", replace("telegram", platform)); a.status != http.StatusOK {
 					t.Errorf("%s is answered %d: %s", platform, a.status, a.body)
@@ -81,10 +81,10 @@ func TestADoorSpeaksForItsPlatformsOnly(t *testing.T) {
 	}
 }
 
-func TestEndingASessionEndsThisDoorsOnly(t *testing.T) {
+func TestEndingASessionEndsThisListenersOnly(t *testing.T) {
 	for _, id := range []string{"agent:main:telegram:dm:42", "a/b", "a b?c#d%2F"} {
 		e := &enforcer{}
-		c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+		c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 		var ended api.SessionEnded
 		c.do(http.MethodDelete, "/v1/sessions/"+url.PathEscape(id), "").into(t, http.StatusOK, &ended)
 		if got := e.last(t); got.Session.ID != id || got.Caller != "hermes" || ended != (api.SessionEnded{Removed: 1, Processes: 2}) {
@@ -93,8 +93,8 @@ func TestEndingASessionEndsThisDoorsOnly(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentsDoorDoesNotServe(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+func TestWhatAnAgentsListenerDoesNotServe(t *testing.T) {
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	for _, test := range []struct {
 		method, path string
 		status       int

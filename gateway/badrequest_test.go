@@ -27,7 +27,7 @@ func process(text string) string { return strings.Replace(args(text), "terminal"
 func session(member string) string { return replace(`{"id": "s1"`, "{"+member+`, "id": "s1"`) }
 
 func TestBadRequestsAreRefusedWithThePlaceOfTheFault(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	long := strings.Repeat("x", 600)
 	for _, test := range []struct {
 		name, body string
@@ -124,7 +124,7 @@ func TestBadRequestsAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 }
 
 func TestEveryFaultIsNamed(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	p := c.post("/v1/decide", `{"tool": "browser", "env": ["A=1"], "wait_seconds": -1}`).problem(t, http.StatusBadRequest)
 	var at []string
 	for _, f := range p.Errors {
@@ -146,7 +146,7 @@ func TestUnusualSpellingsOfAGoodRequestAreUnderstood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &enforcer{}
-			c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+			c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 			var a api.Answer
 			c.post("/v1/execute", body).into(t, http.StatusOK, &a)
 			if got := e.last(t).Args.Command; got != "git status" {
@@ -157,7 +157,7 @@ func TestUnusualSpellingsOfAGoodRequestAreUnderstood(t *testing.T) {
 }
 
 func TestTwoMebibytesAreTooMuch(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	for name, body := range map[string]string{
 		"a request of 2 MiB":              replace("git status", strings.Repeat("x", 2<<20)),
 		"a request one byte over the top": replace("git status", strings.Repeat("x", maxBody+1-len(replace("git status", "")))),
@@ -172,7 +172,7 @@ func TestTwoMebibytesAreTooMuch(t *testing.T) {
 
 func TestARequestOfExactlyOneMebibyteIsTaken(t *testing.T) {
 	e := &enforcer{}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	command := strings.Repeat("x", maxBody-len(replace("git status", "")))
 	var a api.Answer
 	c.post("/v1/execute", replace("git status", command)).into(t, http.StatusOK, &a)
@@ -182,7 +182,7 @@ func TestARequestOfExactlyOneMebibyteIsTaken(t *testing.T) {
 }
 
 func TestWhatElseIsWrongIsNamedBesideAnUnknownName(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	p := c.post("/v1/decide", args(`{"cmd": "ls"}`)).problem(t, http.StatusBadRequest)
 	if len(p.Errors) != 2 || p.Errors[0].At != "/args/cmd" || p.Errors[1] != (api.Fault{At: "/args/command", Message: "is missing"}) {
 		t.Errorf("the faults are %+v", p.Errors)

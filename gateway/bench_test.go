@@ -32,25 +32,25 @@ const benchRequest = `{"tool": "terminal", "args": {"command": "git push origin 
  "session": {"id": "agent:main:telegram:dm:42", "platform": "telegram", "chat_type": "dm", "chat_id": "42", "user_id": "42"},
  "env": ["GITHUB_TOKEN"]}`
 
-// BenchmarkDecideDoor is what a decision costs besides being made: a request
+// BenchmarkDecideListener is what a decision costs besides being made: a request
 // over a Unix socket, read strictly, and its answer.
-func BenchmarkDecideDoor(b *testing.B) { knock(b, agentHandler(b, agentOf(&deciding{}))) }
+func BenchmarkDecideListener(b *testing.B) { knock(b, agentHandler(b, agentOf(&deciding{}))) }
 
-// BenchmarkEmptyDoor is the share of net/http in that.
-func BenchmarkEmptyDoor(b *testing.B) {
+// BenchmarkEmptyListener is the share of net/http in that.
+func BenchmarkEmptyListener(b *testing.B) {
 	knock(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		sendBytes(w, http.StatusOK, jsonType, []byte("{}"))
 	}))
 }
 
-// knock has eight clients ask a door for decisions.
+// knock has eight clients ask a listener for decisions.
 func knock(b *testing.B, h http.Handler) {
-	d := open(b, DoorConfig{}, h)
+	d := open(b, ListenerConfig{}, h)
 	b.ReportAllocs()
 	b.SetParallelism(4)
 	b.RunParallel(func(pb *testing.PB) {
-		c, err := dialDoor(b.Context(), d)
+		c, err := dialListener(b.Context(), d)
 		if err != nil {
 			b.Error(err)
 			return

@@ -28,12 +28,12 @@ func TestACallIsDecidedAsTheRequestThatThePoliciesReadInIt(t *testing.T) {
 	e := &enforcer{}
 	q := &evaluator{asked: asked(`{"request": {"tool": "terminal", "args": {"command": "rm -rf /", "timeout": 5},
 		"session": {"id": "s1", "platform": "telegram"}, "env": ["A"], "backend": ""}}`)}
-	door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, q))))
-	if a := door.post("/v1/data/agent/call/decision",
+	caller := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(e, q))))
+	if a := caller.post("/v1/data/agent/call/decision",
 		`{"input": `+kitsCall+`}`); string(a.body) != `{"decision_id":"d1","result":{"decision":"allow"}}` {
 		t.Errorf("version 1 answers %s", a.body)
 	}
-	if a := door.post("/v0/data/agent/call/decision", kitsCall); string(a.body) != `{"decision":"allow"}` {
+	if a := caller.post("/v0/data/agent/call/decision", kitsCall); string(a.body) != `{"decision":"allow"}` {
 		t.Errorf("version 0 answers %s", a.body)
 	}
 	want := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /", Timeout: 5},
@@ -67,12 +67,12 @@ func TestACallThatIsNotUnderstoodIsDeniedAndRecorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &enforcer{}
-			door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &c.evaluator))))
+			caller := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(e, &c.evaluator))))
 			var wire struct {
 				ID     string  `json:"decision_id"`
 				Result verdict `json:"result"`
 			}
-			door.post("/v1/data/agent/call/decision", `{"input": `+kitsCall+`}`).into(t, http.StatusOK, &wire)
+			caller.post("/v1/data/agent/call/decision", `{"input": `+kitsCall+`}`).into(t, http.StatusOK, &wire)
 			if wire.ID != "r1" || wire.Result.Decision != "deny" || !strings.Contains(wire.Result.Reason, c.reason) {
 				t.Errorf("answered %+v, want a denial with %q", wire, c.reason)
 			}
@@ -86,8 +86,8 @@ func TestACallThatIsNotUnderstoodIsDeniedAndRecorded(t *testing.T) {
 func TestAKitMayNotSpeakForAnyPlatform(t *testing.T) {
 	q := &evaluator{asked: asked(`{"request": {"tool": "terminal", "args": {"command": "ls"}, ` +
 		`"session": {"id": "s1", "platform": "cli"}}}`)}
-	door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(&enforcer{}, q))))
-	if p := door.post("/v1/data/agent/call/decision", `{"input": `+kitsCall+`}`).problem(t,
+	caller := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(&enforcer{}, q))))
+	if p := caller.post("/v1/data/agent/call/decision", `{"input": `+kitsCall+`}`).problem(t,
 		http.StatusForbidden); p.Code != "platform_not_allowed" {
 		t.Errorf("answered %+v", p)
 	}
@@ -110,12 +110,12 @@ func TestAVerdictIsTheDecisionInTheWordsOfKits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.decision.Backend.Name = "docker"
 			e := &enforcer{decide: func() bailiff.Decision { return c.decision }}
-			door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
-			if a := door.post("/v1/data/agent/call/decision", `{"input": `+inputDocument+
+			caller := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
+			if a := caller.post("/v1/data/agent/call/decision", `{"input": `+inputDocument+
 				`}`); string(a.body) != `{"decision_id":"d1","result":`+c.want+`}` {
 				t.Errorf("version 1 answers %s, want %s", a.body, c.want)
 			}
-			if a := door.post("/v0/data/agent/call/decision", inputDocument); string(a.body) != c.want {
+			if a := caller.post("/v0/data/agent/call/decision", inputDocument); string(a.body) != c.want {
 				t.Errorf("version 0 answers %s, want %s", a.body, c.want)
 			}
 			if got := e.last(t); got.Args.Command != "rm -rf /" {
@@ -165,8 +165,8 @@ func TestWhatMayRunInAnotherPlaceThanItsToolIsDenied(t *testing.T) {
 		e := &enforcer{decide: func() bailiff.Decision {
 			return bailiff.Decision{Outcome: outcome, Obligations: bailiff.Obligations{Backend: bailiff.BackendTerms{Name: "bubblewrap"}}}
 		}}
-		door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
-		a := door.post("/v1/data/agent/call/decision", `{"input": `+inputDocument+`}`)
+		caller := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
+		a := caller.post("/v1/data/agent/call/decision", `{"input": `+inputDocument+`}`)
 		if want := `{"decision_id":"r1","result":{"decision":"deny","reason":"It would run on docker, and the policies let it run on ` +
 			`bubblewrap only (backend.elsewhere). Instead: Have the tool hand it to bailiff."}}`; string(a.body) != want {
 			t.Errorf("%v answers %s, want %s", outcome, a.body, want)

@@ -58,7 +58,7 @@ func TestOPAClientsGetTheDecision(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := &enforcer{}
-			c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
+			c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
 			a := c.post(test.path, test.body)
 			if a.status != http.StatusOK || !strings.HasPrefix(string(a.body), test.answers) ||
 				!strings.Contains(string(a.body), `"outcome":"allow"`) {
@@ -75,7 +75,7 @@ func TestOPAClientsGetTheDecision(t *testing.T) {
 
 func TestTheDecisionIsNeverUndefined(t *testing.T) {
 	e := &enforcer{}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
 	for name, body := range map[string]string{
 		"no input":              `{}`,
 		"an empty input":        `{"input": {}}`,
@@ -112,7 +112,7 @@ func TestTheDecisionIsNeverUndefined(t *testing.T) {
 
 func TestOtherDocumentsAreEvaluated(t *testing.T) {
 	q := &evaluator{}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(&enforcer{}, q))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(&enforcer{}, q))))
 	v1 := `{"input": ` + inputDocument + `}`
 	for _, test := range []struct {
 		name, path, body string
@@ -126,7 +126,7 @@ func TestOtherDocumentsAreEvaluated(t *testing.T) {
 		{"one that fails", "/v1/data/house/broken", v1, 500, `{"code":"internal_error"`},
 		{"input that is no request", "/v1/data/house/undefined", `{"input": {}}`, 400, `{"code":"invalid_request"`},
 		{"text that is no JSON", "/v1/data/bailiff/decision", `{"input"`, 400, `{"code":"invalid_json"`},
-		{"a platform that is not this door's", "/v1/data/bailiff/decision", strings.Replace(v1, "telegram", "cli", 1), 403,
+		{"a platform that is not this listener's", "/v1/data/bailiff/decision", strings.Replace(v1, "telegram", "cli", 1), 403,
 			`{"code":"platform_not_allowed"`},
 		{"a document that is not listed", "/v1/data/bailiff/tables", v1, 403, `{"code":"path_not_allowed"`},
 		{"a part of a document", "/v1/data/bailiff/decision/outcome", v1, 403, `{"code":"path_not_allowed"`},

@@ -94,8 +94,8 @@ func agentHandler(t testing.TB, c AgentConfig) http.Handler {
 	return h
 }
 
-// open starts a door on a socket of its own and closes it at the test's end.
-func open(t testing.TB, c DoorConfig, h http.Handler) *Door {
+// open starts a listener on a socket of its own and closes it at the test's end.
+func open(t testing.TB, c ListenerConfig, h http.Handler) *Listener {
 	t.Helper()
 	if c.Network == "" {
 		c.Network, c.Address = "unix", filepath.Join(t.TempDir(), "a.sock")
@@ -120,21 +120,21 @@ func open(t testing.TB, c DoorConfig, h http.Handler) *Door {
 	return d
 }
 
-// caller speaks HTTP to a door.
+// caller speaks HTTP to a listener.
 type caller struct {
 	t      testing.TB
 	client *http.Client
 }
 
-func callerOf(t testing.TB, d *Door) caller {
+func callerOf(t testing.TB, d *Listener) caller {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return dialDoor(ctx, d)
+		return dialListener(ctx, d)
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return caller{t, &http.Client{Transport: transport}}
 }
 
-func dialDoor(ctx context.Context, d *Door) (net.Conn, error) {
+func dialListener(ctx context.Context, d *Listener) (net.Conn, error) {
 	network, address, _ := strings.Cut(d.Address(), "://")
 	return new(net.Dialer).DialContext(ctx, network, address)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// described checks exchanges with a door against openapi.yaml, and remembers
+// described checks exchanges with a listener against openapi.yaml, and remembers
 // which of the described ones there have been.
 type described struct {
 	spec *openapi3.T
@@ -40,7 +40,7 @@ func newDescribed(t *testing.T, text []byte) *described {
 	closed := false
 	for _, s := range spec.Components.Schemas {
 		if s.Value.Type.Is("object") && s.Value.AdditionalProperties.Has == nil {
-			s.Value.AdditionalProperties.Has = &closed // what a door answers is described, all of it
+			s.Value.AdditionalProperties.Has = &closed // what a listener answers is described, all of it
 		}
 	}
 	return &described{spec, map[string]bool{}}
@@ -179,10 +179,11 @@ type served struct {
 	operator  bool
 }
 
-func TestTheDoorsAreAsDescribed(t *testing.T) {
+func TestTheListenersAreAsDescribed(t *testing.T) {
 	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.FileBodyDecoder)
-	d := newDescribed(t, callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{})))).do("GET", "/v1/openapi.yaml", "").body)
+	d := newDescribed(t, callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{})))).do("GET", "/v1/openapi.yaml",
+		"").body)
 
 	asked := newOffice(t, 1)
 	atOperators := operatorExchanges(t, asked)
@@ -203,26 +204,26 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		handler []served
-		config  DoorConfig
+		config  ListenerConfig
 		busy    bool
 	}{
-		{"everything works", whole, DoorConfig{}, false},
-		{"the user is not listed", whole, DoorConfig{UIDs: stranger}, false},
-		{"the token is missing", whole, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, false},
-		{"everything is broken", handlers(broken{}, broken{}, broken{}, brokenConfig), DoorConfig{}, false},
-		{"the disk is full", handlers(&enforcer{}, &toolbox{}, &evaluator{}, full), DoorConfig{}, false},
-		{"the door is full", whole, DoorConfig{MaxRequests: 1}, true},
+		{"everything works", whole, ListenerConfig{}, false},
+		{"the user is not listed", whole, ListenerConfig{UIDs: stranger}, false},
+		{"the token is missing", whole, ListenerConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, false},
+		{"everything is broken", handlers(broken{}, broken{}, broken{}, brokenConfig), ListenerConfig{}, false},
+		{"the disk is full", handlers(&enforcer{}, &toolbox{}, &evaluator{}, full), ListenerConfig{}, false},
+		{"the listener is full", whole, ListenerConfig{MaxRequests: 1}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, s := range test.handler {
 				if s.operator && test.config.Network == "tcp" {
 					continue // operators have a socket only
 				}
-				door := open(t, test.config, s.handler)
+				listener := open(t, test.config, s.handler)
 				if test.busy {
-					door.slots <- struct{}{}
+					listener.slots <- struct{}{}
 				}
-				c := callerOf(t, door)
+				c := callerOf(t, listener)
 				for _, x := range s.exchanges {
 					if x.path == eventsPath && test.name == "everything works" {
 						continue // would not end, see below
@@ -237,11 +238,11 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		conflict := &enforcer{execute: func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
 			return bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeConflict, Message: "Another request."}
 		}}
-		agent := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(conflict, &evaluator{}))))
-		operator := callerOf(t, open(t, DoorConfig{}, whole[1].handler))
+		agent := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(conflict, &evaluator{}))))
+		operator := callerOf(t, open(t, ListenerConfig{}, whole[1].handler))
 		try := func(c caller, method, path, body string) { d.check(t, method, path, body, c.do(method, path, body)) }
 		try(agent, "POST", "/v1/execute", telegramRequest)
-		try(callerOf(t, open(t, DoorConfig{}, whole[0].handler)), "POST", "/v1/tool_calls/c2", `{"error": "no"}`)
+		try(callerOf(t, open(t, ListenerConfig{}, whole[0].handler)), "POST", "/v1/tool_calls/c2", `{"error": "no"}`)
 		try(agent, "POST", "/v0/data/house/undefined", inputDocument)
 		try(agent, "POST", "/v1/data/house/undefined", `{"input": `+inputDocument+`}`)
 		for _, path := range []string{"/v1/sandboxes/other", "/v1/grants/g-none"} {
@@ -261,7 +262,7 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		try(callerOf(t, open(t, DoorConfig{}, resting)), "DELETE", "/v1/policies/rollback", "")
+		try(callerOf(t, open(t, ListenerConfig{}, resting)), "DELETE", "/v1/policies/rollback", "")
 		try(operator, "POST", "/v1/approvals/a-none/deny", "")
 		try(operator, "POST", "/v1/approvals/a-none/approve", "")
 		id := asked.ask(t, asking("s4", "rm y", "rm"))
@@ -270,7 +271,7 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		try(operator, "POST", "/v1/approvals/"+id+"/deny", "")
 		try(operator, "POST", "/v1/approvals/"+id+"/approve", "")
 		for _, s := range whole {
-			c := callerOf(t, open(t, DoorConfig{}, s.handler))
+			c := callerOf(t, open(t, ListenerConfig{}, s.handler))
 			for _, x := range s.exchanges {
 				if x.body != "" {
 					try(c, x.method, x.path, "{")
@@ -281,11 +282,11 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		}
 	})
 	t.Run("a stream", func(t *testing.T) {
-		c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+		c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 		d.check(t, "POST", "/v1/execute", telegramRequest, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
-		door := open(t, DoorConfig{}, whole[1].handler)
-		l := listenTo(t, door)
-		l.close(t, door)
+		listener := open(t, ListenerConfig{}, whole[1].handler)
+		l := listenTo(t, listener)
+		l.close(t, listener)
 		d.check(t, "GET", eventsPath, "", answerBytes{http.StatusOK, l.header, l.rest(t)})
 	})
 	for _, x := range d.all() {
@@ -297,8 +298,8 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 
 // slow sends half a body.
 func (d *described) slow(t *testing.T, x exchange, handler http.Handler) {
-	door := open(t, DoorConfig{BodyTimeout: blink}, handler)
-	c := callerOf(t, door)
+	listener := open(t, ListenerConfig{BodyTimeout: blink}, handler)
+	c := callerOf(t, listener)
 	half, hold := io.Pipe()
 	defer hold.Close()
 	r, err := http.NewRequest(x.method, "http://bailiff"+x.path, io.MultiReader(strings.NewReader(x.body[:5]), half))

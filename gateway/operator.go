@@ -60,7 +60,7 @@ type Logbook interface {
 	Watch() (lines <-chan []byte, stop func())
 }
 
-// OperatorConfig is what an operators' door serves; every field but BreakGlass and
+// OperatorConfig is what an operators' listener serves; every field but BreakGlass and
 // Link is required.
 type OperatorConfig struct {
 	Statuser  Statuser
@@ -70,8 +70,8 @@ type OperatorConfig struct {
 	Freezer   Freezer
 	Decisions Logbook
 	History   PolicyHistory
-	// Who says who sends a request; false if nobody that this door knows. It is
-	// all that differs between the doors of operators, see [ByPeer].
+	// Who says who sends a request; false if nobody that this listener knows. It is
+	// all that differs between the listeners of operators, see [ByPeer].
 	Who func(*http.Request) (bailiff.Approver, bool)
 	// BreakGlass is nil where no operator may do it.
 	BreakGlass BreakGlasser
@@ -122,7 +122,7 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: o.freezes, http.MethodPost: o.freeze, http.MethodDelete: o.thaw})
 	rs.on(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
-	rs.elsewhere("This is the operators' door; agents ask at a listener of agent.listeners.",
+	rs.elsewhere("This is the operators' listener; agents ask at a listener of agent.listeners.",
 		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
 	if c.BreakGlass != nil {
 		rs.on(http.MethodPost, "/v1/break-glass", o.breakGlass)

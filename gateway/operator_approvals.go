@@ -105,7 +105,7 @@ func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
 func (o *operator) identify(r *http.Request) (bailiff.Approver, *api.Problem) {
 	who, known := o.config.Who(r)
 	if !known {
-		return who, problem(http.StatusForbidden, "not_eligible", "This door cannot tell who you are; answer on the operators' socket.")
+		return who, problem(http.StatusForbidden, "not_eligible", "This listener cannot tell who you are; answer on the operators' socket.")
 	}
 	return who, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func (o *office) caller(t testing.TB, person string) caller {
-	return callerOf(t, open(t, DoorConfig{}, o.handler(t, person)))
+	return callerOf(t, open(t, ListenerConfig{}, o.handler(t, person)))
 }
 
 func TestApprovalsAreListedInPages(t *testing.T) {
@@ -188,7 +188,7 @@ func TestAnswersAreTakenOnceAndFromWhomMayGiveThem(t *testing.T) {
 		code   string
 		says   string
 	}{
-		{"by whom the door does not know", nobody, first + "/approve", "", 403, "not_eligible", "cannot tell who you are"},
+		{"by whom the listener does not know", nobody, first + "/approve", "", 403, "not_eligible", "cannot tell who you are"},
 		{"by whom asked for it", bob, first + "/approve", "", 403, "not_eligible", "Bob asked for it; ana or eve can answer."},
 		{"of what was never asked", ana, "a-none/approve", "", 404, "approval_unknown", "no approval a-none"},
 		{"with a scope that is not offered", ana, first + "/approve", `{"scope": "always"}`, 422, "scope_not_offered", "once, session"},
@@ -318,12 +318,12 @@ func TestAtTheSocketThePeerAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tcp := open(t, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Login: true}, h)
+	tcp := open(t, ListenerConfig{Network: "tcp", Address: "127.0.0.1:0", Login: true}, h)
 	if p := callerOf(t, tcp).post("/v1/approvals/"+id+"/approve", "").problem(t, http.StatusForbidden); p.Code != "not_eligible" {
 		t.Errorf("by TCP: %+v", p)
 	}
 	var e api.Entry
-	callerOf(t, open(t, DoorConfig{}, h)).post("/v1/approvals/"+id+"/approve", "").into(t, http.StatusOK, &e)
+	callerOf(t, open(t, ListenerConfig{}, h)).post("/v1/approvals/"+id+"/approve", "").into(t, http.StatusOK, &e)
 	if v := e.Votes[0]; v.Person != "ana" || v.Credential != fmt.Sprint("uid:", os.Geteuid()) || v.Channel != "operator" {
 		t.Errorf("the vote is %+v", v)
 	}
@@ -343,7 +343,7 @@ func TestLinksToTheConsoleAreGivenWhereThereIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	callerOf(t, open(t, DoorConfig{}, h)).post("/v1/console/links", "").problem(t, http.StatusNotFound)
+	callerOf(t, open(t, ListenerConfig{}, h)).post("/v1/console/links", "").problem(t, http.StatusNotFound)
 }
 
 func TestTheGlassIsBrokenByWhomMayAndForAReason(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// events tells of all that happens until the client goes away or the door is
+// events tells of all that happens until the client goes away or the listener is
 // closed. Whoever reads too slowly to be told everything is told that.
 func (o *operator) events(w http.ResponseWriter, r *http.Request) {
 	if p := readQuery(r, fields{}); p != nil {

@@ -23,7 +23,7 @@ type listener struct {
 }
 
 // listenTo returns when the stream has begun.
-func listenTo(t testing.TB, d *Door) *listener {
+func listenTo(t testing.TB, d *Listener) *listener {
 	t.Helper()
 	l := listenerOf(t, d, http.MethodGet, eventsPath, "")
 	if first := l.block(t); !strings.HasPrefix(first, ": ") {
@@ -33,12 +33,12 @@ func listenTo(t testing.TB, d *Door) *listener {
 }
 
 // execute asks for a request's stream.
-func execute(t testing.TB, d *Door) *listener {
+func execute(t testing.TB, d *Listener) *listener {
 	t.Helper()
 	return listenerOf(t, d, http.MethodPost, "/v1/execute", telegramRequest)
 }
 
-func listenerOf(t testing.TB, d *Door, method, path, body string) *listener {
+func listenerOf(t testing.TB, d *Listener, method, path, body string) *listener {
 	t.Helper()
 	r, err := http.NewRequest(method, "http://bailiff"+path, strings.NewReader(body))
 	if err != nil {
@@ -94,9 +94,9 @@ func (l *listener) rest(t testing.TB) []byte {
 	return rest
 }
 
-// close closes a door, which must not take as long as the patience that running
+// close closes a listener, which must not take as long as the patience that running
 // requests are given.
-func (l *listener) close(t testing.TB, d *Door) {
+func (l *listener) close(t testing.TB, d *Listener) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -107,7 +107,7 @@ func (l *listener) close(t testing.TB, d *Door) {
 
 func TestEventsTellAllThatHappens(t *testing.T) {
 	o := newOffice(t, 1)
-	l := listenTo(t, open(t, DoorConfig{}, o.handler(t, "ana")))
+	l := listenTo(t, open(t, ListenerConfig{}, o.handler(t, "ana")))
 	id := o.ask(t, asking("s1", "rm -rf ./build", "rm"))
 	var e api.Entry
 	if l.next(t, "approval", &e); e.ID != id || e.State != bailiff.ApprovalPending || !e.Shortened ||
@@ -155,7 +155,7 @@ func TestAStreamWithoutNewsSaysThatItLives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listenTo(t, open(t, DoorConfig{}, h))
+	l := listenTo(t, open(t, ListenerConfig{}, h))
 	for range 3 {
 		if block := l.block(t); !strings.HasPrefix(block, ": ") {
 			t.Fatalf("want a comment, is %q", block)
@@ -180,7 +180,7 @@ func TestASlowReaderIsToldThatItLostSomething(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listenTo(t, open(t, DoorConfig{}, h))
+	l := listenTo(t, open(t, ListenerConfig{}, h))
 	changes <- api.Change{Lost: true}
 	l.next(t, "lost", &lost{})
 	close(changes)
@@ -189,8 +189,8 @@ func TestASlowReaderIsToldThatItLostSomething(t *testing.T) {
 	}
 }
 
-func TestAClosedDoorEndsItsStreamsAtOnce(t *testing.T) {
-	d := open(t, DoorConfig{}, newOffice(t, 1).handler(t, "ana"))
+func TestAClosedListenerEndsItsStreamsAtOnce(t *testing.T) {
+	d := open(t, ListenerConfig{}, newOffice(t, 1).handler(t, "ana"))
 	l := listenTo(t, d)
 	l.close(t, d)
 	if rest := l.rest(t); len(rest) > 0 {
@@ -219,7 +219,7 @@ func TestAClientThatGoesAwayIsWatchedForNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listenTo(t, open(t, DoorConfig{}, h))
+	l := listenTo(t, open(t, ListenerConfig{}, h))
 	if err := l.body.Close(); err != nil {
 		t.Fatal(err)
 	}

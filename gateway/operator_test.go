@@ -52,7 +52,7 @@ func operatorHandler(t testing.TB, s *sidecar) http.Handler {
 }
 
 func TestOperatorsSeeTheSidecar(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
+	c := callerOf(t, open(t, ListenerConfig{}, operatorHandler(t, &sidecar{})))
 	var status api.Status
 	c.do(http.MethodGet, "/v1/status", "").into(t, http.StatusOK, &status)
 	if !reflect.DeepEqual(status, sidecarStatus) {
@@ -72,7 +72,7 @@ func TestOperatorsSeeTheSidecar(t *testing.T) {
 
 func TestOperatorsRemoveSandboxes(t *testing.T) {
 	s := &sidecar{}
-	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, s)))
+	c := callerOf(t, open(t, ListenerConfig{}, operatorHandler(t, s)))
 	if a := c.do(http.MethodDelete, "/v1/sandboxes/sb1", ""); a.status != http.StatusNoContent || len(a.body) > 0 {
 		t.Errorf("answered %d: %s", a.status, a.body)
 	}
@@ -85,12 +85,12 @@ func TestOperatorsRemoveSandboxes(t *testing.T) {
 	}
 }
 
-func TestAnOperatorsDoorServesNoAgent(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
+func TestAnOperatorsListenerServesNoAgent(t *testing.T) {
+	c := callerOf(t, open(t, ListenerConfig{}, operatorHandler(t, &sidecar{})))
 	for _, path := range []string{"/v1/execute", "/v1/decide", "/v1/data/bailiff/decision", "/v0/data/bailiff/decision",
 		"/v1/sessions/s1/tools", "/v1/tool_calls/c1", "/mcp"} {
 		p := c.post(path, telegramRequest).problem(t, http.StatusNotFound)
-		if !strings.Contains(p.Message, "operators' door; agents ask at a listener of agent.listeners") {
+		if !strings.Contains(p.Message, "operators' listener; agents ask at a listener of agent.listeners") {
 			t.Errorf("%s is told %q", path, p.Message)
 		}
 	}

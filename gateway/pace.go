@@ -56,8 +56,8 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// gate accepts a connection only while there is a place for it.
-type gate struct {
+// boundedListener accepts a connection only while there is a place for it.
+type boundedListener struct {
 	net.Listener
 	places    chan struct{}
 	closed    chan struct{}
@@ -65,24 +65,24 @@ type gate struct {
 }
 
 // Accept waits for a place, then for a connection.
-func (g *gate) Accept() (net.Conn, error) {
+func (b *boundedListener) Accept() (net.Conn, error) {
 	select {
-	case g.places <- struct{}{}:
-	case <-g.closed:
+	case b.places <- struct{}{}:
+	case <-b.closed:
 		return nil, net.ErrClosed
 	}
-	c, err := g.Listener.Accept()
+	c, err := b.Listener.Accept()
 	if err != nil {
-		<-g.places
+		<-b.places
 		return nil, err
 	}
-	return &conn{Conn: c, leave: sync.OnceFunc(func() { <-g.places })}, nil
+	return &conn{Conn: c, leave: sync.OnceFunc(func() { <-b.places })}, nil
 }
 
 // Close ends Accept, whatever it waits for.
-func (g *gate) Close() error {
-	g.closeOnce.Do(func() { close(g.closed) })
-	return g.Listener.Close()
+func (b *boundedListener) Close() error {
+	b.closeOnce.Do(func() { close(b.closed) })
+	return b.Listener.Close()
 }
 
 // conn gives its place back when it is closed.

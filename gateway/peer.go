@@ -42,7 +42,7 @@ func peerOf(ctx context.Context) peer {
 	return peer{err: errNoPeer}
 }
 
-// CredentialOf names by what a request came in by a [Door], as [bailiff.Request] has
+// CredentialOf names by what a request came in by a [Listener], as [bailiff.Request] has
 // it in Peer.
 func CredentialOf(r *http.Request) string {
 	if who := peerOf(r.Context()); who.err == nil {

@@ -68,7 +68,7 @@ func TestAnotherUserIsKnownByTheKernel(t *testing.T) {
 				}
 			}
 			path := filepath.Join(folder, "a.sock")
-			open(t, DoorConfig{Network: "unix", Address: path, UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{})))
+			open(t, ListenerConfig{Network: "unix", Address: path, UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{})))
 			if test.open {
 				if err := os.Chmod(path, 0o666); err != nil {
 					t.Fatal(err)

@@ -66,7 +66,7 @@ func notFound(w http.ResponseWriter, message string) {
 	refuse(w, problem(http.StatusNotFound, "not_found", message))
 }
 
-// elsewhere are paths that another door serves, or this one if it were configured
+// elsewhere are paths that another listener serves, or this one if it were configured
 // to; who asks here is told so.
 func (rs *routes) elsewhere(message string, patterns ...string) {
 	for _, pattern := range patterns {

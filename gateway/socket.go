@@ -15,8 +15,8 @@ import (
 // socketMode lets the socket's user and group connect.
 const socketMode = 0o660
 
-// listen opens a door's address; remove takes away what closing leaves behind.
-func listen(c DoorConfig) (l net.Listener, remove func(), err error) {
+// listen opens a listener's address; remove takes away what closing leaves behind.
+func listen(c ListenerConfig) (l net.Listener, remove func(), err error) {
 	if c.Network != "unix" {
 		l, err = net.Listen(c.Network, c.Address)
 		return l, func() {}, err
@@ -74,7 +74,7 @@ func call(path string) error {
 // bind makes the socket in a folder that nobody else can enter, and moves it to
 // its place with its mode and owner set, so that there is no moment in which
 // another user could connect.
-func bind(c DoorConfig) (l net.Listener, remove func(), err error) {
+func bind(c ListenerConfig) (l net.Listener, remove func(), err error) {
 	folder := filepath.Dir(c.Address)
 	if err := makeFolder(folder); err != nil {
 		return nil, nil, err
@@ -110,7 +110,7 @@ func makeFolder(folder string) error {
 	return os.Chmod(folder, 0o755) //nolint:gosec // the socket's own mode keeps others out
 }
 
-func place(c DoorConfig, made string) (fs.FileInfo, error) {
+func place(c ListenerConfig, made string) (fs.FileInfo, error) {
 	if err := os.Chmod(made, socketMode); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func place(c DoorConfig, made string) (fs.FileInfo, error) {
 // give makes the first listed user that is not ours the socket's owner, since
 // its mode keeps out whoever is neither that user nor of its group. Without the
 // right to do so, the group of the folder must serve.
-func give(c DoorConfig, socket string) error {
+func give(c ListenerConfig, socket string) error {
 	self := uint32(os.Geteuid()) //nolint:gosec // a uid fits
 	others := slices.DeleteFunc(slices.Clone(c.UIDs), func(uid uint32) bool { return uid == self })
 	if len(others) == 0 {

@@ -118,7 +118,7 @@ func (s *stream) end(answer bailiff.Answer) {
 }
 
 // broken ends a stream whose request panicked; one that has not begun is left
-// to the door, which answers 500.
+// to the listener, which answers 500.
 func (s *stream) broken(req bailiff.Request) {
 	if s.begun() {
 		s.event("result", answered(bailiff.Answer{RequestID: req.ID, Status: bailiff.Failed, Code: "internal",

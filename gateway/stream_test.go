@@ -45,7 +45,7 @@ func streaming(t testing.TB, pieces ...string) []event {
 		}
 		return completed(req, strings.Join(pieces, ""))
 	}}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	return events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
 }
 
@@ -55,7 +55,7 @@ func TestAStreamTellsLongSteps(t *testing.T) {
 		news(bailiff.Progress{Decision: &bailiff.Decided{ID: "d1", Decision: allowed}})
 		return completed(req, "")
 	}}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
 	if want := (event{"progress", `{"step":"pulling image debian:12"}`}); len(list) != 3 || list[0] != want || list[1].name != "decision" ||
 		list[2].name != "result" {
@@ -142,7 +142,7 @@ func TestOutputThatIsNoTextIsAnsweredAsBase64(t *testing.T) {
 	e := &enforcer{execute: func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		return completed(req, "\xff\x00")
 	}}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	var a api.Answer
 	c.post("/v1/execute", telegramRequest).into(t, http.StatusOK, &a)
 	if output, err := a.Bytes(); err != nil || string(output) != "\xff\x00" || a.OutputEncoding != "base64" {
@@ -155,7 +155,7 @@ func TestAnotherRequestUnderTheSameIDIsRefusedEitherWay(t *testing.T) {
 		return bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeConflict,
 			Message: "Another request is known under this request id."}
 	}}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	if p := c.post("/v1/execute", telegramRequest).problem(t, http.StatusConflict); p.Code != bailiff.CodeConflict {
 		t.Errorf("the problem is %+v", p)
 	}
@@ -167,7 +167,7 @@ func TestAnotherRequestUnderTheSameIDIsRefusedEitherWay(t *testing.T) {
 }
 
 func TestARequestThatIsNotUnderstoodIsNoStream(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	c.post("/v1/execute", "{}", "Accept", "text/event-stream").problem(t, http.StatusBadRequest)
 }
 
@@ -176,7 +176,7 @@ func TestAStreamThatBreaksStillEndsInAResult(t *testing.T) {
 		news(bailiff.Progress{Output: []byte("one\n")})
 		panic("a bug")
 	}}
-	d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
+	d := open(t, ListenerConfig{}, agentHandler(t, agentOf(e)))
 	c := callerOf(t, d)
 	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
 	last := list[len(list)-1]
@@ -196,7 +196,7 @@ func TestARequestWithoutNewsSaysThatItLives(t *testing.T) {
 	}}
 	c := agentOf(e)
 	c.keepAlive = time.Millisecond
-	l := execute(t, open(t, DoorConfig{}, agentHandler(t, c)))
+	l := execute(t, open(t, ListenerConfig{}, agentHandler(t, c)))
 	for i := range 3 {
 		for range 3 {
 			if block := l.block(t); block != ": still here\n" {

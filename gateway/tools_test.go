@@ -42,16 +42,16 @@ func (b *toolbox) AnswerTool(caller, id, result string, isError bool) error {
 	return nil
 }
 
-// toolDoor is a door with a toolbox behind it.
-func toolDoor(t *testing.T) (caller, *toolbox) {
+// toolListener is a listener with a toolbox behind it.
+func toolListener(t *testing.T) (caller, *toolbox) {
 	t.Helper()
 	c, b := agentOf(&enforcer{}), &toolbox{}
 	c.Tools = b
-	return callerOf(t, open(t, DoorConfig{}, agentHandler(t, c))), b
+	return callerOf(t, open(t, ListenerConfig{}, agentHandler(t, c))), b
 }
 
 func TestAnAgentSaysWhichToolsASessionHas(t *testing.T) {
-	c, b := toolDoor(t)
+	c, b := toolListener(t)
 	for _, body := range []string{`{"tools": ["web_search", "send_mail"]}`, `{"tools": []}`} {
 		if a := c.post("/v1/sessions/a%2Fb/tools", body); a.status != http.StatusNoContent || len(a.body) > 0 {
 			t.Errorf("%s: answered %d %s", body, a.status, a.body)
@@ -70,7 +70,7 @@ func TestToolsThatCannotBeAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 		`{"tools": ["a", "b", "a"]}`: "/tools/2", `{"tools": [` + many + `]}`: "/tools", `{"tool": []}`: "/tool",
 		`{"tools": [""]}`: "/tools/0",
 	} {
-		c, b := toolDoor(t)
+		c, b := toolListener(t)
 		p := c.post("/v1/sessions/s1/tools", body).problem(t, http.StatusBadRequest)
 		if len(p.Errors) != 1 || p.Errors[0].At != at || len(b.told) > 0 {
 			t.Errorf("%s: the problem is %+v, the toolbox was told %q, want a fault at %s", body, p, b.told, at)
@@ -79,7 +79,7 @@ func TestToolsThatCannotBeAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 }
 
 func TestWhereThereIsNoRoomForToolsTheAgentIsToldToComeAgain(t *testing.T) {
-	c, _ := toolDoor(t)
+	c, _ := toolListener(t)
 	a := c.post("/v1/sessions/full/tools", `{"tools": ["a"]}`)
 	if p := a.problem(t, http.StatusServiceUnavailable); p.Code != "busy" || a.header.Get("Retry-After") == "" {
 		t.Errorf("the problem is %+v", p)
@@ -87,7 +87,7 @@ func TestWhereThereIsNoRoomForToolsTheAgentIsToldToComeAgain(t *testing.T) {
 }
 
 func TestAnAgentAnswersACallWithAValueOrInWords(t *testing.T) {
-	c, b := toolDoor(t)
+	c, b := toolListener(t)
 	for body, want := range map[string]string{
 		`{"result": {"a": [1, null]}}`: `hermes c1 is {"a": [1, null]} false`,
 		`{"result": null}`:             `hermes c1 is null false`,
@@ -103,7 +103,7 @@ func TestAnAgentAnswersACallWithAValueOrInWords(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNoneIsRefused(t *testing.T) {
-	c, b := toolDoor(t)
+	c, b := toolListener(t)
 	for body, at := range map[string]string{
 		``: "", `{}`: "", `{"result": 1, "error": "x"}`: "/error", `{"error": 1}`: "/error", `{"results": 1}`: "/results",
 		`{"result": }`: "/result", `{"error": null}`: "",
@@ -124,7 +124,7 @@ func TestAStreamTellsOfACallThatTheAgentIsToAnswer(t *testing.T) {
 			Arguments: `{"query": "a\nb", "most": 12345678901234567890}`}})
 		return completed(req, "")
 	}}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
 	want := event{"tool_call", `{"id":"c1","name":"web_search","arguments":{"query":"a\nb","most":12345678901234567890}}`}
 	if len(list) != 3 || list[1] != want {
@@ -134,7 +134,7 @@ func TestAStreamTellsOfACallThatTheAgentIsToAnswer(t *testing.T) {
 
 func TestNoClientCallsAToolInAScriptsName(t *testing.T) {
 	e := &enforcer{}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	for _, args := range []string{`{}`, `{"name": "web_search", "arguments": {}}`} {
 		body := `{"tool": "call", "args": ` + args + `, "session": {"id": "s1", "platform": "telegram"}}`
 		for _, path := range []string{"/v1/execute", "/v1/decide"} {

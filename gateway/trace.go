@@ -7,7 +7,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// Tracer follows requests for an agent's door.
+// Tracer follows requests for an agent's listener.
 type Tracer interface {
 	// Continue returns a context whose requests belong to the part of a trace that a
 	// traceparent of W3C's names. One that is none changes nothing.

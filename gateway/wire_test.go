@@ -9,11 +9,11 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// answerOf is what a door makes of an answer, as it is described.
+// answerOf is what a listener makes of an answer, as it is described.
 func answerOf(t *testing.T, answer bailiff.Answer) string {
 	t.Helper()
 	e := &enforcer{execute: func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer { return answer }}
-	a := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e)))).post("/v1/execute", telegramRequest)
+	a := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e)))).post("/v1/execute", telegramRequest)
 	newDescribed(t, description).check(t, "POST", "/v1/execute", telegramRequest, a)
 	return string(a.body)
 }

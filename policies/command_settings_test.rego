@@ -1,6 +1,6 @@
 package bailiff_test
 
-test_sockets_of_engines_are_doors if {
+test_sockets_of_engines_are_found if {
 	asked := call("curl", ["--unix-socket"], ["/var/run/docker.sock", "http://x/"])
 	"command.uses_container_engine" in _found([asked])
 }

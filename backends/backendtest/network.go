@@ -28,10 +28,10 @@ func reaching(function string, arguments ...any) backends.Command {
 	return python(fmt.Sprintf("%s\n%s(%s)\n", reacher, function, strings.Join(words, ", ")))
 }
 
-// noNetwork offers doors of every kind on this machine and tries them from inside,
+// noNetwork offers listeners of every kind on this machine and tries to reach them from inside,
 // and addresses that only a network leads to.
 func noNetwork(t *testing.T, b box) {
-	port, paths := doors(t)
+	port, paths := listeners(t)
 	hosts := append(addresses(t), "169.254.169.254", "fd00:ec2::254", "198.51.100.1")
 	if exit, out := b.run(reaching("reach", hosts, port, paths)); out != "" || exit.Code != 0 {
 		t.Errorf("it ended with %d and reached\n%s", exit.Code, out)
@@ -43,9 +43,9 @@ func noNetwork(t *testing.T, b box) {
 	b.says("tail -n +2 /proc/net/route; grep -v lo$ /proc/net/ipv6_route 2>/dev/null; true", "")
 }
 
-// doors listens on a port of every address, for packets too, and on sockets with
+// listeners listens on a port of every address, for packets too, and on sockets with
 // and without a file.
-func doors(t *testing.T) (port int, paths []string) {
+func listeners(t *testing.T) (port int, paths []string) {
 	listener, err := net.Listen("tcp", ":0")
 	Must(t, err)
 	t.Cleanup(func() { listener.Close() })
@@ -53,13 +53,13 @@ func doors(t *testing.T) (port int, paths []string) {
 	packets, err := net.ListenPacket("udp", fmt.Sprintf(":%d", port))
 	Must(t, err)
 	t.Cleanup(func() { packets.Close() })
-	folder, err := os.MkdirTemp("/tmp", "bailiff-doors")
+	folder, err := os.MkdirTemp("/tmp", "bailiff-sockets")
 	Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	for _, path := range []string{filepath.Join(folder, "socket"), "@bailiff" + marker()} {
-		door, err := net.Listen("unix", path)
+		listener, err := net.Listen("unix", path)
 		Must(t, err)
-		t.Cleanup(func() { door.Close() })
+		t.Cleanup(func() { listener.Close() })
 		paths = append(paths, path)
 	}
 	return port, append(paths, "/run/docker.sock", "/run/dbus/system_bus_socket")

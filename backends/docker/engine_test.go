@@ -114,7 +114,7 @@ func editedEngine(t testing.TB, suffix, old, new string) string {
 	return "tcp://" + server.Listener.Addr().String()
 }
 
-// relay is the test engine behind a door that can be shut on everyone at once,
+// relay is the test engine behind a listener that can end all connections at once,
 // as when the engine dies, and opened again.
 type relay struct {
 	network, address string

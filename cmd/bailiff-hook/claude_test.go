@@ -16,7 +16,7 @@ func claudeInputOf(t *testing.T, name, value string) string {
 }
 
 func TestClaudeCodeSendsMessagesToAgentsAndOpensNoSocket(t *testing.T) {
-	d := openDoor(t, allowing("local"))
+	d := openListener(t, allowing("local"))
 	for _, to := range []string{"uds:/run/x.sock", "uds:///run/x.sock", "uds:%2Frun%2Fx.sock", "/run/x.sock", "./x.sock", "bridge:x",
 		"did:x", "UDS:x", "a [b]", " a", "*", "ä", "a\n", ""} {
 		refuses(t, to, d.ask("claude-code", "SendMessage", claudeInputOf(t, "to", to)), "SendMessage")
@@ -29,7 +29,7 @@ func TestClaudeCodeSendsMessagesToAgentsAndOpensNoSocket(t *testing.T) {
 }
 
 func TestClaudeCodeFetchesOnlyWhatEverybodyReadsAsTheSameHost(t *testing.T) {
-	d := openDoor(t, allowing("local"))
+	d := openListener(t, allowing("local"))
 	for _, url := range []string{
 		`http:\\169.254.169.254/`, `http:\/169.254.169.254/`, `http://x.test\@169.254.169.254/`, "http:/169.254.169.254/",
 		"http:169.254.169.254/", "http:///169.254.169.254/",

@@ -18,8 +18,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// door is a sidecar that gives one decision, and remembers what it was asked.
-type door struct {
+// fakeSidecar is a sidecar that gives one decision, and remembers what it was asked.
+type fakeSidecar struct {
 	address string
 	// id and status are the decision's and the answer's.
 	id     string
@@ -29,14 +29,14 @@ type door struct {
 	parent []string // of its trace
 }
 
-func openDoor(tb testing.TB, d bailiff.Decision) *door {
+func openListener(tb testing.TB, d bailiff.Decision) *fakeSidecar {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "a.sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	answers := &door{address: "unix://" + path, id: "d1", status: http.StatusOK}
+	answers := &fakeSidecar{address: "unix://" + path, id: "d1", status: http.StatusOK}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answers.asked, answers.token, answers.parent = bailiff.Request{}, r.Header.Get("Authorization"), r.Header.Values("traceparent")
 		if err := json.NewDecoder(r.Body).Decode(&answers.asked); err != nil || r.URL.Path != "/v1/decide" {
@@ -88,7 +88,7 @@ func start(stdin io.Reader, args ...string) told {
 	return told{stdout.String(), stderr.String(), status}
 }
 
-func (d *door) ask(client, tool, input string, flags ...string) told {
+func (d *fakeSidecar) ask(client, tool, input string, flags ...string) told {
 	args := append([]string{client, "--listen", d.address, "--bailiff", "/bin/sh", "--user", "7"}, flags...)
 	return start(strings.NewReader(question(client, tool, input)), args...)
 }
@@ -124,7 +124,7 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 		{"hermes", "search_files", `{"pattern": "k", "path": "/no"}`, "grep -r -e k -- /no", "local"},
 		{"hermes", "search_files", `{"pattern": "*.go", "target": "files", "path": "/no"}`, "find /no -path '*.go'", "local"},
 	} {
-		d := openDoor(t, denying)
+		d := openListener(t, denying)
 		d.ask(c.client, c.tool, c.input)
 		if got := d.asked; got.Args.Command != c.command || got.Backend != c.backend || got.Tool != bailiff.Terminal {
 			t.Errorf("%s of %s is judged as %q on %q, want %q on %q", c.tool, c.client, got.Args.Command, got.Backend, c.command, c.backend)
@@ -139,7 +139,7 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 // order is what "bailiff exec" gets in these tests.
 const order = "/bin/sh exec --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
 
-func (d *door) order(client, rest string) string {
+func (d *fakeSidecar) order(client, rest string) string {
 	return strings.NewReplacer("ADDRESS", d.address, "CLIENT", client).Replace(order) + rest
 }
 
@@ -206,7 +206,7 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Hermes, a look": {"hermes", "process", `{"action": "poll"}`, denying, nil, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := openDoor(t, c.d)
+			d := openListener(t, c.d)
 			got := d.ask(c.client, c.tool, c.input, c.flags...)
 			want := strings.ReplaceAll(c.stdout, "ORDER", d.order(c.client, ""))
 			if strings.TrimSpace(got.stdout) != want || got.status != c.status {
@@ -240,7 +240,7 @@ func permits(stdout string) bool {
 }
 
 func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
-	d := openDoor(t, allowing("local"))
+	d := openListener(t, allowing("local"))
 	big := `{"command": "` + strings.Repeat("x", longest) + `"}`
 	for _, c := range []struct{ name, client, stdin, says string }{
 		{"nothing", "claude-code", "", "standard input is empty"},
@@ -312,7 +312,7 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 }
 
 func TestWrongFlagsRefuse(t *testing.T) {
-	d := openDoor(t, allowing("local"))
+	d := openListener(t, allowing("local"))
 	for _, flags := range [][]string{
 		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--pass", "[x"}, {"--bailiff", "bin/bailiff"},
 		{"--help"},
@@ -378,7 +378,7 @@ func TestNothingIsOrderedOfAProgramThatIsNotThere(t *testing.T) {
 	for client := range events {
 		for _, program := range []string{"/nowhere/bailiff", t.TempDir(), plain} {
 			for _, d := range []bailiff.Decision{allowing("docker"), asking("docker")} {
-				opened := openDoor(t, d)
+				opened := openListener(t, d)
 				order := strings.Replace(opened.order(client, " -- 'x'"), "/bin/sh", program, 1)
 				for _, command := range []string{"x", order} {
 					tool, input := with(shells[client], command)
@@ -415,7 +415,7 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
 
 func TestAnAnswerThatCannotBeWrittenIsARefusal(t *testing.T) {
-	d := openDoor(t, allowing("docker"))
+	d := openListener(t, allowing("docker"))
 	var stderr bytes.Buffer
 	args := []string{"claude-code", "--listen", d.address, "--bailiff", "/bin/sh"}
 	status := run(args, strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), broken{}, &stderr)

@@ -20,7 +20,7 @@ func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
 			{"codex", "apply_patch", `{"command": "*** Add File: x"}`}, {"codex", "Bash", `{"command": "x"}`, "--on-host"},
 			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "--on-host"},
 		} {
-			got := openDoor(t, d).ask(c[0], c[1], c[2], c[3:]...)
+			got := openListener(t, d).ask(c[0], c[1], c[2], c[3:]...)
 			refuses(t, strings.Join(c, " "), got, says)
 			refuses(t, strings.Join(c, " "), got, "sandbox")
 		}
@@ -28,7 +28,7 @@ func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
 }
 
 func TestACommandOfThisMachineIsJudgedInItsFolder(t *testing.T) {
-	d := openDoor(t, denying)
+	d := openListener(t, denying)
 	for _, c := range [][]string{{"claude-code", "Bash", `{"command": "x"}`, "/home/ana/p"},
 		{"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "/w"}} {
 		d.ask(c[0], c[1], c[2], "--on-host")
@@ -36,7 +36,7 @@ func TestACommandOfThisMachineIsJudgedInItsFolder(t *testing.T) {
 			t.Errorf("%s is judged in %q on %q, want in %q on this machine", c[0], got, d.asked.Backend, c[3])
 		}
 	}
-	refuses(t, "a folder that nobody knows", openDoor(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"),
+	refuses(t, "a folder that nobody knows", openListener(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"),
 		"in which folder")
 }
 
@@ -61,11 +61,11 @@ func TestLinksAreJudgedByWhereTheyLead(t *testing.T) {
 		in("further"):    "cat -- " + in("further") + " " + in("gone/x"),
 		in("./plain//x"): "cat -- " + in("plain/x"),
 	} {
-		d := openDoor(t, denying)
+		d := openListener(t, denying)
 		d.ask("claude-code", "Read", `{"file_path": "`+path+`"}`)
 		if d.asked.Args.Command != want {
 			t.Errorf("%s is judged as %q, want %q", path, d.asked.Args.Command, want)
 		}
 	}
-	refuses(t, "a loop", openDoor(t, allowing("local")).ask("claude-code", "Read", `{"file_path": "`+in("loop")+`"}`), "looking where")
+	refuses(t, "a loop", openListener(t, allowing("local")).ask("claude-code", "Read", `{"file_path": "`+in("loop")+`"}`), "looking where")
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func TestAnOrderIsKnownByMakingItAgain(t *testing.T) {
-	d := openDoor(t, denying)
+	d := openListener(t, denying)
 	known := d.order("claude-code", " -- 'rm x'")
 	quote := func(command string) string { return `{"command": ` + encoded(command) + `}` }
 	for _, command := range []string{known, d.order("claude-code", " --workdir '/a b' --timeout 5 -- 'it'\\''s'")} {

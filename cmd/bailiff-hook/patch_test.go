@@ -6,7 +6,7 @@ import (
 )
 
 // patched asks with a patch in the words of each client that applies some.
-func patched(t *testing.T, d *door, patch string) map[string]told {
+func patched(t *testing.T, d *fakeSidecar, patch string) map[string]told {
 	t.Helper()
 	text, err := json.Marshal(patch)
 	if err != nil {
@@ -19,7 +19,7 @@ func patched(t *testing.T, d *door, patch string) map[string]told {
 }
 
 func TestWhatOnlySomeClientTakesForAMarkerRefusesThePatch(t *testing.T) {
-	d := openDoor(t, allowing("local"))
+	d := openListener(t, allowing("local"))
 	for _, line := range []string{
 		"***Add File: /root/.ssh/authorized_keys", "***Add File:/no/x", "***\tAdd File: /no/x", "***  Add File: /no/x",
 		"***\u00a0Add File: /no/x",
@@ -37,7 +37,7 @@ func TestWhatOnlySomeClientTakesForAMarkerRefusesThePatch(t *testing.T) {
 }
 
 func TestWhatIsContentOfAPatchIsNoMarker(t *testing.T) {
-	d := openDoor(t, allowing("local"))
+	d := openListener(t, allowing("local"))
 	for client, got := range patched(t, d, "*** Begin Patch\n*** Update File: /no/a\n@@\n+***Delete File:/no/x\n-*** Add File: /no/y\n "+
 		"***\n+ *** z\n*** End of File\n*** End Patch\n") {
 		if got.status != 0 || d.asked.Args.Command != "cat -- /no/a && tee -- /no/a" {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheTokenIsSentAndNeverSaid(t *testing.T) {
-	d := openDoor(t, denying)
+	d := openListener(t, denying)
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("hunter2hunter2hunter2\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -20,7 +20,7 @@ func TestTheTokenIsSentAndNeverSaid(t *testing.T) {
 	if d.token != "Bearer hunter2hunter2hunter2" || strings.Contains(got.stdout+got.stderr, "hunter2") {
 		t.Errorf("it sends %q and says %s%s", d.token, got.stdout, got.stderr)
 	}
-	if got := openDoor(t, allowing("docker")).ask("claude-code", "Bash", `{"command": "x"}`, "--token-file",
+	if got := openListener(t, allowing("docker")).ask("claude-code", "Bash", `{"command": "x"}`, "--token-file",
 		file); !strings.Contains(got.stdout, "--token-file "+file+" ") {
 		t.Errorf("the order does not say where the token is: %s", got.stdout)
 	}
@@ -38,16 +38,16 @@ func TestAnAnswerThatIsNoWholeDecisionRefuses(t *testing.T) {
 	} {
 		d := whole
 		change(&d)
-		refuses(t, name, openDoor(t, d).ask("claude-code", "Bash", `{"command": "x"}`), "no decision of bailiff")
+		refuses(t, name, openListener(t, d).ask("claude-code", "Bash", `{"command": "x"}`), "no decision of bailiff")
 	}
-	for name, change := range map[string]func(*door){"no id": func(d *door) { d.id = "" },
-		"a fault of the server": func(d *door) { d.status = http.StatusInternalServerError }} {
-		d := openDoor(t, whole)
+	for name, change := range map[string]func(*fakeSidecar){"no id": func(d *fakeSidecar) { d.id = "" },
+		"a fault of the server": func(d *fakeSidecar) { d.status = http.StatusInternalServerError }} {
+		d := openListener(t, whole)
 		change(d)
 		refuses(t, name, d.ask("claude-code", "Bash", `{"command": "x"}`), "bailiff")
 	}
 	refuses(t, "a problem", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "claude-code", "--listen",
-		strings.Replace(openDoor(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
+		strings.Replace(openListener(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
 }
 
 func TestTheTraceOfTheClientGoesOnAndNothingElseFromItsVariable(t *testing.T) {
@@ -55,7 +55,7 @@ func TestTheTraceOfTheClientGoesOnAndNothingElseFromItsVariable(t *testing.T) {
 	for given, want := range map[string]string{parent: parent, "": "", parent + "\r\nAuthorization: Bearer made-up": "",
 		strings.Repeat("0", 1000): ""} {
 		t.Setenv("TRACEPARENT", given)
-		d := openDoor(t, denying)
+		d := openListener(t, denying)
 		refuses(t, "with "+given, d.ask("claude-code", "Bash", `{"command": "x"}`), "Closed for today")
 		if got := strings.Join(d.parent, ", "); got != want || d.token != "" {
 			t.Errorf("of %q it sends %q and %q", given, got, d.token)

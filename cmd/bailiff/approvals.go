@@ -44,11 +44,11 @@ func newApprovalsList(configPath *string) *cobra.Command {
 		Example: `  bailiff approvals list
   bailiff approvals list --state denied --user telegram:42 --output json`,
 		Args: cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
 			if q.State = bailiff.ApprovalState(state); state == "all" {
 				q.State = ""
 			}
-			list, more, err := listed(cmd.Context(), door, q)
+			list, more, err := listed(cmd.Context(), operator, q)
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func newApprovalsList(configPath *string) *cobra.Command {
 const pageOfApprovals = 500
 
 // listed asks for as many pages as it takes; more says that there are others.
-func listed(ctx context.Context, door *client.Client, q api.Query) (list []api.Entry, more bool, err error) {
+func listed(ctx context.Context, operator *client.Client, q api.Query) (list []api.Entry, more bool, err error) {
 	most := q.Limit
 	if most < 1 {
 		return nil, false, fmt.Errorf("--limit is %d, want at least 1", most)
@@ -76,7 +76,7 @@ func listed(ctx context.Context, door *client.Client, q api.Query) (list []api.E
 	list = []api.Entry{}
 	for {
 		q.Limit = min(most-len(list), pageOfApprovals)
-		page, err := door.Approvals(ctx, q)
+		page, err := operator.Approvals(ctx, q)
 		if err != nil {
 			return nil, false, err
 		}
@@ -137,8 +137,8 @@ Exit status: 0 if the answer was taken, 1 if not.`,
   bailiff approvals approve a-7k2 --scope session`,
 		Args: oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (api.Entry, error) {
-				return door.Approve(cmd.Context(), id, scope)
+			return answerApproval(cmd, *configPath, args[0], func(operator *client.Client, id string) (api.Entry, error) {
+				return operator.Approve(cmd.Context(), id, scope)
 			})
 		},
 	}
@@ -155,8 +155,8 @@ func newApprovalsDeny(configPath *string) *cobra.Command {
 		Example: "  bailiff approvals deny a-7k2 --reason 'not on a Friday'",
 		Args:    oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (api.Entry, error) {
-				return door.Deny(cmd.Context(), id, reason)
+			return answerApproval(cmd, *configPath, args[0], func(operator *client.Client, id string) (api.Entry, error) {
+				return operator.Deny(cmd.Context(), id, reason)
 			})
 		},
 	}
@@ -164,16 +164,17 @@ func newApprovalsDeny(configPath *string) *cobra.Command {
 	return cmd
 }
 
-func answerApproval(cmd *cobra.Command, configPath, given string, answer func(door *client.Client, id string) (api.Entry, error)) error {
-	door, err := operatorDoor(cmd.ErrOrStderr(), configPath)
+func answerApproval(cmd *cobra.Command, configPath, given string, answer func(operator *client.Client, id string) (api.Entry,
+	error)) error {
+	operator, err := operatorClient(cmd.ErrOrStderr(), configPath)
 	if err != nil {
 		return err
 	}
-	id, err := approvalID(cmd.Context(), door, given)
+	id, err := approvalID(cmd.Context(), operator, given)
 	if err != nil {
 		return err
 	}
-	e, err := answer(door, id)
+	e, err := answer(operator, id)
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ const (
 )
 
 // approvalID is the id that begins as given; those that wait come first.
-func approvalID(ctx context.Context, door *client.Client, given string) (string, error) {
+func approvalID(ctx context.Context, operator *client.Client, given string) (string, error) {
 	begin, whole, err := beginning("a-", given)
 	if err != nil || whole {
 		return begin, err
@@ -197,7 +198,7 @@ func approvalID(ctx context.Context, door *client.Client, given string) (string,
 	for _, state := range []bailiff.ApprovalState{bailiff.ApprovalPending, ""} {
 		var found []string
 		for q := (api.Query{State: state, Limit: pageOfApprovals}); ; {
-			page, err := door.Approvals(ctx, q)
+			page, err := operator.Approvals(ctx, q)
 			if err != nil {
 				return "", err
 			}
@@ -291,12 +292,12 @@ func newApprovalsRevoke(configPath *string) *cobra.Command {
 		Long:    "Ends a grant; what it let run must be asked for again.\n\nExit status: 0 if it is revoked, 1 if not.",
 		Example: "  bailiff approvals revoke g-x4t",
 		Args:    oneID("grant"),
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
-			id, err := grantID(cmd.Context(), door, args[0])
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, args []string) error {
+			id, err := grantID(cmd.Context(), operator, args[0])
 			if err != nil {
 				return err
 			}
-			g, err := door.Revoke(cmd.Context(), id)
+			g, err := operator.Revoke(cmd.Context(), id)
 			if err != nil {
 				return err
 			}
@@ -306,12 +307,12 @@ func newApprovalsRevoke(configPath *string) *cobra.Command {
 	}
 }
 
-func grantID(ctx context.Context, door *client.Client, given string) (string, error) {
+func grantID(ctx context.Context, operator *client.Client, given string) (string, error) {
 	begin, whole, err := beginning("g-", given)
 	if err != nil || whole {
 		return begin, err
 	}
-	grants, err := door.Grants(ctx)
+	grants, err := operator.Grants(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -32,12 +32,12 @@ characters that change the direction, is written out.
 Exit status: 0, or 1 if there is none of that id.`,
 		Example: "  bailiff approvals show a-7k2",
 		Args:    oneID("approval"),
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
-			id, err := approvalID(cmd.Context(), door, args[0])
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, args []string) error {
+			id, err := approvalID(cmd.Context(), operator, args[0])
 			if err != nil {
 				return err
 			}
-			shown, err := door.Approval(cmd.Context(), id)
+			shown, err := operator.Approval(cmd.Context(), id)
 			if err != nil {
 				return err
 			}

@@ -32,13 +32,13 @@ Exit status: 0 when it is interrupted, 1 if no sidecar answers or it goes away.`
 		Example: `  bailiff approvals watch
   bailiff approvals watch --output json | jq .`,
 		Args: cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			w := watcher{door, cmd.OutOrStdout()}
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
+			w := watcher{operator, cmd.OutOrStdout()}
 			follow := map[string]func(context.Context, string, []byte) error{"table": w.printLine, "json": w.printJSON}[format]
 			if follow == nil {
 				return fmt.Errorf("--output is %q, want table or json", format)
 			}
-			err := door.Events(cmd.Context(), func(name string, data []byte) error { return follow(cmd.Context(), name, data) })
+			err := operator.Events(cmd.Context(), func(name string, data []byte) error { return follow(cmd.Context(), name, data) })
 			if errors.Is(err, context.Canceled) {
 				return nil
 			}
@@ -51,8 +51,8 @@ Exit status: 0 when it is interrupted, 1 if no sidecar answers or it goes away.`
 
 // watcher prints the events of a sidecar.
 type watcher struct {
-	door *client.Client
-	out  io.Writer
+	operator *client.Client
+	out      io.Writer
 }
 
 // printJSON prints an event as the operator API tells it.
@@ -82,7 +82,7 @@ func (w watcher) printLine(ctx context.Context, name string, data []byte) error 
 			return err
 		}
 	}
-	pending, _, err := listed(ctx, w.door, api.Query{State: bailiff.ApprovalPending, Limit: shownAtMost})
+	pending, _, err := listed(ctx, w.operator, api.Query{State: bailiff.ApprovalPending, Limit: shownAtMost})
 	for _, e := range pending {
 		err = errors.Join(err, w.line("approval", approvalLine(e)))
 	}

@@ -25,8 +25,8 @@ ssh -L 8642:127.0.0.1:8642 MACHINE
 Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 		Example: "  bailiff console",
 		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			link, err := door.ConsoleLink(cmd.Context())
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
+			link, err := operator.ConsoleLink(cmd.Context())
 			if err != nil {
 				return withoutConsole(err)
 			}

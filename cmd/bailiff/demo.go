@@ -152,7 +152,7 @@ func demoDocker(ctx context.Context, folder string) string {
 }
 
 func demoSend(ctx context.Context, w io.Writer, agent string, requests []demoRequest) error {
-	door, err := client.New(agent, bailiff.Secret{})
+	sidecar, err := client.New(agent, bailiff.Secret{})
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func demoSend(ctx context.Context, w io.Writer, agent string, requests []demoReq
 	fmt.Fprintln(table, "DECISION\tSESSION\tREQUEST\tWHY\tBACKEND\tVARIABLES\tPRINTED")
 	var unexpected []string
 	for _, r := range requests {
-		a, err := door.Execute(ctx, r.request(), client.News{})
+		a, err := sidecar.Execute(ctx, r.request(), client.News{})
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`
 type execution struct {
 	configPath *string
 	who        claim
-	by         entrance
+	by         agentAddress
 	format     string
 	breakGlass string // why the request runs against the policies
 }
@@ -92,7 +92,7 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("break-glass") {
 		return x.runByGlass(cmd, req)
 	}
-	door, err := x.by.open(*x.configPath, req.Session.Platform)
+	operator, err := x.by.open(*x.configPath, req.Session.Platform)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 	news.Step = func(step string) { fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", termsafe.Text(step)) }
 	news.Stop = cmd.Context().Done()
 	ctx := gateway.WithTraceparent(context.WithoutCancel(cmd.Context()), os.Getenv("TRACEPARENT"))
-	answer, err := door.Execute(ctx, req, news)
+	answer, err := operator.Execute(ctx, req, news)
 	if err != nil {
 		return err
 	}
@@ -115,14 +115,14 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 
 // runByGlass runs a request against the policies, by the operators' socket.
 func (x *execution) runByGlass(cmd *cobra.Command, req bailiff.Request) error {
-	if x.by != (entrance{}) {
+	if x.by != (agentAddress{}) {
 		return errors.New("--break-glass goes by the operators' socket, which --listen does not name")
 	}
-	door, err := operatorDoor(cmd.ErrOrStderr(), *x.configPath)
+	operator, err := operatorClient(cmd.ErrOrStderr(), *x.configPath)
 	if err != nil {
 		return err
 	}
-	answer, err := door.BreakGlass(cmd.Context(), req, x.breakGlass)
+	answer, err := operator.BreakGlass(cmd.Context(), req, x.breakGlass)
 	if hasCode(err, "not_found") {
 		return errors.New("operator.break_glass is not true in bailiff.yaml, by which the sidecar runs")
 	}
@@ -198,21 +198,21 @@ func hasCode(err error, code string) bool {
 	return errors.As(err, &p) && p.Code == code
 }
 
-// atDoor is a command that does something at the operators' socket.
-func atDoor(configPath *string, do func(cmd *cobra.Command, door *client.Client, args []string) error) func(*cobra.Command,
+// atOperator is a command that asks at the operators' socket.
+func atOperator(configPath *string, do func(cmd *cobra.Command, operator *client.Client, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
+		operator, err := operatorClient(cmd.ErrOrStderr(), *configPath)
 		if err != nil {
 			return err
 		}
-		return do(cmd, door, args)
+		return do(cmd, operator, args)
 	}
 }
 
-// operatorDoor is the operators' socket. Faults of the configuration only warn: the sidecar
+// operatorClient asks at the operators' socket. Faults of the configuration only warn: the sidecar
 // may run by an earlier version of the file, and a freeze cannot wait until they are mended.
-func operatorDoor(warnings io.Writer, configPath string) (*client.Client, error) {
+func operatorClient(warnings io.Writer, configPath string) (*client.Client, error) {
 	cfg, err := offline.LoadConfig(configPath)
 	var faults config.Faults
 	if errors.As(err, &faults) {

@@ -126,8 +126,8 @@ func listing[T any](cmd *cobra.Command, configPath *string, ask func(*client.Cli
 	table func(io.Writer, T)) *cobra.Command {
 	var format string
 	cmd.Args = cobra.NoArgs
-	cmd.RunE = atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-		answer, err := ask(door, cmd.Context())
+	cmd.RunE = atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
+		answer, err := ask(operator, cmd.Context())
 		if err != nil {
 			return err
 		}

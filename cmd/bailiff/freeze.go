@@ -63,11 +63,11 @@ Exit status: 0 if it is frozen, 1 if not.`,
 				return errors.New("say what to freeze: --session ID, --user ID or --all")
 			}
 			f.Reason = reason
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
+			operator, err := operatorClient(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
-			frozen, err := door.Freeze(cmd.Context(), f)
+			frozen, err := operator.Freeze(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ Exit status: 0 if it is frozen, 1 if not.`,
 			if frozen.Warning != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(frozen.Warning))
 			}
-			return tellCancelled(cmd, door, frozen)
+			return tellCancelled(cmd, operator, frozen)
 		},
 	}
 	what.register(cmd)
@@ -86,7 +86,7 @@ Exit status: 0 if it is frozen, 1 if not.`,
 
 // tellCancelled says which approvals were cancelled, so that an operator who mistyped a
 // name sees that nothing was. The freeze holds even if that cannot be found out.
-func tellCancelled(cmd *cobra.Command, door *client.Client, f api.Freeze) error {
+func tellCancelled(cmd *cobra.Command, operator *client.Client, f api.Freeze) error {
 	q := api.Query{State: bailiff.ApprovalCancelled, Limit: math.MaxInt}
 	switch f.Kind {
 	case api.FreezeSession:
@@ -94,7 +94,7 @@ func tellCancelled(cmd *cobra.Command, door *client.Client, f api.Freeze) error 
 	case api.FreezeUser:
 		q.User = f.ID
 	}
-	list, _, err := listed(cmd.Context(), door, q)
+	list, _, err := listed(cmd.Context(), operator, q)
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: it is frozen, but which approvals that cancelled is not known: %v\n", err)
 		return nil
@@ -124,13 +124,13 @@ and grants that were revoked are gone.
 Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name.`,
 		Example: "  bailiff thaw --user telegram:42",
 		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
 			f, named := what.freezing()
 			if !named {
-				return whatToThaw(cmd.Context(), door)
+				return whatToThaw(cmd.Context(), operator)
 			}
 			thawed := termsafe.Text(api.Freeze{Kind: f.Kind, ID: f.ID}.What())
-			err := door.Thaw(cmd.Context(), f.Kind, f.ID)
+			err := operator.Thaw(cmd.Context(), f.Kind, f.ID)
 			if hasCode(err, "freeze_unknown") {
 				return fmt.Errorf("%s is not frozen by that name; \"bailiff status\" shows what is", thawed)
 			}
@@ -146,8 +146,8 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 }
 
 // whatToThaw says what is frozen to whoever names nothing.
-func whatToThaw(ctx context.Context, door *client.Client) error {
-	freezes, err := door.Freezes(ctx)
+func whatToThaw(ctx context.Context, operator *client.Client) error {
+	freezes, err := operator.Freezes(ctx)
 	if err != nil {
 		return err
 	}

@@ -150,11 +150,11 @@ Exit status: 0 if all is well, 2 if there are warnings only, 1 otherwise.`,
 			if err != nil {
 				return err
 			}
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
+			operator, err := operatorClient(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
-			d := hermes.Examine(cmd.Context(), read, door)
+			d := hermes.Examine(cmd.Context(), read, operator)
 			if err := show(cmd, format, d, func(w io.Writer) { printDiagnosis(w, d) }); err != nil {
 				return err
 			}

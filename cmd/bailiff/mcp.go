@@ -51,7 +51,7 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 // stdioMCP is "bailiff mcp" as its flags order it.
 type stdioMCP struct {
 	who     claim
-	where   entrance
+	where   agentAddress
 	timeout int
 }
 
@@ -62,11 +62,11 @@ func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 	case m.timeout < 1 || m.timeout > longestWait:
 		return fmt.Errorf("--timeout is %d, want seconds from 1 to %d", m.timeout, longestWait)
 	}
-	door, err := m.where.open(configPath, m.who.session.Platform)
+	agent, err := m.where.open(configPath, m.who.session.Platform)
 	if err != nil {
 		return err
 	}
-	sidecar := distant{door, time.Duration(m.timeout) * time.Second}
+	sidecar := distant{agent, time.Duration(m.timeout) * time.Second}
 	server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: m.who.session, Env: m.who.env, WaitSeconds: m.who.wait,
 		Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 // longestWait is the longest that the agent API takes, in seconds.
 const longestWait = 24 * 60 * 60
 
-// distant is a sidecar by one of its doors, which may be stuck: it has to decide
+// distant is a sidecar that is asked at one of its listeners, and may be stuck: it has to decide
 // within the patience. From then on the client sees whether it lives.
 type distant struct {
 	*client.Client

@@ -69,12 +69,12 @@ The first six letters of a revision or more will do if no other begins with them
 Exit status: 0, or 1 if it is not kept any more.`,
 		Example: "  bailiff policies show 3f2a10 policies/data.yaml | diff - policies/data.yaml",
 		Args:    cobra.RangeArgs(1, 2),
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, args []string) error {
 			if args[0] == "" {
 				return errors.New("REVISION is empty: want the first six letters of one or more, as \"bailiff policies " +
 					"history\" lists them")
 			}
-			shown, err := door.Revision(cmd.Context(), args[0])
+			shown, err := operator.Revision(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -130,11 +130,11 @@ Exit status: 0 if they are in force, 1 if nothing is changed.`,
 			if len(args) == 0 {
 				return errors.New("say which revision to put in force; \"bailiff policies history\" lists those that were")
 			}
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
+			operator, err := operatorClient(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
-			now, err := door.RollBack(cmd.Context(), args[0], reason)
+			now, err := operator.RollBack(cmd.Context(), args[0], reason)
 			if err != nil {
 				return err
 			}
@@ -156,8 +156,8 @@ func newPoliciesResume(configPath *string) *cobra.Command {
 Exit status: 0 if they are in force, 1 if nothing is changed.`,
 		Example: "  bailiff policies resume",
 		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			now, err := door.Resume(cmd.Context())
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
+			now, err := operator.Resume(cmd.Context())
 			if err != nil {
 				return err
 			}

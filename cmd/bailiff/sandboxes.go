@@ -56,8 +56,8 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 			"will do if no other begins with them.\n\nExit status: 0, or 1 if there is none of that id.",
 		Example: "  bailiff sandboxes remove 3f2a…",
 		Args:    oneID("sandbox"),
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
-			list, err := door.Sandboxes(cmd.Context())
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, args []string) error {
+			list, err := operator.Sandboxes(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return door.RemoveSandbox(cmd.Context(), id)
+			return operator.RemoveSandbox(cmd.Context(), id)
 		}),
 	}
 }
@@ -101,8 +101,8 @@ func newSandboxesReap(configPath *string) *cobra.Command {
 			"1 if no sidecar answers.",
 		Example: "  bailiff sandboxes reap",
 		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			removed, err := door.Reap(cmd.Context())
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
+			removed, err := operator.Reap(cmd.Context())
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "%d removed\n", removed)
 			}

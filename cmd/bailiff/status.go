@@ -27,12 +27,12 @@ warnings, and what is frozen.
 Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json",
 		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			s, err := door.Status(cmd.Context())
+		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
+			s, err := operator.Status(cmd.Context())
 			if err != nil {
 				return err
 			}
-			freezes, err := door.Freezes(cmd.Context())
+			freezes, err := operator.Freezes(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-// Package client asks a running sidecar, by the same doors as every other
+// Package client asks a running sidecar, by the same listeners as every other
 // program: the agent API and the operator API of package gateway.
 //
 //	c, err := client.New("unix:///run/bailiff/agent.sock", bailiff.Secret{})
@@ -64,7 +64,7 @@ const (
 // largestAnswer bounds what is read of an answer or of an event, in bytes.
 const largestAnswer = 64 << 20
 
-// Client asks one door of a sidecar.
+// Client asks one listener of a sidecar.
 type Client struct {
 	address  string
 	token    bailiff.Secret
@@ -75,7 +75,7 @@ type Client struct {
 	stopping time.Duration
 }
 
-// New returns a client of the door at unix:///path or tcp://host:port; the token
+// New returns a client of the listener at unix:///path or tcp://host:port; the token
 // is for the latter.
 func New(address string, token bailiff.Secret) (*Client, error) {
 	network, where, _ := strings.Cut(address, "://")
@@ -96,7 +96,7 @@ func New(address string, token bailiff.Secret) (*Client, error) {
 // stay follows nobody who sends elsewhere.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Health asks whether a sidecar serves the door, and lets this client in.
+// Health asks whether a sidecar serves the listener, and lets this client in.
 func (c *Client) Health(ctx context.Context) (api.Health, error) {
 	return ask[api.Health](ctx, c, c.patience, http.MethodGet, "/healthz", nil)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
-// sidecar is a fake behind real doors.
+// sidecar is a fake behind real listeners.
 type sidecar struct {
 	execute func(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer
 }
@@ -41,7 +41,7 @@ func (sidecar) List(context.Context) []api.Sandbox {
 func (sidecar) Remove(_ context.Context, id string) (bool, error) { return id == "sb1", nil }
 func (sidecar) Reap(context.Context) (int, error)                 { return 3, nil }
 
-func agentDoor(t *testing.T, s sidecar, c gateway.DoorConfig) string {
+func agentListener(t *testing.T, s sidecar, c gateway.ListenerConfig) string {
 	t.Helper()
 	h, err := gateway.NewAgent(gateway.AgentConfig{Name: "hermes", Messaging: []string{"telegram"}, Enforcer: s, Tools: &toolbox{}})
 	if err != nil {
@@ -50,7 +50,7 @@ func agentDoor(t *testing.T, s sidecar, c gateway.DoorConfig) string {
 	return open(t, c, h)
 }
 
-func open(t *testing.T, c gateway.DoorConfig, h http.Handler) string {
+func open(t *testing.T, c gateway.ListenerConfig, h http.Handler) string {
 	t.Helper()
 	if c.Network == "" {
 		c.Network, c.Address = "unix", filepath.Join(t.TempDir(), "a.sock")
@@ -93,7 +93,7 @@ func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 		Output:   func(b []byte) { told = append(told, string(b)) },
 		Step:     func(step string) { told = append(told, step) },
 	}
-	answer, err := clientOf(t, agentDoor(t, s, gateway.DoorConfig{})).Execute(t.Context(), request, news)
+	answer, err := clientOf(t, agentListener(t, s, gateway.ListenerConfig{})).Execute(t.Context(), request, news)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 	if output, err := answer.Bytes(); err != nil || string(output) != "a\n\xff" || answer.ExitCode != 7 {
 		t.Errorf("the answer is %+v", answer)
 	}
-	if _, err := clientOf(t, agentDoor(t, s, gateway.DoorConfig{})).Execute(t.Context(), request, News{}); err != nil {
+	if _, err := clientOf(t, agentListener(t, s, gateway.ListenerConfig{})).Execute(t.Context(), request, News{}); err != nil {
 		t.Errorf("without anybody to tell: %v", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestEndingTheContextEndsTheRequest(t *testing.T) {
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-started; cancel() }()
-	_, err := clientOf(t, agentDoor(t, s, gateway.DoorConfig{})).Execute(ctx, request, News{})
+	_, err := clientOf(t, agentListener(t, s, gateway.ListenerConfig{})).Execute(ctx, request, News{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
@@ -127,7 +127,7 @@ func TestEndingTheContextEndsTheRequest(t *testing.T) {
 }
 
 func TestAProblemIsTheError(t *testing.T) {
-	c := clientOf(t, agentDoor(t, sidecar{}, gateway.DoorConfig{}))
+	c := clientOf(t, agentListener(t, sidecar{}, gateway.ListenerConfig{}))
 	_, err := c.Decide(t.Context(), []byte(`{"tool": "browser"}`))
 	var p *api.Problem
 	if !errors.As(err, &p) || p.Code != "invalid_request" || len(p.Errors) == 0 || p.Errors[0].At != "/tool" {
@@ -178,7 +178,7 @@ func TestWhatIsNoSidecarIsSaid(t *testing.T) {
 
 func TestTheTokenIsSent(t *testing.T) {
 	token := bailiff.NewSecret("s3cret")
-	address := agentDoor(t, sidecar{}, gateway.DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: token})
+	address := agentListener(t, sidecar{}, gateway.ListenerConfig{Network: "tcp", Address: "127.0.0.1:0", Token: token})
 	c, err := New(address, token)
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestWhoeverStopsARequestHearsHowItEnded(t *testing.T) {
 		<-ctx.Done()
 		return bailiff.Answer{Status: bailiff.ApprovalRequired, ExitCode: bailiff.ExitPending, Message: "It waits."}
 	}}
-	c := clientOf(t, agentDoor(t, s, gateway.DoorConfig{}))
+	c := clientOf(t, agentListener(t, s, gateway.ListenerConfig{}))
 	for range 3 { // by a client that is used again
 		stop := make(chan struct{})
 		go func() { <-started; close(stop) }()

@@ -73,13 +73,13 @@ func sidecar() (address string, stop func()) {
 	if err == nil {
 		agent, err = gateway.NewAgent(gateway.AgentConfig{Name: "example", Platforms: []string{"*"}, Enforcer: greeter{}, Tools: greeter{}})
 	}
-	var door *gateway.Door
+	var listener *gateway.Listener
 	if err == nil {
-		door, err = gateway.Open(gateway.DoorConfig{Network: "unix", Address: filepath.Join(folder, "agent.sock")}, agent)
+		listener, err = gateway.Open(gateway.ListenerConfig{Network: "unix", Address: filepath.Join(folder, "agent.sock")}, agent)
 	}
 	if err != nil {
 		panic(err)
 	}
-	go func() { _ = door.Serve() }()
-	return door.Address(), func() { _ = errors.Join(door.Shutdown(context.Background()), os.RemoveAll(folder)) }
+	go func() { _ = listener.Serve() }()
+	return listener.Address(), func() { _ = errors.Join(listener.Shutdown(context.Background()), os.RemoveAll(folder)) }
 }

@@ -44,7 +44,7 @@ func (laws) RollBack(_ context.Context, name, reason string, who bailiff.Approve
 }
 func (laws) Resume(context.Context, bailiff.Approver) error { return api.ErrNotRolledBack }
 
-// operators is a client of a door with a real book behind it.
+// operators is a client of a listener with a real book behind it.
 func operators(t *testing.T) (*Client, *approval.Book) {
 	t.Helper()
 	folder := t.TempDir()
@@ -65,7 +65,7 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return clientOf(t, open(t, gateway.DoorConfig{}, h)), book
+	return clientOf(t, open(t, gateway.ListenerConfig{}, h)), book
 }
 
 // asked is the id of an approval that a session waits for.

@@ -282,16 +282,16 @@ func TestBothClientsBringTheTokenAndTellNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := gateway.Open(gateway.DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret(token)}, agent)
+	listener, err := gateway.Open(gateway.ListenerConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret(token)}, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = door.Serve() }()
-	t.Cleanup(func() { _ = door.Shutdown(context.Background()) })
+	go func() { _ = listener.Serve() }()
+	t.Cleanup(func() { _ = listener.Shutdown(context.Background()) })
 	for name, ask := range both(t) {
 		for brought, want := range map[string]string{token: "Answer", "": "Refused", token + "-of-another": "Refused",
 			token + "\nX-Header: 1": "Unreachable"} {
-			got := ask(asking{Address: door.Address(), Token: brought, Seconds: 60, Call: "execute", Request: hello})
+			got := ask(asking{Address: listener.Address(), Token: brought, Seconds: 60, Call: "execute", Request: hello})
 			if got.Class != want || strings.Contains(got.Said, token) {
 				t.Errorf("%s with %q: %+v, want %s", name, brought, got, want)
 			}
@@ -345,13 +345,13 @@ func TestThePythonClientGivesUpASidecarThatStaysSilentAndNoOther(t *testing.T) {
 	}
 }
 
-func TestBothClientsAreToldThatTheyAskAtTheWrongDoorOrWithTheWrongToken(t *testing.T) {
+func TestBothClientsAreToldThatTheyAskAtTheWrongListenerOrWithTheWrongToken(t *testing.T) {
 	s := apptest.Serve(t)
 	url, _ := s.TCP(t)
 	tcp := "tcp" + strings.TrimPrefix(url, "http")
 	for name, ask := range both(t) {
 		for _, c := range []struct{ at, token, says string }{
-			{s.Operator, "", "This is the operators' door; agents ask at a listener of agent.listeners."},
+			{s.Operator, "", "This is the operators' listener; agents ask at a listener of agent.listeners."},
 			{tcp, "", "was sent none"},
 			{tcp, "another", "is not that of listener tcp"},
 		} {

@@ -65,7 +65,7 @@ func TestASidecarThatStaysSilentIsGivenUp(t *testing.T) {
 }
 
 func TestASidecarThatLivesIsNotGivenUp(t *testing.T) {
-	c := clientOf(t, open(t, gateway.DoorConfig{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	c := clientOf(t, open(t, gateway.ListenerConfig{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range 4 {
 			_, _ = w.Write([]byte(": still here\n\n"))
@@ -87,7 +87,7 @@ func TestWhileTheCallerIsBusySilenceSaysNothing(t *testing.T) {
 		news(bailiff.Progress{ToolCall: &bailiff.ToolCall{ID: "c1", Name: "web_search", Arguments: "{}"}})
 		return bailiff.Answer{Status: bailiff.Completed}
 	}}
-	c := clientOf(t, agentDoor(t, s, gateway.DoorConfig{}))
+	c := clientOf(t, agentListener(t, s, gateway.ListenerConfig{}))
 	c.patience = 200 * time.Millisecond
 	answer, err := c.Execute(t.Context(), request, News{ToolCall: func(api.ToolCall) { time.Sleep(2 * c.patience) }}) // as a slow tool does
 	if err != nil || answer.Status != bailiff.Completed {
@@ -104,7 +104,7 @@ func TestRequestsThatFollowEachOtherShareAConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := clientOf(t, open(t, gateway.DoorConfig{}, h))
+	c := clientOf(t, open(t, gateway.ListenerConfig{}, h))
 	transport := c.http.Transport.(*http.Transport)
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {

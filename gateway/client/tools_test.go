@@ -40,7 +40,7 @@ func TestAScriptsCallIsAnsweredWhileItsRequestRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := clientOf(t, open(t, gateway.DoorConfig{}, h))
+	c := clientOf(t, open(t, gateway.ListenerConfig{}, h))
 	if err := c.RegisterTools(t.Context(), "a/b", []string{"web_search"}); err != nil ||
 		!slices.Equal(b.names, []string{"web_search", "a/b"}) {
 		t.Errorf("registered %q, %v", b.names, err)

@@ -1,5 +1,5 @@
 // Package console is the web page on which operators answer approvals and see
-// what the sidecar does: a door of its own, a login, and the operator API behind
+// what the sidecar does: a listener of its own, a login, and the operator API behind
 // it.
 //
 // A login begins with a link that only the operators' socket gives out
@@ -60,9 +60,9 @@ const (
 	maxAge = 12 * time.Hour
 )
 
-// Console is an open console; its door must be served.
+// Console is an open console; its listener must be served.
 type Console struct {
-	*gateway.Door
+	*gateway.Listener
 	config   Config
 	host     string   // with the port, as in links
 	hosts    []string // all by which it may be called
@@ -81,20 +81,21 @@ func Open(c Config) (*Console, error) {
 	c.idleTimeout = cmp.Or(c.idleTimeout, idleTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.idleTimeout}}
-	door, err := gateway.Open(gateway.DoorConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true, Log: c.Log},
+	listener, err := gateway.Open(gateway.ListenerConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true,
+		Log: c.Log},
 		console)
 	if err != nil {
 		return nil, err
 	}
-	console.Door = door
-	console.at(c.Address, door.Address())
+	console.Listener = listener
+	console.at(c.Address, listener.Address())
 	return console, nil
 }
 
 // at learns by which names browsers may call the console: as it is configured,
 // and as this machine, which is also how a tunnel to it is called.
 func (c *Console) at(configured, opened string) {
-	host, _, _ := net.SplitHostPort(configured) // the door has opened there
+	host, _, _ := net.SplitHostPort(configured) // the listener has opened there
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(opened, "tcp://"))
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

@@ -430,7 +430,7 @@ func TestALoginThatIsNone(t *testing.T) {
 	}
 }
 
-func TestADoorServesThePage(t *testing.T) {
+func TestAListenerServesThePage(t *testing.T) {
 	o := serve(t)
 	resp, err := http.Get(o.base() + "/")
 	if err != nil {

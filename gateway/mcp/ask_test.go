@@ -92,8 +92,8 @@ func connected(t *testing.T, way string, s *sidecar, o *sdk.ClientOptions) *sdk.
 		c, _ := piped(t, s, o, version)
 		return c
 	}
-	_, door := opened(t, s)
-	return connect(t, door, versions[slices.Index([]string{"by HTTP in a session", "by HTTP without"}, way)], o)
+	_, listener := opened(t, s)
+	return connect(t, listener, versions[slices.Index([]string{"by HTTP in a session", "by HTTP without"}, way)], o)
 }
 
 func TestAClientThatShowsPagesShowsTheApprovals(t *testing.T) {

@@ -32,7 +32,7 @@ func (s *Server) serveHTTP() {
 }
 
 // ServeHTTP serves the streamable transport, in all versions that there are. It
-// stands behind a [gateway.Door], which knows whom it lets in. There is no stream
+// stands behind a [gateway.Listener], which knows whom it lets in. There is no stream
 // but the answers to calls, since all that a server has to say belongs to a call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost && r.Method != http.MethodDelete {

@@ -25,11 +25,11 @@ import (
 
 const token = "a-token-of-some-length"
 
-// opened is a server behind a door, by TCP unless the change says otherwise.
-func opened(t *testing.T, s *sidecar, changes ...func(*Config, *gateway.DoorConfig)) (*Server, *gateway.Door) {
+// opened is a server behind a listener, by TCP unless the change says otherwise.
+func opened(t *testing.T, s *sidecar, changes ...func(*Config, *gateway.ListenerConfig)) (*Server, *gateway.Listener) {
 	t.Helper()
 	c := Config{Name: "tools", Version: "1.2.3", Session: ana, WaitSeconds: 50, Sidecar: s}
-	d := gateway.DoorConfig{Name: "tools", Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret(token)}
+	d := gateway.ListenerConfig{Name: "tools", Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret(token)}
 	for _, change := range changes {
 		change(&c, &d)
 	}
@@ -37,13 +37,13 @@ func opened(t *testing.T, s *sidecar, changes ...func(*Config, *gateway.DoorConf
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := gateway.Open(d, server)
+	listener, err := gateway.Open(d, server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = door.Serve() }()
-	t.Cleanup(func() { server.Close(); _ = door.Shutdown(context.Background()) })
-	return server, door
+	go func() { _ = listener.Serve() }()
+	t.Cleanup(func() { server.Close(); _ = listener.Shutdown(context.Background()) })
+	return server, listener
 }
 
 // bearer sends the token, and whatever else its header holds.
@@ -61,16 +61,16 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(r)
 }
 
-func httpClient(door *gateway.Door) *http.Client {
-	network, address, _ := strings.Cut(door.Address(), "://")
+func httpClient(listener *gateway.Listener) *http.Client {
+	network, address, _ := strings.Cut(listener.Address(), "://")
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
 	return &http.Client{Transport: bearer{RoundTripper: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
 }
 
-func url(door *gateway.Door) string {
-	if network, address, _ := strings.Cut(door.Address(), "://"); network == "tcp" {
+func url(listener *gateway.Listener) string {
+	if network, address, _ := strings.Cut(listener.Address(), "://"); network == "tcp" {
 		return "http://" + address + Path
 	}
 	return "http://localhost" + Path
@@ -79,10 +79,11 @@ func url(door *gateway.Door) string {
 // versions are the protocol's that clients connect by.
 var versions = []string{"2025-11-25", "2026-07-28"}
 
-func connect(t *testing.T, door *gateway.Door, version string, options *sdk.ClientOptions) *sdk.ClientSession {
+func connect(t *testing.T, listener *gateway.Listener, version string, options *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
-	c, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url(door), HTTPClient: httpClient(door), MaxRetries: -1},
+	c, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url(listener), HTTPClient: httpClient(listener),
+		MaxRetries: -1},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +96,8 @@ func TestByHTTPACallIsThePeersInItsSession(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			s := &sidecar{}
-			_, door := opened(t, s)
-			c := connect(t, door, version, nil)
+			_, listener := opened(t, s)
+			c := connect(t, listener, version, nil)
 			if text, failed := use(t, c, "terminal", map[string]any{"command": "ls"}); text != "hello\n" || failed {
 				t.Errorf("the result is %q, %v", text, failed)
 			}
@@ -120,12 +121,12 @@ func TestTheEndOfASessionEndsItsSandbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &sidecar{}
-			server, door := opened(t, s, func(c *Config, _ *gateway.DoorConfig) {
+			server, listener := opened(t, s, func(c *Config, _ *gateway.ListenerConfig) {
 				if name == "by idleness" {
 					c.idle = 50 * time.Millisecond
 				}
 			})
-			c := connect(t, door, versions[0], nil)
+			c := connect(t, listener, versions[0], nil)
 			use(t, c, "terminal", map[string]any{"command": "ls"})
 			end(server, c)
 			await(t, "the session has ended", func() bool {
@@ -140,24 +141,24 @@ func TestTheEndOfASessionEndsItsSandbox(t *testing.T) {
 func TestACallEndsWithItsClient(t *testing.T) {
 	for name, test := range map[string]struct {
 		version string
-		end     func(*Server, *gateway.Door, *sdk.ClientSession, context.CancelFunc)
+		end     func(*Server, *gateway.Listener, *sdk.ClientSession, context.CancelFunc)
 	}{
-		"cancelled": {versions[0], func(_ *Server, _ *gateway.Door, _ *sdk.ClientSession,
+		"cancelled": {versions[0], func(_ *Server, _ *gateway.Listener, _ *sdk.ClientSession,
 			cancel context.CancelFunc) {
 			cancel()
 		}},
-		"cancelled without a session": {versions[1], func(_ *Server, _ *gateway.Door, _ *sdk.ClientSession,
+		"cancelled without a session": {versions[1], func(_ *Server, _ *gateway.Listener, _ *sdk.ClientSession,
 			cancel context.CancelFunc) {
 			cancel()
 		}},
-		"its session ended": {versions[0], func(_ *Server, door *gateway.Door, c *sdk.ClientSession, _ context.CancelFunc) {
-			r, _ := http.NewRequest(http.MethodDelete, url(door), http.NoBody)
+		"its session ended": {versions[0], func(_ *Server, listener *gateway.Listener, c *sdk.ClientSession, _ context.CancelFunc) {
+			r, _ := http.NewRequest(http.MethodDelete, url(listener), http.NoBody)
 			r.Header.Set(sessionHeader, c.ID())
-			if resp, err := httpClient(door).Do(r); err == nil {
+			if resp, err := httpClient(listener).Do(r); err == nil {
 				_ = resp.Body.Close()
 			}
 		}},
-		"the server ended": {versions[0], func(s *Server, _ *gateway.Door, _ *sdk.ClientSession, _ context.CancelFunc) { s.Close() }},
+		"the server ended": {versions[0], func(s *Server, _ *gateway.Listener, _ *sdk.ClientSession, _ context.CancelFunc) { s.Close() }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			running, ended := make(chan struct{}), make(chan struct{})
@@ -167,15 +168,15 @@ func TestACallEndsWithItsClient(t *testing.T) {
 				close(ended)
 				return api.Answer{Status: bailiff.Interrupted}, nil
 			}}
-			server, door := opened(t, s)
-			c := connect(t, door, test.version, nil)
+			server, listener := opened(t, s)
+			c := connect(t, listener, test.version, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go func() {
 				_, _ = c.CallTool(ctx, &sdk.CallToolParams{Name: "terminal", Arguments: map[string]any{"command": "sleep 100"}})
 			}()
 			<-running
-			test.end(server, door, c, cancel)
+			test.end(server, listener, c, cancel)
 			<-ended
 		})
 	}
@@ -188,9 +189,9 @@ const initialize = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params"
 const callLS = `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "terminal", "arguments": {"command": "ls"}}}`
 
 // send posts a message as no library would.
-func send(t *testing.T, door *gateway.Door, method, body string, header map[string]string) (status int, session, answer string) {
+func send(t *testing.T, listener *gateway.Listener, method, body string, header map[string]string) (status int, session, answer string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url(door), strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, url(listener), strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func send(t *testing.T, door *gateway.Door, method, body string, header map[stri
 		r.Header.Set(name, value)
 	}
 	r.Host = header["Host"]
-	resp, err := httpClient(door).Do(r)
+	resp, err := httpClient(listener).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,9 +211,9 @@ func send(t *testing.T, door *gateway.Door, method, body string, header map[stri
 }
 
 // message is one of a session.
-func message(ctx context.Context, t *testing.T, door *gateway.Door, body, session string) *http.Request {
+func message(ctx context.Context, t *testing.T, listener *gateway.Listener, body, session string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url(door), strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url(listener), strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,9 +223,9 @@ func message(ctx context.Context, t *testing.T, door *gateway.Door, body, sessio
 }
 
 // post sends a message of a session and leaves the answer to be read.
-func post(t *testing.T, door *gateway.Door, body, session string) *http.Response {
+func post(t *testing.T, listener *gateway.Listener, body, session string) *http.Response {
 	t.Helper()
-	resp, err := httpClient(door).Do(message(t.Context(), t, door, body, session))
+	resp, err := httpClient(listener).Do(message(t.Context(), t, listener, body, session))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,12 +241,12 @@ func TestACallGoesOnlyWithItsConnection(t *testing.T) {
 		close(ended)
 		return api.Answer{}, ctx.Err()
 	}}
-	_, door := opened(t, s)
-	_, session, _ := send(t, door, http.MethodPost, initialize, nil)
+	_, listener := opened(t, s)
+	_, session, _ := send(t, listener, http.MethodPost, initialize, nil)
 	ctx, hangUp := context.WithCancel(t.Context())
-	r := message(ctx, t, door, callLS, session)
+	r := message(ctx, t, listener, callLS, session)
 	go func() {
-		if resp, err := httpClient(door).Do(r); err == nil {
+		if resp, err := httpClient(listener).Do(r); err == nil {
 			_ = resp.Body.Close()
 		}
 	}()
@@ -260,9 +261,9 @@ func TestAnAnswerThatIsStillToComeSaysSo(t *testing.T) {
 		<-hold
 		return api.Answer{Status: bailiff.Completed, Output: "late"}, nil
 	}}
-	_, door := opened(t, s, func(c *Config, _ *gateway.DoorConfig) { c.keepAlive = time.Millisecond })
-	_, session, _ := send(t, door, http.MethodPost, initialize, nil)
-	resp := post(t, door, callLS, session)
+	_, listener := opened(t, s, func(c *Config, _ *gateway.ListenerConfig) { c.keepAlive = time.Millisecond })
+	_, session, _ := send(t, listener, http.MethodPost, initialize, nil)
+	resp := post(t, listener, callLS, session)
 	begun := make([]byte, len(": still here\n\n"))
 	if _, err := io.ReadFull(resp.Body, begun); err != nil || string(begun) != ": still here\n\n" {
 		t.Errorf("it said %q, %v", begun, err)
@@ -275,8 +276,8 @@ func TestAnAnswerThatIsStillToComeSaysSo(t *testing.T) {
 
 func TestWhoMayNotAskByHTTP(t *testing.T) {
 	s := &sidecar{}
-	_, door := opened(t, s)
-	_, session, _ := send(t, door, http.MethodPost, initialize, nil)
+	_, listener := opened(t, s)
+	_, session, _ := send(t, listener, http.MethodPost, initialize, nil)
 	for name, test := range map[string]struct {
 		method, body string
 		header       map[string]string
@@ -294,7 +295,7 @@ func TestWhoMayNotAskByHTTP(t *testing.T) {
 		"an end of somebody's session": {http.MethodDelete, "", map[string]string{sessionHeader: "x"}, http.StatusNotFound},
 		"no JSON":                      {http.MethodPost, "{", map[string]string{sessionHeader: session}, http.StatusBadRequest},
 	} {
-		status, _, answer := send(t, door, test.method, test.body, test.header)
+		status, _, answer := send(t, listener, test.method, test.body, test.header)
 		if status != test.status {
 			t.Errorf("%s is answered %d: %s", name, status, answer)
 		}
@@ -322,10 +323,10 @@ func TestAUnixSocketTellsThePeer(t *testing.T) {
 	defer os.RemoveAll(dir)
 	for _, version := range versions {
 		s := &sidecar{}
-		_, door := opened(t, s, func(_ *Config, d *gateway.DoorConfig) {
+		_, listener := opened(t, s, func(_ *Config, d *gateway.ListenerConfig) {
 			d.Network, d.Address, d.Token = "unix", filepath.Join(dir, version), bailiff.Secret{}
 		})
-		use(t, connect(t, door, version, nil), "terminal", map[string]any{"command": "ls"})
+		use(t, connect(t, listener, version, nil), "terminal", map[string]any{"command": "ls"})
 		if want := "uid:" + strconv.Itoa(os.Geteuid()); s.last(t).Peer != want {
 			t.Errorf("by %s the peer is %q, want %q", version, s.last(t).Peer, want)
 		}
@@ -333,23 +334,24 @@ func TestAUnixSocketTellsThePeer(t *testing.T) {
 }
 
 func TestSessionsAreBounded(t *testing.T) {
-	server, door := opened(t, &sidecar{}, func(c *Config, _ *gateway.DoorConfig) { c.maxSessions = 2 })
+	server, listener := opened(t, &sidecar{}, func(c *Config, _ *gateway.ListenerConfig) { c.maxSessions = 2 })
 	var begun []string
 	for range 2 {
-		status, session, _ := send(t, door, http.MethodPost, initialize, nil)
+		status, session, _ := send(t, listener, http.MethodPost, initialize, nil)
 		if status != http.StatusOK {
 			t.Fatalf("it is answered %d", status)
 		}
 		begun = append(begun, session)
 	}
-	if status, _, _ := send(t, door, http.MethodPost, initialize, nil); status != http.StatusServiceUnavailable {
+	if status, _, _ := send(t, listener, http.MethodPost, initialize, nil); status != http.StatusServiceUnavailable {
 		t.Errorf("a third session is answered %d", status)
 	}
-	if status, _, _ := send(t, door, http.MethodDelete, "", map[string]string{sessionHeader: begun[0]}); status != http.StatusNoContent {
+	if status, _, _ := send(t, listener, http.MethodDelete, "",
+		map[string]string{sessionHeader: begun[0]}); status != http.StatusNoContent {
 		t.Errorf("ending a session is answered %d", status)
 	}
 	await(t, "there is room for another", func() bool { return server.sessions.find(begun[0]) == nil })
-	if status, _, _ := send(t, door, http.MethodPost, initialize, nil); status != http.StatusOK {
+	if status, _, _ := send(t, listener, http.MethodPost, initialize, nil); status != http.StatusOK {
 		t.Errorf("with room for it, a third is answered %d", status)
 	}
 }
@@ -360,13 +362,13 @@ func TestNoMessageRunsThousandsOfCallsAtOnce(t *testing.T) {
 		<-hold
 		return api.Answer{Status: bailiff.Completed}, nil
 	}}
-	_, door := opened(t, s)
-	_, session, _ := send(t, door, http.MethodPost, strings.Replace(initialize, "2025-11-25", "2025-03-26", 1), nil)
+	_, listener := opened(t, s)
+	_, session, _ := send(t, listener, http.MethodPost, strings.Replace(initialize, "2025-11-25", "2025-03-26", 1), nil)
 	batch := make([]string, 2*maxCalls)
 	for i := range batch {
 		batch[i] = strings.Replace(callLS, `"id": 2`, fmt.Sprintf(`"id": %d`, 10+i), 1)
 	}
-	resp := post(t, door, "["+strings.Join(batch, ",")+"]", session)
+	resp := post(t, listener, "["+strings.Join(batch, ",")+"]", session)
 	lines := bufio.NewScanner(resp.Body)
 	refused, ran := 0, 0
 	for lines.Scan() {
@@ -388,8 +390,8 @@ func TestACallThatPanicsTakesNothingWithIt(t *testing.T) {
 	s := &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
 		panic("s3cret")
 	}}
-	_, door := opened(t, s)
-	c := connect(t, door, versions[0], nil)
+	_, listener := opened(t, s)
+	c := connect(t, listener, versions[0], nil)
 	if text, failed := use(t, c, "terminal", map[string]any{"command": "ls"}); !failed ||
 		text != "The sidecar failed at this call; its log says how." {
 		t.Errorf("it is answered %q, %v", text, failed)

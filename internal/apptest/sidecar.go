@@ -23,7 +23,7 @@ import (
 type Sidecar struct {
 	// Config is its bailiff.yaml, in a folder of its own.
 	Config string
-	// Agent and Operator are the addresses of its doors.
+	// Agent and Operator are the addresses of its listeners.
 	Agent, Operator string
 	// Metrics is where its page for Prometheus is, as host:port, if a section says
 	// "metrics: {listen: <metrics>}".
@@ -82,10 +82,10 @@ func (s *Sidecar) Start(tb testing.TB) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(s.Stop)
-	door := s.client(tb, s.Operator)
+	operator := s.client(tb, s.Operator)
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err = door.Status(tb.Context()); err == nil {
+		if _, err = operator.Status(tb.Context()); err == nil {
 			return
 		}
 		if errors.Is(syscall.Kill(s.cmd.Process.Pid, 0), syscall.ESRCH) {
@@ -127,7 +127,7 @@ func (s *Sidecar) TCP(tb testing.TB) (url, bearer string) {
 	return "", ""
 }
 
-// Client asks the agents' door, Operators the other.
+// Client asks the agents' listener, Operators the other.
 func (s *Sidecar) Client(tb testing.TB) *client.Client    { return s.client(tb, s.Agent) }
 func (s *Sidecar) Operators(tb testing.TB) *client.Client { return s.client(tb, s.Operator) }
 

@@ -64,7 +64,7 @@ type Agent struct {
 	DataPaths []string
 }
 
-// Listener is one door for agents.
+// Listener is a listener for agents.
 type Listener struct {
 	Name   string
 	Listen Address

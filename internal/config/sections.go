@@ -42,14 +42,14 @@ func (r *reader) config(c *Config, at place) {
 	}
 	maps.Copy(want, r.chatSections(&c.Chat))
 	r.section(at, want)
-	r.checkDoors(c)
+	r.checkListeners(c)
 	for _, check := range r.whole {
 		check()
 	}
 }
 
-// checkDoors keeps agents from the operator's address.
-func (r *reader) checkDoors(c *Config) {
+// checkListeners keeps agents from the operator's address.
+func (r *reader) checkListeners(c *Config) {
 	for i, l := range c.Agent.Listeners {
 		if at, given := r.places[fmt.Sprintf("agent.listeners[%d].listen", i)]; given && l.Listen == c.Operator.Listen {
 			r.fault(at, "%s is operator.listen, want an address of its own", l.Listen)

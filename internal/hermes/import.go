@@ -74,7 +74,7 @@ func (p *plan) make() {
 	p.sayWhatRemains()
 }
 
-// listen puts the door where the plug-in asks already.
+// listen puts the listener where the plug-in asks already.
 func (p *plan) listen() {
 	key := pluginSettings + "listen"
 	said, ok := p.take(key)
@@ -91,7 +91,7 @@ func (p *plan) listen() {
 	default:
 		p.left(key, said, "The plug-in asks elsewhere than at "+p.to.Agent+
 			", where bailiff.yaml listens: only a socket by its absolute path is carried over.",
-			"Set one to the other; a door on TCP needs a token_file of its own (docs/clients/hermes.md).")
+			"Set one to the other; a listener on TCP needs a token_file of its own (docs/clients/hermes.md).")
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// usualDoor is where the plug-in asks if nobody says otherwise.
-const usualDoor = "unix:///run/bailiff/agent.sock"
+// usualListen is where the plug-in asks if no setting says otherwise.
+const usualListen = "unix:///run/bailiff/agent.sock"
 
 // pluginSettings and pluginVariables are what is set for the plug-in begins with, in
 // config.yaml, where it has an entry, and in the environment, which is stronger.
@@ -20,20 +20,20 @@ const (
 	pluginVariables = "BAILIFF_"
 )
 
-// door is the address at which the plug-in asks.
-func (h *Home) door() string {
+// address is where the plug-in asks.
+func (h *Home) address() string {
 	said, _ := h.settings.of(pluginSettings + "listen")
-	door, _ := said.text()
+	address, _ := said.text()
 	if v, ok := h.settings.variables[pluginVariables+"LISTEN"]; ok {
-		door = v.value.Reveal()
+		address = v.value.Reveal()
 	}
 	if set, ok := os.LookupEnv(pluginVariables + "LISTEN"); ok {
-		door = set
+		address = set
 	}
-	if door == "" {
-		return usualDoor
+	if address == "" {
+		return usualListen
 	}
-	return door
+	return address
 }
 
 // examineSidecar looks whether it serves where the plug-in asks, for whom Hermes
@@ -45,9 +45,9 @@ func (h *Home) examineSidecar(ctx context.Context, d *Diagnosis, sidecar Sidecar
 		return
 	}
 	d.fine("sidecar", "It serves, version %s.", status.Version)
-	at := slices.IndexFunc(status.Listeners, func(l api.ListenerStatus) bool { return l.Listen == h.door() })
+	at := slices.IndexFunc(status.Listeners, func(l api.ListenerStatus) bool { return l.Listen == h.address() })
 	if at < 0 {
-		d.fail("listener", "The plug-in asks at "+h.door()+", where this sidecar has no listener.",
+		d.fail("listener", "The plug-in asks at "+h.address()+", where this sidecar has no listener.",
 			"Set plugins.entries.bailiff.settings.listen to the listener of bailiff.yaml, or the listener to that.")
 	} else {
 		h.examinePlatforms(d, status.Listeners[at], status.Platforms)

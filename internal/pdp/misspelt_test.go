@@ -60,9 +60,9 @@ func TestWhatCountsForNothingSinceItIsMisspeltDoesNotComeIntoForce(t *testing.T)
 			if c.want != "" {
 				want = filepath.Join(root, "house.rego") + ":" + c.want
 			}
-			for door, wrong := range map[string]Faults{"check": Check(Config{Paths: []string{root}}), "start": startingWith(root)} {
+			for command, wrong := range map[string]Faults{"check": Check(Config{Paths: []string{root}}), "start": startingWith(root)} {
 				if got := wrong.Error(); (got == "") != (want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "\n") {
-					t.Errorf("%s: got %q, want %q", door, got, want)
+					t.Errorf("%s: got %q, want %q", command, got, want)
 				}
 			}
 		})

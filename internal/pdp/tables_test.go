@@ -175,10 +175,11 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := "bailiff:\n tables:\n  " + strings.ReplaceAll(c.text, "\n", "\n  ")
 			root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "data.yaml": text})
-			for door, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})), "start": opening(root, false),
+			for command, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})),
+				"start":        opening(root, false),
 				"tested start": opening(root, true)} {
 				if wrong == nil || !strings.Contains(wrong.Error(), c.want) || strings.Contains(wrong.Error(), "\n") {
-					t.Errorf("%s: got %v, want %s", door, wrong, c.want)
+					t.Errorf("%s: got %v, want %s", command, wrong, c.want)
 				}
 			}
 		})
@@ -210,9 +211,9 @@ func TestATableThatRulesLookUpAndNobodyHasDoesNotComeIntoForce(t *testing.T) {
 			files := map[string]string{"p.rego": looking, "p_test.rego": allowingTest}
 			maps.Copy(files, c.files)
 			root := tree(t, files)
-			for door, wrong := range map[string]Faults{"check": Check(Config{Paths: []string{root}}), "start": startingWith(root)} {
+			for command, wrong := range map[string]Faults{"check": Check(Config{Paths: []string{root}}), "start": startingWith(root)} {
 				if got := wrong.Error(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-					t.Errorf("%s: got %q, want %q", door, got, c.want)
+					t.Errorf("%s: got %q, want %q", command, got, c.want)
 				}
 			}
 		})

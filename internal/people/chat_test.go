@@ -104,7 +104,7 @@ func TestInAChatOnlyPeopleAnswerEvenOnAMachineWithOnePerson(t *testing.T) {
 	}
 }
 
-func TestACredentialCountsAtItsOwnDoorOnly(t *testing.T) {
+func TestACredentialCountsAtItsOwnListenerOnly(t *testing.T) {
 	t.Parallel()
 	r := guildhall(t)
 	c := claim(from("hermes", "uid:1001", "discord", "7"), because("a"))

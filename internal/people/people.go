@@ -11,7 +11,7 @@
 // cannot be evaluated lets no one answer. operator.allow_same_user lifts these for
 // machines with one person, but not the conditions, nor that in a chat only people answer.
 //
-// What is not here: asking and remembering (package approval), and whom a door
+// What is not here: asking and remembering (package approval), and whom a listener
 // lets in at all (package gateway).
 package people
 

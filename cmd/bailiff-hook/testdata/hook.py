@@ -7,7 +7,7 @@ import socket
 import sys
 
 
-class Door(http.client.HTTPConnection):
+class Listener(http.client.HTTPConnection):
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(self.timeout)
@@ -17,9 +17,9 @@ class Door(http.client.HTTPConnection):
 call = json.load(sys.stdin)
 session = {"id": "claude-code:" + call["session_id"], "platform": "cli", "chat_type": "dm", "user_id": str(os.getuid())}
 command = call["tool_input"]["command"]
-door = Door("bailiff", timeout=10)
-door.request("POST", "/v1/decide", json.dumps({"tool": "terminal", "args": {"command": command}, "session": session}))
-answer = door.getresponse()
+listener = Listener("bailiff", timeout=10)
+listener.request("POST", "/v1/decide", json.dumps({"tool": "terminal", "args": {"command": command}, "session": session}))
+answer = listener.getresponse()
 decision = json.load(answer)["decision"]
 if answer.status != 200 or decision["outcome"] not in ("allow", "ask"):
     print("denied", file=sys.stderr)

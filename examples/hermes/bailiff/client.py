@@ -106,7 +106,7 @@ class Decided:
 
 
 class Client:
-    """Asks the door of a sidecar at unix:///path or tcp://host:port; the latter wants a token, or the file that holds it.
+    """Asks the listener of a sidecar at unix:///path or tcp://host:port; the latter wants a token, or the file that holds it.
 
     timeout is in seconds: a small answer must be there within it, and a request that runs must give a sign of life that
     often (the sidecar gives one every ten seconds, so thirty is a sensible least).

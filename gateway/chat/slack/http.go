@@ -37,10 +37,10 @@ func (r *receiver) receiveByHTTP(ctx context.Context) error {
 	}
 	c := &httpHandler{receiver: r}
 	take := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.serve(ctx, w, r) }) // what is begun outlives the call
-	return gateway.ServeUntil(ctx, gateway.DoorConfig{
+	return gateway.ServeUntil(ctx, gateway.ListenerConfig{
 		Name: "slack", Network: "tcp", Address: r.cfg.Listen, Login: true, Log: r.cfg.Log,
 		MaxConnections: maxConnections, MaxRequests: maxCalls,
-	}, take, func(*gateway.Door) { r.in.Connected(nil) })
+	}, take, func(*gateway.Listener) { r.in.Connected(nil) })
 }
 
 // httpHandler takes Slack's calls: events, interactions and commands, by any path.

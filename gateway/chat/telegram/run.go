@@ -60,7 +60,7 @@ type receiver struct {
 	pauses  *chat.Backoff
 	// listener takes the webhook's calls, listenerErr gets the error with which it ends, and
 	// secret comes with each call.
-	listener    *gateway.Door
+	listener    *gateway.Listener
 	listenerErr chan error
 	secret      atomic.Pointer[webhookSecret]
 }

@@ -72,15 +72,15 @@ func (r *receiver) listen(ctx context.Context) error {
 	if r.listener != nil {
 		return nil
 	}
-	door, err := gateway.Open(gateway.DoorConfig{
+	listener, err := gateway.Open(gateway.ListenerConfig{
 		Name: "telegram", Network: "tcp", Address: r.config.Webhook.Listen, Login: true, Log: r.config.Log,
 		MaxConnections: maxConnections, MaxRequests: maxCalls,
 	}, r.webhookHandler(ctx))
 	if err != nil {
 		return err
 	}
-	r.listener, r.listenerErr = door, make(chan error, 1)
-	go func(shut chan<- error) { shut <- door.Serve() }(r.listenerErr)
+	r.listener, r.listenerErr = listener, make(chan error, 1)
+	go func(shut chan<- error) { shut <- listener.Serve() }(r.listenerErr)
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (r *receiver) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	if err := r.listener.Shutdown(ctx); err != nil {
-		r.config.Log.Debug("closing Telegram's door", "error", err)
+		r.config.Log.Debug("closing the listener for Telegram's calls", "error", err)
 	}
 }
 

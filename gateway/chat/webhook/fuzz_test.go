@@ -93,7 +93,7 @@ func TestWithoutASecretNothingIsTaken(t *testing.T) {
 	}
 }
 
-func TestADoorThatCannotOpenYetIsTriedAgain(t *testing.T) {
+func TestAListenerThatCannotOpenYetIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -55,11 +55,11 @@ func (w *Webhook) Run(ctx context.Context, in chat.Inbox) error {
 // serve opens a listener for answers, and keeps it open until ctx ends or it fails.
 func (w *Webhook) serve(ctx context.Context, in chat.Inbox, works func()) error {
 	defer w.at("")
-	return gateway.ServeUntil(ctx, gateway.DoorConfig{
+	return gateway.ServeUntil(ctx, gateway.ListenerConfig{
 		Name: "webhook", Network: "tcp", Address: w.cfg.Listen, Login: true, Log: w.cfg.Log,
 		BodyTimeout: 10 * time.Second, MaxConnections: 256, MaxRequests: 64,
-	}, w.handler(in), func(door *gateway.Door) {
-		w.at(door.Address())
+	}, w.handler(in), func(listener *gateway.Listener) {
+		w.at(listener.Address())
 		works()
 		in.Connected(nil)
 	})

@@ -47,7 +47,7 @@ export function system(status, me) {
       el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', p.message ? [' ', seen(p.message)] : '')))),
     status.chat?.length > 0 && el('section', { class: 'block' }, el('h3', {}, 'Chat services'),
       el('dl', {}, status.chat.map((c) => line(mono(c.service), ready(!c.message, 'connected', 'reaches nobody'), ' ', purpose(c), c.message ? [' · ', seen(c.message)] : '')))),
-    el('section', { class: 'block' }, el('h3', {}, 'Doors'),
+    el('section', { class: 'block' }, el('h3', {}, 'Listeners'),
       el('dl', {}, (status.listeners ?? []).map((l) => line(mono(l.name), mono(l.listen), ' for ', seen(l.platforms.join(', ')))))),
     el('section', { class: 'block' }, el('h3', {}, 'Sidecar'),
       el('dl', {}, line('version', mono(status.version)), line('started', timeAgo(status.started)),

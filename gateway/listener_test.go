@@ -76,9 +76,9 @@ func rawPost(path, body string, length int) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: bailiff\r\nContent-Length: %d\r\n\r\n%s", path, length, body)
 }
 
-func knockRaw(t testing.TB, d *Door, text string) net.Conn {
+func knockRaw(t testing.TB, d *Listener, text string) net.Conn {
 	t.Helper()
-	c, err := dialDoor(t.Context(), d)
+	c, err := dialListener(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func knockRaw(t testing.TB, d *Door, text string) net.Conn {
 }
 
 func TestATokenIsNeededOnTCP(t *testing.T) {
-	d := open(t, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")},
+	d := open(t, ListenerConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")},
 		agentHandler(t, agentOf(&enforcer{})))
 	c := callerOf(t, d)
 	const none, wrong = "was sent none", "is not that of listener"
@@ -115,8 +115,8 @@ func TestATokenIsNeededOnTCP(t *testing.T) {
 	c.post("/v1/decide", telegramRequest, "Authorization", "Bearer s3cret").into(t, http.StatusOK, &decided)
 }
 
-func TestADoorOnTCPWithoutATokenStaysShut(t *testing.T) {
-	if _, err := Open(DoorConfig{Network: "tcp", Address: "127.0.0.1:0"}, http.NotFoundHandler()); err == nil ||
+func TestAListenerOnTCPWithoutATokenStaysShut(t *testing.T) {
+	if _, err := Open(ListenerConfig{Network: "tcp", Address: "127.0.0.1:0"}, http.NotFoundHandler()); err == nil ||
 		!strings.Contains(err.Error(), "token") {
 		t.Errorf("opening it: %v", err)
 	}
@@ -134,7 +134,7 @@ func TestOnlyListedUsersComeIn(t *testing.T) {
 		{"another user is listed", []uint32{self + 1}, http.StatusForbidden},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := callerOf(t, open(t, DoorConfig{UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{}))))
+			c := callerOf(t, open(t, ListenerConfig{UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{}))))
 			for _, path := range []string{"/v1/decide", "/v1/data/bailiff/decision", "/no/such/path"} {
 				a := c.post(path, telegramRequest)
 				if denied := a.status == http.StatusForbidden; denied != (test.status == http.StatusForbidden) {
@@ -146,7 +146,7 @@ func TestOnlyListedUsersComeIn(t *testing.T) {
 }
 
 func TestASocketIsForItsUserAndGroupFromTheStart(t *testing.T) {
-	d := open(t, DoorConfig{}, http.NotFoundHandler())
+	d := open(t, ListenerConfig{}, http.NotFoundHandler())
 	about, err := os.Stat(d.config.Address)
 	if err != nil {
 		t.Fatal(err)
@@ -162,22 +162,22 @@ func TestASocketIsForItsUserAndGroupFromTheStart(t *testing.T) {
 
 func TestAFolderForTheSocketIsMadeSoThatListedUsersPass(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run", "bailiff")
-	open(t, DoorConfig{Network: "unix", Address: filepath.Join(folder, "a.sock")}, http.NotFoundHandler())
+	open(t, ListenerConfig{Network: "unix", Address: filepath.Join(folder, "a.sock")}, http.NotFoundHandler())
 	if about, err := os.Stat(folder); err != nil || about.Mode().Perm() != 0o755 {
 		t.Errorf("the folder is %v, %v, want mode 0755", about, err)
 	}
 }
 
-func TestADoorThatNeverServedLeavesNothing(t *testing.T) {
+func TestAListenerThatNeverServedLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
-	d, err := Open(DoorConfig{Network: "unix", Address: path}, http.NotFoundHandler())
+	d, err := Open(ListenerConfig{Network: "unix", Address: path}, http.NotFoundHandler())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Shutdown(t.Context()); err != nil {
 		t.Errorf("closing: %v", err)
 	}
-	if _, err := d.listener.Accept(); !errors.Is(err, net.ErrClosed) {
+	if _, err := d.socket.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("it still listens: %v", err)
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
@@ -193,14 +193,14 @@ func TestASocketOfADeadProcessIsReplaced(t *testing.T) {
 	}
 	dead.SetUnlinkOnClose(false)
 	_ = dead.Close()
-	c := callerOf(t, open(t, DoorConfig{Network: "unix", Address: path}, agentHandler(t, agentOf(&enforcer{}))))
+	c := callerOf(t, open(t, ListenerConfig{Network: "unix", Address: path}, agentHandler(t, agentOf(&enforcer{}))))
 	var h api.Health
 	c.do(http.MethodGet, "/healthz", "").into(t, http.StatusOK, &h)
 }
 
 func TestAPathThatIsTakenIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
-	live := open(t, DoorConfig{Network: "unix", Address: filepath.Join(dir, "live.sock")}, http.NotFoundHandler())
+	live := open(t, ListenerConfig{Network: "unix", Address: filepath.Join(dir, "live.sock")}, http.NotFoundHandler())
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(live.config.Address, link)); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestAPathThatIsTakenIsLeftAlone(t *testing.T) {
 		{"a path that is too long", filepath.Join(dir, strings.Repeat("x", 120), "a.sock"), "making a socket"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Open(DoorConfig{Network: "unix", Address: test.path}, http.NotFoundHandler())
+			_, err := Open(ListenerConfig{Network: "unix", Address: test.path}, http.NotFoundHandler())
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("opening it: %v, want %q", err, test.says)
 			}
@@ -236,8 +236,8 @@ func TestAClientThatSendsSlowlyIsCutOff(t *testing.T) {
 		{"half a body from a user that is not listed", rawPost("/v1/decide", `{"tool": `, 100), stranger, "403 Forbidden"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d := open(t, DoorConfig{HeaderTimeout: blink, BodyTimeout: blink, UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{})))
-			got, err := io.ReadAll(knockRaw(t, d, test.sends)) // ends when the door hangs up
+			d := open(t, ListenerConfig{HeaderTimeout: blink, BodyTimeout: blink, UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{})))
+			got, err := io.ReadAll(knockRaw(t, d, test.sends)) // ends when the listener hangs up
 			if err != nil && !strings.Contains(err.Error(), "reset") {
 				t.Fatal(err)
 			}
@@ -257,7 +257,8 @@ func TestARequestMayRunLongerThanItsClientMayDawdle(t *testing.T) {
 			return completed(req, "done")
 		}
 	}}
-	d := open(t, DoorConfig{HeaderTimeout: blink, BodyTimeout: blink, WriteTimeout: blink, IdleTimeout: blink}, agentHandler(t, agentOf(e)))
+	d := open(t, ListenerConfig{HeaderTimeout: blink, BodyTimeout: blink, WriteTimeout: blink, IdleTimeout: blink},
+		agentHandler(t, agentOf(e)))
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		a := callerOf(t, d).post("/v1/execute", telegramRequest, "Accept", accept)
 		if a.status != http.StatusOK || !strings.Contains(string(a.body), `"completed"`) {
@@ -275,7 +276,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 		}
 		return bailiff.Answer{Status: bailiff.Interrupted}
 	}}
-	d := open(t, DoorConfig{WriteTimeout: blink}, agentHandler(t, agentOf(e)))
+	d := open(t, ListenerConfig{WriteTimeout: blink}, agentHandler(t, agentOf(e)))
 	knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n",
 		"\r\nAccept: text/event-stream\r\n", 1))
 	within(t, "the end of the request", ended)
@@ -285,7 +286,7 @@ func TestAClientThatGoesAwayCancelsItsRequest(t *testing.T) {
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		t.Run(accept, func(t *testing.T) {
 			e := newHolding()
-			d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
+			d := open(t, ListenerConfig{}, agentHandler(t, agentOf(e)))
 			c := knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n",
 				"\r\nAccept: "+accept+"\r\n", 1))
 			within(t, "the request to start", e.started)
@@ -297,7 +298,7 @@ func TestAClientThatGoesAwayCancelsItsRequest(t *testing.T) {
 
 func TestOneRequestTooManyIsToldToComeAgain(t *testing.T) {
 	e := newHolding()
-	d := open(t, DoorConfig{MaxRequests: 1}, agentHandler(t, agentOf(e)))
+	d := open(t, ListenerConfig{MaxRequests: 1}, agentHandler(t, agentOf(e)))
 	first := callerOf(t, d).later("/v1/execute", telegramRequest)
 	within(t, "the first request to start", e.started)
 	a := callerOf(t, d).post("/v1/decide", telegramRequest)
@@ -311,11 +312,11 @@ func TestOneRequestTooManyIsToldToComeAgain(t *testing.T) {
 }
 
 func TestAConnectionWaitsForItsPlace(t *testing.T) {
-	d := open(t, DoorConfig{MaxConnections: 1}, agentHandler(t, agentOf(&enforcer{})))
+	d := open(t, ListenerConfig{MaxConnections: 1}, agentHandler(t, agentOf(&enforcer{})))
 	first := callerOf(t, d)
 	first.post("/v1/decide", telegramRequest) // and keeps its connection
 	second := callerOf(t, d).later("/v1/decide", telegramRequest)
-	if taken := len(d.listener.(*gate).places); taken != 1 {
+	if taken := len(d.socket.(*boundedListener).places); taken != 1 {
 		t.Errorf("%d places are taken, want 1", taken)
 	}
 	first.client.CloseIdleConnections()
@@ -328,7 +329,7 @@ func TestAPanicIsAnswered500AndEndsNothingElse(t *testing.T) {
 	e := &enforcer{execute: func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
 		panic("a bug with a s3cret")
 	}}
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		a := c.post("/v1/execute", telegramRequest, "Accept", accept)
 		if p := a.problem(t, http.StatusInternalServerError); p.Code != "internal" || strings.Contains(p.Message, "s3cret") {
@@ -371,7 +372,7 @@ func (*fragile) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided
 
 func TestAPanicIsLoggedWithItsRequestAndWhereItWas(t *testing.T) {
 	log := &lines{Handler: slog.DiscardHandler}
-	c := callerOf(t, open(t, DoorConfig{Log: slog.New(log)}, agentHandler(t, agentOf(&fragile{enforcer{execute: brokenDown}}))))
+	c := callerOf(t, open(t, ListenerConfig{Log: slog.New(log)}, agentHandler(t, agentOf(&fragile{enforcer{execute: brokenDown}}))))
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		c.post("/v1/execute", strings.Replace(telegramRequest, "{", `{"request_id": "r", `, 1), "Accept", accept)
 	}
@@ -389,7 +390,7 @@ func TestAPanicIsLoggedWithItsRequestAndWhereItWas(t *testing.T) {
 
 func TestClosingLetsRequestsFinish(t *testing.T) {
 	e := newHolding()
-	d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
+	d := open(t, ListenerConfig{}, agentHandler(t, agentOf(e)))
 	c := callerOf(t, d)
 	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept",
 		"text/event-stream")}
@@ -399,7 +400,7 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 	closed := make(chan error, 1)
 	go func() { closed <- d.Shutdown(context.Background()) }()
 	eventually(t, "nobody comes in any more", func() bool {
-		other, err := dialDoor(t.Context(), d)
+		other, err := dialListener(t.Context(), d)
 		if err == nil {
 			_ = other.Close()
 		}
@@ -411,7 +412,7 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 			t.Errorf("answered %s", a.body)
 		}
 	}
-	if err := within(t, "the door to close", closed); err != nil {
+	if err := within(t, "the listener to close", closed); err != nil {
 		t.Errorf("closing: %v", err)
 	}
 	if _, err := os.Lstat(d.config.Address); !errors.Is(err, os.ErrNotExist) {
@@ -422,7 +423,7 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 func TestClosingInTheEndCancelsRequestsAndTheyAreAnswered(t *testing.T) {
 	before := runtime.NumGoroutine()
 	e := newHolding()
-	d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
+	d := open(t, ListenerConfig{}, agentHandler(t, agentOf(e)))
 	c := callerOf(t, d)
 	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept",
 		"text/event-stream")}
@@ -446,12 +447,12 @@ func TestClosingInTheEndCancelsRequestsAndTheyAreAnswered(t *testing.T) {
 
 func TestClosingLeavesTheSocketOfASuccessor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
-	first, err := Open(DoorConfig{Network: "unix", Address: path}, http.NotFoundHandler())
+	first, err := Open(ListenerConfig{Network: "unix", Address: path}, http.NotFoundHandler())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = first.listener.Close() // as if it had died
-	second := open(t, DoorConfig{Network: "unix", Address: path}, http.NotFoundHandler())
+	_ = first.socket.Close() // as if it had died
+	second := open(t, ListenerConfig{Network: "unix", Address: path}, http.NotFoundHandler())
 	if err := first.Shutdown(t.Context()); err != nil {
 		t.Errorf("closing: %v", err)
 	}
@@ -467,7 +468,7 @@ func (*echoing) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
 }
 
 func TestManyClientsAtOnceGetTheirOwnAnswers(t *testing.T) {
-	d := open(t, DoorConfig{}, agentHandler(t, agentOf(&echoing{enforcer{execute: func(_ context.Context, req bailiff.Request,
+	d := open(t, ListenerConfig{}, agentHandler(t, agentOf(&echoing{enforcer{execute: func(_ context.Context, req bailiff.Request,
 		news func(bailiff.Progress)) bailiff.Answer {
 		if news != nil {
 			news(bailiff.Progress{Output: []byte(req.Args.Command)})
@@ -495,12 +496,12 @@ func TestManyClientsAtOnceGetTheirOwnAnswers(t *testing.T) {
 	clients.Wait()
 }
 
-func TestADoorThatFellShutIsAnErrorAndCanBeOpenedAgain(t *testing.T) {
-	config := DoorConfig{Name: "chats", Network: "tcp", Address: "127.0.0.1:0", Login: true}
+func TestAListenerThatFellShutIsAnErrorAndCanBeOpenedAgain(t *testing.T) {
+	config := ListenerConfig{Name: "chats", Network: "tcp", Address: "127.0.0.1:0", Login: true}
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	greeted := func(d *Door) {
+	greeted := func(d *Listener) {
 		answer, err := http.Get("http" + strings.TrimPrefix(d.Address(), "tcp"))
 		if err != nil {
 			t.Error(err)
@@ -508,19 +509,19 @@ func TestADoorThatFellShutIsAnErrorAndCanBeOpenedAgain(t *testing.T) {
 		}
 		_ = answer.Body.Close()
 	}
-	err := ServeUntil(ctx, config, hello, func(d *Door) {
+	err := ServeUntil(ctx, config, hello, func(d *Listener) {
 		config.Address = strings.TrimPrefix(d.Address(), "tcp://")
 		greeted(d)
-		_ = d.listener.Close()
+		_ = d.socket.Close()
 	})
 	if err == nil || !strings.Contains(err.Error(), "serving tcp://") {
 		t.Errorf("it fell shut with %v", err)
 	}
-	if err := ServeUntil(ctx, config, hello, func(d *Door) { greeted(d); cancel() }); err != nil {
+	if err := ServeUntil(ctx, config, hello, func(d *Listener) { greeted(d); cancel() }); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	if err := ServeUntil(ctx, DoorConfig{Network: "tcp", Address: "127.0.0.1:99999", Login: true}, hello,
-		func(*Door) { t.Error("it stands") }); err == nil {
+	if err := ServeUntil(ctx, ListenerConfig{Network: "tcp", Address: "127.0.0.1:99999", Login: true}, hello,
+		func(*Listener) { t.Error("it is open") }); err == nil {
 		t.Error("nowhere is open")
 	}
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// DoorConfig says where a door is, who may come in, and how fast and how many
-// they may be. Zero limits mean the usual ones.
-type DoorConfig struct {
+// ListenerConfig says where a listener is, which clients may connect, how fast they must
+// be, and how many are served at once. Zero limits mean the usual ones.
+type ListenerConfig struct {
 	Name string
 	// Network is "unix" or "tcp"; Address a socket's path, or host:port.
 	Network, Address string
-	// UIDs are the users that may connect to a Unix socket; empty means whoever
-	// the socket's mode lets in.
+	// UIDs are the users that may connect to a Unix socket; empty means all users
+	// whom the socket's mode lets in.
 	UIDs []uint32
 	// Token is what clients on TCP must send; required there, unless Login says
 	// that the handler knows its clients by a login of its own.
@@ -62,22 +62,22 @@ const (
 // internalFault is all that a client learns of a fault of the sidecar's own.
 const internalFault = "The sidecar failed at this request; its log says how."
 
-// Door is one listener with what it serves.
-type Door struct {
-	config   DoorConfig
-	handler  http.Handler
-	listener net.Listener
-	server   *http.Server
-	slots    chan struct{}
-	token    [sha256.Size]byte
-	cancel   context.CancelCauseFunc
-	remove   func()
+// Listener is an open socket, with the handler of its requests.
+type Listener struct {
+	config  ListenerConfig
+	handler http.Handler
+	socket  net.Listener
+	server  *http.Server
+	slots   chan struct{}
+	token   [sha256.Size]byte
+	cancel  context.CancelCauseFunc
+	remove  func()
 }
 
 var errClosing = errors.New("the sidecar is shutting down")
 
-// Open starts to listen; requests are taken once [Door.Serve] runs.
-func Open(c DoorConfig, handler http.Handler) (*Door, error) {
+// Open starts to listen; requests are taken once [Listener.Serve] runs.
+func Open(c ListenerConfig, handler http.Handler) (*Listener, error) {
 	if c.Network == "tcp" && c.Token.Reveal() == "" && !c.Login {
 		return nil, fmt.Errorf("opening %s: a TCP listener needs a token, want one in token_file", c.address())
 	}
@@ -86,14 +86,14 @@ func Open(c DoorConfig, handler http.Handler) (*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", c.address(), err)
 	}
-	d := &Door{config: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
+	l := &Listener{config: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
 		token: sha256.Sum256([]byte("Bearer " + c.Token.Reveal()))}
-	d.listener = &gate{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{})}
-	d.server = d.newServer()
-	return d, nil
+	l.socket = &boundedListener{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{})}
+	l.server = l.newServer()
+	return l, nil
 }
 
-func (c *DoorConfig) defaults() {
+func (c *ListenerConfig) defaults() {
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, headerTimeout)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, bodyTimeout)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, writeTimeout)
@@ -103,20 +103,20 @@ func (c *DoorConfig) defaults() {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 }
 
-func (c *DoorConfig) address() string { return c.Network + "://" + c.Address }
+func (c *ListenerConfig) address() string { return c.Network + "://" + c.Address }
 
-func (d *Door) newServer() *http.Server {
+func (l *Listener) newServer() *http.Server {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	d.cancel = cancel
+	l.cancel = cancel
 	closing := make(chan struct{})
 	ctx = context.WithValue(ctx, closingKey{}, closing)
 	server := &http.Server{
-		Handler:           d,
-		ReadHeaderTimeout: d.config.HeaderTimeout,
-		WriteTimeout:      d.config.WriteTimeout,
-		IdleTimeout:       d.config.IdleTimeout,
+		Handler:           l,
+		ReadHeaderTimeout: l.config.HeaderTimeout,
+		WriteTimeout:      l.config.WriteTimeout,
+		IdleTimeout:       l.config.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(d.config.Log.With("listener", d.config.Name).Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(l.config.Log.With("listener", l.config.Name).Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       withPeer,
 	}
@@ -126,47 +126,47 @@ func (d *Door) newServer() *http.Server {
 
 type closingKey struct{}
 
-// closingOf is closed when a request's door takes no more requests, for answers
+// closingOf is closed when a request's listener takes no more requests, for answers
 // that would go on for ever.
 func closingOf(ctx context.Context) <-chan struct{} {
 	closing, _ := ctx.Value(closingKey{}).(chan struct{})
 	return closing
 }
 
-// ServeUntil takes requests at a door of its own until ctx ends or the door falls shut, and
-// tells of it once it stands. Requests that run then have five seconds.
-func ServeUntil(ctx context.Context, c DoorConfig, handler http.Handler, stands func(*Door)) error {
-	door, err := Open(c, handler)
+// ServeUntil takes requests at a listener of its own until ctx ends or the listener fails,
+// and calls opened once the listener is open. Requests that run then have five seconds.
+func ServeUntil(ctx context.Context, c ListenerConfig, handler http.Handler, opened func(*Listener)) error {
+	listener, err := Open(c, handler)
 	if err != nil {
 		return err
 	}
 	served := make(chan error, 1)
-	go func() { served <- door.Serve() }()
-	stands(door)
+	go func() { served <- listener.Serve() }()
+	opened(listener)
 	select {
 	case err = <-served:
 	case <-ctx.Done():
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
 	defer cancel()
-	return errors.Join(err, door.Shutdown(last))
+	return errors.Join(err, listener.Shutdown(last))
 }
 
 // Name is that of the listener, as the configuration has it.
-func (d *Door) Name() string { return d.config.Name }
+func (l *Listener) Name() string { return l.config.Name }
 
-// Address is where the door is, with the port that the system chose for :0.
-func (d *Door) Address() string {
-	if d.config.Network == "unix" {
-		return d.config.address()
+// Address is that of the listener, with the port that the system chose for :0.
+func (l *Listener) Address() string {
+	if l.config.Network == "unix" {
+		return l.config.address()
 	}
-	return d.config.Network + "://" + d.listener.Addr().String()
+	return l.config.Network + "://" + l.socket.Addr().String()
 }
 
-// Serve takes requests until [Door.Shutdown].
-func (d *Door) Serve() error {
-	if err := d.server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving %s: %w", d.config.address(), err)
+// Serve takes requests until [Listener.Shutdown].
+func (l *Listener) Serve() error {
+	if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving %s: %w", l.config.address(), err)
 	}
 	return nil
 }
@@ -174,83 +174,83 @@ func (d *Door) Serve() error {
 // Shutdown takes no more requests, lets those that run finish until ctx ends,
 // then cancels them and waits for their answers. The error says that some were
 // cancelled.
-func (d *Door) Shutdown(ctx context.Context) error {
-	defer d.remove()
-	defer func() { _ = d.listener.Close() }() // which the server does only if it ever served
-	if err := d.server.Shutdown(ctx); err == nil {
+func (l *Listener) Shutdown(ctx context.Context) error {
+	defer l.remove()
+	defer func() { _ = l.socket.Close() }() // which the server does only if it ever served
+	if err := l.server.Shutdown(ctx); err == nil {
 		return nil
 	}
-	d.cancel(errClosing)
+	l.cancel(errClosing)
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), afterCancel)
 	defer stop()
-	if err := d.server.Shutdown(last); err != nil {
-		_ = d.server.Close()
-		return fmt.Errorf("closing %s: a request did not end when it was cancelled", d.config.address())
+	if err := l.server.Shutdown(last); err != nil {
+		_ = l.server.Close()
+		return fmt.Errorf("closing %s: a request did not end when it was cancelled", l.config.address())
 	}
-	return fmt.Errorf("closing %s: running requests were cancelled", d.config.address())
+	return fmt.Errorf("closing %s: running requests were cancelled", l.config.address())
 }
 
-// ServeHTTP is the threshold: it lets in whom it should, as fast and as many as
-// it may, and survives what the handler does.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: d.config.WriteTimeout}
-	defer d.survive(p, r)
+// ServeHTTP refuses clients that may not connect, bounds the rest in speed and number, and
+// survives a panic of the handler.
+func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: l.config.WriteTimeout}
+	defer l.survive(p, r)
 	if r.ContentLength != 0 {
-		r.Body = p.body(r.Body, d.config.BodyTimeout) // even if nobody reads it: net/http does, to the end
+		r.Body = p.body(r.Body, l.config.BodyTimeout) // even if nobody reads it: net/http does, to the end
 	}
-	if stranger := d.stranger(r); stranger != nil {
+	if refusal := l.refusal(r); refusal != nil {
 		w.Header().Set("Connection", "close")
-		refuse(p, stranger)
+		refuse(p, refusal)
 		return
 	}
 	select {
-	case d.slots <- struct{}{}:
-		defer func() { <-d.slots }()
+	case l.slots <- struct{}{}:
+		defer func() { <-l.slots }()
 	default:
 		refuse(p, problem(http.StatusServiceUnavailable, "busy", "Too many requests run at once; try again in a second."))
 		return
 	}
-	d.handler.ServeHTTP(p, r)
+	l.handler.ServeHTTP(p, r)
 }
 
-// stranger is why a client may not come in; nil if it may.
-func (d *Door) stranger(r *http.Request) *api.Problem {
-	if d.config.Network == "tcp" && d.config.Login {
+// refusal is why a client may not connect; nil if it may.
+func (l *Listener) refusal(r *http.Request) *api.Problem {
+	if l.config.Network == "tcp" && l.config.Login {
 		return nil
 	}
-	if d.config.Network == "tcp" {
-		return d.tokenless(strings.Join(r.Header["Authorization"], ","))
+	if l.config.Network == "tcp" {
+		return l.tokenless(strings.Join(r.Header["Authorization"], ","))
 	}
-	if len(d.config.UIDs) == 0 {
+	if len(l.config.UIDs) == 0 {
 		return nil
 	}
 	who := peerOf(r.Context())
-	if who.err != nil || !slices.Contains(d.config.UIDs, who.uid) {
-		d.config.Log.Warn("refused a user that may not connect", "listener", d.config.Name, "uid", who.uid, "error", who.err)
+	if who.err != nil || !slices.Contains(l.config.UIDs, who.uid) {
+		l.config.Log.Warn("refused a user that may not connect", "listener", l.config.Name, "uid", who.uid, "error", who.err)
 		return problem(http.StatusForbidden, "peer_not_allowed", fmt.Sprintf("Listener %s does not serve your user (uid %d).",
-			d.config.Name, who.uid))
+			l.config.Name, who.uid))
 	}
 	return nil
 }
 
 // tokenless is why a header does not let in; nil if it holds the token.
-func (d *Door) tokenless(header string) *api.Problem {
+func (l *Listener) tokenless(header string) *api.Problem {
 	given := sha256.Sum256([]byte(header))
 	switch {
-	case subtle.ConstantTimeCompare(given[:], d.token[:]) == 1:
+	case subtle.ConstantTimeCompare(given[:], l.token[:]) == 1:
 		return nil
 	case strings.HasPrefix(header, "Bearer "):
-		return problem(http.StatusUnauthorized, "unauthorized", "The token that was sent is not that of listener "+d.config.Name+
+		return problem(http.StatusUnauthorized, "unauthorized", "The token that was sent is not that of listener "+l.config.Name+
 			"; its token_file holds that.")
 	}
-	return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.config.Name+
+	return problem(http.StatusUnauthorized, "unauthorized", "Listener "+l.config.Name+
 		" wants its token, as \"Authorization: Bearer …\", and was sent none.")
 }
 
 // survive answers for a handler that panicked. Where an answer has begun, it was
 // the handler's to end: a stream ends itself, and net/http hangs up after a
 // plain answer that is too short.
-func (d *Door) survive(p *paced, r *http.Request) {
+func (l *Listener) survive(p *paced, r *http.Request) {
 	cause := recover()
 	if cause == nil {
 		return
@@ -259,14 +259,14 @@ func (d *Door) survive(p *paced, r *http.Request) {
 	if b, named := cause.(blamed); named {
 		about, cause = bailiff.Concerning(about, bailiff.Concern{RequestID: b.requestID}), b.cause
 	}
-	d.config.Log.ErrorContext(about, "serving a request panicked", "listener", d.config.Name, "path", r.URL.Path, "cause", cause, "stack",
+	l.config.Log.ErrorContext(about, "serving a request panicked", "listener", l.config.Name, "path", r.URL.Path, "cause", cause, "stack",
 		string(debug.Stack()))
 	if !p.started {
 		refuse(p, problem(http.StatusInternalServerError, "internal", internalFault))
 	}
 }
 
-// blamed is a panic on its way to the door, with the request that it is about.
+// blamed is a panic on its way to the listener, with the request that it is about.
 type blamed struct {
 	requestID string
 	cause     any

@@ -11,11 +11,11 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/offline"
 )
 
-// entrance is how a command finds the sidecar that it asks as an agent does: at the
+// agentAddress is how a command finds the sidecar that it asks as an agent does: at the
 // address that --listen names, without any configuration, or by the configuration.
-type entrance struct{ listen, tokenFile string }
+type agentAddress struct{ listen, tokenFile string }
 
-func (e *entrance) register(cmd *cobra.Command) {
+func (e *agentAddress) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&e.listen, "listen", "", "the `address` at which the sidecar takes requests, unix:///path or tcp://host:port "+
 		"(default: what the configuration says)")
@@ -23,7 +23,7 @@ func (e *entrance) register(cmd *cobra.Command) {
 }
 
 // open returns a client for requests of the platform.
-func (e entrance) open(configPath, platform string) (*client.Client, error) {
+func (e agentAddress) open(configPath, platform string) (*client.Client, error) {
 	switch {
 	case e.listen != "":
 		token, err := config.ReadToken(e.tokenFile)
@@ -38,11 +38,11 @@ func (e entrance) open(configPath, platform string) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return agentDoor(cfg, platform)
+	return agentClient(cfg, platform)
 }
 
-// agentDoor is the first listener that may speak for the platform.
-func agentDoor(cfg *config.Config, platform string) (*client.Client, error) {
+// agentClient asks at the first listener that may speak for the platform.
+func agentClient(cfg *config.Config, platform string) (*client.Client, error) {
 	for _, l := range cfg.Agent.Listeners {
 		if !l.SpeaksFor(platform) {
 			continue

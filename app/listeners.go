@@ -10,22 +10,22 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
-// door is a listener with its API, served until it is shut.
-type door struct {
-	*gateway.Door
+// listener is one that is open, with the API that it serves.
+type listener struct {
+	*gateway.Listener
 	left chan struct{} // closed when it takes no more requests
 }
 
-func (a *App) openDoors() error {
+func (a *App) openListeners() error {
 	if err := a.openOperator(); err != nil { // first: agents are told of its web page
 		return err
 	}
 	for _, listener := range a.cfg.Agent.Listeners {
-		door, err := a.openAgent(listener)
+		listener, err := a.openAgent(listener)
 		if err != nil {
 			return err
 		}
-		a.agents = append(a.agents, door)
+		a.agents = append(a.agents, listener)
 	}
 	if err := a.openChats(); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (a *App) openDoors() error {
 	return a.openMetrics()
 }
 
-func (a *App) openAgent(l config.Listener) (*door, error) {
+func (a *App) openAgent(l config.Listener) (*listener, error) {
 	plan, err := a.planAgent(l)
 	if err != nil {
 		return nil, err
@@ -41,22 +41,22 @@ func (a *App) openAgent(l config.Listener) (*door, error) {
 	return a.openPlan(plan)
 }
 
-// agentPlan is all that opening an agents' door needs but the address being free.
+// agentPlan is all that opening an agents' listener needs, but the address being free.
 type agentPlan struct {
-	config gateway.DoorConfig
+	config gateway.ListenerConfig
 	agent  *gateway.Agent
 	mcp    *config.MCP // nil if it is not served
 }
 
-func (a *App) openPlan(p agentPlan) (*door, error) {
+func (a *App) openPlan(p agentPlan) (*listener, error) {
 	if p.mcp == nil {
-		return openDoor(p.config, p.agent)
+		return openListener(p.config, p.agent)
 	}
 	handler, err := a.serveMCP(p)
 	if err != nil {
 		return nil, err
 	}
-	return openDoor(p.config, handler)
+	return openListener(p.config, handler)
 }
 
 func (a *App) planAgent(l config.Listener) (agentPlan, error) {
@@ -72,7 +72,7 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 	if err != nil {
 		return agentPlan{}, err
 	}
-	return agentPlan{gateway.DoorConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
+	return agentPlan{gateway.ListenerConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
 		UIDs: l.UIDs, Token: token, Log: a.log}, agent, l.MCP}, nil
 }
 
@@ -89,41 +89,42 @@ func (a *App) openOperator() error {
 		return err
 	}
 	o := a.cfg.Operator
-	a.operator, err = openDoor(gateway.DoorConfig{Name: bailiff.ChannelOperator, Network: o.Listen.Network, Address: o.Listen.Address,
-		UIDs: o.UIDs, Log: a.log}, handler)
+	a.operator, err = openListener(gateway.ListenerConfig{Name: bailiff.ChannelOperator, Network: o.Listen.Network,
+		Address: o.Listen.Address,
+		UIDs:    o.UIDs, Log: a.log}, handler)
 	return err
 }
 
-// operatorAPI is what operators can do at every door of theirs.
+// operatorAPI is what operators can do at every listener of theirs.
 func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals,
 		Grants: a.approvals, Freezer: freezer{a.core},
 		Decisions: a.decisions, History: policyHistory{a.core}, Who: who}
 }
 
-func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {
+func openListener(c gateway.ListenerConfig, handler http.Handler) (*listener, error) {
 	opened, err := gateway.Open(c, handler)
 	if err != nil {
 		return nil, err
 	}
-	return &door{opened, make(chan struct{})}, nil
+	return &listener{opened, make(chan struct{})}, nil
 }
 
 func (a *App) serve() {
-	for _, d := range a.doors() {
-		a.serveDoor(d)
+	for _, d := range a.openedListeners() {
+		a.serveListener(d)
 	}
 	if a.metricsServer != nil {
-		a.serving.Go(func() { a.doorFailed(a.serveMetrics()) })
+		a.serving.Go(func() { a.listenerFailed(a.serveMetrics()) })
 	}
 	close(a.up)
 }
 
-func (a *App) doors() []*door {
+func (a *App) openedListeners() []*listener {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := slices.Clone(a.agents)
-	for _, d := range []*door{a.operator, a.console} {
+	for _, d := range []*listener{a.operator, a.console} {
 		if d != nil {
 			all = append(all, d)
 		}
@@ -131,15 +132,15 @@ func (a *App) doors() []*door {
 	return all
 }
 
-func (a *App) serveDoor(d *door) {
+func (a *App) serveListener(d *listener) {
 	a.serving.Go(func() {
 		defer close(d.left)
-		a.doorFailed(d.Serve())
+		a.listenerFailed(d.Serve())
 	})
 }
 
-// doorFailed ends the sidecar because a door failed; the first fault is the reason.
-func (a *App) doorFailed(err error) {
+// listenerFailed ends the sidecar because a listener failed; the first fault is the reason.
+func (a *App) listenerFailed(err error) {
 	if err == nil {
 		return
 	}
@@ -149,7 +150,7 @@ func (a *App) doorFailed(err error) {
 	}
 }
 
-func (a *App) shut(ctx context.Context, d *door) {
+func (a *App) shut(ctx context.Context, d *listener) {
 	if err := d.Shutdown(ctx); err != nil {
 		a.log.Warn("closing a listener", "listener", d.Name(), "error", err)
 	}
