@@ -13,8 +13,11 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/metrics"
 )
 
 func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
@@ -107,6 +110,21 @@ func TestAPanicWhileReadingATextDeniesAndIsLogged(t *testing.T) {
 	if got := strings.Count(log.String(), "stack="); got != 6 {
 		t.Errorf("%d stacks are logged, want one for each of 6 panics:\n%s", got, log.String())
 	}
+}
+
+// The enforcer tells the metrics each decision as the judge made it.
+func TestAFaultOfTheReaderIsCountedUnderItsRule(t *testing.T) {
+	p := opened(t, map[string]string{"p.rego": allowing})
+	p.facts = func(bailiff.Request, string) reading { panic("a fault of the reader") }
+	registry := prometheus.NewRegistry()
+	m := metrics.New(registry, metrics.Config{})
+	m.Decided(t.Context(), listing, judged(p).Decision, time.Millisecond)
+	const want = `
+# HELP bailiff_denials_total Rules that denied a request.
+# TYPE bailiff_denials_total counter
+bailiff_denials_total{platform="other",rule="policy.error",tool="terminal"} 1
+`
+	must(t, testutil.GatherAndCompare(registry, strings.NewReader(want), "bailiff_denials_total"))
 }
 
 func TestQueryAnswersWithOtherDocuments(t *testing.T) {
