@@ -98,10 +98,10 @@ func (b *Book) poll(id string, who bailiff.Approver, approve bool) (p poll, err 
 
 // barred says of those votes that do not count by that route now why not, by
 // their credentials.
-func (b *Book) barred(c bailiff.Claim, votes []vote, route string) map[string]error {
+func (b *Book) barred(c bailiff.Claim, votes []api.Vote, route string) map[string]error {
 	barred := map[string]error{}
 	for _, v := range votes {
-		if err := b.config.Router.May(v.approver(), c, route); err != nil {
+		if err := b.config.Router.May(approverOf(v), c, route); err != nil {
 			barred[v.Credential] = err
 		}
 	}
@@ -114,10 +114,10 @@ func (p poll) update(i *item) (t step) {
 	e := &i.Entry
 	for _, v := range e.Votes {
 		if why := p.barred[v.Credential]; why != nil {
-			t.events = append(t.events, e.event(fmt.Sprintf("dropped: the vote of %s: %s", v.name(), why)))
+			t.events = append(t.events, e.event(fmt.Sprintf("dropped: the vote of %s: %s", nameOf(v), why)))
 		}
 	}
-	e.Votes = slices.DeleteFunc(e.Votes, func(v vote) bool { return p.barred[v.Credential] != nil })
+	e.Votes = slices.DeleteFunc(e.Votes, func(v api.Vote) bool { return p.barred[v.Credential] != nil })
 	if p.plan.Quorum > e.Plan.Quorum {
 		e.Plan.Quorum, e.Plan.Approvers, e.Plan.Channels = p.plan.Quorum, p.plan.Approvers, p.plan.Channels
 	}
@@ -144,11 +144,11 @@ func (s *state) answerable(id string, now time.Time) (*item, error) {
 }
 
 // vote is a verdict that fits what is offered, of somebody who has not voted.
-func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (vote, error) {
-	if slices.ContainsFunc(e.Votes, func(v vote) bool { return v.name() == who.Name() || v.Credential == who.Credential }) {
-		return vote{}, refuse(api.ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
+func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (api.Vote, error) {
+	if slices.ContainsFunc(e.Votes, func(v api.Vote) bool { return nameOf(v) == who.Name() || v.Credential == who.Credential }) {
+		return api.Vote{}, refuse(api.ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
 	}
-	given := vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Approve: v.Approve, Reason: v.Reason, At: now}
+	given := api.Vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Approve: v.Approve, Reason: v.Reason, At: now}
 	if !v.Approve {
 		return given, nil
 	}
@@ -162,13 +162,13 @@ func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (vo
 	return given, nil
 }
 
-func (v *vote) approver() bailiff.Approver {
+func approverOf(v api.Vote) bailiff.Approver {
 	return bailiff.Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel}
 }
 
-func (v *vote) name() string { return v.approver().Name() }
+func nameOf(v api.Vote) string { return approverOf(v).Name() }
 
-func (v *vote) says() string {
+func saysOf(v api.Vote) string {
 	if v.Approve {
 		return "yes, " + v.Scope
 	}
@@ -191,15 +191,15 @@ func (t claimText) terms() grant {
 }
 
 // count adds a vote to an item and settles it if that was decisive.
-func (i *item) count(t *step, v vote, terms grant, now time.Time) {
+func (i *item) count(t *step, v api.Vote, terms grant, now time.Time) {
 	e := &i.Entry
 	e.Votes = append(e.Votes, v)
 	e.Message = e.waiting()
 	t.items = append(t.items, i)
-	t.events = append(t.events, e.event(fmt.Sprintf("vote: %s says %s%s", v.name(), v.says(), because(v.Reason))))
+	t.events = append(t.events, e.event(fmt.Sprintf("vote: %s says %s%s", nameOf(v), saysOf(v), because(v.Reason))))
 	switch {
 	case !v.Approve:
-		i.settle(t, bailiff.ApprovalDenied, "denied", fmt.Sprintf("denied by %s%s", v.name(), because(v.Reason)), now)
+		i.settle(t, bailiff.ApprovalDenied, "denied", fmt.Sprintf("denied by %s%s", nameOf(v), because(v.Reason)), now)
 	case len(e.Votes) >= e.Plan.Quorum:
 		h := i.grant(terms, now)
 		t.grants = append(t.grants, h)

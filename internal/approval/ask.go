@@ -109,7 +109,7 @@ func (b *Book) question(c bailiff.Claim, p api.Plan) (*question, error) {
 	e := &q.entry
 	claim.shorten(e)
 	e.State, e.Digest, e.DecisionID, e.TraceID = bailiff.ApprovalPending, q.wanted.digest, c.DecisionID, c.TraceID
-	e.Plan, e.Scopes, e.Votes = plan(p), q.wanted.offered, []vote{}
+	e.Plan, e.Scopes, e.Votes = p, q.wanted.offered, []api.Vote{}
 	e.Plan.Approvers, e.Plan.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)
 	e.Plan.Quorum = q.wanted.way.quorum
 	if terms := c.Decision.Approval; terms != nil {

@@ -437,7 +437,7 @@ func (b *Book) Freezes() []api.Freeze {
 	defer b.mu.RUnlock()
 	freezes := make([]api.Freeze, 0, len(b.seen.freezes))
 	for _, f := range b.seen.freezes {
-		freezes = append(freezes, f.shown())
+		freezes = append(freezes, api.Freeze(f))
 	}
 	slices.SortFunc(freezes, func(x, y api.Freeze) int {
 		return cmp.Or(x.At.Compare(y.At), strings.Compare(x.Kind+x.ID, y.Kind+y.ID))

@@ -14,7 +14,8 @@ import (
 // approvals of it are cancelled, grants that are for it alone revoked. Freezing
 // again replaces reason, author and time.
 func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error) {
-	f := rowOf(asked)
+	f := freeze(asked)
+	f.Warning = "" // which is not kept
 	if err := f.check(); err != nil {
 		return api.Freeze{}, err
 	}
@@ -38,7 +39,7 @@ func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error)
 	if err != nil {
 		return api.Freeze{}, err
 	}
-	return f.shown(), nil
+	return api.Freeze(f), nil
 }
 
 func (f freeze) check() error {
@@ -84,7 +85,7 @@ func stopped(why, until string) string {
 
 // says tells of a freeze in one sentence.
 func (f freeze) says() string {
-	return fmt.Sprintf("%s froze %s%s", f.By, f.shown().What(), because(f.Reason))
+	return fmt.Sprintf("%s froze %s%s", f.By, api.Freeze(f).What(), because(f.Reason))
 }
 
 func (f freeze) event(message string) api.Event {

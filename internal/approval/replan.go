@@ -109,7 +109,7 @@ func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
 		return r, true, nil
 	}
 	r.poll = poll{plan: p, barred: b.barred(c, e.Votes, p.Route)}
-	return r, len(r.poll.barred) > 0 || !reflect.DeepEqual(plan(p), e.Plan), nil
+	return r, len(r.poll.barred) > 0 || !reflect.DeepEqual(p, e.Plan), nil
 }
 
 // apply adds a new plan to a step.
@@ -122,7 +122,7 @@ func (r replanned) apply(t *step, now time.Time) {
 		return
 	}
 	t.events = append(t.events, r.poll.update(i).events...)
-	e.Plan = plan(r.poll.plan)
+	e.Plan = r.poll.plan
 	e.Message = e.waiting()
 	t.events = append(t.events, e.event("replanned: "+e.Message))
 }

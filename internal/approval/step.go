@@ -63,11 +63,11 @@ func (t step) changes() []api.Change {
 		all = append(all, api.Change{Grant: &g, Gone: true})
 	}
 	for _, f := range t.frozen {
-		shown := f.shown()
+		shown := api.Freeze(f)
 		all = append(all, api.Change{Freeze: &shown})
 	}
 	for _, f := range t.thawed {
-		shown := f.shown()
+		shown := api.Freeze(f)
 		all = append(all, api.Change{Freeze: &shown, Gone: true})
 	}
 	return all

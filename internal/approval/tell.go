@@ -26,8 +26,8 @@ func (e *entry) approval() bailiff.Approval {
 func (e *entry) voters() (by, via string) {
 	var names, ways []string
 	for _, v := range e.Votes {
-		names = append(names, v.name())
-		ways = append(ways, v.approver().Via())
+		names = append(names, nameOf(v))
+		ways = append(ways, approverOf(v).Via())
 	}
 	return strings.Join(names, ", "), strings.Join(ways, ", ")
 }
