@@ -165,12 +165,8 @@ func wantNothingOf(t *testing.T, folder, text string) {
 func ownedBy(t *testing.T, folder, text string, list ...string) []string {
 	t.Helper()
 	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := exec.Command("docker", append(list, "--filter", "label=bailiff.owner="+owner(cfg.StateDir))...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.Fields(string(out))
 }

@@ -46,14 +46,10 @@ backends: {bubblewrap: {}}
 %[4]s
 `, openDir(t), agents, backendtest.Runner(t), house) + strings.Join(sections, "\n")
 	s, err := tryServe(t, openDir(t), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent, operator := s.cfg.Agent.Listeners[0].Listen, s.cfg.Operator.Listen
 	for _, socket := range []string{agent.Address, operator.Address} { // their owner is one user only, and uids hold for all
-		if err := os.Chmod(socket, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(socket, 0o666))
 	}
 	c := &company{office: &office{running: s, agent: asUser(t, agentUID, agent.String())}, people: map[string]*client.Client{}}
 	for name, uid := range map[string]int{"ana": anaUID, "ben": benUID, "dora": doraUID, "zoe": zoeUID} {

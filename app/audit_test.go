@@ -18,18 +18,12 @@ import (
 func logOf(t *testing.T, stateDir string, daysAgo ...int) {
 	t.Helper()
 	log, err := audit.Open(audit.Config{StateDir: stateDir, Bounds: audit.Bounds{SegmentBytes: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, days := range daysAgo {
 		e := api.Event{DecisionID: audit.NewID(), Timestamp: time.Now().AddDate(0, 0, -days), Custom: api.Custom{Event: api.SandboxEvent}}
-		if err := log.Record(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, log.Record(t.Context(), e))
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, log.Close())
 }
 
 // It can be set while the sidecar runs, too.
@@ -39,14 +33,10 @@ func TestOldFilesOfTheDecisionLogAreRetiredAsConfigured(t *testing.T) {
 	state := filepath.Join(folder, "state")
 	logOf(t, state, 100, 99, 20, 3)
 	s, err := tryStart(t, folder, "backends: {bubblewrap: {}}", "decision_log: {retain: {days: 90}}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	retired := func() int64 {
 		report, err := audit.Verify(state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return report.Retired
 	}
 	awaitThat(t, "what is older than 90 days to go", func() bool { return retired() == 2 })

@@ -57,9 +57,7 @@ runner: {path: %[3]s}
 backends: {bubblewrap: {}}
 limits: {sandboxes: {total: 600, caller: 600, user: 50, backend: 600}}
 `, openDir(b), telegram.URL(), backendtest.Runner(b)))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	awaitThat(b, "the backend is ready", func() bool { return s.bring(b, "42", "true").Status == bailiff.Completed })
 	return s
 }

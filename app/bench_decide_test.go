@@ -84,9 +84,7 @@ const userMark = "the-user-of-this-request"
 // evaluation.
 func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 	policies, err := offline.OpenPolicies(b.Context(), config.Default(catalogue.All()))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	req := inChat("bench", "cd src && go test ./... | tee out.txt")
 	req.Session.UserName = userMark
 	at := bailiff.Circumstances{Time: time.Now(), Backends: map[string]bailiff.BackendState{"bubblewrap": {Isolated: true, Ready: true}}}
@@ -108,13 +106,9 @@ func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 	}
 	busy.Wait()
 	document, err := judged.Input.MarshalJSON()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	request, err = json.Marshal(req)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return request, fmt.Appendf(nil, `{"input": %s}`, document), median(times)
 }
 
@@ -142,9 +136,7 @@ metrics: {listen: ""}
 backends: {bubblewrap: {}}
 `, folder, sockets)
 	path := filepath.Join(folder, "bailiff.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must(b, os.WriteFile(path, []byte(text), 0o600))
 	for _, program := range []string{"bailiff", "bailiff-runner"} {
 		mustRun(b, "go", "build", "-o", filepath.Join(folder, program), "../"+program)
 	}
@@ -166,13 +158,9 @@ func startOPA(b *testing.B, folder string, body []byte) *server {
 func start(b *testing.B, socket, path string, body []byte, argv ...string) *server {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	log, err := os.Create(filepath.Join(b.TempDir(), "log"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, cmd.Start())
 	b.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)

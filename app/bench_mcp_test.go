@@ -59,9 +59,7 @@ var toolsClient = &http.Client{Transport: authorized{&http.Transport{}}}
 func (r *running) postTools(b *testing.B, path, body, session string) (begun string) {
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost,
 		strings.Replace(r.agents[0].Address(), "tcp", "http", 1)+path, strings.NewReader(body))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	req.Header.Set("Content-Type", "application/json")
 	if path == mcp.Path {
 		req.Header.Set("Accept", "application/json, text/event-stream")
@@ -70,9 +68,7 @@ func (r *running) postTools(b *testing.B, path, body, session string) (begun str
 		req.Header.Set("Mcp-Session-Id", session)
 	}
 	resp, err := toolsClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK || body != begin && !bytes.Contains(text, []byte(`"status":"completed"`)) {
@@ -85,16 +81,12 @@ func (r *running) postTools(b *testing.B, path, body, session string) (begun str
 func pipeMCP(b *testing.B, address string) func(message string) {
 	command := exec.Command(filepath.Join(apptest.Programs(b), "bailiff"), "mcp", "--listen", address)
 	in, err := command.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	out, err := command.StdoutPipe()
 	if err == nil {
 		err = command.Start()
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { _ = in.Close(); _ = command.Wait() })
 	lines := bufio.NewReader(out)
 	send := func(message string) {

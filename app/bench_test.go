@@ -61,13 +61,9 @@ func (r *running) poster() func(*testing.B, bailiff.Request) {
 	}}}
 	return func(b *testing.B, req bailiff.Request) {
 		body, err := json.Marshal(req)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		resp, err := agent.Post("http://x/v1/execute", "application/json", bytes.NewReader(body))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		defer func() { _ = resp.Body.Close() }()
 		if text, err := io.ReadAll(resp.Body); err != nil || !bytes.Contains(text, []byte(`"status":"completed"`)) {
 			b.Fatalf("answered %s %v", text, err)

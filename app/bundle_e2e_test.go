@@ -64,9 +64,7 @@ func (b *bundles) has(t *testing.T, generation int, flags ...string) {
 	if printed, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("building the bundle: %v\n%s", err, printed)
 	}
-	if err := os.Rename(made, filepath.Join(b.folder, "chat.tar.gz")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(made, filepath.Join(b.folder, "chat.tar.gz")))
 }
 
 func (b *bundles) signing() []string {
@@ -84,9 +82,7 @@ func awaitPolicies(t *testing.T, s *running, what string, so func(api.Status) bo
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		status, err := s.operators(t).Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if so(status) {
 			return status
 		}
@@ -112,21 +108,15 @@ func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
 	s, err := tryStart(t, folder, b.sections()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	awaitPolicies(t, s, "the first bundle", b.inForce(1))
 	kept := filepath.Join(folder, "state/policies/bundle.tar.gz")
-	if err := errors.Join(os.Remove(kept), os.Mkdir(kept, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Remove(kept), os.Mkdir(kept, 0o700)))
 	b.has(t, 2, b.signing()...)
 	awaitPolicies(t, s, "the second bundle, which cannot be kept", func(s api.Status) bool {
 		return b.inForce(2)(s) && warned(s, "a start without the bundle server would lack the last good bundle, which cannot be kept: ")
 	})
-	if err := os.Remove(kept); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(kept))
 	awaitPolicies(t, s, "the second bundle, kept", func(s api.Status) bool { return !warned(s, "cannot be kept") })
 
 	b.has(t, 3) // which nobody signed
@@ -165,12 +155,8 @@ func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodBundle(t *testing.T) {
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
 	s, err := tryStart(t, folder, b.sections()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow))
 	s.stop()
 	b.has(t, 2) // which nobody signed
 	if s, err = tryStart(t, folder, b.sections()...); err != nil {
@@ -196,16 +182,12 @@ func TestABundleServerVouchesForNothingThatIsRolledBack(t *testing.T) {
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
 	s, err := tryStart(t, folder, b.sections()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const never = "bailiff_policy_bundle_last_success_timestamp_seconds 0\n"
 	if strings.Contains(page(s), never) {
 		t.Error("it never vouched for what is in force")
 	}
-	if err := s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow))
 	s.stop()
 	if s, err = tryStart(t, folder, b.sections()...); err != nil {
 		t.Fatal(err)
@@ -213,9 +195,7 @@ func TestABundleServerVouchesForNothingThatIsRolledBack(t *testing.T) {
 	if s.source.Status().Confirmed.IsZero() || !strings.Contains(page(s), never) {
 		t.Errorf("it vouched for what is rolled back to:\n%s", page(s))
 	}
-	if err := s.policies.Resume(t.Context(), func() error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.policies.Resume(t.Context(), func() error { return nil }))
 	awaitThat(t, "the server to vouch for what is in force", func() bool { return !strings.Contains(page(s), never) })
 }
 
@@ -233,16 +213,12 @@ func TestABundleThatWasKeptIsCheckedAsOneThatJustCame(t *testing.T) {
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
 	s, err := tryStart(t, folder, b.sections()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.stop()
 	b.down.Store(true)
 	b.has(t, 2) // not signed
 	text, err := os.ReadFile(filepath.Join(b.folder, "chat.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	save(t, filepath.Join(folder, "state/policies/bundle.tar.gz"), string(text))
 	kept := filepath.Join(folder, "state/policies/bundle.tar.gz")
 	if _, err := tryStart(t, folder, b.sections()...); err == nil ||

@@ -52,9 +52,7 @@ backends: {bubblewrap: {}}
 func serveGuild(tb testing.TB, folder, text string) *running {
 	tb.Helper()
 	s, err := tryServe(tb, folder, text)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return s
 }
 
@@ -176,9 +174,7 @@ func TestChatCheckNamesWhatIsMissing(t *testing.T) {
 	folder := openDir(t)
 	check := func() string {
 		cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(guild(t, folder, telegram, bothWays)), catalogue.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var said []string
 		for _, f := range checkChats(t.Context(), cfg) {
 			if f.Fault != "" {
@@ -211,9 +207,7 @@ func TestWhoIsTakenOutOfAllowedUsersGivesNoCommandFromThenOn(t *testing.T) {
 	telegram.Await("42", shows("first"))
 	next, err := config.Parse(filepath.Join(folder, "bailiff.yaml"),
 		[]byte(strings.Replace(text, `allowed_users: ["42", "43"]`, `allowed_users: ["43"]`, 1)), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	next.Policies.EvalTimeout = s.cfg.Policies.EvalTimeout
 	if waiting, err := s.reload(t.Context(), next); err != nil || len(waiting) > 0 {
 		t.Fatalf("waiting for a restart are %v, %v", waiting, err)

@@ -114,9 +114,7 @@ func TestByAWebhookAnApprovalIsAnsweredAndItsEndIsTold(t *testing.T) {
 	}))
 	t.Cleanup(bridge.Close)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = listener.Close()
 	folder, server := openDir(t), matrixtest.New(t)
 	ana := server.Person("ana")
@@ -171,16 +169,12 @@ func answerBy(t *testing.T, url, secret string, answer any) string {
 	t.Helper()
 	body, _ := json.Marshal(answer)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	r.Header.Set("Bailiff-Timestamp", stamp)
 	r.Header.Set("Bailiff-Signature", webhook.Sign(bailiff.NewSecret(secret), stamp, body))
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	told, _ := io.ReadAll(response.Body)
 	return string(told)

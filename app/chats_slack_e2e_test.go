@@ -41,9 +41,7 @@ backends: {bubblewrap: {}}
 func TestAtSlackACommandInAThreadIsApprovedInAChannelAndAnswered(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = listener.Close()
 	for way, section := range map[string]string{"Socket Mode": "app_token: {file: app}",
 		"HTTP": fmt.Sprintf("listen: %q, signing_secret: {file: signing}", listener.Addr())} {

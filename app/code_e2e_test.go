@@ -22,9 +22,7 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 			_, law := shippedWith(t, "      terminal: allow\n", "      terminal: allow\n      web_search: allow\n")
 			s := startSidecar(t, section, law)
 			agent := s.client(t)
-			if err := agent.RegisterTools(t.Context(), "scripts", []string{"web_search"}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, agent.RegisterTools(t.Context(), "scripts", []string{"web_search"}))
 			var calls []api.ToolCall
 			search := func(c api.ToolCall) {
 				calls = append(calls, c)

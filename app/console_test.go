@@ -17,23 +17,17 @@ import (
 func browse(t *testing.T, at *url.URL, method, path, body, token string, cookies []*http.Cookie) (*http.Response, []byte) {
 	t.Helper()
 	r, err := http.NewRequest(method, "http://"+at.Host+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Origin", "http://"+at.Host)
 	r.Header.Set("Bailiff-Token", token)
 	for _, c := range cookies {
 		r.AddCookie(c)
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return resp, text
 }
 
@@ -41,17 +35,11 @@ func TestTheConsoleServesTheOperatorWhoAskedForTheLink(t *testing.T) {
 	t.Parallel()
 	s := startSidecar(t)
 	operator, err := client.New(s.cfg.Operator.Listen.String(), bailiff.Secret{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	link, err := operator.ConsoleLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at, err := url.Parse(link.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	resp, text := browse(t, at, "POST", "/login", `{"token": "`+at.Fragment+`"}`, "", nil)
 	var in struct{ Token, Credential string }
 	if err := json.Unmarshal(text, &in); err != nil || !strings.HasPrefix(in.Credential, "uid:") {

@@ -34,9 +34,7 @@ func inChat(session, command string) bailiff.Request {
 func ask(t *testing.T, agent *client.Client, req bailiff.Request) api.Answer {
 	t.Helper()
 	a, err := agent.Execute(t.Context(), req, client.News{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a
 }
 
@@ -46,13 +44,9 @@ func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
 	const value = "canary-7f3a91c2e85b"
 	folder := t.TempDir()
 	variables := filepath.Join(folder, "variables.env")
-	if err := os.WriteFile(variables, []byte("GITHUB_TOKEN="+value+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(variables, []byte("GITHUB_TOKEN="+value+"\n"), 0o600))
 	s, err := tryStart(t, folder, dockerBackend, "env: {sources: [\"file:"+variables+"\"]}", "log: {level: debug}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent := s.client(t)
 	plain := inChat("s1", "git --version")
 	plain.Env = []string{"GITHUB_TOKEN"}
@@ -97,9 +91,7 @@ func decisionLog(t *testing.T, s *running) string {
 	var all strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all.Write(text)
 	}
 	return all.String()
@@ -120,14 +112,10 @@ func watchArgv(ctx context.Context, value string, leaked *atomic.Value) {
 func get(t testing.TB, s *running, path string) string {
 	t.Helper()
 	resp, err := http.Get("http://" + s.metricsListener.Addr().String() + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fmt.Sprintf("%d\n%s", resp.StatusCode, text)
 }
 
@@ -147,9 +135,7 @@ func TestARestartLeavesNoContainerBehind(t *testing.T) {
 	t.Parallel()
 	folder := openDir(t)
 	s, err := tryStart(t, folder, dockerBackend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a := ask(t, s.client(t), inChat("s1", "sleep 300 & echo started"))
 	if a.Status != bailiff.Completed {
 		t.Fatalf("answer is %+v", a)
@@ -166,24 +152,16 @@ func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := openDir(t)
 			before, err := tryStart(t, folder, section)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			before.stop()
 			backend := before.backends[name]
 			spec := backends.Spec{Owner: owner(before.cfg.StateDir), Session: "s", Workspace: "left", Network: "none", ReadOnly: true}
 			left, err := backend.Open(t.Context(), spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := left.Close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, left.Close(t.Context()))
 			kept := func() int {
 				list, err := backend.(backends.Keeper).Workspaces(t.Context(), spec.Owner)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return len(list)
 			}
 			if n := kept(); n != 1 {
@@ -208,12 +186,8 @@ func TestASidecarThatCannotWriteItsLogRunsNothing(t *testing.T) {
 		t.Fatalf("answer is %+v", a)
 	}
 	decisions := filepath.Join(s.folder, "state", "decisions")
-	if err := os.RemoveAll(decisions); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(decisions, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(decisions))
+	must(t, os.WriteFile(decisions, nil, 0o600))
 	a := ask(t, s.client(t), inChat("s1", "touch /workspace/ran"))
 	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRecord {
 		t.Errorf("answer is %+v", a)
@@ -259,5 +233,13 @@ func TestACommandThatBreaksItsSandboxHarmsNoLaterRequest(t *testing.T) {
 			a.Message != "" {
 			t.Errorf("on %s the next request was answered %+v", platform, a)
 		}
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

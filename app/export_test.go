@@ -29,16 +29,12 @@ func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
 	}))
 	defer receiver.Close()
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw})
-	if err := os.WriteFile(filepath.Join(folder, "ca.pem"), certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "ca.pem"), certificate, 0o600))
 	t.Setenv("LOGS_TOKEN", "sesame-4711")
 	status.Store(http.StatusForbidden)
 	s, err := tryStart(t, folder, "backends: {bubblewrap: {}}",
 		`decision_log: {export: {url: "`+receiver.URL+`/logs", token: {env: LOGS_TOKEN}, ca_file: ca.pem}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	warned := func() bool {
 		return strings.Contains(strings.Join(s.Status(t.Context()).Warnings, "\n"),
 			"the decision log is not exported, and waits in its files: the receiver of the decision log answered 403")

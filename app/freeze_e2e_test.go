@@ -77,9 +77,7 @@ func TestAFreezeStopsASessionAtOnceAndOutlivesAKill(t *testing.T) {
 			after := launch(t, folder, text)
 			after.awaitServing(t)
 			frozen(after)
-			if err := after.operator.Thaw(t.Context(), api.FreezeSession, "stopped"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, after.operator.Thaw(t.Context(), api.FreezeSession, "stopped"))
 			wants(t, ask(t, after.agent, c.session("true")), bailiff.Completed, "")
 			after.stop(t)
 		})

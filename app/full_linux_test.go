@@ -18,13 +18,9 @@ func onASmallDisk(t *testing.T) (s *running, log string) {
 	folder := openDir(t)
 	log = filepath.Join(folder, "state", "decisions")
 	backendtest.SmallDisk(t, log, "256k")
-	if err := os.Chmod(filepath.Dir(log), 0o711); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Dir(log), 0o711))
 	s, err := tryStart(t, folder, "backends: {bubblewrap: {}}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s, log
 }
 
@@ -58,9 +54,7 @@ func TestNothingRunsWhileTheDecisionLogsDiskIsFull(t *testing.T) {
 		t.Errorf("the warnings are %q", warnings)
 	}
 	before := ask(t, agent, inChat("s1", "true")).Status
-	if err := os.Remove(filepath.Join(log, "other")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(log, "other")))
 	if a := ask(t, agent, inChat("s1", "wc -l < proof")); before != bailiff.Unavailable ||
 		strings.TrimSpace(a.Output) != strconv.Itoa(lines) {
 		t.Errorf("with room again, after %s: %+v, want %d lines of those that ran", before, a, lines)

@@ -47,9 +47,7 @@ func startCourt(t *testing.T, state string, l law, policies string) *running {
 	t.Helper()
 	l.in(t, policies)
 	s, err := tryStart(t, state, isolated[l.backend], keepNoneReady, "policies: {require_tests: false, paths: ["+policies+"]}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 

@@ -22,9 +22,7 @@ const mcpToken = "a-token-for-tools-0123"
 func (r *running) withTools(tb testing.TB) *config.Config {
 	tb.Helper()
 	token := filepath.Join(openDir(tb), "token")
-	if err := os.WriteFile(token, []byte(mcpToken), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, os.WriteFile(token, []byte(mcpToken), 0o600))
 	next := *r.cfg
 	next.Agent.Listeners = append([]config.Listener{{Name: "tools",
 		Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"}, TokenFile: token,
@@ -59,9 +57,7 @@ func (r *running) mcpClient(tb testing.TB) *sdk.ClientSession {
 		Endpoint:   strings.Replace(r.agents[0].Address(), "tcp", "http", 1) + mcp.Path}
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(tb.Context(), transport, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -50,9 +50,7 @@ func onTheHost(tb testing.TB) string {
 func startOffice(tb testing.TB, folder, text string) *office {
 	tb.Helper()
 	s, err := tryServe(tb, folder, text)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return &office{s, s.client(tb), s.operators(tb)}
 }
 
@@ -70,9 +68,7 @@ func withHouse(tb testing.TB, house string) (folder, section string) {
 func shippedWith(tb testing.TB, part, by string) (folder, section string) {
 	tb.Helper()
 	folder = openDir(tb)
-	if err := os.CopyFS(folder, policies.FS); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, os.CopyFS(folder, policies.FS))
 	tests, err := filepath.Glob(filepath.Join(folder, "*_test.rego"))
 	for _, test := range tests {
 		err = errors.Join(err, os.Remove(test))
@@ -200,9 +196,7 @@ func asUser(tb testing.TB, uid int, address string) *client.Client {
 	tb.Helper()
 	own := filepath.Join(openDir(tb), "as.sock")
 	l, err := net.Listen("unix", own)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

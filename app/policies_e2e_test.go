@@ -40,12 +40,8 @@ test_denies if bailiff.decision.outcome == "deny"
 // save writes a file the way editors do: beside it, and renamed over it.
 func save(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path+".new", []byte(text), 0o600))
+	must(t, os.Rename(path+".new", path))
 }
 
 func policyFolder(t testing.TB) string {
@@ -61,9 +57,7 @@ func TestReloadsUnderLoadFailNoRequestAndMixNoRevisions(t *testing.T) {
 	folder := policyFolder(t)
 	s := startSidecar(t, dockerBackend, "policies: {paths: ["+folder+"]}")
 	body, err := json.Marshal(inChat("s1", "git status"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	var asked atomic.Int64

@@ -57,15 +57,11 @@ func launch(tb testing.TB, folder, text string) *process {
 	if err == nil {
 		err = os.WriteFile(p.config, []byte(text), 0o600)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	p.agent, p.operator = clientOf(tb, cfg.Agent.Listeners[0].Listen.String()), clientOf(tb, cfg.Operator.Listen.String())
 	p.cmd = exec.Command("sidecar", p.config)
 	p.cmd.Stderr = &p.log
-	if err := p.cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, p.cmd.Start())
 	tb.Cleanup(p.kill)
 	return p
 }

@@ -106,9 +106,7 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 	const value = "canary-2b8d6f01c4e7"
 	folder := t.TempDir()
 	variables := filepath.Join(folder, "variables.env")
-	if err := os.WriteFile(variables, []byte("LANG="+value+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(variables, []byte("LANG="+value+"\n"), 0o600))
 	s := startSidecar(t, "backends: {bubblewrap: {}}", `env: {sources: ["file:`+variables+`"]}`)
 	agent := s.client(t)
 	id := ask(t, agent, inBackground("s1",

@@ -37,9 +37,7 @@ func restored(t *testing.T, archive string) (folder, state string) {
 	t.Helper()
 	folder = openDir(t)
 	state = filepath.Join(folder, "state")
-	if err := os.Mkdir(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(state, 0o700))
 	packed(t, "-C", state, "-xpf", archive)
 	return folder, state
 }
@@ -76,9 +74,7 @@ func TestEveryFileOfTheStateFolderIsExplained(t *testing.T) {
 	archive, _ := backedUp(t)
 	_, state := restored(t, archive)
 	page, err := os.ReadFile("../docs/recovery.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	explained := func(name string) bool {
 		return strings.Contains(string(page), "\n| `"+name) || strings.Contains(string(page), ", `"+name+"`")
 	}
@@ -129,9 +125,7 @@ func TestWhatALostOrDamagedFileOfTheStateFolderCosts(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wants(t, ask(t, s.client(t), atTerminal("s2", "rm -r build")), bailiff.Completed, "")
 			wants(t, ask(t, s.client(t), atTerminal("stopped", "true")), bailiff.Refused, "It is odd.")
 			s.stop()
@@ -145,9 +139,7 @@ func withoutFiles(patterns ...string) func(*testing.T, string) {
 		t.Helper()
 		for _, pattern := range patterns {
 			for _, path := range matching(t, state, pattern) {
-				if err := os.RemoveAll(path); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.RemoveAll(path))
 			}
 		}
 	}
@@ -157,9 +149,7 @@ func withDamaged(pattern string) func(*testing.T, string) {
 	return func(t *testing.T, state string) {
 		t.Helper()
 		for _, path := range matching(t, state, pattern) {
-			if err := os.WriteFile(path, []byte("damage\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, []byte("damage\n"), 0o600))
 		}
 	}
 }

@@ -60,9 +60,7 @@ func TestATokenIsRotatedWithoutARestart(t *testing.T) {
 	folder := openDir(t)
 	token := filepath.Join(folder, "token")
 	write := func(text string) {
-		if err := os.WriteFile(token, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(token, []byte(text), 0o600))
 	}
 	write("first-token-0123456789\n")
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
@@ -76,9 +74,7 @@ func TestATokenIsRotatedWithoutARestart(t *testing.T) {
 	}
 	try := func(secret string) error {
 		c, err := client.New(s.agents[0].Address(), bailiff.NewSecret(secret))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = c.Execute(t.Context(), inChat("s1", "true"), client.News{})
 		return err
 	}

@@ -119,9 +119,7 @@ type use struct{ goroutines, descriptors int }
 func footprint(t *testing.T) use {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return use{runtime.NumGoroutine(), len(open)}
 }
 

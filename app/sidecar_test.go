@@ -33,9 +33,7 @@ type running struct {
 func startSidecar(tb testing.TB, sections ...string) *running {
 	tb.Helper()
 	s, err := tryStart(tb, openDir(tb), sections...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return s
 }
 
@@ -55,9 +53,7 @@ runner: {path: %[2]s}
 func tryServe(tb testing.TB, folder, text string) (*running, error) {
 	tb.Helper()
 	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text), catalogue.All())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	cfg.Policies.EvalTimeout = max(cfg.Policies.EvalTimeout, 10*time.Second) // a busy machine that looks for races is slow
 	r := &running{folder: folder, log: &lockedLog{}}
 	if r.App, err = open(tb.Context(), cfg, NewLog("info", "text", r.log), "test"); err != nil {
@@ -90,9 +86,7 @@ func (r *running) operators(tb testing.TB) *client.Client {
 func clientOf(tb testing.TB, address string) *client.Client {
 	tb.Helper()
 	c, err := client.New(address, bailiff.Secret{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return c
 }
 
@@ -101,9 +95,7 @@ func clientOf(tb testing.TB, address string) *client.Client {
 func openDir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := makeOpenDir()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

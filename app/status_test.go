@@ -19,9 +19,7 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 	s := startSidecar(t, policies, keepNoneReady,
 		`backends: {docker: {host: "unix:///nowhere/engine.sock", image: "debian:12"}, bubblewrap: {}}`)
 	status, err := s.operators(t).Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := api.ChatStatus{Chat: "-100", PlatformStatus: api.PlatformStatus{
 		Platform: "telegram", Backend: "bubblewrap", Isolated: true, IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}
 	if len(status.Chats) != 1 || status.Chats[0] != want {
@@ -45,9 +43,7 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 func TestTheShippedTablesSayWhatEachTechnologysSandboxesAreLike(t *testing.T) {
 	t.Parallel()
 	policies, err := offline.OpenPolicies(t.Context(), config.Default(catalogue.All()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows := tableNames(t.Context(), policies, "sandboxes")
 	if known := names(catalogue.All()); !slices.Equal(rows, known) {
 		t.Errorf("the table has rows for %v, and there are %v", rows, known)

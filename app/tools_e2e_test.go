@@ -27,9 +27,7 @@ func TestAScriptCallsWhatThePoliciesAndTheAgentOfferAndEachCallIsJudged(t *testi
 		"      terminal: allow\n      read_page: allow\n      send_mail: ask\n      wipe: deny\n      nobody_registered_it: allow\n")
 	s := startSidecar(t, "backends: {bubblewrap: {}}", law)
 	agent := s.client(t)
-	if err := agent.RegisterTools(t.Context(), "s1", []string{"read_page", "send_mail", "wipe"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agent.RegisterTools(t.Context(), "s1", []string{"read_page", "send_mail", "wipe"}))
 	wrong := "there is no such page"
 	var called []string
 	req := inChat("s1", "")

@@ -186,14 +186,10 @@ func logLines(t *testing.T, folder string) (lines []api.Line) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for line := range strings.Lines(string(text)) {
 			read, err := api.ReadLine([]byte(line))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			lines = append(lines, read)
 		}
 	}
@@ -231,19 +227,13 @@ func askSocket(t *testing.T, socket, path, body string, header http.Header) stri
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		}}}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://bailiff"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header = header
 	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 

@@ -25,13 +25,9 @@ func TestAStateFolderOfAnEarlierVersionGoesOn(t *testing.T) {
 		t.Fatalf("unpacking: %v\n%s", err, out)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "bailiff.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sockets := openDir(t)
-	if err := os.Mkdir(filepath.Join(sockets, "work"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(sockets, "work"), 0o700))
 	filled := os.Expand(string(text), func(string) string { return sockets })
 	o := startOffice(t, folder, filled+"runner: {path: "+backendtest.Runner(t)+"}\n")
 

@@ -105,9 +105,7 @@ func TestACallIsJudged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal", "web_search", "read_mail")) })
 			b.config.Decider = denier{b.judge}
-			if err := b.RegisterTools("hermes", "s1", []string{"read_mail", "send_mail"}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.RegisterTools("hermes", "s1", []string{"read_mail", "send_mail"}))
 			got := b.calling(t, c.tool, c.arguments, nil)
 			if !strings.Contains(got.value+got.fault, c.says) {
 				t.Errorf("the script got %s %s, want %s", got.value, got.fault, c.says)
@@ -302,9 +300,7 @@ func (b *bench) agent(t *testing.T, run func(bailiff.ToolCall) (text string, isE
 func TestAScriptCallsAToolOfTheAgentsOwn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("web_search")) })
-	if err := b.RegisterTools("hermes", "s1", []string{"web_search"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.RegisterTools("hermes", "s1", []string{"web_search"}))
 	found := func(c bailiff.ToolCall) (string, bool) { return `["` + c.Name + `",` + c.Arguments + `]`, false }
 	c := b.calling(t, "web_search", `{"q": 1.10, "a": null, "q": 12345678901234567890}`, b.agent(t, found))
 	if want := `["web_search",{"a":null,"q":12345678901234567890}]`; c.value != want {
@@ -329,9 +325,7 @@ func TestAScriptCallsAToolOfTheAgentsOwn(t *testing.T) {
 func TestACallOfAnAgentsToolEndsWithItsScript(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("web_search")) })
-	if err := b.RegisterTools("hermes", "s1", []string{"web_search"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.RegisterTools("hermes", "s1", []string{"web_search"}))
 	var id string
 	b.shop.script = func(p *python) int {
 		p.says(`{"call": 1, "script": %d, "tool": "web_search", "arguments": {}}`, p.Script)

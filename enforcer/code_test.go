@@ -368,9 +368,7 @@ func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
 	answered := make(chan bailiff.Answer)
 	go func() { answered <- b.Execute(context.Background(), code("sleep"), nil) }()
 	await10s(t, "the script runs", func() bool { return b.shop.scripts.Load() == 1 })
-	if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Halt(t.Context(), func(bailiff.Session) bool { return true }))
 	if a := <-answered; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
 		t.Errorf("answer is %+v", a)
 	}

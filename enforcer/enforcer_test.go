@@ -471,9 +471,7 @@ func TestClosingInterruptsWhatStillRuns(t *testing.T) {
 func TestTheFloorForbidsWhatTheShippedTablesForbid(t *testing.T) {
 	t.Parallel()
 	text, err := policies.FS.ReadFile("data.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var data struct {
 		Bailiff struct {
 			Tables struct {
@@ -483,9 +481,7 @@ func TestTheFloorForbidsWhatTheShippedTablesForbid(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(text, &data))
 	never := data.Bailiff.Tables.Never
 	if len(never.Names) == 0 || len(never.Prefixes) == 0 {
 		t.Fatal("the tables name nothing")

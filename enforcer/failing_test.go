@@ -242,9 +242,7 @@ func TestAHaltedSessionFindsItsFilesAgain(t *testing.T) {
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
 	b.config.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
-	if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Halt(t.Context(), func(bailiff.Session) bool { return true }))
 	k.found = []string{b.shop.rooms()[0].spec.Workspace}
 	if _, err := b.Sweep(t.Context()); err != nil { // which would wait to be allowed to remove it
 		t.Fatal(err)

@@ -406,9 +406,7 @@ func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made,
 		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
 		Backends: map[string]backends.Backend{"docker": b.shop, "bubblewrap": b.shop, "podman": b.shop, "local": b.shop}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { b.Close(context.Background()) })
 	b.Probe(t.Context())
 	return b
@@ -460,4 +458,12 @@ func (w wishes) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circ
 		j.Decision.Backend.Name = req.Backend
 	}
 	return j
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -33,14 +33,10 @@ func TestEveryRuleOfTheFloorSaysWhatWouldBeAllowedInstead(t *testing.T) {
 func rulesInSource(t *testing.T) (rules []string) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range append(files, "../rules.go") {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(strings.ToLower(spec.Names[0].Name), "rule") &&
 				len(spec.Values) == 1 {

@@ -347,9 +347,7 @@ func TestAReloadStopsTheProcessesThatThePoliciesNoLongerAllow(t *testing.T) {
 				b := newBench(t)
 				wantRun(t, b, request("true"))
 				h, err := b.leases.Acquire(t.Context(), b.leases.SpecOf(request("true"), allow()))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				h.Lease().Occupy(&c.resident)
 				h.Release()
 				before := c.resident.reason

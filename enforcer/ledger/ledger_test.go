@@ -28,42 +28,32 @@ func open(t *testing.T, dir string) fixture {
 	told := &bytes.Buffer{}
 	l, err := Open(Config{StateDir: dir, Log: slog.New(slog.NewTextHandler(told, nil)),
 		Scrub: func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("hunter22"), []byte("[redacted]")) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fixture{l, dir, told}
 }
 
 func (d fixture) file(t *testing.T, folder, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(d.dir, folder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
 func (d fixture) write(t *testing.T, folder, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(d.dir, folder, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(d.dir, folder, name), []byte(text), 0o600))
 }
 
 func all[T any](t *testing.T, s Entries[T]) []T {
 	t.Helper()
 	list, err := s.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list
 }
 
 func keep[T any](t *testing.T, s Entries[T], entry T) {
 	t.Helper()
-	if err := s.Keep(entry); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Keep(entry))
 }
 
 func let(id string) Sandbox {
@@ -117,9 +107,7 @@ func TestTheLastWordOnAnEntryCounts(t *testing.T) {
 func TestNobodyElseReadsTheLedger(t *testing.T) {
 	dir := t.TempDir()
 	for _, folder := range []string{"sandboxes", "workspaces"} {
-		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
 	}
 	keep(t, open(t, dir).Sandboxes, let("c1"))
 	for path, want := range map[string]os.FileMode{"sandboxes": 0o700, "workspaces": 0o700, "sandboxes/docker-c1.json": 0o600} {
@@ -247,12 +235,8 @@ func TestWhatIsNoFileHoldsNobodyUp(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
 	for _, folder := range []string{"sandboxes", "workspaces"} {
-		if err := syscall.Mkfifo(filepath.Join(dir, folder, "docker-pipe.json"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink("/dev/zero", filepath.Join(dir, folder, "docker-link.json")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Mkfifo(filepath.Join(dir, folder, "docker-pipe.json"), 0o600))
+		must(t, os.Symlink("/dev/zero", filepath.Join(dir, folder, "docker-link.json")))
 	}
 	if found := all(t, d.Sandboxes); len(found) != 0 {
 		t.Errorf("found %+v", found)
@@ -262,5 +246,13 @@ func TestWhatIsNoFileHoldsNobodyUp(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, "sandboxes")); err != nil || len(left) != 0 {
 		t.Errorf("left are %v, error %v", left, err)
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

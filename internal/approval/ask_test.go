@@ -248,9 +248,7 @@ func TestVoid(t *testing.T) {
 			f := open(t)
 			id := f.ask(claim("rm", "x"))
 			f.approve(id, "ana", scope)
-			if err := f.Void(t.Context(), id, drift); err != nil {
-				t.Fatal(err)
-			}
+			must(t, f.Void(t.Context(), id, drift))
 			f.restart()
 			if e, _ := f.Get(id); e.State != bailiff.ApprovalVoid || e.Message != drift || f.redeem(claim("rm", "x")) {
 				t.Errorf("%s: %s", e.State, e.Message)

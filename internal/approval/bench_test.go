@@ -24,9 +24,7 @@ func loaded(tb testing.TB, pending int) *Book {
 	r.timeout = time.Hour
 	c.Router, c.Recorder, c.Caps = r, discard{}, Caps{Caller: 1 << 20, Session: 1 << 20, User: 1 << 20}
 	b, err := Open(c)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() { b.Close() })
 	var all sync.WaitGroup
 	for side := range 100 {
@@ -61,9 +59,7 @@ func BenchmarkBook(b *testing.B) {
 			return benchClaim(fmt.Sprint("next ", n))
 		}
 		must := func(err error) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 		}
 		name := func(what string) string { return fmt.Sprintf("%s/pending=%d", what, pending) }
 		b.Run(name("list"), func(b *testing.B) {
@@ -140,9 +136,7 @@ func TestTenThousandPendingTakeLittleMemoryAndTime(t *testing.T) {
 	c.Recorder, c.Caps = discard{}, Caps{Caller: 1 << 20, Session: 1 << 20, User: 1 << 20}
 	c.Router = roster{people: []string{"ana"}, timeout: time.Hour}
 	b, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all sync.WaitGroup
 	for side := range 100 {
 		all.Go(func() {
@@ -155,9 +149,7 @@ func TestTenThousandPendingTakeLittleMemoryAndTime(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Close())
 	begun := time.Now()
 	if b, err = Open(c); err != nil {
 		t.Fatal(err)

@@ -125,17 +125,13 @@ func TestKnownSecretsAreShownNowhere(t *testing.T) {
 	c.Request.Args.Stdin, c.Request.Session.UserName = secret, secret
 	c.Files = []bailiff.File{{Path: "/" + secret, SHA256: "1"}}
 	input, err := json.Marshal(map[string]any{"command": map[string]any{secret: []string{secret}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Input = json.RawMessage(input)
 	changes, stop := f.Watch()
 	defer stop()
 	id := f.ask(c)
 	e, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true, Scope: "session", Reason: "since " + secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "other", Reason: secret, By: "ana"})
 	shown := []any{e, f.Grants(), f.Freezes(), <-changes, <-changes}
 	entries, _ := f.List(api.Query{})

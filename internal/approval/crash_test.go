@@ -218,9 +218,7 @@ func killed(t *testing.T, dir, run, when string) {
 	if err == nil {
 		err = child.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if when == "" {
 		if rand.IntN(4) > 0 {
 			_, _ = bufio.NewReader(out).ReadString('\n')
@@ -240,14 +238,10 @@ func checkPromises(t *testing.T, dir string) (asked, ran int) {
 	t.Helper()
 	c := configIn(dir)
 	log, err := openNotes(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Recorder = log
 	b, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -349,9 +343,7 @@ func checkLog(t *testing.T, dir string) {
 func linesOf(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var lines []string
 	for line := range strings.Lines(string(text)) {
 		if whole, ok := strings.CutSuffix(line, lineEnd+"\n"); ok {

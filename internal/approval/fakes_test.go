@@ -224,3 +224,11 @@ func within(t *testing.T, limit time.Duration, what string, condition func() boo
 		}
 	}
 }
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

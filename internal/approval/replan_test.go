@@ -159,9 +159,7 @@ func TestTenThousandPendingArePlannedAnewInAFewTransactions(t *testing.T) {
 			b.config.Router = roster{}
 		}
 		begun := time.Now()
-		if err := b.Replan(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Replan(t.Context()))
 		t.Logf("%s: %s", round, time.Since(begun))
 		left, _ := b.List(api.Query{State: bailiff.ApprovalPending, Limit: pending})
 		if round == "with nobody" != (len(left) == 0) ||
@@ -177,8 +175,6 @@ func TestTenThousandPendingArePlannedAnewInAFewTransactions(t *testing.T) {
 // transactions is the number of the last one that is on disk.
 func transactions(t *testing.T, b *Book) (last int) {
 	t.Helper()
-	if err := b.store.Load().db.View(func(tx *bbolt.Tx) error { last = tx.ID(); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.store.Load().db.View(func(tx *bbolt.Tx) error { last = tx.ID(); return nil }))
 	return last
 }

@@ -42,18 +42,14 @@ func filled(t *testing.T, dir string) (path string) {
 	f.journal.setBroken(true) // so that something waits in the outbox
 	f.ask(claim("rm unlogged", "z"))
 	f.Book.stop()
-	if err := f.Book.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Book.Close())
 	return f.config.Path
 }
 
 func TestADamagedStoreIsRefused(t *testing.T) {
 	whole := filled(t, t.TempDir())
 	content, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write := func(text []byte) func(string) error {
 		return func(path string) error { return os.WriteFile(path, text, 0o600) }
 	}
@@ -240,13 +236,9 @@ func told(path string) (all saying, err error) {
 func TestNoFlippedBitChangesWhatAStoreSays(t *testing.T) {
 	path := filled(t, t.TempDir())
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	whole, err := told(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	places := headers(content)
 	for range 1500 {
 		places = append(places, rand.IntN(len(content)))
@@ -257,9 +249,7 @@ func TestNoFlippedBitChangesWhatAStoreSays(t *testing.T) {
 	}
 	found := 0
 	for _, at := range places {
-		if err := errors.Join(os.WriteFile(path, content, 0o600), flip(path, at)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.WriteFile(path, content, 0o600), flip(path, at)))
 		says, err := told(path)
 		if err != nil {
 			found++
@@ -289,13 +279,9 @@ func TestAnyPartOfACommitThatReachesTheDiskLeavesTheStateBeforeOrAfter(t *testin
 	path := filled(t, dir)
 	before, _ := os.ReadFile(path)
 	sayBefore, err := told(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, c, err := openStore(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := s.write([]step{{ended: c.grants[:1], frozen: []freeze{{Kind: "all"}}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -328,9 +314,7 @@ func TestAnyPartOfACommitThatReachesTheDiskLeavesTheStateBeforeOrAfter(t *testin
 				want = sayAfter
 				copy(text, after[:2*pageSize])
 			}
-			if err := os.WriteFile(path, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, text, 0o600))
 			if got, err := told(path); err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("pages %b of %v, committed %v: %v", subset, changed, committed, err)
 			}
@@ -344,24 +328,18 @@ func TestAStoreThatIsGoneIsNotBegunAnewInSilence(t *testing.T) {
 		t.Errorf("the marker: %v, %v", info, err)
 	}
 	away := path + ".away"
-	if err := os.Rename(path, away); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, away))
 	refused(t, path, "it is gone, with every freeze, grant and pending approval")
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it was begun anew: %v", err)
 	}
-	if err := os.Rename(away, path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(away, path))
 	if f := open(t, func(c *Config) { c.Path = path }); len(f.Freezes()) != 2 {
 		t.Error("back in its place it is not what it was")
 	} else if err := f.Book.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Remove(path), os.Remove(path+".made")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Remove(path), os.Remove(path+".made")))
 	if f := open(t, func(c *Config) { c.Path = path }); len(f.Freezes()) != 0 {
 		t.Error("a new one is not empty")
 	}
@@ -369,9 +347,7 @@ func TestAStoreThatIsGoneIsNotBegunAnewInSilence(t *testing.T) {
 
 func TestAStoreWithoutAMarkerGetsOne(t *testing.T) {
 	path := filled(t, t.TempDir())
-	if err := os.Remove(path + ".made"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path+".made"))
 	f := open(t, func(c *Config) { c.Path = path })
 	if _, err := os.Lstat(path + ".made"); err != nil || len(f.Freezes()) != 2 {
 		t.Errorf("the marker: %v", err)
@@ -381,9 +357,7 @@ func TestAStoreWithoutAMarkerGetsOne(t *testing.T) {
 func TestAStoreIsNeverSeenHalfMade(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "approvals.db")
-	if err := os.WriteFile(path+".new", []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path+".new", []byte("half"), 0o600))
 	f := open(t, func(c *Config) { c.Path = path })
 	info, err := os.Stat(path)
 	if err != nil || info.Mode() != 0o600 {
@@ -491,9 +465,7 @@ func TestWhatBecomesOfAFailedWriteIsWhatIsOnDisk(t *testing.T) {
 		time.Sleep(2 * sentDelay)
 		f.failWrites()
 		f.Freeze(t.Context(), api.Freeze{Kind: "all", By: "ben"})
-		if err := os.WriteFile(f.config.Path, before, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(f.config.Path, before, 0o600))
 		time.Sleep(2 * mendDelay)
 		if f.state(pending) != bailiff.ApprovalPending || !f.Covered(c) || len(f.Freezes()) != 0 {
 			t.Errorf("memory was believed: %s", f.state(pending))
@@ -507,18 +479,14 @@ func TestAStoreThatIsMovedAwayAcknowledgesNothing(t *testing.T) {
 		f := open(t)
 		f.approve(f.ask(claim("rm", "x")), "ana", "once")
 		away := f.config.Path + ".away"
-		if err := os.Rename(f.config.Path, away); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(f.config.Path, away))
 		for range 3 {
 			if _, err := f.Freeze(t.Context(), api.Freeze{Kind: "all", By: "ben"}); !errors.Is(err, ErrStore) {
 				t.Errorf("got %v", err)
 			}
 			time.Sleep(2 * mendDelay)
 		}
-		if err := os.Rename(away, f.config.Path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(away, f.config.Path))
 		time.Sleep(2 * mendDelay)
 		if f.Err() != nil || !f.redeem(claim("rm", "x")) {
 			t.Errorf("back in its place: %v", f.Err())
@@ -531,9 +499,7 @@ func TestAStoreThatIsDamagedWhileItIsOpenEndsNothingButItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		id := f.ask(claim(strings.Repeat("rm ", 10000), "x"))
-		if err := os.Truncate(f.config.Path, pageSize); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Truncate(f.config.Path, pageSize))
 		if _, found := f.Get(id); found {
 			t.Error("it was read")
 		}

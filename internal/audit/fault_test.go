@@ -102,9 +102,7 @@ func TestALogThatSomethingElseTouchedTakesNoMoreEvents(t *testing.T) {
 			dir := t.TempDir()
 			l := open(t, Config{StateDir: dir})
 			record(t, l, decision("one"), decision("two"))
-			if err := touch(filepath.Join(dir, "decisions", l.writer.at.segment)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, touch(filepath.Join(dir, "decisions", l.writer.at.segment)))
 			for range 2 {
 				if err := l.Record(context.Background(), decision("three")); err == nil {
 					t.Error("recorded")
@@ -145,16 +143,12 @@ func TestASecondSidecarIsRefusedTheState(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	release, err := LockState(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := LockState(dir); err == nil || !strings.Contains(err.Error(),
 		fmt.Sprintf("in use by another bailiff (process %d)", os.Getpid())) {
 		t.Errorf("got %v", err)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, release())
 	if again, err := LockState(dir); err != nil || again() != nil {
 		t.Errorf("after it was released: %v", err)
 	}
@@ -198,9 +192,7 @@ func TestAStateFolderThatEveryoneMayWriteIsRefused(t *testing.T) {
 		0o777:                 "everyone may write " + dir + ": chmod 700 " + dir,
 		0o777 | os.ModeSticky: dir + " is a folder for everyone, want one for bailiff alone, such as " + dir + "/bailiff",
 	} {
-		if err := os.Chmod(dir, mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, mode))
 		if _, err := LockState(dir); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("with mode %v: got %v, want %s", mode, err, want)
 		}

@@ -19,9 +19,7 @@ func fill(t *testing.T, folder string) (empty func()) {
 	}
 	_ = file.Close()
 	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(path))
 	}
 }
 

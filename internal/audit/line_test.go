@@ -16,24 +16,18 @@ import (
 func same(t *testing.T, e api.Event) {
 	t.Helper()
 	line, err := marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e.Timestamp = e.Timestamp.UTC()
 	reference, err := json.Marshal(struct {
 		Labels map[string]string `json:"labels"`
 		api.Event
 	}{map[string]string{"app": "bailiff"}, e})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got, want any
 	if err := json.Unmarshal(append(line, unclosed...), &got); err != nil {
 		t.Fatalf("%v in %s", err, line)
 	}
-	if err := json.Unmarshal(reference, &want); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(reference, &want))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %s}}\nwant %s", line, reference)
 	}
@@ -48,20 +42,12 @@ func TestMarshalWritesEveryField(t *testing.T) { same(t, filled(t)) }
 func TestScrubbingKeepsEveryField(t *testing.T) {
 	t.Parallel()
 	line, err := marshal(filled(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clean, err := scrubbed(line, func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("No."), []byte("Yes")) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got, want any
-	if err := json.Unmarshal(append(clean, unclosed...), &got); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(strings.Replace(string(line), "No.", "Yes", 1)+unclosed), &want); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(append(clean, unclosed...), &got))
+	must(t, json.Unmarshal([]byte(strings.Replace(string(line), "No.", "Yes", 1)+unclosed), &want))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %s, want %s", clean, line)
 	}

@@ -45,9 +45,7 @@ func execution(id string) api.Event {
 func open(t testing.TB, c Config) *Log {
 	t.Helper()
 	l, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -55,9 +53,7 @@ func open(t testing.TB, c Config) *Log {
 func record(t testing.TB, l *Log, events ...api.Event) {
 	t.Helper()
 	for _, e := range events {
-		if err := l.Record(context.Background(), e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Record(context.Background(), e))
 	}
 }
 
@@ -69,18 +65,14 @@ func written(t testing.TB, stateDir string) []string {
 		all = append(all, string(line))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
 func verified(t testing.TB, stateDir string) Report {
 	t.Helper()
 	report, err := Verify(stateDir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return report
 }
 
@@ -116,9 +108,7 @@ func TestARecordedEventIsOnDiskAndInTheChain(t *testing.T) {
 		}
 	}
 	for i, into := range []any{&first, &second} {
-		if err := json.Unmarshal([]byte(lines[i]), into); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(lines[i]), into))
 	}
 	if first.DecisionID != "one" || first.Input.Tool != "terminal" || first.Result.Outcome != "allow" || first.Custom.Event != "decision" {
 		t.Errorf("got %+v", first)
@@ -178,9 +168,7 @@ func TestANoteWaitsRatherThanBeDropped(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	if r := verified(t, dir); r.Lines != 4*queueLength {
 		t.Errorf("%d lines", r.Lines)
 	}
@@ -192,9 +180,7 @@ func TestTheLogGoesOnWhereItEnded(t *testing.T) {
 	for i := range 3 {
 		l := open(t, Config{StateDir: dir})
 		record(t, l, decision(fmt.Sprint(i)), execution(fmt.Sprint(i)))
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close())
 	}
 	if r := verified(t, dir); r.Lines != 6 || r.Segments != 1 {
 		t.Errorf("report %+v", r)
@@ -208,9 +194,7 @@ func TestSegmentsAreCutBySizeAndDay(t *testing.T) {
 	for i := range 9 {
 		record(t, l, decision(fmt.Sprint(i)))
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	names, _, _ := segments(dir)
 	if len(names) < 3 {
 		t.Fatalf("segments %v", names)
@@ -231,9 +215,7 @@ func TestAnEventAfterTheEndFails(t *testing.T) {
 	t.Parallel()
 	observed := &counts{}
 	l := open(t, Config{StateDir: t.TempDir(), Observer: observed})
-	if err := errors.Join(l.Close(), l.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(l.Close(), l.Close()))
 	if err := l.Record(context.Background(), decision("late")); !errors.Is(err, errClosed) {
 		t.Errorf("got %v", err)
 	}

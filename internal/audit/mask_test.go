@@ -45,22 +45,14 @@ func stock(t *testing.T, policy string) []logs.EventV1 {
 	err := storage.Txn(t.Context(), store, storage.WriteParams, func(txn storage.Transaction) error {
 		return store.UpsertPolicy(t.Context(), txn, "mask.rego", []byte(policy))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	manager, err := plugins.New(nil, "test", store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	capture := &captured{}
 	manager.Register("capture", capture)
 	config, err := logs.ParseConfig([]byte(`{"plugin": "capture"}`), nil, []string{"capture"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := manager.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, manager.Start(t.Context()))
 	defer manager.Stop(t.Context())
 	input, result := decoded(t, maskedInput), decoded(t, maskedResult)
 	info := &server.Info{DecisionID: "d1", Path: "bailiff/decision", Input: &input, Results: &result, Timestamp: time.Now()}
@@ -68,17 +60,13 @@ func stock(t *testing.T, policy string) []logs.EventV1 {
 		info.Txn = txn
 		return logs.New(config, manager).Log(t.Context(), info)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return capture.events
 }
 
 func decoded(t *testing.T, text string) (value any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(text), &value))
 	return value
 }
 
@@ -86,9 +74,7 @@ func decoded(t *testing.T, text string) (value any) {
 func masking(t *testing.T, policy string) Masking {
 	t.Helper()
 	query, err := rego.New(rego.Query("data.system.log.mask"), rego.Module("mask.rego", policy)).PrepareForEval(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func(ctx context.Context, event []byte) (any, bool, error) {
 		results, err := query.Eval(ctx, rego.EvalInput(decoded(t, string(event))))
 		if err != nil || len(results) == 0 {
@@ -102,9 +88,7 @@ func masking(t *testing.T, policy string) Masking {
 func told(t *testing.T, e logs.EventV1) [4]any {
 	t.Helper()
 	text, err := json.Marshal([4]any{e.Input, e.Result, e.Erased, e.Masked})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := decoded(t, string(text)).([]any)
 	return [4]any(all)
 }
@@ -234,9 +218,7 @@ func TestARequestWhoseOutcomeIsMaskedMayHaveRun(t *testing.T) {
 		l.Close()
 		var open []string
 		l, err := Open(Config{StateDir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, u := range l.Unfinished(time.Time{}) {
 			if !u.Ended {
 				open = append(open, u.RequestID)

@@ -45,9 +45,7 @@ func TestWhatFollowsTheLastLineBreakIsALine(t *testing.T) {
 		"{}\n{\"decision_id\":": {"1 {}", `2 {"decision_id":`},
 		"{}\n\n{}\n":            {"1 {}", "2 ", "3 {}"},
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		var got []string
 		err := Read(t.Context(), []string{path}, func(_ string, number int, line []byte) error {
 			got = append(got, fmt.Sprintf("%d %s", number, line))
@@ -62,9 +60,7 @@ func TestWhatFollowsTheLastLineBreakIsALine(t *testing.T) {
 func TestACompressedLogIsNotTakenForOneThatIsDamaged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.jsonl.gz")
-	if err := os.WriteFile(path, []byte("\x1f\x8b\x08rest"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("\x1f\x8b\x08rest"), 0o600))
 	err := Read(t.Context(), []string{path}, func(string, int, []byte) error { t.Error("a line is read"); return nil })
 	if want := "reading " + path + ": it is compressed: unpack it first, as with gunzip"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

@@ -33,15 +33,11 @@ func TestTheLogsEndIsRememberedAcrossRuns(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	l, err := Open(Config{StateDir: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sly := about("s2", "two")
 	sly.Input = rawInput(`{"custom": {"session": "s1"}, "text": "\"custom\": {\"session\": \"s1\"}"}`)
 	record(t, l, about("s1", "one"), sly, about("s1", "three"))
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	if l, err = Open(Config{StateDir: folder}); err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +84,7 @@ func TestTheRememberedEndIsBounded(t *testing.T) {
 func TestWhoWatchesSeesEveryLineOrThatSomeWereLost(t *testing.T) {
 	t.Parallel()
 	l, err := Open(Config{StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	quick, stop := l.Watch()
 	slow, _ := l.Watch()
 	for n := range 2 * feed.Buffer {
@@ -116,9 +110,7 @@ func TestWhoWatchesSeesEveryLineOrThatSomeWereLost(t *testing.T) {
 	if got := messages(t, [][]byte{<-slow}); got != "again" {
 		t.Errorf("after that the slow one sees %s", got)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	if _, open := <-slow; open {
 		t.Error("a watch outlives the log")
 	}

@@ -35,9 +35,7 @@ func refused(t *testing.T, dir, says string) {
 func appendTo(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.WriteString(f, text); err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +75,7 @@ func TestLinesBeyondTheHeadAreVerifiedAndAdopted(t *testing.T) {
 	}
 	path := l.writer.file.Name()
 	l.Close()
-	if err := os.WriteFile(headPath(dir), old, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(headPath(dir), old, 0o600))
 	if r := verified(t, dir); r.Uncommitted != 5 {
 		t.Errorf("report %+v", r)
 	}
@@ -88,9 +84,7 @@ func TestLinesBeyondTheHeadAreVerifiedAndAdopted(t *testing.T) {
 		t.Errorf("count is %d", l.writer.at.count)
 	}
 	l.Close()
-	if err := os.WriteFile(headPath(dir), old, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(headPath(dir), old, 0o600))
 	edit(t, path, func(l [][]byte) [][]byte { l[len(l)-1][30] ^= 1; return l })
 	refused(t, dir, path)
 }
@@ -131,9 +125,7 @@ func TestAKeyThatOthersMayReadIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	threeSegments(t, dir)
-	if err := os.Chmod(keyPath(dir), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(keyPath(dir), 0o640))
 	if _, err := Open(Config{StateDir: dir}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("got %v", err)
 	}
@@ -156,9 +148,7 @@ func TestAFirstStartThatWasCutShortIsBegunAnew(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := errors.Join(makeFolders(dir), c.begun(dir)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(makeFolders(dir), c.begun(dir)))
 			record(t, open(t, Config{StateDir: dir}), decision("one"))
 			if r := verified(t, dir); r.Lines != 1 {
 				t.Errorf("report %+v", r)
@@ -170,9 +160,7 @@ func TestAFirstStartThatWasCutShortIsBegunAnew(t *testing.T) {
 func TestAnUnwritableStateFolderIsNamed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	if _, err := Open(Config{StateDir: file}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("got %v", err)
 	}
@@ -248,12 +236,8 @@ func killAfter(t *testing.T, dir string, n int) []string {
 	recorder := exec.Command(os.Args[0])
 	recorder.Env = append(os.Environ(), "BAILIFF_TEST_RECORD_INTO="+dir)
 	out, err := recorder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := recorder.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, recorder.Start())
 	var ids []string
 	for told := bufio.NewScanner(out); told.Scan(); {
 		if strings.HasPrefix(told.Text(), "FAULT") {
@@ -314,9 +298,7 @@ func TestASegmentThatWasBegunAndHoldsNothingIsUsed(t *testing.T) {
 	dir := t.TempDir()
 	paths := threeSegments(t, dir)
 	empty := filepath.Join(filepath.Dir(paths[0]), "00000004-"+time.Now().UTC().Format(time.DateOnly)+".jsonl")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(empty, nil, 0o600))
 	open(t, Config{StateDir: dir}).Close()
 	record(t, open(t, Config{StateDir: dir}), decision("next"))
 	if r := verified(t, dir); r.Lines != 10 || r.Segments != 4 {

@@ -58,9 +58,7 @@ func oldAndNew(t *testing.T, dir string) []string {
 	for i := range 3 {
 		record(t, l, decision(fmt.Sprint("new", i)))
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	return paths(t, dir, 13)
 }
 
@@ -88,9 +86,7 @@ func retired(t *testing.T, dir string, b Bounds) {
 		h, err := readHead(headPath(dir), l.writer.head.key)
 		return err == nil && h.From.Told
 	})
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 }
 
 func TestRetentionByAgeRemovesTheOldestFilesAndTheRestVerifies(t *testing.T) {
@@ -134,9 +130,7 @@ func TestRetentionBySizeKeepsTheLogWithinItsBound(t *testing.T) {
 		return total
 	}
 	await(t, func() bool { return size() <= b.KeepBytes })
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	if r := verified(t, dir); r.Retired < 40 || r.Segments < 2 {
 		t.Errorf("report %+v", r)
 	}
@@ -242,18 +236,14 @@ func TestARetentionThatWasCutShortIsFinishedByTheNextStart(t *testing.T) {
 			dir := t.TempDir()
 			before := oldAndNew(t, dir)
 			l, err := Open(Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			l.keeper.stop() // what it does is done here, as far as it came
 			var due []segment
 			for _, path := range before[:10] {
 				due = append(due, segment{name: filepath.Base(path)})
 			}
 			from, err := l.keeper.follow(t.Context(), due)
-			if err := errors.Join(err, l.keeper.begin(from), l.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, l.keeper.begin(from), l.Close()))
 			for _, path := range before[:10-c.left] {
 				os.Remove(path)
 			}

@@ -48,9 +48,7 @@ func TestAFileIsClosedWhenItsTimeIsOverThoughNobodyWrites(t *testing.T) {
 	begun := l.writer.begun
 	for i, later := range []time.Duration{0, time.Hour, 2 * time.Hour} {
 		l.writer.now = func() time.Time { return begun.Truncate(time.Hour).Add(later) }
-		if err := l.aside(l.writer.expire); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.aside(l.writer.expire))
 		paths(t, dir, min(i+1, 2)) // what holds nothing needs no next one
 	}
 	record(t, l, decision("two"))

@@ -20,9 +20,7 @@ func tailed(t *testing.T, dir string, s Selection) []string {
 		ids = append(ids, string(idPattern.FindSubmatch(line)[1]))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ids
 }
 

@@ -18,10 +18,8 @@ func TestAStartReadsNoFileThatIsTooOld(t *testing.T) {
 	l.Close()
 	files := paths(t, dir, 301)
 	for _, path := range files[:300] {
-		if err := os.WriteFile(path, []byte(`{"decision_id":"x","custom":{"request_id":"what a start would stumble over`+"\n"),
-			0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(`{"decision_id":"x","custom":{"request_id":"what a start would stumble over`+"\n"),
+			0o600))
 		age(t, path)
 	}
 	l = open(t, Config{StateDir: dir})
@@ -37,7 +35,5 @@ func TestAStartReadsNoFileThatIsTooOld(t *testing.T) {
 func age(t *testing.T, path string) {
 	t.Helper()
 	then := aged("", 2).Timestamp
-	if err := os.Chtimes(path, then, then); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(path, then, then))
 }

@@ -21,9 +21,7 @@ func threeSegments(t *testing.T, dir string) []string {
 	for i := range 8 {
 		record(t, l, decision(fmt.Sprint(i+1)))
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	names, _, _ := segments(dir)
 	if len(names) != 3 {
 		t.Fatalf("segments %v", names)
@@ -38,17 +36,13 @@ func threeSegments(t *testing.T, dir string) []string {
 func edit(t *testing.T, path string, change func(lines [][]byte) [][]byte) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	changed := change(bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")))
 	last := len(changed) - 1
 	if last >= 0 && !bytes.HasSuffix(changed[last], []byte("\n")) {
 		changed[last] = append(changed[last], '\n')
 	}
-	if err := os.WriteFile(path, bytes.Join(changed, nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, bytes.Join(changed, nil), 0o600))
 }
 
 func TestVerifyNamesThePlaceWhereTheLogWasTamperedWith(t *testing.T) {
@@ -86,15 +80,11 @@ func TestVerifyNamesThePlaceWhereTheLogWasTamperedWith(t *testing.T) {
 		}, 2, 3, "cut off"},
 		{"the last line is cut in two", func(t *testing.T, s []string) {
 			info, _ := os.Stat(s[2])
-			if err := os.Truncate(s[2], info.Size()-5); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(s[2], info.Size()-5))
 		}, 2, 3, "cut"},
 		{"an earlier segment ends within a line", func(t *testing.T, s []string) {
 			info, _ := os.Stat(s[0])
-			if err := os.Truncate(s[0], info.Size()-5); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(s[0], info.Size()-5))
 		}, 0, 3, "cut short"},
 		{"a whole segment is removed", func(t *testing.T, s []string) { os.Remove(s[1]) }, 2, 1, "removed"},
 		{"the last segment is removed", func(t *testing.T, s []string) { os.Remove(s[2]) }, 1, 4, "cut off"},
@@ -159,9 +149,7 @@ func TestAHeadWithoutTheKeyIsWorthless(t *testing.T) {
 			text, _ := os.ReadFile(headPath(dir))
 			// the other copy, of eight lines, must not do either
 			text = harm(bytes.ReplaceAll(text, []byte(`"count":8`), []byte(`"count":7`)))
-			if err := os.WriteFile(headPath(dir), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(headPath(dir), text, 0o600))
 			if _, err := Verify(dir); !errors.Is(err, ErrTampered) {
 				t.Errorf("verify: %v", err)
 			}
@@ -174,9 +162,7 @@ func TestAnotherKeyVerifiesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	threeSegments(t, dir)
-	if err := os.WriteFile(keyPath(dir), bytes.Repeat([]byte{1}, keyLength), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(keyPath(dir), bytes.Repeat([]byte{1}, keyLength), 0o600))
 	if _, err := Verify(dir); !errors.Is(err, ErrTampered) {
 		t.Errorf("verify: %v", err)
 	}
@@ -218,21 +204,23 @@ func TestAKeyThatNothingFitsIsNamedOnce(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("1"), decision("2"), decision("3"))
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	key, err := os.ReadFile(keyPath(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	key[7] ^= 1
-	if err := os.WriteFile(keyPath(dir), key, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(keyPath(dir), key, 0o600))
 	report, err := Verify(dir)
 	if !errors.Is(err, ErrTampered) || len(report.Faults) != 1 || report.Faults[0].Place() != keyPath(dir) ||
 		!strings.HasPrefix(report.Faults[0].Problem,
 			"neither the head nor any of the 3 lines fits this key: it may be the key that was changed") {
 		t.Errorf("got %+v, %v", report.Faults, err)
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

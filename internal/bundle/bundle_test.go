@@ -92,7 +92,7 @@ func source(t *testing.T, c Config) *Source {
 	return s
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

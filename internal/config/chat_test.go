@@ -12,9 +12,7 @@ const discordBot = `discord: {token: {env: T}, approvals: "1", allowed_users: ["
 func TestOfAChatServiceDefaultsAreThoseThatDisturbLeast(t *testing.T) {
 	t.Parallel()
 	c, err := parse("bailiff.yaml", `discord: {token: {env: T}, approvals: "1"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := c.Chat.Discord
 	if !d.AutoThread || !d.RequireMention || len(d.AllowedUsers)+len(d.FreeResponseChannels)+len(d.Env) > 0 {
 		t.Errorf("they are %+v", d)
@@ -30,9 +28,7 @@ func TestVariablesWinOverWhatTheFileSaysOfAChatService(t *testing.T) {
 	t.Setenv("DISCORD_FREE_RESPONSE_CHANNELS", "4, 5")
 	t.Setenv("DISCORD_ALLOWED_USERS", "78,79")
 	c, err := parse("bailiff.yaml", discordBot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := c.Chat.Discord
 	if !d.AutoThread || !d.RequireMention || !slices.Equal(d.FreeResponseChannels, []string{"4", "5"}) ||
 		!slices.Equal(d.AllowedUsers, []string{"78", "79"}) {

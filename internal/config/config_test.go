@@ -28,9 +28,7 @@ func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			first, _, _ := strings.Cut(string(text), "\n")
 			_, err = parse("bailiff.yaml", string(text))
 			want := "bailiff.yaml:" + strings.TrimPrefix(first, "# want ")
@@ -58,13 +56,9 @@ func TestAllMistakesAreNamedAtOnce(t *testing.T) {
 func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 	t.Setenv("HOME", "/home/ana")
 	text, err := os.ReadFile("testdata/good.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := parse("/etc/bailiff/bailiff.yaml", string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	engine := docker.Defaults()
 	engine.Image, engine.User, engine.AcceptMissing, engine.MountsAllowed = "python:3.12", "1000:1000", []string{"disk_mb"},
 		[]string{"/srv/data"}
@@ -187,9 +181,7 @@ operator: {allow_same_user: true, console: "10.0.0.1:8642"}
 metrics: {listen: "0.0.0.0:9464"}
 backends: {local: {}}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	warned := strings.Join(c.Warnings(), "\n")
 	for _, part := range []string{"listener far", "metrics are served", "console is served", "allow_same_user", "no isolated backend"} {
 		if !strings.Contains(warned, part) {
@@ -239,15 +231,11 @@ func TestLoadRefusesWhatOthersMayWrite(t *testing.T) {
 	if _, err := Load(path, catalogue.All()); err != nil {
 		t.Fatalf("a file of one's own is refused: %v", err)
 	}
-	if err := os.Chmod(filepath.Join(dir, "policies", "a.rego"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(dir, "policies", "a.rego"), 0o666))
 	if _, err := Load(path, catalogue.All()); err != nil {
 		t.Fatalf("policies are looked into by whoever loads them, not here: %v", err)
 	}
-	if err := os.Chmod(path, 0o620); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o620))
 	refused(t, path, "others may write "+path)
 }
 
@@ -291,13 +279,15 @@ func FuzzParse(f *testing.F) {
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(text), mode))
+	must(t, os.Chmod(path, mode))
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -84,9 +84,7 @@ func TestAVariableThatIsNotSetIsADoubt(t *testing.T) {
 func TestTheRunnerIsLookedAt(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for path, want := range map[string]string{
 		"gone":    "there is no FOLDER/gone: want the path of bailiff-runner",
 		"good/x":  "looking at bailiff-runner: stat FOLDER/good/x: not a directory",

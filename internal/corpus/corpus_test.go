@@ -17,9 +17,7 @@ import (
 
 func TestTheShippedPoliciesGiveEveryCaseItsOutcome(t *testing.T) {
 	judge, err := pdp.Open(context.Background(), pdp.Config{EvalTimeout: time.Minute, Home: "/home/tester"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range cases(t) {
 		d := judge.Decide(context.Background(), request(c), circumstances(c)).Decision
 		if d.Outcome != c.Outcome || !gives(d, c.Rule) {
@@ -51,9 +49,7 @@ func TestTheTextsGiveTheFactsThatCasesName(t *testing.T) {
 // with every other one would run into the time limit in long scripts.
 func TestLongScriptsAreJudgedInProportionToTheirLength(t *testing.T) {
 	judge, err := pdp.Open(context.Background(), pdp.Config{EvalTimeout: time.Minute, Home: "/home/tester"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var short, long time.Duration
 	for range 5 { // whatever else the machine does may fall on one of them
 		short, long = quickest(t, judge, script(400)), quickest(t, judge, script(1600))
@@ -103,9 +99,7 @@ func TestNoCaseStandsTwice(t *testing.T) {
 func cases(t *testing.T) []corpus.Case {
 	t.Helper()
 	all, err := corpus.Cases()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(all) < 200 {
 		t.Fatalf("the corpus has %d cases, want at least 200", len(all))
 	}
@@ -158,8 +152,14 @@ func read(t *testing.T, c corpus.Case) []byte {
 		f = facts.Python(c.Code, facts.Place{Home: "/home/tester"})
 	}
 	text, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

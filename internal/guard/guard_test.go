@@ -220,9 +220,7 @@ func TestAConditionOnApproversSeesWhoWouldAnswer(t *testing.T) {
 		`request.session.platform == "slack" || approver.name == "ben"`: false,
 	} {
 		c, err := OfApprover(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := c.Holds(ana, bailiff.Request{}); got != want || err != nil {
 			t.Errorf("%s is %v, %v; want %v", text, got, err, want)
 		}
@@ -236,9 +234,7 @@ func TestAConditionOnApproversSeesWhoWouldAnswer(t *testing.T) {
 func ofClaim(t *testing.T, when string, claim bailiff.Claim) bool {
 	t.Helper()
 	c, err := OfClaim(when)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	holds, err := c.Holds(claim)
 	if err != nil {
 		t.Fatalf("%s: %v", when, err)
@@ -249,9 +245,7 @@ func ofClaim(t *testing.T, when string, claim bailiff.Claim) bool {
 func guards(t testing.TB, rules ...Rule) *Guardrails {
 	t.Helper()
 	g, err := New(rules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return g
 }
 
@@ -292,8 +286,14 @@ func BenchmarkCheck(b *testing.B) {
 func processor(t testing.TB) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

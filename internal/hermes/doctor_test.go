@@ -31,13 +31,9 @@ func equipped(t *testing.T, archive, listen string) *Home {
 		parsed.Files[i].Data = bytes.ReplaceAll(f.Data, []byte("<agent>"), []byte(listen))
 	}
 	home, err := laidOut(t, parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	home.Owner = uint32(os.Geteuid())
-	if err := os.CopyFS(filepath.Join(home.Folder, "plugins"), example.Plugin); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(home.Folder, "plugins"), example.Plugin))
 	return home
 }
 
@@ -98,9 +94,7 @@ func TestADoctorNamesEachMistake(t *testing.T) {
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			archive, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			home := equipped(t, string(archive), s.Agent)
 			got := []byte(strings.NewReplacer(home.Folder, "HOME", s.Agent,
 				"<agent>").Replace(wrong(Examine(t.Context(), home, s.Operators(t)))))
@@ -110,9 +104,7 @@ func TestADoctorNamesEachMistake(t *testing.T) {
 					continue
 				}
 				if parsed.Files[i].Data = got; *update {
-					if err := os.WriteFile(path, txtar.Format(parsed), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.WriteFile(path, txtar.Format(parsed), 0o600))
 				}
 				t.Errorf("got:\n%s\nwant:\n%s", got, f.Data)
 			}
@@ -149,9 +141,7 @@ func lenient(t *testing.T) (address string, ran *[]string) {
 	t.Helper()
 	path, ran := filepath.Join(apptest.OpenDir(t), "l.sock"), new([]string)
 	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/decide" {
 			*ran = append(*ran, r.URL.Path)
@@ -198,9 +188,7 @@ func TestAPlugInThatIsNotTheShippedOneIsNotStarted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := equipped(t, sound, "unix:///nonexistent/a.sock")
-			if err := spoil(home.pluginFolder()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, spoil(home.pluginFolder()))
 			d := Examine(t.Context(), home, silent{})
 			if d.of("plug-in").State != Failed || d.of("gate").State != Failed || d.Worst() != Failed {
 				t.Errorf("it found:\n%s", told(d))

@@ -31,13 +31,9 @@ func homes(t *testing.T, each func(t *testing.T, home *Home, archive *txtar.Arch
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			home, err := laidOut(t, archive)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			each(t, home, archive, path)
 		})
 	}
@@ -49,12 +45,8 @@ func laidOut(t *testing.T, archive *txtar.Archive) (*Home, error) {
 	folder := t.TempDir()
 	for _, f := range archive.Files {
 		path := filepath.Join(folder, f.Name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, f.Data, 0o600))
 	}
 	home, err := Read(folder, filepath.Join(folder, "managed"))
 	if err == nil {
@@ -74,9 +66,7 @@ func TestAnImportSaysWhatHermesSaid(t *testing.T) {
 			}
 			if *update {
 				archive.Files[i].Data = got
-				if err := os.WriteFile(path, txtar.Format(archive), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(path, txtar.Format(archive), 0o600))
 			}
 			t.Errorf("got:\n%s\nwant:\n%s", got, f.Data)
 		}
@@ -87,9 +77,7 @@ func imported(t *testing.T, home *Home) (Report, string) {
 	t.Helper()
 	folder := t.TempDir()
 	report, err := Import(home, Destination{Folder: folder, Agent: "unix:///run/bailiff/agent.sock"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return report, folder
 }
 
@@ -116,9 +104,7 @@ func summary(t *testing.T, report Report, folder string) string {
 func difference(t *testing.T, folder string) (lines []string) {
 	t.Helper()
 	shipped, err := policies.FS.ReadFile("data.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	before, after := strings.Split(string(shipped), "\n"), strings.Split(read(t, folder, "policies/data.yaml"), "\n")
 	for _, line := range before {
 		if !slices.Contains(after, line) {
@@ -136,9 +122,7 @@ func difference(t *testing.T, folder string) (lines []string) {
 func read(t *testing.T, folder, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -148,9 +132,7 @@ func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 		_, folder := imported(t, home)
 		file := filepath.Join(folder, "bailiff.yaml")
 		cfg, err := config.Parse(file, []byte(read(t, folder, "bailiff.yaml")), catalogue.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if faults := pdp.Check(pdp.Config{Paths: cfg.Policies.Paths}); len(faults) > 0 {
 			t.Errorf("the policies have faults: %v", faults)
 		}
@@ -191,15 +173,11 @@ func TestAnImportCopiesNoValueOfAVariable(t *testing.T) {
 func TestAnImportReplacesNothingUnlessItIsTold(t *testing.T) {
 	t.Parallel()
 	home, err := laidOut(t, txtar.Parse([]byte("-- config.yaml --\nterminal: {backend: docker}\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, there := range []string{"bailiff.yaml", "policies"} {
 		to := Destination{Folder: t.TempDir(), Agent: "unix:///run/a.sock"}
 		mine := filepath.Join(to.Folder, there, "mine")
-		if err := os.MkdirAll(mine, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(mine, 0o700))
 		if _, err := Import(home, to); err == nil || !strings.Contains(err.Error(), "--force") {
 			t.Errorf("beside %s: %v", there, err)
 		}
@@ -273,9 +251,7 @@ func TestAConfigThatSaysNothingIsRead(t *testing.T) {
 func TestOnlyRegularFilesAreReadOfAHome(t *testing.T) {
 	t.Parallel()
 	mine := filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(mine, []byte("terminal: {backend: docker}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(mine, []byte("terminal: {backend: docker}\n"), 0o600))
 	for name, c := range map[string]struct {
 		lay  func(path string) error
 		want string
@@ -288,9 +264,7 @@ func TestOnlyRegularFilesAreReadOfAHome(t *testing.T) {
 	} {
 		for _, file := range []string{"config.yaml", ".env"} {
 			folder := t.TempDir()
-			if err := c.lay(filepath.Join(folder, file)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.lay(filepath.Join(folder, file)))
 			_, err := Read(folder, "")
 			switch {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file)):
@@ -299,5 +273,13 @@ func TestOnlyRegularFilesAreReadOfAHome(t *testing.T) {
 				t.Errorf("%s as %s: %v", name, file, err)
 			}
 		}
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -80,9 +80,7 @@ func TestANameOfAHomesCannotAddToTheTables(t *testing.T) {
 		t.Errorf("not said to be left: %+v", report.Left)
 	}
 	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(read(t, folder, "bailiff.yaml")), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := cfg.Agent.Listeners[0].Platforms; !slices.Equal(got, []string{"null", "cli"}) {
 		t.Errorf("the listener speaks for %q", got)
 	}
@@ -103,13 +101,9 @@ func (r Report) of(setting string) Left {
 func written(t *testing.T, says map[string]any) *Home {
 	t.Helper()
 	text, err := json.Marshal(says) // which is YAML too
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	home, err := laidOut(t, &txtar.Archive{Files: []txtar.File{{Name: "config.yaml", Data: text}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return home
 }
 
@@ -117,9 +111,7 @@ func TestNoFolderIsShownThatHoldsKeysOrTheSystem(t *testing.T) {
 	t.Parallel()
 	open := t.TempDir()
 	linked := filepath.Join(open, "linked")
-	if err := os.Symlink("/etc", linked); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("/etc", linked))
 	home := written(t, map[string]any{"terminal": map[string]any{"backend": "docker"}})
 	p := newPlan(home, Destination{Folder: "/srv/guard/imported"})
 	for _, source := range []string{

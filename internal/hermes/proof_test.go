@@ -26,9 +26,7 @@ func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
 	code := "open(" + strconv.Quote(mark) + ", 'w')\n"
 	err := errors.Join(os.Remove(filepath.Join(home.pluginFolder(), "__pycache__")), plant(home.pluginFolder(), "identity", code),
 		appendTo(filepath.Join(home.pluginFolder(), "client.py"), "\n"+code), appendTo(filepath.Join(home.pluginFolder(), "json.py"), code))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := &Diagnosis{}
 	home.examineGate(t.Context(), d)
 	if d.of("gate without a sidecar").State != Fine || exists(mark) {
@@ -45,9 +43,7 @@ func TestTheProofHasNoTerminalToTypeInto(t *testing.T) {
 	t.Parallel()
 	home := equipped(t, sound, "unix:///nonexistent/a.sock")
 	program, err := home.python(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := home.asOwner(t.Context(), program, "-c", `import os
 assert os.getsid(0) == os.getpid(), "it is in another's session"
 assert not any(os.isatty(fd) for fd in range(3)), "it has a terminal"
@@ -181,9 +177,7 @@ func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	t.Setenv("BAILIFF_TOKEN_FILE", token)
 	for text, want := range map[string]State{bearer: Fine, "another": Failed} {
-		if err := os.WriteFile(token, []byte(strings.TrimPrefix(text, "Bearer ")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(token, []byte(strings.TrimPrefix(text, "Bearer ")), 0o600))
 		d := &Diagnosis{}
 		home.examineGate(t.Context(), d)
 		c := d.of("gate cli")
@@ -197,9 +191,7 @@ func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
 // A sidecar that takes connections and says nothing, for many platforms.
 func TestADoctorAsksASilentSidecarOnce(t *testing.T) {
 	listener, err := net.Listen("unix", filepath.Join(apptest.OpenDir(t), "s.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	home := equipped(t, strings.Replace(sound, "TELEGRAM", "DISCORD_BOT_TOKEN=hunter2\nSLACK_BOT_TOKEN=hunter2\nTELEGRAM", 1),
 		"unix://"+listener.Addr().String())
@@ -219,12 +211,8 @@ func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
 	s := apptest.Serve(t, fmt.Sprintf(`agent: {listeners: [{name: test, listen: "<agent>", uids: [%d], platforms: ["*"]}]}`, owner))
 	home := equipped(t, sound, s.Agent)
 	open := apptest.OpenDir(t)
-	if err := os.CopyFS(open, os.DirFS(home.Folder)); err != nil {
-		t.Fatal(err)
-	}
-	if err := exec.Command("chown", "-R", fmt.Sprint(owner), open).Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(open, os.DirFS(home.Folder)))
+	must(t, exec.Command("chown", "-R", fmt.Sprint(owner), open).Run())
 	moved, err := Read(open, filepath.Join(open, "managed"))
 	if err != nil || moved.Owner != owner {
 		t.Fatalf("read %+v, %v", moved, err)

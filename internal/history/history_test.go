@@ -21,7 +21,7 @@ func open(t *testing.T, dir string) *History {
 	return h
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

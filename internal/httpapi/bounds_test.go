@@ -68,9 +68,7 @@ func TestAStreamIsNotBoundedOnceItHasBegun(t *testing.T) {
 	}
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		body, err := client.Stream(t.Context(), a.call(false, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n, err := io.Copy(io.Discard, body)
 		if n != 5*answerBytes || err != nil {
 			t.Errorf("%d bytes came, %v", n, err)
@@ -95,9 +93,7 @@ func TestAStreamThatEndsInTheMiddleIsAFaultAndNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		body, err := client.Stream(t.Context(), a.call(true, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer body.Close()
 		text, err := io.ReadAll(body)
 		if string(text) != `{"name": ` || err == nil || !strings.Contains(err.Error(), "reading Acme's answer") || len(a.asked()) != 1 {
@@ -111,9 +107,7 @@ func TestAStreamEndsWithWhoeverReadsIt(t *testing.T) {
 	gone := make(chan struct{})
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		body, err := client.Stream(t.Context(), a.call(false, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := body.Close(); err != nil {
 			t.Error(err)
 		}

@@ -21,14 +21,10 @@ func TestWhoAnswersIsVouchedForByTheRootsThatAreNamed(t *testing.T) {
 	defer at.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: at.Certificate().Raw})
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, text, 0o600))
 	for path, want := range map[string]string{file: "", "": "certificate"} {
 		roots, err := Roots(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var heard string
 		err = New(Config{Name: "Acme", Roots: roots}).Do(t.Context(), Call{Method: http.MethodGet, Address: at.URL,
 			Heard: func(h http.Header) { heard = h.Get("ETag") }})
@@ -41,12 +37,18 @@ func TestWhoAnswersIsVouchedForByTheRootsThatAreNamed(t *testing.T) {
 	if err := unsure.Do(t.Context(), Call{Method: http.MethodGet, Address: at.URL, Idempotent: true}); err == nil || asked != 1 {
 		t.Errorf("who is not vouched for is asked %d times, %v", asked, err)
 	}
-	if err := os.WriteFile(file, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("hello"), 0o600))
 	for _, path := range []string{file, file + ".none"} {
 		if _, err := Roots(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("the roots of %s: %v", path, err)
 		}
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -41,13 +41,9 @@ func guildhall(t *testing.T, change ...string) *Roster {
 		text = strings.Replace(text, old, by, 1)
 	}
 	c, err := config.Parse("/etc/bailiff.yaml", []byte(text), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.self = 4000
 	return r
 }

@@ -15,13 +15,9 @@ func roster(t *testing.T, text, settings string) *Roster {
 		text = strings.Replace(text, "allow_same_user: false", settings, 1)
 	}
 	c, err := config.Parse("/etc/bailiff.yaml", []byte(text), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -63,4 +59,12 @@ func sentence(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -34,9 +34,7 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents,
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if stuck := r.Unliftable() != ""; stuck && c.may {
 				t.Errorf("somebody may, and yet %s", r.Unliftable())
 			}
@@ -77,9 +75,7 @@ func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
 				Backends: sections,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_, err = r.Plan(bailiff.Claim{Request: bailiff.Request{Caller: "hermes", Peer: bailiff.Credential(64321),
 				Session: bailiff.Session{Platform: "cli", UserID: "7"}}})
 			switch {
@@ -114,9 +110,7 @@ func TestWhereNobodyCouldLiftAFreezeTheReasonIsSaid(t *testing.T) {
 			r, err := New(&config.Config{People: c.people, Operator: config.Operator{UIDs: []uint32{1000}, AllowSameUser: c.sameUser},
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents,
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if why := r.Unliftable(); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
 				t.Errorf("it says %q", why)
 			}

@@ -251,9 +251,7 @@ func TestWhoeverIsPlannedMayAnswer(t *testing.T) {
 		r := roster(t, office, settings)
 		c := bailiff.Claim{Request: from("hermes", "uid:1001", "telegram", "42")}
 		plan, err := r.Plan(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, uid := range r.operator.UIDs {
 			for _, channel := range plan.Channels {
 				who := r.Identify(uid, channel)

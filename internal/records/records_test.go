@@ -18,21 +18,15 @@ func open(t *testing.T, c Config[note]) *Store[note] {
 	t.Helper()
 	c.Log = slog.New(slog.DiscardHandler)
 	s, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
 func TestWhatAWriterLeftUnfinishedIsClearedAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "notes")
 	s := open(t, Config[note]{Dir: dir, Durable: true})
-	if err := s.Keep(note{"a"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, unfinished+"1"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Keep(note{"a"}))
+	must(t, os.WriteFile(filepath.Join(dir, unfinished+"1"), []byte("{"), 0o600))
 	all, err := open(t, Config[note]{Dir: dir}).All()
 	left, wrong := os.ReadDir(dir)
 	if err != nil || wrong != nil || len(all) != 1 || all[0].Name != "a" || len(left) != 1 {
@@ -45,16 +39,10 @@ func TestAFolderIsClearedOfWhatIsUnfinishedAndOfNothingElse(t *testing.T) {
 	if err := Clear(dir); err != nil {
 		t.Errorf("a folder that is not there says %v", err)
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := Write(filepath.Join(dir, "a.json"), []byte("{}"), false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
+	must(t, Write(filepath.Join(dir, "a.json"), []byte("{}"), false))
 	for _, name := range []string{unfinished + "1", unfinished + "2"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	wrong := Clear(dir)
 	if left, err := os.ReadDir(dir); wrong != nil || err != nil || len(left) != 1 || left[0].Name() != "a.json" {
@@ -71,9 +59,7 @@ func TestADamagedEntryIsDroppedUnlessItsNameIsEnough(t *testing.T) {
 		if named {
 			c.Named = func(key string, _ time.Time) (note, bool) { return note{key}, true }
 		}
-		if err := os.WriteFile(filepath.Join(c.Dir, "a.json"), []byte(`{"name": "b"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(c.Dir, "a.json"), []byte(`{"name": "b"}`), 0o600))
 		all, err := open(t, c).All()
 		_, gone := os.Stat(filepath.Join(c.Dir, "a.json"))
 		if err != nil || len(all) != want || os.IsNotExist(gone) == named {
@@ -92,5 +78,13 @@ func TestANameThatIsNoFileIsRefused(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -75,9 +75,7 @@ func TestAnAgentsKeysLogIn(t *testing.T) {
 		t.Errorf("without an agent the error is %v", err)
 	}
 	agent := exec.CommandContext(t.Context(), "ssh-agent", "-D", "-a", cfg.Agent)
-	if err := agent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agent.Start())
 	t.Cleanup(func() { _ = agent.Wait() })
 	backendtest.Await(t, "the agent listens", func() bool {
 		conn, err := net.Dial("unix", cfg.Agent)
@@ -133,9 +131,7 @@ func TestAKeyIsForItsOwnersEyesOnly(t *testing.T) {
 func TestKnownHostsThatOthersMayWriteAreNotBelieved(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	cfg := server.Config(server.User(t))
-	if err := os.Chmod(cfg.KnownHosts[0], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(cfg.KnownHosts[0], 0o666))
 	if _, err := host(t, cfg).Start(t.Context(), "true"); err == nil ||
 		!strings.Contains(err.Error(), "others may write "+cfg.KnownHosts[0]) {
 		t.Errorf("the error is %v", err)
@@ -153,13 +149,9 @@ func TestAHostIsKnownByAnyOfItsKeys(t *testing.T) {
 	cfg := server.Config(server.User(t))
 	says(t, host(t, cfg), "true")
 	text, err := os.ReadFile(rsa + ".pub")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, port, _ := net.SplitHostPort(server.Address)
-	if err := os.WriteFile(cfg.KnownHosts[0], []byte("[127.0.0.1]:"+port+" "+string(text)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(cfg.KnownHosts[0], []byte("[127.0.0.1]:"+port+" "+string(text)), 0o600))
 	says(t, host(t, cfg), "true")
 }
 
@@ -177,13 +169,9 @@ func TestAnAuthorityVouchesForItsHostsOnly(t *testing.T) {
 	cfg := server.Config(server.User(t))
 	for name, right := range map[string]bool{"authority": true, "other": false} {
 		text, err := os.ReadFile(filepath.Join(folder, name+".pub"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, port, _ := net.SplitHostPort(server.Address)
-		if err := os.WriteFile(cfg.KnownHosts[0], []byte("@cert-authority [127.0.0.1]:"+port+" "+string(text)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(cfg.KnownHosts[0], []byte("@cert-authority [127.0.0.1]:"+port+" "+string(text)), 0o600))
 		p, err := host(t, cfg).Start(t.Context(), "true")
 		if (err == nil) != right {
 			t.Errorf("with the key of %s the error is %v", name, err)
@@ -215,9 +203,7 @@ func TestAHostBehindAnotherOneIsReachedIfBothAreKnown(t *testing.T) {
 
 func TestAHostThatSaysNothingKeepsNobodyWaiting(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // where nobody ever answers
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	server := remotetest.Serve(t, remotetest.Options{})
 	cfg := server.Config("ana")
@@ -233,16 +219,12 @@ func TestADeadLineShowsInTime(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	line := remotetest.Lay(t, server.Address)
 	known, err := os.ReadFile(filepath.Join(server.Folder, "known_hosts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg := server.Config(server.User(t))
 	_, port, _ := net.SplitHostPort(line.Address)
 	cfg.KnownHosts = []string{filepath.Join(t.TempDir(), "known_hosts")}
-	if err := os.WriteFile(cfg.KnownHosts[0], []byte("[127.0.0.1]:"+port+strings.TrimLeft(string(known), "[]0123456789.:")),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(cfg.KnownHosts[0], []byte("[127.0.0.1]:"+port+strings.TrimLeft(string(known), "[]0123456789.:")),
+		0o600))
 	cfg.Address, cfg.KeepAlive = line.Address, 2*time.Second
 	h := host(t, cfg)
 	p, more := start(t, h, "cat"), start(t, h, "cat")

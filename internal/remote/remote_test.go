@@ -18,9 +18,7 @@ import (
 func host(t testing.TB, cfg remote.Config) *remote.Host {
 	t.Helper()
 	h, err := remote.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { h.Close() })
 	return h
 }
@@ -30,9 +28,7 @@ func start(t testing.TB, h *remote.Host, command string) *remote.Process {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	p, err := h.Start(ctx, command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -64,9 +60,7 @@ func TestACommandRunsWhereTheAddressSaysAsTheUser(t *testing.T) {
 	if _, err := io.WriteString(p, "there and back"); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.CloseWrite())
 	if out, err := io.ReadAll(p); string(out) != "there and back" || err != nil {
 		t.Errorf("it said %q, %v", out, err)
 	}
@@ -85,27 +79,19 @@ func TestASocketOfTheHostIsReached(t *testing.T) {
 				address = filepath.Join(server.Folder, "socket")
 			}
 			listener, err := net.Listen(network, address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer listener.Close()
 			if network == "unix" {
-				if err := os.Chmod(address, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Chmod(address, 0o777))
 			}
 			go echo(listener)
 			conn, err := h.Open(t.Context(), network, listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer conn.Close()
 			if _, err := io.WriteString(conn, "hello"); err != nil {
 				t.Fatal(err)
 			}
-			if err := conn.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, conn.(interface{ CloseWrite() error }).CloseWrite())
 			if out, err := io.ReadAll(conn); string(out) != "hello" || err != nil {
 				t.Errorf("it came back as %q, %v", out, err)
 			}
@@ -128,15 +114,11 @@ func TestAHostThatIsNotTheKnownOneIsRefusedWithTheLineThatSaysSo(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	known := filepath.Join(server.Folder, "known_hosts")
 	text, err := os.ReadFile(known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	right := string(text)
 	remotetest.Key(t, filepath.Join(server.Folder, "other"))
 	other, err := os.ReadFile(filepath.Join(server.Folder, "other.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	name := strings.Fields(right)[0]
 	trusted := filepath.Join(t.TempDir(), "trusted")
 	for _, c := range []struct{ name, lines, refusal string }{
@@ -149,9 +131,7 @@ func TestAHostThatIsNotTheKnownOneIsRefusedWithTheLineThatSaysSo(t *testing.T) {
 	} {
 		for _, first := range []string{"", trusted} {
 			t.Run(c.name+", "+filepath.Base(first), func(t *testing.T) {
-				if err := os.WriteFile(known, []byte(c.lines), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(known, []byte(c.lines), 0o644))
 				cfg := server.Config(server.User(t))
 				cfg.TrustFirst = first
 				_ = os.Remove(trusted)
@@ -180,12 +160,8 @@ func TestAHostThatWasTrustedOnceMustStayTheSame(t *testing.T) {
 	says(t, host(t, cfg), "true")
 	remotetest.Key(t, filepath.Join(server.Folder, "other"))
 	other, err := os.ReadFile(filepath.Join(server.Folder, "other.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(cfg.TrustFirst, []byte(strings.Fields(string(noted))[0]+" "+string(other)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(cfg.TrustFirst, []byte(strings.Fields(string(noted))[0]+" "+string(other)), 0o600))
 	if _, err := host(t, cfg).Start(t.Context(), "true"); err == nil || !strings.Contains(err.Error(), cfg.TrustFirst+":1 says") {
 		t.Errorf("the error is %v, want one that names the line", err)
 	}
@@ -223,4 +199,12 @@ func TestAHostThatAllowsNoFurtherSessionIsAskedOverAnotherConnection(t *testing.
 		<-p.Ended()
 	}
 	backendtest.Await(t, "only the first connection stays", func() bool { return server.Sessions() == 1 })
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

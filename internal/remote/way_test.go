@@ -21,9 +21,7 @@ func TestAWayToAHostIsSaidAlikeInEverySection(t *testing.T) {
     host: ssh://ana@build
     ssh: {keys: [key], agent: /agent, trust_on_first_use: true, jump: ana@gate, keepalive: 10s}
 `), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, way := range map[string]settings.SSH{"ssh": cfg.Backends["ssh"].(*ssh.Config).SSH,
 		"docker": cfg.Backends["docker"].(*docker.Config).SSH} {
 		if way.Keys[0] != "/etc/bailiff/key" || way.Agent != "/agent" || !way.TrustFirst || way.Jump != "ana@gate" ||

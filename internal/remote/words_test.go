@@ -25,9 +25,7 @@ func farewell(reason string) []byte {
 
 func TestOfWhatAHostSaysThatDoesNotLetUsInAShortLineIsTold(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	go func() {
 		for {

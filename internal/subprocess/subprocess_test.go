@@ -26,13 +26,9 @@ func shell(ctx context.Context, script string) *exec.Cmd {
 func begun(t *testing.T, ctx context.Context, script string) (line string, rest io.Reader, ended chan error) {
 	t.Helper()
 	told, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { told.Close() })
-	if err := told.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, told.SetReadDeadline(time.Now().Add(time.Minute)))
 	ended = make(chan error, 1)
 	go func() {
 		defer held.Close()
@@ -104,17 +100,13 @@ func TestAProgramThatWasWaitedForIsNotKilledByItsNumber(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "sleep 1000 >&- 2>&- & echo $!")
 	cmd.Stdout = told
 	p, err := subprocess.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var other int
 	if _, err := fmt.Fscan(held, &other); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, held) }()
-	if err := p.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Wait())
 	if err := p.Kill(); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("killing it ended with %v", err)
 	}
@@ -133,9 +125,7 @@ func TestAProgramThatWasWaitedForIsNotKilledByItsNumber(t *testing.T) {
 func stateOf(t *testing.T, process int) string {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))[0]
 }
 
@@ -168,5 +158,13 @@ func TestTheEndOfAProgramsComplaintsIsInTheError(t *testing.T) {
 	}
 	if _, err := subprocess.Output(t.Context(), subprocess.Command(t.Context(), "/nowhere")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a program the error is %v", err)
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

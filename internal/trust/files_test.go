@@ -24,9 +24,7 @@ func TestASecretIsReadOnlyWhileItIsOne(t *testing.T) {
 		{0o660, "holds a secret", "others may write"},
 		{0o602, "holds a secret", "others may write"},
 	} {
-		if err := os.Chmod(path, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(path, c.mode))
 		for kind, read := range map[string]struct {
 			file func(string) ([]byte, error)
 			want string
@@ -43,20 +41,14 @@ func TestASecretIsReadOnlyWhileItIsOne(t *testing.T) {
 func TestWhatIsNoFileOfOnesOwnIsNotRead(t *testing.T) {
 	folder := t.TempDir()
 	pipe, big, theirs := filepath.Join(folder, "pipe"), filepath.Join(folder, "big"), filepath.Join(folder, "theirs")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(pipe, 0o600))
 	write(t, big, "", 0o600)
-	if err := os.Truncate(big, largest+1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(big, largest+1))
 	want := map[string]string{folder: "no regular file", pipe: "no regular file", big: "more than",
 		filepath.Join(folder, "none"): "no such file"}
 	if os.Geteuid() == 0 {
 		write(t, theirs, "x", 0o600)
-		if err := os.Chown(theirs, 12345, -1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(theirs, 12345, -1))
 		want[theirs] = "belongs to uid 12345"
 	}
 	for path, fault := range want {
@@ -72,14 +64,10 @@ func TestAFileThatOthersCouldReplaceIsNotRead(t *testing.T) {
 	folder := t.TempDir()
 	path, linked := filepath.Join(folder, "f"), filepath.Join(t.TempDir(), "l")
 	write(t, path, "x", 0o600)
-	if err := os.Symlink(path, linked); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(path, linked))
 	for mode, want := range map[os.FileMode]string{0o777: "others may write " + folder, 0o770: "others may write " + folder,
 		0o777 | os.ModeSticky: "", 0o755: ""} {
-		if err := os.Chmod(folder, mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(folder, mode))
 		for _, read := range []func(string) ([]byte, error){Secret, Public} {
 			for _, name := range []string{path, linked} {
 				if _, err := read(name); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -49,9 +49,7 @@ func TestWhatAnotherUserOwnsIsNotTrusted(t *testing.T) {
 	c := check{self: os.Geteuid() + 1, seen: map[string]bool{}}
 	if os.Geteuid() == 0 {
 		c.self = 0
-		if err := os.Chown(path, 12345, -1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(path, 12345, -1))
 	}
 	if err := c.whole(path); err == nil || !strings.Contains(err.Error(), "belongs to uid") {
 		t.Errorf("got %v, want a refusal", err)
@@ -68,34 +66,32 @@ func file(path string, mode os.FileMode) maker {
 
 func in(path string, mode os.FileMode, inside maker) maker {
 	return func(t *testing.T, dir string) {
-		if err := os.MkdirAll(filepath.Join(dir, path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, path), 0o700))
 		inside(t, dir)
-		if err := os.Chmod(filepath.Join(dir, path), mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(filepath.Join(dir, path), mode))
 	}
 }
 
 func link(target, path string, first maker) maker {
 	return func(t *testing.T, dir string) {
 		first(t, dir)
-		if err := os.Symlink(target, filepath.Join(dir, path)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(target, filepath.Join(dir, path)))
 	}
 }
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(text), mode))
 	if err := os.Chmod(path, mode); err != nil { // whatever the umask
 		t.Fatal(err)
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -41,7 +41,7 @@ func write(t *testing.T, root, policy string) {
 	must(t, os.WriteFile(filepath.Join(root, "house.rego"), []byte(policy), 0o644))
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
