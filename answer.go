@@ -22,7 +22,7 @@ const (
 const (
 	// CodeConflict: another request is known under the same request id.
 	CodeConflict = "request_id_conflict"
-	// CodeOutcomeUnknown: the request may have run, and nobody saw how it ended.
+	// CodeOutcomeUnknown: the request may have run, and how it ended is not known.
 	CodeOutcomeUnknown = "outcome_unknown"
 	// CodeUnsupported: the request was judged, but this version cannot do what
 	// it asks for.

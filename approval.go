@@ -159,14 +159,14 @@ const (
 	ApprovalPending  ApprovalState = "pending"
 	ApprovalApproved ApprovalState = "approved"
 	ApprovalDenied   ApprovalState = "denied"
-	// ApprovalExpired: nobody answered in time, or nobody could have.
+	// ApprovalExpired: no approver answered in time, or none could have.
 	ApprovalExpired ApprovalState = "expired"
 	// ApprovalVoid: it was approved, but what would run is no longer what was
 	// approved.
 	ApprovalVoid ApprovalState = "void"
 	// ApprovalCancelled: an operator froze the session or user.
 	ApprovalCancelled ApprovalState = "cancelled"
-	// ApprovalUnreachable: it could not be put to anybody, since no channel worked.
+	// ApprovalUnreachable: it could be put to no approver, since no channel worked.
 	ApprovalUnreachable ApprovalState = "unreachable"
 )
 

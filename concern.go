@@ -8,7 +8,7 @@ type Concern struct{ RequestID, DecisionID, TraceID string }
 type concernKey struct{}
 
 // Concerning returns a context in which all that is logged is about a request. It
-// decides nothing, and nobody has to pass it on.
+// decides nothing, and no function has to pass it on.
 func Concerning(ctx context.Context, c Concern) context.Context {
 	return context.WithValue(ctx, concernKey{}, c)
 }

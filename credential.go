@@ -14,7 +14,7 @@ const (
 	ChannelConsole = "console"
 )
 
-// The credentials of whoever comes by TCP. Those of a Unix socket's users are
+// The credentials of clients that come by TCP. Those of a Unix socket's users are
 // made by [Credential].
 const (
 	LocalTCP  = "tcp:local"  // from this machine
@@ -33,7 +33,7 @@ func UID(credential string) (uid uint32, ok bool) {
 	return uint32(n), ok && err == nil
 }
 
-// Account is by what somebody is known who comes by a chat service, such as
+// Account names a person who comes by a chat service, such as
 // "slack:U07A".
 func Account(service, id string) string { return service + ":" + id }
 

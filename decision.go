@@ -51,7 +51,7 @@ type Reason struct {
 	Severity string `json:"severity,omitempty"`
 	// Attack are the techniques of MITRE ATT&CK that the finding may be, such as T1059.004.
 	Attack []string `json:"attack,omitempty"`
-	// Hidden keeps the reason from whoever sent the request; people and the
+	// Hidden keeps the reason from the requester; people and the
 	// decision log see it.
 	Hidden bool `json:"hidden,omitempty"`
 }
@@ -104,7 +104,7 @@ type BackendTerms struct {
 	Image string `json:"image"`
 	// Scope is who shares the sandbox: "session", "user" or "request".
 	Scope string `json:"scope"`
-	// IdleSeconds is how long the sandbox stays that nobody uses, MaxSeconds how
+	// IdleSeconds is how long the sandbox stays unused, MaxSeconds how
 	// long any stays; zero means a day.
 	IdleSeconds int `json:"idle_seconds"`
 	MaxSeconds  int `json:"max_seconds,omitempty"`
@@ -177,7 +177,7 @@ type Judgement struct {
 	Fault error
 }
 
-// Denied is the decision of whoever could not get one from the policies.
+// Denied is the decision where the policies could give none.
 func Denied(rule, message string) Decision {
 	return Decision{Outcome: Deny, Denials: []Reason{{Rule: rule, Message: message}}}
 }

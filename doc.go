@@ -8,7 +8,7 @@
 // variables, limits, approval. The policy enforcement point (PEP) records the
 // decision, meets every obligation or refuses, and answers with an [Answer].
 //
-// Two promises hold throughout. The zero value denies: a Decision nobody filled
+// Two promises hold throughout. The zero value denies: a Decision that was not filled
 // in has the outcome [Deny]. And names travel while values do not: a variable's
 // value exists only as a [Secret], which prints as "[secret]".
 //

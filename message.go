@@ -14,7 +14,7 @@ const (
 	matchBytes = 100
 )
 
-// Sentences say why to whoever sent the request: what was found, by which rule and
+// Sentences say why to the requester: what was found, by which rule and
 // where, and below what would be allowed instead, each once.
 func Sentences(reasons []Reason) string {
 	found, left := grouped(reasons)

@@ -94,7 +94,7 @@ const MaxWorkdir = 4096
 
 // Typed is what a process has been given to read so far.
 type Typed struct {
-	// Opaque says that nobody can tell what a text means to the process any more,
+	// Opaque says that bailiff cannot tell any more what a text means to the process,
 	// for what it read before may have changed that.
 	Opaque bool `json:"opaque,omitempty"`
 	// Digest stands for all of it, End is its last part.
@@ -140,7 +140,7 @@ type Circumstances struct {
 	// Backends are the configured backends by name.
 	Backends map[string]BackendState
 	// Files are those that the request's text runs, as they are in the sandbox;
-	// nil while nobody has looked.
+	// nil until they were read.
 	Files []File
 	Time  time.Time
 }

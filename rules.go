@@ -10,6 +10,6 @@ const (
 	RuleProcess = "floor.process"
 	// RuleVoid is of a request that is no longer what was approved.
 	RuleVoid = "approval.void"
-	// RuleGlass is of what not even a broken glass lets run.
-	RuleGlass = "break_glass.no_terms"
+	// RuleBreakGlass is of what not even break-glass lets run.
+	RuleBreakGlass = "break_glass.no_terms"
 )

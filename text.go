@@ -52,7 +52,7 @@ func Beginning(text string, most int) string {
 // kept of the last ones (internal/excerpt), whose end tells most.
 const foreignBytes = 512
 
-// Foreign makes one short line of somebody else's words, such as a server's: nothing
+// Foreign makes one short line of another's words, such as a server's: nothing
 // in it moves a cursor or begins a line of a log, and no secret that they repeat is
 // in it.
 func Foreign(words string, secrets ...Secret) string {
@@ -73,7 +73,7 @@ func Foreign(words string, secrets ...Secret) string {
 	return Beginning(strings.Join(strings.Fields(line), " "), foreignBytes)
 }
 
-// ForeignError words an error as [Foreign] does, where its text is somebody else's.
+// ForeignError words an error as [Foreign] does, where its text is another's.
 // errors.Is and errors.As still find what it is.
 func ForeignError(err error, secrets ...Secret) error {
 	return foreign{Foreign(err.Error(), secrets...), err}

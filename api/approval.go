@@ -44,7 +44,7 @@ type Entry struct {
 	// answer is what it is.
 	Message string    `json:"message"`
 	Created time.Time `json:"created"`
-	// Expires is when it ends if nobody answers.
+	// Expires is when it ends without an answer.
 	Expires  time.Time `json:"expires"`
 	Resolved time.Time `json:"resolved,omitzero"`
 }
@@ -125,7 +125,7 @@ type Freeze struct {
 	Reason string    `json:"reason"`
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
-	// Warning says why nobody could thaw it; whoever freezes is told, and it is not kept.
+	// Warning says why no operator could thaw it. It is told to the one who freezes, and not kept.
 	Warning string `json:"warning,omitempty"`
 }
 

@@ -78,7 +78,7 @@ type FreezeChange struct {
 	Gone   bool   `json:"gone"`
 }
 
-// ConsoleLink is the answer to POST /v1/console/links: a page that whoever asked
+// ConsoleLink is the answer to POST /v1/console/links: a page that the operator who asked
 // for it can open once.
 type ConsoleLink struct {
 	URL       string    `json:"url"`

@@ -54,7 +54,7 @@ type BackendStatus struct {
 }
 
 // PlatformStatus is where an ordinary request of a platform would run, and for how
-// long its sandbox stays that nobody uses, and at most; Message says why it would not
+// long its sandbox stays unused, and at most; Message says why it would not
 // run.
 type PlatformStatus struct {
 	Platform    string `json:"platform"`
@@ -82,7 +82,7 @@ type ServiceStatus struct {
 	At        string `json:"at"`
 	// Commands says that people give commands there.
 	Commands bool `json:"commands"`
-	// Message says why nobody is reached there; empty if people are.
+	// Message says why no person is reached there; empty if people are.
 	Message string `json:"message"`
 }
 

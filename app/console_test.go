@@ -52,7 +52,7 @@ func TestTheConsoleServesTheOperatorWhoAskedForTheLink(t *testing.T) {
 		t.Errorf("%d %s", resp.StatusCode, text)
 	}
 	for path, why := range map[string]string{"/v1/console/links": "the console gives links",
-		"/v1/break-glass": "the console breaks the glass"} {
+		"/v1/break-glass": "the console uses break-glass"} {
 		if resp, text := browse(t, at, "POST", path, "{}", in.Token, cookies); resp.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d %s", why, resp.StatusCode, text)
 		}

@@ -122,7 +122,7 @@ func (c *core) close(patience context.Context) error {
 	return c.releaseAll()
 }
 
-// abandon gives up what newCore has opened so far.
+// releaseAll gives up what newCore has opened so far.
 func (c *core) releaseAll() error {
 	var err error
 	if c.approvals != nil {
@@ -148,12 +148,12 @@ func (c *core) signal() {
 	}
 }
 
-// learnTables lets the names in the policies' tables be labels.
+// updateTableLabels lets the names in the policies' tables be labels.
 func (c *core) updateTableLabels(ctx context.Context) {
 	c.metrics.Known(tableNames(ctx, c.policies, "platforms"), tableNames(ctx, c.policies, "env"))
 }
 
-// learnListeners lets the names of the agents' listeners be labels.
+// updateListenerLabels lets the names of the agents' listeners be labels.
 func (c *core) updateListenerLabels() {
 	var names []string
 	for _, l := range c.cfg.Agent.Listeners {

@@ -37,11 +37,11 @@ func (z freezer) Thaw(ctx context.Context, kind, id string, who bailiff.Approver
 
 func (z freezer) Freezes() []api.Freeze { return z.approvals.Freezes() }
 
-// glass lets operators run what the policies deny, as one of the people or, on a machine
+// breakGlass lets operators run what the policies deny, as one of the people or, on a machine
 // with one person, as that person.
-type glass struct{ *core }
+type breakGlass struct{ *core }
 
-func (g glass) BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
+func (g breakGlass) BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
 	if err := g.roster.mayLift(who); err != nil {
 		return bailiff.Answer{}, err
 	}
@@ -54,5 +54,5 @@ func (c *core) breakGlass() gateway.BreakGlasser {
 	if !c.cfg.Operator.BreakGlass {
 		return nil
 	}
-	return glass{c}
+	return breakGlass{c}
 }

@@ -53,7 +53,7 @@ type Lasting interface {
 // spares those that are being opened, and those whose id keep wants; keep is
 // asked after they were listed. Where the technology ends none by itself that is past
 // its Expires, Sweep also removes such ones of other owners, whose sidecars may never
-// come again, with time for clocks that differ and once nobody speaks with them.
+// come again, with time for clocks that differ and once no client speaks with them.
 type Sweeper interface {
 	Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error)
 }
@@ -83,8 +83,8 @@ type Spec struct {
 	Owner, Session string
 	// Workspace names the files that outlive a sandbox of the session; specs
 	// with one Workspace see the same /workspace. Empty means an empty one that
-	// goes away with the sandbox. The backend shows the name to whoever may look
-	// at its files or volumes, so it should tell of nobody.
+	// goes away with the sandbox. The backend shows the name to those who may look
+	// at its files or volumes, so it should name no person.
 	Workspace string
 	Image     string
 	// Network is "none" or "full".
@@ -112,12 +112,12 @@ type Sandbox interface {
 	// not the command; it wraps [ErrNotStarted] when the command surely did not
 	// start, and with it [ErrUnfit] or [ErrFull] when the sandbox is well.
 	Run(ctx context.Context, cmd Command, out func([]byte)) (Exit, error)
-	// Start starts a command in the background. The tag names it to whoever
+	// Start starts a command in the background. The tag names it to a client that
 	// attaches to the sandbox later. HeadBytes and TailBytes do not count: its
 	// output goes to a log inside the sandbox, which holds what was written last.
 	// Errors are those of Run.
 	Start(ctx context.Context, cmd Command, tag string) (Process, error)
-	// Processes lists the background commands that nobody has forgotten, those
+	// Processes lists the background commands that no client has forgotten, those
 	// that were started before this sidecar attached among them.
 	Processes(ctx context.Context) ([]Process, error)
 	// Converse starts a command that talks with its caller besides what it prints:
@@ -182,7 +182,7 @@ type Listener interface {
 type Dialogue interface {
 	// Say writes one line, which must hold no line's end.
 	Say(line []byte) error
-	// Break ends whatever the command's first process started, and sends SIGINT to
+	// Break ends all that the command's first process started, and sends SIGINT to
 	// the process itself.
 	Break() error
 	// Kill ends it with everything it started, and returns when that is gone.

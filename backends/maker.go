@@ -24,7 +24,7 @@ type Maker interface {
 	// DefaultImage is what sandboxes are made of where the policies name nothing; empty
 	// if there are no images.
 	DefaultImage() string
-	// Make makes the backend. It talks to nobody yet.
+	// Make makes the backend. It does not connect yet.
 	Make(in Host) (Backend, error)
 }
 

@@ -84,14 +84,14 @@ var errBusy = fmt.Errorf("too many request ids of the last %.0f minutes are reme
 // session, and lets a second request with the same id join the first.
 type answers struct {
 	mu    sync.Mutex
-	known map[answerKey]*remembrance
+	known map[answerKey]*rememberedAnswer
 	bytes int // of output in known
 	swept time.Time
 }
 
 type answerKey struct{ caller, session, request string }
 
-type remembrance struct {
+type rememberedAnswer struct {
 	digest  string
 	done    chan struct{} // closed when answer is set
 	answer  bailiff.Answer
@@ -99,9 +99,9 @@ type remembrance struct {
 }
 
 func remember(unfinished []Unfinished) *answers {
-	a := &answers{known: map[answerKey]*remembrance{}}
+	a := &answers{known: map[answerKey]*rememberedAnswer{}}
 	for _, u := range unfinished {
-		r := &remembrance{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
+		r := &rememberedAnswer{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
 		r.answer = bailiff.Answer{RequestID: u.RequestID, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown,
 			ExitCode: bailiff.ExitFailed,
 			Message:  "The sidecar stopped while this request ran, so its outcome is unknown; it is not run again under this id."}
@@ -159,7 +159,7 @@ func retell(a bailiff.Answer, news func(bailiff.Progress)) {
 }
 
 // claim returns what is known under an id, or makes it; nil if there is no room.
-func (a *answers) claim(key answerKey, digest string) (r *remembrance, first bool) {
+func (a *answers) claim(key answerKey, digest string) (r *rememberedAnswer, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forget(time.Now())
@@ -169,13 +169,13 @@ func (a *answers) claim(key answerKey, digest string) (r *remembrance, first boo
 	if len(a.known) >= maxRemembered || a.bytes >= maxRememberedBytes {
 		return nil, false
 	}
-	r = &remembrance{digest: digest, done: make(chan struct{})}
+	r = &rememberedAnswer{digest: digest, done: make(chan struct{})}
 	a.known[key] = r
 	return r, true
 }
 
 // settle keeps an answer that must not come about a second time.
-func (a *answers) settle(key answerKey, r *remembrance) {
+func (a *answers) settle(key answerKey, r *rememberedAnswer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.expires = time.Now().Add(remembered)

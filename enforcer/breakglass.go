@@ -21,8 +21,8 @@ func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, order ap
 		e.override(m)
 		m.fault = e.provide(ctx, m)
 		if m.Decision.Outcome == bailiff.Allow {
-			e.config.Observer.GlassBroken()
-			e.config.Log.WarnContext(ctx, "an operator breaks the glass", "by", order.By, "via", order.Via, "reason", order.Reason,
+			e.config.Observer.BreakGlassUsed()
+			e.config.Log.WarnContext(ctx, "an operator uses break-glass", "by", order.By, "via", order.Via, "reason", order.Reason,
 				"session", req.Session.ID)
 		}
 		return e.proceed(ctx, m, false)
@@ -35,7 +35,7 @@ func (e *Enforcer) override(m *judged) {
 	if m.Fault != nil || fromTheFloor(d) || d.Backend.Name == "" || d.Backend.Scope == "" || d.Limits.TimeoutSeconds == 0 ||
 		d.Limits.OutputBytes == 0 {
 		if d.Outcome != bailiff.Deny {
-			d = deny(d, bailiff.RuleGlass, "The decision does not say where and how the request could run.")
+			d = deny(d, bailiff.RuleBreakGlass, "The decision does not say where and how the request could run.")
 		}
 		m.Decision = d
 		return

@@ -197,10 +197,10 @@ func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
 func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		isolated bool
-		decision bailiff.Decision // on the second script
-		glass    bool
-		says     string
+		isolated   bool
+		decision   bailiff.Decision // on the second script
+		breakGlass bool
+		says       string
 	}{
 		"one that humans approved":      {true, allow(ask), false, "It was approved"},
 		"one on an operator's word":     {true, allow(ask), true, "It was approved"},
@@ -216,7 +216,7 @@ func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.
 			req := code("x")
 			req.WaitSeconds = 5
 			execute := func() bailiff.Answer { return b.Execute(t.Context(), req, nil) }
-			if c.glass {
+			if c.breakGlass {
 				execute = func() bailiff.Answer {
 					return b.BreakGlass(t.Context(), req, api.BreakGlass{By: "ana", Via: "uid:1000", Reason: "The disk is full."})
 				}

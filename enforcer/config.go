@@ -31,8 +31,8 @@ type Environ interface {
 	Value(name string) (bailiff.Secret, bool)
 }
 
-// Approvals remember what humans were asked and what they granted. Whatever they
-// return as true or granted is on disk.
+// Approvals remember what humans were asked and what they granted. What
+// they return as true or granted is on disk.
 type Approvals interface {
 	// Covered says whether grants would let a claim run; nothing is taken.
 	Covered(c bailiff.Claim) bool
@@ -62,7 +62,7 @@ type Observer interface {
 	Unrecorded(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
 	Forwarded(names []string)
 	Executed(ctx context.Context, tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
-	GlassBroken()
+	BreakGlassUsed()
 }
 
 // Config is what an Enforcer needs; every field but Credentials, Tracer, Throttle, Unfinished

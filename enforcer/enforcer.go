@@ -5,7 +5,7 @@
 // obligation is met, it runs, its end is recorded, the caller is answered.
 // [Enforcer.Execute] reads in that order. Where the decision is to ask, humans'
 // grants let it go on, or it waits for them and is judged a second time (ask.go).
-// Whatever goes wrong on the way means that nothing runs and that the answer says
+// An error anywhere on the way means that nothing runs and that the answer says
 // why; there is no other backend to fall back to. An operator's word can lift the
 // policies, loudly, and nothing else ([Enforcer.BreakGlass]).
 //

@@ -177,7 +177,7 @@ func (blind) SandboxAdopted(string)                                             
 func (blind) SandboxHandedOver(string)                                                      {}
 func (blind) BackendReady(string, bool)                                                     {}
 func (blind) SweepFailed(string)                                                            {}
-func (blind) GlassBroken()                                                                  {}
+func (blind) BreakGlassUsed()                                                               {}
 func (blind) SandboxReaped(string, string)                                                  {}
 
 // shop makes sandboxes in memory.

@@ -19,13 +19,13 @@ const (
 
 // instead says of each rule here that denies what would be allowed.
 var instead = map[string]string{
-	bailiff.RuleFrozen:  "Wait until an operator thaws it.",
-	ruleBackend:         "Leave the backend to the policies, or have the security team choose one that is configured.",
-	ruleUnisolated:      "Leave the backend to the policies: they choose one that isolates.",
-	ruleVariable:        "Have the security team take that variable out of env.set.",
-	bailiff.RuleProcess: "End the process and start it anew, or run this as a command of its own.",
-	bailiff.RuleVoid:    "Send it again to ask anew.",
-	bailiff.RuleGlass:   "Have the security team say where and how it could run.",
+	bailiff.RuleFrozen:     "Wait until an operator thaws it.",
+	ruleBackend:            "Leave the backend to the policies, or have the security team choose one that is configured.",
+	ruleUnisolated:         "Leave the backend to the policies: they choose one that isolates.",
+	ruleVariable:           "Have the security team take that variable out of env.set.",
+	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
+	bailiff.RuleVoid:       "Send it again to ask anew.",
+	bailiff.RuleBreakGlass: "Have the security team say where and how it could run.",
 }
 
 // floor lays what no policy can lift under a decision: the session is not frozen, the backend exists, the

@@ -50,7 +50,7 @@ type AgentConfig struct {
 	Evaluator Evaluator
 	// Circumstances are those of a request for the Evaluator.
 	Circumstances func(bailiff.Request) bailiff.Circumstances
-	// Tracer follows requests; nil means that nobody does.
+	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
 	// keepAlive is how often a stream says that it lives.
 	keepAlive time.Duration
@@ -93,7 +93,7 @@ type News struct {
 }
 
 // Execute does with a request what POST /v1/execute does, except for reading it:
-// whoever read it has set its Peer, see [CredentialOf]. An error is a [*Problem].
+// the caller has set its Peer, see [CredentialOf]. An error is a [*Problem].
 func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (api.Answer, error) {
 	if faults := check(&req); len(faults) > 0 {
 		return api.Answer{}, refused(codeRequest, faults)

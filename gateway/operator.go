@@ -50,8 +50,8 @@ type Freezer interface {
 	Freezes() []api.Freeze
 }
 
-// Logbook is the end of the decision log, as its lines of JSON.
-type Logbook interface {
+// DecisionLog is the end of the decision log, as its lines of JSON.
+type DecisionLog interface {
 	// Recent returns the latest lines, of a session unless that is empty, the
 	// newest first.
 	Recent(session string, limit int) [][]byte
@@ -68,14 +68,14 @@ type OperatorConfig struct {
 	Approvals Book
 	Grants    Revoker
 	Freezer   Freezer
-	Decisions Logbook
+	Decisions DecisionLog
 	History   PolicyHistory
-	// Who says who sends a request; false if nobody that this listener knows. It is
+	// Who says who sends a request; false if this listener does not know them. It is
 	// all that differs between the listeners of operators, see [ByPeer].
 	Who func(*http.Request) (bailiff.Approver, bool)
 	// BreakGlass is nil where no operator may do it.
 	BreakGlass BreakGlasser
-	// Link makes a link by which somebody who is known here comes to the console;
+	// Link makes a link by which a person who is known here comes to the console;
 	// nil where none are given.
 	Link func(who bailiff.Approver) (url string, expires time.Time)
 

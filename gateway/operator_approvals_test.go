@@ -346,7 +346,7 @@ func TestLinksToTheConsoleAreGivenWhereThereIsOne(t *testing.T) {
 	callerOf(t, open(t, ListenerConfig{}, h)).post("/v1/console/links", "").problem(t, http.StatusNotFound)
 }
 
-func TestTheGlassIsBrokenByWhomMayAndForAReason(t *testing.T) {
+func TestBreakGlassIsForWhomMayAndForAReason(t *testing.T) {
 	o := newOffice(t, 1)
 	whole := `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`
 	var a api.Answer

@@ -28,7 +28,7 @@ func (a *agent) registerTools(w http.ResponseWriter, r *http.Request) {
 		p = problemOf(toolFaults(r.PathValue("id"), wish.Tools))
 	}
 	if p == nil {
-		p = roomless(a.config.Tools.RegisterTools(a.config.Name, r.PathValue("id"), wish.Tools))
+		p = busyProblem(a.config.Tools.RegisterTools(a.config.Name, r.PathValue("id"), wish.Tools))
 	}
 	if p != nil {
 		refuse(w, p)
@@ -44,7 +44,7 @@ func problemOf(faults []api.Fault) *api.Problem {
 	return refused(codeRequest, faults)
 }
 
-func roomless(err error) *api.Problem {
+func busyProblem(err error) *api.Problem {
 	if err == nil {
 		return nil
 	}

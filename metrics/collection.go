@@ -49,7 +49,7 @@ type requested struct {
 	envForwarded      *prometheus.CounterVec
 	envWithheld       *prometheus.CounterVec
 	limited           *prometheus.CounterVec
-	glassBroken       prometheus.Counter
+	breakGlassUsed    prometheus.Counter
 }
 
 func newRequested(r registration) requested {
@@ -62,10 +62,10 @@ func newRequested(r registration) requested {
 		executions:   r.counters("executions_total", "Ends of allowed requests.", "tool", "backend", "status"),
 		executionDuration: r.histograms("execution_duration_seconds", "Time that allowed requests took to run.", executionBuckets, "tool",
 			"backend"),
-		envForwarded: r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
-		envWithheld:  r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
-		limited:      r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
-		glassBroken:  r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
+		envForwarded:   r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
+		envWithheld:    r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
+		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
 	}
 }
 

@@ -214,8 +214,8 @@ func (m *Metrics) ApprovalRefused(platform, resolution string) {
 // GrantsActive sets how many grants may let requests run.
 func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 
-// GlassBroken counts a request that ran on an operator's word against the policies.
-func (m *Metrics) GlassBroken() { m.glassBroken.Inc() }
+// BreakGlassUsed counts a request that ran on an operator's word against the policies.
+func (m *Metrics) BreakGlassUsed() { m.breakGlassUsed.Inc() }
 
 // Limited counts a request that was kept out by the share of a "caller",
 // "session" or "user".

@@ -4,7 +4,7 @@
 // A sandbox is one "apptainer exec" whose process 1 is the resident runner, a child
 // of the sidecar's. It is not an instance in the program's sense: an instance is
 // kept alive by a process of the program's own, outlives the sidecar, and can be
-// entered by whoever runs the program as the same user. Here the runner's input ends
+// entered by each user of the program with the same uid. Here the runner's input ends
 // with the sidecar, and with the runner everything inside.
 //
 // The program's defaults are made for sharing a machine's files and variables, so

@@ -143,9 +143,9 @@ func (b *Backend) equipped(ctx context.Context) error {
 	return nil
 }
 
-// Sweep removes the control groups of sidecars that are gone, with whatever should
-// live in them still. No sandbox of theirs serves anybody, and those of a sidecar
-// that runs, whoever its owner, have a maker that is alive.
+// Sweep removes the control groups of sidecars that are gone, with the processes that
+// are still in them. No sandbox of theirs serves a request, and those of a sidecar that
+// runs, whichever its owner, have a maker that runs.
 func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (int, error) {
 	n, err := cgroup.Sweep(ctx)
 	if err != nil {

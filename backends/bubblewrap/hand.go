@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
-// Hand makes a sandbox whose runner speaks over in and out, with whoever is at their
+// Hand makes a sandbox whose runner speaks over in and out, with the client at their
 // other ends, and waits for its end. Once it is certain that there will be one, announce
 // is called, before the runner says anything; what fails later than that is an error too.
 func (b *Backend) Hand(ctx context.Context, spec backends.Spec, in, out *os.File, announce func() error) error {

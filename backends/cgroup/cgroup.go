@@ -192,12 +192,12 @@ func Starved(file io.ReaderAt) int {
 	return 0
 }
 
-// longestFarewell is how long killed processes may take to be gone.
-const longestFarewell = 10 * time.Second
+// killTimeout is how long killed processes may take to be gone.
+const killTimeout = 10 * time.Second
 
 // Close kills what is in the group and removes it, also for a caller that has gone.
 func (g *Group) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestFarewell)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTimeout)
 	defer cancel()
 	var faults []error
 	for _, folder := range g.folders {

@@ -8,23 +8,23 @@
 // without any rights. No variable is ever given to the API: they travel in the
 // runner's stream, which neither the API nor a file sees.
 //
-// The toolbox asks nobody inside the sandbox who they are: whoever reaches it is
+// The toolbox asks no process inside the sandbox who it is: each that reaches it is
 // root there. So a sandbox without a network gets a network namespace of its own
-// below Daytona's, in which commands find nobody; one with a network is refused
+// below Daytona's, in which commands find no other host; one with a network is refused
 // unless the configuration accepts that its commands can become its root, which
 // is then no boundary between the requests of one session any more.
 //
-// Whatever Daytona says it made is compared with what was asked for. A limit it
+// All that Daytona says it made is compared with what was asked for. A limit it
 // cannot set is [backends.ErrUnsupported] by the field's name, unless the
 // configuration accepts that name.
 //
 // Each sandbox has its name before it is asked for, so that one whose making was
 // never answered for is found by it, or by a sweep for its labels. Daytona stops a
-// sandbox that nobody used for a while, and bailiff says that one is used for as
+// sandbox that was unused for a while, and bailiff says that one is used for as
 // long as it holds it: so one whose sidecar has died costs a few minutes. A stopped
 // sandbox is deleted, unless it holds a named workspace.
 //
-// A named workspace is a sandbox that is stopped when nobody uses it. It serves
+// A named workspace is a sandbox that is stopped while it is unused. It serves
 // equal specs again, with nothing left of it but the workspace; for another spec
 // the workspace is carried into a new one.
 //

@@ -20,7 +20,7 @@ type Config struct {
 	Target string
 	// Image is used where a spec names none: a snapshot, or an image by its digest.
 	Image string
-	// AutoStop is how long a sandbox may be used by nobody before Daytona stops it.
+	// AutoStop is how long a sandbox may be unused before Daytona stops it.
 	AutoStop time.Duration
 	// AcceptMissing names what may be left out where Daytona cannot do it.
 	AcceptMissing []string

@@ -14,7 +14,7 @@ import (
 )
 
 // Adopt attaches anew to a container that runs still, if it is the one that an
-// earlier sidecar made for the spec and nobody has changed it since. What it
+// earlier sidecar made for the spec and is unchanged since. What it
 // refuses it leaves alone.
 func (b *Backend) Adopt(ctx context.Context, id string, spec backends.Spec) (backends.Sandbox, error) {
 	if err := b.adoptable(ctx, id, spec); err != nil {

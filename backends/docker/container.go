@@ -245,7 +245,7 @@ func (b *Backend) incapable(ctx context.Context, got container.InspectResponse, 
 	case err != nil:
 		return err
 	case engine.podman:
-		return b.powerless(ctx, got.ID)
+		return b.checkCapabilities(ctx, got.ID)
 	case !slices.Equal(got.HostConfig.CapDrop, want.CapDrop), len(got.HostConfig.CapAdd) > 0:
 		return fmt.Errorf("%w: the Docker engine did not drop the capabilities", backends.ErrUnsupported)
 	}

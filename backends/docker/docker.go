@@ -21,12 +21,12 @@
 // the same user. That is also why the engine's own init program is not used: it
 // would hold the runner's stream open as a process that anyone inside could read.
 //
-// Whatever the engine says it set up is compared with what was asked for before
+// All that the engine says it set up is compared with what was asked for before
 // anything starts. A limit it dropped is [backends.ErrUnsupported] by the
 // field's name, unless the configuration accepts that name.
 //
 // A container outlives the attach stream, so that the next sidecar can attach to
-// it anew. A runner that hears of nobody for a while ends itself with everything
+// it anew. A runner that hears of no client for a while ends itself with everything
 // inside, so a sidecar that dies for good leaves no command running. The stopped
 // container stays until a sweep finds it by its labels. Named workspaces are
 // volumes and stay until they are removed by name.
@@ -98,7 +98,7 @@ type Backend struct {
 
 	program program
 	seeding sync.Mutex
-	making  sync.Mutex // of volumes, and looking for those that nobody uses
+	making  sync.Mutex // of volumes, and looking for those that are unused
 	warned  sync.Once  // of what the engine lacks
 	opening backends.Opening
 

@@ -75,9 +75,9 @@ func (a *about) seedPath(target string) (path, prefix string) {
 	return "/", target + "/"
 }
 
-// powerless sees to it that podman left a container no capability. Where the engine
+// checkCapabilities sees to it that podman left a container no capability. Where the engine
 // repeats what it was asked for, podman tells a difference from a list of its own.
-func (b *Backend) powerless(ctx context.Context, id string) error {
+func (b *Backend) checkCapabilities(ctx context.Context, id string) error {
 	var got struct{ EffectiveCaps, BoundingCaps []string }
 	if err := b.askPodman(ctx, http.MethodGet, "/containers/"+id+"/json", &got); err != nil {
 		return b.fault("asking podman which capabilities the sandbox has", err)

@@ -32,7 +32,7 @@ func TestPodmanLeavesASandboxNoCapability(t *testing.T) {
 	b := podmanBackend(t, owner(t))
 	sandbox, err := b.Open(t.Context(), testSpec(t))
 	backendtest.Must(t, err)
-	backendtest.NoError(t, b.powerless(t.Context(), sandbox.ID()))
+	backendtest.NoError(t, b.checkCapabilities(t.Context(), sandbox.ID()))
 	spec := testSpec(t)
 	found, err := b.bring(t.Context(), "")
 	backendtest.Must(t, err)

@@ -15,7 +15,7 @@ import (
 
 // Sweep removes the owner's containers that keep does not want, started or not,
 // and the volumes that none of the others uses: the runners', and those of
-// workspaces that nobody will ever list. Of other owners, who may never come again,
+// workspaces that no sidecar will ever list. Of other owners, who may never come again,
 // it removes the containers that are past their time.
 func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error) {
 	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ofAnybody})

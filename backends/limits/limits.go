@@ -1,6 +1,6 @@
 // Package limits makes sandboxes whose commands are processes of this machine. It starts
 // the runner as a child of this process, in a control group that keeps the limits of the
-// spec and holds whatever the runner starts. Where a limit ended a command, the answer
+// spec and holds all that the runner starts. Where a limit ended a command, the answer
 // says so; closing a sandbox ends every process in its group.
 package limits
 
@@ -17,7 +17,7 @@ import (
 )
 
 // Open makes a sandbox that keeps a spec's limits, but for those that its section of
-// bailiff.yaml accepts to be missing. Whoever starts the runner puts it into the group.
+// bailiff.yaml accepts to be missing. The caller starts the runner and puts it into the group.
 func Open(ctx context.Context, section string, spec backends.Spec, accept []string,
 	start func(*cgroup.Group) (*runner.Child, error)) (backends.Sandbox, error) {
 	group, err := Group(section, spec, accept)

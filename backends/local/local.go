@@ -1,5 +1,5 @@
 // Package local runs commands on the host itself, as the user that the sidecar
-// runs as. Nothing is isolated: a command can do whatever that user can. What it
+// runs as. Nothing is isolated: a command can do all that this user can. What it
 // still gives is what the runner gives everywhere: a clean environment, time
 // limits, and an end to all that a command started.
 //

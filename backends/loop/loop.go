@@ -1,8 +1,8 @@
 // Package loop bounds what a folder may hold where the host's file system cannot:
 // by a file system of that size in a sparse file, which the kernel shows as a
-// block device (a loop device) for whoever mounts it.
+// block device (a loop device) for the process that mounts it.
 //
-// Nothing has to be taken apart again: the kernel lets a device go when nobody
+// Nothing has to be taken apart again: the kernel lets a device go when no process
 // has it open or mounted any more, also after a kill. Files outlive that, and the
 // host's restart; which device a file gets differs from time to time.
 //

@@ -1,7 +1,7 @@
 // Package modal makes sandboxes that are sandboxes of Modal, a cloud, through its
 // own Go client.
 //
-// A sandbox is a machine that Modal lends to nobody else. bailiff's runner is
+// A sandbox is a machine that Modal gives to no other customer. bailiff's runner is
 // written into it and started there as root, which it renounces for good before it
 // hears of any command; what it reads and writes travels as the standard input and
 // output of that one program. In a virtual machine it first makes a place apart from
@@ -9,7 +9,7 @@
 // its records.
 //
 // What a machine costs ends by itself, whatever becomes of the sidecar: the runner
-// ends when it hears of nobody for a while, Modal ends a machine in which nothing
+// ends when it hears of no client for a while, Modal ends a machine in which nothing
 // runs, and every machine has a greatest age. What an earlier sidecar left a sweep
 // finds by its tags, which Modal writes as it makes the machine; so it also finds
 // one whose making was never answered.
@@ -88,7 +88,7 @@ var (
 	_ backends.Keeper   = (*Backend)(nil)
 )
 
-// New checks the configuration; it talks to nobody.
+// New checks the configuration; it does not connect.
 func New(cfg Config) (*Backend, error) {
 	if cfg.Runner == "" {
 		return nil, errors.New("modal backend lacks the path of bailiff-runner")

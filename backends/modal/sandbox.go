@@ -15,10 +15,10 @@ import (
 const runnerPath = "/.bailiff/runner"
 
 const (
-	// makeWithin is how long Modal may take to make a machine, and furnishWithin how
+	// makeWithin is how long Modal may take to make a machine, and installWithin how
 	// long the runner may take to get there and to answer.
 	makeWithin    = 3 * time.Minute
-	furnishWithin = 2 * time.Minute
+	installWithin = 2 * time.Minute
 )
 
 // Open makes a machine, puts the runner there and waits until it answers.
@@ -58,7 +58,7 @@ func (b *Backend) open(ctx context.Context, a *account, spec backends.Spec) (*sa
 		b.discard(ctx, a, app, name)
 		return nil, err
 	}
-	opened, err := b.furnish(ctx, a, machine, spec)
+	opened, err := b.installRunner(ctx, a, machine, spec)
 	if err != nil {
 		b.discard(ctx, a, app, name)
 		return nil, err
@@ -95,9 +95,9 @@ func (a *account) lend(ctx context.Context, app *modal.App, image *modal.Image, 
 	return machine, nil
 }
 
-// furnish puts the runner into the machine and greets it.
-func (b *Backend) furnish(ctx context.Context, a *account, machine *modal.Sandbox, spec backends.Spec) (*sandbox, error) {
-	ctx, cancel := context.WithTimeout(ctx, furnishWithin)
+// installRunner puts the runner into the machine and greets it.
+func (b *Backend) installRunner(ctx context.Context, a *account, machine *modal.Sandbox, spec backends.Spec) (*sandbox, error) {
+	ctx, cancel := context.WithTimeout(ctx, installWithin)
 	defer cancel()
 	if err := machine.Filesystem.CopyFromLocal(ctx, b.cfg.Runner, runnerPath, nil); err != nil {
 		return nil, a.fault(ctx, "putting the runner into the sandbox", err)

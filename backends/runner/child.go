@@ -101,13 +101,13 @@ func (h *Held) hold(cmd *exec.Cmd, prepare func() error, started chan<- error) {
 	runtime.LockOSThread()
 	if onMainThread() { // it would never end, nor what it has entered
 		defer runtime.UnlockOSThread()
-		seated := make(chan struct{})
+		locked := make(chan struct{})
 		go func() {
 			runtime.LockOSThread()
-			close(seated)
+			close(locked)
 			h.start(cmd, prepare, started)
 		}()
-		<-seated
+		<-locked
 		return
 	}
 	h.start(cmd, prepare, started)

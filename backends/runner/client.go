@@ -7,8 +7,8 @@
 // Commands run concurrently. What they write is held back at its source when its
 // reader is slow, so that no command keeps others waiting or fills memory.
 //
-// Background commands stay in the sandbox when a client goes, and whoever attaches
-// later finds them. Their output stays there too, until somebody asks for it.
+// Background commands stay in the sandbox when a client goes, and a client
+// that attaches later finds them. Their output stays there too, until it is asked for.
 //
 // Values of variables leave this process over the stream only.
 package runner

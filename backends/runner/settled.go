@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Nobody is, as uid:gid, whom commands run as where nothing else is said: it owns
+	// Nobody is the user, as uid:gid, of commands where no other is configured: it owns
 	// nothing but workspaces.
 	Nobody = "10000:10000"
 	// Linger is how long a runner whose place outlives the sidecar goes on that hears
@@ -17,7 +17,7 @@ const (
 )
 
 // Settled are the arguments for a runner that is root in a machine which is the
-// sandbox's alone: it becomes nobody before it hears of any command.
+// sandbox's alone: it becomes that user before it hears of any command.
 func Settled() []string { return []string{wire.Settle, Nobody, wire.Confine} }
 
 // Apart are those for a runner that besides puts itself and all that it starts apart

@@ -2,7 +2,7 @@ package settings
 
 import "net"
 
-// IsLoopback says whether a host, by its name or number, is this machine for whoever
+// IsLoopback says whether a host, by its name or number, is this machine for the process that
 // asks from here.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)

@@ -11,7 +11,7 @@ import (
 )
 
 // Doubt is a sentence about what may be well where the sidecar runs, though it is not
-// here: whoever checks a configuration has other variables, and sockets come and go.
+// here: a check of a configuration has other variables, and sockets come and go.
 type Doubt string
 
 // Error is the sentence.

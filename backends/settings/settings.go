@@ -1,4 +1,4 @@
-// Package settings is what sections of bailiff.yaml are made of. Whoever has a section
+// Package settings is what sections of bailiff.yaml are made of. A package that has a section
 // says which keys it has, each a [Setting]; package config reads them.
 //
 // Secrets are no settings: a [Credential] says where one is kept, and reads it at each

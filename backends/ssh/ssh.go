@@ -4,7 +4,7 @@
 // one session of a connection that all share (package remote). So a command costs a
 // round trip, not a session.
 //
-// Without more, nothing is isolated: a command can do whatever the user can who logs
+// Without more, nothing is isolated: a command can do all that the user can who logs
 // in. What it has is what the runner gives everywhere, as in package local, and the
 // same specs are refused. With the sandbox "bubblewrap" the program bailiff-host
 // makes sandboxes there as package bubblewrap makes them here, by the same code, and

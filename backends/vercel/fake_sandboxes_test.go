@@ -144,8 +144,8 @@ func (f *fake) reserve(l *lent) (status int, code, message string) {
 func (l *lent) boot() (err error) {
 	defer close(l.booted)
 	l.machine = machine.New(l.fake.tb)
-	furnish := machine.Cmd{Argv: []string{"/usr/bin/install", "-d", "-o", "1000", "-g", "1000", "/home/default"}}
-	if out, code, err := l.machine.Do(l.fake.tb.Context(), furnish, nil); code != 0 || err != nil {
+	makeHome := machine.Cmd{Argv: []string{"/usr/bin/install", "-d", "-o", "1000", "-g", "1000", "/home/default"}}
+	if out, code, err := l.machine.Do(l.fake.tb.Context(), makeHome, nil); code != 0 || err != nil {
 		return fmt.Errorf("making a home: %s, %w", out, err)
 	}
 	for path, m := range l.wanted.Mounts {

@@ -51,7 +51,7 @@ func workspaceOf(owner, drive string) (workspace string, ok bool) {
 }
 
 // Sweep removes the owner's machines. Names of images are asked for by machines that
-// belong to nobody: those that have ended go too.
+// have no owner: those that have ended go too.
 func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error) {
 	found, err := b.api.list(ctx, ofOwner(owner))
 	if err != nil {

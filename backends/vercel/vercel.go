@@ -3,9 +3,9 @@
 //
 // A machine is the sandbox's alone. The runner is brought there as a file and
 // started as root; it puts itself and all that it starts apart from the rest of the
-// machine and becomes a user that is nobody there. Vercel takes no input for a
+// machine and becomes a user that owns nothing there. Vercel takes no input for a
 // program that runs, and passes on what it prints as text: so what the runner is
-// told comes as files that nobody inside can write (package carrier), and what it
+// told comes as files that no process inside can write (package carrier), and what it
 // says goes as lines of text through the log of its command, which
 // is followed for as long as the sandbox lives. Variables travel in that stream
 // only; Vercel is told none.
@@ -71,7 +71,7 @@ type Backend struct {
 	cfg Config
 	api *client
 
-	// lease is for how long a machine lives that nobody asks for any more, and patience
+	// lease is for how long a machine runs that is asked for no more, and patience
 	// for how long a drive is waited for that another machine has still.
 	lease, patience time.Duration
 
@@ -85,7 +85,7 @@ var (
 	_ backends.Resolver = (*Backend)(nil)
 )
 
-// New makes the backend. It talks to nobody yet.
+// New makes the backend. It does not connect yet.
 func New(cfg Config) (*Backend, error) {
 	if cfg.Runner == "" || cfg.Log == nil {
 		return nil, errors.New("vercel backend lacks the path of bailiff-runner or a log")

@@ -39,7 +39,7 @@ func (w Workspace) Close() {
 }
 
 // Mount shows the workspace in its folder to the calling thread and what it starts,
-// and to nobody else.
+// and to no other user.
 func (w Workspace) Mount() error {
 	if w.device == nil {
 		return nil

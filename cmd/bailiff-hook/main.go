@@ -3,13 +3,13 @@
 // and answers as that client wants to be answered.
 //
 // It enforces nothing itself. A command is allowed in one form only, as an order to
-// "bailiff exec", which has it judged again, waits for whoever must approve it, and
+// "bailiff exec", which has it judged again, waits for those who must approve it, and
 // runs it in its sandbox. What the client does by itself on this machine (reading
 // and writing files, fetching) is judged as the command that does the same on the
 // host, and allowed if the policies allow that command there. A tool that no table
 // knows is denied.
 //
-// Whatever fails denies: the zero value of everything that is said here does, and
+// Each failure denies: the zero value of everything that is said here does, and
 // each answer says no in the client's own words, on standard error and by the exit
 // status at once. The deadline holds for all of it, reading included.
 //

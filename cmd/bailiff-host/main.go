@@ -1,7 +1,7 @@
 // Bailiff-host is the small static program that makes sandboxes on a host which a
 // sidecar reaches by ssh. The sidecar brings it there, starts it for each question
 // and asks over its standard input; a sandbox's runner then speaks over the same
-// session, and this program stays until the sandbox has ended. Nobody else starts it.
+// session, and this program stays until the sandbox has ended. No other program starts it.
 package main
 
 import (

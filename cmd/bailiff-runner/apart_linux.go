@@ -59,14 +59,14 @@ func first(rest []string) error {
 	if err != nil {
 		return err
 	}
-	if err := furnish(s); err != nil {
+	if err := mountOver(s); err != nil {
 		return fmt.Errorf("keeping apart: %w", err)
 	}
 	runtime.LockOSThread()
 	return syscall.Exec("/proc/self/exe", append([]string{"bailiff-runner"}, rest[1:]...), []string{})
 }
 
-func furnish(s wire.Seclusion) error {
+func mountOver(s wire.Seclusion) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("taking mounts for its own: %w", err)
 	}

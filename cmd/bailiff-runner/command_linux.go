@@ -162,7 +162,7 @@ func (c *command) handOver() {
 	defer c.journal.close()
 	for next := int64(0); ; {
 		piece := c.journal.read(next, wire.MaxLogged)
-		_ = c.out.Send(wire.Frame{Kind: wire.Bequeathed, Stream: c.stream, Payload: piece.Encode()})
+		_ = c.out.Send(wire.Frame{Kind: wire.LogHandedOver, Stream: c.stream, Payload: piece.Encode()})
 		if next = piece.From + int64(len(piece.Data)); next >= piece.Written || len(piece.Data) == 0 {
 			return
 		}

@@ -4,7 +4,7 @@
 // when it has heard nothing for as long as its client said.
 //
 // Each command gets a supervisor, which is this program again, started ahead. A
-// supervisor is a child subreaper: whatever its command starts, double-forked or
+// supervisor is a child subreaper: all that its command starts, double-forked or
 // in a session of its own, stays below it, so that it can be counted and killed,
 // and told from what another command started. It starts the command, reads its
 // output, waits; the runner keeps the time, kills, and reports. A supervisor that
@@ -13,7 +13,7 @@
 //
 // What runs for a client ends when another greets the runner, but for background
 // commands: their supervisors keep the last part of their output, leave it to the
-// runner at the end, and whoever is there asks for it. A command that converses
+// runner at the end, and the client of that time asks for it. A command that converses
 // has two more pipes to its supervisor, on which lines come and go.
 //
 // No command can speak in the runner's name nor look into it: runner and
@@ -26,7 +26,7 @@
 // place by arguments that are done one after the other: "text" for a stream that
 // carries text only, "files FOLDER" for an input that comes as files, "apart LIST"
 // to be the first process of a place in which there is nothing else of the machine,
-// "settle UID:GID" to become nobody in particular. What carries the stream stays root's, so
+// "settle UID:GID" to become an ordinary user. What carries the stream stays root's, so
 // that no command can speak to it.
 //
 // With the argument "confine" it first renounces, for all that it starts, calls of

@@ -240,7 +240,7 @@ func (r *runner) hear(j *job, f wire.Frame) {
 		r.say(f.Kind, j.stream, f.Payload)
 	case wire.Line:
 		_ = r.out.Send(wire.Frame{Kind: f.Kind, Stream: j.stream, Payload: f.Payload, Last: f.Last})
-	case wire.Bequeathed:
+	case wire.LogHandedOver:
 		r.inherit(j, f.Payload)
 	case wire.Refused:
 		j.finish()

@@ -127,7 +127,7 @@ func printEvent(w io.Writer, format string, line []byte) error {
 	return err
 }
 
-// about says the rest of an event in one line, before it who broke the glass and why.
+// about says the rest of an event in one line, before it who used break-glass and why.
 func about(l api.Line) string {
 	if g := l.Custom.BreakGlass; g != nil {
 		return fmt.Sprintf("%s broke the glass: %q  %s", g.By, g.Reason, happened(l))

@@ -90,7 +90,7 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if cmd.Flags().Changed("break-glass") {
-		return x.runByGlass(cmd, req)
+		return x.runAgainstPolicies(cmd, req)
 	}
 	operator, err := x.by.open(*x.configPath, req.Session.Platform)
 	if err != nil {
@@ -113,8 +113,8 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// runByGlass runs a request against the policies, by the operators' socket.
-func (x *execution) runByGlass(cmd *cobra.Command, req bailiff.Request) error {
+// runAgainstPolicies runs a request against the policies, by the operators' socket.
+func (x *execution) runAgainstPolicies(cmd *cobra.Command, req bailiff.Request) error {
 	if x.by != (agentAddress{}) {
 		return errors.New("--break-glass goes by the operators' socket, which --listen does not name")
 	}

@@ -90,17 +90,17 @@ type distant struct {
 var errStuck = errors.New("the sidecar did not decide in time, so the call was given up, and what was begun for it is stopped; " +
 	"\"bailiff status\" says how it is")
 
-// glance is how long a look at the sidecar may take: the agent waits.
-const glance = time.Second
+// healthTimeout is how long a look at the sidecar may take: the agent waits.
+const healthTimeout = time.Second
 
 // lookAt says what is wrong with the sidecar before anybody calls.
 func (d distant) lookAt(ctx context.Context, stderr io.Writer) {
-	ctx, cancel := context.WithTimeout(ctx, glance)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	_, err := d.Health(ctx)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		fmt.Fprintf(stderr, "bailiff: the sidecar did not answer within %v; \"bailiff status\" says how it is\n", glance)
+		fmt.Fprintf(stderr, "bailiff: the sidecar did not answer within %v; \"bailiff status\" says how it is\n", healthTimeout)
 	case err != nil:
 		fmt.Fprintf(stderr, "bailiff: %v\n", err)
 	}

@@ -26,7 +26,7 @@ const (
 
 // Adopt goes on with the sandboxes that an earlier run of this sidecar leased and
 // that run still, as if it had leased them itself. It must be called once, before
-// the first request. Whatever cannot be gone on with is forgotten, and so left to
+// the first request. A sandbox that cannot be adopted is forgotten, and so left to
 // a sweep.
 func (p *Pool) Adopt(ctx context.Context) {
 	records, err := p.config.Ledger.All()

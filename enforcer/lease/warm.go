@@ -113,7 +113,7 @@ func (p *warmPool) take(t Spec, maker backends.Backend) *warmSandbox {
 	return nil
 }
 
-// want notes that a kind of sandbox was asked for; nil if none stand ready at all.
+// targetLocked notes that a kind of sandbox was asked for; nil if none stand ready at all.
 func (p *warmPool) targetLocked(t Spec, maker backends.Backend) *target {
 	if p.most <= 0 || p.closed {
 		return nil
@@ -157,7 +157,7 @@ func (p *warmPool) await() (done func()) {
 	}
 }
 
-// kick has what is lacking made, unless that is under way.
+// refillLocked has what is lacking made, unless that is under way.
 func (p *warmPool) refillLocked() {
 	if p.filling || p.lackingLocked() == nil {
 		return
@@ -166,7 +166,7 @@ func (p *warmPool) refillLocked() {
 	p.work.Go(p.fill)
 }
 
-// lacking is the kind that was asked for last among those of which there are too
+// lackingLocked is the kind that was asked for last among those of which there are too
 // few; nil if there are enough, or no room, or this is no time to make one.
 func (p *warmPool) lackingLocked() (latest *target) {
 	if p.closed || p.waiting > 0 || len(p.all) >= p.most {
@@ -297,7 +297,7 @@ func (p *warmPool) emptyLocked(reason string) {
 	}
 }
 
-// tend closes those that have failed.
+// dropFailed closes those that have failed.
 func (p *warmPool) dropFailed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

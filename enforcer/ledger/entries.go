@@ -28,7 +28,7 @@ type Sandbox struct {
 	Persistent bool      `json:"persistent,omitempty"`
 	Since      time.Time `json:"since"`
 	Expires    time.Time `json:"expires"`
-	// Idle is how long it stays that nobody uses.
+	// Idle is how long it stays unused.
 	Idle time.Duration `json:"idle_ns"`
 	// Workdirs are where sessions' last commands ended.
 	Workdirs  []Workdir `json:"workdirs,omitempty"`
@@ -115,7 +115,7 @@ type Workspace struct {
 	Backend string `json:"backend"`
 	// Name is the one that specs give it.
 	Name string `json:"name"`
-	// Slot names the scope that it belongs to; empty if nobody knows any more.
+	// Slot names the scope that it belongs to; empty if it is not known any more.
 	Slot string `json:"slot"`
 	// Caller and Session are whose request had it made.
 	Caller  string `json:"caller"`

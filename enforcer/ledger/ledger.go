@@ -7,7 +7,7 @@
 // sandbox that has an unknown or a wrong field is dropped, loudly, since the worst that
 // follows is that a sweep removes the sandbox. Files are worth more than that, so that the entry of a
 // workspace is never lost by its content: one that cannot be read stands for the
-// workspace that its file is named after, which then belongs to nobody and is
+// workspace that its file is named after, which then belongs to no session and is
 // removed when it has not been used for long enough.
 //
 // Promised: an entry of a workspace is on disk when [Entries.Keep] returns. One of a

@@ -166,7 +166,7 @@ func (t *Table) knowLocked(p *Process) {
 	t.keepLocked(key, append(t.known[key], p))
 }
 
-// keep replaces what is known of a session.
+// keepLocked replaces what is known of a session.
 func (t *Table) keepLocked(key lease.Key, all []*Process) {
 	if t.known == nil {
 		t.known = map[lease.Key][]*Process{}

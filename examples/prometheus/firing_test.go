@@ -20,8 +20,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
-// patrol is a sidecar to which everything happens that an alert is about.
-type patrol struct {
+// alerting is a sidecar to which everything happens that an alert is about.
+type alerting struct {
 	*apptest.Sidecar
 	policies string // the folder that is in force
 	receiver *receiver
@@ -58,16 +58,16 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// newPatrol starts one whose Docker engine and chat service are not there, whose shadow
+// newAlerting starts one whose Docker engine and chat service are not there, whose shadow
 // policies have a fault, and one of whose people is never eligible.
-func newPatrol(t *testing.T) *patrol {
+func newAlerting(t *testing.T) *alerting {
 	t.Helper()
 	folder, receiver := apptest.PolicyFolder(t, apptest.AskedAbout), newReceiver(t)
 	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder,
 		apptest.PolicyFolder(t, "nonsense"))
 	token := filepath.Join(t.TempDir(), "telegram.token")
 	must(t, os.WriteFile(token, []byte("7000000001:AAnobodys-token_of-a-bot"), 0o600))
-	return &patrol{apptest.Serve(t, policies,
+	return &alerting{apptest.Serve(t, policies,
 		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [\"7\"]}]", os.Getuid()),
 		fmt.Sprintf(`telegram: {url: "http://127.0.0.1:1", token: {file: %q}, approvals: "-1001"}`, token),
 		`decision_log: {export: {url: "`+receiver.URL+`/logs"}}`,
@@ -83,7 +83,7 @@ var soon = strings.NewReplacer("for: 2m", "for: 0s", "for: 5m", "for: 0s", "_sec
 	"> 1")
 
 // watch starts a Prometheus with the alerts, which looks often.
-func (p *patrol) watch(t *testing.T) *apptest.Prometheus {
+func (p *alerting) watch(t *testing.T) *apptest.Prometheus {
 	t.Helper()
 	folder := t.TempDir()
 	config := strings.NewReplacer("15s", "250ms", "127.0.0.1:9464", p.Metrics).Replace(read(t, "prometheus.yml"))
@@ -96,31 +96,31 @@ func (p *patrol) watch(t *testing.T) *apptest.Prometheus {
 type cause struct {
 	alert string
 	quiet bool
-	bring func(*patrol, *testing.T)
+	bring func(*alerting, *testing.T)
 }
 
 // causes are in an order in which none hides a later one.
 var causes = []cause{
-	{"BailiffBackendNotReady", false, func(*patrol, *testing.T) {}}, // the Docker engine
-	{"BailiffChatDown", false, func(*patrol, *testing.T) {}},        // Telegram
-	{"BailiffHooksSilent", true, (*patrol).rest},
-	{"BailiffShadowDrops", false, func(*patrol, *testing.T) {}}, // since something was asked
-	{"BailiffExportLags", true, (*patrol).loseReceiver},
-	{"BailiffExportRefused", true, (*patrol).displease},
-	{"BailiffUnavailable", true, (*patrol).sendToDocker},
-	{"BailiffSandboxLeak", true, (*patrol).sweep},
-	{"BailiffDenialBurst", true, (*patrol).insist},
-	{"BailiffNobodyEligible", true, (*patrol).askNobody},
-	{"BailiffApprovalsUnreachable", true, (*patrol).askByChat},
-	{"BailiffApprovalWaits", true, (*patrol).askSlowly},
-	{"BailiffGlassBroken", true, (*patrol).breakGlass},
-	{"BailiffPolicyStale", true, (*patrol).misspell},
-	{"BailiffDecisionLogFailing", true, (*patrol).disturbLog},
-	{"BailiffDown", true, func(p *patrol, _ *testing.T) { p.Kill() }},
+	{"BailiffBackendNotReady", false, func(*alerting, *testing.T) {}}, // the Docker engine
+	{"BailiffChatDown", false, func(*alerting, *testing.T) {}},        // Telegram
+	{"BailiffHooksSilent", true, (*alerting).rest},
+	{"BailiffShadowDrops", false, func(*alerting, *testing.T) {}}, // since something was asked
+	{"BailiffExportLags", true, (*alerting).loseReceiver},
+	{"BailiffExportRefused", true, (*alerting).refuseExport},
+	{"BailiffUnavailable", true, (*alerting).sendToDocker},
+	{"BailiffSandboxLeak", true, (*alerting).sweep},
+	{"BailiffDenialBurst", true, (*alerting).insist},
+	{"BailiffNobodyEligible", true, (*alerting).askNobody},
+	{"BailiffApprovalsUnreachable", true, (*alerting).askByChat},
+	{"BailiffApprovalWaits", true, (*alerting).askSlowly},
+	{"BailiffGlassBroken", true, (*alerting).breakGlass},
+	{"BailiffPolicyStale", true, (*alerting).misspell},
+	{"BailiffDecisionLogFailing", true, (*alerting).disturbLog},
+	{"BailiffDown", true, func(p *alerting, _ *testing.T) { p.Kill() }},
 }
 
 func TestEachAlertFiresWhenItHappensToARealSidecar(t *testing.T) {
-	p := newPatrol(t)
+	p := newAlerting(t)
 	prometheus := p.watch(t)
 	fires := func(alert string) bool {
 		firing, err := prometheus.Firing()
@@ -153,36 +153,36 @@ func request(user, command, backend string) bailiff.Request {
 		Session: bailiff.Session{ID: user, Platform: "telegram", UserID: user, ChatType: "dm"}, WaitSeconds: 60}
 }
 
-func (p *patrol) end(t *testing.T, user, command, backend string, want bailiff.Status) {
+func (p *alerting) end(t *testing.T, user, command, backend string, want bailiff.Status) {
 	t.Helper()
 	p.Ask(t, request(user, command, backend), want)
 }
 
 // rest asks for one thing, and then for nothing: longer than a second is too long here.
-func (p *patrol) rest(t *testing.T) { p.decide(t) }
+func (p *alerting) rest(t *testing.T) { p.decide(t) }
 
-func (p *patrol) decide(t *testing.T) {
+func (p *alerting) decide(t *testing.T) {
 	p.end(t, "42", "echo hello", "bubblewrap", bailiff.Completed)
 }
 
-func (p *patrol) loseReceiver(t *testing.T) {
+func (p *alerting) loseReceiver(t *testing.T) {
 	p.receiver.away.Store(true)
 	p.decide(t)
 }
 
-// displease brings the receiver what it refuses, and then something that it takes.
-func (p *patrol) displease(t *testing.T) {
+// refuseExport brings the receiver what it refuses, and then something that it takes.
+func (p *alerting) refuseExport(t *testing.T) {
 	p.receiver.refuses.Store(true)
 	p.receiver.away.Store(false)
 	p.end(t, "42", "echo "+unwelcome, "bubblewrap", bailiff.Completed)
 	p.decide(t)
 }
 
-func (p *patrol) sendToDocker(t *testing.T) {
+func (p *alerting) sendToDocker(t *testing.T) {
 	p.end(t, "42", "echo hello", "docker", bailiff.Unavailable)
 }
 
-func (p *patrol) sweep(t *testing.T) {
+func (p *alerting) sweep(t *testing.T) {
 	for range 3 {
 		if _, err := p.Operators(t).Reap(t.Context()); err == nil {
 			t.Fatal("a sweep succeeded without the engine")
@@ -190,23 +190,23 @@ func (p *patrol) sweep(t *testing.T) {
 	}
 }
 
-func (p *patrol) insist(t *testing.T) {
+func (p *alerting) insist(t *testing.T) {
 	for range 25 {
 		p.end(t, "42", "rm -rf /", "", bailiff.Refused)
 	}
 }
 
-func (p *patrol) askNobody(t *testing.T) {
+func (p *alerting) askNobody(t *testing.T) {
 	p.end(t, "away", "echo asked-about", "bubblewrap", bailiff.Expired)
 }
 
 // askByChat asks where only Telegram could.
-func (p *patrol) askByChat(t *testing.T) {
+func (p *alerting) askByChat(t *testing.T) {
 	p.end(t, "chatty", "echo asked-about", "bubblewrap", bailiff.Unavailable)
 }
 
 // askSlowly leaves a question open.
-func (p *patrol) askSlowly(t *testing.T) {
+func (p *alerting) askSlowly(t *testing.T) {
 	agent := p.Client(t)
 	go func() {
 		_, _ = agent.Execute(t.Context(), request("slow", "echo asked-about", "bubblewrap"), client.News{})
@@ -214,19 +214,19 @@ func (p *patrol) askSlowly(t *testing.T) {
 	p.Pending(t)
 }
 
-func (p *patrol) breakGlass(t *testing.T) {
+func (p *alerting) breakGlass(t *testing.T) {
 	_, err := p.Operators(t).BreakGlass(t.Context(),
 		bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /nobody/is/here"},
 			Session: bailiff.Session{ID: "s", Platform: "telegram", UserID: "42"}, Backend: "bubblewrap"}, "an alert is tried")
 	must(t, err)
 }
 
-func (p *patrol) misspell(t *testing.T) {
+func (p *alerting) misspell(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(p.policies, "house.rego"), []byte("package bailiff\n\nnonsense"), 0o600))
 }
 
 // disturbLog adds to the log's file what the sidecar did not write.
-func (p *patrol) disturbLog(t *testing.T) {
+func (p *alerting) disturbLog(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(p.Config), "state", "decisions", "*.jsonl"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there is no decision log: %v", err)

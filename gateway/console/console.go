@@ -8,7 +8,7 @@
 // a cookie that scripts cannot read, and a token that the page keeps and sends
 // in a header. Cookies go to every port of a host, and what is stored by a page
 // does not, so that a server on another port that is shown the cookie can do
-// nothing with it. The session answers in the name of whoever asked for the
+// nothing with it. The session answers in the name of the operator who asked for the
 // link, through an operator API of its own ([Config.Operator]).
 //
 // What is promised:
@@ -49,7 +49,7 @@ type Config struct {
 	Operator func(who bailiff.Approver) (http.Handler, error)
 	Log      *slog.Logger
 
-	// idleTimeout ends a session that nobody uses.
+	// idleTimeout ends a session that is unused.
 	idleTimeout time.Duration
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// Ask opens an approval, or joins the pending one of the same claim. If nobody
+// Ask opens an approval, or joins the pending one of the same claim. If no approver
 // could answer, or the session is frozen, it ends at once. If grants cover the
 // claim by now, it is approved already. Its error is [ErrStore] or [ErrUnreachable],
 // or says that too much is pending already.

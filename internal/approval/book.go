@@ -35,7 +35,7 @@
 //   - A store that fails grants nothing, and everything is frozen, until the file
 //     was written and read anew; then what it holds is the truth.
 //   - [Open] reads the whole file and refuses one that is not exactly as it was
-//     left, or that somebody else could have written. A marker beside it says that
+//     left, or that another user could have written. A marker beside it says that
 //     there was one: if it is gone, [Open] refuses too, so that no freeze is
 //     forgotten in silence.
 //   - What is stored and shown holds no known secret. Digests and pairs are of the
@@ -96,7 +96,7 @@ type Config struct {
 	Router   Router
 	Recorder Recorder
 	Observer Observer
-	// Reachable is nil if a new approval of that plan can be put to somebody now; nil
+	// Reachable is nil if a new approval of that plan can be put to an approver now; nil
 	// itself means that each can.
 	Reachable func(api.Plan) error
 	Caps      Caps
@@ -445,7 +445,7 @@ func (b *Book) Freezes() []api.Freeze {
 	return freezes
 }
 
-// Watch returns a channel of changes from now on, and what ends it. Whoever
+// Watch returns a channel of changes from now on, and what ends it. A reader
 // reads too slowly finds a change that says Lost in place of those it missed.
 // The channel is closed by stop and by [Book.Close].
 func (b *Book) Watch() (changes <-chan api.Change, stop func()) { return b.changes.Watch() }

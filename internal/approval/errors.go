@@ -7,7 +7,7 @@ import (
 
 // Why nothing is asked or granted.
 var (
-	// ErrUnreachable: somebody could answer, but no channel works by which they could now.
+	// ErrUnreachable: there are approvers, but no channel works by which they could answer now.
 	ErrUnreachable = errors.New("nobody can be asked now")
 	// ErrStore: the store failed. Nothing is granted until it works again.
 	ErrStore = errors.New("the store of approvals failed")

@@ -19,7 +19,7 @@ const replanLength = 1000
 var errReplanned = errors.New("people or routes changed meanwhile")
 
 // Replan has the router plan every pending approval anew; it is to be called
-// after people or routes changed. What nobody could answer any more expires at
+// after people or routes changed. An approval that no approver could answer any more expires at
 // once, as unanswerable. The others get the approvers, channels and route of the
 // moment, lose the votes of those who may no longer answer, and need no fewer
 // people than before; their time stays as it was. The error is [ErrStore], or the

@@ -37,7 +37,7 @@ func (t *step) expire(i *item, now time.Time) {
 	i.settle(t, bailiff.ApprovalExpired, "expired", fmt.Sprintf("nobody answered within %s", i.Entry.Expires.Sub(i.Entry.Created)), now)
 }
 
-// Unreachable ends a pending approval that could not be put to anybody, and says why.
+// Unreachable ends a pending approval that could be put to no approver, and says why.
 // The error is [ErrUnknown], [ErrSettled] or [ErrStore].
 func (b *Book) Unreachable(ctx context.Context, id, reason string) error {
 	reason = b.scrub(reason)

@@ -23,26 +23,26 @@
 //
 //   - [Log.Record] returns nil only when the line is on disk. Lines that wait
 //     together share one write and one fsync.
-//   - [Log.Note] keeps its place among the others, waits for nobody unless the
+//   - [Log.Note] keeps its place among the others, waits for no write unless the
 //     queue is full, drops nothing, and is on disk soon after.
 //   - What the policies mask and known secrets are taken away before a line is
-//     hashed, and nobody sees the line before. An event that cannot be masked is not
+//     hashed, and the line is not seen before. An event that cannot be masked is not
 //     written.
 //   - The head is written after the lines it counts are on disk, so after a crash
 //     at any point it may lag the log but never leads it. [Open] verifies and
 //     adopts what lies beyond the head, and cuts off a last line that was torn.
 //     Anything else that does not fit is an error: a log that was tampered with is
 //     never continued in silence.
-//   - A failed write leaves no partial line, fails whoever waits, and is tried
+//   - A failed write leaves no partial line, fails all callers that wait, and is tried
 //     anew with the next event.
 //   - [Verify] finds a line that was edited, removed, added, reordered, or cut off
 //     the end, and names its place.
 //   - Old segments are removed only by the [Bounds], the oldest first, once every line
 //     of them has been verified, and none that [Config.Needed] still needs. The head
 //     says so before and an event after, so that [Verify] tells what was retired from
-//     what somebody else removed, wherever a crash falls.
+//     what another process removed, wherever a crash falls.
 //
-// Whoever holds the key can write a log that verifies; ship the lines elsewhere
+// A holder of the key can write a log that verifies; ship the lines elsewhere
 // if the machine's owner is not to be trusted.
 //
 // Not here: what an event says (package bailiff), who may read it (gateway).

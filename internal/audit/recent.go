@@ -27,7 +27,7 @@ func (l *Log) Recent(session string, limit int) (lines [][]byte) {
 }
 
 // Watch returns a channel of the lines that are written from now on, and what
-// ends it. Whoever reads too slowly finds a nil line in place of those it missed.
+// ends it. A reader that is too slow finds a nil line in place of those it missed.
 // The channel is closed by stop and by [Log.Close].
 func (l *Log) Watch() (lines <-chan []byte, stop func()) { return l.end.news.Watch() }
 

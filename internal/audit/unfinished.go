@@ -22,7 +22,7 @@ const (
 )
 
 // Unfinished is a request that was let run and whose caller may not know how that
-// ended: nobody recorded its end, or it ended not long ago.
+// ended: its end was not recorded, or it ended not long ago.
 type Unfinished struct {
 	Caller, Session, RequestID, Digest string
 	// At is when it was decided or, if it has, when it ended.

@@ -5,7 +5,7 @@
 // on disk once it is. A start asks the server first, and takes what was kept last where
 // the server does not answer or what it has is not sound; what is kept is checked like
 // what is fetched. From then on the server is asked again and again, more rarely while
-// that fails, and never sooner than it wants. Whatever fails, what is in force stays
+// that fails, and never sooner than it wants. After each failure the policies in force stay
 // there, the fault is told, and so is when the server last vouched for what was sound.
 //
 // To be sound is one thing, to be in force another: while an operator has rolled back

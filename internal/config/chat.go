@@ -23,8 +23,8 @@ type Chat struct {
 type Commands struct {
 	// Approvals is the id of the chat in which approvals are posted; empty posts none.
 	Approvals string
-	// AllowedUsers are the ids of those who may give commands, "*" is everybody, and
-	// none is nobody.
+	// AllowedUsers are the ids of those who may give commands, "*" is every person, and
+	// none is no person.
 	AllowedUsers []string
 	// RequireMention says that outside of direct messages, and of threads in which
 	// bailiff took part, a message is for bailiff only if it names it.

@@ -5,7 +5,7 @@
 // its faults, each with file, line, key and what would be right. An unknown
 // key, a wrong type and a value out of range are faults, never ignored. Nothing
 // is taken from the working folder, where an agent could have planted it, and
-// no configuration or token file that somebody else may write is
+// no configuration or token file that another user may write is
 // read at all ([Trusted]). Relative paths in the file are relative to the
 // file's folder, and "~" is the home folder of the sidecar's user.
 // What a backend uses again and again, such as a credential's file, is judged at each
@@ -68,7 +68,7 @@ type Agent struct {
 type Listener struct {
 	Name   string
 	Listen Address
-	// UIDs are the users that may connect to a Unix socket; empty means whoever
+	// UIDs are the users that may connect to a Unix socket; empty means all users whom
 	// the socket's file mode lets in.
 	UIDs []uint32
 	// Platforms are those that requests may claim: empty means every messaging
@@ -148,7 +148,7 @@ type Source struct{ File string }
 type Approvals struct {
 	// Timeout is the longest that a question waits for its answer.
 	Timeout time.Duration
-	// Routes are tried in their order; none means that everybody can answer who
+	// Routes are tried in their order; none means that every person can answer who
 	// can be reached.
 	Routes []Route
 }
@@ -158,7 +158,7 @@ type Route struct {
 	Name string
 	// When is the condition on the claims that it takes; empty takes all.
 	When string
-	// Approvers is the condition on who may answer; empty means everybody.
+	// Approvers is the condition on who may answer; empty means every person.
 	Approvers string
 	// Quorum is how many must say yes, unless the policies want more.
 	Quorum int
@@ -178,7 +178,7 @@ func (c *Config) Channels() []string {
 	return append(all, c.Chat.Channels()...)
 }
 
-// Limits keep one agent, conversation or user from taking what is everybody's.
+// Limits keep one agent, conversation or user from taking what all share.
 type Limits struct {
 	// RequestsPerMinute are the new requests; zero means no limit.
 	RequestsPerMinute Shares
@@ -255,7 +255,7 @@ func usualPlaces() []string {
 	return places
 }
 
-// Load reads a configuration that nobody else may write; the empty path stands
+// Load reads a configuration that no other user may write; the empty path stands
 // for the embedded defaults. It may name the technologies that are known. The error
 // for a faulty file is of type [Faults].
 func Load(path string, known backends.Catalogue) (*Config, error) {

@@ -55,7 +55,7 @@ func (r *reader) pathInto(into *string) func(place) {
 func (r *reader) trustedPath(at place) (string, bool) {
 	p, ok := r.path(at)
 	if ok {
-		r.trust = append(r.trust, trustee{p, at})
+		r.trust = append(r.trust, trustedFile{p, at})
 	}
 	return p, ok
 }

@@ -26,7 +26,7 @@ type reader struct {
 	known              backends.Catalogue
 	faults             Faults
 	// trust are the files and folders that nobody else may write.
-	trust []trustee
+	trust []trustedFile
 	// places are where the values stand that the text has, by their keys.
 	places map[string]place
 	// whole are the checks that need other sections too, and so come last.
@@ -39,7 +39,7 @@ type place struct {
 	node ast.Node
 }
 
-type trustee struct {
+type trustedFile struct {
 	path string
 	at   place
 }

@@ -3,7 +3,7 @@
 // Promised: a watcher sees everything that is told while it watches, in order,
 // or one piece of news that stands for what it missed because it lagged.
 //
-// Not here: what was told before; whoever must know that reads it after having
+// Not here: what was told before; a reader that must know that reads it after having
 // begun to watch.
 package feed
 

@@ -88,7 +88,7 @@ func names(env *cel.Env) []string {
 
 // siblings are the fields of that type which was found to lack the field.
 func siblings(env *cel.Env, text, field string) []string {
-	asked := &witness{Provider: env.CELTypeProvider(), field: field}
+	asked := &fieldWatcher{Provider: env.CELTypeProvider(), field: field}
 	watched, err := env.Extend(cel.CustomTypeProvider(asked))
 	if err == nil {
 		_, _ = watched.Compile(text)
@@ -97,14 +97,14 @@ func siblings(env *cel.Env, text, field string) []string {
 	return fields
 }
 
-// witness notes which type was asked for a field that it lacks.
-type witness struct {
+// fieldWatcher notes which type was asked for a field that it lacks.
+type fieldWatcher struct {
 	types.Provider
 	field, lacking string
 }
 
 // FindStructFieldType answers as the provider does that it stands for.
-func (w *witness) FindStructFieldType(structType, field string) (*types.FieldType, bool) {
+func (w *fieldWatcher) FindStructFieldType(structType, field string) (*types.FieldType, bool) {
 	found, ok := w.Provider.FindStructFieldType(structType, field)
 	if !ok && field == w.field {
 		w.lacking = cmp.Or(w.lacking, structType)

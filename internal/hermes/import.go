@@ -7,7 +7,7 @@
 // is copied; bailiff.yaml names the file in which they are.
 //
 // What is read is config.yaml and .env as Hermes reads them, what an administrator
-// pinned over what the user says. What is not here: whatever Hermes takes from the
+// pinned over what the user says. What is not here: all that Hermes takes from the
 // environment it is started with.
 package hermes
 

@@ -7,8 +7,8 @@
 // asks for them is told which file is wrong. The word of an operator to roll back is a
 // file too, and one that cannot be read is a fault, not the absence of a word.
 //
-// Whoever may write here decides what comes into force with a rollback, so that nobody
-// but the sidecar's user may. Not here: what a policy is, and whether it is right (pdp).
+// A user who may write here decides what comes into force with a rollback, so that only
+// the sidecar's user may. Not here: what a policy is, and whether it is right (pdp).
 package history
 
 import (

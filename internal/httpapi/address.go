@@ -7,7 +7,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
-// CheckAddress takes the addresses to which a credential can be sent so that nobody
+// CheckAddress takes the addresses to which a credential can be sent so that no host
 // on the way hears it.
 func CheckAddress(address string) error {
 	parsed, err := url.Parse(address)

@@ -120,7 +120,7 @@ func (s *stream) Close() error {
 }
 
 // Upgrade has dial begin a connection that becomes another protocol's, such as a
-// WebSocket, with a client that follows nobody and the header that it is to send. Its
+// WebSocket, with a client that follows no redirection and the header that it is to send. Its
 // faults are told as those of a call. It is tried once.
 func (c *Client) Upgrade(dial func(by *http.Client, header http.Header) (*http.Response, error)) error {
 	x, err := c.begin()

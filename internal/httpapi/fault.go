@@ -50,7 +50,7 @@ func Status(err error) int {
 // not keep one away for good.
 const longestAfter = time.Hour
 
-// After is for how long whoever refused wants not to be asked again, within an hour;
+// After is for how long the server that refused wants not to be asked again, within an hour;
 // zero for all else. It is for who asks again and again.
 func After(err error) time.Duration {
 	var refused *Refusal

@@ -2,11 +2,11 @@
 //
 // A [Call] is one question. [Client.Do] asks it and reads an answer in JSON,
 // [Client.Stream] hands an answer on as it comes, [Client.Upgrade] begins what
-// becomes another protocol. Promised of each, whoever answers:
+// becomes another protocol. Promised of each, whichever server answers:
 //
 // The credential is read for each attempt, so that it can be renewed. It goes to the
 // address of the call and follows no redirection; [CheckAddress] tells the addresses
-// where nobody on the way hears it. No error repeats it.
+// where no one on the way can read it. No error repeats it.
 //
 // An answer is bounded: in time until it begins, and where it is read here until its
 // end; in bytes where it is read here.
@@ -14,9 +14,9 @@
 // A call that may have been done is asked again only where the caller says that it
 // may be done twice. An answer of 429 or 503 says that nothing was done, so it is
 // asked again always. What asking again cannot mend (another refusal, an answer that
-// is nonsense or too long, a certificate that nobody vouches for) is handed back at once.
+// is nonsense or too long, a certificate without a known authority) is handed back at once.
 //
-// Nobody is asked sooner than they want. Where Retry-After is within a bound, it is
+// No server is asked sooner than it wants. Where Retry-After is within a bound, it is
 // waited for; where it is beyond that, or beyond the end of the caller's context, the
 // refusal is handed back at once, and says how long the caller would have to wait:
 // asking sooner would be refused too, and prolong what others are kept waiting for.
@@ -67,7 +67,7 @@ type Client struct {
 	http *http.Client
 }
 
-// New makes a client. It talks to nobody yet.
+// New makes a client. It does not connect yet.
 func New(cfg Config) *Client {
 	return &Client{cfg, &http.Client{
 		Transport: &http.Transport{
@@ -102,7 +102,7 @@ func Roots(path string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// IsRoots says what is wrong with such a file, to whoever configures it.
+// IsRoots says what is wrong with such a file, for the operator who configures it.
 func IsRoots(path string) error {
 	if err := settings.IsPublic(path); err != nil {
 		return err

@@ -26,7 +26,7 @@ func (s *Server) Settings() []settings.Setting {
 }
 
 // Client makes a client of the server, which errors call by the name. It reads the
-// certificates, and talks to nobody yet.
+// certificates, and does not connect yet.
 func (s Server) Client(name string, reason Reason) (*Client, error) {
 	roots, err := Roots(s.CAFile)
 	if err != nil {

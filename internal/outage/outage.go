@@ -1,5 +1,5 @@
 // Package outage holds what keeps something from working at the moment, and tells the
-// first failure from those that follow: the log of whoever runs it says it once.
+// first failure from those that follow: the log says it once.
 //
 // Not here: what a failure means, and what is tried about it.
 package outage

@@ -101,9 +101,9 @@ const defaultTimeout = 250 * time.Millisecond
 
 // PDP decides. It is safe for concurrent use.
 type PDP struct {
-	config  Config
-	inForce atomic.Pointer[snapshot]
-	patrol  time.Duration
+	config       Config
+	inForce      atomic.Pointer[snapshot]
+	pollInterval time.Duration
 	// facts reads what a request's text would do.
 	facts func(req bailiff.Request, home string) reading
 
@@ -178,7 +178,7 @@ func prepared(c Config) *PDP {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &PDP{config: c, patrol: patrol, facts: read, archive: c.Archive}
+	p := &PDP{config: c, pollInterval: pollInterval, facts: read, archive: c.Archive}
 	p.last.Store(&attempt{})
 	return p
 }

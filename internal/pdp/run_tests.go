@@ -180,9 +180,9 @@ func (p *parsed) runTests(ctx context.Context) Faults {
 // testTimeout is what "opa test" grants one test.
 const testTimeout = 5 * time.Second
 
-// testResults runs all tests or, in haste, ends with the first that takes too long: the
+// testResults runs all tests or, in failFast, ends with the first that takes too long: the
 // others would likely wait for the same endless rule.
-func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, haste bool) ([]Result, Faults) {
+func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, failFast bool) ([]Result, Faults) {
 	store, faults := p.store()
 	if len(faults) > 0 {
 		return nil, faults
@@ -204,7 +204,7 @@ func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reache
 			if hasty.Err() == nil {
 				results = append(results, result(one))
 			}
-			if haste && topdown.IsCancel(one.Error) {
+			if failFast && topdown.IsCancel(one.Error) {
 				enough()
 			}
 		}

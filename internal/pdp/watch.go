@@ -22,13 +22,13 @@ const (
 	patience = 60 * time.Millisecond
 )
 
-// patrol is how often the files are looked at without being told of a change:
+// pollInterval is how often the files are looked at without being told of a change:
 // for file systems that tell nothing, for watches that were lost, and for links
 // far above a folder.
-const patrol = 5 * time.Second
+const pollInterval = 5 * time.Second
 
-// aftermath is how long after a change the watches are looked after once more.
-const aftermath = time.Second
+// settleTime is how long after a change the watches are looked after once more.
+const settleTime = time.Second
 
 // Watch follows the files until ctx ends and puts every new set of policies in
 // force that has nothing wrong with it.
@@ -42,7 +42,7 @@ func (p *PDP) Watch(ctx context.Context) error {
 		return fmt.Errorf("watching policies: %w", err)
 	}
 	defer notifier.Close()
-	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, patrol: p.patrol, watched: map[string]fs.FileInfo{}}
+	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, pollInterval: p.pollInterval, watched: map[string]fs.FileInfo{}}
 	return w.follow(ctx, func(told bool) { p.reload(ctx, told) })
 }
 
@@ -56,9 +56,9 @@ func (p *PDP) reload(ctx context.Context, told bool) {
 // above it, and where symbolic links lead to.
 type watch struct {
 	*fsnotify.Watcher
-	log    *slog.Logger
-	paths  []string
-	patrol time.Duration
+	log          *slog.Logger
+	paths        []string
+	pollInterval time.Duration
 	// watched are the folders under watch, as they were when the watch began: one
 	// that was replaced needs a new watch.
 	watched map[string]fs.FileInfo
@@ -88,9 +88,9 @@ func (w *watch) follow(ctx context.Context, changed func(told bool)) error {
 // system still has to say about a folder that was replaced can end the watch of
 // the one in its place.
 func (w *watch) next(ctx context.Context, changed bool) (told bool, err error) {
-	pause := w.patrol
+	pause := w.pollInterval
 	if changed {
-		pause = min(pause, aftermath)
+		pause = min(pause, settleTime)
 	}
 	look := time.NewTimer(pause)
 	defer look.Stop()
@@ -230,5 +230,5 @@ func (w *watch) warn(err error) {
 		return
 	}
 	w.trouble = err.Error()
-	w.log.Warn("watching policies: changes may be noticed late", "error", err, "within", w.patrol)
+	w.log.Warn("watching policies: changes may be noticed late", "error", err, "within", w.pollInterval)
 }

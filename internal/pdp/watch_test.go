@@ -38,20 +38,20 @@ func (r reloads) until(t *testing.T, want bool) {
 	}
 }
 
-// watched is a PDP that follows its files until the test ends. It has no patrol
+// watched is a PDP that follows its files until the test ends. It has no pollInterval
 // that could see what a watch should have told.
 func watched(t *testing.T, c Config) (*PDP, reloads) {
 	t.Helper()
 	return patrolled(t, c, time.Hour)
 }
 
-func patrolled(t *testing.T, c Config, patrol time.Duration) (*PDP, reloads) {
+func patrolled(t *testing.T, c Config, pollInterval time.Duration) (*PDP, reloads) {
 	t.Helper()
 	told := make(reloads, 1000)
 	c.EvalTimeout, c.Observer = time.Minute, told
 	p, err := Open(context.Background(), c)
 	must(t, err)
-	p.patrol = patrol
+	p.pollInterval = pollInterval
 	told.until(t, true)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

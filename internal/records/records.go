@@ -52,7 +52,7 @@ type Config[T Entry] struct {
 // entry twice at once finds either.
 type Store[T Entry] struct{ config Config[T] }
 
-// Open makes the folder if there is none, which is nobody else's, and clears away what
+// Open makes the folder if there is none, which no other user may read, and clears away what
 // a writer that was killed had begun.
 func Open[T Entry](c Config[T]) (*Store[T], error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -65,7 +65,7 @@ func Open[T Entry](c Config[T]) (*Store[T], error) {
 }
 
 // Clear clears away what a [Write] in a folder had begun that was killed. It is for a
-// start, before anybody writes there; a folder that is not there is clear.
+// start, before anything writes there; a folder that is not there is clear.
 func Clear(dir string) error {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -188,7 +188,7 @@ func (s *Store[T]) sync() error {
 func (s *Store[T]) path(key string) string { return filepath.Join(s.config.Dir, key+suffix) }
 
 // Write writes a file so that no reader ever sees a part of it, not even after the
-// machine failed if it is to be durable. Nobody else may read it. Who is killed at it
+// machine failed if it is to be durable. No other user may read it. A process that is killed at it
 // leaves a file behind, which [Clear] removes.
 func Write(path string, text []byte, durable bool) error {
 	file, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")

@@ -91,7 +91,7 @@ func isName(host string) bool {
 type Host struct {
 	cfg  Config
 	jump *Host
-	// connecting holds an element while nobody looks for a connection.
+	// connecting holds an element while no call looks for a connection.
 	connecting chan struct{}
 
 	mu          sync.Mutex
@@ -99,7 +99,7 @@ type Host struct {
 	closed      bool
 }
 
-// New checks the configuration. It talks to nobody yet.
+// New checks the configuration. It does not connect yet.
 func New(cfg Config) (*Host, error) {
 	if cfg.KeepAlive == 0 {
 		cfg.KeepAlive = 30 * time.Second

@@ -26,7 +26,7 @@ func IsHost(value string) error {
 }
 
 // To is the host that user@name or user@name:port means. A host that is trusted when
-// it is first met is noted in the folder. It talks to nobody yet.
+// it is first met is noted in the folder. It does not connect yet.
 func To(w settings.SSH, host, folder string) (*Host, error) {
 	cfg, err := config(w, host, folder)
 	if err == nil && w.Jump != "" {

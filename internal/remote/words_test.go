@@ -12,8 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
 )
 
-// farewell is what a server says that ends a connection, giving a reason.
-func farewell(reason string) []byte {
+// disconnection is what a server says that ends a connection, giving a reason.
+func disconnection(reason string) []byte {
 	payload := binary.BigEndian.AppendUint32([]byte{1}, 11) // a disconnection, by the application
 	for _, text := range []string{reason, ""} {
 		payload = append(binary.BigEndian.AppendUint32(payload, uint32(len(text))), text...)
@@ -33,7 +33,7 @@ func TestOfWhatAHostSaysThatDoesNotLetUsInAShortLineIsTold(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = conn.Write(append([]byte("SSH-2.0-other\r\n"), farewell("go\x1b[2J\naway"+strings.Repeat("!", 9000))...))
+			_, _ = conn.Write(append([]byte("SSH-2.0-other\r\n"), disconnection("go\x1b[2J\naway"+strings.Repeat("!", 9000))...))
 			_, _ = io.Copy(io.Discard, conn)
 		}
 	}()

@@ -64,7 +64,7 @@ func resultOf(l api.Line) (d bailiff.Decision, skip string) {
 func decidedByBailiff(d bailiff.Decision) bool {
 	for _, denial := range d.Denials {
 		switch denial.Rule {
-		case bailiff.RuleFrozen, bailiff.RuleProcess, bailiff.RuleVoid, bailiff.RuleGlass:
+		case bailiff.RuleFrozen, bailiff.RuleProcess, bailiff.RuleVoid, bailiff.RuleBreakGlass:
 			return true
 		}
 		if strings.HasPrefix(denial.Rule, bailiff.RuleGuard) {

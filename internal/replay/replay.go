@@ -19,11 +19,11 @@
 // is enforced by them ([Shadow]).
 //
 // Not compared is what bailiff itself decided, whatever the policies say: that a
-// guard or a freeze denied, that an approval was void, that an operator broke the
-// glass. Nor is an image that was pinned, since the policies say no digest.
+// guard or a freeze denied, that an approval was void, that an operator used
+// break-glass. Nor is an image that was pinned, since the policies say no digest.
 //
 // Not here: how a document is judged (package pdp), and what no policy can lift
-// (package enforcer): both are given by whoever replays.
+// (package enforcer): both are given by the caller.
 package replay
 
 import (

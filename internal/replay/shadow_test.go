@@ -101,7 +101,7 @@ func TestOnlyWhatThePoliciesDecidedAndWasWrittenIsJudgedInTheShadow(t *testing.T
 		"another event":    func(e *api.Event) { e.Custom.Event = api.ExecutionEvent },
 		"another document": func(e *api.Event) { e.Path = "house/report" },
 		"no request":       func(e *api.Event) { e.Input = nil },
-		"broken glass":     func(e *api.Event) { e.Custom.BreakGlass = &api.BreakGlass{} },
+		"break-glass":      func(e *api.Event) { e.Custom.BreakGlass = &api.BreakGlass{} },
 		"a guard":          func(e *api.Event) { e.Result = bailiff.Denied("guard.night", "No.") },
 	}
 	for _, change := range unjudged {

@@ -82,7 +82,7 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 	return p, cmd.Start()
 }
 
-// Wait waits for the program's end, which is an error unless it ended well. Somebody has to.
+// Wait waits for the program's end, which is an error unless it ended well. The caller has to.
 func (p *Program) Wait() error {
 	if awaitEnd(p.cmd.Process) {
 		p.leave()
@@ -98,7 +98,7 @@ func (p *Program) leave() {
 	p.over = true
 }
 
-// Kill kills the program's group, which needs the number of a program that nobody has
+// Kill kills the program's group, which needs the number of a program that no call has
 // waited for: the number of any other may by now be that of a group which has nothing
 // to do with it.
 func (p *Program) Kill() error {

@@ -20,7 +20,7 @@ func (t technologies) chats(all any) shape {
 		"persistent": t.to(truth), "limits": limits, "network": network,
 	})
 	platforms := object(all, "platforms")
-	return entries("an object", func(name string, value any, at keys, tell teller) {
+	return entries("an object", func(name string, value any, at keys, tell reporter) {
 		chat(value, at, tell)
 		platform, id, _ := strings.Cut(name, "/")
 		switch {
@@ -36,7 +36,7 @@ func (t technologies) chats(all any) shape {
 }
 
 // stricter tells of what a chat says and its platform does not let it say.
-func stricter(chat, platform map[string]any, name string, at keys, tell teller) {
+func stricter(chat, platform map[string]any, name string, at keys, tell reporter) {
 	if chat["isolation"] == "optional" && platform["isolation"] != "optional" {
 		tell(at.below("isolation"), fmt.Sprintf("is optional, and platform %s requires it: a chat can only be stricter", name))
 	}
@@ -50,7 +50,7 @@ func stricter(chat, platform map[string]any, name string, at keys, tell teller) 
 }
 
 // withinLimits tells of limits of a chat that no sandbox of its could have.
-func withinLimits(all any, chat, platform map[string]any, at keys, tell teller) {
+func withinLimits(all any, chat, platform map[string]any, at keys, tell reporter) {
 	names, ok := chat["backends"].([]any)
 	if !ok {
 		names, _ = platform["backends"].([]any)

@@ -15,9 +15,9 @@ import (
 )
 
 // shape tells what is wrong with a value.
-type shape func(value any, at keys, tell teller)
+type shape func(value any, at keys, tell reporter)
 
-type teller func(at keys, wrong string)
+type reporter func(at keys, wrong string)
 
 // keys lead from the root of the tables to a value.
 type keys []string
@@ -44,7 +44,7 @@ func same(names []string, each shape) map[string]shape {
 }
 
 func oneOfThe(kind, want string, known map[string]shape) shape {
-	return entries(want, func(name string, value any, at keys, tell teller) {
+	return entries(want, func(name string, value any, at keys, tell reporter) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)
 			return
@@ -55,11 +55,11 @@ func oneOfThe(kind, want string, known map[string]shape) shape {
 
 // named is an object with names that only its writer knows.
 func named(each shape) shape {
-	return entries("an object", func(_ string, value any, at keys, tell teller) { each(value, at, tell) })
+	return entries("an object", func(_ string, value any, at keys, tell reporter) { each(value, at, tell) })
 }
 
-func entries(want string, each func(name string, value any, at keys, tell teller)) shape {
-	return func(value any, at keys, tell teller) {
+func entries(want string, each func(name string, value any, at keys, tell reporter)) shape {
+	return func(value any, at keys, tell reporter) {
 		members, ok := value.(map[string]any)
 		if !ok {
 			tell(at, wrongType(value, want))
@@ -72,7 +72,7 @@ func entries(want string, each func(name string, value any, at keys, tell teller
 
 // callable says what scripts may call. Commands are judged one by one, so that
 // there is nothing to ask of all.
-var callable = entries("an object", func(name string, value any, at keys, tell teller) {
+var callable = entries("an object", func(name string, value any, at keys, tell reporter) {
 	switch {
 	case name == string(bailiff.Terminal):
 		word("allow", "deny")(value, at, tell)
@@ -84,7 +84,7 @@ var callable = entries("an object", func(name string, value any, at keys, tell t
 })
 
 func list(each shape) shape {
-	return func(value any, at keys, tell teller) {
+	return func(value any, at keys, tell reporter) {
 		elements, ok := value.([]any)
 		if !ok {
 			tell(at, wrongType(value, "a list"))
@@ -96,7 +96,7 @@ func list(each shape) shape {
 }
 
 func word(valid ...string) shape {
-	return func(value any, at keys, tell teller) {
+	return func(value any, at keys, tell reporter) {
 		said, ok := value.(string)
 		switch {
 		case !ok:
@@ -111,7 +111,7 @@ func word(valid ...string) shape {
 func kindOf(all any, words map[string]bool) shape {
 	whole, _ := all.(map[string]any)
 	classes, _ := whole["classes"].(map[string]any)
-	return func(value any, at keys, tell teller) {
+	return func(value any, at keys, tell reporter) {
 		said, ok := value.(string)
 		switch {
 		case !ok:
@@ -135,7 +135,7 @@ func ruleTo(each shape, all any, words map[string]bool) shape {
 		known[word] = known[word] || isRule.MatchString(word)
 	}
 	names := slices.Sorted(maps.Keys(known))
-	return entries("an object with a value for each rule", func(name string, value any, at keys, tell teller) {
+	return entries("an object with a value for each rule", func(name string, value any, at keys, tell reporter) {
 		if meant := spelling.Nearest(name, names, 2); meant != "" && !known[name] {
 			tell(at, fmt.Sprintf("unknown rule, nearest known rule is %q", meant))
 		}
@@ -146,19 +146,19 @@ func ruleTo(each shape, all any, words map[string]bool) shape {
 // isRule tells names of rules, as in command.mounts, from other words.
 var isRule = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`)
 
-func text(value any, at keys, tell teller) {
+func text(value any, at keys, tell reporter) {
 	if _, ok := value.(string); !ok {
 		tell(at, wrongType(value, "text"))
 	}
 }
 
-func truth(value any, at keys, tell teller) {
+func truth(value any, at keys, tell reporter) {
 	if _, ok := value.(bool); !ok {
 		tell(at, wrongType(value, "true or false"))
 	}
 }
 
-func count(value any, at keys, tell teller) {
+func count(value any, at keys, tell reporter) {
 	number, _ := value.(json.Number)
 	if n, err := strconv.ParseFloat(string(number), 64); err != nil || n != math.Trunc(n) || n < 1 || n > math.MaxInt32 {
 		tell(at, wrongType(value, fmt.Sprintf("a whole number from 1 to %d", math.MaxInt32)))
@@ -168,7 +168,7 @@ func count(value any, at keys, tell teller) {
 // maxCPUs is more than any machine has.
 const maxCPUs = 4096
 
-func amount(value any, at keys, tell teller) {
+func amount(value any, at keys, tell reporter) {
 	number, _ := value.(json.Number)
 	if n, err := number.Float64(); err != nil || !(n > 0 && n <= maxCPUs) {
 		tell(at, wrongType(value, fmt.Sprintf("a number above 0, and %d at most", maxCPUs)))

@@ -29,7 +29,7 @@ type Fault struct {
 func Check(all any, words map[string]bool) (faults []Fault) {
 	tell := func(at keys, wrong string) { faults = append(faults, Fault{at, wrong}) }
 	known := known(all, words)
-	entries("an object", func(name string, value any, at keys, tell teller) {
+	entries("an object", func(name string, value any, at keys, tell reporter) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)
 		}
@@ -101,7 +101,7 @@ var techniqueID = regexp.MustCompile(`^T\d{4}(\.\d{3})?$`)
 // IsTechnique tells ids of techniques of MITRE ATT&CK from other words.
 func IsTechnique(id string) bool { return techniqueID.MatchString(id) }
 
-func technique(value any, at keys, tell teller) {
+func technique(value any, at keys, tell reporter) {
 	if id, ok := value.(string); !ok || !IsTechnique(id) {
 		tell(at, wrongType(value, "a technique of ATT&CK, as T1059 or T1059.004"))
 	}

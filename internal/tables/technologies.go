@@ -31,7 +31,7 @@ func technologiesOf(all any) technologies {
 // to is an object with a value for each backend, each by one of its names.
 func (t technologies) to(each shape) shape {
 	known := oneOfThe("backend", "an object with a value for each backend", same(t, each))
-	return func(value any, at keys, tell teller) {
+	return func(value any, at keys, tell reporter) {
 		known(value, at, tell)
 		members := object(value)
 		for alias, name := range bailiff.BackendAliases {

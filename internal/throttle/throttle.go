@@ -2,7 +2,7 @@
 // the people and the log for themselves: it bounds how many requests each may
 // bring in a minute.
 //
-// What nobody has heard of for a while is forgotten, so that a caller who makes
+// A name that was not used for a while is forgotten, so that a caller who makes
 // up sessions fills no memory; the bound of the listener still holds them all.
 package throttle
 

@@ -10,7 +10,7 @@
 // Promised:
 //   - No request waits for a receiver. Ended spans stand in a queue that is bounded;
 //     what does not fit there is lost and counted. One that is down is told of once.
-//   - Whoever asks has no say in how much is exported. Their context tells which trace a
+//   - A client has no say in how much is exported. Their context tells which trace a
 //     request belongs to, and can keep it from being exported; whether it is exported
 //     otherwise is drawn here, with a chance that [Config.Sample] says, by a lot that
 //     they can neither see nor choose. Baggage and tracestate are not read.

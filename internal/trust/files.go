@@ -11,8 +11,8 @@ import (
 // largest bounds what is read; keys, certificates and lists of hosts are smaller.
 const largest = 4 << 20
 
-// Secret reads a file that belongs to root or to the sidecar's own user, that nobody
-// else can change or replace, and that nobody but its group can read.
+// Secret reads a file that belongs to root or to the sidecar's own user, that no
+// other user can change or replace, and that only its group can read.
 func Secret(path string) ([]byte, error) { return read(path, check.notForOthers) }
 
 // shortestKey is how many bytes a key must have to be none that can be tried.
@@ -28,7 +28,7 @@ func Key(path string) ([]byte, error) {
 }
 
 // Public reads a file that belongs to root or to the sidecar's own user and that
-// nobody else can change or replace.
+// no other user can change or replace.
 func Public(path string) ([]byte, error) { return read(path, check.onlyOursToWrite) }
 
 // read judges the file that it has open: what has its name may be replaced meanwhile.

@@ -87,7 +87,7 @@ func start(snapshot string) (*Machine, error) {
 	}
 	m := &Machine{folder: folder, root: filepath.Join(folder, "root")}
 	if err = os.Chmod(folder, 0o711); err == nil {
-		err = m.furnish(snapshot)
+		err = m.populate(snapshot)
 	}
 	if err == nil {
 		err = m.boot()
@@ -123,17 +123,17 @@ var (
 	shown  = []string{"/etc/alternatives", "/etc/ssl"}
 )
 
-func (m *Machine) furnish(snapshot string) error {
+func (m *Machine) populate(snapshot string) error {
 	if snapshot != "" {
-		return errors.Join(duplicate(snapshot, m.root), m.furnishOne("/.outside", "", 0o700))
+		return errors.Join(duplicate(snapshot, m.root), m.makeOne("/.outside", "", 0o700))
 	}
 	for _, f := range made {
-		if err := m.furnishOne(f.path, f.text, f.mode); err != nil {
+		if err := m.makeOne(f.path, f.text, f.mode); err != nil {
 			return err
 		}
 	}
 	for _, path := range shown {
-		if err := m.furnishOne(path, "", 0o755); err != nil {
+		if err := m.makeOne(path, "", 0o755); err != nil {
 			return err
 		}
 	}
@@ -146,11 +146,11 @@ func (m *Machine) furnish(snapshot string) error {
 	if err != nil {
 		return err
 	}
-	return m.furnishOne("/etc/ld.so.cache", string(cache), 0o644)
+	return m.makeOne("/etc/ld.so.cache", string(cache), 0o644)
 }
 
-// furnishOne makes a file or a folder that is root's inside.
-func (m *Machine) furnishOne(path, text string, mode fs.FileMode) error {
+// makeOne makes a file or a folder that is root's inside.
+func (m *Machine) makeOne(path, text string, mode fs.FileMode) error {
 	path = m.inside(path)
 	var err error
 	if text != "" {

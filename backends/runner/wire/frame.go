@@ -4,7 +4,7 @@
 // A frame carries its own magic, length and checksum, so that a reader who
 // starts in the middle of one finds the next by itself. Each command is a
 // stream with a number; what a stream may have in flight is bounded by credit
-// that the receiver gives, so that nobody who does not read fills memory or
+// that the receiver gives, so that no side that does not read fills memory or
 // keeps others waiting.
 package wire
 
@@ -96,8 +96,8 @@ const (
 	// Over tells, on the stream [Everything], that a background command has ended:
 	// an encoded [Known].
 	Over
-	// Bequeathed is what a supervisor leaves of a log to the runner: a [Piece].
-	Bequeathed
+	// LogHandedOver is what a supervisor leaves of a log to the runner: a [Piece].
+	LogHandedOver
 )
 
 // Everything is the stream on which the runner refuses to start anything more,

@@ -2,11 +2,11 @@
 // have sandboxes made there, as package bubblewrap makes them: the program bailiff-host
 // answers one question, asked over its standard input. One that asks for a sandbox hands
 // input and output down to the runner inside and stays until the sandbox has ended, so
-// that nobody stands between the runner and its client.
+// that no process stands between the runner and its client.
 //
-// A question and an answer are lines of JSON. Nobody reads a byte beyond the end of one,
+// A question and an answer are lines of JSON. Neither side reads a byte beyond the end of one,
 // since what follows is between the runner and its client, and the answer begins with a
-// word that nobody else can have printed: the login shell there may greet.
+// word that no other program can have printed: the login shell there may greet.
 package inside
 
 import (

@@ -3,7 +3,7 @@
 //	ask [-listen ADDRESS] [-deadline DURATION] COMMAND
 //
 // It exits as the command does, or with 126 (denied), 75 (not approved yet), 124,
-// 130 or 125 (it failed, or nobody knows).
+// 130 or 125 (it failed, or its end is not known).
 package main
 
 import (

@@ -3,27 +3,27 @@
 // What is said, clicked and chosen comes by Discord's gateway, a WebSocket; what is shown
 // goes by its HTTP API. A message's buttons have their token as custom_id. A button that
 // asks has its question there too, so that a form can still be shown for what was posted
-// before a restart. Whoever clicked, or chose a command, is answered within Discord's three
+// before a restart. A person who clicked, or chose a command, is answered within Discord's three
 // seconds and alone: what takes longer is told afterwards.
 //
 // What is promised:
 //   - Text shows as it is: what would be markup, a link, a mention, an emoji or a
-//     timestamp is escaped, mentions are allowed to nobody, and nothing is unfurled.
+//     timestamp is escaped, no mention notifies a person, and nothing is unfurled.
 //   - What is posted twice under one key within some minutes is shown once: Discord's
-//     nonce. Whoever posts again much later shows it a second time.
+//     nonce. A post that is sent again much later is shown a second time.
 //   - A connection that breaks is resumed where it was, and Discord tells again what was
 //     missed. One that is silent is noticed at the second heartbeat.
 //   - Only [chat.Refused] ends Run: a token that Discord does not know, an intent that it
 //     does not give.
 //
 // Discord's API is discordgo's. Four parts of that library are not used. Its addresses
-// are variables of the process, and its limiter sleeps where nobody can wake it and lets
+// are variables of the process, and its limiter sleeps where nothing can wake it and lets
 // one request to a channel wait for another: each request here has an address and a
 // limiter of its own. Discord's answer 429 is handed on as [chat.Busy], and so is, without
 // asking, what would be asked sooner. Its gateway ends the process at an event that is
 // null, ends its sessions by the code after which Discord resumes none, and takes five
-// heartbeats to notice that nobody is there. And its events are read whole, so that a
-// message would be lost for what somebody else's bot says in another it replies to.
+// heartbeats to notice that the connection is lost. And its events are read whole, so that a
+// message would be lost for what another bot says in the message that it replies to.
 //
 // Not here: which messages are for bailiff, and when a thread is made (gateway/chat).
 package discord

@@ -23,10 +23,10 @@
 // Not here: encrypted rooms. Nothing is told of them but a warning, and [Matrix.Check]
 // says so. Nor the buttons that other services have: what can be answered is written below
 // the text, and bailiff itself reacts with each sign, so that one click suffices. A message
-// that asks for an answer is of the kind m.text, since homeservers notify nobody of an
+// that asks for an answer is of the kind m.text, since homeservers notify no person of an
 // m.notice, which is what all others are.
 //
-// What is told to whoever answered is told in a direct room with them, which is made
+// What is told to an approver who answered is told in a direct room with them, which is made
 // once, or as a reply where that cannot be. Nothing else is: who only writes could have
 // bailiff make rooms.
 package matrix

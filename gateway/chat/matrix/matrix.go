@@ -27,7 +27,7 @@ type Config struct {
 	// Approvals is the id of the room in which approvals are posted; empty if none are.
 	Approvals string
 	// Rooms are the ids of further rooms of the configuration. An invitation into them, and
-	// into the room of approvals, is accepted whoever it is from.
+	// into the room of approvals, is accepted from everyone.
 	Rooms []string
 	// AllowedUsers are the ids of users whose invitations are accepted; "*" is all users.
 	AllowedUsers []string

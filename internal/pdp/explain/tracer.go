@@ -75,7 +75,7 @@ func (t *tracer) followed() *ast.Rule {
 	}
 }
 
-// Enabled, Config and TraceEvent make it a tracer of queries.
+// Enabled, with Config and TraceEvent, makes it a tracer of queries.
 func (t *tracer) Enabled() bool { return true }
 
 // Config says that values are looked up as they are needed.
