@@ -203,7 +203,7 @@ func frames(t *testing.T, b box) {
 	w := wire.NewWriter(&words)
 	for stream := range uint32(100) {
 		for kind := range 128 {
-			_ = w.Send(wire.Frame{Kind: wire.Kind(kind), Stream: stream, Payload: wire.End{Code: 77}.Encode(), Last: true})
+			_ = w.Send(wire.Frame{Kind: wire.Kind(kind), Stream: stream, Payload: wire.Encode(wire.End{Code: 77}), Last: true})
 		}
 	}
 	_ = w.Resync()

@@ -152,15 +152,15 @@ func (c *Client) handle(call *call, hear func(wire.Frame)) (exit backends.Exit, 
 		case wire.Output, wire.Line:
 			hear(f)
 			call.read(cost(f))
-			go c.say(wire.Frame{Kind: wire.Credit, Stream: call.stream, Payload: wire.EncodeNumber(cost(f))})
+			go c.say(wire.Frame{Kind: wire.Credit, Stream: call.stream, Payload: wire.Encode(wire.Number(cost(f)))})
 		case wire.Credit:
-			if n, err := wire.DecodeNumber(f.Payload); err == nil {
-				call.allow(n)
+			if n, err := wire.Decode[wire.Number](f.Payload); err == nil {
+				call.allow(int(n))
 			}
 		case wire.Refused:
 			return exit, true, c.refused(f)
 		case wire.Ended:
-			end, err := wire.DecodeEnd(f.Payload)
+			end, err := wire.Decode[wire.End](f.Payload)
 			return c.exitOf(end), true, err
 		}
 	}
@@ -170,7 +170,7 @@ func (c *Client) handle(call *call, hear func(wire.Frame)) (exit backends.Exit, 
 // refused words why a command did not start. A runner that can start nothing any
 // more is given up, so that another sandbox takes its place.
 func (c *Client) refused(f wire.Frame) error {
-	refusal, err := wire.DecodeRefusal(f.Payload)
+	refusal, err := wire.Decode[wire.Refusal](f.Payload)
 	if err != nil {
 		return err
 	}
@@ -257,8 +257,8 @@ func (c *Client) job(cmd backends.Command, terms wire.Terms) ([]byte, error) {
 		return nil, err
 	}
 	terms.Timeout, terms.Reap = max(0, cmd.Timeout), cmd.Reap
-	job := wire.Job{Terms: terms, Input: len(cmd.Stdin) > 0 || terms.Mode != wire.Foreground,
-		Head: max(0, cmd.HeadBytes), Tail: max(0, cmd.TailBytes), Dir: dir, Argv: cmd.Argv, Env: env}.Encode()
+	job := wire.Encode(wire.Job{Terms: terms, Input: len(cmd.Stdin) > 0 || terms.Mode != wire.Foreground,
+		Head: max(0, cmd.HeadBytes), Tail: max(0, cmd.TailBytes), Dir: dir, Argv: cmd.Argv, Env: env})
 	if len(job) > wire.MaxJob {
 		return nil, fmt.Errorf("the command and its variables have %d bytes, want at most %d", len(job), wire.MaxJob)
 	}

@@ -141,7 +141,7 @@ func (c *Client) hello(nonce string) error {
 	if err := c.out.Resync(); err != nil {
 		return err
 	}
-	return c.out.SendAll(wire.Hello, 0, wire.Greeting{Version: wire.Version, Nonce: nonce, Linger: c.place.Linger}.Encode())
+	return c.out.SendAll(wire.Hello, 0, wire.Encode(wire.Greeting{Version: wire.Version, Nonce: nonce, Linger: c.place.Linger}))
 }
 
 func awaitHello(in *wire.Reader, nonce string) (wire.Greeting, error) {
@@ -153,7 +153,7 @@ func awaitHello(in *wire.Reader, nonce string) (wire.Greeting, error) {
 		if f.Kind != wire.Hello {
 			continue
 		}
-		if g, err := wire.DecodeGreeting(f.Payload); err == nil && g.Nonce == nonce {
+		if g, err := wire.Decode[wire.Greeting](f.Payload); err == nil && g.Nonce == nonce {
 			return g, nil
 		}
 	}
@@ -186,7 +186,8 @@ func (c *Client) ask(ctx context.Context, kind wire.Kind) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return wire.DecodeNumber(answer.Payload)
+	n, err := wire.Decode[wire.Number](answer.Payload)
+	return int(n), err
 }
 
 // question sends a question that is answered by one frame. A runner that does not

@@ -52,9 +52,9 @@ func polite(version uint32, after func(f wire.Frame, out *wire.Writer)) func(wir
 			after(f, out)
 			return
 		}
-		g, _ := wire.DecodeGreeting(f.Payload)
+		g, _ := wire.Decode[wire.Greeting](f.Payload)
 		g.Version = version
-		_ = out.SendAll(wire.Hello, 0, g.Encode())
+		_ = out.SendAll(wire.Hello, 0, wire.Encode(g))
 	}
 }
 
@@ -66,7 +66,7 @@ func TestAttachingTellsWhatIsAtTheOtherEnd(t *testing.T) {
 	}{
 		{"another version", "version 1", answering(polite(1, silent))},
 		{"an answer to somebody else", "context deadline", answering(func(_ wire.Frame, out *wire.Writer) {
-			_ = out.SendAll(wire.Hello, 0, wire.Greeting{Version: wire.Version, Nonce: "else"}.Encode())
+			_ = out.SendAll(wire.Hello, 0, wire.Encode(wire.Greeting{Version: wire.Version, Nonce: "else"}))
 		})},
 		{"silence", "context deadline", answering(silent)},
 		{"nothing", "no answer", stream{strings.NewReader("bash: runner: not found\n"), io.Discard, func() error { return nil }}},

@@ -23,7 +23,7 @@ func (c *Client) Digest(ctx context.Context, dir string, paths []string) ([]bail
 			return nil, err
 		}
 	}
-	question := wire.Files{Dir: dir, Paths: places}.Encode()
+	question := wire.Encode(wire.Files{Dir: dir, Paths: places})
 	if len(question) > wire.MaxPayload {
 		return nil, fmt.Errorf("the paths of %d files are too long to be asked for at once", len(paths))
 	}
@@ -31,7 +31,7 @@ func (c *Client) Digest(ctx context.Context, dir string, paths []string) ([]bail
 	if err != nil {
 		return nil, err
 	}
-	digests, err := wire.DecodeDigests(answer.Payload)
+	digests, err := wire.Decode[wire.Digests](answer.Payload)
 	if err != nil || len(digests) != len(paths) {
 		return nil, errors.Join(err, errors.New("the runner does not answer what it was asked"))
 	}

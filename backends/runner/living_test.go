@@ -147,7 +147,7 @@ func TestHalfAMessageStartsNothing(t *testing.T) {
 	const idle = 3 // supervisors wait for commands
 	script := "exit 0 " + strings.Repeat("#", 3*wire.MaxPayload)
 	for i, mode := range []wire.Mode{wire.Foreground, wire.Background} {
-		job := wire.Job{Terms: wire.Terms{Mode: mode, Tag: "half"}, Dir: "/", Argv: []string{"/bin/bash", "-c", script}}.Encode()
+		job := wire.Encode(wire.Job{Terms: wire.Terms{Mode: mode, Tag: "half"}, Dir: "/", Argv: []string{"/bin/bash", "-c", script}})
 		out := wire.NewWriter(to)
 		backendtest.Must(t, out.Send(wire.Frame{Kind: wire.Start, Stream: uint32(7 + i), Payload: job[:wire.MaxPayload]}))
 		client := attached(t, from, to, runner.Place{})

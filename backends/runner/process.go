@@ -125,7 +125,7 @@ func (c *Client) unknow(p *process) {
 
 // over hears that a background command has ended.
 func (c *Client) over(f wire.Frame) {
-	k, err := wire.DecodeKnown(f.Payload)
+	k, err := wire.Decode[wire.Known](f.Payload)
 	if err != nil {
 		return
 	}
@@ -235,7 +235,7 @@ func (p *process) read(ctx context.Context, offset int64, most int) (wire.Piece,
 	if err != nil {
 		return wire.Piece{}, err
 	}
-	return wire.DecodePiece(answer.Payload)
+	return wire.Decode[wire.Piece](answer.Payload)
 }
 
 // Kill ends it with everything it started, as [backends.Process] says.
@@ -278,6 +278,6 @@ func (p *process) ask(ctx context.Context, kind wire.Kind, i wire.Inquiry, last 
 		done = nil
 	default:
 	}
-	go p.client.say(wire.Frame{Kind: kind, Stream: call.stream, Last: last, Payload: i.Encode()})
+	go p.client.say(wire.Frame{Kind: kind, Stream: call.stream, Last: last, Payload: wire.Encode(i)})
 	return p.client.answer(ctx, call, done)
 }

@@ -69,7 +69,7 @@ func (r *runner) known() (list []wire.Known) {
 
 // inherit takes the journal of a command that has ended.
 func (r *runner) inherit(j *job, payload []byte) {
-	piece, err := wire.DecodePiece(payload)
+	piece, err := wire.Decode[wire.Piece](payload)
 	if err != nil {
 		return
 	}
@@ -88,12 +88,12 @@ func (r *runner) announce(j *job, end wire.End) {
 	}
 	j.over = &end
 	r.mu.Unlock()
-	r.say(wire.Over, wire.Everything, wire.Known{Tag: j.Tag, Over: true, End: end}.Encode())
+	r.say(wire.Over, wire.Everything, wire.Encode(wire.Known{Tag: j.Tag, Over: true, End: end}))
 }
 
 // inquire answers a question about a background command, or has its supervisor do so.
 func (r *runner) inquire(f wire.Frame) {
-	i, err := wire.DecodeInquiry(f.Payload)
+	i, err := wire.Decode[wire.Inquiry](f.Payload)
 	if err != nil {
 		return
 	}
@@ -111,10 +111,10 @@ func (r *runner) inquire(f wire.Frame) {
 		r.refuse(stream, wire.Unfit, errRunsStill)
 	case !over:
 		i.Asker, f.Stream = stream, j.stream
-		f.Payload = i.Encode()
+		f.Payload = wire.Encode(i)
 		j.slot.say(f)
 	case f.Kind == wire.Log:
-		r.say(wire.Logged, stream, j.journal.read(i.Offset, i.Most).Encode())
+		r.say(wire.Logged, stream, wire.Encode(j.journal.read(i.Offset, i.Most)))
 	case f.Kind == wire.Feed:
 		r.refuse(stream, wire.Unfit, errHasEnded)
 	case f.Kind == wire.Forget:

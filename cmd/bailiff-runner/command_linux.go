@@ -137,20 +137,20 @@ func (c *command) feed(p parcel) {
 func (c *command) passed(p parcel, err error) {
 	switch {
 	case p.asker == 0 && err == nil:
-		_ = c.out.Send(wire.Frame{Kind: wire.Credit, Stream: c.stream, Payload: wire.EncodeNumber(len(p.data))})
+		_ = c.out.Send(wire.Frame{Kind: wire.Credit, Stream: c.stream, Payload: wire.Encode(wire.Number(len(p.data)))})
 	case p.asker == 0: // input that nobody reads is dropped
 	case err == nil:
 		_ = c.out.Send(wire.Frame{Kind: wire.Done, Stream: p.asker})
 	default:
 		refusal := wire.Refusal{Reason: reasonOf(err, wire.Unfit), Text: err.Error()}
-		_ = c.out.Send(wire.Frame{Kind: wire.Refused, Stream: p.asker, Payload: refusal.Encode()})
+		_ = c.out.Send(wire.Frame{Kind: wire.Refused, Stream: p.asker, Payload: wire.Encode(refusal)})
 	}
 }
 
 // answer sends a part of the journal; when it is no longer here, the runner has it.
 func (c *command) answer(i wire.Inquiry) {
 	if c.journal != nil && !c.ended.Load() {
-		_ = c.out.Send(wire.Frame{Kind: wire.Logged, Stream: i.Asker, Payload: c.journal.read(i.Offset, i.Most).Encode()})
+		_ = c.out.Send(wire.Frame{Kind: wire.Logged, Stream: i.Asker, Payload: wire.Encode(c.journal.read(i.Offset, i.Most))})
 	}
 }
 
@@ -162,7 +162,7 @@ func (c *command) handOver() {
 	defer c.journal.close()
 	for next := int64(0); ; {
 		piece := c.journal.read(next, wire.MaxLogged)
-		_ = c.out.Send(wire.Frame{Kind: wire.LogHandedOver, Stream: c.stream, Payload: piece.Encode()})
+		_ = c.out.Send(wire.Frame{Kind: wire.LogHandedOver, Stream: c.stream, Payload: wire.Encode(piece)})
 		if next = piece.From + int64(len(piece.Data)); next >= piece.Written || len(piece.Data) == 0 {
 			return
 		}
@@ -249,7 +249,7 @@ func (c *command) report() {
 		c.input.to.Close()
 		<-c.input.settled
 	}
-	_ = c.out.Send(wire.Frame{Kind: wire.Ended, Stream: c.stream, Payload: end.Encode()})
+	_ = c.out.Send(wire.Frame{Kind: wire.Ended, Stream: c.stream, Payload: wire.Encode(end)})
 	if !whole { // what is left behind may go on writing, to nowhere
 		_ = c.stdout.SetReadDeadline(time.Time{})
 		_, _ = io.Copy(io.Discard, c.stdout)

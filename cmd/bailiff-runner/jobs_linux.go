@@ -33,7 +33,7 @@ func (r *runner) report(j *job, end wire.End) {
 	if j.Mode == wire.Background {
 		r.announce(j, end)
 	} else {
-		r.say(wire.Ended, j.stream, end.Encode())
+		r.say(wire.Ended, j.stream, wire.Encode(end))
 	}
 	if !r.pool.keepsLimits(0) || !r.pool.keepsLimits(j.slot.pid) {
 		r.refuse(wire.Everything, wire.Broken, errLimits)

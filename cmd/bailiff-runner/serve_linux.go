@@ -111,12 +111,12 @@ func (r *runner) obey(f wire.Frame) {
 		}
 	case wire.Count:
 		stream := f.Stream
-		go func() { r.say(wire.Counted, stream, wire.EncodeNumber(r.pool.leftovers())) }()
+		go func() { r.say(wire.Counted, stream, wire.Encode(wire.Number(r.pool.leftovers()))) }()
 	case wire.Kill:
 		stream := f.Stream
 		go func() {
 			r.pool.clear()
-			r.say(wire.Killed, stream, wire.EncodeNumber(r.pool.leftovers()))
+			r.say(wire.Killed, stream, wire.Encode(wire.Number(r.pool.leftovers())))
 		}()
 	case wire.Digest:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)
@@ -126,7 +126,7 @@ func (r *runner) obey(f wire.Frame) {
 
 // digest answers what the contents of files are.
 func (r *runner) digest(stream uint32, payload []byte) {
-	files, err := wire.DecodeFiles(payload)
+	files, err := wire.Decode[wire.Files](payload)
 	var digests []string
 	if err == nil {
 		digests, err = digestsOf(files)
@@ -135,13 +135,13 @@ func (r *runner) digest(stream uint32, payload []byte) {
 		r.refuse(stream, wire.Unfit, err)
 		return
 	}
-	r.say(wire.Digested, stream, wire.EncodeDigests(digests))
+	r.say(wire.Digested, stream, wire.Encode(wire.Digests(digests)))
 }
 
 // greet answers a client. What ran for an earlier one is ended, since nobody hears
 // it, but for background commands.
 func (r *runner) greet(f wire.Frame) {
-	g, err := wire.DecodeGreeting(f.Payload)
+	g, err := wire.Decode[wire.Greeting](f.Payload)
 	if err != nil {
 		return
 	}
@@ -156,7 +156,7 @@ func (r *runner) greet(f wire.Frame) {
 	}
 	clear(r.jobs)
 	g.Version, g.Processes = wire.Version, r.known()
-	r.say(wire.Hello, 0, g.Encode())
+	r.say(wire.Hello, 0, wire.Encode(g))
 }
 
 // leaveBehind is for a job whose client is gone. A supervisor that will never
@@ -219,7 +219,7 @@ func (r *runner) goOn(j *job, f wire.Frame) {
 }
 
 func (r *runner) refuse(stream uint32, reason wire.Reason, err error) {
-	r.say(wire.Refused, stream, wire.Refusal{Reason: reason, Text: err.Error()}.Encode())
+	r.say(wire.Refused, stream, wire.Encode(wire.Refusal{Reason: reason, Text: err.Error()}))
 }
 
 // relay passes a frame to the supervisor of its stream.
@@ -253,7 +253,7 @@ func (r *runner) hear(j *job, f wire.Frame) {
 		close(j.gone)
 		r.pool.release(j.slot)
 	case wire.Ended:
-		if end, err := wire.DecodeEnd(f.Payload); err == nil {
+		if end, err := wire.Decode[wire.End](f.Payload); err == nil {
 			r.end(j, end)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *supervisor) obey(f wire.Frame) {
 			s.now.feed(parcel{data: f.Payload, last: f.Last})
 		}
 	case wire.Feed, wire.Log:
-		if i, err := wire.DecodeInquiry(f.Payload); err == nil && s.serves(f.Stream) {
+		if i, err := wire.Decode[wire.Inquiry](f.Payload); err == nil && s.serves(f.Stream) {
 			s.attend(f, i)
 		}
 	case wire.Break:
@@ -61,8 +61,8 @@ func (s *supervisor) obey(f wire.Frame) {
 			s.now.breakOff()
 		}
 	case wire.Credit:
-		if n, err := wire.DecodeNumber(f.Payload); err == nil && s.serves(f.Stream) {
-			s.now.credit.add(n)
+		if n, err := wire.Decode[wire.Number](f.Payload); err == nil && s.serves(f.Stream) {
+			s.now.credit.add(int(n))
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (s *supervisor) attend(f wire.Frame, i wire.Inquiry) {
 func (s *supervisor) serves(stream uint32) bool { return s.now != nil && s.now.stream == stream }
 
 func (s *supervisor) start(stream uint32) {
-	job, err := wire.DecodeJob(s.job)
+	job, err := wire.Decode[wire.Job](s.job)
 	s.job = nil
 	if err == nil {
 		s.now, err = begin(s.out, stream, job, s.changes)
@@ -87,7 +87,7 @@ func (s *supervisor) start(stream uint32) {
 	if err != nil {
 		s.now = nil
 		refusal := wire.Refusal{Reason: reasonOf(err, wire.Unfit), Text: err.Error()}
-		_ = s.out.Send(wire.Frame{Kind: wire.Refused, Stream: stream, Payload: refusal.Encode()})
+		_ = s.out.Send(wire.Frame{Kind: wire.Refused, Stream: stream, Payload: wire.Encode(refusal)})
 	}
 }
 

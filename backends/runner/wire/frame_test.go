@@ -82,38 +82,38 @@ func TestALongMessageIsFramesOfWhichTheLastIsMarked(t *testing.T) {
 }
 
 func FuzzDecoding(f *testing.F) {
-	f.Add(wire.Job{Argv: []string{"a", "b"}, Env: []string{"X=1"}, Dir: "/"}.Encode())
-	f.Add(wire.End{Code: 3, Dir: "/workspace", Dropped: 1 << 40}.Encode())
-	f.Add(wire.Greeting{Version: wire.Version, Nonce: "n", Linger: 1,
-		Processes: []wire.Known{{Tag: "p", Over: true, End: wire.End{Code: 1}}}}.Encode())
-	f.Add(wire.Inquiry{Tag: "p", Asker: 7, Offset: 9, Most: 5, Data: []byte("x")}.Encode())
+	f.Add(wire.Encode(wire.Job{Argv: []string{"a", "b"}, Env: []string{"X=1"}, Dir: "/"}))
+	f.Add(wire.Encode(wire.End{Code: 3, Dir: "/workspace", Dropped: 1 << 40}))
+	f.Add(wire.Encode(wire.Greeting{Version: wire.Version, Nonce: "n", Linger: 1,
+		Processes: []wire.Known{{Tag: "p", Over: true, End: wire.End{Code: 1}}}}))
+	f.Add(wire.Encode(wire.Inquiry{Tag: "p", Asker: 7, Offset: 9, Most: 5, Data: []byte("x")}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if job, err := wire.DecodeJob(b); err == nil {
-			again, err := wire.DecodeJob(job.Encode())
+		if job, err := wire.Decode[wire.Job](b); err == nil {
+			again, err := wire.Decode[wire.Job](wire.Encode(job))
 			if err != nil || !slices.Equal(again.Argv, job.Argv) || again.Dir != job.Dir {
 				t.Errorf("%+v became %+v, %v", job, again, err)
 			}
 		}
-		_, _ = wire.DecodeEnd(b)
-		if g, err := wire.DecodeGreeting(b); err == nil && g.Version == wire.Version {
-			again, err := wire.DecodeGreeting(g.Encode())
+		_, _ = wire.Decode[wire.End](b)
+		if g, err := wire.Decode[wire.Greeting](b); err == nil && g.Version == wire.Version {
+			again, err := wire.Decode[wire.Greeting](wire.Encode(g))
 			if err != nil || again.Nonce != g.Nonce || again.Linger != g.Linger || !slices.Equal(again.Processes, g.Processes) {
 				t.Errorf("%+v became %+v, %v", g, again, err)
 			}
 		}
-		_, _ = wire.DecodeKnown(b)
+		_, _ = wire.Decode[wire.Known](b)
 		_, _ = wire.DecodeTerms(b)
-		_, _ = wire.DecodeInquiry(b)
-		_, _ = wire.DecodePiece(b)
-		_, _ = wire.DecodeRefusal(b)
+		_, _ = wire.Decode[wire.Inquiry](b)
+		_, _ = wire.Decode[wire.Piece](b)
+		_, _ = wire.Decode[wire.Refusal](b)
 		received(b)
 	})
 }
 
 func TestARefusalFitsInAFrameWhateverItQuotes(t *testing.T) {
 	t.Parallel()
-	text := wire.Refusal{Reason: wire.Unfit, Text: strings.Repeat("x", 2*wire.MaxPayload)}.Encode()
-	if r, err := wire.DecodeRefusal(text); err != nil || r.Reason != wire.Unfit || len(r.Text) == 0 || len(text) > wire.MaxPayload {
+	text := wire.Encode(wire.Refusal{Reason: wire.Unfit, Text: strings.Repeat("x", 2*wire.MaxPayload)})
+	if r, err := wire.Decode[wire.Refusal](text); err != nil || r.Reason != wire.Unfit || len(r.Text) == 0 || len(text) > wire.MaxPayload {
 		t.Errorf("got %d bytes of text in %d, error %v", len(r.Text), len(text), err)
 	}
 }

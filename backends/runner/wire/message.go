@@ -119,215 +119,97 @@ type Files struct {
 	Paths []string
 }
 
-// Encode writes the greeting.
-func (g Greeting) Encode() []byte {
-	var e encoder
-	e.number(int64(g.Version))
-	e.text(g.Nonce)
-	e.number(int64(g.Linger))
-	e.number(int64(len(g.Processes)))
-	for _, k := range g.Processes {
-		e.known(k)
+// Digests is the payload of a [Digested]: those of the files that were asked for.
+type Digests []string
+
+// Number is the payload of a [Credit] and a [Counted].
+type Number int
+
+// The parts of each message, in the order in which they are sent.
+
+// Later versions may append to a greeting, and of another version's nothing but version
+// and nonce is read.
+func (g *Greeting) parts(c *codec) {
+	number(c, &g.Version)
+	c.text(&g.Nonce)
+	if g.Version == Version {
+		number(c, &g.Linger)
+		list(c, &g.Processes, func(k *Known) { k.parts(c) })
 	}
-	return e.buf
+	c.ignoreRest()
 }
 
-// DecodeGreeting reads what Encode wrote; later versions may append to it, and of
-// another version's nothing but version and nonce is read.
-func DecodeGreeting(b []byte) (Greeting, error) {
-	d := decoder{rest: b}
-	g := Greeting{Version: uint32(d.number()), Nonce: d.text()}
-	if g.Version != Version {
-		return g, d.err
-	}
-	g.Linger = time.Duration(d.number())
-	for n := d.count(); n > 0; n-- {
-		g.Processes = append(g.Processes, d.known())
-	}
-	return g, d.err
+func (k *Known) parts(c *codec) {
+	c.text(&k.Tag)
+	c.bool(&k.Over)
+	k.End.parts(c)
 }
 
-// Encode writes what is known.
-func (k Known) Encode() []byte {
-	var e encoder
-	e.known(k)
-	return e.buf
+func (t *Terms) parts(c *codec) {
+	number(c, &t.Timeout)
+	c.bool(&t.Reap)
+	number(c, &t.Mode)
+	c.text(&t.Tag)
 }
 
-// DecodeKnown reads what Encode wrote.
-func DecodeKnown(b []byte) (Known, error) {
-	d := decoder{rest: b}
-	k := d.known()
-	return k, d.end()
-}
-
-func (e *encoder) known(k Known) {
-	e.text(k.Tag)
-	e.bool(k.Over)
-	e.end(k.End)
-}
-
-func (d *decoder) known() Known { return Known{Tag: d.text(), Over: d.bool(), End: d.ended()} }
-
-// Encode writes the job.
-func (j Job) Encode() []byte {
-	var e encoder
-	e.number(int64(j.Timeout))
-	e.bool(j.Reap)
-	e.number(int64(j.Mode))
-	e.text(j.Tag)
-	e.bool(j.Input)
-	e.number(int64(j.Head))
-	e.number(int64(j.Tail))
-	e.text(j.Dir)
-	e.list(j.Argv)
-	e.list(j.Env)
-	return e.buf
-}
-
-// DecodeJob reads what Encode wrote.
-func DecodeJob(b []byte) (Job, error) {
-	d := decoder{rest: b}
-	j := Job{
-		Terms: d.terms(), Input: d.bool(),
-		Head: int(d.number()), Tail: int(d.number()),
-		Dir: d.text(), Argv: d.list(), Env: d.list(),
-	}
-	return j, d.end()
+func (j *Job) parts(c *codec) {
+	j.Terms.parts(c)
+	c.bool(&j.Input)
+	number(c, &j.Head)
+	number(c, &j.Tail)
+	c.text(&j.Dir)
+	list(c, &j.Argv, c.text)
+	list(c, &j.Env, c.text)
 }
 
 // DecodeTerms reads the beginning of a job.
-func DecodeTerms(b []byte) (Terms, error) {
-	d := decoder{rest: b}
-	t := d.terms()
-	return t, d.err
+func DecodeTerms(b []byte) (t Terms, err error) {
+	c := codec{buf: b, reading: true}
+	t.parts(&c)
+	return t, c.err
 }
 
-func (d *decoder) terms() Terms {
-	return Terms{Timeout: time.Duration(d.number()), Reap: d.bool(), Mode: Mode(d.number()), Tag: d.text()}
+func (i *Inquiry) parts(c *codec) {
+	c.text(&i.Tag)
+	number(c, &i.Asker)
+	number(c, &i.Offset)
+	number(c, &i.Most)
+	c.rest(&i.Data)
 }
 
-// Encode writes the inquiry.
-func (i Inquiry) Encode() []byte {
-	var e encoder
-	e.text(i.Tag)
-	e.number(int64(i.Asker))
-	e.number(i.Offset)
-	e.number(int64(i.Most))
-	e.buf = append(e.buf, i.Data...)
-	return e.buf
-}
-
-// DecodeInquiry reads what Encode wrote; the data is a part of b.
-func DecodeInquiry(b []byte) (Inquiry, error) {
-	d := decoder{rest: b}
-	i := Inquiry{Tag: d.text(), Asker: uint32(d.number()), Offset: d.number(), Most: int(d.number())}
-	i.Data = d.rest
-	return i, d.err
-}
-
-// Encode writes the piece.
-func (p Piece) Encode() []byte {
-	var e encoder
-	e.number(p.From)
-	e.number(p.Written)
-	e.buf = append(e.buf, p.Data...)
-	return e.buf
-}
-
-// DecodePiece reads what Encode wrote; the data is a part of b.
-func DecodePiece(b []byte) (Piece, error) {
-	d := decoder{rest: b}
-	p := Piece{From: d.number(), Written: d.number()}
-	p.Data = d.rest
-	return p, d.err
+func (p *Piece) parts(c *codec) {
+	number(c, &p.From)
+	number(c, &p.Written)
+	c.rest(&p.Data)
 }
 
 // maxRefusal bounds the text of a refusal, so that it fits in a frame whatever it quotes.
 const maxRefusal = 1 << 10
 
-// Encode writes the refusal.
-func (r Refusal) Encode() []byte {
-	var e encoder
-	e.number(int64(r.Reason))
-	e.text(r.Text[:min(len(r.Text), maxRefusal)])
-	return e.buf
-}
-
-// DecodeRefusal reads what Encode wrote.
-func DecodeRefusal(b []byte) (Refusal, error) {
-	d := decoder{rest: b}
-	r := Refusal{Reason: Reason(d.number()), Text: d.text()}
-	return r, d.end()
-}
-
-// Encode writes the end.
-func (x End) Encode() []byte {
-	var e encoder
-	e.end(x)
-	return e.buf
-}
-
-// DecodeEnd reads what Encode wrote.
-func DecodeEnd(b []byte) (End, error) {
-	d := decoder{rest: b}
-	x := d.ended()
-	return x, d.end()
-}
-
-func (e *encoder) end(x End) {
-	e.number(int64(x.Code))
-	e.bool(x.TimedOut)
-	e.bool(x.Interrupted)
-	e.bool(x.Lost)
-	e.bool(x.Starved)
-	e.number(x.Dropped)
-	e.text(x.Dir)
-	e.number(int64(x.Took))
-}
-
-func (d *decoder) ended() End {
-	return End{
-		Code: int(d.number()), TimedOut: d.bool(), Interrupted: d.bool(), Lost: d.bool(), Starved: d.bool(),
-		Dropped: d.number(), Dir: d.text(), Took: time.Duration(d.number()),
+func (r *Refusal) parts(c *codec) {
+	if !c.reading {
+		r.Text = r.Text[:min(len(r.Text), maxRefusal)]
 	}
+	number(c, &r.Reason)
+	c.text(&r.Text)
 }
 
-// Encode writes the paths.
-func (f Files) Encode() []byte {
-	var e encoder
-	e.text(f.Dir)
-	e.list(f.Paths)
-	return e.buf
+func (x *End) parts(c *codec) {
+	number(c, &x.Code)
+	c.bool(&x.TimedOut)
+	c.bool(&x.Interrupted)
+	c.bool(&x.Lost)
+	c.bool(&x.Starved)
+	number(c, &x.Dropped)
+	c.text(&x.Dir)
+	number(c, &x.Took)
 }
 
-// DecodeFiles reads what Encode wrote.
-func DecodeFiles(b []byte) (Files, error) {
-	d := decoder{rest: b}
-	f := Files{Dir: d.text(), Paths: d.list()}
-	return f, d.end()
+func (f *Files) parts(c *codec) {
+	c.text(&f.Dir)
+	list(c, &f.Paths, c.text)
 }
 
-// EncodeDigests writes the payload of Digested.
-func EncodeDigests(digests []string) []byte {
-	var e encoder
-	e.list(digests)
-	return e.buf
-}
+func (d *Digests) parts(c *codec) { list(c, (*[]string)(d), c.text) }
 
-// DecodeDigests reads what EncodeDigests wrote.
-func DecodeDigests(b []byte) ([]string, error) {
-	d := decoder{rest: b}
-	digests := d.list()
-	return digests, d.end()
-}
-
-// EncodeNumber writes the payload of Credit and Counted.
-func EncodeNumber(n int) []byte { return binary.AppendVarint(nil, int64(n)) }
-
-// DecodeNumber reads what EncodeNumber wrote.
-func DecodeNumber(b []byte) (int, error) {
-	d := decoder{rest: b}
-	n := int(d.number())
-	return n, d.end()
-}
+func (n *Number) parts(c *codec) { number(c, n) }
