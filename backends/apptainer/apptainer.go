@@ -76,7 +76,8 @@ type Backend struct {
 	cfg     Config
 	program string
 	images  images
-	works   works
+	// works are the names of the folders in which something is made now.
+	works backends.Opening
 	// settling is held while what all sandboxes see is made.
 	settling sync.Mutex
 }
@@ -197,7 +198,7 @@ func isOption(word string) bool { return strings.HasPrefix(word, "--") || word =
 func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (int, error) {
 	n, err := cgroup.Sweep(ctx)
 	if err == nil {
-		err = b.works.sweep(b.path(worksFolder))
+		err = b.sweepWorks()
 	}
 	if err != nil {
 		return n, fmt.Errorf("%w: sweeping: %w", backends.ErrUnavailable, err)

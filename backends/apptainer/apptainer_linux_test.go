@@ -67,24 +67,6 @@ func TestConformanceForAnUnprivilegedUser(t *testing.T) {
 
 func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
 
-func run(t *testing.T, b backends.Backend, spec backends.Spec, script string) string {
-	t.Helper()
-	sandbox, err := b.Open(context.Background(), spec)
-	backendtest.Must(t, err)
-	defer sandbox.Close(context.Background())
-	return said(t, sandbox, script)
-}
-
-func said(t *testing.T, sandbox backends.Sandbox, script string) string {
-	t.Helper()
-	var out strings.Builder
-	cmd := backends.Command{Argv: []string{"/bin/bash", "-c", script}, HeadBytes: 1 << 16}
-	if _, err := sandbox.Run(context.Background(), cmd, func(p []byte) { out.Write(p) }); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
 // hostile are variables by which the program would let something in: those for the
 // inside it lets in whatever it is told, and by others it takes options.
 func hostile(t *testing.T, folder string) {
@@ -104,7 +86,8 @@ func leaksNothing(t *testing.T, b backends.Backend) {
 	sandbox, err := b.Open(context.Background(), spec)
 	backendtest.Must(t, err)
 	defer sandbox.Close(context.Background())
-	if out := said(t, sandbox, `ls -d /leaked 2>/dev/null; grep -c . /proc/self/environ >/dev/null; env | grep -i leaked; grep -l `+
+	if out := backendtest.Output(t, sandbox, `ls -d /leaked 2>/dev/null; grep -c . /proc/self/environ >/dev/null; env | grep -i leaked; `+
+		`grep -l `+
 		`leaked-value /proc/[0-9]*/environ 2>/dev/null; echo end`); out != "end\n" {
 		t.Errorf("inside is %s", out)
 	}
@@ -177,7 +160,8 @@ func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/data", ReadOnly: true}}
 	b := onStandIn(t, func(c *apptainer.Config) { c.MountsAllowed = []string{shown} })
-	if out := run(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'"); out != "shown read-only\n" {
+	out := backendtest.Once(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'")
+	if out != "shown read-only\n" {
 		t.Errorf("said %q", out)
 	}
 }
@@ -185,7 +169,7 @@ func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 func TestAWritableRootKeepsItsShareOfTheDisk(t *testing.T) {
 	wanted := spec
 	wanted.DiskMB, wanted.ReadOnly = 64, false
-	if out := run(t, onStandIn(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big"); out != "4194304\n" {
+	if out := backendtest.Once(t, onStandIn(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big"); out != "4194304\n" {
 		t.Errorf("a file on it may have %s bytes", out)
 	}
 }
@@ -228,12 +212,7 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 				b = backend(t, program, "", c.change)
 			}
 			err := b.Ready(t.Context())
-			switch {
-			case c.fault == "" && err != nil:
-				t.Errorf("not ready: %v", err)
-			case c.fault != "" && (!errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.fault)):
-				t.Errorf("error is %v, want one that wraps ErrUnavailable and speaks of %q", err, c.fault)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.fault)
 		})
 	}
 }
@@ -275,7 +254,7 @@ func TestASweepThrowsAwayWhatWasBeingMade(t *testing.T) {
 	if works, err := os.ReadDir(filepath.Join(folder, "works")); err != nil || len(works) != 1 || works[0].Name() == "123" {
 		t.Errorf("left are %v, %v, want the one of the sandbox", works, err)
 	}
-	if out := said(t, sandbox, "echo fine"); out != "fine\n" {
+	if out := backendtest.Output(t, sandbox, "echo fine"); out != "fine\n" {
 		t.Errorf("it said %q", out)
 	}
 	backendtest.NoError(t, sandbox.Close(context.Background()))

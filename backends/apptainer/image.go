@@ -213,16 +213,16 @@ func (b *Backend) copied(ctx context.Context, path string, file *os.File) (strin
 // work makes a SIF file in a folder that is then thrown away, and keeps what it
 // holds.
 func (b *Backend) work(ctx context.Context, name string, bring func(into, folder string) error) (string, error) {
-	folder, err := b.works.begin(b.path(worksFolder))
+	folder, end, err := b.begin()
 	if err != nil {
 		return "", err
 	}
 	made := filepath.Join(folder, "image.sif")
 	if err := bring(made, folder); err != nil {
-		return "", errors.Join(err, b.works.end(folder))
+		return "", errors.Join(err, end())
 	}
 	digest, err := b.store(ctx, name, made)
-	return digest, errors.Join(err, b.works.end(folder))
+	return digest, errors.Join(err, end())
 }
 
 func copyTo(ctx context.Context, path string, from io.Reader) error {

@@ -59,7 +59,7 @@ func TestAnImageIsWhatItWasWhateverBecomesOfItsFile(t *testing.T) {
 	for image, want := range map[string]string{first: "first", second: "second, and longer"} {
 		wanted := spec
 		wanted.Image = image
-		if out := run(t, b, wanted, "cat /mark"); out != want {
+		if out := backendtest.Once(t, b, wanted, "cat /mark"); out != want {
 			t.Errorf("%s holds %q, want %q", image, out, want)
 		}
 	}

@@ -45,11 +45,10 @@ func (b *Backend) open(ctx context.Context, spec backends.Spec, image string) (b
 	if err != nil {
 		return nil, err
 	}
-	folder, err := b.works.begin(b.path(worksFolder))
+	folder, leave, err := b.begin()
 	if err != nil {
 		return nil, fmt.Errorf("%w: making a folder: %w", backends.ErrUnavailable, err)
 	}
-	leave := func() error { return b.works.end(folder) }
 	opened, err := limits.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (*runner.Child, error) {
 		return b.launch(ctx, place{spec: spec, image: image, runner: program, events: group.Events()}, folder, group)
 	})

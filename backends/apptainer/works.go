@@ -4,50 +4,33 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"sync"
 )
 
-// works are the folders in which something is made now, an image or what the program
-// needs for a sandbox.
-type works struct {
-	mu   sync.Mutex
-	open map[string]bool
-}
-
-// begin makes a folder that no sweep takes until it is ended.
-func (w *works) begin(in string) (folder string, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if folder, err = os.MkdirTemp(in, ""); err != nil {
-		return "", err
+// begin makes a folder in which something is made now, an image or what the program needs
+// for a sandbox. No sweep takes it until it is ended.
+func (b *Backend) begin() (folder string, end func() error, err error) {
+	name, done := b.works.Name("")
+	folder = b.path(worksFolder, name)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		done()
+		return "", nil, err
 	}
-	if w.open == nil {
-		w.open = map[string]bool{}
-	}
-	w.open[folder] = true
-	return folder, nil
+	return folder, func() error {
+		done()
+		return os.RemoveAll(folder)
+	}, nil
 }
 
-func (w *works) end(folder string) error {
-	w.mu.Lock()
-	delete(w.open, folder)
-	w.mu.Unlock()
-	return os.RemoveAll(folder)
-}
-
-// sweep removes the folders that nobody of this process uses.
-func (w *works) sweep(in string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	entries, err := os.ReadDir(in)
+// sweepWorks removes the folders that this process does not use.
+func (b *Backend) sweepWorks() error {
+	entries, err := os.ReadDir(b.path(worksFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var faults []error
 	for _, entry := range entries {
-		if folder := filepath.Join(in, entry.Name()); !w.open[folder] {
-			faults = append(faults, os.RemoveAll(folder))
+		if !b.works.Has(entry.Name()) {
+			faults = append(faults, os.RemoveAll(b.path(worksFolder, entry.Name())))
 		}
 	}
 	return errors.Join(faults...)

@@ -281,9 +281,7 @@ func reuse(t *testing.T, b box) {
 	if now := openHere(t); now > before+10 {
 		t.Errorf("this process had %d files open after %d commands, and %d after %d", before, times/2, now, times)
 	}
-	if n := b.alive(); n != 0 {
-		t.Errorf("%d processes are left", n)
-	}
+	b.noneAlive()
 	b.run(argv("rm", file))
 }
 
@@ -310,7 +308,5 @@ func fifty(t *testing.T, b box) {
 		})
 	}
 	all.Wait()
-	if n := b.alive(); n != 0 {
-		t.Errorf("%d processes are left", n)
-	}
+	b.noneAlive()
 }

@@ -81,9 +81,7 @@ func floods(t *testing.T, b box) {
 				t.Errorf("of %d %s, where %d processes are allowed, none was refused: %s (%+v)", 2*attacked.spec.PIDs, kind,
 					attacked.spec.PIDs, out, exit)
 			}
-			if n := attacked.alive(); n != 0 {
-				t.Errorf("%d processes are left", n)
-			}
+			attacked.in(t).noneAlive()
 			attacked.in(t).says("echo fine", "fine\n")
 		})
 	}
@@ -214,9 +212,7 @@ func forkBomb(t *testing.T, b box) {
 		if exit, _ := b.run(cmd); !exit.TimedOut && exit.Code == 0 {
 			t.Errorf("ended as %+v", exit)
 		}
-		if n := b.alive(); n != 0 {
-			t.Errorf("%d processes are left", n)
-		}
+		b.noneAlive()
 	}
 	if _, out := b.run(argv("python3", "-c", fmt.Sprintf(`
 import os, time

@@ -135,24 +135,16 @@ func onThisKernel(c Config, _ backends.Backend) string {
 	return unless(!c.Remote, "it shows on the kernel that the sandbox is on only")
 }
 
-func networkless(c Config, _ backends.Backend) string {
-	return unless(c.Spec.Network == "none", "it cannot do without a network")
-}
+var (
+	networkless       = asking(func(s backends.Spec) bool { return s.Network == "none" }, "it cannot do without a network")
+	readOnlyRoot      = asking(func(s backends.Spec) bool { return s.ReadOnly }, "its root cannot be made read-only")
+	boundedProcessors = asking(func(s backends.Spec) bool { return s.CPUs > 0 }, "it cannot bound processors")
+	boundedProcesses  = asking(func(s backends.Spec) bool { return s.PIDs > 0 }, "it cannot bound processes")
+	boundedMemory     = asking(func(s backends.Spec) bool { return s.MemoryMB > 0 }, "it cannot bound memory")
+)
 
-func readOnlyRoot(c Config, _ backends.Backend) string {
-	return unless(c.Spec.ReadOnly, "its root cannot be made read-only")
-}
-
-func boundedProcessors(c Config, _ backends.Backend) string {
-	return unless(c.Spec.CPUs > 0, "it cannot bound processors")
-}
-
-func boundedProcesses(c Config, _ backends.Backend) string {
-	return unless(c.Spec.PIDs > 0, "it cannot bound processes")
-}
-
-func boundedMemory(c Config, _ backends.Backend) string {
-	return unless(c.Spec.MemoryMB > 0, "it cannot bound memory")
+func asking(met func(backends.Spec) bool, reason string) condition {
+	return func(c Config, _ backends.Backend) string { return unless(met(c.Spec), reason) }
 }
 
 func unless(met bool, reason string) string {
@@ -173,6 +165,12 @@ type box struct {
 
 func open(t testing.TB, cfg *Config, backend backends.Backend, spec backends.Spec) box {
 	t.Helper()
+	return box{Opened(t, backend, spec), t, cfg, backend, spec}
+}
+
+// Opened opens a sandbox that is closed with the test.
+func Opened(t testing.TB, backend backends.Backend, spec backends.Spec) backends.Sandbox {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	sandbox, err := backend.Open(ctx, spec)
@@ -184,7 +182,23 @@ func open(t testing.TB, cfg *Config, backend backends.Backend, spec backends.Spe
 			t.Errorf("closing a sandbox: %v", err)
 		}
 	})
-	return box{sandbox, t, cfg, backend, spec}
+	return sandbox
+}
+
+// Output runs a script that the sandbox must not fail, and returns what it says.
+func Output(t testing.TB, sandbox backends.Sandbox, script string) string {
+	t.Helper()
+	_, out := box{Sandbox: sandbox, t: t}.run(shell(script))
+	return out
+}
+
+// Once runs a script in a sandbox of its own, which is closed after it.
+func Once(t testing.TB, backend backends.Backend, spec backends.Spec, script string) string {
+	t.Helper()
+	sandbox, err := backend.Open(context.Background(), spec)
+	Must(t, err)
+	defer func() { NoError(t, sandbox.Close(context.Background())) }()
+	return Output(t, sandbox, script)
 }
 
 // another opens one more sandbox of the same backend.
@@ -249,6 +263,13 @@ func (b box) alive() int {
 		b.t.Fatalf("counting what is alive: %v", err)
 	}
 	return n
+}
+
+func (b box) noneAlive() {
+	b.t.Helper()
+	if n := b.alive(); n != 0 {
+		b.t.Errorf("%d processes are counted, want none", n)
+	}
 }
 
 // marker is a number that no other process on this machine has among its

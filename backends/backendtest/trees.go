@@ -68,9 +68,7 @@ func (b box) nothingLeft(t *testing.T, marker string) {
 	if pids := b.marked(marker); len(pids) > 0 {
 		t.Errorf("processes %v are left", pids)
 	}
-	if n := b.alive(); n != 0 {
-		t.Errorf("%d processes are counted", n)
-	}
+	b.noneAlive()
 }
 
 func interrupts(t *testing.T, b box) {

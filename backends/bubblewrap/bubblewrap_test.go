@@ -86,8 +86,8 @@ func TestTheBoundOfAWorkspaceIsKeptOrRefused(t *testing.T) {
 	b := backend(t)
 	accepting := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"disk_mb"} })
 	for _, b := range []*bubblewrap.Backend{b, accepting} {
-		run(t, b, bounded("disk", 64), "echo on a disk >file")
-		run(t, b, bounded("folder", 0), "echo in a folder >file")
+		backendtest.Once(t, b, bounded("disk", 64), "echo on a disk >file")
+		backendtest.Once(t, b, bounded("folder", 0), "echo in a folder >file")
 	}
 	for _, c := range []struct {
 		name, said string
@@ -108,7 +108,7 @@ func TestTheBoundOfAWorkspaceIsKeptOrRefused(t *testing.T) {
 				err != nil {
 				t.Errorf("Open says %v, want a refusal that names disk_mb: %v", err, c.refused)
 			}
-			if out := run(t, accepting, c.spec, "cat file"); out != c.said {
+			if out := backendtest.Once(t, accepting, c.spec, "cat file"); out != c.said {
 				t.Errorf("where missing bounds are accepted, it says %q", out)
 			}
 		})
@@ -123,7 +123,7 @@ func TestAMissingLimitIsRefusedUnlessItIsAccepted(t *testing.T) {
 		!strings.Contains(err.Error(), "disk_mb") {
 		t.Errorf("error is %v, want one that wraps ErrUnsupported and names disk_mb", err)
 	}
-	if out := run(t, accepting, bounded("w", 64), "echo kept >file; cat file"); out != "kept\n" {
+	if out := backendtest.Once(t, accepting, bounded("w", 64), "echo kept >file; cat file"); out != "kept\n" {
 		t.Errorf("said %q", out)
 	}
 }
@@ -131,7 +131,7 @@ func TestAMissingLimitIsRefusedUnlessItIsAccepted(t *testing.T) {
 func TestAWritableRootKeepsItsShareOfTheDisk(t *testing.T) {
 	wanted := bounded("", 64)
 	wanted.ReadOnly = false
-	if out := run(t, backend(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big"); out != "4194304\n" {
+	if out := backendtest.Once(t, backend(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big"); out != "4194304\n" {
 		t.Errorf("a file on it may have %s bytes", out)
 	}
 }
@@ -140,7 +140,7 @@ func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
 	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	folder := stateDir(t)
 	b := backend(t, func(c *bubblewrap.Config) { c.StateDir = folder })
-	run(t, b, bounded("w", 64), "true")
+	backendtest.Once(t, b, bounded("w", 64), "true")
 	disks, err := filepath.Glob(filepath.Join(folder, "disks", "*"))
 	if err != nil || len(disks) != 1 {
 		t.Fatalf("the disks are %v, %v", disks, err)
@@ -152,7 +152,7 @@ func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
 	if names, err := b.Workspaces(t.Context(), spec.Owner); err != nil || !slices.Equal(names, []string{"w"}) {
 		t.Errorf("the workspaces are %v, %v", names, err)
 	}
-	if out := run(t, b, bounded("w", 64), "ls -A"); out != "" {
+	if out := backendtest.Once(t, b, bounded("w", 64), "ls -A"); out != "" {
 		t.Errorf("it holds %s", out)
 	}
 	backendtest.NoError(t, b.RemoveWorkspace(t.Context(), spec.Owner, "w"))
@@ -178,9 +178,7 @@ func TestWhatNamespacesCannotDoIsRefusedByName(t *testing.T) {
 			wanted := spec
 			c.change(&wanted)
 			_, err := backend(t).Open(context.Background(), wanted)
-			if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), c.field) {
-				t.Errorf("error is %v, want one that wraps ErrUnsupported and names %s", err, c.field)
-			}
+			backendtest.Fault(t, err, backends.ErrUnsupported, c.field)
 		})
 	}
 }
@@ -208,12 +206,7 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 			backendtest.Runner(t)
 			t.Setenv("PATH", c.path)
 			err := backend(t, c.change).Ready(t.Context())
-			switch {
-			case c.fault == "" && err != nil:
-				t.Errorf("not ready: %v", err)
-			case c.fault != "" && (!errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.fault)):
-				t.Errorf("error is %v, want one that wraps ErrUnavailable and speaks of %q", err, c.fault)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.fault)
 		})
 	}
 }
@@ -243,7 +236,8 @@ func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/data", ReadOnly: true}}
 	b := backend(t, func(c *bubblewrap.Config) { c.MountsAllowed = []string{shown} })
-	if out := run(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'"); out != "shown read-only\n" {
+	out := backendtest.Once(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'")
+	if out != "shown read-only\n" {
 		t.Errorf("said %q", out)
 	}
 }
@@ -259,20 +253,7 @@ func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: "/usr", Target: "/usr", ReadOnly: true}}
 	b := backend(t, func(c *bubblewrap.Config) { c.Root, c.MountsAllowed = root, []string{"/usr"} })
-	if out := run(t, b, wanted, "cd /; echo *"); out != "bin dev etc home lib lib64 opt proc run tmp usr var workspace\n" {
+	if out := backendtest.Once(t, b, wanted, "cd /; echo *"); out != "bin dev etc home lib lib64 opt proc run tmp usr var workspace\n" {
 		t.Errorf("its root holds %q", out)
 	}
-}
-
-func run(t *testing.T, b backends.Backend, spec backends.Spec, script string) string {
-	t.Helper()
-	sandbox, err := b.Open(context.Background(), spec)
-	backendtest.Must(t, err)
-	defer sandbox.Close(context.Background())
-	var out strings.Builder
-	cmd := backends.Command{Argv: []string{"/bin/bash", "-c", script}, HeadBytes: 1 << 16}
-	if _, err := sandbox.Run(context.Background(), cmd, func(p []byte) { out.Write(p) }); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
 }

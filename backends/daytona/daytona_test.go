@@ -1,7 +1,6 @@
 package daytona
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -33,20 +32,6 @@ func testSpec() backends.Spec {
 		Expires: time.Now().Add(time.Hour)}
 }
 
-func open(t testing.TB, b *Backend, spec backends.Spec) backends.Sandbox {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	opened, err := b.Open(ctx, spec)
-	backendtest.Must(t, err)
-	t.Cleanup(func() {
-		if err := opened.Close(context.Background()); err != nil {
-			t.Errorf("closing: %v", err)
-		}
-	})
-	return opened
-}
-
 // says runs a script and wants what it says.
 func says(t testing.TB, in backends.Sandbox, script, want string) {
 	t.Helper()
@@ -62,6 +47,6 @@ func says(t testing.TB, in backends.Sandbox, script, want string) {
 func TestACommandRunsInASandboxOfDaytona(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t, c)
-	in := open(t, b, testSpec())
+	in := backendtest.Opened(t, b, testSpec())
 	says(t, in, "id -u; pwd; env | grep -c DAYTONA; tty; true", "10000\n/workspace\n0\nnot a tty\n")
 }

@@ -130,13 +130,7 @@ func labels(spec backends.Spec) map[string]string {
 // longestLife bounds what a spec leaves open.
 const longestLife = 24 * time.Hour
 
-func expiry(spec backends.Spec) time.Time {
-	latest := time.Now().Add(longestLife)
-	if spec.Expires.IsZero() || spec.Expires.After(latest) {
-		return latest
-	}
-	return spec.Expires
-}
+func expiry(spec backends.Spec) time.Time { return spec.Ends(time.Now(), longestLife) }
 
 // specHash is equal for specs that one machine can serve.
 func specHash(spec backends.Spec) string {

@@ -110,7 +110,7 @@ func TestASandboxIsAskedForWithAllThatBoundsIt(t *testing.T) {
 	c := newCloud(t)
 	spec := testSpec()
 	spec.CPUs, spec.MemoryMB, spec.DiskMB = 2.5, 5*1024+100, 10*1024
-	in := open(t, testBackend(t, c, func(cfg *Config) { cfg.Target = "eu" }), spec)
+	in := backendtest.Opened(t, testBackend(t, c, func(cfg *Config) { cfg.Target = "eu" }), spec)
 	dto := c.find(in.ID()).dto
 	for key, want := range map[string]any{
 		"cpu": 2, "memory": 5, "disk": 10, "target": "eu", "user": "root", "public": false, "networkBlockAll": true,
@@ -141,7 +141,7 @@ func TestASnapshotsOwnLimitsMustBeWithinTheSpecs(t *testing.T) {
 	}
 	spec := testSpec()
 	spec.CPUs, spec.MemoryMB, spec.DiskMB = 2, 4096, 8192
-	says(t, open(t, b, spec), "echo hello", "hello\n")
+	says(t, backendtest.Opened(t, b, spec), "echo hello", "hello\n")
 	spec.MemoryMB = 2048
 	if _, err := b.Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "memory_mb") {
 		t.Errorf("a snapshot that is too large came to %v", err)
@@ -149,7 +149,7 @@ func TestASnapshotsOwnLimitsMustBeWithinTheSpecs(t *testing.T) {
 	spec.MemoryMB = 0
 	accepting := testBackend(t, c, func(cfg *Config) { cfg.Image, cfg.AcceptMissing = "ordinary", []string{cpus} })
 	spec.CPUs = 0.5
-	says(t, open(t, accepting, spec), "echo hello", "hello\n")
+	says(t, backendtest.Opened(t, accepting, spec), "echo hello", "hello\n")
 }
 
 func TestACommandWithANetworkIsLetRunWhereItsRightsAreAccepted(t *testing.T) {
@@ -157,7 +157,7 @@ func TestACommandWithANetworkIsLetRunWhereItsRightsAreAccepted(t *testing.T) {
 	b := testBackend(t, c, func(cfg *Config) { cfg.AcceptMissing = []string{toolbox} })
 	spec := testSpec()
 	spec.Network = "full"
-	in := open(t, b, spec)
+	in := backendtest.Opened(t, b, spec)
 	says(t, in, "echo hello", "hello\n")
 	if c.find(in.ID()).dto["networkBlockAll"] != false {
 		t.Error("its network is blocked")
@@ -185,9 +185,7 @@ func TestReadinessSaysWhatToSet(t *testing.T) {
 			b := testBackend(t, c, func(cfg *Config) { change(t, c, cfg) })
 			change(t, c, &b.cfg)
 			err := b.Ready(t.Context())
-			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), words) {
-				t.Errorf("it says %v, want %q", err, words)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, words)
 		})
 	}
 	c := newCloud(t)
@@ -222,7 +220,7 @@ func TestNeitherTheKeyNorAVariableIsToldToAnybodyElse(t *testing.T) {
 	b := testBackend(t, c)
 	log := new(written)
 	b.log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	in := open(t, b, testSpec())
+	in := backendtest.Opened(t, b, testSpec())
 	cmd := backends.Command{Argv: []string{"bash", "-c",
 		"echo ${#TOKEN}; cat /proc/*/cmdline /proc/*/environ 2>/dev/null | grep -c dtn_[4]e1c0ffee"}, Timeout: time.Minute,
 		HeadBytes: 1000, Env: map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret("sesame-4711")}}

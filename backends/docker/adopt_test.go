@@ -19,7 +19,7 @@ import (
 func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
 	spec := testSpec(t)
 	spec.Workspace, spec.Expires = "w", time.Now().Add(time.Hour)
-	first := open(t, testBackend(t), spec)
+	first := backendtest.Opened(t, testBackend(t), spec)
 	output(t, first, "echo kept >/tmp/note; echo too >/workspace/note")
 	_ = whileRunning(t, first, func() { abandon(first) })
 
@@ -42,7 +42,7 @@ func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
 func TestWhatRunsInTheBackgroundIsAdoptedToo(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	first := open(t, b, spec)
+	first := backendtest.Opened(t, b, spec)
 	if _, err := first.Start(t.Context(), shell("echo begun; read line; echo $line"), "p1"); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWhatRunsInTheBackgroundIsAdoptedToo(t *testing.T) {
 func TestASandboxThatNobodyAdoptsEndsWithAllThatRunsInIt(t *testing.T) {
 	b := testBackend(t)
 	b.linger = time.Second
-	sb := open(t, b, testSpec(t))
+	sb := backendtest.Opened(t, b, testSpec(t))
 	if _, err := sb.Start(t.Context(), shell("sleep 1000"), "p1"); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestOnlyWhatWasMadeForTheSpecIsAdopted(t *testing.T) {
 	b := testBackend(t)
 	made := testSpec(t)
 	made.Workspace, made.Expires = "w", time.Now().Add(time.Hour)
-	id := open(t, b, made).ID()
+	id := backendtest.Opened(t, b, made).ID()
 	for _, c := range []struct {
 		name   string
 		change func(*backends.Spec)
@@ -146,7 +146,7 @@ func TestWhatChangedSinceIsNotAdopted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := testBackend(t)
 			spec := testSpec(t)
-			id := open(t, b, spec).ID()
+			id := backendtest.Opened(t, b, spec).ID()
 			backendtest.Must(t, c.change(t.Context(), b, id))
 			if _, err := b.Adopt(t.Context(), id, spec); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("adopting says %v, want it to speak of %q", err, c.says)
@@ -161,7 +161,7 @@ func TestWhatChangedSinceIsNotAdopted(t *testing.T) {
 func TestASandboxIsAdoptedByItsIDOnly(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	id := open(t, b, spec).ID()
+	id := backendtest.Opened(t, b, spec).ID()
 	if _, err := b.Adopt(t.Context(), short(id), spec); err == nil {
 		t.Error("a part of its id was enough")
 	}
@@ -171,7 +171,8 @@ func TestASandboxWhoseTimeIsOverIsNotAdopted(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Expires = time.Now().Add(-time.Second)
-	if _, err := b.Adopt(t.Context(), open(t, b, spec).ID(), spec); err == nil || !strings.Contains(err.Error(), "its time is over") {
+	if _, err := b.Adopt(t.Context(), backendtest.Opened(t, b, spec).ID(), spec); err == nil ||
+		!strings.Contains(err.Error(), "its time is over") {
 		t.Errorf("adopting says %v", err)
 	}
 }
@@ -180,7 +181,7 @@ func TestASandboxWhoseTimeIsOverIsNotAdopted(t *testing.T) {
 func TestHalfAFrameOfTheFirstSidecarIsSurvived(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	sb := open(t, b, spec)
+	sb := backendtest.Opened(t, b, spec)
 	var frame bytes.Buffer
 	if err := wire.NewWriter(&frame).Send(wire.Frame{Kind: wire.Start, Stream: 1, Last: true,
 		Payload: make([]byte, wire.MaxPayload)}); err != nil {
@@ -212,7 +213,7 @@ func sayOnly(t *testing.T, b *Backend, id string, said []byte) {
 func TestASandboxIsAdoptedInTheMiddleOfWhatItsRunnerSays(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	sb := open(t, b, spec)
+	sb := backendtest.Opened(t, b, spec)
 	for range 10 {
 		first, flooded, ended := sb, make(chan struct{}), make(chan struct{})
 		go func() {

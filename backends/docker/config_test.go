@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -62,9 +61,7 @@ func TestWithoutAnEngine(t *testing.T) {
 	_, opening := b.Open(t.Context(), testSpec(t))
 	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening, "Resolve": resolving,
 		"Sweep": sweeping, "RemoveWorkspace": b.RemoveWorkspace(t.Context(), "x", "y")} {
-		if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "unix:///nowhere/engine.sock: start it") {
-			t.Errorf("%s says %v, want where the engine was looked for and what to do", what, err)
-		}
+		backendtest.Fault(t, err, backends.ErrUnavailable, "unix:///nowhere/engine.sock: start it")
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s says more than one line: %q", what, err)
 		}

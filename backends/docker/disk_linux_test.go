@@ -28,7 +28,7 @@ const fillWorkspace = "head -c 100M /dev/zero >big 2>/dev/null; stat -c %s big"
 
 func TestANamedWorkspaceHoldsNoMoreThanItsShareOfTheDisk(t *testing.T) {
 	b, spec := boundedBackend(t)
-	sb := open(t, b, spec)
+	sb := backendtest.Opened(t, b, spec)
 	if got := output(t, sb, "ls -A; stat -c '%u %a' ."); got != "10000 700\n" {
 		t.Errorf("a new workspace is %q, want nobody else's and empty", got)
 	}
@@ -44,18 +44,18 @@ func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
 	b, spec := boundedBackend(t)
 	other := spec
 	other.Workspace = "other"
-	first := open(t, b, spec)
+	first := backendtest.Opened(t, b, spec)
 	output(t, first, "echo kept >note")
 	if err := b.engine.ContainerKill(t.Context(), first.ID(), "KILL"); err != nil { // it stays, as what has the volume
 		t.Fatal(err)
 	}
-	if got := output(t, open(t, b, other), "ls -A"); got != "" {
+	if got := output(t, backendtest.Opened(t, b, other), "ls -A"); got != "" {
 		t.Errorf("another workspace holds %q", got)
 	}
 	unbounded := spec
 	unbounded.DiskMB = 0
 	for _, spec := range []backends.Spec{spec, unbounded} {
-		sb := open(t, b, spec)
+		sb := backendtest.Opened(t, b, spec)
 		if got := output(t, sb, "cat note"); got != "kept\n" {
 			t.Errorf("with disk_mb %d the next sandbox finds %q", spec.DiskMB, got)
 		}
@@ -70,7 +70,7 @@ func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
 
 func TestABoundedWorkspaceIsAdoptedWithItsSandbox(t *testing.T) {
 	b, spec := boundedBackend(t)
-	first := open(t, b, spec)
+	first := backendtest.Opened(t, b, spec)
 	output(t, first, "echo kept >note")
 	abandon(first)
 	if got := output(t, adopt(t, b, first.ID(), spec), "cat note"); got != "kept\n" {
@@ -80,7 +80,7 @@ func TestABoundedWorkspaceIsAdoptedWithItsSandbox(t *testing.T) {
 
 func TestNothingIsLeftOfABoundedWorkspace(t *testing.T) {
 	b, spec := boundedBackend(t)
-	sb := open(t, b, spec)
+	sb := backendtest.Opened(t, b, spec)
 	if left := linksIn(t, b.cfg.StateDir); len(left) > 0 {
 		t.Errorf("%v lead to a device that may become another's", left)
 	}
@@ -99,12 +99,12 @@ func TestNothingIsLeftOfABoundedWorkspace(t *testing.T) {
 
 func TestASweepSparesTheDisksOfWorkspaces(t *testing.T) {
 	b, spec := boundedBackend(t)
-	sb := open(t, b, spec)
+	sb := backendtest.Opened(t, b, spec)
 	output(t, sb, "echo kept >note")
 	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
 		t.Fatal(err)
 	}
-	if got := output(t, open(t, b, spec), "cat note"); got != "kept\n" {
+	if got := output(t, backendtest.Opened(t, b, spec), "cat note"); got != "kept\n" {
 		t.Errorf("after a sweep the workspace holds %q", got)
 	}
 }
@@ -124,11 +124,11 @@ func linksIn(t *testing.T, folder string) (links []string) {
 // A stopped container may be started by whoever may use the engine.
 func TestAStoppedSandboxThatIsStartedAgainMountsNobodysDisk(t *testing.T) {
 	b, spec := boundedBackend(t)
-	stopped := open(t, b, spec)
+	stopped := backendtest.Opened(t, b, spec)
 	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	other := spec
 	other.Workspace = "other"
-	open(t, b, other) // which may get the device that the first had
+	backendtest.Opened(t, b, other) // which may get the device that the first had
 	if err := b.engine.ContainerStart(context.Background(), stopped.ID(), container.StartOptions{}); err == nil {
 		t.Error("it was started with whatever its device is now")
 	}

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 )
 
 func TestWhatACommandFindsInside(t *testing.T) {
-	sb := open(t, testBackend(t), testSpec(t))
+	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
 	for _, c := range []struct{ name, script, want string }{
 		{"it is nobody in particular", "id -u; id -g; id -G", "10000\n10000\n10000\n"},
 		{"it has no capability and can get none", "grep -E '^Cap(Prm|Eff|Bnd|Amb)' /proc/self/status | cut -f2 | sort -u",
@@ -44,7 +43,7 @@ func TestWhatACommandFindsInside(t *testing.T) {
 }
 
 func TestNobodyInsideCanReachTheRunner(t *testing.T) {
-	sb := open(t, testBackend(t), testSpec(t))
+	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
 	// The runner is process 1, its supervisors are the same program started anew.
 	const runners = `for p in /proc/[0-9]*; do case "$(cat $p/comm 2>/dev/null)" in runner|exe) echo $p;; esac; done`
 	found := strings.Fields(output(t, sb, runners))
@@ -83,7 +82,7 @@ sys.exit(ctypes.CDLL(None).syscall(438, fd, 1, 0) < 0)"`},
 
 func TestTheEngineIsToldNoVariable(t *testing.T) {
 	b := testBackend(t)
-	sb := open(t, b, testSpec(t))
+	sb := backendtest.Opened(t, b, testSpec(t))
 	const value = "correct-horse-battery-staple"
 	command := shell(`test "$TOKEN" = ` + value + ` && echo has it`)
 	command.Env = map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret(value)}
@@ -101,7 +100,7 @@ func TestWhatTheEngineIsTold(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Workspace, spec.Expires = "w", time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	got, err := b.engine.ContainerInspect(t.Context(), open(t, b, spec).ID())
+	got, err := b.engine.ContainerInspect(t.Context(), backendtest.Opened(t, b, spec).ID())
 	backendtest.Must(t, err)
 	for what, ok := range map[string]bool{
 		"a name that tells whose it is": strings.HasPrefix(got.Name, "/bailiff-"),
@@ -145,17 +144,6 @@ func mounted(c container.InspectResponse, target string) container.MountPoint {
 		}
 	}
 	return container.MountPoint{RW: true}
-}
-
-// open opens a sandbox that is closed at the end of the test.
-func open(t testing.TB, b *Backend, spec backends.Spec) backends.Sandbox {
-	t.Helper()
-	sb, err := b.Open(t.Context(), spec)
-	backendtest.Must(t, err)
-	t.Cleanup(func() {
-		backendtest.NoError(t, sb.Close(context.Background()))
-	})
-	return sb
 }
 
 func shell(script string) backends.Command {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -75,9 +74,7 @@ func TestAnImageThatCannotBeHadIsOneClearSentence(t *testing.T) {
 			b := imagesOnly(t)
 			b.cfg.Image = ""
 			_, err := b.Resolve(t.Context(), c.image)
-			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("error is %v, want one sentence with %q", err, c.says)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.says) || strings.Contains(err.Error(), "\n")
 			if c.image == "" {
 				return
 			}

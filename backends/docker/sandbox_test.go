@@ -25,16 +25,16 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	named.Workspace = "agent:main:telegram:dm:42"
 
 	for _, spec := range []backends.Spec{named, unnamed} {
-		sb := open(t, b, spec)
+		sb := backendtest.Opened(t, b, spec)
 		output(t, sb, "echo kept >/workspace/note")
 		backendtest.Must(t, sb.Close(t.Context()))
 	}
 	const read = "cat /workspace/note 2>/dev/null; stat -c '%u %a' /workspace"
-	again := open(t, b, named)
+	again := backendtest.Opened(t, b, named)
 	if got, want := output(t, again, read), "kept\n10000 700\n"; got != want {
 		t.Errorf("the named workspace holds %q, want %q", got, want)
 	}
-	if got := output(t, open(t, b, unnamed), "ls -A /workspace"); got != "" {
+	if got := output(t, backendtest.Opened(t, b, unnamed), "ls -A /workspace"); got != "" {
 		t.Errorf("an unnamed workspace holds %q, want nothing", got)
 	}
 
@@ -45,7 +45,7 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	for range 2 { // the second time there is none, which is no fault
 		backendtest.Must(t, b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace))
 	}
-	if got, want := output(t, open(t, b, named), read), "10000 700\n"; got != want {
+	if got, want := output(t, backendtest.Opened(t, b, named), read), "10000 700\n"; got != want {
 		t.Errorf("after its removal the workspace holds %q, want %q", got, want)
 	}
 }
@@ -98,7 +98,7 @@ func TestWorkspacesBelongToTheirOwner(t *testing.T) {
 
 func TestClosing(t *testing.T) {
 	b := testBackend(t)
-	sb := open(t, b, testSpec(t))
+	sb := backendtest.Opened(t, b, testSpec(t))
 	for range 2 {
 		backendtest.Must(t, sb.Close(t.Context()))
 	}
@@ -116,9 +116,9 @@ func TestSweeping(t *testing.T) {
 	spec, foreign := testSpec(t), testSpec(t)
 	foreign.Owner += "-other"
 	t.Cleanup(func() { removeAll(t, foreign.Owner) })
-	kept, left, other := open(t, b, spec), open(t, b, spec), open(t, b, foreign)
+	kept, left, other := backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec), backendtest.Opened(t, b, foreign)
 	neverStarted := created(t, b, "bailiff-never-"+backends.Digest(spec.Owner), spec)
-	stopped := open(t, b, spec)
+	stopped := backendtest.Opened(t, b, spec)
 	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	beingOpened, done := b.opening.Name("bailiff-")
 	defer done()
@@ -144,7 +144,7 @@ func TestSweepingRemovesWhatIsPastItsTimeWhoeverMadeIt(t *testing.T) {
 	foreign.Owner += "-gone"
 	t.Cleanup(func() { removeAll(t, foreign.Owner) })
 	foreign.Expires = time.Now().Add(-11 * time.Minute)
-	spoken, stopped := open(t, b, foreign), open(t, b, foreign)
+	spoken, stopped := backendtest.Opened(t, b, foreign), backendtest.Opened(t, b, foreign)
 	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	if _, err := b.Sweep(t.Context(), owner(t), keepNone); err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 		return len(found.Volumes)
 	}
 	for range 2 { // the second sandbox finds the volume gone
-		if got := output(t, open(t, b, testSpec(t)), "echo fine"); got != "fine\n" {
+		if got := output(t, backendtest.Opened(t, b, testSpec(t)), "echo fine"); got != "fine\n" {
 			t.Errorf("the sandbox prints %q", got)
 		}
 		_, done := b.opening.Name("bailiff-")
@@ -241,7 +241,7 @@ func TestASandboxThatIsEndedFromOutsideIsOverAndAnotherTakesItsPlace(t *testing.
 			b := testBackend(t)
 			spec := testSpec(t)
 			spec.Workspace = "w"
-			sb := open(t, b, spec)
+			sb := backendtest.Opened(t, b, spec)
 			output(t, sb, "echo kept >note")
 			ended := whileRunning(t, sb, func() {
 				backendtest.Must(t, c.end(t.Context(), b.engine, sb.ID()))
@@ -253,7 +253,7 @@ func TestASandboxThatIsEndedFromOutsideIsOverAndAnotherTakesItsPlace(t *testing.
 			if _, err := sb.Run(t.Context(), shell("true"), func([]byte) {}); !errors.Is(err, backends.ErrNotStarted) {
 				t.Errorf("the next command says %v, want ErrNotStarted", err)
 			}
-			if got := output(t, open(t, b, spec), "cat note"); got != "kept\n" {
+			if got := output(t, backendtest.Opened(t, b, spec), "cat note"); got != "kept\n" {
 				t.Errorf("the sandbox that takes its place finds %q", got)
 			}
 			_, err := b.Sweep(t.Context(), spec.Owner, keepNone)
@@ -276,15 +276,13 @@ func TestTheEngineDiesWhileACommandRuns(t *testing.T) {
 	<-sb.Done()
 	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening(t, b, testSpec(t)),
 		"Close": sb.Close(t.Context())} {
-		if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "cannot reach the Docker engine at "+engine.host()) {
-			t.Errorf("%s says %v, want one sentence about the engine", what, err)
-		}
+		backendtest.Fault(t, err, backends.ErrUnavailable, "cannot reach the Docker engine at "+engine.host())
 	}
 	engine.start(t)
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("Ready says %v though the engine is back", err)
 	}
-	if got := output(t, open(t, b, testSpec(t)), "echo back"); got != "back\n" {
+	if got := output(t, backendtest.Opened(t, b, testSpec(t)), "echo back"); got != "back\n" {
 		t.Errorf("a new sandbox prints %q", got)
 	}
 	if err := sb.Close(t.Context()); err != nil {
@@ -331,9 +329,7 @@ func TestARunnerThatDoesNotStart(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := testBackend(t, func(cfg *Config) { cfg.Runner = c.runner })
 			err := opening(t, b, testSpec(t))
-			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("Open says %v, want it to speak of %q", err, c.says)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.says)
 			left, err := b.engine.ContainerList(t.Context(), container.ListOptions{All: true, Filters: ownedBy(owner(t))})
 			if err != nil || len(left) > 0 {
 				t.Errorf("%d containers are left behind, %v", len(left), err)
@@ -349,7 +345,7 @@ func TestMounts(t *testing.T) {
 	backendtest.Must(t, os.Chmod(filepath.Dir(folder), 0o755))
 	spec := testSpec(t)
 	spec.Mounts = []bailiff.Mount{{Source: folder, Target: "/mnt/notes", ReadOnly: true}}
-	if got, want := output(t, open(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"),
+	if got, want := output(t, backendtest.Opened(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"),
 		"from the host\nrefused\n"; got != want {
 		t.Errorf("the mount gives %q, want %q", got, want)
 	}
@@ -363,7 +359,7 @@ func TestNetworks(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Network = "full"
-	if got, want := output(t, open(t, b, spec), "ls /sys/class/net"), "eth0\nlo\n"; got != want {
+	if got, want := output(t, backendtest.Opened(t, b, spec), "ls /sys/class/net"), "eth0\nlo\n"; got != want {
 		t.Errorf("the full network has the interfaces %q, want %q", got, want)
 	}
 	for _, network := range []string{"egress", "", "host", "container:x"} {

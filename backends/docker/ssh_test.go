@@ -48,9 +48,7 @@ func TestAnEngineBehindSSHSaysWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := remoteBackend(t, c.cfg).Ready(t.Context())
-			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("Ready says %v, want one sentence with %q", err, c.says)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.says) || strings.Contains(err.Error(), "\n")
 		})
 	}
 	if err := remoteBackend(t, right).Ready(t.Context()); err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/volume"
+
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // Sweep removes the owner's containers that keep does not want, started or not,
@@ -106,7 +108,7 @@ func (b *Backend) unmarkSeeded(volume string) {
 // gone, or that somebody else is removing, is no fault once it is gone.
 func (b *Backend) remove(ctx context.Context, id string) error {
 	err := b.removeOnce(ctx, id)
-	for pause := 5 * time.Millisecond; isEnding(err) && pause < cleanUp/4 && wait(ctx, pause); pause *= 2 {
+	for pause := 5 * time.Millisecond; isEnding(err) && pause < cleanUp/4 && httpapi.Wait(ctx, pause) == nil; pause *= 2 {
 		err = b.removeOnce(ctx, id)
 	}
 	if errdefs.IsConflict(err) {
@@ -120,16 +122,6 @@ func (b *Backend) remove(ctx context.Context, id string) error {
 
 func (b *Backend) removeOnce(ctx context.Context, id string) error {
 	return b.engine.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
-}
-
-// wait says whether there is still time after a pause.
-func wait(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-time.After(pause):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func (b *Backend) awaitRemoval(ctx context.Context, id string) error {

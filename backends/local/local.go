@@ -11,7 +11,6 @@ package local
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -19,9 +18,10 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
@@ -103,21 +103,15 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	if err := b.Ready(ctx); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(b.cfg.Runner)
-	cmd.Env, cmd.Dir = []string{}, "/"
-	child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir}, nothing, nothing)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
-	}
-	return &sandbox{child, "local-" + strings.ToLower(rand.Text()[:12])}, nil
+	return limits.Open(ctx, "local", spec, nil, func(*cgroup.Group) (*runner.Child, error) {
+		cmd := exec.Command(b.cfg.Runner)
+		cmd.Env, cmd.Dir = []string{}, "/"
+		child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir}, nothing, nothing)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
+		}
+		return child, err
+	})
 }
 
 func nothing() error { return nil }
-
-type sandbox struct {
-	*runner.Child
-	id string
-}
-
-// ID is a name of its own.
-func (s *sandbox) ID() string { return s.id }

@@ -55,9 +55,7 @@ func TestWhatTheHostCannotDoIsRefusedByName(t *testing.T) {
 	} {
 		t.Run(c.field, func(t *testing.T) {
 			_, err := open(t).Open(context.Background(), c.spec)
-			if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), c.field) {
-				t.Errorf("error is %v, want one that wraps ErrUnsupported and names %s", err, c.field)
-			}
+			backendtest.Fault(t, err, backends.ErrUnsupported, c.field)
 		})
 	}
 }

@@ -50,7 +50,7 @@ func TestFaultsThatPassAreWaitedOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cloud := newCloud(t)
 			cloud.befall(c.method, c.faults...)
-			sb := open(t, testBackend(t), testSpec(t))
+			sb := backendtest.Opened(t, testBackend(t), testSpec(t))
 			if got := output(t, sb, shell("echo once >>/tmp/count; cat /tmp/count")); got != "once\n" {
 				t.Errorf("the command ran as %q", got)
 			}
@@ -88,9 +88,7 @@ func TestFaultsThatStayAreToldAndLeaveNothing(t *testing.T) {
 			cloud := newCloud(t)
 			cloud.befall(c.method, c.faults...)
 			_, err := testBackend(t).Open(t.Context(), testSpec(t))
-			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("opening says %v, want %q", err, c.says)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.says) || strings.Contains(err.Error(), "\n")
 			backendtest.Await(t, "no machine is left", func() bool { return len(cloud.alive()) == 0 })
 		})
 	}
@@ -108,7 +106,7 @@ func TestWhatModalSaysIsOneHarmlessLineWithoutTheToken(t *testing.T) {
 	b := testBackend(t)
 	cloud.befall("AppGetOrCreate", fault{err: hostile})
 	harmless(b.Ready(t.Context()))
-	sb := open(t, b, testSpec(t))
+	sb := backendtest.Opened(t, b, testSpec(t))
 	cloud.mu.Lock()
 	cloud.cuts = []cut{{1, hostile}}
 	cloud.mu.Unlock()
@@ -155,7 +153,7 @@ func TestACallThatHangsHoldsUpNobody(t *testing.T) {
 
 func TestALineThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 	cloud := newCloud(t)
-	sb := open(t, testBackend(t), testSpec(t))
+	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
 	cloud.mu.Lock()
 	cloud.sip = 1009 // slow, and in pieces that are no frames
 	for i := range 5 {
@@ -187,7 +185,7 @@ func TestALineThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 
 func TestAStreamThatIsLostIsTheEndOfItsSandbox(t *testing.T) {
 	cloud := newCloud(t)
-	sb := open(t, testBackend(t), testSpec(t))
+	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
 	cloud.mu.Lock()
 	cloud.cuts = []cut{{1, status.Error(codes.DataLoss, "it is lost")}}
 	cloud.mu.Unlock()
@@ -202,7 +200,7 @@ func TestAStreamThatIsLostIsTheEndOfItsSandbox(t *testing.T) {
 
 func TestASandboxThatModalEndsIsOver(t *testing.T) {
 	cloud := newCloud(t)
-	sb := open(t, testBackend(t), testSpec(t))
+	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
 	done := make(chan error)
 	running := make(chan struct{})
 	go func() {
@@ -231,7 +229,7 @@ func ended(t *testing.T, sb backends.Sandbox) {
 func TestAKeyThatRunsOutIsRenewed(t *testing.T) {
 	cloud := newCloud(t)
 	cloud.keysLife = 20 * time.Second
-	sb := open(t, testBackend(t), testSpec(t))
+	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
 	cloud.mu.Lock()
 	for _, s := range cloud.sandboxes {
 		s.key = jwt(s.task, time.Hour)
@@ -249,7 +247,7 @@ func TestAKeyThatRunsOutIsRenewed(t *testing.T) {
 func TestATokenIsReadAtEachUse(t *testing.T) {
 	cloud := newCloud(t)
 	b := testBackend(t)
-	sb := open(t, b, testSpec(t))
+	sb := backendtest.Opened(t, b, testSpec(t))
 	cloud.mu.Lock()
 	cloud.secret = "as-a-new-one"
 	cloud.mu.Unlock()
@@ -295,9 +293,7 @@ func TestWhatKeepsABackendFromBeingReadyIsSaid(t *testing.T) {
 			b, err := New(cfg)
 			backendtest.Must(t, err)
 			err = b.Ready(t.Context())
-			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("Ready says %v, want %q", err, c.says)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.says) || strings.Contains(err.Error(), "\n")
 		})
 	}
 }

@@ -74,7 +74,7 @@ func TestAHostIsServedWhateverItsShellSaysFirst(t *testing.T) {
 				if sandbox != "" {
 					wanted = backends.Spec{Network: "none", ReadOnly: true}
 				}
-				if out := run(t, made(t, cfg), wanted,
+				if out := backendtest.Once(t, made(t, cfg), wanted,
 					"echo $NOISE$SSH_CONNECTION$BASH_ENV$USER$LOGNAME; env | sort | sed 's/=.*//' | tr '\\n' ' "+
 						"'"); out != "\nHOME LANG PATH PWD SHELL SHLVL TERM _ " {
 					t.Errorf("it said %q", out)

@@ -67,28 +67,12 @@ func over(t *testing.T, sandbox backends.Sandbox, marker string, ended chan erro
 // serves wants a new sandbox to be had.
 func serves(t *testing.T, b backends.Backend, wanted backends.Spec) {
 	t.Helper()
-	if out := run(t, b, wanted, "echo served"); out != "served\n" {
+	if out := backendtest.Once(t, b, wanted, "echo served"); out != "served\n" {
 		t.Errorf("it said %q", out)
 	}
 }
 
 // run runs a script in a sandbox of its own.
-func run(t testing.TB, b backends.Backend, wanted backends.Spec, script string) string {
-	t.Helper()
-	sandbox, err := b.Open(context.Background(), wanted)
-	backendtest.Must(t, err)
-	defer func() {
-		backendtest.NoError(t, sandbox.Close(context.Background()))
-	}()
-	var out strings.Builder
-	cmd := runner.Shell(script)
-	cmd.HeadBytes = 1 << 20
-	if _, err := sandbox.Run(context.Background(), cmd, func(p []byte) { out.Write(p) }); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
 // kinds are a host with and without sandboxes.
 func kinds(t *testing.T, try func(t *testing.T, server *remotetest.Server, cfg *ssh.Config, wanted backends.Spec, runs string)) {
 	t.Run("bare", func(t *testing.T) {
@@ -112,7 +96,7 @@ func TestAConnectionThatIsCutInTheMiddleOfACommandEndsItOnBothSides(t *testing.T
 		server.Cut()
 		over(t, sandbox, marker, ended)
 		serves(t, b, wanted)
-		if out := run(t, b, wanted, "cat "+runs); out != "run\n" {
+		if out := backendtest.Once(t, b, wanted, "cat "+runs); out != "run\n" {
 			t.Errorf("it ran as often as this says: %q", out)
 		}
 	})
@@ -173,10 +157,7 @@ func TestReadySaysWhyAHostCannotBeUsed(t *testing.T) {
 			cfg := section(server, server.User(t))
 			c.change(cfg)
 			err := made(t, cfg).Ready(t.Context())
-			if (err == nil) != (c.fault == "") || err != nil && (!errors.Is(err, backends.ErrUnavailable) ||
-				!strings.Contains(err.Error(), c.fault)) {
-				t.Errorf("not ready: %v, want an error that wraps ErrUnavailable and says %q", err, c.fault)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.fault)
 		})
 	}
 }

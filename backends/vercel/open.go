@@ -47,7 +47,7 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 		return nil, err
 	}
 	now := time.Now()
-	s := &sandbox{backend: b, name: name, ends: lasts(spec, now)}
+	s := &sandbox{backend: b, name: name, ends: spec.Ends(now, longest)}
 	life := min(b.lease, s.ends.Sub(now))
 	s.until = now.Add(life)
 	if s.machine, err = b.lend(ctx, b.order(name, spec, life, drive)); err != nil {

@@ -84,15 +84,6 @@ func processors(spec backends.Spec) int {
 	return max(1, n&^1)
 }
 
-// lasts is when a sandbox is over, whoever uses it.
-func lasts(spec backends.Spec, now time.Time) time.Time {
-	end := now.Add(longest)
-	if !spec.Expires.IsZero() && spec.Expires.Before(end) {
-		return spec.Expires
-	}
-	return end
-}
-
 // order is what Vercel is asked for.
 func (b *Backend) order(name string, spec backends.Spec, life time.Duration, drive string) wanted {
 	w := wanted{

@@ -33,23 +33,7 @@ func testSpec() backends.Spec {
 
 func open(t *testing.T, b *Backend, spec backends.Spec) *sandbox {
 	t.Helper()
-	opened, err := b.Open(t.Context(), spec)
-	backendtest.Must(t, err)
-	t.Cleanup(func() {
-		backendtest.NoError(t, opened.Close(context.Background()))
-	})
-	return opened.(*sandbox)
-}
-
-func says(t *testing.T, s backends.Sandbox, script string) string {
-	t.Helper()
-	cmd := runner.Shell(script)
-	cmd.HeadBytes, cmd.Timeout = 1<<20, time.Minute
-	var out strings.Builder
-	if _, err := s.Run(t.Context(), cmd, func(p []byte) { out.Write(p) }); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return backendtest.Opened(t, b, spec).(*sandbox)
 }
 
 func TestASpecIsMetOrRefusedByName(t *testing.T) {
@@ -153,7 +137,7 @@ func TestAnEndIsPutOffWhileTheSandboxStandsAndNotBeyondItsTime(t *testing.T) {
 	spec.Expires = time.Now().Add(25 * time.Second)
 	s := open(t, b, spec)
 	awaitCall(t, f, "/extend-timeout")
-	if out := says(t, s, "echo fine"); out != "fine\n" {
+	if out := backendtest.Output(t, s, "echo fine"); out != "fine\n" {
 		t.Errorf("it said %q", out)
 	}
 	select {
@@ -203,7 +187,7 @@ func TestASweepRemovesWhatIsTheOwnersAndNobodyKeeps(t *testing.T) {
 		t.Errorf("there are %q, want %q", left, want)
 	}
 	<-gone.Done()
-	if out := says(t, kept, "echo fine"); out != "fine\n" {
+	if out := backendtest.Output(t, kept, "echo fine"); out != "fine\n" {
 		t.Errorf("the one that is kept said %q", out)
 	}
 }
@@ -274,13 +258,13 @@ func TestAWorkspaceIsOneMachinesAtATime(t *testing.T) {
 	spec := testSpec()
 	spec.Workspace = "w"
 	first := open(t, b, spec)
-	says(t, first, "echo kept >file")
+	backendtest.Output(t, first, "echo kept >file")
 	if _, err := b.Open(t.Context(), spec); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), first.ID()) {
 		t.Errorf("a second machine came to %v", err)
 	}
 	b.patience = time.Minute
 	time.AfterFunc(time.Second, func() { _ = first.Close(context.Background()) })
-	if out := says(t, open(t, b, spec), "cat file"); out != "kept\n" {
+	if out := backendtest.Output(t, open(t, b, spec), "cat file"); out != "kept\n" {
 		t.Errorf("the next one has %q", out)
 	}
 }
@@ -322,10 +306,7 @@ func TestReadinessSaysWhatToSet(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := account(t, f, c.change).Ready(t.Context())
-			if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, backends.ErrUnavailable) ||
-				!strings.Contains(err.Error(), c.want)) {
-				t.Errorf("it says %v, want %q", err, c.want)
-			}
+			backendtest.Fault(t, err, backends.ErrUnavailable, c.want)
 			if err != nil && strings.Contains(err.Error(), fakeToken) {
 				t.Error("it tells the token")
 			}
