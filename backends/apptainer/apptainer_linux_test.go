@@ -160,18 +160,14 @@ func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/data", ReadOnly: true}}
 	b := onStandIn(t, func(c *apptainer.Config) { c.MountsAllowed = []string{shown} })
-	out := backendtest.Once(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'")
-	if out != "shown read-only\n" {
-		t.Errorf("said %q", out)
-	}
+	backendtest.OnceSays(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'",
+		"shown read-only\n")
 }
 
 func TestAWritableRootKeepsItsShareOfTheDisk(t *testing.T) {
 	wanted := spec
 	wanted.DiskMB, wanted.ReadOnly = 64, false
-	if out := backendtest.Once(t, onStandIn(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big"); out != "4194304\n" {
-		t.Errorf("a file on it may have %s bytes", out)
-	}
+	backendtest.OnceSays(t, onStandIn(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big", "4194304\n")
 }
 
 func TestReadySaysWhatIsWrong(t *testing.T) {
@@ -254,9 +250,7 @@ func TestASweepThrowsAwayWhatWasBeingMade(t *testing.T) {
 	if works, err := os.ReadDir(filepath.Join(folder, "works")); err != nil || len(works) != 1 || works[0].Name() == "123" {
 		t.Errorf("left are %v, %v, want the one of the sandbox", works, err)
 	}
-	if out := backendtest.Output(t, sandbox, "echo fine"); out != "fine\n" {
-		t.Errorf("it said %q", out)
-	}
+	backendtest.Says(t, sandbox, "echo fine", "fine\n")
 	backendtest.NoError(t, sandbox.Close(context.Background()))
 	if works, err := os.ReadDir(filepath.Join(folder, "works")); err != nil || len(works) != 0 {
 		t.Errorf("left are %v, %v", works, err)

@@ -108,9 +108,7 @@ func TestTheBoundOfAWorkspaceIsKeptOrRefused(t *testing.T) {
 				err != nil {
 				t.Errorf("Open says %v, want a refusal that names disk_mb: %v", err, c.refused)
 			}
-			if out := backendtest.Once(t, accepting, c.spec, "cat file"); out != c.said {
-				t.Errorf("where missing bounds are accepted, it says %q", out)
-			}
+			backendtest.OnceSays(t, accepting, c.spec, "cat file", c.said)
 		})
 	}
 }
@@ -123,17 +121,13 @@ func TestAMissingLimitIsRefusedUnlessItIsAccepted(t *testing.T) {
 		!strings.Contains(err.Error(), "disk_mb") {
 		t.Errorf("error is %v, want one that wraps ErrUnsupported and names disk_mb", err)
 	}
-	if out := backendtest.Once(t, accepting, bounded("w", 64), "echo kept >file; cat file"); out != "kept\n" {
-		t.Errorf("said %q", out)
-	}
+	backendtest.OnceSays(t, accepting, bounded("w", 64), "echo kept >file; cat file", "kept\n")
 }
 
 func TestAWritableRootKeepsItsShareOfTheDisk(t *testing.T) {
 	wanted := bounded("", 64)
 	wanted.ReadOnly = false
-	if out := backendtest.Once(t, backend(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big"); out != "4194304\n" {
-		t.Errorf("a file on it may have %s bytes", out)
-	}
+	backendtest.OnceSays(t, backend(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big", "4194304\n")
 }
 
 func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
@@ -152,9 +146,7 @@ func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
 	if names, err := b.Workspaces(t.Context(), spec.Owner); err != nil || !slices.Equal(names, []string{"w"}) {
 		t.Errorf("the workspaces are %v, %v", names, err)
 	}
-	if out := backendtest.Once(t, b, bounded("w", 64), "ls -A"); out != "" {
-		t.Errorf("it holds %s", out)
-	}
+	backendtest.OnceSays(t, b, bounded("w", 64), "ls -A", "")
 	backendtest.NoError(t, b.RemoveWorkspace(t.Context(), spec.Owner, "w"))
 	if left, err := os.ReadDir(filepath.Join(folder, "disks")); err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
@@ -236,10 +228,8 @@ func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/data", ReadOnly: true}}
 	b := backend(t, func(c *bubblewrap.Config) { c.MountsAllowed = []string{shown} })
-	out := backendtest.Once(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'")
-	if out != "shown read-only\n" {
-		t.Errorf("said %q", out)
-	}
+	backendtest.OnceSays(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'",
+		"shown read-only\n")
 }
 
 func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
@@ -253,7 +243,5 @@ func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: "/usr", Target: "/usr", ReadOnly: true}}
 	b := backend(t, func(c *bubblewrap.Config) { c.Root, c.MountsAllowed = root, []string{"/usr"} })
-	if out := backendtest.Once(t, b, wanted, "cd /; echo *"); out != "bin dev etc home lib lib64 opt proc run tmp usr var workspace\n" {
-		t.Errorf("its root holds %q", out)
-	}
+	backendtest.OnceSays(t, b, wanted, "cd /; echo *", "bin dev etc home lib lib64 opt proc run tmp usr var workspace\n")
 }

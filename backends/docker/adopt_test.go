@@ -30,9 +30,7 @@ func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
 	if got, want := output(t, adopted, "cat /tmp/note /workspace/note"), "kept\ntoo\n"; got != want {
 		t.Errorf("the adopted sandbox holds %q, want %q", got, want)
 	}
-	if got := output(t, adopted, "while grep -qsx sleep /proc/[0-9]*/comm; do :; done; echo gone"); got != "gone\n" {
-		t.Errorf("waiting for the end of what the first sidecar ran prints %q", got)
-	}
+	backendtest.Says(t, adopted, "while grep -qsx sleep /proc/[0-9]*/comm; do :; done; echo gone", "gone\n")
 	backendtest.Must(t, adopted.Close(t.Context()))
 	if _, err := adopted.(*sandbox).backend.Adopt(t.Context(), first.ID(), spec); !errors.Is(err, backends.ErrUnavailable) {
 		t.Errorf("adopting what was removed gives %v", err)
@@ -229,9 +227,7 @@ func TestASandboxIsAdoptedInTheMiddleOfWhatItsRunnerSays(t *testing.T) {
 		}()
 		<-flooded
 		sb = adopt(t, b, first.ID(), spec)
-		if got := output(t, sb, "echo calm"); got != "calm\n" {
-			t.Errorf("the adopted sandbox prints %q", got)
-		}
+		backendtest.Says(t, sb, "echo calm", "calm\n")
 		abandon(first)
 		<-ended
 	}

@@ -29,15 +29,11 @@ const fillWorkspace = "head -c 100M /dev/zero >big 2>/dev/null; stat -c %s big"
 func TestANamedWorkspaceHoldsNoMoreThanItsShareOfTheDisk(t *testing.T) {
 	b, spec := boundedBackend(t)
 	sb := backendtest.Opened(t, b, spec)
-	if got := output(t, sb, "ls -A; stat -c '%u %a' ."); got != "10000 700\n" {
-		t.Errorf("a new workspace is %q, want nobody else's and empty", got)
-	}
+	backendtest.Says(t, sb, "ls -A; stat -c '%u %a' .", "10000 700\n")
 	if got := strings.TrimSpace(output(t, sb, fillWorkspace)); len(got) != len("25000000") || got > "33554432" {
 		t.Errorf("a workspace of 32 MiB took %s bytes", got)
 	}
-	if got := output(t, sb, "rm big && echo again >note && cat note"); got != "again\n" {
-		t.Errorf("after it was full it says %q", got)
-	}
+	backendtest.Says(t, sb, "rm big && echo again >note && cat note", "again\n")
 }
 
 func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
@@ -49,9 +45,7 @@ func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
 	if err := b.engine.ContainerKill(t.Context(), first.ID(), "KILL"); err != nil { // it stays, as what has the volume
 		t.Fatal(err)
 	}
-	if got := output(t, backendtest.Opened(t, b, other), "ls -A"); got != "" {
-		t.Errorf("another workspace holds %q", got)
-	}
+	backendtest.Says(t, backendtest.Opened(t, b, other), "ls -A", "")
 	unbounded := spec
 	unbounded.DiskMB = 0
 	for _, spec := range []backends.Spec{spec, unbounded} {
@@ -73,9 +67,7 @@ func TestABoundedWorkspaceIsAdoptedWithItsSandbox(t *testing.T) {
 	first := backendtest.Opened(t, b, spec)
 	output(t, first, "echo kept >note")
 	abandon(first)
-	if got := output(t, adopt(t, b, first.ID(), spec), "cat note"); got != "kept\n" {
-		t.Errorf("the adopted sandbox finds %q", got)
-	}
+	backendtest.Says(t, adopt(t, b, first.ID(), spec), "cat note", "kept\n")
 }
 
 func TestNothingIsLeftOfABoundedWorkspace(t *testing.T) {
@@ -104,9 +96,7 @@ func TestASweepSparesTheDisksOfWorkspaces(t *testing.T) {
 	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
 		t.Fatal(err)
 	}
-	if got := output(t, backendtest.Opened(t, b, spec), "cat note"); got != "kept\n" {
-		t.Errorf("after a sweep the workspace holds %q", got)
-	}
+	backendtest.Says(t, backendtest.Opened(t, b, spec), "cat note", "kept\n")
 }
 
 func linksIn(t *testing.T, folder string) (links []string) {

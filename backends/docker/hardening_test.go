@@ -35,9 +35,7 @@ func TestWhatACommandFindsInside(t *testing.T) {
 		{"the host's name is not told", "cat /proc/sys/kernel/hostname", "sandbox\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := output(t, sb, c.script); got != c.want {
-				t.Errorf("%s\nprints %q, want %q", c.script, got, c.want)
-			}
+			backendtest.Says(t, sb, c.script, c.want)
 		})
 	}
 }
@@ -73,9 +71,7 @@ sys.exit(ctypes.CDLL(None).syscall(438, fd, 1, 0) < 0)"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			script := "for p in $(" + runners + "); do { " + c.attempt + "; } >/dev/null 2>&1 && echo reached $p; done; true"
-			if got := output(t, sb, script); got != "" {
-				t.Errorf("%s\nprints %q, want nothing", script, got)
-			}
+			backendtest.Says(t, sb, script, "")
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -74,7 +75,9 @@ func TestAnImageThatCannotBeHadIsOneClearSentence(t *testing.T) {
 			b := imagesOnly(t)
 			b.cfg.Image = ""
 			_, err := b.Resolve(t.Context(), c.image)
-			backendtest.Fault(t, err, backends.ErrUnavailable, c.says) || strings.Contains(err.Error(), "\n")
+			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("Resolve says %v, want one sentence with %q", err, c.says)
+			}
 			if c.image == "" {
 				return
 			}

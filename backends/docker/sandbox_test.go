@@ -34,9 +34,7 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	if got, want := output(t, again, read), "kept\n10000 700\n"; got != want {
 		t.Errorf("the named workspace holds %q, want %q", got, want)
 	}
-	if got := output(t, backendtest.Opened(t, b, unnamed), "ls -A /workspace"); got != "" {
-		t.Errorf("an unnamed workspace holds %q, want nothing", got)
-	}
+	backendtest.Says(t, backendtest.Opened(t, b, unnamed), "ls -A /workspace", "")
 
 	if err := b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace); err == nil {
 		t.Error("a workspace was removed from under a sandbox")
@@ -134,9 +132,7 @@ func TestSweeping(t *testing.T) {
 			t.Errorf("container %s is there: %v, want %v", short(id), err == nil, want)
 		}
 	}
-	if got := output(t, kept, "echo alive"); got != "alive\n" {
-		t.Errorf("the kept one prints %q", got)
-	}
+	backendtest.Says(t, kept, "echo alive", "alive\n")
 }
 
 func TestSweepingRemovesWhatIsPastItsTimeWhoeverMadeIt(t *testing.T) {
@@ -152,9 +148,7 @@ func TestSweepingRemovesWhatIsPastItsTimeWhoeverMadeIt(t *testing.T) {
 	if _, err := b.engine.ContainerInspect(t.Context(), stopped.ID()); err == nil {
 		t.Error("one that has stopped is left")
 	}
-	if got := output(t, spoken, "echo alive"); got != "alive\n" {
-		t.Errorf("one that somebody speaks with prints %q", got)
-	}
+	backendtest.Says(t, spoken, "echo alive", "alive\n")
 }
 
 func TestOnlyWhatNobodyCanNeedIsAbandoned(t *testing.T) {
@@ -197,9 +191,7 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 		return len(found.Volumes)
 	}
 	for range 2 { // the second sandbox finds the volume gone
-		if got := output(t, backendtest.Opened(t, b, testSpec(t)), "echo fine"); got != "fine\n" {
-			t.Errorf("the sandbox prints %q", got)
-		}
+		backendtest.Says(t, backendtest.Opened(t, b, testSpec(t)), "echo fine", "fine\n")
 		_, done := b.opening.Name("bailiff-")
 		if volumes() != 1 {
 			t.Error("the runner was removed while a sandbox was being opened")
@@ -253,9 +245,7 @@ func TestASandboxThatIsEndedFromOutsideIsOverAndAnotherTakesItsPlace(t *testing.
 			if _, err := sb.Run(t.Context(), shell("true"), func([]byte) {}); !errors.Is(err, backends.ErrNotStarted) {
 				t.Errorf("the next command says %v, want ErrNotStarted", err)
 			}
-			if got := output(t, backendtest.Opened(t, b, spec), "cat note"); got != "kept\n" {
-				t.Errorf("the sandbox that takes its place finds %q", got)
-			}
+			backendtest.Says(t, backendtest.Opened(t, b, spec), "cat note", "kept\n")
 			_, err := b.Sweep(t.Context(), spec.Owner, keepNone)
 			left, listing := b.engine.ContainerList(t.Context(), container.ListOptions{All: true, Filters: ownedBy(spec.Owner)})
 			if err := errors.Join(err, listing); err != nil || len(left) > 0 {
@@ -276,15 +266,15 @@ func TestTheEngineDiesWhileACommandRuns(t *testing.T) {
 	<-sb.Done()
 	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening(t, b, testSpec(t)),
 		"Close": sb.Close(t.Context())} {
-		backendtest.Fault(t, err, backends.ErrUnavailable, "cannot reach the Docker engine at "+engine.host())
+		t.Run(what, func(t *testing.T) {
+			backendtest.Fault(t, err, backends.ErrUnavailable, "cannot reach the Docker engine at "+engine.host())
+		})
 	}
 	engine.start(t)
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("Ready says %v though the engine is back", err)
 	}
-	if got := output(t, backendtest.Opened(t, b, testSpec(t)), "echo back"); got != "back\n" {
-		t.Errorf("a new sandbox prints %q", got)
-	}
+	backendtest.Says(t, backendtest.Opened(t, b, testSpec(t)), "echo back", "back\n")
 	if err := sb.Close(t.Context()); err != nil {
 		t.Errorf("closing what the engine's death left behind: %v", err)
 	}

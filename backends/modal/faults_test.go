@@ -88,7 +88,9 @@ func TestFaultsThatStayAreToldAndLeaveNothing(t *testing.T) {
 			cloud := newCloud(t)
 			cloud.befall(c.method, c.faults...)
 			_, err := testBackend(t).Open(t.Context(), testSpec(t))
-			backendtest.Fault(t, err, backends.ErrUnavailable, c.says) || strings.Contains(err.Error(), "\n")
+			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("opening says %v, want one sentence with %q", err, c.says)
+			}
 			backendtest.Await(t, "no machine is left", func() bool { return len(cloud.alive()) == 0 })
 		})
 	}
@@ -293,7 +295,9 @@ func TestWhatKeepsABackendFromBeingReadyIsSaid(t *testing.T) {
 			b, err := New(cfg)
 			backendtest.Must(t, err)
 			err = b.Ready(t.Context())
-			backendtest.Fault(t, err, backends.ErrUnavailable, c.says) || strings.Contains(err.Error(), "\n")
+			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("Ready says %v, want one sentence with %q", err, c.says)
+			}
 		})
 	}
 }

@@ -67,9 +67,7 @@ func over(t *testing.T, sandbox backends.Sandbox, marker string, ended chan erro
 // serves wants a new sandbox to be had.
 func serves(t *testing.T, b backends.Backend, wanted backends.Spec) {
 	t.Helper()
-	if out := backendtest.Once(t, b, wanted, "echo served"); out != "served\n" {
-		t.Errorf("it said %q", out)
-	}
+	backendtest.OnceSays(t, b, wanted, "echo served", "served\n")
 }
 
 // run runs a script in a sandbox of its own.
@@ -96,9 +94,7 @@ func TestAConnectionThatIsCutInTheMiddleOfACommandEndsItOnBothSides(t *testing.T
 		server.Cut()
 		over(t, sandbox, marker, ended)
 		serves(t, b, wanted)
-		if out := backendtest.Once(t, b, wanted, "cat "+runs); out != "run\n" {
-			t.Errorf("it ran as often as this says: %q", out)
-		}
+		backendtest.OnceSays(t, b, wanted, "cat "+runs, "run\n")
 	})
 }
 

@@ -137,9 +137,7 @@ func TestAnEndIsPutOffWhileTheSandboxStandsAndNotBeyondItsTime(t *testing.T) {
 	spec.Expires = time.Now().Add(25 * time.Second)
 	s := open(t, b, spec)
 	awaitCall(t, f, "/extend-timeout")
-	if out := backendtest.Output(t, s, "echo fine"); out != "fine\n" {
-		t.Errorf("it said %q", out)
-	}
+	backendtest.Says(t, s, "echo fine", "fine\n")
 	select {
 	case <-s.Done(): // its stream ends with the machine
 	case <-time.After(2 * time.Minute):
@@ -187,9 +185,7 @@ func TestASweepRemovesWhatIsTheOwnersAndNobodyKeeps(t *testing.T) {
 		t.Errorf("there are %q, want %q", left, want)
 	}
 	<-gone.Done()
-	if out := backendtest.Output(t, kept, "echo fine"); out != "fine\n" {
-		t.Errorf("the one that is kept said %q", out)
-	}
+	backendtest.Says(t, kept, "echo fine", "fine\n")
 }
 
 func TestASweepSparesWhatIsBeingOpenedAndReadsAllPages(t *testing.T) {
@@ -264,9 +260,7 @@ func TestAWorkspaceIsOneMachinesAtATime(t *testing.T) {
 	}
 	b.patience = time.Minute
 	time.AfterFunc(time.Second, func() { _ = first.Close(context.Background()) })
-	if out := backendtest.Output(t, open(t, b, spec), "cat file"); out != "kept\n" {
-		t.Errorf("the next one has %q", out)
-	}
+	backendtest.Says(t, open(t, b, spec), "cat file", "kept\n")
 }
 
 func TestNamesOfWorkspacesComeBackFromDrives(t *testing.T) {
