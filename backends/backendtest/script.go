@@ -25,6 +25,16 @@ func Opened(t testing.TB, backend backends.Backend, spec backends.Spec) backends
 	return sandbox
 }
 
+// Opening opens a sandbox while the test goes on, and tells how that ended.
+func Opening(ctx context.Context, backend backends.Backend, spec backends.Spec) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := backend.Open(ctx, spec)
+		ended <- err
+	}()
+	return ended
+}
+
 // Output runs a script that the sandbox must not fail, and returns what it says.
 func Output(t testing.TB, sandbox backends.Sandbox, script string) string {
 	t.Helper()

@@ -120,11 +120,7 @@ func TestAMakingThatHangsEndsWithItsCallerAndLeavesNothing(t *testing.T) {
 	cloud := newCloud(t)
 	cloud.befall("SandboxCreateV2", fault{hang: true, after: true})
 	ctx, cancel := context.WithCancel(t.Context())
-	opened := make(chan error)
-	go func() {
-		_, err := testBackend(t).Open(ctx, testSpec(t))
-		opened <- err
-	}()
+	opened := backendtest.Opening(ctx, testBackend(t), testSpec(t))
 	backendtest.Await(t, "the machine is made", func() bool { return len(cloud.alive()) == 1 })
 	cancel()
 	if err := <-opened; !errors.Is(err, context.Canceled) || !errors.Is(err, backends.ErrUnavailable) {
@@ -138,11 +134,7 @@ func TestACallThatHangsHoldsUpNobody(t *testing.T) {
 	b := testBackend(t)
 	cloud.befall("TaskExecStdinWrite", fault{hang: true})
 	ctx, cancel := context.WithCancel(t.Context())
-	opened := make(chan error)
-	go func() {
-		_, err := b.Open(ctx, testSpec(t))
-		opened <- err
-	}()
+	opened := backendtest.Opening(ctx, b, testSpec(t))
 	backendtest.Await(t, "it greets the runner", func() bool { return cloud.called("TaskExecStdinWrite") > 0 })
 	cancel()
 	if err := <-opened; !errors.Is(err, context.Canceled) {

@@ -286,11 +286,7 @@ func TestASweepSparesWhatIsBeingOpened(t *testing.T) {
 	b := testBackend(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	c.befall("TaskExecStart", fault{hang: true})
-	opened := make(chan error)
-	go func() {
-		_, err := b.Open(ctx, testSpec(t))
-		opened <- err
-	}()
+	opened := backendtest.Opening(ctx, b, testSpec(t))
 	backendtest.Await(t, "the machine is there", func() bool { return c.called("TaskExecStart") > 0 })
 	if swept, err := b.Sweep(t.Context(), testSpec(t).Owner, func(string) bool { return false }); swept != 0 || err != nil {
 		t.Errorf("swept %d, %v, while it is being opened", swept, err)

@@ -113,11 +113,7 @@ func TestWhoGoesAwayLeavesNoMachine(t *testing.T) {
 				return false
 			})
 			ctx, cancel := context.WithCancel(t.Context())
-			opened := make(chan error, 1)
-			go func() {
-				_, err := b.Open(ctx, testSpec())
-				opened <- err
-			}()
+			opened := backendtest.Opening(ctx, b, testSpec())
 			awaitCall(t, f, call)
 			cancel()
 			if err := <-opened; !errors.Is(err, context.Canceled) {
