@@ -217,9 +217,14 @@ func (b box) run(cmd backends.Command) (backends.Exit, string) {
 // says runs a script and compares its output and success.
 func (b box) says(script, want string) {
 	b.t.Helper()
-	exit, out := b.run(shell(script))
-	if out != want || exit.Code != 0 {
-		b.t.Errorf("%s\nsaid %q and ended with %d, want %q", script, out, exit.Code, want)
+	b.prints(script, shell(script), want)
+}
+
+// prints runs a command, which is described, and compares its output and success.
+func (b box) prints(what string, cmd backends.Command, want string) {
+	b.t.Helper()
+	if exit, out := b.run(cmd); out != want || exit.Code != 0 {
+		b.t.Errorf("%s\nsaid %q and ended with %d, want %q", what, out, exit.Code, want)
 	}
 }
 

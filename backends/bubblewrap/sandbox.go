@@ -56,11 +56,11 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	if err != nil {
 		return err
 	}
-	made, err := handed.reading("--info-fd")
+	made, err := handed.pipe("--info-fd", false)
 	if err != nil {
 		return err
 	}
-	goOn, err := handed.writing("--block-fd")
+	goOn, err := handed.pipe("--block-fd", true)
 	if err != nil {
 		return err
 	}
@@ -150,26 +150,19 @@ func (d *descriptors) content(text string) (string, error) {
 	return number, err
 }
 
-// reading is what bwrap writes for an option.
-func (d *descriptors) reading(option string) (*os.File, error) {
-	read, write, err := os.Pipe()
+// pipe is this side of a pipe whose other end bwrap is handed for an option, which it
+// writes to or, where we do, reads from.
+func (d *descriptors) pipe(option string, weWrite bool) (*os.File, error) {
+	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	d.ours = append(d.ours, read)
-	d.options = append(d.options, option, d.add(write))
-	return read, nil
-}
-
-// writing is what bwrap reads for an option.
-func (d *descriptors) writing(option string) (*os.File, error) {
-	read, write, err := os.Pipe()
-	if err != nil {
-		return nil, err
+	if weWrite {
+		ours, theirs = theirs, ours
 	}
-	d.ours = append(d.ours, write)
-	d.options = append(d.options, option, d.add(read))
-	return write, nil
+	d.ours = append(d.ours, ours)
+	d.options = append(d.options, option, d.add(theirs))
+	return ours, nil
 }
 
 func (d *descriptors) closeTheirs() {

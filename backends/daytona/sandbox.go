@@ -190,23 +190,14 @@ func (s *sandbox) ID() string { return s.machine.ID }
 
 // live says that the machine is used, until it is lost; what is lost is removed.
 func (s *sandbox) live() {
-	tick := time.NewTicker(s.backend.beat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.Done():
-			if err := s.end(context.Background()); err != nil {
-				s.backend.log.Warn("a sandbox that was lost is left to the next sweep", "sandbox", s.ID(), "error", err)
-			}
-			return
-		case now := <-tick.C:
-			s.use(now)
-		}
+	backends.Every(s.backend.beat, s.Done(), s.use)
+	if err := s.end(context.Background()); err != nil {
+		s.backend.log.Warn("a sandbox that was lost is left to the next sweep", "sandbox", s.ID(), "error", err)
 	}
 }
 
-func (s *sandbox) use(now time.Time) {
-	if now.After(s.expires) {
+func (s *sandbox) use() {
+	if time.Now().After(s.expires) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.backend.beat)

@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // A terminal takes messages of 64 KiB at most, and sends shorter ones.
@@ -51,22 +52,13 @@ func (t tools) connect(ctx context.Context, id string, life time.Duration) (*ter
 // watch finds out when nobody is at the other end any more, which a connection
 // does not tell by itself.
 func (c *terminal) watch(life time.Duration) {
-	tick := time.NewTicker(life)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-c.ctx.Done():
-			return
-		}
+	backends.Every(life, c.ctx.Done(), func() {
 		ctx, cancel := context.WithTimeout(c.ctx, life)
-		err := c.socket.Ping(ctx)
-		cancel()
-		if err != nil {
+		defer cancel()
+		if c.socket.Ping(ctx) != nil {
 			c.Close()
-			return
 		}
-	}
+	})
 }
 
 func (c *terminal) Read(p []byte) (int, error) {

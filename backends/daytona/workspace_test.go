@@ -129,7 +129,7 @@ func TestASweepSparesWhatIsWantedAndNobodyElses(t *testing.T) {
 	another := func(change func(*backends.Spec)) string {
 		spec := testSpec()
 		change(&spec)
-		return open(t, b, spec).ID()
+		return backendtest.Opened(t, b, spec).ID()
 	}
 	wanted := another(func(*backends.Spec) {})
 	theirs := another(func(s *backends.Spec) { s.Owner = "somebody else" })

@@ -91,23 +91,10 @@ func Attach(ctx context.Context, stream io.ReadWriteCloser, place Place) (*Clien
 	}
 	go c.listen(in)
 	if place.Linger > 0 {
-		go c.keepAlive()
+		staying := wire.Frame{Kind: wire.KeepAlive, Last: true}
+		go backends.Every(place.Linger/4, c.done, func() { c.say(staying) })
 	}
 	return c, nil
-}
-
-// keepAlive has the runner stay.
-func (c *Client) keepAlive() {
-	tick := time.NewTicker(c.place.Linger / 4)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			c.say(wire.Frame{Kind: wire.KeepAlive, Last: true})
-		case <-c.done:
-			return
-		}
-	}
 }
 
 func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Reader, error) {

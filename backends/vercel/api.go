@@ -96,8 +96,12 @@ func (c *client) session(ctx context.Context, id string) (session, error) {
 
 // remove stops and deletes a sandbox; one that is not there is no fault.
 func (c *client) remove(ctx context.Context, name string) error {
-	err := c.do(ctx, httpapi.Call{Method: http.MethodDelete, Address: "/v2/sandboxes/" + url.PathEscape(name),
-		Query: url.Values{"projectId": {c.project}}, Idempotent: true})
+	return c.delete(ctx, "/v2/sandboxes/"+url.PathEscape(name))
+}
+
+func (c *client) delete(ctx context.Context, address string) error {
+	query := url.Values{"projectId": {c.project}}
+	err := c.do(ctx, httpapi.Call{Method: http.MethodDelete, Address: address, Query: query, Idempotent: true})
 	if httpapi.Status(err) == http.StatusNotFound {
 		return nil
 	}
@@ -208,12 +212,7 @@ func (c *client) drives(ctx context.Context, prefix string) (all []drive, err er
 
 // removeDrive deletes a drive; one that is not there is no fault.
 func (c *client) removeDrive(ctx context.Context, name string) error {
-	err := c.do(ctx, httpapi.Call{Method: http.MethodDelete, Address: ofDrive(name), Query: url.Values{"projectId": {c.project}},
-		Idempotent: true})
-	if httpapi.Status(err) == http.StatusNotFound {
-		return nil
-	}
-	return err
+	return c.delete(ctx, ofDrive(name))
 }
 
 func ofSession(id, what string) string { return "/v2/sandboxes/sessions/" + url.PathEscape(id) + what }

@@ -53,18 +53,9 @@ func (s *sandbox) remove(ctx context.Context) error {
 // hold puts off the end of the machine for as long as its runner is heard, and then
 // removes it: nothing reaches a machine again whose stream has broken.
 func (s *sandbox) hold() {
-	tick := time.NewTicker(s.backend.lease / 5)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			s.putOff()
-		case <-s.Done():
-			if err := s.remove(context.Background()); err != nil {
-				s.backend.cfg.Log.Warn("a machine at Vercel is left to its removal, and ends by itself", "machine", s.name, "error", err)
-			}
-			return
-		}
+	backends.Every(s.backend.lease/5, s.Done(), s.putOff)
+	if err := s.remove(context.Background()); err != nil {
+		s.backend.cfg.Log.Warn("a machine at Vercel is left to its removal, and ends by itself", "machine", s.name, "error", err)
 	}
 }
 
