@@ -10,6 +10,7 @@ import (
 // it makes if need be. Where everything is required, not to be able to is a failure.
 func SmallDisk(tb testing.TB, folder, size string) {
 	tb.Helper()
+	Starts(tb) // before there is a mount that a test which is left out would leave behind
 	Must(tb, os.MkdirAll(folder, 0o700))
 	Needs(tb, "A SMALL DISK", syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size="+size+",mode=700"))
 	tb.Cleanup(func() {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	testEngine(t)
 	spec := testSpec(t)
 	spec.PIDs, spec.MemoryMB = 512, 512 // fifty commands at once, each with a supervisor's threads
 	t.Cleanup(func() { removeAll(t, spec.Owner) })
