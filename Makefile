@@ -1,8 +1,8 @@
 # make          the programs, into bin/
 # make demo     the main job on shipped requests, in a real sandbox
 # make check    lint, and the tests that start no other programs
-# make test     installs and starts what the tests need, and runs them
-# make test-all make test, and what takes long: more kills, more rounds
+# make test     installs and starts what the tests need, and runs them; those of make check under the race detector, too
+# make test-all all tests under the race detector, and what takes long: more kills, more rounds
 # make lint     what must stay clean
 # make apptainer-test   the tests of backends/apptainer against the real program
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
@@ -36,7 +36,8 @@ check: lint policies
 	go test -short ./...
 
 test: deps policies
-	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 30m ./...
+	BAILIFF_REQUIRE_ALL=1 go test -p 4 -timeout 15m ./...
+	CGO_ENABLED=1 go test -race -short -timeout 15m ./...
 
 test-all: deps policies apptainer-test synapse-test
 	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 90m ./...
@@ -63,11 +64,12 @@ lint:
 	test -z "$$($(OPA) fmt -l policies policy_test.rego | tee /dev/stderr)"
 	$(OPA) check --strict -s policies/schema/input.json policies
 
+# The programs of make build, for the platforms that it was not run on.
 cross:
-	for target in linux/amd64 linux/arm64 darwin/arm64; do \
-	  for program in bailiff bailiff-runner bailiff-hook bailiff-host; do \
-	    GOOS=$${target%/*} GOARCH=$${target#*/} go build -o /dev/null ./cmd/$$program || exit 1; \
-	  done; \
+	out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT; \
+	for target in $(filter-out $(shell go env GOOS)/$(shell go env GOARCH),linux/amd64 linux/arm64 darwin/arm64); do \
+	  echo "building for $$target"; \
+	  GOOS=$${target%/*} GOARCH=$${target#*/} go build -o "$$out/" ./cmd/... || exit 1; \
 	done
 
 bench: deps

@@ -14,6 +14,14 @@ func Starts(tb testing.TB) {
 	}
 }
 
+// Long leaves a test out of short runs for the time it takes.
+func Long(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("left out of short runs: it takes long")
+	}
+}
+
 // Rounds is how often a test repeats what it does at random times: few times, and
 // many times in "make test-all".
 func Rounds(few, many int) int {

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 func TestManyApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	var met faults
 	services := []service{slackService(t, &met), discordService(t, &met), telegramService(t, &met), matrixService(t, &met)}
 	recorded := &votes{all: map[string]int{}}

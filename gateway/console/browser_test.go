@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // browser is one Chromium for all tests; each gets a profile of its own in it.
@@ -78,6 +80,7 @@ const watchViolations = `window.violations = []; addEventListener('securitypolic
 // openTab opens a tab. Where a browser is required, its absence is a failure.
 func openTab(t testing.TB) *tab {
 	t.Helper()
+	backendtest.Starts(t)
 	browser.once.Do(startBrowser)
 	switch {
 	case browser.err == nil:

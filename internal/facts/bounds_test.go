@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -32,6 +33,7 @@ var hostile = []string{
 // A stack that overflows would end the test binary: that these tests end is what they show.
 func TestNoTextIsTooMuch(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	for _, unit := range hostile {
 		Shell(fill("x=/;", unit, ""), work)
 		Shell(fillTo(value.MaxText/8, "[[ ", unit, " ]]"), work)

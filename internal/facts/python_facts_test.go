@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -140,6 +141,7 @@ var hostilePython = []string{
 
 func TestNoProgramIsTooMuch(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	for _, unit := range hostilePython {
 		Python(fill("", unit, ""), work)
 		Python(fill("import os\na = 'x'\n", unit, ""), work)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -13,6 +14,7 @@ import (
 // Whatever a home says, an import ends in a configuration that is sound or in an error.
 func TestNoHomeBringsAnImportDown(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
 	for i := range 150 {
 		home := written(t, hostile(random))

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"golang.org/x/sys/unix"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -128,6 +129,7 @@ func read(t *testing.T, folder, name string) string {
 
 func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	homes(t, func(t *testing.T, home *Home, _ *txtar.Archive, _ string) {
 		_, folder := imported(t, home)
 		file := filepath.Join(folder, "bailiff.yaml")

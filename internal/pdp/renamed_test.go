@@ -13,6 +13,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // oldPolicies is a copy of the shipped policies from before their helpers began with "_".
@@ -59,6 +60,7 @@ func TestUseOfAnOldNameIsAnsweredWithTheNewOne(t *testing.T) {
 
 func TestFilesMayDefineEveryNameThatAHelperHad(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	root, added := copied(t), "package bailiff\n"
 	names := oldHelpers(t)
 	for _, name := range names {
@@ -113,6 +115,7 @@ func faultsOrNil(faults Faults) error {
 // A copy that a team made of the shipped policies is its own: it works on as it is.
 func TestACopyOfOlderShippedPoliciesWorksOn(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	root := before(t)
 	p, err := Open(t.Context(), Config{Paths: []string{root}, RequireTests: true, EvalTimeout: time.Minute})
 	must(t, err)

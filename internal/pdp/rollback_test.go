@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
@@ -303,6 +304,7 @@ func TestAStartWithTheSamePoliciesIsNoNews(t *testing.T) {
 }
 
 func TestPoliciesOfAnEarlierProgramMustPassTheirTests(t *testing.T) {
+	backendtest.Long(t)
 	c := Config{EvalTimeout: time.Minute, RequireTests: true, History: shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)

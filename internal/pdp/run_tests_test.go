@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // shipped are the policies, with their tests and promises.
@@ -65,6 +67,7 @@ helper if true
 `
 
 func TestTheShippedPoliciesPassTheirTests(t *testing.T) {
+	backendtest.Long(t)
 	report, err := Test(context.Background(), TestConfig{Paths: shipped})
 	must(t, err)
 	if !report.Passed() {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // stockPath is OPA's own command, of the version that is built in.
@@ -118,6 +120,7 @@ var manyFiles = map[string]string{
 }
 
 func TestTestsEndAsInStockOPA(t *testing.T) {
+	backendtest.Long(t)
 	for name, paths := range map[string][]string{"made up": {tree(t, manyFiles)}, "shipped": shipped} {
 		t.Run(name, func(t *testing.T) {
 			report, err := Test(context.Background(), TestConfig{Paths: paths})

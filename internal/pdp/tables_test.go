@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // edited are the shipped policies with values of the tables set, or dropped where
@@ -42,6 +43,7 @@ func edited(t *testing.T, edits map[string]any) *parsed {
 }
 
 func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
+	backendtest.Long(t)
 	number := func(n string) any { return json.Number(n) }
 	for name, edits := range map[string]map[string]any{
 		"sandboxes": {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // ran judges a log by policies, and compares with what was logged.
@@ -39,6 +40,7 @@ func wantChanges(t *testing.T, r Report, want ...string) {
 }
 
 func TestTheSamePoliciesDecideTheSame(t *testing.T) {
+	backendtest.Long(t)
 	const decisions = 1500 // all of the corpus
 	policies := shipped(t, nil)
 	r := ran(t, policies, logged(t, policies, mixture(t, decisions)...))
