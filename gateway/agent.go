@@ -74,10 +74,10 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	a := &agent{config: c}
 	rs := newRoutes()
 	rs.on(http.MethodPost, "/v1/execute", a.execute)
-	rs.on(http.MethodPost, "/v1/decide", a.decide)
-	rs.on(http.MethodDelete, "/v1/sessions/{id}", a.endSession)
-	rs.on(http.MethodPost, "/v1/sessions/{id}/tools", a.registerTools)
-	rs.on(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
+	rs.answer(http.MethodPost, "/v1/decide", a.decide)
+	rs.answer(http.MethodDelete, "/v1/sessions/{id}", a.endSession)
+	rs.answer(http.MethodPost, "/v1/sessions/{id}/tools", a.registerTools)
+	rs.answer(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
 	rs.elsewhere("Listener "+c.Name+" has no mcp: section in bailiff.yaml.", "/mcp")
@@ -145,43 +145,41 @@ func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	case wantsStream(r):
 		a.stream(w, r, req)
 	default:
-		reply(w, a.config.Enforcer.Execute(r.Context(), req, nil), a.config.Console)
+		answer(func(r *http.Request) (any, *api.Problem) {
+			return reply(a.config.Enforcer.Execute(r.Context(), req, nil), a.config.Console)
+		}).ServeHTTP(w, r)
 	}
 }
 
 // reply answers plainly; the one answer that is not 200 is to a request id that
 // stands for another request.
-func reply(w http.ResponseWriter, answer bailiff.Answer, console string) {
+func reply(answer bailiff.Answer, console string) (any, *api.Problem) {
 	if answer.Code == bailiff.CodeConflict {
-		refuse(w, conflict(answer))
-		return
+		return nil, conflict(answer)
 	}
-	send(w, http.StatusOK, answered(answer, console))
+	return answered(answer, console), nil
 }
 
 func conflict(answer bailiff.Answer) *api.Problem {
 	return problem(http.StatusConflict, answer.Code, answer.Message)
 }
 
-func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
+func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 	req, p := a.read(r)
 	if p != nil {
-		refuse(w, p)
-		return
+		return nil, p
 	}
 	defer blame(req)
 	d := a.config.Enforcer.Decide(r.Context(), req)
-	send(w, http.StatusOK, api.Decided{DecisionID: d.ID, Decision: d.Decision.Told()})
+	return api.Decided{DecisionID: d.ID, Decision: d.Decision.Told()}, nil
 }
 
-func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {
-	session := r.PathValue("id")
-	ended, err := a.config.Enforcer.EndSession(r.Context(), a.config.Name, session)
+func (a *agent) endSession(r *http.Request) (any, *api.Problem) {
+	ended, err := a.config.Enforcer.EndSession(r.Context(), a.config.Name, r.PathValue("id"))
 	if err != nil {
-		refuse(w, problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+"."))
-		return
+		return nil, problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+".")
 	}
-	send(w, http.StatusOK, api.SessionEnded{Removed: ended.Sandboxes, Processes: ended.Processes})
+	return api.SessionEnded{Removed: ended.Sandboxes, Processes: ended.Processes}, nil
 }
 
 // read reads a request that this listener may speak for.

@@ -105,30 +105,32 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	}
 	o := &operator{c}
 	rs := newRoutes()
-	rs.on(http.MethodGet, "/v1/status", o.status)
-	rs.on(http.MethodGet, "/v1/policies", o.policies)
-	rs.on(http.MethodGet, "/v1/policies/history", o.revisions)
-	rs.on(http.MethodGet, "/v1/policies/history/{revision}", o.revision)
-	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{http.MethodPost: o.rollBack, http.MethodDelete: o.resume})
-	rs.on(http.MethodGet, "/v1/sandboxes", o.sandboxes)
-	rs.on(http.MethodDelete, "/v1/sandboxes/{id}", o.remove)
-	rs.on(http.MethodPost, "/v1/sandboxes/reap", o.reap)
-	rs.on(http.MethodGet, "/v1/approvals", o.approvals)
-	rs.on(http.MethodGet, "/v1/approvals/{id}", o.approval)
-	rs.on(http.MethodPost, "/v1/approvals/{id}/approve", o.approve)
-	rs.on(http.MethodPost, "/v1/approvals/{id}/deny", o.deny)
-	rs.on(http.MethodGet, "/v1/grants", o.grants)
-	rs.on(http.MethodDelete, "/v1/grants/{id}", o.revoke)
-	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: o.freezes, http.MethodPost: o.freeze, http.MethodDelete: o.thaw})
-	rs.on(http.MethodGet, "/v1/decisions", o.decisions)
+	rs.answer(http.MethodGet, "/v1/status", o.status)
+	rs.answer(http.MethodGet, "/v1/policies", o.policies)
+	rs.answer(http.MethodGet, "/v1/policies/history", o.revisions)
+	rs.answer(http.MethodGet, "/v1/policies/history/{revision}", o.revision)
+	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{http.MethodPost: wishing(o, o.rollBack).ServeHTTP,
+		http.MethodDelete: o.known(o.resume).ServeHTTP})
+	rs.answer(http.MethodGet, "/v1/sandboxes", o.sandboxes)
+	rs.answer(http.MethodDelete, "/v1/sandboxes/{id}", o.remove)
+	rs.answer(http.MethodPost, "/v1/sandboxes/reap", o.reap)
+	rs.answer(http.MethodGet, "/v1/approvals", o.approvals)
+	rs.answer(http.MethodGet, "/v1/approvals/{id}", o.approval)
+	rs.answer(http.MethodPost, "/v1/approvals/{id}/approve", wishing(o, o.approve))
+	rs.answer(http.MethodPost, "/v1/approvals/{id}/deny", wishing(o, o.deny))
+	rs.answer(http.MethodGet, "/v1/grants", o.grants)
+	rs.answer(http.MethodDelete, "/v1/grants/{id}", o.known(o.revoke))
+	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: answer(o.freezes).ServeHTTP,
+		http.MethodPost: wishing(o, o.freeze).ServeHTTP, http.MethodDelete: wishing(o, o.thaw).ServeHTTP})
+	rs.answer(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
 	rs.elsewhere("This is the operators' listener; agents ask at a listener of agent.listeners.",
 		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
 	if c.BreakGlass != nil {
-		rs.on(http.MethodPost, "/v1/break-glass", o.breakGlass)
+		rs.answer(http.MethodPost, "/v1/break-glass", wishing(o, o.breakGlass))
 	}
 	if c.Link != nil {
-		rs.on(http.MethodPost, "/v1/console/links", o.link)
+		rs.answer(http.MethodPost, "/v1/console/links", o.known(o.link))
 	}
 	return rs, nil
 }
@@ -142,47 +144,71 @@ func (c OperatorConfig) missing() error {
 
 type operator struct{ config OperatorConfig }
 
-func (o *operator) status(w http.ResponseWriter, r *http.Request) {
-	send(w, http.StatusOK, o.config.Statuser.Status(r.Context()))
+// known answers requests of somebody whom this door knows.
+func (o *operator) known(do func(r *http.Request, who bailiff.Approver) (any, *api.Problem)) answer {
+	return func(r *http.Request) (any, *api.Problem) {
+		who, p := o.identify(r)
+		if p != nil {
+			return nil, p
+		}
+		return do(r, who)
+	}
 }
 
-func (o *operator) policies(w http.ResponseWriter, r *http.Request) {
-	send(w, http.StatusOK, o.config.Statuser.Status(r.Context()).Policies)
+// wishing answers requests of somebody whom this door knows, with what their bodies say.
+func wishing[T any](o *operator, do func(r *http.Request, who bailiff.Approver, wish T) (any, *api.Problem)) answer {
+	return o.known(func(r *http.Request, who bailiff.Approver) (any, *api.Problem) {
+		var wish T
+		if p := readBody(r, &wish); p != nil {
+			return nil, p
+		}
+		return do(r, who, wish)
+	})
 }
 
-func (o *operator) sandboxes(w http.ResponseWriter, r *http.Request) {
-	send(w, http.StatusOK, api.Sandboxes{Sandboxes: o.config.Sandboxes.List(r.Context())})
+// result answers with a value, or says why the wish was not met: unknown is the code where
+// there is nothing of that id.
+func result(value any, unknown string, err error) (any, *api.Problem) {
+	if err != nil {
+		return nil, refusal(unknown, err)
+	}
+	return value, nil
 }
 
-func (o *operator) remove(w http.ResponseWriter, r *http.Request) {
+func (o *operator) status(r *http.Request) (any, *api.Problem) {
+	return o.config.Statuser.Status(r.Context()), nil
+}
+
+func (o *operator) policies(r *http.Request) (any, *api.Problem) {
+	return o.config.Statuser.Status(r.Context()).Policies, nil
+}
+
+func (o *operator) sandboxes(r *http.Request) (any, *api.Problem) {
+	return api.Sandboxes{Sandboxes: o.config.Sandboxes.List(r.Context())}, nil
+}
+
+func (o *operator) remove(r *http.Request) (any, *api.Problem) {
 	id := r.PathValue("id")
 	found, err := o.config.Sandboxes.Remove(r.Context(), id)
 	switch {
 	case err != nil:
-		refuse(w, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Removing sandbox %s failed: %v.", cut(id), err)))
+		return nil, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Removing sandbox %s failed: %v.", cut(id), err))
 	case !found:
-		refuse(w, problem(http.StatusNotFound, "sandbox_unknown", "There is no sandbox "+cut(id)+
-			"; GET /v1/sandboxes lists those that live."))
-	default:
-		w.WriteHeader(http.StatusNoContent)
+		return nil, problem(http.StatusNotFound, "sandbox_unknown", "There is no sandbox "+cut(id)+
+			"; GET /v1/sandboxes lists those that live.")
 	}
+	return nil, nil
 }
 
-func (o *operator) reap(w http.ResponseWriter, r *http.Request) {
+func (o *operator) reap(r *http.Request) (any, *api.Problem) {
 	removed, err := o.config.Sandboxes.Reap(r.Context())
 	if err != nil {
-		refuse(w, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Reaping sandboxes failed after %d: %v.", removed, err)))
-		return
+		return nil, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Reaping sandboxes failed after %d: %v.", removed, err))
 	}
-	send(w, http.StatusOK, api.Reaped{Removed: removed})
+	return api.Reaped{Removed: removed}, nil
 }
 
-func (o *operator) link(w http.ResponseWriter, r *http.Request) {
-	who, p := o.identify(r)
-	if p != nil {
-		refuse(w, p)
-		return
-	}
+func (o *operator) link(_ *http.Request, who bailiff.Approver) (any, *api.Problem) {
 	url, expires := o.config.Link(who)
-	send(w, http.StatusOK, api.ConsoleLink{URL: url, ExpiresAt: expires})
+	return api.ConsoleLink{URL: url, ExpiresAt: expires}, nil
 }

@@ -20,85 +20,57 @@ const (
 	reasonLength = 1000
 )
 
-func (o *operator) approvals(w http.ResponseWriter, r *http.Request) {
+func (o *operator) approvals(r *http.Request) (any, *api.Problem) {
 	q := api.Query{Limit: pageLength}
 	if p := readQuery(r, fields{
 		"state": oneOf(&q.State, bailiff.ApprovalPending, bailiff.ApprovalApproved, bailiff.ApprovalDenied,
 			bailiff.ApprovalExpired, bailiff.ApprovalVoid, bailiff.ApprovalCancelled, bailiff.ApprovalUnreachable),
 		"session": text(&q.Session), "user": text(&q.User), "after": cursor(&q.After), "limit": number(&q.Limit, 1, pageAtMost),
 	}); p != nil {
-		refuse(w, p)
-		return
+		return nil, p
 	}
 	entries, next := o.config.Approvals.List(q)
-	send(w, http.StatusOK, api.Approvals{Approvals: entries, Next: next})
+	return api.Approvals{Approvals: entries, Next: next}, nil
 }
 
-func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
+func (o *operator) approval(r *http.Request) (any, *api.Problem) {
 	id := r.PathValue("id")
 	entry, found := o.config.Approvals.Get(id)
 	if !found {
-		refuse(w, problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+
-			", or its record cannot be read; GET /v1/approvals lists those that are."))
-		return
+		return nil, problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+
+			", or its record cannot be read; GET /v1/approvals lists those that are.")
 	}
 	shown := api.ShownApproval{Approval: entry, History: []api.Logged{}}
 	shown.Marks, shown.MarksCut = MarksOf(entry)
 	if session := entry.Request.Session.ID; session != "" {
 		shown.History = readLines(o.config.Decisions.Recent(session, historyLength))
 	}
-	send(w, http.StatusOK, shown)
+	return shown, nil
 }
 
-func (o *operator) approve(w http.ResponseWriter, r *http.Request) {
-	var body api.Approving
-	o.answer(w, r, &body, func() bailiff.Verdict { return bailiff.Verdict{Approve: true, Scope: body.Scope} })
+func (o *operator) approve(r *http.Request, who bailiff.Approver, wish api.Approving) (any, *api.Problem) {
+	return o.answer(r, who, bailiff.Verdict{Approve: true, Scope: wish.Scope})
 }
 
-func (o *operator) deny(w http.ResponseWriter, r *http.Request) {
-	var body api.Denying
-	o.answer(w, r, &body, func() bailiff.Verdict { return bailiff.Verdict{Reason: body.Reason} })
+func (o *operator) deny(r *http.Request, who bailiff.Approver, wish api.Denying) (any, *api.Problem) {
+	if p := tooLong(wish.Reason); p != nil {
+		return nil, p
+	}
+	return o.answer(r, who, bailiff.Verdict{Reason: wish.Reason})
 }
 
-// answer gives the verdict that the body means.
-func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verdict func() bailiff.Verdict) {
-	who, p := o.identify(r)
-	if p == nil {
-		p = readBody(r, body)
-	}
-	var v bailiff.Verdict
-	if p == nil {
-		v = verdict()
-		p = tooLong(v.Reason)
-	}
-	if p != nil {
-		refuse(w, p)
-		return
-	}
+func (o *operator) answer(r *http.Request, who bailiff.Approver, v bailiff.Verdict) (any, *api.Problem) {
 	entry, err := o.config.Approvals.Answer(r.Context(), r.PathValue("id"), who, v)
-	if err != nil {
-		refuse(w, refusal("approval_unknown", err))
-		return
-	}
-	send(w, http.StatusOK, entry)
+	return result(entry, "approval_unknown", err)
 }
 
-func (o *operator) grants(w http.ResponseWriter, _ *http.Request) {
-	send(w, http.StatusOK, api.Grants{Grants: o.config.Grants.Grants()})
+func (o *operator) grants(*http.Request) (any, *api.Problem) {
+	return api.Grants{Grants: o.config.Grants.Grants()}, nil
 }
 
-func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
-	who, p := o.identify(r)
-	if p != nil {
-		refuse(w, p)
-		return
-	}
+func (o *operator) revoke(r *http.Request, who bailiff.Approver) (any, *api.Problem) {
 	grant, err := o.config.Grants.Revoke(r.Context(), r.PathValue("id"), who)
-	if err != nil {
-		refuse(w, refusal("grant_unknown", err))
-		return
-	}
-	send(w, http.StatusOK, grant)
+	return result(grant, "grant_unknown", err)
 }
 
 // identify says who sends a request that changes something.

@@ -15,37 +15,26 @@ type BreakGlasser interface {
 	BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error)
 }
 
-func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
-	who, p := o.identify(r)
+func (o *operator) breakGlass(r *http.Request, who bailiff.Approver, wish api.Breaking) (any, *api.Problem) {
+	req, p := readBreaking(wish)
 	if p != nil {
-		refuse(w, p)
-		return
+		return nil, p
 	}
-	req, reason, p := readBreaking(r)
-	if p != nil {
-		refuse(w, p)
-		return
-	}
-	answer, err := o.config.BreakGlass.BreakGlass(r.Context(), who, req, reason)
+	req.Peer = CredentialOf(r)
+	answer, err := o.config.BreakGlass.BreakGlass(r.Context(), who, req, wish.Reason)
 	if err != nil {
-		refuse(w, refusal("", err))
-		return
+		return nil, refusal("", err)
 	}
-	reply(w, answer, "") // nobody is asked here
+	return reply(answer, "") // nobody is asked here
 }
 
-func readBreaking(r *http.Request) (req bailiff.Request, reason string, p *api.Problem) {
-	var wish api.Breaking
-	if p = readBody(r, &wish); p != nil {
-		return req, "", p
-	}
+func readBreaking(wish api.Breaking) (bailiff.Request, *api.Problem) {
 	if strings.TrimSpace(wish.Reason) == "" {
-		return req, "", refused(codeRequest, []api.Fault{{At: "/reason", Message: "is missing: say why the policies must not hold now"}})
+		return bailiff.Request{}, refused(codeRequest,
+			[]api.Fault{{At: "/reason", Message: "is missing: say why the policies must not hold now"}})
 	}
-	if p = tooLong(wish.Reason); p != nil {
-		return req, "", p
+	if p := tooLong(wish.Reason); p != nil {
+		return bailiff.Request{}, p
 	}
-	req, p = parse(wish.Request)
-	req.Peer = CredentialOf(r)
-	return req, wish.Reason, p
+	return parse(wish.Request)
 }

@@ -10,13 +10,12 @@ import (
 // loggedText is how many bytes of a text an event in short has.
 const loggedText = 1000
 
-func (o *operator) decisions(w http.ResponseWriter, r *http.Request) {
+func (o *operator) decisions(r *http.Request) (any, *api.Problem) {
 	session, limit := "", pageLength
 	if p := readQuery(r, fields{"session": text(&session), "limit": number(&limit, 1, pageAtMost)}); p != nil {
-		refuse(w, p)
-		return
+		return nil, p
 	}
-	send(w, http.StatusOK, api.Decisions{Decisions: readLines(o.config.Decisions.Recent(session, limit))})
+	return api.Decisions{Decisions: readLines(o.config.Decisions.Recent(session, limit))}, nil
 }
 
 func readLines(lines [][]byte) []api.Logged {

@@ -10,56 +10,39 @@ import (
 // idLength is how many bytes the id of what is frozen may have.
 const idLength = 1024
 
-func (o *operator) freezes(w http.ResponseWriter, _ *http.Request) {
-	send(w, http.StatusOK, api.Freezes{Freezes: o.config.Freezer.Freezes()})
+func (o *operator) freezes(*http.Request) (any, *api.Problem) {
+	return api.Freezes{Freezes: o.config.Freezer.Freezes()}, nil
 }
 
-func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
-	wish, who, p := o.readFreezing(r)
-	if p != nil {
-		refuse(w, p)
-		return
+func (o *operator) freeze(r *http.Request, who bailiff.Approver, wish api.Freezing) (any, *api.Problem) {
+	if p := checkFreezing(wish); p != nil {
+		return nil, p
 	}
 	frozen, err := o.config.Freezer.Freeze(r.Context(), api.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: who.Name()})
-	if err != nil {
-		refuse(w, refusal("", err))
-		return
-	}
-	send(w, http.StatusOK, frozen)
+	return result(frozen, "", err)
 }
 
-func (o *operator) thaw(w http.ResponseWriter, r *http.Request) {
-	wish, who, p := o.readFreezing(r)
+func (o *operator) thaw(r *http.Request, who bailiff.Approver, wish api.Freezing) (any, *api.Problem) {
+	p := checkFreezing(wish)
 	if p == nil && wish.Reason != "" {
 		p = refused(codeRequest, []api.Fault{{At: "/reason", Message: "belongs to a freeze only"}})
 	}
 	if p != nil {
-		refuse(w, p)
-		return
+		return nil, p
 	}
 	found, err := o.config.Freezer.Thaw(r.Context(), wish.Kind, wish.ID, who)
-	switch {
-	case err != nil:
-		refuse(w, refusal("", err))
-	case !found:
-		refuse(w, problem(http.StatusNotFound, "freeze_unknown",
-			"That is not frozen; GET /v1/freeze lists what is, and each is thawed as it was frozen."))
-	default:
-		w.WriteHeader(http.StatusNoContent)
+	if err == nil && !found {
+		return nil, problem(http.StatusNotFound, "freeze_unknown",
+			"That is not frozen; GET /v1/freeze lists what is, and each is thawed as it was frozen.")
 	}
+	return result(nil, "", err)
 }
 
-func (o *operator) readFreezing(r *http.Request) (wish api.Freezing, who bailiff.Approver, p *api.Problem) {
-	if who, p = o.identify(r); p != nil {
-		return wish, who, p
-	}
-	if p = readBody(r, &wish); p != nil {
-		return wish, who, p
-	}
+func checkFreezing(wish api.Freezing) *api.Problem {
 	if faults := freezeFaults(wish); len(faults) > 0 {
-		return wish, who, refused(codeRequest, faults)
+		return refused(codeRequest, faults)
 	}
-	return wish, who, tooLong(wish.Reason)
+	return tooLong(wish.Reason)
 }
 
 func freezeFaults(f api.Freezing) (faults []api.Fault) {

@@ -22,56 +22,33 @@ type PolicyHistory interface {
 	Resume(ctx context.Context, who bailiff.Approver) error
 }
 
-func (o *operator) revisions(w http.ResponseWriter, _ *http.Request) {
+func (o *operator) revisions(*http.Request) (any, *api.Problem) {
 	all, err := o.config.History.Revisions()
-	if err != nil {
-		refuse(w, refusal("", err))
-		return
-	}
-	send(w, http.StatusOK, api.Revisions{Revisions: all})
+	return result(api.Revisions{Revisions: all}, "", err)
 }
 
-func (o *operator) revision(w http.ResponseWriter, r *http.Request) {
+func (o *operator) revision(r *http.Request) (any, *api.Problem) {
 	about, files, err := o.config.History.Revision(r.PathValue("revision"))
-	if err != nil {
-		refuse(w, refusal("", err))
-		return
-	}
-	send(w, http.StatusOK, api.ShownRevision{Revision: about, Texts: append([]api.PolicyFile{}, files...)})
+	return result(api.ShownRevision{Revision: about, Texts: append([]api.PolicyFile{}, files...)}, "", err)
 }
 
-func (o *operator) rollBack(w http.ResponseWriter, r *http.Request) {
-	who, p := o.identify(r)
-	var wish api.RollingBack
-	if p == nil {
-		p = readBody(r, &wish)
+func (o *operator) rollBack(r *http.Request, who bailiff.Approver, wish api.RollingBack) (any, *api.Problem) {
+	if p := misnamed(wish); p != nil {
+		return nil, p
 	}
-	if p == nil {
-		p = misnamed(wish)
-	}
-	if p != nil {
-		refuse(w, p)
-		return
-	}
-	o.changed(w, r, o.config.History.RollBack(r.Context(), wish.Revision, wish.Reason, who))
+	return o.changed(r, o.config.History.RollBack(r.Context(), wish.Revision, wish.Reason, who))
 }
 
-func (o *operator) resume(w http.ResponseWriter, r *http.Request) {
-	who, p := o.identify(r)
-	if p != nil {
-		refuse(w, p)
-		return
-	}
-	o.changed(w, r, o.config.History.Resume(r.Context(), who))
+func (o *operator) resume(r *http.Request, who bailiff.Approver) (any, *api.Problem) {
+	return o.changed(r, o.config.History.Resume(r.Context(), who))
 }
 
 // changed answers with the policies that are in force then.
-func (o *operator) changed(w http.ResponseWriter, r *http.Request, err error) {
+func (o *operator) changed(r *http.Request, err error) (any, *api.Problem) {
 	if err != nil {
-		refuse(w, refusal("", err))
-		return
+		return nil, refusal("", err)
 	}
-	o.policies(w, r)
+	return o.policies(r)
 }
 
 func misnamed(b api.RollingBack) *api.Problem {

@@ -22,13 +22,32 @@ type routes struct {
 
 func newRoutes() *routes {
 	rs := &routes{mux: http.NewServeMux()}
-	rs.on(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, api.Health{Status: "ok"}) })
+	rs.answer(http.MethodGet, "/healthz", func(*http.Request) (any, *api.Problem) { return api.Health{Status: "ok"}, nil })
 	rs.on(http.MethodGet, "/v1/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
 		sendBytes(w, http.StatusOK, []string{"application/yaml"}, description)
 	})
 	rs.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { noRoute(w, r) })
 	return rs
 }
+
+// answer works out what a request is answered with: a value, nil for an empty answer, or a
+// problem.
+type answer func(r *http.Request) (value any, p *api.Problem)
+
+// ServeHTTP answers with it.
+func (a answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch value, p := a(r); {
+	case p != nil:
+		refuse(w, p)
+	case value == nil:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		send(w, http.StatusOK, value)
+	}
+}
+
+// answer serves one path by one method.
+func (rs *routes) answer(method, pattern string, by answer) { rs.on(method, pattern, by.ServeHTTP) }
 
 // on serves one path by one method, and says 405 to the others.
 func (rs *routes) on(method, pattern string, handle http.HandlerFunc) {

@@ -21,20 +21,19 @@ type Toolbox interface {
 	AnswerTool(caller, id, result string, isError bool) error
 }
 
-func (a *agent) registerTools(w http.ResponseWriter, r *http.Request) {
+func (a *agent) registerTools(r *http.Request) (any, *api.Problem) {
 	var wish api.Tools
 	p := readBody(r, &wish)
 	if p == nil {
 		p = problemOf(toolFaults(r.PathValue("id"), wish.Tools))
 	}
-	if p == nil {
-		p = busyProblem(a.config.Tools.RegisterTools(a.config.Name, r.PathValue("id"), wish.Tools))
-	}
 	if p != nil {
-		refuse(w, p)
-		return
+		return nil, p
 	}
-	w.WriteHeader(http.StatusNoContent)
+	if err := a.config.Tools.RegisterTools(a.config.Name, r.PathValue("id"), wish.Tools); err != nil {
+		return nil, problem(http.StatusServiceUnavailable, "busy", bailiff.Sentence(err.Error()))
+	}
+	return nil, nil
 }
 
 func problemOf(faults []api.Fault) *api.Problem {
@@ -42,13 +41,6 @@ func problemOf(faults []api.Fault) *api.Problem {
 		return nil
 	}
 	return refused(codeRequest, faults)
-}
-
-func busyProblem(err error) *api.Problem {
-	if err == nil {
-		return nil
-	}
-	return problem(http.StatusServiceUnavailable, "busy", bailiff.Sentence(err.Error()))
 }
 
 func toolFaults(session string, names []string) []api.Fault {
@@ -75,23 +67,21 @@ func toolFaults(session string, names []string) []api.Fault {
 	return c.faults
 }
 
-func (a *agent) answerTool(w http.ResponseWriter, r *http.Request) {
+func (a *agent) answerTool(r *http.Request) (any, *api.Problem) {
 	var answer api.ToolAnswer
 	p := readBody(r, &answer)
 	if p == nil {
 		p = problemOf(answerFaults(answer))
 	}
 	if p != nil {
-		refuse(w, p)
-		return
+		return nil, p
 	}
 	id := r.PathValue("id")
 	if err := a.config.Tools.AnswerTool(a.config.Name, id, resultOf(answer), answer.Error != nil); err != nil {
-		refuse(w, problem(http.StatusNotFound, "tool_call_unknown",
-			fmt.Sprintf("No call %s waits for an answer: it was answered, or its script has ended.", cut(id))))
-		return
+		return nil, problem(http.StatusNotFound, "tool_call_unknown",
+			fmt.Sprintf("No call %s waits for an answer: it was answered, or its script has ended.", cut(id)))
 	}
-	w.WriteHeader(http.StatusNoContent)
+	return nil, nil
 }
 
 func answerFaults(t api.ToolAnswer) []api.Fault {
