@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
@@ -46,10 +47,5 @@ func (e *Enforcer) override(m *judged) {
 }
 
 func fromTheFloor(d bailiff.Decision) bool {
-	for _, denial := range d.Denials {
-		if strings.HasPrefix(denial.Rule, "floor.") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Denials, func(r bailiff.Reason) bool { return strings.HasPrefix(r.Rule, "floor.") })
 }

@@ -125,7 +125,7 @@ func (h *Hold) enter(ctx context.Context, alone bool) error {
 // endOthers ends what earlier commands left running, in this sandbox and in any
 // other that stands on the same files; no request is in one of these.
 func (h *Hold) endOthers(ctx context.Context) error {
-	for _, other := range h.lease.pool.others(h.lease) {
+	for _, other := range h.lease.others() {
 		if err := h.endIn(ctx, other); err != nil {
 			return fmt.Errorf("stopping what stands on the same files: %w", err)
 		}
@@ -190,15 +190,8 @@ func (p *Pool) gateLocked(t Spec) *semaphore.Weighted {
 }
 
 // others are the leases that stand on the same files.
-func (p *Pool) others(than *Lease) (all []*Lease) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for l := range p.all {
-		if l != than && l.sharesFiles(than.Spec) {
-			all = append(all, l)
-		}
-	}
-	return all
+func (l *Lease) others() []*Lease {
+	return l.pool.leases(func(other *Lease) bool { return other != l && other.sharesFiles(l.Spec) })
 }
 
 // IsLeaving says whether the lease is closed as soon as no request uses it.

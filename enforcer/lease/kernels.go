@@ -86,17 +86,7 @@ func (ks *kernels) keys() (all []kernelKey) {
 }
 
 // isLive says whether the slot has an interpreter that lives.
-func (s *kernelSlot) isLive() bool {
-	if s.kernel == nil {
-		return false
-	}
-	select {
-	case <-s.kernel.Done():
-		return false
-	default:
-		return true
-	}
-}
+func (s *kernelSlot) isLive() bool { return s.kernel != nil && !isClosed(s.kernel.Done()) }
 
 // clear ends the slot's interpreter.
 func (s *kernelSlot) clear(ctx context.Context) (err error) {

@@ -64,26 +64,17 @@ type Lease struct {
 
 // Alive says whether it serves requests, or is about to.
 func (l *Lease) Alive() bool {
-	if l.isOpening() {
-		return true
-	}
-	if l.err != nil {
-		return false
-	}
-	select {
-	case <-l.sandbox.Done():
-		return false
-	default:
-		return true
-	}
+	return l.isOpening() || l.err == nil && !isClosed(l.sandbox.Done())
 }
 
-func (l *Lease) isOpening() bool {
+func (l *Lease) isOpening() bool { return !isClosed(l.ready) }
+
+func isClosed(done <-chan struct{}) bool {
 	select {
-	case <-l.ready:
-		return false
-	default:
+	case <-done:
 		return true
+	default:
+		return false
 	}
 }
 

@@ -52,7 +52,7 @@ func (l *Lease) Vacate(r Resident) {
 // checkResidents is an error if something lives on a hold's files beside which it must
 // not run: what got variables, or, for one that must be alone, anything.
 func (h *Hold) checkResidents(alone bool) error {
-	for _, l := range append(h.lease.pool.others(h.lease), h.lease) {
+	for _, l := range append(h.lease.others(), h.lease) {
 		for _, r := range l.residentsNow() {
 			name, of, private := r.Identity()
 			if r.Running() && (alone || private) {

@@ -112,13 +112,6 @@ func (p *Pool) renew(l *Lease, t Spec) bool {
 }
 
 // standing are the leases whose sandboxes are there or on their way.
-func (p *Pool) standing() (all []*Lease) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for l := range p.all {
-		if !l.removed {
-			all = append(all, l)
-		}
-	}
-	return all
+func (p *Pool) standing() []*Lease {
+	return p.leases(func(l *Lease) bool { return !l.removed })
 }

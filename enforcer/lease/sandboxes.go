@@ -3,7 +3,6 @@ package lease
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,49 +20,7 @@ type Sandbox struct {
 }
 
 // Sandboxes lists the live ones, the oldest first.
-func (p *Pool) Sandboxes() []Sandbox { return p.list() }
-
-// Remove stops and removes one; found is false when there is none of that id.
-func (p *Pool) Remove(id string) (found bool) {
-	return len(p.drop(reasonRemoved, func(l *Lease) bool { return l.ID() == id })) > 0
-}
-
-// Reap removes every sandbox that no request uses now, and what earlier runs of
-// this sidecar left behind; it returns how many sandboxes. Those whose removal had
-// begun before are gone then, too.
-func (p *Pool) Reap(ctx context.Context) (int, error) {
-	p.warm.drain(reasonRemoved)
-	idle := p.drop(reasonRemoved, func(l *Lease) bool { return l.users == 0 })
-	if err := await(ctx, p.removing()); err != nil {
-		return len(idle), err
-	}
-	swept, err := p.Sweep(ctx)
-	return len(idle) + swept, err
-}
-
-// removing are the leases whose sandboxes are not gone yet, though nothing may use them.
-func (p *Pool) removing() (all []*Lease) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for l := range p.all {
-		if l.removed {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
-// removed tells of the end of one.
-func (p *Pool) removed(l *Lease, reason string, err error) {
-	p.config.Sandboxes.SandboxReaped(l.backend, reason)
-	p.config.Processes.Removed(l)
-	if err != nil {
-		p.config.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.ID(), "error", err)
-	}
-	p.noteSandbox(l.caller, l.session, l.backend, l.ID(), reason)
-}
-
-func (p *Pool) list() []Sandbox {
+func (p *Pool) Sandboxes() []Sandbox {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var list []Sandbox
@@ -76,6 +33,58 @@ func (p *Pool) list() []Sandbox {
 		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// Remove stops and removes one; found is false when there is none of that id.
+func (p *Pool) Remove(id string) (found bool) {
+	return len(p.drop(reasonRemoved, func(l *Lease) bool { return l.ID() == id })) > 0
+}
+
+// Reap removes every sandbox that no request uses now, and what earlier runs of
+// this sidecar left behind; it returns how many sandboxes. Those whose removal had
+// begun before are gone then, too.
+func (p *Pool) Reap(ctx context.Context) (int, error) {
+	p.warm.drain(reasonRemoved)
+	idle := p.drop(reasonRemoved, func(l *Lease) bool { return l.users == 0 })
+	removing := p.leases(func(l *Lease) bool { return l.removed }) // though their sandboxes are not gone yet
+	if err := await(ctx, removing); err != nil {
+		return len(idle), err
+	}
+	swept, err := p.Sweep(ctx)
+	return len(idle) + swept, err
+}
+
+// leases are those that match, called with the lock held, of all whose sandboxes are not
+// gone yet.
+func (p *Pool) leases(match func(*Lease) bool) (all []*Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.all {
+		if match(l) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// anyOf says whether something in a set matches.
+func anyOf[T comparable](set map[T]bool, match func(T) bool) bool {
+	for one := range set {
+		if match(one) {
+			return true
+		}
+	}
+	return false
+}
+
+// removed tells of the end of one.
+func (p *Pool) removed(l *Lease, reason string, err error) {
+	p.config.Sandboxes.SandboxReaped(l.backend, reason)
+	p.config.Processes.Removed(l)
+	if err != nil {
+		p.config.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.ID(), "error", err)
+	}
+	p.noteSandbox(l.caller, l.session, l.backend, l.ID(), reason)
 }
 
 // shownLocked is a lease as operators see it.
@@ -121,11 +130,9 @@ func (p *Pool) closeAll() {
 	p.mu.Lock()
 	clear(p.retained)
 	p.mu.Unlock()
-	p.drop(reasonShutdown, func(*Lease) bool { return true })
-	p.mu.Lock()
-	all := slices.Collect(maps.Keys(p.all))
-	p.mu.Unlock()
-	_ = await(context.Background(), all) // every closing is bounded by itself
+	every := func(*Lease) bool { return true }
+	p.drop(reasonShutdown, every)
+	_ = await(context.Background(), p.leases(every)) // every closing is bounded by itself
 }
 
 // await returns when the sandboxes of all leases are gone.

@@ -130,10 +130,5 @@ func (p *Pool) holds(id string) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for l := range p.all {
-		if l.isOpening() || l.ID() == id {
-			return true
-		}
-	}
-	return false
+	return anyOf(p.all, func(l *Lease) bool { return l.isOpening() || l.ID() == id })
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,7 +52,7 @@ type target struct {
 	spec  Spec // of the last request
 	maker backends.Backend
 	asked time.Time
-	timer *time.Timer // until it is not targets any more
+	timer *time.Timer // until nothing stands ready for it any more
 	ready []*warmSandbox
 }
 
@@ -132,12 +133,10 @@ func (p *warmPool) targetLocked(t Spec, maker backends.Backend) *target {
 
 // unfit is why a sandbox is of no use to a spec, if it is of none.
 func (s *warmSandbox) unfit(t Spec) string {
-	select {
-	case <-s.sandbox.Done():
+	switch {
+	case isClosed(s.sandbox.Done()):
 		return reasonFailed
-	default:
-	}
-	if s.spec.Expires.Before(time.Now().Add(t.age)) {
+	case s.spec.Expires.Before(time.Now().Add(t.age)):
 		return reasonExpired
 	}
 	return ""
@@ -302,15 +301,13 @@ func (p *warmPool) dropFailed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, w := range p.targets {
-		var sound []*warmSandbox
-		for _, s := range w.ready {
-			if reason := s.unfit(w.spec); reason != "" {
+		w.ready = slices.DeleteFunc(w.ready, func(s *warmSandbox) bool {
+			reason := s.unfit(w.spec)
+			if reason != "" {
 				p.discard(s, reason)
-				continue
 			}
-			sound = append(sound, s)
-		}
-		w.ready = sound
+			return reason != ""
+		})
 	}
 	p.refillLocked()
 }
@@ -330,22 +327,12 @@ func (p *warmPool) close() {
 func (p *warmPool) holds(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for s := range p.all {
-		if s.sandbox == nil || s.sandbox.ID() == id {
-			return true
-		}
-	}
-	return false
+	return anyOf(p.all, func(s *warmSandbox) bool { return s.sandbox == nil || s.sandbox.ID() == id })
 }
 
 // keeps says whether a workspace is one of the pool's sandboxes'.
 func (p *warmPool) keeps(workspace string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for s := range p.all {
-		if s.spec.Workspace == workspace {
-			return true
-		}
-	}
-	return false
+	return anyOf(p.all, func(s *warmSandbox) bool { return s.spec.Workspace == workspace })
 }

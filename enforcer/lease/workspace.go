@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -38,12 +39,7 @@ func (p *Pool) hasFilesLocked(t Spec) bool {
 	if _, kept := p.kept.get(t.files()); kept {
 		return true
 	}
-	for l := range p.all {
-		if l.sharesFiles(t) && !l.emptying {
-			return true
-		}
-	}
-	return false
+	return anyOf(p.all, func(l *Lease) bool { return l.sharesFiles(t) && !l.emptying })
 }
 
 // forgetWorkspaceLocked forgets how a workspace is called that is about to go, and the folders of
@@ -182,10 +178,7 @@ func (p *Pool) leftLocked(caller, session, backend string) (names []string) {
 	}) {
 		names = append(names, w.Name)
 	}
-	name := Hash("session", caller, session)
-	if other := p.names[Hash("session", caller, session, backend)]; other != "" {
-		name = other
-	}
+	name := cmp.Or(p.names[Hash("session", caller, session, backend)], Hash("session", caller, session))
 	if p.retained[keptKey(backend, name)].reason != "" {
 		names = append(names, name)
 	}
@@ -195,12 +188,9 @@ func (p *Pool) leftLocked(caller, session, backend string) (names []string) {
 // isLastInLocked says whether no other lease is, or is about to be, on a closed lease's
 // workspace. One that waits for this one's end is not.
 func (p *Pool) isLastInLocked(l *Lease) bool {
-	for other := range p.all {
-		if other != l && other.sharesFiles(l.Spec) && !other.filed && (!l.emptying || other.emptying) {
-			return false
-		}
-	}
-	return true
+	return !anyOf(p.all, func(other *Lease) bool {
+		return other != l && other.sharesFiles(l.Spec) && !other.filed && (!l.emptying || other.emptying)
+	})
 }
 
 // abandoned takes over a backend's workspace that is not to stay.
@@ -217,12 +207,7 @@ func (p *Pool) abandoned(backend, workspace string) *Lease {
 // waits until it is gone; nil if it is in use.
 func (p *Pool) takeOverLocked(backend, workspace string) *Lease {
 	t := Spec{backend: backend, spec: backends.Spec{Workspace: workspace}}
-	for l := range p.all {
-		if l.sharesFiles(t) && !l.filed {
-			return nil
-		}
-	}
-	if p.warm.keeps(workspace) {
+	if anyOf(p.all, func(l *Lease) bool { return l.sharesFiles(t) && !l.filed }) || p.warm.keeps(workspace) {
 		return nil
 	}
 	delete(p.retained, t.files())

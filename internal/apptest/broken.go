@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -113,39 +113,18 @@ func left(tb testing.TB, network string) string {
 func answers(serve func(net.Conn)) func(testing.TB, string) string {
 	return func(tb testing.TB, network string) string {
 		l := listen(tb, network)
-		open := &connections{}
-		tb.Cleanup(func() { _ = l.Close(); open.close() })
+		tb.Cleanup(func() { _ = l.Close() })
 		go func() {
 			for {
 				c, err := l.Accept()
 				if err != nil {
 					return
 				}
-				open.add(c)
+				context.AfterFunc(tb.Context(), func() { _ = c.Close() })
 				go func() { defer c.Close(); serve(c) }()
 			}
 		}()
 		return network + "://" + l.Addr().String()
-	}
-}
-
-// connections are those to be closed at the end.
-type connections struct {
-	mu   sync.Mutex
-	open []net.Conn
-}
-
-func (cs *connections) add(c net.Conn) {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	cs.open = append(cs.open, c)
-}
-
-func (cs *connections) close() {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	for _, c := range cs.open {
-		_ = c.Close()
 	}
 }
 

@@ -97,11 +97,7 @@ func (r *reader) setting(s settings.Setting) func(place) {
 	one := func(at place) (string, bool) { return r.checked(s, at) }
 	switch into := s.Into.(type) {
 	case *string:
-		return func(at place) {
-			if value, ok := one(at); ok {
-				*into = value
-			}
-		}
+		return as(into, one)
 	case *[]string:
 		return r.each(into, one)
 	case *bool:

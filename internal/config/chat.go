@@ -189,14 +189,10 @@ func (c *Chat) configured() map[string]section {
 
 // Channels are the channels of approvals that the services are, by their names, sorted.
 func (c *Chat) Channels() []string {
-	var all []string
-	for name := range c.configured() {
-		if commands := c.Commands(name); commands == nil || commands.Approvals != "" {
-			all = append(all, name)
-		}
-	}
-	slices.Sort(all)
-	return all
+	return slices.DeleteFunc(c.Services(), func(name string) bool {
+		commands := c.Commands(name)
+		return commands != nil && commands.Approvals == ""
+	})
 }
 
 // Services are the names of the services, sorted.
@@ -204,15 +200,10 @@ func (c *Chat) Services() []string { return slices.Sorted(maps.Keys(c.configured
 
 // Commands are those of a service, nil if it takes none.
 func (c *Chat) Commands(name string) *Commands {
-	switch {
-	case name == "slack" && c.Slack != nil:
-		return &c.Slack.Commands
-	case name == "discord" && c.Discord != nil:
-		return &c.Discord.Commands
-	case name == "telegram" && c.Telegram != nil:
-		return &c.Telegram.Commands
-	case name == "matrix" && c.Matrix != nil:
-		return &c.Matrix.Commands
+	if s, takes := c.configured()[name].(interface{ commands() *Commands }); takes {
+		return s.commands()
 	}
 	return nil
 }
+
+func (c *Commands) commands() *Commands { return c }

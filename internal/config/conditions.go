@@ -17,10 +17,10 @@ func (r *reader) guard(c *Config, at place) {
 	var g guard.Rule
 	before := len(r.faults)
 	r.section(at, fields{
-		"name":    r.label(&g.Name),
+		"name":    as(&g.Name, r.label),
 		"when":    r.condition(&g.When, guard.Valid),
-		"message": func(at place) { g.Message, _ = r.text(at) },
-		"instead": func(at place) { g.Instead, _ = r.text(at) },
+		"message": as(&g.Message, r.text),
+		"instead": as(&g.Instead, r.text),
 	})
 	switch {
 	case len(r.faults) > before:
@@ -52,7 +52,7 @@ func (r *reader) route(c *Config, at place) {
 	quorum := at
 	before := len(r.faults)
 	r.section(at, fields{
-		"name":      r.label(&route.Name),
+		"name":      as(&route.Name, r.label),
 		"when":      r.condition(&route.When, func(text string) error { _, err := guard.OfClaim(text); return err }),
 		"approvers": r.condition(&route.Approvers, func(text string) error { _, err := guard.OfApprover(text); return err }),
 		"quorum":    func(at place) { quorum = at; r.number(&route.Quorum, 1, 100)(at) },

@@ -9,12 +9,12 @@ func (r *reader) mcp(at place) *MCP {
 	var m MCP
 	before := len(r.faults)
 	r.section(at, fields{
-		"platform":     func(at place) { m.Session.Platform, _ = r.platform(at) },
-		"user":         r.id(&m.Session.UserID),
-		"chat":         r.id(&m.Session.ChatID),
+		"platform":     as(&m.Session.Platform, r.platform),
+		"user":         as(&m.Session.UserID, r.id),
+		"chat":         as(&m.Session.ChatID, r.id),
 		"chat_type":    r.oneOf(&m.Session.ChatType, "chat_type", "dm", "group", "channel", "thread"),
-		"thread":       r.id(&m.Session.ThreadID),
-		"session":      r.id(&m.Session.ID),
+		"thread":       as(&m.Session.ThreadID, r.id),
+		"session":      as(&m.Session.ID, r.id),
 		"unattended":   r.boolean(&m.Session.Unattended),
 		"env":          r.each(&m.Env, r.variable),
 		"wait_seconds": r.number(&m.WaitSeconds, 1, 24*60*60),
@@ -32,15 +32,13 @@ func (r *reader) mcp(at place) *MCP {
 // longestID is what ids and names of variables may have in a request.
 const longestID = 256
 
-func (r *reader) id(into *string) func(place) {
-	return func(at place) {
-		s, ok := r.text(at)
-		if ok && len(s) > longestID {
-			r.fault(at, "is longer than the %d bytes that an id may have", longestID)
-			return
-		}
-		*into = s
+func (r *reader) id(at place) (string, bool) {
+	s, ok := r.text(at)
+	if ok && len(s) > longestID {
+		r.fault(at, "is longer than the %d bytes that an id may have", longestID)
+		return "", false
 	}
+	return s, ok
 }
 
 func (r *reader) variable(at place) (string, bool) {

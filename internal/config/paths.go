@@ -43,14 +43,6 @@ func (r *reader) absolute(at place, s string) (string, bool) {
 
 var expansion = regexp.MustCompile(`\$(\w|\{)`)
 
-func (r *reader) pathInto(into *string) func(place) {
-	return func(at place) {
-		if p, ok := r.path(at); ok {
-			*into = p
-		}
-	}
-}
-
 // trustedPath reads the path of something that nobody else may write.
 func (r *reader) trustedPath(at place) (string, bool) {
 	p, ok := r.path(at)

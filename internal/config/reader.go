@@ -226,8 +226,13 @@ func (r *reader) anyText(at place) (string, bool) {
 	return "", false
 }
 
-func (r *reader) texts(into *[]string) func(place) {
-	return r.each(into, r.text)
+// as keeps what one reads, if that is right.
+func as[T any](into *T, one func(place) (T, bool)) func(place) {
+	return func(at place) {
+		if value, ok := one(at); ok {
+			*into = value
+		}
+	}
 }
 
 // each reads a list of what one reads, in the place of the default.

@@ -19,7 +19,7 @@ var messaging = []string{"telegram", "slack", "discord", "whatsapp", "signal", "
 
 func (r *reader) config(c *Config, at place) {
 	want := fields{
-		"state_dir":    r.pathInto(&c.StateDir),
+		"state_dir":    as(&c.StateDir, r.path),
 		"agent":        func(at place) { r.agent(&c.Agent, at) },
 		"operator":     func(at place) { r.operator(&c.Operator, at) },
 		"people":       func(at place) { r.people(c, at) },
@@ -32,7 +32,7 @@ func (r *reader) config(c *Config, at place) {
 		"approvals":    func(at place) { r.approvals(c, at) },
 		"limits":       func(at place) { r.shares(&c.Limits, at) },
 		"backends":     func(at place) { r.backends(c, at) },
-		"runner":       func(at place) { r.section(at, fields{"path": r.pathInto(&c.Runner.Path)}) },
+		"runner":       func(at place) { r.section(at, fields{"path": as(&c.Runner.Path, r.path)}) },
 		"log": func(at place) {
 			r.section(at, fields{
 				"format": r.oneOf(&c.Log.Format, "format", "text", "json"),
@@ -70,23 +70,18 @@ func (r *reader) agent(a *Agent, at place) {
 var dataPath = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
 
 func (r *reader) dataPath(at place) (string, bool) {
-	s, ok := r.text(at)
-	if ok && !dataPath.MatchString(s) {
-		r.fault(at, `want a path such as "bailiff/decision", is %q`, s)
-		return "", false
-	}
-	return s, ok
+	return r.shaped(at, dataPath, `want a path such as "bailiff/decision", is %q`)
 }
 
 func (r *reader) listener(a *Agent, at place) {
 	var l Listener
 	before := len(r.faults)
 	r.section(at, fields{
-		"name":       r.label(&l.Name),
+		"name":       as(&l.Name, r.label),
 		"listen":     func(at place) { l.Listen = r.address(at) },
 		"uids":       r.uids(&l.UIDs),
 		"platforms":  r.each(&l.Platforms, r.platform),
-		"token_file": func(at place) { l.TokenFile, _ = r.trustedPath(at) },
+		"token_file": as(&l.TokenFile, r.trustedPath),
 		"mcp":        func(at place) { l.MCP = r.mcp(at) },
 	})
 	if len(r.faults) == before {
@@ -127,15 +122,18 @@ func (r *reader) checkListener(l Listener, others []Listener, at place) {
 
 var nameShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-func (r *reader) label(into *string) func(place) {
-	return func(at place) {
-		s, ok := r.text(at)
-		if ok && !nameShape.MatchString(s) {
-			r.fault(at, "want up to 64 letters, digits and _.- only, is %q", s)
-			return
-		}
-		*into = s
+func (r *reader) label(at place) (string, bool) {
+	return r.shaped(at, nameShape, "want up to 64 letters, digits and _.- only, is %q")
+}
+
+// shaped reads a text of a shape, or says of another text what is wanted.
+func (r *reader) shaped(at place, shape *regexp.Regexp, want string) (string, bool) {
+	s, ok := r.text(at)
+	if ok && !shape.MatchString(s) {
+		r.fault(at, want, s)
+		return "", false
 	}
+	return s, ok
 }
 
 var platformShape = regexp.MustCompile(`^(\*|[a-z0-9][a-z0-9_-]{0,63})$`)
@@ -144,12 +142,7 @@ var platformShape = regexp.MustCompile(`^(\*|[a-z0-9][a-z0-9_-]{0,63})$`)
 func IsPlatform(name string) bool { return name != "*" && platformShape.MatchString(name) }
 
 func (r *reader) platform(at place) (string, bool) {
-	s, ok := r.text(at)
-	if ok && !platformShape.MatchString(s) {
-		r.fault(at, `want a platform in lower case, "cli" or "*", is %q`, s)
-		return "", false
-	}
-	return s, ok
+	return r.shaped(at, platformShape, `want a platform in lower case, "cli" or "*", is %q`)
 }
 
 // maxSocketPath is what the kernel has room for.
@@ -235,11 +228,11 @@ func (r *reader) people(c *Config, at place) {
 
 func (r *reader) person(at place) Person {
 	p := Person{Accounts: map[string][]string{}}
-	want := fields{"name": r.label(&p.Name), "groups": r.texts(&p.Groups), "uids": r.uids(&p.UIDs)}
+	want := fields{"name": as(&p.Name, r.label), "groups": r.each(&p.Groups, r.text), "uids": r.uids(&p.UIDs)}
 	for _, platform := range messaging {
 		want[platform] = func(at place) {
 			var ids []string
-			r.texts(&ids)(at)
+			r.each(&ids, r.text)(at)
 			p.Accounts[platform] = ids
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // Shares are how many requests a minute each may bring; zero means any number.
@@ -23,16 +24,16 @@ type Shares struct{ Caller, Session, User int }
 // Observer is told which bound kept a request out: "caller", "session" or "user".
 type Observer interface{ Limited(by string) }
 
-// maxKnown is how many buckets a generation holds; two are kept.
+// maxKnown is how many buckets are known at least.
 const maxKnown = 10_000
 
 // Throttle bounds requests. It may be used concurrently.
 type Throttle struct {
 	observer Observer
 
-	mu         sync.Mutex
-	shares     Shares
-	young, old map[string]*rate.Limiter
+	mu      sync.Mutex
+	shares  Shares
+	buckets *recent.Map[string, *rate.Limiter]
 }
 
 // New returns a throttle that tells the observer what it keeps out.
@@ -46,7 +47,7 @@ func New(s Shares, o Observer) *Throttle {
 func (t *Throttle) Set(s Shares) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shares, t.young, t.old = s, map[string]*rate.Limiter{}, nil
+	t.shares, t.buckets = s, recent.New[string, *rate.Limiter](maxKnown)
 }
 
 // Admit counts a request, or says in one sentence why it comes too soon. One
@@ -86,16 +87,10 @@ func (t *Throttle) admit(req bailiff.Request, now time.Time) error {
 
 // bucket is called with the lock held.
 func (t *Throttle) bucket(key string, perMinute int) *rate.Limiter {
-	if b := t.young[key]; b != nil {
-		return b
-	}
-	b := t.old[key]
-	if b == nil {
+	b, known := t.buckets.Get(key)
+	if !known {
 		b = rate.NewLimiter(rate.Limit(float64(perMinute)/60), perMinute)
+		t.buckets.Put(key, b)
 	}
-	if len(t.young) >= maxKnown {
-		t.young, t.old = map[string]*rate.Limiter{}, t.young
-	}
-	t.young[key] = b
 	return b
 }

@@ -87,7 +87,7 @@ func TestMadeUpSessionsFillNoMemoryAndEscapeNoCallersBound(t *testing.T) {
 	if in != 100 {
 		t.Errorf("let %d in, want 100", in)
 	}
-	if n := len(limit.young) + len(limit.old); n > 2*maxKnown {
+	if n := limit.buckets.Len(); n > 2*maxKnown {
 		t.Errorf("%d buckets are kept", n)
 	}
 }
