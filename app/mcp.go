@@ -15,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
-// mcps are the listeners' servers of the Model Context Protocol. They outlive the
+// mcpServers are the listeners' servers of the Model Context Protocol. They outlive the
 // listeners, so that a configuration that is read again ends the sessions of no listener
 // that it leaves as it was.
 type mcpServers struct {

@@ -241,7 +241,7 @@ func (a *App) faults() []string {
 	return all
 }
 
-// operated shows the enforcer's sandboxes to operators.
+// operatorSandboxes shows the enforcer's sandboxes to operators.
 type operatorSandboxes struct{ *enforcer.Enforcer }
 
 // List returns the live sandboxes.

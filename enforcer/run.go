@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -134,9 +135,7 @@ func environment(constants map[string]string, forwarded map[string]bailiff.Secre
 	for name, value := range constants {
 		env[name] = bailiff.NewSecret(value)
 	}
-	for name, value := range forwarded {
-		env[name] = value
-	}
+	maps.Copy(env, forwarded)
 	return env
 }
 

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,10 +37,9 @@ func letsRun(l api.Line) bool {
 	if l.Custom.Event != api.DecisionEvent {
 		return false
 	}
-	for _, path := range append(l.Erased, l.Masked...) {
-		if path == "/result" || path == "/result/outcome" {
-			return true
-		}
+	isOutcome := func(path string) bool { return path == "/result" || path == "/result/outcome" }
+	if slices.ContainsFunc(l.Erased, isOutcome) || slices.ContainsFunc(l.Masked, isOutcome) {
+		return true
 	}
 	approval, outcome := l.Custom.Approval, l.ReadResult().Outcome
 	granted := approval != nil && approval.State == bailiff.ApprovalApproved && outcome == bailiff.Ask.String()
@@ -100,10 +100,5 @@ func track(open map[string]Unfinished, line []byte, since time.Time) error {
 }
 
 func inOrder(open map[string]Unfinished) []Unfinished {
-	list := make([]Unfinished, 0, len(open))
-	for _, u := range open {
-		list = append(list, u)
-	}
-	slices.SortFunc(list, func(a, b Unfinished) int { return a.At.Compare(b.At) })
-	return list
+	return slices.SortedFunc(maps.Values(open), func(a, b Unfinished) int { return a.At.Compare(b.At) })
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
@@ -79,12 +81,7 @@ func (c *Config) Warnings() []string {
 
 // isolate says whether any of them does.
 func (b Backends) isolate() bool {
-	for _, section := range b {
-		if section.Isolated() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(b)), backends.Maker.Isolated)
 }
 
 func loopback(hostport string) bool {
