@@ -19,7 +19,7 @@ const (
 
 // instead says of each rule here that denies what would be allowed.
 var instead = map[string]string{
-	bailiff.RuleFrozen:     "Wait until an operator thaws it.",
+	bailiff.RuleFrozen:     "Wait until requests are no longer frozen.",
 	ruleBackend:            "Leave the backend to the policies, or have the security team choose one that is configured.",
 	ruleUnisolated:         "Leave the backend to the policies: they choose one that isolates.",
 	ruleVariable:           "Have the security team take that variable out of env.set.",

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,9 +27,10 @@ func fill(t *testing.T, folder string) (empty func()) {
 
 func TestAFullDiskLosesNoLineAndTakesNoneInPart(t *testing.T) {
 	t.Parallel()
-	dir, observed := t.TempDir(), &counts{}
+	dir, observed, told := t.TempDir(), &counts{}, &bytes.Buffer{}
 	backendtest.SmallDisk(t, decisionsDir(dir), "256k")
-	l := open(t, Config{StateDir: dir, Observer: observed, Bounds: Bounds{SegmentBytes: 20_000}})
+	l := open(t, Config{StateDir: dir, Observer: observed, Bounds: Bounds{SegmentBytes: 20_000},
+		Log: slog.New(slog.NewTextHandler(told, nil))})
 	record(t, l, decision("before"))
 	empty := fill(t, decisionsDir(dir))
 	recorded, err := 1, error(nil)
@@ -40,8 +43,12 @@ func TestAFullDiskLosesNoLineAndTakesNoneInPart(t *testing.T) {
 		l.Err() == nil {
 		t.Errorf("refused with %v, and it says %v", err, l.Err())
 	}
-	if l.Record(t.Context(), decision("more")) == nil || observed.failed.Load() != 2 {
+	l.Note(decision("noted"))
+	if l.Record(t.Context(), decision("more")) == nil || observed.failed.Load() != 3 {
 		t.Errorf("%d failures are counted", observed.failed.Load())
+	}
+	if !strings.Contains(told.String(), `msg="an event is missing from the decision log"`) || !strings.Contains(told.String(), "r-noted") {
+		t.Errorf("of what waited for nothing the log says:\n%s", told)
 	}
 	if r := verified(t, dir); int(r.Lines) != recorded || r.Torn {
 		t.Errorf("while it is full: %+v, want %d lines", r, recorded)

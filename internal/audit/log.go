@@ -104,11 +104,13 @@ type Log struct {
 	ended  chan struct{}
 }
 
-// entry is a line on its way to the writer; done is nil if nobody waits for it.
+// entry is a line on its way to the writer. Either its caller waits at done, or lost
+// is told why the line was not written.
 type entry struct {
 	line    []byte
 	session string
 	done    chan<- error
+	lost    func(error)
 }
 
 const (
@@ -184,7 +186,7 @@ func (l *Log) Record(ctx context.Context, e api.Event) error {
 		return err
 	}
 	done := make(chan error, 1)
-	if err := l.send(ctx, entry{line, e.Custom.Session, done}); err != nil {
+	if err := l.send(ctx, entry{line: line, session: e.Custom.Session, done: done}); err != nil {
 		return err
 	}
 	select {
@@ -197,13 +199,16 @@ func (l *Log) Record(ctx context.Context, e api.Event) error {
 
 // Note writes an event behind those before it and does not wait for the disk.
 func (l *Log) Note(e api.Event) {
-	line, err := l.line(context.Background(), e)
-	if err == nil {
-		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session})
-	}
-	if err != nil {
+	lost := func(err error) {
 		l.config.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "request_id", e.Custom.RequestID,
 			"decision_id", e.DecisionID, "trace_id", e.TraceID, "error", err)
+	}
+	line, err := l.line(context.Background(), e)
+	if err == nil {
+		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session, lost: lost})
+	}
+	if err != nil {
+		lost(err)
 	}
 }
 

@@ -95,8 +95,11 @@ func (l *Log) write(batch []entry) (uncommitted bool) {
 		l.end.add(batch)
 	}
 	for _, e := range batch {
-		if e.done != nil {
+		switch {
+		case e.done != nil:
 			e.done <- err
+		case err != nil && e.lost != nil:
+			e.lost(err)
 		}
 	}
 	return err == nil && first

@@ -210,7 +210,10 @@ func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reache
 		}
 		return ctx.Err()
 	})
-	if err != nil {
+	switch {
+	case compiler.Failed():
+		return nil, faultsOf(compiler)
+	case err != nil:
 		return nil, faultsIn(err, "").sorted()
 	}
 	slices.SortFunc(results, func(a, b Result) int {

@@ -145,9 +145,11 @@ func readTrusted(paths []string) ([]file, Faults) {
 	if len(paths) == 0 || len(faults) > 0 {
 		return files, faults
 	}
+	told := map[string]bool{} // a folder that others may write is one fault, though all files in it have it
 	for _, f := range files {
 		onDisk := cmp.Or(f.archive, f.name)
-		if err := trust.Path(onDisk); err != nil {
+		if err := trust.Path(onDisk); err != nil && !told[err.Error()] {
+			told[err.Error()] = true
 			faults = append(faults, Fault{File: onDisk, Message: err.Error()})
 		}
 	}
