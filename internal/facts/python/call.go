@@ -156,6 +156,9 @@ func (c *call) spreadNamed(w *walk, vs objects) {
 func (w *walk) callSymbol(name string, c *call) objects {
 	c.name = name
 	w.note(&w.notes.calls, name)
+	if vs, ok := w.namespaceMethod(name, c); ok {
+		return vs
+	}
 	w.network(c)
 	w.harm(c)
 	d, known := behaviours()[name]
@@ -168,6 +171,9 @@ func (w *walk) callSymbol(name string, c *call) objects {
 // method is a call of a method of a value.
 func (w *walk) method(b object, callee *expression, c *call) objects {
 	name := callee.text
+	if full, ok := throughValue(callee); ok {
+		return w.callSymbol(full, c).with(hidden("value", b.allTaint()))
+	}
 	if callee.kids[0].form == nameForm {
 		w.mutate(callee.kids[0].text, b, name, c)
 	}

@@ -53,6 +53,7 @@ const (
 	doesQuote
 	doesSplitWords
 	doesPureText // the argument as text
+	doesModule   // gives a module
 )
 
 // behaviour is what calls of one name do; skip is where its command starts.
@@ -104,6 +105,7 @@ var kinds = map[string]behaviourKind{
 	"quote":         doesQuote,
 	"split_words":   doesSplitWords,
 	"pure_text":     doesPureText,
+	"module":        doesModule,
 }
 
 //go:embed calls.yaml
@@ -159,6 +161,7 @@ var dangerousModules = value.SetOf("os posix subprocess builtins __builtins__ im
 
 // dangerous says whether a program that has what a name stands for can run anything.
 func dangerous(name string) bool {
+	name = strings.TrimSuffix(name, ".__dict__")
 	d := behaviours()[name]
 	return d.kind >= doesShellText && d.kind <= doesNamespace || dangerousModules[name] || strings.HasPrefix(name, "ctypes.")
 }
@@ -175,7 +178,7 @@ var revealing = value.SetOf("__subclasses__ __globals__ __builtins__ __code__ __
 
 // behaviourOfModule is what calls do that only their module tells of.
 func behaviourOfModule(name string) behaviour {
-	if strings.HasPrefix(name, "ctypes.") || strings.HasPrefix(name, "cffi.") {
+	if strings.HasPrefix(name, "ctypes.") || strings.HasPrefix(name, "cffi.") || private(name) {
 		return behaviour{kind: doesHidesCode}
 	}
 	return behaviour{}

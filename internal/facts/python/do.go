@@ -20,6 +20,8 @@ func (w *walk) do(d behaviour, c *call) objects {
 		return w.doEnviron(d, c)
 	case doesMakePath, doesJoin, doesExpandUser, doesSamePath, doesWorkdir, doesHome, doesChdir:
 		return w.doPaths(d, c)
+	case doesModule:
+		return symbolOf(c.name + "()")
 	case doesNothing:
 		c.escapeAll(w)
 		return objects{{shape: isInstance, text: c.name, Taint: c.tainted().With(value.Taint{Fetched: reachesNetwork(c.name)})}}
@@ -41,15 +43,27 @@ func (w *walk) doCode(d behaviour, c *call) objects {
 	case doesGetAttribute:
 		return w.getAttribute(c)
 	case doesNamespace:
-		if len(c.args) == 0 {
-			return symbolOf(c.name + "()")
-		}
-		return c.args[0]
+		return namespaceOf(c)
 	default:
 		w.runsTainted(c.tainted())
 		w.dynamic()
 	}
 	return hidden("value", value.Taint{})
+}
+
+// namespaceOf is what globals(), locals() and vars(x) give.
+func namespaceOf(c *call) objects {
+	if len(c.args) == 0 {
+		return symbolOf(c.name + "()")
+	}
+	out := objects{}
+	for _, v := range c.args[0] {
+		if v.shape == isSymbol {
+			v.text += ".__dict__"
+		}
+		out = out.with(objects{v})
+	}
+	return out
 }
 
 // maxPrograms and maxNested bound the texts given to exec.

@@ -82,7 +82,7 @@ func (w *walk) nameValue(name string) objects {
 		return hidden(name, value.Taint{})
 	}
 	for _, module := range w.stars {
-		if full := module + "." + name; effective(full) || dangerous(full) || full == "os.environ" {
+		if full := canonical(module + "." + name); effective(full) || dangerous(full) || full == "os.environ" {
 			return symbolOf(full)
 		}
 	}
@@ -202,14 +202,15 @@ func (w *walk) attribute(e *expression) objects {
 
 func (w *walk) member(b object, e *expression) objects {
 	switch {
-	case b.shape == isSymbol && e.text == "__dict__":
-		return objects{b}
 	case b.shape == isSymbol:
 		return symbolOf(b.text + "." + e.text)
 	case b.shape == isPath:
 		return pathMember(b, e.text)
 	case b.shape == isCallable && b.function.class:
 		return w.classMember(b.function, e.text)
+	}
+	if full, ok := throughValue(e); ok {
+		return symbolOf(full).with(hidden(e.text, b.allTaint()))
 	}
 	w.escapeMethods(e.text)
 	known, ok := w.attributes[e.text]

@@ -21,7 +21,7 @@ func (w *walk) importFrom(s *statement) {
 			w.stars = append(w.stars, s.text)
 			continue
 		}
-		name := s.text + "." + m.name
+		name := canonical(s.text + "." + m.name)
 		if name == "os.path" || dangerousModules[name] {
 			w.imported(name)
 		}

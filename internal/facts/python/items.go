@@ -1,6 +1,10 @@
 package python
 
-import "github.com/bailiff-dev/bailiff/internal/facts/value"
+import (
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
 
 func (w *walk) index(e *expression) objects {
 	base := w.value(e.kids[0])
@@ -77,14 +81,20 @@ func dictItem(b object, keys objects) objects {
 // symbolItem is what indexing something imported or built in gives.
 func (w *walk) symbolItem(name string, keys objects) objects {
 	key, exact := keys.only()
+	module, _ := strings.CutSuffix(name, ".__dict__")
+	if module == name {
+		module = ""
+	}
 	switch {
 	case name == "os.environ" || name == "os.environb":
 		return w.environment(keys)
 	case name == "sys.modules" && exact:
 		return symbolOf(key)
+	case module != "" && exact:
+		return symbolOf(module + "." + key)
 	case name == "globals()" && exact, name == "locals()" && exact:
 		return w.nameValue(key)
-	case !exact && (name == "sys.modules" || name == "globals()" || name == "locals()" || dangerousModules[name]):
+	case !exact && dangerous(name):
 		w.dynamic()
 	case exact && (dangerousModules[name] || name == "__builtins__"):
 		return symbolOf(name + "." + key)

@@ -16,7 +16,7 @@ func (w *walk) chainValue(e *expression) objects {
 		return all
 	case "in", "not in", "is", "<", ">", "==", ">=", "<=", "!=":
 		for _, kid := range e.kids[1:] {
-			if vs := w.value(kid); !isEnviron(vs) {
+			if vs := w.value(kid); !isEnviron(vs) && !isLoaded(vs) {
 				w.escapeSome(vs)
 			}
 		}
@@ -27,6 +27,11 @@ func (w *walk) chainValue(e *expression) objects {
 	}
 	w.noteTexts(all)
 	return all
+}
+
+// isLoaded says that values are sys.modules, which a comparison only looks at.
+func isLoaded(vs objects) bool {
+	return len(vs) == 1 && vs[0].shape == isSymbol && vs[0].text == "sys.modules"
 }
 
 // operate is a op b.

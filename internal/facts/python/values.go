@@ -79,17 +79,6 @@ func textOf(s string) objects { return objects{{shape: isString, text: s}} }
 
 func symbolOf(name string) objects { return objects{{shape: isSymbol, text: canonical(name)}} }
 
-// canonical is the one name of what has several.
-func canonical(name string) string {
-	for _, module := range []string{"builtins.", "__builtins__.", "__builtin__."} {
-		name = strings.TrimPrefix(name, module)
-	}
-	if rest, ok := strings.CutPrefix(name, "posix."); ok {
-		name = "os." + rest
-	}
-	return strings.TrimSuffix(name, ".__call__")
-}
-
 // with is the union of two sets; one that grows too large holds something unknown.
 func (vs objects) with(more objects) objects {
 	for _, m := range more {

@@ -1,0 +1,137 @@
+package python
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// A module is an attribute of every module that imports it: pathlib.os is os. So a
+// module that does things is known by its name wherever that stands in a dotted name,
+// and what stands before it is dropped.
+
+// modulesOfDeeds are the modules that are known wherever their names stand.
+var modulesOfDeeds = value.SetOf("os posix nt sys subprocess builtins importlib shutil ctypes cffi pty runpy pickle marshal socket " +
+	"smtplib ftplib requests urllib.request http.client")
+
+// ownNames are names that end like those and are something else.
+var ownNames = value.SetOf("asyncio.subprocess socket.socket _socket.socket")
+
+//go:embed standard.txt
+var standardText string
+
+// standard are the modules of Python's standard library.
+var standard = value.SetOf(standardText)
+
+// sameModules are other names of modules.
+var sameModules = map[string]string{"posix": "os", "nt": "os", "pyio": "io", "frozen_importlib": "importlib",
+	"frozen_importlib_external": "importlib", "__builtins__": "builtins", "__builtin__": "builtins"}
+
+// canonical is the one name of what has several.
+func canonical(name string) string {
+	for strings.HasSuffix(name, ".__call__") {
+		name = strings.TrimSuffix(name, ".__call__")
+	}
+	if strings.IndexByte(name, '.') > 0 || strings.HasPrefix(name, "_") {
+		name = reached(name)
+	}
+	return strings.TrimPrefix(name, "builtins.")
+}
+
+// reached is what a dotted name leads to.
+func reached(name string) string {
+	parts := strings.Split(name, ".")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if full, ok := roadFrom(parts, i); ok {
+			return full
+		}
+	}
+	if len(parts) > 1 {
+		for _, prefix := range []string{"_builtin_", "builtin_", "bltn_"} {
+			if own, ok := strings.CutPrefix(parts[len(parts)-1], prefix); ok && effective(own) {
+				return own
+			}
+		}
+	}
+	return name
+}
+
+// roadFrom is the name from a part on, if a module of deeds or a known call begins there.
+func roadFrom(parts []string, i int) (string, bool) {
+	if i > 0 && ownNames[parts[i-1]+"."+parts[i]] {
+		return "", false
+	}
+	for _, head := range []string{parts[i], strings.TrimPrefix(parts[i], "_")} {
+		if head == "" {
+			continue
+		}
+		same, known := sameModules[head]
+		if known {
+			head = same
+		}
+		full := strings.Join(append([]string{head}, parts[i+1:]...), ".")
+		if known || modulesOfDeeds[head] || i+1 < len(parts) && (modulesOfDeeds[head+"."+parts[i+1]] || effective(full)) {
+			return full, true
+		}
+	}
+	return "", false
+}
+
+// insideOf are the names that a symbol holds, where it is a namespace and no value:
+// "os" for "os.__dict__".
+func insideOf(name string) (module string, ok bool) {
+	if name == "globals()" || name == "locals()" || name == "sys.modules" {
+		return name, true
+	}
+	return strings.CutSuffix(name, ".__dict__")
+}
+
+// namespaceMethod is a method of a namespace such as sys.modules or os.__dict__.
+func (w *walk) namespaceMethod(name string, c *call) (objects, bool) {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 {
+		return nil, false
+	}
+	holder, method := name[:dot], name[dot+1:]
+	module, ok := insideOf(holder)
+	if !ok {
+		return nil, false
+	}
+	switch method {
+	case "get", "pop", "setdefault", "__getitem__":
+		return w.symbolItem(holder, c.first()).with(w.optional(c, 1)), true
+	}
+	if dangerous(module) {
+		w.dynamic()
+	}
+	c.escapeAll(w)
+	return hidden("value", value.Taint{}), true
+}
+
+// throughValue is a call such as x.os.system: what x is is not known, but a module
+// that it holds is known by its name.
+func throughValue(e *expression) (string, bool) {
+	holder := e.kids[0]
+	if holder.form != attributeForm {
+		return "", false
+	}
+	name := holder.text + "." + e.text
+	full := reached("." + name)
+	return full, full != "."+name && effective(full)
+}
+
+// private says whether a name is one that a module of the standard library keeps for
+// itself, such as uuid._run: what that does is not told.
+func private(name string) bool {
+	parts := strings.Split(name, ".")
+	if len(parts) < 2 || !standard[parts[0]] {
+		return false
+	}
+	for _, part := range parts[1:] {
+		if len(part) > 1 && part[0] == '_' && part[1] >= 'a' && part[1] <= 'z' {
+			return true
+		}
+	}
+	return false
+}
