@@ -20,6 +20,13 @@ _understood_code if {
 	_code.complete
 }
 
+# A socket of a container engine, of bailiff or of an agent.
+_examined.program contains _found(class, path) if {
+	some path in _code.writes
+	parts := split(path, "/")
+	class := data.bailiff.tables.sockets[parts[count(parts) - 1]]
+}
+
 # A shell whose input and output are a connection.
 _examined.program contains _found("reverse_shell", "") if {
 	called := {name | some name in _code.calls}

@@ -39,3 +39,13 @@ test_what_a_program_sends_is_found if {
 	_said_in({"calls": ["socket.socket"], "variables": ["LANG"]}) == set()
 	_said_in({"calls": ["requests.get"], "variables": ["API_TOKEN"]}) == set()
 }
+
+test_sockets_of_engines_and_own_ones_are_found if {
+	"command.uses_container_engine: /run/podman/podman.sock" in _said_in({"writes": ["/run/podman/podman.sock"]})
+	"command.changes_own_settings: state/operator.sock" in _said_in({"writes": ["state/operator.sock"]})
+	_said_in({"writes": ["/tmp/app.sock"]}) == set()
+}
+
+test_files_in_what_is_sent_are_found if {
+	_said_in({"features": ["sends_files"]}) == {"command.sends_files: "}
+}

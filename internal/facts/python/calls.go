@@ -20,6 +20,7 @@ const (
 	doesRunRest                   // all arguments from skip on are a command
 	doesRunPath                   // arg skip is a program, the next its arguments as a list
 	doesRunPathRest               // arg skip is a program, the others its arguments from the name on
+	doesRunNamed                  // all arguments are those of the program called name
 	doesExecCode                  // arg 0 is Python
 	doesCompileCode               // arg 0 is Python, not yet run
 	doesHidesCode                 // runs what the text does not tell
@@ -28,12 +29,21 @@ const (
 	doesGetAttribute
 	doesNamespace // globals(), locals(), vars()
 	doesOpenFile
-	doesReads   // args are paths
-	doesWrites  // args are paths
-	doesCopies  // arg 0 is read, arg 1 written
-	doesMoves   // both are written
-	doesGetenv  // arg 0 names a variable
-	doesEnviron // the environment itself
+	doesReads       // args are paths
+	doesWrites      // args are paths
+	doesReadsWrites // args are paths
+	doesLooks       // reads of a file no more than what a listing shows
+	doesListing     // gives the names in a folder
+	doesEntries     // gives their paths
+	doesMatching    // gives the paths that match a pattern
+	doesSendsFile   // a file goes to another host
+	doesDatabase    // arg 0 is the URL of a database
+	doesTree        // gives folders with the names in them
+	doesUnpacks     // fills a folder
+	doesCopies      // arg 0 is read, arg 1 written
+	doesMoves       // both are written
+	doesGetenv      // arg 0 names a variable
+	doesEnviron     // the environment itself
 	doesEnvironAll
 	doesEnvironSet
 	doesMakePath
@@ -54,6 +64,9 @@ const (
 	doesSplitWords
 	doesPureText // the argument as text
 	doesModule   // gives a module
+	doesResolve  // arg 0 is the dotted name of what it gives
+	doesMakeDict
+	doesFindModules // arg skip is where modules are looked for from now on
 )
 
 // behaviour is what calls of one name do; skip is where its command starts.
@@ -62,6 +75,10 @@ type behaviour struct {
 	skip int
 	// name is the keyword of the first argument, or the encoding that is undone.
 	name string
+	// when is a keyword that must be given for it; usual is the path where none is given.
+	when, usual string
+	// also is what the call does besides.
+	also *behaviour
 }
 
 // kinds are the names of the kinds in calls.yaml.
@@ -82,6 +99,15 @@ var kinds = map[string]behaviourKind{
 	"open_file":     doesOpenFile,
 	"reads":         doesReads,
 	"writes":        doesWrites,
+	"reads_writes":  doesReadsWrites,
+	"looks":         doesLooks,
+	"listing":       doesListing,
+	"entries":       doesEntries,
+	"entries_of":    doesMatching,
+	"sends_file":    doesSendsFile,
+	"database":      doesDatabase,
+	"tree":          doesTree,
+	"unpacks":       doesUnpacks,
 	"copies":        doesCopies,
 	"moves":         doesMoves,
 	"getenv":        doesGetenv,
@@ -106,6 +132,9 @@ var kinds = map[string]behaviourKind{
 	"split_words":   doesSplitWords,
 	"pure_text":     doesPureText,
 	"module":        doesModule,
+	"resolve":       doesResolve,
+	"make_dict":     doesMakeDict,
+	"find_modules":  doesFindModules,
 }
 
 //go:embed calls.yaml
@@ -127,7 +156,7 @@ func readCalls(text string) (map[string]behaviour, error) {
 			continue
 		}
 		name, does, _ := strings.Cut(line, ": ")
-		b, ok := readBehaviour(strings.Fields(does))
+		b, ok := readBehaviours(does)
 		if _, twice := all[name]; twice || !ok {
 			return nil, fmt.Errorf("reading calls.yaml: line %d names no known kind, or a call twice: %s", i+1, line)
 		}
@@ -136,17 +165,36 @@ func readCalls(text string) (map[string]behaviour, error) {
 	return all, nil
 }
 
+func readBehaviours(does string) (b behaviour, ok bool) {
+	first, more, several := strings.Cut(does, ", ")
+	b, ok = readBehaviour(strings.Fields(first))
+	if several && ok {
+		var also behaviour
+		also, ok = readBehaviours(more)
+		b.also = &also
+	}
+	return b, ok
+}
+
 func readBehaviour(words []string) (b behaviour, ok bool) {
 	if len(words) == 0 {
 		return b, false
 	}
 	b.kind, ok = kinds[words[0]]
 	for _, w := range words[1:] {
-		skip, given := strings.CutPrefix(w, "skip=")
-		if !given {
+		option, skip, given := strings.Cut(w, "=")
+		switch {
+		case !given:
 			ok, b.name = ok && b.name == "", w
 			continue
+		case option == "when":
+			b.when = skip
+			continue
+		case option == "usual":
+			b.usual = skip
+			continue
 		}
+		ok = ok && option == "skip"
 		var err error
 		b.skip, err = strconv.Atoi(skip)
 		ok = ok && err == nil
@@ -156,7 +204,7 @@ func readBehaviour(words []string) (b behaviour, ok bool) {
 
 // dangerousModules are those that can run anything by a name that is computed.
 var dangerousModules = value.SetOf("os posix subprocess builtins __builtins__ importlib ctypes pty commands sys.modules " +
-	"asyncio.subprocess shutil " +
+	"asyncio.subprocess shutil sh plumbum.local plumbum.cmd " +
 	"runpy code globals() locals()")
 
 // dangerous says whether a program that has what a name stands for can run anything.
@@ -180,6 +228,14 @@ var revealing = value.SetOf("__subclasses__ __globals__ __builtins__ __code__ __
 func behaviourOfModule(name string) behaviour {
 	if strings.HasPrefix(name, "ctypes.") || strings.HasPrefix(name, "cffi.") || private(name) {
 		return behaviour{kind: doesHidesCode}
+	}
+	if program, ok := strings.CutPrefix(name, "sh."); ok && program != "" && !strings.Contains(program, ".") {
+		return behaviour{kind: doesRunNamed, name: program}
+	}
+	for _, module := range []string{"plumbum.local.", "plumbum.cmd."} {
+		if program, ok := strings.CutPrefix(name, module); ok && !strings.Contains(program, ".") {
+			return behaviour{kind: doesRunNamed, name: program}
+		}
 	}
 	return behaviour{}
 }

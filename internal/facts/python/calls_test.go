@@ -13,6 +13,8 @@ func TestFaultsOfTheTableOfCallsAreToldWithTheirLine(t *testing.T) {
 		"open: open_file\nopen: nothing": "line 2",
 		"open: open_file file more":      "line 1",
 		"os.execv: run_path skip=one":    "line 1",
+		"os.execv: run_path many=1":      "line 1",
+		"open: open_file, opens":         "line 1",
 	} {
 		if _, err := readCalls(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, want %s", text, err, want)
@@ -25,7 +27,11 @@ func TestTheTableOfCallsIsRead(t *testing.T) {
 	if got, want := behaviours()["os.spawnv"], (behaviour{kind: doesRunPath, skip: 1}); got != want {
 		t.Errorf("os.spawnv: %+v, want %+v", got, want)
 	}
-	if got, want := behaviours()["os.listdir"], (behaviour{kind: doesReads, name: "path"}); got != want {
-		t.Errorf("os.listdir: %+v, want %+v", got, want)
+	if got, want := behaviours()["netrc.netrc"], (behaviour{kind: doesReads, name: "file", usual: "~/.netrc"}); got != want {
+		t.Errorf("netrc.netrc: %+v, want %+v", got, want)
+	}
+	got := behaviours()["fileinput.input"]
+	if got.also == nil || *got.also != (behaviour{kind: doesWrites, name: "files", when: "inplace"}) {
+		t.Errorf("fileinput.input: %+v, and besides %+v, want writes when inplace", got, got.also)
 	}
 }

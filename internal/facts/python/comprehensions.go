@@ -6,17 +6,16 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// lambda reads the body with parameters that are not known.
+// lambda reads the body with parameters that may be anything, and what calls give them.
 func (w *walk) lambda(e *expression) objects {
-	last := len(e.kids) - 1
-	for _, kid := range e.kids[:last] {
+	for _, kid := range e.define.params.computed {
 		w.escape(w.value(kid))
 	}
-	return w.apart(e.names, func() objects {
-		vs := w.value(e.kids[last])
-		w.escapeSome(vs)
-		return hidden("value", vs.tainted())
-	})
+	f := w.functionOf(e.define)
+	f.scope.parent, f.escaped = w.scope, true
+	w.body(f, e.define.body)
+	w.escapeSome(f.returns)
+	return objects{{shape: isCallable, function: f}}
 }
 
 // apart evaluates in a scope of its own, in which names are not known.

@@ -9,13 +9,20 @@ import (
 // do notes what a call does and returns what it gives.
 func (w *walk) do(d behaviour, c *call) objects {
 	switch d.kind {
-	case doesShellText, doesRun, doesRunRest, doesRunPath, doesRunPathRest:
+	case doesShellText, doesRun, doesRunRest, doesRunPath, doesRunPathRest, doesRunNamed:
 		w.runs(d, c)
 		return objects{{shape: isInstance, text: c.name}}
 	case doesExecCode, doesCompileCode, doesHidesCode, doesImportNamed, doesHidesImport, doesGetAttribute, doesNamespace:
 		return w.doCode(d, c)
-	case doesOpenFile, doesReads, doesWrites, doesCopies, doesMoves:
+	case doesOpenFile, doesReads, doesWrites, doesReadsWrites, doesLooks, doesListing, doesEntries, doesMatching, doesSendsFile, doesDatabase,
+		doesTree, doesUnpacks, doesCopies, doesMoves:
 		return w.doFiles(d, c)
+	case doesResolve:
+		return w.resolve(c)
+	case doesMakeDict:
+		return w.makeDict(c)
+	case doesFindModules:
+		return w.findModules(d, c)
 	case doesGetenv, doesEnviron, doesEnvironAll, doesEnvironSet:
 		return w.doEnviron(d, c)
 	case doesMakePath, doesJoin, doesExpandUser, doesSamePath, doesWorkdir, doesHome, doesChdir:
@@ -32,6 +39,9 @@ func (w *walk) do(d behaviour, c *call) objects {
 func (w *walk) doCode(d behaviour, c *call) objects {
 	switch d.kind {
 	case doesExecCode:
+		if setup, given := c.arg(1, "setup"); given && d.name == "setup" {
+			w.execute(&call{name: c.name, args: []objects{setup}, keywords: map[string]objects{}})
+		}
 		return w.execute(c)
 	case doesCompileCode:
 		return c.first()
@@ -81,6 +91,10 @@ func (w *walk) execute(c *call) objects {
 	w.runsTainted(code.tainted())
 	var out objects
 	for _, v := range code {
+		if v.shape == isCallable {
+			out = out.with(w.callValue(v, &call{keywords: map[string]objects{}}))
+			continue
+		}
 		if v.shape != isString || !literal(v.text) {
 			w.dynamic()
 			continue
@@ -186,6 +200,9 @@ func (w *walk) doEnviron(d behaviour, c *call) objects {
 	case doesGetenv:
 		names, _ := c.arg(0, "key")
 		vs := w.environment(names)
+		if name, ok := names.only(); ok && c.name == "os.environ.setdefault" {
+			w.setVariable(name, w.optional(c, 1))
+		}
 		return vs.with(w.optional(c, 1))
 	case doesEnvironAll:
 		w.note(&w.notes.variables, "*")

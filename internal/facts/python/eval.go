@@ -255,6 +255,7 @@ func (w *walk) otherValue(e *expression) objects {
 		if e.text == "*" {
 			return vs
 		}
+		w.yields(e.text, vs)
 		w.escape(vs)
 		all = all.with(hidden("value", vs.tainted()))
 	}

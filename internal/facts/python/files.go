@@ -2,6 +2,7 @@ package python
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -9,11 +10,35 @@ import (
 
 // path is a text as a path: cleaned, absolute where that is known, "~" for the home folder.
 func (w *walk) path(text string) string {
-	p := shown(text)
+	p := shown(strings.ReplaceAll(text, anyName, "*"))
+	for _, own := range []string{"/proc/self/cwd", "/proc/thread-self/cwd"} {
+		if rest, ok := strings.CutPrefix(p, own); ok && (rest == "" || rest[0] == '/') {
+			p = "." + rest
+		}
+	}
 	if p == "$HOME" || strings.HasPrefix(p, "$HOME/") {
 		p = "~" + strings.TrimPrefix(p, "$HOME")
 	}
-	return w.at.Path(p, w.at.Workdir)
+	return w.followed(w.at.Path(p, w.at.Workdir))
+}
+
+// followed is a path with the links followed that the program itself has made.
+func (w *walk) followed(p string) string {
+	for end := len(p); end > 0; end = strings.LastIndexByte(p[:end], '/') {
+		if target, ok := w.links[p[:end]]; ok {
+			return w.at.Path(target+p[end:], path.Dir(p[:end]))
+		}
+	}
+	return p
+}
+
+// linked notes a link that the program makes.
+func (w *walk) linked(target, link objects) {
+	to, ok := target.only()
+	name, plain := link.only()
+	if ok && plain && len(w.links) < maxValues {
+		w.links[w.at.Path(name, w.at.Workdir)] = to
+	}
 }
 
 // paths are the paths that values name, as far as they are known: one that
@@ -28,6 +53,8 @@ func (w *walk) paths(vs objects) []string {
 			}
 		case v.shape != isString && v.shape != isPath && v.shape != isFile, v.text == "", strings.HasPrefix(v.text, holeStart),
 			len(v.text) > maxText:
+		case len(v.text) > 5 && strings.EqualFold(v.text[:5], "file:"):
+			out = append(out, w.path(fileURL(v.text)))
 		default:
 			out = append(out, w.path(v.text))
 		}
@@ -37,7 +64,12 @@ func (w *walk) paths(vs objects) []string {
 
 func (w *walk) reads(vs objects)  { w.note(&w.notes.reads, w.notable(vs)...) }
 func (w *walk) writes(vs objects) { w.note(&w.notes.writes, w.notable(vs)...) }
-func (w *walk) loses(vs objects)  { w.note(&w.notes.loses, w.notable(vs)...) }
+
+// loses notes files whose content is gone; of those that a listing tells it is not known
+// which are meant.
+func (w *walk) loses(vs objects) {
+	w.note(&w.notes.loses, slices.DeleteFunc(w.notable(vs), func(p string) bool { return strings.HasSuffix(p, "/*") })...)
+}
 
 // losing are the calls after which a file's content is gone.
 var losing = map[string]bool{
@@ -59,25 +91,56 @@ func (w *walk) doFiles(d behaviour, c *call) objects {
 	for _, vs := range c.args {
 		w.escapeSome(vs)
 	}
-	switch d.kind {
-	case doesOpenFile:
+	if d.also != nil {
+		w.doFiles(*d.also, c)
+	}
+	if yes, sure := truth(c.keywords[d.when]); d.when != "" && sure && !yes {
+		return nil
+	}
+	if d.kind == doesOpenFile {
 		return w.open(c)
+	}
+	if d.kind == doesCopies || d.kind == doesMoves {
+		w.copies(d, c)
+		return hidden("value", c.tainted())
+	}
+	vs, given := c.arg(d.skip, d.name)
+	if !given && d.usual != "" {
+		vs = textOf(d.usual)
+	}
+	return w.handles(d, c, vs)
+}
+
+// handles notes what a call does with the files that it is given.
+func (w *walk) handles(d behaviour, c *call, vs objects) objects {
+	switch d.kind {
 	case doesReads:
-		vs, _ := c.arg(0, d.name)
 		w.reads(vs)
+	case doesLooks:
+		w.looks(vs)
+	case doesReadsWrites:
+		w.reads(vs)
+		w.writes(vs)
+	case doesUnpacks:
+		w.unpacks(vs)
 	case doesWrites:
-		vs, _ := c.arg(0, d.name)
 		w.writes(vs)
 		if losing[c.name] {
 			w.loses(vs)
 		}
-	case doesCopies, doesMoves:
-		w.copies(d, c)
+	case doesListing, doesEntries, doesTree:
+		w.reads(vs)
+		return w.listed(d, vs)
+	case doesMatching:
+		w.reads(vs)
+		return w.listedBelow(vs)
+	case doesDatabase:
+		w.opensDatabase(vs)
+	case doesSendsFile:
+		w.reads(vs)
+		w.feature(value.FeatureSendsFiles)
 	}
-	if strings.HasSuffix(c.name, "walk") {
-		return hidden("value", value.Taint{})
-	}
-	return hidden("value", c.tainted())
+	return objects{{shape: isInstance, text: c.name, Taint: c.tainted()}}
 }
 
 func (w *walk) copies(d behaviour, c *call) {
@@ -91,16 +154,25 @@ func (w *walk) copies(d behaviour, c *call) {
 	}
 	w.writes(to)
 	w.fill(to, nil, value.Taint{})
+	if c.name == "os.symlink" {
+		w.linked(from, to)
+	}
 }
 
 // open notes a file that is opened, to read or to write as its mode says.
 func (w *walk) open(c *call) objects {
 	file, _ := c.arg(0, "file")
+	if folder, below := c.keywords["dir_fd"]; below {
+		file = joinAll([]objects{foldersOf(folder), file})
+	}
 	modes, given := c.arg(1, "mode")
 	if !given {
 		modes = textOf("r")
 	}
 	for _, m := range modes {
+		if c.name == "os.open" && onlyReads(m) {
+			m = object{shape: isString, text: "r"}
+		}
 		known := m.shape == isString && literal(m.text)
 		if !known || strings.ContainsAny(m.text, "r+") || m.text == "" {
 			w.reads(file)
@@ -124,6 +196,24 @@ func (w *walk) open(c *call) objects {
 	return out
 }
 
+// foldersOf are the paths of folders that are open.
+func foldersOf(open objects) objects {
+	var out objects
+	for _, f := range open {
+		if f.shape == isFile {
+			f.shape = isString
+		}
+		out = out.with(objects{f})
+	}
+	return out
+}
+
+// onlyReads says whether the flags of os.open let a file be read and nothing else.
+func onlyReads(flags object) bool {
+	const writing = 0o3 | 0o100 | 0o1000 // the access mode, O_CREAT, O_TRUNC
+	return flags.shape == isSymbol && flags.text == "os.O_RDONLY" || flags.shape == isInt && flags.number&writing == 0
+}
+
 // begin notes a file that the program is about to fill, or to add to.
 func (w *walk) begin(files objects, adds bool) {
 	if adds {
@@ -145,10 +235,12 @@ func (w *walk) fileMethod(b object, name string, c *call) objects {
 		return objects{b}
 	case "extractall":
 		to, _ := c.arg(0, "path")
-		w.writes(to)
+		w.unpacks(to)
 	case "extract":
 		to, _ := c.arg(1, "path")
-		w.writes(to)
+		w.unpacks(to)
+	case "read", "readline", "readlines":
+		return hidden("text", value.Taint{Read: true}.With(b.Taint))
 	default:
 		c.escapeAll(w)
 	}
@@ -244,80 +336,4 @@ func joinPath(a, b object) object {
 		left = hole("path")
 	}
 	return object{shape: isPath, text: left}
-}
-
-// pathMember is an attribute of a pathlib.Path.
-func pathMember(b object, name string) objects {
-	if !literal(b.text) {
-		return hidden(name, b.Taint)
-	}
-	base := path.Base(b.text)
-	switch name {
-	case "parent":
-		return objects{{shape: isPath, text: path.Dir(b.text)}}
-	case "name":
-		return textOf(base)
-	case "suffix":
-		return textOf(path.Ext(base))
-	case "stem":
-		return textOf(strings.TrimSuffix(base, path.Ext(base)))
-	}
-	return hidden(name, b.Taint)
-}
-
-var (
-	pathReads = map[string]bool{"read_text": true, "read_bytes": true, "exists": true, "is_file": true, "is_dir": true, "stat": true,
-		"lstat": true, "iterdir": true, "readlink": true}
-	pathWrites = map[string]bool{"write_text": true, "write_bytes": true, "unlink": true, "rmdir": true, "mkdir": true, "touch": true,
-		"chmod": true, "lchmod": true, "rename": true, "replace": true, "symlink_to": true, "hardlink_to": true, "link_to": true}
-)
-
-func (w *walk) pathMethod(b object, name string, c *call) objects {
-	w.note(&w.notes.calls, "pathlib.Path."+name)
-	self := objects{b}
-	for _, vs := range c.args {
-		w.escapeSome(vs)
-	}
-	switch {
-	case pathReads[name]:
-		w.reads(self)
-	case pathWrites[name]:
-		w.writes(self)
-		w.pathWrite(b, name, c)
-		if losing["pathlib.Path."+name] {
-			w.loses(self)
-		}
-		if name == "chmod" {
-			w.harm(&call{name: "pathlib.Path.chmod", args: c.args, keywords: c.keywords})
-		}
-	case name == "open":
-		opened := &call{name: "open", args: append([]objects{self}, c.args...), keywords: c.keywords, open: c.open}
-		return w.open(opened)
-	case name == "glob" || name == "rglob":
-		pattern := joinAll(append([]objects{self}, c.args...))
-		w.reads(pattern)
-		return hidden("path", value.Taint{})
-	case name == "joinpath":
-		joined := joinAll(append([]objects{self}, c.args...))
-		for i := range joined {
-			joined[i].shape = isPath
-		}
-		return joined
-	case name == "expanduser" || name == "resolve" || name == "absolute" || name == "as_posix" || name == "__str__" || name == "__fspath__":
-		return self
-	}
-	return hidden("value", b.Taint)
-}
-
-func (w *walk) pathWrite(b object, name string, c *call) {
-	switch name {
-	case "write_text", "write_bytes":
-		text, _ := c.arg(0, "data")
-		w.fill(objects{b}, text, value.Taint{})
-	case "rename", "replace":
-		w.writes(c.first())
-		w.fill(c.first(), nil, value.Taint{})
-	case "symlink_to", "hardlink_to", "link_to":
-		w.reads(c.first())
-	}
 }

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -88,7 +89,36 @@ func (w *walk) apply(f *function, c *call) objects {
 			w.pass(f, strings.TrimLeft(name, "*"), hidden(strings.TrimLeft(name, "*"), value.Taint{}))
 		}
 	}
-	return f.returns
+	return f.gives()
+}
+
+// gives is what a call of a function returns.
+func (f *function) gives() objects {
+	if !f.yielding {
+		return f.returns
+	}
+	given := f.yields.with(hidden("value", f.yields.tainted()))
+	return f.returns.with(objects{{shape: isList, items: []objects{given}, open: true}})
+}
+
+// yields learns what a generator gives; a value that is not known is no news.
+func (w *walk) yields(word string, vs objects) {
+	if w.function == nil || word != "yield" && word != "yield from" {
+		return
+	}
+	if w.function.yielding = true; word == "yield from" {
+		vs = elements(vs, "value")
+	}
+	var known objects
+	for _, v := range vs {
+		flat := !slices.ContainsFunc(v.items, func(item objects) bool {
+			return slices.ContainsFunc(item, func(o object) bool { return len(o.items) > 0 })
+		})
+		if v.shape != isUnknown && flat {
+			known = known.with(objects{v})
+		}
+	}
+	w.learn(&w.function.yields, known)
 }
 
 // passPlaces gives arguments to parameters by their places; *rest gets a list.

@@ -5,6 +5,7 @@ import "strings"
 func (w *walk) importModules(s *statement) {
 	for _, m := range s.modules {
 		w.imported(m.name)
+		w.runsModule(m.name)
 		if m.as != "" {
 			w.set(m.as, symbolOf(m.name))
 			continue
@@ -16,6 +17,7 @@ func (w *walk) importModules(s *statement) {
 
 func (w *walk) importFrom(s *statement) {
 	w.imported(s.text)
+	w.runsModule(s.text)
 	for _, m := range s.modules {
 		if m.as == "*" {
 			w.stars = append(w.stars, s.text)
@@ -27,4 +29,13 @@ func (w *walk) importFrom(s *statement) {
 		}
 		w.set(m.as, symbolOf(name))
 	}
+}
+
+// runsModule notes a module that the program has written itself.
+func (w *walk) runsModule(name string) {
+	if !w.noting || len(w.notes.contents) == 0 {
+		return
+	}
+	file := strings.ReplaceAll(strings.TrimLeft(name, "."), ".", "/")
+	w.runsFiles([]string{file + ".py", file + "/__init__.py"})
 }

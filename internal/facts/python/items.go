@@ -94,7 +94,7 @@ func (w *walk) symbolItem(name string, keys objects) objects {
 		return symbolOf(module + "." + key)
 	case name == "globals()" && exact, name == "locals()" && exact:
 		return w.nameValue(key)
-	case !exact && dangerous(name):
+	case !exact && dangerous(name), strings.HasPrefix(name, "plumbum.local.") || strings.HasPrefix(name, "plumbum.cmd."):
 		w.dynamic()
 	case exact && (dangerousModules[name] || name == "__builtins__"):
 		return symbolOf(name + "." + key)

@@ -24,6 +24,9 @@ type function struct {
 	// escaped says that something unknown may call it.
 	escaped bool
 	returns objects
+	// yields are what a generator gives one after the other.
+	yields   objects
+	yielding bool
 }
 
 const (
@@ -36,7 +39,7 @@ func newWalk(at value.Place, shell func(string, value.Place) value.Command) *wal
 		at: at, readShell: shell, notes: newNotes(),
 		scopes: map[*statement]*scope{}, functions: map[*statement]*function{},
 		methods: map[string][]*function{}, attributes: map[string]objects{},
-		nestedPrograms: map[string]*program{},
+		nestedPrograms: map[string]*program{}, links: map[string]string{},
 	}
 }
 
@@ -130,6 +133,16 @@ func (w *walk) computeAll(exprs []*expression) {
 func (w *walk) assignment(s *statement) {
 	vs := w.value(s.exprs[0])
 	for _, t := range s.targets {
+		if s.text == "+" && t.form == attributeForm && len(vs) > 0 {
+			if at := w.value(t); len(at) == 1 && at[0].shape == isSymbol && at[0].text == "sys.path" {
+				w.moduleFolders(elements(vs, "value"))
+				continue
+			}
+		}
+		if s.text == "|" && isEnviron(w.value(t)) {
+			w.setEnviron(&call{args: []objects{vs}})
+			continue
+		}
 		if s.text == "" {
 			w.assign(t, vs, s.exprs[0])
 			continue
@@ -237,6 +250,7 @@ func (w *walk) set(name string, vs objects) {
 	w.learn(&v.ever, vs)
 	if sc.class {
 		w.learnAttribute(name, vs)
+		w.escapeSpecial(name, vs)
 	}
 	v.loose = v.loose || !own || w.loops > 0
 	if !own || w.nested > 0 {
@@ -255,64 +269,6 @@ func (w *walk) learn(known *objects, vs objects) {
 		if w.settling {
 			*known = known.with(hidden("value", vs.tainted()))
 		}
-	}
-}
-
-func (w *walk) setAttribute(target *expression, vs objects) {
-	base := w.value(target.kids[0])
-	for _, b := range base {
-		if b.shape == isSymbol {
-			// Something imported is changed: a call of it may call anything.
-			w.escape(vs)
-			if dangerous(b.text + "." + target.text) {
-				w.hide()
-			}
-		}
-	}
-	w.learnAttribute(target.text, named(vs, target.text))
-}
-
-// learnAttribute adds to what an attribute of a name may hold in any object.
-func (w *walk) learnAttribute(name string, vs objects) {
-	known := w.attributes[name]
-	w.learn(&known, vs)
-	w.attributes[name] = known
-}
-
-func (w *walk) setItem(target *expression, vs objects) {
-	for _, b := range w.value(target.kids[0]) {
-		if b.shape == isSymbol && b.text == "os.environ" {
-			if name, ok := w.value(target.kids[1]).only(); ok {
-				w.setVariable(name, vs)
-			}
-			continue
-		}
-		if b.shape == isSymbol && (dangerousModules[b.text] || b.text == "globals()" || b.text == "locals()") {
-			w.hide()
-		}
-	}
-	w.value(target.kids[1])
-	w.escape(vs)
-	if target.kids[0].form == nameForm {
-		w.loosen(target.kids[0].text)
-	}
-}
-
-// loosen notes that a list or dictionary was changed in a way that is not followed.
-func (w *walk) loosen(name string) {
-	vs, _ := w.lookup(name)
-	var out objects
-	for _, v := range vs {
-		if v.shape == isList || v.shape == isDict {
-			v = object{shape: v.shape, items: v.items, open: true, Taint: v.Taint}
-			if v.shape == isList {
-				v = object{shape: isUnknown, text: name, Taint: v.Taint}
-			}
-		}
-		out = out.with(objects{v})
-	}
-	if len(vs) > 0 {
-		w.set(name, out)
 	}
 }
 

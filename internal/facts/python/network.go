@@ -1,6 +1,7 @@
 package python
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -9,7 +10,7 @@ import (
 // networkModules are the modules whose calls reach the network.
 var networkModules = []string{
 	"requests.", "urllib.request.", "urllib2.", "urllib.urlopen", "urllib.urlretrieve", "urllib3.", "http.client.", "httplib.", "httpx.",
-	"aiohttp.", "socket.", "ssl.",
+	"aiohttp.", "requests_unixsocket.", "webbrowser.open", "socket.", "ssl.",
 	"smtplib.", "ftplib.", "paramiko.", "telnetlib.", "poplib.", "imaplib.", "nntplib.", "xmlrpc.client.", "websocket.", "websockets.",
 	"boto3.", "pycurl.", "wget.", "fabric.", "asyncssh.", "dns.", "redis.", "psycopg2.", "pymysql.", "pymongo.",
 }
@@ -32,6 +33,7 @@ func (w *walk) network(c *call) {
 		return
 	}
 	w.feature(value.FeatureNetwork)
+	w.doors(c)
 	switch {
 	case hostFirst[c.name]:
 		w.noteHosts(c.first())
@@ -40,6 +42,36 @@ func (w *walk) network(c *call) {
 	case strings.HasPrefix(c.name, "requests.") || strings.HasPrefix(c.name, "urllib"):
 		w.noteFetch(c)
 	}
+}
+
+// doors notes the files and sockets that a call reaches by an address.
+func (w *walk) doors(c *call) {
+	for _, vs := range c.args {
+		for _, v := range vs {
+			scheme, rest, found := strings.Cut(v.text, ":")
+			switch scheme = strings.ToLower(scheme); {
+			case v.shape != isString:
+			case c.name == "socket.socket.connect" || c.name == "socket.socket.connect_ex":
+				w.writes(objects{v})
+			case found && scheme == "file":
+				w.reads(objects{v})
+			case found && (scheme == "http+unix" || scheme == "unix"):
+				w.writes(textOf(socketOf(rest)))
+			}
+		}
+	}
+}
+
+// socketOf is the path in the address of a socket, such as //%2Frun%2Fx.sock/info.
+func socketOf(rest string) string {
+	rest = strings.TrimPrefix(rest, "//")
+	if strings.Contains(rest, "%2") {
+		rest, _, _ = strings.Cut(rest, "/")
+	}
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	return rest
 }
 
 var hostFirst = map[string]bool{

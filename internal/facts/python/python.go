@@ -52,12 +52,22 @@ func unreadCode() value.Code {
 func (w *walk) facts(literals []string) value.Code {
 	n := &w.notes
 	command := w.shell()
+	if w.toThisHost() {
+		n.features = slices.DeleteFunc(n.features, func(f string) bool { return f == value.FeatureSendsFiles })
+	}
 	return value.Code{
 		Language: "python", Parsed: true, Complete: n.complete,
 		Imports: value.Sorted(n.imports), Calls: value.Sorted(n.calls), Strings: literals,
 		Variables: value.Sorted(n.variables), Hosts: value.Sorted(n.hosts), Reads: value.Sorted(n.reads), Writes: value.Sorted(n.writes),
 		Settings: value.Sorted(n.settings), Loses: value.Sorted(n.loses), Features: value.Sorted(n.features), Command: command,
 	}
+}
+
+// toThisHost says that the program names hosts, and that each is the one it runs on.
+func (w *walk) toThisHost() bool {
+	return len(w.notes.hosts) > 0 && !slices.ContainsFunc(w.notes.hosts, func(h string) bool {
+		return h != "localhost" && h != "127.0.0.1" && h != "::1"
+	})
 }
 
 // literals are the string literals among tokens, in their order.
@@ -159,13 +169,32 @@ func (w *walk) runsFiles(files []string) {
 		if !ours {
 			continue
 		}
-		if text == nil || path.Ext(file) == ".py" && !Read(*text, w.deeper(), w.readShell).Complete {
+		switch {
+		case text == nil:
 			w.hide()
-			continue
-		}
-		if path.Ext(file) != ".py" {
+		case path.Ext(file) == ".py":
+			w.runsProgram(Read(*text, w.deeper(), w.readShell))
+		default:
 			w.piece(*text, w.at)
 		}
+	}
+}
+
+// runsProgram notes what another program does.
+func (w *walk) runsProgram(c value.Code) {
+	n := &w.notes
+	for _, more := range []struct {
+		list *[]string
+		from []string
+	}{{&n.imports, c.Imports}, {&n.calls, c.Calls}, {&n.variables, c.Variables}, {&n.hosts, c.Hosts}, {&n.reads, c.Reads},
+		{&n.writes, c.Writes}, {&n.settings, c.Settings}, {&n.loses, c.Loses}, {&n.features, c.Features}} {
+		w.note(more.list, more.from...)
+	}
+	if c.Command != nil {
+		w.piece(c.Command.Text, w.at)
+	}
+	if !c.Complete {
+		w.hide()
 	}
 }
 

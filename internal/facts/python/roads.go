@@ -12,7 +12,7 @@ import (
 // and what stands before it is dropped.
 
 // modulesOfDeeds are the modules that are known wherever their names stand.
-var modulesOfDeeds = value.SetOf("os posix nt sys subprocess builtins importlib shutil ctypes cffi pty runpy pickle marshal socket " +
+var modulesOfDeeds = value.SetOf("os sys subprocess builtins importlib shutil ctypes cffi pty runpy pickle marshal socket " +
 	"smtplib ftplib requests urllib.request http.client")
 
 // ownNames are names that end like those and are something else.
@@ -41,41 +41,55 @@ func canonical(name string) string {
 
 // reached is what a dotted name leads to.
 func reached(name string) string {
-	parts := strings.Split(name, ".")
-	for i := len(parts) - 1; i >= 0; i-- {
-		if full, ok := roadFrom(parts, i); ok {
+	for start := len(name); start > 0; {
+		start = strings.LastIndexByte(name[:start-1], '.') + 1
+		if full, ok := roadFrom(name, start); ok {
 			return full
 		}
 	}
-	if len(parts) > 1 {
-		for _, prefix := range []string{"_builtin_", "builtin_", "bltn_"} {
-			if own, ok := strings.CutPrefix(parts[len(parts)-1], prefix); ok && effective(own) {
-				return own
-			}
+	dot := strings.LastIndexByte(name, '.')
+	for _, prefix := range []string{"_builtin_", "builtin_", "bltn_"} {
+		if own, ok := strings.CutPrefix(name[dot+1:], prefix); ok && dot >= 0 && effective(own) {
+			return own
 		}
 	}
 	return name
 }
 
 // roadFrom is the name from a part on, if a module of deeds or a known call begins there.
-func roadFrom(parts []string, i int) (string, bool) {
-	if i > 0 && ownNames[parts[i-1]+"."+parts[i]] {
+func roadFrom(name string, start int) (string, bool) {
+	full := name[start:]
+	head, rest, more := strings.Cut(full, ".")
+	if head == "" || start > 0 && ownNames[name[strings.LastIndexByte(name[:start-1], '.')+1:start+len(head)]] {
 		return "", false
 	}
-	for _, head := range []string{parts[i], strings.TrimPrefix(parts[i], "_")} {
-		if head == "" {
-			continue
-		}
-		same, known := sameModules[head]
-		if known {
-			head = same
-		}
-		full := strings.Join(append([]string{head}, parts[i+1:]...), ".")
-		if known || modulesOfDeeds[head] || i+1 < len(parts) && (modulesOfDeeds[head+"."+parts[i+1]] || effective(full)) {
-			return full, true
+	if known(full, head, rest, more) {
+		return full, true
+	}
+	same, ok := sameModules[head]
+	if !ok {
+		same = strings.TrimPrefix(head, "_")
+		if other, known := sameModules[same]; known {
+			same, ok = other, true
 		}
 	}
+	if same == head {
+		return "", false
+	}
+	if full = strings.TrimSuffix(same+"."+rest, "."); ok || known(full, same, rest, more) {
+		return full, true
+	}
 	return "", false
+}
+
+// known says whether a name, of which the head is its first part, begins with a module of
+// deeds or is that of a known call.
+func known(full, head, rest string, more bool) bool {
+	if modulesOfDeeds[head] || !more {
+		return modulesOfDeeds[head]
+	}
+	second, _, _ := strings.Cut(rest, ".")
+	return modulesOfDeeds[full[:len(head)+1+len(second)]] || effective(full)
 }
 
 // insideOf are the names that a symbol holds, where it is a namespace and no value:

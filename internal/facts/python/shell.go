@@ -25,7 +25,7 @@ func (w *walk) runs(d behaviour, c *call) {
 	}
 	switch d.kind {
 	case doesShellText:
-		vs, _ := c.arg(0, d.name)
+		vs, _ := c.arg(d.skip, d.name)
 		w.shellTexts(vs, c, at)
 	case doesRun:
 		vs, _ := c.arg(0, "args")
@@ -36,6 +36,8 @@ func (w *walk) runs(d behaviour, c *call) {
 			words = append(words[:len(words):len(words)], hidden("value", value.Taint{}))
 		}
 		w.words(words, c, at)
+	case doesRunNamed:
+		w.words(append([]objects{textOf(d.name)}, c.args...), c, at)
 	case doesRunPath:
 		w.programAndList(c, d.skip, at)
 	case doesRunPathRest:

@@ -19,7 +19,7 @@ const (
 	chainForm     // kids: operands; names: the operator before each
 	unaryForm     // text: operator; kids: operand
 	choiceForm    // kids: then, test, else
-	lambdaForm    // kids: defaults, body last; names: parameters
+	lambdaForm    // kids: defaults, body last; define
 	loopForm      // kids: elements, then for each clause target and source; count: elements; conditions in extra
 	namedForm     // text: name; kids: value
 	otherForm     // kids: all that is computed, such as by await, yield, *x
@@ -32,6 +32,8 @@ type expression struct {
 	bytes bool
 	kids  []*expression
 	names []string
+	// define is the function that a lambdaForm makes.
+	define *statement
 	// count and extra belong to loopForm.
 	count int
 	extra []*expression
@@ -135,12 +137,16 @@ func (p *parser) startsExpression() bool {
 func (p *parser) yield() *expression {
 	p.expect("yield")
 	if p.accept("from") {
-		return other(p.expression())
+		e := other(p.expression())
+		e.text = "yield from"
+		return e
 	}
+	e := other()
 	if p.startsExpression() {
-		return other(p.list())
+		e = other(p.list())
 	}
-	return other()
+	e.text = "yield"
+	return e
 }
 
 func other(kids ...*expression) *expression { return &expression{form: otherForm, kids: kids} }
@@ -174,7 +180,9 @@ func (p *parser) lambda() *expression {
 	p.expect("lambda")
 	params := p.parameters(":")
 	p.expect(":")
-	return &expression{form: lambdaForm, names: params.names, kids: append(params.computed, p.expression())}
+	body := p.expression()
+	define := &statement{act: actDefine, text: "lambda", params: params, body: []*statement{{act: actReturn, exprs: []*expression{body}}}}
+	return &expression{form: lambdaForm, kids: append(params.computed[:len(params.computed):len(params.computed)], body), define: define}
 }
 
 // levels are the operators between operands, the loosest first.

@@ -117,6 +117,7 @@ func (vs objects) tainted() value.Taint {
 func (v object) allTaint() value.Taint {
 	all := v.Taint
 	all.Environ = all.Environ || isEnviron(objects{v})
+	all.Read = all.Read || v.shape == isFile
 	for _, item := range v.items {
 		all = all.With(item.tainted())
 	}
@@ -148,8 +149,13 @@ func literal(s string) bool { return whole(s) && !strings.Contains(s, variableHo
 
 // shown writes each hole as $name.
 func shown(s string) string {
-	return strings.NewReplacer(holeStart, "$", variableHole, "$", holeEnd, "").Replace(s)
+	if literal(s) {
+		return s
+	}
+	return showing.Replace(s)
 }
+
+var showing = strings.NewReplacer(anyName, "$name", holeStart, "$", variableHole, "$", holeEnd, "")
 
 func hole(name string) string { return holeStart + holeName(name) + holeEnd }
 

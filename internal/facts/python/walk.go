@@ -27,8 +27,10 @@ type walk struct {
 	attributes map[string]objects
 	// nestedPrograms are the texts given to exec, by text.
 	nestedPrograms map[string]*program
-	stars          []string
-	grew           bool
+	// links are the links that the program makes, by path, with what they lead to.
+	links map[string]string
+	stars []string
+	grew  bool
 	// settling says that what still changes is taken for unknown.
 	settling bool
 	// exhausted says that the program is more than was walked.
@@ -115,13 +117,21 @@ func elements(vs objects, name string) objects {
 }
 
 func (w *walk) with(s *statement) {
+	at := w.at
 	for i, e := range s.exprs {
 		vs := w.value(e)
+		if len(vs) > 0 && vs[0].shape == isList && vs[0].open { // the generator of a context
+			vs = elements(vs, "value")
+		}
 		if t := s.targets[i]; t != nil {
 			w.assign(t, vs, nil)
 		}
 	}
+	changed := w.at != at // contextlib.chdir is for the block alone
 	w.statements(s.body)
+	if changed {
+		w.at = at
+	}
 }
 
 func (w *walk) giveBack(s *statement) {

@@ -35,8 +35,9 @@ const (
 	FeatureWidensPermissions = "widens_permissions"
 	FeatureSetsSetuid        = "sets_setuid"
 	FeatureSendsEnvironment  = "sends_environment"
+	FeatureSendsFiles        = "sends_files"
 )
 
 // OfEveryText are those that count in a shell text that runs the program, too.
 var OfEveryText = map[string]bool{FeatureKillsEverything: true, FeatureWidensPermissions: true, FeatureSetsSetuid: true,
-	FeatureSendsEnvironment: true, FeatureForkBomb: true}
+	FeatureSendsEnvironment: true, FeatureSendsFiles: true, FeatureForkBomb: true}

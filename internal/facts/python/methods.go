@@ -1,0 +1,179 @@
+package python
+
+import "strings"
+
+// method is a call of a method of a value.
+func (w *walk) method(b object, callee *expression, c *call) objects {
+	name := callee.text
+	if full, ok := throughValue(callee); ok {
+		return w.callSymbol(full, c).with(hidden("value", b.allTaint()))
+	}
+	if callee.kids[0].form == nameForm {
+		w.mutate(callee.kids[0].text, b, name, c)
+	}
+	if b.shape == isInstance && !strings.HasPrefix(b.text, ".") {
+		c.name = b.text + "." + name
+		w.objectMethod(b, name, c)
+	}
+	if vs, ok := w.knownMethod(b, name, c); ok {
+		return vs
+	}
+	switch b.shape {
+	case isString:
+		if vs, ok := w.textMethod(b, name, c); ok {
+			return vs
+		}
+	case isPath:
+		return w.pathMethod(b, name, c)
+	case isFile:
+		return w.fileMethod(b, name, c)
+	case isDict:
+		if vs, ok := w.dictMethod(b, name, c); ok {
+			return vs
+		}
+	case isList:
+		if name == "pop" || name == "copy" || name == "__iter__" {
+			return w.listMethod(b, name)
+		}
+	}
+	return w.ownMethod(b, callee, c)
+}
+
+// knownMethod is a method that the table of calls knows, by the class of its object or, as
+// "*.name", of any object.
+func (w *walk) knownMethod(b object, name string, c *call) (objects, bool) {
+	if b.shape != isInstance && b.shape != isUnknown && b.shape != isFile || strings.HasPrefix(b.text, ".") {
+		return nil, false
+	}
+	if d, ok := behaviours()[b.text+"."+name]; ok && b.shape == isInstance {
+		c.name = b.text + "." + name
+		w.note(&w.notes.calls, c.name)
+		return w.do(d, c), true
+	}
+	if d, ok := behaviours()["*."+name]; ok {
+		w.note(&w.notes.calls, name)
+		w.do(d, &call{name: name, args: c.args, keywords: c.keywords, open: c.open})
+	}
+	return nil, false
+}
+
+func (w *walk) listMethod(b object, name string) objects {
+	if name == "pop" {
+		return elements(objects{b}, "value")
+	}
+	return objects{b}
+}
+
+func (w *walk) dictMethod(b object, name string, c *call) (objects, bool) {
+	list := object{shape: isList, open: true, Taint: b.Taint}
+	switch name {
+	case "get", "pop", "setdefault":
+		return dictItem(b, c.first()).with(w.optional(c, 1)), true
+	case "copy":
+		return objects{b}, true
+	case "values":
+		for i := 1; i < len(b.items); i += 2 {
+			list.items = append(list.items, b.items[i])
+		}
+	case "items":
+		for i := 0; i+1 < len(b.items); i += 2 {
+			list.items = append(list.items, objects{{shape: isList, items: b.items[i : i+2]}})
+		}
+	default:
+		return nil, false
+	}
+	list.open = b.open
+	return w.bounded(objects{list}), true
+}
+
+func (w *walk) optional(c *call, i int) objects {
+	if i < len(c.args) {
+		return c.args[i]
+	}
+	return nil
+}
+
+// ownMethod is a call of a method that the program defines, or of an unknown one.
+func (w *walk) ownMethod(b object, callee *expression, c *call) objects {
+	var out objects
+	own := false
+	for _, m := range w.methods[callee.text] {
+		own = true
+		given := w.apply(m, c)
+		if m.define.decorated {
+			// A property's value is what is called.
+			w.escape(given)
+		}
+		out = out.with(given)
+	}
+	for _, v := range w.attributes[callee.text] {
+		if v.shape == isCallable && v.function.method {
+			continue
+		}
+		out = out.with(w.callValue(v, c))
+	}
+	if own && (b.shape == isInstance && strings.HasPrefix(b.text, ".") || callee.kids[0].form == nameForm &&
+		callee.kids[0].text == "self") {
+		return out
+	}
+	c.escapeAll(w)
+	for _, item := range b.items {
+		w.escapeSome(item)
+	}
+	return out.with(hidden("value", b.allTaint().With(c.tainted())))
+}
+
+// mutate follows what methods do to the list in a variable.
+func (w *walk) mutate(variable string, b object, name string, c *call) {
+	if b.shape != isList && b.shape != isDict {
+		return
+	}
+	switch {
+	case b.shape == isList && name == "append" && len(c.args) == 1:
+		w.regrow(variable, func(v object) object { return v.extended(objects{{shape: isList, items: c.args}}) })
+	case b.shape == isList && name == "extend" && len(c.args) == 1:
+		w.regrow(variable, func(v object) object { return v.extended(c.args[0]) })
+	case b.shape == isList && (name == "insert" || name == "pop" || name == "remove" || name == "reverse" || name == "sort" ||
+		name == "clear"),
+		b.shape == isDict && (name == "update" || name == "pop" || name == "clear" || name == "setdefault"):
+		w.loosen(variable)
+	}
+}
+
+func (w *walk) regrow(variable string, grow func(object) object) {
+	vs, _ := w.lookup(variable)
+	var out objects
+	for _, v := range vs {
+		if v.shape == isList && !v.open {
+			v = grow(v)
+			// In a loop there may be any number of them, after the first items.
+			v.open = v.open || w.loops > 0 || len(v.items) > maxRounds
+		}
+		out = out.with(objects{v})
+	}
+	w.set(variable, w.bounded(out))
+}
+
+// objectMethod notes what methods of well-known objects do.
+func (w *walk) objectMethod(b object, name string, c *call) {
+	last := b.text[strings.LastIndexByte(b.text, '.')+1:]
+	if last != "" && last[0] >= 'A' && last[0] <= 'Z' || b.text == "socket.socket" {
+		w.note(&w.notes.calls, c.name)
+	}
+	w.network(c)
+	w.harm(c)
+	switch {
+	case name == "connect" || name == "connect_ex" || name == "sendto":
+		for _, vs := range c.args {
+			w.noteAddress(vs)
+		}
+		if reachesNetwork(b.text) {
+			w.noteHosts(c.first())
+		}
+	case strings.HasPrefix(b.text, "paramiko.") && name == "exec_command", strings.HasPrefix(b.text, "fabric.") && name == "run":
+		// The command runs on another host.
+		w.hide()
+	case b.text == "subprocess.Popen" && name == "communicate":
+		return
+	}
+}
