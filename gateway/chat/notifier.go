@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -202,12 +201,7 @@ func (n *Notifier) enqueue(id string) {
 
 // reconcile makes an approval's message show the approval's state, and tries until it does.
 func (n *Notifier) reconcile(ctx context.Context, id string) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			n.config.Log.Error("posting an approval panicked", "service", n.config.Service, "approval", id, "cause", cause, "stack",
-				string(debug.Stack()))
-		}
-	}()
+	defer LogPanic(n.config.Log, "posting an approval", "service", n.config.Service, "approval", id)
 	again := func(err error) {
 		if busy := new(Busy); !errors.As(err, &busy) || busy.After > longBusy {
 			n.failed(&n.posting, err)

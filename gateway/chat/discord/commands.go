@@ -18,15 +18,9 @@ import (
 func commands() (all []*discordgo.ApplicationCommand) {
 	everywhere := []discordgo.InteractionContextType{discordgo.InteractionContextGuild, discordgo.InteractionContextBotDM}
 	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall}
-	for _, c := range [][2]string{
-		{"status", "What runs here, and where"},
-		{"stop", "Stop what runs here"},
-		{"new", "Begin anew, in a new sandbox"},
-		{"approvals", "Which approvals are pending in this session, and who can answer them"},
-		{"help", "What can be said to bailiff"},
-	} {
+	for _, c := range chat.Commands {
 		all = append(all, &discordgo.ApplicationCommand{
-			Type: discordgo.ChatApplicationCommand, Name: c[0], Description: c[1],
+			Type: discordgo.ChatApplicationCommand, Name: c.Name, Description: c.Description,
 			Contexts: &everywhere, IntegrationTypes: &installed, Options: []*discordgo.ApplicationCommandOption{},
 		})
 	}

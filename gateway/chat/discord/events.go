@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -20,9 +17,8 @@ type listener struct {
 	d       *Discord
 	in      chat.Inbox
 	session session
-	// work is done beside the connection; inFlight counts the part that people started.
-	work     sync.WaitGroup
-	inFlight atomic.Int32
+	// work is done beside the connection.
+	work *chat.Background
 
 	// me is the bot's user, app its application.
 	me, app string
@@ -33,37 +29,20 @@ type listener struct {
 }
 
 func newListener(d *Discord, in chat.Inbox) *listener {
-	return &listener{d: d, in: in, roles: map[string]bool{}, channels: newChannels(d)}
+	return &listener{d: d, in: in, work: chat.NewBackground(maxInFlight, d.cfg.Log, handling), roles: map[string]bool{}, channels: newChannels(d)}
 }
 
 // maxInFlight interactions are handled at once. One beyond that is dropped: Discord shows
 // the person that it failed.
 const maxInFlight = 1000
 
-// spawn does work beside the connection.
-func (l *listener) spawn(ctx context.Context, do func()) {
-	if l.inFlight.Add(1) > maxInFlight {
-		l.inFlight.Add(-1)
-		return
-	}
-	l.work.Go(func() {
-		defer l.inFlight.Add(-1)
-		defer l.recoverPanic(ctx)
-		do()
-	})
-}
-
-// recoverPanic logs a panic.
-func (l *listener) recoverPanic(ctx context.Context) {
-	if cause := recover(); cause != nil {
-		l.d.cfg.Log.ErrorContext(ctx, "handling what Discord told panicked", "cause", cause, "stack", string(debug.Stack()))
-	}
-}
+// handling names in the log what panicked.
+const handling = "handling what Discord told"
 
 // handle takes an event, in the connection's only goroutine. An event that cannot be read
 // changes nothing.
 func (l *listener) handle(ctx context.Context, event string, data json.RawMessage) {
-	defer l.recoverPanic(ctx)
+	defer chat.LogPanic(l.d.cfg.Log, handling)
 	switch event {
 	case "READY":
 		l.onReady(ctx, data)
@@ -87,7 +66,7 @@ func (l *listener) handle(ctx context.Context, event string, data json.RawMessag
 		}
 	case "INTERACTION_CREATE":
 		if i, is := read[interaction](data); is {
-			l.spawn(ctx, func() { l.onInteraction(ctx, i) })
+			l.work.TrySpawn(func() { l.onInteraction(ctx, i) })
 		}
 	}
 }
@@ -113,7 +92,7 @@ func (l *listener) onReady(ctx context.Context, data json.RawMessage) {
 	if !l.registering {
 		l.registering = true
 		l.work.Go(func() {
-			defer l.recoverPanic(ctx)
+			defer chat.LogPanic(l.d.cfg.Log, handling)
 			l.d.register(ctx, r.App.ID)
 		})
 	}
@@ -192,7 +171,7 @@ func (l *listener) onMessage(ctx context.Context, m messageData) {
 	}
 	if l.channels.withPlace(m.ChannelID, tell) {
 		l.work.Go(func() {
-			defer l.recoverPanic(ctx)
+			defer chat.LogPanic(l.d.cfg.Log, handling)
 			l.channels.ask(ctx, m.ChannelID)
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 
@@ -60,7 +59,7 @@ func (l *listener) onInteraction(ctx context.Context, i interaction) {
 	case discordgo.InteractionModalSubmit:
 		l.onClick(ctx, i, i.Data.CustomID, i.filledIn())
 	case discordgo.InteractionApplicationCommand:
-		if slices.ContainsFunc(commands(), func(c *discordgo.ApplicationCommand) bool { return c.Name == i.Data.Name }) {
+		if chat.IsCommand(i.Data.Name) {
 			l.onCommand(ctx, i)
 		}
 	}
@@ -86,11 +85,11 @@ const (
 // ask shows a form, whose answer comes with the token.
 func (l *listener) ask(ctx context.Context, i interaction, token, asks string) {
 	field := discordgo.TextInput{
-		CustomID: formField, Label: cut(asks, formLabelLength), Placeholder: cut(asks, placeholdLength),
+		CustomID: formField, Label: chat.Shortened(asks, formLabelLength), Placeholder: chat.Shortened(asks, placeholdLength),
 		Style: discordgo.TextInputShort, Required: true, MaxLength: mostReason,
 	}
 	form := map[string]any{
-		"custom_id": token, "title": cut(asks, formTitleLength),
+		"custom_id": token, "title": chat.Shortened(asks, formTitleLength),
 		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{field}}},
 	}
 	a := l.newResponse(i)
@@ -135,7 +134,7 @@ const maxThinking = 60
 // onCommand hands a command on as a message, whose id is the interaction's.
 func (l *listener) onCommand(ctx context.Context, i interaction) {
 	a := l.newResponse(i)
-	l.spawn(ctx, func() { l.showThinking(ctx, a) })
+	l.work.TrySpawn(func() { l.showThinking(ctx, a) })
 	w, err := l.where(ctx, i)
 	if err != nil {
 		_ = l.d.retry(ctx, func() error { return a.reply(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}}) })
@@ -161,7 +160,7 @@ func (l *listener) showThinking(ctx context.Context, a *response) {
 // afterReplyTime calls do after replyAfter, unless done is called before.
 func (l *listener) afterReplyTime(ctx context.Context, do func()) (done func()) {
 	waiting, done := context.WithCancel(ctx)
-	l.spawn(ctx, func() {
+	l.work.TrySpawn(func() {
 		defer done()
 		if sleep(waiting, l.d.replyAfter) {
 			do()

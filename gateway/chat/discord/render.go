@@ -13,13 +13,13 @@ import (
 // fit is a text as Discord's markdown, so long at most. What is too long is cut where the
 // text is, not the markdown, and ends in an ellipsis.
 func fit(text chat.Text, most int) string {
-	if whole := render(beginning(text, 2*most)); length(whole) <= most && count(text) <= 2*most {
+	if whole := render(beginning(text, 2*most)); chat.Units(whole) <= most && count(text) <= 2*most {
 		return whole
 	}
 	low, high := 0, most // the longest beginning that fits has at least low characters
 	for low < high {
 		middle := (low + high + 1) / 2
-		if length(render(cutText(text, middle))) <= most {
+		if chat.Units(render(cutText(text, middle))) <= most {
 			low = middle
 		} else {
 			high = middle - 1
@@ -49,35 +49,6 @@ func count(text chat.Text) (n int) {
 
 func cutText(text chat.Text, most int) chat.Text {
 	return append(beginning(text, most), chat.Piece{Text: "…"})
-}
-
-// length is as Discord's clients count.
-func length(text string) (n int) {
-	for _, c := range text {
-		n += units(c)
-	}
-	return n
-}
-
-func units(c rune) int {
-	if c > 0xffff {
-		return 2
-	}
-	return 1
-}
-
-// cut is a line of plain text, so long at most.
-func cut(text string, most int) string {
-	if length(text) <= most {
-		return text
-	}
-	n := 0
-	for i, c := range text {
-		if n += units(c); n >= most {
-			return text[:i] + "…"
-		}
-	}
-	return text
 }
 
 // clean is a text without what moves a cursor or ends in the middle of a character.

@@ -62,7 +62,7 @@ func TestWhatIsTooLongIsCutWhereTheTextIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := fit(text, messageLength)
-			if n := length(got); n > messageLength || n < messageLength/2 && name != "blank lines" {
+			if n := chat.Units(got); n > messageLength || n < messageLength/2 && name != "blank lines" {
 				t.Errorf("it has %d characters", n)
 			}
 			if !strings.HasSuffix(got, "…") {
@@ -77,7 +77,7 @@ func TestWhatIsTooLongIsCutWhereTheTextIs(t *testing.T) {
 	}
 	just := strings.Repeat("a", messageLength)
 	if got := fit(plain(just), messageLength); got != just {
-		t.Errorf("what fits became %d characters", length(got))
+		t.Errorf("what fits became %d characters", chat.Units(got))
 	}
 }
 
@@ -119,7 +119,7 @@ func FuzzEveryTextShowsAsItIs(f *testing.F) {
 		if got, want := visible(discordtest.Plain(source)), visible(asked(all)); got != want {
 			t.Errorf("%+v is written as %q, and shows as\n%q, want\n%q", all, source, got, want)
 		}
-		if cut := fit(all, 60); length(cut) > 60 {
+		if cut := fit(all, 60); chat.Units(cut) > 60 {
 			t.Errorf("%+v became %q", all, cut)
 		}
 	})

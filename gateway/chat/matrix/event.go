@@ -78,13 +78,11 @@ func (c content) words() string {
 	return rest
 }
 
-// commands are those of bailiff's. Some clients keep a line that begins with "/" to
-// themselves, so they are taken with "!" too.
-var commands = []string{"status", "stop", "new", "approvals", "help"}
-
+// command is a text that was typed for bailiff. Some clients keep a line that begins with "/" to
+// themselves, so commands are taken with "!" too.
 func command(text string) string {
 	name, _, _ := strings.Cut(text, " ")
-	if bare, is := strings.CutPrefix(name, "!"); is && slices.Contains(commands, bare) {
+	if bare, is := strings.CutPrefix(name, "!"); is && chat.IsCommand(bare) {
 		return "/" + text[1:]
 	}
 	return text

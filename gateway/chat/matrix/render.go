@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"html"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,18 +12,11 @@ import (
 
 // bodyOf is a text for clients that show none but plain ones.
 func bodyOf(text chat.Text) string {
-	var b strings.Builder
-	for i, piece := range text {
-		words := plain(piece.Text)
-		if piece.Style == chat.Block && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
-			b.WriteString("\n")
-		}
-		b.WriteString(words)
-		if piece.Style == chat.Block && i < len(text)-1 && !strings.HasSuffix(words, "\n") {
-			b.WriteString("\n")
-		}
+	text = slices.Clone(text)
+	for i := range text {
+		text[i].Text = plain(text[i].Text)
 	}
-	return b.String()
+	return text.Unstyled()
 }
 
 // htmlOf is a text as HTML, of which only the elements of styles and new lines are not

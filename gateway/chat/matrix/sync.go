@@ -6,10 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"time"
@@ -279,11 +277,6 @@ func membership(content json.RawMessage) string {
 
 // handleSafely handles an event, so that a panic in one does not hold up the others.
 func (r reader) handleSafely(ctx context.Context, room string, e event) error {
-	defer func() {
-		if cause := recover(); cause != nil {
-			r.cfg.Log.Error("telling an event of a room panicked", "room", room, "event", e.ID, "cause", fmt.Sprint(cause), "stack",
-				string(debug.Stack()))
-		}
-	}()
+	defer chat.LogPanic(r.cfg.Log, "telling an event of a room", "room", room, "event", e.ID)
 	return r.handle(ctx, room, e)
 }

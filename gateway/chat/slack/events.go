@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -50,36 +48,19 @@ type receiver struct {
 	*Slack
 	in chat.Inbox
 	// inFlight is work on events that are acknowledged already.
-	inFlight sync.WaitGroup
-	slots    chan struct{}
+	inFlight *chat.Background
 }
 
 // maxInFlight answers of people are worked on at once. replyTimeout is how long one reply
 // may take, which is tried once.
 const (
+	handling     = "handling what Slack delivered"
 	maxInFlight  = 256
 	replyTimeout = 10 * time.Second
 )
 
 func (s *Slack) newReceiver(in chat.Inbox) *receiver {
-	return &receiver{Slack: s, in: in, slots: make(chan struct{}, maxInFlight)}
-}
-
-// spawn does work that takes longer than Slack waits for an acknowledgement.
-func (r *receiver) spawn(do func()) {
-	r.slots <- struct{}{}
-	r.inFlight.Go(func() {
-		defer func() { <-r.slots }()
-		defer r.recoverPanic()
-		do()
-	})
-}
-
-// recoverPanic logs a panic, so that one event cannot end the process.
-func (r *receiver) recoverPanic() {
-	if cause := recover(); cause != nil {
-		r.cfg.Log.Error("handling what Slack delivered panicked", "cause", cause, "stack", string(debug.Stack()))
-	}
+	return &receiver{Slack: s, in: in, inFlight: chat.NewBackground(maxInFlight, s.cfg.Log, handling)}
 }
 
 // eventCallback is an event of Slack's Events API.
@@ -127,7 +108,7 @@ type message struct {
 
 // onEvent hands on messages of people, and ignores all other events.
 func (r *receiver) onEvent(ctx context.Context, text []byte) {
-	defer r.recoverPanic()
+	defer chat.LogPanic(r.cfg.Log, handling)
 	me := r.self.Load()
 	var d eventCallback
 	var m message
@@ -197,21 +178,18 @@ func commandOf(form url.Values) slashCommand {
 		form.Get("user_id"), form.Get("user_name"), form.Get("command"), form.Get("text"), form.Get("response_url"), form.Get("trigger_id")}
 }
 
-// commands are the words of /bailiff.
-var commands = []string{"status", "stop", "new", "approvals", "help"}
-
 // onCommand hands on a command. It is not shown as a message, so its id is its trigger's.
 func (r *receiver) onCommand(ctx context.Context, c slashCommand) {
-	defer r.recoverPanic()
+	defer chat.LogPanic(r.cfg.Log, handling)
 	me := r.self.Load()
 	if me == nil || c.User == "" || c.Chat == "" || c.Trigger == "" || !c.isOurs(*me) {
 		return
 	}
 	answer := func(ctx context.Context, t chat.Text) error { return r.respond(ctx, c, t) }
 	word := strings.ToLower(strings.TrimSpace(c.Text))
-	if !slices.Contains(commands, word) {
-		usage := fmt.Sprintf("Say %s with one of: %s.", c.Command, strings.Join(commands, ", "))
-		r.spawn(func() { r.reply(ctx, answer, chat.Text{{Text: usage}}) })
+	if !chat.IsCommand(word) {
+		usage := fmt.Sprintf("Say %s with one of: %s.", c.Command, strings.Join(chat.CommandNames(), ", "))
+		r.inFlight.Spawn(func() { r.reply(ctx, answer, chat.Text{{Text: usage}}) })
 		return
 	}
 	at := chat.Place{Chat: c.Chat}

@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
 const (
@@ -35,7 +35,7 @@ func (r *receiver) receiveByHTTP(ctx context.Context) error {
 	if err := r.identify(ctx); err != nil {
 		return err
 	}
-	c := &httpHandler{receiver: r}
+	c := &httpHandler{receiver: r, seen: chat.NewOnce(maxSignatures)}
 	take := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.serve(ctx, w, r) }) // what is begun outlives the call
 	return gateway.ServeUntil(ctx, gateway.ListenerConfig{
 		Name: "slack", Network: "tcp", Address: r.cfg.Listen, Login: true, Log: r.cfg.Log,
@@ -46,7 +46,7 @@ func (r *receiver) receiveByHTTP(ctx context.Context) error {
 // httpHandler takes Slack's calls: events, interactions and commands, by any path.
 type httpHandler struct {
 	*receiver
-	seen signatures
+	seen *chat.Once
 }
 
 // serve answers within Slack's three seconds: longer work goes on in the background.
@@ -86,11 +86,9 @@ func (c *httpHandler) handle(ctx context.Context, w http.ResponseWriter, header 
 }
 
 var (
-	errEmpty   = errors.New("it is empty")
-	errSecret  = errors.New("the signing secret cannot be read")
-	errStamp   = errors.New("slack's signature is missing, wrong or older than five minutes")
-	errReplay  = errors.New("this call came before")
-	errCrowded = errors.New("too many calls came in the last minutes")
+	errEmpty  = errors.New("it is empty")
+	errSecret = errors.New("the signing secret cannot be read")
+	errStamp  = errors.New("slack's signature is missing, wrong or older than five minutes")
 )
 
 // verify says why a call is not taken: unless it is signed by Slack, just now and for the
@@ -112,7 +110,7 @@ func (c *httpHandler) verify(header http.Header, body []byte) (status int, err e
 		return http.StatusUnauthorized, errStamp
 	}
 	once := strings.ToLower(header.Get("X-Slack-Signature")) // hexadecimal, which is the same in capitals
-	if err := c.seen.first(once, time.Now()); err != nil {
+	if err := c.seen.Take(time.Now(), time.Now().Add(replayTime), once); err != nil {
 		return http.StatusConflict, err
 	}
 	return 0, nil
@@ -144,40 +142,4 @@ func (c *httpHandler) form(ctx context.Context, w http.ResponseWriter, body []by
 	} else if values.Get("command") != "" {
 		c.onCommand(ctx, commandOf(values))
 	}
-}
-
-// signatures are the signatures that were taken, for as long as they are valid.
-type signatures struct {
-	lock sync.Mutex
-	at   map[string]time.Time
-	next time.Time
-}
-
-// first takes a signature, once.
-func (s *signatures) first(signature string, now time.Time) error {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if now.After(s.next) || len(s.at) >= maxSignatures {
-		s.forget(now)
-	}
-	switch _, again := s.at[signature]; {
-	case again:
-		return errReplay
-	case len(s.at) >= maxSignatures:
-		return errCrowded
-	}
-	if s.at == nil {
-		s.at = map[string]time.Time{}
-	}
-	s.at[signature] = now
-	return nil
-}
-
-func (s *signatures) forget(now time.Time) {
-	for signature, at := range s.at {
-		if now.Sub(at) > replayTime {
-			delete(s.at, signature)
-		}
-	}
-	s.next = now.Add(time.Minute)
 }

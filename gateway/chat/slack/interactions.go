@@ -45,7 +45,7 @@ type interaction struct {
 
 // onInteraction hands on an answer, or asks for its reason first.
 func (r *receiver) onInteraction(ctx context.Context, text []byte) {
-	defer r.recoverPanic()
+	defer chat.LogPanic(r.cfg.Log, handling)
 	var i interaction
 	if json.Unmarshal(text, &i) != nil || i.User.ID == "" {
 		return
@@ -55,16 +55,16 @@ func (r *receiver) onInteraction(ctx context.Context, text []byte) {
 	case i.Type == "view_submission" && i.View.Callback == formID:
 		if t, ok := i.submitted(); ok {
 			t.By = by
-			r.spawn(func() { r.onClick(ctx, t) })
+			r.inFlight.Spawn(func() { r.onClick(ctx, t) })
 		}
 	case i.Type == "block_actions" && len(i.Actions) > 0 && i.Actions[0].Value != "" && i.Channel.ID != "":
 		token, question, asks := strings.Cut(i.Actions[0].Value, " ")
 		t := chat.Click{By: by, On: i.on(), Token: token}
 		if asks {
-			r.spawn(func() { r.ask(ctx, i.Trigger, t, question) })
+			r.inFlight.Spawn(func() { r.ask(ctx, i.Trigger, t, question) })
 			return
 		}
-		r.spawn(func() { r.onClick(ctx, t) })
+		r.inFlight.Spawn(func() { r.onClick(ctx, t) })
 	}
 }
 
@@ -132,7 +132,7 @@ func form(question, kept string) slack.ModalViewRequest {
 		Type: slack.VTModal, CallbackID: formID, PrivateMetadata: kept,
 		Title: plain("bailiff"), Submit: plain("Send"), Close: plain("Cancel"),
 		Blocks: slack.Blocks{BlockSet: []slack.Block{
-			slack.NewInputBlock(lineBlock, plain(beginning(question, maxQuestion)), nil, line).WithOptional(true)}},
+			slack.NewInputBlock(lineBlock, plain(chat.Shortened(question, maxQuestion)), nil, line).WithOptional(true)}},
 	}
 }
 

@@ -62,58 +62,24 @@ func shape(text chat.Text) (all chat.Text) {
 func fit(text chat.Text, most int) chat.Text {
 	over := -most
 	for _, p := range text {
-		over += size(p.Text)
+		over += chat.Units(p.Text)
 	}
 	for over > 0 {
 		longest := 0
 		for i, p := range text {
-			if size(p.Text) > size(text[longest].Text) {
+			if chat.Units(p.Text) > chat.Units(text[longest].Text) {
 				longest = i
 			}
 		}
-		before := size(text[longest].Text)
-		if before < 2*size(ellipsis) {
+		before := chat.Units(text[longest].Text)
+		if before < 2*chat.Units(ellipsis) {
 			return text[:len(text)-over] // there are only crumbs, and too many of them
 		}
-		cut := beginning(text[longest].Text, max(before-over, before/2))
-		over -= before - size(cut)
+		cut := chat.Shortened(text[longest].Text, max(before-over, before/2))
+		over -= before - chat.Units(cut)
 		text[longest].Text = cut
 	}
 	return text
-}
-
-// size is how long Slack takes a text for, whose programs count UTF-16.
-func size(text string) (n int) {
-	for _, c := range text {
-		n += width(c)
-	}
-	return n
-}
-
-func width(c rune) int {
-	if c > 0xffff {
-		return 2
-	}
-	return 1
-}
-
-// beginning is as much of a text as there is room for, with a mark where it was cut.
-func beginning(text string, most int) string {
-	if size(text) <= most {
-		return text
-	}
-	head, _ := split(text, most-size(ellipsis))
-	return head + ellipsis
-}
-
-// split cuts a text where there is no more room.
-func split(text string, room int) (head, tail string) {
-	for i, c := range text {
-		if room -= width(c); room < 0 {
-			return text[:i], text[i:]
-		}
-	}
-	return text, ""
 }
 
 // plainText is a text without its styles.
@@ -125,7 +91,7 @@ func plainText(text chat.Text) string {
 		}
 		b.WriteString(p.Text)
 	}
-	return beginning(b.String(), mostOfBlock)
+	return chat.Shortened(b.String(), mostOfBlock)
 }
 
 // prose is a text as rich text blocks, in which a text is never anything but text. The
@@ -136,7 +102,7 @@ func prose(text chat.Text, key string) []slack.Block {
 		w.id = actionPrefix + key
 	}
 	for _, p := range text {
-		for head, tail := split(p.Text, mostOfBlock); head != ""; head, tail = split(tail, mostOfBlock) {
+		for head, tail := chat.Split(p.Text, mostOfBlock); head != ""; head, tail = chat.Split(tail, mostOfBlock) {
 			w.write(p.Style, head)
 		}
 	}
@@ -153,11 +119,11 @@ type writer struct {
 }
 
 func (w *writer) write(style chat.Style, text string) {
-	if w.room < size(text) {
+	if w.room < chat.Units(text) {
 		w.block, w.line, w.room, w.id = slack.NewRichTextBlock(w.id), nil, mostOfBlock, ""
 		w.blocks = append(w.blocks, w.block)
 	}
-	w.room -= size(text)
+	w.room -= chat.Units(text)
 	if style == chat.Block {
 		w.line = nil
 		w.block.Elements = append(w.block.Elements, &slack.RichTextPreformatted{
@@ -177,7 +143,7 @@ var styles = map[chat.Style]*slack.RichTextSectionTextStyle{chat.Strong: {Bold: 
 func buttonRows(buttons []chat.Button) (all []slack.Block) {
 	var row []slack.BlockElement
 	for i, b := range buttons {
-		label := beginning(cmp.Or(b.Label, b.Word, ellipsis), mostLabel)
+		label := chat.Shortened(cmp.Or(b.Label, b.Word, ellipsis), mostLabel)
 		button := slack.NewButtonBlockElement(actionPrefix+strconv.Itoa(i), valueOf(b),
 			slack.NewTextBlockObject(slack.PlainTextType, label, false, false))
 		button.Style = slack.StyleDanger
@@ -203,5 +169,5 @@ func valueOf(b chat.Button) string {
 	if b.Asks == "" {
 		return b.Token
 	}
-	return beginning(b.Token+" "+b.Asks, mostValue)
+	return chat.Shortened(b.Token+" "+b.Asks, mostValue)
 }

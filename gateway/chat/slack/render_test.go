@@ -72,7 +72,7 @@ func read(t *testing.T, values url.Values) (all chat.Text, labels []string) {
 				case part.Style["code"]:
 					p.Style = chat.Code
 				}
-				total += size(part.Text)
+				total += chat.Units(part.Text)
 				all = append(all, p)
 			}
 		}
@@ -109,7 +109,7 @@ func FuzzWhatIsShownIsTheTextAndNothingElse(f *testing.F) {
 		want := joined(shape(text))
 		whole := 0
 		for _, p := range want {
-			whole += size(p.Text)
+			whole += chat.Units(p.Text)
 		}
 		values := sent(t, text, nil)
 		got, _ := read(t, values)
@@ -120,7 +120,7 @@ func FuzzWhatIsShownIsTheTextAndNothingElse(f *testing.F) {
 		if whole <= mostText && !equal(got, want) {
 			t.Errorf("shown is %v, want %v", got, want)
 		}
-		if fallback := values.Get("text"); strings.ContainsAny(fallback, "<>") || fallback == "" || size(fallback) > 5*mostOfBlock {
+		if fallback := values.Get("text"); strings.ContainsAny(fallback, "<>") || fallback == "" || chat.Units(fallback) > 5*mostOfBlock {
 			t.Errorf("the fallback is %q", fallback)
 		}
 		for key, want := range map[string]string{"parse": "none", "mrkdwn": "false", "link_names": "false", "unfurl_links": "false",
@@ -161,7 +161,7 @@ func TestWhatIsTooLongIsCutWhereItIsLongest(t *testing.T) {
 			got, _ := read(t, sent(t, c.text, nil))
 			total := 0
 			for _, p := range got {
-				total += size(p.Text)
+				total += chat.Units(p.Text)
 				if !utf8.ValidString(p.Text) {
 					t.Errorf("it is cut in a character: %q", p.Text)
 				}
@@ -192,7 +192,7 @@ func TestButtonsStayWithinWhatSlackTakes(t *testing.T) {
 	if len(labels) != 61 || !strings.Contains(labels[0], strings.Repeat("é", 74)+ellipsis) || !strings.Contains(labels[60], `"deny"`) {
 		t.Errorf("there are %d: %q", len(labels), labels)
 	}
-	if value := valueOf(many[0]); size(value) > 2000 || !strings.HasPrefix(value, many[0].Token+" why why") {
+	if value := valueOf(many[0]); chat.Units(value) > 2000 || !strings.HasPrefix(value, many[0].Token+" why why") {
 		t.Errorf("a value is %q", value)
 	}
 }

@@ -69,7 +69,7 @@ func questionTo(c *callbackQuery, asks string) *bot.SendMessageParams {
 	if c.Message.Chat.Type != models.ChatTypePrivate {
 		// The mention selects the person whose client opens the reply.
 		name := cmp.Or(clean(strings.TrimSpace(person(c.From).Name)), "You there")
-		words = append(words, chat.Piece{Style: chat.Strong, Text: shortened(name, longestName)}, chat.Piece{Text: ": "})
+		words = append(words, chat.Piece{Style: chat.Strong, Text: chat.Shortened(name, longestName)}, chat.Piece{Text: ": "})
 	}
 	p.Text, p.Entities = render(append(words, chat.Piece{Text: asks}, chat.Piece{Text: " (Reply to this message.)"}))
 	for i := range p.Entities {
@@ -77,7 +77,7 @@ func questionTo(c *callbackQuery, asks string) *bot.SendMessageParams {
 			Length: p.Entities[i].Length, User: &models.User{ID: c.From.ID, FirstName: c.From.FirstName}}
 	}
 	p.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: len(p.Entities) > 0,
-		InputFieldPlaceholder: shortened(clean(asks), longestPlaceholder)}
+		InputFieldPlaceholder: chat.Shortened(clean(asks), longestPlaceholder)}
 	return p
 }
 
@@ -98,7 +98,7 @@ func (h updateHandler) onReason(ctx context.Context, m *message) {
 		return // another person was asked
 	}
 	if _, still := h.questions.Take(key); !known || !still || time.Now().After(q.until) {
-		h.spawn(func() {
+		h.working.Spawn(func() {
 			h.reply(ctx, m, chat.Text{{Text: "I do not know any more what that answers, and nothing was changed. Click the button again."}})
 		})
 		return
@@ -106,6 +106,6 @@ func (h updateHandler) onReason(ctx context.Context, m *message) {
 	q.click.Reason = strings.TrimSpace(m.Text)
 	said := h.inbox.Clicked(ctx, q.click)
 	if plain(said) != "" {
-		h.spawn(func() { h.reply(ctx, m, said) })
+		h.working.Spawn(func() { h.reply(ctx, m, said) })
 	}
 }

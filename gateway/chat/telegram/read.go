@@ -8,16 +8,17 @@ import (
 	"unicode/utf16"
 
 	"github.com/go-telegram/bot/models"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
 // commands are those that the bot has, see package chat.
-var commands = []models.BotCommand{
-	{Command: "status", Description: "What runs here, and where"},
-	{Command: "stop", Description: "Stop what runs here"},
-	{Command: "new", Description: "Begin anew, in a new sandbox"},
-	{Command: "approvals", Description: "Which approvals are pending in this session, and who can answer them"},
-	{Command: "help", Description: "What can be said to bailiff"},
-}
+var commands = func() (all []models.BotCommand) {
+	for _, c := range chat.Commands {
+		all = append(all, models.BotCommand{Command: c.Name, Description: c.Description})
+	}
+	return all
+}()
 
 // start is the command that a person's client sends to a bot that it sees for the first
 // time.
@@ -107,7 +108,7 @@ func (r *reader) command(e models.MessageEntity, text string) {
 		r.at += e.Length
 	case named:
 		r.elsewhere = r.elsewhere || e.Offset == 0
-	case e.Offset == 0 && slices.ContainsFunc(commands, func(c models.BotCommand) bool { return "/"+c.Command == name }):
+	case e.Offset == 0 && chat.IsCommand(strings.TrimPrefix(name, "/")):
 		r.mentioned = true
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
-	"unicode/utf16"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 
@@ -56,9 +54,8 @@ type callbackQuery struct {
 type updateHandler struct {
 	*Telegram
 	inbox chat.Inbox
-	// working counts answers that are being sent, slots limits them.
-	working *sync.WaitGroup
-	slots   chan struct{}
+	// working is on answers that are being sent.
+	working *chat.Background
 }
 
 // handle hands on one update, and returns its id.
@@ -105,7 +102,7 @@ func (h updateHandler) onMessage(ctx context.Context, m *message) {
 		return
 	}
 	if r.text == start && (r.mentioned || m.private()) {
-		h.spawn(func() { h.tellIDs(ctx, m) })
+		h.working.Spawn(func() { h.tellIDs(ctx, m) })
 	}
 	h.inbox.Said(ctx, chat.Said{
 		Ref: m.ref(), Kind: m.kind(), By: person(*m.From), Text: r.text, Mentioned: r.mentioned || toBot,
@@ -125,32 +122,18 @@ func (h updateHandler) onCallbackQuery(ctx context.Context, c *callbackQuery) {
 	}
 	if asks && c.Message != nil {
 		h.asking.RLock()
-		h.spawn(func() {
+		h.working.Spawn(func() {
 			defer h.asking.RUnlock()
 			h.askReason(ctx, c, given)
 		})
 		return
 	}
 	said := h.inbox.Clicked(ctx, given)
-	h.spawn(func() { h.answer(ctx, c, said) })
+	h.working.Spawn(func() { h.answer(ctx, c, said) })
 }
 
 // maxAnswers are sent at once; then the next update waits.
 const maxAnswers = 64
-
-// spawn does work in the background, so that the next update need not wait.
-func (h updateHandler) spawn(do func()) {
-	h.slots <- struct{}{}
-	h.working.Go(func() {
-		defer func() {
-			<-h.slots
-			if cause := recover(); cause != nil {
-				h.config.Log.Error("answering at Telegram panicked", "cause", cause, "stack", string(debug.Stack()))
-			}
-		}()
-		do()
-	})
-}
 
 // longestAlert is the longest answer to a callback query, in units of UTF-16.
 const longestAlert = 200
@@ -159,7 +142,7 @@ const longestAlert = 200
 // message, which works if the person has ever written to the bot.
 func (h updateHandler) answer(ctx context.Context, c *callbackQuery, said chat.Text) {
 	words := plain(said)
-	short := shortened(words, longestAlert)
+	short := chat.Shortened(words, longestAlert)
 	err := ask(ctx, h.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
 		CallbackQueryID: c.ID, Text: short, ShowAlert: short != ""}, nil)
 	if err != nil {
@@ -248,23 +231,4 @@ func plain(text chat.Text) string {
 		words.WriteString(clean(piece.Text))
 	}
 	return words.String()
-}
-
-// shortened returns at most so many units of UTF-16 of a text.
-func shortened(text string, most int) string {
-	units := 0
-	for at, c := range text {
-		if units += utf16.RuneLen(c); units > most {
-			return backTo(text[:at], most-1) + "…"
-		}
-	}
-	return text
-}
-
-func backTo(text string, most int) string {
-	for len(utf16.Encode([]rune(text))) > most {
-		r := []rune(text)
-		text = string(r[:len(r)-1])
-	}
-	return text
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,10 +17,14 @@ import (
 
 // Run receives updates until ctx ends.
 func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
-	var working sync.WaitGroup
-	defer working.Wait()
-	return (&receiver{updateHandler: updateHandler{t, in, &working, make(chan struct{}, maxAnswers)},
-		pauses: chat.NewBackoff(t.pause)}).run(ctx)
+	r := t.newReceiver(in)
+	defer r.working.Wait()
+	return r.run(ctx)
+}
+
+func (t *Telegram) newReceiver(in chat.Inbox) *receiver {
+	working := chat.NewBackground(maxAnswers, t.config.Log, "answering at Telegram")
+	return &receiver{updateHandler: updateHandler{t, in, working}, pauses: chat.NewBackoff(t.pause)}
 }
 
 func (r *receiver) run(ctx context.Context) error {

@@ -8,11 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
@@ -128,12 +126,11 @@ func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
 	s := telegramtest.New(t)
 	_, hook := hooked(t)
 	bot, in := made(t, s, hook), newInbox()
-	var working sync.WaitGroup
-	r := &receiver{updateHandler: updateHandler{bot, in, &working, make(chan struct{}, maxAnswers)}, pauses: chat.NewBackoff(bot.pause)}
+	r := bot.newReceiver(in)
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { ended <- r.run(ctx) }()
-	defer working.Wait()
+	defer r.working.Wait()
 	defer func() { cancel(); <-ended }()
 	for range 2 {
 		if err := chattest.Next(t, in.Connections); err != nil {

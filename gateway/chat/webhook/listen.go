@@ -107,11 +107,11 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 		respond(out, http.StatusBadRequest, refusal{"bad_request", bailiff.Sentence(err.Error())})
 		return
 	}
-	switch w.seen.add(time.Now(), expires, a.ID) {
-	case repeated:
+	switch err := w.seen.Take(time.Now(), expires, a.ID); err {
+	case chat.ErrRepeated:
 		respond(out, http.StatusConflict, refusal{"repeated", "This answer came before."})
 		return
-	case full:
+	case chat.ErrCrowded:
 		out.Header().Set("Retry-After", "60")
 		respond(out, http.StatusServiceUnavailable, refusal{"busy", "Too many answers came lately; try again in a minute."})
 		return
@@ -119,7 +119,7 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 	told := in.Clicked(r.Context(), chat.Click{
 		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
 	})
-	respond(out, http.StatusOK, map[string]string{"told": plain(told)})
+	respond(out, http.StatusOK, map[string]string{"told": told.Unstyled()})
 }
 
 // errUnsigned is all that is said of it.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff"
@@ -33,11 +32,14 @@ type Config struct {
 	Log    *slog.Logger
 }
 
+// maxSeen answers are remembered, each until its signature expires.
+const maxSeen = 100_000
+
 // Webhook is the other side, as bailiff sees it.
 type Webhook struct {
 	cfg    Config
 	client *httpapi.Client
-	seen   *seenAnswers
+	seen   *chat.Once
 
 	mu      sync.Mutex
 	address string
@@ -55,7 +57,7 @@ func New(cfg Config) (*Webhook, error) {
 		return nil, err
 	}
 	client := httpapi.New(httpapi.Config{Name: "the webhook", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason})
-	return &Webhook{cfg: cfg, client: client, seen: newSeenAnswers()}, nil
+	return &Webhook{cfg: cfg, client: client, seen: chat.NewOnce(maxSeen)}, nil
 }
 
 // Post sends a message. The other side keeps what came twice under one key once.
@@ -145,7 +147,7 @@ type file struct {
 var styles = map[chat.Style]string{chat.Plain: "plain", chat.Strong: "strong", chat.Code: "code", chat.Block: "block"}
 
 func noticeOf(kind string, m chat.Message) notice {
-	n := notice{Type: kind, Text: plain(m.Text)}
+	n := notice{Type: kind, Text: m.Text.Unstyled()}
 	for _, p := range m.Text {
 		n.Pieces = append(n.Pieces, piece{styles[p.Style], p.Text})
 	}
@@ -156,21 +158,6 @@ func noticeOf(kind string, m chat.Message) notice {
 		n.File = &file{m.File.Name, m.File.Content}
 	}
 	return n
-}
-
-// plain is a text without its styles; a block stands in lines of its own.
-func plain(text chat.Text) string {
-	var b strings.Builder
-	for i, p := range text {
-		if p.Style == chat.Block && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
-			b.WriteString("\n")
-		}
-		b.WriteString(p.Text)
-		if p.Style == chat.Block && i < len(text)-1 && !strings.HasSuffix(p.Text, "\n") {
-			b.WriteString("\n")
-		}
-	}
-	return b.String()
 }
 
 // send sends a notice, signed, once.
