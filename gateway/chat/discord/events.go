@@ -29,7 +29,8 @@ type listener struct {
 }
 
 func newListener(d *Discord, in chat.Inbox) *listener {
-	return &listener{d: d, in: in, work: chat.NewBackground(maxInFlight, d.cfg.Log, handling), roles: map[string]bool{}, channels: newChannels(d)}
+	return &listener{d: d, in: in, work: chat.NewBackground(maxInFlight, d.cfg.Log, handling), roles: map[string]bool{},
+		channels: newChannels(d)}
 }
 
 // maxInFlight interactions are handled at once. One beyond that is dropped: Discord shows
