@@ -20,7 +20,8 @@ func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 			"grant_expires message created expires resolved", "files input"},
 		{api.Plan{}, "route approvers channels quorum timeout_ns", ""},
 		{api.Vote{}, "person credential channel approve scope reason at", ""},
-		{grant{}, "id approval_id scope caller peer platform session user tool backend env route quorum digest pairs by via created expires " +
+		{grant{}, "id approval_id scope caller peer platform session user tool backend env route quorum digest pairs by via created " +
+			"expires " +
 			"uses last_used", ""},
 		{freeze{}, "kind id reason by at", "warning"},
 	} {

@@ -42,7 +42,8 @@ func (p *PDP) Watch(ctx context.Context) error {
 		return fmt.Errorf("watching policies: %w", err)
 	}
 	defer notifier.Close()
-	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, pollInterval: p.pollInterval, watched: map[string]fs.FileInfo{}}
+	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, pollInterval: p.pollInterval,
+		watched: map[string]fs.FileInfo{}}
 	return w.follow(ctx, func(told bool) { p.reload(ctx, told) })
 }
 

@@ -14,7 +14,8 @@ func (w *walk) do(d behaviour, c *call) objects {
 		return objects{{shape: isInstance, text: c.name}}
 	case doesExecCode, doesCompileCode, doesHidesCode, doesImportNamed, doesHidesImport, doesGetAttribute, doesNamespace:
 		return w.doCode(d, c)
-	case doesOpenFile, doesReads, doesWrites, doesReadsWrites, doesLooks, doesListing, doesEntries, doesMatching, doesSendsFile, doesDatabase,
+	case doesOpenFile, doesReads, doesWrites, doesReadsWrites, doesLooks, doesListing, doesEntries, doesMatching, doesSendsFile,
+		doesDatabase,
 		doesTree, doesUnpacks, doesCopies, doesMoves:
 		return w.doFiles(d, c)
 	case doesResolve:
