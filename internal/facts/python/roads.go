@@ -116,6 +116,9 @@ func (w *walk) namespaceMethod(name string, c *call) (objects, bool) {
 	case "get", "pop", "setdefault", "__getitem__":
 		return w.symbolItem(holder, c.first()).with(w.optional(c, 1)), true
 	}
+	if module == "globals()" || module == "locals()" { // what the program itself has named
+		return nil, false
+	}
 	if dangerous(module) {
 		w.dynamic()
 	}
@@ -138,14 +141,7 @@ func throughValue(e *expression) (string, bool) {
 // private says whether a name is one that a module of the standard library keeps for
 // itself, such as uuid._run: what that does is not told.
 func private(name string) bool {
-	parts := strings.Split(name, ".")
-	if len(parts) < 2 || !standard[parts[0]] {
-		return false
-	}
-	for _, part := range parts[1:] {
-		if len(part) > 1 && part[0] == '_' && part[1] >= 'a' && part[1] <= 'z' {
-			return true
-		}
-	}
-	return false
+	top, _, _ := strings.Cut(name, ".")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return standard[top] && len(last) > 1 && len(last) < len(name) && last[0] == '_' && last[1] >= 'a' && last[1] <= 'z'
 }
