@@ -48,7 +48,7 @@ func (a *analysis) inner(name string, inv *invocation, argv []word) result {
 	in := *inv
 	in.argv, in.direct = argv, true
 	in.wrappers = append(slices.Clip(inv.wrappers), name)
-	in.files = redirections{}
+	in.files = redirections{in: inv.files.in, out: inv.files.out, appends: inv.files.appends, takesOutput: inv.files.takesOutput}
 	return a.invoke(in)
 }
 
@@ -74,7 +74,7 @@ func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 		}
 		return a.text(name, inv, args.operands[0], sc)
 	}
-	if len(args.operands) > 0 && !args.has("-s") && !standardInput(args.operands[0].text) {
+	if len(args.operands) > 0 && !args.has("-s") && !a.isInput(args.operands[0], inv.sc) {
 		sc.name = args.operands[0]
 		sc.args = args.operands[1:]
 		return a.script(name, inv, args.operands[0], sc)
@@ -85,33 +85,34 @@ func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 	return a.input(name, inv, sc)
 }
 
-func standardInput(p string) bool {
-	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
-}
-
 // input reads shell text that arrives on standard input.
 func (a *analysis) input(name string, inv *invocation, sc *scope) result {
 	in := inv.in
-	a.runs(in.path, in.file)
-	if in.path != "" && !wild(in.path) {
+	inv.in = stream{} // the text takes it up
+	sc.open = sc.open.without(input)
+	return a.runsStream(name, inv, in, sc)
+}
+
+// runsStream reads shell text that flows from somewhere.
+func (a *analysis) runsStream(name string, inv *invocation, s stream, sc *scope) result {
+	a.runs(s.path, s.file)
+	if s.path != "" && !wild(s.path) && !strings.Contains(s.path, "$") {
 		return result{out: unknown(value.Taint{})}
 	}
-	code := word{text: in.text, known: in.known, Taint: in.Taint}
-	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), stream{})
+	return a.text(name, inv, s.word(), sc)
 }
 
 // script reads the file that a shell runs, if the text itself wrote it.
 func (a *analysis) script(name string, inv *invocation, file word, sc *scope) result {
-	if file.source != nil {
-		s := *file.source
-		return a.text(name, inv, word{text: s.text, known: s.known, Taint: s.Taint}, sc)
+	if s, ok := a.hands(file, inv.in, inv.sc); ok {
+		return a.runsStream(name, inv, s, sc)
 	}
 	p := a.fileToRun(file, inv)
 	s, ok := a.contents[p]
 	if !ok {
 		return result{out: unknown(value.Taint{})}
 	}
-	return a.text(name, inv, word{text: s.text, known: s.known, Taint: s.Taint}, sc)
+	return a.text(name, inv, s.word(), sc)
 }
 
 // fileToRun is the path of a file that is run; one that is not known hides what runs.
@@ -225,7 +226,7 @@ func (a *analysis) source(name string, inv *invocation, args *arguments) result 
 		return result{}
 	}
 	file := args.operands[0]
-	if standardInput(file.text) {
+	if a.isInput(file, inv.sc) {
 		return a.input(name, inv, inv.sc)
 	}
 	if slices.Contains(a.assigns, "PATH") && !strings.Contains(file.text, "/") && file.source == nil {

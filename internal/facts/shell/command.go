@@ -15,8 +15,15 @@ func (a *analysis) which(_ string, _ *invocation, args *arguments) (result, bool
 
 // exec puts a program in the place of the shell.
 func (a *analysis) exec(name string, inv *invocation, args *arguments) (result, bool) {
+	if len(args.rest) == 0 {
+		inv.sc.stays(inv.files)
+		for _, p := range inv.files.out {
+			a.keep(p, literal(""), inv.files.appends)
+		}
+		return result{out: literal(""), opens: true}, true
+	}
 	r := a.inner(name, inv, args.rest)
-	r.ends = len(args.rest) > 0
+	r.ends = true
 	return r, true
 }
 

@@ -258,7 +258,9 @@ func (s *scope) ifs() string {
 func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	a.feature(value.FeatureCommandSubstitution)
 	from := len(a.calls)
-	out := a.statements(p.Stmts, sc.fork(), stream{}).out
+	inner := sc.fork()
+	inner.open = inner.open.without(output)
+	out := a.statements(p.Stmts, inner, stream{}).out
 	a.captured(from)
 	if out.present && !out.known {
 		return word{text: "$(…)", Taint: out.Taint}

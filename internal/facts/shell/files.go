@@ -78,7 +78,7 @@ func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
 		options = programs.Of(programs.Family(name)).Runs
 	}
 	for _, o := range args.options {
-		if slices.Contains(options, o.name) && !standardInput(o.value.text) {
+		if slices.Contains(options, o.name) && !a.isInput(o.value, sc) {
 			a.runsFile(o.value, sc)
 		}
 	}

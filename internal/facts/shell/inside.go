@@ -15,7 +15,7 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		a.inline(name, lang, inv, code)
 		return out
 	}
-	if file := a.programFile(name, inv, args); file.text != "" && !standardInput(file.text) {
+	if file := a.programFile(name, inv, args); file.text != "" && !a.isInput(file, inv.sc) {
 		a.languageFile(name, lang, inv, file)
 		return out
 	}
@@ -25,7 +25,7 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		if in.path != "" && !wild(in.path) {
 			return out
 		}
-		a.inline(name, lang, inv, word{text: in.text, known: in.known, Taint: in.Taint})
+		a.inline(name, lang, inv, in.word())
 	}
 	return out
 }
@@ -50,14 +50,16 @@ func inlineProgram(lang string, args *arguments) (word, bool) {
 }
 
 func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
-	if file.source != nil {
-		s := *file.source
-		a.inline(name, lang, inv, word{text: s.text, known: s.known, Taint: s.Taint})
+	if s, ok := a.hands(file, inv.in, inv.sc); ok {
+		a.runs(s.path, s.file)
+		if s.path == "" || wild(s.path) {
+			a.inline(name, lang, inv, s.word())
+		}
 		return
 	}
 	p := a.fileToRun(file, inv)
 	if s, ok := a.contents[p]; ok && (lang != "python" || !a.onlyComputes(s, inv.sc.cwd)) {
-		a.inline(name, lang, inv, word{text: s.text, known: s.known, Taint: s.Taint})
+		a.inline(name, lang, inv, s.word())
 	}
 }
 

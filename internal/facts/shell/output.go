@@ -120,11 +120,8 @@ func (a *analysis) copied(name string, inv *invocation, args *arguments) stream 
 }
 
 func (a *analysis) fileStream(w word, inv *invocation) stream {
-	switch {
-	case w.source != nil:
-		return *w.source
-	case standardInput(w.text) && inv.in.present:
-		return inv.in
+	if s, ok := a.hands(w, inv.in, inv.sc); ok {
+		return s
 	}
 	return a.stored(w, inv.sc)
 }
@@ -135,8 +132,8 @@ func (a *analysis) inputOf(inv *invocation, args *arguments) stream {
 		return a.fileStream(in, inv)
 	}
 	for _, w := range args.operands {
-		if w.source != nil {
-			return *w.source
+		if s, ok := a.hands(w, inv.in, inv.sc); ok {
+			return s
 		}
 		if s, ok := a.contents[a.path(w, inv.sc)]; ok {
 			return s

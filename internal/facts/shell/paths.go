@@ -5,7 +5,7 @@ func (a *analysis) path(w word, sc *scope) string {
 	if w.text == "" || w.text == "-" || w.text == ">(…)" || w.source != nil {
 		return ""
 	}
-	p := a.at.Path(w.text, sc.cwd)
+	p := sc.behind(a.at.Path(w.text, sc.cwd))
 	if len(sc.mounts) > 0 {
 		p = sc.outside(p)
 	}

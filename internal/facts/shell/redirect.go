@@ -17,24 +17,26 @@ type redirections struct {
 	out         []string
 	appends     bool
 	takesOutput bool
+	// numbers are the descriptors that changed, other than input and output.
+	numbers []string
 }
 
-func (a *analysis) redirections(list []*syntax.Redirect, sc *scope) redirections {
+func (a *analysis) redirections(list []*syntax.Redirect, sc *scope, in stream) redirections {
 	var r redirections
 	for _, d := range list {
 		before := len(a.reads)
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			a.feature(value.FeatureHeredoc)
-			r.in = a.heredoc(d, sc)
+			a.feeds(&r, a.numberOf(d, input, sc), a.heredoc(d, sc), sc)
 			r.reads = append(r.reads, a.reads[before:]...)
 		case syntax.WordHdoc:
 			a.feature(value.FeatureHeredoc)
 			w := a.single(d.Word, sc)
-			r.in = stream{present: true, text: w.text + "\n", known: w.known, Taint: w.Taint}
+			a.feeds(&r, a.numberOf(d, input, sc), stream{present: true, text: w.text + "\n", known: w.known, Taint: w.Taint}, sc)
 			r.reads = append(r.reads, a.reads[before:]...) // what the text in it was made of
 		case syntax.DplIn, syntax.DplOut:
-			a.duplicate(&r, d, sc)
+			a.duplicate(&r, d, sc, in)
 		default:
 			a.file(&r, d, sc)
 		}
@@ -48,71 +50,131 @@ func (a *analysis) heredoc(d *syntax.Redirect, sc *scope) stream {
 }
 
 // duplicate reads ">&2", but also ">&file".
-func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope) {
-	target := a.single(d.Word, sc).text
-	if strings.Trim(target, "0123456789-") == "" || d.Op == syntax.DplIn {
-		input := d.Op == syntax.DplIn && d.N == nil || d.N != nil && d.N.Value == "0"
-		switch {
-		case input && target != "0" && target != "-":
-			r.in = unknown(value.Taint{Fetched: slices.Contains(a.features, value.FeatureNetworkRedirect)})
-		case d.Op == syntax.DplOut && target == "2" && !input:
-			r.takesOutput = true
-		}
+func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope, in stream) {
+	target := strings.TrimSuffix(a.single(d.Word, sc).text, "-")
+	if strings.Trim(target, "0123456789") != "" && d.Op != syntax.DplIn {
+		a.file(r, d, sc)
 		return
 	}
-	a.file(r, d, sc)
+	number := a.numberOf(d, usual(d.Op == syntax.DplIn), sc)
+	from, open := a.duplicated(target, r, sc, in)
+	switch {
+	case number == target:
+	case target == "":
+		a.closes(r, number, sc)
+	case number == input:
+		r.in = from.in
+		if !open {
+			r.in = unknown(value.Taint{Fetched: slices.Contains(a.features, value.FeatureNetworkRedirect)})
+		}
+	case number != output:
+		a.opens(r, number, from, sc)
+	case target == "2" && !open:
+		r.takesOutput = true
+	case len(from.out) > 0:
+		r.takesOutput, r.appends, r.out = true, true, append(r.out, from.out...)
+	}
+}
+
+// duplicated is what a number stands for where a redirection copies it.
+func (a *analysis) duplicated(number string, r *redirections, sc *scope, in stream) (descriptor, bool) {
+	if d, ok := sc.open[number]; ok && number != input {
+		return d, true
+	}
+	switch {
+	case number == input && r.in.present:
+		in = r.in
+	case number == input:
+		in = sc.inherited(in)
+	case number == output && len(r.out) > 0:
+		return descriptor{out: r.out}, true
+	default:
+		return descriptor{in: unknown(value.Taint{})}, false
+	}
+	return descriptor{in: in}, in.present
+}
+
+// closes notes that a descriptor stands for nothing any more.
+func (a *analysis) closes(r *redirections, number string, sc *scope) {
+	if _, ok := sc.open[number]; ok {
+		r.numbers = append(r.numbers, number)
+		sc.open = sc.open.without(number)
+	}
 }
 
 // file reads a redirection from or to a file.
 func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 	a.feature(value.FeatureRedirect)
 	w := a.single(d.Word, sc)
-	if w.source != nil {
-		r.in = *w.source
+	reads := d.Op == syntax.RdrIn || d.Op == syntax.RdrInOut
+	number := a.numberOf(d, usual(reads), sc)
+	if s, ok := a.hands(w, stream{}, sc); ok && reads {
+		a.feeds(r, number, s, sc)
 		return
 	}
 	if host, ok := networkPath(w.text); ok {
 		a.feature(value.FeatureNetworkRedirect)
 		a.hosts = append(a.hosts, host)
-		if d.Op == syntax.RdrIn || d.Op == syntax.RdrInOut {
-			r.in = unknown(value.Taint{Fetched: true})
+		if reads {
+			a.feeds(r, number, unknown(value.Taint{Fetched: true}), sc)
 		}
 		return
 	}
 	p := a.path(w, sc)
 	switch d.Op {
-	case syntax.RdrIn:
-		a.fileIn(r, w, sc, d)
-	case syntax.RdrInOut:
-		a.fileIn(r, w, sc, d)
-		r.writes = add(r.writes, p)
+	case syntax.RdrIn, syntax.RdrInOut:
+		r.reads = add(r.reads, p)
+		a.feeds(r, number, a.stored(w, sc), sc)
+		if d.Op == syntax.RdrInOut {
+			r.writes = add(r.writes, p)
+			a.writesTo(r, number, p, sc)
+		}
 	default:
-		a.fileOut(r, p, d)
+		a.fileOut(r, p, number, d, sc)
 	}
 }
 
-func (a *analysis) fileIn(r *redirections, w word, sc *scope, d *syntax.Redirect) {
-	r.reads = add(r.reads, a.path(w, sc))
-	if d.N == nil || d.N.Value == "0" {
-		r.in = a.stored(w, sc)
+// writesTo has a descriptor that reads from a file write there as well.
+func (a *analysis) writesTo(r *redirections, number, p string, sc *scope) {
+	if d, ok := sc.open[number]; ok && p != "" {
+		d.out = []string{p}
+		a.opens(r, number, d, sc)
 	}
 }
 
-func (a *analysis) fileOut(r *redirections, p string, d *syntax.Redirect) {
+func (a *analysis) fileOut(r *redirections, p, number string, d *syntax.Redirect, sc *scope) {
+	if n, _, ok := descriptorNumber(p); ok {
+		a.toDescriptor(r, n, sc)
+		return
+	}
 	r.writes = add(r.writes, p)
 	appends := d.Op == syntax.AppOut || d.Op == syntax.AppAll
 	if !appends {
 		r.loses = add(r.loses, p)
 	}
-	if d.N != nil && d.N.Value != "1" {
+	if number != output {
+		if p != "" && number != "2" {
+			a.keep(p, literal(""), appends)
+			a.opens(r, number, descriptor{out: []string{p}}, sc)
+		}
 		return
 	}
 	r.takesOutput, r.appends = true, appends
 	r.out = append(r.out, p)
 }
 
+// toDescriptor sends output to what a descriptor writes to.
+func (a *analysis) toDescriptor(r *redirections, number string, sc *scope) {
+	if out := sc.open[number].out; len(out) > 0 {
+		r.takesOutput, r.appends, r.out = true, true, append(r.out, out...)
+	}
+}
+
 // stored is what a file holds as far as the text itself wrote it.
 func (a *analysis) stored(w word, sc *scope) stream {
+	if s, ok := a.hands(w, stream{}, sc); ok {
+		return s
+	}
 	p := a.path(w, sc)
 	if s, ok := a.contents[p]; ok {
 		return s

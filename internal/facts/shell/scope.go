@@ -29,6 +29,8 @@ type scope struct {
 	// full says that assignments were left out: a missing name is not known then.
 	full  bool
 	steps *int
+	// open are the descriptors that the text opened, input and output only where "exec" did.
+	open descriptors
 	// mounts are those of the container that the text runs in.
 	mounts []mount
 }

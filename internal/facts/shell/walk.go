@@ -17,6 +17,8 @@ type result struct {
 	lead string
 	// ends says that nothing after the command runs (exit, return, exec).
 	ends bool
+	// opens says that the descriptors of the command stay open after it.
+	opens bool
 }
 
 // statements reads a list of commands; all of them read the same input.
@@ -57,23 +59,44 @@ func (a *analysis) statement(s *syntax.Stmt, sc *scope, in stream) result {
 		a.aside++
 		defer func() { a.aside-- }()
 	}
-	files := a.redirections(s.Redirs, sc)
+	before := sc.open
+	files := a.redirections(s.Redirs, sc, in)
 	a.loses = append(a.loses, files.loses...)
+	in = sc.inherited(in)
 	if files.in.present {
 		in = files.in
 	}
+	r := a.redirectedCommand(s, sc, in, files)
+	if !r.opens {
+		sc.open = sc.open.restored(before, files.numbers)
+	}
+	r.opens = false
+	return r
+}
+
+// redirectedCommand reads the command of a statement, whose redirections are read.
+func (a *analysis) redirectedCommand(s *syntax.Stmt, sc *scope, in stream, files redirections) result {
 	var r result
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
+		if out := sc.open[output].out; len(out) > 0 && !files.takesOutput {
+			files.takesOutput, files.appends, files.out = true, true, out
+		}
 		r = a.call(c, sc, in, files)
+		if r.opens {
+			return r
+		}
 	case *syntax.DeclClause:
 		a.declare(c, sc, files)
 	default:
 		if s.Background {
 			sc = sc.fork()
 		}
+		given := sc.open
+		sc.open = sc.open.without(files.shadows()...)
 		r = a.compound(c, sc, in)
+		sc.open = sc.open.restored(given, files.shadows())
 		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
 	}
 	if s.Cmd == nil {
@@ -243,7 +266,14 @@ func (a *analysis) pipeline(c *syntax.BinaryCmd, sc *scope, in stream) result {
 			in.present = true
 		}
 		from := len(a.calls)
-		r = a.statement(s, sc.fork(), in)
+		stage := sc.fork()
+		if i > 0 {
+			stage.open = stage.open.without(input)
+		}
+		if i < len(stages)-1 {
+			stage.open = stage.open.without(output)
+		}
+		r = a.statement(s, stage, in)
 		if i == 0 {
 			lead = r.lead
 		} else {

@@ -36,6 +36,9 @@ type stream struct {
 	value.Taint
 }
 
+// word is what a stream holds, as one word.
+func (s stream) word() word { return word{text: s.text, known: s.known, Taint: s.Taint} }
+
 func literal(text string) stream { return stream{present: true, text: text, known: true} }
 
 func unknown(t value.Taint) stream { return stream{present: true, Taint: t} }

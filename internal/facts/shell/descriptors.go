@@ -1,0 +1,203 @@
+package shell
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+const input, output = "0", "1"
+
+// descriptor is where an open descriptor reads from, and the files that it writes to.
+type descriptor struct {
+	in  stream
+	out []string
+}
+
+// descriptors are those that the text opens, by their numbers. Forks share them, so
+// that they are replaced and never changed.
+type descriptors map[string]descriptor
+
+// with has a number stand for something else.
+func (d descriptors) with(number string, to descriptor) descriptors {
+	fresh := maps.Clone(d)
+	if fresh == nil {
+		fresh = descriptors{}
+	}
+	fresh[number] = to
+	return fresh
+}
+
+// without has numbers stand for nothing.
+func (d descriptors) without(numbers ...string) descriptors {
+	if !slices.ContainsFunc(numbers, func(n string) bool { _, ok := d[n]; return ok }) {
+		return d
+	}
+	fresh := maps.Clone(d)
+	for _, n := range numbers {
+		delete(fresh, n)
+	}
+	return fresh
+}
+
+// restored is d after a command whose redirections changed some numbers.
+func (d descriptors) restored(before descriptors, numbers []string) descriptors {
+	for _, n := range numbers {
+		if old, ok := before[n]; ok {
+			d = d.with(n, old)
+		} else {
+			d = d.without(n)
+		}
+	}
+	return d
+}
+
+// numberOf is the descriptor that a redirection changes. For "{name}" the shell takes
+// the first free one from ten on, and puts its number into the variable.
+func (a *analysis) numberOf(d *syntax.Redirect, usual string, sc *scope) string {
+	if d.N == nil {
+		return usual
+	}
+	name, named := strings.CutPrefix(d.N.Value, "{")
+	if !named {
+		return d.N.Value
+	}
+	free := 10
+	for _, taken := sc.open[strconv.Itoa(free)]; taken; _, taken = sc.open[strconv.Itoa(free)] {
+		free++
+	}
+	number := strconv.Itoa(free)
+	a.assign(strings.TrimSuffix(name, "}"), variable{list: []word{known(number)}}, sc)
+	return number
+}
+
+// usual is the descriptor of a redirection that names none.
+func usual(reads bool) string {
+	if reads {
+		return input
+	}
+	return output
+}
+
+// opens notes what a redirection makes of a descriptor other than input and output.
+func (a *analysis) opens(r *redirections, number string, to descriptor, sc *scope) {
+	if len(sc.open) >= maxVariables {
+		a.hide()
+		return
+	}
+	r.numbers = append(r.numbers, number)
+	sc.open = sc.open.with(number, to)
+}
+
+// feeds has a descriptor read from a stream.
+func (a *analysis) feeds(r *redirections, number string, s stream, sc *scope) {
+	if number == input {
+		r.in = s
+		return
+	}
+	a.opens(r, number, descriptor{in: s}, sc)
+}
+
+// inherited is the input of a command that no redirection and no pipe gives one.
+func (s *scope) inherited(in stream) stream {
+	if d, ok := s.open[input]; ok {
+		return d.in
+	}
+	return in
+}
+
+// stays keeps what the redirections of "exec" opened for the commands after it.
+func (s *scope) stays(files redirections) {
+	if files.in.present {
+		s.open = s.open.with(input, descriptor{in: files.in})
+	}
+	if files.takesOutput {
+		s.open = s.open.with(output, descriptor{out: files.out})
+	}
+}
+
+// descriptorNumber is the number of a descriptor that a path names, and what of the
+// path is left below it.
+func descriptorNumber(p string) (number, below string, ok bool) {
+	switch p {
+	case "/dev/stdin":
+		return input, "", true
+	case "/dev/stdout":
+		return output, "", true
+	}
+	rest, ok := strings.CutPrefix(p, "/dev/fd/")
+	if !ok {
+		if rest, ok = strings.CutPrefix(p, "/proc/"); !ok {
+			return "", "", false
+		}
+		if _, rest, ok = strings.Cut(rest, "/fd/"); !ok {
+			return "", "", false
+		}
+	}
+	number, below, _ = strings.Cut(rest, "/")
+	return number, below, number != ""
+}
+
+// hands is what a word hands over as a file without a place of its own: a process
+// substitution, the standard input of the command, or a descriptor.
+func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
+	if w.source != nil {
+		return *w.source, true
+	}
+	if w.text == "-" {
+		return in, in.present
+	}
+	if !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(sc.cwd, "/") {
+		return stream{}, false
+	}
+	number, below, ok := descriptorNumber(a.at.Path(w.text, sc.cwd))
+	switch {
+	case !ok || below != "":
+		return stream{}, false
+	case number == input && in.present:
+		return in, true
+	}
+	if d, open := sc.open[number]; open && d.in.present {
+		return d.in, true
+	}
+	return unknown(value.Taint{}), number != input
+}
+
+// isInput says whether a word names the standard input of the command.
+func (a *analysis) isInput(w word, sc *scope) bool {
+	if w.text == "-" {
+		return true
+	}
+	number, below, ok := descriptorNumber(a.at.Path(w.text, sc.cwd))
+	return ok && number == input && below == "" && w.source == nil
+}
+
+// behind is a path below a descriptor that stands for a folder.
+func (s *scope) behind(p string) string {
+	if len(s.open) == 0 {
+		return p
+	}
+	number, below, ok := descriptorNumber(p)
+	if !ok || below == "" || s.open[number].in.path == "" {
+		return p
+	}
+	return path.Join(s.open[number].in.path, below)
+}
+
+// shadows are the descriptors that a compound command's redirections take the place of.
+func (r *redirections) shadows() []string {
+	var numbers []string
+	if r.in.present {
+		numbers = append(numbers, input)
+	}
+	if r.takesOutput {
+		numbers = append(numbers, output)
+	}
+	return numbers
+}
