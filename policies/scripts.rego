@@ -35,4 +35,4 @@ _examined.editors contains _found(class, path) if {
 	some class in _classes_of("writes", path)
 }
 
-_quoted_after(pattern, word) := {groups[1] | some groups in regex.find_all_string_submatch_n(pattern, word, 20)}
+_quoted_after(pattern, word) := {groups[1] | some groups in regex.find_all_string_submatch_n(pattern, word, -1)}

@@ -21,7 +21,7 @@ _leads_astray("node_options", value) if {
 }
 
 _leads_astray("java_options", value) if {
-	some agent in regex.find_all_string_submatch_n(`-(?:javaagent|agentpath|agentlib|Xbootclasspath[^:]*):([^\s=]+)`, value, 10)
+	some agent in regex.find_all_string_submatch_n(`-(?:javaagent|agentpath|agentlib|Xbootclasspath[^:]*):([^\s=]+)`, value, -1)
 	_strange(agent[1])
 }
 

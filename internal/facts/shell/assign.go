@@ -73,7 +73,8 @@ func (a *analysis) assignment(as *syntax.Assign, sc *scope) {
 			old, _ := a.value(name, sc)
 			w = join([]word{old, w}, "")
 		}
-		if len(w.text) > value.MaxValue {
+		if len(w.text) > maxValue {
+			a.hide()
 			w = word{text: "$" + name, Taint: w.Taint}
 		}
 		w = shownAs(w, name)
@@ -109,7 +110,11 @@ func (a *analysis) array(as *syntax.Assign, sc *scope) variable {
 			a.operands(e.Index, sc)
 			v.lost = true
 		}
-		if e.Value != nil && len(v.list) < maxFields {
+		if len(v.list) >= maxFields {
+			a.hide()
+			break
+		}
+		if e.Value != nil {
 			v.list = append(v.list, a.fields([]*syntax.Word{e.Value}, sc)...)
 		}
 	}

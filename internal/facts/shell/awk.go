@@ -17,7 +17,7 @@ func (a *analysis) awk(name string, inv *invocation, args *arguments) (result, b
 	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
 		return out, true
 	}
-	for _, at := range awkCalls.FindAllStringIndex(code.text, 100) {
+	for _, at := range awkCalls.FindAllStringIndex(code.text, -1) {
 		text, ok := quotedText(code.text[at[1]:])
 		if !ok {
 			a.hide()
@@ -28,7 +28,7 @@ func (a *analysis) awk(name string, inv *invocation, args *arguments) (result, b
 		fed.in = unknown(inv.in.Taint) // "print | CMD" writes to CMD
 		a.text(name, &fed, part(code, text), inv.sc.fork())
 	}
-	for _, m := range awkPipes.FindAllStringSubmatch(code.text, 100) {
+	for _, m := range awkPipes.FindAllStringSubmatch(code.text, -1) {
 		a.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())
 	}
 	return out, true

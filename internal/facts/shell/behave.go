@@ -191,7 +191,11 @@ func (a *analysis) alias(inv *invocation, args *arguments) {
 		if a.aliases == nil {
 			a.aliases = map[string]string{}
 		}
-		if len(a.aliases) < maxVariables && !strings.ContainsAny(value, "|&;<>()$`\\\"'\n") {
+		switch {
+		case strings.ContainsAny(value, "|&;<>()$`\\\"'\n"):
+		case len(a.aliases) >= maxVariables:
+			a.hide()
+		default:
 			a.aliases[name] = value
 		}
 	}
@@ -272,6 +276,7 @@ func (a *analysis) readInto(inv *invocation, args *arguments) {
 	if ok {
 		names = []word{array}
 	}
+	a.whole(inv.in)
 	line, _, _ := strings.Cut(inv.in.text, "\n")
 	for i, w := range names {
 		a.assigns = append(a.assigns, w.text)
@@ -291,7 +296,8 @@ func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
 	}
 	a.again(name)
 	out := printed(args.operands)
-	w := word{text: out.text, known: out.known, Taint: out.Taint}
+	a.whole(out)
+	w := out.word()
 	a.assign(name.text, variable{list: []word{shownAs(w, name.text)}}, inv.sc)
 	return result{out: literal("")}, true
 }

@@ -11,9 +11,11 @@ type unpacked struct {
 
 // unpack notes that a call fills a folder from the network.
 func (a *analysis) unpack(folder string, beside bool) {
-	if len(a.unpacked) < maxFields {
-		a.unpacked = append(a.unpacked, unpacked{folder, beside})
+	if len(a.unpacked) >= maxFields {
+		a.hide()
+		return
 	}
+	a.unpacked = append(a.unpacked, unpacked{folder, beside})
 }
 
 // downloaded says whether a file lies in what was fetched and unpacked.

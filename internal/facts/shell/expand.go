@@ -16,8 +16,7 @@ func (a *analysis) fields(words []*syntax.Word, sc *scope) []word {
 		for _, b := range a.braces(w) {
 			f := newFielder()
 			a.parts(f, b.Parts, sc, true)
-			f.end()
-			out = append(out, f.out...)
+			out = append(out, a.ended(f)...)
 			if !a.spend(1+len(f.out)) || len(out) > maxFields {
 				a.complete = false
 				return out
@@ -77,8 +76,7 @@ func (a *analysis) single(w *syntax.Word, sc *scope) word {
 	f := newFielder()
 	a.parts(f, w.Parts, sc, false)
 	f.open = true
-	f.end()
-	return join(f.out, " ")
+	return join(a.ended(f), " ")
 }
 
 // document expands a here-document's body.
@@ -91,8 +89,16 @@ func (a *analysis) document(w *syntax.Word, sc *scope) word {
 		a.quotedPart(f, p, sc)
 	}
 	f.open = true
+	return join(a.ended(f), "")
+}
+
+// ended are the fields of a word. What was left out of them hides what the text does.
+func (a *analysis) ended(f *fielder) []word {
 	f.end()
-	return join(f.out, "")
+	if f.over {
+		a.hide()
+	}
+	return f.out
 }
 
 // parts expands unquoted parts; split says whether what variables hold is split.
@@ -262,10 +268,18 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	inner.open = inner.open.without(output)
 	out := a.statements(p.Stmts, inner, stream{}).out
 	a.captured(from)
+	a.whole(out)
 	if out.present && !out.known {
 		return word{text: "$(…)", Taint: out.Taint}
 	}
 	return word{text: strings.TrimRight(out.text, "\n"), known: true, Taint: out.Taint}
+}
+
+// whole has what a stream leaves out hide what the text does, where its words count.
+func (a *analysis) whole(s stream) {
+	if s.over {
+		a.hide()
+	}
 }
 
 // process is what <(…) or >(…) stands for.

@@ -66,7 +66,7 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 // onlyComputes says whether a file that the text wrote is a Python program that
 // starts nothing and reaches nothing: then it is like any file of the project.
 func (a *analysis) onlyComputes(s stream, cwd string) bool {
-	if !s.known || s.Fetched || s.Decoded || len(s.text) > value.MaxValue {
+	if !s.known || s.Fetched || s.Decoded || len(s.text) > maxValue {
 		return false
 	}
 	c := a.readPython(s.text, value.Place{Workdir: cwd, Level: value.MaxLevel})
@@ -164,7 +164,7 @@ var shellCalls = regexp.MustCompile(`\b(?:system|exec|execSync|popen|shell_exec|
 // shellInside are the shell texts inside a program; all is false if some could not be read.
 func shellInside(lang, code string) (commands []string, all bool) {
 	all = true
-	for _, at := range shellCalls.FindAllStringIndex(code, 100) {
+	for _, at := range shellCalls.FindAllStringIndex(code, -1) {
 		text, ok := quotedText(code[at[1]:])
 		if ok {
 			commands = append(commands, text)
@@ -196,7 +196,7 @@ func quotedText(s string) (string, bool) {
 func backquoted(code string) []string {
 	var out []string
 	pieces := strings.Split(code, "`")
-	for i := 1; i+1 < len(pieces) && i < 200; i += 2 {
+	for i := 1; i+1 < len(pieces); i += 2 {
 		out = append(out, pieces[i])
 	}
 	return out

@@ -60,15 +60,19 @@ func echoed(words []word) stream {
 func printed(words []word) stream {
 	all := join(words, " ")
 	s := stream{present: true, Taint: all.Taint}
-	if !all.known || len(words) == 0 || wide(words[0].text) {
+	if !all.known || len(words) == 0 {
+		return s
+	}
+	if wide(words[0].text) {
+		s.over = true
 		return s
 	}
 	format, args := words[0].text, texts(words[1:])
 	for {
 		// Without a configuration of its own, calls would share one text under way.
 		text, used, err := expand.Format(new(expand.Config), format, args)
-		if err != nil || len(s.text)+len(text) > value.MaxValue {
-			s.text = ""
+		if err != nil || len(s.text)+len(text) > maxValue {
+			s.text, s.over = "", err == nil
 			return s
 		}
 		s.text += text
@@ -168,7 +172,7 @@ func (a *analysis) fetched(name string) stream {
 // decoded undoes what a decoder undoes, where its input is known.
 func decoded(name string, in stream, args *arguments) stream {
 	decodes, undo := decoder(name, args)
-	out := stream{present: true, Taint: in.Taint}
+	out := stream{present: true, over: in.over, Taint: in.Taint}
 	if !decodes {
 		if undo == nil || !in.known {
 			return out
@@ -177,7 +181,7 @@ func decoded(name string, in stream, args *arguments) stream {
 		out.Decoded = true
 	}
 	if in.known && undo != nil {
-		if text, err := undo(in.text); err == nil && len(text) <= value.MaxValue && !strings.Contains(text, "\x00") {
+		if text, err := undo(in.text); err == nil && len(text) <= maxValue && !strings.Contains(text, "\x00") {
 			out.text, out.known = text, true
 		}
 	}
@@ -260,6 +264,6 @@ func inflated(s string) (string, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	_, err = io.Copy(&b, io.LimitReader(r, value.MaxValue+1))
+	_, err = io.Copy(&b, io.LimitReader(r, maxValue+1))
 	return b.String(), err
 }

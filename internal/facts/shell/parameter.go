@@ -82,6 +82,7 @@ func (a *analysis) value(name string, sc *scope) (w word, set bool) {
 		return v.list[0], true
 	}
 	if sc.full {
+		a.hide()
 		return word{text: "$" + name}, true
 	}
 	switch name {
@@ -202,15 +203,19 @@ func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
 		a.hide() // the value is expanded once more, commands in it included
 		return shown
 	}
-	if !env.Get(name).Set || len(held.text) > maxOperated || !a.spend(1+len(held.text)) {
+	if !env.Get(name).Set {
 		return shown
 	}
-	if p.Repl != nil && len(a.single(p.Repl.With, sc).text) > maxOperated {
+	if len(held.text) > maxOperated || p.Repl != nil && len(a.single(p.Repl.With, sc).text) > maxOperated || !a.spend(1+len(held.text)) {
+		a.hide()
 		return shown
 	}
 	w := &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{p}}}}
 	text, err := expand.Literal(&expand.Config{Env: env, NoUnset: true}, w)
-	if err != nil || len(text) > value.MaxValue {
+	if err == nil && len(text) > maxValue {
+		a.hide()
+	}
+	if err != nil || len(text) > maxValue {
 		return shown
 	}
 	return word{text: text, known: true, Taint: held.Taint}

@@ -24,7 +24,7 @@ func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool
 		if strings.HasPrefix(w.text, "s") {
 			continue
 		}
-		for _, m := range sedExec.FindAllStringSubmatch(w.text, 20) {
+		for _, m := range sedExec.FindAllStringSubmatch(w.text, -1) {
 			a.text("sed", inv, part(w, m[1]), inv.sc.fork())
 		}
 	}

@@ -26,6 +26,8 @@ const (
 	// maxOperated is how long a value may be for ${x%…} and its like.
 	maxOperated  = 1024
 	maxVariables = 1000
+	// maxValue is how long a word and a stream may be: what a text spells out fits in.
+	maxValue = value.MaxText
 	maxTexts     = 2 << 20
 	maxPath      = 4096
 	maxRecursion = 4
@@ -69,8 +71,8 @@ type analysis struct {
 	piped int
 	// unpacked are the folders that hold what came from the network.
 	unpacked []unpacked
-	// steps, depth and texts are what was spent of the limits.
-	steps, depth, texts int
+	// steps, depth, texts and given are what was spent of the limits.
+	steps, depth, texts, given int
 	// aside counts the pipes and background jobs around what is being read.
 	aside int
 	// feed is where the input of the command being expanded comes from: what

@@ -67,8 +67,10 @@ func trSet(s string) ([]rune, bool) {
 			out = append(out, r[i])
 			continue
 		}
-		for c := r[i]; c <= r[i+2] && len(out) < 512; c++ {
-			out = append(out, c)
+		for c := r[i]; c <= r[i+2]; c++ {
+			if out = append(out, c); len(out) > maxFields {
+				return nil, false
+			}
 		}
 		i += 2
 	}

@@ -131,9 +131,11 @@ func (a *analysis) keep(path string, s stream, appended bool) {
 	} else if appended {
 		s.known = false
 	}
-	if len(a.contents) < maxVariables {
-		a.contents[path] = s
+	if _, ok := a.contents[path]; !ok && len(a.contents) >= maxVariables {
+		a.hide()
+		return
 	}
+	a.contents[path] = s
 }
 
 func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {

@@ -33,6 +33,8 @@ type stream struct {
 	path string
 	// file is that path as it is spelt, see [analysis.fileAt].
 	file string
+	// over says that it was longer than what is followed.
+	over bool
 	value.Taint
 }
 
@@ -51,9 +53,12 @@ func (s stream) then(o stream) stream {
 	if !o.present {
 		return s
 	}
-	joined := stream{present: true, Taint: s.Taint.With(o.Taint)}
-	if s.known && o.known && len(s.text)+len(o.text) <= value.MaxValue {
+	joined := stream{present: true, over: s.over || o.over, Taint: s.Taint.With(o.Taint)}
+	switch both := s.known && o.known; {
+	case both && len(s.text)+len(o.text) <= maxValue:
 		joined.text, joined.known = s.text+o.text, true
+	case both:
+		joined.over = true
 	}
 	return joined
 }
@@ -89,13 +94,15 @@ type fielder struct {
 	b   strings.Builder
 	// open says that cur is a field even if it is empty.
 	open bool
+	// over says that something was left out, since it was too long or too much.
+	over bool
 }
 
 func newFielder() *fielder { return &fielder{cur: word{known: true}} }
 
 func (f *fielder) add(text string) {
-	if f.b.Len()+len(text) > value.MaxValue {
-		f.cur.known = false
+	if f.b.Len()+len(text) > maxValue {
+		f.cur.known, f.over = false, true
 		text = ""
 	}
 	f.b.WriteString(text)
@@ -156,6 +163,7 @@ func (f *fielder) pattern(w word) {
 
 // end closes the current field if there is one.
 func (f *fielder) end() {
+	f.over = f.over || f.open && len(f.out) >= maxFields
 	if f.open && len(f.out) < maxFields {
 		f.cur.text = f.b.String()
 		f.out = append(f.out, f.cur)

@@ -26,6 +26,7 @@ func (a *analysis) xargs(_ string, inv *invocation, args *arguments) (result, bo
 
 // inputWords are the words of an input, or one that stands for them.
 func (a *analysis) inputWords(in stream) []word {
+	a.whole(in)
 	if in.items != nil {
 		return in.items
 	}

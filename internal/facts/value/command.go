@@ -35,7 +35,7 @@ type Command struct {
 	Features []string `json:"features"`
 	// Assigns are the names of the variables that the text assigns anywhere.
 	Assigns []string `json:"assigns"`
-	// Settings are what variables are given, as "NAME=value", each cut at 1 KiB.
+	// Settings are what variables are given, as "NAME=value".
 	// The parts of a value that the text does not tell are written as in Argv.
 	Settings []string `json:"settings"`
 	// Loses are the paths among Writes whose content is gone afterwards: deleted,

@@ -13,34 +13,34 @@ func URLHost(s string) (string, bool) {
 	if i <= 0 {
 		return "", false
 	}
-	rest := s[i+len("://"):]
+	host := hostAt(s[i+len("://"):])
+	return NormalHost(host), host != ""
+}
+
+// hostAt is the host at the beginning of what follows "://".
+func hostAt(rest string) string {
 	if end := strings.IndexAny(rest, "/?#\\ \t\n\"'"); end >= 0 {
 		rest = rest[:end]
 	}
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		rest = rest[at+1:]
 	}
-	host := withoutPort(rest)
-	return NormalHost(host), host != ""
+	return withoutPort(rest)
 }
-
-// maxURLs is how many URLs of one text are looked at.
-const maxURLs = 100
 
 // URLHosts are the hosts of all URLs in a text.
 func URLHosts(s string) []string {
 	var hosts []string
-	for range maxURLs {
+	for {
 		i := strings.Index(s, "://")
 		if i < 0 {
-			break
-		}
-		if h, ok := URLHost("x" + s[i:]); ok {
-			hosts = append(hosts, h)
+			return hosts
 		}
 		s = s[i+len("://"):]
+		if h := hostAt(s); h != "" {
+			hosts = append(hosts, NormalHost(h))
+		}
 	}
-	return hosts
 }
 
 func withoutPort(s string) string {

@@ -6,7 +6,7 @@ const (
 	MaxText  = 1 << 20
 	MaxCalls = 4096
 	MaxValue = 64 << 10
-	// MaxSetting is how long a setting may be.
+	// MaxSetting is how long a setting of a Python program may be.
 	MaxSetting = 1 << 10
 	// MaxLevel is how deep programs may lie in shell texts in programs.
 	MaxLevel = 6
