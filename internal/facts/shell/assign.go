@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // declare reads export, local, declare, readonly and typeset.

@@ -7,8 +7,6 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // mention notes a variable that the text takes from its environment.
