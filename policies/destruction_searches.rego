@@ -24,7 +24,7 @@ _examined.searches contains _found("deletes_recursively", _spelt(call)) if {
 _examined.searches contains _found("destroys", folder) if {
 	some call in _searches
 	count({word | some word in call.argv} & _selecting) == 0
-	some folder in call.argv
+	some folder in array.concat(call.argv, call.reads)
 	_folder_of_search(folder)
 }
 

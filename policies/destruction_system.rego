@@ -36,9 +36,12 @@ _examined.permits contains _found("destroys", path) if {
 # Moving the system away, or letting an empty folder overwrite it.
 _examined.moves contains _found("destroys", path) if {
 	some call in _calls_of.moves
-	some path in array.slice(call.operands, 0, count(call.operands) - 1)
+	some path in array.concat(array.slice(call.operands, 0, count(call.operands) - 1), _moved(call))
 	_root_folder(path)
 }
+
+# The paths of its operands, as the text means them.
+_moved(call) := [path | some path in call.writes; _loses[path]]
 
 _examined.copies_over contains _found("destroys", path) if {
 	some call in _calls_of.copies_over

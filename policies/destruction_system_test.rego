@@ -25,6 +25,8 @@ test_whole_systems_and_disks_are_named if {
 	_told([writing("chmod", ["-R"], "src")]) == set()
 	_told([call("mv", [], ["/etc", "/tmp/x"])]) == {"command.destroys_system: /etc"}
 	_told([call("mv", [], ["a", "/etc"])]) == set()
+	moved := object.union(call("mv", [], ["/[e]tc", "/tmp/x"]), {"writes": ["/etc"]})
+	"command.destroys_system: /etc" in _told_with([moved], {"loses": ["/etc"]})
 	_told([writing("rsync", ["--delete"], "/")]) == {
 		"command.deletes_recursively: rsync --delete /",
 		"command.destroys_system: /",

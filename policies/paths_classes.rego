@@ -17,6 +17,9 @@ default _near_or_free(_, _) := "free"
 
 _near_or_free(kind, parts) := _nearest(kind, parts)
 
+# What lies in the root itself.
+_near_or_free(kind, [""]) := data.bailiff.tables.paths[kind].folders["/"]
+
 # The entry of the deepest folder that has one.
 _nearest(kind, parts) := [class |
 	some length in numbers.range(count(parts), 1)
@@ -43,7 +46,12 @@ _classes_of(kind, path) := _by_pattern(kind, path) | {class |
 
 _named(kind, parts) := union({_near(kind, parts), _by_name(kind, parts), _by_suffix(kind, parts)})
 
-_near(kind, parts) := {class | class := _nearest(kind, parts); class != "free"}
+_near(kind, parts) := {class | class := _nearest(kind, parts); class != "free"} | {class |
+	count(parts) == 2
+	class := _near_or_free(kind, array.slice(parts, 0, 1))
+	class != "free"
+	not _nearest(kind, parts)
+}
 
 _by_name(kind, parts) := {class |
 	some length in [1, 2]

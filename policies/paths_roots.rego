@@ -17,8 +17,9 @@ _root_folder(path) if regex.match(`^~(/\.\.)+$`, path)
 _root_folder(path) if {
 	_wild(path)
 	regex.match(`^[/~]`, path)
+	some shape in _shapes(path)
 	some root, _ in data.bailiff.tables.paths.roots
-	glob.match(path, ["/"], root)
+	glob.match(shape, ["/"], root)
 }
 
 # All that is in such a folder.

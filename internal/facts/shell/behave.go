@@ -65,6 +65,10 @@ func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 	if len(args.operands) > 0 && args.operands[0].text == "-" { // ends the options, like "--"
 		args.operands = args.operands[1:]
 	}
+	if w, ok := args.value("-O"); ok {
+		a.globs.Star, a.globs.Fold = a.globs.Star || w.text == "globstar", a.globs.Fold || w.text == "nocaseglob"
+	}
+	a.globs.Star = a.globs.Star || name == "zsh" || name == "fish"
 	if args.has("-c") {
 		if len(args.operands) == 0 {
 			return result{}
@@ -139,6 +143,10 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		return a.nested(join(inv.argv[1:], " "), inv.sc, append(slices.Clip(inv.wrappers), name), inv.in), true
 	case "source", ".":
 		return a.source(name, inv, args), true
+	case "shopt":
+		a.globs.Star = a.globs.Star || args.has("-s") && slices.Contains(texts(args.operands), "globstar")
+		a.globs.Fold = a.globs.Fold || args.has("-s") && slices.Contains(texts(args.operands), "nocaseglob")
+		return silent, true
 	case "set":
 		a.setArguments(inv)
 		return silent, true

@@ -114,7 +114,7 @@ func (a *analysis) parts(f *fielder, parts []syntax.WordPart, sc *scope, split b
 			f.open = true
 			a.quoted(f, p, sc)
 		case *syntax.ExtGlob:
-			f.add(p.Op.String() + p.Pattern.Value + ")")
+			f.add(p.Op.String() + unquoted.Replace(p.Pattern.Value) + ")")
 			f.cur.glob = true
 		case *syntax.BraceExp:
 			f.hole("{…}", value.Taint{})
@@ -123,6 +123,9 @@ func (a *analysis) parts(f *fielder, parts []syntax.WordPart, sc *scope, split b
 		}
 	}
 }
+
+// unquoted drops the quotes inside an extended pattern.
+var unquoted = strings.NewReplacer(`\`, "", `"`, "", "'", "")
 
 // bare adds unquoted text.
 func (a *analysis) bare(f *fielder, s string, first bool, sc *scope) {

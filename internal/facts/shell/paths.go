@@ -5,7 +5,11 @@ func (a *analysis) path(w word, sc *scope) string {
 	if w.text == "" || w.text == "-" || w.text == ">(…)" || w.source != nil {
 		return ""
 	}
-	p := sc.behind(a.at.Path(w.text, sc.cwd))
+	text := w.text
+	if w.glob {
+		text = a.globs.Pattern(text)
+	}
+	p := sc.behind(a.at.Path(text, sc.cwd))
 	if len(sc.mounts) > 0 {
 		p = sc.outside(p)
 	}

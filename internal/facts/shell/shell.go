@@ -27,7 +27,7 @@ const (
 	maxOperated  = 1024
 	maxVariables = 1000
 	// maxValue is how long a word and a stream may be: what a text spells out fits in.
-	maxValue = value.MaxText
+	maxValue     = value.MaxText
 	maxTexts     = 2 << 20
 	maxPath      = 4096
 	maxRecursion = 4
@@ -78,6 +78,8 @@ type analysis struct {
 	// feed is where the input of the command being expanded comes from: what
 	// ">(…)" gets is at best that.
 	feed value.Taint
+	// globs are the options that the text sets for wildcards.
+	globs value.Globs
 	// idle is set while a function is read that no text called: what it hides
 	// does not count.
 	idle bool

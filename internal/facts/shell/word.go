@@ -156,7 +156,8 @@ func (f *fielder) split(w word, ifs string) {
 // pattern adds an unquoted piece, in which wildcards count.
 func (f *fielder) pattern(w word) {
 	f.word(w)
-	if strings.ContainsAny(w.text, "*?[") {
+	if strings.ContainsAny(w.text, "*?[") || strings.Contains(w.text, "@(") || strings.Contains(w.text, "+(") || strings.Contains(w.text,
+		"!(") {
 		f.cur.glob = true
 	}
 }
