@@ -10,8 +10,10 @@ package programs
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -48,6 +50,7 @@ const (
 	Plain       Value = ""
 	FileWritten Value = "writes"
 	FileRead    Value = "reads"
+	FileOfNames Value = "names"
 	Data        Value = "data"
 	URL         Value = "url"
 	HostName    Value = "host"
@@ -61,6 +64,7 @@ type Program struct {
 
 	Operands           Operands
 	Options            Options
+	Flags              Words
 	Long, Strict, Plus bool
 
 	Wraps       Wraps
@@ -71,6 +75,11 @@ type Program struct {
 	Edits       Words
 	ShellAlone  bool `yaml:"shell_alone"`
 
+	Input   Input
+	When    Words
+	Texts   Words
+	Escapes Escapes
+
 	Runs    Words
 	Project string
 	Output  Output
@@ -80,6 +89,17 @@ type Program struct {
 
 	Unsettles, Inert bool
 }
+
+// Input is what a program takes its standard input for.
+type Input string
+
+// The kinds of input; programs.yaml explains them.
+const (
+	Commands    Input = "commands"
+	ItsProgram  Input = "program"
+	NamesToRead Input = "names"
+	Patch       Input = "patch"
+)
 
 // Wraps says where the program stands that another one starts.
 type Wraps string
@@ -160,6 +180,28 @@ func (p *Program) isDescribed() bool {
 	return p != nil && (p.Operands != Unnamed || p.Options != nil || p.Long || p.Strict || p.Plus)
 }
 
+// Spelt is a long option as the program takes it, which may be abbreviated. Of several
+// that it may mean it is the shortest.
+func (p *Program) Spelt(name string) string {
+	if _, known := p.Options[name]; known || len(p.Flags) == 0 || slices.Contains(p.Flags, name) {
+		return name
+	}
+	meant := ""
+	consider := func(option string) {
+		longer := len(option) > len(meant) || len(option) == len(meant) && option > meant
+		if strings.HasPrefix(option, name) && (meant == "" || !longer) {
+			meant = option
+		}
+	}
+	for option := range p.Options {
+		consider(option)
+	}
+	for _, option := range p.Flags {
+		consider(option)
+	}
+	return cmp.Or(meant, name)
+}
+
 // Family is an interpreter's name without its version.
 func Family(name string) string {
 	name = strings.TrimRight(name, "0123456789.-")
@@ -207,7 +249,8 @@ func read(text []byte) (map[string]*Program, error) {
 		if !other.isDescribed() || p.isDescribed() {
 			return nil, fmt.Errorf("reading the grammar of programs: %s is like %s, which must be described, and %[1]s not", name, p.Like)
 		}
-		p.Operands, p.Options, p.Long, p.Strict, p.Plus = other.Operands, other.Options, other.Long, other.Strict, other.Plus
+		p.Operands, p.Options, p.Flags = other.Operands, other.Options, other.Flags
+		p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
 	}
 	return programs, nil
 }

@@ -93,6 +93,9 @@ func TestFaultsOfTheGrammarAreToldWithTheirLine(t *testing.T) {
 		"rm: {skips: it}":                              "line 1: \"it\" is none of",
 		"rm: {loses: it}":                              "line 1: \"it\" is none of",
 		"rm: {fills: it}":                              "line 1: \"it\" is none of",
+		"rm: {input: it}":                              "line 1: \"it\" is none of",
+		"rm: {escapes: '('}":                           "line 1: reading the escape",
+		"rm: {escapes: 'x'}":                           "line 1: reading the escape",
 		"rm: {output: it}":                             "line 1: \"it\" is none of",
 	} {
 		if _, err := read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,12 +22,14 @@ func (w *Words) UnmarshalYAML(n *yaml.Node) error {
 // Options are those that take a value, and what it names.
 type Options map[string]Value
 
+var values = []Value{FileWritten, FileRead, FileOfNames, Data, URL, HostName}
+
 // UnmarshalYAML reads options such as "-t=writes --suffix".
 func (o *Options) UnmarshalYAML(n *yaml.Node) error {
 	*o = Options{}
 	for _, w := range strings.Fields(n.Value) {
 		name, what, given := strings.Cut(w, "=")
-		if _, twice := (*o)[name]; twice || given && !slices.Contains([]Value{FileWritten, FileRead, Data, URL, HostName}, Value(what)) {
+		if _, twice := (*o)[name]; twice || given && !slices.Contains(values, Value(what)) {
 			return fmt.Errorf("line %d: the option %s is given twice, or names nothing known", n.Line, w)
 		}
 		(*o)[name] = Value(what)
@@ -70,6 +73,22 @@ func (s *Skips) UnmarshalYAML(n *yaml.Node) error { return kind(s, n, Operand, N
 // UnmarshalYAML takes a kind of output.
 func (o *Output) UnmarshalYAML(n *yaml.Node) error {
 	return kind(o, n, FromNetwork, Decoded, Report, Silent)
+}
+
+// UnmarshalYAML takes a kind of input.
+func (i *Input) UnmarshalYAML(n *yaml.Node) error {
+	return kind(i, n, Commands, ItsProgram, NamesToRead, Patch)
+}
+
+// Escapes is where a program's own language hands text to a shell: the first group.
+type Escapes struct{ *regexp.Regexp }
+
+// UnmarshalYAML reads a regular expression with one group.
+func (e *Escapes) UnmarshalYAML(n *yaml.Node) (err error) {
+	if e.Regexp, err = regexp.Compile(n.Value); err != nil || e.NumSubexp() != 1 {
+		return fmt.Errorf("line %d: reading the escape %q, which has one group: %w", n.Line, n.Value, err)
+	}
+	return nil
 }
 
 // UnmarshalYAML takes a way of filling files.

@@ -10,12 +10,52 @@ import (
 // awk runs shell text by system(…) and by pipes to and from a string.
 func (a *analysis) awk(name string, inv *invocation, args *arguments) (result, bool) {
 	out := result{out: unknown(inv.in.Taint)}
-	if _, file := args.value("-f", "--file"); file || len(args.operands) == 0 {
-		return out, true
+	for _, code := range a.awkPrograms(inv, args) {
+		a.awkProgram(name, inv, code)
 	}
-	code := args.operands[0]
+	return out, true
+}
+
+// awkPrograms are the programs of a call, as far as the text holds them.
+func (a *analysis) awkPrograms(inv *invocation, args *arguments) []word {
+	var codes []word
+	given := false
+	for _, o := range args.options {
+		switch o.name {
+		case "-f", "--file":
+			given = true
+			if s, ok := a.programIn(o.value, inv); ok {
+				codes = append(codes, a.ofItsOwn(s)...)
+			}
+		case "-e", "--source":
+			given = true
+			codes = append(codes, o.value)
+		}
+	}
+	if !given && len(args.operands) > 0 {
+		codes = append(codes, args.operands[0])
+	}
+	return codes
+}
+
+// ofItsOwn is a program in a stream; one that is not known hides what it does, unless
+// it lies in a file.
+func (a *analysis) ofItsOwn(s stream) []word {
+	a.runs(s.path, s.file)
+	if s.path != "" && !wild(s.path) {
+		return nil
+	}
+	a.ran(s.Taint)
+	if !s.known {
+		a.hide()
+	}
+	return []word{s.word()}
+}
+
+// awkProgram reads one program.
+func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
-		return out, true
+		return
 	}
 	for _, at := range awkCalls.FindAllStringIndex(code.text, -1) {
 		text, ok := quotedText(code.text[at[1]:])
@@ -31,7 +71,6 @@ func (a *analysis) awk(name string, inv *invocation, args *arguments) (result, b
 	for _, m := range awkPipes.FindAllStringSubmatch(code.text, -1) {
 		a.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())
 	}
-	return out, true
 }
 
 var (

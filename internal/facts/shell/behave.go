@@ -19,6 +19,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		return a.language(name, lang, inv, args)
 	}
 	a.runsOptions(name, args, inv.sc)
+	a.takes(name, inv, args)
 	a.runsProject(name, inv, args)
 	if r, ok := a.wrapper(name, inv, args); ok {
 		return r

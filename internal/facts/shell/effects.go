@@ -79,7 +79,7 @@ func (e *effect) option(o option, p *programs.Program) {
 	switch p.Options[o.name] {
 	case programs.FileWritten:
 		e.write(o.value)
-	case programs.FileRead:
+	case programs.FileRead, programs.FileOfNames:
 		e.read(o.value)
 	case programs.Data:
 		if _, file, ok := strings.Cut("="+o.value.text, "=@"); ok {

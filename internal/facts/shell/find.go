@@ -13,7 +13,6 @@ func (a *analysis) find(name string, inv *invocation, _ *arguments) (result, boo
 				end++
 			}
 			in := *inv
-			in.in = stream{}
 			a.inner(name, &in, substitute(words[i+1:end], "{}", found(words)))
 			i = end
 		}

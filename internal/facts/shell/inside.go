@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -46,7 +47,7 @@ func inlineProgram(lang string, args *arguments) (word, bool) {
 	case "pwsh":
 		return join(args.operands, " "), args.has("-c", "-Command", "-EncodedCommand")
 	}
-	return word{}, false
+	return args.value(programs.Of(lang).Texts...)
 }
 
 func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
@@ -121,17 +122,13 @@ func (a *analysis) python(name string, inv *invocation, code string) {
 	}
 	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
 		value.FeatureDecodeAndRun)})
-	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
-	a.variables = append(a.variables, c.Variables...)
+	a.alsoTouches(inv, c.Reads, c.Writes)
+	a.hosts, a.variables = append(a.hosts, c.Hosts...), append(a.variables, c.Variables...)
 	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
 	for _, f := range c.Features {
 		if value.OfEveryText[f] {
 			a.feature(f)
 		}
-	}
-	if inv.made > 0 {
-		call := &a.calls[inv.made-1].Call
-		call.Reads, call.Writes = value.Sorted(append(call.Reads, c.Reads...)), value.Sorted(append(call.Writes, c.Writes...))
 	}
 	if c.Command != nil {
 		a.take(c.Command, append(slices.Clip(inv.wrappers), name))

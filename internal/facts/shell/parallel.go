@@ -16,6 +16,9 @@ func (a *analysis) parallel(_ string, inv *invocation, args *arguments) (result,
 			break
 		}
 	}
+	if items == nil && len(argv) == 0 && inv.in.present {
+		return a.text("parallel", inv, inv.in.word(), inv.sc.fork()), true // a command a line
+	}
 	if items == nil && inv.in.present {
 		items = a.inputWords(inv.in)
 	}

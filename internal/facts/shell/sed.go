@@ -9,18 +9,7 @@ var sedExec = regexp.MustCompile(`(?m)(?:^|;|\d|\$|/)\s*e\s+(\S[^;\n]*)`)
 
 // sed runs what its "e" command names.
 func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool) {
-	scripts := args.operands
-	if _, given := args.value("-e", "--expression", "-f", "--file"); given {
-		scripts = nil
-		for _, o := range args.options {
-			if o.name == "-e" || o.name == "--expression" {
-				scripts = append(scripts, o.value)
-			}
-		}
-	} else {
-		scripts = scripts[:min(1, len(scripts))]
-	}
-	for _, w := range scripts {
+	for _, w := range a.sedScripts(inv, args) {
 		if strings.HasPrefix(w.text, "s") {
 			continue
 		}
@@ -29,6 +18,40 @@ func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool
 		}
 	}
 	return result{out: stream{present: true, Taint: inv.in.Taint}}, true
+}
+
+// sedScripts are the scripts of a call, as far as the text holds them.
+func (a *analysis) sedScripts(inv *invocation, args *arguments) []word {
+	if _, given := args.value("-e", "--expression", "-f", "--file"); !given {
+		return args.operands[:min(1, len(args.operands))]
+	}
+	var scripts []word
+	for _, o := range args.options {
+		if o.name == "-e" || o.name == "--expression" {
+			scripts = append(scripts, o.value)
+		} else if s, ok := a.programIn(o.value, inv); ok && (o.name == "-f" || o.name == "--file") {
+			for _, w := range a.ofItsOwn(s) {
+				a.sedFiles(inv, w)
+				scripts = append(scripts, w)
+			}
+		}
+	}
+	return scripts
+}
+
+var sedFile = regexp.MustCompile(`(?m)(?:^|[;{}/\d$])\s*([rRwW])\s+(\S[^\n;}]*)`)
+
+// sedFiles notes the files that a script which no word of the call holds names.
+func (a *analysis) sedFiles(inv *invocation, script word) {
+	e := &effect{a: a, sc: inv.sc}
+	for _, m := range sedFile.FindAllStringSubmatch(script.text, -1) {
+		if m[1] == "r" || m[1] == "R" {
+			e.read(part(script, m[2]))
+		} else {
+			e.write(part(script, m[2]))
+		}
+	}
+	a.alsoTouches(inv, e.reads, e.writes)
 }
 
 // sed changes its files in place with -i.

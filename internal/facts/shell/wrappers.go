@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // wrapper sees through a program that runs another one.
@@ -36,11 +37,15 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 
 // launched runs a program in a project's environment.
 func (a *analysis) launched(name string, inv *invocation, words []word) (result, bool) {
-	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") && words[0].text != "-" {
 		words = words[1:]
 	}
 	if len(words) == 0 {
 		return result{}, false
+	}
+	if words[0].text == "-" { // a program in the language of the project, on the standard input
+		a.inline(name, "python", inv, inv.in.word())
+		return result{out: unknown(value.Taint{})}, true
 	}
 	return a.inner(name, inv, words), true
 }

@@ -12,7 +12,11 @@ func (a *analysis) xargs(_ string, inv *invocation, args *arguments) (result, bo
 	if len(argv) == 0 {
 		argv = []word{known("echo")}
 	}
-	items := a.inputWords(inv.in)
+	from, given := inv.in, false
+	if list, ok := args.value("-a", "--arg-file"); ok {
+		from, given = a.fileStream(list, inv), true
+	}
+	items := a.inputWords(from)
 	if placeholder, ok := args.value("-I", "--replace"); ok || args.has("-i") {
 		mark := cmp.Or(placeholder.text, "{}")
 		argv = substitute(argv, mark, items)
@@ -20,7 +24,9 @@ func (a *analysis) xargs(_ string, inv *invocation, args *arguments) (result, bo
 		argv = append(argv, items...)
 	}
 	in := *inv
-	in.in = stream{}
+	if !given {
+		in.in = stream{}
+	}
 	return a.inner("xargs", &in, argv), true
 }
 

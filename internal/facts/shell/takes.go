@@ -1,0 +1,161 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// takes reads what a program takes its standard input, and the files and texts that its
+// options name, for: commands of its own, names of files, a patch.
+func (a *analysis) takes(name string, inv *invocation, args *arguments) {
+	p := programs.Of(name)
+	for _, s := range a.programTexts(p, inv, args) {
+		a.commands(name, p, inv, s)
+	}
+	for _, o := range args.options {
+		if p.Options[o.name] == programs.FileOfNames {
+			s, _ := a.hands(o.value, inv.in, inv.sc)
+			a.namesToRead(inv, s)
+		}
+	}
+	if p.Input == "" || !takesInput(p, args) {
+		return
+	}
+	switch p.Input {
+	case programs.NamesToRead:
+		a.namesToRead(inv, inv.in)
+	case programs.Patch:
+		a.patches(inv, args)
+	default:
+		a.commands(name, p, inv, inv.in)
+	}
+}
+
+// takesInput says whether a call takes its standard input for what the grammar says.
+func takesInput(p *programs.Program, args *arguments) bool {
+	if len(p.When) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.When, func(when string) bool {
+		switch when {
+		case "alone":
+			return len(args.operands) == 0
+		case "dash":
+			return slices.ContainsFunc(args.all, func(w word) bool { return w.text == "-" })
+		}
+		return args.has(when) || first(args.operands).text == when
+	})
+}
+
+// programTexts are the programs that options and operands of a call spell out.
+func (a *analysis) programTexts(p *programs.Program, inv *invocation, args *arguments) []stream {
+	var out []stream
+	for _, o := range args.options {
+		file := slices.Contains(p.Runs, o.name) && p.Grammar == "" || slices.Contains(p.Texts, o.name) && p.Options[o.name] == programs.FileRead
+		if slices.Contains(p.Texts, o.name) && !file {
+			out = append(out, stream{present: true, text: o.value.text, known: true, Taint: o.value.Taint})
+		}
+		if file {
+			if s, ok := a.programIn(o.value, inv); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	if slices.Contains(p.Texts, "operands") {
+		for _, w := range after(args.operands, 1) {
+			out = append(out, stream{present: true, text: w.text, known: true, Taint: w.Taint})
+		}
+	}
+	return out
+}
+
+// programIn is a program in a file that the text itself wrote or hands over.
+func (a *analysis) programIn(w word, inv *invocation) (stream, bool) {
+	if s, ok := a.hands(w, inv.in, inv.sc); ok {
+		return s, true
+	}
+	s, ok := a.contents[a.path(w, inv.sc)]
+	return s, ok
+}
+
+// commands reads a program in a language of its own as far as it starts others.
+func (a *analysis) commands(name string, p *programs.Program, inv *invocation, s stream) {
+	if !s.present || s.known && strings.TrimSpace(s.text) == "" {
+		return
+	}
+	if p.Input != programs.Commands {
+		a.runs(s.path, s.file)
+	}
+	switch {
+	case s.path != "" && !wild(s.path):
+	case (!s.known || p.Escapes.Regexp == nil) && p.Input != programs.Commands:
+		a.ran(s.Taint)
+		a.hide()
+	case s.known && p.Escapes.Regexp != nil:
+		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, -1) {
+			fed := *inv
+			fed.in = stream{}
+			a.text(name, &fed, word{text: unpaired(found[1]), known: true, Taint: s.Taint}, inv.sc.fork())
+		}
+	}
+}
+
+// unpaired drops a quote at the end whose beginning stands before the text.
+func unpaired(text string) string {
+	text = strings.TrimSpace(text)
+	for _, quote := range []string{"'", `"`} {
+		if strings.HasSuffix(text, quote) && strings.Count(text, quote)%2 == 1 {
+			return strings.TrimSuffix(text, quote)
+		}
+	}
+	return text
+}
+
+// namesToRead notes the files that a list names.
+func (a *analysis) namesToRead(inv *invocation, s stream) {
+	if !s.present {
+		return
+	}
+	e := &effect{a: a, sc: inv.sc}
+	for _, w := range a.inputWords(s) {
+		e.read(w)
+	}
+	a.alsoTouches(inv, e.reads, nil)
+}
+
+// patches notes the files that a patch on the standard input changes.
+func (a *analysis) patches(inv *invocation, args *arguments) {
+	e := &effect{a: a, sc: inv.sc}
+	strip, given := args.value("-p", "--strip")
+	for _, line := range strings.Split(inv.in.text, "\n") {
+		name, ok := strings.CutPrefix(line, "+++ ")
+		if !ok {
+			name, ok = strings.CutPrefix(line, "--- ")
+		}
+		if !ok || !a.spend(1) {
+			continue
+		}
+		name, _, _ = strings.Cut(name, "\t")
+		if !(given && strip.text == "0") && !args.has("-p0") && !strings.HasPrefix(name, "/") {
+			_, name, _ = strings.Cut(name, "/")
+		}
+		if dir, ok := args.value("-d", "--directory", "-C"); ok {
+			name = path.Join(dir.text, name)
+		}
+		e.write(word{text: strings.TrimSpace(name), known: inv.in.known})
+	}
+	a.alsoTouches(inv, nil, e.writes)
+}
+
+// alsoTouches adds files to those that the recorded call reads and writes.
+func (a *analysis) alsoTouches(inv *invocation, reads, writes []string) {
+	a.reads, a.writes = append(a.reads, reads...), append(a.writes, writes...)
+	if inv.made > 0 {
+		call := &a.calls[inv.made-1].Call
+		call.Reads, call.Writes = value.Sorted(append(call.Reads, reads...)), value.Sorted(append(call.Writes, writes...))
+	}
+}
