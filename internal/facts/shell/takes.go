@@ -55,8 +55,9 @@ func takesInput(p *programs.Program, args *arguments) bool {
 func (a *analysis) programTexts(p *programs.Program, inv *invocation, args *arguments) []stream {
 	var out []stream
 	for _, o := range args.options {
-		file := slices.Contains(p.Runs, o.name) && p.Grammar == "" || slices.Contains(p.Texts, o.name) && p.Options[o.name] == programs.FileRead
-		if slices.Contains(p.Texts, o.name) && !file {
+		text := slices.Contains(p.Texts, o.name)
+		file := slices.Contains(p.Runs, o.name) && p.Grammar == "" || text && p.Options[o.name] == programs.FileRead
+		if text && !file {
 			out = append(out, stream{present: true, text: o.value.text, known: true, Taint: o.value.Taint})
 		}
 		if file {
