@@ -148,11 +148,14 @@ func (w *walk) pass(f *function, name string, vs objects) {
 }
 
 func (w *walk) defineClass(s *statement) {
-	derived := false
+	derived, base := false, ""
 	for _, e := range s.exprs {
-		base := w.value(e)
-		w.escape(base)
-		for _, b := range base {
+		bases := w.value(e)
+		w.escape(bases)
+		for _, b := range bases {
+			if b.shape == isSymbol {
+				base = b.text
+			}
 			derived = derived || b.shape != isCallable && b.text != "object"
 		}
 	}
@@ -161,6 +164,7 @@ func (w *walk) defineClass(s *statement) {
 		f = &function{define: s, scope: w.newScope(s), class: true, members: map[string]*function{}}
 		w.functions[s] = f
 	}
+	f.base = base
 	w.set(s.text, objects{{shape: isCallable, function: f}})
 	sc := w.scope
 	w.scope = f.scope

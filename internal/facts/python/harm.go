@@ -83,8 +83,12 @@ func (w *walk) servesFiles(c *call) {
 		handler, _ = c.arg(0, "HandlerClass")
 	}
 	files := slices.ContainsFunc(handler, func(v object) bool {
-		return v.text == "http.server.SimpleHTTPRequestHandler" || v.text == "http.server.CGIHTTPRequestHandler" ||
-			v.shape == isInstance && v.text == "functools.partial"
+		name := v.text
+		if v.shape == isCallable {
+			name = v.function.base
+		}
+		return name == "http.server.SimpleHTTPRequestHandler" || name == "http.server.CGIHTTPRequestHandler" ||
+			v.shape == isInstance && name == "functools.partial"
 	})
 	bind := ""
 	for _, v := range c.first() {

@@ -109,6 +109,7 @@ func fileURL(text string) string {
 		_, rest, _ = strings.Cut(below, "/")
 		rest = "/" + rest
 	}
+	rest, _, _ = strings.Cut(rest, "?")
 	if plain, err := url.PathUnescape(rest); err == nil {
 		rest = plain
 	}

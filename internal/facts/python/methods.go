@@ -50,7 +50,7 @@ func (w *walk) knownMethod(b object, name string, c *call) (objects, bool) {
 		w.note(&w.notes.calls, c.name)
 		return w.do(d, c), true
 	}
-	if d, ok := behaviours()["*."+name]; ok {
+	if d, ok := behaviours()["*."+name]; ok && len(w.methods[name]) == 0 {
 		w.note(&w.notes.calls, name)
 		w.do(d, &call{name: name, args: c.args, keywords: c.keywords, open: c.open})
 	}

@@ -21,6 +21,8 @@ type function struct {
 	method  bool
 	class   bool
 	members map[string]*function
+	// base is what a class derives from, as far as it is imported.
+	base string
 	// escaped says that something unknown may call it.
 	escaped bool
 	returns objects

@@ -141,6 +141,10 @@ func (w *walk) giveBack(s *statement) {
 		return
 	}
 	w.learn(&w.function.returns, vs)
+	if w.function.method {
+		// Python itself calls a special method, and hands on what it gives.
+		w.escapeSpecial(w.function.define.text, vs)
+	}
 }
 
 func (w *walk) declareGlobal(s *statement) {
