@@ -9,14 +9,15 @@ import (
 // Background is what a platform works on beside its connection.
 type Background struct {
 	sync.WaitGroup
-	log   *slog.Logger
-	doing string
-	slots chan struct{}
+	log      *slog.Logger
+	panicked string
+	slots    chan struct{}
 }
 
-// NewBackground works on at most so many pieces at once; doing names them in the log.
-func NewBackground(most int, log *slog.Logger, doing string) *Background {
-	return &Background{log: log, doing: doing, slots: make(chan struct{}, most)}
+// NewBackground works on at most so many pieces at once; panicked is what
+// the log says of one that panics.
+func NewBackground(most int, log *slog.Logger, panicked string) *Background {
+	return &Background{log: log, panicked: panicked, slots: make(chan struct{}, most)}
 }
 
 // Spawn does a piece of work, once there is room for it.
@@ -37,15 +38,15 @@ func (b *Background) TrySpawn(do func()) {
 func (b *Background) work(do func()) {
 	b.Go(func() {
 		defer func() { <-b.slots }()
-		defer LogPanic(b.log, b.doing)
+		defer LogPanic(b.log, b.panicked)
 		do()
 	})
 }
 
 // LogPanic is deferred: it logs a panic, so that what one message causes cannot end the
 // process.
-func LogPanic(log *slog.Logger, doing string, about ...any) {
+func LogPanic(log *slog.Logger, panicked string, about ...any) {
 	if cause := recover(); cause != nil {
-		log.Error(doing+" panicked", append(about, "cause", cause, "stack", string(debug.Stack()))...)
+		log.Error(panicked, append(about, "cause", cause, "stack", string(debug.Stack()))...)
 	}
 }

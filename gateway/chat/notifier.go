@@ -201,7 +201,7 @@ func (n *Notifier) enqueue(id string) {
 
 // reconcile makes an approval's message show the approval's state, and tries until it does.
 func (n *Notifier) reconcile(ctx context.Context, id string) {
-	defer LogPanic(n.config.Log, "posting an approval", "service", n.config.Service, "approval", id)
+	defer LogPanic(n.config.Log, "posting an approval panicked", "service", n.config.Service, "approval", id)
 	again := func(err error) {
 		if busy := new(Busy); !errors.As(err, &busy) || busy.After > longBusy {
 			n.failed(&n.posting, err)

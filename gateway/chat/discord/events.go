@@ -29,7 +29,7 @@ type listener struct {
 }
 
 func newListener(d *Discord, in chat.Inbox) *listener {
-	return &listener{d: d, in: in, work: chat.NewBackground(maxInFlight, d.cfg.Log, handling), roles: map[string]bool{},
+	return &listener{d: d, in: in, work: chat.NewBackground(maxInFlight, d.cfg.Log, handlingPanicked), roles: map[string]bool{},
 		channels: newChannels(d)}
 }
 
@@ -37,13 +37,13 @@ func newListener(d *Discord, in chat.Inbox) *listener {
 // the person that it failed.
 const maxInFlight = 1000
 
-// handling names in the log what panicked.
-const handling = "handling what Discord told"
+// handlingPanicked names in the log what panicked.
+const handlingPanicked = "handling what Discord told panicked"
 
 // handle takes an event, in the connection's only goroutine. An event that cannot be read
 // changes nothing.
 func (l *listener) handle(ctx context.Context, event string, data json.RawMessage) {
-	defer chat.LogPanic(l.d.cfg.Log, handling)
+	defer chat.LogPanic(l.d.cfg.Log, handlingPanicked)
 	switch event {
 	case "READY":
 		l.onReady(ctx, data)
@@ -93,7 +93,7 @@ func (l *listener) onReady(ctx context.Context, data json.RawMessage) {
 	if !l.registering {
 		l.registering = true
 		l.work.Go(func() {
-			defer chat.LogPanic(l.d.cfg.Log, handling)
+			defer chat.LogPanic(l.d.cfg.Log, handlingPanicked)
 			l.d.register(ctx, r.App.ID)
 		})
 	}
@@ -172,7 +172,7 @@ func (l *listener) onMessage(ctx context.Context, m messageData) {
 	}
 	if l.channels.withPlace(m.ChannelID, tell) {
 		l.work.Go(func() {
-			defer chat.LogPanic(l.d.cfg.Log, handling)
+			defer chat.LogPanic(l.d.cfg.Log, handlingPanicked)
 			l.channels.ask(ctx, m.ChannelID)
 		})
 	}

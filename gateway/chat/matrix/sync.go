@@ -277,6 +277,6 @@ func membership(content json.RawMessage) string {
 
 // handleSafely handles an event, so that a panic in one does not hold up the others.
 func (r reader) handleSafely(ctx context.Context, room string, e event) error {
-	defer chat.LogPanic(r.cfg.Log, "telling an event of a room", "room", room, "event", e.ID)
+	defer chat.LogPanic(r.cfg.Log, "telling an event of a room panicked", "room", room, "event", e.ID)
 	return r.handle(ctx, room, e)
 }

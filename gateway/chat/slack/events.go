@@ -54,13 +54,13 @@ type receiver struct {
 // maxInFlight answers of people are worked on at once. replyTimeout is how long one reply
 // may take, which is tried once.
 const (
-	handling     = "handling what Slack delivered"
-	maxInFlight  = 256
-	replyTimeout = 10 * time.Second
+	handlingPanicked = "handling what Slack delivered panicked"
+	maxInFlight      = 256
+	replyTimeout     = 10 * time.Second
 )
 
 func (s *Slack) newReceiver(in chat.Inbox) *receiver {
-	return &receiver{Slack: s, in: in, inFlight: chat.NewBackground(maxInFlight, s.cfg.Log, handling)}
+	return &receiver{Slack: s, in: in, inFlight: chat.NewBackground(maxInFlight, s.cfg.Log, handlingPanicked)}
 }
 
 // eventCallback is an event of Slack's Events API.
@@ -108,7 +108,7 @@ type message struct {
 
 // onEvent hands on messages of people, and ignores all other events.
 func (r *receiver) onEvent(ctx context.Context, text []byte) {
-	defer chat.LogPanic(r.cfg.Log, handling)
+	defer chat.LogPanic(r.cfg.Log, handlingPanicked)
 	me := r.self.Load()
 	var d eventCallback
 	var m message
@@ -180,7 +180,7 @@ func commandOf(form url.Values) slashCommand {
 
 // onCommand hands on a command. It is not shown as a message, so its id is its trigger's.
 func (r *receiver) onCommand(ctx context.Context, c slashCommand) {
-	defer chat.LogPanic(r.cfg.Log, handling)
+	defer chat.LogPanic(r.cfg.Log, handlingPanicked)
 	me := r.self.Load()
 	if me == nil || c.User == "" || c.Chat == "" || c.Trigger == "" || !c.isOurs(*me) {
 		return

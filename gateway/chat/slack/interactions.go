@@ -45,7 +45,7 @@ type interaction struct {
 
 // onInteraction hands on an answer, or asks for its reason first.
 func (r *receiver) onInteraction(ctx context.Context, text []byte) {
-	defer chat.LogPanic(r.cfg.Log, handling)
+	defer chat.LogPanic(r.cfg.Log, handlingPanicked)
 	var i interaction
 	if json.Unmarshal(text, &i) != nil || i.User.ID == "" {
 		return

@@ -23,7 +23,7 @@ func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 }
 
 func (t *Telegram) newReceiver(in chat.Inbox) *receiver {
-	working := chat.NewBackground(maxAnswers, t.config.Log, "answering at Telegram")
+	working := chat.NewBackground(maxAnswers, t.config.Log, "answering at Telegram panicked")
 	return &receiver{updateHandler: updateHandler{t, in, working}, pauses: chat.NewBackoff(t.pause)}
 }
 
