@@ -67,6 +67,11 @@ type Keeper interface {
 	RemoveWorkspace(ctx context.Context, owner, workspace string) error
 }
 
+// Starter is a backend that knows where commands begin that name no folder: on a host,
+// where relative paths mean files that count. Start is absolute, and empty if it is not
+// known.
+type Starter interface{ Start() string }
+
 // Adopter is a backend whose running sandboxes outlive the sidecar. Adopt attaches
 // anew to the one of that id, which must have been made for an equal spec (of the
 // same Owner, Session and Workspace too) and run still; foreground commands of an

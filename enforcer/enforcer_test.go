@@ -430,6 +430,27 @@ func TestTheWorkingFolderIsKeptBetweenTheCommandsOfASession(t *testing.T) {
 	}
 }
 
+func TestTheFirstRequestOfASessionIsJudgedInTheFolderWhereItRuns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.shop.start = "/home/ana/project" })
+	b.Execute(t.Context(), request("cat ../notes"), nil)
+	b.Decide(t.Context(), request("cat ../notes"))
+	if at := b.shop.rooms()[0].cmds[0].Workdir; at != b.shop.start {
+		t.Errorf("it ran in %q, want %q", at, b.shop.start)
+	}
+	for _, i := range []int{1, len(b.judge.judged) - 1} {
+		if at := b.judge.judged[i].Args.Workdir; at != b.shop.start {
+			t.Errorf("judgement %d was in %q, want %q", i, at, b.shop.start)
+		}
+	}
+	named := request("cat ../notes")
+	named.Args.Workdir = "/tmp"
+	b.Execute(t.Context(), named, nil)
+	if at := b.judge.judged[len(b.judge.judged)-1].Args.Workdir; at != "/tmp" {
+		t.Errorf("a request that names /tmp was judged in %q", at)
+	}
+}
+
 func TestATimeoutIsTheShorterOfWhatIsAskedAndAllowed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

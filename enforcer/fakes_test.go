@@ -182,6 +182,8 @@ func (blind) SandboxReaped(string, string)                                      
 
 // shop makes sandboxes in memory.
 type shop struct {
+	// start is where commands begin that name no folder.
+	start string
 	mu    sync.Mutex
 	made  []*room
 	fault error
@@ -224,6 +226,7 @@ func (s *shop) commands() (n int) {
 }
 
 func (*shop) Isolated() bool              { return true }
+func (s *shop) Start() string             { return s.start }
 func (*shop) Ready(context.Context) error { return nil }
 
 func (s *shop) Open(_ context.Context, spec backends.Spec) (backends.Sandbox, error) {

@@ -153,6 +153,27 @@ func (e *Enforcer) settle(ctx context.Context, m *judged) {
 		m.Judgement = e.decide(ctx, m.located, nil)
 	}
 	m.atStart = at.InWorkspace
+	if at.Path == "" && req.Args.Workdir == "" && m.needsSandbox() {
+		e.settleAtStart(ctx, m, req)
+	}
+}
+
+// settleAtStart judges a session's first request anew, in the folder where the backend
+// that it was given starts it.
+func (e *Enforcer) settleAtStart(ctx context.Context, m *judged, req bailiff.Request) {
+	backend := m.Decision.Backend.Name
+	start := e.leases.StartFolder(backend)
+	if start == "" || m.Decision.Outcome == bailiff.Deny {
+		return
+	}
+	m.located.Args.Workdir = start
+	first := m.Judgement
+	m.Judgement = e.decide(ctx, m.located, nil)
+	if m.Decision.Outcome != bailiff.Deny && m.Decision.Backend.Name != backend {
+		m.located, m.Judgement = req, first // the folder leads elsewhere, where it means nothing
+		return
+	}
+	m.atStart = true
 }
 
 // decide judges a request whose files, if they are known, are these.

@@ -42,7 +42,14 @@ type Backend struct {
 	home string
 }
 
-var _ backends.Backend = (*Backend)(nil)
+var (
+	_ backends.Backend = (*Backend)(nil)
+	_ backends.Starter = (*Backend)(nil)
+	_ backends.Starter = (*Config)(nil)
+)
+
+// Start is the configured folder, or the home of the sidecar's user.
+func (b *Backend) Start() string { return b.cfg.Start() }
 
 // New checks the configuration.
 func New(cfg Config) (*Backend, error) {

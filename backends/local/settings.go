@@ -21,6 +21,18 @@ func (*Config) Isolated() bool { return false }
 // DefaultImage is none.
 func (*Config) DefaultImage() string { return "" }
 
+// Start is where commands begin.
+func (c *Config) Start() string {
+	if c.Workdir != "" {
+		return c.Workdir
+	}
+	home, err := homeFolder()
+	if err != nil {
+		return ""
+	}
+	return home
+}
+
 // Make makes the backend.
 func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c

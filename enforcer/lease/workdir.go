@@ -29,6 +29,15 @@ func (p *Pool) Workdir(caller, session string) Workdir {
 	return at
 }
 
+// StartFolder is where a backend begins commands that name no folder, empty if that is not
+// known.
+func (p *Pool) StartFolder(backend string) string {
+	if starter, ok := p.config.Backends[backend].(backends.Starter); ok && isFolder(starter.Start()) {
+		return starter.Start()
+	}
+	return ""
+}
+
 // workspace is where isolating backends show the files of a session.
 const workspace = "/workspace"
 

@@ -12,15 +12,24 @@ import (
 )
 
 // plan is a backend that is configured and not asked for anything.
-type plan struct{ isolated bool }
+type plan struct {
+	isolated bool
+	start    string
+}
 
 func planned(c config.Backends) map[string]backends.Backend {
 	all := map[string]backends.Backend{}
 	for name, section := range c {
-		all[name] = plan{section.Isolated()}
+		p := plan{isolated: section.Isolated()}
+		if s, ok := section.(backends.Starter); ok {
+			p.start = s.Start()
+		}
+		all[name] = p
 	}
 	return all
 }
+
+func (p plan) Start() string { return p.start }
 
 func (p plan) Isolated() bool            { return p.isolated }
 func (plan) Ready(context.Context) error { return nil }
