@@ -15,9 +15,9 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
-// Adopt attaches to a room that was made for an equal spec and stands still.
-func (s *shop) Adopt(_ context.Context, id string, spec backends.Spec) (backends.Sandbox, error) {
-	for _, r := range s.rooms() {
+// Adopt attaches to a sandbox that was made for an equal spec and stands still.
+func (s *fakeBackend) Adopt(_ context.Context, id string, spec backends.Spec) (backends.Sandbox, error) {
+	for _, r := range s.sandboxes() {
 		if r.id == id && alike(r.spec, spec) && r.spec.Session == spec.Session && r.stands() {
 			return r, nil
 		}
@@ -25,7 +25,7 @@ func (s *shop) Adopt(_ context.Context, id string, spec backends.Spec) (backends
 	return nil, errBoom
 }
 
-func (r *room) stands() bool {
+func (r *fakeSandbox) stands() bool {
 	select {
 	case <-r.done:
 		return false
@@ -47,7 +47,8 @@ func (b *bench) kill() {
 // and what runs still.
 func (b *bench) restarted(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
-	next := newBench(t, append([]func(*bench){func(n *bench) { n.judge, n.shop, n.let = b.judge, b.shop, b.let }}, changes...)...)
+	next := newBench(t, append([]func(*bench){func(n *bench) { n.judge, n.fakeBackend, n.let = b.judge, b.fakeBackend, b.let }},
+		changes...)...)
 	next.Adopt(t.Context())
 	return next
 }
@@ -55,7 +56,7 @@ func (b *bench) restarted(t *testing.T, changes ...func(*bench)) *bench {
 func TestASandboxOfAKilledSidecarIsGoneOnWith(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: "/workspace/deep"}, nil
 		}
 	})
@@ -67,11 +68,11 @@ func TestASandboxOfAKilledSidecarIsGoneOnWith(t *testing.T) {
 	if a := next.Execute(t.Context(), request("ls"), nil); a.SandboxID != first.SandboxID || a.Message != "" {
 		t.Errorf("answer is %+v", a)
 	}
-	room := b.shop.rooms()[0]
-	if at := room.cmds[1].Workdir; at != "/workspace/deep" {
+	sandbox := b.fakeBackend.sandboxes()[0]
+	if at := sandbox.cmds[1].Workdir; at != "/workspace/deep" {
 		t.Errorf("the session goes on in %q", at)
 	}
-	if n, err := next.EndSession(t.Context(), "hermes", "s1"); n.Sandboxes != 1 || err != nil || room.stands() {
+	if n, err := next.EndSession(t.Context(), "hermes", "s1"); n.Sandboxes != 1 || err != nil || sandbox.stands() {
 		t.Errorf("ending the session removed %+v, %v", n, err)
 	}
 }
@@ -83,7 +84,7 @@ func TestWhatIsNotGoneOnWithIsForgotten(t *testing.T) {
 		after  func(*bench)          // how the restarted sidecar differs
 		entry  func(*ledger.Sandbox) // what its record says
 	}{
-		"a sandbox that has ended":         {before: func(b *bench) { _ = b.shop.rooms()[0].Close(context.Background()) }},
+		"a sandbox that has ended":         {before: func(b *bench) { _ = b.fakeBackend.sandboxes()[0].Close(context.Background()) }},
 		"one whose backend is gone":        {entry: func(s *ledger.Sandbox) { s.Backend = "gone" }},
 		"another sidecar's":                {entry: func(s *ledger.Sandbox) { s.Spec.Owner = "other" }},
 		"one that has expired":             {entry: func(s *ledger.Sandbox) { s.Expires = time.Now() }},
@@ -132,10 +133,10 @@ func TestOfTwoSandboxesInOnePlaceTheNewerIsGoneOnWith(t *testing.T) {
 	b.Execute(t.Context(), request("true"), nil)
 	records, _ := b.let.All()
 	older := records[0]
-	older.ID, older.Since = "room-0", older.Since.Add(-time.Second)
+	older.ID, older.Since = "sandbox-0", older.Since.Add(-time.Second)
 	_ = b.let.Keep(older)
 	next := b.restarted(t)
-	if all := next.Sandboxes(); len(all) != 1 || all[0].ID != "room-1" {
+	if all := next.Sandboxes(); len(all) != 1 || all[0].ID != "sandbox-1" {
 		t.Errorf("the restarted sidecar has %+v", all)
 	}
 	if all, _ := b.let.All(); len(all) != 1 {
@@ -157,7 +158,7 @@ func TestTheLedgerKnowsWhatMayBeGoneOnWithAndNothingElse(t *testing.T) {
 	b.Execute(t.Context(), request("true"), nil)
 	b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" }))
 	b.Execute(t.Context(), request("true"), nil) // has a sandbox of its own, gone with it
-	if got := ids(); !slices.Equal(got, []string{"room-1"}) {
+	if got := ids(); !slices.Equal(got, []string{"sandbox-1"}) {
 		t.Errorf("the ledger knows %v", got)
 	}
 	b.judge.says(allow())
@@ -208,7 +209,7 @@ func TestTheClockOfASandboxThatIsGoneOnWithRuns(t *testing.T) {
 }
 
 // stuck never adopts anything.
-type stuck struct{ *shop }
+type stuck struct{ *fakeBackend }
 
 func (stuck) Adopt(ctx context.Context, _ string, _ backends.Spec) (backends.Sandbox, error) {
 	<-ctx.Done()
@@ -227,7 +228,7 @@ func TestAnEngineThatHangsHoldsUpNoStartForLong(t *testing.T) {
 			_ = b.let.Keep(record)
 		}
 		next := newBench(t, func(n *bench) { n.let = b.let })
-		next.config.Backends["docker"] = stuck{b.shop}
+		next.config.Backends["docker"] = stuck{b.fakeBackend}
 		start := time.Now()
 		next.Adopt(t.Context())
 		if took := time.Since(start); took > adoptsTimeout {

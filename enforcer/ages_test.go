@@ -21,7 +21,7 @@ func ages(idle, most int) func(*bench) {
 
 // untilStopped runs each command until it is stopped, except "work".
 func untilStopped(b *bench) {
-	b.shop.run = func(ctx context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+	b.fakeBackend.run = func(ctx context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
 		if slices.Contains(cmd.Argv, "work") {
 			return backends.Exit{}, nil
 		}
@@ -32,7 +32,7 @@ func untilStopped(b *bench) {
 
 // forAMinute runs each command for a minute.
 func forAMinute(b *bench) {
-	b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+	b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 		time.Sleep(time.Minute)
 		return backends.Exit{}, nil
 	}
@@ -74,8 +74,8 @@ func TestAtItsGreatestAgeASandboxGoesWhateverRunsInIt(t *testing.T) {
 					t.Errorf("it took %s, want %s", took, c.want)
 				}
 				wantGone(t, b, 0)
-				if room := b.shop.rooms()[0]; !room.spec.Expires.Equal(start.Add(c.want)) {
-					t.Errorf("its label says %s", room.spec.Expires)
+				if sandbox := b.fakeBackend.sandboxes()[0]; !sandbox.spec.Expires.Equal(start.Add(c.want)) {
+					t.Errorf("its label says %s", sandbox.spec.Expires)
 				}
 			})
 		})
@@ -110,7 +110,7 @@ func TestWhoWaitsInASandboxThatReachesItsAgeGetsAnother(t *testing.T) {
 		answered := make(chan bailiff.Answer)
 		go func() { answered <- b.Execute(context.Background(), alone, nil) }()
 		synctest.Wait()
-		if a := <-answered; a.Status != bailiff.Completed || a.SandboxID != "room-2" {
+		if a := <-answered; a.Status != bailiff.Completed || a.SandboxID != "sandbox-2" {
 			t.Errorf("answer is %+v", a)
 		}
 	})
@@ -127,7 +127,7 @@ func TestWhoseSandboxIsTakenAwayIsToldWhy(t *testing.T) {
 		take func(*bench)
 		says string
 	}{
-		"removed by an operator": {func(b *bench) { b.RemoveSandbox("room-1") }, "An operator removed the sandbox"},
+		"removed by an operator": {func(b *bench) { b.RemoveSandbox("sandbox-1") }, "An operator removed the sandbox"},
 		"with its session":       {func(b *bench) { _, _ = b.EndSession(context.Background(), "hermes", "s1") }, "The session was ended"},
 		"frozen":                 {func(b *bench) { _ = b.Halt(context.Background(), everybody) }, "An operator froze this session"},
 	} {
@@ -137,7 +137,7 @@ func TestWhoseSandboxIsTakenAwayIsToldWhy(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					b := newBench(t, untilStopped)
 					if run != nil {
-						b.shop.run = run
+						b.fakeBackend.run = run
 					}
 					answered := make(chan bailiff.Answer)
 					go func() { answered <- b.Execute(context.Background(), request("serve"), nil) }()
@@ -157,8 +157,8 @@ func TestWhoseSandboxIsTakenAwayIsToldWhy(t *testing.T) {
 func wantThere(t *testing.T, b *bench, n int) {
 	t.Helper()
 	synctest.Wait()
-	if rooms := b.shop.rooms(); len(rooms) != n+1 || isClosed(rooms[n].done) {
-		t.Errorf("of %d sandboxes, number %d is gone or not the last one", len(rooms), n+1)
+	if sandboxes := b.fakeBackend.sandboxes(); len(sandboxes) != n+1 || isClosed(sandboxes[n].done) {
+		t.Errorf("of %d sandboxes, number %d is gone or not the last one", len(sandboxes), n+1)
 	}
 }
 
@@ -166,7 +166,7 @@ func wantThere(t *testing.T, b *bench, n int) {
 func wantGone(t *testing.T, b *bench, n int) {
 	t.Helper()
 	synctest.Wait()
-	if !isClosed(b.shop.rooms()[n].done) {
+	if !isClosed(b.fakeBackend.sandboxes()[n].done) {
 		t.Errorf("sandbox number %d is still there", n+1)
 	}
 }

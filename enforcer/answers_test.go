@@ -17,7 +17,7 @@ func named(id string, req bailiff.Request) bailiff.Request {
 
 func TestARequestIDRunsAtMostOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.shop.run = prints("once") })
+	b := newBench(t, func(b *bench) { b.fakeBackend.run = prints("once") })
 	var all sync.WaitGroup
 	answers := make([]bailiff.Answer, 20)
 	for i := range answers {
@@ -29,14 +29,14 @@ func TestARequestIDRunsAtMostOnce(t *testing.T) {
 			t.Errorf("answer is %+v", a)
 		}
 	}
-	if n := len(b.shop.rooms()[0].cmds); n != 1 {
+	if n := len(b.fakeBackend.sandboxes()[0].cmds); n != 1 {
 		t.Errorf("the command ran %d times", n)
 	}
 }
 
 func TestARememberedAnswerIsTellingAsMuchAsTheFirst(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.shop.run = prints("once") })
+	b := newBench(t, func(b *bench) { b.fakeBackend.run = prints("once") })
 	for range 2 {
 		var told []byte
 		decisions := 0
@@ -74,8 +74,8 @@ func TestWhatARequestIDCovers(t *testing.T) {
 				t.Errorf("answer is %+v, want code %q", a, c.code)
 			}
 			runs := 0
-			for _, room := range b.shop.rooms() {
-				runs += len(room.cmds)
+			for _, sandbox := range b.fakeBackend.sandboxes() {
+				runs += len(sandbox.cmds)
 			}
 			if runs != c.runs {
 				t.Errorf("%d commands ran, want %d", runs, c.runs)
@@ -86,9 +86,9 @@ func TestWhatARequestIDCovers(t *testing.T) {
 
 func TestAnUnavailableAnswerIsNotRemembered(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.shop.fault = errBoom })
+	b := newBench(t, func(b *bench) { b.fakeBackend.fault = errBoom })
 	b.Execute(t.Context(), named("r1", request("date")), nil)
-	b.shop.fault = nil
+	b.fakeBackend.fault = nil
 	if a := b.Execute(t.Context(), named("r1", request("date")), nil); a.Status != bailiff.Completed {
 		t.Errorf("answer is %+v", a)
 	}
@@ -98,7 +98,7 @@ func TestASandboxThatBreaksUnderACommandLeavesTheOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	runs := 0
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			runs++
 			return backends.Exit{}, errBoom
 		}

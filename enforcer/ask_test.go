@@ -59,7 +59,7 @@ func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
 			if a.Status != c.status || a.ExitCode != c.exit || !strings.Contains(a.Message, c.says) {
 				t.Errorf("answer is %+v", a)
 			}
-			if ran := b.shop.commands(); ran != c.ran {
+			if ran := b.fakeBackend.commands(); ran != c.ran {
 				t.Errorf("%d commands ran, want %d", ran, c.ran)
 			}
 			if c.granted && (a.Approval == nil || a.Approval.By != "ana" || a.DecisionID == "") {
@@ -121,8 +121,8 @@ func TestWhatDriftedAfterTheQuestionIsVoid(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); b.human.answer = always(bailiff.ApprovalApproved) })
 			b.human.meanwhile = func() { c.meanwhile(b) }
 			a := b.Execute(t.Context(), patient("kill 7"), nil)
-			if a.Status != bailiff.Refused || !strings.Contains(a.Message, c.says) || b.shop.commands() != 0 {
-				t.Errorf("answer is %+v, %d commands ran", a, b.shop.commands())
+			if a.Status != bailiff.Refused || !strings.Contains(a.Message, c.says) || b.fakeBackend.commands() != 0 {
+				t.Errorf("answer is %+v, %d commands ran", a, b.fakeBackend.commands())
 			}
 			if len(b.human.voided) != 1 {
 				t.Errorf("voided %v, want the one approval", b.human.voided)
@@ -152,7 +152,7 @@ func TestACallerThatGoesAwayLeavesTheQuestionOpen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b.human.meanwhile = cancel
 	if a := b.Execute(ctx, patient("kill 7"), nil); a.Status != bailiff.ApprovalRequired || len(b.human.voided) != 0 ||
-		b.shop.commands() != 0 {
+		b.fakeBackend.commands() != 0 {
 		t.Errorf("answer is %+v", a)
 	}
 }
@@ -163,17 +163,17 @@ func TestAFileThatTheCommandRunsIsPartOfWhatIsApproved(t *testing.T) {
 		b := newBench(t, func(b *bench) {
 			b.judge.decision, b.judge.files = allow(ask), []string{"deploy.sh"}
 			b.human.answer = always(bailiff.ApprovalApproved)
-			b.shop.files = map[string]string{"deploy.sh": "01"}
+			b.fakeBackend.files = map[string]string{"deploy.sh": "01"}
 		})
 		return b
 	}
 	t.Run("unchanged, it runs alone", func(t *testing.T) {
 		b := start(t)
-		b.human.meanwhile = func() { b.shop.rooms()[0].left = 2 }
+		b.human.meanwhile = func() { b.fakeBackend.sandboxes()[0].left = 2 }
 		a := b.Execute(t.Context(), patient("sh deploy.sh"), nil)
-		room := b.shop.rooms()[0]
-		if a.Status != bailiff.Completed || room.killed != 2 {
-			t.Errorf("answer is %+v, killed %d processes that could have changed the file", a, room.killed)
+		sandbox := b.fakeBackend.sandboxes()[0]
+		if a.Status != bailiff.Completed || sandbox.killed != 2 {
+			t.Errorf("answer is %+v, killed %d processes that could have changed the file", a, sandbox.killed)
 		}
 		if len(b.judge.saw) != 1 || b.judge.saw[0].SHA256 != "01" || b.human.asked[0].Files[0].SHA256 != "01" {
 			t.Errorf("policies saw %v, humans %v", b.judge.saw, b.human.asked[0].Files)
@@ -181,9 +181,10 @@ func TestAFileThatTheCommandRunsIsPartOfWhatIsApproved(t *testing.T) {
 	})
 	t.Run("changed, it does not", func(t *testing.T) {
 		b := start(t)
-		b.human.meanwhile = func() { b.shop.write("deploy.sh", "02") }
+		b.human.meanwhile = func() { b.fakeBackend.write("deploy.sh", "02") }
 		a := b.Execute(t.Context(), patient("sh deploy.sh"), nil)
-		if a.Status != bailiff.Refused || !strings.Contains(a.Message, "a file that the command runs changed") || b.shop.commands() != 0 {
+		if a.Status != bailiff.Refused || !strings.Contains(a.Message, "a file that the command runs changed") ||
+			b.fakeBackend.commands() != 0 {
 			t.Errorf("answer is %+v", a)
 		}
 	})
@@ -203,7 +204,7 @@ func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			started := make(chan struct{})
 			b := newBench(t, func(b *bench) {
-				b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
+				b.fakeBackend.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
 					close(started)
 					<-ctx.Done()
 					return end.exit, end.err
@@ -219,11 +220,11 @@ func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
 				}
 			}
 			halt("another")
-			if isClosed(b.shop.rooms()[0].done) {
+			if isClosed(b.fakeBackend.sandboxes()[0].done) {
 				t.Error("another session's halt removed the sandbox")
 			}
 			halt("s1")
-			if !isClosed(b.shop.rooms()[0].done) {
+			if !isClosed(b.fakeBackend.sandboxes()[0].done) {
 				t.Error("the halt returned before the sandbox was gone")
 			}
 			if a := <-answers; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
@@ -246,7 +247,7 @@ func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.human.frozen = true })
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != bailiff.RuleFrozen || len(b.shop.rooms()) != 0 {
+	if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != bailiff.RuleFrozen || len(b.fakeBackend.sandboxes()) != 0 {
 		t.Errorf("answer is %+v", a)
 	}
 }
@@ -254,7 +255,7 @@ func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {
 func TestAnEndIsRecordedForWhateverWasLetRunEvenIfItCouldNot(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*bench){
-		"no backend":       func(b *bench) { b.shop.fault = errBoom },
+		"no backend":       func(b *bench) { b.fakeBackend.fault = errBoom },
 		"a variable gone":  func(b *bench) { b.judge.decision = allow(forward("GONE")) },
 		"an egress filter": func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }) },
 	} {
@@ -278,7 +279,7 @@ func TestAnApprovedRequestIsLoggedAsItWasSentWhereverTheSessionStands(t *testing
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.human.answer = always(bailiff.ApprovalApproved)
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: "/workspace/other"}, nil
 		}
 	})
@@ -302,7 +303,7 @@ func TestTheSameRequestFromTheFolderItWasAskedInIsTheSame(t *testing.T) {
 	ends := backends.Exit{Workdir: "/workspace", InWorkspace: true}
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(ask)
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) { return ends, nil }
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) { return ends, nil }
 	})
 	b.Execute(t.Context(), request("rm -r build"), nil)
 	first := b.human.asked[0].Digest()

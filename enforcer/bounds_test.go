@@ -70,7 +70,7 @@ func TestASandboxThatReplacesAnotherNeedsNoMoreRoom(t *testing.T) {
 	wantRun(t, b, request("true"))
 	b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.PIDs = 9 }))
 	wantRun(t, b, request("true"))
-	if n := len(b.shop.rooms()); n != 2 {
+	if n := len(b.fakeBackend.sandboxes()); n != 2 {
 		t.Errorf("%d sandboxes were made, want another one", n)
 	}
 }

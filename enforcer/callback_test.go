@@ -25,7 +25,7 @@ type called struct {
 // calling runs a script that makes one call.
 func (b *bench) calling(t *testing.T, tool, arguments string, news func(bailiff.Progress)) (c called) {
 	t.Helper()
-	b.shop.script = func(p *python) int {
+	b.fakeBackend.script = func(p *python) int {
 		c.value, c.fault = p.call(tool, arguments)
 		return 0
 	}
@@ -57,7 +57,7 @@ func TestACallIsARequestOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(tools("terminal"))
-		b.shop.run = func(_ context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(_ context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 			out([]byte("\xff" + cmd.Workdir))
 			return backends.Exit{Code: 3}, nil
 		}
@@ -76,7 +76,7 @@ func TestACallIsARequestOfItsOwn(t *testing.T) {
 	if len(kinds) != 4 || kinds[1] != api.DecisionEvent || kinds[2] != api.ExecutionEvent {
 		t.Errorf("recorded are %v, want the call's decision and end within the script's", kinds)
 	}
-	if n := len(b.shop.rooms()); n != 1 {
+	if n := len(b.fakeBackend.sandboxes()); n != 1 {
 		t.Errorf("%d sandboxes were opened", n)
 	}
 }
@@ -110,7 +110,7 @@ func TestACallIsJudged(t *testing.T) {
 			if !strings.Contains(got.value+got.fault, c.says) {
 				t.Errorf("the script got %s %s, want %s", got.value, got.fault, c.says)
 			}
-			if n := b.shop.commands(); n != 0 {
+			if n := b.fakeBackend.commands(); n != 0 {
 				t.Errorf("%d commands ran", n)
 			}
 		})
@@ -146,7 +146,7 @@ func TestACallThatHumansMustApproveWaitsForThem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(tools("terminal"))
-		b.shop.run = prints("pushed")
+		b.fakeBackend.run = prints("pushed")
 	})
 	b.config.Decider, b.human.answer = asker{b.judge, nil}, always(bailiff.ApprovalApproved)
 	news, heard := hear()
@@ -196,7 +196,7 @@ func TestWhereACallRuns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script, call func(*bailiff.Decision)
-		rooms        int
+		sandboxes    int
 		says         string
 	}{
 		"in the script's sandbox":         {func(*bailiff.Decision) {}, func(*bailiff.Decision) {}, 1, "completed"},
@@ -211,8 +211,9 @@ func TestWhereACallRuns(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal"), c.script) })
 			b.config.Decider = mover{b.judge, c.call}
 			got := b.calling(t, "terminal", `{"command": "ls"}`, nil)
-			if !strings.Contains(got.value, c.says) || len(b.shop.rooms()) != c.rooms {
-				t.Errorf("the script got %s %s in %d sandboxes, want %q in %d", got.value, got.fault, len(b.shop.rooms()), c.says, c.rooms)
+			if !strings.Contains(got.value, c.says) || len(b.fakeBackend.sandboxes()) != c.sandboxes {
+				t.Errorf("the script got %s %s in %d sandboxes, want %q in %d", got.value, got.fault, len(b.fakeBackend.sandboxes()),
+					c.says, c.sandboxes)
 			}
 		})
 	}
@@ -230,7 +231,7 @@ func TestACallNeverWaitsBehindWhoWaitsForItsScript(t *testing.T) {
 	b.env["T"] = "t-12345678"
 	running, goOn := make(chan struct{}), make(chan struct{})
 	var value string
-	b.shop.script = func(p *python) int {
+	b.fakeBackend.script = func(p *python) int {
 		close(running)
 		<-goOn
 		value, _ = p.call("terminal", `{"command": "ls"}`)
@@ -313,7 +314,7 @@ func TestAScriptCallsAToolOfTheAgentsOwn(t *testing.T) {
 	broken := func(bailiff.ToolCall) (string, bool) { return "no network", true }
 	b.judge.says(allow(tools("web_search"), func(d *bailiff.Decision) { d.Backend.Scope = "user" }))
 	req = code("call")
-	b.shop.script = func(p *python) int {
+	b.fakeBackend.script = func(p *python) int {
 		c.value, c.fault = p.call("web_search", `{}`)
 		return 0
 	}
@@ -327,7 +328,7 @@ func TestACallOfAnAgentsToolEndsWithItsScript(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("web_search")) })
 	must(t, b.RegisterTools("hermes", "s1", []string{"web_search"}))
 	var id string
-	b.shop.script = func(p *python) int {
+	b.fakeBackend.script = func(p *python) int {
 		p.says(`{"call": 1, "script": %d, "tool": "web_search", "arguments": {}}`, p.Script)
 		p.untilBroken()
 		return 130

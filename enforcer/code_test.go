@@ -22,9 +22,9 @@ func code(text string) bailiff.Request {
 	return req
 }
 
-// asScripts runs each command of a shop as a script prints its own text.
+// asScripts runs each command of a fake backend as a script prints its own text.
 func asScripts(b *bench) {
-	b.shop.script = func(p *python) int {
+	b.fakeBackend.script = func(p *python) int {
 		switch p.Code {
 		case "crash":
 			p.ends(backends.Exit{Code: 139})
@@ -48,24 +48,24 @@ func TestScriptsOfASessionShareAnInterpreter(t *testing.T) {
 	b := newBench(t, asScripts)
 	for range 2 {
 		a := b.Execute(t.Context(), code("x = 1"), nil)
-		if a.Status != bailiff.Completed || string(a.Output) != "x = 1" || a.Message != "" || a.SandboxID != "room-1" ||
+		if a.Status != bailiff.Completed || string(a.Output) != "x = 1" || a.Message != "" || a.SandboxID != "sandbox-1" ||
 			a.Backend != "docker" {
 			t.Errorf("answer is %+v", a)
 		}
 	}
-	wantInterpreters(t, b.shop.rooms()[0], true)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], true)
 	b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" })
 	for _, session := range []string{"s1", "s2", "s1"} {
 		req := code("x = 1")
 		req.Session.ID = session
 		b.Execute(t.Context(), req, nil)
 	}
-	wantInterpreters(t, b.shop.rooms()[1], true, true)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[1], true, true)
 }
 
-// wantInterpreters looks at which of a room's interpreters live, in the order of
+// wantInterpreters looks at which of a sandbox's interpreters live, in the order of
 // their start.
-func wantInterpreters(t *testing.T, r *room, live ...bool) {
+func wantInterpreters(t *testing.T, r *fakeSandbox, live ...bool) {
 	t.Helper()
 	var got []bool
 	for _, i := range r.interpreters() {
@@ -85,7 +85,7 @@ func TestAResetStartsAfresh(t *testing.T) {
 	if a := b.Execute(t.Context(), reset, nil); a.Status != bailiff.Completed || a.Message != "" {
 		t.Errorf("answer is %+v", a)
 	}
-	wantInterpreters(t, b.shop.rooms()[0], false, true)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], false, true)
 }
 
 func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
@@ -120,10 +120,10 @@ func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
 		}, "a request had to be alone", false},
 		"after 10 minutes": {func(*testing.T, *bench) { time.Sleep(10 * time.Minute); synctest.Wait() }, "no script for 10 minutes", false},
 		"between scripts": {func(_ *testing.T, b *bench) {
-			b.shop.rooms()[0].interpreters()[0].ends(backends.Exit{Code: 137})
+			b.fakeBackend.sandboxes()[0].interpreters()[0].ends(backends.Exit{Code: 137})
 		}, "ended between two scripts", false},
 		"with one who prints between them": {func(_ *testing.T, b *bench) {
-			b.shop.rooms()[0].interpreters()[0].prints("late")
+			b.fakeBackend.sandboxes()[0].interpreters()[0].prints("late")
 		}, "printed or went on after its end", false},
 		"with a script that prints after its end": {func(t *testing.T, b *bench) {
 			if a := b.Execute(t.Context(), code("go on"), nil); a.Status != bailiff.Completed ||
@@ -131,7 +131,7 @@ func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
 				t.Errorf("answer is %+v", a)
 			}
 		}, "", true},
-		"with its sandbox": {func(_ *testing.T, b *bench) { b.RemoveSandbox("room-1") }, "sandbox was removed", false},
+		"with its sandbox": {func(_ *testing.T, b *bench) { b.RemoveSandbox("sandbox-1") }, "sandbox was removed", false},
 		"by what the policies set now": {func(_ *testing.T, b *bench) { b.judge.says(constants) }, "the policies set other variables",
 			false},
 		"never, by its own end": {func(t *testing.T, b *bench) { _, _ = b.EndSession(t.Context(), "hermes", "s1") }, "", false},
@@ -176,7 +176,7 @@ func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
 	b.env["T"] = "t-12345678"
 	wantRun(t, b, code("x = 1"))
 	b.judge.says(allow(forward("T"), func(d *bailiff.Decision) { d.Tools = []string{"terminal"} }))
-	b.shop.script = func(p *python) int {
+	b.fakeBackend.script = func(p *python) int {
 		if p.cmd.Env["T"].Reveal() != "t-12345678" || !p.Last || !p.cmd.Reap {
 			t.Errorf("it runs as %+v", p.spoken)
 		}
@@ -191,7 +191,7 @@ func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
 	if a := b.Execute(t.Context(), req, nil); a.ExitCode != 3 || string(a.Output) != "token [T redacted]" || a.Message != "" {
 		t.Errorf("answer is %+v", a)
 	}
-	wantInterpreters(t, b.shop.rooms()[0], false, false)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], false, false)
 }
 
 func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, asScripts, func(b *bench) { b.human.answer = always(bailiff.ApprovalApproved) })
 			if !c.isolated {
-				b.config.Backends["docker"] = bare{b.shop}
+				b.config.Backends["docker"] = bare{b.fakeBackend}
 			}
 			wantRun(t, b, code("x = 1"))
 			b.judge.says(c.decision)
@@ -224,13 +224,13 @@ func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.
 			if a := execute(); a.Status != bailiff.Completed || string(a.Output) != "x" || !strings.Contains(a.Message, c.says) {
 				t.Errorf("answer is %+v", a)
 			}
-			wantInterpreters(t, b.shop.rooms()[0], c.isolated, false)
+			wantInterpreters(t, b.fakeBackend.sandboxes()[0], c.isolated, false)
 		})
 	}
 }
 
-// bare is a shop whose sandboxes keep nothing from the host.
-type bare struct{ *shop }
+// bare is a fake backend whose sandboxes keep nothing from the host.
+type bare struct{ *fakeBackend }
 
 func (bare) Isolated() bool { return false }
 
@@ -241,16 +241,16 @@ func TestEachUserOfASessionHasAnInterpreter(t *testing.T) {
 		t.Helper()
 		req := code("x")
 		req.Session.Platform, req.Session.UserID = platform, user
-		if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.SandboxID != "room-1" || a.Message != "" {
+		if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.SandboxID != "sandbox-1" || a.Message != "" {
 			t.Errorf("answer is %+v", a)
 		}
 	}
 	for _, user := range []string{"ana", "bob", "ana"} {
 		as("telegram", user)
 	}
-	wantInterpreters(t, b.shop.rooms()[0], true, true)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], true, true)
 	as("discord", "ana")
-	wantInterpreters(t, b.shop.rooms()[0], true, true, true)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], true, true, true)
 }
 
 func TestTheEndOfASessionEndsTheInterpretersOfAllItsUsers(t *testing.T) {
@@ -266,8 +266,8 @@ func TestTheEndOfASessionEndsTheInterpretersOfAllItsUsers(t *testing.T) {
 	if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range b.shop.rooms() {
-		wantInterpreters(t, room, false, true)
+	for _, sandbox := range b.fakeBackend.sandboxes() {
+		wantInterpreters(t, sandbox, false, true)
 	}
 }
 
@@ -277,7 +277,7 @@ func TestAScriptOfARequestsOwnSandboxLeavesNoInterpreter(t *testing.T) {
 	if a := b.Execute(t.Context(), code("x"), nil); a.Status != bailiff.Completed || a.Message != "" {
 		t.Errorf("answer is %+v", a)
 	}
-	wantInterpreters(t, b.shop.rooms()[0], false)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], false)
 }
 
 func TestWhereThereIsLittleRoomNoInterpreterStays(t *testing.T) {
@@ -286,7 +286,7 @@ func TestWhereThereIsLittleRoomNoInterpreterStays(t *testing.T) {
 	if a := b.Execute(t.Context(), code("x"), nil); a.Status != bailiff.Completed || !strings.Contains(a.Message, "so few processes") {
 		t.Errorf("answer is %+v", a)
 	}
-	wantInterpreters(t, b.shop.rooms()[0], false)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], false)
 }
 
 func TestScriptsOfASessionRunOneAfterAnother(t *testing.T) {
@@ -294,7 +294,7 @@ func TestScriptsOfASessionRunOneAfterAnother(t *testing.T) {
 	var inside, most int
 	var mu sync.Mutex
 	b := newBench(t, func(b *bench) {
-		b.shop.script = func(*python) int {
+		b.fakeBackend.script = func(*python) int {
 			mu.Lock()
 			inside++
 			most = max(most, inside)
@@ -311,7 +311,7 @@ func TestScriptsOfASessionRunOneAfterAnother(t *testing.T) {
 	if most != 1 {
 		t.Errorf("%d scripts ran at once", most)
 	}
-	wantInterpreters(t, b.shop.rooms()[0], true)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], true)
 }
 
 func TestASharedSandboxHoldsFewIdleInterpreters(t *testing.T) {
@@ -325,24 +325,24 @@ func TestASharedSandboxHoldsFewIdleInterpreters(t *testing.T) {
 	for i := range maxKernels + 2 {
 		wantRun(t, b, of(i))
 	}
-	wantInterpreters(t, b.shop.rooms()[0], false, false, true, true, true, true)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], false, false, true, true, true, true)
 	if a := b.Execute(t.Context(), of(0), nil); !strings.Contains(a.Message, "others in the sandbox needed its room") {
 		t.Errorf("answer is %+v", a)
 	}
 	if _, err := b.EndSession(t.Context(), "hermes", "s0"); err != nil {
 		t.Fatal(err)
 	}
-	wantInterpreters(t, b.shop.rooms()[0], false, false, false, true, true, true, false)
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], false, false, false, true, true, true, false)
 }
 
 func TestAScriptStartsWhereTheSessionStands(t *testing.T) {
 	t.Parallel()
 	var at []string
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: "/workspace/called"}, nil
 		}
-		b.shop.script = func(p *python) int {
+		b.fakeBackend.script = func(p *python) int {
 			at = append(at, p.Dir)
 			switch p.Code {
 			case "move":
@@ -367,7 +367,7 @@ func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
 	b := newBench(t, asScripts)
 	answered := make(chan bailiff.Answer)
 	go func() { answered <- b.Execute(context.Background(), code("sleep"), nil) }()
-	await10s(t, "the script runs", func() bool { return b.shop.scripts.Load() == 1 })
+	await10s(t, "the script runs", func() bool { return b.fakeBackend.scripts.Load() == 1 })
 	must(t, b.Halt(t.Context(), func(bailiff.Session) bool { return true }))
 	if a := <-answered; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
 		t.Errorf("answer is %+v", a)
@@ -377,7 +377,7 @@ func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
 func TestAFolderThatAScriptMakesUpIsNotKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
-		b.shop.script = func(p *python) int {
+		b.fakeBackend.script = func(p *python) int {
 			if p.Dir != "" {
 				t.Errorf("a script started in %.40q", p.Dir)
 			}

@@ -28,10 +28,10 @@ func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
 
 func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.shop.run = prints("hello\n") })
+	b := newBench(t, func(b *bench) { b.fakeBackend.run = prints("hello\n") })
 	var news []bailiff.Progress
 	a := b.Execute(t.Context(), request("echo hello"), func(p bailiff.Progress) { news = append(news, p) })
-	if a.Status != bailiff.Completed || string(a.Output) != "hello\n" || a.SandboxID != "room-1" || a.DecisionID == "" {
+	if a.Status != bailiff.Completed || string(a.Output) != "hello\n" || a.SandboxID != "sandbox-1" || a.DecisionID == "" {
 		t.Errorf("answer is %+v", a)
 	}
 	if len(news) != 2 || news[0].Decision == nil || string(news[1].Output) != "hello\n" {
@@ -63,7 +63,7 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 			if a.Status != c.status || a.Code != c.code || a.Message == "" || a.ExitCode == 0 {
 				t.Errorf("answer is %+v, want status %s code %q", a, c.status, c.code)
 			}
-			if len(b.shop.rooms()) != 0 {
+			if len(b.fakeBackend.sandboxes()) != 0 {
 				t.Error("a sandbox was opened")
 			}
 			if kinds := b.tape.kinds(); len(kinds) == 0 || kinds[0] != api.DecisionEvent {
@@ -82,7 +82,8 @@ func TestWhatIsKeptOutIsNeitherJudgedNorRun(t *testing.T) {
 	b := newBench(t)
 	b.config.Throttle = failingThrottle{}
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRateLimited || len(b.shop.rooms()) != 0 || len(b.tape.events) != 0 {
+	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRateLimited || len(b.fakeBackend.sandboxes()) != 0 ||
+		len(b.tape.events) != 0 {
 		t.Errorf("answer is %+v with %d events", a, len(b.tape.events))
 	}
 }
@@ -91,8 +92,8 @@ func TestNothingRunsWhenItsDecisionCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.tape.broken = errBoom })
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRecord || len(b.shop.rooms()) != 0 {
-		t.Errorf("answer is %+v with %d sandboxes", a, len(b.shop.rooms()))
+	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRecord || len(b.fakeBackend.sandboxes()) != 0 {
+		t.Errorf("answer is %+v with %d sandboxes", a, len(b.fakeBackend.sandboxes()))
 	}
 }
 
@@ -158,7 +159,7 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 
 func TestABackendThatFailsIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.shop.fault = fmt.Errorf("%w: the daemon is down", backends.ErrUnavailable) })
+	b := newBench(t, func(b *bench) { b.fakeBackend.fault = fmt.Errorf("%w: the daemon is down", backends.ErrUnavailable) })
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "the daemon is down") || a.Backend != "docker" {
 		t.Errorf("answer is %+v", a)
@@ -198,7 +199,7 @@ func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
 				}
 				return
 			}
-			if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != c.rule || len(b.shop.rooms()) != 0 {
+			if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != c.rule || len(b.fakeBackend.sandboxes()) != 0 {
 				t.Errorf("answer is %+v, want a denial by %s", a, c.rule)
 			}
 		})
@@ -218,7 +219,7 @@ func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
 	req := request("git push")
 	req.Env = []string{"PATH", "LD_PRELOAD", "PYTHONPATH", "BAILIFF_TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "NPM_TOKEN"}
 	a := b.Execute(t.Context(), req, nil)
-	cmd := b.shop.rooms()[0].cmds[0]
+	cmd := b.fakeBackend.sandboxes()[0].cmds[0]
 	if len(cmd.Env) != 1 || cmd.Env["GITHUB_TOKEN"].Reveal() != "ghp-12345678" {
 		t.Errorf("the command got %v, want GITHUB_TOKEN alone", cmd.Env)
 	}
@@ -242,7 +243,7 @@ func TestWhatTheBackendsHaveTheirCredentialsFromNeverEnters(t *testing.T) {
 	req := request("deploy")
 	req.Env = []string{"CLOUD_KEY", "cloud_key", "MY_KEY"}
 	a := b.Execute(t.Context(), req, nil)
-	if env := b.shop.rooms()[0].cmds[0].Env; len(env) != 1 || env["MY_KEY"].Reveal() != "m-12345678" {
+	if env := b.fakeBackend.sandboxes()[0].cmds[0].Env; len(env) != 1 || env["MY_KEY"].Reveal() != "m-12345678" {
 		t.Errorf("the command got %v, want MY_KEY alone", env)
 	}
 	if want := []bailiff.Withheld{{Name: "CLOUD_KEY", Rule: ruleVariable},
@@ -260,7 +261,7 @@ func TestForwardedValuesAreRedactedFromTheOutput(t *testing.T) {
 	b := newBench(t, func(b *bench) {
 		b.env = environ{"GITHUB_TOKEN": "ghp-12345678"}
 		b.judge.decision = allow(forward("GITHUB_TOKEN"))
-		b.shop.run = func(_ context.Context, _ backends.Command, out func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(_ context.Context, _ backends.Command, out func([]byte)) (backends.Exit, error) {
 			out([]byte("token ghp-12"))
 			out([]byte("345678 end"))
 			return backends.Exit{}, nil
@@ -279,11 +280,11 @@ func TestARequestWithVariablesIsAloneInItsSandbox(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.env = environ{"GITHUB_TOKEN": "ghp-12345678"} })
 	b.Execute(t.Context(), request("sleep 99 &"), nil)
-	room := b.shop.rooms()[0]
-	room.left = 2
+	sandbox := b.fakeBackend.sandboxes()[0]
+	sandbox.left = 2
 
 	b.judge.decision = allow(forward("GITHUB_TOKEN"))
-	b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+	b.fakeBackend.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
 		if !cmd.Reap {
 			t.Error("what the command leaves behind would keep its variables")
 		}
@@ -296,8 +297,9 @@ func TestARequestWithVariablesIsAloneInItsSandbox(t *testing.T) {
 		all.Go(func() { b.Execute(t.Context(), req, nil) })
 	}
 	all.Wait()
-	if room.killed != 2 || room.most != 1 || len(b.shop.rooms()) != 1 {
-		t.Errorf("killed %d of 2 leftovers, %d commands at once, %d sandboxes", room.killed, room.most, len(b.shop.rooms()))
+	if sandbox.killed != 2 || sandbox.most != 1 || len(b.fakeBackend.sandboxes()) != 1 {
+		t.Errorf("killed %d of 2 leftovers, %d commands at once, %d sandboxes", sandbox.killed, sandbox.most,
+			len(b.fakeBackend.sandboxes()))
 	}
 }
 
@@ -333,7 +335,7 @@ func TestWhoSharesASandbox(t *testing.T) {
 			b.Execute(t.Context(), request("true"), nil)
 			b.judge.decision = c.second
 			b.Execute(t.Context(), c.other, nil)
-			if shared := len(b.shop.rooms()) == 1; shared != c.shared {
+			if shared := len(b.fakeBackend.sandboxes()) == 1; shared != c.shared {
 				t.Errorf("shared is %v, want %v", shared, c.shared)
 			}
 		})
@@ -348,7 +350,7 @@ func TestConcurrentFirstRequestsOpenOneSandbox(t *testing.T) {
 		all.Go(func() { b.Execute(t.Context(), request("true"), nil) })
 	}
 	all.Wait()
-	if n := len(b.shop.rooms()); n != 1 {
+	if n := len(b.fakeBackend.sandboxes()); n != 1 {
 		t.Errorf("%d sandboxes were opened", n)
 	}
 }
@@ -363,7 +365,7 @@ func TestASandboxGoes(t *testing.T) {
 		"when it was idle":            {allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds = 0 }), func(*bench) {}},
 		"when its session ends":       {allow(), func(b *bench) { _, _ = b.EndSession(context.Background(), "hermes", "s1") }},
 		"when the sidecar stops":      {allow(), func(b *bench) { b.Close(context.Background()) }},
-		"when an operator removes it": {allow(), func(b *bench) { b.RemoveSandbox("room-1") }},
+		"when an operator removes it": {allow(), func(b *bench) { b.RemoveSandbox("sandbox-1") }},
 		"when an operator reaps":      {allow(), func(b *bench) { _, _ = b.Reap(context.Background()) }},
 		"when its spec has changed": {allow(), func(b *bench) {
 			b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.PIDs = 9 })
@@ -373,10 +375,10 @@ func TestASandboxGoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = c.decision })
 			b.Execute(t.Context(), request("true"), nil)
-			room := b.shop.rooms()[0]
+			sandbox := b.fakeBackend.sandboxes()[0]
 			c.then(b)
 			select {
-			case <-room.done:
+			case <-sandbox.done:
 			case <-time.After(10 * time.Second):
 				t.Error("it is still there")
 			}
@@ -388,8 +390,8 @@ func TestADeadSandboxIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
-	_ = b.shop.rooms()[0].Close(t.Context())
-	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed || a.SandboxID != "room-2" {
+	_ = b.fakeBackend.sandboxes()[0].Close(t.Context())
+	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed || a.SandboxID != "sandbox-2" {
 		t.Errorf("answer is %+v", a)
 	}
 }
@@ -398,12 +400,12 @@ func TestAWorkingFolderThatIsNoneIsNotKept(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"src", "/a/../b", "/a/", "/a\x00b", "/a\xff", "/" + strings.Repeat("x", 5000)} {
 		b := newBench(t)
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: path}, nil
 		}
 		b.Execute(t.Context(), request("cd"), nil)
 		b.Execute(t.Context(), request("ls"), nil)
-		if at := b.shop.rooms()[0].cmds[1].Workdir; at != "" {
+		if at := b.fakeBackend.sandboxes()[0].cmds[1].Workdir; at != "" {
 			t.Errorf("the session goes on in %q", at[:min(len(at), 40)])
 		}
 	}
@@ -412,7 +414,7 @@ func TestAWorkingFolderThatIsNoneIsNotKept(t *testing.T) {
 func TestTheWorkingFolderIsKeptBetweenTheCommandsOfASession(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: "/workspace/src"}, nil
 		}
 	})
@@ -421,26 +423,26 @@ func TestTheWorkingFolderIsKeptBetweenTheCommandsOfASession(t *testing.T) {
 	elsewhere := request("ls")
 	elsewhere.Session.ID = "s2"
 	b.Execute(t.Context(), elsewhere, nil)
-	rooms := b.shop.rooms()
-	if got := rooms[0].cmds[1].Workdir; got != "/workspace/src" {
+	sandboxes := b.fakeBackend.sandboxes()
+	if got := sandboxes[0].cmds[1].Workdir; got != "/workspace/src" {
 		t.Errorf("the second command ran in %q", got)
 	}
-	if got := rooms[1].cmds[0].Workdir; got != "" {
+	if got := sandboxes[1].cmds[0].Workdir; got != "" {
 		t.Errorf("another session's command ran in %q", got)
 	}
 }
 
 func TestTheFirstRequestOfASessionIsJudgedInTheFolderWhereItRuns(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.shop.start = "/home/ana/project" })
+	b := newBench(t, func(b *bench) { b.fakeBackend.start = "/home/ana/project" })
 	b.Execute(t.Context(), request("cat ../notes"), nil)
 	b.Decide(t.Context(), request("cat ../notes"))
-	if at := b.shop.rooms()[0].cmds[0].Workdir; at != b.shop.start {
-		t.Errorf("it ran in %q, want %q", at, b.shop.start)
+	if at := b.fakeBackend.sandboxes()[0].cmds[0].Workdir; at != b.fakeBackend.start {
+		t.Errorf("it ran in %q, want %q", at, b.fakeBackend.start)
 	}
 	for _, i := range []int{1, len(b.judge.judged) - 1} {
-		if at := b.judge.judged[i].Args.Workdir; at != b.shop.start {
-			t.Errorf("judgement %d was in %q, want %q", i, at, b.shop.start)
+		if at := b.judge.judged[i].Args.Workdir; at != b.fakeBackend.start {
+			t.Errorf("judgement %d was in %q, want %q", i, at, b.fakeBackend.start)
 		}
 	}
 	named := request("cat ../notes")
@@ -467,7 +469,7 @@ func TestClosingInterruptsWhatStillRuns(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
 			close(started)
 			<-ctx.Done()
 			return backends.Exit{Interrupted: true}, nil
@@ -523,7 +525,7 @@ func TestARunningRequestOfAReplacedSandboxIsStillSeen(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}), make(chan struct{})
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
 			if strings.Contains(strings.Join(cmd.Argv, " "), "long") {
 				close(inside)
 				<-leave
@@ -539,7 +541,7 @@ func TestARunningRequestOfAReplacedSandboxIsStillSeen(t *testing.T) {
 	if n := len(b.Sandboxes()); n != 2 {
 		t.Errorf("%d sandboxes are listed, want the old one and the new one", n)
 	}
-	if !spares(t, b, "room-1") {
+	if !spares(t, b, "sandbox-1") {
 		t.Error("a sweep would kill the running command")
 	}
 	close(leave)
@@ -548,9 +550,9 @@ func TestARunningRequestOfAReplacedSandboxIsStillSeen(t *testing.T) {
 	}
 }
 
-// keeper is a shop whose workspaces outlive its sandboxes.
+// keeper is a fake backend whose workspaces outlive its sandboxes.
 type keeper struct {
-	*shop
+	*fakeBackend
 	removing chan string   // told of each removal
 	allow    chan struct{} // lets one removal end
 	found    []string      // what a sweep finds
@@ -567,10 +569,10 @@ func (k *keeper) RemoveWorkspace(_ context.Context, _, workspace string) error {
 func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
+	k := &keeper{b.fakeBackend, make(chan string), make(chan struct{}), nil}
 	b.config.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
-	if !b.RemoveSandbox("room-1") {
+	if !b.RemoveSandbox("sandbox-1") {
 		t.Fatal("there is no sandbox")
 	}
 	workspace := <-k.removing
@@ -581,10 +583,10 @@ func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
 		t.Errorf("a request ran on a workspace that is being deleted: %+v", a)
 	case k.allow <- struct{}{}:
 	}
-	if a := <-answered; a.Status != bailiff.Completed || a.SandboxID != "room-2" {
+	if a := <-answered; a.Status != bailiff.Completed || a.SandboxID != "sandbox-2" {
 		t.Errorf("answer is %+v", a)
 	}
-	if got := b.shop.rooms()[1].spec.Workspace; got != workspace {
+	if got := b.fakeBackend.sandboxes()[1].spec.Workspace; got != workspace {
 		t.Errorf("the new sandbox works on %s, want %s", got, workspace)
 	}
 	go func() { <-k.removing; k.allow <- struct{}{} }()
@@ -593,7 +595,7 @@ func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
 
 // registry resolves images, as an engine does.
 type registry struct {
-	*shop
+	*fakeBackend
 	asked int
 	means string // what its images are now
 	fault error
@@ -607,27 +609,27 @@ func (r *registry) Resolve(_ context.Context, image string) (string, error) {
 func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	r := &registry{shop: b.shop}
+	r := &registry{fakeBackend: b.fakeBackend}
 	b.config.Backends["docker"] = r
 	b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Image = "debian" })
 	for range 2 {
 		b.Execute(t.Context(), request("true"), nil)
 	}
 	written, ok := b.tape.events[0].Result.(bailiff.Decision)
-	if !ok || written.Backend.Image != "debian@sha256:1" || b.shop.rooms()[0].spec.Image != "debian@sha256:1" {
+	if !ok || written.Backend.Image != "debian@sha256:1" || b.fakeBackend.sandboxes()[0].spec.Image != "debian@sha256:1" {
 		t.Errorf("written is %+v", b.tape.events[0].Result)
 	}
-	if r.asked != 1 || len(b.shop.rooms()) != 1 {
-		t.Errorf("resolved %d times into %d sandboxes, want once", r.asked, len(b.shop.rooms()))
+	if r.asked != 1 || len(b.fakeBackend.sandboxes()) != 1 {
+		t.Errorf("resolved %d times into %d sandboxes, want once", r.asked, len(b.fakeBackend.sandboxes()))
 	}
 }
 
 func TestAnImageThatCannotBeHadIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.config.Backends["docker"] = &registry{shop: b.shop, fault: errBoom}
+	b.config.Backends["docker"] = &registry{fakeBackend: b.fakeBackend, fault: errBoom}
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Status != bailiff.Unavailable || len(b.shop.rooms()) != 0 || b.tape.kinds()[0] != api.DecisionEvent {
+	if a.Status != bailiff.Unavailable || len(b.fakeBackend.sandboxes()) != 0 || b.tape.kinds()[0] != api.DecisionEvent {
 		t.Errorf("answer is %+v", a)
 	}
 }
@@ -636,7 +638,7 @@ func TestASealedRequestIsJudgedAndRunWithoutTheSessionsFolder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.env = environ{"T": "t-12345678"}
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: "/workspace/src"}, nil
 		}
 	})
@@ -648,11 +650,11 @@ func TestASealedRequestIsJudgedAndRunWithoutTheSessionsFolder(t *testing.T) {
 	b.Execute(t.Context(), sealed, nil)
 	b.judge.decision = plain
 	b.Execute(t.Context(), request("ls"), nil)
-	rooms := b.shop.rooms()
-	if got := rooms[1].cmds[0].Workdir; got != "" {
+	sandboxes := b.fakeBackend.sandboxes()
+	if got := sandboxes[1].cmds[0].Workdir; got != "" {
 		t.Errorf("the sealed request ran in %q", got)
 	}
-	if got := rooms[0].cmds[1].Workdir; got != "/workspace/src" {
+	if got := sandboxes[0].cmds[1].Workdir; got != "/workspace/src" {
 		t.Errorf("the session forgot its folder: %q", got)
 	}
 }

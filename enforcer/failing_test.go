@@ -19,14 +19,14 @@ func TestTheFirstAnswerFromASandboxThatReplacesAFailedOneSaysSo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
-	_ = b.shop.rooms()[0].Close(t.Context())
+	_ = b.fakeBackend.sandboxes()[0].Close(t.Context())
 	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed || !strings.Contains(a.Message, "was replaced") {
 		t.Errorf("answer is %+v", a)
 	}
 	if a := b.Execute(t.Context(), request("true"), nil); a.Message != "" {
 		t.Errorf("the next answer says %q", a.Message)
 	}
-	b.RemoveSandbox("room-2")
+	b.RemoveSandbox("sandbox-2")
 	if a := b.Execute(t.Context(), request("true"), nil); a.Message != "" {
 		t.Errorf("after an operator removed the sandbox the answer says %q", a.Message)
 	}
@@ -60,7 +60,7 @@ func TestTheAnswerTellsHowACommandEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) {
 				b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.MemoryMB = 64 })
-				b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) { return c.exit, c.err }
+				b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) { return c.exit, c.err }
 			})
 			a := b.Execute(t.Context(), request("true"), nil)
 			if a.Status != c.status || a.Code != c.code || a.ExitCode != c.exits || !strings.Contains(a.Message, c.says) ||
@@ -74,7 +74,7 @@ func TestTheAnswerTellsHowACommandEnded(t *testing.T) {
 func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
 			if cmd.Workdir == "/workspace/gone" {
 				return backends.Exit{}, fmt.Errorf("%w: %w: no such folder", backends.ErrNotStarted, backends.ErrUnfit)
 			}
@@ -94,10 +94,10 @@ func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
 func TestASweepTakesTheWorkspacesThatNobodyHas(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
+	k := &keeper{b.fakeBackend, make(chan string), make(chan struct{}), nil}
 	b.config.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
-	k.found = []string{"left", b.shop.rooms()[0].spec.Workspace}
+	k.found = []string{"left", b.fakeBackend.sandboxes()[0].spec.Workspace}
 	swept := make(chan error)
 	go func() {
 		_, err := b.Sweep(context.Background())
@@ -119,9 +119,9 @@ func TestAWorkspaceIsNotUsedWhileItIsSwept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
-	workspace := b.shop.rooms()[0].spec.Workspace
-	b.RemoveSandbox("room-1")
-	k := &keeper{b.shop, make(chan string), make(chan struct{}), []string{workspace}}
+	workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
+	b.RemoveSandbox("sandbox-1")
+	k := &keeper{b.fakeBackend, make(chan string), make(chan struct{}), []string{workspace}}
 	if _, err := b.Reap(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -146,10 +146,10 @@ func TestAWorkspaceIsNotUsedWhileItIsSwept(t *testing.T) {
 func TestAReapReturnsAfterRemovalsThatHadBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
+		k := &keeper{b.fakeBackend, make(chan string), make(chan struct{}), nil}
 		b.config.Backends["docker"] = k
 		b.Execute(t.Context(), request("true"), nil)
-		b.RemoveSandbox("room-1")
+		b.RemoveSandbox("sandbox-1")
 		<-k.removing
 		reaped := make(chan error, 1)
 		go func() {
@@ -170,7 +170,7 @@ func TestAReapReturnsAfterRemovalsThatHadBegun(t *testing.T) {
 
 // engine is one that can be away; sandboxes then stay behind.
 type engine struct {
-	*shop
+	*fakeBackend
 	away bool
 	left []string
 }
@@ -178,7 +178,7 @@ type engine struct {
 var errAway = errors.New("the engine is away")
 
 func (e *engine) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
-	made, err := e.shop.Open(ctx, spec)
+	made, err := e.fakeBackend.Open(ctx, spec)
 	return &stubborn{made, e}, err
 }
 
@@ -208,7 +208,7 @@ func (e *engine) Sweep(_ context.Context, _ string, keep func(string) bool) (int
 func TestWhatAnEngineThatWasAwayKeepsIsSweptWhenItIsBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	e := &engine{shop: b.shop}
+	e := &engine{fakeBackend: b.fakeBackend}
 	b.config.Backends["docker"] = e
 	b.Execute(t.Context(), request("true"), nil)
 	e.away = true
@@ -239,15 +239,16 @@ func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
 func TestAHaltedSessionFindsItsFilesAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
+	k := &keeper{b.fakeBackend, make(chan string), make(chan struct{}), nil}
 	b.config.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
 	must(t, b.Halt(t.Context(), func(bailiff.Session) bool { return true }))
-	k.found = []string{b.shop.rooms()[0].spec.Workspace}
+	k.found = []string{b.fakeBackend.sandboxes()[0].spec.Workspace}
 	if _, err := b.Sweep(t.Context()); err != nil { // which would wait to be allowed to remove it
 		t.Fatal(err)
 	}
-	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed || b.shop.rooms()[1].spec.Workspace != k.found[0] {
+	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed ||
+		b.fakeBackend.sandboxes()[1].spec.Workspace != k.found[0] {
 		t.Errorf("answer is %+v in another workspace", a)
 	}
 	go func() { <-k.removing; k.allow <- struct{}{} }()
@@ -260,7 +261,7 @@ func TestWhoIsAloneIsAloneOnTheFilesToo(t *testing.T) {
 	t.Parallel()
 	running, end := make(chan struct{}), make(chan struct{})
 	b := newBench(t, func(b *bench) {
-		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
 			if slices.Contains(cmd.Argv, "watch") {
 				close(running)
 				<-end
@@ -288,7 +289,7 @@ func TestWhoIsAloneIsAloneOnTheFilesToo(t *testing.T) {
 	if a := <-answered; a.Status != bailiff.Completed {
 		t.Errorf("the second was answered %+v", a)
 	}
-	if !isClosed(b.shop.rooms()[0].done) {
+	if !isClosed(b.fakeBackend.sandboxes()[0].done) {
 		t.Error("the first sandbox still stood on the files")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// talk is an interpreter of a room, which does what a test has its scripts do.
+// talk is an interpreter of a sandbox, which does what a test has its scripts do.
 type talk struct {
 	cmd     backends.Command
 	hear    backends.Listener
@@ -39,14 +39,14 @@ type spoken struct {
 	Fault  string          `json:"fault"`
 }
 
-func (r *room) Converse(_ context.Context, cmd backends.Command, hear backends.Listener) (backends.Dialogue, error) {
+func (r *fakeSandbox) Converse(_ context.Context, cmd backends.Command, hear backends.Listener) (backends.Dialogue, error) {
 	t := &talk{cmd: cmd, hear: hear, scripts: make(chan spoken), answers: make(chan spoken, 10), breaks: make(chan struct{}, 1),
 		done: make(chan struct{})}
 	r.mu.Lock()
 	r.talks = append(r.talks, t)
 	r.mu.Unlock()
-	if r.shop.talks != nil {
-		if err := r.shop.talks(t); err != nil {
+	if r.fakeBackend.talks != nil {
+		if err := r.fakeBackend.talks(t); err != nil {
 			return nil, err
 		}
 	}
@@ -54,13 +54,13 @@ func (r *room) Converse(_ context.Context, cmd backends.Command, hear backends.L
 	return t, nil
 }
 
-func (r *room) interpreters() []*talk {
+func (r *fakeSandbox) interpreters() []*talk {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.talks)
 }
 
-func (t *talk) serve(r *room) {
+func (t *talk) serve(r *fakeSandbox) {
 	t.says(`{"ready": "/workspace"}`)
 	for {
 		select {
@@ -73,10 +73,10 @@ func (t *talk) serve(r *room) {
 			if p.at == "" {
 				p.at = "/workspace"
 			}
-			r.shop.scripts.Add(1)
+			r.fakeBackend.scripts.Add(1)
 			code := 0
-			if r.shop.script != nil {
-				code = r.shop.script(p)
+			if r.fakeBackend.script != nil {
+				code = r.fakeBackend.script(p)
 			}
 			at, _ := json.Marshal(p.at)
 			t.says(`{"end": %d, "code": %d, "dir": %s}`, s.Script, code, at)

@@ -45,9 +45,9 @@ func (s *entriesInMemory[T]) All() ([]T, error) {
 	return slices.Collect(maps.Values(s.all)), s.fault
 }
 
-// cupboard is a shop that keeps workspaces until they are removed.
-type cupboard struct {
-	*shop
+// workspaceKeeper is a fake backend that keeps workspaces until they are removed.
+type keepingBackend struct {
+	*fakeBackend
 	mu    sync.Mutex
 	holds map[string]bool
 	// meanwhile happens while a workspace is removed.
@@ -55,25 +55,27 @@ type cupboard struct {
 	done      []string // what was done with workspaces
 }
 
-func newCupboard(s *shop) *cupboard { return &cupboard{shop: s, holds: map[string]bool{}} }
+func newKeepingBackend(s *fakeBackend) *keepingBackend {
+	return &keepingBackend{fakeBackend: s, holds: map[string]bool{}}
+}
 
-func (c *cupboard) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+func (c *keepingBackend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if spec.Workspace != "" {
 		c.holds[spec.Workspace] = true
 		c.done = append(c.done, "open")
 	}
-	return c.shop.Open(ctx, spec)
+	return c.fakeBackend.Open(ctx, spec)
 }
 
-func (c *cupboard) Workspaces(context.Context, string) ([]string, error) {
+func (c *keepingBackend) Workspaces(context.Context, string) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(maps.Keys(c.holds)), nil
 }
 
-func (c *cupboard) RemoveWorkspace(_ context.Context, _, workspace string) error {
+func (c *keepingBackend) RemoveWorkspace(_ context.Context, _, workspace string) error {
 	if c.meanwhile != nil {
 		c.meanwhile()
 	}
@@ -86,7 +88,7 @@ func (c *cupboard) RemoveWorkspace(_ context.Context, _, workspace string) error
 
 // wantAfterSweep wants these workspaces and no others to be there once a sweep has
 // been.
-func (c *cupboard) wantAfterSweep(t *testing.T, b *bench, want ...string) {
+func (c *keepingBackend) wantAfterSweep(t *testing.T, b *bench, want ...string) {
 	t.Helper()
 	if _, err := b.Sweep(t.Context()); err != nil {
 		t.Error(err)

@@ -10,13 +10,13 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-func (r *room) Start(_ context.Context, cmd backends.Command, tag string) (backends.Process, error) {
-	if r.shop.full {
+func (r *fakeSandbox) Start(_ context.Context, cmd backends.Command, tag string) (backends.Process, error) {
+	if r.fakeBackend.full {
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotStarted, backends.ErrFull)
 	}
-	j := &job{tag: tag, cmd: cmd, room: r, done: make(chan struct{}), input: make(chan []byte, 100)}
-	if r.shop.starting != nil {
-		r.shop.starting()
+	j := &job{tag: tag, cmd: cmd, fakeSandbox: r, done: make(chan struct{}), input: make(chan []byte, 100)}
+	if r.fakeBackend.starting != nil {
+		r.fakeBackend.starting()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -24,26 +24,26 @@ func (r *room) Start(_ context.Context, cmd backends.Command, tag string) (backe
 	return j, nil
 }
 
-func (r *room) Processes(context.Context) (all []backends.Process, err error) {
+func (r *fakeSandbox) Processes(context.Context) (all []backends.Process, err error) {
 	for _, j := range r.living() {
 		all = append(all, j)
 	}
 	return all, nil
 }
 
-func (r *room) living() []*job {
+func (r *fakeSandbox) living() []*job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.jobs)
 }
 
-// job is a background command of a room, which does what a test has it do.
+// job is a background command of a sandbox, which does what a test has it do.
 type job struct {
-	tag   string
-	cmd   backends.Command
-	room  *room
-	done  chan struct{}
-	input chan []byte
+	tag         string
+	cmd         backends.Command
+	fakeSandbox *fakeSandbox
+	done        chan struct{}
+	input       chan []byte
 
 	mu     sync.Mutex
 	log    []byte
@@ -103,9 +103,9 @@ func (j *job) Kill(context.Context) error {
 }
 
 func (j *job) Forget(context.Context) error {
-	j.room.mu.Lock()
-	defer j.room.mu.Unlock()
-	j.room.jobs = slices.DeleteFunc(j.room.jobs, func(other *job) bool { return other == j })
+	j.fakeSandbox.mu.Lock()
+	defer j.fakeSandbox.mu.Unlock()
+	j.fakeSandbox.jobs = slices.DeleteFunc(j.fakeSandbox.jobs, func(other *job) bool { return other == j })
 	return nil
 }
 

@@ -180,12 +180,12 @@ func (blind) SweepFailed(string)                                                
 func (blind) BreakGlassUsed()                                                               {}
 func (blind) SandboxReaped(string, string)                                                  {}
 
-// shop makes sandboxes in memory.
-type shop struct {
+// fakeBackend makes sandboxes in memory.
+type fakeBackend struct {
 	// start is where commands begin that name no folder.
 	start string
 	mu    sync.Mutex
-	made  []*room
+	made  []*fakeSandbox
 	fault error
 	// run is what a command does in any of its sandboxes.
 	run func(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error)
@@ -203,21 +203,21 @@ type shop struct {
 	starting func()
 }
 
-func (s *shop) read(path string) string {
+func (s *fakeBackend) read(path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.files[path]
 }
 
-func (s *shop) write(path, digest string) {
+func (s *fakeBackend) write(path, digest string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files[path] = digest
 }
 
 // commands counts those that were started in any sandbox.
-func (s *shop) commands() (n int) {
-	for _, r := range s.rooms() {
+func (s *fakeBackend) commands() (n int) {
+	for _, r := range s.sandboxes() {
 		r.mu.Lock()
 		n += len(r.cmds)
 		r.mu.Unlock()
@@ -225,71 +225,71 @@ func (s *shop) commands() (n int) {
 	return n
 }
 
-func (*shop) Isolated() bool              { return true }
-func (s *shop) Start() string             { return s.start }
-func (*shop) Ready(context.Context) error { return nil }
+func (*fakeBackend) Isolated() bool              { return true }
+func (s *fakeBackend) Start() string             { return s.start }
+func (*fakeBackend) Ready(context.Context) error { return nil }
 
-func (s *shop) Open(_ context.Context, spec backends.Spec) (backends.Sandbox, error) {
+func (s *fakeBackend) Open(_ context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fault != nil {
 		return nil, s.fault
 	}
-	r := &room{shop: s, spec: spec, id: fmt.Sprintf("room-%d", len(s.made)+1), done: make(chan struct{})}
+	r := &fakeSandbox{fakeBackend: s, spec: spec, id: fmt.Sprintf("sandbox-%d", len(s.made)+1), done: make(chan struct{})}
 	s.made = append(s.made, r)
 	return r, nil
 }
 
-func (s *shop) rooms() []*room {
+func (s *fakeBackend) sandboxes() []*fakeSandbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*room(nil), s.made...)
+	return append([]*fakeSandbox(nil), s.made...)
 }
 
-type room struct {
-	shop   *shop
-	spec   backends.Spec
-	id     string
-	done   chan struct{}
-	once   sync.Once
-	mu     sync.Mutex
-	left   int
-	dies   bool // as soon as it is looked at
-	killed int
-	cmds   []backends.Command
-	jobs   []*job
-	talks  []*talk
-	inside int
-	most   int // commands at once
+type fakeSandbox struct {
+	fakeBackend *fakeBackend
+	spec        backends.Spec
+	id          string
+	done        chan struct{}
+	once        sync.Once
+	mu          sync.Mutex
+	left        int
+	dies        bool // as soon as it is looked at
+	killed      int
+	cmds        []backends.Command
+	jobs        []*job
+	talks       []*talk
+	inside      int
+	most        int // commands at once
 }
 
-func (r *room) ID() string            { return r.id }
-func (r *room) Done() <-chan struct{} { return r.done }
+func (r *fakeSandbox) ID() string            { return r.id }
+func (r *fakeSandbox) Done() <-chan struct{} { return r.done }
 
-func (r *room) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
+func (r *fakeSandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 	r.mu.Lock()
 	r.cmds = append(r.cmds, cmd)
 	r.inside++
 	r.most = max(r.most, r.inside)
 	r.mu.Unlock()
 	defer func() { r.mu.Lock(); r.inside--; r.mu.Unlock() }()
-	if r.shop.run == nil {
+	if r.fakeBackend.run == nil {
 		return backends.Exit{}, nil
 	}
-	return r.shop.run(ctx, cmd, out)
+	return r.fakeBackend.run(ctx, cmd, out)
 }
 
-func (r *room) Digest(_ context.Context, _ string, paths []string) ([]bailiff.File, error) {
+func (r *fakeSandbox) Digest(_ context.Context, _ string, paths []string) ([]bailiff.File, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	files := make([]bailiff.File, len(paths))
 	for i, path := range paths {
-		files[i] = bailiff.File{Path: path, SHA256: r.shop.read(path)}
+		files[i] = bailiff.File{Path: path, SHA256: r.fakeBackend.read(path)}
 	}
 	return files, nil
 }
 
-func (r *room) Alive(context.Context) (int, error) {
+func (r *fakeSandbox) Alive(context.Context) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dies {
@@ -299,16 +299,16 @@ func (r *room) Alive(context.Context) (int, error) {
 	return r.left, nil
 }
 
-func (r *room) Kill(context.Context) error {
+func (r *fakeSandbox) Kill(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.killed, r.left = r.left, 0
 	return nil
 }
 
-func (r *room) Close(context.Context) error {
-	if r.shop.closing != nil {
-		r.shop.closing()
+func (r *fakeSandbox) Close(context.Context) error {
+	if r.fakeBackend.closing != nil {
+		r.fakeBackend.closing()
 	}
 	r.once.Do(func() { close(r.done) })
 	for _, j := range r.living() {
@@ -323,16 +323,16 @@ func (r *room) Close(context.Context) error {
 // bench is an enforcer with everything around it.
 type bench struct {
 	*Enforcer
-	judge *judge
-	tape  *tape
-	shop  *shop
-	env   environ
-	human *humans
-	let   *entriesInMemory[ledger.Sandbox]
-	kept  *entriesInMemory[ledger.Workspace]
-	shown lease.BackendObserver
-	made  lease.Observer
-	log   *slog.Logger
+	judge       *judge
+	tape        *tape
+	fakeBackend *fakeBackend
+	env         environ
+	human       *humans
+	let         *entriesInMemory[ledger.Sandbox]
+	kept        *entriesInMemory[ledger.Workspace]
+	shown       lease.BackendObserver
+	made        lease.Observer
+	log         *slog.Logger
 }
 
 // The figures of the packages that hold sandboxes and processes.
@@ -369,7 +369,7 @@ func kept(of any, path ...string) int {
 
 // sweeper hands on which sandboxes a sweep spares.
 type sweeper struct {
-	*shop
+	*fakeBackend
 	holds func(id string) bool
 }
 
@@ -381,7 +381,7 @@ func (s *sweeper) Sweep(_ context.Context, _ string, holds func(id string) bool)
 // spares says whether a sweep would spare a sandbox.
 func spares(t *testing.T, b *bench, id string) bool {
 	t.Helper()
-	before, s := b.config.Backends["podman"], &sweeper{shop: b.shop}
+	before, s := b.config.Backends["podman"], &sweeper{fakeBackend: b.fakeBackend}
 	b.config.Backends["podman"] = s
 	defer func() { b.config.Backends["podman"] = before }()
 	if _, err := b.Sweep(t.Context()); err != nil {
@@ -398,7 +398,7 @@ func alike(a, b backends.Spec) bool {
 
 func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
-	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{},
+	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, fakeBackend: &fakeBackend{}, env: environ{},
 		human: &humans{grants: map[string]bool{}},
 		let:   &entriesInMemory[ledger.Sandbox]{all: map[string]ledger.Sandbox{}},
 		kept:  &entriesInMemory[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
@@ -408,7 +408,8 @@ func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	var err error
 	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made,
 		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
-		Backends: map[string]backends.Backend{"docker": b.shop, "bubblewrap": b.shop, "podman": b.shop, "local": b.shop}})
+		Backends: map[string]backends.Backend{"docker": b.fakeBackend, "bubblewrap": b.fakeBackend, "podman": b.fakeBackend,
+			"local": b.fakeBackend}})
 	must(t, err)
 	t.Cleanup(func() { b.Close(context.Background()) })
 	b.Probe(t.Context())

@@ -13,7 +13,7 @@ import (
 
 // puller takes until it is let go to say what an image is, and a step before.
 type puller struct {
-	*shop
+	*fakeBackend
 	asked, gone int
 	known       chan struct{}
 }
@@ -34,7 +34,7 @@ func TestWhoeverWantsAnImageAtOnceSharesOneLookForIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		p := &puller{shop: b.shop, known: make(chan struct{})}
+		p := &puller{fakeBackend: b.fakeBackend, known: make(chan struct{})}
 		b.config.Backends["docker"] = p
 		answers, told := make(chan bailiff.Answer, 3), make(chan string, 3)
 		run := func(ctx context.Context, session string) {
@@ -70,7 +70,7 @@ func TestALookForAnImageThatNobodyWaitsForEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		p := &puller{shop: b.shop, known: make(chan struct{})}
+		p := &puller{fakeBackend: b.fakeBackend, known: make(chan struct{})}
 		b.config.Backends["docker"] = p
 		for n := 1; n <= 2; n++ {
 			ctx, stop := context.WithTimeout(t.Context(), time.Second)
@@ -94,12 +94,12 @@ func TestWhatACostlyBackendSaysOfAnImageIsBelievedForAsLongAsItSays(t *testing.T
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		r := &registry{shop: b.shop}
+		r := &registry{fakeBackend: b.fakeBackend}
 		b.config.Backends["docker"] = costly{r}
 		wantRun(t, b, request("true"))
-		b.shop.fault = errors.New("boom") // which has others asked anew
+		b.fakeBackend.fault = errors.New("boom") // which has others asked anew
 		b.Execute(t.Context(), of("s2"), nil)
-		b.shop.fault = nil
+		b.fakeBackend.fault = nil
 		time.Sleep(59 * time.Minute)
 		wantRun(t, b, of("s3"))
 		if r.asked != 1 {

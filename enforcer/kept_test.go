@@ -21,57 +21,57 @@ const day = 24 * time.Hour
 func persistent(d *bailiff.Decision) { d.Backend.Persistent = true }
 
 // library is a bench whose sandboxes have files that persist.
-func library(t *testing.T, changes ...func(*bench)) (*bench, *cupboard) {
+func library(t *testing.T, changes ...func(*bench)) (*bench, *keepingBackend) {
 	t.Helper()
 	b := newBench(t, append([]func(*bench){func(b *bench) { b.judge.decision = allow(persistent) }}, changes...)...)
-	k := newCupboard(b.shop)
+	k := newKeepingBackend(b.fakeBackend)
 	b.config.Backends["docker"] = k
 	return b, k
 }
 
 // restarted is the sidecar that comes after another, on the same state and engine.
-func restarted(t *testing.T, of *bench, k *cupboard) *bench {
+func restarted(t *testing.T, of *bench, k *keepingBackend) *bench {
 	t.Helper()
 	b := newBench(t, func(b *bench) { b.kept, b.judge = of.kept, of.judge })
-	k.shop = b.shop
+	k.fakeBackend = b.fakeBackend
 	b.config.Backends["docker"] = k
 	return b
 }
 
 func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
 	t.Parallel()
-	for name, goes := range map[string]func(*testing.T, *bench, *cupboard) *bench{
-		"idle":    func(_ *testing.T, b *bench, _ *cupboard) *bench { time.Sleep(2 * time.Hour); return b },
-		"too old": func(_ *testing.T, b *bench, _ *cupboard) *bench { time.Sleep(2 * day); return b },
-		"removed by an operator": func(_ *testing.T, b *bench, _ *cupboard) *bench {
-			b.RemoveSandbox("room-1")
+	for name, goes := range map[string]func(*testing.T, *bench, *keepingBackend) *bench{
+		"idle":    func(_ *testing.T, b *bench, _ *keepingBackend) *bench { time.Sleep(2 * time.Hour); return b },
+		"too old": func(_ *testing.T, b *bench, _ *keepingBackend) *bench { time.Sleep(2 * day); return b },
+		"removed by an operator": func(_ *testing.T, b *bench, _ *keepingBackend) *bench {
+			b.RemoveSandbox("sandbox-1")
 			return b
 		},
-		"reaped": func(t *testing.T, b *bench, _ *cupboard) *bench { _, _ = b.Reap(t.Context()); return b },
-		"failed": func(t *testing.T, b *bench, _ *cupboard) *bench {
-			_ = b.shop.rooms()[0].Close(t.Context())
+		"reaped": func(t *testing.T, b *bench, _ *keepingBackend) *bench { _, _ = b.Reap(t.Context()); return b },
+		"failed": func(t *testing.T, b *bench, _ *keepingBackend) *bench {
+			_ = b.fakeBackend.sandboxes()[0].Close(t.Context())
 			return b
 		},
-		"replaced by another": func(t *testing.T, b *bench, _ *cupboard) *bench {
+		"replaced by another": func(t *testing.T, b *bench, _ *keepingBackend) *bench {
 			b.judge.says(allow(persistent, specs["pids"]))
 			wantRun(t, b, request("true"))
-			b.RemoveSandbox("room-2")
+			b.RemoveSandbox("sandbox-2")
 			return b
 		},
-		"not allowed any more": func(t *testing.T, b *bench, _ *cupboard) *bench {
+		"not allowed any more": func(t *testing.T, b *bench, _ *keepingBackend) *bench {
 			b.judge.says(bailiff.Denied("house", "No."))
 			b.Rejudge(t.Context())
 			time.Sleep(2 * day)
 			b.judge.says(allow(persistent))
 			return b
 		},
-		"frozen": func(t *testing.T, b *bench, _ *cupboard) *bench {
+		"frozen": func(t *testing.T, b *bench, _ *keepingBackend) *bench {
 			_ = b.Halt(t.Context(), func(bailiff.Session) bool { return true })
 			time.Sleep(2 * day)
 			return b
 		},
 		"with its sidecar": func(t *testing.T, b *bench,
-			k *cupboard) *bench {
+			k *keepingBackend) *bench {
 			b.Close(t.Context())
 			return restarted(t, b, k)
 		},
@@ -81,14 +81,14 @@ func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, k := library(t)
 				wantRun(t, b, request("true"))
-				workspace := b.shop.rooms()[0].spec.Workspace
+				workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
 				b = goes(t, b, k)
 				synctest.Wait()
 				k.wantAfterSweep(t, b, workspace)
-				before := len(b.shop.rooms())
+				before := len(b.fakeBackend.sandboxes())
 				wantRun(t, b, request("true"))
-				if rooms := b.shop.rooms(); len(rooms) != before+1 || rooms[before].spec.Workspace != workspace {
-					t.Errorf("the next of %d sandboxes works on other files", len(rooms))
+				if sandboxes := b.fakeBackend.sandboxes(); len(sandboxes) != before+1 || sandboxes[before].spec.Workspace != workspace {
+					t.Errorf("the next of %d sandboxes works on other files", len(sandboxes))
 				}
 			})
 		})
@@ -97,8 +97,8 @@ func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
 
 func TestTheEndOfASessionRemovesItsPersistentFilesAndNobodyElses(t *testing.T) {
 	t.Parallel()
-	end := func(caller, session string) func(*testing.T, *bench, *cupboard) *bench {
-		return func(t *testing.T, b *bench, _ *cupboard) *bench {
+	end := func(caller, session string) func(*testing.T, *bench, *keepingBackend) *bench {
+		return func(t *testing.T, b *bench, _ *keepingBackend) *bench {
 			if _, err := b.EndSession(t.Context(), caller, session); err != nil {
 				t.Error(err)
 			}
@@ -108,26 +108,26 @@ func TestTheEndOfASessionRemovesItsPersistentFilesAndNobodyElses(t *testing.T) {
 	user := func(d *bailiff.Decision) { d.Backend.Scope = "user" }
 	for name, c := range map[string]struct {
 		decision bailiff.Decision
-		then     func(*testing.T, *bench, *cupboard) *bench
+		then     func(*testing.T, *bench, *keepingBackend) *bench
 		stay     bool
 	}{
 		"while its sandbox is there": {allow(persistent), end("hermes", "s1"), false},
-		"long after its sandbox went": {allow(persistent), func(t *testing.T, b *bench, k *cupboard) *bench {
+		"long after its sandbox went": {allow(persistent), func(t *testing.T, b *bench, k *keepingBackend) *bench {
 			time.Sleep(2 * day)
 			return end("hermes", "s1")(t, b, k)
 		}, false},
-		"after a restart": {allow(persistent), func(t *testing.T, b *bench, k *cupboard) *bench {
+		"after a restart": {allow(persistent), func(t *testing.T, b *bench, k *keepingBackend) *bench {
 			b.Close(t.Context())
 			return end("hermes", "s1")(t, restarted(t, b, k), k)
 		}, false},
 		"of another session":            {allow(persistent), end("hermes", "s2"), true},
 		"of another listener's session": {allow(persistent), end("codex", "s1"), true},
 		"of one of the user's":          {allow(persistent, user), end("hermes", "s1"), true},
-		"of one of the user's, later on": {allow(persistent, user), func(t *testing.T, b *bench, k *cupboard) *bench {
+		"of one of the user's, later on": {allow(persistent, user), func(t *testing.T, b *bench, k *keepingBackend) *bench {
 			time.Sleep(2 * day)
 			return end("hermes", "s1")(t, b, k)
 		}, true},
-		"that an operator froze": {allow(persistent), func(t *testing.T, b *bench, k *cupboard) *bench {
+		"that an operator froze": {allow(persistent), func(t *testing.T, b *bench, k *keepingBackend) *bench {
 			_ = b.Halt(t.Context(), func(bailiff.Session) bool { return true })
 			return end("hermes", "s1")(t, b, k)
 		}, true},
@@ -136,7 +136,7 @@ func TestTheEndOfASessionRemovesItsPersistentFilesAndNobodyElses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, k := library(t, func(b *bench) { b.judge.decision = c.decision })
 				wantRun(t, b, request("true"))
-				workspace := b.shop.rooms()[0].spec.Workspace
+				workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
 				b = c.then(t, b, k)
 				got, _ := k.Workspaces(t.Context(), "")
 				if stayed := len(got) == 1; stayed != c.stay {
@@ -155,7 +155,7 @@ func TestPersistentFilesGoAfterThirtyDaysWithoutUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, k := library(t)
 		wantRun(t, b, request("true"))
-		workspace := b.shop.rooms()[0].spec.Workspace
+		workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
 		for range 3 {
 			time.Sleep(29 * day)
 			k.wantAfterSweep(t, b, workspace)
@@ -219,8 +219,8 @@ func TestNothingRunsOnFilesThatAreToPersistAndCannotBeRemembered(t *testing.T) {
 	b, _ := library(t)
 	b.kept.fault = errBoom
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "remembering that its files stay") || b.shop.commands() != 0 {
-		t.Errorf("answer is %+v after %d commands", a, b.shop.commands())
+	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "remembering that its files stay") || b.fakeBackend.commands() != 0 {
+		t.Errorf("answer is %+v after %d commands", a, b.fakeBackend.commands())
 	}
 }
 
@@ -239,7 +239,7 @@ func TestFilesOfWhichNobodyKnowsWhenTheyWereUsedStayForThirtyDays(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(b *bench) { b.kept.all["docker-x"] = ledger.Workspace{Backend: "docker", Name: "x"} })
-		k := newCupboard(b.shop)
+		k := newKeepingBackend(b.fakeBackend)
 		k.holds["x"] = true
 		b.config.Backends["docker"] = k
 		time.Sleep(29 * day)
@@ -257,7 +257,7 @@ func TestASessionThatGoesOnWhileItsFilesAreRemovedIsRememberedAnew(t *testing.T)
 			synctest.Test(t, func(t *testing.T) {
 				b, k := library(t)
 				wantRun(t, b, request("true"))
-				workspace := b.shop.rooms()[0].spec.Workspace
+				workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
 				time.Sleep(idle)
 				answered := make(chan bailiff.Answer, 1)
 				k.meanwhile = func() {
@@ -294,7 +294,7 @@ func TestNobodyFindsTheFilesOfASessionThatWasEnded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, k := library(t, untilStopped, func(b *bench) { b.judge.decision, b.made = decision, slow{} })
 				answered := make(chan bailiff.Answer, 2)
-				b.shop.closing = times(2, func() {
+				b.fakeBackend.closing = times(2, func() {
 					go func() { answered <- b.Execute(context.Background(), request("work"), nil) }()
 					time.Sleep(time.Second)
 				})
@@ -325,12 +325,12 @@ func TestPersistentFilesOfASandboxThatStoodReadyAreFoundByTheNextSidecar(t *test
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty, func(b *bench) { b.judge.decision = allow(persistent) })
 		s.asks(t, "s0")
-		workspace := s.room(s.asks(t, "s1").SandboxID).spec.Workspace
+		workspace := s.fakeSandbox(s.asks(t, "s1").SandboxID).spec.Workspace
 		s.bench.Close(t.Context())
-		b := restarted(t, s.bench, s.cupboard)
+		b := restarted(t, s.bench, s.keepingBackend)
 		b.Warm(plenty)
 		wantRun(t, b, request("true"))
-		if got := b.shop.rooms()[0].spec.Workspace; got != workspace {
+		if got := b.fakeBackend.sandboxes()[0].spec.Workspace; got != workspace {
 			t.Errorf("it works on %s, want %s", got, workspace)
 		}
 		if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
@@ -349,8 +349,8 @@ func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStock(t, w)
 				s.asks(t, "s0")
-				r := s.room(s.asks(t, "s1").SandboxID)
-				s.bench.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+				r := s.fakeSandbox(s.asks(t, "s1").SandboxID)
+				s.bench.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 					_ = r.Close(context.Background())
 					return backends.Exit{}, errBoom
 				}
@@ -375,7 +375,7 @@ func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
 func TestASessionThatEndsWhileItsSandboxGoesLeavesNoFiles(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]func(*bench, *listening, func()){
-		"while it is closed":       func(b *bench, _ *listening, end func()) { b.shop.closing = times(1, end) },
+		"while it is closed":       func(b *bench, _ *listening, end func()) { b.fakeBackend.closing = times(1, end) },
 		"when its files were kept": func(_ *bench, l *listening, end func()) { l.at = times(1, end) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -403,7 +403,7 @@ func TestASessionThatEndsWhileItsSandboxGoesLeavesNoFiles(t *testing.T) {
 				if got := strings.Join(k.done, " "); got != "open remove open" {
 					t.Errorf("the files: %s", got)
 				}
-				if _, known := b.kept.all["docker-"+b.shop.rooms()[0].spec.Workspace]; !known {
+				if _, known := b.kept.all["docker-"+b.fakeBackend.sandboxes()[0].spec.Workspace]; !known {
 					t.Error("the new files are not remembered")
 				}
 			})
@@ -435,7 +435,7 @@ func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
-		other := newCupboard(b.shop)
+		other := newKeepingBackend(b.fakeBackend)
 		b.config.Backends["bubblewrap"] = other
 		wantRun(t, b, request("true"))
 		b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }))
@@ -443,7 +443,7 @@ func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
 		if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
 			t.Error(err)
 		}
-		for name, k := range map[string]*cupboard{"docker": docker, "bubblewrap": other} {
+		for name, k := range map[string]*keepingBackend{"docker": docker, "bubblewrap": other} {
 			if left, _ := k.Workspaces(t.Context(), ""); len(left) > 0 {
 				t.Errorf("on %s there are %v", name, left)
 			}
@@ -484,9 +484,9 @@ func TestWhatIsFrozenOnOneBackendStaysThoughItsSessionWorksOnAnother(t *testing.
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
-		b.config.Backends["bubblewrap"] = newCupboard(b.shop)
+		b.config.Backends["bubblewrap"] = newKeepingBackend(b.fakeBackend)
 		wantRun(t, b, request("true"))
-		workspace := b.shop.rooms()[0].spec.Workspace
+		workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
 		if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {
 			t.Error(err)
 		}

@@ -28,9 +28,10 @@ func TestASessionIsToldWhyItsProcessesWentWithTheirSandbox(t *testing.T) {
 		goes func(*testing.T, *bench)
 		why  string
 	}{
-		"removed by an operator": {func(_ *testing.T, b *bench) { b.RemoveSandbox("room-1") }, "An operator removed the sandbox."},
-		"failed":                 {func(t *testing.T, b *bench) { _ = b.shop.rooms()[0].Close(t.Context()) }, "lost with its sandbox"},
-		"too old":                {func(*testing.T, *bench) { time.Sleep(2 * day) }, "greatest age"},
+		"removed by an operator": {func(_ *testing.T, b *bench) { b.RemoveSandbox("sandbox-1") }, "An operator removed the sandbox."},
+		"failed": {func(t *testing.T, b *bench) { _ = b.fakeBackend.sandboxes()[0].Close(t.Context()) },
+			"lost with its sandbox"},
+		"too old": {func(*testing.T, *bench) { time.Sleep(2 * day) }, "greatest age"},
 		"not allowed any more": {func(t *testing.T, b *bench) {
 			b.judge.says(bailiff.Denied("house", "No."))
 			b.Rejudge(t.Context())
@@ -79,7 +80,8 @@ func TestASessionIsToldWhatANewStartOfTheSidecarCostIt(t *testing.T) {
 		meanwhile func(*bench, *job)
 		why       string
 	}{
-		"its sandbox":     {func(b *bench, _ *job) { _ = b.shop.rooms()[0].Close(context.Background()) }, "could not be gone on with"},
+		"its sandbox": {func(b *bench, _ *job) { _ = b.fakeBackend.sandboxes()[0].Close(context.Background()) },
+			"could not be gone on with"},
 		"its process too": {func(_ *bench, j *job) { _ = j.Forget(context.Background()) }, "was lost while"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +107,7 @@ func TestASessionIsToldThatItsVariablesWentWithASandboxThatFailed(t *testing.T) 
 	b := newBench(t)
 	asScripts(b)
 	wantRun(t, b, code("a = 1"))
-	_ = b.shop.rooms()[0].Close(t.Context())
+	_ = b.fakeBackend.sandboxes()[0].Close(t.Context())
 	wantOnce(t, b, code("b = 2"), "their interpreter was ended, since its sandbox failed")
 }
 
@@ -115,25 +117,25 @@ func TestASessionGoesOnInItsFolderAfterItsSandboxFailedIfTheFolderStays(t *testi
 		t.Run(folder, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t, func(b *bench) {
-					b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+					b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 						return backends.Exit{Workdir: folder}, nil
 					}
 				})
-				b.config.Backends["docker"] = newCupboard(b.shop)
+				b.config.Backends["docker"] = newKeepingBackend(b.fakeBackend)
 				wantRun(t, b, request("cd there"))
-				_ = b.shop.rooms()[0].Close(t.Context())
-				b.shop.fault = errBoom
+				_ = b.fakeBackend.sandboxes()[0].Close(t.Context())
+				b.fakeBackend.fault = errBoom
 				if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Unavailable {
 					t.Errorf("while no sandbox is to be had, the answer is %+v", a)
 				}
 				synctest.Wait()
-				b.shop.fault = nil
+				b.fakeBackend.fault = nil
 				wantOnce(t, b, request("true"), "was replaced")
 				want := ""
 				if stays {
 					want = folder
 				}
-				if at := b.shop.rooms()[1].cmds[0].Workdir; at != want {
+				if at := b.fakeBackend.sandboxes()[1].cmds[0].Workdir; at != want {
 					t.Errorf("it goes on in %q, want %q", at, want)
 				}
 				b.Close(t.Context())
@@ -146,13 +148,13 @@ func TestAFolderGoesWithTheFilesOfASandboxThatFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(b *bench) {
-			b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 				return backends.Exit{Workdir: "/workspace/deep"}, nil
 			}
 		})
-		b.config.Backends["docker"] = newCupboard(b.shop)
+		b.config.Backends["docker"] = newKeepingBackend(b.fakeBackend)
 		wantRun(t, b, request("cd deep"))
-		_ = b.shop.rooms()[0].Close(t.Context())
+		_ = b.fakeBackend.sandboxes()[0].Close(t.Context())
 		_, _ = b.Sweep(t.Context())
 		time.Sleep(2 * time.Hour)
 		_, _ = b.Sweep(t.Context())
@@ -166,8 +168,8 @@ func TestAFolderGoesWithTheFilesOfASandboxThatFailed(t *testing.T) {
 func TestACommandWhoseSandboxIsLostUnderItIsAnsweredInPlainWords(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
-		_ = b.shop.rooms()[0].Close(context.Background())
+	b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		_ = b.fakeBackend.sandboxes()[0].Close(context.Background())
 		return backends.Exit{}, errBoom
 	}
 	a := b.Execute(t.Context(), request("true"), nil)

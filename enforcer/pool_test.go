@@ -17,14 +17,14 @@ import (
 // stock is a bench whose backend's sandboxes can stand ready.
 type stock struct {
 	*bench
-	*cupboard
+	*keepingBackend
 }
 
 func newStock(t *testing.T, w lease.Warm, changes ...func(*bench)) stock {
 	t.Helper()
 	b := newBench(t, changes...)
-	s := stock{b, newCupboard(b.shop)}
-	b.config.Backends["docker"] = s.cupboard
+	s := stock{b, newKeepingBackend(b.fakeBackend)}
+	b.config.Backends["docker"] = s.keepingBackend
 	b.Warm(w)
 	return s
 }
@@ -43,7 +43,7 @@ func (s stock) asks(t *testing.T, session string) bailiff.Answer {
 
 // ready are the sandboxes that stand and that nobody has.
 func (s stock) ready() (ids []string) {
-	for _, r := range s.bench.shop.rooms() {
+	for _, r := range s.bench.fakeBackend.sandboxes() {
 		if r.stands() && !slices.ContainsFunc(s.Sandboxes(), func(had lease.Sandbox) bool { return had.ID == r.id }) {
 			ids = append(ids, r.id)
 		}
@@ -51,8 +51,8 @@ func (s stock) ready() (ids []string) {
 	return ids
 }
 
-func (s stock) room(id string) *room {
-	for _, r := range s.bench.shop.rooms() {
+func (s stock) fakeSandbox(id string) *fakeSandbox {
+	for _, r := range s.bench.fakeBackend.sandboxes() {
 		if r.id == id {
 			return r
 		}
@@ -75,13 +75,13 @@ func TestWhoComesNextGetsASandboxThatStandsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
-		s.wantReady(t, "room-2", "room-3")
+		s.wantReady(t, "sandbox-2", "sandbox-3")
 		a := s.asks(t, "s2")
-		r := s.room(a.SandboxID)
-		if a.SandboxID != "room-2" || len(r.cmds) != 1 || r.spec.Session != "" {
+		r := s.fakeSandbox(a.SandboxID)
+		if a.SandboxID != "sandbox-2" || len(r.cmds) != 1 || r.spec.Session != "" {
 			t.Errorf("the second session is in %s, where %d commands ran, made for session %q", a.SandboxID, len(r.cmds), r.spec.Session)
 		}
-		s.wantReady(t, "room-3", "room-4")
+		s.wantReady(t, "sandbox-3", "sandbox-4")
 		if again := s.asks(t, "s2"); again.SandboxID != a.SandboxID {
 			t.Errorf("its next request is in %s", again.SandboxID)
 		}
@@ -97,7 +97,7 @@ func TestNobodyFindsATraceOfAnotherInWhatStandsReady(t *testing.T) {
 		homes := map[string]string{}
 		for n := range 6 {
 			session := fmt.Sprint("s", n)
-			r := s.room(s.asks(t, session).SandboxID)
+			r := s.fakeSandbox(s.asks(t, session).SandboxID)
 			if other, taken := homes[r.spec.Workspace]; taken {
 				t.Errorf("%s has the workspace of %s", session, other)
 			}
@@ -111,7 +111,7 @@ func TestNobodyFindsATraceOfAnotherInWhatStandsReady(t *testing.T) {
 			}
 		}
 		for _, id := range s.ready() {
-			if len(s.room(id).cmds) != 0 {
+			if len(s.fakeSandbox(id).cmds) != 0 {
 				t.Errorf("in %s a command ran", id)
 			}
 		}
@@ -153,8 +153,9 @@ func TestASandboxForOneRequestIsHandedOverToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty, func(b *bench) { b.judge.decision.Backend.Scope = "request" })
 		s.asks(t, "s1")
-		if a := s.asks(t, "s1"); a.SandboxID != "room-2" || s.room("room-2").stands() || s.room("room-2").spec.Workspace != "" {
-			t.Errorf("the second request was in %s, which stands: %v", a.SandboxID, s.room("room-2").stands())
+		if a := s.asks(t, "s1"); a.SandboxID != "sandbox-2" || s.fakeSandbox("sandbox-2").stands() ||
+			s.fakeSandbox("sandbox-2").spec.Workspace != "" {
+			t.Errorf("the second request was in %s, which stands: %v", a.SandboxID, s.fakeSandbox("sandbox-2").stands())
 		}
 	})
 }
@@ -165,15 +166,15 @@ func TestWhoHasFilesGetsTheseAndNoOtherSandbox(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
 		had := s.asks(t, "s2") // in one that stood ready
-		files := s.room(had.SandboxID).spec.Workspace
-		_ = s.room(had.SandboxID).Close(t.Context()) // as if it broke
+		files := s.fakeSandbox(had.SandboxID).spec.Workspace
+		_ = s.fakeSandbox(had.SandboxID).Close(t.Context()) // as if it broke
 		now := s.asks(t, "s2")
-		if now.SandboxID == had.SandboxID || s.room(now.SandboxID).spec.Workspace != files {
-			t.Errorf("it goes on in %s with %q, want %q", now.SandboxID, s.room(now.SandboxID).spec.Workspace, files)
+		if now.SandboxID == had.SandboxID || s.fakeSandbox(now.SandboxID).spec.Workspace != files {
+			t.Errorf("it goes on in %s with %q, want %q", now.SandboxID, s.fakeSandbox(now.SandboxID).spec.Workspace, files)
 		}
 		err := s.Halt(t.Context(), func(s bailiff.Session) bool { return s.ID == "s2" })
-		if a := s.asks(t, "s2"); err != nil || s.room(a.SandboxID).spec.Workspace != files {
-			t.Errorf("%v; after a halt it goes on with %q, want %q", err, s.room(a.SandboxID).spec.Workspace, files)
+		if a := s.asks(t, "s2"); err != nil || s.fakeSandbox(a.SandboxID).spec.Workspace != files {
+			t.Errorf("%v; after a halt it goes on with %q, want %q", err, s.fakeSandbox(a.SandboxID).spec.Workspace, files)
 		}
 		if _, err := s.EndSession(t.Context(), "hermes", "s2"); err != nil {
 			t.Error(err)
@@ -181,7 +182,7 @@ func TestWhoHasFilesGetsTheseAndNoOtherSandbox(t *testing.T) {
 		if n := kept(s.leases, "names"); n != 0 {
 			t.Errorf("after its end it is remembered where %d files were", n)
 		}
-		if a := s.asks(t, "s2"); s.room(a.SandboxID).spec.Workspace == files {
+		if a := s.asks(t, "s2"); s.fakeSandbox(a.SandboxID).spec.Workspace == files {
 			t.Error("after its end the session has the same files")
 		}
 	})
@@ -193,15 +194,15 @@ func TestWhoWasHandedASandboxKeepsItAcrossAKill(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
 		had := s.asks(t, "s2")
-		files := s.room(had.SandboxID).spec.Workspace
-		next := stock{s.restarted(t, func(n *bench) {}), s.cupboard}
-		next.config.Backends["docker"] = s.cupboard
+		files := s.fakeSandbox(had.SandboxID).spec.Workspace
+		next := stock{s.restarted(t, func(n *bench) {}), s.keepingBackend}
+		next.config.Backends["docker"] = s.keepingBackend
 		if a := next.asks(t, "s2"); a.SandboxID != had.SandboxID {
 			t.Errorf("it goes on in %s, want %s", a.SandboxID, had.SandboxID)
 		}
-		_ = s.room(had.SandboxID).Close(t.Context())
-		if a := next.asks(t, "s2"); s.room(a.SandboxID).spec.Workspace != files {
-			t.Errorf("it goes on with %q, want %q", s.room(a.SandboxID).spec.Workspace, files)
+		_ = s.fakeSandbox(had.SandboxID).Close(t.Context())
+		if a := next.asks(t, "s2"); s.fakeSandbox(a.SandboxID).spec.Workspace != files {
+			t.Errorf("it goes on with %q, want %q", s.fakeSandbox(a.SandboxID).spec.Workspace, files)
 		}
 	})
 }
@@ -242,13 +243,16 @@ func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
 		want    []string // that stand ready then
 	}{
 		"when nobody asks":       {func(*testing.T, stock) { time.Sleep(targetFor + time.Second) }, nil},
-		"not before":             {func(*testing.T, stock) { time.Sleep(targetFor - time.Second) }, []string{"room-2", "room-3"}},
+		"not before":             {func(*testing.T, stock) { time.Sleep(targetFor - time.Second) }, []string{"sandbox-2", "sandbox-3"}},
 		"with a reload":          {func(t *testing.T, s stock) { s.Rejudge(t.Context()) }, nil},
 		"when operators tidy up": {func(t *testing.T, s stock) { _, _ = s.Reap(t.Context()) }, nil},
 		"at the end":             {func(t *testing.T, s stock) { s.bench.Close(t.Context()) }, nil},
-		"when it broke": {func(t *testing.T, s stock) { _ = s.room("room-2").Close(t.Context()); _, _ = s.Sweep(t.Context()) },
-			[]string{"room-3", "room-4"}},
-		"but not in a sweep": {func(t *testing.T, s stock) { _, _ = s.Sweep(t.Context()) }, []string{"room-2", "room-3"}},
+		"when it broke": {func(t *testing.T, s stock) {
+			_ = s.fakeSandbox("sandbox-2").Close(t.Context())
+			_, _ = s.Sweep(t.Context())
+		},
+			[]string{"sandbox-3", "sandbox-4"}},
+		"but not in a sweep": {func(t *testing.T, s stock) { _, _ = s.Sweep(t.Context()) }, []string{"sandbox-2", "sandbox-3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -261,10 +265,10 @@ func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
 				s.wantReady(t, c.want...)
 				var want []string
 				for _, id := range c.want {
-					want = append(want, s.room(id).spec.Workspace)
+					want = append(want, s.fakeSandbox(id).spec.Workspace)
 				}
 				s.wantAfterSweep(t, s.bench, want...)
-				for _, r := range s.bench.shop.rooms() {
+				for _, r := range s.bench.fakeBackend.sandboxes() {
 					if holds := spares(t, s.bench, r.id); holds != slices.Contains(c.want, r.id) {
 						t.Errorf("a sweep spares %s: %v", r.id, holds)
 					}
@@ -279,8 +283,8 @@ func TestWhatBrokeIsNotHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
-		_ = s.room("room-2").Close(t.Context())
-		if a := s.asks(t, "s2"); a.SandboxID != "room-3" || a.Message != "" {
+		_ = s.fakeSandbox("sandbox-2").Close(t.Context())
+		if a := s.asks(t, "s2"); a.SandboxID != "sandbox-3" || a.Message != "" {
 			t.Errorf("answer is %+v", a)
 		}
 	})
@@ -290,7 +294,7 @@ func TestNothingIsMadeReadyWhileSomebodyWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
-		slow := &slowly{cupboard: s.cupboard, opening: make(chan backends.Spec), open: make(chan struct{})}
+		slow := &slowly{keepingBackend: s.keepingBackend, opening: make(chan backends.Spec), open: make(chan struct{})}
 		s.config.Backends["docker"] = slow
 		var sessions sync.WaitGroup
 		for n := range 3 {
@@ -325,7 +329,7 @@ func TestNothingIsMadeReadyWhileSomebodyWaits(t *testing.T) {
 
 // slowly makes sandboxes when it is let.
 type slowly struct {
-	*cupboard
+	*keepingBackend
 	opening chan backends.Spec
 	open    chan struct{}
 }
@@ -333,14 +337,14 @@ type slowly struct {
 func (s *slowly) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	s.opening <- spec
 	<-s.open
-	return s.cupboard.Open(ctx, spec)
+	return s.keepingBackend.Open(ctx, spec)
 }
 
 func TestABackendThatMakesNoneIsNotAskedAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
-		broken := &brittle{cupboard: s.cupboard}
+		broken := &brittle{keepingBackend: s.keepingBackend}
 		s.config.Backends["docker"] = broken
 		s.asks(t, "s1")
 		if broken.spares != 1 {
@@ -355,7 +359,7 @@ func TestABackendThatMakesNoneIsNotAskedAgainAndAgain(t *testing.T) {
 
 // brittle makes sandboxes for sessions only.
 type brittle struct {
-	*cupboard
+	*keepingBackend
 	spares int
 }
 
@@ -364,14 +368,14 @@ func (b *brittle) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 		b.spares++
 		return nil, errBoom
 	}
-	return b.cupboard.Open(ctx, spec)
+	return b.keepingBackend.Open(ctx, spec)
 }
 
 func TestABackendWhoseSandboxesGoWithTheirOpenerKeepsNoneReady(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
-		s.config.Backends["docker"] = struct{ backends.Backend }{s.cupboard}
+		s.config.Backends["docker"] = struct{ backends.Backend }{s.keepingBackend}
 		s.asks(t, "s1")
 		s.wantReady(t)
 	})
@@ -402,13 +406,13 @@ func TestManyAtOnceGetASandboxEachAndNothingIsLeft(t *testing.T) {
 		})
 	}
 	sessions.Wait()
-	for _, r := range s.bench.shop.rooms() {
+	for _, r := range s.bench.fakeBackend.sandboxes() {
 		if len(r.cmds) > 1 {
 			t.Errorf("%d commands ran in %s", len(r.cmds), r.id)
 		}
 	}
 	s.bench.Close(t.Context())
-	for _, r := range s.bench.shop.rooms() {
+	for _, r := range s.bench.fakeBackend.sandboxes() {
 		if r.stands() {
 			t.Errorf("%s stands still", r.id)
 		}

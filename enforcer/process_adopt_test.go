@@ -48,13 +48,13 @@ func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
 	if got := string(<-long.input); got != "hello\n" {
 		t.Errorf("the process reads %q", got)
 	}
-	room := b.shop.rooms()[0]
-	if !room.stands() {
+	sandbox := b.fakeBackend.sandboxes()[0]
+	if !sandbox.stands() {
 		t.Fatal("the sandbox went under the process")
 	}
 	long.ends(backends.Exit{})
 	select {
-	case <-room.done:
+	case <-sandbox.done:
 	case <-time.After(10 * time.Second):
 		t.Error("the sandbox stays though nobody uses it")
 	}
@@ -64,10 +64,10 @@ func TestWhatNobodyKnowsInAnAdoptedSandboxIsEnded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
-	room := b.shop.rooms()[0]
-	stray, _ := room.Start(t.Context(), backends.Command{}, "pstray")
+	sandbox := b.fakeBackend.sandboxes()[0]
+	stray, _ := sandbox.Start(t.Context(), backends.Command{}, "pstray")
 	b.restarted(t)
-	if !stray.(*job).over || len(room.living()) != 0 {
+	if !stray.(*job).over || len(sandbox.living()) != 0 {
 		t.Error("the stray lives on")
 	}
 }

@@ -144,7 +144,7 @@ func TestAnApprovalOfInputIsForThatProcessAlone(t *testing.T) {
 	if len(b.human.asked) != 2 || b.human.asked[0].Digest() == b.human.asked[1].Digest() {
 		t.Errorf("humans were asked %d times", len(b.human.asked))
 	}
-	if n := len(b.shop.rooms()[0].cmds); n != 0 {
+	if n := len(b.fakeBackend.sandboxes()[0].cmds); n != 0 {
 		t.Errorf("%d commands ran", n)
 	}
 }

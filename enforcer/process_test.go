@@ -36,7 +36,7 @@ func (b *bench) start(t *testing.T, req bailiff.Request) (string, *job) {
 	if a.Status != bailiff.Completed || a.ProcessID == "" || a.ExitCode != 0 || len(a.Processes) != 1 {
 		t.Fatalf("answer is %+v", a)
 	}
-	for _, r := range b.shop.rooms() {
+	for _, r := range b.fakeBackend.sandboxes() {
 		for _, j := range r.living() {
 			if j.tag == a.ProcessID {
 				return a.ProcessID, j
@@ -192,20 +192,20 @@ func TestAProcessCountsAsUseOfItsSandbox(t *testing.T) {
 	if _, err := b.Reap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	room := b.shop.rooms()[0]
+	sandbox := b.fakeBackend.sandboxes()[0]
 	select {
-	case <-room.done:
+	case <-sandbox.done:
 		t.Fatal("the sandbox went under the process")
 	default:
 	}
 	job.ends(backends.Exit{})
 	select {
-	case <-room.done:
+	case <-sandbox.done:
 	case <-time.After(10 * time.Second):
 		t.Error("the sandbox stays though nobody uses it")
 	}
-	if len(b.shop.rooms()) != 1 {
-		t.Errorf("%d sandboxes were made", len(b.shop.rooms()))
+	if len(b.fakeBackend.sandboxes()) != 1 {
+		t.Errorf("%d sandboxes were made", len(b.fakeBackend.sandboxes()))
 	}
 }
 
@@ -220,14 +220,14 @@ func TestTheLogOfAProcessOutlivesItWhereverItRan(t *testing.T) {
 		if a := b.Execute(t.Context(), about("wait", id), nil); string(a.Output) != "done\n" {
 			t.Errorf("waiting was answered %+v", a)
 		}
-		room := b.shop.rooms()[0]
+		sandbox := b.fakeBackend.sandboxes()[0]
 		time.Sleep(time.Hour - time.Second)
-		if !room.stands() {
+		if !sandbox.stands() {
 			t.Error("the sandbox went before it was idle for long enough")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if room.stands() {
+		if sandbox.stands() {
 			t.Error("the sandbox stays")
 		}
 		if a := b.Execute(t.Context(), about("wait", id), nil); a.Code != bailiff.CodeProcess {
@@ -293,7 +293,7 @@ func TestAProcessInAReplacedSandboxIsStillInTheWay(t *testing.T) {
 		t.Errorf("answer is %+v", a)
 	}
 	select {
-	case <-b.shop.rooms()[0].done:
+	case <-b.fakeBackend.sandboxes()[0].done:
 	case <-time.After(10 * time.Second):
 		t.Error("the replaced sandbox stays for the log of an ended process, though somebody must be alone on its files")
 	}
@@ -338,8 +338,8 @@ func TestTheOldestEndedProcessesAreForgotten(t *testing.T) {
 		b.ended(t, id)
 		ids = append(ids, id)
 	}
-	room := b.shop.rooms()[0]
-	await10s(t, "forgetting them", func() bool { return len(room.living()) == mostEnded })
+	sandbox := b.fakeBackend.sandboxes()[0]
+	await10s(t, "forgetting them", func() bool { return len(sandbox.living()) == mostEnded })
 	a := b.Execute(t.Context(), about("list", ""), nil)
 	if len(a.Processes) != mostEnded || a.Processes[0].ID != ids[3] {
 		t.Errorf("%d are listed from %s on, want %d from %s on", len(a.Processes), a.Processes[0].ID, mostEnded, ids[3])
@@ -359,7 +359,8 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 		"lost": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Lost: true}) }, bailiff.Failed, bailiff.ExitFailed},
 		"killed": {func(b *bench, id string, _ *job) { b.Execute(context.Background(), about("kill", id), nil) },
 			bailiff.Interrupted, bailiff.ExitInterrupted},
-		"its sandbox goes": {func(b *bench, _ string, _ *job) { b.RemoveSandbox("room-1") }, bailiff.Interrupted, bailiff.ExitInterrupted},
+		"its sandbox goes": {func(b *bench, _ string, _ *job) { b.RemoveSandbox("sandbox-1") }, bailiff.Interrupted,
+			bailiff.ExitInterrupted},
 		"its session ends": {func(b *bench, _ string, _ *job) { _, _ = b.EndSession(context.Background(), "hermes", "s1") },
 			bailiff.Interrupted, bailiff.ExitInterrupted},
 		"the sidecar stops": {func(b *bench, _ string, _ *job) { b.Close(context.Background()) }, bailiff.Interrupted,
@@ -367,13 +368,14 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 		"an operator halts": {func(b *bench, _ string, _ *job) {
 			_ = b.Halt(context.Background(), func(bailiff.Session) bool { return true })
 		}, bailiff.Interrupted, bailiff.ExitInterrupted},
-		"its sandbox failed": {func(b *bench, _ string, _ *job) { _ = b.shop.rooms()[0].Close(context.Background()) }, bailiff.Failed,
+		"its sandbox failed": {func(b *bench, _ string, _ *job) { _ = b.fakeBackend.sandboxes()[0].Close(context.Background()) },
+			bailiff.Failed,
 			bailiff.ExitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			a := b.Execute(t.Context(), inBackground("serve"), nil)
-			c.then(b, a.ProcessID, b.shop.rooms()[0].living()[0])
+			c.then(b, a.ProcessID, b.fakeBackend.sandboxes()[0].living()[0])
 			find := func() int {
 				b.tape.mu.Lock()
 				defer b.tape.mu.Unlock()
@@ -384,7 +386,7 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 			}
 			await10s(t, "recording its end", func() bool { return find() >= 0 })
 			if e := b.tape.events[find()]; e.Custom.Status != c.status || *e.Custom.ExitCode != c.code || e.Custom.Session != "s1" ||
-				e.Custom.SandboxID != "room-1" || e.RequestedBy != "hermes" || e.Custom.RequestID != "" {
+				e.Custom.SandboxID != "sandbox-1" || e.RequestedBy != "hermes" || e.Custom.RequestID != "" {
 				t.Errorf("recorded is %+v with exit code %d", e.Custom, *e.Custom.ExitCode)
 			}
 		})
@@ -401,7 +403,7 @@ func TestTheEndOfASessionStopsWhatItRunsInAUsersSandbox(t *testing.T) {
 	if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
 		t.Fatal(err)
 	}
-	if !mine.over || theirs.over || len(b.shop.rooms()) != 1 {
+	if !mine.over || theirs.over || len(b.fakeBackend.sandboxes()) != 1 {
 		t.Errorf("over is %v, the other session's %v", mine.over, theirs.over)
 	}
 }
@@ -427,7 +429,7 @@ func TestABackgroundProcessRunsAsLongAsIsAskedAndAllowed(t *testing.T) {
 
 func TestABackgroundCommandThatCannotStartIsKnownToNobody(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.shop.full = true })
+	b := newBench(t, func(b *bench) { b.fakeBackend.full = true })
 	if a := b.Execute(t.Context(), inBackground("serve"), nil); a.Status != bailiff.Unavailable || a.ProcessID != "" {
 		t.Errorf("answer is %+v", a)
 	}
@@ -441,11 +443,11 @@ func TestWhoeverGoesAwayBeforeTheyLearnOfAProcessLeavesNone(t *testing.T) {
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
 	ctx, leave := context.WithCancel(t.Context())
-	b.shop.starting = leave
+	b.fakeBackend.starting = leave
 	if a := b.Execute(ctx, inBackground("serve"), nil); a.Status != bailiff.Interrupted {
 		t.Errorf("answer is %+v", a)
 	}
-	if jobs := b.shop.rooms()[0].living(); len(jobs) != 1 || !jobs[0].over {
+	if jobs := b.fakeBackend.sandboxes()[0].living(); len(jobs) != 1 || !jobs[0].over {
 		t.Errorf("%d jobs are left", len(jobs))
 	}
 }

@@ -59,8 +59,8 @@ func (h *heard) all() string {
 func TestWhoeverWaitsForASandboxIsToldOfItsLongSteps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(b *bench) { b.shop.run = prints("hi") })
-		s := wordy{&registry{shop: b.shop}, make(chan string)}
+		b := newBench(t, func(b *bench) { b.fakeBackend.run = prints("hi") })
+		s := wordy{&registry{fakeBackend: b.fakeBackend}, make(chan string)}
 		b.config.Backends["docker"] = s
 		first, second := &heard{}, &heard{}
 		var requests sync.WaitGroup

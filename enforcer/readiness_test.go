@@ -16,7 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
-// wobbly is a shop that is not always ready, and does not always open.
+// wobbly is a fake backend that is not always ready, and does not always open.
 type wobbly struct {
 	*registry
 	mu     sync.Mutex
@@ -28,7 +28,7 @@ type wobbly struct {
 }
 
 func newWobbly(b *bench) *wobbly {
-	w := &wobbly{registry: &registry{shop: b.shop}, opens: func(backends.Spec) error { return nil }}
+	w := &wobbly{registry: &registry{fakeBackend: b.fakeBackend}, opens: func(backends.Spec) error { return nil }}
 	b.config.Backends["docker"] = w
 	return w
 }
@@ -53,7 +53,7 @@ func (w *wobbly) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox
 	if fault != nil {
 		return nil, fault
 	}
-	return w.shop.Open(ctx, spec)
+	return w.fakeBackend.Open(ctx, spec)
 }
 
 func (w *wobbly) becomes(ready error, opens func(backends.Spec) error) {
@@ -139,13 +139,13 @@ func TestABackendThatIsNotReadyRefusesAtOnceWithItsReason(t *testing.T) {
 }
 
 // lamp shows which backends are ready.
-type lamp struct {
+type readyObserver struct {
 	blind
 	mu sync.Mutex
 	on map[string]bool
 }
 
-func (l *lamp) BackendReady(backend string, ready bool) {
+func (l *readyObserver) BackendReady(backend string, ready bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.on[backend] = ready
@@ -154,7 +154,7 @@ func (l *lamp) BackendReady(backend string, ready bool) {
 func TestWhetherABackendIsReadyIsShownAndLogged(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	shown := &lamp{on: map[string]bool{}}
+	shown := &readyObserver{on: map[string]bool{}}
 	b := newBench(t, func(b *bench) { b.shown, b.log = shown, slog.New(slog.NewTextHandler(&log, nil)) })
 	log.Reset() // of the first probe
 	w := newWobbly(b)
@@ -190,7 +190,7 @@ func TestASandboxThatServesGoesOnServingThoughItsBackendIsNotReady(t *testing.T)
 		if w.registry.asked != 1 {
 			t.Errorf("the image was looked up %d times where nobody answers", w.registry.asked)
 		}
-		_ = b.shop.rooms()[0].Close(t.Context())
+		_ = b.fakeBackend.sandboxes()[0].Close(t.Context())
 		wantUnready(t, b, request("true"), "the engine is down")
 	})
 }
@@ -254,7 +254,7 @@ func TestABackendThatHeedsNoDeadlineHoldsUpNobodyAndIsAskedOnceAtATime(t *testin
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		d := &deaf{Backend: b.shop, answers: make(chan error)}
+		d := &deaf{Backend: b.fakeBackend, answers: make(chan error)}
 		b.config.Backends["docker"] = d
 		b.Probe(t.Context())
 		wantUnready(t, b, request("true"), "backend unavailable: it did not answer within 10s")
@@ -310,7 +310,7 @@ func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
 		}
 		w.becomes(nil, well)
 		time.Sleep(samplePause + time.Second)
-		probe := b.shop.rooms()[1]
+		probe := b.fakeBackend.sandboxes()[1]
 		if probe.spec.Workspace != "" || probe.spec.Session != "" || !isClosed(probe.done) || probe.spec.Owner != "test" ||
 			probe.spec.Expires.IsZero() {
 			t.Errorf("it was probed with %+v, which is closed: %v", probe.spec, isClosed(probe.done))

@@ -43,7 +43,7 @@ func TestASandboxIsNeverUsedForAnotherSpec(t *testing.T) {
 				wantRun(t, b, request("true"))
 				b.judge.says(allow(other))
 				wantRun(t, b, request("true"))
-				if n := len(b.shop.rooms()); n != 2 {
+				if n := len(b.fakeBackend.sandboxes()); n != 2 {
 					t.Errorf("%d sandboxes were made, want two", n)
 				}
 			})
@@ -99,7 +99,7 @@ func TestAReloadTakesAwayWhatThePoliciesNoLongerOrder(t *testing.T) {
 				b.config.Decider = c.next
 				b.Rejudge(t.Context())
 				synctest.Wait()
-				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes {
+				if gone := isClosed(b.fakeBackend.sandboxes()[0].done); gone != c.goes {
 					t.Errorf("it is gone: %v, want %v", gone, c.goes)
 				}
 			})
@@ -152,7 +152,7 @@ func TestASandboxOfMoreSessionsThanAreRememberedGoesAtAReload(t *testing.T) {
 				}
 				b.Rejudge(t.Context())
 				synctest.Wait()
-				if remembered := !isClosed(b.shop.rooms()[0].done); remembered != (name == "by their number") {
+				if remembered := !isClosed(b.fakeBackend.sandboxes()[0].done); remembered != (name == "by their number") {
 					t.Errorf("all were remembered: %v", remembered)
 				}
 				wantRun(t, b, by("hermes", "42", "one more"))
@@ -182,7 +182,7 @@ func TestWhatRunsIsStoppedWhenAReloadTakesItsSandbox(t *testing.T) {
 
 // slowRegistry knows an image after a while, as one that is pulled.
 type slowRegistry struct {
-	*shop
+	*fakeBackend
 	asked, known chan struct{}
 }
 
@@ -196,9 +196,9 @@ func TestWhoWasJudgedBeforeAReloadAndComesLaterStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		r := &slowRegistry{b.shop, make(chan struct{}), make(chan struct{})}
+		r := &slowRegistry{b.fakeBackend, make(chan struct{}), make(chan struct{})}
 		b.config.Backends["docker"] = r
-		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
 			if ctx.Err() == nil {
 				t.Error("it was started")
 			}
@@ -230,7 +230,7 @@ func TestAnImageThatMeansAnotherOneNowIsAnotherSpec(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				r := &registry{shop: b.shop}
+				r := &registry{fakeBackend: b.fakeBackend}
 				b.config.Backends["docker"] = r
 				wantRun(t, b, request("true"))
 				wantRun(t, b, by("hermes", "42", "s2"))
@@ -242,7 +242,7 @@ func TestAnImageThatMeansAnotherOneNowIsAnotherSpec(t *testing.T) {
 				if n := r.asked - asked; n != 1 {
 					t.Errorf("the image was asked about %d times for two sandboxes, want once", n)
 				}
-				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes {
+				if gone := isClosed(b.fakeBackend.sandboxes()[0].done); gone != c.goes {
 					t.Errorf("it is gone: %v, want %v", gone, c.goes)
 				}
 			})
@@ -254,17 +254,17 @@ func TestTheFilesOfASandboxThatAReloadTookAreFoundAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, ages(600, 0))
-		k := newCupboard(b.shop)
+		k := newKeepingBackend(b.fakeBackend)
 		b.config.Backends["docker"] = k
 		wantRun(t, b, request("true"))
 		b.judge.says(allow(specs["memory_mb"], func(d *bailiff.Decision) { d.Backend.IdleSeconds = 600 }))
 		b.Rejudge(t.Context())
 		wantGone(t, b, 0)
-		workspace := b.shop.rooms()[0].spec.Workspace
+		workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
 		time.Sleep(599 * time.Second)
 		k.wantAfterSweep(t, b, workspace)
 		wantRun(t, b, request("true"))
-		if got := b.shop.rooms()[1].spec.Workspace; got != workspace {
+		if got := b.fakeBackend.sandboxes()[1].spec.Workspace; got != workspace {
 			t.Errorf("it works on %s, want %s", got, workspace)
 		}
 		b.judge.says(bailiff.Denied("house", "No."))
@@ -353,7 +353,7 @@ func TestAReloadStopsTheProcessesThatThePoliciesNoLongerAllow(t *testing.T) {
 				before := c.resident.reason
 				b.Rejudge(t.Context())
 				synctest.Wait()
-				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes || (c.resident.reason != "") != c.stopped {
+				if gone := isClosed(b.fakeBackend.sandboxes()[0].done); gone != c.goes || (c.resident.reason != "") != c.stopped {
 					t.Errorf("the sandbox is gone: %v, want %v; the process was stopped: %q, want %v", gone, c.goes, c.resident.reason,
 						c.stopped)
 				}

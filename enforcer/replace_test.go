@@ -14,11 +14,11 @@ import (
 
 var errLost = fmt.Errorf("%w: no such container", backends.ErrNotStarted)
 
-// frail is a shop whose sandboxes fail commands before they start: the first so
+// frail is a fake backend whose sandboxes fail commands before they start: the first so
 // many of them.
 func frail(times int, fault error) func(*bench) {
 	return func(b *bench) {
-		b.shop.run = func(_ context.Context, _ backends.Command, out func([]byte)) (backends.Exit, error) {
+		b.fakeBackend.run = func(_ context.Context, _ backends.Command, out func([]byte)) (backends.Exit, error) {
 			if times--; times >= 0 {
 				return backends.Exit{}, fault
 			}
@@ -42,19 +42,19 @@ func TestACommandWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 			req := request("true")
 			req.Env = []string{"TOKEN"}
 			a := b.Execute(t.Context(), req, nil)
-			if a.Status != bailiff.Completed || a.SandboxID != "room-2" || string(a.Output) != "done" ||
+			if a.Status != bailiff.Completed || a.SandboxID != "sandbox-2" || string(a.Output) != "done" ||
 				!strings.Contains(a.Message, "was replaced") {
 				t.Errorf("answer is %+v", a)
 			}
-			rooms := b.shop.rooms()
-			if rooms[0].spec.Workspace != rooms[1].spec.Workspace {
+			sandboxes := b.fakeBackend.sandboxes()
+			if sandboxes[0].spec.Workspace != sandboxes[1].spec.Workspace {
 				t.Error("it ran on other files")
 			}
-			if a := b.Execute(t.Context(), request("true"), nil); a.SandboxID != "room-2" || a.Message != "" {
+			if a := b.Execute(t.Context(), request("true"), nil); a.SandboxID != "sandbox-2" || a.Message != "" {
 				t.Errorf("the next answer is %+v", a)
 			}
 			b.Close(t.Context())
-			if !isClosed(rooms[0].done) {
+			if !isClosed(sandboxes[0].done) {
 				t.Error("the sandbox that failed is still there")
 			}
 		})
@@ -70,17 +70,17 @@ func TestAScriptWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 		for whose, decision := range map[string]bailiff.Decision{"the session's": allow(), "one of its own": allow(forward("TOKEN"))} {
 			t.Run(name+", "+whose, func(t *testing.T) {
 				b := newBench(t, asScripts, func(b *bench) { b.judge.decision, b.env["TOKEN"] = decision, "12345678" })
-				b.shop.talks = func(t *talk) error { b.shop.talks = nil; return loss(t) }
+				b.fakeBackend.talks = func(t *talk) error { b.fakeBackend.talks = nil; return loss(t) }
 				req := code("x = 1")
 				req.Env = []string{"TOKEN"}
 				a := b.Execute(t.Context(), req, nil)
-				if a.Status != bailiff.Completed || a.SandboxID != "room-2" || string(a.Output) != "x = 1" ||
+				if a.Status != bailiff.Completed || a.SandboxID != "sandbox-2" || string(a.Output) != "x = 1" ||
 					!strings.Contains(a.Message, "was replaced") {
 					t.Errorf("answer is %+v", a)
 				}
-				rooms := b.shop.rooms()
-				if len(rooms) != 2 || rooms[0].spec.Workspace != rooms[1].spec.Workspace {
-					t.Errorf("%d sandboxes were made, not on the same files", len(rooms))
+				sandboxes := b.fakeBackend.sandboxes()
+				if len(sandboxes) != 2 || sandboxes[0].spec.Workspace != sandboxes[1].spec.Workspace {
+					t.Errorf("%d sandboxes were made, not on the same files", len(sandboxes))
 				}
 			})
 		}
@@ -92,8 +92,8 @@ func TestACallOfAScriptIsNotMovedToAnotherSandbox(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, frail(1, errLost), func(b *bench) { b.judge.decision = allow(tools("terminal")) })
 	if c := b.calling(t, "terminal", `{"command": "true"}`, nil); !strings.Contains(c.value, `"status":"unavailable"`) ||
-		len(b.shop.rooms()) != 1 {
-		t.Errorf("the script got %s %s after %d sandboxes", c.value, c.fault, len(b.shop.rooms()))
+		len(b.fakeBackend.sandboxes()) != 1 {
+		t.Errorf("the script got %s %s after %d sandboxes", c.value, c.fault, len(b.fakeBackend.sandboxes()))
 	}
 }
 
@@ -102,9 +102,9 @@ func TestWhatFailsASecondTimeOrForAnotherReasonIsNotTriedAgain(t *testing.T) {
 	full := fmt.Errorf("%w: %w", backends.ErrNotStarted, backends.ErrFull)
 	unfit := fmt.Errorf("%w: %w", backends.ErrNotStarted, backends.ErrUnfit)
 	for name, c := range map[string]struct {
-		fault  error
-		status bailiff.Status
-		rooms  int
+		fault     error
+		status    bailiff.Status
+		sandboxes int
 	}{
 		"the sandbox is lost again":       {errLost, bailiff.Unavailable, 2},
 		"the sandbox is full":             {full, bailiff.Unavailable, 1},
@@ -116,8 +116,8 @@ func TestWhatFailsASecondTimeOrForAnotherReasonIsNotTriedAgain(t *testing.T) {
 			if a := b.Execute(t.Context(), request("true"), nil); a.Status != c.status {
 				t.Errorf("answer is %+v, want %s", a, c.status)
 			}
-			if n := len(b.shop.rooms()); n != c.rooms {
-				t.Errorf("%d sandboxes were made, want %d", n, c.rooms)
+			if n := len(b.fakeBackend.sandboxes()); n != c.sandboxes {
+				t.Errorf("%d sandboxes were made, want %d", n, c.sandboxes)
 			}
 		})
 	}
@@ -127,12 +127,12 @@ func TestWhoseCallerWentAwayGetsNoOtherSandbox(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	b := newBench(t)
-	b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+	b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 		cancel()
 		return backends.Exit{}, errLost
 	}
-	if a := b.Execute(ctx, request("true"), nil); a.Status != bailiff.Interrupted || len(b.shop.rooms()) != 1 {
-		t.Errorf("answer is %+v after %d sandboxes", a, len(b.shop.rooms()))
+	if a := b.Execute(ctx, request("true"), nil); a.Status != bailiff.Interrupted || len(b.fakeBackend.sandboxes()) != 1 {
+		t.Errorf("answer is %+v after %d sandboxes", a, len(b.fakeBackend.sandboxes()))
 	}
 }
 
@@ -146,21 +146,21 @@ func TestWhatWasApprovedWithItsFilesRunsInAnotherSandboxOnlyWithTheSame(t *testi
 			b := newBench(t, func(b *bench) {
 				b.judge.decision, b.judge.files = allow(ask), []string{"/workspace/x.sh"}
 				b.human.answer = always(bailiff.ApprovalApproved)
-				b.shop.files = map[string]string{"/workspace/x.sh": "aa"}
+				b.fakeBackend.files = map[string]string{"/workspace/x.sh": "aa"}
 			})
 			lost := false
-			b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 				if lost {
 					return backends.Exit{}, nil
 				}
 				lost = true
-				b.shop.write("/workspace/x.sh", c.after)
+				b.fakeBackend.write("/workspace/x.sh", c.after)
 				return backends.Exit{}, errLost
 			}
 			a := b.Execute(t.Context(), patient("sh x.sh"), nil)
-			if c.runs && (a.Status != bailiff.Completed || a.SandboxID != "room-2") ||
-				!c.runs && (a.Status != bailiff.Unavailable || a.Code != bailiff.CodeCommand || b.shop.commands() != 1) {
-				t.Errorf("answer is %+v after %d commands", a, b.shop.commands())
+			if c.runs && (a.Status != bailiff.Completed || a.SandboxID != "sandbox-2") ||
+				!c.runs && (a.Status != bailiff.Unavailable || a.Code != bailiff.CodeCommand || b.fakeBackend.commands() != 1) {
+				t.Errorf("answer is %+v after %d commands", a, b.fakeBackend.commands())
 			}
 		})
 	}
@@ -173,7 +173,7 @@ func TestAllThatLostTheirSandboxMoveToOneOther(t *testing.T) {
 	b := newBench(t)
 	here := make(chan struct{}, all)
 	lost := make(chan struct{})
-	b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+	b.fakeBackend.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
 		select {
 		case <-lost:
 			return backends.Exit{}, nil
@@ -192,11 +192,11 @@ func TestAllThatLostTheirSandboxMoveToOneOther(t *testing.T) {
 	}
 	close(lost)
 	for range all {
-		if a := <-answers; a.Status != bailiff.Completed || a.SandboxID != "room-2" || !strings.Contains(a.Message, "was replaced") {
+		if a := <-answers; a.Status != bailiff.Completed || a.SandboxID != "sandbox-2" || !strings.Contains(a.Message, "was replaced") {
 			t.Errorf("answer is %+v", a)
 		}
 	}
-	if n := len(b.shop.rooms()); n != 2 {
+	if n := len(b.fakeBackend.sandboxes()); n != 2 {
 		t.Errorf("%d sandboxes were made", n)
 	}
 }
@@ -205,13 +205,13 @@ func TestWhoFindsTheSandboxDeadWhenTheOthersHaveGoneGetsAnother(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	wantRun(t, b, request("true"))
-	room := b.shop.rooms()[0]
-	room.left = 1
-	room.dies = true
+	sandbox := b.fakeBackend.sandboxes()[0]
+	sandbox.left = 1
+	sandbox.dies = true
 	b.env["TOKEN"], b.judge.decision = "12345678", allow(forward("TOKEN"))
 	req := request("true")
 	req.Env = []string{"TOKEN"}
-	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.SandboxID != "room-2" ||
+	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.SandboxID != "sandbox-2" ||
 		!strings.Contains(a.Message, "was replaced") {
 		t.Errorf("answer is %+v", a)
 	}
@@ -221,23 +221,23 @@ func TestASandboxThatFailsWhileNobodyAsksForItIsNotShownAndGoesWithTheNextSweep(
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		k := newCupboard(b.shop)
+		k := newKeepingBackend(b.fakeBackend)
 		b.config.Backends["docker"] = k
 		b.Bound(lease.Bounds{Total: 1})
 		wantRun(t, b, request("true"))
-		room := b.shop.rooms()[0]
-		_ = room.Close(context.Background())
+		sandbox := b.fakeBackend.sandboxes()[0]
+		_ = sandbox.Close(context.Background())
 		if list := b.Sandboxes(); len(list) != 0 {
 			t.Errorf("shown are %+v", list)
 		}
-		k.wantAfterSweep(t, b, room.spec.Workspace)
+		k.wantAfterSweep(t, b, sandbox.spec.Workspace)
 		synctest.Wait()
 		other := request("true")
 		other.Session.ID = "another"
 		wantRun(t, b, other) // in the room that it left
 		_, err := b.EndSession(t.Context(), other.Caller, other.Session.ID)
 		if a := b.Execute(t.Context(), request("true"), nil); err != nil || !strings.Contains(a.Message, "was replaced") ||
-			b.shop.rooms()[2].spec.Workspace != room.spec.Workspace {
+			b.fakeBackend.sandboxes()[2].spec.Workspace != sandbox.spec.Workspace {
 			t.Errorf("answer is %+v, ending the other was answered %v", a, err)
 		}
 	})
@@ -247,21 +247,21 @@ func TestTheFilesOfASandboxThatFailedUnderItsCommandAreFoundAgain(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		k := newCupboard(b.shop)
+		k := newKeepingBackend(b.fakeBackend)
 		b.config.Backends["docker"] = k
-		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
-			_ = b.shop.rooms()[0].Close(context.Background())
+		b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			_ = b.fakeBackend.sandboxes()[0].Close(context.Background())
 			return backends.Exit{}, errBoom
 		}
 		if a := b.Execute(t.Context(), request("kill -9 1"), nil); a.Code != bailiff.CodeOutcomeUnknown {
 			t.Errorf("answer is %+v", a)
 		}
 		synctest.Wait()
-		workspace := b.shop.rooms()[0].spec.Workspace
+		workspace := b.fakeBackend.sandboxes()[0].spec.Workspace
 		k.wantAfterSweep(t, b, workspace)
-		b.shop.run = nil
+		b.fakeBackend.run = nil
 		if a := b.Execute(t.Context(), request("ls"), nil); !strings.Contains(a.Message, "/workspace are left") ||
-			b.shop.rooms()[1].spec.Workspace != workspace {
+			b.fakeBackend.sandboxes()[1].spec.Workspace != workspace {
 			t.Errorf("answer is %+v", a)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // mute is a backend whose sweep heeds no deadline.
 type mute struct {
-	*shop
+	*fakeBackend
 	asked   atomic.Int32
 	answers chan int
 }
@@ -39,8 +39,8 @@ func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := &swept{}
 		b := newBench(t, func(b *bench) { b.made, b.shown = seen, seen })
-		m := &mute{shop: b.shop, answers: make(chan int)}
-		others := []*engine{{shop: b.shop}, {shop: b.shop}}
+		m := &mute{fakeBackend: b.fakeBackend, answers: make(chan int)}
+		others := []*engine{{fakeBackend: b.fakeBackend}, {fakeBackend: b.fakeBackend}}
 		b.config.Backends["docker"], b.config.Backends["bubblewrap"], b.config.Backends["podman"] = m, others[0], others[1]
 		for _, want := range []struct {
 			name  string
@@ -83,7 +83,7 @@ func TestABackendThatIsBusyIsSweptAsSoonAsItCan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		m := &mute{shop: b.shop, answers: make(chan int)}
+		m := &mute{fakeBackend: b.fakeBackend, answers: make(chan int)}
 		b.config.Backends["docker"] = m
 		ended := make(chan int, 2)
 		for range cap(ended) {

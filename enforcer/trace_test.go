@@ -64,7 +64,7 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 			[]string{"request/decide", "request/approve", "request/decide", "request/start", "request/exec", "request"}, ""},
 		"one that gets another sandbox": {frail(1, errLost),
 			[]string{"request/decide", "request/start", "request/exec", "request/start", "request/exec", "request"}, ""},
-		"one without a sandbox": {func(b *bench) { b.shop.fault = errBoom },
+		"one without a sandbox": {func(b *bench) { b.fakeBackend.fault = errBoom },
 			[]string{"request/decide", "request/start", "request"}, "request/start"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestLinesOfTheLogSayWhichRequestTheyAreAbout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			log := &concerns{Handler: slog.DiscardHandler, all: map[string]bailiff.Concern{}}
 			b := newBench(t, func(b *bench) {
-				b.judge.decision, b.human.answer, b.shop.fault = decision, always(bailiff.ApprovalApproved), errBoom
+				b.judge.decision, b.human.answer, b.fakeBackend.fault = decision, always(bailiff.ApprovalApproved), errBoom
 			})
 			b.config.Log = slog.New(log)
 			b.follow()
