@@ -100,7 +100,9 @@ func (s *Machine) Opencode(tb testing.TB, m *Model, servers map[string]any) *exe
 // command starts a program there. Its processes end with it.
 func (s *Machine) command(tb testing.TB, env, program []string) *exec.Cmd {
 	tb.Helper()
-	command := exec.Command("bwrap", append(append(s.mounts(tb), "--"), program...)...)
+	// The mounts are its own from before bubblewrap reads them: those of an engine come and go meanwhile.
+	argv := append(append([]string{"unshare", "--mount", "--map-root-user", "--", "bwrap"}, append(s.mounts(tb), "--")...), program...)
+	command := exec.Command(argv[0], argv[1:]...)
 	command.Dir = s.Project
 	command.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+s.Home, "XDG_RUNTIME_DIR=/run",
 		"TMPDIR="+filepath.Join(s.folder, "tmp"), "SHELL=/bin/bash")
