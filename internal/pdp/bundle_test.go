@@ -16,6 +16,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/compile"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // built is the bundle that "opa build -b" makes of a folder.
@@ -49,6 +50,7 @@ func packed(t *testing.T, members ...member) string {
 }
 
 func TestABundleDecidesAsTheFolderItWasBuiltOf(t *testing.T) {
+	backendtest.Long(t)
 	archive := filepath.Join(t.TempDir(), "house.tar.gz")
 	write(t, archive, string(built(t, copied(t), "v7")))
 	bundled, err := Open(t.Context(), Config{Paths: []string{archive}, RequireTests: true, EvalTimeout: time.Minute})
