@@ -453,6 +453,20 @@ func TestTheFirstRequestOfASessionIsJudgedInTheFolderWhereItRuns(t *testing.T) {
 	}
 }
 
+func TestAFolderThatLeadsToAnotherBackendIsNotDroppedForTheFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) {
+		b.fakeBackend.start = "/home/ana"
+		b.judge.inFolder = map[string]bailiff.Decision{"/home/ana": allow(func(d *bailiff.Decision) { d.Backend.Name = "podman" })}
+	})
+	if a := b.Execute(t.Context(), request("cat notes"), nil); a.Backend != "podman" {
+		t.Errorf("it ran in %s, where the policies do not want it in that folder", a.Backend)
+	}
+	if at := b.fakeBackend.sandboxes()[0].cmds[0].Workdir; at != "/home/ana" {
+		t.Errorf("it ran in %q, where it was not judged", at)
+	}
+}
+
 func TestATimeoutIsTheShorterOfWhatIsAskedAndAllowed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

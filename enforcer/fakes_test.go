@@ -23,6 +23,7 @@ import (
 type judge struct {
 	mu       sync.Mutex
 	decision bailiff.Decision
+	inFolder map[string]bailiff.Decision // in place of decision
 	files    []string
 	plain    bool
 	saw      []bailiff.File // those of the last judgement
@@ -34,7 +35,11 @@ func (j *judge) Decide(_ context.Context, req bailiff.Request, at bailiff.Circum
 	defer j.mu.Unlock()
 	j.saw = at.Files
 	j.judged = append(j.judged, req)
-	return bailiff.Judgement{Decision: j.decision, Files: j.files, Plain: j.plain}
+	decision := j.decision
+	if d, ok := j.inFolder[req.Args.Workdir]; ok {
+		decision = d
+	}
+	return bailiff.Judgement{Decision: decision, Files: j.files, Plain: j.plain}
 }
 
 func (j *judge) says(d bailiff.Decision) {

@@ -154,26 +154,22 @@ func (e *Enforcer) settle(ctx context.Context, m *judged) {
 	}
 	m.atStart = at.InWorkspace
 	if at.Path == "" && req.Args.Workdir == "" && m.needsSandbox() {
-		e.settleAtStart(ctx, m, req)
+		e.settleAtStart(ctx, m)
 	}
 }
 
 // settleAtStart judges a session's first request anew, in the folder where the backend
-// that it was given starts it.
-func (e *Enforcer) settleAtStart(ctx context.Context, m *judged, req bailiff.Request) {
+// that it was given starts it. If the policies choose another backend in that folder, the
+// request runs in that folder there, or not at all: what is judged is what runs.
+func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 	backend := m.Decision.Backend.Name
 	start := e.leases.StartFolder(backend)
 	if start == "" || m.Decision.Outcome == bailiff.Deny {
 		return
 	}
 	m.located.Args.Workdir = start
-	first := m.Judgement
 	m.Judgement = e.decide(ctx, m.located, nil)
-	if m.Decision.Outcome != bailiff.Deny && m.Decision.Backend.Name != backend {
-		m.located, m.Judgement = req, first // the folder leads elsewhere, where it means nothing
-		return
-	}
-	m.atStart = true
+	m.atStart = m.Decision.Backend.Name == backend
 }
 
 // decide judges a request whose files, if they are known, are these.
