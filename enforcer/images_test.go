@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -111,4 +112,45 @@ func TestWhatACostlyBackendSaysOfAnImageIsBelievedForAsLongAsItSays(t *testing.T
 			t.Errorf("after that it was asked %d times", r.asked)
 		}
 	})
+}
+
+// registry resolves images, as an engine does.
+type registry struct {
+	*fakeBackend
+	asked int
+	means string // what its images are now
+	fault error
+}
+
+func (r *registry) Resolve(_ context.Context, image string) (string, error) {
+	r.asked++
+	return image + "@sha256:1" + r.means, r.fault
+}
+
+func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := &registry{fakeBackend: b.fakeBackend}
+	b.config.Backends["docker"] = r
+	b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Image = "debian" })
+	for range 2 {
+		b.Execute(t.Context(), request("true"), nil)
+	}
+	written, ok := b.tape.events[0].Result.(bailiff.Decision)
+	if !ok || written.Backend.Image != "debian@sha256:1" || b.fakeBackend.sandboxes()[0].spec.Image != "debian@sha256:1" {
+		t.Errorf("written is %+v", b.tape.events[0].Result)
+	}
+	if r.asked != 1 || len(b.fakeBackend.sandboxes()) != 1 {
+		t.Errorf("resolved %d times into %d sandboxes, want once", r.asked, len(b.fakeBackend.sandboxes()))
+	}
+}
+
+func TestAnImageThatCannotBeHadIsUnavailable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.config.Backends["docker"] = &registry{fakeBackend: b.fakeBackend, fault: errBoom}
+	a := b.Execute(t.Context(), request("true"), nil)
+	if a.Status != bailiff.Unavailable || len(b.fakeBackend.sandboxes()) != 0 || b.tape.kinds()[0] != api.DecisionEvent {
+		t.Errorf("answer is %+v", a)
+	}
 }

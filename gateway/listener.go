@@ -196,7 +196,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: l.config.WriteTimeout}
 	defer l.survive(p, r)
 	if r.ContentLength != 0 {
-		r.Body = p.body(r.Body, l.config.BodyTimeout) // even if nobody reads it: net/http does, to the end
+		r.Body = p.body(r.Body, l.config.BodyTimeout) // even if no handler reads it: net/http does, to the end
 	}
 	if refusal := l.refusal(r); refusal != nil {
 		w.Header().Set("Connection", "close")

@@ -144,7 +144,7 @@ func (c OperatorConfig) missing() error {
 
 type operator struct{ config OperatorConfig }
 
-// known answers requests of somebody whom this door knows.
+// known answers requests of an approver whom this listener knows.
 func (o *operator) known(do func(r *http.Request, who bailiff.Approver) (any, *api.Problem)) answer {
 	return func(r *http.Request) (any, *api.Problem) {
 		who, p := o.identify(r)
@@ -155,7 +155,7 @@ func (o *operator) known(do func(r *http.Request, who bailiff.Approver) (any, *a
 	}
 }
 
-// wishing answers requests of somebody whom this door knows, with what their bodies say.
+// wishing answers requests of an approver whom this listener knows, with what their bodies say.
 func wishing[T any](o *operator, do func(r *http.Request, who bailiff.Approver, wish T) (any, *api.Problem)) answer {
 	return o.known(func(r *http.Request, who bailiff.Approver) (any, *api.Problem) {
 		var wish T

@@ -25,7 +25,7 @@ func (o *operator) breakGlass(r *http.Request, who bailiff.Approver, wish api.Br
 	if err != nil {
 		return nil, refusal("", err)
 	}
-	return reply(answer, "") // nobody is asked here
+	return reply(answer, "") // no approver is asked here
 }
 
 func readBreaking(wish api.Breaking) (bailiff.Request, *api.Problem) {

@@ -36,7 +36,7 @@ func TestACommandOfThisMachineIsJudgedInItsFolder(t *testing.T) {
 			t.Errorf("%s is judged in %q on %q, want in %q on this machine", c[0], got, d.asked.Backend, c[3])
 		}
 	}
-	refuses(t, "a folder that nobody knows", openListener(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"),
+	refuses(t, "a folder that is not known", openListener(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"),
 		"in which folder")
 }
 

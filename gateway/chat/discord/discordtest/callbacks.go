@@ -96,7 +96,7 @@ func (s *Server) mustBeAlone(in written, body []byte) {
 	}
 }
 
-// hear has somebody told something alone.
+// hear tells one person something that others do not see.
 func (s *Server) hear(a *act, in written) {
 	s.judge(in, nil)
 	a.told = append(a.told, Plain(strings.TrimSpace(*in.Content)))

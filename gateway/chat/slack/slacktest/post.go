@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // post is where calls by HTTP go.
@@ -22,23 +22,20 @@ type post struct {
 }
 
 // CallAt has everything delivered by HTTP, at an address, from now on. It waits until
-// somebody listens there.
+// a server listens there.
 func (s *Server) CallAt(address string) {
 	s.tb.Helper()
 	at, err := url.Parse(address)
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	for end := time.Now().Add(chattest.Patience); ; time.Sleep(10 * time.Millisecond) {
+	backendtest.Await(s.tb, "a server listens at "+address, func() bool {
 		conn, err := net.Dial("tcp", at.Host)
 		if err == nil {
 			_ = conn.Close()
-			break
 		}
-		if time.Now().After(end) {
-			s.tb.Fatalf("nobody listens at %s: %v", address, err)
-		}
-	}
+		return err == nil
+	})
 	s.post = &post{s, address}
 }
 
