@@ -84,7 +84,7 @@ func TestAnApprovedRequestIsJudgedAndRecordedAgainBeforeItRuns(t *testing.T) {
 	if want := []string{"decision ask", "approval pending", "approval approved"}; !slices.Equal(news, want) {
 		t.Errorf("news are %v, want %v", news, want)
 	}
-	events := b.tape.events
+	events := b.tape.all()
 	if len(events) != 3 || events[0].Custom.Approval != nil || events[1].Custom.Approval == nil ||
 		events[2].Custom.Event != api.ExecutionEvent {
 		t.Fatalf("recorded %+v, want the question, the decision with its approval, the execution", events)
@@ -289,7 +289,7 @@ func TestAnApprovedRequestIsLoggedAsItWasSentWhereverTheSessionStands(t *testing
 	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed {
 		t.Fatalf("answer is %+v", a)
 	}
-	for _, e := range b.tape.events {
+	for _, e := range b.tape.all() {
 		if e.Custom.Event == api.DecisionEvent && e.Custom.RequestID == "r1" && e.Custom.Digest != req.Digest() {
 			t.Errorf("logged as %s, sent as %s", e.Custom.Digest, req.Digest())
 		}

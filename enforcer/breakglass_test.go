@@ -38,7 +38,7 @@ func TestAnOperatorsWordRunsWhatThePoliciesDenyAndNothingMore(t *testing.T) {
 			if ran := a.Status == bailiff.Completed; ran != c.runs {
 				t.Fatalf("answer is %+v", a)
 			}
-			order := b.tape.events[0].Custom.BreakGlass
+			order := b.tape.all()[0].Custom.BreakGlass
 			if order == nil || order.By != "ana" || order.Reason != "The disk is full." {
 				t.Errorf("the log says %+v of the break-glass order", order)
 			}

@@ -82,8 +82,8 @@ func TestWhatIsKeptOutIsNeitherJudgedNorRun(t *testing.T) {
 	b.config.Throttle = failingThrottle{}
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRateLimited || len(b.fakeBackend.sandboxes()) != 0 ||
-		len(b.tape.events) != 0 {
-		t.Errorf("answer is %+v with %d events", a, len(b.tape.events))
+		len(b.tape.all()) != 0 {
+		t.Errorf("answer is %+v with %d events", a, len(b.tape.all()))
 	}
 }
 

@@ -228,10 +228,10 @@ func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	d := b.Refuse(t.Context(), "hermes", bailiff.Reason{Rule: "request.invalid", Message: "The request is not valid."})
-	if d.Decision.Outcome != bailiff.Deny || d.Decision.Denials[0].Rule != "request.invalid" || len(b.tape.events) != 1 {
-		t.Fatalf("decided %+v, recorded %v", d, b.tape.events)
+	if d.Decision.Outcome != bailiff.Deny || d.Decision.Denials[0].Rule != "request.invalid" || len(b.tape.all()) != 1 {
+		t.Fatalf("decided %+v, recorded %v", d, b.tape.all())
 	}
-	if e := b.tape.events[0]; e.DecisionID != d.ID || e.RequestedBy != "hermes" || e.Custom.Event != api.DecisionEvent {
+	if e := b.tape.all()[0]; e.DecisionID != d.ID || e.RequestedBy != "hermes" || e.Custom.Event != api.DecisionEvent {
 		t.Errorf("recorded %+v", e)
 	}
 }

@@ -136,9 +136,9 @@ func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
 	for range 2 {
 		b.Execute(t.Context(), request("true"), nil)
 	}
-	written, ok := b.tape.events[0].Result.(bailiff.Decision)
+	written, ok := b.tape.all()[0].Result.(bailiff.Decision)
 	if !ok || written.Backend.Image != "debian@sha256:1" || b.fakeBackend.sandboxes()[0].spec.Image != "debian@sha256:1" {
-		t.Errorf("written is %+v", b.tape.events[0].Result)
+		t.Errorf("written is %+v", b.tape.all()[0].Result)
 	}
 	if r.asked != 1 || len(b.fakeBackend.sandboxes()) != 1 {
 		t.Errorf("resolved %d times into %d sandboxes, want once", r.asked, len(b.fakeBackend.sandboxes()))

@@ -376,16 +376,19 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 			b := newBench(t)
 			a := b.Execute(t.Context(), inBackground("serve"), nil)
 			c.then(b, a.ProcessID, b.fakeBackend.sandboxes()[0].living()[0])
-			find := func() int {
-				b.tape.mu.Lock()
-				defer b.tape.mu.Unlock()
-				return slices.IndexFunc(b.tape.events, func(e api.Event) bool {
+			var e api.Event
+			await10s(t, "recording its end", func() bool {
+				events := b.tape.all()
+				at := slices.IndexFunc(events, func(e api.Event) bool {
 					return e.Custom.Event == api.ExecutionEvent && e.DecisionID == a.DecisionID &&
 						strings.Contains(e.Custom.Message, "ended")
 				})
-			}
-			await10s(t, "recording its end", func() bool { return find() >= 0 })
-			if e := b.tape.events[find()]; e.Custom.Status != c.status || *e.Custom.ExitCode != c.code || e.Custom.Session != "s1" ||
+				if at >= 0 {
+					e = events[at]
+				}
+				return at >= 0
+			})
+			if e.Custom.Status != c.status || *e.Custom.ExitCode != c.code || e.Custom.Session != "s1" ||
 				e.Custom.SandboxID != "sandbox-1" || e.RequestedBy != "hermes" || e.Custom.RequestID != "" {
 				t.Errorf("recorded is %+v with exit code %d", e.Custom, *e.Custom.ExitCode)
 			}

@@ -39,7 +39,9 @@ func (b *progress) follow(ctx context.Context, done <-chan struct{}) error {
 		step, changed := b.look()
 		backends.Step(ctx, "%s", step)
 		select {
-		case <-done:
+		case <-done: // the last step can have come together with its end
+			step, _ = b.look()
+			backends.Step(ctx, "%s", step)
 			return nil
 		case <-changed:
 		case <-ctx.Done():
