@@ -27,7 +27,7 @@ var staircase = []step{
 		". backends/runner/carrier backends/runner/wire examples/hermes internal/boltcheck internal/defaultpath " +
 			"internal/facts/programs internal/facts/value internal/feed internal/headtail internal/outage internal/recent " +
 			"internal/required internal/shellquote internal/spelling internal/termsafe policies",
-		"api",
+		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"backends/cgroup internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +

@@ -1,20 +1,24 @@
 package python
 
-import "strings"
+import (
+	"strings"
 
-func (w *walk) setAttribute(target *expression, vs objects) {
-	base := w.value(target.kids[0])
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
+)
+
+func (w *walk) setAttribute(target *syntax.Expression, vs objects) {
+	base := w.value(target.Kids[0])
 	for _, b := range base {
 		if b.shape == isSymbol {
 			// Something imported is changed: a call of it may call anything.
 			w.escape(vs)
-			if dangerous(b.text + "." + target.text) {
+			if dangerous(b.text + "." + target.Text) {
 				w.hide()
 			}
 		}
 	}
-	w.learnAttribute(target.text, named(vs, target.text))
-	w.escapeSpecial(target.text, vs)
+	w.learnAttribute(target.Text, named(vs, target.Text))
+	w.escapeSpecial(target.Text, vs)
 }
 
 // escapeSpecial notes what an attribute that Python itself calls is made to call.
@@ -31,10 +35,10 @@ func (w *walk) learnAttribute(name string, vs objects) {
 	w.attributes[name] = known
 }
 
-func (w *walk) setItem(target *expression, vs objects) {
-	for _, b := range w.value(target.kids[0]) {
+func (w *walk) setItem(target *syntax.Expression, vs objects) {
+	for _, b := range w.value(target.Kids[0]) {
 		if b.shape == isSymbol && b.text == "os.environ" {
-			if name, ok := w.value(target.kids[1]).only(); ok {
+			if name, ok := w.value(target.Kids[1]).only(); ok {
 				w.setVariable(name, vs)
 			}
 			continue
@@ -43,10 +47,10 @@ func (w *walk) setItem(target *expression, vs objects) {
 			w.hide()
 		}
 	}
-	w.value(target.kids[1])
+	w.value(target.Kids[1])
 	w.escape(vs)
-	if target.kids[0].form == nameForm {
-		w.loosen(target.kids[0].text)
+	if target.Kids[0].Form == syntax.NameForm {
+		w.loosen(target.Kids[0].Text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -56,9 +57,9 @@ func (c *call) escapeAll(w *walk) {
 	}
 }
 
-func (w *walk) call(e *expression) objects {
-	callee := e.kids[0]
-	if callee.form == attributeForm {
+func (w *walk) call(e *syntax.Expression) objects {
+	callee := e.Kids[0]
+	if callee.Form == syntax.AttributeForm {
 		return w.callMember(callee, e)
 	}
 	callees := w.value(callee)
@@ -70,9 +71,9 @@ func (w *walk) call(e *expression) objects {
 	return out
 }
 
-func (w *walk) callMember(callee, e *expression) objects {
-	base := w.value(callee.kids[0])
-	if revealing[callee.text] {
+func (w *walk) callMember(callee, e *syntax.Expression) objects {
+	base := w.value(callee.Kids[0])
+	if revealing[callee.Text] {
 		w.dynamic()
 	}
 	c := w.arguments(e)
@@ -80,9 +81,9 @@ func (w *walk) callMember(callee, e *expression) objects {
 	for _, b := range base {
 		switch {
 		case b.shape == isSymbol:
-			out = out.with(w.callSymbol(canonical(b.text+"."+callee.text), c))
-		case b.shape == isCallable && b.function.class && b.function.scope.vars[callee.text] != nil:
-			for _, m := range w.classMember(b.function, callee.text) {
+			out = out.with(w.callSymbol(canonical(b.text+"."+callee.Text), c))
+		case b.shape == isCallable && b.function.class && b.function.scope.vars[callee.Text] != nil:
+			for _, m := range w.classMember(b.function, callee.Text) {
 				out = out.with(w.callValue(m, c))
 			}
 		default:
@@ -105,10 +106,10 @@ func (w *walk) callValue(v object, c *call) objects {
 	return hidden("value", v.Taint.With(c.tainted()))
 }
 
-func (w *walk) arguments(e *expression) *call {
+func (w *walk) arguments(e *syntax.Expression) *call {
 	c := &call{keywords: map[string]objects{}}
-	for i, name := range e.names {
-		vs := w.value(e.kids[i+1])
+	for i, name := range e.Names {
+		vs := w.value(e.Kids[i+1])
 		switch name {
 		case "":
 			c.args = append(c.args, vs)

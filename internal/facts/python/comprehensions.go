@@ -3,17 +3,18 @@ package python
 import (
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // lambda reads the body with parameters that may be anything, and what calls give them.
-func (w *walk) lambda(e *expression) objects {
-	for _, kid := range e.define.params.computed {
+func (w *walk) lambda(e *syntax.Expression) objects {
+	for _, kid := range e.Define.Params.Computed {
 		w.escape(w.value(kid))
 	}
-	f := w.functionOf(e.define)
+	f := w.functionOf(e.Define)
 	f.scope.parent, f.escaped = w.scope, true
-	w.body(f, e.define.body)
+	w.body(f, e.Define.Body)
 	w.escapeSome(f.returns)
 	return objects{{shape: isCallable, function: f}}
 }
@@ -36,12 +37,12 @@ const maxRounds = 1000
 
 // comprehension is a list if its single source is known, as in
 // [chr(c) for c in (108, 115)].
-func (w *walk) comprehension(e *expression) objects {
+func (w *walk) comprehension(e *syntax.Expression) objects {
 	var out objects
 	w.apart(nil, func() objects {
-		clauses := e.kids[e.count:]
+		clauses := e.Kids[e.Count:]
 		source := w.value(clauses[1])
-		if e.count == 1 && len(clauses) == 2 && len(e.extra) == 0 && len(source) == 1 && source[0].shape == isList && !source[0].open &&
+		if e.Count == 1 && len(clauses) == 2 && len(e.Extra) == 0 && len(source) == 1 && source[0].shape == isList && !source[0].open &&
 			len(source[0].items) <= maxRounds {
 			out = w.rounds(e, source[0].items)
 			return nil
@@ -52,32 +53,32 @@ func (w *walk) comprehension(e *expression) objects {
 	return out
 }
 
-func (w *walk) rounds(e *expression, items []objects) objects {
+func (w *walk) rounds(e *syntax.Expression, items []objects) objects {
 	list := object{shape: isList}
 	for _, item := range items {
-		w.assign(e.kids[1], item, nil)
-		list.items = append(list.items, w.value(e.kids[0]))
+		w.assign(e.Kids[1], item, nil)
+		list.items = append(list.items, w.value(e.Kids[0]))
 	}
 	return objects{list}
 }
 
-func (w *walk) anyRound(e *expression) objects {
-	clauses := e.kids[e.count:]
+func (w *walk) anyRound(e *syntax.Expression) objects {
+	clauses := e.Kids[e.Count:]
 	for i := 0; i+1 < len(clauses); i += 2 {
 		source := w.value(clauses[i+1])
 		w.escape(source)
 		w.assign(clauses[i], elements(source, nameOf(clauses[i])), nil)
 	}
-	w.computeAll(e.extra)
+	w.computeAll(e.Extra)
 	var all objects
-	for _, kid := range e.kids[:e.count] {
+	for _, kid := range e.Kids[:e.Count] {
 		vs := w.value(kid)
-		if e.count > 1 {
+		if e.Count > 1 {
 			w.escapeSome(vs)
 		}
 		all = all.with(vs)
 	}
-	if e.count > 1 {
+	if e.Count > 1 {
 		return objects{{shape: isDict, open: true}}
 	}
 	return objects{{shape: isList, items: []objects{all}, open: true}}

@@ -7,10 +7,12 @@ import (
 	"compress/zlib"
 	"encoding/base32"
 	"encoding/base64"
+	"encoding/hex"
 	"io"
 	"net/url"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -58,9 +60,15 @@ func decodedText(v object, encoding string) (string, bool) {
 	case "zlib", "zip", "zlib_codec", "gzip", "bz2":
 		return inflate(encoding, v.text)
 	case "unicode_escape", "string_escape":
-		return literalForm{}.unescape(v.text), true
+		return syntax.Unescape(v.text), true
 	}
 	return "", false
+}
+
+// unhex decodes hexadecimal digits with white space between bytes.
+func unhex(s string) (string, bool) {
+	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
+	return string(b), err == nil
 }
 
 func unbase64(s string) (string, bool) {

@@ -3,6 +3,7 @@ package python
 import (
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -116,12 +117,8 @@ func (w *walk) runsTainted(t value.Taint) {
 }
 
 func newProgram(text string) *program {
-	tokens, err := tokenize(strings.TrimLeft(text, " \t"))
-	if err != nil {
-		return &program{err: err}
-	}
-	body, err := parse(tokens)
-	return &program{body: body, err: err}
+	parsed, err := syntax.Parse(strings.TrimLeft(text, " \t"))
+	return &program{body: parsed.Body, err: err}
 }
 
 func (w *walk) nestedProgram(text string) objects {
@@ -140,8 +137,8 @@ func (w *walk) nestedProgram(text string) objects {
 	}
 	p.inUse = true
 	defer func() { p.inUse = false }()
-	if len(p.body) == 1 && p.body[0].act == actCompute && len(p.body[0].exprs) == 1 {
-		return w.value(p.body[0].exprs[0])
+	if len(p.body) == 1 && p.body[0].Act == syntax.ActCompute && len(p.body[0].Exprs) == 1 {
+		return w.value(p.body[0].Exprs[0])
 	}
 	if w.nestedDepth++; w.nestedDepth > maxNested {
 		w.dynamic()
@@ -185,7 +182,8 @@ func (w *walk) getAttribute(c *call) objects {
 			case known && revealing[n.text]:
 				w.dynamic()
 			case known:
-				out = out.with(w.member(b, &expression{form: attributeForm, text: n.text, kids: []*expression{other()}}))
+				out = out.with(w.member(b, &syntax.Expression{Form: syntax.AttributeForm, Text: n.text,
+					Kids: []*syntax.Expression{{Form: syntax.OtherForm}}}))
 				continue
 			case b.shape == isSymbol && dangerousModules[b.text]:
 				w.dynamic()

@@ -6,17 +6,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // value is what an expression may give; everything in it is noted on the way.
-func (w *walk) value(e *expression) objects {
+func (w *walk) value(e *syntax.Expression) objects {
 	if e == nil {
 		return nil
 	}
-	if w.depth++; w.depth > 4*maxChain || !w.spend() {
+	if w.depth++; w.depth > 4*syntax.MaxChain || !w.spend() {
 		w.depth--
 		w.exhausted = true
 		return hidden("value", value.Taint{})
@@ -26,50 +27,51 @@ func (w *walk) value(e *expression) objects {
 	return w.bounded(slices.Clone(vs))
 }
 
-func (w *walk) evaluate(e *expression) objects {
-	switch e.form {
-	case nameForm:
-		return w.nameValue(e.text)
-	case numberForm:
-		return numberValue(e.text)
-	case textForm:
-		w.noteURLs(e.text)
-		return textOf(e.text)
-	case formatForm:
+func (w *walk) evaluate(e *syntax.Expression) objects {
+	switch e.Form {
+	case syntax.NameForm:
+		return w.nameValue(e.Text)
+	case syntax.NumberForm:
+		return numberValue(e.Text)
+	case syntax.TextForm:
+		text := unmarked(e.Text)
+		w.noteURLs(text)
+		return textOf(text)
+	case syntax.FormatForm:
 		return w.formatted(e)
-	case listForm:
+	case syntax.ListForm:
 		return w.listValue(e)
-	case dictForm:
+	case syntax.DictForm:
 		return w.dictValue(e)
-	case callForm:
+	case syntax.CallForm:
 		return w.call(e)
-	case attributeForm:
+	case syntax.AttributeForm:
 		return w.attribute(e)
-	case indexForm:
+	case syntax.IndexForm:
 		return w.index(e)
-	case chainForm:
+	case syntax.ChainForm:
 		return w.chainValue(e)
-	case unaryForm:
+	case syntax.UnaryForm:
 		return w.unaryValue(e)
-	case choiceForm:
-		w.escape(w.value(e.kids[1]))
-		return w.value(e.kids[0]).with(w.value(e.kids[2]))
-	case namedForm:
+	case syntax.ChoiceForm:
+		w.escape(w.value(e.Kids[1]))
+		return w.value(e.Kids[0]).with(w.value(e.Kids[2]))
+	case syntax.NamedForm:
 		return w.namedValue(e)
-	case lambdaForm:
+	case syntax.LambdaForm:
 		return w.lambda(e)
-	case loopForm:
+	case syntax.LoopForm:
 		return w.comprehension(e)
 	}
 	return w.otherValue(e)
 }
 
 // namedValue is name := value, which assigns outside of comprehensions.
-func (w *walk) namedValue(e *expression) objects {
-	vs := w.value(e.kids[0])
+func (w *walk) namedValue(e *syntax.Expression) objects {
+	vs := w.value(e.Kids[0])
 	sc := w.scope
 	w.scope = sc.lasting()
-	w.set(e.text, vs)
+	w.set(e.Text, vs)
 	w.scope = sc
 	return vs
 }
@@ -98,11 +100,11 @@ func numberValue(digits string) objects {
 	return objects{{shape: isInt, number: n}}
 }
 
-func (w *walk) formatted(e *expression) objects {
+func (w *walk) formatted(e *syntax.Expression) objects {
 	all := textOf("")
-	for _, kid := range e.kids {
-		piece := textOf(kid.text)
-		if kid.form != textForm {
+	for _, kid := range e.Kids {
+		piece := textOf(unmarked(kid.Text))
+		if kid.Form != syntax.TextForm {
 			vs := w.value(kid)
 			w.escape(vs)
 			piece = named(vs, cmp.Or(nameOf(kid), "value")).strs()
@@ -119,11 +121,11 @@ func (w *walk) formatted(e *expression) objects {
 	return all
 }
 
-func (w *walk) listValue(e *expression) objects {
+func (w *walk) listValue(e *syntax.Expression) objects {
 	lists := objects{{shape: isList}}
-	for _, kid := range e.kids {
+	for _, kid := range e.Kids {
 		vs := w.value(kid)
-		if kid.form == otherForm && kid.text == "*" {
+		if kid.Form == syntax.OtherForm && kid.Text == "*" {
 			lists = spread(lists, vs)
 			continue
 		}
@@ -159,17 +161,17 @@ func (v object) extended(more objects) object {
 	return v
 }
 
-func (w *walk) dictValue(e *expression) objects {
+func (w *walk) dictValue(e *syntax.Expression) objects {
 	dict := object{shape: isDict}
 	var environment bool
-	for i := 0; i+1 < len(e.kids); i += 2 {
-		value := w.value(e.kids[i+1])
-		if e.kids[i] == nil {
+	for i := 0; i+1 < len(e.Kids); i += 2 {
+		value := w.value(e.Kids[i+1])
+		if e.Kids[i] == nil {
 			dict.open = true
 			environment = environment || isEnviron(value)
 			continue
 		}
-		key := w.value(e.kids[i])
+		key := w.value(e.Kids[i])
 		w.escape(key)
 		dict.items = append(dict.items, key, value)
 	}
@@ -188,9 +190,9 @@ func isEnviron(vs objects) bool {
 	return false
 }
 
-func (w *walk) attribute(e *expression) objects {
-	base := w.value(e.kids[0])
-	if revealing[e.text] {
+func (w *walk) attribute(e *syntax.Expression) objects {
+	base := w.value(e.Kids[0])
+	if revealing[e.Text] {
 		w.dynamic()
 	}
 	var out objects
@@ -200,27 +202,27 @@ func (w *walk) attribute(e *expression) objects {
 	return out
 }
 
-func (w *walk) member(b object, e *expression) objects {
+func (w *walk) member(b object, e *syntax.Expression) objects {
 	switch {
 	case b.shape == isSymbol:
-		return symbolOf(b.text + "." + e.text)
+		return symbolOf(b.text + "." + e.Text)
 	case b.shape == isPath:
-		return pathMember(b, e.text)
+		return pathMember(b, e.Text)
 	case b.shape == isCallable && b.function.class:
-		return w.classMember(b.function, e.text)
+		return w.classMember(b.function, e.Text)
 	}
 	if full, ok := throughValue(e); ok {
-		return symbolOf(full).with(hidden(e.text, b.allTaint()))
+		return symbolOf(full).with(hidden(e.Text, b.allTaint()))
 	}
-	w.escapeMethods(e.text)
-	known, ok := w.attributes[e.text]
+	w.escapeMethods(e.Text)
+	known, ok := w.attributes[e.Text]
 	if !ok {
-		return hidden(e.text, b.allTaint())
+		return hidden(e.Text, b.allTaint())
 	}
-	if own := e.kids[0]; own.form == nameForm && (own.text == "self" || own.text == "cls") {
+	if own := e.Kids[0]; own.Form == syntax.NameForm && (own.Text == "self" || own.Text == "cls") {
 		return known
 	}
-	return known.with(hidden(e.text, b.allTaint()))
+	return known.with(hidden(e.Text, b.allTaint()))
 }
 
 func (w *walk) classMember(f *function, name string) objects {
@@ -248,14 +250,14 @@ func (w *walk) release(f *function) {
 	}
 }
 
-func (w *walk) otherValue(e *expression) objects {
+func (w *walk) otherValue(e *syntax.Expression) objects {
 	all := hidden("value", value.Taint{})
-	for _, kid := range e.kids {
+	for _, kid := range e.Kids {
 		vs := w.value(kid)
-		if e.text == "*" {
+		if e.Text == "*" {
 			return vs
 		}
-		w.yields(e.text, vs)
+		w.yields(e.Text, vs)
 		w.escape(vs)
 		all = all.with(hidden("value", vs.tainted()))
 	}

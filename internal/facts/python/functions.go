@@ -4,43 +4,44 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // define reads a function's body with what its parameters may hold.
-func (w *walk) define(s *statement) {
-	for _, e := range s.params.computed {
+func (w *walk) define(s *syntax.Statement) {
+	for _, e := range s.Params.Computed {
 		w.escape(w.value(e))
 	}
 	f := w.functionOf(s)
-	f.escaped = f.escaped || s.decorated && !w.scope.class
-	w.set(s.text, objects{{shape: isCallable, function: f}})
-	w.body(f, s.body)
+	f.escaped = f.escaped || s.Decorated && !w.scope.class
+	w.set(s.Text, objects{{shape: isCallable, function: f}})
+	w.body(f, s.Body)
 }
 
-func (w *walk) functionOf(s *statement) *function {
+func (w *walk) functionOf(s *syntax.Statement) *function {
 	f := w.functions[s]
 	if f == nil {
 		f = &function{define: s, scope: w.newScope(s), method: w.scope.class}
-		f.escaped = f.method && strings.HasPrefix(s.text, "__") && s.text != "__init__"
+		f.escaped = f.method && strings.HasPrefix(s.Text, "__") && s.Text != "__init__"
 		w.functions[s] = f
 		if f.method {
-			w.methods[s.text] = append(w.methods[s.text], f)
+			w.methods[s.Text] = append(w.methods[s.Text], f)
 		}
 	}
 	return f
 }
 
-func (w *walk) newScope(s *statement) *scope {
+func (w *walk) newScope(s *syntax.Statement) *scope {
 	sc := w.scopes[s]
 	if sc == nil {
-		sc = &scope{vars: map[string]*variable{}, parent: w.scope, class: s.act == actClass}
+		sc = &scope{vars: map[string]*variable{}, parent: w.scope, class: s.Act == syntax.ActClass}
 		w.scopes[s] = sc
 	}
 	return sc
 }
 
-func (w *walk) body(f *function, body []*statement) {
+func (w *walk) body(f *function, body []*syntax.Statement) {
 	sc, nested, loops, function := w.scope, w.nested, w.loops, w.function
 	w.scope, w.nested, w.loops, w.function = f.scope, 0, 0, f
 	f.scope.forget()
@@ -51,12 +52,12 @@ func (w *walk) body(f *function, body []*statement) {
 
 // parameters give each parameter what the calls in the program give it.
 func (w *walk) parameters(f *function) {
-	for i, name := range f.define.params.names {
+	for i, name := range f.define.Params.Names {
 		plain := strings.TrimLeft(name, "*")
 		v := w.variable(f.scope, plain)
 		v.loose = true
 		var vs objects
-		if fallback := f.define.params.defaults[i]; fallback != nil {
+		if fallback := f.define.Params.Defaults[i]; fallback != nil {
 			vs = w.value(fallback)
 		}
 		if f.escaped || strings.HasPrefix(name, "**") || f.method && i == 0 {
@@ -74,9 +75,9 @@ func (w *walk) apply(f *function, c *call) objects {
 		} else {
 			c.escapeAll(w)
 		}
-		return objects{{shape: isInstance, text: "." + f.define.text}}
+		return objects{{shape: isInstance, text: "." + f.define.Text}}
 	}
-	names := f.define.params.names
+	names := f.define.Params.Names
 	if f.method && len(names) > 0 {
 		names = names[1:]
 	}
@@ -147,9 +148,9 @@ func (w *walk) pass(f *function, name string, vs objects) {
 	w.escape(vs)
 }
 
-func (w *walk) defineClass(s *statement) {
+func (w *walk) defineClass(s *syntax.Statement) {
 	derived, base := false, ""
-	for _, e := range s.exprs {
+	for _, e := range s.Exprs {
 		bases := w.value(e)
 		w.escape(bases)
 		for _, b := range bases {
@@ -165,25 +166,25 @@ func (w *walk) defineClass(s *statement) {
 		w.functions[s] = f
 	}
 	f.base = base
-	w.set(s.text, objects{{shape: isCallable, function: f}})
+	w.set(s.Text, objects{{shape: isCallable, function: f}})
 	sc := w.scope
 	w.scope = f.scope
 	f.scope.forget()
-	w.statements(s.body)
+	w.statements(s.Body)
 	w.scope = sc
-	w.members(f, s.body, derived)
+	w.members(f, s.Body, derived)
 }
 
 // members are a class's methods. Those of a class that derives from something
 // unknown may be called by that.
-func (w *walk) members(f *function, body []*statement, derived bool) {
+func (w *walk) members(f *function, body []*syntax.Statement, derived bool) {
 	for _, s := range body {
 		m := w.functions[s]
 		if m == nil || m.class {
 			continue
 		}
-		f.members[s.text] = m
-		if derived && s.text != "__init__" && !m.escaped {
+		f.members[s.Text] = m
+		if derived && s.Text != "__init__" && !m.escaped {
 			m.escaped, w.grew = true, true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -57,15 +58,15 @@ func (w *walk) kills(targets objects) {
 
 // forksOn notes a program that forks in an endless loop and does not care which of
 // its copies it is; a server asks for the number.
-func (w *walk) forksOn(s *statement) {
+func (w *walk) forksOn(s *syntax.Statement) {
 	if w.repeats == 0 {
 		return
 	}
-	for _, e := range s.exprs {
-		if e.form != callForm {
+	for _, e := range s.Exprs {
+		if e.Form != syntax.CallForm {
 			continue
 		}
-		for _, v := range w.value(e.kids[0]) {
+		for _, v := range w.value(e.Kids[0]) {
 			if v.shape == isSymbol && v.text == "os.fork" {
 				w.feature(value.FeatureForkBomb)
 			}
@@ -178,7 +179,7 @@ func namesSecret(vs objects, depth int) bool {
 			}
 		}
 		for _, item := range v.items {
-			if depth < maxDepth && namesSecret(item, depth+1) {
+			if depth < syntax.MaxDepth && namesSecret(item, depth+1) {
 				return true
 			}
 		}

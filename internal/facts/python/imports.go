@@ -1,33 +1,37 @@
 package python
 
-import "strings"
+import (
+	"strings"
 
-func (w *walk) importModules(s *statement) {
-	for _, m := range s.modules {
-		w.imported(m.name)
-		w.runsModule(m.name)
-		if m.as != "" {
-			w.set(m.as, symbolOf(m.name))
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
+)
+
+func (w *walk) importModules(s *syntax.Statement) {
+	for _, m := range s.Modules {
+		w.imported(m.Name)
+		w.runsModule(m.Name)
+		if m.As != "" {
+			w.set(m.As, symbolOf(m.Name))
 			continue
 		}
-		top, _, _ := strings.Cut(m.name, ".")
+		top, _, _ := strings.Cut(m.Name, ".")
 		w.set(top, symbolOf(top))
 	}
 }
 
-func (w *walk) importFrom(s *statement) {
-	w.imported(s.text)
-	w.runsModule(s.text)
-	for _, m := range s.modules {
-		if m.as == "*" {
-			w.stars = append(w.stars, s.text)
+func (w *walk) importFrom(s *syntax.Statement) {
+	w.imported(s.Text)
+	w.runsModule(s.Text)
+	for _, m := range s.Modules {
+		if m.As == "*" {
+			w.stars = append(w.stars, s.Text)
 			continue
 		}
-		name := canonical(s.text + "." + m.name)
+		name := canonical(s.Text + "." + m.Name)
 		if name == "os.path" || dangerousModules[name] {
 			w.imported(name)
 		}
-		w.set(m.as, symbolOf(name))
+		w.set(m.As, symbolOf(name))
 	}
 }
 

@@ -3,15 +3,16 @@ package python
 import (
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-func (w *walk) index(e *expression) objects {
-	base := w.value(e.kids[0])
-	if e.kids[1].form == sliceForm {
-		return w.slice(base, e.kids[1])
+func (w *walk) index(e *syntax.Expression) objects {
+	base := w.value(e.Kids[0])
+	if e.Kids[1].Form == syntax.SliceForm {
+		return w.slice(base, e.Kids[1])
 	}
-	keys := w.value(e.kids[1])
+	keys := w.value(e.Kids[1])
 	var out objects
 	for _, b := range base {
 		out = out.with(w.item(b, keys))
@@ -118,10 +119,10 @@ func (w *walk) environment(names objects) objects {
 	return out
 }
 
-func (w *walk) slice(base objects, e *expression) objects {
+func (w *walk) slice(base objects, e *syntax.Expression) objects {
 	var bounds [3]int64
 	known := true
-	for i, kid := range e.kids {
+	for i, kid := range e.Kids {
 		bounds[i] = []int64{0, 1 << 40, 1}[i]
 		if kid == nil {
 			continue
@@ -133,7 +134,7 @@ func (w *walk) slice(base objects, e *expression) objects {
 		}
 		bounds[i] = vs[0].number
 	}
-	backwards := e.kids[0] == nil && e.kids[1] == nil && bounds[2] == -1
+	backwards := e.Kids[0] == nil && e.Kids[1] == nil && bounds[2] == -1
 	var out objects
 	for _, b := range base {
 		switch {

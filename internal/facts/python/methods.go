@@ -1,15 +1,19 @@
 package python
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
+)
 
 // method is a call of a method of a value.
-func (w *walk) method(b object, callee *expression, c *call) objects {
-	name := callee.text
+func (w *walk) method(b object, callee *syntax.Expression, c *call) objects {
+	name := callee.Text
 	if full, ok := throughValue(callee); ok {
 		return w.callSymbol(full, c).with(hidden("value", b.allTaint()))
 	}
-	if callee.kids[0].form == nameForm {
-		w.mutate(callee.kids[0].text, b, name, c)
+	if callee.Kids[0].Form == syntax.NameForm {
+		w.mutate(callee.Kids[0].Text, b, name, c)
 	}
 	if b.shape == isInstance && !strings.HasPrefix(b.text, ".") {
 		c.name = b.text + "." + name
@@ -94,26 +98,26 @@ func (w *walk) optional(c *call, i int) objects {
 }
 
 // ownMethod is a call of a method that the program defines, or of an unknown one.
-func (w *walk) ownMethod(b object, callee *expression, c *call) objects {
+func (w *walk) ownMethod(b object, callee *syntax.Expression, c *call) objects {
 	var out objects
 	own := false
-	for _, m := range w.methods[callee.text] {
+	for _, m := range w.methods[callee.Text] {
 		own = true
 		given := w.apply(m, c)
-		if m.define.decorated {
+		if m.define.Decorated {
 			// A property's value is what is called.
 			w.escape(given)
 		}
 		out = out.with(given)
 	}
-	for _, v := range w.attributes[callee.text] {
+	for _, v := range w.attributes[callee.Text] {
 		if v.shape == isCallable && v.function.method {
 			continue
 		}
 		out = out.with(w.callValue(v, c))
 	}
-	if own && (b.shape == isInstance && strings.HasPrefix(b.text, ".") || callee.kids[0].form == nameForm &&
-		callee.kids[0].text == "self") {
+	if own && (b.shape == isInstance && strings.HasPrefix(b.text, ".") || callee.Kids[0].Form == syntax.NameForm &&
+		callee.Kids[0].Text == "self") {
 		return out
 	}
 	c.escapeAll(w)

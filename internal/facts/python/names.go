@@ -3,6 +3,7 @@ package python
 import (
 	"slices"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -16,7 +17,7 @@ type variable struct {
 
 // function is a function, or a class by its constructor.
 type function struct {
-	define  *statement
+	define  *syntax.Statement
 	scope   *scope
 	method  bool
 	class   bool
@@ -39,14 +40,14 @@ const (
 func newWalk(at value.Place, shell func(string, value.Place) value.Command) *walk {
 	return &walk{
 		at: at, readShell: shell, notes: newNotes(),
-		scopes: map[*statement]*scope{}, functions: map[*statement]*function{},
+		scopes: map[*syntax.Statement]*scope{}, functions: map[*syntax.Statement]*function{},
 		methods: map[string][]*function{}, attributes: map[string]objects{},
 		nestedPrograms: map[string]*program{}, links: map[string]string{},
 	}
 }
 
 // program walks until nothing more is learnt, and then once more to note.
-func (w *walk) program(body []*statement) {
+func (w *walk) program(body []*syntax.Statement) {
 	top := &scope{vars: map[string]*variable{}}
 	for i := range maxWalks {
 		w.settling = i > maxWalks/2
@@ -64,7 +65,7 @@ func (w *walk) program(body []*statement) {
 	}
 }
 
-func (w *walk) once(top *scope, body []*statement) {
+func (w *walk) once(top *scope, body []*syntax.Statement) {
 	at := w.at
 	w.scope, w.grew, w.steps, w.stars = top, false, 0, nil
 	top.forget()
@@ -87,7 +88,7 @@ func (w *walk) spend() bool {
 	return w.steps <= maxSteps
 }
 
-func (w *walk) statements(all []*statement) {
+func (w *walk) statements(all []*syntax.Statement) {
 	for _, s := range all {
 		if !w.spend() {
 			return
@@ -96,61 +97,61 @@ func (w *walk) statements(all []*statement) {
 	}
 }
 
-func (w *walk) statement(s *statement) {
-	switch s.act {
-	case actCompute:
-		w.computeAll(s.exprs)
+func (w *walk) statement(s *syntax.Statement) {
+	switch s.Act {
+	case syntax.ActCompute:
+		w.computeAll(s.Exprs)
 		w.forksOn(s)
-	case actAssign:
+	case syntax.ActAssign:
 		w.assignment(s)
-	case actImport:
+	case syntax.ActImport:
 		w.importModules(s)
-	case actFrom:
+	case syntax.ActFrom:
 		w.importFrom(s)
-	case actDefine:
+	case syntax.ActDefine:
 		w.define(s)
-	case actClass:
+	case syntax.ActClass:
 		w.defineClass(s)
-	case actIf, actRepeat:
+	case syntax.ActIf, syntax.ActRepeat:
 		w.conditional(s)
-	case actFor:
+	case syntax.ActFor:
 		w.loop(s)
-	case actWith:
+	case syntax.ActWith:
 		w.with(s)
-	case actReturn:
+	case syntax.ActReturn:
 		w.giveBack(s)
-	case actGlobal:
+	case syntax.ActGlobal:
 		w.declareGlobal(s)
 	}
 }
 
-func (w *walk) computeAll(exprs []*expression) {
+func (w *walk) computeAll(exprs []*syntax.Expression) {
 	for _, e := range exprs {
-		if e.form != textForm {
+		if e.Form != syntax.TextForm {
 			w.escape(w.value(e))
 		}
 	}
 }
 
-func (w *walk) assignment(s *statement) {
-	vs := w.value(s.exprs[0])
-	for _, t := range s.targets {
-		if s.text == "+" && t.form == attributeForm && len(vs) > 0 {
+func (w *walk) assignment(s *syntax.Statement) {
+	vs := w.value(s.Exprs[0])
+	for _, t := range s.Targets {
+		if s.Text == "+" && t.Form == syntax.AttributeForm && len(vs) > 0 {
 			if at := w.value(t); len(at) == 1 && at[0].shape == isSymbol && at[0].text == "sys.path" {
 				w.moduleFolders(elements(vs, "value"))
 				continue
 			}
 		}
-		if s.text == "|" && isEnviron(w.value(t)) {
+		if s.Text == "|" && isEnviron(w.value(t)) {
 			w.setEnviron(&call{args: []objects{vs}})
 			continue
 		}
-		if s.text == "" {
-			w.assign(t, vs, s.exprs[0])
+		if s.Text == "" {
+			w.assign(t, vs, s.Exprs[0])
 			continue
 		}
 		old := w.value(t)
-		sum := w.operate(s.text, old, vs)
+		sum := w.operate(s.Text, old, vs)
 		if w.loops > 0 {
 			sum = sum.with(hidden(nameOf(t), sum.tainted()))
 		}
@@ -159,24 +160,24 @@ func (w *walk) assignment(s *statement) {
 }
 
 // assign gives values to a target; from is the expression they came from, if any.
-func (w *walk) assign(target *expression, vs objects, from *expression) {
-	switch target.form {
-	case nameForm:
-		if w.loops > 0 && from != nil && mentions(from, target.text, 0) {
-			vs = vs.with(hidden(target.text, vs.tainted()))
+func (w *walk) assign(target *syntax.Expression, vs objects, from *syntax.Expression) {
+	switch target.Form {
+	case syntax.NameForm:
+		if w.loops > 0 && from != nil && mentions(from, target.Text, 0) {
+			vs = vs.with(hidden(target.Text, vs.tainted()))
 		}
-		w.set(target.text, named(vs, target.text))
-	case listForm:
-		for i, kid := range target.kids {
+		w.set(target.Text, named(vs, target.Text))
+	case syntax.ListForm:
+		for i, kid := range target.Kids {
 			w.assign(kid, itemsAt(vs, i, nameOf(kid)), nil)
 		}
-	case otherForm:
-		for _, kid := range target.kids {
+	case syntax.OtherForm:
+		for _, kid := range target.Kids {
 			w.assign(kid, hidden(nameOf(kid), vs.tainted()), nil)
 		}
-	case attributeForm:
+	case syntax.AttributeForm:
 		w.setAttribute(target, vs)
-	case indexForm:
+	case syntax.IndexForm:
 		w.setItem(target, vs)
 	default:
 		w.value(target)
@@ -195,23 +196,23 @@ func named(vs objects, name string) objects {
 	return out
 }
 
-func nameOf(e *expression) string {
-	switch e.form {
-	case nameForm, attributeForm:
-		return e.text
+func nameOf(e *syntax.Expression) string {
+	switch e.Form {
+	case syntax.NameForm, syntax.AttributeForm:
+		return e.Text
 	}
 	return "value"
 }
 
 // mentions says whether an expression reads a name.
-func mentions(e *expression, name string, depth int) bool {
-	if e == nil || depth > maxDepth {
+func mentions(e *syntax.Expression, name string, depth int) bool {
+	if e == nil || depth > syntax.MaxDepth {
 		return false
 	}
-	if e.form == nameForm && e.text == name {
+	if e.Form == syntax.NameForm && e.Text == name {
 		return true
 	}
-	return slices.ContainsFunc(e.kids, func(kid *expression) bool { return mentions(kid, name, depth+1) })
+	return slices.ContainsFunc(e.Kids, func(kid *syntax.Expression) bool { return mentions(kid, name, depth+1) })
 }
 
 // itemsAt are the values at one place of lists.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -117,7 +118,7 @@ func (w *walk) escape(vs objects) {
 func (w *walk) escapeSome(vs objects) { w.escapeDeep(vs, false, 0) }
 
 func (w *walk) escapeDeep(vs objects, environment bool, depth int) {
-	if depth > maxDepth || !w.spend() {
+	if depth > syntax.MaxDepth || !w.spend() {
 		return
 	}
 	for _, v := range vs {

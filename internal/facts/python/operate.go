@@ -3,27 +3,28 @@ package python
 import (
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-func (w *walk) chainValue(e *expression) objects {
-	all := w.value(e.kids[0])
-	switch e.names[1] {
+func (w *walk) chainValue(e *syntax.Expression) objects {
+	all := w.value(e.Kids[0])
+	switch e.Names[1] {
 	case "or", "and":
-		for _, kid := range e.kids[1:] {
+		for _, kid := range e.Kids[1:] {
 			all = all.with(w.value(kid))
 		}
 		return all
 	case "in", "not in", "is", "<", ">", "==", ">=", "<=", "!=":
-		for _, kid := range e.kids[1:] {
+		for _, kid := range e.Kids[1:] {
 			if vs := w.value(kid); !isEnviron(vs) && !isLoaded(vs) {
 				w.escapeSome(vs)
 			}
 		}
 		return hidden("value", value.Taint{})
 	}
-	for i, kid := range e.kids[1:] {
-		all = w.operate(e.names[i+1], all, w.value(kid))
+	for i, kid := range e.Kids[1:] {
+		all = w.operate(e.Names[i+1], all, w.value(kid))
 	}
 	w.noteTexts(all)
 	return all
@@ -95,10 +96,10 @@ func arithmetic(op string, a, b int64) object {
 	return v
 }
 
-func (w *walk) unaryValue(e *expression) objects {
-	vs := w.value(e.kids[0])
+func (w *walk) unaryValue(e *syntax.Expression) objects {
+	vs := w.value(e.Kids[0])
 	w.escapeSome(vs)
-	if e.text == "-" && len(vs) == 1 && vs[0].shape == isInt {
+	if e.Text == "-" && len(vs) == 1 && vs[0].shape == isInt {
 		return objects{{shape: isInt, number: -vs[0].number}}
 	}
 	return hidden("value", value.Taint{})

@@ -15,11 +15,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 const (
-	// maxText is how much of one string is kept, maxStrings how many.
+	// maxText is how much of one string literal is kept, in bytes, maxStrings how many.
 	maxText    = 4 << 10
 	maxStrings = 1000
 )
@@ -30,17 +31,13 @@ func Read(source string, at value.Place, shell func(text string, at value.Place)
 	if len(source) > value.MaxText || at.Level > value.MaxLevel || !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
 		return unreadCode()
 	}
-	tokens, err := tokenize(source)
-	if err != nil {
-		return unreadCode()
-	}
-	body, err := parse(tokens)
+	program, err := syntax.Parse(source)
 	if err != nil {
 		return unreadCode()
 	}
 	w := newWalk(at, shell)
-	w.program(body)
-	return w.facts(literals(tokens, nil))
+	w.program(program.Body)
+	return w.facts(program.Literals(maxStrings, maxText))
 }
 
 func unreadCode() value.Code {
@@ -68,28 +65,6 @@ func (w *walk) toThisHost() bool {
 	return len(w.notes.hosts) > 0 && !slices.ContainsFunc(w.notes.hosts, func(h string) bool {
 		return h != "localhost" && h != "127.0.0.1" && h != "::1"
 	})
-}
-
-// literals are the string literals among tokens, in their order.
-func literals(tokens []token, all []string) []string {
-	if all == nil {
-		all = []string{}
-	}
-	add := func(text string) {
-		if text != "" && len(all) < maxStrings {
-			all = append(all, value.Cut(text, maxText))
-		}
-	}
-	for _, t := range tokens {
-		if t.kind == tokenText {
-			add(t.text)
-		}
-		for _, part := range t.parts {
-			add(part.text)
-			all = literals(part.tokens, all)
-		}
-	}
-	return all
 }
 
 // shell reads the shell texts of the program, each by itself, since each runs

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -128,12 +129,12 @@ func (w *walk) namespaceMethod(name string, c *call) (objects, bool) {
 
 // throughValue is a call such as x.os.system: what x is is not known, but a module
 // that it holds is known by its name.
-func throughValue(e *expression) (string, bool) {
-	holder := e.kids[0]
-	if holder.form != attributeForm {
+func throughValue(e *syntax.Expression) (string, bool) {
+	holder := e.Kids[0]
+	if holder.Form != syntax.AttributeForm {
 		return "", false
 	}
-	name := holder.text + "." + e.text
+	name := holder.Text + "." + e.Text
 	full := reached("." + name)
 	return full, full != "."+name && effective(full)
 }

@@ -133,7 +133,7 @@ const (
 	holeEnd      = "\ufdd1"
 )
 
-// unmarked is a literal without the characters that mark holes.
+// unmarked is a text of the program without the characters that mark holes.
 func unmarked(s string) string {
 	if !strings.Contains(s, "\ufdd0") && !strings.Contains(s, "\ufdd1") && !strings.Contains(s, "\ufdd2") {
 		return s

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -21,8 +22,8 @@ type walk struct {
 	// repeats counts those of them that may never end.
 	repeats    int
 	function   *function
-	scopes     map[*statement]*scope
-	functions  map[*statement]*function
+	scopes     map[*syntax.Statement]*scope
+	functions  map[*syntax.Statement]*function
 	methods    map[string][]*function
 	attributes map[string]objects
 	// nestedPrograms are the texts given to exec, by text.
@@ -42,7 +43,7 @@ type walk struct {
 
 // program is a text given to exec.
 type program struct {
-	body  []*statement
+	body  []*syntax.Statement
 	err   error
 	inUse bool
 }
@@ -65,18 +66,18 @@ func (s *scope) lasting() *scope {
 	return s
 }
 
-func (w *walk) conditional(s *statement) {
-	w.computeAll(s.exprs)
-	loop := s.act == actRepeat
+func (w *walk) conditional(s *syntax.Statement) {
+	w.computeAll(s.Exprs)
+	loop := s.Act == syntax.ActRepeat
 	if loop {
 		w.repeats++
 		defer func() { w.repeats-- }()
 	}
 	w.inside(loop, func() {
-		for _, t := range s.targets {
-			w.assign(t, hidden(t.text, value.Taint{}), nil)
+		for _, t := range s.Targets {
+			w.assign(t, hidden(t.Text, value.Taint{}), nil)
 		}
-		w.statements(s.body)
+		w.statements(s.Body)
 	})
 }
 
@@ -91,12 +92,12 @@ func (w *walk) inside(loop bool, body func()) {
 	w.nested--
 }
 
-func (w *walk) loop(s *statement) {
-	source := w.value(s.exprs[0])
+func (w *walk) loop(s *syntax.Statement) {
+	source := w.value(s.Exprs[0])
 	w.escape(source)
 	w.inside(true, func() {
-		w.assign(s.targets[0], elements(source, nameOf(s.targets[0])), nil)
-		w.statements(s.body)
+		w.assign(s.Targets[0], elements(source, nameOf(s.Targets[0])), nil)
+		w.statements(s.Body)
 	})
 }
 
@@ -116,26 +117,26 @@ func elements(vs objects, name string) objects {
 	return out
 }
 
-func (w *walk) with(s *statement) {
+func (w *walk) with(s *syntax.Statement) {
 	at := w.at
-	for i, e := range s.exprs {
+	for i, e := range s.Exprs {
 		vs := w.value(e)
 		if len(vs) > 0 && vs[0].shape == isList && vs[0].open { // the generator of a context
 			vs = elements(vs, "value")
 		}
-		if t := s.targets[i]; t != nil {
+		if t := s.Targets[i]; t != nil {
 			w.assign(t, vs, nil)
 		}
 	}
 	changed := w.at != at // contextlib.chdir is for the block alone
-	w.statements(s.body)
+	w.statements(s.Body)
 	if changed {
 		w.at = at
 	}
 }
 
-func (w *walk) giveBack(s *statement) {
-	vs := w.value(s.exprs[0])
+func (w *walk) giveBack(s *syntax.Statement) {
+	vs := w.value(s.Exprs[0])
 	if w.function == nil {
 		w.escape(vs)
 		return
@@ -143,12 +144,12 @@ func (w *walk) giveBack(s *statement) {
 	w.learn(&w.function.returns, vs)
 	if w.function.method {
 		// Python itself calls a special method, and hands on what it gives.
-		w.escapeSpecial(w.function.define.text, vs)
+		w.escapeSpecial(w.function.define.Text, vs)
 	}
 }
 
-func (w *walk) declareGlobal(s *statement) {
-	for _, name := range s.names {
+func (w *walk) declareGlobal(s *syntax.Statement) {
+	for _, name := range s.Names {
 		if w.scope.global == nil {
 			w.scope.global = map[string]bool{}
 		}

@@ -1,4 +1,4 @@
-package python
+package syntax
 
 import (
 	"errors"
@@ -26,8 +26,7 @@ const (
 // string's value.
 type token struct {
 	kind tokenKind
-	// bytes marks b"…"; parts are set for f"…".
-	bytes bool
+	// parts are set for f"…".
 	parts []part
 	text  string
 	// column is the indentation of a newline's next line.

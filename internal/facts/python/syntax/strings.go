@@ -1,7 +1,6 @@
-package python
+package syntax
 
 import (
-	"encoding/hex"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,7 +27,7 @@ func (l *lexer) str(prefix string) (token, error) {
 		case c == quote[0] && strings.HasPrefix(l.src[l.at:], quote):
 			text := s.value(l.src[start:l.at])
 			l.at += len(quote)
-			return token{kind: tokenText, text: text, bytes: s.bytes}, nil
+			return token{kind: tokenText, text: text}, nil
 		default:
 			l.at++
 		}
@@ -48,6 +47,9 @@ func (s literalForm) value(text string) string {
 	}
 	return text
 }
+
+// Unescape is what a text with Python's escapes stands for.
+func Unescape(text string) string { return literalForm{}.unescape(text) }
 
 var escapes = map[byte]string{'\n': "", '\\': "\\", '\'': "'", '"': "\"", 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r",
 	't': "\t", 'v': "\v"}
@@ -225,10 +227,4 @@ func (l *lexer) replacementEnd(s literalForm, stop byte, tokens []token) ([]part
 		}
 	}
 	return parts, nil
-}
-
-// unhex decodes hexadecimal digits with white space between bytes.
-func unhex(s string) (string, bool) {
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	return string(b), err == nil
 }

@@ -1,42 +1,42 @@
-package python
+package syntax
 
 import "slices"
 
-// form is the form of an expression.
-type form uint8
+// Form is how an expression is made.
+type Form uint8
 
+// The forms of expressions.
 const (
-	nameForm form = iota
-	numberForm
-	textForm      // text, bytes
-	formatForm    // kids: pieces of text and expressions
-	listForm      // kids: items, also of tuples and sets
-	dictForm      // kids: key, value, key, value …; a nil key before **value
-	callForm      // kids: function, arguments; names: a keyword, "*", "**" or "" for each argument
-	attributeForm // kids: object; text: name
-	indexForm     // kids: object, index
-	sliceForm     // kids: from, to, step; each may be nil
-	chainForm     // kids: operands; names: the operator before each
-	unaryForm     // text: operator; kids: operand
-	choiceForm    // kids: then, test, else
-	lambdaForm    // kids: defaults, body last; define
-	loopForm      // kids: elements, then for each clause target and source; count: elements; conditions in extra
-	namedForm     // text: name; kids: value
-	otherForm     // kids: all that is computed, such as by await, yield, *x
+	NameForm Form = iota
+	NumberForm
+	TextForm      // Text
+	FormatForm    // Kids: pieces of text and expressions
+	ListForm      // Kids: items, also of tuples and sets
+	DictForm      // Kids: key, value, key, value …; a nil key before **value
+	CallForm      // Kids: function, arguments; Names: a keyword, "*", "**" or "" for each argument
+	AttributeForm // Kids: object; Text: name
+	IndexForm     // Kids: object, index
+	SliceForm     // Kids: from, to, step; each may be nil
+	ChainForm     // Kids: operands; Names: the operator before each
+	UnaryForm     // Text: operator; Kids: operand
+	ChoiceForm    // Kids: then, test, else
+	LambdaForm    // Kids: defaults, body last; Define
+	LoopForm      // Kids: elements, then for each clause target and source; Count: elements; conditions in Extra
+	NamedForm     // Text: name; Kids: value
+	OtherForm     // Kids: all that is computed, such as by await, yield, *x
 )
 
-// expression is an expression.
-type expression struct {
-	form  form
-	text  string
-	bytes bool
-	kids  []*expression
-	names []string
-	// define is the function that a lambdaForm makes.
-	define *statement
-	// count and extra belong to loopForm.
-	count int
-	extra []*expression
+// Expression is an expression: its form says which of its fields are set.
+type Expression struct {
+	Form  Form
+	Text  string
+	Kids  []*Expression
+	Names []string
+	// Define is the function that a LambdaForm makes.
+	Define *Statement
+	// Count and Extra belong to LoopForm.
+	Count int
+	Extra []*Expression
 }
 
 // parser reads expressions and statements from tokens. It panics with
@@ -47,9 +47,11 @@ type parser struct {
 	depth  int
 }
 
+// MaxDepth is how deep expressions may be nested, MaxChain how many operands, calls or
+// attributes may follow each other.
 const (
-	maxDepth = 700
-	maxChain = 2000
+	MaxDepth = 700
+	MaxChain = 2000
 )
 
 func (p *parser) peek() token { return p.tokens[p.at] }
@@ -65,7 +67,7 @@ func (p *parser) next() token {
 func (p *parser) fail() { panic(errNotPython) }
 
 func (p *parser) enter() func() {
-	if p.depth++; p.depth > maxDepth {
+	if p.depth++; p.depth > MaxDepth {
 		p.fail()
 	}
 	return func() { p.depth-- }
@@ -107,7 +109,7 @@ func (p *parser) name() string {
 }
 
 // list reads expressions with commas between them; several are a tuple.
-func (p *parser) list() *expression {
+func (p *parser) list() *Expression {
 	if p.is("yield") {
 		return p.yield()
 	}
@@ -115,9 +117,9 @@ func (p *parser) list() *expression {
 	if !p.is(",") {
 		return first
 	}
-	all := &expression{form: listForm, kids: []*expression{first}}
+	all := &Expression{Form: ListForm, Kids: []*Expression{first}}
 	for p.accept(",") && p.startsExpression() {
-		all.kids = append(all.kids, p.starred())
+		all.Kids = append(all.Kids, p.starred())
 	}
 	return all
 }
@@ -134,55 +136,55 @@ func (p *parser) startsExpression() bool {
 	return false
 }
 
-func (p *parser) yield() *expression {
+func (p *parser) yield() *Expression {
 	p.expect("yield")
 	if p.accept("from") {
 		e := other(p.expression())
-		e.text = "yield from"
+		e.Text = "yield from"
 		return e
 	}
 	e := other()
 	if p.startsExpression() {
 		e = other(p.list())
 	}
-	e.text = "yield"
+	e.Text = "yield"
 	return e
 }
 
-func other(kids ...*expression) *expression { return &expression{form: otherForm, kids: kids} }
+func other(kids ...*Expression) *Expression { return &Expression{Form: OtherForm, Kids: kids} }
 
-func (p *parser) starred() *expression {
+func (p *parser) starred() *Expression {
 	if p.accept("*") {
-		return &expression{form: otherForm, text: "*", kids: []*expression{p.chain(0)}}
+		return &Expression{Form: OtherForm, Text: "*", Kids: []*Expression{p.chain(0)}}
 	}
 	return p.expression()
 }
 
 // expression reads one expression, with its := and its conditional.
-func (p *parser) expression() *expression {
+func (p *parser) expression() *Expression {
 	defer p.enter()()
 	if p.is("lambda") {
 		return p.lambda()
 	}
 	e := p.chain(0)
-	if e.form == nameForm && p.accept(":=") {
-		return &expression{form: namedForm, text: e.text, kids: []*expression{p.expression()}}
+	if e.Form == NameForm && p.accept(":=") {
+		return &Expression{Form: NamedForm, Text: e.Text, Kids: []*Expression{p.expression()}}
 	}
 	if p.accept("if") {
 		test := p.chain(0)
 		p.expect("else")
-		return &expression{form: choiceForm, kids: []*expression{e, test, p.expression()}}
+		return &Expression{Form: ChoiceForm, Kids: []*Expression{e, test, p.expression()}}
 	}
 	return e
 }
 
-func (p *parser) lambda() *expression {
+func (p *parser) lambda() *Expression {
 	p.expect("lambda")
 	params := p.parameters(":")
 	p.expect(":")
 	body := p.expression()
-	define := &statement{act: actDefine, text: "lambda", params: params, body: []*statement{{act: actReturn, exprs: []*expression{body}}}}
-	return &expression{form: lambdaForm, kids: append(params.computed[:len(params.computed):len(params.computed)], body), define: define}
+	define := &Statement{Act: ActDefine, Text: "lambda", Params: params, Body: []*Statement{{Act: ActReturn, Exprs: []*Expression{body}}}}
+	return &Expression{Form: LambdaForm, Kids: append(params.Computed[:len(params.Computed):len(params.Computed)], body), Define: define}
 }
 
 // levels are the operators between operands, the loosest first.
@@ -196,7 +198,7 @@ var levels = [][]string{
 const levelNot, levelCompare = 2, 3
 
 // chain reads operands of one level with its operators between them.
-func (p *parser) chain(level int) *expression {
+func (p *parser) chain(level int) *Expression {
 	if level == len(levels) {
 		return p.unary()
 	}
@@ -207,14 +209,14 @@ func (p *parser) chain(level int) *expression {
 	if !p.is(levels[level]...) {
 		return first
 	}
-	all := &expression{form: chainForm, kids: []*expression{first}, names: []string{""}}
+	all := &Expression{Form: ChainForm, Kids: []*Expression{first}, Names: []string{""}}
 	for p.is(levels[level]...) {
 		op := p.next().text
 		if level == levelCompare {
 			op = p.comparison(op)
 		}
-		all.names = append(all.names, op)
-		all.kids = append(all.kids, p.chain(level+1))
+		all.Names = append(all.Names, op)
+		all.Kids = append(all.Kids, p.chain(level+1))
 	}
 	return all
 }
@@ -230,45 +232,45 @@ func (p *parser) comparison(op string) string {
 	return op
 }
 
-func (p *parser) not() *expression {
+func (p *parser) not() *Expression {
 	if !p.is("not") {
 		return p.chain(levelNot + 1)
 	}
 	defer p.enter()()
 	p.next()
-	return &expression{form: unaryForm, text: "not", kids: []*expression{p.not()}}
+	return &Expression{Form: UnaryForm, Text: "not", Kids: []*Expression{p.not()}}
 }
 
-func (p *parser) unary() *expression {
+func (p *parser) unary() *Expression {
 	defer p.enter()()
 	if p.is("+", "-", "~") {
 		op := p.next().text
-		return &expression{form: unaryForm, text: op, kids: []*expression{p.unary()}}
+		return &Expression{Form: UnaryForm, Text: op, Kids: []*Expression{p.unary()}}
 	}
 	base := p.awaited()
 	if p.accept("**") {
-		return &expression{form: chainForm, kids: []*expression{base, p.unary()}, names: []string{"", "**"}}
+		return &Expression{Form: ChainForm, Kids: []*Expression{base, p.unary()}, Names: []string{"", "**"}}
 	}
 	return base
 }
 
-func (p *parser) awaited() *expression {
+func (p *parser) awaited() *Expression {
 	// What is awaited is what the call gives.
 	p.accept("await")
 	return p.primary()
 }
 
 // primary reads an atom and the calls, attributes and indices after it.
-func (p *parser) primary() *expression {
+func (p *parser) primary() *Expression {
 	e := p.atom()
-	for range maxChain {
+	for range MaxChain {
 		switch {
 		case p.accept("."):
-			e = &expression{form: attributeForm, text: p.name(), kids: []*expression{e}}
+			e = &Expression{Form: AttributeForm, Text: p.name(), Kids: []*Expression{e}}
 		case p.accept("("):
 			e = p.arguments(e)
 		case p.accept("["):
-			e = &expression{form: indexForm, kids: []*expression{e, p.subscript()}}
+			e = &Expression{Form: IndexForm, Kids: []*Expression{e, p.subscript()}}
 		default:
 			return e
 		}
@@ -277,11 +279,11 @@ func (p *parser) primary() *expression {
 	return nil
 }
 
-func (p *parser) arguments(function *expression) *expression {
-	call := &expression{form: callForm, kids: []*expression{function}}
+func (p *parser) arguments(function *Expression) *Expression {
+	call := &Expression{Form: CallForm, Kids: []*Expression{function}}
 	for !p.accept(")") {
 		name, value := p.argument()
-		call.kids, call.names = append(call.kids, value), append(call.names, name)
+		call.Kids, call.Names = append(call.Kids, value), append(call.Names, name)
 		if !p.is(")") {
 			p.expect(",")
 		}
@@ -289,7 +291,7 @@ func (p *parser) arguments(function *expression) *expression {
 	return call
 }
 
-func (p *parser) argument() (name string, value *expression) {
+func (p *parser) argument() (name string, value *Expression) {
 	switch {
 	case p.accept("*"):
 		return "*", p.expression()
@@ -309,22 +311,22 @@ func (p *parser) argument() (name string, value *expression) {
 	return "", value
 }
 
-func (p *parser) subscript() *expression {
+func (p *parser) subscript() *Expression {
 	first := p.slice()
 	if !p.is(",") {
 		p.expect("]")
 		return first
 	}
-	all := &expression{form: listForm, kids: []*expression{first}}
+	all := &Expression{Form: ListForm, Kids: []*Expression{first}}
 	for p.accept(",") && !p.is("]") {
-		all.kids = append(all.kids, p.slice())
+		all.Kids = append(all.Kids, p.slice())
 	}
 	p.expect("]")
 	return all
 }
 
-func (p *parser) slice() *expression {
-	var bounds [3]*expression
+func (p *parser) slice() *Expression {
+	var bounds [3]*Expression
 	colons := 0
 	for {
 		switch {
@@ -340,7 +342,7 @@ func (p *parser) slice() *expression {
 				}
 				return bounds[0]
 			}
-			return &expression{form: sliceForm, kids: bounds[:]}
+			return &Expression{Form: SliceForm, Kids: bounds[:]}
 		case bounds[colons] != nil:
 			p.fail()
 		}

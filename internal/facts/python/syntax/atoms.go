@@ -1,15 +1,15 @@
-package python
+package syntax
 
 // atom reads a name, a literal or something in brackets.
-func (p *parser) atom() *expression {
+func (p *parser) atom() *Expression {
 	switch t := p.peek(); {
 	case t.kind == tokenNumber:
 		p.next()
-		return &expression{form: numberForm, text: t.text}
+		return &Expression{Form: NumberForm, Text: t.text}
 	case t.kind == tokenText:
 		return p.strings()
 	case t.kind == tokenName:
-		return &expression{form: nameForm, text: p.name()}
+		return &Expression{Form: NameForm, Text: p.name()}
 	case p.accept("..."):
 		return other()
 	case p.accept("("):
@@ -24,30 +24,29 @@ func (p *parser) atom() *expression {
 }
 
 // strings reads adjacent literals as one.
-func (p *parser) strings() *expression {
-	all := &expression{form: formatForm}
+func (p *parser) strings() *Expression {
+	all := &Expression{Form: FormatForm}
 	for p.peek().kind == tokenText {
 		t := p.next()
-		all.bytes = all.bytes || t.bytes
 		if t.parts == nil {
-			all.kids = append(all.kids, &expression{form: textForm, text: unmarked(t.text), bytes: t.bytes})
+			all.Kids = append(all.Kids, &Expression{Form: TextForm, Text: t.text})
 		}
 		for _, part := range t.parts {
-			all.kids = append(all.kids, p.part(part)...)
+			all.Kids = append(all.Kids, p.part(part)...)
 		}
 	}
-	if len(all.kids) == 1 && all.kids[0].form == textForm {
-		return all.kids[0]
+	if len(all.Kids) == 1 && all.Kids[0].Form == TextForm {
+		return all.Kids[0]
 	}
 	return all
 }
 
-func (p *parser) part(part part) []*expression {
+func (p *parser) part(part part) []*Expression {
 	if part.tokens == nil {
 		if part.text == "" {
 			return nil
 		}
-		return []*expression{{form: textForm, text: unmarked(part.text)}}
+		return []*Expression{{Form: TextForm, Text: part.text}}
 	}
 	inner := &parser{tokens: part.tokens, depth: p.depth}
 	defer inner.enter()()
@@ -55,12 +54,12 @@ func (p *parser) part(part part) []*expression {
 	if inner.peek().kind != tokenEnd {
 		p.fail()
 	}
-	return []*expression{e}
+	return []*Expression{e}
 }
 
-func (p *parser) parenthesis() *expression {
+func (p *parser) parenthesis() *Expression {
 	if p.accept(")") {
-		return &expression{form: listForm}
+		return &Expression{Form: ListForm}
 	}
 	if p.is("yield") {
 		e := p.yield()
@@ -80,20 +79,20 @@ func (p *parser) parenthesis() *expression {
 }
 
 // rest reads what follows the first item up to the closing bracket.
-func (p *parser) rest(first *expression, closing string) *expression {
-	all := &expression{form: listForm, kids: []*expression{first}}
+func (p *parser) rest(first *Expression, closing string) *Expression {
+	all := &Expression{Form: ListForm, Kids: []*Expression{first}}
 	for !p.accept(closing) {
 		p.expect(",")
 		if !p.is(closing) {
-			all.kids = append(all.kids, p.starred())
+			all.Kids = append(all.Kids, p.starred())
 		}
 	}
 	return all
 }
 
-func (p *parser) items(closing string) *expression {
+func (p *parser) items(closing string) *Expression {
 	if p.accept(closing) {
-		return &expression{form: listForm}
+		return &Expression{Form: ListForm}
 	}
 	first := p.starred()
 	if p.is("for", "async") {
@@ -105,18 +104,18 @@ func (p *parser) items(closing string) *expression {
 }
 
 // braces reads a dictionary or a set.
-func (p *parser) braces() *expression {
-	all := &expression{form: dictForm}
+func (p *parser) braces() *Expression {
+	all := &Expression{Form: DictForm}
 	for !p.accept("}") {
 		if p.accept("**") {
-			all.kids = append(all.kids, nil, p.chain(0))
+			all.Kids = append(all.Kids, nil, p.chain(0))
 		} else {
 			key := p.starred()
 			if !p.accept(":") {
 				return p.set(all, key)
 			}
 			value := p.expression()
-			all.kids = append(all.kids, key, value)
+			all.Kids = append(all.Kids, key, value)
 			if p.is("for", "async") {
 				e := p.comprehension(key, value)
 				p.expect("}")
@@ -130,8 +129,8 @@ func (p *parser) braces() *expression {
 	return all
 }
 
-func (p *parser) set(before *expression, first *expression) *expression {
-	if len(before.kids) > 0 {
+func (p *parser) set(before *Expression, first *Expression) *Expression {
+	if len(before.Kids) > 0 {
 		p.fail()
 	}
 	if p.is("for", "async") {
@@ -142,53 +141,53 @@ func (p *parser) set(before *expression, first *expression) *expression {
 	return p.rest(first, "}")
 }
 
-func (p *parser) comprehension(elements ...*expression) *expression {
-	e := &expression{form: loopForm, kids: elements, count: len(elements)}
+func (p *parser) comprehension(elements ...*Expression) *Expression {
+	e := &Expression{Form: LoopForm, Kids: elements, Count: len(elements)}
 	for p.is("for", "async") {
 		p.accept("async")
 		p.expect("for")
 		target := p.targets()
 		p.expect("in")
-		e.kids = append(e.kids, target, p.chain(0))
+		e.Kids = append(e.Kids, target, p.chain(0))
 		for p.accept("if") {
-			e.extra = append(e.extra, p.chain(0))
+			e.Extra = append(e.Extra, p.chain(0))
 		}
 	}
 	return e
 }
 
 // targets reads what a loop assigns, up to its "in".
-func (p *parser) targets() *expression {
+func (p *parser) targets() *Expression {
 	first := p.target()
 	if !p.is(",") {
 		return first
 	}
-	all := &expression{form: listForm, kids: []*expression{first}}
+	all := &Expression{Form: ListForm, Kids: []*Expression{first}}
 	for p.accept(",") && !p.is("in") {
-		all.kids = append(all.kids, p.target())
+		all.Kids = append(all.Kids, p.target())
 	}
 	return all
 }
 
-func (p *parser) target() *expression {
+func (p *parser) target() *Expression {
 	p.accept("*")
 	return p.primary()
 }
 
-// parameters are what a function takes.
-type parameters struct {
-	names []string
-	// defaults are those of names, nil where there is none; computed are all
+// Parameters are what a function takes.
+type Parameters struct {
+	Names []string
+	// Defaults are those of Names, nil where there is none; Computed are all
 	// expressions that are computed with the definition.
-	defaults, computed []*expression
+	Defaults, Computed []*Expression
 }
 
 // parameters reads up to the closing token, which it leaves.
-func (p *parser) parameters(closing string) parameters {
-	var all parameters
+func (p *parser) parameters(closing string) Parameters {
+	var all Parameters
 	for !p.is(closing) {
 		star := p.accept("*") || p.accept("**")
-		var fallback *expression
+		var fallback *Expression
 		switch {
 		case p.accept("/"), star && p.is(","):
 		default:
@@ -197,13 +196,13 @@ func (p *parser) parameters(closing string) parameters {
 				name = "*" + name
 			}
 			if closing == ")" && p.accept(":") {
-				all.computed = append(all.computed, p.starred())
+				all.Computed = append(all.Computed, p.starred())
 			}
 			if p.accept("=") {
 				fallback = p.expression()
-				all.computed = append(all.computed, fallback)
+				all.Computed = append(all.Computed, fallback)
 			}
-			all.names, all.defaults = append(all.names, name), append(all.defaults, fallback)
+			all.Names, all.Defaults = append(all.Names, name), append(all.Defaults, fallback)
 		}
 		if !p.is(closing) {
 			p.expect(",")

@@ -1,42 +1,43 @@
-package python
+package syntax
 
-// act is the kind of a statement.
-type act uint8
+// Act is the kind of a statement.
+type Act uint8
 
+// The kinds of statements.
 const (
-	actCompute act = iota // exprs
-	actAssign             // targets, exprs[0]; text: "+" of "+="
-	actImport             // modules
-	actFrom               // text: module; modules: names in it
-	actDefine             // text: name; params, body
-	actClass              // text: name; exprs: bases; body
-	actIf                 // exprs: tests; targets get something unknown; body may run
-	actRepeat             // like actIf, but the body may run again
-	actFor                // targets[0] runs through exprs[0]
-	actWith               // targets[i] gets exprs[i]; the body runs
-	actReturn             // exprs
-	actGlobal             // names
+	ActCompute Act = iota // Exprs
+	ActAssign             // Targets, Exprs[0]; Text: "+" of "+="
+	ActImport             // Modules
+	ActFrom               // Text: module; Modules: names in it
+	ActDefine             // Text: name; Params, Body
+	ActClass              // Text: name; Exprs: bases; Body
+	ActIf                 // Exprs: tests; Targets get something unknown; body may run
+	ActRepeat             // like ActIf, but the body may run again
+	ActFor                // Targets[0] runs through Exprs[0]
+	ActWith               // Targets[i] gets Exprs[i]; the body runs
+	ActReturn             // Exprs
+	ActGlobal             // Names
 )
 
-// statement is a statement with what is nested in it.
-type statement struct {
-	act     act
-	text    string
-	exprs   []*expression
-	targets []*expression
-	modules []module
-	names   []string
-	params  parameters
-	body    []*statement
-	// decorated says that something else may call a function.
-	decorated bool
+// Statement is a statement with what is nested in it.
+type Statement struct {
+	Act     Act
+	Text    string
+	Exprs   []*Expression
+	Targets []*Expression
+	Modules []Module
+	Names   []string
+	Params  Parameters
+	Body    []*Statement
+	// Decorated says that something else may call a function.
+	Decorated bool
 }
 
-// module is an imported name; as is what the program calls it, "*" for all names.
-type module struct{ name, as string }
+// Module is an imported name; As is what the program calls it, "*" for all names.
+type Module struct{ Name, As string }
 
 // parse reads a whole program.
-func parse(tokens []token) (program []*statement, err error) {
+func parse(tokens []token) (program []*Statement, err error) {
 	defer func() {
 		switch cause := recover(); cause {
 		case nil:
@@ -58,9 +59,9 @@ func parse(tokens []token) (program []*statement, err error) {
 }
 
 // block reads the statements at one indentation.
-func (p *parser) block(column int) []*statement {
+func (p *parser) block(column int) []*Statement {
 	defer p.enter()()
-	var all []*statement
+	var all []*Statement
 	for {
 		all = append(all, p.statement(column)...)
 		t := p.peek()
@@ -78,7 +79,7 @@ func (p *parser) block(column int) []*statement {
 }
 
 // suite reads what follows a colon: the rest of the line, or a block.
-func (p *parser) suite(column int) []*statement {
+func (p *parser) suite(column int) []*Statement {
 	p.expect(":")
 	t := p.peek()
 	if t.kind != tokenNewline {
@@ -107,8 +108,8 @@ func (p *parser) again(column int, words ...string) bool {
 }
 
 // line reads simple statements up to the end of the line.
-func (p *parser) line() []*statement {
-	var all []*statement
+func (p *parser) line() []*Statement {
+	var all []*Statement
 	for {
 		all = append(all, p.simple()...)
 		if !p.accept(";") {
@@ -124,7 +125,7 @@ func (p *parser) line() []*statement {
 	return all
 }
 
-func (p *parser) statement(column int) []*statement {
+func (p *parser) statement(column int) []*Statement {
 	if p.is("@") {
 		return p.decorated(column)
 	}
@@ -136,9 +137,9 @@ func (p *parser) statement(column int) []*statement {
 	}
 	switch {
 	case p.is("def"):
-		return []*statement{p.define(column)}
+		return []*Statement{p.define(column)}
 	case p.is("class"):
-		return []*statement{p.class(column)}
+		return []*Statement{p.class(column)}
 	case p.is("if", "while"):
 		return p.conditional(column)
 	case p.is("for"):
@@ -146,14 +147,14 @@ func (p *parser) statement(column int) []*statement {
 	case p.is("try"):
 		return p.try(column)
 	case p.is("with"):
-		return []*statement{p.with(column)}
+		return []*Statement{p.with(column)}
 	case p.is("match") && p.isMatch():
 		return p.match(column)
 	}
 	return p.line()
 }
 
-func (p *parser) decorated(column int) []*statement {
+func (p *parser) decorated(column int) []*Statement {
 	p.expect("@")
 	decorator := p.expression()
 	if t := p.next(); t.kind != tokenNewline || t.column != column {
@@ -162,22 +163,22 @@ func (p *parser) decorated(column int) []*statement {
 	if !p.is("@", "def", "class", "async") {
 		p.fail()
 	}
-	all := append([]*statement{{act: actCompute, exprs: []*expression{decorator}}}, p.statement(column)...)
-	all[len(all)-1].decorated = true
+	all := append([]*Statement{{Act: ActCompute, Exprs: []*Expression{decorator}}}, p.statement(column)...)
+	all[len(all)-1].Decorated = true
 	return all
 }
 
-func (p *parser) define(column int) *statement {
+func (p *parser) define(column int) *Statement {
 	p.expect("def")
-	s := &statement{act: actDefine, text: p.name()}
+	s := &Statement{Act: ActDefine, Text: p.name()}
 	p.typeParameters()
 	p.expect("(")
-	s.params = p.parameters(")")
+	s.Params = p.parameters(")")
 	p.expect(")")
 	if p.accept("->") {
-		s.params.computed = append(s.params.computed, p.list())
+		s.Params.Computed = append(s.Params.Computed, p.list())
 	}
-	s.body = p.suite(column)
+	s.Body = p.suite(column)
 	return s
 }
 
@@ -192,64 +193,64 @@ func (p *parser) typeParameters() {
 	}
 }
 
-func (p *parser) class(column int) *statement {
+func (p *parser) class(column int) *Statement {
 	p.expect("class")
-	s := &statement{act: actClass, text: p.name()}
+	s := &Statement{Act: ActClass, Text: p.name()}
 	p.typeParameters()
 	if p.accept("(") {
-		s.exprs = p.arguments(other()).kids[1:]
+		s.Exprs = p.arguments(other()).Kids[1:]
 	}
-	s.body = p.suite(column)
+	s.Body = p.suite(column)
 	return s
 }
 
 // conditional reads if … elif … else and while … else.
-func (p *parser) conditional(column int) []*statement {
-	act := actIf
+func (p *parser) conditional(column int) []*Statement {
+	act := ActIf
 	if p.is("while") {
-		act = actRepeat
+		act = ActRepeat
 	}
 	p.next()
 	test := p.list()
-	all := []*statement{{act: act, exprs: []*expression{test}, body: p.suite(column)}}
+	all := []*Statement{{Act: act, Exprs: []*Expression{test}, Body: p.suite(column)}}
 	for p.again(column, "elif") {
 		p.next()
 		test := p.list()
-		all = append(all, &statement{act: actIf, exprs: []*expression{test}, body: p.suite(column)})
+		all = append(all, &Statement{Act: ActIf, Exprs: []*Expression{test}, Body: p.suite(column)})
 	}
 	return append(all, p.otherwise(column)...)
 }
 
-func (p *parser) otherwise(column int) []*statement {
+func (p *parser) otherwise(column int) []*Statement {
 	if !p.again(column, "else") {
 		return nil
 	}
 	p.next()
-	return []*statement{{act: actIf, body: p.suite(column)}}
+	return []*Statement{{Act: ActIf, Body: p.suite(column)}}
 }
 
-func (p *parser) loop(column int) []*statement {
+func (p *parser) loop(column int) []*Statement {
 	p.expect("for")
-	s := &statement{act: actFor, targets: []*expression{p.targets()}}
+	s := &Statement{Act: ActFor, Targets: []*Expression{p.targets()}}
 	p.expect("in")
-	s.exprs = []*expression{p.list()}
-	s.body = p.suite(column)
-	return append([]*statement{s}, p.otherwise(column)...)
+	s.Exprs = []*Expression{p.list()}
+	s.Body = p.suite(column)
+	return append([]*Statement{s}, p.otherwise(column)...)
 }
 
-func (p *parser) try(column int) []*statement {
+func (p *parser) try(column int) []*Statement {
 	p.expect("try")
-	all := []*statement{{act: actIf, body: p.suite(column)}}
+	all := []*Statement{{Act: ActIf, Body: p.suite(column)}}
 	for p.again(column, "except", "else", "finally") {
-		s := &statement{act: actIf}
+		s := &Statement{Act: ActIf}
 		if p.next().text == "except" && !p.is(":") {
 			p.accept("*")
-			s.exprs = []*expression{p.list()}
+			s.Exprs = []*Expression{p.list()}
 			if p.accept("as") {
-				s.targets = []*expression{{form: nameForm, text: p.name()}}
+				s.Targets = []*Expression{{Form: NameForm, Text: p.name()}}
 			}
 		}
-		s.body = p.suite(column)
+		s.Body = p.suite(column)
 		all = append(all, s)
 	}
 	if len(all) == 1 {
@@ -258,32 +259,32 @@ func (p *parser) try(column int) []*statement {
 	return all
 }
 
-func (p *parser) with(column int) *statement {
+func (p *parser) with(column int) *Statement {
 	p.expect("with")
-	s := &statement{act: actWith}
+	s := &Statement{Act: ActWith}
 	start := p.at
 	if !p.withItems(s, p.accept("(")) {
 		p.at = start
-		s.exprs, s.targets = nil, nil
+		s.Exprs, s.Targets = nil, nil
 		p.withItems(s, false)
 	}
-	s.body = p.suite(column)
+	s.Body = p.suite(column)
 	return s
 }
 
 // withItems reads "a as b, c"; it is false if what looked like brackets around
 // all of it were brackets around an expression.
-func (p *parser) withItems(s *statement, bracketed bool) bool {
+func (p *parser) withItems(s *Statement, bracketed bool) bool {
 	for !bracketed || !p.is(")") {
 		if bracketed && (p.is("*", "yield") || !p.startsExpression()) {
 			return false
 		}
-		s.exprs = append(s.exprs, p.expression())
-		var target *expression
+		s.Exprs = append(s.Exprs, p.expression())
+		var target *Expression
 		if p.accept("as") {
 			target = p.target()
 		}
-		s.targets = append(s.targets, target)
+		s.Targets = append(s.Targets, target)
 		if !p.accept(",") {
 			break
 		}
@@ -306,9 +307,9 @@ func (p *parser) isMatch() bool {
 	return false
 }
 
-func (p *parser) match(column int) []*statement {
+func (p *parser) match(column int) []*Statement {
 	p.expect("match")
-	all := []*statement{{act: actCompute, exprs: []*expression{p.list()}}}
+	all := []*Statement{{Act: ActCompute, Exprs: []*Expression{p.list()}}}
 	p.expect(":")
 	t := p.next()
 	if t.kind != tokenNewline || t.column <= column {
@@ -322,16 +323,16 @@ func (p *parser) match(column int) []*statement {
 	}
 }
 
-func (p *parser) matchCase(column int) *statement {
+func (p *parser) matchCase(column int) *Statement {
 	p.expect("case")
-	s := &statement{act: actIf}
+	s := &Statement{Act: ActIf}
 	for depth := 0; depth > 0 || !p.is(":", "if"); {
 		t := p.next()
 		switch {
 		case t.kind == tokenEnd || t.kind == tokenNewline:
 			p.fail()
 		case t.kind == tokenName && !keywords[t.text]:
-			s.targets = append(s.targets, &expression{form: nameForm, text: t.text})
+			s.Targets = append(s.Targets, &Expression{Form: NameForm, Text: t.text})
 		case t.kind == tokenOperator && (t.text == "(" || t.text == "[" || t.text == "{"):
 			depth++
 		case t.kind == tokenOperator && (t.text == ")" || t.text == "]" || t.text == "}"):
@@ -339,8 +340,8 @@ func (p *parser) matchCase(column int) *statement {
 		}
 	}
 	if p.accept("if") {
-		s.exprs = []*expression{p.expression()}
+		s.Exprs = []*Expression{p.expression()}
 	}
-	s.body = p.suite(column)
+	s.Body = p.suite(column)
 	return s
 }
