@@ -12,4 +12,6 @@ const (
 	RuleVoid = "approval.void"
 	// RuleBreakGlass is of what not even break-glass lets run.
 	RuleBreakGlass = "break_glass.no_terms"
+	// RuleUnwritable is of a decision that could not be written to the decision log.
+	RuleUnwritable = "log.unwritable"
 )

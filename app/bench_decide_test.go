@@ -138,7 +138,7 @@ backends: {bubblewrap: {}}
 	path := filepath.Join(folder, "bailiff.yaml")
 	must(b, os.WriteFile(path, []byte(text), 0o600))
 	for _, program := range []string{"bailiff", "bailiff-runner"} {
-		mustRun(b, "go", "build", "-o", filepath.Join(folder, program), "../"+program)
+		mustRun(b, "go", "build", "-o", filepath.Join(folder, program), "../cmd/"+program)
 	}
 	return start(b, sockets+"/a.sock", "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", path)
 }

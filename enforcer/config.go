@@ -56,8 +56,9 @@ type Throttle interface {
 // Observer is told what becomes of requests, for metrics. What comes with a context is
 // part of a request, if that is.
 type Observer interface {
-	// Decided is told of each decision that is in the log, or noted for it, Unrecorded of one that could
-	// not be written there, so that nothing ran.
+	// Decided is told of each decision that is in the log, or noted for it, and of a denial
+	// that is told in place of one that could not be written. Unrecorded is told of a decision
+	// that could not be written and on which the request would have run here.
 	Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
 	Unrecorded(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
 	Forwarded(names []string)

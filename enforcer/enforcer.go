@@ -11,7 +11,8 @@
 //
 // Promised here:
 //   - nothing runs unless its decision is on disk: what runs takes a grant, and only the
-//     step that recorded the decision makes one (record.go);
+//     step that recorded the decision makes one (record.go); a client that runs a request
+//     itself is not told that it may before that (decide.go);
 //   - the floor (floor.go) holds under any policy, hostile ones included;
 //   - a request that gets variables is alone in its sandbox, and what it leaves
 //     behind is killed (enforcer/lease);
@@ -35,10 +36,8 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
@@ -131,27 +130,6 @@ func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(co
 // serve is all of a request's way.
 func (*Enforcer) serve(ctx context.Context, _ bailiff.Request, run func(context.Context) bailiff.Answer) bailiff.Answer {
 	return run(ctx)
-}
-
-// Decide judges a request and runs nothing. The decision log is told, but not
-// waited for: nothing hangs on it.
-func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
-	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
-		m := e.judge(ctx, req)
-		return m.recorded(), m.Decision, m.took
-	})
-}
-
-// decideOnly notes a decision after which nothing runs.
-func (e *Enforcer) decideOnly(ctx context.Context, req bailiff.Request,
-	decide func(context.Context) (api.Event, bailiff.Decision, time.Duration)) bailiff.Decided {
-	a := e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
-		event, d, took := decide(ctx)
-		e.config.Recorder.Note(event)
-		e.config.Observer.Decided(ctx, req, d, took)
-		return bailiff.Answer{DecisionID: event.DecisionID, Decision: d}
-	})
-	return bailiff.Decided{ID: a.DecisionID, Decision: a.Decision}
 }
 
 // EndSession stops and removes a session's sandboxes with their files. In one that is the user's, what the

@@ -124,6 +124,8 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 		"not in it": {decision: allow(), prepare: func(b *bench) { b.tape.broken = errBoom }, counted: "[unrecorded]"},
 		"only asked": {decision: allow(), act: func(t *testing.T, b *bench) { b.Decide(t.Context(), request("true")) },
 			counted: "[allow]", inLog: 1},
+		"only asked, and not in it": {decision: allow(), prepare: func(b *bench) { b.tape.broken = errBoom }, counted: "[deny]",
+			act: func(t *testing.T, b *bench) { b.Decide(t.Context(), request("true")) }},
 		"an operator's word": {decision: allow(func(d *bailiff.Decision) { d.Outcome = bailiff.Deny }), counted: "[allow]", inLog: 1,
 			act: func(t *testing.T, b *bench) {
 				b.BreakGlass(t.Context(), request("true"), api.BreakGlass{By: "ana"})

@@ -401,7 +401,7 @@ func alike(a, b backends.Spec) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func newBench(t *testing.T, changes ...func(*bench)) *bench {
+func newBench(t testing.TB, changes ...func(*bench)) *bench {
 	t.Helper()
 	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, fakeBackend: &fakeBackend{}, env: environ{},
 		human: &humans{grants: map[string]bool{}},

@@ -26,6 +26,7 @@ var instead = map[string]string{
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",
 	bailiff.RuleBreakGlass: "Have the security team say where and how it could run.",
+	bailiff.RuleUnwritable: "Send it again once the decision log can be written.",
 }
 
 // floor lays what no policy can lift under a decision: the session is not frozen, the backend exists, the

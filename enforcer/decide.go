@@ -1,0 +1,55 @@
+package enforcer
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+)
+
+// Decide judges a request and runs nothing. The client may run it on the strength of the
+// answer, so that a decision which is no denial is on disk before it is told.
+func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
+	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
+		m := e.judge(ctx, req)
+		return m.recorded(), m.Decision, m.took
+	})
+}
+
+// Refuse denies what a caller sent and was no request that could be judged.
+func (e *Enforcer) Refuse(ctx context.Context, caller string, because bailiff.Reason) bailiff.Decided {
+	req := bailiff.Request{Caller: caller}
+	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
+		d := bailiff.Decision{Outcome: bailiff.Deny, Denials: []bailiff.Reason{because}}
+		event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
+		e.name(ctx, &event)
+		return event, d, 0
+	})
+}
+
+// decideOnly tells a decision after which nothing runs here.
+func (e *Enforcer) decideOnly(ctx context.Context, req bailiff.Request,
+	decide func(context.Context) (api.Event, bailiff.Decision, time.Duration)) bailiff.Decided {
+	a := e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
+		event, d, took := decide(ctx)
+		d = e.written(ctx, event, d)
+		e.config.Observer.Decided(ctx, req, d, took)
+		return bailiff.Answer{DecisionID: event.DecisionID, Decision: d}
+	})
+	return bailiff.Decided{ID: a.DecisionID, Decision: a.Decision}
+}
+
+// written is a decision that may be told: a denial at once, since nothing hangs on its
+// record, any other once it is on disk. If it cannot be written it is a denial, whatever it
+// was. A client that hangs up meanwhile is in the log all the same.
+func (e *Enforcer) written(ctx context.Context, event api.Event, d bailiff.Decision) bailiff.Decision {
+	if d.Outcome == bailiff.Deny {
+		e.config.Recorder.Note(event)
+		return d
+	}
+	if err := e.config.Recorder.Record(context.WithoutCancel(ctx), event); err != nil {
+		return deny(d, bailiff.RuleUnwritable, "Nothing may run while the decision log cannot be written: "+err.Error()+".")
+	}
+	return d
+}

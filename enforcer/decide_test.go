@@ -1,0 +1,104 @@
+package enforcer
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+)
+
+func TestADecisionThatIsNoDenialIsWrittenBeforeItIsTold(t *testing.T) {
+	t.Parallel()
+	asking := allow(func(d *bailiff.Decision) {
+		d.Outcome, d.Approval = bailiff.Ask, &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "a.b", Message: "It asks."}}}
+	})
+	for name, c := range map[string]struct {
+		decision bailiff.Decision
+		broken   error
+		outcome  bailiff.Outcome
+		rule     string
+	}{
+		"allowed":                               {decision: allow(), outcome: bailiff.Allow},
+		"asked":                                 {decision: asking, outcome: bailiff.Ask},
+		"allowed, and the log fails":            {decision: allow(), broken: errBoom, rule: "log.unwritable"},
+		"asked, and the log fails":              {decision: asking, broken: errBoom, rule: "log.unwritable"},
+		"denied, and the log fails":             {decision: bailiff.Denied("a.b", "No."), broken: errBoom, rule: "a.b"},
+		"denied, which nothing has to wait for": {decision: bailiff.Denied("a.b", "No."), rule: "a.b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, func(b *bench) { b.judge.decision, b.tape.broken = c.decision, c.broken })
+			d := b.Decide(t.Context(), request("true")).Decision
+			if d.Outcome != c.outcome || (c.rule == "") != (len(d.Denials) == 0) || c.rule != "" && d.Denials[0].Rule != c.rule {
+				t.Fatalf("decided %+v", d)
+			}
+			if c.rule == "log.unwritable" && (!strings.Contains(d.Denials[0].Message, errBoom.Error()) || d.Approval != nil) {
+				t.Errorf("decided %+v", d)
+			}
+		})
+	}
+}
+
+func TestADecisionIsWrittenThoughItsClientHungUp(t *testing.T) {
+	t.Parallel()
+	log, b := openLog(t), newBench(t)
+	b.config.Recorder = log
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	if d := b.Decide(ctx, request("true")); d.Decision.Outcome != bailiff.Allow {
+		t.Errorf("decided %+v", d)
+	}
+	if tail := log.Written(); tail.Offset == 0 {
+		t.Errorf("nothing is on disk: %+v", tail)
+	}
+}
+
+// noting is a decision log for which nothing waits.
+type noting struct{ *audit.Log }
+
+func (n noting) Record(_ context.Context, e api.Event) error {
+	n.Note(e)
+	return nil
+}
+
+// BenchmarkDecide shows what it costs to have a decision on disk before it is told.
+func BenchmarkDecide(b *testing.B) {
+	for name, recorder := range map[string]func(*audit.Log) Recorder{
+		"waiting":     func(l *audit.Log) Recorder { return l },
+		"not waiting": func(l *audit.Log) Recorder { return noting{l} },
+	} {
+		bench := newBench(b)
+		bench.config.Recorder = recorder(openLog(b))
+		decide := func() {
+			if d := bench.Decide(b.Context(), request("true")); d.Decision.Outcome != bailiff.Allow {
+				b.Errorf("decided %+v", d)
+			}
+		}
+		b.Run(name+"/one client", func(b *testing.B) {
+			for b.Loop() {
+				decide()
+			}
+		})
+		b.Run(name+"/16 clients", func(b *testing.B) {
+			b.SetParallelism(8) // for each of two processors
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					decide()
+				}
+			})
+		})
+	}
+}
+
+func openLog(tb testing.TB) *audit.Log {
+	tb.Helper()
+	log, err := audit.Open(audit.Config{StateDir: tb.TempDir()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = log.Close() })
+	return log
+}
