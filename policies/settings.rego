@@ -9,8 +9,25 @@ package bailiff
 _examined.settings contains _found("preload", setting) if {
 	some setting in _settings
 	name := split(setting, "=")[0]
-	kind := data.bailiff.tables.choosers[name]
+	some kind in _choosers(name)
+	kind != "address"
 	_leads_astray(kind, trim_prefix(setting, concat("", [name, "="])))
+}
+
+_examined.settings contains _found("redirected", setting) if {
+	some setting in _settings
+	name := split(setting, "=")[0]
+	"address" in _choosers(name)
+	_leads_astray("address", trim_prefix(setting, concat("", [name, "="])))
+}
+
+# The name of a variable, its end or its beginning, says what it chooses.
+_choosers(name) := ({kind | kind := data.bailiff.tables.choosers[name]} | {kind |
+	kind := data.bailiff.tables.chooser_endings[regex.replace(name, `^.*_`, "")]
+	contains(name, "_")
+}) | {kind |
+	some beginning, kind in data.bailiff.tables.chooser_beginnings
+	startswith(name, beginning)
 }
 
 # The variables of make, which it takes as words.
@@ -19,7 +36,8 @@ _examined.makes contains _found("preload", word) if {
 	some word in call.operands
 	name := split(word, "=")[0]
 	contains(word, "=")
-	_leads_astray(data.bailiff.tables.choosers[name], trim_prefix(word, concat("", [name, "="])))
+	some kind in _choosers(name)
+	_leads_astray(kind, trim_prefix(word, concat("", [name, "="])))
 }
 
 _examined.makes contains _found("preload", word) if {
@@ -27,6 +45,14 @@ _examined.makes contains _found("preload", word) if {
 	some word in call.operands
 	startswith(word, "SHELL=")
 	_leads_astray("program", trim_prefix(word, "SHELL="))
+}
+
+# A shell that reads its files of the home at the start takes them from another folder.
+_examined.interprets contains _found("preload", _spelt(call)) if {
+	some call in _calls_of.interprets
+	data.bailiff.tables.shells[call.program]
+	"HOME" in call.assigns
+	count({flag | some flag in call.flags} & {"-l", "--login", "-i"}) > 0
 }
 
 # The name of a variable does not say what it is set to.

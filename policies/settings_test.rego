@@ -36,3 +36,9 @@ test_settings_are_the_match if {
 	_told([call("set", ["+o"], ["history"])]) == {"command.erases_traces: set +o history"}
 	_told([object.union(call("ls", [], []), {"assigns": ["LD_PRELOAD"]})]) == {"command.preloads_library: "}
 }
+
+test_home_of_a_login_shell_is_asked_about if {
+	_found([object.union(call("bash", ["-l"], []), {"assigns": ["HOME"]})]) == {"command.preloads_library"}
+	_found([object.union(call("bash", ["-c"], ["ls"]), {"assigns": ["HOME"]})]) == set()
+	_found([object.union(call("npm", ["-l"], []), {"assigns": ["HOME"]})]) == set()
+}

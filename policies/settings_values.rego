@@ -16,13 +16,41 @@ _leads_astray("program", value) if _strange(split(trim_left(value, " "), " ")[0]
 # More than one program, for what hands the value to a shell.
 _leads_astray("program", value) if regex.match("[;|&`<>]", value)
 
+# A program or a file that others start or load unasked, in a folder of the project too.
+_leads_astray("hook", value) if {
+	first := split(trim_left(value, " "), " ")[0]
+	contains(first, "/")
+	not _installed(first)
+}
+
+_leads_astray("hook", value) if regex.match("[;|&`<>]", value)
+
+# A switch.
+_leads_astray("set", value) if not value in {"", "0", "false", "no", "off", "/dev/null"}
+
+# An address, unless it is this machine.
+_leads_astray("address", value) if {
+	regex.match(`^[A-Za-z0-9+]+://`, value)
+	some address in split(value, ",")
+	not regex.match(_own_address, address)
+	not data.bailiff.tables.public_indexes[split(trim_prefix(address, "https://"), "/")[0]]
+}
+
+_own_address := `^$|^(off|direct|none)$|^unix:|^([A-Za-z0-9+]+://)([^/@]*@)?(localhost|127\.[0-9.]+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/]|$)`
+
 _leads_astray("node_options", value) if {
 	regex.match(`(^|\s)(-r|--require|--import|--loader|--experimental-loader)[\s=]*["']?(/|~|[a-z]+:)`, value)
 }
 
+_leads_astray("node_options", value) if regex.match(`--(experimental-)?(loader|import)[\s=]*["']?\.{1,2}/`, value)
+
 _leads_astray("java_options", value) if {
 	some agent in regex.find_all_string_submatch_n(`-(?:javaagent|agentpath|agentlib|Xbootclasspath[^:]*):([^\s=]+)`, value, -1)
 	_strange(agent[1])
+}
+
+_leads_astray("java_options", value) if {
+	regex.match(`-(javaagent|agentpath|Xbootclasspath[^:]*):\.{1,2}/|-XX:(OnError|OnOutOfMemoryError|Flags|VMOptionsFile)=|(^|\s)@`, value)
 }
 
 _leads_astray("go_options", value) if regex.match(`-(exec|toolexec|vettool)\b`, value)
@@ -38,6 +66,15 @@ _strange(path) if {
 _strange(path) if {
 	startswith(path, "/")
 	contains(path, "/..")
+}
+
+# A place of the system, which only its owner fills.
+_installed(path) if {
+	parts := split(path, "/")
+	parts[0] == ""
+	not parts[1] in {"home", "root", "Users", "workspace", "workspaces", "app", "srv", "builds", "tmp"}
+	_usual(path)
+	not contains(path, "/..")
 }
 
 _usual(path) if {

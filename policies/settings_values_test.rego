@@ -77,3 +77,29 @@ test_values_that_are_not_ordinary if {
 		"~ana/x",
 	]
 }
+
+test_files_that_start_unasked_are_asked_about_in_the_project_too if {
+	every said in [
+		"RUSTC_WRAPPER=./x", "FOO_RUNNER=build/x", "CVS_RSH=~/x", "ZDOTDIR=/home/ana/x", "SSH_ASKPASS=/usr/../tmp/x",
+		"SSLKEYLOGFILE=k", "SBT_OPTS=-javaagent:./a.jar", "LUA_INIT_5_4=x", "NODE_OPTIONS=--import=./x.mjs",
+	] {
+		_setting(said) == {"command.preloads_library"}
+	}
+	every said in [
+		"RUSTC_WRAPPER=sccache", "FOO_RUNNER=/usr/bin/qemu", "SSH_ASKPASS=", "PYTHONBREAKPOINT=0", "SBT_OPTS=-Xmx1g", "PROXY=x",
+	] {
+		_setting(said) == set()
+	}
+}
+
+test_addresses_of_other_machines_are_asked_about if {
+	every said in ["HTTPS_PROXY=http://x.test:1", "foo_proxy=socks5://u@x.test", "GOPROXY=https://x.test,direct", "AWS_ENDPOINT_URL_S3=http://x.test"] {
+		_setting(said) == {"command.redirects_connections"}
+	}
+	every said in [
+		"HTTPS_PROXY=http://localhost:1", "http_proxy=", "no_proxy=x.test", "GOPROXY=https://proxy.golang.org,direct", "GOPROXY=off",
+		"ALL_PROXY=socks5://u:p@127.0.0.1:1",
+	] {
+		_setting(said) == set()
+	}
+}

@@ -26,12 +26,13 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
 				a.assign(name, variable{list: []word{known(value)}}, sc)
 				a.setting(name, value)
+				a.chosen(name, part(w, value), sc, exports)
 			}
 			continue
 		}
 		argv = append(argv, a.declared(as, sc))
 		if !as.Naked {
-			a.hook(as.Name.Value, sc)
+			a.chooses(as.Name.Value, sc, exports)
 		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.vars[as.Name.Value].list == nil {
 			a.assign(as.Name.Value, variable{list: []word{known("")}, array: array}, sc)
 		}

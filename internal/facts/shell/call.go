@@ -42,7 +42,7 @@ func (a *analysis) call(c *syntax.CallExpr, sc *scope, in stream, files redirect
 	if len(c.Args) == 0 {
 		for _, as := range c.Assigns {
 			a.assignment(as, sc)
-			a.hook(as.Name.Value, sc)
+			a.chooses(as.Name.Value, sc, slices.Contains(sc.exported, as.Name.Value))
 		}
 		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
 		return result{out: literal("")}
@@ -62,7 +62,7 @@ func (a *analysis) temporary(assigns []*syntax.Assign, sc *scope) (restore func(
 		old[i] = sc.vars[as.Name.Value]
 		names = append(names, as.Name.Value)
 		a.assignment(as, sc)
-		a.hook(as.Name.Value, sc)
+		a.chooses(as.Name.Value, sc, true)
 	}
 	return func() {
 		for i := len(assigns) - 1; i >= 0; i-- {
@@ -73,20 +73,6 @@ func (a *analysis) temporary(assigns []*syntax.Assign, sc *scope) (restore func(
 			}
 		}
 	}, names
-}
-
-// hook reads the command in a variable that other programs run.
-func (a *analysis) hook(name string, sc *scope) {
-	switch name {
-	case "BASH_ENV", "ENV":
-		v, _ := a.value(name, sc)
-		a.runsFile(v, sc)
-	case "PROMPT_COMMAND", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF",
-		"GIT_ASKPASS", "GIT_PROXY_COMMAND", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "RUSTC_WRAPPER":
-		if v, _ := a.value(name, sc); v.text != "" {
-			a.nested(v, sc.fork(), nil, stream{})
-		}
-	}
 }
 
 // invoke turns a simple command into a call, and into those of what it wraps.

@@ -16,15 +16,15 @@ func (a *analysis) env(_ string, inv *invocation, args *arguments) (result, bool
 	if len(rest) > 0 && rest[0].text == "-" {
 		rest = rest[1:]
 	}
-	rest, in.assigns = a.leadingAssignments(rest, inv.assigns)
+	rest, in.assigns = a.leadingAssignments(rest, inv)
 	if dir, ok := args.value("-C", "--chdir"); ok {
 		in.sc = a.standing(dir, inv.sc)
 	}
 	return a.inner("env", &in, rest), true
 }
 
-func (a *analysis) leadingAssignments(words []word, assigns []string) ([]word, []string) {
-	assigns = slices.Clip(assigns)
+func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []string) {
+	assigns := slices.Clip(inv.assigns)
 	for len(words) > 0 {
 		name, value, ok := strings.Cut(words[0].text, "=")
 		if !ok || !syntax.ValidName(name) {
@@ -33,6 +33,7 @@ func (a *analysis) leadingAssignments(words []word, assigns []string) ([]word, [
 		assigns = append(assigns, name)
 		a.assigns = append(a.assigns, name)
 		a.setting(name, value)
+		a.chosen(name, part(words[0], value), inv.sc, true)
 		words = words[1:]
 	}
 	return words, assigns
