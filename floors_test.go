@@ -30,9 +30,9 @@ var staircase = []step{
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
-		"backends/cgroup internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
+		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
 			"internal/records internal/redact internal/subprocess internal/tables internal/throttle internal/trust metrics",
-		"backends/loop backends/settings internal/approval internal/audit internal/facts internal/history",
+		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history",
 		"backends internal/guard internal/httpapi internal/remote",
 		"backends/kernel backends/runner backends/workdirs",
 		"backends/limits",

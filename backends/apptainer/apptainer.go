@@ -42,6 +42,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/descent"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
@@ -193,10 +194,13 @@ func (b *Backend) knows(help string) error {
 
 func isOption(word string) bool { return strings.HasPrefix(word, "--") || word == "bind-paths" }
 
-// Sweep removes what sidecars that are gone left behind: control groups, with
-// whatever should live in them still, and folders in which something was being made.
+// Sweep removes what sidecars that are gone left behind: processes of the program, control
+// groups with what lives in them still, and folders in which something was being made.
 func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (int, error) {
 	n, err := cgroup.Sweep(ctx)
+	if _, failed := descent.Sweep(ctx); failed != nil {
+		err = errors.Join(err, failed)
+	}
 	if err == nil {
 		err = b.sweepWorks()
 	}

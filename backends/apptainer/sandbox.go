@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/descent"
 	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
@@ -61,6 +62,10 @@ func (b *Backend) open(ctx context.Context, spec backends.Spec, image string) (b
 // launch starts the program and bounds what it has started inside, which waits for
 // its first word until then.
 func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgroup.Group) (*runner.Child, error) {
+	mark, err := descent.Mark()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
+	}
 	workspace, err := b.TakeFor(ctx, p.spec)
 	if err != nil {
 		return nil, err
@@ -68,7 +73,7 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 	defer workspace.Close()
 	p.workspace = workspace.Folder
 	cmd := exec.Command(b.program, command(b.arguments(p), p.image)...)
-	cmd.Env, cmd.Dir = b.environment(folder), "/"
+	cmd.Env, cmd.Dir = append(b.environment(folder), descent.Variable+"="+mark), "/"
 	prepare := func() error { return errors.Join(b.stage(p.spec), workspace.Mount()) }
 	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: p.spec.PIDs}, prepare, func() error { return nil })
 	if err != nil {

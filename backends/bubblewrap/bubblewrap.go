@@ -14,7 +14,8 @@
 // The runner is process 1. Its file is a copy in memory that can be run but not
 // read, which makes the kernel close its processes to others of the same user.
 // It ends when the sidecar does: its input ends, and bwrap dies with the thread
-// that started it.
+// that started it. If the sidecar is killed while bwrap starts, the next sweep finds what
+// is left by the first argument of the processes, which names their maker (package descent).
 //
 // Processors, memory and processes are bounded by control groups, what is written
 // by the sizes of the folders in memory and, where the sidecar is root, by a disk
@@ -34,6 +35,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/descent"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
 	"github.com/bailiff-dev/bailiff/internal/subprocess"
@@ -143,13 +145,16 @@ func (b *Backend) equipped(ctx context.Context) error {
 	return nil
 }
 
-// Sweep removes the control groups of sidecars that are gone, with the processes that
-// are still in them. No sandbox of theirs serves a request, and those of a sidecar that
-// runs, whichever its owner, have a maker that runs.
+// Sweep ends the processes of sidecars that are gone: those which bwrap had started and not
+// yet let go on, and those in control groups, which it removes. No sandbox of theirs serves a
+// request, and those of a sidecar that runs, whichever its owner, have a maker that runs.
 func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (int, error) {
 	n, err := cgroup.Sweep(ctx)
+	if _, failed := descent.Sweep(ctx); failed != nil {
+		err = errors.Join(err, failed)
+	}
 	if err != nil {
-		return n, fmt.Errorf("%w: sweeping control groups: %w", backends.ErrUnavailable, err)
+		return n, fmt.Errorf("%w: sweeping what sidecars that are gone left: %w", backends.ErrUnavailable, err)
 	}
 	return n, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/descent"
 	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
@@ -64,7 +65,10 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	if err != nil {
 		return err
 	}
-	cmd := b.command(handed, arguments)
+	cmd, err := b.command(handed, arguments)
+	if err != nil {
+		return err
+	}
 	err = start(cmd, workspace.Mount, func() error {
 		handed.closeTheirs()
 		if err := admit(group, cmd.Process.Pid, made); err != nil {
@@ -92,14 +96,22 @@ func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (workdirs.W
 	return b.TakeFor(ctx, spec)
 }
 
-// command is bwrap with what it is told and handed.
-func (b *Backend) command(handed *descriptors, arguments []string) *exec.Cmd {
-	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
-	if os.Getuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(b.UID), Gid: uint32(b.GID)}}
+// command is bwrap with what it is told and handed. It ends with this process, and its first
+// argument tells a sweep who made it: what bwrap has forked, but not yet let go on, would
+// outlive both.
+func (b *Backend) command(handed *descriptors, arguments []string) (*exec.Cmd, error) {
+	mark, err := descent.Mark()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
-	return cmd
+	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
+	cmd.Args[0] = mark
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
+	cmd.SysProcAttr = endingWithThread()
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.UID), Gid: uint32(b.GID)}
+	}
+	return cmd, nil
 }
 
 // admit puts bwrap and what it has started inside the namespaces into the group.

@@ -8,11 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/descent"
 )
 
 const (
@@ -111,7 +111,7 @@ func TestARealGroup(t *testing.T) {
 	backendtest.Must(t, cmd.Start())
 	backendtest.Must(t, group.Add(cmd.Process.Pid))
 	for _, folder := range group.folders {
-		if !strings.HasPrefix(filepath.Base(folder), prefix) {
+		if !strings.HasPrefix(filepath.Base(folder), descent.Prefix) {
 			t.Errorf("the group is called %s", folder)
 		}
 	}
@@ -189,33 +189,6 @@ func readState(pid int) (string, error) {
 		return "", err
 	}
 	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))[0], nil
-}
-
-func TestWhoseMakerIsGoneIsAnOrphan(t *testing.T) {
-	name, err := newName()
-	backendtest.Must(t, err)
-	parts := strings.Split(name, "-") // bailiff, namespace, number, start, at random
-	for _, c := range []struct {
-		name   string
-		change func(parts []string)
-		orphan bool
-	}{
-		{"one's own", func([]string) {}, false},
-		{"of an earlier process of the same number", func(p []string) { p[3] = "1" }, true},
-		{"of a number that nobody has", func(p []string) { p[2] = "999999999" }, true},
-		{"of another namespace", func(p []string) { p[1], p[2] = "1", "999999999" }, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			changed := slices.Clone(parts)
-			c.change(changed)
-			if got := isOrphan(strings.Join(changed, "-")); got != c.orphan {
-				t.Errorf("orphan is %v, want %v", got, c.orphan)
-			}
-		})
-	}
-	if isOrphan("bailiff-other") {
-		t.Error("a name that is none of these is an orphan")
-	}
 }
 
 func place(t *testing.T, path, text string) {

@@ -4,44 +4,20 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/backends/descent"
 )
 
-const prefix = "bailiff-"
-
 // newName names a group after this process, so that a later one can tell whether
-// its maker is alive: by the namespace in which process numbers count, the
-// number, and when the process began, since numbers are given out again.
+// its maker is alive.
 func newName() (string, error) {
-	space, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
-		return "", fmt.Errorf("reading the own namespace: %w", err)
-	}
-	maker, err := began("self")
+	mark, err := descent.Mark()
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s%s-%s-%s", prefix, digits(space), maker, strings.ToLower(rand.Text()[:12])), nil
-}
-
-// digits takes the number out of "pid:[4026531836]".
-func digits(space string) string { return strings.TrimSuffix(strings.TrimPrefix(space, "pid:["), "]") }
-
-// began is a process's number and start, as "1234-567890".
-func began(process string) (string, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", process, "stat"))
-	if err != nil {
-		return "", fmt.Errorf("reading when a process began: %w", err)
-	}
-	pid, _, _ := strings.Cut(string(text), " ")
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) < 20 {
-		return "", errors.New("reading when a process began: /proc does not tell")
-	}
-	return pid + "-" + fields[19], nil
+	return mark + "-" + strings.ToLower(rand.Text()[:12]), nil
 }
 
 // Sweep ends what is in groups whose makers are gone, removes them, and returns
@@ -61,10 +37,10 @@ func Sweep(ctx context.Context) (int, error) {
 
 // sweep notes the names of the groups that it has removed.
 func (h hierarchy) sweep(ctx context.Context, gone map[string]bool) error {
-	folders, err := filepath.Glob(filepath.Join(h.folder, prefix+"*"))
+	folders, err := filepath.Glob(filepath.Join(h.folder, descent.Prefix+"*"))
 	faults := []error{err}
 	for _, folder := range folders {
-		if name := filepath.Base(folder); isOrphan(name) {
+		if name := filepath.Base(folder); descent.IsOrphan(name) {
 			if err := remove(ctx, folder); err != nil {
 				faults = append(faults, err)
 				continue
@@ -73,15 +49,4 @@ func (h hierarchy) sweep(ctx context.Context, gone map[string]bool) error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// isOrphan says whether a group's maker would be seen here, and is not.
-func isOrphan(name string) bool {
-	parts := strings.Split(strings.TrimPrefix(name, prefix), "-")
-	space, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil || len(parts) != 4 || parts[0] != digits(space) {
-		return false
-	}
-	maker, err := began(parts[1])
-	return errors.Is(err, os.ErrNotExist) || err == nil && maker != parts[1]+"-"+parts[2]
 }

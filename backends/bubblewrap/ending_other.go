@@ -1,0 +1,7 @@
+//go:build !linux
+
+package bubblewrap
+
+import "syscall"
+
+func endingWithThread() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package descent
+
+import "context"
+
+// Sweep does nothing: marked processes are made on Linux only.
+func Sweep(context.Context) (int, error) { return 0, nil }
