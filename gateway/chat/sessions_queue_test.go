@@ -108,15 +108,17 @@ func TestNoMoreSessionsWorkAtOnceThanMay(t *testing.T) {
 
 func TestACommandThatPanicsTakesNothingElseAlong(t *testing.T) {
 	t.Parallel()
-	k := newSessionsTest(t, &fakeSidecar{}, nil)
+	k, queued := newSessionsTest(t, &fakeSidecar{}, nil), make(chan struct{})
 	k.sidecar.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		if req.Args.Command == "a" {
+			<-queued
 			panic("broken")
 		}
 		return printed(req, "fine")
 	}
 	k.direct("a")
 	k.direct("b")
+	close(queued)
 	k.shows(dm, "The sidecar failed at this command; its log says how.", "`b`\n```fine```")
 }
 
