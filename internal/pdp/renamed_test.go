@@ -51,9 +51,11 @@ func TestUseOfAnOldNameIsAnsweredWithTheNewOne(t *testing.T) {
 			t.Parallel()
 			root := copied(t)
 			write(t, filepath.Join(root, c.file), c.text)
-			if _, err := Test(t.Context(), TestConfig{Paths: []string{root}}); strings.Contains(c.want, "rego_") &&
-				(err == nil || strings.ReplaceAll(err.Error(), root+"/", "") != c.want) {
-				t.Errorf("the tests end with %v\nwant %q", err, c.want)
+			if strings.Contains(c.want, "rego_") { // which the tests find as well
+				_, err := Test(t.Context(), TestConfig{Paths: []string{root}})
+				if err == nil || strings.ReplaceAll(err.Error(), root+"/", "") != c.want {
+					t.Errorf("the tests end with %v\nwant %q", err, c.want)
+				}
 			}
 			if got := strings.ReplaceAll(Faults(Check(Config{Paths: []string{root}})).Error(), root+"/", ""); got != c.want {
 				t.Errorf("got %q\nwant %q", got, c.want)
