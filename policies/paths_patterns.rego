@@ -11,6 +11,7 @@ _by_pattern(kind, path) := set() if {
 _pattern_folders(kind, path) := {class |
 	some folder, class in data.bailiff.tables.paths[kind].folders
 	class != "free"
+	_anchored(path)
 	some shape in _shapes(path)
 	_could_mean(shape, folder)
 }
@@ -39,15 +40,47 @@ _pattern_names(kind, path) := ({class |
 	glob.match(ending, null, suffix)
 }
 
-# A pattern and what it is in a home, if its first folders may mean one.
-_shapes(path) := {path} | {shape |
+# A pattern, what it is where "**" stands for no folder, and what it is in a home, if its
+# first folders may mean one.
+_shapes(path) := ({path, replace(path, "/**/", "/")} | {shape |
 	parts := split(path, "/")
 	some top, depth in {"home": 3, "Users": 3, "root": 2}
 	parts[0] == ""
 	count(parts) >= depth
+	parts[1] != "**"
 	glob.match(parts[1], null, top)
-	shape := concat("/", array.concat(["~"], array.slice(parts, depth, count(parts))))
+	some shape in _in_home(parts[depth - 1], concat("/", array.slice(parts, depth, count(parts))))
+}) | {shape |
+	startswith(path, "/**/")
+	some shape in _in_home("**", trim_prefix(path, "/**/"))
 }
+
+_in_home("**", rest) := {concat("/", ["~", rest]), concat("/", ["~/**", rest])}
+
+_in_home(folder, rest) := {trim_suffix(concat("/", ["~", rest]), "/")} if folder != "**"
+
+# What lies below a folder that is not known is of the workspace. In folders of any depth,
+# where every name counts, or every one of a kind ("*.json"), secrets are meant only
+# where they are said to lie.
+_anchored(path) if {
+	regex.match(`^[/~]`, path)
+	not contains(path, "**")
+}
+
+_anchored(path) if {
+	regex.match(`^[/~].*\*\*`, path)
+	parts := split(path, "/")
+	_meant(split(path, "/**")[0], parts[count(parts) - 1])
+}
+
+_meant(_, base) if regex.match(`[A-Za-z0-9]`, regex.replace(base, `^\*+\.[A-Za-z0-9]+$`, ""))
+
+_meant(folder, base) if {
+	not regex.match(`[A-Za-z0-9]`, base)
+	data.bailiff.tables.paths.holders[folder]
+}
+
+_meant("", base) if not regex.match(`[A-Za-z0-9]`, base)
 
 _narrow(base) if startswith(base, ".")
 
@@ -57,9 +90,16 @@ _wild(path) if regex.match(`[*?\[{]`, path)
 
 _could_mean(path, folder) if glob.match(path, ["/"], folder)
 
+# What lies below the folder.
 _could_mean(path, folder) if {
 	depth := count(split(folder, "/"))
 	parts := split(path, "/")
 	count(parts) > depth
-	glob.match(concat("/", array.slice(parts, 0, depth)), ["/"], folder)
+	top := concat("/", array.slice(parts, 0, depth))
+	_every_name(top, parts[count(parts) - 1])
+	glob.match(top, ["/"], folder)
 }
+
+_every_name(top, _) if not contains(top, "**")
+
+_every_name(_, base) if not regex.match(`[A-Za-z0-9]`, base)

@@ -28,7 +28,7 @@ _root_folder(path) if {
 	regex.match(`^[/~]`, path)
 	parts := split(path, "/")
 	base := parts[count(parts) - 1]
-	not regex.match(`[A-Za-z0-9]`, regex.replace(base, `\[[^\]]*\]`, "*"))
+	not regex.match(`[^*?.{},]`, regex.replace(base, `\[[^\]]*\]`, "*"))
 	_root_folder_itself(concat("/", array.slice(parts, 0, count(parts) - 1)))
 }
 

@@ -132,6 +132,11 @@ const (
 	Decoded     Output = "decoded"
 	Report      Output = "report"
 	Silent      Output = "none"
+	Listed      Output = "listing"
+	Named       Output = "operands"
+	Matching    Output = "matching"
+	Sought      Output = "sought"
+	Selected    Output = "selected"
 )
 
 // Fills says how the files that are written get the content of those that are read.

@@ -72,7 +72,7 @@ func (s *Skips) UnmarshalYAML(n *yaml.Node) error { return kind(s, n, Operand, N
 
 // UnmarshalYAML takes a kind of output.
 func (o *Output) UnmarshalYAML(n *yaml.Node) error {
-	return kind(o, n, FromNetwork, Decoded, Report, Silent)
+	return kind(o, n, FromNetwork, Decoded, Report, Silent, Listed, Named, Matching, Sought, Selected)
 }
 
 // UnmarshalYAML takes a kind of input.

@@ -145,7 +145,8 @@ func (g *arguments) follows(name string, after []word, p *programs.Program) int 
 
 // part is a piece of a word.
 func part(w word, text string) word {
-	w.text = text
+	w.home = w.home && strings.HasPrefix(w.text, text) || w.assigned && strings.HasPrefix(text, "~")
+	w.text, w.items = text, nil
 	return w
 }
 

@@ -34,7 +34,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 		if !as.Naked {
 			a.chooses(as.Name.Value, sc, exports)
 		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.vars[as.Name.Value].list == nil {
-			a.assign(as.Name.Value, variable{list: []word{known("")}, array: array}, sc)
+			a.assign(as.Name.Value, empty(array), sc)
 		}
 		if exports && !slices.Contains(sc.exported, as.Name.Value) {
 			sc.exported = append(sc.exported, as.Name.Value)
@@ -61,9 +61,7 @@ func (a *analysis) assignment(as *syntax.Assign, sc *scope) {
 	a.assigns = append(a.assigns, name)
 	switch {
 	case as.Index != nil:
-		a.operands(as.Index, sc)
-		a.single(as.Value, sc)
-		sc.lose(name)
+		a.element(as, sc)
 	case as.Array != nil:
 		sc.set(name, a.array(as, sc))
 	default:
@@ -105,13 +103,13 @@ func (a *analysis) array(as *syntax.Assign, sc *scope) variable {
 		v.list, v.lost = slices.Clone(old.list), old.lost
 	}
 	for _, e := range as.Array.Elems {
-		if e.Index != nil {
-			a.operands(e.Index, sc)
-			v.lost = true
-		}
 		if len(v.list) >= maxFields {
 			a.hide()
 			break
+		}
+		if e.Index != nil {
+			v = v.with(a.key(e.Index, sc), a.single(e.Value, sc))
+			continue
 		}
 		if e.Value != nil {
 			v.list = append(v.list, a.fields([]*syntax.Word{e.Value}, sc)...)

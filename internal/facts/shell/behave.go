@@ -37,8 +37,9 @@ func (a *analysis) shows(name string, inv *invocation) bool {
 	if inv.made == 0 || len(a.calls[inv.made-1].Reads) == 0 {
 		return false
 	}
-	operands := programs.Described(name).Operands
-	return programs.Of(name).Output != programs.Report && (operands == programs.Reads || operands == programs.Script)
+	operands, output := programs.Described(name).Operands, programs.Of(name).Output
+	return output != programs.Report && output != programs.Listed && output != programs.Named &&
+		(operands == programs.Reads || operands == programs.Script)
 }
 
 // inner invokes the command inside a wrapper.
@@ -159,8 +160,14 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 			inv.sc.set(w.text, variable{list: []word{known("")}})
 		}
 		return silent, true
-	case "read", "mapfile", "readarray", "getopts":
-		a.readInto(inv, args)
+	case "getopts":
+		for _, w := range after(args.operands, 1) {
+			a.assigns = append(a.assigns, w.text)
+			inv.sc.lose(w.text)
+		}
+		return silent, true
+	case "read", "mapfile", "readarray":
+		a.readInto(name, inv, args)
 		return silent, true
 	case "printf":
 		return a.printInto(inv, args)
@@ -273,29 +280,6 @@ func (a *analysis) shift(inv *invocation, args *arguments) {
 		}
 	}
 	inv.sc.args = inv.sc.args[min(n, len(inv.sc.args)):]
-}
-
-// readInto forgets the variables that read fills, unless its input is known.
-func (a *analysis) readInto(inv *invocation, args *arguments) {
-	names := args.operands
-	if len(names) == 0 {
-		names = []word{known("REPLY")}
-	}
-	array, ok := args.value("-a")
-	if ok {
-		names = []word{array}
-	}
-	a.whole(inv.in)
-	line, _, _ := strings.Cut(inv.in.text, "\n")
-	for i, w := range names {
-		a.assigns = append(a.assigns, w.text)
-		inv.sc.lose(w.text)
-		if inv.in.known && len(names) == 1 && i == 0 && !ok && !strings.Contains(strings.TrimRight(inv.in.text, "\n"), "\n") {
-			inv.sc.set(w.text, variable{list: []word{{text: strings.TrimSpace(line), known: true, Taint: inv.in.Taint}}})
-		} else if inv.in.Taint != (value.Taint{}) {
-			inv.sc.set(w.text, variable{list: []word{{text: "$" + w.text, Taint: inv.in.Taint}}})
-		}
-	}
 }
 
 func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {

@@ -73,8 +73,8 @@ func (a *analysis) each(c *syntax.ForClause, sc *scope, in stream) result {
 		if !a.spend(1) {
 			break
 		}
-		if c.Select {
-			v = word{text: "$" + iter.Name.Value}
+		if c.Select { // which of them is chosen the text does not tell
+			v = word{text: "$" + iter.Name.Value, items: oneOf([]word{v})}
 		}
 		all = a.following(all, a.loop(sc, func(sc *scope) result {
 			a.assign(iter.Name.Value, variable{list: []word{v}}, sc)

@@ -16,7 +16,9 @@ func (a *analysis) fields(words []*syntax.Word, sc *scope) []word {
 		for _, b := range a.braces(w) {
 			f := newFielder()
 			a.parts(f, b.Parts, sc, true)
-			out = append(out, a.ended(f)...)
+			for _, w := range a.ended(f) {
+				out = append(out, w.stands()...)
+			}
 			if !a.spend(1+len(f.out)) || len(out) > maxFields {
 				a.complete = false
 				return out
@@ -273,7 +275,7 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	a.captured(from)
 	a.whole(out)
 	if out.present && !out.known {
-		return word{text: "$(…)", Taint: out.Taint}
+		return word{text: "$(…)", items: oneOf(out.items), Taint: out.Taint}
 	}
 	return word{text: strings.TrimRight(out.text, "\n"), known: true, Taint: out.Taint}
 }

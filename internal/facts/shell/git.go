@@ -46,7 +46,7 @@ func (a *analysis) gitSetting(inv *invocation, key string, value word) {
 			"mergetool."):
 		if value.text != "true" && value.text != "false" {
 			code := part(value, strings.TrimPrefix(value.text, "!"))
-			if code != value || !strings.HasPrefix(key, "credential") {
+			if code.text != value.text || !strings.HasPrefix(key, "credential") {
 				a.text("git", inv, code, inv.sc.fork())
 			}
 		}

@@ -49,6 +49,14 @@ func (a *analysis) parameter(p *syntax.ParamExp, sc *scope) word {
 	a.innerWords(p, sc)
 	name := p.Param.Value
 	value, set := a.value(name, sc)
+	if w, ok := a.picked(p, sc); ok {
+		element := *p
+		element.Index = nil
+		if bare(&element) {
+			return w
+		}
+		value, p = w, &element
+	}
 	if p.Exp != nil && !p.Excl && p.Index == nil {
 		if w, ok := a.fallback(p, value, set, sc); ok {
 			return w
@@ -196,10 +204,13 @@ func (a *analysis) slice(s *syntax.Slice, sc *scope) {
 func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
 	name := p.Param.Value
 	shown := word{text: "$" + name, Taint: held.Taint}
-	env := scopeEnviron{sc, a.at.Home}
 	if p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && p.Exp.Word.Lit() == "P" {
 		a.hide() // the value is expanded once more, commands in it included
 		return shown
+	}
+	env := environ{scope: sc, home: cmp.Or(a.at.Home, homeMark)}
+	if !p.Excl && p.Index == nil && !p.Length {
+		env.name, env.held = name, held
 	}
 	if !env.Get(name).Set {
 		return shown
@@ -213,25 +224,35 @@ func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
 	if err == nil && len(text) > maxValue {
 		a.hide()
 	}
-	if err != nil || len(text) > maxValue {
+	text = strings.ReplaceAll(text, homeMark, "~")
+	if err != nil || len(text) > maxValue || strings.Contains(text, "\x01") {
 		return shown
 	}
-	return word{text: text, known: true, Taint: held.Taint}
+	return word{text: text, known: held.known || p.Excl || p.Length, home: held.home && strings.HasPrefix(text, "~"), Taint: held.Taint}
 }
 
-// scopeEnviron shows the library the real home folder, if it is known.
-type scopeEnviron struct {
+// homeMark stands for a home folder that is not known while the shell library changes a
+// value.
+const homeMark = "/home/\x01"
+
+// environ shows the library the variables of a scope, and one as it is held: parts that
+// are not known as they are written.
+type environ struct {
 	*scope
 	home string
+	name string
+	held word
 }
 
-func (e scopeEnviron) Get(name string) expand.Variable {
-	if _, ok := e.vars[name]; !ok && name == "HOME" && e.home != "" {
-		return expand.Variable{Set: true, Kind: expand.String, Str: e.home}
-	}
+func (e environ) Get(name string) expand.Variable {
 	v := e.scope.Get(name)
-	if v.Kind == expand.String && strings.HasPrefix(v.Str, "~") {
-		return expand.Variable{} // a home folder whose spelling is not known
+	if name == e.name && (e.held.known || strings.Contains(e.held.text, "/")) {
+		v = expand.Variable{Set: true, Kind: expand.String, Str: e.held.text}
+	} else if _, ok := e.vars[name]; !ok && name == "HOME" {
+		v = expand.Variable{Set: true, Kind: expand.String, Str: "~"}
+	}
+	if rest, ok := strings.CutPrefix(v.Str, "~"); ok && v.Kind == expand.String && (rest == "" || rest[0] == '/') {
+		v.Str = e.home + rest
 	}
 	return v
 }

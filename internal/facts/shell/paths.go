@@ -15,3 +15,12 @@ func (a *analysis) path(w word, sc *scope) string {
 	}
 	return p
 }
+
+// pathsOf are the files that a word may name, in which it stands for several.
+func (a *analysis) pathsOf(w word, sc *scope) []string {
+	var out []string
+	for _, one := range w.stands() {
+		out = append(out, a.path(one, sc))
+	}
+	return out
+}

@@ -39,6 +39,8 @@ type scope struct {
 type variable struct {
 	list  []word
 	array bool
+	// keys are those of the elements, where the text assigned some by their keys.
+	keys []string
 	// lost marks a variable that the text assigned to something unknown.
 	lost bool
 }
@@ -126,14 +128,14 @@ func differing(x, y map[string]variable) []string {
 }
 
 func (v variable) equal(w variable) bool {
-	return v.lost == w.lost && v.array == w.array && slices.EqualFunc(v.list, w.list,
+	return v.lost == w.lost && v.array == w.array && slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list,
 		func(x, y word) bool { return x.text == y.text && x.known == y.known && x.Taint == y.Taint })
 }
 
 // Get and Each let the expander of the shell library see the known variables.
 func (s *scope) Get(name string) expand.Variable {
 	v, ok := s.vars[name]
-	if !ok || v.lost || !v.known() {
+	if !ok || v.lost || !v.known() || v.keys != nil {
 		return expand.Variable{}
 	}
 	if !v.array && len(v.list) == 0 {

@@ -26,6 +26,8 @@ const (
 	// maxOperated is how long a value may be for ${x%…} and its like.
 	maxOperated  = 1024
 	maxVariables = 1000
+	// maxItems is how many names a word may stand for.
+	maxItems = 256
 	// maxValue is how long a word and a stream may be: what a text spells out fits in.
 	maxValue     = value.MaxText
 	maxTexts     = 2 << 20

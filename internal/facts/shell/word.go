@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,9 +17,21 @@ type word struct {
 	glob bool
 	// home says that it starts with the home folder, and not with a "~" of its own.
 	home bool
+	// assigned says that it starts with the home folder after a "=".
+	assigned bool
 	// source is what a process substitution hands over under this word.
 	source *stream
+	// items are patterns for the names that it may stand for, where it is not known.
+	items []word
 	value.Taint
+}
+
+// stands are the words that a word may stand for.
+func (w word) stands() []word {
+	if w.items == nil {
+		return []word{w}
+	}
+	return w.items
 }
 
 // stream is what flows through a pipe, into a file, or out of a substitution.
@@ -27,7 +40,7 @@ type stream struct {
 	present bool
 	text    string
 	known   bool
-	// items are patterns for the paths in it, where its text is not known.
+	// items are patterns for the names in it, where its text is not known.
 	items []word
 	// path is the file it comes from, if that is known.
 	path string
@@ -59,8 +72,25 @@ func (s stream) then(o stream) stream {
 		joined.text, joined.known = s.text+o.text, true
 	case both:
 		joined.over = true
+	case s.items != nil || o.items != nil:
+		joined.items = append(s.names(), o.names()...)
 	}
 	return joined
+}
+
+// names are the patterns for the names in a stream, and the words of one that is known.
+func (s stream) names() []word {
+	if !s.known {
+		return slices.Clip(s.items)
+	}
+	var out []word
+	for _, text := range strings.Fields(strings.ReplaceAll(s.text, "\x00", " ")) {
+		if len(out) >= maxFields {
+			break
+		}
+		out = append(out, word{text: text, Taint: s.Taint})
+	}
+	return out
 }
 
 func known(text string) word { return word{text: text, known: true} }
@@ -82,6 +112,9 @@ func join(words []word, sep string) word {
 		if w.source != nil {
 			all.source = w.source
 		}
+	}
+	if len(words) == 1 {
+		all.items, all.assigned = words[0].items, words[0].assigned
 	}
 	all.text = strings.Join(texts(words), sep)
 	return all
@@ -105,6 +138,9 @@ func (f *fielder) add(text string) {
 		f.cur.known, f.over = false, true
 		text = ""
 	}
+	for i := range f.cur.items {
+		f.cur.items[i].text += text
+	}
 	f.b.WriteString(text)
 	f.open = true
 }
@@ -118,12 +154,38 @@ func (f *fielder) hole(shown string, t value.Taint) {
 
 // word adds an expanded value as one piece.
 func (f *fielder) word(w word) {
-	f.cur.home = f.cur.home || w.home && f.b.Len() == 0
-	f.add(w.text)
+	before := f.b.String()
+	f.cur.home = f.cur.home || w.home && before == ""
+	f.cur.assigned = f.cur.assigned || w.home && strings.HasSuffix(before, "=")
+	if w.items == nil {
+		f.add(w.text)
+	} else {
+		f.names(before, w)
+	}
 	f.cur.known = f.cur.known && w.known
 	f.cur.Taint = f.cur.Taint.With(w.Taint)
 	if w.source != nil {
 		f.cur.source = w.source
+	}
+}
+
+// names adds a value that stands for one of several names.
+func (f *fielder) names(before string, w word) {
+	lefts := f.cur.items
+	if lefts == nil {
+		lefts = []word{{text: before, home: f.cur.home}}
+	}
+	f.cur.items = nil
+	f.add(w.text)
+	if len(lefts) > 1 && len(lefts)*len(w.items) > maxItems {
+		return
+	}
+	for _, left := range lefts {
+		for _, item := range w.items {
+			item.home = item.home && left.text == "" || left.home
+			item.text, item.glob, item.known = left.text+item.text, left.glob || item.glob, false
+			f.cur.items = append(f.cur.items, item)
+		}
 	}
 }
 
@@ -167,6 +229,9 @@ func (f *fielder) end() {
 	f.over = f.over || f.open && len(f.out) >= maxFields
 	if f.open && len(f.out) < maxFields {
 		f.cur.text = f.b.String()
+		for i := range f.cur.items {
+			f.cur.items[i].glob = f.cur.items[i].glob || f.cur.glob
+		}
 		f.out = append(f.out, f.cur)
 	}
 	f.b.Reset()

@@ -16,18 +16,35 @@ func (a *analysis) xargs(_ string, inv *invocation, args *arguments) (result, bo
 	if list, ok := args.value("-a", "--arg-file"); ok {
 		from, given = a.fileStream(list, inv), true
 	}
-	items := a.inputWords(from)
+	items, fed := a.inputWords(from), *inv
 	if placeholder, ok := args.value("-I", "--replace"); ok || args.has("-i") {
 		mark := cmp.Or(placeholder.text, "{}")
-		argv = substitute(argv, mark, items)
-	} else {
-		argv = append(argv, items...)
+		if from.known {
+			items = a.linesOf(from)
+		}
+		if !given {
+			fed.in = stream{}
+		}
+		return a.foreach("xargs", &fed, argv, mark, items), true
 	}
-	in := *inv
 	if !given {
-		in.in = stream{}
+		fed.in = stream{}
 	}
-	return a.inner("xargs", &in, argv), true
+	return a.inner("xargs", &fed, append(argv, items...)), true
+}
+
+// foreach runs a command once for each item, which stands where the placeholder does.
+func (a *analysis) foreach(name string, inv *invocation, argv []word, mark string, items []word) result {
+	var all result
+	for i, item := range items {
+		one := *inv
+		one.argv = substitute(argv, mark, []word{item})
+		if i > 0 && slices.EqualFunc(one.argv, argv, func(x, y word) bool { return x.text == y.text }) {
+			break
+		}
+		all = a.following(all, a.inner(name, &one, one.argv))
+	}
+	return all
 }
 
 // inputWords are the words of an input, or one that stands for them.
@@ -50,15 +67,39 @@ func (a *analysis) inputWords(in stream) []word {
 	return out
 }
 
-// substitute puts items where the placeholder stands.
+// linesOf are the lines of an input.
+func (a *analysis) linesOf(in stream) []word {
+	var out []word
+	for _, line := range strings.Split(strings.TrimRight(strings.ReplaceAll(in.text, "\x00", "\n"), "\n"), "\n") {
+		if len(out) >= maxFields || !a.spend(1) {
+			a.complete = false
+			break
+		}
+		out = append(out, word{text: strings.Trim(strings.TrimSpace(line), `"'`), known: true, Taint: in.Taint})
+	}
+	return out
+}
+
+// substitute puts items where the placeholder stands: a word with a space is a text, in
+// which all of them stand.
 func substitute(argv []word, mark string, items []word) []word {
-	value := join(items, " ")
-	out := slices.Clone(argv)
-	for i, w := range out {
-		if strings.Contains(w.text, mark) {
-			out[i].text = strings.ReplaceAll(w.text, mark, value.text)
-			out[i].known, out[i].glob = w.known && value.known, w.glob || value.glob
-			out[i].Taint = w.Taint.With(value.Taint)
+	all := []word{join(items, " ")}
+	var out []word
+	for _, w := range argv {
+		instead := items
+		switch {
+		case !strings.Contains(w.text, mark):
+			out = append(out, w)
+			continue
+		case strings.ContainsAny(w.text, " \n\t;|&"):
+			instead = all
+		}
+		for _, item := range instead {
+			v := w
+			v.text = strings.ReplaceAll(w.text, mark, item.text)
+			v.known, v.glob = w.known && item.known, w.glob || item.glob
+			v.Taint = w.Taint.With(item.Taint)
+			out = append(out, v)
 		}
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 
 // Globs are the options of a shell that change what its wildcards mean.
 type Globs struct {
-	// Star has "**" mean folders of any depth, as with bash's globstar.
+	// Star has "**" mean folders of any depth, as with bash's globstar, and "***" any text.
 	Star bool
 	// Fold has letters mean their capitals too, as with nocaseglob.
 	Fold bool
@@ -58,7 +58,7 @@ func (g Globs) piece(b *strings.Builder, p string, i int, inside bool) int {
 func (g Globs) stars(b *strings.Builder, p string, i int) int {
 	n := len(p[i:]) - len(strings.TrimLeft(p[i:], "*"))
 	whole := (i == 0 || p[i-1] == '/') && (i+n == len(p) || p[i+n] == '/')
-	b.WriteString(map[bool]string{true: "**", false: "*"}[g.Star && n == 2 && whole])
+	b.WriteString(map[bool]string{true: "**", false: "*"}[g.Star && (n == 2 && whole || n == 3)])
 	return n
 }
 

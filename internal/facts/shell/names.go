@@ -1,0 +1,162 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// oneOf are names of which a text does not tell which are meant.
+func oneOf(items []word) []word {
+	var out []word
+	for _, w := range items {
+		w.known = false
+		out = append(out, w)
+	}
+	return out
+}
+
+// named is a stream of names; without one it is like any other.
+func named(t value.Taint, items []word) stream {
+	return stream{present: true, items: items, Taint: t}
+}
+
+// lists are the names that a program writes, by what it does with its operands.
+func (a *analysis) lists(name string, inv *invocation, args *arguments) (stream, bool) {
+	switch programs.Of(name).Output {
+	case programs.Listed:
+		return named(inv.in.Taint, oneOf(listing(args))), true
+	case programs.Named:
+		return named(inv.in.Taint, oneOf(args.operands)), true
+	case programs.Matching:
+		if !args.has("-l", "-L", "--files", "--files-with-matches", "--files-without-match") {
+			return a.selected(inv, args), len((&effect{args: args}).afterScript(args.operands)) == 0
+		}
+		return named(inv.in.Taint, oneOf(below((&effect{args: args}).searched()))), true
+	case programs.Sought:
+		var items []word
+		for _, w := range args.operands {
+			items = append(items, word{text: "$(…)/" + strings.TrimPrefix(w.text, "/"), glob: w.glob})
+		}
+		return named(inv.in.Taint, items), true
+	case programs.Selected:
+		return a.selected(inv, args), true
+	}
+	return stream{}, false
+}
+
+// searched are the files and folders that a search for text goes through.
+func (e *effect) searched() []word {
+	words := e.args.operands
+	if !e.args.has("--files") {
+		words = e.afterScript(words)
+	}
+	if len(words) == 0 {
+		return []word{known(".")}
+	}
+	return words
+}
+
+// below are names, and all that may lie below them.
+func below(words []word) []word {
+	var out []word
+	for _, w := range words {
+		out = append(out, w)
+		if path.Ext(w.text) == "" && !w.glob {
+			out = append(out, joined(w, "**/*"), joined(w, "*"))
+		}
+	}
+	return out
+}
+
+// joined is a pattern below a folder.
+func joined(folder word, pattern string) word {
+	folder.text = strings.TrimSuffix(folder.text, "/") + "/" + pattern
+	folder.glob = true
+	return folder
+}
+
+// listing are the names that "ls" writes: those of its operands that are files, and
+// what lies in the others, as seen from there.
+func listing(args *arguments) []word {
+	words := args.operands
+	if args.has("-d", "--directory") && len(words) > 0 {
+		return words
+	}
+	return append(words[:len(words):len(words)], word{text: "*", known: true, glob: true})
+}
+
+// selected are the lines that a filter lets pass: some of those that it reads.
+func (a *analysis) selected(inv *invocation, args *arguments) stream {
+	in := inv.in
+	for _, w := range args.operands {
+		if s, ok := a.hands(w, inv.in, inv.sc); ok {
+			in = s
+		} else if s, ok := a.contents[a.path(w, inv.sc)]; ok {
+			in = s
+		}
+	}
+	out := named(in.Taint.With(a.inputTaint(inv, args)), in.names())
+	out.over = in.over
+	return out
+}
+
+// completions are the names that "compgen" writes.
+func completions(args *arguments) stream {
+	var items []word
+	for _, o := range args.options {
+		if o.name == "-G" || o.name == "-W" {
+			w := o.value
+			w.glob = true
+			items = append(items, w)
+		}
+	}
+	if args.has("-f", "-d", "-A") {
+		for _, w := range args.operands {
+			w.text, w.glob = w.text+"*", true
+			items = append(items, w)
+		}
+	}
+	return named(value.Taint{}, items)
+}
+
+// readInto gives the variables that "read" and its like fill what is known of their input.
+func (a *analysis) readInto(name string, inv *invocation, args *arguments) {
+	in := inv.in
+	if number, ok := args.value("-u"); ok {
+		in = inv.sc.open[number.text].in
+	}
+	a.whole(in)
+	into, array := args.value("-a")
+	switch names := args.operands; {
+	case array || name == "mapfile" || name == "readarray":
+		if !array {
+			into = first(append(names, known("MAPFILE")))
+		}
+		a.assign(into.text, variable{list: oneOf(in.names()), array: true, lost: in.names() == nil}, inv.sc)
+	case len(names) == 0:
+		a.readLine([]word{known("REPLY")}, in, inv.sc)
+	default:
+		a.readLine(names, in, inv.sc)
+	}
+}
+
+// readLine gives each name its part of a line. Of several lines each may be meant.
+func (a *analysis) readLine(names []word, in stream, sc *scope) {
+	line := strings.TrimRight(in.text, "\n")
+	ifs := sc.ifs()
+	for i, w := range names {
+		v := word{text: "$" + w.text, items: oneOf(in.names()), Taint: in.Taint}
+		if in.known && !strings.Contains(line, "\n") {
+			v = word{text: strings.TrimSpace(line), known: true, Taint: in.Taint}
+			if j := strings.IndexAny(v.text, ifs); i+1 < len(names) && j >= 0 {
+				v.text, line = v.text[:j], v.text[j+1:]
+			} else {
+				line = ""
+			}
+		}
+		a.assign(w.text, variable{list: []word{v}, lost: v.items == nil && !v.known && v.Taint == (value.Taint{})}, sc)
+	}
+}

@@ -1,0 +1,27 @@
+package bailiff
+
+# METADATA
+# title: Paths that start at a folder that is not known
+# description: |
+#   "$X/.netrc" and "../../../etc/shadow" may lie anywhere: they count as what they are
+#   in the root or in a home.
+_named_paths contains ["reads", class, path] if {
+	some path in _reads
+	regex.match(`^(\$|\.\./|\.\.$)`, path)
+	some class in _unplaced(path)
+}
+
+_unplaced(path) := {class |
+	some rest in _rests(path)
+	regex.match(`[A-Za-z0-9]`, rest)
+	some top in {"", "~"}
+	parts := split(concat("/", [top, rest]), "/")
+	class := _nearest("reads", parts)
+	class != "free"
+}
+
+# What follows the part that is not known, and each home that it then may name.
+_rests(path) := {rest, regex.replace(rest, `^(root|(home|Users)/[^/]+)/`, "")} if {
+	rest := regex.replace(path, `^(\$[^/]*/|.*\.\./)+`, "")
+	rest != path
+} else := set()
