@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +87,10 @@ func TestATokenIsRotatedWithoutARestart(t *testing.T) {
 	put()
 	if try("first-token-0123456789") == nil || try("second-token-0123456789") != nil {
 		t.Error("the token was not rotated")
+	}
+	must(t, os.Chmod(token, 0o644))
+	if _, err := s.reload(t.Context(), &next); err == nil || !strings.Contains(err.Error(), "others may use "+token+" (mode 0644)") {
+		t.Errorf("of a token that everybody may read it says %v", err)
 	}
 }
 

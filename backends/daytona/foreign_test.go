@@ -17,7 +17,7 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	t.Helper()
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
-	t.Setenv("HOSTILE_KEY", "dtn-123")
+	t.Setenv("HOSTILE_KEY", "dtn-123-of-the-team")
 	cfg := Defaults()
 	cfg.URL, cfg.APIKey = server.URL, settings.Credential{Env: "HOSTILE_KEY"}
 	b, err := New(*cfg, backends.Host{Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
@@ -30,7 +30,7 @@ func TestWhatDaytonaSaysIsOneHarmlessLineWithoutTheKey(t *testing.T) {
 		http.Error(w, `{"message": "a\u001b]0;owned\u0007\nlevel=INFO `+r.Header.Get("Authorization")+`"}`, http.StatusUnauthorized)
 	})
 	err := b.Ready(t.Context())
-	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "dtn-123") ||
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "dtn-123-of-the-team") ||
 		!strings.Contains(err.Error(), "Bearer [secret]") {
 		t.Errorf("the fault is %q", err)
 	}

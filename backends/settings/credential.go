@@ -19,18 +19,20 @@ type Credential struct {
 // Given says whether the configuration names a place.
 func (c Credential) Given() bool { return c != Credential{} }
 
-// Read returns the secret, without the white space around it.
+// Read returns the secret, without the white space around it. One that can be guessed, or
+// that others may read, is none.
 func (c Credential) Read() (bailiff.Secret, error) {
-	text, from := os.Getenv(c.Env), "variable "+c.Env
-	if c.File != "" {
-		content, err := trust.Secret(c.File)
-		if err != nil {
-			return bailiff.Secret{}, fmt.Errorf("reading a credential: %w", err)
-		}
-		text, from = string(content), c.File
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		return bailiff.Secret{}, fmt.Errorf("reading a credential: %s is empty", from)
+	text, err := c.text()
+	if err != nil {
+		return bailiff.Secret{}, fmt.Errorf("reading a credential: %w", err)
 	}
 	return bailiff.NewSecret(text), nil
+}
+
+func (c Credential) text() (string, error) {
+	if c.File != "" {
+		return trust.Token(c.File)
+	}
+	text := strings.TrimSpace(os.Getenv(c.Env))
+	return text, trust.LongEnough(text, "variable "+c.Env)
 }

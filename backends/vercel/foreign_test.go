@@ -16,7 +16,7 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	t.Helper()
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
-	t.Setenv("HOSTILE_TOKEN", "tok-123")
+	t.Setenv("HOSTILE_TOKEN", "tok-123-of-the-team")
 	b, err := New(Config{Token: settings.Credential{Env: "HOSTILE_TOKEN"}, Team: "t", Project: "p", Image: "i", Endpoint: server.URL,
 		Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
 	backendtest.Must(t, err)
@@ -29,7 +29,7 @@ func TestWhatVercelSaysIsOneHarmlessLineWithoutTheToken(t *testing.T) {
 			http.StatusUnauthorized)
 	})
 	err := b.Ready(t.Context())
-	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "tok-123") ||
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "tok-123-of-the-team") ||
 		!strings.Contains(err.Error(), "Bearer [secret]") {
 		t.Errorf("the fault is %q", err)
 	}

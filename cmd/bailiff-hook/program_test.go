@@ -202,7 +202,7 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 	}
 	const module = "github.com/bailiff-dev/bailiff"
 	want := []string{module, module + "/internal/defaultpath", module + "/internal/shellquote", module + "/internal/spelling",
-		module + "/cmd/bailiff-hook"}
+		module + "/internal/trust", module + "/cmd/bailiff-hook"}
 	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("it is made of %q, want %q", got, want)
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // decide asks the sidecar what it would decide, once. Whatever is not a decision
@@ -100,11 +101,10 @@ func (h hook) token() (bailiff.Secret, error) {
 	if h.tokenFile == "" {
 		return bailiff.Secret{}, nil
 	}
-	text, err := os.ReadFile(h.tokenFile)
+	token, err := trust.Token(h.tokenFile)
 	if err != nil {
 		return bailiff.Secret{}, fmt.Errorf("reading the token: %w", err)
 	}
-	token := strings.TrimSpace(string(text))
 	if strings.ContainsAny(token, "\r\n") {
 		return bailiff.Secret{}, fmt.Errorf("reading the token: %s holds more than one line", h.tokenFile)
 	}

@@ -290,7 +290,7 @@ func TestTheTokenIsSentAndReadAnew(t *testing.T) {
 	c := at.config(t)
 	c.Server.Token.File = filepath.Join(c.Dir, "token")
 	s := source(t, c)
-	for _, want := range []string{"first", "second"} {
+	for _, want := range []string{"the-first-of-tokens", "the-second-of-tokens"} {
 		must(t, os.WriteFile(c.Server.Token.File, []byte(want), 0o600))
 		_, err := s.fetch(t.Context())
 		must(t, err)

@@ -2,14 +2,13 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"regexp"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/settings"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // credential reads where a secret is, never the secret. What stands there instead may
@@ -86,13 +85,9 @@ func ReadToken(path string) (bailiff.Secret, error) {
 	if path == "" {
 		return bailiff.Secret{}, nil
 	}
-	text, err := os.ReadFile(path)
+	token, err := trust.Token(path)
 	if err != nil {
 		return bailiff.Secret{}, fmt.Errorf("reading the token: %w", err)
-	}
-	token := strings.TrimSpace(string(text))
-	if len(token) < 16 {
-		return bailiff.Secret{}, fmt.Errorf("reading the token: %s holds %d characters, want at least 16", path, len(token))
 	}
 	return bailiff.NewSecret(token), nil
 }

@@ -33,6 +33,11 @@ func (r *reader) look(c *Config) (o Outlook) {
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		r.lookAt(&o, sections[name], name)
 	}
+	for i, l := range c.Agent.Listeners {
+		if l.TokenFile != "" {
+			r.note(&o, fmt.Sprintf("agent.listeners[%d].token_file", i), settings.Credential{File: l.TokenFile}.Present())
+		}
+	}
 	if c.Runner.Path != "" {
 		r.note(&o, "runner.path", checkRunner(c.Runner.Path))
 	}

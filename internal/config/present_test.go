@@ -19,9 +19,10 @@ import (
 func look(t *testing.T, text string) (folder string, o Outlook) {
 	t.Helper()
 	folder = t.TempDir()
-	write(t, filepath.Join(folder, "good"), "secret\n", 0o600)
+	write(t, filepath.Join(folder, "good"), "sixteen-and-more\n", 0o600)
+	write(t, filepath.Join(folder, "short"), "fifteen-letters\n", 0o600)
 	write(t, filepath.Join(folder, "empty"), "\n", 0o600)
-	write(t, filepath.Join(folder, "loose"), "secret\n", 0o644)
+	write(t, filepath.Join(folder, "loose"), "sixteen-and-more\n", 0o644)
 	write(t, filepath.Join(folder, "shared"), "secret\n", 0o666)
 	write(t, filepath.Join(folder, "key"), strings.Repeat("secret", 6), 0o600)
 	server := httptest.NewTLSServer(nil)
@@ -49,23 +50,49 @@ func TestACredentialThatCannotBeUsedIsAFaultOfTheCheckAlone(t *testing.T) {
 		"loose":  "reading a credential: others may use FOLDER/loose (mode 0644), which holds a secret: chmod g-w,o= FOLDER/loose",
 		"good/x": "reading a credential: open FOLDER/good/x: not a directory",
 		"empty":  "reading a credential: FOLDER/empty is empty",
+		"short":  "reading a credential: FOLDER/short holds a secret of 15 characters, want at least 16",
 	} {
 		folder, o := look(t, "backends:\n  daytona:\n    api_key: {file: "+place+"}\n")
-		if want == "" {
-			if len(o.Faults)+len(o.Doubts) > 0 {
-				t.Errorf("of %s it says %v, %v", place, o.Faults, o.Doubts)
-			}
-			continue
-		}
-		want = folder + "/bailiff.yaml:3: backends.daytona.api_key: " + strings.ReplaceAll(want, "FOLDER", folder)
-		if o.Faults.Error() != want || len(o.Doubts) > 0 {
-			t.Errorf("of %s it says\n%v, %v\nwant\n%s", place, o.Faults, o.Doubts, want)
+		checkOutlook(t, place, o, folder, "backends.daytona.api_key", want)
+	}
+}
+
+func TestTokensAndSecretsOfEverySectionAreLookedAtAlike(t *testing.T) {
+	t.Parallel()
+	for key, text := range map[string]string{
+		"agent.listeners[0].token_file": "agent:\n  listeners:\n    - {name: a, listen: 'tcp://127.0.0.1:1', token_file: PLACE}\n",
+		"webhook.secret":                "webhook:\n  url: 'http://127.0.0.1:1'\n  secret: {file: PLACE}\n  listen: '127.0.0.1:1'\n",
+		"traces.token":                  "traces:\n  url: 'http://127.0.0.1:1'\n  token: {file: PLACE}\n",
+		"policies.bundle.token":         "policies:\n  bundle:\n    {url: 'https://a.test/b.tar.gz', token: {file: PLACE}}\n",
+	} {
+		for place, want := range map[string]string{
+			"good":  "",
+			"loose": "reading a credential: others may use FOLDER/loose (mode 0644), which holds a secret: chmod g-w,o= FOLDER/loose",
+			"short": "reading a credential: FOLDER/short holds a secret of 15 characters, want at least 16",
+		} {
+			folder, o := look(t, strings.ReplaceAll(text, "PLACE", place))
+			checkOutlook(t, key+" in "+place, o, folder, key, want)
 		}
 	}
 }
 
+// checkOutlook wants one fault, on the third line, or nothing.
+func checkOutlook(t *testing.T, what string, o Outlook, folder, key, want string) {
+	t.Helper()
+	if want == "" {
+		if len(o.Faults)+len(o.Doubts) > 0 {
+			t.Errorf("of %s it says %v, %v", what, o.Faults, o.Doubts)
+		}
+		return
+	}
+	want = folder + "/bailiff.yaml:3: " + key + ": " + strings.ReplaceAll(want, "FOLDER", folder)
+	if o.Faults.Error() != want || len(o.Doubts) > 0 {
+		t.Errorf("of %s it says\n%v, %v\nwant\n%s", what, o.Faults, o.Doubts, want)
+	}
+}
+
 func TestAVariableThatIsNotSetIsADoubt(t *testing.T) {
-	t.Setenv("HAS_KEY", "secret")
+	t.Setenv("HAS_KEY", "sixteen-and-more")
 	t.Setenv("VERCEL_TOKEN", " ")
 	folder, o := look(t, `backends:
   vercel: {team: t, project: p}
@@ -192,7 +219,7 @@ func TestWhatTheServersOfPoliciesAndOfTheLogAreKnownByIsLookedAt(t *testing.T) {
 		{"ca", "loose", "HS256", bundle, "1: policies.bundle.key.file: others may use FOLDER/loose (mode 0644), which holds a secret"},
 		{"ca", "loose", "ES256", bundle, ""},
 		{"ca", "shared", "ES256", bundle, "1: policies.bundle.key.file: others may write FOLDER/shared"},
-		{"ca", "good", "HS384", bundle, "1: policies.bundle.key.file: FOLDER/good holds a secret of 7 bytes, want at least 32"},
+		{"ca", "good", "HS384", bundle, "1: policies.bundle.key.file: FOLDER/good holds a secret of 17 bytes, want at least 32"},
 		{"good", "", "", export, "1: decision_log.export.ca_file: FOLDER/good holds no certificate as PEM"},
 		{"shared", "", "", export, "1: decision_log.export.ca_file: others may write FOLDER/shared"},
 	} {

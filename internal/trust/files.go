@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -14,6 +15,31 @@ const largest = 4 << 20
 // Secret reads a file that belongs to root or to the sidecar's own user, that no
 // other user can change or replace, and that only its group can read.
 func Secret(path string) ([]byte, error) { return read(path, check.notForOthers) }
+
+// shortestToken is how many characters a token must have to be none that can be tried.
+const shortestToken = 16
+
+// Token reads a secret that proves to another side who asks, without the white space around
+// it.
+func Token(path string) (string, error) {
+	text, err := Secret(path)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	return token, LongEnough(token, path)
+}
+
+// LongEnough says what is wrong with a token's length; from is where it is kept.
+func LongEnough(token, from string) error {
+	switch n := len(token); {
+	case n == 0:
+		return fmt.Errorf("%s is empty", from)
+	case n < shortestToken:
+		return fmt.Errorf("%s holds a secret of %d characters, want at least %d", from, n, shortestToken)
+	}
+	return nil
+}
 
 // shortestKey is how many bytes a key must have to be none that can be tried.
 const shortestKey = 32
