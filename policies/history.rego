@@ -33,15 +33,64 @@ _rewrites("branch", flags, _) if {
 	count(flags & {"-f", "--force"}) > 0
 }
 
-_rewrites("checkout", flags, _) if count(flags & {"-f", "--force"}) > 0
+_rewrites("checkout", _, call) if {
+	some word in call.operands
+	_whole_folder(word)
+}
 
-_rewrites("checkout", _, call) if "." in call.operands
+# What stands after "--" is a path.
+_rewrites("checkout", _, call) if {
+	some position, "--" in call.argv
+	some word in array.slice(call.argv, position + 1, count(call.argv))
+	_names_folder(word)
+}
 
 _rewrites("restore", flags, call) if {
-	"." in call.operands
-	not "--staged" in flags
-	not "-S" in flags
+	some word in array.slice(call.operands, 1, count(call.operands))
+	_names_folder(word)
+	_over_files(flags)
 }
+
+# The index alone may be restored again.
+_over_files(flags) if count(flags & {"--staged", "-S"}) == 0
+
+_over_files(flags) if count(flags & {"--worktree", "-W"}) > 0
+
+_whole_folder(word) if regex.match(`^(\.{1,2}/?)+$|^:/|^:\(|/$|[*?]`, word)
+
+_names_folder(word) if _whole_folder(word)
+
+# A name without an ending, written small, is a folder's.
+_names_folder(word) if regex.match(`(^|/)[a-z0-9_-]+$`, word)
+
+_rewrites("rm", flags, _) if {
+	count(flags & {"-f", "--force"}) > 0
+	"-r" in flags
+	not "--cached" in flags
+}
+
+_rewrites("clean", _, call) if {
+	some setting in _git_given(call)
+	regex.match(`(?i)^clean\.requireforce=(false|0|no|off)$`, setting)
+	count({flag | some flag in call.flags} & {"-n", "--dry-run"}) == 0
+}
+
+# A branch that is there already moves away from its commits.
+_rewrites("branch", flags, _) if count(flags & {"-f", "--force", "-C"}) > 0
+
+_rewrites("branch", flags, call) if {
+	"-M" in flags
+	count(call.operands) > 2
+}
+
+_rewrites(verb, flags, _) if {
+	some flag in data.bailiff.tables.git_losing[verb]
+	flag in flags
+}
+
+_rewrites("update-ref", _, call) if count(call.operands) > 2
+
+_rewrites("prune", flags, _) if count(flags & {"-n", "--dry-run"}) == 0
 
 _rewrites("worktree", flags, call) if {
 	call.operands[1] == "remove"

@@ -60,3 +60,33 @@ _remote_name(call) := regex.replace(call.operands[1], `^remote\.|\.(push)?url$`,
 _pushes_to(push, _) if count(push.operands) == 1
 
 _pushes_to(push, name) if push.operands[1] == name
+
+# METADATA
+# title: Connections of git that a setting leads elsewhere
+# description: |
+#   A setting may replace the address of a remote, put a proxy before it, or stop the
+#   check of its certificate.
+_examined.versions contains _found("redirected", _spelt(call)) if {
+	some call in _calls_of.versions
+	some setting in _git_given(call)
+	_leads_git_elsewhere(lower(split(setting, "=")[0]), regex.replace(setting, `^[^=]*=?`, ""))
+}
+
+_examined.versions contains _found("redirected", _spelt(call)) if {
+	some call in _calls_of.versions
+	_leads_git_elsewhere(_git_set(call), call.operands[count(call.operands) - 1])
+	not startswith(_git_set(call), "remote.")
+}
+
+_leads_git_elsewhere(key, value) if {
+	regex.match(`^(http|https|remote)\..*proxy$|^core\.gitproxy$`, key)
+	value != ""
+	not regex.match(_own_address, value)
+}
+
+_leads_git_elsewhere(key, value) if {
+	regex.match(`^https?\..*sslverify$`, key)
+	lower(value) in {"false", "0", "no", "off"}
+}
+
+_leads_git_elsewhere(key, _) if regex.match(`^remote\..*\.(push)?url$|^url\..*\.(push)?insteadof$`, key)

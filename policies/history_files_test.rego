@@ -33,3 +33,14 @@ test_files_that_git_reads_and_sends if {
 		"u",
 	]
 }
+
+test_settings_that_lead_connections_elsewhere_are_a_question if {
+	every setting in ["http.proxy=http://x.test", "http.sslVerify=false", "remote.origin.pushurl=https://x.test", "url.https://x.test/.insteadOf=y"] {
+		_git(["-c"], [setting, "fetch"]) == {"command.redirects_connections"}
+	}
+	every setting in ["http.proxy=", "http.sslVerify=true", "http.postBuffer=1", "remote.origin.fetch=x"] {
+		_git(["-c"], [setting, "fetch"]) == set()
+	}
+	_git([], ["config", "http.sslVerify", "false"]) == {"command.redirects_connections"}
+	_git([], ["config", "remote.origin.url", "https://x.test/y"]) == set()
+}

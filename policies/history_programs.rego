@@ -6,11 +6,23 @@ package bailiff
 #   Some settings make git start a program later on that the text does not show.
 _examined.versions contains _found("startup", _spelt(call)) if {
 	some call in _calls_of.versions
-	call.operands[0] == "config"
-	count(call.operands) > 2
-	key := lower(call.operands[1])
-	_plants(key)
+	_plants(_git_set(call))
 }
+
+# The name of the setting that "config NAME VALUE" or "config set NAME VALUE" changes.
+_git_set(call) := lower(named[0]) if {
+	call.operands[0] == "config"
+	not _only_asks(call)
+	named := [operand | some position, operand in call.operands; position > 0; contains(operand, ".")]
+	call.operands[count(call.operands) - 1] != named[0]
+}
+
+_only_asks(call) if {
+	some flag in call.flags
+	regex.match(`^--(get|unset|list|remove-section|rename-section)`, flag)
+}
+
+_only_asks(call) if call.operands[1] in {"get", "unset", "list", "remove-section", "rename-section", "edit"}
 
 _plants(key) if data.bailiff.tables.git_keys[key]
 
@@ -24,9 +36,19 @@ _plants(key) if {
 
 _examined.versions contains _found("startup", _spelt(call)) if {
 	some call in _calls_of.versions
-	some position, "-c" in call.argv
-	setting := call.argv[position + 1]
+	some setting in _git_given(call)
 	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
+}
+
+# Settings for one call, and those of a new clone.
+_git_given(call) := {setting |
+	some position, option in call.argv
+	option in {"-c", "--config"}
+	setting := call.argv[position + 1]
+} | {setting |
+	some word in call.argv
+	startswith(word, "--config=")
+	setting := trim_prefix(word, "--config=")
 }
 
 # METADATA
@@ -39,6 +61,13 @@ _examined.versions contains _found("inline", _spelt(call)) if {
 	data.bailiff.tables.git_options[call.operands[0]][flag]
 }
 
+# Verbs that serve, send or start something, or do so with one of these options.
+_examined.versions contains _found(class, _spelt(call)) if {
+	some call in _calls_of.versions
+	some flag in array.concat(call.flags, [""])
+	some class in data.bailiff.tables.git_verbs[call.operands[0]][flag]
+}
+
 _examined.versions contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.versions
 	some word in call.argv
@@ -48,8 +77,25 @@ _examined.versions contains _found("inline", _spelt(call)) if {
 # Settings for one call whose program the text does not show otherwise.
 _examined.versions contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.versions
-	some position, "-c" in call.argv
-	setting := call.argv[position + 1]
+	some setting in _git_given(call)
+	key := lower(split(setting, "=")[0])
+	_starts_value(key)
+	not regex.match(`=$|=[\w.-]+( --?[A-Za-z-]+)*$`, setting)
+}
+
+_starts_value(key) if {
+	data.bailiff.tables.git_keys[key]
+	not regex.match(`^(url\.|init\.|include|core\.hookspath$)`, key)
+}
+
+_starts_value(key) if {
+	data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
+	not regex.match(`^(url\.|include)`, key)
+}
+
+_examined.versions contains _found("inline", _spelt(call)) if {
+	some call in _calls_of.versions
+	some setting in _git_given(call)
 	parts := split(lower(split(setting, "=")[0]), ".")
 	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }

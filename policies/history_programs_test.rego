@@ -18,7 +18,8 @@ test_programs_that_git_is_told_to_start if {
 	_told([call("git", ["-c"], ["core.hooksPath=./h", "status"])]) == {
 		"command.writes_startup: git -c core.hooksPath=./h status",
 	}
-	_told([call("git", ["-c"], ["core.pager=./p", "log"])]) == set()
+	_told([call("git", ["-c"], ["core.pager=./p", "log"])]) == {"command.runs_inline_program: git -c core.pager=./p log"}
+	_told([call("git", ["-c"], ["core.pager=less -FRX", "log"])]) == set()
 	_told([call("git", ["--exec-path=./x"], ["status"])]) == {"command.runs_inline_program: git --exec-path=./x status"}
 	_told([call("git", ["--upload-pack"], ["fetch", "x"])]) == {"command.runs_inline_program: git --upload-pack fetch x"}
 	[key |
@@ -29,4 +30,26 @@ test_programs_that_git_is_told_to_start if {
 		"core.pager",
 		"alias.st",
 	]
+}
+
+test_settings_are_found_however_they_are_spelt if {
+	every words in [
+		["config", "set", "core.pager", "./p"], ["config", "core.pager", "./p"], ["config", "set", "alias.x", "!id"],
+	] {
+		_git([], words) == {"command.writes_startup"}
+	}
+	every words in [["config", "get", "core.pager"], ["config", "core.pager"], ["config", "unset", "core.pager", "x"], ["config", "set", "user.name", "a"]] {
+		_git([], words) == set()
+	}
+	_git(["--get"], ["config", "core.pager", "x"]) == set()
+	data.bailiff._git_given(call("git", ["--config=a.b=c"], ["clone", "x"])) == {"a.b=c"}
+	data.bailiff._git_given({"argv": ["git", "clone", "--config", "a.b=c", "x"]}) == {"a.b=c"}
+	data.bailiff._git_set(call("git", [], ["config", "set", "A.b", "c"])) == "a.b"
+}
+
+test_verbs_that_serve_or_start_are_a_question if {
+	_git(["--port"], ["daemon"]) == {"command.sends_files"}
+	_git(["--unsafe-paths"], ["apply"]) == {"command.writes_system"}
+	_git([], ["maintenance", "start"]) == {"command.writes_startup"}
+	_git([], ["maintenance", "run"]) == set()
 }

@@ -74,3 +74,30 @@ _git_words := [
 	["filter-branch"],
 	["rebase", "main"],
 ]
+
+test_folders_and_patterns_lose_more_than_a_file if {
+	[word |
+		some word in [".", "./", "..", ":/", "src/", "src", "a/b", "*.go", "a.go", "Makefile", "src/a.go"]
+		data.bailiff._names_folder(word)
+	] == [".", "./", "..", ":/", "src/", "src", "a/b", "*.go"]
+	_git([], ["restore", "src"]) == {"command.rewrites_history"}
+	_git(["--staged", "--worktree"], ["restore", "."]) == {"command.rewrites_history"}
+	_git(["--staged"], ["restore", "."]) == set()
+	_git([], ["checkout", "feature/x"]) == set()
+}
+
+test_branches_that_move_lose_commits if {
+	every asked in [
+		[["-C"], ["switch", "main", "HEAD~1"]], [["-B"], ["checkout", "main", "HEAD~1"]], [["-f"], ["branch", "main", "HEAD~1"]],
+		[["-M"], ["branch", "x", "main"]], [["--reset"], ["read-tree", "HEAD"]], [[], ["update-ref", "refs/heads/main", "x"]],
+		[[], ["prune"]], [["-r", "-f"], ["rm", "."]],
+	] {
+		_git(asked[0], asked[1]) == {"command.rewrites_history"}
+	}
+	every asked in [
+		[["-c"], ["switch", "x"]], [["-b"], ["checkout", "x"]], [["-M"], ["branch", "main"]], [["-n"], ["prune"]],
+		[["-r", "-f", "--cached"], ["rm", "."]],
+	] {
+		_git(asked[0], asked[1]) == set()
+	}
+}

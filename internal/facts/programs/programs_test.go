@@ -21,7 +21,7 @@ func TestEachSideKnowsTheProgramsThatTheOtherKnows(t *testing.T) {
 	policies := programsOfPolicies(t)
 	var here, there []string
 	for name := range all() {
-		if !policies[name] {
+		if !policies[name] && !strings.Contains(name, " ") {
 			here = append(here, name)
 		}
 	}

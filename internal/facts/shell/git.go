@@ -1,56 +1,119 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
+// gitArguments reads the words of git, and those of its verb as that takes them.
+func gitArguments(words []word, p *programs.Program) *arguments {
+	global := *p
+	global.Strict = true
+	g := parseArguments(words, &global)
+	if len(g.operands) == 0 {
+		return g
+	}
+	if verb := verbOf(g); verb != &programs.Undescribed {
+		p = verb
+	}
+	rest := parseArguments(g.rest[1:], p)
+	g.flags, g.options = append(g.flags, rest.flags...), append(g.options, rest.options...)
+	g.operands = append(g.operands[:1:1], rest.operands...)
+	return g
+}
+
+// verbOf is how the verb of a call of git reads its arguments.
+func verbOf(args *arguments) *programs.Program {
+	return programs.Described("git " + first(args.operands).text)
+}
+
 // git runs shell text from aliases, pagers and hooks given as settings.
 func (a *analysis) git(_ string, inv *invocation, args *arguments) (result, bool) {
+	verb := verbOf(args)
 	for _, o := range args.options {
-		if o.name == "-c" {
-			key, value, _ := strings.Cut(o.value.text, "=")
+		key, value, _ := strings.Cut(o.value.text, "=")
+		if o.name == "-c" && value != "" || o.name == "--config" {
 			a.gitSetting(inv, key, part(o.value, value))
+		}
+		if slices.Contains(verb.Texts, o.name) {
+			a.text("git", inv, o.value, inv.sc.fork())
 		}
 	}
 	ops := args.operands
-	if len(ops) > 0 && ops[0].text == "clone" {
+	switch first(ops).text {
+	case "clone":
 		a.clone(inv, ops)
-	}
-	if len(ops) > 2 && ops[0].text == "config" {
-		a.gitSetting(inv, ops[len(ops)-2].text, ops[len(ops)-1])
-	}
-	if len(ops) > 1 && (ops[0].text == "bisect" && ops[1].text == "run" || ops[0].text == "submodule" && ops[1].text == "foreach") {
-		return a.text("git", inv, join(after(ops, 2), " "), inv.sc.fork()), true
-	}
-	if len(ops) == 2 && ops[0].text == "rev-parse" || args.has("--show-toplevel") {
-		return result{out: unknown(value.Taint{})}, true
+	case "config":
+		if i := settingAt(ops); i > 0 && i+1 < len(ops) {
+			a.gitSetting(inv, ops[i].text, ops[i+1])
+		}
+	case "bisect", "submodule":
+		if words := givenTo(args, "run", "foreach"); len(words) > 1 {
+			return a.inner("git", inv, words), true
+		} else if len(words) == 1 {
+			return a.text("git", inv, words[0], inv.sc.fork()), true
+		}
 	}
 	return result{out: unknown(value.Taint{})}, true
+}
+
+// settingAt is the place of the name of a setting, which holds a dot, in "config NAME
+// VALUE" and "config set NAME VALUE".
+func settingAt(ops []word) int {
+	return slices.IndexFunc(ops, func(w word) bool { return strings.Contains(w.text, ".") })
+}
+
+// givenTo are the words after one of these subcommands, without the options before the first.
+func givenTo(args *arguments, subcommands ...string) []word {
+	words := after(args.rest, 1)
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		words = words[1:]
+	}
+	if !slices.Contains(subcommands, first(words).text) {
+		return nil
+	}
+	for words = words[1:]; len(words) > 0 && strings.HasPrefix(words[0].text, "-"); {
+		words = words[1:]
+	}
+	return words
 }
 
 // gitSetting reads a setting that git hands to a shell.
 func (a *analysis) gitSetting(inv *invocation, key string, value word) {
 	key = strings.ToLower(key)
+	section, name := key[:strings.IndexByte(key+".", '.')], key[strings.LastIndexByte(key, '.')+1:]
+	code, command := strings.CutPrefix(value.text, "!")
 	switch {
-	case strings.HasPrefix(key, "alias."):
-		if code, ok := strings.CutPrefix(value.text, "!"); ok {
+	case section == "alias" || section == "submodule" && name == "update" || section == "credential":
+		if command {
 			a.text("git", inv, part(value, code), inv.sc.fork())
-		} else if !value.known {
+		} else if !value.known && section == "alias" {
 			a.hide()
 		}
-	case key == "core.pager", key == "core.editor", key == "core.sshcommand", key == "core.fsmonitor", key == "diff.external",
-		key == "sequence.editor", key == "core.askpass", key == "core.gitproxy", key == "credential.helper",
-		strings.HasPrefix(key, "pager."), strings.HasPrefix(key, "filter."), strings.HasPrefix(key, "difftool."), strings.HasPrefix(key,
-			"mergetool."):
-		if value.text != "true" && value.text != "false" {
-			code := part(value, strings.TrimPrefix(value.text, "!"))
-			if code.text != value.text || !strings.HasPrefix(key, "credential") {
-				a.text("git", inv, code, inv.sc.fork())
-			}
-		}
+	case runsValue(key, section, name) && !slices.Contains(ordinary, value.text):
+		a.text("git", inv, part(value, code), inv.sc.fork())
 	}
+}
+
+// runsValue says that git starts the value of a setting.
+func runsValue(key, section, name string) bool {
+	switch section {
+	case "pager", "filter", "difftool", "mergetool":
+		return true
+	}
+	switch key {
+	case "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.askpass", "core.gitproxy", "core.alternaterefscommand",
+		"diff.external", "sequence.editor", "gpg.program", "interactive.difffilter", "uploadpack.packobjectshook", "web.browser":
+		return true
+	}
+	switch name {
+	case "textconv", "driver", "smudge", "clean", "process", "cmd", "command", "program", "sendmailcmd", "tocmd", "cccmd", "httpd":
+		return section != "user" && section != "color" && section != "advice" && section != "core"
+	}
+	return false
 }
 
 // clone follows "git clone URL [DIR]".
@@ -73,14 +136,79 @@ func (e *effect) git(_ string) {
 	if len(ops) == 0 {
 		return
 	}
+	verb := verbOf(e.args)
+	folder, elsewhere := globalFolder(e.args)
+	if elsewhere {
+		e.sc = e.a.standing(folder, e.sc)
+	}
+	for _, o := range e.args.options {
+		e.option(o, verb)
+	}
 	switch ops[0].text {
 	case "clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive", "bundle":
-		for _, w := range ops[1:] {
-			if h, ok := value.RemotePath(w.text); ok && !strings.HasPrefix(w.text, "+") && strings.ContainsAny(w.text, "@.") {
-				e.host(h)
-			}
-		}
+		e.remotes(ops[1:])
 	case "rm", "mv", "clean":
 		e.write(ops[1:]...)
 	}
+	e.gitFiles(ops, elsewhere)
+}
+
+// remotes notes the hosts of addresses.
+func (e *effect) remotes(ops []word) {
+	for _, w := range ops {
+		if h, ok := value.RemotePath(w.text); ok && !strings.HasPrefix(w.text, "+") && strings.ContainsAny(w.text, "@.") {
+			e.host(h)
+		}
+	}
+}
+
+// gitFiles notes what a verb writes outside of the folder where it runs.
+func (e *effect) gitFiles(ops []word, elsewhere bool) {
+	switch ops[0].text {
+	case "clone":
+		e.write(after(ops, 2)...)
+	case "worktree":
+		if len(ops) > 2 && ops[1].text == "add" {
+			e.write(ops[2])
+		}
+	case "config":
+		if file, ok := e.args.value("-f", "--file"); ok && settingAt(ops) > 0 && settingAt(ops)+1 < len(ops) {
+			e.write(file)
+		}
+	case "checkout", "restore":
+		for _, w := range ops[1:] {
+			if elsewhere || rooted(w.text) || strings.HasPrefix(w.text, "~") {
+				e.write(w)
+			}
+		}
+	}
+	if elsewhere && fillsFolder(ops[0].text) {
+		e.write(known("."))
+	}
+}
+
+// fillsFolder says that a verb writes the files of a revision over those of the folder.
+func fillsFolder(verb string) bool {
+	switch verb {
+	case "checkout", "restore", "switch", "pull", "merge", "reset", "read-tree", "checkout-index", "stash", "apply", "am",
+		"cherry-pick", "rebase":
+		return true
+	}
+	return false
+}
+
+// globalFolder is the folder that options before the verb name.
+func globalFolder(args *arguments) (word, bool) {
+	for i, w := range args.all {
+		if folder, ok := strings.CutPrefix(w.text, "--work-tree="); ok {
+			return part(w, folder), true
+		}
+		if (w.text == "-C" || w.text == "--work-tree") && i+1 < len(args.all) {
+			return args.all[i+1], true
+		}
+		if w.text == args.operands[0].text {
+			break
+		}
+	}
+	return word{}, false
 }

@@ -44,7 +44,7 @@ func grammarOf(name string) grammar {
 	case "flock":
 		return grammar{runs: (*analysis).flock}
 	case "git":
-		return grammar{runs: (*analysis).git, effects: (*effect).git}
+		return grammar{arguments: gitArguments, runs: (*analysis).git, effects: (*effect).git}
 	case "go":
 		return grammar{files: (*analysis).goFiles}
 	case "java":
