@@ -50,3 +50,11 @@ _examined.copies_over contains _found("destroys", path) if {
 	some path in call.writes
 	_root_folder(path)
 }
+
+# A credential that lies under another name can then be read by that name.
+_examined.moves contains _found(class, path) if {
+	some call in _calls_of.moves
+	some path in _moved(call)
+	some form in _forms(path)
+	some class in _near("reads", split(form, "/"))
+}

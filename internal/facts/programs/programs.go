@@ -85,6 +85,7 @@ type Program struct {
 	Output  Output
 	Saves   bool
 	Fills   Fills
+	Links   Words
 	Loses   Loses
 
 	Unsettles, Inert bool

@@ -201,6 +201,7 @@ func (a *analysis) record(inv *invocation, name string, args *arguments) {
 	a.spend(len(c.Argv) + len(assigns))
 	a.calls = append(a.calls, made{Call: c})
 	a.transfer(inv, name, args, &c)
+	a.link(inv, name, args)
 	inv.made = len(a.calls)
 }
 

@@ -44,7 +44,7 @@ func runsOperands(name string, p *programs.Program, args *arguments) bool {
 func (e *effect) read(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
-			e.reads = add(e.reads, e.a.path(w, e.sc))
+			e.reads = addAll(e.reads, e.a.pathsOf(w, e.sc, true))
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (e *effect) read(words ...word) {
 func (e *effect) write(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
-			e.writes = add(e.writes, e.a.path(w, e.sc))
+			e.writes = addAll(e.writes, e.a.pathsOf(w, e.sc, false))
 		}
 	}
 }

@@ -31,6 +31,6 @@ func (e *effect) losses(name string) {
 
 func (e *effect) lose(words ...word) {
 	for _, w := range words {
-		e.lost = add(e.lost, e.a.path(w, e.sc))
+		e.lost = addAll(e.lost, e.a.pathsOf(w, e.sc, false))
 	}
 }

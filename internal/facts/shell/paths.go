@@ -16,11 +16,13 @@ func (a *analysis) path(w word, sc *scope) string {
 	return p
 }
 
-// pathsOf are the files that a word may name, in which it stands for several.
-func (a *analysis) pathsOf(w word, sc *scope) []string {
+// pathsOf are the files that a word may name: it may stand for several, or lead through
+// links that the text has made.
+func (a *analysis) pathsOf(w word, sc *scope, itself bool) []string {
 	var out []string
 	for _, one := range w.stands() {
-		out = append(out, a.path(one, sc))
+		p := a.path(one, sc)
+		out = append(append(out, p), a.behindLinks(p, itself)...)
 	}
 	return out
 }

@@ -123,7 +123,7 @@ func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 	p := a.path(w, sc)
 	switch d.Op {
 	case syntax.RdrIn, syntax.RdrInOut:
-		r.reads = add(r.reads, p)
+		r.reads = addAll(r.reads, a.pathsOf(w, sc, true))
 		a.feeds(r, number, a.stored(w, sc), sc)
 		if d.Op == syntax.RdrInOut {
 			r.writes = add(r.writes, p)
@@ -147,10 +147,11 @@ func (a *analysis) fileOut(r *redirections, p, number string, d *syntax.Redirect
 		a.toDescriptor(r, n, sc)
 		return
 	}
-	r.writes = add(r.writes, p)
+	paths := append(a.behindLinks(p, true), p)
+	r.writes = addAll(r.writes, paths)
 	appends := d.Op == syntax.AppOut || d.Op == syntax.AppAll
 	if !appends {
-		r.loses = add(r.loses, p)
+		r.loses = addAll(r.loses, paths)
 	}
 	if number != output {
 		if p != "" && number != "2" {
@@ -191,6 +192,14 @@ func networkPath(p string) (host string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// addAll appends paths as add does.
+func addAll(list, paths []string) []string {
+	for _, p := range paths {
+		list = add(list, p)
+	}
+	return list
 }
 
 // add appends a path unless it is one of those that hold nothing.

@@ -67,6 +67,8 @@ type analysis struct {
 	traps []trap
 	// contents are the files that the text itself writes, by path.
 	contents map[string]stream
+	// links are those that the text makes, and what they lead to.
+	links map[string]string
 	// transfers are what gets its content from files, by its path.
 	transfers map[string][]transfer
 	// piped is the first call of the pipes around what is being read.

@@ -21,9 +21,12 @@ type Place struct {
 // Path is a path as seen from a folder: cleaned, absolute where that is known, "~" for the
 // home folder.
 func (at Place) Path(p, cwd string) string {
+	if strings.HasPrefix(p, "/proc/") {
+		p = ofProcess(p)
+	}
 	switch {
 	case strings.HasPrefix(p, "/"):
-		return at.fold(afterRoot(Cleaned(p)))
+		return at.fold(Cleaned(p))
 	case p == "~" || strings.HasPrefix(p, "~/"):
 		return at.homely(p)
 	case strings.HasPrefix(p, "$"):
@@ -68,14 +71,26 @@ func (at Place) fold(p string) string {
 	return p
 }
 
-// afterRoot follows the links in /proc that lead back to the root.
-func afterRoot(p string) string {
-	if !strings.HasPrefix(p, "/proc/") {
-		return p
-	}
-	_, rest, ok := strings.Cut(p[len("/proc/"):], "/root")
-	if ok && (rest == "" || rest[0] == '/') {
-		return Cleaned("/" + rest)
+// ofProcess follows the links in /proc that lead back to the root or to the working
+// directory. That of a process that is not known to be this one may be any folder.
+func ofProcess(p string) string {
+	var last string
+	parts := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." })
+	for i, part := range parts[1:] {
+		rest := strings.Join(parts[i+2:], "/")
+		switch {
+		case part == "..":
+			return p
+		case part == "root" && i > 0:
+			return "/" + strings.TrimLeft(Cleaned("/"+rest), "/")
+		case part == "cwd" && i > 0 && (last == "self" || last == "thread-self" || last == "$$" || last == "task"):
+			return "./" + rest
+		case part == "cwd" && i > 0:
+			return "$(…)/" + rest
+		}
+		if strings.Trim(part, "0123456789") != "" {
+			last = part
+		}
 	}
 	return p
 }

@@ -1,0 +1,86 @@
+package shell
+
+import (
+	"path"
+	"slices"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+)
+
+// maxLinks is how many links a path may lead through.
+const maxLinks = 8
+
+// link notes the links that a call makes: a folder that is there already holds them.
+func (a *analysis) link(inv *invocation, name string, args *arguments) {
+	made := programs.Of(name).Links
+	if len(made) == 0 || !slices.Contains(made, "always") && !args.has(made...) {
+		return
+	}
+	words := args.operands
+	to, into := args.value("-t", "--target-directory")
+	if !into && len(words) > 1 {
+		to, words = words[len(words)-1], words[:len(words)-1]
+	}
+	for _, w := range words {
+		target := w
+		if args.has("-s", "--symbolic", "--symbolic-link") && !rooted(w.text) && to.text != "" {
+			target = part(w, path.Join(path.Dir(to.text), w.text))
+		}
+		link := a.path(to, inv.sc)
+		if to.text == "" {
+			link = a.at.Path(path.Base(w.text), inv.sc.cwd)
+		} else {
+			a.linked(path.Join(link, path.Base(w.text)), a.path(target, inv.sc))
+		}
+		a.linked(link, a.path(target, inv.sc))
+	}
+}
+
+func (a *analysis) linked(link, target string) {
+	if a.links == nil {
+		a.links = map[string]string{}
+	}
+	switch {
+	case link == "" || target == "" || link == target:
+	case len(a.links) >= maxVariables:
+		a.hide()
+	default:
+		a.links[link] = target
+	}
+}
+
+// behindLinks are the paths that a path means too if the links are there that the text
+// makes. What a path itself links to counts for a reader, not for a deletion.
+func (a *analysis) behindLinks(p string, itself bool) []string {
+	if len(a.links) == 0 {
+		return nil
+	}
+	var out []string
+	for seen := []string{p}; len(seen) > 0 && len(out) < maxLinks; seen = seen[1:] {
+		for _, through := range a.stepThrough(seen[0], itself) {
+			if !slices.Contains(out, through) {
+				out, seen = append(out, through), append(seen, through)
+			}
+		}
+	}
+	return out
+}
+
+func (a *analysis) stepThrough(p string, itself bool) []string {
+	var out []string
+	for end := len(p); end > 0; end-- {
+		if end < len(p) && p[end] != '/' || end == len(p) && !itself {
+			continue
+		}
+		if target, ok := a.links[p[:end]]; ok && a.spend(1) {
+			out = append(out, a.at.Path(target+p[end:], ""))
+		}
+		for link, target := range a.links {
+			if matched, err := path.Match(p[:end], link); wild(p[:end]) && err == nil && matched && a.spend(1) {
+				out = append(out, a.at.Path(target+p[end:], ""))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
