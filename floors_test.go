@@ -31,7 +31,8 @@ var staircase = []step{
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
-			"internal/records internal/redact internal/subprocess internal/tables internal/throttle internal/trust metrics",
+			"internal/records internal/redact internal/removal internal/subprocess internal/tables internal/throttle " +
+			"internal/trust metrics",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history",
 		"backends internal/guard internal/httpapi internal/remote",
 		"backends/kernel backends/runner backends/workdirs",

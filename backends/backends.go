@@ -67,6 +67,12 @@ type Keeper interface {
 	RemoveWorkspace(ctx context.Context, owner, workspace string) error
 }
 
+// Clearer is a Keeper that puts the files of a workspace aside before it removes them, so that none
+// is found again though its removal fails. Clear removes what is aside still.
+type Clearer interface {
+	Clear(ctx context.Context) error
+}
+
 // Starter is a backend that knows where commands begin that name no folder: on a host,
 // where relative paths mean files that count. Start is absolute, and empty if it is not
 // known.

@@ -88,6 +88,7 @@ var (
 	_ backends.Resolver = (*Backend)(nil)
 	_ backends.Sweeper  = (*Backend)(nil)
 	_ backends.Keeper   = (*Backend)(nil)
+	_ backends.Clearer  = (*Backend)(nil)
 )
 
 // New checks the configuration.

@@ -74,6 +74,7 @@ var (
 	_ backends.Backend = (*Backend)(nil)
 	_ backends.Sweeper = (*Backend)(nil)
 	_ backends.Keeper  = (*Backend)(nil)
+	_ backends.Clearer = (*Backend)(nil)
 )
 
 // New checks the configuration.

@@ -245,3 +245,9 @@ func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
 	b := backend(t, func(c *bubblewrap.Config) { c.Root, c.MountsAllowed = root, []string{"/usr"} })
 	backendtest.OnceSays(t, b, wanted, "cd /; echo *", "bin dev etc home lib lib64 opt proc run tmp usr var workspace\n")
 }
+
+func TestAWorkspaceOfAnyShapeIsRemoved(t *testing.T) {
+	t.Parallel()
+	b := backend(t)
+	backendtest.RemovesAnyWorkspace(t, b, bounded("shape", 0))
+}

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -41,6 +42,8 @@ type Dirs struct {
 	UID, GID int
 	// AcceptUnbounded says that a bound may be left out where it cannot be kept.
 	AcceptUnbounded bool
+	// removing are the names of the folders that are just being removed.
+	removing sync.Map
 }
 
 // Acceptable are the limits that a backend of this machine may be configured to go without.
@@ -152,31 +155,4 @@ func (d *Dirs) Reachable() error {
 func (d *Dirs) owns(stat fs.FileInfo) bool {
 	of, ok := stat.Sys().(*syscall.Stat_t)
 	return ok && int(of.Uid) == d.UID && stat.Mode()&0o100 != 0
-}
-
-// RemoveWorkspace deletes the folder of a workspace, or its disk.
-func (d *Dirs) RemoveWorkspace(_ context.Context, owner, workspace string) error {
-	if workspace == "" {
-		return errors.New("removing a workspace: it has no name")
-	}
-	folder := d.folder(owner, workspace)
-	err := errors.Join(os.RemoveAll(folder), d.removeDisk(owner, workspace))
-	if errors.Is(err, fs.ErrPermission) {
-		unlock(folder)
-		err = os.RemoveAll(folder)
-	}
-	if err != nil {
-		return fmt.Errorf("removing a workspace: %w", err)
-	}
-	return nil
-}
-
-// unlock opens folders that a command closed to its own user.
-func unlock(folder string) {
-	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() && err != nil && os.Chmod(path, 0o700) == nil {
-			unlock(path)
-		}
-		return nil
-	})
 }

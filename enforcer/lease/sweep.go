@@ -80,6 +80,9 @@ func (p *Pool) sweep(ctx context.Context, name string, backend backends.Backend,
 	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
 		err = p.sweepWorkspaces(ctx, name, keeper)
 	}
+	if clearer, ok := backend.(backends.Clearer); ok {
+		err = errors.Join(err, clearer.Clear(ctx))
+	}
 	return err
 }
 

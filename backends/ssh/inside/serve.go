@@ -42,6 +42,7 @@ func (q Question) do(ctx context.Context, b *bubblewrap.Backend) (answer Answer,
 		err = b.Ready(ctx)
 	case Sweep:
 		answer.Swept, err = b.Sweep(ctx, q.Owner, nil)
+		err = errors.Join(err, b.Clear(ctx))
 	case List:
 		answer.Workspaces, err = b.Workspaces(ctx, q.Owner)
 	case Remove:
