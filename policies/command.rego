@@ -5,7 +5,9 @@ package bailiff
 # description: |
 #   The tables give programs, their options and their subcommands kinds, and most kinds
 #   a rule. Adding a program to a kind takes a line in data.yaml and no code.
-findings contains _found(class, _spelt(call)) if {
+findings contains finding if some [finding, _, _] in _found_by_name
+
+_found_by_name contains [_found(class, _spelt(call)), class, call] if {
 	some program, group in _calls_by
 	some class in data.bailiff.tables.programs[program]
 	data.bailiff.tables.classes[class]

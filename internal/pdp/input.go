@@ -184,13 +184,17 @@ func index(yes bool) int {
 }
 
 func commandFacts(c facts.Command) *ast.Term {
-	return object(
+	entries := [][2]*ast.Term{
 		item(keyText, text(c.Text)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
 		item(keyPrograms, list(c.Programs)), item(keyCalls, calls(c.Calls)), item(keyHosts, list(c.Hosts)),
 		item(keyReads, list(c.Reads)), item(keyWrites, list(c.Writes)), item(keyVariables, list(c.Variables)),
 		item(keyFeatures, list(c.Features)), item(keyAssigns, list(c.Assigns)),
 		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
-	)
+	}
+	if c.Supposed != nil {
+		entries = append(entries, item(keySupposed, commandFacts(*c.Supposed)))
+	}
+	return object(entries...)
 }
 
 func calls(all []facts.Call) *ast.Term {

@@ -97,6 +97,7 @@ var (
 	keySettings   = ast.StringTerm("settings")
 	keyStdin      = ast.StringTerm("stdin")
 	keyStrings    = ast.StringTerm("strings")
+	keySupposed   = ast.StringTerm("supposed")
 	keyText       = ast.StringTerm("text")
 	keyThreadID   = ast.StringTerm("thread_id")
 	keyTime       = ast.StringTerm("time")

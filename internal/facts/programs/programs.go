@@ -182,6 +182,33 @@ func Described(name string) *Program {
 	return &Undescribed
 }
 
+// Explains says that the grammar tells what a program does with the words that it is given;
+// it is false for a program that nothing describes.
+func Explains(name string) bool {
+	for _, name := range []string{name, Family(name)} {
+		if p := all()[name]; p != nil && (p.isDescribed() || p.Grammar+p.Language+p.Like != "" || p.Wraps != "" || p.Inert || p.Unsettles) {
+			return true
+		}
+	}
+	return false
+}
+
+// OnlyOptions says that of a program nothing but its options is described.
+func OnlyOptions(name string) bool {
+	p := Of(name)
+	return p.isDescribed() && p.Operands == Unnamed && p.Grammar == "" && p.Language == "" && p.Wraps == "" && p.Subcommands == nil &&
+		p.Input == "" && !p.Unsettles && !p.Inert
+}
+
+// Starts says that a word may be the program that another one starts: it is a name that
+// the grammar or the policies know, and no part of the shell.
+func Starts(name string) bool {
+	if p := all()[name]; p != nil {
+		return !p.Unsettles || p.Wraps != "" || p.Grammar != ""
+	}
+	return judged()[name] || Interpreter(name) != ""
+}
+
 func (p *Program) isDescribed() bool {
 	return p != nil && (p.Operands != Unnamed || p.Options != nil || p.Long || p.Strict || p.Plus)
 }
@@ -230,6 +257,19 @@ func Interpreter(name string) string {
 
 //go:embed programs.yaml
 var text []byte
+
+// names are the programs that the policies judge and the grammar does not describe.
+//
+//go:embed judged.txt
+var names string
+
+var judged = sync.OnceValue(func() map[string]bool {
+	known := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		known[name] = true
+	}
+	return known
+})
 
 // all are the programs by their names. A fault in the file is one of this package.
 var all = sync.OnceValue(func() map[string]*Program {

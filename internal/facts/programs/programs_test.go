@@ -31,7 +31,7 @@ func TestEachSideKnowsTheProgramsThatTheOtherKnows(t *testing.T) {
 		}
 	}
 	golden(t, "testdata/only_in_the_grammar.txt", here)
-	golden(t, "testdata/only_in_the_policies.txt", there)
+	golden(t, "judged.txt", there)
 }
 
 // programsOfPolicies are the names in the policies' tables of programs.

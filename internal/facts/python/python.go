@@ -115,6 +115,14 @@ func and(c, o value.Command) value.Command {
 	c.Settings = value.Sorted(slices.Concat(c.Settings, o.Settings))
 	c.Loses = value.Sorted(slices.Concat(c.Loses, o.Loses))
 	c.Files = value.Sorted(slices.Concat(c.Files, o.Files))
+	switch {
+	case c.Supposed == nil:
+		c.Supposed = o.Supposed
+	case o.Supposed != nil:
+		both := and(*c.Supposed, *o.Supposed)
+		both.Text, both.Complete = c.Supposed.Text+"\n"+o.Supposed.Text, true
+		c.Supposed = &both
+	}
 	return c
 }
 

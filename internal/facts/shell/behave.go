@@ -27,6 +27,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	if r, ok := a.builtin(name, inv, args); ok {
 		return r
 	}
+	a.suppose(name, inv)
 	out := a.output(name, inv, args)
 	out.Read = out.Read || a.shows(name, inv)
 	return result{out: out}

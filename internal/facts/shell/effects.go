@@ -29,6 +29,7 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 		e.operands(p.Operands)
 	}
 	e.particular(name)
+	e.undescribed(name, p)
 	e.losses(name)
 	return e.effects
 }
@@ -58,8 +59,9 @@ func (e *effect) write(words ...word) {
 }
 
 func (e *effect) url(w word) bool {
-	if file, ok := strings.CutPrefix(w.text, "file://"); ok {
-		e.reads = add(e.reads, e.a.path(part(w, file), e.sc))
+	if scheme := "file://"; len(w.text) > len(scheme) && strings.EqualFold(w.text[:len(scheme)], scheme) {
+		_, file, _ := strings.Cut(w.text[len(scheme):], "/") // after the host, which is this one
+		e.reads = add(e.reads, e.a.path(part(w, "/"+file), e.sc))
 		return true
 	}
 	h, ok := value.URLHost(w.text)

@@ -148,6 +148,9 @@ func (a *analysis) take(c *value.Command, wrappers []string) {
 	for _, f := range c.Features {
 		a.feature(f)
 	}
+	if c.Supposed != nil {
+		a.supposing().take(c.Supposed, wrappers)
+	}
 	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
 	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
 	a.variables, a.assigns, a.files = append(a.variables, c.Variables...), append(a.assigns, c.Assigns...), append(a.files, c.Files...)

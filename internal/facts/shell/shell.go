@@ -55,6 +55,11 @@ type analysis struct {
 	readPython func(source string, at value.Place) value.Code
 	complete   bool
 	calls      []made
+	// supposed is the reading of words that may start programs; supposes says that
+	// this is such a reading, of supposals many.
+	supposed  *analysis
+	supposes  bool
+	supposals int
 	// wrappers are the programs around the text that is being read.
 	wrappers []string
 
@@ -155,7 +160,8 @@ func (a *analysis) command(text string) value.Command {
 	a.runsSources()
 	calls := distinct(a.calls)
 	return value.Command{
-		Text: text, Parsed: true, Complete: a.complete,
+		Supposed: a.supposition(),
+		Text:     text, Parsed: true, Complete: a.complete,
 		Programs: programsOf(calls), Calls: calls,
 		Hosts: value.Sorted(a.hosts), Reads: value.Sorted(a.reads), Writes: value.Sorted(a.writes),
 		Variables: value.Sorted(a.variables), Features: value.Sorted(a.features),

@@ -47,6 +47,11 @@ type Command struct {
 	// for the file system to follow, "~" the home folder. Where the text does not tell, a
 	// path holds "$" or a wildcard, or starts with "\~": such a file cannot be known.
 	Files []string `json:"-"`
+	// Supposed is what the words of programs that nothing describes would do, if those
+	// programs start what their words name ("cat x" in "unheard-of cat x"). It is nil
+	// where no word does. Nothing in it is among the facts above, its Text is the words
+	// that are read so, and it counts as complete.
+	Supposed *Command `json:"supposed,omitempty"`
 }
 
 // Call is one program that the text would start.
@@ -72,7 +77,8 @@ type Call struct {
 	// Each wrapper is a call of its own as well.
 	Wrappers []string `json:"wrappers"`
 	// Reads are the paths this call reads, Writes those it creates, changes,
-	// deletes, or whose permissions it changes; redirections included.
+	// deletes, or whose permissions it changes; redirections included. Those of a program
+	// that nothing describes are the paths that its words may name.
 	Reads  []string `json:"reads"`
 	Writes []string `json:"writes"`
 	// Assigns are the names of the variables assigned for this call ("X=1 cmd",

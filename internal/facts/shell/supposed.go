@@ -1,0 +1,134 @@
+package shell
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// What one call, and one text, may be read as beside what it says.
+const (
+	maxStarts   = 3
+	maxSupposed = 64
+)
+
+// suppose reads the words of a program that nothing describes as calls, where one of them
+// names a program: the program may start it.
+func (a *analysis) suppose(name string, inv *invocation) {
+	if a.supposes || programs.Explains(name) {
+		return
+	}
+	words := inv.argv[1:]
+	found := 0
+	for i := 0; i < len(words) && found < maxStarts; i++ {
+		if code, ok := shellOption(words, i); ok {
+			a.supposedText(name, inv, code)
+			continue
+		}
+		started, ok := starts(words, i)
+		if !ok {
+			continue
+		}
+		found++
+		a.supposedCall(name, inv, words[i:])
+		if takesWords(started) {
+			return
+		}
+	}
+}
+
+// starts says whether a word may be a program that another one starts. The last word alone
+// is rather the name of a thing, unless it stands behind the end of the options.
+func starts(words []word, at int) (name string, ok bool) {
+	name, ok = programName(words[at])
+	if !ok || !programs.Starts(name) || at == len(words)-1 && (at == 0 || words[at-1].text != "--") {
+		return "", false
+	}
+	folder := path.Dir(words[at].text)
+	return name, !strings.Contains(words[at].text, "/") || systemFolder(folder)
+}
+
+// takesWords says that what stands after a program is none that starts.
+func takesWords(name string) bool {
+	operands := programs.Described(name).Operands
+	return operands == programs.Text || operands == programs.Script
+}
+
+// shellOption is a word that an option hands to a shell, as "-c" does: several words, of
+// which the first names a program.
+func shellOption(words []word, at int) (code word, ok bool) {
+	option, value, attached := strings.Cut(words[at].text, "=")
+	switch {
+	case !strings.HasPrefix(option, "-") || !saysCommand(strings.TrimLeft(option, "-")):
+		return word{}, false
+	case attached:
+		code = part(words[at], value)
+	case at+1 < len(words):
+		code = words[at+1]
+	}
+	first, _, several := strings.Cut(strings.TrimSpace(code.text), " ")
+	return code, several && code.known && (programs.Starts(first) || strings.ContainsAny(first, "$=(;"))
+}
+
+// saysCommand says whether an option's name tells that its value is a command.
+func saysCommand(option string) bool {
+	switch option {
+	case "c", "e", "x", "s", "r", "E":
+		return true
+	}
+	option = strings.ToLower(option)
+	return strings.HasPrefix(option, "on-") || slices.ContainsFunc(commanding, func(part string) bool {
+		return strings.Contains(option, part)
+	})
+}
+
+var commanding = []string{"command", "cmd", "exec", "run", "shell", "script", "hook", "filter", "program", "callback", "launch", "start"}
+
+// supposedCall reads words as a call.
+func (a *analysis) supposedCall(name string, inv *invocation, argv []word) {
+	if b := a.supposing(); b.supposals < maxSupposed {
+		b.supposals++
+		in := *inv
+		in.sc, in.made = inv.sc.fork(), 0
+		b.inner(name, &in, argv)
+		a.steps = b.steps
+	}
+}
+
+// supposedText reads a word as shell text, if it is that.
+func (a *analysis) supposedText(name string, inv *invocation, code word) {
+	if b := a.supposing(); b.supposals < maxSupposed {
+		b.supposals++
+		b.text(name, inv, code, inv.sc.fork())
+		a.steps = b.steps
+	}
+}
+
+// supposing is the reading that takes up what is supposed.
+func (a *analysis) supposing() *analysis {
+	if a.supposed == nil {
+		a.supposed = &analysis{at: a.at, readPython: a.readPython, supposes: true}
+	}
+	b := a.supposed
+	b.contents, b.globs = maps.Clone(a.contents), a.globs
+	b.unpacked, b.steps, b.depth, b.texts = a.unpacked, a.steps, a.depth, a.texts
+	return b
+}
+
+// supposition is what was supposed, if anything was.
+func (a *analysis) supposition() *value.Command {
+	if a.supposed == nil || len(a.supposed.calls) == 0 {
+		return nil
+	}
+	c := a.supposed.command("")
+	said := make([]string, len(c.Calls))
+	for i, call := range c.Calls {
+		said[i] = strings.Join(call.Argv, " ")
+	}
+	c.Text, c.Complete = strings.Join(said, "\n"), true
+	return &c
+}
