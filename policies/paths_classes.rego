@@ -35,13 +35,26 @@ _forms(path) := {path} if {
 	startswith(path, "~")
 } else := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 3, 1000)))}
 
+# What a home keeps for programs, most of which read it when they start: each entry whose
+# name begins with a dot, unless the table says otherwise.
+_kept_for_programs(path) if {
+	startswith(path, "~/.")
+	parts := split(path, "/")
+	not parts[1] in {".", ".."}
+	not _nearest("writes", parts)
+}
+
 # METADATA
 # title: The classes of one path
 # description: |
 #   For paths that only a part of a text names, such as the word of a script.
-_classes_of(kind, path) := _by_pattern(kind, path) | {class |
+_classes_of(kind, path) := (_by_pattern(kind, path) | {class |
 	some form in _forms(path)
 	some class in _named(kind, split(form, "/"))
+}) | {"startup" |
+	kind == "writes"
+	some form in _forms(path)
+	_kept_for_programs(form)
 }
 
 _named(kind, parts) := union({_near(kind, parts), _by_name(kind, parts), _by_suffix(kind, parts)})

@@ -26,6 +26,32 @@ _named_paths contains [kind, class, path] if {
 	class != "free"
 }
 
+# To make an empty folder, or to set a time, changes nothing that starts.
+_named_paths contains ["writes", "startup", path] if {
+	some [path, _, _] in _located.writes
+	regex.match(`^(~|/home/|/Users/|/root/)`, path)
+	some shape in _forms(path)
+	_kept_for_programs(shape)
+	not _only_made(path)
+}
+
+_only_made(path) if {
+	writers := {call.program | some call in _calls; path in call.writes}
+	count(writers) > 0
+	every writer in writers {
+		writer in {"mkdir", "touch", "rmdir"}
+	}
+}
+
+# What lies in a folder of such a name, wherever that is.
+_named_paths contains [kind, class, path] if {
+	some kind, spots in _located
+	count(data.bailiff.tables.paths[kind].inside) > 0
+	some [path, folder, _] in spots
+	some part in split(folder, "/")
+	class := data.bailiff.tables.paths[kind].inside[part]
+}
+
 # A home itself.
 _named_paths contains [kind, class, path] if {
 	some kind, spots in _located

@@ -47,3 +47,21 @@ _named_by(read, changed) := named if {
 	asked := object.union(request("cli", []), {"command": {"reads": read, "writes": changed}})
 	named := data.bailiff._named_paths with input as asked
 }
+
+test_dotted_entries_of_a_home_are_asked_about if {
+	every path in ["~/.foo", "/root/.foo/bar", "/home/ana/.config/x/y", "~/.local/bin/ls"] {
+		_written(path) == {"command.writes_startup"}
+	}
+	every path in ["~/.cache/x", "~/foo", "~/src/.foo", "~/.", "/srv/.foo"] {
+		_written(path) == set()
+	}
+	_found([writing("mkdir", ["-p"], "~/.foo")]) == set()
+	_found([writing("mkdir", ["-p"], "~/.ssh")]) == {"command.writes_ssh"}
+	data.bailiff._classes_of("writes", "/home/ana/.foo") == {"startup"}
+}
+
+test_folders_count_by_their_name_alone if {
+	_written("a/.husky/_/pre-push") == {"command.writes_startup"}
+	_written(".clinerules/x.md") == {"command.changes_own_settings"}
+	_written(".husky") == set()
+}

@@ -2,7 +2,7 @@ package bailiff_test
 
 test_aspects_are_what_there_is_to_look_at if {
 	data.bailiff._aspects == set() with input as request("cli", [])
-	data.bailiff._aspects == {"versions"} with input as request("cli", [call("git", [], [])])
+	data.bailiff._aspects == {"unpacks", "versions"} with input as request("cli", [call("git", [], [])])
 	data.bailiff._aspects == {"packs_if_told", "paths"} with input as request("cli", [reading("grep", "a")])
 	data.bailiff._aspects == {
 		"hosts",
@@ -13,6 +13,7 @@ test_aspects_are_what_there_is_to_look_at if {
 	data.bailiff._aspects == {"program"} with input as program("cli", {})
 	{kind: count(group) | some kind, group in data.bailiff._calls_of} == {
 		"deletes": 2,
+		"saves": 1,
 		"sends": 1,
 		"uploads": 1,
 	} with input as request("cli", [call("rm", [], ["a"]), call("rm", [], ["b"]), call("curl", [], [])])

@@ -88,6 +88,9 @@ type Program struct {
 	Links   Words
 	Loses   Loses
 
+	// Unpacks are words with which files of an archive go below the current folder.
+	Unpacks Words
+
 	Unsettles, Inert bool
 }
 

@@ -30,6 +30,7 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 	}
 	e.particular(name)
 	e.undescribed(name, p)
+	e.unpacks(programs.Of(name), p)
 	e.losses(name)
 	return e.effects
 }
@@ -186,6 +187,20 @@ func (e *effect) remote(ops []word) {
 		} else {
 			e.read(w)
 		}
+	}
+}
+
+// unpacks notes the current folder of a program that writes the files of an archive there.
+func (e *effect) unpacks(own, p *programs.Program) {
+	for _, when := range own.Unpacks {
+		if when != "always" && !e.args.has(when) && first(e.args.operands).text != when {
+			continue
+		}
+		elsewhere := slices.ContainsFunc(e.args.options, func(o option) bool { return p.Options[o.name] == programs.FileWritten })
+		if !elsewhere {
+			e.write(known("."))
+		}
+		return
 	}
 }
 
