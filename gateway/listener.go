@@ -37,10 +37,13 @@ type ListenerConfig struct {
 	// WriteTimeout how long to take one write, IdleTimeout how long to keep a
 	// connection for the next request.
 	HeaderTimeout, BodyTimeout, WriteTimeout, IdleTimeout time.Duration
-	// MaxConnections are served at once, further ones wait to be accepted.
-	// MaxRequests run at once, further ones get 503.
-	MaxConnections, MaxRequests int
-	Log                         *slog.Logger
+	// MaxConnections are served at once, further ones wait to be accepted. Of these one peer,
+	// which is a process on a Unix socket and an address on TCP, has MaxPerPeer at most;
+	// further ones of its are closed with 503, and Crowded is called. MaxRequests run at once, further
+	// ones get 503.
+	MaxConnections, MaxPerPeer, MaxRequests int
+	Crowded                                 func()
+	Log                                     *slog.Logger
 }
 
 // The usual limits.
@@ -50,6 +53,7 @@ const (
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = 2 * time.Minute
 	maxConnections = 1024
+	maxPerPeer     = 512
 	maxRequests    = 256
 	maxBody        = 1 << 20
 	maxHeader      = 32 << 10
@@ -88,7 +92,8 @@ func Open(c ListenerConfig, handler http.Handler) (*Listener, error) {
 	}
 	l := &Listener{config: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
 		token: sha256.Sum256([]byte("Bearer " + c.Token.Reveal()))}
-	l.socket = &boundedListener{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{})}
+	l.socket = &boundedListener{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{}),
+		most: c.MaxPerPeer, crowded: c.Crowded, held: map[string]int{}}
 	l.server = l.newServer()
 	return l, nil
 }
@@ -99,7 +104,11 @@ func (c *ListenerConfig) defaults() {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, writeTimeout)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, idleTimeout)
 	c.MaxConnections = cmp.Or(c.MaxConnections, maxConnections)
+	c.MaxPerPeer = cmp.Or(c.MaxPerPeer, maxPerPeer)
 	c.MaxRequests = cmp.Or(c.MaxRequests, maxRequests)
+	if c.Crowded == nil {
+		c.Crowded = func() {}
+	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 }
 

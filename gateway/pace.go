@@ -3,9 +3,7 @@ package gateway
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -54,44 +52,4 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 		_ = b.control.SetReadDeadline(time.Time{}) // as above
 	}
 	return n, err
-}
-
-// boundedListener accepts a connection only while there is a place for it.
-type boundedListener struct {
-	net.Listener
-	places    chan struct{}
-	closed    chan struct{}
-	closeOnce sync.Once
-}
-
-// Accept waits for a place, then for a connection.
-func (b *boundedListener) Accept() (net.Conn, error) {
-	select {
-	case b.places <- struct{}{}:
-	case <-b.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.places
-		return nil, err
-	}
-	return &conn{Conn: c, leave: sync.OnceFunc(func() { <-b.places })}, nil
-}
-
-// Close ends Accept, whatever it waits for.
-func (b *boundedListener) Close() error {
-	b.closeOnce.Do(func() { close(b.closed) })
-	return b.Listener.Close()
-}
-
-// conn gives its place back when it is closed.
-type conn struct {
-	net.Conn
-	leave func()
-}
-
-func (c *conn) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }

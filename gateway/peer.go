@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -79,13 +80,33 @@ func isOwn(remote string, local net.Addr) bool {
 	return false
 }
 
-func peerUID(socket *net.UnixConn) (uid uint32, err error) {
+func peerUID(socket *net.UnixConn) (uint32, error) {
+	uid, _, err := peerProcess(socket)
+	return uid, err
+}
+
+// peerProcess is the user that connected, and the process, which is zero where the system does not
+// tell it.
+func peerProcess(socket *net.UnixConn) (uid uint32, pid int32, err error) {
 	raw, err := socket.SyscallConn()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	if wrong := raw.Control(func(fd uintptr) { uid, err = credential(int(fd)) }); wrong != nil {
-		return 0, wrong
+	if wrong := raw.Control(func(fd uintptr) { uid, pid, err = credential(int(fd)) }); wrong != nil {
+		return 0, 0, wrong
 	}
-	return uid, err
+	return uid, pid, err
+}
+
+// peerName tells clients apart: by their process on a Unix socket, by their address on TCP.
+func peerName(c net.Conn) string {
+	if socket, ok := c.(*net.UnixConn); ok {
+		uid, pid, err := peerProcess(socket)
+		return fmt.Sprint(uid, " ", pid, " ", err)
+	}
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil {
+		return c.RemoteAddr().String()
+	}
+	return host
 }

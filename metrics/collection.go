@@ -49,6 +49,7 @@ type requested struct {
 	envForwarded      *prometheus.CounterVec
 	envWithheld       *prometheus.CounterVec
 	limited           *prometheus.CounterVec
+	crowded           *prometheus.CounterVec
 	breakGlassUsed    prometheus.Counter
 }
 
@@ -65,6 +66,7 @@ func newRequested(r registration) requested {
 		envForwarded:   r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
 		envWithheld:    r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
 		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
 	}
 }

@@ -86,6 +86,7 @@ func everything(m *Metrics) {
 	m.ApprovalResolved("telegram", "expired", "", time.Second, "")
 	m.GrantsActive(1)
 	m.Limited("user")
+	m.ConnectionRefused("hermes")
 	m.BreakGlassUsed()
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
@@ -116,7 +117,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"listener_last_decision_timestamp_seconds": "listener", "sandbox_sweep_failures_total": "backend",
 		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "",
 		"grants_active":          "",
-		"requests_limited_total": "by", "break_glass_total": "",
+		"requests_limited_total": "by", "connections_refused_total": "listener", "break_glass_total": "",
 		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
 		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "",
 		"build_info": "goversion,version",

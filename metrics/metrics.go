@@ -88,6 +88,10 @@ func (m *Metrics) Listeners(names []string) {
 	}
 }
 
+// ConnectionRefused counts a connection of a peer that held too many at a listener, which is one of the
+// configuration's or the operators'.
+func (m *Metrics) ConnectionRefused(listener string) { m.crowded.WithLabelValues(listener).Inc() }
+
 // Decided counts a decision, what it denied and which variables it kept out.
 func (m *Metrics) Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration) {
 	m.judged(ctx, req, d.Outcome.String(), d.Backend.Name, took)
