@@ -148,8 +148,9 @@ type Fills string
 
 // The ways of filling files.
 const (
-	Copied   Fills = "copied"
-	Unpacked Fills = "unpacked"
+	Copied    Fills = "copied"
+	Unpacked  Fills = "unpacked"
+	FromInput Fills = "input"
 )
 
 // Loses says which operands have lost their content afterwards.

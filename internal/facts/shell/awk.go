@@ -54,6 +54,7 @@ func (a *analysis) ofItsOwn(s stream) []word {
 
 // awkProgram reads one program.
 func (a *analysis) awkProgram(name string, inv *invocation, code word) {
+	a.awkWrites(inv, code.text)
 	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
 		return
 	}

@@ -21,6 +21,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	a.runsOptions(name, args, inv.sc)
 	a.takes(name, inv, args)
 	a.runsProject(name, inv, args)
+	a.fills(name, inv, args)
 	if r, ok := a.wrapper(name, inv, args); ok {
 		return r
 	}
@@ -116,6 +117,8 @@ func (a *analysis) script(name string, inv *invocation, file word, sc *scope) re
 	}
 	p := a.fileToRun(file, inv)
 	s, ok := a.contents[p]
+	beside := *inv
+	a.starts(p, func(s stream) { a.text(name, &beside, s.word(), sc.fork()) })
 	if !ok {
 		return result{out: unknown(value.Taint{})}
 	}

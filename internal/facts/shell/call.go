@@ -144,10 +144,15 @@ func (a *analysis) program(inv *invocation) {
 		return
 	}
 	p := a.runsFile(w, inv.sc)
-	s, ok := a.contents[p]
-	if !ok {
-		return
+	beside := *inv
+	a.starts(p, func(s stream) { a.startsFile(&beside, p, s) })
+	if s, ok := a.contents[p]; ok {
+		a.startsFile(inv, p, s)
 	}
+}
+
+// startsFile reads a program that the text wrote.
+func (a *analysis) startsFile(inv *invocation, p string, s stream) {
 	a.ran(s.Taint)
 	if script, shell := shellScript(s); shell {
 		a.nested(script, inv.sc.fork(), append(slices.Clip(inv.wrappers), path.Base(p)), inv.in)

@@ -42,6 +42,8 @@ func (a *analysis) settle(sc, x *scope, xEnds bool, y *scope, yEnds bool) {
 
 // loop reads a body, and once more if its first round changed what it sees.
 func (a *analysis) loop(sc *scope, body func(*scope) result) result {
+	a.rounds++
+	defer func() { a.rounds-- }()
 	before := sc.fork()
 	r := body(sc)
 	changed := sc.version != before.version

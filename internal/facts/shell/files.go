@@ -91,6 +91,7 @@ func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
 		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
 			a.runsAny(inv.sc, project)
 		}
+		a.projectScripts(name, project, inv, args)
 	}
 	if files := grammarOf(programs.Of(name).Grammar).files; files != nil {
 		files(a, name, inv, args)

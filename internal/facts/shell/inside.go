@@ -12,6 +12,9 @@ import (
 // language reads what an interpreter other than a shell runs.
 func (a *analysis) language(name, lang string, inv *invocation, args *arguments) result {
 	out := result{out: unknown(value.Taint{})}
+	if module, ok := args.value("-m"); ok && lang == "python" {
+		a.modules(name, inv, []string{module.text})
+	}
 	if code, ok := inlineProgram(lang, args); ok {
 		a.inline(name, lang, inv, code)
 		return out
@@ -59,6 +62,8 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		return
 	}
 	p := a.fileToRun(file, inv)
+	beside := *inv
+	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
 	if s, ok := a.contents[p]; ok && (lang != "python" || !a.onlyComputes(s, inv.sc.cwd)) {
 		a.inline(name, lang, inv, s.word())
 	}
@@ -120,6 +125,7 @@ func (a *analysis) python(name string, inv *invocation, code string) {
 	if !c.Complete {
 		a.hide()
 	}
+	a.modules(name, inv, c.Imports)
 	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
 		value.FeatureDecodeAndRun)})
 	a.alsoTouches(inv, c.Reads, c.Writes)

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // makefiles notes the files that make looks for, where no option names one.
 func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
@@ -8,37 +12,207 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 	if dir, ok := args.value("-C", "--directory"); ok {
 		sc = a.standing(dir, sc)
 	}
-	given := false
+	names := []word{}
 	for _, o := range args.options {
-		if o.name != "-f" && o.name != "--file" && o.name != "--makefile" {
-			continue
-		}
-		given = true
-		if s, ok := a.hands(o.value, inv.in, inv.sc); ok {
-			for _, code := range a.ofItsOwn(s) {
-				a.recipes(inv, code)
-			}
+		if o.name == "-f" || o.name == "--file" || o.name == "--makefile" {
+			names = append(names, o.value)
 		}
 	}
-	if !given {
+	if len(names) == 0 {
 		a.runsAny(sc, "GNUmakefile", "makefile", "Makefile")
+		names = []word{known("GNUmakefile"), known("makefile"), known("Makefile")}
+	}
+	for _, w := range names {
+		s, ok := a.hands(w, inv.in, inv.sc)
+		if !ok {
+			s, ok = a.contents[a.path(w, sc)]
+		}
+		if !ok || a.making {
+			continue
+		}
+		a.making = true // "make" in a recipe reads the same file
+		inside := *inv
+		inside.sc = sc
+		for _, code := range a.ofItsOwn(s) {
+			a.recipes(&inside, args, code)
+		}
+		a.making = false
 	}
 }
 
-// recipes reads the commands of a makefile that the text holds. What it expands itself
-// is not followed.
-func (a *analysis) recipes(inv *invocation, makefile word) {
-	for _, line := range strings.Split(makefile.text, "\n") {
-		command, ok := strings.CutPrefix(line, "\t")
-		if !ok {
-			if _, command, ok = strings.Cut(line, ";"); !ok || !strings.Contains(line, ":") {
-				continue
+// recipes reads the commands of a makefile that the text holds.
+func (a *analysis) recipes(inv *invocation, args *arguments, makefile word) {
+	if !makefile.known {
+		return
+	}
+	text := strings.ReplaceAll(makefile.text, "\\\n", " ")
+	vars := makeVariables(text)
+	if !a.spend(1 + len(text)/64) {
+		return
+	}
+	var goals []string
+	for _, w := range args.operands {
+		if name, value, ok := strings.Cut(w.text, "="); ok {
+			vars[name] = value
+		} else {
+			goals = append(goals, w.text)
+		}
+	}
+	rules := a.rulesOf(inv, makefile, text, vars)
+	names := due(rules, goals)
+	for _, r := range rules {
+		if r.runs(names) || slices.ContainsFunc(goals, func(g string) bool { return strings.Contains(g, "$") }) {
+			vars["@"], vars["^"] = strings.Join(r.targets, " "), strings.Join(r.sources, " ")
+			vars["<"], _, _ = strings.Cut(vars["^"], " ")
+			for _, command := range r.commands {
+				a.shellOf(inv, makefile, command, vars)
+				a.text("make", inv, part(makefile, expandMake(strings.TrimLeft(command, "@-+ "), vars, 0)), inv.sc.fork())
 			}
 		}
-		command = strings.ReplaceAll(strings.TrimLeft(command, "@-+ "), "$$", "\x00")
-		if strings.Contains(command, "$") {
-			a.hide()
-		}
-		a.text("make", inv, part(makefile, strings.ReplaceAll(command, "\x00", "$")), inv.sc.fork())
 	}
+}
+
+// rule is one of a makefile: what it makes, from what, and how.
+type rule struct {
+	targets, sources, commands []string
+}
+
+// rulesOf are the rules of a makefile.
+func (a *analysis) rulesOf(inv *invocation, makefile word, text string, vars map[string]string) []rule {
+	var rules []rule
+	for _, line := range strings.Split(text, "\n") {
+		command, ok := strings.CutPrefix(line, "\t")
+		if !ok {
+			head, after, _ := strings.Cut(line, ";")
+			a.shellOf(inv, makefile, head, vars)
+			to, from, ok := strings.Cut(head, ":")
+			if !ok || makeAssigns.MatchString(line) {
+				continue
+			}
+			command = after
+			rules = append(rules, rule{targets: strings.Fields(expandMake(to, vars, 0)),
+				sources: strings.Fields(strings.TrimLeft(expandMake(from, vars, 0), ":"))})
+		}
+		if strings.TrimSpace(command) != "" && len(rules) > 0 && a.spend(1) {
+			rules[len(rules)-1].commands = append(rules[len(rules)-1].commands, command)
+		}
+	}
+	return rules
+}
+
+// due are the names that the goals of a call need, the first rule's without any. All
+// are due where a name is not known.
+func due(rules []rule, goals []string) map[string]bool {
+	for i := 0; len(goals) == 0 && i < len(rules); i++ {
+		if len(rules[i].targets) > 0 && !strings.HasPrefix(rules[i].targets[0], ".") {
+			goals = rules[i].targets[:1]
+		}
+	}
+	names := map[string]bool{}
+	for pending := slices.Clone(goals); len(pending) > 0; pending = pending[1:] {
+		if names[pending[0]] {
+			continue
+		}
+		names[pending[0]] = true
+		for _, r := range rules {
+			if slices.Contains(r.targets, pending[0]) {
+				pending = append(pending, r.sources...)
+			}
+		}
+	}
+	return names
+}
+
+// runs says whether a rule may be one of those that make the names that are due.
+func (r rule) runs(names map[string]bool) bool {
+	return slices.ContainsFunc(r.targets, func(to string) bool {
+		return names[to] || strings.ContainsAny(to, "%$*?[") || strings.HasPrefix(to, ".") && strings.Count(to, ".") > 1
+	})
+}
+
+// makeVariables are those that a makefile assigns, and those that make knows itself.
+func makeVariables(text string) map[string]string {
+	vars := map[string]string{"CC": "cc", "CXX": "c++", "CPP": "cc -E", "AR": "ar", "AS": "as", "LD": "ld", "RM": "rm -f", "MAKE": "make",
+		"SHELL": "/bin/sh", "CURDIR": "."}
+	for _, name := range []string{"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "ARFLAGS", "MAKEFLAGS"} {
+		vars[name] = ""
+	}
+	for _, line := range strings.Split(text, "\n") {
+		found := makeAssigns.FindStringSubmatch(line)
+		if found == nil || strings.HasPrefix(line, "\t") {
+			continue
+		}
+		if joined := strings.TrimSpace(vars[found[1]] + " " + found[2]); len(joined) <= maxOperated {
+			vars[found[1]] = joined
+		}
+	}
+	return vars
+}
+
+// shellOf reads the commands that a line of a makefile has run while it is expanded.
+func (a *analysis) shellOf(inv *invocation, makefile word, line string, vars map[string]string) {
+	for _, start := range []string{"$(shell ", "${shell "} {
+		for rest := line; ; {
+			_, after, ok := strings.Cut(rest, start)
+			if !ok || !a.spend(1) {
+				break
+			}
+			a.text("make", inv, part(makefile, expandMake(enclosedIn(after), vars, 0)), inv.sc.fork())
+			rest = after
+		}
+	}
+	if name, command, ok := strings.Cut(line, "!="); ok && makeName.MatchString(strings.TrimSpace(name)) {
+		a.text("make", inv, part(makefile, expandMake(command, vars, 0)), inv.sc.fork())
+	}
+}
+
+var (
+	makeAssigns = regexp.MustCompile(`^\s*(?:export\s+|override\s+)*([\w.-]+)\s*(?:[:?+]|::)?=\s*(.*)$`)
+	makeName    = regexp.MustCompile(`^[\w.-]+$`)
+)
+
+// expandMake is a text as make expands it. A part that is not followed is one that the shell
+// does not know either.
+func expandMake(text string, vars map[string]string, depth int) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '$' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		name := text[i : i+1]
+		if name == "$" {
+			b.WriteByte('$')
+			continue
+		}
+		if name == "(" || name == "{" {
+			inner := enclosedIn(text[i+1:])
+			i += len(inner) + 1
+			name = inner
+		}
+		value, ok := vars[name]
+		if !ok || depth > 4 || b.Len() > maxValue/4 {
+			b.WriteString("$_")
+			continue
+		}
+		b.WriteString(expandMake(value, vars, depth+1))
+	}
+	return b.String()
+}
+
+// enclosedIn is what stands before the bracket that closes a reference.
+func enclosedIn(s string) string {
+	depth := 1
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			if depth--; depth == 0 {
+				return s[:i]
+			}
+		}
+	}
+	return s
 }

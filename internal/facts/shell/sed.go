@@ -10,6 +10,7 @@ var sedExec = regexp.MustCompile(`(?m)(?:^|;|\d|\$|/)\s*e\s+(\S[^;\n]*)`)
 // sed runs what its "e" command names.
 func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool) {
 	for _, w := range a.sedScripts(inv, args) {
+		a.sedWrites(inv, w)
 		if strings.HasPrefix(w.text, "s") {
 			continue
 		}
@@ -52,6 +53,18 @@ func (a *analysis) sedFiles(inv *invocation, script word) {
 		}
 	}
 	a.alsoTouches(inv, e.reads, e.writes)
+}
+
+// sedWrites notes that a script of the text puts into files what it got from the text.
+func (a *analysis) sedWrites(inv *invocation, script word) {
+	if !inv.in.present && len(a.contents) == 0 {
+		return
+	}
+	for _, m := range sedFile.FindAllStringSubmatch(script.text, -1) {
+		if m[1] == "w" || m[1] == "W" {
+			a.keep(a.path(part(script, m[2]), inv.sc), unknown(inv.in.Taint), false)
+		}
+	}
 }
 
 // sed changes its files in place with -i.

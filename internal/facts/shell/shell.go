@@ -74,6 +74,15 @@ type analysis struct {
 	contents map[string]stream
 	// links are those that the text makes, and what they lead to.
 	links map[string]string
+	// started are files that run while the text goes on, late says that one of them is read.
+	started []started
+	late    bool
+	// imported are the modules that were read.
+	imported []string
+	// rounds counts the loops around what is being read.
+	rounds int
+	// making says that a makefile is being read.
+	making bool
 	// transfers are what gets its content from files, by its path.
 	transfers map[string][]transfer
 	// piped is the first call of the pipes around what is being read.

@@ -136,6 +136,7 @@ func (a *analysis) keep(path string, s stream, appended bool) {
 		return
 	}
 	a.contents[path] = s
+	a.writtenLate(path, s)
 }
 
 func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {

@@ -1,0 +1,163 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+)
+
+// fills remembers what the files hold that a call writes: what it copies from the text
+// or from its input. A file that gets the input in a form of its own is not known.
+func (a *analysis) fills(name string, inv *invocation, args *arguments) {
+	if inv.made == 0 || inv.made > len(a.calls) {
+		return
+	}
+	p := programs.Of(name)
+	switch {
+	case p.Fills == programs.Copied:
+		a.copiesFiles(inv, args)
+	case p.Fills == programs.FromInput:
+		for _, w := range args.operands {
+			a.keep(a.path(w, inv.sc), inv.in, args.has("-a", "--append"))
+		}
+	case p.Grammar == "dd":
+		a.copiesBlocks(inv, args)
+	case p.Language == "" && (p.Input == "" || !takesInput(p, args)) && name != "tee" && inv.in.present && inv.in.path == "" && inv.in.file == "":
+		for _, written := range a.calls[inv.made-1].Writes {
+			if !slices.Contains(inv.files.writes, written) {
+				a.keep(written, unknown(inv.in.Taint), false)
+			}
+		}
+	}
+}
+
+// copiesFiles follows what "cp" and its like copy of what the text wrote.
+func (a *analysis) copiesFiles(inv *invocation, args *arguments) {
+	words := args.operands
+	to, into := args.value("-t", "--target-directory")
+	if !into && len(words) > 1 {
+		to, words = words[len(words)-1], words[:len(words)-1]
+	}
+	for _, w := range words {
+		s, ok := a.hands(w, inv.in, inv.sc)
+		if !ok {
+			s, ok = a.contents[a.path(w, inv.sc)]
+		}
+		if !ok || to.text == "" {
+			continue
+		}
+		target := a.path(to, inv.sc)
+		if !into {
+			a.keep(target, s, false)
+		}
+		a.keep(path.Join(target, path.Base(w.text)), s, false)
+	}
+}
+
+// copiesBlocks follows what "dd" copies. Options that leave something out make it unknown.
+func (a *analysis) copiesBlocks(inv *invocation, args *arguments) {
+	from, to := inv.in, ""
+	for _, w := range args.operands {
+		name, rest, _ := strings.Cut(w.text, "=")
+		switch name {
+		case "if":
+			from = a.fileStream(part(w, rest), inv)
+		case "of":
+			to = a.path(part(w, rest), inv.sc)
+		case "conv", "skip", "seek", "count", "iseek", "oseek":
+			from = unknown(from.Taint)
+		}
+	}
+	if from.present && from.path == "" {
+		a.keep(to, from, false)
+	}
+}
+
+// awkPrints finds where an awk program prints into a file: what, if that is one text,
+// and the file's name.
+var awkPrints = regexp.MustCompile(`\bprintf?\b\s*\(?\s*("(?:[^"\\]|\\.)*")?((?:"(?:[^"\\]|\\.)*"|[^;}\n">])*)>{1,2}\s*"((?:[^"\\]|\\.)*)"`)
+
+// awkWrites notes the files that an awk program writes.
+func (a *analysis) awkWrites(inv *invocation, code string) {
+	for _, found := range awkPrints.FindAllStringSubmatch(code, -1) {
+		text, _ := quotedText(found[1])
+		s := unknown(inv.in.Taint)
+		if found[1] != "" && strings.Trim(found[2], " \t)") == "" {
+			s = literal(unescape(strings.ReplaceAll(text, `\n`, "\n"), `"\`) + "\n")
+		}
+		to := a.path(known(unescape(found[3], `"\`)), inv.sc)
+		_, again := a.contents[to]
+		a.keep(to, s, again)
+		a.alsoTouches(inv, nil, add(nil, to))
+	}
+}
+
+// started is a file that runs beside the rest of the text, which may write it afterwards.
+type started struct {
+	path string
+	run  func(stream)
+}
+
+// starts notes a file that is run while the text goes on, by what runs it.
+func (a *analysis) starts(p string, run func(stream)) {
+	if p == "" || a.aside == 0 && a.rounds == 0 {
+		return
+	}
+	if len(a.started) >= maxFields {
+		a.hide()
+		return
+	}
+	a.started = append(a.started, started{p, run})
+}
+
+// writtenLate reads a file that was started before the text wrote it.
+func (a *analysis) writtenLate(p string, s stream) {
+	if a.late {
+		return
+	}
+	a.late = true
+	for _, f := range a.started {
+		if f.path == p && a.spend(1) {
+			f.run(s)
+		}
+	}
+	a.late = false
+}
+
+// modules reads the modules that a Python program imports, if the text wrote them.
+func (a *analysis) modules(name string, inv *invocation, imported []string) {
+	if len(a.contents) == 0 {
+		return
+	}
+	for _, module := range imported {
+		file := strings.ReplaceAll(module, ".", "/")
+		for _, p := range sortedKeys(a.contents) {
+			if !a.spend(1) {
+				return
+			}
+			for _, end := range []string{file + ".py", file + "/__init__.py", file + "/__main__.py"} {
+				if p == end || strings.HasSuffix(p, "/"+end) {
+					a.module(name, inv, p)
+				}
+			}
+		}
+	}
+}
+
+// module reads one of them, once.
+func (a *analysis) module(name string, inv *invocation, p string) {
+	s := a.contents[p]
+	if slices.Contains(a.imported, p) || a.onlyComputes(s, inv.sc.cwd) {
+		return
+	}
+	a.imported = append(a.imported, p)
+	a.ran(s.Taint)
+	if s.known {
+		a.python(name, inv, s.text)
+	} else {
+		a.hide()
+	}
+}
