@@ -71,15 +71,15 @@ func flat(words []word) bool {
 // by its alternatives. An alternative that tests neither lets every name pass.
 func soughtNames(tests []word) (names, whole []string) {
 	var told, pruned, acted bool
-	var start int
+	var start, from int
 	end := func() {
 		switch {
-		case pruned && !acted && start < len(names) && actsElsewhere(tests):
-			names = names[:start]
+		case pruned && !acted && told && actsElsewhere(tests):
+			names, whole = names[:start], whole[:from]
 		case !told:
 			names = append(names, "*")
 		}
-		told, pruned, acted, start = false, false, false, len(names)
+		told, pruned, acted, start, from = false, false, false, len(names), len(whole)
 	}
 	for i := 0; i < len(tests); i++ {
 		if tests[i].text == "-o" || tests[i].text == "-or" || tests[i].text == "," {
