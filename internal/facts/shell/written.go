@@ -25,7 +25,8 @@ func (a *analysis) fills(name string, inv *invocation, args *arguments) {
 		}
 	case p.Grammar == "dd":
 		a.copiesBlocks(inv, args)
-	case p.Language == "" && (p.Input == "" || !takesInput(p, args)) && name != "tee" && inv.in.present && inv.in.path == "" && inv.in.file == "":
+	case p.Language == "" && (p.Input == "" || !takesInput(p, args)) && name != "tee" &&
+		inv.in.present && inv.in.path == "" && inv.in.file == "":
 		for _, written := range a.calls[inv.made-1].Writes {
 			if !slices.Contains(inv.files.writes, written) {
 				a.keep(written, unknown(inv.in.Taint), false)
