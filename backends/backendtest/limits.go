@@ -202,6 +202,34 @@ func (b box) fill(t *testing.T) {
 	}
 }
 
+// bombs are programs that start processes for ever, in a session that is none of their command's.
+var bombs = map[string]string{
+	"stay": `
+import os
+while True:
+    try: os.fork()
+    except BlockingIOError: pass`,
+	"go at once": `
+import os
+while True:
+    try:
+        if os.fork() != 0: os._exit(0)
+    except BlockingIOError: pass`,
+	"stay in groups of their own": `
+import os
+while True:
+    try:
+        if os.fork() == 0: os.setsid()
+    except (BlockingIOError, PermissionError): pass`,
+	"go at once, each from a group of its own": `
+import os
+while True:
+    try:
+        if os.fork() != 0: os._exit(0)
+        os.setsid()
+    except (BlockingIOError, PermissionError): pass`,
+}
+
 func forkBomb(t *testing.T, b box) {
 	cmd := shell("bomb() { bomb | bomb & }; bomb; sleep 100")
 	cmd.Timeout = 500 * time.Millisecond
@@ -223,6 +251,19 @@ except BlockingIOError:
 	}
 	NoError(t, b.Kill(context.Background()))
 	b.says("echo fine", "fine\n")
+	for name, code := range bombs {
+		b.run(argv("bash", "-c", `(setsid python3 -c "$1" >/dev/null 2>&1 &)`, "bash", code))
+		Await(t, "the bomb to go off", func() bool {
+			n, err := b.Alive(context.Background())
+			return err == nil && n > 0
+		})
+		began := time.Now()
+		err := b.Kill(context.Background())
+		if took := time.Since(began); err != nil || took > 2*time.Second {
+			t.Errorf("a bomb of processes that %s is gone after %v, %v", name, took, err)
+		}
+		b.says("echo fine", "fine\n")
+	}
 }
 
 func memory(t *testing.T, b box) {

@@ -89,18 +89,21 @@ func strike(root int, spare func(pid int) bool) int {
 }
 
 // strikeAll kills what it finds and returns how many that were. They are stopped
-// first, so that none can fork away from under it.
+// first, so that none can fork away from under it. Where they are so many that they leave this process
+// no time to look at them, everything is stopped meanwhile.
 func strikeAll(find func() []int) int {
+	h := holdStill()
+	defer h.release()
 	seen := map[int]bool{}
 	for range stopRounds {
-		known := len(seen)
+		known, wasHeld := len(seen), h.isHeld()
 		for _, pid := range find() {
 			if !seen[pid] {
 				seen[pid] = true
 				_ = syscall.Kill(pid, syscall.SIGSTOP)
 			}
 		}
-		if len(seen) == known {
+		if len(seen) == known && h.isHeld() == wasHeld {
 			break
 		}
 	}
