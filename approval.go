@@ -21,8 +21,12 @@ type Claim struct {
 	DecisionID string
 	// TraceID is of the trace that the request is exported in; empty if it is in none.
 	TraceID string
-	// Files are those that the text runs or sources, as they were in the sandbox.
+	// Files are those that the text runs or sources, or by which it may come to mean something
+	// else, as they were in the sandbox.
 	Files []File
+	// Unbound are the names of such files for which no content stands. A claim that has any
+	// is granted once only.
+	Unbound []string
 	// Plain says that the text is what it seems wherever it stands, see [Judgement].
 	Plain bool
 	// Input is the input document that the policies saw.
@@ -56,13 +60,18 @@ type bound struct {
 func (c Claim) bound() bound {
 	session := c.Request.Session
 	session.UserName = "" // a display name says nothing about who it is
-	files := slices.SortedFunc(slices.Values(c.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	reasons := c
+	reasons.Files = nil // which are bound for themselves
 	return bound{
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
-		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: files, Backend: c.Decision.Backend,
+		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Backend: c.Decision.Backend,
 		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
-		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: c.Pairs(),
+		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: reasons.Pairs(),
 	}
+}
+
+func (c Claim) sortedFiles() []File {
+	return slices.SortedFunc(slices.Values(c.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // Digest is the SHA-256, in hexadecimal, of all that an approval is bound to:
@@ -125,12 +134,17 @@ func (c Claim) Pairs() []Pair {
 // context is what a match depends on besides itself. What a plain text names is
 // known by the folder in which the session stands; in any other text (it changes
 // folders, goes through another program, sets what programs are found by …) the
-// same match can mean anything, so that it holds for that very text only.
+// same match can mean anything, so that it holds for that very text only, and for the
+// content of the files that the text runs.
 func (c Claim) context() string {
 	if c.Plain {
 		return c.Request.Args.Workdir
 	}
-	sum := sha256.Sum256(encoded(c.Request.Args))
+	text := encoded(c.Request.Args)
+	if len(c.Files) > 0 {
+		text = append(text, encoded(c.sortedFiles())...)
+	}
+	sum := sha256.Sum256(text)
 	return "text " + hex.EncodeToString(sum[:])
 }
 

@@ -166,6 +166,9 @@ type Judgement struct {
 	// Files are the paths of the files that the request's text runs or sources,
 	// relative ones as seen from its working folder.
 	Files []string
+	// Opens are the paths, spelt alike, of other files by which the text may come to mean
+	// something else. An approval is bound to them as far as they have a content.
+	Opens []string
 	// Plain says that each name in the text is known by the folder in which it
 	// stands, and each program by its name: the text changes no folder, goes
 	// through no other program, sets nothing, and hides nothing. Of what is typed to

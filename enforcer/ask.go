@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,10 @@ func (e *Enforcer) isCovered(m *judged) bool {
 // look finds out what the files are that a request's text runs, and judges it
 // again with them. With alone nothing changes them until the sandbox is released.
 func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
-	if len(m.Files) == 0 {
+	if m.isMoving() {
+		m.unbound = m.Opens
+	}
+	if len(m.Files) == 0 && (len(m.Opens) == 0 || m.isMoving()) {
 		return nil
 	}
 	if err := e.hold(ctx, m, alone); err != nil {
@@ -70,7 +74,9 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
 	}
 	held := m.claim()
-	m.files, held.Files = files, files
+	m.files, m.unbound = m.opened(ctx)
+	m.files = slices.Concat(files, m.files)
+	held.Files, held.Unbound = m.files, m.unbound
 	m.rejudged(e.decide(ctx, m.located, files))
 	now := m.claim()
 	now.Decision.Approval, now.Decision.Limits = held.Decision.Approval, held.Decision.Limits
@@ -95,7 +101,7 @@ func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 
 // ask puts a request to approvers, and waits for what they say.
 func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, err error) {
-	if asked, err = e.config.Approvals.Ask(ctx, m.claim()); err != nil {
+	if asked, err = e.config.Approvals.Ask(ctx, e.noted(m.claim())); err != nil {
 		return asked, err
 	}
 	m.tellApproval(asked)

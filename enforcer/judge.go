@@ -30,8 +30,10 @@ type judged struct {
 	// script is the hold of the script that called, nil if none did.
 	script *lease.Hold
 
-	// files are those that the text runs, as they are in the sandbox.
-	files []bailiff.File
+	// files are those that the text runs or may depend on, as they are in the sandbox; unbound
+	// are the names of those that have no content which stands.
+	files   []bailiff.File
+	unbound []string
 	// approval is what humans said.
 	approval *bailiff.Approval
 	// fault is why the request can have no sandbox.
@@ -67,7 +69,7 @@ func (m *judged) claim() bailiff.Claim {
 		req.Args.Workdir = ""
 	}
 	return bailiff.Claim{Request: req, Decision: m.Decision, DecisionID: m.event.DecisionID, TraceID: m.event.TraceID, Files: m.files,
-		Plain: m.Plain, Input: m.Input}
+		Unbound: m.unbound, Plain: m.Plain, Input: m.Input}
 }
 
 // recorded is the event of the judgement, as it stands now.

@@ -19,6 +19,7 @@ type claimText struct {
 	Peer     string           `json:"peer"`
 	Decision bailiff.Decision `json:"decision"`
 	Files    []bailiff.File   `json:"files,omitempty"`
+	Unbound  []string         `json:"unbound,omitempty"`
 	Plain    bool             `json:"plain,omitempty"`
 	Input    json.RawMessage  `json:"input,omitempty"`
 }
@@ -26,7 +27,8 @@ type claimText struct {
 // textOf returns a claim's text without known secrets. Who asked stays as it is,
 // since grants and freezes go by it.
 func textOf(c bailiff.Claim, scrub func([]byte) []byte) (claimText, error) {
-	t := claimText{Request: c.Request, Caller: c.Request.Caller, Peer: c.Request.Peer, Decision: c.Decision, Files: c.Files, Plain: c.Plain}
+	t := claimText{Request: c.Request, Caller: c.Request.Caller, Peer: c.Request.Peer, Decision: c.Decision, Files: c.Files,
+		Unbound: c.Unbound, Plain: c.Plain}
 	if c.Input != nil {
 		input, err := c.Input.MarshalJSON()
 		if err != nil {
@@ -73,7 +75,8 @@ func (b *Book) scrub(text string) string {
 
 // claim is the claim as the router may see it again.
 func (t claimText) claim(decisionID string) bailiff.Claim {
-	c := bailiff.Claim{Request: t.Request, Decision: t.Decision, DecisionID: decisionID, Files: t.Files, Plain: t.Plain}
+	c := bailiff.Claim{Request: t.Request, Decision: t.Decision, DecisionID: decisionID, Files: t.Files, Unbound: t.Unbound,
+		Plain: t.Plain}
 	c.Request.Caller, c.Request.Peer = t.Caller, t.Peer
 	if t.Input != nil {
 		c.Input = t.Input

@@ -78,7 +78,8 @@ type wanted struct {
 	backend string
 	env     []string
 	pairs   []string
-	// whole says that every reason names its part of the request.
+	// whole says that every reason names its part of the request, and that the content of
+	// every file stands that the text may depend on.
 	whole bool
 	// offered are the scopes that may be granted now.
 	offered []string
@@ -96,7 +97,8 @@ func want(c bailiff.Claim) wanted {
 	pairs := c.Pairs()
 	w := wanted{
 		digest: c.Digest(), session: c.Request.Session, caller: c.Request.Caller, peer: c.Request.Peer, tool: c.Request.Tool,
-		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, pairs: make([]string, len(pairs)), whole: len(pairs) > 0,
+		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, pairs: make([]string, len(pairs)), whole: len(pairs) > 0 &&
+			len(c.Unbound) == 0,
 	}
 	for i, p := range pairs {
 		w.pairs[i] = pairKey(p)

@@ -15,7 +15,7 @@ import (
 //
 // What the text is fed with from outside is not among these facts.
 func Plain(c Command) bool {
-	return c.Parsed && c.Complete && len(c.Assigns) == 0 && len(c.Files) == 0 &&
+	return c.Parsed && c.Complete && len(c.Assigns) == 0 && len(c.Files)+len(c.Opens) == 0 &&
 		!slices.ContainsFunc(c.Features, isIntricate) &&
 		!slices.ContainsFunc(c.Variables, func(name string) bool { return name != "HOME" }) &&
 		!slices.ContainsFunc(slices.Concat(c.Reads, c.Writes), isVague) &&

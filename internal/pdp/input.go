@@ -254,3 +254,24 @@ func filesOf(input ast.Object) []string {
 	list.Foreach(func(file *ast.Term) { paths = append(paths, string(file.Get(keyPath).Value.(ast.String))) })
 	return paths
 }
+
+// opens are the files by which the text may come to mean something else, besides those that
+// it runs.
+func (r reading) opens() []string {
+	command := r.command
+	var all []string
+	if r.code != nil {
+		if command = r.code.Command; !r.code.Complete {
+			all = slices.Clone(r.code.Reads)
+		}
+	}
+	if command != nil {
+		all = append(all, command.Opens...)
+		if s := command.Supposed; s != nil {
+			all = append(append(all, s.Files...), s.Opens...)
+		}
+		all = slices.DeleteFunc(all, func(p string) bool { return slices.Contains(command.Files, p) })
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -29,7 +29,8 @@ type memo struct{ judgements *recent.Map[string, *kept] }
 // kept is one judgement. No caller holds any part of it that can change.
 type kept struct {
 	decision      bailiff.Decision
-	files         []string // that the text runs
+	files         []string
+	opens         []string // that the text runs
 	plain         bool
 	before, after []byte // the input document as JSON, around the value of its time
 	size          int
@@ -150,7 +151,7 @@ func (m *memo) remember(key string, j *bailiff.Judgement, at time.Time) {
 }
 
 func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
-	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), plain: j.Plain}
+	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), plain: j.Plain}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
@@ -162,7 +163,8 @@ func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
 
 // tell gives the remembered judgement to a request that comes at another time.
 func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
-	j.Decision, j.Files, j.Plain, j.Input = cloned(k.decision), slices.Clone(k.files), k.plain, written{k, at}
+	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
+	j.Files, j.Opens = slices.Clone(k.files), slices.Clone(k.opens)
 }
 
 // written is an input document that needs nothing but its time to be JSON.

@@ -213,6 +213,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	text := p.facts(req, p.config.Home)
 	input := text.document(req, at)
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
+	j.Opens = text.opens()
 	clock.lap("timer_bailiff_facts_ns")
 	if text.fault != nil {
 		j.Decision, j.Fault = failed(text.fault)

@@ -47,6 +47,7 @@ func (e *effect) read(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
 			e.reads = addAll(e.reads, e.a.pathsOf(w, e.sc, true))
+			e.a.opensFile(w, e.sc)
 		}
 	}
 }

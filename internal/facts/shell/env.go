@@ -16,7 +16,7 @@ func (a *analysis) env(_ string, inv *invocation, args *arguments) (result, bool
 	if len(rest) > 0 && rest[0].text == "-" {
 		rest = rest[1:]
 	}
-	rest, in.assigns = a.leadingAssignments(rest, inv)
+	rest, in.assigns = a.leadingAssignments(rest, &in)
 	if dir, ok := args.value("-C", "--chdir"); ok {
 		in.sc = a.standing(dir, inv.sc)
 	}
@@ -34,6 +34,10 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 		a.assigns = append(a.assigns, name)
 		a.setting(name, value)
 		a.chosen(name, part(words[0], value), inv.sc, true)
+		if isSearched(name) {
+			inv.sc = inv.sc.fork()
+			inv.sc.set(name, variable{list: []word{part(words[0], value)}})
+		}
 		words = words[1:]
 	}
 	return words, assigns

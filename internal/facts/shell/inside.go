@@ -160,6 +160,7 @@ func (a *analysis) take(c *value.Command, wrappers []string) {
 	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
 	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
 	a.variables, a.assigns, a.files = append(a.variables, c.Variables...), append(a.assigns, c.Assigns...), append(a.files, c.Files...)
+	a.sought = append(a.sought, c.Opens...)
 }
 
 // shellCalls finds where another language starts a shell: the call's name and

@@ -124,6 +124,7 @@ func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 	switch d.Op {
 	case syntax.RdrIn, syntax.RdrInOut:
 		r.reads = addAll(r.reads, a.pathsOf(w, sc, true))
+		a.opensFile(w, sc)
 		a.feeds(r, number, a.stored(w, sc), sc)
 		if d.Op == syntax.RdrInOut {
 			r.writes = add(r.writes, p)

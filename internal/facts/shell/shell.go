@@ -64,6 +64,8 @@ type analysis struct {
 	wrappers []string
 
 	hosts, reads, writes, variables, features, assigns, settings, loses, files []string
+	// opened are the files whose content the text reads, sought those that programs look for.
+	opened, sought []string
 
 	functions map[string]*function
 	// aliases are the texts that names stand for.
@@ -175,6 +177,7 @@ func (a *analysis) command(text string) value.Command {
 		Hosts: value.Sorted(a.hosts), Reads: value.Sorted(a.reads), Writes: value.Sorted(a.writes),
 		Variables: value.Sorted(a.variables), Features: value.Sorted(a.features),
 		Assigns: value.Sorted(a.assigns), Settings: value.Sorted(a.settings), Loses: value.Sorted(a.loses), Files: value.Sorted(a.files),
+		Opens: a.depends(),
 	}
 }
 

@@ -74,7 +74,7 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) resul
 	rest := args.rest
 	in := *inv
 	if p.Assigns {
-		rest, in.assigns = a.leadingAssignments(rest, inv)
+		rest, in.assigns = a.leadingAssignments(rest, &in)
 	}
 	if dir, ok := args.value(p.Chdir...); ok {
 		in.sc = a.standing(dir, inv.sc)

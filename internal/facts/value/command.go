@@ -47,6 +47,10 @@ type Command struct {
 	// for the file system to follow, "~" the home folder. Where the text does not tell, a
 	// path holds "$" or a wildcard, or starts with "\~": such a file cannot be known.
 	Files []string `json:"-"`
+	// Opens are the paths, spelt as in Files, of other files by which the text may come to
+	// mean something else: those that programs look for by a name in folders that the text
+	// chooses, and, where the text is not complete, each whose content it reads.
+	Opens []string `json:"-"`
 	// Supposed is what the words of programs that nothing describes would do, if those
 	// programs start what their words name ("cat x" in "unheard-of cat x"). It is nil
 	// where no word does. Nothing in it is among the facts above, its Text is the words
@@ -125,5 +129,5 @@ type Code struct {
 func Unread(text string) Command {
 	none := []string{}
 	return Command{Text: text, Programs: none, Calls: []Call{}, Hosts: none, Reads: none, Writes: none,
-		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none}
+		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none, Opens: none}
 }

@@ -1,0 +1,80 @@
+package enforcer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// maxOpened is how many files that a text may depend on are looked at one by one.
+const maxOpened = 256
+
+// isMoving says that other text of the session runs beside what is approved, so that a file
+// which it may depend on has no content that stands.
+func (m *judged) isMoving() bool { return m.located.Tool == bailiff.Process || m.script != nil }
+
+// opened are the files that the text may depend on, as they are in the sandbox, and the
+// names of those that have no content which stands: folders, patterns, names that the text
+// does not tell.
+func (m *judged) opened(ctx context.Context) (files []bailiff.File, unbound []string) {
+	if m.isMoving() || len(m.Opens) == 0 {
+		return nil, m.Opens
+	}
+	if files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Opens); err == nil {
+		return files, nil
+	}
+	for i, path := range m.Opens {
+		one, err := m.held.Digest(ctx, m.located.Args.Workdir, []string{path})
+		if i >= maxOpened || err != nil {
+			unbound = append(unbound, path)
+		}
+		files = append(files, one...)
+	}
+	return files, unbound
+}
+
+// noted is a claim whose last reason also says what an approval of it cannot be bound to.
+func (e *Enforcer) noted(c bailiff.Claim) bailiff.Claim {
+	terms := c.Decision.Approval
+	if terms == nil || len(terms.Reasons) == 0 {
+		return c
+	}
+	var notes []string
+	if len(c.Unbound) > 0 {
+		notes = append(notes, "The approval does not hold the content of "+first(c.Unbound)+
+			", which may change before the command reads it.")
+	}
+	if backend := e.config.Backends[c.Decision.Backend.Name]; len(c.Files) > 0 && backend != nil && !backend.Isolated() {
+		notes = append(notes, "On this host another process may still change "+first(paths(c.Files))+" until the command opens it.")
+	}
+	if len(notes) == 0 {
+		return c
+	}
+	said := *terms
+	said.Reasons = slices.Clone(terms.Reasons)
+	last := &said.Reasons[len(said.Reasons)-1]
+	last.Message = strings.Join(append([]string{last.Message}, notes...), " ")
+	c.Decision.Approval = &said
+	return c
+}
+
+func paths(files []bailiff.File) []string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Path)
+	}
+	return all
+}
+
+// first names a few of many.
+func first(names []string) string {
+	const few = 3
+	said := strings.Join(names[:min(len(names), few)], ", ")
+	if more := len(names) - few; more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
+	}
+	return said
+}

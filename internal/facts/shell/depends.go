@@ -1,0 +1,201 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// depends are the files of [value.Command.Opens]: those that programs look for, and those that
+// the text reads if it does not tell what becomes of their content.
+func (a *analysis) depends() []string {
+	all := a.sought
+	if !a.complete {
+		all = slices.Concat(a.sought, a.opened)
+	}
+	if len(all) > maxFields {
+		a.complete = false
+		all = all[:maxFields]
+	}
+	return slices.DeleteFunc(value.Sorted(slices.Clone(all)), func(p string) bool { return slices.Contains(a.files, p) })
+}
+
+// opensFile notes that the content of the files is read that a word names.
+func (a *analysis) opensFile(w word, sc *scope) {
+	for _, one := range w.stands() {
+		if _, _, given := descriptorNumber(one.text); !given {
+			a.opened = add(a.opened, a.fileAt(one, sc))
+		}
+	}
+}
+
+// seeks notes the files in which a call finds, by its name, what it runs.
+func (a *analysis) seeks(name string, inv *invocation, args *arguments) {
+	a.seeksProgram(inv)
+	a.seeksCommands(name, inv, args)
+	if way, ok := moduleWays[programs.Interpreter(name)]; ok {
+		a.seeksModules(way, inv, args)
+	}
+}
+
+// seeksProgram notes the files of a program's name in the folders of a PATH that the text
+// sets. Those of the system, and what PATH was before, are nobody's to change in a session.
+func (a *analysis) seeksProgram(inv *invocation) {
+	name := inv.argv[0].text
+	if strings.Contains(name, "/") || !slices.Contains(a.assigns, "PATH") {
+		return
+	}
+	for _, folder := range a.foldersIn("PATH", inv.sc) {
+		if text := folder.text; text != "$PATH" && !systemFolder(text) {
+			a.seeksIn(folder, inv.sc, name)
+		}
+	}
+}
+
+// isSearched says that programs or modules are looked for in the folders of a variable.
+func isSearched(variable string) bool {
+	for _, way := range moduleWays {
+		if way.variable == variable {
+			return true
+		}
+	}
+	return variable == "PATH"
+}
+
+// foldersIn are those that a variable of the text names, between colons.
+func (a *analysis) foldersIn(variable string, sc *scope) []word {
+	v, set := a.value(variable, sc)
+	if !set {
+		return nil
+	}
+	var folders []word
+	for _, text := range strings.Split(v.text, ":") {
+		if text == "" {
+			text = "."
+		}
+		folder := part(v, text)
+		folder.home = text == "~" || strings.HasPrefix(text, "~/")
+		folders = append(folders, folder)
+	}
+	return folders
+}
+
+// seeksIn notes the files of these names in a folder.
+func (a *analysis) seeksIn(folder word, sc *scope, names ...string) {
+	for _, name := range names {
+		if !a.spend(1) {
+			return
+		}
+		file := folder
+		switch {
+		case folder.text == ".":
+			file.text = name
+		case name != "":
+			file.text += "/" + name
+		}
+		if p := a.fileAt(file, sc); p != "" {
+			a.sought = append(a.sought, p)
+		}
+	}
+}
+
+// moduleWay is how programs of a language find a module by its name.
+type moduleWay struct {
+	// modules are the options that name one, folders those that name a folder; of before a
+	// module's name is a folder too (perl's -Mlib=FOLDER).
+	modules, folders []string
+	of               string
+	// variable holds more folders.
+	variable string
+	// here says that the working folder is one.
+	here bool
+	// separator stands between the parts of a name, files are those of a module.
+	separator string
+	files     []string
+}
+
+var moduleWays = map[string]moduleWay{
+	"python": {modules: []string{"-m"}, variable: "PYTHONPATH", here: true, separator: ".",
+		files: []string{".py", "/__init__.py", "/__main__.py"}},
+	"perl": {modules: []string{"-M", "-m"}, folders: []string{"-I"}, of: "lib=", variable: "PERL5LIB", separator: "::",
+		files: []string{".pm"}},
+	"ruby": {modules: []string{"-r"}, folders: []string{"-I"}, variable: "RUBYLIB", separator: "/", files: []string{".rb", ""}},
+	"node": {modules: []string{"-r", "--require", "--import"}, folders: nil, variable: "NODE_PATH", here: true, separator: "/",
+		files: []string{"", ".js", ".cjs", ".mjs"}},
+}
+
+// seeksCommands notes the files that hold, or may hold, what a call does: those that a
+// program of commands reads, and what looks like a file to a program that has no
+// description.
+func (a *analysis) seeksCommands(name string, inv *invocation, args *arguments) {
+	p := programs.Described(name)
+	commands := p.Input == programs.Commands || p.Input == programs.ItsProgram
+	if commands || p == &programs.Undescribed && isFileName(known(inv.in.file)) {
+		a.sought = add(a.sought, inv.in.file)
+	}
+	for _, o := range args.options {
+		if commands && p.Options[o.name] == programs.FileRead || p == &programs.Undescribed && isFileName(o.value) {
+			a.seeksIn(o.value, inv.sc, "")
+		}
+	}
+	for _, w := range args.operands {
+		if commands && (p.Operands == programs.Reads || p.Operands == programs.Unnamed) && isFileName(w) ||
+			p == &programs.Undescribed && isFileName(w) {
+			a.seeksIn(w, inv.sc, "")
+		}
+	}
+}
+
+// isFileName says that a word looks like the name of a file: it ends like one, and names no
+// host and no version.
+func isFileName(w word) bool {
+	ending := strings.TrimPrefix(path.Ext(w.text), ".")
+	_, isURL := value.URLHost(w.text)
+	return w.known && !isURL && ending != "" && strings.IndexFunc(ending, unicode.IsLetter) == 0 &&
+		!strings.ContainsAny(w.text, " \n=@:*?[")
+}
+
+// seeksModules notes the files of the modules that options name.
+func (a *analysis) seeksModules(way moduleWay, inv *invocation, args *arguments) {
+	var modules []word
+	folders := a.foldersIn(way.variable, inv.sc)
+	if way.here {
+		folders = append(folders, known("."))
+	}
+	for _, o := range args.options {
+		folder, isFolder := strings.CutPrefix(o.value.text, way.of)
+		switch {
+		case slices.Contains(way.folders, o.name):
+			folders = append(folders, o.value)
+		case !slices.Contains(way.modules, o.name):
+		case isFolder && way.of != "":
+			folders = append(folders, part(o.value, folder))
+		default:
+			modules = append(modules, o.value)
+		}
+	}
+	for _, module := range modules {
+		name, _, _ := strings.Cut(module.text, "=") // what perl imports from it
+		name = strings.ReplaceAll(strings.TrimPrefix(name, "-"), way.separator, "/")
+		var names []string
+		for _, ending := range way.files {
+			names = append(names, name+ending)
+		}
+		if strings.HasPrefix(name, ".") || rooted(name) { // a path, seen from the working folder
+			if path.Ext(name) != "" {
+				names = []string{name}
+			}
+			for _, name := range names {
+				a.seeksIn(part(module, name), inv.sc, "")
+			}
+			continue
+		}
+		for _, folder := range folders {
+			a.seeksIn(folder, inv.sc, names...)
+		}
+	}
+}
