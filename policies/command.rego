@@ -13,6 +13,7 @@ _found_by_name contains [_found(class, _spelt(call)), class, call] if {
 	data.bailiff.tables.classes[class]
 	some call in group
 	not _harmless(call)
+	not _only_tried(call, class)
 }
 
 findings contains _found(class, _spelt(call)) if {
@@ -29,6 +30,13 @@ findings contains _found(class, _spelt(call)) if {
 	some call in group
 	some action in _actions(call)
 	some class in table[action]
+	not _only_tried(call, class)
+}
+
+# A call that asks for help, or what would be done, does nothing elsewhere.
+_only_tried(call, class) if {
+	class in {"deletes_elsewhere", "changes_elsewhere", "serves", "protection", "mounts"}
+	count({flag | some flag in call.flags} & {"--help", "--version", "--dry-run", "--dryrun"}) > 0
 }
 
 # Some programs only look, with the right first argument.

@@ -36,3 +36,19 @@ _examined.tunes contains _found("kernel", operand) if {
 	some operand in call.operands
 	contains(operand, "=")
 }
+
+# The same program, built from its source.
+_examined.go_runs contains _found("own_settings", _spelt(call)) if {
+	some call in _calls_of.go_runs
+	call.operands[0] == "run"
+	regex.match(`(^|/)bailiff(@.*)?$`, call.operands[1])
+	not data.bailiff.tables.bailiff_looks[call.operands[2]]
+	not data.bailiff.tables.bailiff_looks[concat(" ", array.slice(call.operands, 2, 4))]
+}
+
+# Settings of a package manager that name programs.
+_examined.apts contains _found("inline", _spelt(call)) if {
+	some call in _calls_of.apts
+	some word in call.argv
+	regex.match(`(?i)^(-o|--option=)?\s*(dir::bin|dpkg::|apt::.*(pre|post)-|apt::.*hooks|acquire::.*(proxy|program|command)|dir::etc)`, word)
+}

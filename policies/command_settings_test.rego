@@ -33,3 +33,10 @@ test_sockets_and_the_kernel_are_found if {
 	}
 	_told([call("sysctl", [], ["vm.swappiness"])]) == set()
 }
+
+test_program_built_from_its_source_is_the_same if {
+	_found([call("go", [], ["run", "./cmd/bailiff", "approvals", "approve", "1"])]) == {"command.changes_own_settings"}
+	_found([call("go", [], ["run", "./cmd/bailiff", "status"])]) == set()
+	_found([call("apt-get", ["-o"], ["APT::Update::Pre-Invoke::=id", "update"])]) == {"command.runs_inline_program"}
+	_found([call("apt-get", ["-o"], ["Debug::x=1", "update"])]) == set()
+}

@@ -37,3 +37,23 @@ _installing(call) if {
 _installing(call) if {
 	{"-m", "pip", "install"} - {word | some word in call.argv} == set()
 }
+
+# An index whose packages may be others on the way, since nothing protects them.
+_examined.installs contains _found("redirected", _spelt(call)) if {
+	some call in _calls_of.installs
+	_installing(call)
+	some address in _indexes(call)
+	startswith(address, "http:")
+	_leads_astray("address", address)
+}
+
+_indexes(call) := {address |
+	some position, option in call.argv
+	data.bailiff.tables.index_options[option]
+	address := call.argv[position + 1]
+} | {address |
+	some word in call.argv
+	contains(word, "=")
+	data.bailiff.tables.index_options[split(word, "=")[0]]
+	address := regex.replace(word, `^[^=]*=`, "")
+}

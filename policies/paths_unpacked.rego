@@ -42,3 +42,18 @@ _examined.saves contains _found("over_home", _spelt(call)) if {
 }
 
 _named_by_the_server := {"-r", "--recursive", "-m", "--mirror", "--content-disposition", "--trust-server-names", "-J", "--remote-header-name"}
+
+# Over policies, or in place of them.
+_examined.spreads contains _found("own_settings", _spelt(call)) if {
+	some call in _calls_of.spreads
+	some path in call.writes
+	regex.match(`(^|/)policies$`, path)
+	_replaces(call)
+}
+
+_replaces(call) if _brings_content(call)
+
+_replaces(call) if {
+	call.program == "mv"
+	regex.match(`(^|/)policies/?$`, call.operands[0])
+}

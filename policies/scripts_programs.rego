@@ -23,6 +23,33 @@ _examined.awks contains _found("inline", _spelt(call)) if {
 	regex.match(`\(\s*"[^"]*"\s*\)\s*\|&?\s*getline`, word)
 }
 
+# A program that packs or unpacks what tar gives it, unless it is one that does no more.
+_examined.packs contains _found("inline", _spelt(call)) if {
+	some call in _calls_of.packs
+	some program in _compressors(call)
+	not data.bailiff.tables.compressors[split(program, " ")[0]]
+}
+
+_compressors(call) := {program |
+	some position, option in call.argv
+	regex.match(`^(-[A-Za-z]*I|--use-c[a-z-]*)$`, option)
+	call.program in {"tar", "gtar"}
+	program := call.argv[position + 1]
+} | {program |
+	some word in call.argv
+	some pattern in [`^--use-c[a-z-]*=(.*)$`, `^-I(.+)$`]
+	call.program in {"tar", "gtar"}
+	program := regex.find_all_string_submatch_n(pattern, word, 1)[0][1]
+}
+
+# Settings that wget takes as an option, of those that name programs, files or proxies.
+_examined.uploads contains _found("inline", _spelt(call)) if {
+	some call in _calls_of.uploads
+	call.program == "wget"
+	some word in call.argv
+	regex.match(`(?i)^(-e|--exec[a-z]*=)?\s*(use_?askpass|[a-z]*_?proxy|(post|body)_?(file|data)|output_?document|dir_?prefix|input|(save|load)_?cookies|logfile|config)\s*=`, word)
+}
+
 # The pager's own commands are given after "+".
 _examined.pagers contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.pagers

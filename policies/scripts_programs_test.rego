@@ -12,3 +12,15 @@ test_programs_in_scripts_are_found if {
 	_told([call("less", [], ["+!id"])]) == {"command.runs_inline_program: less +!id"}
 	_told([call("less", [], ["+G", "a.log"])]) == set()
 }
+
+test_compressors_are_no_programs_of_their_own if {
+	_found([call("tar", ["-I"], ["zstd -19", "-cf", "x"])]) == set()
+	_found([call("tar", ["--use-compress-program=pigz"], [])]) == set()
+	_found([call("tar", ["--use-comp=./x"], [])]) == {"command.runs_inline_program"}
+	_found([call("tar", ["-I"], ["./x"])]) == {"command.runs_inline_program"}
+}
+
+test_settings_of_wget_that_name_programs if {
+	_found([call("wget", ["-e"], ["use_askpass=./x"])]) == {"command.runs_inline_program"}
+	_found([call("wget", ["-e"], ["robots=off"])]) == set()
+}

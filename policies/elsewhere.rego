@@ -1,0 +1,84 @@
+package bailiff
+
+# METADATA
+# title: Verbs of command lines of clouds
+# description: |
+#   Services are many and their verbs few, so these are found by pattern in whichever
+#   place they stand.
+_examined.remote contains _found(class, _spelt(call)) if {
+	some call in _calls_of.remote
+	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun", "--generate-cli-skeleton"}) == 0
+	call.operands[0] != "config"
+	some pattern, classes in data.bailiff.tables.remote_verbs[call.program]
+	some operand in array.slice(call.operands, 0, 6)
+	regex.match(pattern, operand)
+	some class in classes
+}
+
+# METADATA
+# title: Secrets of a cluster
+# description: |
+#   To show or describe a secret prints it, however its kind and its name are joined.
+_examined.clusters contains _found("credentials", _spelt(call)) if {
+	some call in _calls_of.clusters
+	call.operands[0] in {"get", "describe", "edit"}
+	some operand in array.slice(call.operands, 1, count(call.operands))
+	regex.match(`(?i)(^|,)(secrets?|sealedsecrets?)([./,]|$)`, operand)
+	not _names_alone(call)
+}
+
+# A listing by names shows none of what is in them.
+_names_alone(call) if {
+	call.operands[0] == "get"
+	some word in call.argv
+	word in {"-o=name", "--output=name", "-oname"}
+}
+
+# METADATA
+# title: Servers for other machines
+# description: |
+#   A server of files or of a notebook that listens on every address is open to the
+#   network. Some listen there unless they are told otherwise.
+_examined.listens contains _found("serves", _spelt(call)) if {
+	some call in _calls_of.listens
+	some word in call.argv
+	regex.match(`^(--?[A-Za-z-]+=)?(0\.0\.0\.0|\[?::\]?)(:[0-9]+)?$`, word)
+}
+
+# What is served is a home or the system.
+_examined.listens contains _found("serves", _spelt(call)) if {
+	some call in _calls_of.listens
+	some word in call.argv
+	_serves_files(call)
+	_root_folder(trim_suffix(word, "/"))
+}
+
+_serves_files(call) if {
+	some word in call.argv
+	word in {"-S", "http.server", "serve", "http-server", "live-server"}
+}
+
+# METADATA
+# title: Requests that delete
+# description: |
+#   An address of an API names what a request with this method deletes.
+_examined.uploads contains _found(class, _spelt(call)) if {
+	some call in _calls_of.uploads
+	some position, option in call.argv
+	option in {"-X", "--request", "--method"}
+	class := data.bailiff.tables.remote_methods[upper(call.argv[position + 1])]
+}
+
+_examined.uploads contains _found(class, _spelt(call)) if {
+	some call in _calls_of.uploads
+	some word in call.argv
+	some method, class in data.bailiff.tables.remote_methods
+	regex.match(concat("", ["^(-X|--request=|--method=)?", method, "$"]), word)
+}
+
+# The door of an engine, or of a cluster's node or store, without a socket's file.
+_examined.sends contains _found("containers", _spelt(call)) if {
+	some call in _calls_of.sends
+	some word in call.argv
+	regex.match(`^([a-z]+://)?[^/@]*:(2375|2376|2379|2380|10250|10255)(/|$)`, word)
+}

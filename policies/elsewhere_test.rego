@@ -1,0 +1,34 @@
+package bailiff_test
+
+test_verbs_of_clouds_are_found_in_any_place if {
+	_found([call("aws", [], ["sns", "delete-topic", "x"])]) == {"command.destroys_data"}
+	_found([call("az", [], ["sub", "vm", "delete", "x"])]) == {"command.destroys_data"}
+	_found([call("gcloud", [], ["beta", "run", "services", "delete", "x"])]) == {"command.destroys_data"}
+	_found([call("gcloud", [], ["auth", "application-default", "print-access-token"])]) == {"command.reads_credentials"}
+	_found([call("aws", [], ["ec2", "describe-instances"])]) == set()
+	_found([call("az", [], ["vm", "list"])]) == set()
+	_found([call("gcloud", [], ["config", "configurations", "create", "x"])]) == set()
+}
+
+test_secrets_of_a_cluster_are_found_however_they_are_named if {
+	every words in [["get", "secret/x"], ["describe", "secret", "x"], ["get", "pods,secrets"]] {
+		_found([call("kubectl", [], words)]) == {"command.reads_credentials"}
+	}
+	_found([call("kubectl", [], ["get", "pods"])]) == set()
+	_found([call("kubectl", [], ["describe", "pod", "secretary"])]) == set()
+}
+
+test_servers_for_other_machines_are_found if {
+	_found([call("php", [], ["-S", "0.0.0.0:8000"])]) == {"command.opens_to_network"}
+	_found([call("npx", [], ["serve", "~"])]) == {"command.opens_to_network"}
+	_found([call("php", [], ["-S", "localhost:8000"])]) == set()
+	_found([call("ttyd", [], ["bash"])]) == {"command.opens_to_network"}
+	_found([call("ttyd", ["--version"], [])]) == set()
+}
+
+test_trying_changes_nothing_elsewhere if {
+	_found([call("npm", [], ["publish"])]) == {"command.changes_elsewhere"}
+	_found([call("npm", ["--dry-run"], ["publish"])]) == set()
+	_found([call("curl", ["-X"], ["DELETE", "https://x.test"])]) == {"command.destroys_data"}
+	_found([call("curl", [], ["http://localhost:2375/containers/json"])]) == {"command.uses_container_engine"}
+}
