@@ -27,6 +27,7 @@ const (
 	labelSession   = "bailiff.session"
 	labelWorkspace = "bailiff.workspace"
 	labelSpec      = "bailiff.spec"
+	labelImage     = "bailiff.image"
 	labelExpires   = "bailiff.expires"
 	labelRunner    = "bailiff.runner"
 )

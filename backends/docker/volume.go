@@ -84,8 +84,9 @@ func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec) (work
 		return workspace{}, nil
 	}
 	options := volume.CreateOptions{
-		Name:   workspaceVolumeName(spec.Owner, spec.Workspace),
-		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: spec.Workspace},
+		Name: workspaceVolumeName(spec.Owner, spec.Workspace),
+		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: spec.Workspace,
+			labelImage: cmp.Or(spec.Image, b.cfg.Image)},
 	}
 	size := workdirs.ShareMB(spec.DiskMB, workdirs.MountPath)
 	if b.hasDisk(options.Name) {
@@ -155,7 +156,7 @@ func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) 
 		if v.Labels[labelWorkspace] != workspace {
 			continue
 		}
-		if err := b.engine.VolumeRemove(ctx, v.Name, false); err != nil && !errdefs.IsNotFound(err) {
+		if err := b.removeWorkspace(ctx, owner, v); err != nil && !errdefs.IsNotFound(err) {
 			return b.fault("removing a workspace", err)
 		}
 	}

@@ -29,6 +29,9 @@
 // "settle UID:GID" to become an ordinary user. What carries the stream stays root's, so
 // that no command can speak to it.
 //
+// With the argument "empty" it removes all that is in the workspace and ends, for engines that cannot remove
+// a tree of any depth themselves.
+//
 // With the argument "confine" it first renounces, for all that it starts, calls of
 // the kernel that no command needs. Without it, as on the host itself, a command
 // may be able to change the resource limits of runner and supervisors: that is
@@ -40,6 +43,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -53,6 +57,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/internal/removal"
 )
 
 const superviseArgument = "supervise"
@@ -91,6 +96,8 @@ func follow(arguments []string) error {
 		return first(arguments[1:])
 	case arguments[0] == wire.Settle:
 		return settle(arguments[1:])
+	case arguments[0] == wire.Empty && len(arguments) == 1:
+		return removal.Contents(context.Background(), workspace)
 	case arguments[0] == wire.Confine && len(arguments) == 1:
 		if err := confine(); err != nil {
 			return err

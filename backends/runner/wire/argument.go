@@ -25,6 +25,8 @@ const (
 	// Confine makes the runner, before it starts anything, renounce calls of the kernel
 	// that no command in a sandbox needs. It is the last.
 	Confine = "confine"
+	// Empty has the program remove all that is in the workspace, and end.
+	Empty = "empty"
 )
 
 // Seclusion is what a runner keeps commands from besides other processes.

@@ -1,0 +1,77 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/volume"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
+)
+
+// removeWorkspace removes a volume. An engine holds a descriptor for each folder on its way down, and
+// fails at a tree that is deeper than it may: then the volume is emptied first.
+func (b *Backend) removeWorkspace(ctx context.Context, owner string, v *volume.Volume) error {
+	err := b.engine.VolumeRemove(ctx, v.Name, false)
+	if err == nil || errdefs.IsNotFound(err) || errdefs.IsConflict(err) || ctx.Err() != nil {
+		return err
+	}
+	if failed := b.emptyVolume(ctx, owner, v); failed != nil {
+		return errors.Join(bailiff.ForeignError(err), failed)
+	}
+	return b.engine.VolumeRemove(ctx, v.Name, false)
+}
+
+// emptyVolume removes what is in a volume, by the runner's program in a container that has nothing else, as
+// the user to whom all of it belongs.
+func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volume) error {
+	image := v.Labels[labelImage]
+	program, err := b.runnerVolume(ctx, owner, image)
+	if err != nil {
+		return err
+	}
+	name, done := b.opening.Name("bailiff-empty-")
+	defer done()
+	_, err = b.engine.ContainerCreate(ctx, &container.Config{Image: image, User: b.cfg.User, Entrypoint: []string{runnerPath},
+		Cmd: []string{wire.Empty}, WorkingDir: "/", Labels: map[string]string{labelOwner: owner},
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}}, emptying(program, v.Name), nil, nil, name)
+	if err == nil {
+		err = b.runOut(ctx, name)
+	}
+	if err != nil {
+		err = fmt.Errorf("emptying it: %w", bailiff.ForeignError(err))
+	}
+	return errors.Join(err, b.discard(ctx, name))
+}
+
+// emptying is what such a container may.
+func emptying(program, workspace string) *container.HostConfig {
+	return &container.HostConfig{
+		NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"}, ReadonlyRootfs: true,
+		LogConfig: container.LogConfig{Type: "none"}, Resources: container.Resources{Memory: 256 * mib},
+		Mounts: []mount.Mount{volumeAt(program, "/"+runnerFolder, true), volumeAt(workspace, workdirs.MountPath, false)},
+	}
+}
+
+// runOut starts a container and waits for its end, which is an error unless it is a good one.
+func (b *Backend) runOut(ctx context.Context, name string) error {
+	ended, failed := b.engine.ContainerWait(ctx, name, container.WaitConditionNextExit)
+	if err := b.engine.ContainerStart(ctx, name, container.StartOptions{}); err != nil {
+		return err
+	}
+	select {
+	case end := <-ended:
+		if end.StatusCode != 0 {
+			return fmt.Errorf("it ended with status %d", end.StatusCode)
+		}
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
