@@ -16,7 +16,7 @@ import (
 func (e *Enforcer) background(ctx context.Context, g grant) answer {
 	p, err := e.processes.Start(ctx, g.held,
 		process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
-			Decision: g.Decision, Command: backgroundCommand(g), Variables: g.env})
+			Decision: g.Decision, Command: backgroundCommand(g), Variables: e.secrets(g)})
 	if errors.Is(err, process.ErrTooMany) {
 		return e.noSandbox(ctx, g.Decision, err)
 	}

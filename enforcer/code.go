@@ -18,7 +18,7 @@ func (e *Enforcer) runCode(ctx context.Context, g grant) answer {
 	ctx, stop := h.Within(ctx)
 	defer stop()
 	calls := e.callsOf(g)
-	out := output.New(g.Decision.Limits.OutputBytes, g.env, calls.tell)
+	out := output.New(g.Decision.Limits.OutputBytes, e.secrets(g), calls.tell)
 	a := answer{Answer: bailiff.Answer{Backend: g.Decision.Backend.Name, SandboxID: h.ID()}}
 	run, err := h.Kernel(ctx, lease.KernelTerms{Env: environment(g.Decision.Env.Set, g.env), Constants: g.Decision.Env.Set,
 		Private: len(g.env) > 0, Vouched: g.vouched, Reset: g.located.Args.Reset})

@@ -18,7 +18,7 @@ import (
 // run runs the request in its sandbox and words the answer.
 func (e *Enforcer) run(ctx context.Context, g grant) answer {
 	d, h := g.Decision, g.held
-	out := output.New(d.Limits.OutputBytes, g.env, g.news)
+	out := output.New(d.Limits.OutputBytes, e.secrets(g), g.news)
 	cmd := command(g)
 	cmd.HeadBytes, cmd.TailBytes = out.Caps()
 	ctx, stop := h.Within(ctx)

@@ -153,6 +153,7 @@ func (p *Pool) leaseOf(record ledger.Sandbox, sandbox backends.Sandbox) *Lease {
 	for _, session := range record.Guests {
 		l.addSessionLocked(session)
 	}
+	p.nameGivenLocked(l.givenKey(), record.Variables)
 	l.stale = false
 	close(l.ready)
 	for _, at := range record.Workdirs {

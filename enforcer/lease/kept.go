@@ -3,6 +3,7 @@ package lease
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,7 +50,7 @@ func (k *kept) keep(w ledger.Workspace) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	w.Used = time.Now().UTC()
-	if old, ok := k.get(w.Key()); ok && old.Slot == w.Slot && w.Used.Sub(old.Used) < usedAgain {
+	if old, ok := k.get(w.Key()); ok && old.Slot == w.Slot && slices.Equal(old.Variables, w.Variables) && w.Used.Sub(old.Used) < usedAgain {
 		return nil
 	}
 	if err := k.ledger.Keep(w); err != nil {
@@ -114,7 +115,7 @@ func (k *kept) names() map[string]string {
 // remember has the files of a lease stay if they are to.
 func (p *Pool) remember(l *Lease) error {
 	p.mu.Lock()
-	w, persistent := l.workspace(), l.persistent
+	w, persistent := l.workspaceLocked(), l.persistent
 	p.mu.Unlock()
 	if !persistent {
 		return nil
@@ -123,7 +124,7 @@ func (p *Pool) remember(l *Lease) error {
 }
 
 // workspace is what is kept of a lease.
-func (l *Lease) workspace() ledger.Workspace {
+func (l *Lease) workspaceLocked() ledger.Workspace {
 	return ledger.Workspace{Backend: l.backend, Name: l.spec.Workspace, Slot: l.slot, Caller: l.caller, Session: l.session,
-		Shared: l.shared}
+		Shared: l.shared, Variables: l.givenNamesLocked()}
 }

@@ -25,6 +25,7 @@ import (
 	"sync"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 // Pool holds the sandboxes that are in use or kept warm, at most one a slot.
@@ -49,6 +50,8 @@ type Pool struct {
 	names map[string]string
 	// failed are the slots whose sandbox failed and whose next user is to be told.
 	failed map[string]bool
+	// given are the variables that commands got, by workspace.
+	given  map[string]given
 	losses losses
 }
 
@@ -60,11 +63,16 @@ func New(c Config) (*Pool, error) {
 		return nil, err
 	}
 	ready := newReadiness(c)
-	return &Pool{
+	p := &Pool{
 		config: c, ready: ready, sweeping: newTurns(c.Backends), kept: kept, warm: newWarmPool(c.Sandboxes, ready, c.Log),
 		live: map[string]*Lease{}, all: map[*Lease]bool{}, workdirs: map[string]Workdir{},
 		retained: map[string]retention{}, names: kept.names(), failed: map[string]bool{},
-	}, nil
+		given: map[string]given{},
+	}
+	for _, w := range kept.find(func(ledger.Workspace) bool { return true }) {
+		p.nameGivenLocked(w.Key(), w.Variables)
+	}
+	return p, nil
 }
 
 // EndSession removes a session's sandboxes with their files, and returns how many. In

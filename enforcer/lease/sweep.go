@@ -113,7 +113,7 @@ func (p *Pool) empty(ctx context.Context, left []*Lease) error {
 	removing.SetLimit(maxRemoving)
 	for i, l := range left {
 		removing.Go(func() error {
-			p.kept.letGo(l.workspace().Key())
+			p.kept.letGo(keptKey(l.backend, l.spec.Workspace))
 			if keeper, ok := p.config.Backends[l.backend].(backends.Keeper); ok {
 				faults[i] = keeper.RemoveWorkspace(ctx, p.config.Owner, l.spec.Workspace)
 			}

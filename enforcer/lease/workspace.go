@@ -78,13 +78,14 @@ const (
 func (l *Lease) settleFiles(ctx context.Context, reason string) error {
 	keeper, ok := l.maker.(backends.Keeper)
 	if !ok || l.spec.Workspace == "" {
+		l.pool.forgetGiven(l)
 		return nil
 	}
 	switch l.pool.decideFiles(l, reason) {
 	case persists:
-		return l.pool.kept.keep(l.workspace())
+		return l.pool.remember(l)
 	case goes:
-		l.pool.kept.letGo(l.workspace().Key())
+		l.pool.kept.letGo(keptKey(l.backend, l.spec.Workspace))
 		return keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace)
 	}
 	return nil
@@ -104,6 +105,7 @@ func (p *Pool) decideFiles(l *Lease, reason string) filesEnd {
 		l.emptying = true
 		p.forgetWorkspaceLocked(l.spec.Workspace)
 		delete(p.retained, l.files())
+		delete(p.given, l.givenKey())
 		return goes
 	}
 	if keeps {
@@ -211,6 +213,7 @@ func (p *Pool) takeOverLocked(backend, workspace string) *Lease {
 		return nil
 	}
 	delete(p.retained, t.files())
+	delete(p.given, t.givenKey())
 	p.forgetWorkspaceLocked(workspace)
 	l := &Lease{Spec: t, ready: make(chan struct{}), gone: make(chan struct{}),
 		err: errSwept, removed: true, emptying: true}

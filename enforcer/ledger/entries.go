@@ -35,6 +35,8 @@ type Sandbox struct {
 	Processes []Process `json:"processes,omitempty"`
 	// Interpreters are whose scripts have variables in it.
 	Interpreters []Interpreter `json:"interpreters,omitempty"`
+	// Variables are the names of those that commands in it or in its workspace got.
+	Variables []string `json:"variables,omitempty"`
 }
 
 // Key names the entry.
@@ -123,6 +125,8 @@ type Workspace struct {
 	// Shared says that it is a user's, so that no session's end is its own.
 	Shared bool      `json:"shared,omitempty"`
 	Used   time.Time `json:"used"`
+	// Variables are the names of those that commands in it got.
+	Variables []string `json:"variables,omitempty"`
 }
 
 // Key names the entry.

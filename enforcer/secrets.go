@@ -1,0 +1,28 @@
+package enforcer
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// secrets are the values that must not stand in what a request prints: those that it gets,
+// and those that commands in its sandbox or workspace got before. What the sources hold by
+// those names now counts too, so that a restart loses a value only if it was replaced.
+func (e *Enforcer) secrets(g grant) map[string]bailiff.Secret {
+	all := map[string]bailiff.Secret{}
+	for name, earlier := range g.held.Give(g.env) {
+		now, ok := e.config.Environ.Value(name)
+		if ok {
+			all[name] = now
+		}
+		for i, value := range earlier {
+			if !ok || value.Reveal() != now.Reveal() {
+				all[name+"-earlier"+strconv.Itoa(len(earlier)-i)] = value
+			}
+		}
+	}
+	maps.Copy(all, g.env)
+	return all
+}
