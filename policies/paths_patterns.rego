@@ -8,13 +8,32 @@ _by_pattern(kind, path) := set() if {
 	not _wild(path)
 } else := _pattern_folders(kind, path) | _pattern_names(kind, path)
 
-_pattern_folders(kind, path) := {class |
+_pattern_folders(kind, path) := set() if {
+	not _anchored(path)
+} else := _folders_within(kind, _shapes(path)) | _folders_above(kind, _shapes(path))
+
+# A pattern means no folder but those that begin with its text before the first wildcard,
+# and those that this text lies below.
+_folders_within(kind, shapes) := {class |
+	literals := {_literal(shape) | some shape in shapes}
 	some folder, class in data.bailiff.tables.paths[kind].folders
+	strings.any_prefix_match(folder, literals)
 	class != "free"
-	_anchored(path)
-	some shape in _shapes(path)
+	some shape in shapes
 	_could_mean(shape, folder)
 }
+
+_folders_above(kind, shapes) := {class |
+	some shape in shapes
+	parts := split(_literal(shape), "/")
+	some depth in numbers.range(1, count(parts) - 1)
+	folder := concat("/", array.slice(parts, 0, depth))
+	class := data.bailiff.tables.paths[kind].folders[folder]
+	class != "free"
+	_could_mean(shape, folder)
+}
+
+_literal(shape) := regex.split(`[*?\[{\\]`, shape)[0]
 
 # A pattern for hidden names, or one that spares only letters, may mean a name that
 # counts anywhere; "*.json" means what the folder holds, which the text does not tell.
