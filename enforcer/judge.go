@@ -174,6 +174,16 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 	m.atStart = m.Decision.Backend.Name == backend
 }
 
+// Placed is a request in the folder where it would run, and the circumstances there, for
+// what is asked of the policies without a decision.
+func (e *Enforcer) Placed(ctx context.Context, req bailiff.Request) (bailiff.Request, bailiff.Circumstances) {
+	m := &judged{located: req}
+	if req.Args.Workdir == "" && m.needsSandbox() {
+		e.settle(ctx, m)
+	}
+	return m.located, e.Circumstances(req)
+}
+
 // decide judges a request whose files, if they are known, are these.
 func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File) bailiff.Judgement {
 	at := e.Circumstances(req)

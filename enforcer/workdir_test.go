@@ -66,6 +66,21 @@ func TestTheFirstRequestOfASessionIsJudgedInTheFolderWhereItRuns(t *testing.T) {
 	}
 }
 
+func TestAQueryOfThePoliciesIsForTheFolderWhereTheRequestWouldRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.fakeBackend.start = "/home/ana/project" })
+	named := request("cat ../notes")
+	named.Args.Workdir = "/tmp"
+	for _, c := range []struct {
+		req  bailiff.Request
+		want string
+	}{{request("cat ../notes"), "/home/ana/project"}, {named, "/tmp"}} {
+		if placed, _ := b.Placed(t.Context(), c.req); placed.Args.Workdir != c.want {
+			t.Errorf("it is asked about in %q, want %q", placed.Args.Workdir, c.want)
+		}
+	}
+}
+
 func TestAFolderThatLeadsToAnotherBackendIsNotDroppedForTheFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {

@@ -48,8 +48,9 @@ type AgentConfig struct {
 	Enforcer  Enforcer
 	Tools     Toolbox
 	Evaluator Evaluator
-	// Circumstances are those of a request for the Evaluator.
-	Circumstances func(bailiff.Request) bailiff.Circumstances
+	// Circumstances are those of a request for the Evaluator, and the request in the folder
+	// where it would run.
+	Circumstances func(context.Context, bailiff.Request) (bailiff.Request, bailiff.Circumstances)
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
 	// keepAlive is how often a stream says that it lives.

@@ -159,7 +159,8 @@ func (a *agent) readDocument(_ context.Context, input jsontext.Value) (bailiff.R
 }
 
 func (a *agent) query(ctx context.Context, req bailiff.Request, path string) (jsontext.Value, *api.Problem) {
-	result, defined, err := a.config.Evaluator.Query(ctx, req, a.config.Circumstances(req), path)
+	req, at := a.config.Circumstances(ctx, req)
+	result, defined, err := a.config.Evaluator.Query(ctx, req, at, path)
 	if err == nil && !defined {
 		return nil, nil
 	}

@@ -41,7 +41,9 @@ func dataAgent(e *enforcer, q *evaluator) AgentConfig {
 	c := agentOf(e)
 	c.DataPaths = []string{api.DecisionPath, callPath, "house/report", "house/undefined", "house/broken"}
 	c.Evaluator = q
-	c.Circumstances = func(req bailiff.Request) bailiff.Circumstances { return bailiff.Circumstances{EnvAvailable: req.Env} }
+	c.Circumstances = func(_ context.Context, req bailiff.Request) (bailiff.Request, bailiff.Circumstances) {
+		return req, bailiff.Circumstances{EnvAvailable: req.Env}
+	}
 	return c
 }
 

@@ -74,6 +74,10 @@ func (c *Config) Check() error {
 // Isolated says whether there is a sandbox on the host.
 func (c *Config) Isolated() bool { return c.Sandbox != "" }
 
+// Start is the configured folder where there is no sandbox. The user's home only the host
+// tells.
+func (c *Config) Start() string { return c.Workdir }
+
 // DefaultImage is none.
 func (*Config) DefaultImage() string { return "" }
 

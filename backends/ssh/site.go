@@ -31,6 +31,8 @@ type site struct {
 
 	mu     sync.Mutex
 	ground *ground
+	// home is the user's, as the host last told it.
+	home string
 }
 
 // Close ends the connections, with the sandboxes that are served over them.
@@ -69,7 +71,15 @@ func (s *site) with(ctx context.Context, do func(ground) error) error {
 func (s *site) remember(g *ground) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ground = g
+	if s.ground = g; g != nil {
+		s.home = g.home
+	}
+}
+
+func (s *site) lastHome() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.home
 }
 
 // survey finds out what the host is like, unless that is known.

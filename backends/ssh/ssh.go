@@ -22,6 +22,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -87,8 +88,16 @@ const (
 // bare runs commands on the host itself.
 type bare struct{ *site }
 
+var (
+	_ backends.Starter = (*bare)(nil)
+	_ backends.Starter = (*Config)(nil)
+)
+
 // Isolated is false.
 func (*bare) Isolated() bool { return false }
+
+// Start is the configured folder, or the user's home there once the host has told it.
+func (b *bare) Start() string { return cmp.Or(b.cfg.Workdir, b.lastHome()) }
 
 // Ready opens a sandbox to see whether it can be done.
 func (b *bare) Ready(ctx context.Context) error {
@@ -106,10 +115,7 @@ func (b *bare) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, 
 	}
 	var opened *sandbox
 	err := b.with(ctx, func(g ground) error {
-		workdir := b.cfg.Workdir
-		if workdir == "" {
-			workdir = g.home
-		}
+		workdir := cmp.Or(b.cfg.Workdir, g.home)
 		process, err := b.start(ctx, g, workdir, runnerName)
 		if err != nil {
 			return err

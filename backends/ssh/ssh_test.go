@@ -1,7 +1,10 @@
 package ssh_test
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +43,40 @@ func TestConformance(t *testing.T) {
 	open := func(t testing.TB) backends.Backend { return made(t, section(server, server.User(t))) }
 	backendtest.Run(t, backendtest.Config{Name: "ssh",
 		Against: "OpenSSH's sshd on the machine of the tests, as a user without rights and as root", Open: open, Spec: spec})
+}
+
+func TestCommandsBeginWhereTheBackendSays(t *testing.T) {
+	server := remotetest.Serve(t, remotetest.Options{})
+	folder := t.TempDir()
+	backendtest.Must(t, os.Chmod(folder, 0o755))
+	for _, workdir := range []string{"", folder} {
+		cfg := section(server, "root")
+		cfg.Workdir = workdir
+		b := made(t, cfg)
+		backendtest.Must(t, b.Ready(t.Context())) // the host tells the home of its user
+		start := b.(backends.Starter).Start()
+		if workdir != "" && start != workdir || !filepath.IsAbs(start) {
+			t.Errorf("with the folder %q it says that commands begin in %q", workdir, start)
+		}
+		sandbox, err := b.Open(t.Context(), spec)
+		backendtest.Must(t, err)
+		var out bytes.Buffer
+		_, err = sandbox.Run(t.Context(), backends.Command{Argv: []string{"pwd"}, Timeout: time.Minute, HeadBytes: 4096}, func(p []byte) { out.Write(p) })
+		backendtest.Must(t, err)
+		if strings.TrimSpace(out.String()) != start {
+			t.Errorf("a command begins in %q, want %q", out.String(), start)
+		}
+		backendtest.Must(t, sandbox.Close(t.Context()))
+	}
+}
+
+func TestASandboxOnTheHostBeginsInAWorkspaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	cfg := ssh.Defaults()
+	cfg.Sandbox = ssh.Bubblewrap
+	if start := cfg.Start(); start != "" {
+		t.Errorf("it begins in %q of the host, want no folder of it", start)
+	}
 }
 
 // boxes are the limits that a host can keep where root logs in.
