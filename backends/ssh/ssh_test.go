@@ -61,7 +61,8 @@ func TestCommandsBeginWhereTheBackendSays(t *testing.T) {
 		sandbox, err := b.Open(t.Context(), spec)
 		backendtest.Must(t, err)
 		var out bytes.Buffer
-		_, err = sandbox.Run(t.Context(), backends.Command{Argv: []string{"pwd"}, Timeout: time.Minute, HeadBytes: 4096}, func(p []byte) { out.Write(p) })
+		pwd := backends.Command{Argv: []string{"pwd"}, Timeout: time.Minute, HeadBytes: 4096}
+		_, err = sandbox.Run(t.Context(), pwd, func(p []byte) { out.Write(p) })
 		backendtest.Must(t, err)
 		if strings.TrimSpace(out.String()) != start {
 			t.Errorf("a command begins in %q, want %q", out.String(), start)
