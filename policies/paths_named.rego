@@ -95,4 +95,13 @@ _named_paths contains [kind, class, path] if {
 	some class in _by_pattern(kind, path)
 }
 
+# Disks, and memory of processes.
+_named_paths contains [kind, class, path] if {
+	some kind, spots in _located
+	some [path, folder, _] in spots
+	regex.match(`^/(dev|proc)/`, folder)
+	some pattern, class in data.bailiff.tables.paths[kind].patterns
+	regex.match(pattern, path)
+}
+
 _above_home := {"": true, "/": true, "/home/": true, "/Users/": true}

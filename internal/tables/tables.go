@@ -41,7 +41,9 @@ func Check(all any, words map[string]bool) (faults []Fault) {
 func known(all any, words map[string]bool) map[string]shape {
 	kind, technologies := kindOf(all, words), technologiesOf(all)
 	kinds := named(named(list(kind)))
-	uses := fields(map[string]shape{"folders": named(kind), "names": named(kind), "suffixes": named(kind), "inside": named(kind)})
+	uses := fields(map[string]shape{
+		"folders": named(kind), "names": named(kind), "suffixes": named(kind), "inside": named(kind), "patterns": named(kind),
+	})
 	return map[string]shape{
 		"platforms":       named(technologies.platform()),
 		"chats":           technologies.chats(all),

@@ -69,6 +69,8 @@ type Program struct {
 
 	Wraps       Wraps
 	Subcommands Subcommands
+	Behind      Words
+	Shells      Words
 	Assigns     bool
 	Chdir       Words
 	Skips       Skips

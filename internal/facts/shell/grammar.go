@@ -19,6 +19,8 @@ func grammarOf(name string) grammar {
 	switch name {
 	case "awk":
 		return grammar{runs: (*analysis).awk}
+	case "cmake":
+		return grammar{runs: (*analysis).cmake}
 	case "command":
 		return grammar{runs: (*analysis).named}
 	case "cpio":

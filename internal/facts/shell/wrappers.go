@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
@@ -12,6 +13,19 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 	p := programs.Of(name)
 	if runs := grammarOf(p.Grammar).runs; runs != nil {
 		return runs(a, name, inv, args)
+	}
+	for _, o := range args.options {
+		if slices.Contains(p.Shells, o.name) {
+			a.text(name, inv, o.value, inv.sc.fork())
+		}
+	}
+	if r, ok := a.behind(name, p, inv); ok {
+		return r, true
+	}
+	if words := inv.argv[1:]; len(words) > 0 && p.Subcommands != nil {
+		if between, ok := p.Subcommands[words[0].text]; ok {
+			return a.launched(name, inv, after(words, 1+between))
+		}
 	}
 	switch p.Wraps {
 	case programs.Command:
@@ -27,19 +41,27 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 	case programs.ShellTexts:
 		a.shellTexts(name, inv)
 	}
-	if words := inv.argv[1:]; len(words) > 0 && p.Subcommands != nil {
-		if between, ok := p.Subcommands[words[0].text]; ok {
-			return a.launched(name, inv, after(words, 1+between))
+	return result{}, false
+}
+
+// behind runs what stands behind an option that ends a program's own words.
+func (a *analysis) behind(name string, p *programs.Program, inv *invocation) (result, bool) {
+	for i, w := range inv.argv[1:] {
+		if !slices.Contains(p.Behind, w.text) {
+			continue
 		}
+		words := inv.argv[i+2:]
+		if len(words) == 1 && strings.ContainsAny(words[0].text, " \t") {
+			return a.text(name, inv, words[0], inv.sc.fork()), true
+		}
+		return a.inner(name, inv, words), len(words) > 0
 	}
 	return result{}, false
 }
 
 // launched runs a program in a project's environment.
 func (a *analysis) launched(name string, inv *invocation, words []word) (result, bool) {
-	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") && words[0].text != "-" {
-		words = words[1:]
-	}
+	words = parseArguments(words, &programs.Program{Strict: true, Options: programs.Of(name).Options}).rest
 	if len(words) == 0 {
 		return result{}, false
 	}
@@ -80,8 +102,10 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) resul
 		in.sc = a.standing(dir, inv.sc)
 	}
 	switch {
-	case p.Skips == programs.Operand, p.Skips == programs.Name && !strings.Contains(first(rest).text, "/"):
+	case p.Skips == programs.Operand:
 		rest = after(rest, 1)
+	case p.Skips == programs.Name && !strings.Contains(first(rest).text, "/") && !programs.Starts(first(rest).text):
+		rest = parseArguments(after(rest, 1), &programs.Program{Strict: true}).rest
 	}
 	if len(rest) == 0 && args.has(p.Edits...) {
 		return result{}
