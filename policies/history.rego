@@ -70,7 +70,8 @@ _rewrites("rm", flags, _) if {
 }
 
 _rewrites("clean", _, call) if {
-	some setting in _git_given(call)
+	some [given, setting] in _git_given
+	given == call
 	regex.match(`(?i)^clean\.requireforce=(false|0|no|off)$`, setting)
 	count({flag | some flag in call.flags} & {"-n", "--dry-run"}) == 0
 }

@@ -67,8 +67,7 @@ _pushes_to(push, name) if push.operands[1] == name
 #   A setting may replace the address of a remote, put a proxy before it, or stop the
 #   check of its certificate.
 _examined.versions contains _found("redirected", _spelt(call)) if {
-	some call in _calls_of.versions
-	some setting in _git_given(call)
+	some [call, setting] in _git_given
 	_leads_git_elsewhere(lower(split(setting, "=")[0]), regex.replace(setting, `^[^=]*=?`, ""))
 }
 

@@ -35,20 +35,22 @@ _plants(key) if {
 }
 
 _examined.versions contains _found("startup", _spelt(call)) if {
-	some call in _calls_of.versions
-	some setting in _git_given(call)
+	some [call, setting] in _git_given
 	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
 }
 
 # Settings for one call, and those of a new clone.
-_git_given(call) := {setting |
+_git_given contains [call, setting] if {
+	some call in _calls_of.versions
 	some position, option in call.argv
 	option in {"-c", "--config"}
 	setting := call.argv[position + 1]
-} | {setting |
+}
+
+_git_given contains [call, trim_prefix(word, "--config=")] if {
+	some call in _calls_of.versions
 	some word in call.argv
 	startswith(word, "--config=")
-	setting := trim_prefix(word, "--config=")
 }
 
 # METADATA
@@ -57,27 +59,28 @@ _git_given(call) := {setting |
 #   Options, addresses and settings of one call may name a program.
 _examined.versions contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.versions
+	options := data.bailiff.tables.git_options[call.operands[0]]
 	some flag in call.flags
-	data.bailiff.tables.git_options[call.operands[0]][flag]
+	options[flag]
 }
 
 # Verbs that serve, send or start something, or do so with one of these options.
 _examined.versions contains _found(class, _spelt(call)) if {
 	some call in _calls_of.versions
+	options := data.bailiff.tables.git_verbs[call.operands[0]]
 	some flag in array.concat(call.flags, [""])
-	some class in data.bailiff.tables.git_verbs[call.operands[0]][flag]
+	some class in options[flag]
 }
 
 _examined.versions contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.versions
 	some word in call.argv
-	regex.match(`^(--remote=)?ext::`, word)
+	regex.match(`^((--remote=)?ext::|--(config-env|exec-path=))`, word)
 }
 
 # Settings for one call whose program the text does not show otherwise.
 _examined.versions contains _found("inline", _spelt(call)) if {
-	some call in _calls_of.versions
-	some setting in _git_given(call)
+	some [call, setting] in _git_given
 	key := lower(split(setting, "=")[0])
 	_starts_value(key)
 	not regex.match(`=$|=[\w.-]+( --?[A-Za-z-]+)*$`, setting)
@@ -94,14 +97,7 @@ _starts_value(key) if {
 }
 
 _examined.versions contains _found("inline", _spelt(call)) if {
-	some call in _calls_of.versions
-	some setting in _git_given(call)
+	some [call, setting] in _git_given
 	parts := split(lower(split(setting, "=")[0]), ".")
 	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
-}
-
-_examined.versions contains _found("inline", _spelt(call)) if {
-	some call in _calls_of.versions
-	some word in call.argv
-	regex.match(`^--(config-env|exec-path=)`, word)
 }

@@ -42,9 +42,13 @@ test_settings_are_found_however_they_are_spelt if {
 		_git([], words) == set()
 	}
 	_git(["--get"], ["config", "core.pager", "x"]) == set()
-	data.bailiff._git_given(call("git", ["--config=a.b=c"], ["clone", "x"])) == {"a.b=c"}
-	data.bailiff._git_given({"argv": ["git", "clone", "--config", "a.b=c", "x"]}) == {"a.b=c"}
 	data.bailiff._git_set(call("git", [], ["config", "set", "A.b", "c"])) == "a.b"
+}
+
+test_settings_of_one_call_are_found if {
+	every words in [["git", "-c", "a.b=c", "fetch"], ["git", "clone", "--config", "a.b=c", "x"], ["git", "clone", "--config=a.b=c", "x"]] {
+		{setting | some [_, setting] in data.bailiff._git_given} == {"a.b=c"} with data.bailiff._calls_of as {"versions": [{"argv": words}]}
+	}
 }
 
 test_verbs_that_serve_or_start_are_a_question if {
