@@ -120,7 +120,7 @@ func TestByAWebhookAnApprovalIsAnsweredAndItsEndIsTold(t *testing.T) {
 	ana := server.Person("ana")
 	dev := server.Room("dev", "ana")
 	save(t, filepath.Join(folder, "token"), matrixtest.Token)
-	save(t, filepath.Join(folder, "secret"), "sesame-4711")
+	save(t, filepath.Join(folder, "secret"), "sesame-4711-and-more")
 	_, house := withHouse(t, houseAsksAboutMarked)
 	text := fmt.Sprintf(`state_dir: state
 agent: {listeners: [{name: test, listen: "unix://%[1]s/a.sock", uids: [4242]}]}
@@ -152,7 +152,7 @@ backends: {bubblewrap: {}}
 		{map[string]string{"id": "3", "user": "b3n", "token": asked.Buttons[0].Token}, "repeated"},
 		{map[string]string{"id": "4", "user": "b3n", "token": asked.Buttons[1].Token}, "Too late"},
 	} {
-		if told := answerBy(t, answers, "sesame-4711", c.answer); !strings.Contains(told, c.told) {
+		if told := answerBy(t, answers, "sesame-4711-and-more", c.answer); !strings.Contains(told, c.told) {
 			t.Errorf("%v is told %s", c.answer, told)
 		}
 	}

@@ -20,7 +20,7 @@ func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
 	var status atomic.Int64
 	var events atomic.Pointer[string]
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if body, err := gzip.NewReader(r.Body); err == nil && r.Header.Get("Authorization") == "Bearer sesame-4711" {
+		if body, err := gzip.NewReader(r.Body); err == nil && r.Header.Get("Authorization") == "Bearer sesame-4711-and-more" {
 			text, _ := io.ReadAll(body)
 			all := string(text)
 			events.Store(&all)
@@ -30,7 +30,7 @@ func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
 	defer receiver.Close()
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw})
 	must(t, os.WriteFile(filepath.Join(folder, "ca.pem"), certificate, 0o600))
-	t.Setenv("LOGS_TOKEN", "sesame-4711")
+	t.Setenv("LOGS_TOKEN", "sesame-4711-and-more")
 	status.Store(http.StatusForbidden)
 	s, err := tryStart(t, folder, "backends: {bubblewrap: {}}",
 		`decision_log: {export: {url: "`+receiver.URL+`/logs", token: {env: LOGS_TOKEN}, ca_file: ca.pem}}`)

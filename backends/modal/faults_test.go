@@ -243,7 +243,7 @@ func TestATokenIsReadAtEachUse(t *testing.T) {
 	b := testBackend(t)
 	sb := backendtest.Opened(t, b, testSpec(t))
 	cloud.mu.Lock()
-	cloud.secret = "as-a-new-one"
+	cloud.secret = "as-a-new-one-of-16"
 	cloud.mu.Unlock()
 	err := b.Ready(t.Context())
 	if !errors.Is(err, backends.ErrUnavailable) ||
@@ -253,7 +253,7 @@ func TestATokenIsReadAtEachUse(t *testing.T) {
 	if strings.Contains(err.Error(), tokenSecret) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("the secret is told: %v", err)
 	}
-	backendtest.Must(t, os.WriteFile(b.cfg.TokenSecret.File, []byte("as-a-new-one"), 0o600))
+	backendtest.Must(t, os.WriteFile(b.cfg.TokenSecret.File, []byte("as-a-new-one-of-16"), 0o600))
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("with a renewed token, Ready says %v", err)
 	}

@@ -57,7 +57,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 
 func (r *receiver) read(q *http.Request) (lines []string) {
 	if q.Method != http.MethodPost || q.URL.Path != "/logs" || q.Header.Get("Content-Type") != "application/json" ||
-		q.Header.Get("Content-Encoding") != "gzip" || q.Header.Get("Authorization") != "Bearer sesame-4711" {
+		q.Header.Get("Content-Encoding") != "gzip" || q.Header.Get("Authorization") != "Bearer sesame-4711-and-more" {
 		r.t.Errorf("asked %s %s with %v", q.Method, q.URL, q.Header)
 	}
 	body, err := gzip.NewReader(q.Body)
@@ -148,7 +148,7 @@ func (r *receiver) exporter(stateDir string) (*Exporter, *counted) {
 	r.t.Helper()
 	told := &counted{}
 	token := filepath.Join(r.t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte("sesame-4711"), 0o600); err != nil {
+	if err := os.WriteFile(token, []byte("sesame-4711-and-more"), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 	e, err := New(Config{StateDir: stateDir, Observer: told, Log: slog.New(slog.DiscardHandler),

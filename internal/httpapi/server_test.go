@@ -18,7 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-const secret = "sesame-4711"
+const secret = "sesame-4711-and-more"
 
 // api is a server on the clock of the test, which answers one request after the
 // other, the last answer again and again.

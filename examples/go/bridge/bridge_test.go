@@ -33,7 +33,7 @@ func (i inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
 func (i inbox) Connected(err error) { i.connected <- err }
 
 func TestTheBridgeShowsWhatIsPostedAndAnswersIt(t *testing.T) {
-	const secret = "sesame-4711"
+	const secret = "sesame-4711-and-more"
 	var printed bytes.Buffer
 	other := httptest.NewServer(newBridge([]byte(secret), &printed))
 	defer other.Close()

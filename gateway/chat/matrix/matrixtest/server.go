@@ -26,7 +26,7 @@ const Host = "example.test"
 // Bot is bailiff's account, and Token its access token.
 const (
 	Bot   = "@bailiff:" + Host
-	Token = "syt_of_bailiff"
+	Token = "syt_of_the_account_bailiff"
 )
 
 // Server is a homeserver.
@@ -79,7 +79,7 @@ func (s *Server) Limit(id string, events int) { s.Change(func() { s.byID(id).soo
 
 // Person is somebody's client; they get an account with the first use of their name.
 func (s *Server) Person(name string) *Person {
-	id, token := "@"+name+":"+Host, "syt_of_"+name
+	id, token := "@"+name+":"+Host, "syt_of_the_account_"+name
 	s.Lock()
 	defer s.Unlock()
 	if s.users[token] == nil {
