@@ -129,6 +129,8 @@ type Progress struct {
 type Ended struct {
 	// Sandboxes counts those that went, Processes those that ran in the background.
 	Sandboxes, Processes int
+	// Unremoved counts those whose files could not be removed yet.
+	Unremoved int
 }
 
 // Decided is a decision with the id it has in the decision log.

@@ -87,6 +87,8 @@ type SessionEnded struct {
 	// Removed counts sandboxes, Processes those that ran in the background.
 	Removed   int `json:"removed"`
 	Processes int `json:"processes"`
+	// Unremoved counts the sandboxes whose files could not be removed yet.
+	Unremoved int `json:"unremoved,omitempty"`
 }
 
 // Health is the answer to GET /healthz.

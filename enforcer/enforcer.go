@@ -138,8 +138,8 @@ func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bail
 	e.tools.forget(caller, session)
 	key := lease.Key{Caller: caller, Session: session}
 	running := e.processes.Running(key)
-	dropped, err := e.leases.EndSession(ctx, caller, session)
-	return bailiff.Ended{Sandboxes: dropped, Processes: running}, errors.Join(err, e.processes.End(ctx, key))
+	dropped, unremoved, err := e.leases.EndSession(ctx, caller, session)
+	return bailiff.Ended{Sandboxes: dropped, Processes: running, Unremoved: unremoved}, errors.Join(err, e.processes.End(ctx, key))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and

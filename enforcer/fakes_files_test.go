@@ -47,6 +47,8 @@ func (s *entriesInMemory[T]) All() ([]T, error) {
 
 // workspaceKeeper is a fake backend that keeps workspaces until they are removed.
 type keepingBackend struct {
+	// stuck is why no workspace can be removed.
+	stuck error
 	*fakeBackend
 	mu    sync.Mutex
 	holds map[string]bool
@@ -81,6 +83,9 @@ func (c *keepingBackend) RemoveWorkspace(_ context.Context, _, workspace string)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.stuck != nil {
+		return c.stuck
+	}
 	delete(c.holds, workspace)
 	c.done = append(c.done, "remove")
 	return nil

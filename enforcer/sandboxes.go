@@ -29,6 +29,9 @@ func (e *Enforcer) Warm(w lease.Warm) { e.leases.Warm(w) }
 // Sandboxes lists the live ones, the oldest first.
 func (e *Enforcer) Sandboxes() []lease.Sandbox { return e.leases.Sandboxes() }
 
+// Unremoved is why files of sessions that have ended could not be removed yet, by backend.
+func (e *Enforcer) Unremoved() map[string]error { return e.leases.Unremoved() }
+
 // RemoveSandbox stops and removes one; found is false when there is none of that id.
 func (e *Enforcer) RemoveSandbox(id string) (found bool) { return e.leases.Remove(id) }
 

@@ -180,7 +180,7 @@ func (a *agent) endSession(r *http.Request) (any, *api.Problem) {
 	if err != nil {
 		return nil, problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+".")
 	}
-	return api.SessionEnded{Removed: ended.Sandboxes, Processes: ended.Processes}, nil
+	return api.SessionEnded{Removed: ended.Sandboxes, Processes: ended.Processes, Unremoved: ended.Unremoved}, nil
 }
 
 // read reads a request that this listener may speak for.

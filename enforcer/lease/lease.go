@@ -53,6 +53,8 @@ type Lease struct {
 	// emptying is set once its workspace is to be deleted and the next request waits for
 	// that, filed once its workspace stays, or is another's to delete.
 	emptying, filed bool
+	// unremoved is set when its files could not be removed.
+	unremoved bool
 	// stale is set while its record is not what the lease is.
 	stale   bool
 	timer   *time.Timer // until it was idle for long enough

@@ -22,6 +22,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff"
@@ -53,6 +54,8 @@ type Pool struct {
 	// given are the variables that commands got, by workspace.
 	given  map[string]given
 	losses losses
+	// unremoved is why files on a backend could not be removed, until a sweep has removed all.
+	unremoved map[string]error
 }
 
 // New returns a Pool of what the config names. A fault means that the workspaces that
@@ -67,7 +70,7 @@ func New(c Config) (*Pool, error) {
 		config: c, ready: ready, sweeping: newTurns(c.Backends), kept: kept, warm: newWarmPool(c.Sandboxes, ready, c.Log),
 		live: map[string]*Lease{}, all: map[*Lease]bool{}, workdirs: map[string]Workdir{},
 		retained: map[string]retention{}, names: kept.names(), failed: map[string]bool{},
-		given: map[string]given{},
+		given: map[string]given{}, unremoved: map[string]error{},
 	}
 	for _, w := range kept.find(func(ledger.Workspace) bool { return true }) {
 		p.nameGivenLocked(w.Key(), w.Variables)
@@ -75,15 +78,15 @@ func New(c Config) (*Pool, error) {
 	return p, nil
 }
 
-// EndSession removes a session's sandboxes with their files, and returns how many. In
-// one that is the user's its interpreters end.
-func (p *Pool) EndSession(ctx context.Context, caller, session string) (dropped int, err error) {
+// EndSession removes a session's sandboxes with their files, and returns how many, and of how many
+// the files could not be removed yet. In one that is the user's its interpreters end.
+func (p *Pool) EndSession(ctx context.Context, caller, session string) (dropped, unremoved int, err error) {
 	dropped, ending, left := p.end(caller, session)
 	if err := p.empty(context.WithoutCancel(ctx), left); err != nil {
 		p.config.Log.Warn("removing the files of a session that has ended; a sweep will", "error", err)
 	}
 	err = await(ctx, ending)
-	return dropped, errors.Join(err, p.endKernels(ctx, Key{caller, session}))
+	return dropped, p.countUnremoved(slices.Concat(ending, left)), errors.Join(err, p.endKernels(ctx, Key{caller, session}))
 }
 
 // Halt removes the sandboxes in which a session was that matches, and returns when they

@@ -83,6 +83,9 @@ func (p *Pool) sweep(ctx context.Context, name string, backend backends.Backend,
 	if clearer, ok := backend.(backends.Clearer); ok {
 		err = errors.Join(err, clearer.Clear(ctx))
 	}
+	if err == nil {
+		p.forgetUnremoved(name)
+	}
 	return err
 }
 
@@ -116,6 +119,7 @@ func (p *Pool) empty(ctx context.Context, left []*Lease) error {
 			p.kept.letGo(keptKey(l.backend, l.spec.Workspace))
 			if keeper, ok := p.config.Backends[l.backend].(backends.Keeper); ok {
 				faults[i] = keeper.RemoveWorkspace(ctx, p.config.Owner, l.spec.Workspace)
+				p.noteUnremoved(l, faults[i])
 			}
 			p.forget(l)
 			return nil

@@ -86,7 +86,9 @@ func (l *Lease) settleFiles(ctx context.Context, reason string) error {
 		return l.pool.remember(l)
 	case goes:
 		l.pool.kept.letGo(keptKey(l.backend, l.spec.Workspace))
-		return keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace)
+		err := keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace)
+		l.pool.noteUnremoved(l, err)
+		return err
 	}
 	return nil
 }
