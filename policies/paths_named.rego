@@ -48,7 +48,9 @@ _named_paths contains [kind, class, path] if {
 	some kind, spots in _located
 	count(data.bailiff.tables.paths[kind].inside) > 0
 	some [path, folder, _] in spots
+	contains(folder, ".")
 	some part in split(folder, "/")
+	startswith(part, ".")
 	class := data.bailiff.tables.paths[kind].inside[part]
 }
 
