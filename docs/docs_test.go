@@ -360,7 +360,7 @@ func rules(t *testing.T) map[string]bool {
 	return all
 }
 
-const ruleKinds = `((?:approval|backend|break_glass|code|command|env|floor|policy|request|session|tool)\.[a-z_]+)`
+const ruleKinds = `((?:approval|backend|break_glass|code|command|env|floor|log|policy|request|session|tool)\.[a-z_]+)`
 
 var (
 	ruleShown = regexp.MustCompile(`^` + ruleKinds + `$`)

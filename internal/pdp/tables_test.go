@@ -267,7 +267,7 @@ func TestAKindThatNoRuleLooksAtIsRefused(t *testing.T) {
 	}{
 		{"programs.wipe-cache", []any{"deletes_recursivly"},
 			`bailiff.tables.programs.wipe-cache.0: "deletes_recursivly": unknown kind, nearest valid kind is "deletes_recursively"`},
-		{"actions.systemctl.stop", []any{"servces"}, `"servces": unknown kind, nearest valid kind is "services"`},
+		{"actions.systemctl.stop", []any{"servicess"}, `"servicess": unknown kind, nearest valid kind is "services"`},
 		{"paths.writes.folders./srv/data", "sistem", `"sistem": unknown kind, nearest valid kind is "system"`},
 		{"programs.wipe-cache", []any{"deletes_recursively", "deletes"}, ""},
 		{"paths.writes.folders./srv/data", "free", ""},
