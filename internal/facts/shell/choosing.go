@@ -7,11 +7,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
-// ordinary are values that name a program and say no more: those that show, edit or
-// compile what their caller gives them.
-var ordinary = []string{"", "0", "1", "true", "false", ":", "cat", "less", "more", "most", "bat", "delta", "vi", "vim", "nvim", "nano",
-	"emacs", "code", "cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "lld", "ar", "as", "nm", "ranlib", "rustc", "ccache", "sccache"}
-
 // chooses reads the command in a variable that other programs run. handed says that the
 // variable reaches them.
 func (a *analysis) chooses(name string, sc *scope, handed bool) {
@@ -30,9 +25,6 @@ func (a *analysis) chooses(name string, sc *scope, handed bool) {
 // chosen reads a value as the programs do that take it.
 func (a *analysis) chosen(name string, v word, sc *scope, handed bool) {
 	variable := programs.VariableOf(name)
-	if slices.Contains(ordinary, v.text) {
-		return
-	}
 	switch variable.Holds {
 	case programs.HeldCommand:
 		if v.known || handed || !variable.Family {

@@ -93,7 +93,7 @@ func (a *analysis) gitSetting(inv *invocation, key string, value word) {
 		} else if !value.known && section == "alias" {
 			a.hide()
 		}
-	case runsValue(key, section, name) && !slices.Contains(ordinary, value.text):
+	case runsValue(key, section, name):
 		a.text("git", inv, part(value, code), inv.sc.fork())
 	}
 }
