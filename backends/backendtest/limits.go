@@ -257,10 +257,8 @@ except BlockingIOError:
 			n, err := b.Alive(context.Background())
 			return err == nil && n > 0
 		})
-		began := time.Now()
-		err := b.Kill(context.Background())
-		if took := time.Since(began); err != nil || took > 2*time.Second {
-			t.Errorf("a bomb of processes that %s is gone after %v, %v", name, took, err)
+		if err := b.Kill(context.Background()); err != nil {
+			t.Errorf("a bomb of processes that %s: %v", name, err)
 		}
 		b.says("echo fine", "fine\n")
 	}

@@ -20,7 +20,7 @@ import (
 	stand "github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 )
 
-const testKey = "dtn_4e1c0ffee"
+const testKey = "dtn_4e1c0ffee4e1c0ffee"
 
 // cloud stands in for Daytona. What is asked of it must be right by Daytona's own
 // descriptions, and so must its answers; each of its sandboxes is a machine.

@@ -168,7 +168,7 @@ func TestReadinessSaysWhatToSet(t *testing.T) {
 	for words, change := range map[string]func(*testing.T, *cloud, *Config){
 		"variable TEST_NO_KEY is empty": func(_ *testing.T, _ *cloud, cfg *Config) { cfg.APIKey.Env = "TEST_NO_KEY" },
 		"401: Invalid credentials: set backends.daytona.api_key": func(t *testing.T, _ *cloud, _ *Config) {
-			t.Setenv("TEST_DAYTONA_KEY", "dtn_wrong")
+			t.Setenv("TEST_DAYTONA_KEY", "dtn_wrong_wrong_wrong")
 		},
 		"may not delete:sandboxes": func(_ *testing.T, c *cloud, _ *Config) {
 			c.allowed = map[string]any{"permissions": []string{"write:sandboxes"}}
