@@ -24,7 +24,7 @@ import (
 
 // The token that the cloud knows.
 const (
-	tokenID     = "ak-of-a-test"
+	tokenID     = "ak-of-a-longer-test"
 	tokenSecret = "as-which-nobody-may-see"
 )
 

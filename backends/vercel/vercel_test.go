@@ -284,6 +284,7 @@ func TestNamesOfWorkspacesComeBackFromDrives(t *testing.T) {
 
 func TestReadinessSaysWhatToSet(t *testing.T) {
 	f := newFake(t)
+	t.Setenv("ANOTHER_TOKEN", "token-of-another-team")
 	for _, c := range []struct {
 		name   string
 		change func(*Config)
@@ -292,7 +293,7 @@ func TestReadinessSaysWhatToSet(t *testing.T) {
 		{"well", func(*Config) {}, ""},
 		{"no token", func(c *Config) { c.Token = settings.Credential{Env: "NO_SUCH_TOKEN"} },
 			"backends.vercel.token: reading a credential: variable NO_SUCH_TOKEN is empty"},
-		{"another token", func(c *Config) { c.Token = settings.Credential{Env: "HOME"} },
+		{"another token", func(c *Config) { c.Token = settings.Credential{Env: "ANOTHER_TOKEN"} },
 			"the token that backends.vercel.token names must be one for the team"},
 		{"another team", func(c *Config) { c.Team = "team_2" }, "backends.vercel.team"},
 		{"another project", func(c *Config) { c.Project = "prj_2" }, "backends.vercel.project"},
