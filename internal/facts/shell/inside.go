@@ -14,6 +14,9 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 	out := result{out: unknown(value.Taint{})}
 	if module, ok := args.value("-m"); ok && lang == "python" {
 		a.modules(name, inv, []string{module.text})
+		if a.moduleLine(name, module.text, inv, args) {
+			return out
+		}
 	}
 	if code, ok := inlineProgram(lang, args); ok {
 		a.inline(name, lang, inv, code)
