@@ -38,8 +38,9 @@ type ListenerConfig struct {
 	// connection for the next request.
 	HeaderTimeout, BodyTimeout, WriteTimeout, IdleTimeout time.Duration
 	// MaxConnections are served at once, further ones wait to be accepted. Of these one peer,
-	// which is a process on a Unix socket and an address on TCP, has MaxPerPeer at most;
-	// further ones of its are closed with 503, and Crowded is called. MaxRequests run at once, further
+	// which is a process on a Unix socket and an address on TCP, has MaxPerPeer at most: a
+	// further one takes the place of one that waits for a next request, or is closed
+	// with 503, and Crowded is called. MaxRequests run at once, further
 	// ones get 503.
 	MaxConnections, MaxPerPeer, MaxRequests int
 	Crowded                                 func()
@@ -93,7 +94,7 @@ func Open(c ListenerConfig, handler http.Handler) (*Listener, error) {
 	l := &Listener{config: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
 		token: sha256.Sum256([]byte("Bearer " + c.Token.Reveal()))}
 	l.socket = &boundedListener{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{}),
-		most: c.MaxPerPeer, crowded: c.Crowded, held: map[string]int{}}
+		most: c.MaxPerPeer, crowded: c.Crowded, held: map[string][]*conn{}}
 	l.server = l.newServer()
 	return l, nil
 }
@@ -128,6 +129,7 @@ func (l *Listener) newServer() *http.Server {
 		ErrorLog:          slog.NewLogLogger(l.config.Log.With("listener", l.config.Name).Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       withPeer,
+		ConnState:         noteIdle,
 	}
 	server.RegisterOnShutdown(sync.OnceFunc(func() { close(closing) }))
 	return server

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -22,7 +24,7 @@ type boundedListener struct {
 	most    int
 	crowded func()
 	mu      sync.Mutex
-	held    map[string]int // by peer
+	held    map[string][]*conn // by peer
 }
 
 // Accept waits for a place, then for a connection of a peer that has its share not used up.
@@ -38,30 +40,40 @@ func (b *boundedListener) Accept() (net.Conn, error) {
 			<-b.places
 			return nil, err
 		}
-		who := peerName(c)
-		if b.enter(who) {
-			return &conn{Conn: c, leave: sync.OnceFunc(func() { b.leave(who) })}, nil
+		if own, ok := b.enter(c); ok {
+			return own, nil
 		}
 		b.crowded()
 		turnAway(c)
 	}
 }
 
-// enter gives a peer one of its places, if one is left.
-func (b *boundedListener) enter(who string) bool {
+// enter gives a peer one of its places. If none is left, it takes the place of a connection
+// that only waits for a next request, which is closed.
+func (b *boundedListener) enter(c net.Conn) (*conn, bool) {
+	who := peerName(c)
+	own := &conn{Conn: c}
+	own.leave = sync.OnceFunc(func() { b.leave(who, own) })
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held[who] >= b.most {
-		return false
+	if len(b.held[who]) >= b.most {
+		waits := slices.IndexFunc(b.held[who], func(other *conn) bool { return other.idle.Load() })
+		if waits < 0 {
+			return nil, false
+		}
+		other := b.held[who][waits]
+		b.held[who] = slices.Delete(b.held[who], waits, waits+1)
+		go func() { _ = other.Close() }() // which gives its place back
 	}
-	b.held[who]++
-	return true
+	b.held[who] = append(b.held[who], own)
+	return own, true
 }
 
-func (b *boundedListener) leave(who string) {
+func (b *boundedListener) leave(who string, own *conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held[who]--; b.held[who] == 0 {
+	b.held[who] = slices.DeleteFunc(b.held[who], func(other *conn) bool { return other == own })
+	if len(b.held[who]) == 0 {
 		delete(b.held, who)
 	}
 	<-b.places
@@ -92,6 +104,15 @@ func turnAway(c net.Conn) {
 type conn struct {
 	net.Conn
 	leave func()
+	// idle says that it waits for a next request.
+	idle atomic.Bool
+}
+
+// noteIdle notes of a connection whether it waits for a next request.
+func noteIdle(c net.Conn, state http.ConnState) {
+	if own, ok := c.(*conn); ok {
+		own.idle.Store(state == http.StateIdle)
+	}
 }
 
 func (c *conn) Close() error {

@@ -77,8 +77,8 @@ func TestAPeerBeyondItsShareIsToldSoAndFindsAPlaceAgain(t *testing.T) {
 				bounded := d.socket.(*boundedListener)
 				bounded.mu.Lock()
 				defer bounded.mu.Unlock()
-				for _, n := range bounded.held {
-					return n == 1
+				for _, all := range bounded.held {
+					return len(all) == 1
 				}
 				return false
 			})
@@ -88,4 +88,42 @@ func TestAPeerBeyondItsShareIsToldSoAndFindsAPlaceAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAConnectionThatWaitsForANextRequestMakesRoomForANewOne(t *testing.T) {
+	t.Parallel()
+	const most = 2
+	d := open(t, ListenerConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("t"), MaxPerPeer: most,
+		Crowded: func() { t.Error("a connection was turned away") }}, agentHandler(t, agentOf(&enforcer{})))
+	for n := range 5 * most { // each from a client that keeps its connection
+		client := &http.Transport{}
+		t.Cleanup(client.CloseIdleConnections)
+		url := "http://" + strings.TrimPrefix(d.Address(), "tcp://") + "/healthz"
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer t")
+		answer, err := client.RoundTrip(req)
+		if err != nil {
+			t.Fatalf("the request on connection %d: %v", n, err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		eventually(t, "the connection to wait for a next request", func() bool { return waiting(d.socket.(*boundedListener)) > 0 })
+	}
+}
+
+// waiting counts the connections that wait for a next request.
+func waiting(b *boundedListener) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, all := range b.held {
+		for _, c := range all {
+			if c.idle.Load() {
+				n++
+			}
+		}
+	}
+	return n
 }
