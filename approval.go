@@ -61,7 +61,7 @@ func (c Claim) bound() bound {
 	session := c.Request.Session
 	session.UserName = "" // a display name says nothing about who it is
 	reasons := c
-	reasons.Files = nil // which are bound for themselves
+	reasons.Files = nil // bound below, by themselves
 	return bound{
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
 		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Backend: c.Decision.Backend,

@@ -17,7 +17,7 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 	})
 }
 
-// Refuse denies what a caller sent and was no request that could be judged.
+// Refuse denies a message that is no request which could be judged.
 func (e *Enforcer) Refuse(ctx context.Context, caller string, because bailiff.Reason) bailiff.Decided {
 	req := bailiff.Request{Caller: caller}
 	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
@@ -40,9 +40,9 @@ func (e *Enforcer) decideOnly(ctx context.Context, req bailiff.Request,
 	return bailiff.Decided{ID: a.DecisionID, Decision: a.Decision}
 }
 
-// written is a decision that may be told: a denial at once, since nothing hangs on its
-// record, any other once it is on disk. If it cannot be written it is a denial, whatever it
-// was. A client that hangs up meanwhile is in the log all the same.
+// written returns the decision that may be told. A denial may be told at once, since nothing
+// depends on its record. Any other may be told once it is on disk; if it cannot be written, a
+// denial takes its place. The log holds it even if the client hangs up meanwhile.
 func (e *Enforcer) written(ctx context.Context, event api.Event, d bailiff.Decision) bailiff.Decision {
 	if d.Outcome == bailiff.Deny {
 		e.config.Recorder.Note(event)

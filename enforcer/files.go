@@ -9,7 +9,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// maxOpened is how many files that a text may depend on are looked at one by one.
+// maxOpened is how many files that a text may depend on are looked at one by one; those
+// beyond it are unbound.
 const maxOpened = 256
 
 // isMoving says that other text of the session runs beside what is approved, so that a file
@@ -26,17 +27,19 @@ func (m *judged) opened(ctx context.Context) (files []bailiff.File, unbound []st
 	if files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Opens); err == nil {
 		return files, nil
 	}
-	for i, path := range m.Opens {
+	few := m.Opens[:min(len(m.Opens), maxOpened)]
+	for _, path := range few {
 		one, err := m.held.Digest(ctx, m.located.Args.Workdir, []string{path})
-		if i >= maxOpened || err != nil {
+		if err != nil {
 			unbound = append(unbound, path)
+			continue
 		}
 		files = append(files, one...)
 	}
-	return files, unbound
+	return files, append(unbound, m.Opens[len(few):]...)
 }
 
-// noted is a claim whose last reason also says what an approval of it cannot be bound to.
+// noted adds to a claim's last reason which files an approval of it cannot hold.
 func (e *Enforcer) noted(c bailiff.Claim) bailiff.Claim {
 	terms := c.Decision.Approval
 	if terms == nil || len(terms.Reasons) == 0 {
@@ -69,7 +72,7 @@ func paths(files []bailiff.File) []string {
 	return all
 }
 
-// first names a few of many.
+// first spells out the first of many names, and counts the others.
 func first(names []string) string {
 	const few = 3
 	said := strings.Join(names[:min(len(names), few)], ", ")

@@ -175,7 +175,7 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 }
 
 // Placed is a request in the folder where it would run, and the circumstances there, for
-// what is asked of the policies without a decision.
+// queries of the policies.
 func (e *Enforcer) Placed(ctx context.Context, req bailiff.Request) (bailiff.Request, bailiff.Circumstances) {
 	m := &judged{located: req}
 	if req.Args.Workdir == "" && m.needsSandbox() {

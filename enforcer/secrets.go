@@ -8,8 +8,8 @@ import (
 )
 
 // secrets are the values that must not stand in what a request prints: those that it gets,
-// and those that commands in its sandbox or workspace got before. What the sources hold by
-// those names now counts too, so that a restart loses a value only if it was replaced.
+// and those that commands in its sandbox or workspace got before. The present values of the
+// earlier names count too, so that a restart loses a value only if it was replaced.
 func (e *Enforcer) secrets(g grant) map[string]bailiff.Secret {
 	all := map[string]bailiff.Secret{}
 	for name, earlier := range g.held.Give(g.env) {

@@ -37,11 +37,11 @@ type ListenerConfig struct {
 	// WriteTimeout how long to take one write, IdleTimeout how long to keep a
 	// connection for the next request.
 	HeaderTimeout, BodyTimeout, WriteTimeout, IdleTimeout time.Duration
-	// MaxConnections are served at once, further ones wait to be accepted. Of these one peer,
-	// which is a process on a Unix socket and an address on TCP, has MaxPerPeer at most: a
-	// further one takes the place of one that waits for a next request, or is closed
-	// with 503, and Crowded is called. MaxRequests run at once, further
-	// ones get 503.
+	// MaxConnections are served at once, further ones wait to be accepted. One peer has
+	// MaxPerPeer of them at most: a process on a Unix socket, an address on TCP. A further
+	// one takes the place of one of its own that waits for a next request; if none does, it
+	// is closed with 503, and Crowded is called. MaxRequests run at once, further ones get
+	// 503.
 	MaxConnections, MaxPerPeer, MaxRequests int
 	Crowded                                 func()
 	Log                                     *slog.Logger

@@ -27,7 +27,7 @@ type boundedListener struct {
 	held    map[string][]*conn // by peer
 }
 
-// Accept waits for a place, then for a connection of a peer that has its share not used up.
+// Accept waits for a place, then for a connection of a peer whose share is not used up.
 func (b *boundedListener) Accept() (net.Conn, error) {
 	select {
 	case b.places <- struct{}{}:
@@ -79,13 +79,13 @@ func (b *boundedListener) leave(who string, own *conn) {
 	<-b.places
 }
 
-// Close ends Accept, whatever it waits for.
+// Close ends Accept at once.
 func (b *boundedListener) Close() error {
 	b.closeOnce.Do(func() { close(b.closed) })
 	return b.Listener.Close()
 }
 
-// tooMany is the answer to a connection beyond a peer's share. It is sent before a request is read.
+// tooMany answers a connection beyond a peer's share, before a request is read.
 var tooMany = sync.OnceValue(func() []byte {
 	body, _ := json.Marshal(problem(http.StatusServiceUnavailable, "busy",
 		"Your program holds too many connections to this listener; close some, then try again."))

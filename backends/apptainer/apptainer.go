@@ -195,14 +195,11 @@ func (b *Backend) knows(help string) error {
 
 func isOption(word string) bool { return strings.HasPrefix(word, "--") || word == "bind-paths" }
 
-// Sweep removes what sidecars that are gone left behind: processes of the program, control
+// Sweep removes the remains of sidecars that are gone: processes of the program, control
 // groups with what lives in them still, and folders in which something was being made.
 func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (int, error) {
 	n, err := cgroup.Sweep(ctx)
-	if _, failed := descent.Sweep(ctx); failed != nil {
-		err = errors.Join(err, failed)
-	}
-	if err == nil {
+	if err = errors.Join(err, descent.Sweep(ctx)); err == nil {
 		err = b.sweepWorks()
 	}
 	if err != nil {

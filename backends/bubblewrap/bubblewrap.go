@@ -151,11 +151,8 @@ func (b *Backend) equipped(ctx context.Context) error {
 // request, and those of a sidecar that runs, whichever its owner, have a maker that runs.
 func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (int, error) {
 	n, err := cgroup.Sweep(ctx)
-	if _, failed := descent.Sweep(ctx); failed != nil {
-		err = errors.Join(err, failed)
-	}
-	if err != nil {
-		return n, fmt.Errorf("%w: sweeping what sidecars that are gone left: %w", backends.ErrUnavailable, err)
+	if err = errors.Join(err, descent.Sweep(ctx)); err != nil {
+		return n, fmt.Errorf("%w: removing remains of sidecars that are gone: %w", backends.ErrUnavailable, err)
 	}
 	return n, nil
 }

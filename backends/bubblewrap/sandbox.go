@@ -43,7 +43,7 @@ func (b *Backend) able(ctx context.Context, spec backends.Spec) error {
 }
 
 // launch has bwrap started, which waits with the namespaces made until its processes
-// are in the group and announce has told whoever wants to hear it.
+// are in the group and announce has returned.
 func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group, announce func() error,
 	start func(cmd *exec.Cmd, prepare, admit func() error) error) error {
 	workspace, err := b.workspace(ctx, spec)
@@ -71,13 +71,13 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	}
 	err = start(cmd, workspace.Mount, func() error {
 		handed.closeTheirs()
-		if err := admit(group, cmd.Process.Pid, made); err != nil {
-			return err
+		err := admit(group, cmd.Process.Pid, made)
+		if err == nil {
+			err = announce()
 		}
-		if err := announce(); err != nil {
-			return err
+		if err == nil {
+			_, err = goOn.Write([]byte{1})
 		}
-		_, err := goOn.Write([]byte{1})
 		return err
 	})
 	if err != nil {
@@ -96,9 +96,8 @@ func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (workdirs.W
 	return b.TakeFor(ctx, spec)
 }
 
-// command is bwrap with what it is told and handed. It ends with this process, and its first
-// argument tells a sweep who made it: what bwrap has forked, but not yet let go on, would
-// outlive both.
+// command is bwrap with its arguments and descriptors. It ends with this process. A child that
+// bwrap holds back while it starts would not, so the first argument tells a sweep who made it.
 func (b *Backend) command(handed *descriptors, arguments []string) (*exec.Cmd, error) {
 	mark, err := descent.Mark()
 	if err != nil {

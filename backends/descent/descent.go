@@ -4,10 +4,12 @@
 // A mark is a text that names its maker: the namespace in which process numbers count, the
 // maker's number there, and when the maker began, since numbers are given out again. A
 // process has one from its first instruction on, as its first argument or in the variable
-// [Variable]; what it forks has the same one until that starts another program.
+// [Variable]; its children have the same one until they start another program.
 //
-// It promises that [Sweep] ends every marked process whose maker is gone, and no other. A maker in
-// another namespace cannot be looked at; what it made is spared.
+// Promised here: [Sweep] ends every marked process whose maker is gone, and no other. It spares the
+// processes of makers in other namespaces, which it cannot see.
+//
+// Not here: the control groups that bear marks (package cgroup).
 package descent
 
 import (
@@ -54,8 +56,8 @@ func began(process string) (string, error) {
 	return pid + "-" + fields[19], nil
 }
 
-// IsOrphan says whether the maker that a mark names would be seen here, and is not. What
-// follows a further hyphen is no part of the mark.
+// IsOrphan says whether the maker that a mark names would be seen here, and is not. Text after
+// one more hyphen is no part of the mark.
 func IsOrphan(mark string) bool {
 	rest, marked := strings.CutPrefix(mark, Prefix)
 	parts := strings.SplitN(rest, "-", 4)

@@ -15,27 +15,25 @@ import (
 // sweepTimeout is how long killed processes may take to be gone.
 const sweepTimeout = 10 * time.Second
 
-// Sweep kills the marked processes whose makers are gone, waits until they are gone too, and
-// returns how many there were.
-func Sweep(ctx context.Context) (int, error) {
+// Sweep kills the marked processes whose makers are gone, and waits until they are gone too.
+func Sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	killed := map[int]bool{}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		left, err := strike(killed)
+		left, err := killOrphans()
 		if err != nil || left == 0 {
-			return len(killed), err
+			return err
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return len(killed), fmt.Errorf("ending %d processes whose sidecar is gone: %w", left, ctx.Err())
+			return fmt.Errorf("ending %d processes whose sidecar is gone: %w", left, ctx.Err())
 		}
 	}
 }
 
-// strike kills each orphan, notes it, and returns how many were found.
-func strike(killed map[int]bool) (found int, err error) {
+// killOrphans kills each orphan, and returns how many there were.
+func killOrphans() (found int, err error) {
 	folder, err := os.Open("/proc")
 	if err != nil {
 		return 0, fmt.Errorf("looking for processes whose sidecar is gone: %w", err)
@@ -51,25 +49,25 @@ func strike(killed map[int]bool) (found int, err error) {
 			continue
 		}
 		found++
-		if kill(pid) {
-			killed[pid] = true
-		}
+		kill(pid)
 	}
 	return found, nil
 }
 
 // kill kills a process by a descriptor, so that it cannot be another one of the same number.
-func kill(pid int) bool {
+func kill(pid int) {
 	process, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return false
+		return
 	}
 	defer unix.Close(process)
-	return hasOrphansMark(pid) && unix.PidfdSendSignal(process, unix.SIGKILL, nil, 0) == nil
+	if hasOrphansMark(pid) {
+		_ = unix.PidfdSendSignal(process, unix.SIGKILL, nil, 0)
+	}
 }
 
-// hasOrphansMark says whether a process has the mark of a maker that is gone. What cannot be
-// read, such as the variables of another user's process, holds none.
+// hasOrphansMark says whether a process has the mark of a maker that is gone. A file that cannot
+// be read, such as the variables of another user's process, holds none.
 func hasOrphansMark(pid int) bool {
 	words, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	first, _, _ := bytes.Cut(words, []byte{0})

@@ -5,4 +5,4 @@ package descent
 import "context"
 
 // Sweep does nothing: marked processes are made on Linux only.
-func Sweep(context.Context) (int, error) { return 0, nil }
+func Sweep(context.Context) error { return nil }

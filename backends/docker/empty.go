@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (b *Backend) removeWorkspace(ctx context.Context, owner string, v *volume.V
 // emptyVolume removes what is in a volume, by the runner's program in a container that has nothing else, as
 // the user to whom all of it belongs.
 func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volume) error {
-	image := v.Labels[labelImage]
+	image := cmp.Or(v.Labels[labelImage], b.cfg.Image) // volumes of earlier versions name none
 	program, err := b.runnerVolume(ctx, owner, image)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volum
 		Cmd: []string{wire.Empty}, WorkingDir: "/", Labels: map[string]string{labelOwner: owner},
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}}, emptying(program, v.Name), nil, nil, name)
 	if err == nil {
-		err = b.runOut(ctx, name)
+		err = b.runToEnd(ctx, name)
 	}
 	if err != nil {
 		err = fmt.Errorf("emptying it: %w", bailiff.ForeignError(err))
@@ -50,7 +51,7 @@ func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volum
 	return errors.Join(err, b.discard(ctx, name))
 }
 
-// emptying is what such a container may.
+// emptying holds the limits and mounts of a container that empties a workspace.
 func emptying(program, workspace string) *container.HostConfig {
 	return &container.HostConfig{
 		NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"}, ReadonlyRootfs: true,
@@ -59,8 +60,8 @@ func emptying(program, workspace string) *container.HostConfig {
 	}
 }
 
-// runOut starts a container and waits for its end, which is an error unless it is a good one.
-func (b *Backend) runOut(ctx context.Context, name string) error {
+// runToEnd starts a container and waits until it ends. A status that is not 0 is an error.
+func (b *Backend) runToEnd(ctx context.Context, name string) error {
 	ended, failed := b.engine.ContainerWait(ctx, name, container.WaitConditionNextExit)
 	if err := b.engine.ContainerStart(ctx, name, container.StartOptions{}); err != nil {
 		return err

@@ -28,13 +28,13 @@ func (h *Hold) Give(values map[string]bailiff.Secret) map[string][]bailiff.Secre
 	return all
 }
 
-// give is also what says that a name is new.
+// give notes the variables, and says whether one of the names is new.
 func (p *Pool) give(l *Lease, values map[string]bailiff.Secret) (all given, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.given[l.givenKey()]
 	for name, value := range values {
-		if _, is := known[name]; !is {
+		if _, ok := known[name]; !ok {
 			isNew, l.stale = true, true
 		}
 		if known == nil {
@@ -50,10 +50,10 @@ func (p *Pool) give(l *Lease, values map[string]bailiff.Secret) (all given, isNe
 	return all, isNew
 }
 
-// givenKey is of the workspace, or of the scope where there is none.
+// givenKey names the workspace, or the slot of a sandbox without one.
 func (t Spec) givenKey() string { return cmp.Or(t.files(), t.slot) }
 
-// forgetGiven is for a sandbox whose files are not the backend's to keep.
+// forgetGiven forgets the variables of a sandbox that ends with its files.
 func (p *Pool) forgetGiven(l *Lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,13 +67,13 @@ func (l *Lease) givenNamesLocked() []string {
 	return slices.Sorted(maps.Keys(l.pool.given[l.givenKey()]))
 }
 
-// nameGivenLocked takes in what an earlier run of the sidecar gave.
+// nameGivenLocked takes over the names of variables that an earlier run of the sidecar gave.
 func (p *Pool) nameGivenLocked(key string, names []string) {
 	for _, name := range names {
 		if p.given[key] == nil {
 			p.given[key] = given{}
 		}
-		if _, is := p.given[key][name]; !is {
+		if _, ok := p.given[key][name]; !ok {
 			p.given[key][name] = nil
 		}
 	}

@@ -123,7 +123,7 @@ func (p *Pool) remember(l *Lease) error {
 	return p.kept.keep(w)
 }
 
-// workspace is what is kept of a lease.
+// workspaceLocked is the entry of a lease's workspace.
 func (l *Lease) workspaceLocked() ledger.Workspace {
 	return ledger.Workspace{Backend: l.backend, Name: l.spec.Workspace, Slot: l.slot, Caller: l.caller, Session: l.session,
 		Shared: l.shared, Variables: l.givenNamesLocked()}

@@ -14,16 +14,17 @@ func (p *Pool) noteUnremoved(l *Lease, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.unremoved = true
-	p.unremoved[l.backend] = bailiff.ForeignError(err) // names of files are another's words
+	p.unremoved[l.backend] = bailiff.ForeignError(err) // a command chose the names of the files
 }
 
-// forgetUnremoved is for a backend of which a sweep has removed everything.
+// forgetUnremoved forgets a backend's fault, since a sweep has removed all files there.
 func (p *Pool) forgetUnremoved(backend string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.unremoved, backend)
 }
 
+// countUnremoved counts the leases whose files could not be removed.
 func (p *Pool) countUnremoved(leases []*Lease) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,8 +29,8 @@ type memo struct{ judgements *recent.Map[string, *kept] }
 // kept is one judgement. No caller holds any part of it that can change.
 type kept struct {
 	decision      bailiff.Decision
-	files         []string
-	opens         []string // that the text runs
+	files         []string // that the text runs
+	opens         []string // by which it may come to mean something else
 	plain         bool
 	before, after []byte // the input document as JSON, around the value of its time
 	size          int

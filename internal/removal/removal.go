@@ -1,11 +1,14 @@
-// Package removal removes trees of files of any depth and shape, such as a program leaves that
-// wants them to stay.
+// Package removal removes trees of files of any depth and shape, those of hostile programs too.
 //
-// It promises to hold no more than four descriptors, however deep the tree is: it goes down by a
-// name and up by "..", and sees to it that it comes back to the folder it came from. What lies deeper
-// than some thousand folders is moved up first. Folders that their user closed are opened. Links are
-// removed, not followed. An error names one name of the tree at most. What cannot be removed stays,
-// and everything else goes; when its context ends, it stops, and goes on with the next call.
+// Promised here:
+//   - no more than four descriptors are open, however deep the tree is: the walk goes down by a name
+//     and up by "..", checks that it is back in the folder it came from, and first moves up the folders
+//     that lie too deep;
+//   - folders that their user closed are opened; links are removed, not followed;
+//   - files that cannot be removed stay, and all others go; an error names one of them at most;
+//   - a removal whose context ends stops, and the next call continues it.
+//
+// Not here: which trees are removed, and when.
 package removal
 
 import (
@@ -68,7 +71,7 @@ type walk struct {
 	// prefix begins the names of folders that were moved up, moved counts them.
 	prefix string
 	moved  int
-	// done counts what was removed, fault is why something was not.
+	// done counts the files and folders that were removed, fault is why one stays.
 	done  int
 	fault error
 }
@@ -76,7 +79,7 @@ type walk struct {
 // deepest is how many folders it goes down before it moves up what lies deeper.
 const deepest = 4096
 
-// clear removes what it can. Its error says that it had to stop.
+// clear removes all that can be removed. Its error says that it had to stop.
 func (w *walk) clear() (err error) {
 	if w.at, err = open(w.root.number, "."); err != nil {
 		return err
@@ -101,7 +104,8 @@ func (w *walk) clear() (err error) {
 	}
 }
 
-// strip removes the files and empty folders here, until it comes to a folder that is not empty.
+// strip removes the files and empty folders here, up to the first folder that is not empty, which it
+// names.
 func (w *walk) strip() (name string, err error) {
 	names, err := open(w.at.number, ".")
 	if err != nil {
@@ -148,11 +152,11 @@ func (w *walk) leaveAlone(name string, err error) {
 	w.fault = fmt.Errorf("removing files, %d are gone: %w", w.done, &fs.PathError{Op: "remove", Path: name, Err: err})
 }
 
-// enter goes down.
+// enter goes down into a folder.
 func (w *walk) enter(name string) {
 	inner, err := open(w.at.number, name)
-	if err == unix.EACCES { // whose it is may have closed it
-		_ = unix.Fchmodat(w.at.number, name, 0o700, unix.AT_SYMLINK_NOFOLLOW)
+	if err == unix.EACCES { // its user may have closed it
+		unlock(w.at.number, name)
 		inner, err = open(w.at.number, name)
 	}
 	if err == unix.ENOENT { // it is gone
@@ -193,7 +197,7 @@ func (w *walk) raise(name string) {
 	to := fmt.Sprint(w.prefix, w.moved)
 	err := unix.Renameat(w.at.number, name, w.root.number, to)
 	if err == unix.EACCES { // moving a folder changes it
-		_ = unix.Fchmodat(w.at.number, name, 0o700, unix.AT_SYMLINK_NOFOLLOW)
+		unlock(w.at.number, name)
 		err = unix.Renameat(w.at.number, name, w.root.number, to)
 	}
 	if err != nil {
@@ -224,7 +228,7 @@ func open(at int, name string) (*folder, error) {
 		return nil, err
 	}
 	if about.Mode&0o700 != 0o700 {
-		_ = unix.Fchmod(number, 0o700) // what this does not open shows as what stays
+		_ = unix.Fchmod(number, 0o700) // if this fails, so does the removal of a file in it, which tells it
 	}
 	return &folder{number: number, device: uint64(about.Dev), node: about.Ino, stays: map[string]bool{}}, nil
 }
