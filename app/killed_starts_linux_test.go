@@ -15,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
-// leftFor is how long after a start something that a killed sidecar left may still be there.
+// leftFor is how long after a start the remains of a killed sidecar may still be there.
 const leftFor = 5 * time.Second
 
 // A sandbox is made in many steps, and a sidecar may be killed between any two.
@@ -23,7 +23,7 @@ func TestAKillWhileASandboxStartsLeavesNothing(t *testing.T) {
 	for backend, rounds := range map[string]int{"bubblewrap": backendtest.Rounds(24, 500), "docker": backendtest.Rounds(8, 100)} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			s := &startling{backend: backend, folder: openDir(t), text: onePerson(t, isolated[backend], keepNoneReady)}
+			s := &killedStarts{backend: backend, folder: openDir(t), text: onePerson(t, isolated[backend], keepNoneReady)}
 			for range rounds {
 				s.round(t)
 			}
@@ -39,8 +39,8 @@ func TestAKillWhileASandboxStartsLeavesNothing(t *testing.T) {
 	}
 }
 
-// startling is a state folder whose sidecars are killed while they make a sandbox.
-type startling struct {
+// killedStarts are sidecars of one state folder, each killed while it makes a sandbox.
+type killedStarts struct {
 	backend, folder, text string
 	// killed are the numbers of the sidecars' processes, early is how many had not answered.
 	killed []int
@@ -49,7 +49,7 @@ type startling struct {
 
 // round starts the next sidecar, looks at what the one before left, and kills it within the
 // first moments of a sandbox.
-func (s *startling) round(t *testing.T) {
+func (s *killedStarts) round(t *testing.T) {
 	t.Helper()
 	p := launch(t, s.folder, s.text)
 	p.awaitServing(t)
@@ -59,7 +59,7 @@ func (s *startling) round(t *testing.T) {
 		_, err := p.agent.Execute(context.Background(), inChat(session, "sleep 60"), client.News{})
 		answered <- err
 	}()
-	time.Sleep(time.Duration(rand.IntN(1+rand.IntN(150_000))) * time.Microsecond) // the moment of the kill is to be any
+	time.Sleep(time.Duration(rand.IntN(1+rand.IntN(150_000))) * time.Microsecond) // the kill comes at a random moment
 	p.kill()
 	if err := <-answered; err != nil {
 		s.early++
@@ -69,7 +69,7 @@ func (s *startling) round(t *testing.T) {
 
 // wantNothingLeft ends the session of the sidecar that was killed last, whose sandbox the next one
 // may have taken over, and wants nothing of it to be there in time.
-func (s *startling) wantNothingLeft(t *testing.T, p *process) {
+func (s *killedStarts) wantNothingLeft(t *testing.T, p *process) {
 	t.Helper()
 	if len(s.killed) == 0 {
 		return
@@ -79,20 +79,18 @@ func (s *startling) wantNothingLeft(t *testing.T, p *process) {
 		t.Fatalf("ending the session: %v", err)
 	}
 	var left []string
-	for {
-		if left = s.left(t); len(left) == 0 {
-			return
-		}
-		if time.Since(began) > leftFor {
-			t.Fatalf("after the kill of %d there is left:\n%s", s.killed[len(s.killed)-1], strings.Join(left, "\n"))
-		}
-		time.Sleep(10 * time.Millisecond)
+	backendtest.Await(t, "nothing is left, or it took too long", func() bool {
+		left = s.left(t)
+		return len(left) == 0 || time.Since(began) > leftFor
+	})
+	if len(left) > 0 {
+		t.Fatalf("after the kill of %d there is left:\n%s", s.killed[len(s.killed)-1], strings.Join(left, "\n"))
 	}
 }
 
 // left lists processes, control groups, disks, mounts, containers and folders of sidecars that were
 // killed.
-func (s *startling) left(t *testing.T) (list []string) {
+func (s *killedStarts) left(t *testing.T) (list []string) {
 	t.Helper()
 	list = s.processes()
 	if s.backend == "docker" {
@@ -107,7 +105,7 @@ func (s *startling) left(t *testing.T) (list []string) {
 		if strings.Contains(path, fmt.Sprintf("-%d-", s.killed[len(s.killed)-1])) {
 			list = append(list, path)
 		}
-		return nil // what others remove meanwhile
+		return nil // other tests remove folders meanwhile
 	})
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	must(t, err)
@@ -119,7 +117,7 @@ func (s *startling) left(t *testing.T) (list []string) {
 
 // processes are those that have a path of the state folder among their words or mounts, or that a
 // killed sidecar marked as its own.
-func (s *startling) processes() (list []string) {
+func (s *killedStarts) processes() (list []string) {
 	state := filepath.Join(s.folder, "state")
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, process := range all {

@@ -45,7 +45,7 @@ _examined.listens contains _found("serves", _spelt(call)) if {
 	regex.match(`^(--?[A-Za-z-]+=)?(0\.0\.0\.0|\[?::\]?)(:[0-9]+)?$`, word)
 }
 
-# What is served is a home or the system.
+# A server that shows a home or the system.
 _examined.listens contains _found("serves", _spelt(call)) if {
 	some call in _calls_of.listens
 	some word in call.argv
@@ -76,7 +76,7 @@ _examined.uploads contains _found(class, _spelt(call)) if {
 	regex.match(concat("", ["^(-X|--request=|--method=)?", method, "$"]), word)
 }
 
-# The door of an engine, or of a cluster's node or store, without a socket's file.
+# The port of an engine, or of a cluster's node or store.
 _examined.sends contains _found("containers", _spelt(call)) if {
 	some call in _calls_of.sends
 	some word in call.argv

@@ -38,7 +38,7 @@ _rewrites("checkout", _, call) if {
 	_whole_folder(word)
 }
 
-# What stands after "--" is a path.
+# Words after "--" are paths.
 _rewrites("checkout", _, call) if {
 	some position, "--" in call.argv
 	some word in array.slice(call.argv, position + 1, count(call.argv))

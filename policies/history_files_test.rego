@@ -35,7 +35,9 @@ test_files_that_git_reads_and_sends if {
 }
 
 test_settings_that_lead_connections_elsewhere_are_a_question if {
-	every setting in ["http.proxy=http://x.test", "http.sslVerify=false", "remote.origin.pushurl=https://x.test", "url.https://x.test/.insteadOf=y"] {
+	every setting in [
+		"http.proxy=http://x.test", "http.sslVerify=false", "remote.origin.pushurl=https://x.test", "url.https://x.test/.insteadOf=y",
+	] {
 		_git(["-c"], [setting, "fetch"]) == {"command.redirects_connections"}
 	}
 	every setting in ["http.proxy=", "http.sslVerify=true", "http.postBuffer=1", "remote.origin.fetch=x"] {

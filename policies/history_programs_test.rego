@@ -38,7 +38,10 @@ test_settings_are_found_however_they_are_spelt if {
 	] {
 		_git([], words) == {"command.writes_startup"}
 	}
-	every words in [["config", "get", "core.pager"], ["config", "core.pager"], ["config", "unset", "core.pager", "x"], ["config", "set", "user.name", "a"]] {
+	every words in [
+		["config", "get", "core.pager"], ["config", "core.pager"], ["config", "unset", "core.pager", "x"],
+		["config", "set", "user.name", "a"],
+	] {
 		_git([], words) == set()
 	}
 	_git(["--get"], ["config", "core.pager", "x"]) == set()

@@ -38,7 +38,7 @@ _installing(call) if {
 	{"-m", "pip", "install"} - {word | some word in call.argv} == set()
 }
 
-# An index whose packages may be others on the way, since nothing protects them.
+# An index without encryption: its packages can be replaced on the way.
 _examined.installs contains _found("redirected", _spelt(call)) if {
 	some call in _calls_of.installs
 	_installing(call)

@@ -35,8 +35,8 @@ _forms(path) := {path} if {
 	startswith(path, "~")
 } else := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 3, 1000)))}
 
-# What a home keeps for programs, most of which read it when they start: each entry whose
-# name begins with a dot, unless the table says otherwise.
+# Programs keep their files in a home under names that begin with a dot, and read most of
+# them when they start. The table may say otherwise of an entry.
 _kept_for_programs(path) if {
 	startswith(path, "~/.")
 	parts := split(path, "/")

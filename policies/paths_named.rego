@@ -43,7 +43,7 @@ _only_made(path) if {
 	}
 }
 
-# What lies in a folder of such a name, wherever that is.
+# Files in a folder of such a name, in any place.
 _named_paths contains [kind, class, path] if {
 	some kind, spots in _located
 	count(data.bailiff.tables.paths[kind].inside) > 0

@@ -78,7 +78,7 @@ _in_home("**", rest) := {concat("/", ["~", rest]), concat("/", ["~/**", rest])}
 
 _in_home(folder, rest) := {trim_suffix(concat("/", ["~", rest]), "/")} if folder != "**"
 
-# What lies below a folder that is not known is of the workspace. In folders of any depth,
+# Files below a folder that is not known belong to the workspace. In folders of any depth,
 # where every name counts, or every one of a kind ("*.json"), secrets are meant only
 # where they are said to lie.
 _anchored(path) if {
@@ -109,7 +109,7 @@ _wild(path) if regex.match(`[*?\[{]`, path)
 
 _could_mean(path, folder) if glob.match(path, ["/"], folder)
 
-# What lies below the folder.
+# Paths below the folder.
 _could_mean(path, folder) if {
 	depth := count(split(folder, "/"))
 	parts := split(path, "/")

@@ -41,7 +41,10 @@ _examined.saves contains _found("over_home", _spelt(call)) if {
 	_root_folder(path)
 }
 
-_named_by_the_server := {"-r", "--recursive", "-m", "--mirror", "--content-disposition", "--trust-server-names", "-J", "--remote-header-name"}
+_named_by_the_server := {
+	"-r", "--recursive", "-m", "--mirror", "--content-disposition", "--trust-server-names", "-J",
+	"--remote-header-name",
+}
 
 # Over policies, or in place of them.
 _examined.spreads contains _found("own_settings", _spelt(call)) if {

@@ -20,7 +20,7 @@ _unplaced(path) := {class |
 	class != "free"
 }
 
-# What follows the part that is not known, and each home that it then may name.
+# The rest behind the part that is not known, as it is and as seen from a home that it names.
 _rests(path) := {rest, regex.replace(rest, `^(root|(home|Users)/[^/]+)/`, "")} if {
 	rest := regex.replace(path, `^(\$[^/]*/|.*\.\./)+`, "")
 	rest != path

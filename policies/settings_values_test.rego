@@ -93,7 +93,10 @@ test_files_that_start_unasked_are_asked_about_in_the_project_too if {
 }
 
 test_addresses_of_other_machines_are_asked_about if {
-	every said in ["HTTPS_PROXY=http://x.test:1", "foo_proxy=socks5://u@x.test", "GOPROXY=https://x.test,direct", "AWS_ENDPOINT_URL_S3=http://x.test"] {
+	every said in [
+		"HTTPS_PROXY=http://x.test:1", "foo_proxy=socks5://u@x.test", "GOPROXY=https://x.test,direct",
+		"AWS_ENDPOINT_URL_S3=http://x.test",
+	] {
 		_setting(said) == {"command.redirects_connections"}
 	}
 	every said in [

@@ -3,9 +3,9 @@ package bailiff
 # METADATA
 # title: What words may start
 # description: |
-#   A program that nothing describes may start what its words name, and may not. So what
-#   the words would do is judged like any text, and is asked about at most. A name alone
-#   says little: "mount", "docker" and "passwd" are subcommands of many programs.
+#   A program that nothing describes may start the program that its words name, or not. So
+#   the words are judged like any text, and are asked about at most. A name alone says
+#   little: "mount", "docker" and "passwd" are subcommands of many programs.
 require_approval contains object.union(finding, {"rule": finding.rule, "message": _supposed_message(finding)}) if {
 	_command.supposed
 	found := findings with input.tool as "terminal" with input.args as {} with input.command as _command.supposed
@@ -32,7 +32,7 @@ _supposed_message(finding) := sprintf(
 	starters := {starter | some [starter, _] in _supposed_starts}
 }
 
-# The outermost of what is supposed: what it was reached through is none of it.
+# The outermost supposed calls: no wrapper of theirs is supposed itself.
 _supposed_starts contains [starter, call] if {
 	some call in _command.supposed.calls
 	starter := call.wrappers[count(call.wrappers) - 1]

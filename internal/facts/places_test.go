@@ -115,6 +115,7 @@ func TestFilesRun(t *testing.T) {
 		"bash < a; cat b | sh; sudo ./c; node d.js":        "/work/a /work/b /work/c /work/d.js",
 		"python3 -m pytest; bash -c ls; ls ./a":            "",
 		"BASH_ENV=./e bash -c ls":                          "/work/e",
+		"env BASH_ENV=./e bash -c ls":                      "/work/e",
 		"cd /opt && ./configure":                           "/opt/configure",
 
 		// What ".." leads to is left to the file system, except for the shell's own cd.

@@ -11,11 +11,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Variable is what programs do with the value of one. Its zero value is known of every
-// variable that variables.yaml does not name.
+// Variable says what programs do with the value of a variable. The zero value is that of a variable
+// without an entry in variables.yaml.
 type Variable struct {
 	Holds Held
-	// Program is the one whose options or commands it holds.
+	// Program takes the options or commands that it holds.
 	Program string
 	// Family says that it is known by the end of its name alone.
 	Family bool
@@ -27,6 +27,7 @@ type Held string
 // The kinds of values; variables.yaml explains them.
 const (
 	HeldCommand  Held = "command"
+	HeldScript   Held = "script"
 	HeldProgram  Held = "program"
 	HeldPrompt   Held = "prompt"
 	HeldCommands Held = "commands"
@@ -41,7 +42,7 @@ func (v *Variable) UnmarshalYAML(n *yaml.Node) error {
 	}
 	v.Holds = Held(words[0])
 	named := v.Holds == HeldCommands || v.Holds == HeldOptions
-	if !slices.Contains([]Held{HeldCommand, HeldProgram, HeldPrompt, HeldCommands, HeldOptions}, v.Holds) || named != (len(words) == 2) {
+	if !slices.Contains([]Held{HeldCommand, HeldScript, HeldProgram, HeldPrompt, HeldCommands, HeldOptions}, v.Holds) || named != (len(words) == 2) {
 		return fmt.Errorf("line %d: %q is not a kind of value and a program", n.Line, n.Value)
 	}
 	if named {
@@ -50,7 +51,7 @@ func (v *Variable) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// VariableOf is what is known of a variable by its name, or by the end of its name.
+// VariableOf finds a variable by its name, or by the end of its name.
 func VariableOf(name string) Variable {
 	known := variables()
 	if v, ok := known[name]; ok {

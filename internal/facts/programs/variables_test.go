@@ -10,6 +10,7 @@ func TestVariablesAreKnownByTheirNamesAndEndings(t *testing.T) {
 		"TAR_OPTIONS": {Holds: HeldOptions, Program: "tar"},
 		"VIMINIT":     {Holds: HeldCommands, Program: "vim"},
 		"PS1":         {Holds: HeldPrompt},
+		"BASH_ENV":    {Holds: HeldScript},
 		"CC":          {Holds: HeldProgram},
 		"_PAGER":      {Holds: HeldCommand},
 		"FOO":         {},

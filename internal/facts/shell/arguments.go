@@ -143,6 +143,18 @@ func (g *arguments) follows(name string, after []word, p *programs.Program) int 
 	return 1
 }
 
+// destination splits the operands of "cp" and its like into those that are copied and the one that
+// is written. With into that is a folder for sure.
+func (g *arguments) destination() (sources []word, to word, into bool) {
+	sources = g.operands
+	to, into = g.value("-t", "--target-directory")
+	if !into && len(sources) > 1 {
+		last := len(sources) - 1
+		sources, to = sources[:last], sources[last]
+	}
+	return sources, to, into
+}
+
 // part is a piece of a word.
 func part(w word, text string) word {
 	w.home = w.home && strings.HasPrefix(w.text, text) || w.assigned && strings.HasPrefix(text, "~")

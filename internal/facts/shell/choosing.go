@@ -10,12 +10,6 @@ import (
 // chooses reads the command in a variable that other programs run. handed says that the
 // variable reaches them.
 func (a *analysis) chooses(name string, sc *scope, handed bool) {
-	switch name {
-	case "BASH_ENV", "ENV":
-		v, _ := a.value(name, sc)
-		a.runsFile(v, sc)
-		return
-	}
 	if programs.VariableOf(name).Holds != "" {
 		v, _ := a.value(name, sc)
 		a.chosen(name, v, sc, handed)
@@ -30,6 +24,8 @@ func (a *analysis) chosen(name string, v word, sc *scope, handed bool) {
 		if v.known || handed || !variable.Family {
 			a.nested(part(v, strings.TrimLeft(v.text, "|-! ")), sc.fork(), nil, stream{})
 		}
+	case programs.HeldScript:
+		a.runsFile(v, sc)
 	case programs.HeldProgram:
 		if v.known {
 			a.nested(v, sc.fork(), nil, stream{})

@@ -37,13 +37,13 @@ func (a *analysis) opensFile(w word, sc *scope) {
 func (a *analysis) seeks(name string, inv *invocation, args *arguments) {
 	a.seeksProgram(inv)
 	a.seeksCommands(name, inv, args)
-	if way, ok := moduleWays[programs.Interpreter(name)]; ok {
-		a.seeksModules(way, inv, args)
+	if search, ok := moduleSearches[programs.Interpreter(name)]; ok {
+		a.seeksModules(search, inv, args)
 	}
 }
 
 // seeksProgram notes the files of a program's name in the folders of a PATH that the text
-// sets. Those of the system, and what PATH was before, are nobody's to change in a session.
+// sets. A session can change neither the folders of the system nor those of the PATH before.
 func (a *analysis) seeksProgram(inv *invocation) {
 	name := inv.argv[0].text
 	if strings.Contains(name, "/") || !slices.Contains(a.assigns, "PATH") {
@@ -58,8 +58,8 @@ func (a *analysis) seeksProgram(inv *invocation) {
 
 // isSearched says that programs or modules are looked for in the folders of a variable.
 func isSearched(variable string) bool {
-	for _, way := range moduleWays {
-		if way.variable == variable {
+	for _, search := range moduleSearches {
+		if search.variable == variable {
 			return true
 		}
 	}
@@ -87,50 +87,50 @@ func (a *analysis) foldersIn(variable string, sc *scope) []word {
 // seeksIn notes the files of these names in a folder.
 func (a *analysis) seeksIn(folder word, sc *scope, names ...string) {
 	for _, name := range names {
-		if !a.spend(1) {
-			return
-		}
 		file := folder
-		switch {
-		case folder.text == ".":
+		if folder.text == "." {
 			file.text = name
-		case name != "":
+		} else {
 			file.text += "/" + name
 		}
-		if p := a.fileAt(file, sc); p != "" {
-			a.sought = append(a.sought, p)
-		}
+		a.seeksFile(file, sc)
 	}
 }
 
-// moduleWay is how programs of a language find a module by its name.
-type moduleWay struct {
-	// modules are the options that name one, folders those that name a folder; of before a
-	// module's name is a folder too (perl's -Mlib=FOLDER).
+// seeksFile notes a file.
+func (a *analysis) seeksFile(file word, sc *scope) {
+	if p := a.fileAt(file, sc); p != "" && a.spend(1) {
+		a.sought = append(a.sought, p)
+	}
+}
+
+// moduleSearch is how programs of a language find a module by its name.
+type moduleSearch struct {
+	// modules are the options that name a module, folders those that name a folder. A module
+	// that starts with folderMark names a folder too (perl's -Mlib=FOLDER).
 	modules, folders []string
-	of               string
+	folderMark       string
 	// variable holds more folders.
 	variable string
-	// here says that the working folder is one.
+	// here says that the working folder is searched.
 	here bool
-	// separator stands between the parts of a name, files are those of a module.
+	// separator stands between the parts of a name, endings make the names of its files.
 	separator string
-	files     []string
+	endings   []string
 }
 
-var moduleWays = map[string]moduleWay{
+var moduleSearches = map[string]moduleSearch{
 	"python": {modules: []string{"-m"}, variable: "PYTHONPATH", here: true, separator: ".",
-		files: []string{".py", "/__init__.py", "/__main__.py"}},
-	"perl": {modules: []string{"-M", "-m"}, folders: []string{"-I"}, of: "lib=", variable: "PERL5LIB", separator: "::",
-		files: []string{".pm"}},
-	"ruby": {modules: []string{"-r"}, folders: []string{"-I"}, variable: "RUBYLIB", separator: "/", files: []string{".rb", ""}},
-	"node": {modules: []string{"-r", "--require", "--import"}, folders: nil, variable: "NODE_PATH", here: true, separator: "/",
-		files: []string{"", ".js", ".cjs", ".mjs"}},
+		endings: []string{".py", "/__init__.py", "/__main__.py"}},
+	"perl": {modules: []string{"-M", "-m"}, folders: []string{"-I"}, folderMark: "lib=", variable: "PERL5LIB", separator: "::",
+		endings: []string{".pm"}},
+	"ruby": {modules: []string{"-r"}, folders: []string{"-I"}, variable: "RUBYLIB", separator: "/", endings: []string{".rb", ""}},
+	"node": {modules: []string{"-r", "--require", "--import"}, variable: "NODE_PATH", here: true, separator: "/",
+		endings: []string{"", ".js", ".cjs", ".mjs"}},
 }
 
-// seeksCommands notes the files that hold, or may hold, what a call does: those that a
-// program of commands reads, and what looks like a file to a program that has no
-// description.
+// seeksCommands notes the files whose commands a call may do: those that a program of commands
+// reads, and all that look like files to a program without a description.
 func (a *analysis) seeksCommands(name string, inv *invocation, args *arguments) {
 	p := programs.Described(name)
 	commands := p.Input == programs.Commands || p.Input == programs.ItsProgram
@@ -139,13 +139,13 @@ func (a *analysis) seeksCommands(name string, inv *invocation, args *arguments) 
 	}
 	for _, o := range args.options {
 		if commands && p.Options[o.name] == programs.FileRead || p == &programs.Undescribed && isFileName(o.value) {
-			a.seeksIn(o.value, inv.sc, "")
+			a.seeksFile(o.value, inv.sc)
 		}
 	}
 	for _, w := range args.operands {
 		if commands && (p.Operands == programs.Reads || p.Operands == programs.Unnamed) && isFileName(w) ||
 			p == &programs.Undescribed && isFileName(w) {
-			a.seeksIn(w, inv.sc, "")
+			a.seeksFile(w, inv.sc)
 		}
 	}
 }
@@ -160,29 +160,13 @@ func isFileName(w word) bool {
 }
 
 // seeksModules notes the files of the modules that options name.
-func (a *analysis) seeksModules(way moduleWay, inv *invocation, args *arguments) {
-	var modules []word
-	folders := a.foldersIn(way.variable, inv.sc)
-	if way.here {
-		folders = append(folders, known("."))
-	}
-	for _, o := range args.options {
-		folder, isFolder := strings.CutPrefix(o.value.text, way.of)
-		switch {
-		case slices.Contains(way.folders, o.name):
-			folders = append(folders, o.value)
-		case !slices.Contains(way.modules, o.name):
-		case isFolder && way.of != "":
-			folders = append(folders, part(o.value, folder))
-		default:
-			modules = append(modules, o.value)
-		}
-	}
+func (a *analysis) seeksModules(search moduleSearch, inv *invocation, args *arguments) {
+	modules, folders := a.modulesAndFolders(search, inv, args)
 	for _, module := range modules {
-		name, _, _ := strings.Cut(module.text, "=") // what perl imports from it
-		name = strings.ReplaceAll(strings.TrimPrefix(name, "-"), way.separator, "/")
+		name, _, _ := strings.Cut(module.text, "=") // perl's -MNAME=SYMBOLS
+		name = strings.ReplaceAll(strings.TrimPrefix(name, "-"), search.separator, "/")
 		var names []string
-		for _, ending := range way.files {
+		for _, ending := range search.endings {
 			names = append(names, name+ending)
 		}
 		if strings.HasPrefix(name, ".") || rooted(name) { // a path, seen from the working folder
@@ -190,7 +174,7 @@ func (a *analysis) seeksModules(way moduleWay, inv *invocation, args *arguments)
 				names = []string{name}
 			}
 			for _, name := range names {
-				a.seeksIn(part(module, name), inv.sc, "")
+				a.seeksFile(part(module, name), inv.sc)
 			}
 			continue
 		}
@@ -198,4 +182,25 @@ func (a *analysis) seeksModules(way moduleWay, inv *invocation, args *arguments)
 			a.seeksIn(folder, inv.sc, names...)
 		}
 	}
+}
+
+// modulesAndFolders are the modules that options name, and the folders that are searched for them.
+func (a *analysis) modulesAndFolders(search moduleSearch, inv *invocation, args *arguments) (modules, folders []word) {
+	folders = a.foldersIn(search.variable, inv.sc)
+	if search.here {
+		folders = append(folders, known("."))
+	}
+	for _, o := range args.options {
+		folder, isFolder := strings.CutPrefix(o.value.text, search.folderMark)
+		switch {
+		case slices.Contains(search.folders, o.name):
+			folders = append(folders, o.value)
+		case !slices.Contains(search.modules, o.name):
+		case isFolder && search.folderMark != "":
+			folders = append(folders, part(o.value, folder))
+		default:
+			modules = append(modules, o.value)
+		}
+	}
+	return modules, folders
 }

@@ -169,6 +169,16 @@ func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
 	return unknown(value.Taint{}), number != input
 }
 
+// holds is the content of a file that a word names from a folder, if the text wrote the file or
+// hands it over.
+func (a *analysis) holds(w word, in stream, sc, folder *scope) (stream, bool) {
+	if s, ok := a.hands(w, in, sc); ok {
+		return s, true
+	}
+	s, ok := a.contents[a.path(w, folder)]
+	return s, ok
+}
+
 // isInput says whether a word names the standard input of the command.
 func (a *analysis) isInput(w word, sc *scope) bool {
 	if w.text == "-" {

@@ -146,11 +146,7 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 	}
 	switch programs.Of(name).Fills {
 	case programs.Copied:
-		words := args.operands
-		to, into := args.value("-t", "--target-directory")
-		if !into && len(words) > 1 {
-			to, words = words[len(words)-1], words[:len(words)-1]
-		}
+		words, to, _ := args.destination()
 		var from []string
 		for _, w := range words {
 			from = append(from, a.fileAt(w, inv.sc))

@@ -10,7 +10,7 @@ import (
 // find runs the commands of -exec and its like on what it finds.
 func (a *analysis) find(name string, inv *invocation, _ *arguments) (result, bool) {
 	words := inv.argv[1:]
-	a.globs.Star = true // in what is found
+	a.globs.Star = true // found() writes "**"
 	for i := 0; i < len(words); i++ {
 		switch words[i].text {
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
@@ -28,16 +28,16 @@ func (a *analysis) find(name string, inv *invocation, _ *arguments) (result, boo
 // found are patterns for what find finds: right in its folders, and anywhere below them.
 func found(words []word) []word {
 	folders := findFolders(words)
+	names, whole := soughtNames(words[len(folders):])
 	if len(folders) == 0 {
 		folders = []word{known(".")}
 	}
-	tests, whole := soughtNames(words[min(len(findFolders(words)), len(words)):])
 	var out []word
 	for _, f := range folders {
 		for _, p := range whole {
 			out = append(out, soughtPath(f, p))
 		}
-		for _, name := range tests {
+		for _, name := range names {
 			out = append(out, joined(f, name))
 			if !flat(words) {
 				out = append(out, joined(f, "**/"+name))
@@ -70,45 +70,59 @@ func flat(words []word) bool {
 // soughtNames are the names, and the whole paths, that the tests of a search let pass,
 // by its alternatives. An alternative that tests neither lets every name pass.
 func soughtNames(tests []word) (names, whole []string) {
-	var told, pruned, acted bool
-	var start, from int
-	end := func() {
-		switch {
-		case pruned && !acted && told && actsElsewhere(tests):
-			names, whole = names[:start], whole[:from]
-		case !told:
+	elsewhere := actsElsewhere(tests)
+	for _, one := range alternatives(tests) {
+		switch tells := len(one.names)+len(one.whole) > 0; {
+		case !tells:
 			names = append(names, "*")
+		case !one.pruned || one.acted || !elsewhere:
+			names, whole = append(names, one.names...), append(whole, one.whole...)
 		}
-		told, pruned, acted, start, from = false, false, false, len(names), len(whole)
 	}
+	return slices.Compact(names), whole
+}
+
+// alternative is what a search does between two "-o": the names and whole paths that it tests
+// for, and whether it prunes or acts.
+type alternative struct {
+	names, whole  []string
+	pruned, acted bool
+}
+
+func alternatives(tests []word) []alternative {
+	all := make([]alternative, 1)
 	for i := 0; i < len(tests); i++ {
 		if tests[i].text == "-o" || tests[i].text == "-or" || tests[i].text == "," {
-			end()
+			all = append(all, alternative{})
 		}
-		if i+1 == len(tests) || i > 0 && (tests[i-1].text == "!" || tests[i-1].text == "-not") {
-			continue
-		}
-		to := tests[i+1]
-		switch tests[i].text {
-		case "-name":
-			names, told = append(names, to.text), true
-		case "-iname":
-			names, told = append(names, folded(to.text)), true
-		case "-path", "-wholename", "-ipath", "-iwholename":
-			whole, told = append(whole, to.text), true
-		case "-prune":
-			pruned = true
-		case "-print", "-print0", "-printf", "-ls", "-delete":
-			acted = true
-		case "-exec", "-execdir", "-ok", "-okdir":
-			acted = true
-			for i < len(tests) && tests[i].text != ";" && (tests[i].text != "+" || tests[i-1].text != "{}") {
-				i++
-			}
+		if i+1 < len(tests) && (i == 0 || tests[i-1].text != "!" && tests[i-1].text != "-not") {
+			i = all[len(all)-1].test(tests, i)
 		}
 	}
-	end()
-	return slices.Compact(names), whole
+	return all
+}
+
+// test notes a test or an action, and returns the place of its last word.
+func (one *alternative) test(tests []word, i int) int {
+	pattern := tests[i+1].text
+	switch tests[i].text {
+	case "-name":
+		one.names = append(one.names, pattern)
+	case "-iname":
+		one.names = append(one.names, folded(pattern))
+	case "-path", "-wholename", "-ipath", "-iwholename":
+		one.whole = append(one.whole, pattern)
+	case "-prune":
+		one.pruned = true
+	case "-print", "-print0", "-printf", "-ls", "-delete":
+		one.acted = true
+	case "-exec", "-execdir", "-ok", "-okdir":
+		one.acted = true
+		for i < len(tests) && tests[i].text != ";" && (tests[i].text != "+" || tests[i-1].text != "{}") {
+			i++
+		}
+	}
+	return i
 }
 
 // actsElsewhere says that a search says itself what it does with names: those that an
@@ -137,7 +151,7 @@ func folded(pattern string) string {
 // find reads the folders before its expression, and deletes from them with -delete.
 func (e *effect) find(_ string) {
 	words := e.args.all
-	e.a.globs.Star = true // in what is found
+	e.a.globs.Star = true // found() writes "**"
 	e.read(findFolders(words)...)
 	if e.args.has("-delete") {
 		e.write(found(words)...)

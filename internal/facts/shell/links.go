@@ -10,17 +10,14 @@ import (
 // maxLinks is how many links a path may lead through.
 const maxLinks = 8
 
-// link notes the links that a call makes: a folder that is there already holds them.
+// link notes the links that a call makes, at the name that it gives and below it, since that may
+// be a folder.
 func (a *analysis) link(inv *invocation, name string, args *arguments) {
 	made := programs.Of(name).Links
 	if len(made) == 0 || !slices.Contains(made, "always") && !args.has(made...) {
 		return
 	}
-	words := args.operands
-	to, into := args.value("-t", "--target-directory")
-	if !into && len(words) > 1 {
-		to, words = words[len(words)-1], words[:len(words)-1]
-	}
+	words, to, _ := args.destination()
 	for _, w := range words {
 		target := w
 		if args.has("-s", "--symbolic", "--symbolic-link") && !rooted(w.text) && to.text != "" {
@@ -50,7 +47,7 @@ func (a *analysis) linked(link, target string) {
 }
 
 // behindLinks are the paths that a path means too if the links are there that the text
-// makes. What a path itself links to counts for a reader, not for a deletion.
+// makes. With itself a link at the end of the path is followed: readers do so, a deletion does not.
 func (a *analysis) behindLinks(p string, itself bool) []string {
 	if len(a.links) == 0 {
 		return nil

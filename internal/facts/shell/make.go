@@ -12,7 +12,7 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 	if dir, ok := args.value("-C", "--directory"); ok {
 		sc = a.standing(dir, sc)
 	}
-	names := []word{}
+	var names []word
 	for _, o := range args.options {
 		if o.name == "-f" || o.name == "--file" || o.name == "--makefile" {
 			names = append(names, o.value)
@@ -23,10 +23,7 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 		names = []word{known("GNUmakefile"), known("makefile"), known("Makefile")}
 	}
 	for _, w := range names {
-		s, ok := a.hands(w, inv.in, inv.sc)
-		if !ok {
-			s, ok = a.contents[a.path(w, sc)]
-		}
+		s, ok := a.holds(w, inv.in, inv.sc, sc)
 		if !ok || a.making {
 			continue
 		}
@@ -72,7 +69,8 @@ func (a *analysis) recipes(inv *invocation, args *arguments, makefile word) {
 	}
 }
 
-// rule is one of a makefile: what it makes, from what, and how.
+// rule is a rule of a makefile: its targets, the sources that they need, and the commands that
+// make them.
 type rule struct {
 	targets, sources, commands []string
 }
@@ -100,8 +98,8 @@ func (a *analysis) rulesOf(inv *invocation, makefile word, text string, vars map
 	return rules
 }
 
-// due are the names that the goals of a call need, the first rule's without any. All
-// are due where a name is not known.
+// due are the names that the goals of a call need. Without goals they are those that the first
+// rule needs.
 func due(rules []rule, goals []string) map[string]bool {
 	for i := 0; len(goals) == 0 && i < len(rules); i++ {
 		if len(rules[i].targets) > 0 && !strings.HasPrefix(rules[i].targets[0], ".") {
@@ -171,8 +169,8 @@ var (
 	makeName    = regexp.MustCompile(`^[\w.-]+$`)
 )
 
-// expandMake is a text as make expands it. A part that is not followed is one that the shell
-// does not know either.
+// expandMake is a text as make expands it. A reference that is not followed becomes a variable that
+// the shell does not know.
 func expandMake(text string, vars map[string]string, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -201,7 +199,7 @@ func expandMake(text string, vars map[string]string, depth int) string {
 	return b.String()
 }
 
-// enclosedIn is what stands before the bracket that closes a reference.
+// enclosedIn is the text before the bracket that closes a reference.
 func enclosedIn(s string) string {
 	depth := 1
 	for i := 0; i < len(s); i++ {

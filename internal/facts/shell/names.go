@@ -18,12 +18,12 @@ func oneOf(items []word) []word {
 	return out
 }
 
-// named is a stream of names; without one it is like any other.
+// named is a stream of names.
 func named(t value.Taint, items []word) stream {
 	return stream{present: true, items: items, Taint: t}
 }
 
-// lists are the names that a program writes, by what it does with its operands.
+// lists are the names that a program writes, by its kind of output.
 func (a *analysis) lists(name string, inv *invocation, args *arguments) (stream, bool) {
 	switch programs.Of(name).Output {
 	case programs.Listed:
@@ -79,7 +79,7 @@ func joined(folder word, pattern string) word {
 }
 
 // listing are the names that "ls" writes: those of its operands that are files, and
-// what lies in the others, as seen from there.
+// the names in the others, as seen from there.
 func listing(args *arguments) []word {
 	words := args.operands
 	if args.has("-d", "--directory") && len(words) > 0 {
@@ -92,9 +92,7 @@ func listing(args *arguments) []word {
 func (a *analysis) selected(inv *invocation, args *arguments) stream {
 	in := inv.in
 	for _, w := range args.operands {
-		if s, ok := a.hands(w, inv.in, inv.sc); ok {
-			in = s
-		} else if s, ok := a.contents[a.path(w, inv.sc)]; ok {
+		if s, ok := a.holds(w, inv.in, inv.sc, inv.sc); ok {
 			in = s
 		}
 	}
@@ -122,7 +120,7 @@ func completions(args *arguments) stream {
 	return named(value.Taint{}, items)
 }
 
-// readInto gives the variables that "read" and its like fill what is known of their input.
+// readInto fills the variables of "read" and its like with their input.
 func (a *analysis) readInto(name string, inv *invocation, args *arguments) {
 	in := inv.in
 	if number, ok := args.value("-u"); ok {

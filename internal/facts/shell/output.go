@@ -141,10 +141,7 @@ func (a *analysis) inputOf(inv *invocation, args *arguments) stream {
 		return a.fileStream(in, inv)
 	}
 	for _, w := range args.operands {
-		if s, ok := a.hands(w, inv.in, inv.sc); ok {
-			return s
-		}
-		if s, ok := a.contents[a.path(w, inv.sc)]; ok {
+		if s, ok := a.holds(w, inv.in, inv.sc, inv.sc); ok {
 			return s
 		}
 	}

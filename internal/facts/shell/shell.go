@@ -64,7 +64,7 @@ type analysis struct {
 	wrappers []string
 
 	hosts, reads, writes, variables, features, assigns, settings, loses, files []string
-	// opened are the files whose content the text reads, sought those that programs look for.
+	// opened are files that the text reads, sought those in which programs look for code.
 	opened, sought []string
 
 	functions map[string]*function

@@ -10,9 +10,10 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// What one call, and one text, may be read as beside what it says.
 const (
-	maxStarts   = 3
+	// maxStarts is how many words of one call are supposed to be programs that it starts.
+	maxStarts = 3
+	// maxSupposed is how many calls and texts are supposed in one text.
 	maxSupposed = 64
 )
 
@@ -29,7 +30,7 @@ func (a *analysis) suppose(name string, inv *invocation) {
 			a.supposedText(name, inv, code)
 			continue
 		}
-		started, ok := starts(words, i)
+		started, ok := startedName(words, i)
 		if !ok {
 			continue
 		}
@@ -41,9 +42,9 @@ func (a *analysis) suppose(name string, inv *invocation) {
 	}
 }
 
-// starts says whether a word may be a program that another one starts. The last word alone
-// is rather the name of a thing, unless it stands behind the end of the options.
-func starts(words []word, at int) (name string, ok bool) {
+// startedName is the name of a program that another one may start, if a word is one. The last word
+// counts only behind the end of the options, since it is most often the name of a thing.
+func startedName(words []word, at int) (name string, ok bool) {
 	name, ok = programName(words[at])
 	if !ok || !programs.Starts(name) || at == len(words)-1 && (at == 0 || words[at-1].text != "--") {
 		return "", false
@@ -52,7 +53,7 @@ func starts(words []word, at int) (name string, ok bool) {
 	return name, !strings.Contains(words[at].text, "/") || systemFolder(folder)
 }
 
-// takesWords says that what stands after a program is none that starts.
+// takesWords says that the words after a program start nothing.
 func takesWords(name string) bool {
 	operands := programs.Described(name).Operands
 	return operands == programs.Text || operands == programs.Script
@@ -108,7 +109,7 @@ func (a *analysis) supposedText(name string, inv *invocation, code word) {
 	}
 }
 
-// supposing is the reading that takes up what is supposed.
+// supposing is the reading of the words that are supposed to be commands.
 func (a *analysis) supposing() *analysis {
 	if a.supposed == nil {
 		a.supposed = &analysis{at: a.at, readPython: a.readPython, supposes: true}
@@ -119,7 +120,7 @@ func (a *analysis) supposing() *analysis {
 	return b
 }
 
-// supposition is what was supposed, if anything was.
+// supposition are the facts of the supposed calls, nil without any.
 func (a *analysis) supposition() *value.Command {
 	if a.supposed == nil || len(a.supposed.calls) == 0 {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
-// undescribed notes the paths that words may name of which nothing says what they are:
-// all of a program that nothing describes, the operands of one whose options alone are
-// described, and the values of options that are not.
+// undescribed notes the paths that words without a description may name: all words of a program
+// that nothing describes, the operands of one whose options alone are described, and the values of
+// options that are not described.
 func (e *effect) undescribed(name string, p *programs.Program) {
 	switch {
 	case !programs.Explains(name):
@@ -73,7 +73,7 @@ func saysOutput(option string) bool {
 
 var outputs = []string{"out", "write", "save", "dest", "export", "dump", "logfile", "log-file"}
 
-// quoted are the paths that stand in quotes inside a word.
+// quoted finds the paths in quotes inside a word.
 var quoted = regexp.MustCompile(`['"]([~/][^'"\s]*)['"]`)
 
 // pathsIn notes the path that a word may be, and those after "=", "@", ":" and "," in it.

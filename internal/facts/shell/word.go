@@ -26,7 +26,7 @@ type word struct {
 	value.Taint
 }
 
-// stands are the words that a word may stand for.
+// stands lists the words that a word may stand for.
 func (w word) stands() []word {
 	if w.items == nil {
 		return []word{w}

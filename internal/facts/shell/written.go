@@ -9,8 +9,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
-// fills remembers what the files hold that a call writes: what it copies from the text
-// or from its input. A file that gets the input in a form of its own is not known.
+// fills remembers the content of the files that a call writes: copies of files that the text wrote,
+// or its input. A file that gets the input in another form is not known.
 func (a *analysis) fills(name string, inv *invocation, args *arguments) {
 	if inv.made == 0 || inv.made > len(a.calls) {
 		return
@@ -35,18 +35,11 @@ func (a *analysis) fills(name string, inv *invocation, args *arguments) {
 	}
 }
 
-// copiesFiles follows what "cp" and its like copy of what the text wrote.
+// copiesFiles follows the files that the text wrote and "cp" or its like copies.
 func (a *analysis) copiesFiles(inv *invocation, args *arguments) {
-	words := args.operands
-	to, into := args.value("-t", "--target-directory")
-	if !into && len(words) > 1 {
-		to, words = words[len(words)-1], words[:len(words)-1]
-	}
+	words, to, into := args.destination()
 	for _, w := range words {
-		s, ok := a.hands(w, inv.in, inv.sc)
-		if !ok {
-			s, ok = a.contents[a.path(w, inv.sc)]
-		}
+		s, ok := a.holds(w, inv.in, inv.sc, inv.sc)
 		if !ok || to.text == "" {
 			continue
 		}
@@ -58,7 +51,7 @@ func (a *analysis) copiesFiles(inv *invocation, args *arguments) {
 	}
 }
 
-// copiesBlocks follows what "dd" copies. Options that leave something out make it unknown.
+// copiesBlocks follows the file that "dd" copies. With options that leave parts out it is unknown.
 func (a *analysis) copiesBlocks(inv *invocation, args *arguments) {
 	from, to := inv.in, ""
 	for _, w := range args.operands {
@@ -77,8 +70,8 @@ func (a *analysis) copiesBlocks(inv *invocation, args *arguments) {
 	}
 }
 
-// awkPrints finds where an awk program prints into a file: what, if that is one text,
-// and the file's name.
+// awkPrints finds where an awk program prints into a file: the text, if that is a single one, and
+// the file's name.
 var awkPrints = regexp.MustCompile(`\bprintf?\b\s*\(?\s*("(?:[^"\\]|\\.)*")?((?:"(?:[^"\\]|\\.)*"|[^;}\n">])*)>{1,2}\s*"((?:[^"\\]|\\.)*)"`)
 
 // awkWrites notes the files that an awk program writes.
@@ -102,7 +95,7 @@ type started struct {
 	run  func(stream)
 }
 
-// starts notes a file that is run while the text goes on, by what runs it.
+// starts notes a file that is run while the text goes on; run reads it.
 func (a *analysis) starts(p string, run func(stream)) {
 	if p == "" || a.aside == 0 && a.rounds == 0 {
 		return

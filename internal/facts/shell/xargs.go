@@ -80,8 +80,8 @@ func (a *analysis) linesOf(in stream) []word {
 	return out
 }
 
-// substitute puts items where the placeholder stands: a word with a space is a text, in
-// which all of them stand.
+// substitute puts items where the placeholder stands: each makes a word of its own, but in a word
+// with a space, which is a text, all of them stand together.
 func substitute(argv []word, mark string, items []word) []word {
 	all := []word{join(items, " ")}
 	var out []word
