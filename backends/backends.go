@@ -67,8 +67,8 @@ type Keeper interface {
 	RemoveWorkspace(ctx context.Context, owner, workspace string) error
 }
 
-// Clearer is a Keeper that puts the files of a workspace aside before it removes them, so that none
-// is found again though its removal fails. Clear removes what is aside still.
+// Clearer is a Keeper that puts the files of a workspace aside before it removes them, so that no
+// later sandbox finds them even if the removal fails. Clear removes the files that are still aside.
 type Clearer interface {
 	Clear(ctx context.Context) error
 }

@@ -21,8 +21,8 @@ for n in range(25000):
     os.chdir('d')
 print('made')`
 
-// RemovesAnyWorkspace wants the workspace of a spec to be removed whatever a command has made of it, and
-// this process not to hold a descriptor for each folder meanwhile.
+// RemovesAnyWorkspace wants the workspace of a spec to be removed, however deep a command has nested its
+// folders, and this process not to hold a descriptor for each folder meanwhile.
 func RemovesAnyWorkspace(t *testing.T, backend backends.Backend, spec backends.Spec) {
 	t.Helper()
 	keeper := backend.(backends.Keeper)

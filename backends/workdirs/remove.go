@@ -47,8 +47,8 @@ func (d *Dirs) setAside(folder, name string) error {
 	return nil
 }
 
-// Clear removes the folders that were put aside, by sidecars before this one, too. Those that are
-// just being removed it leaves alone.
+// Clear removes the folders that were put aside, those of earlier sidecars too, except folders that
+// are just being removed.
 func (d *Dirs) Clear(ctx context.Context) error {
 	left, err := os.ReadDir(d.removed())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,8 +14,8 @@ const holdAfter = 250 * time.Millisecond
 const everyone = -1
 
 // hold stops every other process of the sandbox when something takes long: one call, which no process can fork
-// away from, and which needs no look at any. It is for the first process of a sandbox alone; elsewhere there
-// are processes that are none of its business. Supervisors go on as soon as they have stopped.
+// away from, and which needs no look at any. Only the first process of a sandbox does so; elsewhere the call
+// would stop processes of others. Supervisors go on as soon as they have stopped.
 type hold struct {
 	timer *time.Timer
 

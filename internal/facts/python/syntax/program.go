@@ -1,10 +1,10 @@
 // Package syntax parses Python.
 //
-// What is promised: a program becomes statements and expressions, in the
-// order of its text, with every string literal as the text that it stands for. Parsing
-// takes bounded time and memory, and a text that is not Python is an error.
+// Promised here: a program becomes statements and expressions, in the order of its text, with
+// every string literal as the text that it stands for. Parsing takes bounded time and memory, and
+// a text that is not Python is an error.
 //
-// Not here: what a name or a call means.
+// Not here: the meaning of names and calls.
 package syntax
 
 import "github.com/bailiff-dev/bailiff/internal/facts/value"
