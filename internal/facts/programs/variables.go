@@ -42,7 +42,8 @@ func (v *Variable) UnmarshalYAML(n *yaml.Node) error {
 	}
 	v.Holds = Held(words[0])
 	named := v.Holds == HeldCommands || v.Holds == HeldOptions
-	if !slices.Contains([]Held{HeldCommand, HeldScript, HeldProgram, HeldPrompt, HeldCommands, HeldOptions}, v.Holds) || named != (len(words) == 2) {
+	kinds := []Held{HeldCommand, HeldScript, HeldProgram, HeldPrompt, HeldCommands, HeldOptions}
+	if !slices.Contains(kinds, v.Holds) || named != (len(words) == 2) {
 		return fmt.Errorf("line %d: %q is not a kind of value and a program", n.Line, n.Value)
 	}
 	if named {

@@ -46,3 +46,40 @@ func literals(tokens []token, all []string, most, size int) []string {
 	}
 	return all
 }
+
+// Form is how an expression is made.
+type Form uint8
+
+// The forms of expressions.
+const (
+	NameForm Form = iota
+	NumberForm
+	TextForm      // Text
+	FormatForm    // Kids: pieces of text and expressions
+	ListForm      // Kids: items, also of tuples and sets
+	DictForm      // Kids: key, value, key, value …; a nil key before **value
+	CallForm      // Kids: function, arguments; Names: a keyword, "*", "**" or "" for each argument
+	AttributeForm // Kids: object; Text: name
+	IndexForm     // Kids: object, index
+	SliceForm     // Kids: from, to, step; each may be nil
+	ChainForm     // Kids: operands; Names: the operator before each
+	UnaryForm     // Text: operator; Kids: operand
+	ChoiceForm    // Kids: then, test, else
+	LambdaForm    // Kids: defaults, body last; Define
+	LoopForm      // Kids: elements, then for each clause target and source; Count: elements; conditions in Extra
+	NamedForm     // Text: name; Kids: value
+	OtherForm     // Kids: all that is computed, such as by await, yield, *x
+)
+
+// Expression is an expression: its form says which of its fields are set.
+type Expression struct {
+	Form  Form
+	Text  string
+	Kids  []*Expression
+	Names []string
+	// Define is the function that a LambdaForm makes.
+	Define *Statement
+	// Count and Extra belong to LoopForm.
+	Count int
+	Extra []*Expression
+}
