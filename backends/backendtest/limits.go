@@ -203,7 +203,8 @@ func (b box) fill(t *testing.T) {
 }
 
 // bombs are programs that start processes for ever, in a session that is none of their
-// command's. The first is tried in every run.
+// command's. They are tried in long runs alone: beside other tests they leave these, and
+// the runner, too little of the machine.
 var bombs = []struct{ name, code string }{
 	{"stay", `
 import os
@@ -252,7 +253,7 @@ except BlockingIOError:
 	}
 	NoError(t, b.Kill(context.Background()))
 	b.says("echo fine", "fine\n")
-	for _, bomb := range bombs[:Rounds(1, len(bombs))] {
+	for _, bomb := range bombs[:Rounds(0, len(bombs))] {
 		b.run(argv("bash", "-c", `(setsid python3 -c "$1" >/dev/null 2>&1 &)`, "bash", bomb.code))
 		Await(t, "the bomb to go off", func() bool {
 			n, err := b.Alive(context.Background())
