@@ -3,6 +3,7 @@ package backendtest
 import (
 	"context"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,11 +13,11 @@ import (
 // shapes makes folders in one another, deeper than a process may hold descriptors, folders that are
 // closed to their user, and many files.
 const shapes = `
-import os
+import os, sys
 os.makedirs('closed/a/b')
 for folder in ('closed/a/b', 'closed/a', 'closed'): os.chmod(folder, 0)
 for n in range(2000): open('file %d' % n, 'w').close()
-for n in range(25000):
+for n in range(int(sys.argv[1])):
     os.mkdir('d')
     os.chdir('d')
 print('made')`
@@ -30,7 +31,7 @@ func RemovesAnyWorkspace(t *testing.T, backend backends.Backend, spec backends.S
 		sandbox, err := backend.Open(t.Context(), spec)
 		Must(t, err)
 		defer func() { NoError(t, sandbox.Close(context.Background())) }()
-		cmd := backends.Command{Argv: []string{"python3", "-c", code}, HeadBytes: 1000, Timeout: time.Minute}
+		cmd := backends.Command{Argv: []string{"python3", "-c", code, strconv.Itoa(Rounds(5000, 25000))}, HeadBytes: 1000, Timeout: time.Minute}
 		var out []byte
 		_, err = sandbox.Run(t.Context(), cmd, func(p []byte) { out = append(out, p...) })
 		Must(t, err)
