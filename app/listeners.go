@@ -73,7 +73,7 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 		return agentPlan{}, err
 	}
 	return agentPlan{gateway.ListenerConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
-		UIDs: l.UIDs, Token: token, Log: a.log, Crowded: a.crowded(l.Name)}, agent, l.MCP}, nil
+		UIDs: l.UIDs, Token: token, Log: a.log, Crowded: a.metrics.Crowded(l.Name)}, agent, l.MCP}, nil
 }
 
 // openOperator opens the operators' socket, and the console that it gives links to.
@@ -91,13 +91,8 @@ func (a *App) openOperator() error {
 	o := a.cfg.Operator
 	a.operator, err = openListener(gateway.ListenerConfig{Name: bailiff.ChannelOperator, Network: o.Listen.Network,
 		Address: o.Listen.Address,
-		UIDs:    o.UIDs, Log: a.log, Crowded: a.crowded(bailiff.ChannelOperator)}, handler)
+		UIDs:    o.UIDs, Log: a.log, Crowded: a.metrics.Crowded(bailiff.ChannelOperator)}, handler)
 	return err
-}
-
-// crowded counts the connections that a listener turns away.
-func (a *App) crowded(listener string) func() {
-	return func() { a.metrics.ConnectionRefused(listener) }
 }
 
 // operatorAPI is what operators can do at every listener of theirs.

@@ -86,7 +86,7 @@ func everything(m *Metrics) {
 	m.ApprovalResolved("telegram", "expired", "", time.Second, "")
 	m.GrantsActive(1)
 	m.Limited("user")
-	m.ConnectionRefused("hermes")
+	m.Crowded("hermes")()
 	m.BreakGlassUsed()
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted(context.Background(), "docker", nil, time.Second)

@@ -88,9 +88,9 @@ func (m *Metrics) Listeners(names []string) {
 	}
 }
 
-// ConnectionRefused counts a connection of a peer that held too many at a listener, which is one of the
-// configuration's or the operators'.
-func (m *Metrics) ConnectionRefused(listener string) { m.crowded.WithLabelValues(listener).Inc() }
+// Crowded counts, at each call of what it returns, a connection of a peer that held too many at
+// a listener. A listener is shown from then on, with none.
+func (m *Metrics) Crowded(listener string) func() { return m.crowded.WithLabelValues(listener).Inc }
 
 // Decided counts a decision, what it denied and which variables it kept out.
 func (m *Metrics) Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration) {
