@@ -31,7 +31,8 @@ func RemovesAnyWorkspace(t *testing.T, backend backends.Backend, spec backends.S
 		sandbox, err := backend.Open(t.Context(), spec)
 		Must(t, err)
 		defer func() { NoError(t, sandbox.Close(context.Background())) }()
-		cmd := backends.Command{Argv: []string{"python3", "-c", code, strconv.Itoa(Rounds(5000, 25000))}, HeadBytes: 1000, Timeout: time.Minute}
+		cmd := backends.Command{Argv: []string{"python3", "-c", code, strconv.Itoa(Rounds(5000, 25000))}, HeadBytes: 1000,
+			Timeout: time.Minute}
 		var out []byte
 		_, err = sandbox.Run(t.Context(), cmd, func(p []byte) { out = append(out, p...) })
 		Must(t, err)
