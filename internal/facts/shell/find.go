@@ -70,12 +70,13 @@ func flat(words []word) bool {
 // soughtNames are the names, and the whole paths, that the tests of a search let pass,
 // by its alternatives. An alternative that tests neither lets every name pass.
 func soughtNames(tests []word) (names, whole []string) {
-	elsewhere := actsElsewhere(tests)
-	for _, one := range alternatives(tests) {
+	all := alternatives(tests)
+	acts := slices.ContainsFunc(all, func(one alternative) bool { return one.acted })
+	for _, one := range all {
 		switch tells := len(one.names)+len(one.whole) > 0; {
 		case !tells:
 			names = append(names, "*")
-		case !one.pruned || one.acted || !elsewhere:
+		case !one.pruned || one.acted || !acts: // else its names are left out
 			names, whole = append(names, one.names...), append(whole, one.whole...)
 		}
 	}
@@ -95,7 +96,7 @@ func alternatives(tests []word) []alternative {
 		if tests[i].text == "-o" || tests[i].text == "-or" || tests[i].text == "," {
 			all = append(all, alternative{})
 		}
-		if i+1 < len(tests) && (i == 0 || tests[i-1].text != "!" && tests[i-1].text != "-not") {
+		if i == 0 || tests[i-1].text != "!" && tests[i-1].text != "-not" {
 			i = all[len(all)-1].test(tests, i)
 		}
 	}
@@ -104,7 +105,7 @@ func alternatives(tests []word) []alternative {
 
 // test notes a test or an action, and returns the place of its last word.
 func (one *alternative) test(tests []word, i int) int {
-	pattern := tests[i+1].text
+	pattern := first(tests[i+1:]).text
 	switch tests[i].text {
 	case "-name":
 		one.names = append(one.names, pattern)
@@ -123,15 +124,6 @@ func (one *alternative) test(tests []word, i int) int {
 		}
 	}
 	return i
-}
-
-// actsElsewhere says that a search says itself what it does with names: those that an
-// alternative only prunes are then left out.
-func actsElsewhere(tests []word) bool {
-	return slices.ContainsFunc(tests, func(w word) bool {
-		return strings.HasPrefix(w.text, "-print") || strings.HasPrefix(w.text, "-exec") || strings.HasPrefix(w.text, "-ok") ||
-			w.text == "-delete" || w.text == "-ls"
-	})
 }
 
 // folded is a pattern that means its letters' capitals too.
