@@ -34,17 +34,12 @@ func Sweep(ctx context.Context) error {
 
 // killOrphans kills each orphan, and returns how many there were.
 func killOrphans() (found int, err error) {
-	folder, err := os.Open("/proc")
+	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return 0, fmt.Errorf("looking for processes whose sidecar is gone: %w", err)
 	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return 0, fmt.Errorf("looking for processes whose sidecar is gone: %w", err)
-	}
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
 		if err != nil || pid <= 1 || pid == os.Getpid() || !hasOrphansMark(pid) {
 			continue
 		}
