@@ -177,11 +177,37 @@ func Of(name string) *Program {
 	return &Undescribed
 }
 
+// Entry is all that programs.yaml says of a name.
+type Entry struct {
+	Name string
+	// Own is what it says of the name, Described how the program reads its arguments.
+	Own, Described *Program
+	// Language is the one that the program interprets, empty if it does not.
+	Language string
+	// Explained says that the grammar tells what the program does with its words, OnlyOptions
+	// that it describes nothing but its options.
+	Explained, OnlyOptions bool
+}
+
+// Look finds all that programs.yaml says of a name.
+func Look(name string) Entry {
+	own := Of(name)
+	e := Entry{Name: name, Own: own, Described: own, Language: Interpreter(name), OnlyOptions: own.onlyOptions()}
+	if !own.isDescribed() {
+		e.Described = Described(name)
+	}
+	e.Explained = own.explains() || Explains(name)
+	return e
+}
+
 // Described says how a program reads its arguments, by its name or that of its family:
 // python for python3.11.
 func Described(name string) *Program {
-	for _, name := range []string{name, Family(name)} {
-		if p := all()[name]; p.isDescribed() {
+	if p := all()[name]; p.isDescribed() {
+		return p
+	}
+	if family := Family(name); family != name {
+		if p := all()[family]; p.isDescribed() {
 			return p
 		}
 	}
@@ -191,17 +217,19 @@ func Described(name string) *Program {
 // Explains says that the grammar tells what a program does with the words that it is given;
 // it is false for a program that nothing describes.
 func Explains(name string) bool {
-	for _, name := range []string{name, Family(name)} {
-		if p := all()[name]; p != nil && (p.isDescribed() || p.Grammar+p.Language+p.Like != "" || p.Wraps != "" || p.Inert || p.Unsettles) {
-			return true
-		}
+	if all()[name].explains() {
+		return true
 	}
-	return false
+	family := Family(name)
+	return family != name && all()[family].explains()
 }
 
-// OnlyOptions says that of a program nothing but its options is described.
-func OnlyOptions(name string) bool {
-	p := Of(name)
+func (p *Program) explains() bool {
+	return p != nil && (p.isDescribed() || p.Grammar+p.Language+p.Like != "" || p.Wraps != "" || p.Inert || p.Unsettles)
+}
+
+// onlyOptions says that of a program nothing but its options is described.
+func (p *Program) onlyOptions() bool {
 	return p.isDescribed() && p.Operands == Unnamed && p.Grammar == "" && p.Language == "" && p.Wraps == "" && p.Subcommands == nil &&
 		p.Input == "" && !p.Unsettles && !p.Inert
 }
@@ -243,7 +271,9 @@ func (p *Program) Spelt(name string) string {
 
 // Family is an interpreter's name without its version.
 func Family(name string) string {
-	name = strings.TrimRight(name, "0123456789.-")
+	if end := len(name) - 1; end >= 0 && strings.IndexByte("0123456789.-", name[end]) >= 0 {
+		name = strings.TrimRight(name, "0123456789.-")
+	}
 	if language := Of(name).Language; language != "" && language != "shell" {
 		return language
 	}
@@ -252,8 +282,9 @@ func Family(name string) string {
 
 // Interpreter is the language a program interprets, empty if it does not.
 func Interpreter(name string) string {
-	if Of(name).Language == "shell" {
-		return "shell"
+	switch language := Of(name).Language; language {
+	case "shell", name:
+		return language
 	}
 	if family := Family(name); Of(family).Language == family {
 		return family

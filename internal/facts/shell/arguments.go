@@ -48,12 +48,20 @@ func (g *arguments) value(names ...string) (w word, ok bool) {
 }
 
 // argumentsOf reads the arguments of a program by its name.
-func argumentsOf(name string, words []word) *arguments {
-	p := programs.Described(name)
-	if reads := grammarOf(programs.Of(name).Grammar).arguments; reads != nil {
-		return reads(words, p)
+func (a *analysis) argumentsOf(name string, words []word) *arguments {
+	e := a.about(name)
+	if reads := grammarOf(e.Own.Grammar).arguments; reads != nil {
+		return reads(words, e.Described)
 	}
-	return parseArguments(words, p)
+	return parseArguments(words, e.Described)
+}
+
+// about is all that is known of a program. The last one is kept, since a call asks often.
+func (a *analysis) about(name string) *programs.Entry {
+	if a.entry.Own == nil || a.entry.Name != name {
+		a.entry = programs.Look(name)
+	}
+	return &a.entry
 }
 
 // parseArguments reads options as the program p does; a program that is

@@ -41,7 +41,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 		}
 	}
 	inv := invocation{argv: argv, wrappers: a.wrappers, sc: sc, files: files}
-	a.record(&inv, c.Variant.Value, argumentsOf(c.Variant.Value, argv[1:]))
+	a.record(&inv, c.Variant.Value, a.argumentsOf(c.Variant.Value, argv[1:]))
 }
 
 // declared assigns what one word of a declaration does, and is that word.

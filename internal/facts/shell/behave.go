@@ -12,7 +12,7 @@ import (
 
 // behave does what a known program does with its arguments and its input.
 func (a *analysis) behave(name string, inv *invocation, args *arguments) result {
-	if lang := programs.Interpreter(name); lang == "shell" {
+	if lang := a.about(name).Language; lang == "shell" {
 		return a.shell(name, inv, args)
 	} else if lang != "" {
 		a.runsOptions(name, args, inv.sc)
@@ -39,7 +39,7 @@ func (a *analysis) shows(name string, inv *invocation) bool {
 	if inv.made == 0 || len(a.calls[inv.made-1].Reads) == 0 {
 		return false
 	}
-	operands, output := programs.Described(name).Operands, programs.Of(name).Output
+	operands, output := a.about(name).Described.Operands, a.about(name).Own.Output
 	return output != programs.Report && output != programs.Listed && output != programs.Named &&
 		(operands == programs.Reads || operands == programs.Script)
 }
@@ -197,7 +197,7 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		}
 		return silent, true
 	}
-	return silent, programs.Of(name).Output == programs.Silent
+	return silent, a.about(name).Own.Output == programs.Silent
 }
 
 // alias reads what names are made to stand for.

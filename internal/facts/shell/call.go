@@ -94,7 +94,7 @@ func (a *analysis) invoke(inv invocation) result {
 	if f := a.functions[inv.argv[0].text]; f != nil && !inv.direct {
 		return a.enterFunction(f, inv)
 	}
-	args := argumentsOf(name, inv.argv[1:])
+	args := a.argumentsOf(name, inv.argv[1:])
 	if inv.argv[0].glob {
 		a.hide()
 	}

@@ -37,7 +37,7 @@ func (a *analysis) opensFile(w word, sc *scope) {
 func (a *analysis) seeks(name string, inv *invocation, args *arguments) {
 	a.seeksProgram(inv)
 	a.seeksCommands(name, inv, args)
-	if search, ok := moduleSearches[programs.Interpreter(name)]; ok {
+	if search, ok := moduleSearches[a.about(name).Language]; ok {
 		a.seeksModules(search, inv, args)
 	}
 }
@@ -46,7 +46,7 @@ func (a *analysis) seeks(name string, inv *invocation, args *arguments) {
 // sets. A session can change neither the folders of the system nor those of the PATH before.
 func (a *analysis) seeksProgram(inv *invocation) {
 	name := inv.argv[0].text
-	if strings.Contains(name, "/") || !slices.Contains(a.assigns, "PATH") {
+	if !a.setsVariable("PATH", inv.sc) || strings.Contains(name, "/") {
 		return
 	}
 	for _, folder := range a.foldersIn("PATH", inv.sc) {
@@ -54,6 +54,12 @@ func (a *analysis) seeksProgram(inv *invocation) {
 			a.seeksIn(folder, inv.sc, name)
 		}
 	}
+}
+
+// setsVariable says that the text has given a variable a value, as far as a scope can tell.
+func (a *analysis) setsVariable(name string, sc *scope) bool {
+	_, set := sc.vars[name]
+	return set || sc.full && slices.Contains(a.assigns, name)
 }
 
 // isSearched says that programs or modules are looked for in the folders of a variable.
@@ -132,7 +138,7 @@ var moduleSearches = map[string]moduleSearch{
 // seeksCommands notes the files whose commands a call may do: those that a program of commands
 // reads, and all that look like files to a program without a description.
 func (a *analysis) seeksCommands(name string, inv *invocation, args *arguments) {
-	p := programs.Described(name)
+	p := a.about(name).Described
 	commands := p.Input == programs.Commands || p.Input == programs.ItsProgram
 	if commands || p == &programs.Undescribed && isFileName(known(inv.in.file)) {
 		a.sought = add(a.sought, inv.in.file)

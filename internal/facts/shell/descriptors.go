@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -20,36 +19,48 @@ type descriptor struct {
 	out []string
 }
 
-// descriptors are those that the text opens, by their numbers. Forks share them, so
-// that they are replaced and never changed.
-type descriptors map[string]descriptor
+// descriptors are those that the text opens. Forks share them, so that they are replaced and
+// never changed. They are few, so that a list costs less than a map.
+type descriptors []numbered
+
+// numbered is a descriptor with the number that the text gives it.
+type numbered struct {
+	number string
+	descriptor
+}
+
+// at is the descriptor of a number, if the text opened one.
+func (d descriptors) at(number string) (descriptor, bool) {
+	for i := range d {
+		if d[i].number == number {
+			return d[i].descriptor, true
+		}
+	}
+	return descriptor{}, false
+}
 
 // with has a number stand for something else.
 func (d descriptors) with(number string, to descriptor) descriptors {
-	fresh := maps.Clone(d)
-	if fresh == nil {
-		fresh = descriptors{}
-	}
-	fresh[number] = to
-	return fresh
+	fresh := make(descriptors, 0, len(d)+1)
+	return append(append(fresh, d.without(number)...), numbered{number, to})
 }
 
 // without has numbers stand for nothing.
 func (d descriptors) without(numbers ...string) descriptors {
-	if !slices.ContainsFunc(numbers, func(n string) bool { _, ok := d[n]; return ok }) {
+	taken := func(n numbered) bool { return slices.Contains(numbers, n.number) }
+	if !slices.ContainsFunc(d, taken) {
 		return d
 	}
-	fresh := maps.Clone(d)
-	for _, n := range numbers {
-		delete(fresh, n)
+	if len(d) == 1 {
+		return nil
 	}
-	return fresh
+	return slices.DeleteFunc(slices.Clone(d), taken)
 }
 
 // restored is d after a command whose redirections changed some numbers.
 func (d descriptors) restored(before descriptors, numbers []string) descriptors {
 	for _, n := range numbers {
-		if old, ok := before[n]; ok {
+		if old, ok := before.at(n); ok {
 			d = d.with(n, old)
 		} else {
 			d = d.without(n)
@@ -69,10 +80,11 @@ func (a *analysis) numberOf(d *syntax.Redirect, usual string, sc *scope) string 
 		return d.N.Value
 	}
 	free := 10
-	for _, taken := sc.open[strconv.Itoa(free)]; taken; _, taken = sc.open[strconv.Itoa(free)] {
-		free++
-	}
 	number := strconv.Itoa(free)
+	for _, taken := sc.open.at(number); taken; _, taken = sc.open.at(number) {
+		free++
+		number = strconv.Itoa(free)
+	}
 	a.assign(strings.TrimSuffix(name, "}"), variable{list: []word{known(number)}}, sc)
 	return number
 }
@@ -106,7 +118,7 @@ func (a *analysis) feeds(r *redirections, number string, s stream, sc *scope) {
 
 // inherited is the input of a command that no redirection and no pipe gives one.
 func (s *scope) inherited(in stream) stream {
-	if d, ok := s.open[input]; ok {
+	if d, ok := s.open.at(input); ok {
 		return d.in
 	}
 	return in
@@ -163,7 +175,7 @@ func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
 	case number == input && in.present:
 		return in, true
 	}
-	if d, open := sc.open[number]; open && d.in.present {
+	if d, open := sc.open.at(number); open && d.in.present {
 		return d.in, true
 	}
 	return unknown(value.Taint{}), number != input
@@ -194,10 +206,11 @@ func (s *scope) behind(p string) string {
 		return p
 	}
 	number, below, ok := descriptorNumber(p)
-	if !ok || below == "" || s.open[number].in.path == "" {
+	folder, _ := s.open.at(number)
+	if !ok || below == "" || folder.in.path == "" {
 		return p
 	}
-	return path.Join(s.open[number].in.path, below)
+	return path.Join(folder.in.path, below)
 }
 
 // shadows are the descriptors that a compound command's redirections take the place of.

@@ -35,7 +35,7 @@ func (a *analysis) container(name string, inv *invocation, _ *arguments) (result
 	words := inv.argv[1:]
 	for i, w := range words {
 		if isContainer(w.text) {
-			g := parseArguments(words[i+1:], &programs.Program{Strict: true, Options: programs.Described(name).Options})
+			g := parseArguments(words[i+1:], &programs.Program{Strict: true, Options: a.about(name).Described.Options})
 			argv := after(g.rest, 1)
 			if entry, ok := g.value("--entrypoint"); ok && entry.text != "" {
 				argv = append([]word{entry}, argv...)

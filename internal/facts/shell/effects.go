@@ -20,24 +20,24 @@ type effect struct {
 }
 
 func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
-	p := programs.Described(name)
+	p := a.about(name).Described
 	e := &effect{a: a, args: args, sc: sc}
 	for _, o := range args.options {
 		e.option(o, p)
 	}
-	if !runsOperands(name, p, args) {
+	if !runsOperands(a.about(name).Language, p, args) {
 		e.operands(p.Operands)
 	}
 	e.particular(name)
 	e.undescribed(name, p)
-	e.unpacks(programs.Of(name), p)
+	e.unpacks(a.about(name).Own, p)
 	e.losses(name)
 	return e.effects
 }
 
 // runsOperands says that the operands are another call, with effects of its own.
-func runsOperands(name string, p *programs.Program, args *arguments) bool {
-	if programs.Interpreter(name) != "" {
+func runsOperands(language string, p *programs.Program, args *arguments) bool {
+	if language != "" {
 		return args.has("-c", "-e", "-E", "--eval")
 	}
 	return p.Strict && (p.Operands == programs.None || p.Operands == programs.Unnamed)
@@ -207,7 +207,7 @@ func (e *effect) unpacks(own, p *programs.Program) {
 
 // particular are the effects that a grammar of its own tells.
 func (e *effect) particular(name string) {
-	if effects := grammarOf(programs.Of(name).Grammar).effects; effects != nil {
+	if effects := grammarOf(e.a.about(name).Own.Grammar).effects; effects != nil {
 		effects(e, name)
 	} else if strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "mke2fs") || name == "newfs" {
 		e.write(e.args.operands...)

@@ -73,7 +73,10 @@ func (a *analysis) standing(folder word, sc *scope) *scope {
 
 // runsOptions notes the files that options name.
 func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
-	options := programs.Of(name).Runs
+	if len(args.options) == 0 {
+		return
+	}
+	options := a.about(name).Own.Runs
 	if options == nil {
 		options = programs.Of(programs.Family(name)).Runs
 	}
@@ -86,14 +89,14 @@ func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
 
 // runsProject notes the files that programs look for in the folder of a project.
 func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
-	if project := programs.Of(name).Project; project != "" {
+	if project := a.about(name).Own.Project; project != "" {
 		switch first(args.operands).text {
 		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
 			a.runsAny(inv.sc, project)
 		}
 		a.projectScripts(name, project, inv, args)
 	}
-	if files := grammarOf(programs.Of(name).Grammar).files; files != nil {
+	if files := grammarOf(a.about(name).Own.Grammar).files; files != nil {
 		files(a, name, inv, args)
 	}
 }
@@ -109,7 +112,7 @@ func (a *analysis) runsAny(sc *scope, names ...string) {
 // programFile is the word that names the file which an interpreter runs.
 func (a *analysis) programFile(name string, inv *invocation, args *arguments) word {
 	words := args.operands
-	project := programs.Of(name).Project
+	project := a.about(name).Own.Project
 	if project == "" || first(words).text != "run" {
 		return first(words)
 	}
@@ -144,7 +147,7 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 	if len(c.Writes) == 0 {
 		return
 	}
-	switch programs.Of(name).Fills {
+	switch a.about(name).Own.Fills {
 	case programs.Copied:
 		words, to, _ := args.destination()
 		var from []string
@@ -154,7 +157,7 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 		a.transferTo(a.path(to, inv.sc), transfer{from, copied})
 	default:
 		kind := written
-		if programs.Of(name).Fills == programs.Unpacked {
+		if a.about(name).Own.Fills == programs.Unpacked {
 			kind = unpackedInto
 		}
 		from := slices.Clone(c.Reads)

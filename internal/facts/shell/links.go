@@ -3,8 +3,6 @@ package shell
 import (
 	"path"
 	"slices"
-
-	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
 // maxLinks is how many links a path may lead through.
@@ -13,7 +11,7 @@ const maxLinks = 8
 // link notes the links that a call makes, at the name that it gives and below it, since that may
 // be a folder.
 func (a *analysis) link(inv *invocation, name string, args *arguments) {
-	made := programs.Of(name).Links
+	made := a.about(name).Own.Links
 	if len(made) == 0 || !slices.Contains(made, "always") && !args.has(made...) {
 		return
 	}

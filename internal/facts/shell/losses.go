@@ -10,7 +10,7 @@ import (
 // overwritten from nothing, or moved away.
 func (e *effect) losses(name string) {
 	ops := e.args.operands
-	switch programs.Of(name).Loses {
+	switch e.a.about(name).Own.Loses {
 	case programs.All:
 		e.lose(ops...)
 	case programs.Sources:

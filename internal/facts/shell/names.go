@@ -25,7 +25,7 @@ func named(t value.Taint, items []word) stream {
 
 // lists are the names that a program writes, by its kind of output.
 func (a *analysis) lists(name string, inv *invocation, args *arguments) (stream, bool) {
-	switch programs.Of(name).Output {
+	switch a.about(name).Own.Output {
 	case programs.Listed:
 		return named(inv.in.Taint, oneOf(listing(args))), true
 	case programs.Named:
@@ -124,7 +124,8 @@ func completions(args *arguments) stream {
 func (a *analysis) readInto(name string, inv *invocation, args *arguments) {
 	in := inv.in
 	if number, ok := args.value("-u"); ok {
-		in = inv.sc.open[number.text].in
+		opened, _ := inv.sc.open.at(number.text)
+		in = opened.in
 	}
 	a.whole(in)
 	into, array := args.value("-a")

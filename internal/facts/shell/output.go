@@ -35,7 +35,7 @@ func (a *analysis) output(name string, inv *invocation, args *arguments) stream 
 	if s, ok := a.lists(name, inv, args); ok {
 		return s
 	}
-	switch programs.Of(name).Output {
+	switch a.about(name).Own.Output {
 	case programs.FromNetwork:
 		return a.fetched(name)
 	case programs.Decoded:
@@ -163,7 +163,7 @@ func (a *analysis) inputTaint(inv *invocation, args *arguments) value.Taint {
 // fetched is what comes from the network; the file it goes to is remembered.
 func (a *analysis) fetched(name string) stream {
 	s := unknown(value.Taint{Fetched: true})
-	if len(a.calls) > 0 && programs.Of(name).Saves {
+	if len(a.calls) > 0 && a.about(name).Own.Saves {
 		for _, p := range a.calls[len(a.calls)-1].Writes {
 			a.keep(p, s, false)
 		}

@@ -78,7 +78,7 @@ func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope, in 
 
 // duplicated is what a number stands for where a redirection copies it.
 func (a *analysis) duplicated(number string, r *redirections, sc *scope, in stream) (descriptor, bool) {
-	if d, ok := sc.open[number]; ok && number != input {
+	if d, ok := sc.open.at(number); ok && number != input {
 		return d, true
 	}
 	switch {
@@ -96,7 +96,7 @@ func (a *analysis) duplicated(number string, r *redirections, sc *scope, in stre
 
 // closes notes that a descriptor stands for nothing any more.
 func (a *analysis) closes(r *redirections, number string, sc *scope) {
-	if _, ok := sc.open[number]; ok {
+	if _, ok := sc.open.at(number); ok {
 		r.numbers = append(r.numbers, number)
 		sc.open = sc.open.without(number)
 	}
@@ -137,7 +137,7 @@ func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 
 // writesTo has a descriptor that reads from a file write there as well.
 func (a *analysis) writesTo(r *redirections, number, p string, sc *scope) {
-	if d, ok := sc.open[number]; ok && p != "" {
+	if d, ok := sc.open.at(number); ok && p != "" {
 		d.out = []string{p}
 		a.opens(r, number, d, sc)
 	}
@@ -167,8 +167,8 @@ func (a *analysis) fileOut(r *redirections, p, number string, d *syntax.Redirect
 
 // toDescriptor sends output to what a descriptor writes to.
 func (a *analysis) toDescriptor(r *redirections, number string, sc *scope) {
-	if out := sc.open[number].out; len(out) > 0 {
-		r.takesOutput, r.appends, r.out = true, true, append(r.out, out...)
+	if opened, _ := sc.open.at(number); len(opened.out) > 0 {
+		r.takesOutput, r.appends, r.out = true, true, append(r.out, opened.out...)
 	}
 }
 

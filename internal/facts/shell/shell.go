@@ -15,6 +15,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -60,6 +61,8 @@ type analysis struct {
 	supposed  *analysis
 	supposes  bool
 	supposals int
+	// entry is the program that was asked about last.
+	entry programs.Entry
 	// wrappers are the programs around the text that is being read.
 	wrappers []string
 

@@ -20,7 +20,7 @@ const (
 // suppose reads the words of a program that nothing describes as calls, where one of them
 // names a program: the program may start it.
 func (a *analysis) suppose(name string, inv *invocation) {
-	if a.supposes || programs.Explains(name) {
+	if a.supposes || a.about(name).Explained {
 		return
 	}
 	words := inv.argv[1:]

@@ -12,7 +12,7 @@ import (
 // takes reads what a program takes its standard input, and the files and texts that its
 // options name, for: commands of its own, names of files, a patch.
 func (a *analysis) takes(name string, inv *invocation, args *arguments) {
-	p := programs.Of(name)
+	p := a.about(name).Own
 	for _, s := range a.programTexts(p, inv, args) {
 		a.commands(name, p, inv, s)
 	}

@@ -13,9 +13,9 @@ import (
 // options that are not described.
 func (e *effect) undescribed(name string, p *programs.Program) {
 	switch {
-	case !programs.Explains(name):
+	case !e.a.about(name).Explained:
 		e.words(e.args.all)
-	case p.Operands == programs.Unnamed && !p.Strict && programs.OnlyOptions(name):
+	case p.Operands == programs.Unnamed && !p.Strict && e.a.about(name).OnlyOptions:
 		e.places(e.args.operands)
 	}
 	if p.Operands == programs.Text || p == &programs.Undescribed {

@@ -80,8 +80,8 @@ func (a *analysis) redirectedCommand(s *syntax.Stmt, sc *scope, in stream, files
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		if out := sc.open[output].out; len(out) > 0 && !files.takesOutput {
-			files.takesOutput, files.appends, files.out = true, true, out
+		if opened, _ := sc.open.at(output); len(opened.out) > 0 && !files.takesOutput {
+			files.takesOutput, files.appends, files.out = true, true, opened.out
 		}
 		r = a.call(c, sc, in, files)
 		if r.opens {

@@ -10,7 +10,7 @@ import (
 
 // wrapper sees through a program that runs another one.
 func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (result, bool) {
-	p := programs.Of(name)
+	p := a.about(name).Own
 	if runs := grammarOf(p.Grammar).runs; runs != nil {
 		return runs(a, name, inv, args)
 	}
@@ -61,7 +61,7 @@ func (a *analysis) behind(name string, p *programs.Program, inv *invocation) (re
 
 // launched runs a program in a project's environment.
 func (a *analysis) launched(name string, inv *invocation, words []word) (result, bool) {
-	words = parseArguments(words, &programs.Program{Strict: true, Options: programs.Of(name).Options}).rest
+	words = parseArguments(words, &programs.Program{Strict: true, Options: a.about(name).Own.Options}).rest
 	if len(words) == 0 {
 		return result{}, false
 	}
@@ -92,7 +92,7 @@ func first(words []word) word {
 
 // prefixed is a wrapper whose command follows its own options.
 func (a *analysis) prefixed(name string, inv *invocation, args *arguments) result {
-	p := programs.Of(name)
+	p := a.about(name).Own
 	rest := args.rest
 	in := *inv
 	if p.Assigns {

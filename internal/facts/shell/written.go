@@ -15,7 +15,7 @@ func (a *analysis) fills(name string, inv *invocation, args *arguments) {
 	if inv.made == 0 || inv.made > len(a.calls) {
 		return
 	}
-	p := programs.Of(name)
+	p := a.about(name).Own
 	switch {
 	case p.Fills == programs.Copied:
 		a.copiesFiles(inv, args)
