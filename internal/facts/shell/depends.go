@@ -26,10 +26,17 @@ func (a *analysis) depends() []string {
 
 // opensFile notes that the content of the files is read that a word names.
 func (a *analysis) opensFile(w word, sc *scope) {
-	for _, one := range w.stands() {
-		if _, _, given := descriptorNumber(one.text); !given {
-			a.opened = add(a.opened, a.fileAt(one, sc))
-		}
+	if w.items == nil {
+		a.opensPath(w, sc)
+	}
+	for _, one := range w.items {
+		a.opensPath(one, sc)
+	}
+}
+
+func (a *analysis) opensPath(w word, sc *scope) {
+	if _, _, given := descriptorNumber(w.text); !given {
+		a.opened = add(a.opened, a.fileAt(w, sc))
 	}
 }
 

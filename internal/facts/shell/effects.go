@@ -46,7 +46,7 @@ func runsOperands(language string, p *programs.Program, args *arguments) bool {
 func (e *effect) read(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
-			e.reads = addAll(e.reads, e.a.pathsOf(w, e.sc, true))
+			e.reads = e.a.addPaths(e.reads, w, e.sc, true)
 			e.a.opensFile(w, e.sc)
 		}
 	}
@@ -55,7 +55,7 @@ func (e *effect) read(words ...word) {
 func (e *effect) write(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
-			e.writes = addAll(e.writes, e.a.pathsOf(w, e.sc, false))
+			e.writes = e.a.addPaths(e.writes, w, e.sc, false)
 		}
 	}
 }

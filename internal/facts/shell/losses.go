@@ -31,6 +31,6 @@ func (e *effect) losses(name string) {
 
 func (e *effect) lose(words ...word) {
 	for _, w := range words {
-		e.lost = addAll(e.lost, e.a.pathsOf(w, e.sc, false))
+		e.lost = e.a.addPaths(e.lost, w, e.sc, false)
 	}
 }

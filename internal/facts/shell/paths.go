@@ -16,13 +16,23 @@ func (a *analysis) path(w word, sc *scope) string {
 	return p
 }
 
-// pathsOf are the files that a word may name: it may stand for several, or lead through
+// addPaths appends the files that a word may name: it may stand for several, or lead through
 // links that the text has made.
-func (a *analysis) pathsOf(w word, sc *scope, itself bool) []string {
-	var out []string
-	for _, one := range w.stands() {
-		p := a.path(one, sc)
-		out = append(append(out, p), a.behindLinks(p, itself)...)
+func (a *analysis) addPaths(list []string, w word, sc *scope, itself bool) []string {
+	if w.items == nil {
+		return a.addPath(list, a.path(w, sc), itself)
 	}
-	return out
+	for _, one := range w.items {
+		list = a.addPath(list, a.path(one, sc), itself)
+	}
+	return list
+}
+
+// addPath appends a path, and those that the text's links make of it.
+func (a *analysis) addPath(list []string, p string, itself bool) []string {
+	list = add(list, p)
+	if len(a.links) > 0 {
+		list = addAll(list, a.behindLinks(p, itself))
+	}
+	return list
 }

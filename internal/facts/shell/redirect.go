@@ -123,7 +123,7 @@ func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 	p := a.path(w, sc)
 	switch d.Op {
 	case syntax.RdrIn, syntax.RdrInOut:
-		r.reads = addAll(r.reads, a.pathsOf(w, sc, true))
+		r.reads = a.addPaths(r.reads, w, sc, true)
 		a.opensFile(w, sc)
 		a.feeds(r, number, a.stored(w, sc), sc)
 		if d.Op == syntax.RdrInOut {

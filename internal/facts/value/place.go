@@ -97,9 +97,18 @@ func ofProcess(p string) string {
 
 // Tidy drops what no file system looks at.
 func Tidy(p string) string {
+	if isTidy(p) {
+		return p
+	}
 	kept := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." })
 	if strings.HasPrefix(p, "/") {
 		return "/" + strings.Join(kept, "/")
 	}
 	return strings.Join(kept, "/")
+}
+
+// isTidy says that every part of a path counts.
+func isTidy(p string) bool {
+	return p != "." && !strings.HasPrefix(p, "./") && !strings.HasSuffix(p, "/.") && !strings.HasSuffix(p, "/") &&
+		!strings.Contains(p, "//") && !strings.Contains(p, "/./")
 }
