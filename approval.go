@@ -40,6 +40,31 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Content is a file of a sandbox as far as it was read.
+type Content struct {
+	File
+	Kind ContentKind
+	Text string
+	// Age is how long ago the file was written, moved or linked last.
+	Age time.Duration
+}
+
+// ContentKind says what is known of a file's content.
+type ContentKind int
+
+// The kinds of content. Only text is known as a whole; what is unread is too
+// large, or no plain file.
+const (
+	ContentUnread ContentKind = iota
+	ContentText
+	ContentCompiled
+	ContentMissing
+)
+
+// IsRecent says that a session may have made the file what it is: it changed within the
+// last hour.
+func (c Content) IsRecent() bool { return c.Age < time.Hour }
+
 // bound is all that an approval holds for.
 type bound struct {
 	Tool    Tool

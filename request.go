@@ -142,7 +142,9 @@ type Circumstances struct {
 	// Files are those that the request's text runs, as they are in the sandbox;
 	// nil until they were read.
 	Files []File
-	Time  time.Time
+	// Contents are those of them whose text is judged as part of the request's.
+	Contents []Content
+	Time     time.Time
 }
 
 // BackendState is what is known of a configured backend when a request is judged.

@@ -112,6 +112,13 @@ type Spec struct {
 	Expires time.Time
 }
 
+// Reader is a sandbox whose files can be read.
+type Reader interface {
+	// Read reads a plain file of at most so many bytes; a larger one is unread. A relative path is seen from dir, the empty dir being
+	// the workspace.
+	Read(ctx context.Context, dir, path string, most int) (bailiff.Content, error)
+}
+
 // Sandbox is one place in which commands run, with a runner inside.
 type Sandbox interface {
 	// ID is the technology's name for it, such as a container id.

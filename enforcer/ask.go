@@ -69,22 +69,36 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	if err := e.hold(ctx, m, alone); err != nil {
 		return err
 	}
+	held := m.claim()
+	if e.readsFiles(m) {
+		if err := e.judgeContents(ctx, m); err != nil {
+			return err
+		}
+	}
 	files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Files)
 	if err != nil {
 		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
 	}
-	held := m.claim()
+	if path := changed(m.contents, files); path != "" {
+		return fmt.Errorf("%w: %s changed while it was read; send the command again", errFiles, path)
+	}
 	m.files, m.unbound = m.opened(ctx)
 	m.files = slices.Concat(files, m.files)
-	held.Files, held.Unbound = m.files, m.unbound
-	m.rejudged(e.decide(ctx, m.located, files))
+	m.rejudged(e.decide(ctx, m.located, files, m.contents))
+	m.keepSandbox(held)
+	return nil
+}
+
+// keepSandbox denies a request for which the policies want another sandbox than the one that
+// it holds, now that they know the files that it runs.
+func (m *judged) keepSandbox(held bailiff.Claim) {
 	now := m.claim()
 	now.Decision.Approval, now.Decision.Limits = held.Decision.Approval, held.Decision.Limits
+	now.Files, now.Unbound = held.Files, held.Unbound
 	if drift := now.Drift(held); drift != "" && m.Decision.Outcome != bailiff.Deny {
 		m.Decision = deny(m.Decision, bailiff.RuleVoid,
 			"The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
 	}
-	return nil
 }
 
 // wait asks approvers about a request and goes on with it once they approve.
@@ -133,7 +147,7 @@ func (e *Enforcer) await(ctx context.Context, m *judged, id string) bailiff.Appr
 func (e *Enforcer) resume(ctx context.Context, m *judged, asked bailiff.Approval) answer {
 	approved := m.claim()
 	again := m.again(asked)
-	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, nil) })
+	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, nil, nil) })
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
 	ctx = again.concerning(ctx)
 	redeemed := e.prepare(ctx, again)

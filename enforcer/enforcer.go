@@ -187,7 +187,9 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 // prepare finds out what a request needs besides its decision: what its image
 // stands for, and humans' grants where they are asked.
 func (e *Enforcer) prepare(ctx context.Context, m *judged) (redeemed bool) {
-	m.fault = e.provide(ctx, m)
+	if m.fault = e.provide(ctx, m); m.fault == nil {
+		m.fault = e.readFiles(ctx, m)
+	}
 	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() && e.redeem(ctx, m)
 }
 

@@ -34,6 +34,8 @@ type judged struct {
 	// are the names of those that have no content which stands.
 	files   []bailiff.File
 	unbound []string
+	// contents are the files that were read to judge their text.
+	contents []bailiff.Content
 	// approval is what humans said.
 	approval *bailiff.Approval
 	// fault is why the request can have no sandbox.
@@ -149,10 +151,10 @@ func (e *Enforcer) settle(ctx context.Context, m *judged) {
 		at = e.leases.Workdir(req.Caller, req.Session.ID)
 		m.located.Args.Workdir = at.Path
 	}
-	m.Judgement = e.decide(ctx, m.located, nil)
+	m.Judgement = e.decide(ctx, m.located, nil, nil)
 	if at.Path != "" && m.Decision.Outcome != bailiff.Deny && !at.Serves(e.leases.SpecOf(req, m.Decision)) {
 		m.located, at = req, lease.Workdir{}
-		m.Judgement = e.decide(ctx, m.located, nil)
+		m.Judgement = e.decide(ctx, m.located, nil, nil)
 	}
 	m.atStart = at.InWorkspace
 	if at.Path == "" && req.Args.Workdir == "" && m.needsSandbox() {
@@ -170,7 +172,7 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 		return
 	}
 	m.located.Args.Workdir = start
-	m.Judgement = e.decide(ctx, m.located, nil)
+	m.Judgement = e.decide(ctx, m.located, nil, nil)
 	m.atStart = m.Decision.Backend.Name == backend
 }
 
@@ -185,9 +187,9 @@ func (e *Enforcer) Placed(ctx context.Context, req bailiff.Request) (bailiff.Req
 }
 
 // decide judges a request whose files, if they are known, are these.
-func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File) bailiff.Judgement {
+func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File, contents []bailiff.Content) bailiff.Judgement {
 	at := e.Circumstances(req)
-	at.Files = files
+	at.Files, at.Contents = files, contents
 	j := e.config.Decider.Decide(ctx, req, at)
 	j.Decision = e.floor(req, j.Decision)
 	return j

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
@@ -21,11 +22,8 @@ const maxDigested = 64 << 20
 func digestsOf(files wire.Files) ([]string, error) {
 	digests := make([]string, len(files.Paths))
 	for i, path := range files.Paths {
-		if !filepath.IsAbs(path) {
-			path = files.Dir + "/" + path // ".." is for the kernel to follow: what stands before it may be a link
-		}
 		var err error
-		if digests[i], err = digestOf(path); err != nil {
+		if digests[i], err = digestOf(seenFrom(files.Dir, path)); err != nil {
 			return nil, err
 		}
 	}
@@ -61,27 +59,39 @@ func leadsThroughProc(path string) bool {
 	return false
 }
 
-// digestOf is the SHA-256 of a file's content, in hexadecimal; empty if there is
-// no such file. Whatever is no plain file has no content that would stay.
-func digestOf(path string) (string, error) {
+// openPlain opens a plain file, or none if there is no such file. Whatever is no plain file
+// has no content that would stay.
+func openPlain(path string) (*os.File, os.FileInfo, error) {
 	if leadsThroughProc(path) {
-		return "", fmt.Errorf("%q cannot be bound to an approval: name the file", path)
+		return nil, nil, fmt.Errorf("%q cannot be bound to an approval: name the file", path)
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO keeps nobody waiting
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return "", nil
+		return nil, nil, nil
 	}
 	if err != nil {
+		return nil, nil, err
+	}
+	about, err := f.Stat()
+	if err == nil && !about.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no plain file", path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, about, nil
+}
+
+// digestOf is the SHA-256 of a file's content, in hexadecimal; empty if there is
+// no such file.
+func digestOf(path string) (string, error) {
+	f, about, err := openPlain(path)
+	if f == nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	about, err := f.Stat()
-	switch {
-	case err != nil:
-		return "", err
-	case !about.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no plain file", path)
-	case about.Size() > maxDigested:
+	if about.Size() > maxDigested {
 		return "", fmt.Errorf("%s has %d bytes, want at most %d", path, about.Size(), maxDigested)
 	}
 	sum := sha256.New()
@@ -89,4 +99,35 @@ func digestOf(path string) (string, error) {
 		return "", errors.Join(err, fmt.Errorf("%s could not be read as a whole", path))
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// partOf is a part of a file's content.
+func partOf(r wire.Reading) (wire.Part, error) {
+	if r.Offset < 0 {
+		return wire.Part{}, fmt.Errorf("reading %s from byte %d: want 0 or more", r.Path, r.Offset)
+	}
+	f, about, err := openPlain(seenFrom(r.Dir, r.Path))
+	if f == nil {
+		return wire.Part{Missing: err == nil}, err
+	}
+	defer func() { _ = f.Close() }()
+	text := make([]byte, wire.PartSize)
+	n, err := f.ReadAt(text, r.Offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return wire.Part{}, fmt.Errorf("reading %s: %w", r.Path, err)
+	}
+	part := wire.Part{Size: about.Size(), Now: time.Now().UnixNano(), Text: string(text[:n])}
+	if of, ok := about.Sys().(*syscall.Stat_t); ok {
+		part.Changed = of.Ctim.Nano()
+	}
+	return part, nil
+}
+
+// seenFrom is a path as it is opened: ".." is for the kernel to follow, since what stands
+// before it may be a link.
+func seenFrom(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return dir + "/" + path
 }

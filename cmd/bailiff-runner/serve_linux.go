@@ -121,6 +121,9 @@ func (r *runner) obey(f wire.Frame) {
 	case wire.Digest:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)
 		go r.digest(stream, payload)
+	case wire.Read:
+		stream, payload := f.Stream, bytes.Clone(f.Payload)
+		go r.read(stream, payload)
 	}
 }
 
@@ -136,6 +139,20 @@ func (r *runner) digest(stream uint32, payload []byte) {
 		return
 	}
 	r.say(wire.Digested, stream, wire.Encode(wire.Digests(digests)))
+}
+
+// read answers what a part of a file is.
+func (r *runner) read(stream uint32, payload []byte) {
+	asked, err := wire.Decode[wire.Reading](payload)
+	var part wire.Part
+	if err == nil {
+		part, err = partOf(asked)
+	}
+	if err != nil {
+		r.refuse(stream, wire.Unfit, err)
+		return
+	}
+	r.say(wire.Found, stream, wire.Encode(part))
 }
 
 // greet answers a client. What ran for an earlier one is ended, since nobody hears

@@ -50,6 +50,15 @@ func (h *Hold) Digest(ctx context.Context, workdir string, paths []string) ([]ba
 	return h.lease.sandbox.Digest(ctx, workdir, paths)
 }
 
+// Read reads a file of the sandbox, of at most so many bytes.
+func (h *Hold) Read(ctx context.Context, workdir, path string, most int) (bailiff.Content, error) {
+	reader, ok := h.lease.sandbox.(backends.Reader)
+	if !ok {
+		return bailiff.Content{}, fmt.Errorf("reading %s in the sandbox: %w", path, errors.ErrUnsupported)
+	}
+	return reader.Read(ctx, workdir, path, most)
+}
+
 // Run runs a command in the sandbox.
 func (h *Hold) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 	cmd.Reap = h.weight == exclusive

@@ -32,6 +32,9 @@ type (
 	Call    = value.Call
 	Code    = value.Code
 	Place   = value.Place
+	Content = value.Content
+	// Contents are files by their paths.
+	Contents = value.Contents
 )
 
 // FeatureHeredoc is a here-document; the other features are in package value.

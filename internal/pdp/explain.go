@@ -31,7 +31,7 @@ func (p *PDP) Explain(
 		}
 	}()
 	req.Backend = bailiff.BackendName(req.Backend)
-	text := p.facts(req, p.config.Home)
+	text := p.facts(req, at, p.config.Home)
 	if text.fault != nil {
 		x.Fault = text.fault.Error()
 		return x

@@ -23,8 +23,8 @@ type reading struct {
 	fault error
 }
 
-func read(req bailiff.Request, home string) reading {
-	place := facts.Place{Workdir: req.Args.Workdir, Home: home}
+func read(req bailiff.Request, at bailiff.Circumstances, home string) reading {
+	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents)}
 	switch req.Tool {
 	case bailiff.ExecuteCode:
 		code := facts.Python(req.Args.Code, place)
@@ -38,6 +38,20 @@ func read(req bailiff.Request, home string) reading {
 		command := shell(req.Args, place)
 		return reading{command: &command}
 	}
+}
+
+// contentsOf are the files whose text is judged as part of a request's, by their paths.
+func contentsOf(read []bailiff.Content) *facts.Contents {
+	if len(read) == 0 {
+		return nil
+	}
+	contents := make(facts.Contents, len(read))
+	for _, c := range read {
+		if c.Kind == bailiff.ContentText || c.Kind == bailiff.ContentUnread {
+			contents[c.Path] = facts.Content{Text: c.Text, Known: c.Kind == bailiff.ContentText, Recent: c.IsRecent()}
+		}
+	}
+	return &contents
 }
 
 // readCall reads the arguments of a call. Where they are no object, no policy can

@@ -60,6 +60,7 @@ func (m *memo) key(req bailiff.Request, at bailiff.Circumstances) string {
 	k.list(at.EnvAvailable)
 	k.backends(at.Backends)
 	k.files(at.Files)
+	k.contents(at.Contents)
 	if k.Len() > maxKept {
 		return ""
 	}
@@ -121,6 +122,16 @@ func (k *keyWriter) files(all []bailiff.File) {
 	for _, f := range all {
 		k.text(f.Path)
 		k.text(f.SHA256)
+	}
+}
+
+func (k *keyWriter) contents(all []bailiff.Content) {
+	k.number(len(all))
+	for _, c := range all {
+		k.text(c.Path)
+		k.text(c.SHA256)
+		k.number(int(c.Kind))
+		k.flag(c.IsRecent())
 	}
 }
 

@@ -105,7 +105,7 @@ type PDP struct {
 	inForce      atomic.Pointer[snapshot]
 	pollInterval time.Duration
 	// facts reads what a request's text would do.
-	facts func(req bailiff.Request, home string) reading
+	facts func(req bailiff.Request, at bailiff.Circumstances, home string) reading
 
 	reloading sync.Mutex              // keeps reloads apart
 	archive   *Archive                // guarded by reloading; nil where the paths count
@@ -210,7 +210,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 // judge goes the whole way from the request to the decision.
 func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement,
 	clock *stopwatch) {
-	text := p.facts(req, p.config.Home)
+	text := p.facts(req, at, p.config.Home)
 	input := text.document(req, at)
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
 	j.Opens = text.opens()
@@ -274,7 +274,7 @@ func (s *stopwatch) lap(name string) {
 // about the same input document.
 func (p *PDP) Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error) {
 	defer p.survive(path, &defined, &err)
-	return p.query(ctx, p.facts(req, p.config.Home).document(req, at), at.Time, path)
+	return p.query(ctx, p.facts(req, at, p.config.Home).document(req, at), at.Time, path)
 }
 
 // Read answers with a document about any input, as JSON, of which nothing is

@@ -21,7 +21,7 @@ import (
 )
 
 func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
-	return read(req, home).document(req, at)
+	return read(req, at, home).document(req, at)
 }
 
 func asJSON(t *testing.T, v any) string {
@@ -95,7 +95,7 @@ func TestAPanicWhileReadingATextDeniesAndIsLogged(t *testing.T) {
 	p := opened(t, map[string]string{"p.rego": allowing})
 	var log bytes.Buffer
 	p.config.Log = slog.New(slog.NewTextHandler(&log, nil))
-	p.facts = func(bailiff.Request, string) reading { panic("a fault of the reader") }
+	p.facts = func(bailiff.Request, bailiff.Circumstances, string) reading { panic("a fault of the reader") }
 	for _, tool := range []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process, bailiff.Call} {
 		req := listing
 		req.Tool = tool
@@ -115,7 +115,7 @@ func TestAPanicWhileReadingATextDeniesAndIsLogged(t *testing.T) {
 // The enforcer tells the metrics each decision as the judge made it.
 func TestAFaultOfTheReaderIsCountedUnderItsRule(t *testing.T) {
 	p := opened(t, map[string]string{"p.rego": allowing})
-	p.facts = func(bailiff.Request, string) reading { panic("a fault of the reader") }
+	p.facts = func(bailiff.Request, bailiff.Circumstances, string) reading { panic("a fault of the reader") }
 	registry := prometheus.NewRegistry()
 	m := metrics.New(registry, metrics.Config{})
 	m.Decided(t.Context(), listing, judged(p).Decision, time.Millisecond)

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 3
+const Version = 4
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.
@@ -47,6 +47,8 @@ const (
 	Kill
 	// Digest asks for the contents of files, by their SHA-256: encoded [Files].
 	Digest
+	// Read asks for a part of a file: an encoded [Reading].
+	Read
 	// Log asks for a part of a background command's log, Feed for passing on input,
 	// the last frame for ending it, Stop for the end of all that the command
 	// started, Forget for giving up what is known of it: encoded [Inquiry].
@@ -89,6 +91,8 @@ const (
 	// Digested answers Digest with the digests in the order of the paths, empty
 	// where there is no file, or is a Refused.
 	Digested
+	// Found answers Read with an encoded [Part], or is a Refused.
+	Found
 	// Logged answers Log with a [Piece], Done the other questions about a
 	// background command; either may be a Refused.
 	Logged

@@ -122,6 +122,25 @@ type Files struct {
 // Digests is the payload of a [Digested]: those of the files that were asked for.
 type Digests []string
 
+// Reading asks for the content of a file from an offset on; a relative path is seen from Dir.
+type Reading struct {
+	Dir, Path string
+	Offset    int64
+}
+
+// Part is a part of a file's content, the last one where Offset and it are Size. Changed is
+// when the file was written, moved or linked last, by the clock of its machine, and Now what
+// that clock says. There is no such file where Missing is set.
+type Part struct {
+	Size         int64
+	Changed, Now int64 // nanoseconds since 1970
+	Missing      bool
+	Text         string
+}
+
+// PartSize bounds the text of a part, so that it is one frame.
+const PartSize = MaxPayload - 128
+
 // Number is the payload of a [Credit] and a [Counted].
 type Number int
 
@@ -208,6 +227,20 @@ func (x *End) parts(c *codec) {
 func (f *Files) parts(c *codec) {
 	c.text(&f.Dir)
 	list(c, &f.Paths, c.text)
+}
+
+func (r *Reading) parts(c *codec) {
+	c.text(&r.Dir)
+	c.text(&r.Path)
+	number(c, &r.Offset)
+}
+
+func (p *Part) parts(c *codec) {
+	number(c, &p.Size)
+	number(c, &p.Changed)
+	number(c, &p.Now)
+	c.bool(&p.Missing)
+	c.text(&p.Text)
 }
 
 func (d *Digests) parts(c *codec) { list(c, (*[]string)(d), c.text) }

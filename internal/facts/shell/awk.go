@@ -42,7 +42,7 @@ func (a *analysis) awkPrograms(inv *invocation, args *arguments) []word {
 // it lies in a file.
 func (a *analysis) ofItsOwn(s stream) []word {
 	a.runs(s.path, s.file)
-	if s.path != "" && !wild(s.path) {
+	if s.isElsewhere() {
 		return nil
 	}
 	a.ran(s.Taint)

@@ -104,10 +104,15 @@ func (a *analysis) input(name string, inv *invocation, sc *scope) result {
 // runsStream reads shell text that flows from somewhere.
 func (a *analysis) runsStream(name string, inv *invocation, s stream, sc *scope) result {
 	a.runs(s.path, s.file)
-	if s.path != "" && !wild(s.path) && !strings.Contains(s.path, "$") {
+	if s.isElsewhere() && !strings.Contains(s.path, "$") {
 		return result{out: unknown(value.Taint{})}
 	}
-	return a.text(name, inv, s.word(), sc)
+	return a.streamText(name, inv, s, sc)
+}
+
+func (a *analysis) streamText(name string, inv *invocation, s stream, sc *scope) (r result) {
+	a.reading(s, func() { r = a.text(name, inv, s.word(), sc) })
+	return r
 }
 
 // script reads the file that a shell runs, if the text itself wrote it.
@@ -116,13 +121,13 @@ func (a *analysis) script(name string, inv *invocation, file word, sc *scope) re
 		return a.runsStream(name, inv, s, sc)
 	}
 	p := a.fileToRun(file, inv)
-	s, ok := a.contents[p]
+	s, ok := a.runnable(p, a.fileAt(file, inv.sc))
 	beside := *inv
 	a.starts(p, func(s stream) { a.text(name, &beside, s.word(), sc.fork()) })
 	if !ok {
 		return result{out: unknown(value.Taint{})}
 	}
-	return a.text(name, inv, s.word(), sc)
+	return a.streamText(name, inv, s, sc)
 }
 
 // fileToRun is the path of a file that is run; one that is not known hides what runs.

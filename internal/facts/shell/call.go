@@ -149,6 +149,8 @@ func (a *analysis) program(inv *invocation) {
 	a.starts(p, func(s stream) { a.startsFile(&beside, p, s) })
 	if s, ok := a.contents[p]; ok {
 		a.startsFile(inv, p, s)
+	} else if s, ok := a.foundIn(a.fileAt(w, inv.sc)); ok {
+		a.reading(s, func() { a.startsFound(inv, p, s) })
 	}
 }
 

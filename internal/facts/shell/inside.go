@@ -27,12 +27,7 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		return out
 	}
 	if inv.in.present && !args.has("-m", "-V", "--version", "-v", "-h", "--help") {
-		in := inv.in
-		a.runs(in.path, in.file)
-		if in.path != "" && !wild(in.path) {
-			return out
-		}
-		a.inline(name, lang, inv, in.word())
+		a.languageStream(name, lang, inv, inv.in)
 	}
 	return out
 }
@@ -58,16 +53,26 @@ func inlineProgram(lang string, args *arguments) (word, bool) {
 
 func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 	if s, ok := a.hands(file, inv.in, inv.sc); ok {
-		a.runs(s.path, s.file)
-		if s.path == "" || wild(s.path) {
-			a.inline(name, lang, inv, s.word())
-		}
+		a.languageStream(name, lang, inv, s)
 		return
 	}
 	p := a.fileToRun(file, inv)
 	beside := *inv
 	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
 	if s, ok := a.contents[p]; ok && (lang != "python" || !a.onlyComputes(s, inv.sc.cwd)) {
+		a.inline(name, lang, inv, s.word())
+	} else if s, found := a.foundIn(a.fileAt(file, inv.sc)); found && !ok {
+		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+	}
+}
+
+// languageStream reads a program that flows from somewhere.
+func (a *analysis) languageStream(name, lang string, inv *invocation, s stream) {
+	a.runs(s.path, s.file)
+	switch {
+	case s.found:
+		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+	case !s.isElsewhere():
 		a.inline(name, lang, inv, s.word())
 	}
 }

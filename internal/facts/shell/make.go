@@ -24,15 +24,20 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 	}
 	for _, w := range names {
 		s, ok := a.holds(w, inv.in, inv.sc, sc)
+		if !ok {
+			s, ok = a.foundIn(a.fileAt(w, sc))
+		}
 		if !ok || a.making {
 			continue
 		}
 		a.making = true // "make" in a recipe reads the same file
 		inside := *inv
 		inside.sc = sc
-		for _, code := range a.ofItsOwn(s) {
-			a.recipes(&inside, args, code)
-		}
+		a.reading(s, func() {
+			for _, code := range a.ofItsOwn(s) {
+				a.recipes(&inside, args, code)
+			}
+		})
 		a.making = false
 	}
 }

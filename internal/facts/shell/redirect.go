@@ -181,7 +181,12 @@ func (a *analysis) stored(w word, sc *scope) stream {
 	if s, ok := a.contents[p]; ok {
 		return s
 	}
-	return stream{present: true, path: p, file: a.fileAt(w, sc), Taint: value.Taint{Read: p != ""}}
+	file := a.fileAt(w, sc)
+	if s, ok := a.foundIn(file); ok {
+		s.path, s.Taint = p, value.Taint{Read: p != ""}
+		return s
+	}
+	return stream{present: true, path: p, file: file, Taint: value.Taint{Read: p != ""}}
 }
 
 // networkPath is the host of bash's /dev/tcp/host/port.

@@ -17,11 +17,15 @@ func (a *analysis) projectScripts(name, project string, inv *invocation, args *a
 			}
 		}
 	}
-	s, ok := a.contents[a.path(known(project), inv.sc)]
+	s, ok := a.runnable(a.path(known(project), inv.sc), a.fileAt(known(project), inv.sc))
 	scripts := scriptsRun(words)
-	if !ok || len(scripts) == 0 {
-		return
+	if ok && len(scripts) > 0 {
+		a.reading(s, func() { a.scriptsOf(name, inv, s, scripts) })
 	}
+}
+
+// scriptsOf reads some of the scripts of a project's file.
+func (a *analysis) scriptsOf(name string, inv *invocation, s stream, scripts []string) {
 	var file struct {
 		Scripts map[string]string `json:"scripts"`
 		Tasks   map[string]string `json:"tasks"`

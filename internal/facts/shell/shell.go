@@ -106,6 +106,8 @@ type analysis struct {
 	// idle is set while a function is read that no text called: what it hides
 	// does not count.
 	idle bool
+	// within are the files that are being read, see [analysis.foundIn].
+	within []string
 }
 
 // function is a shell function's body; called tells whether it was read already.

@@ -14,7 +14,7 @@ import (
 func (a *analysis) takes(name string, inv *invocation, args *arguments) {
 	p := a.about(name).Own
 	for _, s := range a.programTexts(p, inv, args) {
-		a.commands(name, p, inv, s)
+		a.reading(s, func() { a.commands(name, p, inv, s) })
 	}
 	for _, o := range args.options {
 		if p.Options[o.name] == programs.FileOfNames {
@@ -31,7 +31,7 @@ func (a *analysis) takes(name string, inv *invocation, args *arguments) {
 	case programs.Patch:
 		a.patches(inv, args)
 	default:
-		a.commands(name, p, inv, inv.in)
+		a.reading(inv.in, func() { a.commands(name, p, inv, inv.in) })
 	}
 }
 
@@ -79,8 +79,7 @@ func (a *analysis) programIn(w word, inv *invocation) (stream, bool) {
 	if s, ok := a.hands(w, inv.in, inv.sc); ok {
 		return s, true
 	}
-	s, ok := a.contents[a.path(w, inv.sc)]
-	return s, ok
+	return a.runnable(a.path(w, inv.sc), a.fileAt(w, inv.sc))
 }
 
 // commands reads a program in a language of its own as far as it starts others.
@@ -92,7 +91,7 @@ func (a *analysis) commands(name string, p *programs.Program, inv *invocation, s
 		a.runs(s.path, s.file)
 	}
 	switch {
-	case s.path != "" && !wild(s.path):
+	case s.isElsewhere():
 	case (!s.known || p.Escapes.Regexp == nil) && p.Input != programs.Commands:
 		a.ran(s.Taint)
 		a.hide()

@@ -46,6 +46,9 @@ type stream struct {
 	path string
 	// file is that path as it is spelt, see [analysis.fileAt].
 	file string
+	// found says that it is what was found in that file, settled that the session has not made
+	// the file what it is.
+	found, settled bool
 	// over says that it was longer than what is followed.
 	over bool
 	value.Taint

@@ -16,6 +16,20 @@ type Place struct {
 	Astray bool
 	// Level counts the programs that the text lies in.
 	Level int
+	// Contents are files whose text is read where the text runs them, by their paths as in
+	// [Command.Files].
+	Contents *Contents
+}
+
+// Contents are files by their paths.
+type Contents map[string]Content
+
+// Content is what a file holds, where it is Known. A Recent file may have been made by the
+// session; of another one, a part whose meaning its text does not tell is like any part of a
+// project.
+type Content struct {
+	Text          string
+	Known, Recent bool
 }
 
 // Path is a path as seen from a folder: cleaned, absolute where that is known, "~" for the

@@ -1,0 +1,100 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	// maxContents bounds the text of all files that is judged with a request, in bytes.
+	maxContents = 256 << 10
+	// maxRead is how many files are looked at, maxRounds how often the text of files may
+	// name more of them.
+	maxRead, maxRounds = 64, 8
+)
+
+// readFiles judges a request once more with the text of the files that it runs, where it is to
+// run on the host: what stands in them is part of what the request does. A file that the text
+// names in a way that leaves it open has none.
+func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
+	if !e.readsFiles(m) {
+		return nil
+	}
+	if err := e.hold(ctx, m, false); err != nil {
+		return err
+	}
+	held := m.claim()
+	err := e.judgeContents(ctx, m)
+	m.keepSandbox(held)
+	return err
+}
+
+// readsFiles says whether the files of a request are read.
+func (e *Enforcer) readsFiles(m *judged) bool {
+	backend := e.config.Backends[m.Decision.Backend.Name]
+	return len(m.Files) > 0 && m.needsSandbox() && m.Decision.Outcome != bailiff.Deny && backend != nil && !backend.Isolated()
+}
+
+// judgeContents reads the files that the text runs, and those that the text in them runs, and
+// judges the request by them.
+func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
+	m.contents = nil
+	left := maxContents
+	for range maxRounds {
+		more, err := m.unread(ctx, &left)
+		if err != nil {
+			return err
+		}
+		if len(more) == 0 {
+			return nil
+		}
+		m.contents = append(m.contents, more...)
+		m.rejudged(e.decide(ctx, m.located, nil, m.contents))
+	}
+	return nil
+}
+
+// unread reads those of a request's files that were not read yet.
+func (m *judged) unread(ctx context.Context, left *int) (more []bailiff.Content, err error) {
+	for _, path := range m.Files {
+		known := func(c bailiff.Content) bool { return c.Path == path }
+		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) || len(m.contents)+len(more) >= maxRead {
+			continue
+		}
+		content, err := m.held.Read(ctx, m.located.Args.Workdir, path, *left)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil:
+			return nil, fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
+		case err != nil: // it is no plain file, or its name leaves it open
+			content = bailiff.Content{File: bailiff.File{Path: path}}
+		case isProgram(content.Text):
+			content.Text, content.Kind = "", bailiff.ContentCompiled
+		}
+		*left -= len(content.Text)
+		more = append(more, content)
+	}
+	return more, nil
+}
+
+// changed is a file that is not what was read.
+func changed(contents []bailiff.Content, files []bailiff.File) string {
+	for _, c := range contents {
+		for _, f := range files {
+			if c.SHA256 != "" && c.Path == f.Path && c.SHA256 != f.SHA256 {
+				return c.Path
+			}
+		}
+	}
+	return ""
+}
+
+// isProgram says that a file's content is machine code, by the marks that Linux' and macOS'
+// executables begin with.
+func isProgram(text string) bool {
+	return strings.HasPrefix(text, "\x7fELF") || strings.HasPrefix(text, "\xcf\xfa\xed\xfe") || strings.HasPrefix(text, "\xca\xfe\xba\xbe")
+}

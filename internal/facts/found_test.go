@@ -1,0 +1,66 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// foundCase is a text with what was found in the files that it runs, and what of it is to be
+// seen.
+type foundCase struct {
+	text  string
+	files Contents
+	// call is the beginning of a call that the text leads to, none where it is empty.
+	call     string
+	complete bool
+}
+
+// recent and settled are files that the session may have made, and others.
+func recent(text string) Content  { return Content{Text: text, Known: true, Recent: true} }
+func settled(text string) Content { return Content{Text: text, Known: true} }
+
+func TestWhatStandsInFilesThatRunIsRead(t *testing.T) {
+	const removal = "rm -rf ~"
+	for name, c := range map[string]foundCase{
+		"a script of a shell":             {"bash x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script by its path":            {"./x.sh", Contents{"/w/x.sh": recent("#!/bin/sh\n" + removal)}, removal, true},
+		"a script without a first line":   {"./x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script that is sourced":        {". ./x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script as standard input":      {"bash < x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script through a pipe":         {"cat x.sh | sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script that another one runs":  {"sh a.sh", Contents{"/w/a.sh": recent("sh b.sh"), "/w/b.sh": recent(removal)}, removal, true},
+		"a script with its argument":      {"sh a.sh ~", Contents{"/w/a.sh": recent("rm -rf $1")}, removal, true},
+		"a makefile":                      {"make", Contents{"/w/Makefile": recent("all:\n\t" + removal + "\n")}, removal, true},
+		"a goal of a makefile":            {"make x", Contents{"/w/Makefile": settled("all:\n\techo\nx:\n\t" + removal + "\n")}, removal, true},
+		"another goal of a makefile":      {"make all", Contents{"/w/Makefile": recent("all:\n\techo\nx:\n\t" + removal + "\n")}, "", true},
+		"a script of a project":           {"npm test", Contents{"/w/package.json": recent(`{"scripts": {"test": "` + removal + `"}}`)}, removal, true},
+		"another script of a project":     {"npm run b", Contents{"/w/package.json": recent(`{"scripts": {"test": "` + removal + `"}}`)}, "", true},
+		"Python that starts a program":    {"python3 x.py", Contents{"/w/x.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
+		"Python by its first line":        {"./x.py", Contents{"/w/x.py": recent("#!/usr/bin/env python3\nimport os\nos.system('" + removal + "')")}, removal, true},
+		"Python that only computes":       {"python3 x.py", Contents{"/w/x.py": recent("print(1 + 1)")}, "", true},
+		"Python that is not told":         {"python3 x.py", Contents{"/w/x.py": recent("import sys\nexec(sys.argv[1])")}, "", false},
+		"old Python that is not told":     {"python3 x.py", Contents{"/w/x.py": settled("import sys\nexec(sys.argv[1])")}, "", true},
+		"a script that is not told":       {"sh x.sh", Contents{"/w/x.sh": recent(`eval "$X"`)}, "", false},
+		"an old script that is not told":  {"sh x.sh", Contents{"/w/x.sh": settled(`eval "$X"`)}, "", true},
+		"an old script is read":           {"sh x.sh", Contents{"/w/x.sh": settled(`eval "$X"; ` + removal)}, removal, true},
+		"a language that is not read":     {"node x.js", Contents{"/w/x.js": recent("console.log(1)")}, "", false},
+		"the same in an old file":         {"node x.js", Contents{"/w/x.js": settled("console.log(1)")}, "", true},
+		"a recent file that is too large": {"sh x.sh", Contents{"/w/x.sh": {Recent: true}}, "", false},
+		"an old file that is too large":   {"sh x.sh", Contents{"/w/x.sh": {}}, "", true},
+		"a script that runs itself":       {"sh x.sh", Contents{"/w/x.sh": recent("sh x.sh; ls")}, "ls", true},
+		"a file that nothing runs":        {"cat x.sh", Contents{"/w/x.sh": recent(removal)}, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := Shell(c.text, Place{Workdir: "/w", Home: "/home/a", Contents: &c.files})
+			if got.Complete != c.complete {
+				t.Errorf("complete is %t, want %t", got.Complete, c.complete)
+			}
+			led := slices.ContainsFunc(got.Calls, func(call Call) bool { return strings.HasPrefix(strings.Join(call.Argv, " "), "rm") })
+			if want := strings.HasPrefix(c.call, "rm"); led != want {
+				t.Errorf("calls are %v, want one of %q: %t", got.Calls, c.call, want)
+			}
+		})
+	}
+}

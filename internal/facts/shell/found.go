@@ -1,0 +1,96 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+)
+
+// runnable is the content of a file that the text runs: what the text wrote into it, or what
+// was found in it.
+func (a *analysis) runnable(p, file string) (stream, bool) {
+	if s, ok := a.contents[p]; ok {
+		return s, true
+	}
+	return a.foundIn(file)
+}
+
+// foundIn is what was found in a file, by its path as it is to be opened. A file that is being
+// read is not read again.
+func (a *analysis) foundIn(file string) (stream, bool) {
+	if a.at.Contents == nil || slices.Contains(a.within, file) {
+		return stream{}, false
+	}
+	c, ok := (*a.at.Contents)[file]
+	return stream{present: true, text: c.Text, known: c.Known, file: file, found: ok, settled: !c.Recent}, ok
+}
+
+// reading reads what a stream runs. If it was found in a file that is settled, a part whose
+// meaning its text does not tell hides nothing: it is a part of the project like any other.
+func (a *analysis) reading(s stream, read func()) {
+	if !s.found {
+		read()
+		return
+	}
+	idle := a.idle
+	a.idle, a.within = idle || s.settled, append(a.within, s.file)
+	read()
+	a.idle, a.within = idle, a.within[:len(a.within)-1]
+}
+
+// isElsewhere says that a stream comes from a file whose content is not known here.
+func (s stream) isElsewhere() bool { return s.path != "" && !s.found && !wild(s.path) }
+
+// foundProgram reads a program that was found in a file. Of a language that is not read, its
+// shell texts are.
+func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
+	a.texts += len(s.text)
+	if !s.known || a.texts > maxTexts || !a.spend(1+len(s.text)/64) {
+		a.hide()
+		return
+	}
+	if lang == "python" {
+		a.python(name, inv, s.text)
+		return
+	}
+	if lang == "perl" && onlySubstitutes(s.text) {
+		return
+	}
+	a.hide()
+	commands, _ := shellInside(lang, s.text)
+	for _, c := range commands {
+		a.text(name, inv, known(c), inv.sc.fork())
+	}
+}
+
+// startsFound reads a program that was found in a file and is started by its path.
+func (a *analysis) startsFound(inv *invocation, p string, s stream) {
+	script, shell := shellScript(s)
+	if shell {
+		sc := inv.sc.fork()
+		sc.name, sc.args, sc.argsKnown = inv.argv[0], inv.argv[1:], true
+		a.nested(script, sc, append(slices.Clip(inv.wrappers), path.Base(p)), inv.in)
+		return
+	}
+	lang := firstLanguage(s.text)
+	started := *inv
+	if lang != "" {
+		started.argv = append([]word{known(lang)}, inv.argv...)
+		started.wrappers = append(slices.Clip(inv.wrappers), path.Base(p))
+		a.record(&started, lang, a.argumentsOf(lang, started.argv[1:]))
+	}
+	a.foundProgram(path.Base(p), lang, &started, s)
+}
+
+// firstLanguage is the language that the first line of a program names.
+func firstLanguage(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	for _, word := range strings.Fields(strings.TrimPrefix(line, "#!")) {
+		if lang := programs.Interpreter(path.Base(word)); lang != "" {
+			return lang
+		}
+	}
+	return ""
+}
