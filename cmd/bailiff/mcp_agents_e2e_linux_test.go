@@ -24,6 +24,8 @@ var mcpAgents = map[string]struct {
 model = "scripted"
 sandbox_mode = "workspace-write"
 [mcp_servers.bailiff]
+required = true
+startup_timeout_sec = 60
 command = "/usr/local/bin/bailiff"
 default_tools_approval_mode = "approve"
 args = ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]
