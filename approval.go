@@ -45,9 +45,13 @@ type Content struct {
 	File
 	Kind ContentKind
 	Text string
-	// Age is how long ago the file was written, moved or linked last.
-	Age time.Duration
+	// Recent says that the session may have made the file what it is: it was written, moved
+	// or linked within [RecentlyMade].
+	Recent bool
 }
+
+// RecentlyMade is how long a file counts as made by the session.
+const RecentlyMade = time.Hour
 
 // ContentKind says what is known of a file's content.
 type ContentKind int
@@ -60,10 +64,6 @@ const (
 	ContentCompiled
 	ContentMissing
 )
-
-// IsRecent says that a session may have made the file what it is: it changed within the
-// last hour.
-func (c Content) IsRecent() bool { return c.Age < time.Hour }
 
 // bound is all that an approval holds for.
 type bound struct {

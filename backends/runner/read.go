@@ -28,7 +28,7 @@ func (c *Client) Read(ctx context.Context, dir, path string, most int) (bailiff.
 	if first.Missing {
 		return bailiff.Content{File: bailiff.File{Path: path}, Kind: bailiff.ContentMissing}, nil
 	}
-	content := bailiff.Content{File: bailiff.File{Path: path}, Age: time.Duration(first.Now - first.Changed)}
+	content := bailiff.Content{File: bailiff.File{Path: path}, Recent: time.Duration(first.Now-first.Changed) < bailiff.RecentlyMade}
 	if first.Size > int64(most) {
 		return content, nil
 	}

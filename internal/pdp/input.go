@@ -48,7 +48,7 @@ func contentsOf(read []bailiff.Content) *facts.Contents {
 	contents := make(facts.Contents, len(read))
 	for _, c := range read {
 		if c.Kind == bailiff.ContentText || c.Kind == bailiff.ContentUnread {
-			contents[c.Path] = facts.Content{Text: c.Text, Known: c.Kind == bailiff.ContentText, Recent: c.IsRecent()}
+			contents[c.Path] = facts.Content{Text: c.Text, Known: c.Kind == bailiff.ContentText, Recent: c.Recent}
 		}
 	}
 	return &contents

@@ -131,7 +131,7 @@ func (k *keyWriter) contents(all []bailiff.Content) {
 		k.text(c.Path)
 		k.text(c.SHA256)
 		k.number(int(c.Kind))
-		k.flag(c.IsRecent())
+		k.flag(c.Recent)
 	}
 }
 

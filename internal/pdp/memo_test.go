@@ -77,12 +77,14 @@ func wantInput(t *testing.T, j bailiff.Judgement, want ast.Value) {
 }
 
 // immaterial is what a judgement does not depend on; any other field does.
-var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "At.Time": true}
+var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "At.Time": true,
+	"At.Contents[].Text": true} // it has its digest
 
 func TestWhateverChangesIsJudgedAnew(t *testing.T) {
 	p := openShipped(t)
 	base := asked{listing, ready}
 	base.At.Files = []bailiff.File{{Path: "/workspace/a.sh"}}
+	base.At.Contents = []bailiff.Content{{File: bailiff.File{Path: "/workspace/a.sh", SHA256: "b1"}, Kind: bailiff.ContentText, Text: "ls"}}
 	base.judged(p)
 	all := changes(reflect.TypeFor[asked](), "", nil)
 	if len(all) < 25 {
