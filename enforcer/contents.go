@@ -18,9 +18,10 @@ const (
 	maxRead, maxRounds = 64, 8
 )
 
-// readFiles judges a request once more with the text of the files that it runs, where it is to
-// run on the host: what stands in them is part of what the request does. A file that the text
-// names in a way that leaves it open has none.
+// readFiles judges a request once more with the text of the files that it runs, or by which its
+// text may come to mean something else, where it is to run on the host: what stands in them is
+// part of what the request does. A file that the text names in a way that leaves it open has
+// none.
 func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
 	if !e.readsFiles(m) {
 		return nil
@@ -37,7 +38,7 @@ func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
 // readsFiles says whether the files of a request are read.
 func (e *Enforcer) readsFiles(m *judged) bool {
 	backend := e.config.Backends[m.Decision.Backend.Name]
-	return len(m.Files) > 0 && m.needsSandbox() && m.Decision.Outcome != bailiff.Deny && backend != nil && !backend.Isolated()
+	return len(m.Files)+len(m.Opens) > 0 && m.needsSandbox() && m.Decision.Outcome != bailiff.Deny && backend != nil && !backend.Isolated()
 }
 
 // judgeContents reads the files that the text runs, and those that the text in them runs, and
@@ -59,9 +60,10 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 	return nil
 }
 
-// unread reads those of a request's files that were not read yet.
+// unread reads those of a request's files that were not read yet: those that its text runs, and
+// those on which it may depend.
 func (m *judged) unread(ctx context.Context, left *int) (more []bailiff.Content, err error) {
-	for _, path := range m.Files {
+	for _, path := range slices.Concat(m.Files, m.Opens) {
 		known := func(c bailiff.Content) bool { return c.Path == path }
 		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) || len(m.contents)+len(more) >= maxRead {
 			continue

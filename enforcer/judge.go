@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -80,9 +81,16 @@ func (m *judged) recorded() api.Event {
 	return m.event
 }
 
-// rejudged replaces the judgement, and with it the obligations.
+// rejudged replaces the judgement, and with it the obligations. The request depends on the
+// files that were read for it, even where its text is understood by now.
 func (m *judged) rejudged(j bailiff.Judgement) {
 	j.Decision.Backend.Image = m.Decision.Backend.Image // as it was pinned
+	for _, c := range m.contents {
+		if !slices.Contains(j.Files, c.Path) && !slices.Contains(j.Opens, c.Path) {
+			j.Opens = append(j.Opens, c.Path)
+		}
+		j.Plain = false
+	}
 	m.Judgement = j
 }
 
