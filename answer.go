@@ -137,4 +137,6 @@ type Ended struct {
 type Decided struct {
 	ID       string
 	Decision Decision
+	// Unread are the files that the request's text runs, where their own text was not judged.
+	Unread []string
 }

@@ -65,6 +65,9 @@ func (a Answer) Bytes() ([]byte, error) { return decode(a.Output, a.OutputEncodi
 type Decided struct {
 	DecisionID string           `json:"decision_id"`
 	Decision   bailiff.Decision `json:"decision"`
+	// UnreadFiles are those that the request's text runs, and whose own text was not judged,
+	// since nothing runs here.
+	UnreadFiles []string `json:"unread_files,omitempty"`
 }
 
 // Progress is what is being done for a request that takes long.

@@ -11,10 +11,14 @@ import (
 // Decide judges a request and runs nothing. The client may run it on the strength of the
 // answer, so that a decision which is no denial is on disk before it is told.
 func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
-	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
+	var unread []string
+	d := e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
 		m := e.judge(ctx, req)
+		unread = m.Files
 		return m.recorded(), m.Decision, m.took
 	})
+	d.Unread = unread
+	return d
 }
 
 // Refuse denies a message that is no request which could be judged.

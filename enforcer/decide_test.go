@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,4 +102,12 @@ func openLog(tb testing.TB) *audit.Log {
 	}
 	tb.Cleanup(func() { _ = log.Close() })
 	return log
+}
+
+func TestADecisionAloneSaysWhichFilesItDidNotRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.judge.decision, b.judge.files = allow(), []string{"./x.sh"} })
+	if d := b.Decide(t.Context(), request("sh ./x.sh")); !slices.Equal(d.Unread, []string{"./x.sh"}) {
+		t.Errorf("unread are %q", d.Unread)
+	}
 }
