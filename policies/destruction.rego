@@ -20,6 +20,13 @@ _examined.deletes contains _found("destroys", path) if {
 	_root_folder(path)
 }
 
+# Some programs take folders whole, without an option.
+_examined.deletes_folders contains _found("destroys", path) if {
+	some call in _calls_of.deletes_folders
+	some path in call.writes
+	_root_folder(path)
+}
+
 _examined.deletes contains _found("deletes_recursively", _seen(call, target)) if {
 	some call in _calls_of.deletes
 	call.program != "rmdir"

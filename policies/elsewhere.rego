@@ -64,13 +64,23 @@ _serves_files(call) if {
 #   An address of an API names what a request with this method deletes.
 _examined.uploads contains _found(class, _spelt(call)) if {
 	some call in _calls_of.uploads
+	some class in _asked_by_method(call)
+}
+
+_examined.asks_an_api contains _found(class, _spelt(call)) if {
+	some call in _calls_of.asks_an_api
+	some class in _asked_by_method(call)
+}
+
+_asked_by_method(call) := _methods_behind_options(call) | _methods_as_words(call)
+
+_methods_behind_options(call) := {class |
 	some position, option in call.argv
 	option in {"-X", "--request", "--method"}
 	class := data.bailiff.tables.remote_methods[upper(call.argv[position + 1])]
 }
 
-_examined.uploads contains _found(class, _spelt(call)) if {
-	some call in _calls_of.uploads
+_methods_as_words(call) := {class |
 	some word in call.argv
 	some method, class in data.bailiff.tables.remote_methods
 	regex.match(concat("", ["^(-X|--request=|--method=)?", method, "$"]), word)

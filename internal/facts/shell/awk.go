@@ -16,6 +16,13 @@ func (a *analysis) awk(name string, inv *invocation, args *arguments) (result, b
 	return out, true
 }
 
+// awk changes its files in place with the library of that name.
+func (e *effect) awk(string) {
+	if library, ok := e.args.value("-i", "--include"); ok && library.text == "inplace" {
+		e.write(e.afterScript(e.args.operands)...)
+	}
+}
+
 // awkPrograms are the programs of a call, as far as the text holds them.
 func (a *analysis) awkPrograms(inv *invocation, args *arguments) []word {
 	var codes []word

@@ -8,6 +8,7 @@ import (
 
 // download, of curl and wget, writes the file that a URL is stored in where no option names it.
 func (e *effect) download(name string) {
+	e.namedData()
 	ops := e.args.operands
 	_, out := e.args.value("-o", "--output", "-O", "--output-document")
 	if name == "curl" && !e.args.has("-O", "--remote-name", "--remote-name-all") || name == "wget" && (out && !e.args.has("-o")) ||
@@ -18,6 +19,18 @@ func (e *effect) download(name string) {
 	for _, w := range ops {
 		if base := urlBase(w.text); base != "" {
 			e.write(part(w, path.Join(dir.text, base)))
+		}
+	}
+}
+
+// namedData reads the files of curl's NAME@FILE.
+func (e *effect) namedData() {
+	for _, o := range e.args.options {
+		if o.name != "--url-query" && o.name != "--data-urlencode" {
+			continue
+		}
+		if name, file, ok := strings.Cut(o.value.text, "@"); ok && name != "" && !strings.Contains(name, "=") {
+			e.read(part(o.value, file))
 		}
 	}
 }

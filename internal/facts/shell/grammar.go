@@ -18,7 +18,7 @@ type grammar struct {
 func grammarOf(name string) grammar {
 	switch name {
 	case "awk":
-		return grammar{runs: (*analysis).awk}
+		return grammar{runs: (*analysis).awk, effects: (*effect).awk}
 	case "cmake":
 		return grammar{runs: (*analysis).cmake}
 	case "command":

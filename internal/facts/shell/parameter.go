@@ -208,6 +208,9 @@ func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
 		a.hide() // the value is expanded once more, commands in it included
 		return shown
 	}
+	if p.Excl {
+		a.again(held)
+	}
 	env := environ{scope: sc, home: cmp.Or(a.at.Home, homeMark)}
 	if !p.Excl && p.Index == nil && !p.Length {
 		env.name, env.held = name, held
