@@ -121,7 +121,7 @@ func (a *analysis) supposing() *analysis {
 	}
 	b := a.supposed
 	b.contents, b.globs = maps.Clone(a.contents), a.globs
-	b.unpacked, b.steps, b.depth, b.texts = a.unpacked, a.steps, a.depth, a.texts
+	b.unpacked, b.steps, b.depth, b.texts, b.fresh = a.unpacked, a.steps, a.depth, a.texts, a.fresh
 	return b
 }
 
