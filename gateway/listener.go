@@ -40,8 +40,8 @@ type ListenerConfig struct {
 	// MaxConnections are served at once, further ones wait to be accepted. One peer has
 	// MaxPerPeer of them at most: a process on a Unix socket, an address on TCP. A further
 	// one takes the place of one of its own that waits for a next request; if none does, it
-	// is closed with 503, and Crowded is called. MaxRequests run at once, further ones get
-	// 503.
+	// is closed with 503, and Crowded is called. MaxRequests run at once. A further one takes
+	// the slot of one whose body still arrives, which gets 503; if there is none, it gets 503.
 	MaxConnections, MaxPerPeer, MaxRequests int
 	Crowded                                 func()
 	Log                                     *slog.Logger
@@ -73,7 +73,7 @@ type Listener struct {
 	handler http.Handler
 	socket  net.Listener
 	server  *http.Server
-	slots   chan struct{}
+	slots   *slots
 	token   [sha256.Size]byte
 	cancel  context.CancelCauseFunc
 	remove  func()
@@ -91,7 +91,7 @@ func Open(c ListenerConfig, handler http.Handler) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", c.address(), err)
 	}
-	l := &Listener{config: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
+	l := &Listener{config: c, handler: handler, remove: remove, slots: newSlots(c.MaxRequests),
 		token: sha256.Sum256([]byte("Bearer " + c.Token.Reveal()))}
 	l.socket = &boundedListener{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{}),
 		most: c.MaxPerPeer, crowded: c.Crowded, held: map[string][]*conn{}}
@@ -214,14 +214,13 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(p, refusal)
 		return
 	}
-	select {
-	case l.slots <- struct{}{}:
-		defer func() { <-l.slots }()
-	default:
+	within, leave, ok := l.enter(p, r)
+	if !ok {
 		refuse(p, problem(http.StatusServiceUnavailable, "busy", "Too many requests run at once; try again in a second."))
 		return
 	}
-	l.handler.ServeHTTP(p, r)
+	defer leave()
+	l.handler.ServeHTTP(p, within)
 }
 
 // refusal is why a client may not connect; nil if it may.

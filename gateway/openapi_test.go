@@ -221,7 +221,7 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 				}
 				listener := open(t, test.config, s.handler)
 				if test.busy {
-					listener.slots <- struct{}{}
+					listener.slots.take("", nil)
 				}
 				c := callerOf(t, listener)
 				for _, x := range s.exchanges {

@@ -19,6 +19,14 @@ type peer struct {
 
 type peerKey struct{}
 
+type peerNameKey struct{}
+
+// peerNameOf is the name of a request's peer, see [peerName].
+func peerNameOf(ctx context.Context) string {
+	name, _ := ctx.Value(peerNameKey{}).(string)
+	return name
+}
+
 var errNoPeer = errors.New("the connection tells no user")
 
 // withPeer asks once, when a connection begins; net/http carries it to the
@@ -28,6 +36,7 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	if !ok {
 		return ctx
 	}
+	ctx = context.WithValue(ctx, peerNameKey{}, ours.who)
 	socket, ok := ours.Conn.(*net.UnixConn)
 	if !ok {
 		return ctx

@@ -52,7 +52,7 @@ func (b *boundedListener) Accept() (net.Conn, error) {
 // that only waits for a next request, which is closed.
 func (b *boundedListener) enter(c net.Conn) (*conn, bool) {
 	who := peerName(c)
-	own := &conn{Conn: c}
+	own := &conn{Conn: c, who: who}
 	own.leave = sync.OnceFunc(func() { b.leave(who, own) })
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,6 +104,8 @@ func turnAway(c net.Conn) {
 type conn struct {
 	net.Conn
 	leave func()
+	// who names the peer.
+	who string
 	// idle says that it waits for a next request.
 	idle atomic.Bool
 }

@@ -38,6 +38,9 @@ func unread(err error) *api.Problem {
 	case errors.As(err, &tooLarge):
 		return problem(http.StatusRequestEntityTooLarge, "too_large",
 			"The request is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes.")
+	case errors.Is(err, errSlotLost):
+		return problem(http.StatusServiceUnavailable, "busy",
+			"The request's body arrived slowly while other requests waited; send it at once, in a second.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return problem(http.StatusRequestTimeout, "too_slow", "The request's body did not arrive in time; send it at once.")
 	}

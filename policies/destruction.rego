@@ -32,6 +32,7 @@ _examined.deletes contains _found("deletes_recursively", _seen(call, target)) if
 	call.program != "rmdir"
 	_recursive(call)
 	some target in call.operands
+	not _fresh(target)
 }
 
 _examined.deletes contains _found("deletes_recursively", _spelt(call)) if {
@@ -54,6 +55,16 @@ _examined.deletes contains _found("deletes_by_pattern", "") if {
 	some wrapper in call.wrappers
 	data.bailiff.tables.suppliers[wrapper]
 }
+
+# A folder that the text itself made by mktemp, where nothing was moved into it.
+_fresh(target) if {
+	regex.match(`^/tmp/tmp\.\$\([0-9]+\)$`, target)
+	count({call | some call in _calls; _moves(call)}) == 0
+}
+
+_moves(call) if call.program in {"mv", "rename", "gio", "mmv", "vidir", "mount", "bindfs", "perl", "zip"}
+
+_moves(call) if count({"--remove-files", "--remove-source-files"} & {flag | some flag in call.flags}) > 0
 
 # An operand that a search or a list replaces says nothing of the names.
 _seen(call, _) := "" if _supplied(call)

@@ -19,14 +19,20 @@ _examined.queries contains _found("sql", "") if {
 }
 
 _statements(text) := {statement |
-	some statement in regex.find_n(_destructive_sql, regex.replace(lower(text), `/\*[^*]*\*/`, " "), -1)
+	some statement in regex.find_n(_destructive_sql, _plain_sql(text), -1)
+} | {statement |
+	some statement in regex.find_n(`\bupdate\s+[\w."]+\s+set\s[^;]*`, _plain_sql(text), -1)
+	not regex.match(`\swhere\s`, statement)
 }
+
+# Without comments; a property of an object may be spelt as an index.
+_plain_sql(text) := regex.replace(regex.replace(lower(text), `/\*[^*]*\*/`, " "), `\[\s*["']([a-z]+)["']\s*\]`, ".$1")
 
 # Commands of a database's client that start a shell.
 _examined.queries contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.queries
 	some word in call.argv
-	regex.match(`(?i)(^|[\s;])\\!|\b(to|from)\s+program\s+'|^\s*(\.(shell|system)|system)\s`, word)
+	regex.match(`(?i)(^|[\s;])\\!|\b(to|from)\s+program\s+'|^\s*(\.(sh|sy)\w*|system)\s|^\s*\.\w+\s[^|]*\|`, word)
 }
 
 _examined.program contains _found("sql", "") if {

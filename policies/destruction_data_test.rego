@@ -7,11 +7,12 @@ _saying(program_name, statement) := rules_of if {
 }
 
 test_statements_that_destroy_data if {
-	every statement in ["DROP TABLE users", "truncate table users", "DELETE FROM users", "delete from users;", "FLUSHALL"] {
+	every statement in ["DROP TABLE users", "truncate table users", "DELETE FROM users", "delete from users;", "FLUSHALL", "UPDATE users SET admin = true", "db['dropDatabase']()"] {
 		_saying("psql", statement) == {"command.destroys_data"}
 		_saying("grep", statement) == set()
 	}
 	_saying("psql", "DELETE FROM users WHERE id = 1") == set()
+	_saying("psql", "UPDATE users SET admin = true WHERE id = 1") == set()
 	_saying("psql", "SELECT * FROM drops") == set()
 }
 
@@ -21,6 +22,8 @@ test_statements_are_found_in_words_texts_and_programs if {
 	_told_with([call("psql", [], [])], {"text": "psql <<E\ntruncate users\nE"}) == {"command.destroys_data: "}
 	_told([call("mysql", ["-e"], ["system id"])]) == {"command.runs_inline_program: mysql -e 'system id'"}
 	_told([call("sqlite3", [], ["a.db", ".shell id"])]) == {"command.runs_inline_program: sqlite3 a.db '.shell id'"}
+	_told([call("sqlite3", [], ["a.db", ".once |id"])]) == {"command.runs_inline_program: sqlite3 a.db '.once |id'"}
+	_told([call("sqlite3", [], ["a.db", ".once x.csv"])]) == set()
 	_told([call("redis-cli", [], ["FLUSHALL"])]) == {"command.destroys_data: redis-cli FLUSHALL"}
 	_said_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data: "}
 	_said_in({"imports": ["json"], "strings": ["DROP TABLE users"]}) == set()

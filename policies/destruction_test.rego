@@ -63,3 +63,13 @@ test_deletions_name_their_target if {
 		"--recurs",
 	]
 }
+
+test_a_folder_that_the_text_made_may_go if {
+	_told([call("rm", ["-r", "-f"], ["/tmp/tmp.$(1)"])]) == set()
+	every target in ["/tmp/tmp.$(1)/../x", "/tmp/tmp.$(1)/x/", "/tmp/tmp.$(…)", "/tmp/x"] {
+		count(_told([call("rm", ["-r"], [target])])) == 1
+	}
+	every moving in [call("mv", [], ["src", "/tmp/tmp.$(1)"]), call("tar", ["--remove-files"], ["src"])] {
+		count(_told([moving, call("rm", ["-r"], ["/tmp/tmp.$(1)"])])) == 1
+	}
+}

@@ -12,11 +12,20 @@ package bailiff
 _located := {kind: spots |
 	some kind, paths in {"reads": _reads, "writes": _writes}
 	count(paths) > 0
-	spots := [[path, folder, trim_prefix(path, folder)] |
+	spots := [[path, folder, base] |
 		some path in paths
 		folder := regex.replace(path, `[^/]*$`, "")
+		some base in _bases(kind, trim_prefix(path, folder))
 	]
 }
+
+# A copy of a file, packed or kept by an editor, holds what the file holds.
+_bases(kind, base) := {base, regex.replace(base, _of_copies, "")} if {
+	kind == "reads"
+	regex.match(_of_copies, base)
+} else := {base}
+
+_of_copies := `(\.(bak|backup|old|orig|save|saved|copy|swp|tmp|gz|bz2|xz|zst|lz4|Z|[0-9]+)|~)$`
 
 _named_paths contains [kind, class, path] if {
 	some kind, spots in _located

@@ -65,3 +65,12 @@ test_folders_count_by_their_name_alone if {
 	_written(".clinerules/x.md") == {"command.changes_own_settings"}
 	_written(".husky") == set()
 }
+
+test_copies_of_credentials_are_credentials if {
+	every path in ["~/.netrc.bak", "~/.vault-token.gz", "app/.env~", "~/.pgpass.1", "/root/.npmrc.old"] {
+		_found([reading("cat", path)]) == {"command.reads_credentials"}
+	}
+	every path in ["notes.md.bak", ".env.example", "app/.env.example.gz"] {
+		_found([reading("cat", path)]) == set()
+	}
+}

@@ -82,6 +82,9 @@ type Program struct {
 	Texts   Words
 	Escapes Escapes
 
+	// Reading and Writing find the files that such a program reads and writes.
+	Reading, Writing []Escapes
+
 	Runs    Words
 	Project string
 	Output  Output
@@ -250,8 +253,11 @@ func (p *Program) isDescribed() bool {
 // Spelt is a long option as the program takes it, which may be abbreviated. Of several
 // that it may mean it is the shortest.
 func (p *Program) Spelt(name string) string {
-	if _, known := p.Options[name]; known || len(p.Flags) == 0 || slices.Contains(p.Flags, name) {
+	if _, known := p.Options[name]; known || slices.Contains(p.Flags, name) {
 		return name
+	}
+	if len(p.Flags) == 0 {
+		return p.onlyMeans(name)
 	}
 	meant := ""
 	consider := func(option string) {
@@ -267,6 +273,22 @@ func (p *Program) Spelt(name string) string {
 		consider(option)
 	}
 	return cmp.Or(meant, name)
+}
+
+// onlyMeans is the one option that a name abbreviates, of a program whose other options
+// are not described: half of it must be there.
+func (p *Program) onlyMeans(name string) string {
+	meant := name
+	for option := range p.Options {
+		if !strings.HasPrefix(option, name) || 2*len(name) < len(option) {
+			continue
+		}
+		if meant != name {
+			return name
+		}
+		meant = option
+	}
+	return meant
 }
 
 // Family is an interpreter's name without its version.
@@ -334,6 +356,10 @@ func read(text []byte) (map[string]*Program, error) {
 		}
 		p.Operands, p.Options, p.Flags = other.Operands, other.Options, other.Flags
 		p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
+		if p.Input == "" && p.Texts == nil {
+			p.Input, p.When, p.Texts = other.Input, other.When, other.Texts
+			p.Escapes, p.Reading, p.Writing = other.Escapes, other.Reading, other.Writing
+		}
 	}
 	return programs, nil
 }

@@ -94,8 +94,9 @@ func TestFaultsOfTheGrammarAreToldWithTheirLine(t *testing.T) {
 		"rm: {loses: it}":                              "line 1: \"it\" is none of",
 		"rm: {fills: it}":                              "line 1: \"it\" is none of",
 		"rm: {input: it}":                              "line 1: \"it\" is none of",
-		"rm: {escapes: '('}":                           "line 1: reading the escape",
-		"rm: {escapes: 'x'}":                           "line 1: reading the escape",
+		"rm: {escapes: '('}":                           "line 1: reading the expression",
+		"rm: {reading: ['x']}":                         "line 1: reading the expression",
+		"rm: {escapes: 'x'}":                           "line 1: reading the expression",
 		"rm: {output: it}":                             "line 1: \"it\" is none of",
 	} {
 		if _, err := read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -80,13 +80,13 @@ func (i *Input) UnmarshalYAML(n *yaml.Node) error {
 	return kind(i, n, Commands, ItsProgram, NamesToRead, Patch)
 }
 
-// Escapes is where a program's own language hands text to a shell: the first group.
+// Escapes finds words in a program's own language: the first group.
 type Escapes struct{ *regexp.Regexp }
 
 // UnmarshalYAML reads a regular expression with one group.
 func (e *Escapes) UnmarshalYAML(n *yaml.Node) (err error) {
 	if e.Regexp, err = regexp.Compile(n.Value); err != nil || e.NumSubexp() != 1 {
-		return fmt.Errorf("line %d: reading the escape %q, which has one group: %w", n.Line, n.Value, err)
+		return fmt.Errorf("line %d: reading the expression %q, which has one group: %w", n.Line, n.Value, err)
 	}
 	return nil
 }

@@ -62,6 +62,9 @@ func (a *analysis) ofItsOwn(s stream) []word {
 // awkProgram reads one program.
 func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 	a.awkWrites(inv, code.text)
+	if awkLoads.MatchString(code.text) {
+		a.hide()
+	}
 	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
 		return
 	}
@@ -83,5 +86,6 @@ func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 
 var (
 	awkCalls = regexp.MustCompile(`\bsystem\s*\(\s*|(?:print[^|\n;}]*[^|])\|&?\s*`)
+	awkLoads = regexp.MustCompile(`(?m)(?:^|[;}])\s*@(?:load|include)\b`)
 	awkPipes = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline`)
 )

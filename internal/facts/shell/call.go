@@ -94,6 +94,7 @@ func (a *analysis) invoke(inv invocation) result {
 	if f := a.functions[inv.argv[0].text]; f != nil && !inv.direct {
 		return a.enterFunction(f, inv)
 	}
+	name = ofZsh(name)
 	args := a.argumentsOf(name, inv.argv[1:])
 	if inv.argv[0].glob {
 		a.hide()
@@ -133,6 +134,14 @@ func programName(w word) (name string, ok bool) {
 		return "", false
 	}
 	return name, true
+}
+
+// ofZsh is the name in "=name", which zsh looks up; in other shells no program has such a name.
+func ofZsh(name string) string {
+	if rest, ok := strings.CutPrefix(name, "="); ok && rest != "" {
+		return rest
+	}
+	return name
 }
 
 // program notes a program that is run by its path, and reads it if the text wrote it.

@@ -83,8 +83,12 @@ func (e *effect) option(o option, p *programs.Program) {
 	switch p.Options[o.name] {
 	case programs.FileWritten:
 		e.write(o.value)
-	case programs.FileRead, programs.FileOfNames:
+	case programs.FileRead:
 		e.read(o.value)
+	case programs.FileOfNames:
+		if p.Output != programs.Report {
+			e.read(o.value)
+		}
 	case programs.Data:
 		if _, file, ok := strings.Cut("="+o.value.text, "=@"); ok {
 			file, _, _ = strings.Cut(file, ";")
@@ -114,7 +118,11 @@ func (e *effect) operands(kind programs.Operands) {
 		e.mode(ops)
 	case programs.URLs:
 		for _, w := range ops {
-			if !e.url(w) {
+			switch {
+			case e.url(w):
+			case rooted(w.text) || strings.HasPrefix(w.text, "~") || strings.HasPrefix(w.text, "."):
+				e.read(w)
+			default:
 				e.host(value.BareHost(w.text))
 			}
 		}

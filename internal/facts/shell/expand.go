@@ -274,6 +274,9 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	out := a.statements(p.Stmts, inner, stream{}).out
 	a.captured(from)
 	a.whole(out)
+	if w, ok := a.freshFolder(p); ok {
+		return w
+	}
 	if out.present && !out.known {
 		return word{text: "$(…)", items: oneOf(out.items), Taint: out.Taint}
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -175,6 +176,8 @@ func (e *effect) gitFiles(ops []word, elsewhere bool) {
 		if file, ok := e.args.value("-f", "--file"); ok && settingAt(ops) > 0 && settingAt(ops)+1 < len(ops) {
 			e.write(file)
 		}
+	case "show", "cat-file", "archive", "diff":
+		e.versions(ops[1:])
 	case "checkout", "restore":
 		for _, w := range ops[1:] {
 			if elsewhere || rooted(w.text) || strings.HasPrefix(w.text, "~") {
@@ -184,6 +187,21 @@ func (e *effect) gitFiles(ops []word, elsewhere bool) {
 	}
 	if elsewhere && fillsFolder(ops[0].text) {
 		e.write(known("."))
+	}
+}
+
+// versions notes the files of which a revision is read, as "HEAD:path" says. Below a folder
+// for git's own files beside a home the paths are those of the home.
+func (e *effect) versions(words []word) {
+	sc := e.sc
+	if dir, ok := e.args.value("--git-dir"); ok {
+		sc = e.a.standing(part(dir, path.Dir(strings.TrimSuffix(dir.text, "/"))), e.sc)
+	}
+	for _, w := range words {
+		revision, file, ok := strings.Cut(w.text, ":")
+		if ok && file != "" && revision != "" && !strings.Contains(revision, "/..") && !strings.HasPrefix(file, "/") {
+			e.reads = add(e.reads, e.a.path(part(w, file), sc))
+		}
 	}
 }
 

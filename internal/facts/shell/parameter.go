@@ -208,8 +208,9 @@ func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
 		a.hide() // the value is expanded once more, commands in it included
 		return shown
 	}
-	if p.Excl {
-		a.again(held)
+	if _, index, ok := strings.Cut(held.text, "["); ok && p.Excl && strings.ContainsAny(index, "$`") { // which is evaluated
+		a.hide()
+		return shown
 	}
 	env := environ{scope: sc, home: cmp.Or(a.at.Home, homeMark)}
 	if !p.Excl && p.Index == nil && !p.Length {

@@ -96,6 +96,8 @@ type analysis struct {
 	unpacked []unpacked
 	// steps, depth, texts and given are what was spent of the limits.
 	steps, depth, texts, given int
+	// fresh counts the folders that the text has made under names of their own.
+	fresh int
 	// aside counts the pipes and background jobs around what is being read.
 	aside int
 	// feed is where the input of the command being expanded comes from: what

@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,9 +72,13 @@ func shellOption(words []word, at int) (code word, ok bool) {
 	case at+1 < len(words):
 		code = words[at+1]
 	}
-	first, _, several := strings.Cut(strings.TrimSpace(code.text), " ")
+	code = part(code, ownStarter.ReplaceAllString(strings.TrimSpace(code.text), ""))
+	first, _, several := strings.Cut(code.text, " ")
 	return code, several && code.known && (programs.Starts(first) || strings.ContainsAny(first, "$=(;"))
 }
+
+// ownStarter is the word by which a program's own language hands the rest to a shell.
+var ownStarter = regexp.MustCompile(`^(?::?\s*!+|:?\s*(?:\w+\s+)?(?:shell|spawn|system|exec(?:ute)?)\s+(?:-\S+\s+)*)\s*`)
 
 // saysCommand says whether an option's name tells that its value is a command.
 func saysCommand(option string) bool {
@@ -116,7 +121,7 @@ func (a *analysis) supposing() *analysis {
 	}
 	b := a.supposed
 	b.contents, b.globs = maps.Clone(a.contents), a.globs
-	b.unpacked, b.steps, b.depth, b.texts = a.unpacked, a.steps, a.depth, a.texts
+	b.unpacked, b.steps, b.depth, b.texts, b.fresh = a.unpacked, a.steps, a.depth, a.texts, a.fresh
 	return b
 }
 

@@ -20,6 +20,11 @@ func (a *analysis) takes(name string, inv *invocation, args *arguments) {
 		if p.Options[o.name] == programs.FileOfNames {
 			s, _ := a.hands(o.value, inv.in, inv.sc)
 			a.namesToRead(inv, s)
+			if p.Output == programs.Report { // which says what stands in a list that names no file
+				e := &effect{a: a, sc: inv.sc}
+				e.read(o.value)
+				a.reads = append(a.reads, e.reads...)
+			}
 		}
 	}
 	if p.Input == "" || !takesInput(p, args) {
@@ -102,6 +107,33 @@ func (a *analysis) commands(name string, p *programs.Program, inv *invocation, s
 			a.text(name, &fed, word{text: unpaired(found[1]), known: true, Taint: s.Taint}, inv.sc.fork())
 		}
 	}
+	a.namedFiles(p, inv, s)
+	if p.Grammar == "vim" {
+		a.vimFunctions(name, inv, s)
+	}
+}
+
+// namedFiles notes the files that a program in a language of its own names.
+func (a *analysis) namedFiles(p *programs.Program, inv *invocation, s stream) {
+	e := &effect{a: a, sc: inv.sc}
+	for _, found := range foundBy(p.Reading, s.text) {
+		e.read(word{text: found, known: s.known})
+	}
+	for _, found := range foundBy(p.Writing, s.text) {
+		e.write(word{text: found, known: s.known})
+	}
+	a.alsoTouches(inv, e.reads, e.writes)
+}
+
+// foundBy are the texts that expressions find; a program names few files.
+func foundBy(expressions []programs.Escapes, text string) []string {
+	var out []string
+	for _, by := range expressions {
+		for _, found := range by.FindAllStringSubmatch(text, maxFields) {
+			out = append(out, found[1])
+		}
+	}
+	return out
 }
 
 // unpaired drops a quote at the end whose beginning stands before the text.

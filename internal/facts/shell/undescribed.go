@@ -21,6 +21,11 @@ func (e *effect) undescribed(name string, p *programs.Program) {
 	if p.Operands == programs.Text || p == &programs.Undescribed {
 		return
 	}
+	for _, w := range e.args.operands { // a file of arguments
+		if strings.HasPrefix(w.text, "@/") || strings.HasPrefix(w.text, "@~/") {
+			e.read(part(w, w.text[1:]))
+		}
+	}
 	for _, o := range e.args.options {
 		if _, known := p.Options[o.name]; !known && strings.ContainsAny(o.value.text, "/~") {
 			e.pathsIn(o.value, saysOutput(o.name))

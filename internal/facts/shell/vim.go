@@ -1,22 +1,68 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// vim runs what "-c '!CMD'" names.
-func (a *analysis) vim(name string, inv *invocation, args *arguments) (result, bool) {
-	for _, o := range args.options {
-		if _, code, ok := strings.Cut(o.value.text, "!"); ok && (o.name == "-c" || o.name == "--cmd") {
-			a.text(name, inv, part(o.value, code), inv.sc.fork())
-		}
-	}
+// vim runs what "+CMD" names; what "-c CMD" names is a text of its own commands, too.
+func (a *analysis) vim(name string, inv *invocation, _ *arguments) (result, bool) {
 	for _, w := range inv.argv[1:] {
-		if code, ok := strings.CutPrefix(w.text, "+!"); ok {
-			a.text(name, inv, part(w, code), inv.sc.fork())
+		if code, ok := strings.CutPrefix(w.text, "+"); ok {
+			a.commands(name, programs.Of(name), inv, stream{present: true, text: code, known: true, Taint: w.Taint})
 		}
 	}
 	return result{out: unknown(value.Taint{})}, true
 }
+
+var (
+	vimCalls = regexp.MustCompile(`\b(?:system|systemlist|job_start|jobstart|term_start|termopen|execute|popen|getoutput|call|run)` +
+		`\s*\(\s*\[?`)
+	vimTerms = regexp.MustCompile(`(?m)(?:^|[|:\s])te(?:rm|rminal)?\s+(?:\+\+\S+\s+)*([^|]+)$`)
+	vimLoses = regexp.MustCompile(`\bdelete\s*\(\s*(?:expand\s*\(\s*)?([^,)]*)\)?\s*(?:,\s*['"](\w+)['"])?`)
+)
+
+// vimFunctions reads the calls in commands of vim that start programs and delete files.
+func (a *analysis) vimFunctions(name string, inv *invocation, s stream) {
+	for _, at := range vimCalls.FindAllStringIndex(s.text, -1) {
+		if text, ok := vimText(s.text[at[1]:]); ok {
+			a.text(name, inv, word{text: text, known: true, Taint: s.Taint}, inv.sc.fork())
+		} else {
+			a.hide()
+		}
+	}
+	for _, found := range vimTerms.FindAllStringSubmatch(s.text, -1) {
+		a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
+	}
+	for _, found := range vimLoses.FindAllStringSubmatch(s.text, -1) {
+		how := "rm "
+		if strings.Contains(found[2], "r") {
+			how = "rm -r "
+		}
+		a.text(name, inv, word{text: how + vimExpression(found[1]), known: true, Taint: s.Taint}, inv.sc.fork())
+	}
+}
+
+// vimText is the string at the start of an expression; a double quote has escapes.
+func vimText(s string) (string, bool) {
+	if strings.HasPrefix(s, "'") {
+		text, _, ok := strings.Cut(s[1:], "'")
+		return text, ok
+	}
+	return quotedText(s)
+}
+
+// vimExpression is a path that an expression of vim makes, as a shell spells it: strings
+// and variables, joined by dots.
+func vimExpression(s string) string {
+	var out strings.Builder
+	for _, piece := range vimJoins.Split(strings.TrimSpace(s), -1) {
+		out.WriteString(strings.Trim(strings.TrimSpace(piece), `'"`))
+	}
+	return out.String()
+}
+
+var vimJoins = regexp.MustCompile(`\s+\.{1,2}\s+|(?:['"])\.{1,2}|\.{1,2}(?:['"])`)
