@@ -22,22 +22,27 @@ func settled(text string) Content { return Content{Text: text, Known: true} }
 
 func TestWhatStandsInFilesThatRunIsRead(t *testing.T) {
 	const removal = "rm -rf ~"
-	for name, c := range map[string]foundCase{
-		"a script of a shell":             {"bash x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
-		"a script by its path":            {"./x.sh", Contents{"/w/x.sh": recent("#!/bin/sh\n" + removal)}, removal, true},
-		"a script without a first line":   {"./x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
-		"a script that is sourced":        {". ./x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
-		"a script as standard input":      {"bash < x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
-		"a script through a pipe":         {"cat x.sh | sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
-		"a script that another one runs":  {"sh a.sh", Contents{"/w/a.sh": recent("sh b.sh"), "/w/b.sh": recent(removal)}, removal, true},
-		"a script with its argument":      {"sh a.sh ~", Contents{"/w/a.sh": recent("rm -rf $1")}, removal, true},
-		"a makefile":                      {"make", Contents{"/w/Makefile": recent("all:\n\t" + removal + "\n")}, removal, true},
-		"a goal of a makefile":            {"make x", Contents{"/w/Makefile": settled("all:\n\techo\nx:\n\t" + removal + "\n")}, removal, true},
-		"another goal of a makefile":      {"make all", Contents{"/w/Makefile": recent("all:\n\techo\nx:\n\t" + removal + "\n")}, "", true},
-		"a script of a project":           {"npm test", Contents{"/w/package.json": recent(`{"scripts": {"test": "` + removal + `"}}`)}, removal, true},
-		"another script of a project":     {"npm run b", Contents{"/w/package.json": recent(`{"scripts": {"test": "` + removal + `"}}`)}, "", true},
-		"Python that starts a program":    {"python3 x.py", Contents{"/w/x.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
-		"Python by its first line":        {"./x.py", Contents{"/w/x.py": recent("#!/usr/bin/env python3\nimport os\nos.system('" + removal + "')")}, removal, true},
+	foundCases(t, map[string]foundCase{
+		"a script of a shell":            {"bash x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script by its path":           {"./x.sh", Contents{"/w/x.sh": recent("#!/bin/sh\n" + removal)}, removal, true},
+		"a script without a first line":  {"./x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script that is sourced":       {". ./x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script as standard input":     {"bash < x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script through a pipe":        {"cat x.sh | sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
+		"a script that another one runs": {"sh a.sh", Contents{"/w/a.sh": recent("sh b.sh"), "/w/b.sh": recent(removal)}, removal, true},
+		"a script with its argument":     {"sh a.sh ~", Contents{"/w/a.sh": recent("rm -rf $1")}, removal, true},
+		"a makefile":                     {"make", Contents{"/w/Makefile": recent("all:\n\t" + removal + "\n")}, removal, true},
+		"a goal of a makefile": {"make x",
+			Contents{"/w/Makefile": settled("all:\n\techo\nx:\n\t" + removal + "\n")}, removal, true},
+		"another goal of a makefile": {"make all", Contents{"/w/Makefile": recent("all:\n\techo\nx:\n\t" + removal + "\n")}, "", true},
+		"a script of a project": {"npm test",
+			Contents{"/w/package.json": recent(`{"scripts": {"test": "` + removal + `"}}`)}, removal, true},
+		"another script of a project": {"npm run b",
+			Contents{"/w/package.json": recent(`{"scripts": {"test": "` + removal + `"}}`)}, "", true},
+		"Python that starts a program": {"python3 x.py",
+			Contents{"/w/x.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
+		"Python by its first line": {"./x.py",
+			Contents{"/w/x.py": recent("#!/usr/bin/env python3\nimport os\nos.system('" + removal + "')")}, removal, true},
 		"Python that only computes":       {"python3 x.py", Contents{"/w/x.py": recent("print(1 + 1)")}, "", true},
 		"Python that is not told":         {"python3 x.py", Contents{"/w/x.py": recent("import sys\nexec(sys.argv[1])")}, "", false},
 		"old Python that is not told":     {"python3 x.py", Contents{"/w/x.py": settled("import sys\nexec(sys.argv[1])")}, "", true},
@@ -49,8 +54,15 @@ func TestWhatStandsInFilesThatRunIsRead(t *testing.T) {
 		"a recent file that is too large": {"sh x.sh", Contents{"/w/x.sh": {Recent: true}}, "", false},
 		"an old file that is too large":   {"sh x.sh", Contents{"/w/x.sh": {}}, "", true},
 		"a script that runs itself":       {"sh x.sh", Contents{"/w/x.sh": recent("sh x.sh; ls")}, "ls", true},
+		"a young script of an old one":    {"sh a.sh", Contents{"/w/a.sh": settled(". ./b.sh"), "/w/b.sh": recent(`eval "$X"`)}, "", false},
+		"an old script of a young one":    {"sh a.sh", Contents{"/w/a.sh": recent(". ./b.sh"), "/w/b.sh": settled(`eval "$X"`)}, "", true},
 		"a file that nothing runs":        {"cat x.sh", Contents{"/w/x.sh": recent(removal)}, "", true},
-	} {
+	})
+}
+
+func foundCases(t *testing.T, cases map[string]foundCase) {
+	t.Helper()
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := Shell(c.text, Place{Workdir: "/w", Home: "/home/a", Contents: &c.files})

@@ -87,11 +87,13 @@ type Program struct {
 
 	Runs    Words
 	Project string
-	Output  Output
-	Saves   bool
-	Fills   Fills
-	Links   Words
-	Loses   Loses
+	// Tests is the language of the files of tests that the operands name.
+	Tests  string
+	Output Output
+	Saves  bool
+	Fills  Fills
+	Links  Words
+	Loses  Loses
 
 	// Unpacks are words with which files of an archive go below the current folder.
 	Unpacks Words
@@ -156,6 +158,9 @@ const (
 	Copied    Fills = "copied"
 	Unpacked  Fills = "unpacked"
 	FromInput Fills = "input"
+	Parts     Fills = "parts"
+	Expanded  Fills = "expanded"
+	Compiled  Fills = "compiled"
 )
 
 // Loses says which operands have lost their content afterwards.
