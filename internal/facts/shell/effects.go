@@ -21,7 +21,8 @@ type effect struct {
 
 func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 	p := a.about(name).Described
-	e := &effect{a: a, args: args, sc: sc}
+	a.effect = effect{a: a, args: args, sc: sc}
+	e := &a.effect
 	for _, o := range args.options {
 		e.option(o, p)
 	}

@@ -61,6 +61,8 @@ type analysis struct {
 	supposed  *analysis
 	supposes  bool
 	supposals int
+	// effect gathers what the call does that is being recorded; its room is used again.
+	effect effect
 	// entry is the program that was asked about last.
 	entry programs.Entry
 	// wrappers are the programs around the text that is being read.
