@@ -119,10 +119,27 @@ type Files struct {
 	Paths []string
 }
 
+// MaxOutlet bounds encoded [OutletTerms].
+const MaxOutlet = 256 << 10
+
+// OutletTerms say how connections are to be taken. Most are open at once; CA is a
+// certificate, in PEM, that programs are to find, empty if there is none.
+type OutletTerms struct {
+	Most int
+	CA   []byte
+}
+
+// OutletFacts say where the runner listens, and in which files a certificate is: alone,
+// and with those that the place had.
+type OutletFacts struct {
+	Port           int
+	CAFile, Bundle string
+}
+
 // Digests is the payload of a [Digested]: those of the files that were asked for.
 type Digests []string
 
-// Number is the payload of a [Credit] and a [Counted].
+// Number is the payload of a [Credit], a [Counted], an [Allow] and an [Opened].
 type Number int
 
 // The parts of each message, in the order in which they are sent.
@@ -208,6 +225,17 @@ func (x *End) parts(c *codec) {
 func (f *Files) parts(c *codec) {
 	c.text(&f.Dir)
 	list(c, &f.Paths, c.text)
+}
+
+func (o *OutletTerms) parts(c *codec) {
+	number(c, &o.Most)
+	c.rest(&o.CA)
+}
+
+func (o *OutletFacts) parts(c *codec) {
+	number(c, &o.Port)
+	c.text(&o.CAFile)
+	c.text(&o.Bundle)
 }
 
 func (d *Digests) parts(c *codec) { list(c, (*[]string)(d), c.text) }
