@@ -3,6 +3,7 @@ package backends
 import (
 	"context"
 	"net"
+	"net/netip"
 )
 
 // Outlet is a sandbox whose only way out is the sidecar: one that was opened with the
@@ -34,8 +35,8 @@ type OutletFacts struct {
 	CAFile, Bundle string
 }
 
-// OutletConn is one connection of a program in the sandbox. Close resets what was not
-// ended in both directions.
+// OutletConn is one connection of a program in the sandbox. As with TCP, what was written
+// before Close still arrives, and a program that goes on sending is told of a reset.
 type OutletConn interface {
 	net.Conn
 	// CloseWrite ends what the sidecar says; the program reads the end of the stream.
@@ -43,7 +44,15 @@ type OutletConn interface {
 	// Label tells which command connected: the last 22 bits of the address of loopback
 	// that it dialled, and 0 for 127.0.0.1.
 	Label() uint32
-	// Reset ends both directions at once, and the program is told so. The reason is for
-	// the log of the runner's client.
+	// Reset ends both directions at once, and the program is told so. A Read or Write that
+	// waits ends with the reason.
 	Reset(reason string)
+}
+
+// OutletHost is the address of loopback that has a label.
+func OutletHost(label uint32) netip.Addr {
+	if label == 0 {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.AddrFrom4([4]byte{127, 0x40 | byte(label>>16)&0x3f, byte(label >> 8), byte(label)})
 }
