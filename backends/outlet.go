@@ -16,6 +16,9 @@ type Outlet interface {
 	OpenOutlet(ctx context.Context, terms OutletTerms, serve func(OutletConn)) (OutletFacts, error)
 }
 
+// Egress is the network of a sandbox that has no way out but its outlet.
+const Egress = "egress"
+
 // OutletTerms say what an outlet is opened with.
 type OutletTerms struct {
 	// MostConnections is how many are open at once; the runner refuses more.

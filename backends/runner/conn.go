@@ -229,6 +229,9 @@ func (c *conn) Close() error {
 	}
 	c.closed = true
 	c.came = nil
+	c.taken(c.size) // so that a program that goes on sending gets as far as to be told
+	c.readBy.set(time.Time{}, nil)
+	c.writtenBy.set(time.Time{}, nil)
 	c.changed.Broadcast()
 	if !c.told && c.fault == nil {
 		c.told = true

@@ -109,7 +109,7 @@ func (c *conn) send(most int) bool {
 		return true
 	}
 	c.service.credit.add(most)
-	c.finish(func() { c.told = true })
+	c.settle(true)
 	return false
 }
 
@@ -128,7 +128,7 @@ func (c *conn) deliver(p []byte, last bool) {
 		return
 	}
 	c.account(0)
-	c.closeWrite()
+	c.settle(false)
 }
 
 const deaf = "the program does not listen any more"
@@ -176,7 +176,7 @@ func (c *conn) pass() {
 		if len(c.waiting) == 0 || c.over {
 			c.passing = false
 			c.mu.Unlock()
-			c.closeWrite()
+			c.settle(false)
 			return
 		}
 		p := c.waiting[0]
@@ -208,27 +208,22 @@ func (c *conn) account(n int) {
 	}
 }
 
-// closeWrite tells the program of the end of what the client says, once it was given all.
-func (c *conn) closeWrite() {
+// settle tells the program of the end of what the client says, once it was given all, and
+// closes what has ended both ways. What is closed takes no room any more when the program
+// learns of it.
+func (c *conn) settle(told bool) {
 	c.mu.Lock()
-	ready := c.heard && !c.passing && !c.over
-	c.mu.Unlock()
-	if ready {
-		_ = c.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) })
-		c.finish(func() {})
-	}
-}
-
-// finish closes the connection if it has ended both ways.
-func (c *conn) finish(note func()) {
-	c.mu.Lock()
-	note()
-	done := c.told && c.heard && !c.passing && !c.over
+	c.told = c.told || told
+	ended := c.heard && !c.passing && !c.over
+	done := ended && c.told
 	c.over = c.over || done
 	c.mu.Unlock()
-	if done {
+	switch {
+	case done:
 		c.service.forget(c)
 		c.file.Close()
+	case ended:
+		_ = c.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) })
 	}
 }
 
