@@ -222,11 +222,16 @@ func outletTrust(t *testing.T, b box) {
 }
 
 func outletAdopted(t *testing.T, b box) {
-	first, before := b.withOutlet(t, backends.OutletTerms{MostConnections: 4}, echoing)
+	opened := make(chan struct{})
+	first, before := b.withOutlet(t, backends.OutletTerms{MostConnections: 4}, func(c backends.OutletConn) {
+		close(opened)
+		echoing(c)
+	})
 	cmd := speaking("wait", backends.OutletHost(11).String(), before.Port, "kept")
-	cmd.Timeout = 0
+	cmd.Argv, cmd.Stdin = []string{"python3", "-c", string(cmd.Stdin)}, nil
 	p, err := first.Start(context.Background(), cmd, "kept")
 	Must(t, err)
+	<-opened
 	sandbox, err := first.adopt(first.spec)
 	Must(t, err)
 	second := first.holding(sandbox, first.spec)
@@ -238,6 +243,9 @@ func outletAdopted(t *testing.T, b box) {
 		t.Fatalf("in the background there are %v", known)
 	}
 	<-known[at].Done() // its connection was the first sidecar's
+	if piece, err := known[at].Log(t.Context(), 0, 100); err != nil || string(piece.Data) != "reset\n" {
+		t.Errorf("a connection of the first sidecar's ended with %q, %v", piece.Data, err)
+	}
 	after, err := second.openOutlet(backends.OutletTerms{MostConnections: 4}, echoing)
 	if err != nil || after.Port != before.Port {
 		t.Fatalf("the outlet is at %d, %v, and was at %d", after.Port, err, before.Port)

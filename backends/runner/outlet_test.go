@@ -186,3 +186,31 @@ func TestConnectionsEndWithTheirSandbox(t *testing.T) {
 		t.Error("a connection of a sandbox that is gone can be written to")
 	}
 }
+
+// FuzzConnections has a client hear whatever a runner may say of connections.
+func FuzzConnections(f *testing.F) {
+	f.Add([]byte{byte(wire.Carry), 1, 0, 4, byte(wire.Cut), 1, 1, 0})
+	f.Add([]byte{byte(wire.Opened), 2, 1, 1, byte(wire.Allow), 0, 1, 1, byte(wire.Carry), 1, 1, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		here, there := net.Pipe()
+		far, idle := net.Pipe()
+		one, other := runner.Joined(here, far)
+		go func() { _, _ = io.Copy(io.Discard, there) }()
+		go func() {
+			defer there.Close()
+			out := wire.NewWriter(there)
+			for ; len(b) >= 4; b = b[4:] {
+				payload := b[4:min(len(b), 4+int(b[3]))]
+				if out.Send(wire.Frame{Kind: wire.Kind(b[0]), Stream: uint32(b[1]), Last: b[2] == 1, Payload: payload}) != nil {
+					return
+				}
+			}
+		}()
+		if _, err := io.ReadAll(one); err == nil {
+			_ = one.CloseWrite()
+		}
+		one.Close()
+		other.Close()
+		idle.Close()
+	})
+}
