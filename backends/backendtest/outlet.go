@@ -224,8 +224,8 @@ func outletTrust(t *testing.T, b box) {
 func outletAdopted(t *testing.T, b box) {
 	opened := make(chan struct{})
 	first, before := b.withOutlet(t, backends.OutletTerms{MostConnections: 4}, func(c backends.OutletConn) {
+		_, _ = bufio.NewReader(c).ReadString('\n')
 		close(opened)
-		echoing(c)
 	})
 	cmd := speaking("wait", backends.OutletHost(11).String(), before.Port, "kept")
 	cmd.Argv, cmd.Stdin = []string{"python3", "-c", string(cmd.Stdin)}, nil

@@ -242,7 +242,7 @@ func (c *Client) listen(in *wire.Reader) {
 			c.fail(fmt.Errorf("the runner is gone: %w", err))
 			return
 		}
-		if isOfConns(f) {
+		if isOfConns(f) || f.Kind == wire.Hello {
 			c.hearConns(f)
 			continue
 		}

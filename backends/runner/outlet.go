@@ -88,11 +88,17 @@ func isOfConns(f wire.Frame) bool {
 	return f.Kind == wire.Opened || f.Kind == wire.Carry || f.Kind == wire.Allow || f.Kind == wire.Cut
 }
 
+var errSuperseded = errors.New("another client has taken the sandbox over")
+
 var errTooMuch = errors.New("the runner sends more than it may")
 
 // hear takes what the runner says of connections, and never waits. An error is the
 // runner's fault.
 func (o *outlet) hear(f wire.Frame) error {
+	if f.Kind == wire.Hello { // to another client, whose connections later ones are
+		o.fail(errSuperseded)
+		return nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if f.Kind == wire.Opened {
