@@ -295,13 +295,13 @@ func (c *Client) fail(err error) {
 	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = err
+		if o := c.outlet.Load(); o != nil {
+			o.fail(err)
+		}
 		close(c.done)
 		c.stream.Close()
 		for _, p := range c.processes {
 			p.end(lost)
-		}
-		if o := c.outlet.Load(); o != nil {
-			o.fail(err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,20 +64,21 @@ func (s spoken) carry(n int, last bool) error {
 	return s.out.SendBulk(wire.Frame{Kind: wire.Carry, Stream: 1, Payload: make([]byte, n), Last: last})
 }
 
-// awaits waits for a frame of a kind.
-func (s spoken) awaits(t *testing.T, kind wire.Kind) wire.Frame {
+// awaits waits for a frame of each kind.
+func (s spoken) awaits(t *testing.T, kinds ...wire.Kind) map[wire.Kind]wire.Frame {
 	t.Helper()
-	late := time.After(20 * time.Second)
-	for {
+	late, came := time.After(20*time.Second), map[wire.Kind]wire.Frame{}
+	for len(came) < len(kinds) {
 		select {
 		case f := <-s.said:
-			if f.Kind == kind {
-				return f
+			if slices.Contains(kinds, f.Kind) {
+				came[f.Kind] = f
 			}
 		case <-late:
-			t.Fatalf("waited in vain for a frame of kind %d", kind)
+			t.Fatalf("waited in vain for frames of the kinds %d: %d came", kinds, len(came))
 		}
 	}
+	return came
 }
 
 func TestARunnerThatSaysTooMuchOfConnectionsEndsTheConversation(t *testing.T) {
@@ -149,10 +151,10 @@ func TestWhatIsSentToAClosedConnectionIsDroppedAndThenReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	backendtest.Must(t, s.conn.Close())
-	if f := s.awaits(t, wire.Carry); !f.Last || len(f.Payload) > 0 {
+	came := s.awaits(t, wire.Carry, wire.Allow) // so that a program learns of it that had used up its window
+	if f := came[wire.Carry]; !f.Last || len(f.Payload) > 0 {
 		t.Errorf("the end is said as %+v", f)
 	}
-	s.awaits(t, wire.Allow) // so that a program learns of it that had used up its window
 	backendtest.Must(t, errors.Join(s.carry(wire.MaxPayload, false), s.carry(1, false)))
 	s.awaits(t, wire.Cut)
 }
@@ -165,7 +167,7 @@ func TestAResetEndsBothSidesWithItsReason(t *testing.T) {
 		read <- err
 	}()
 	s.conn.Reset("the policies have changed")
-	if f := s.awaits(t, wire.Cut); string(f.Payload) != "the policies have changed" {
+	if f := s.awaits(t, wire.Cut)[wire.Cut]; string(f.Payload) != "the policies have changed" {
 		t.Errorf("the runner is told %q", f.Payload)
 	}
 	if err := <-read; err == nil || !strings.Contains(err.Error(), "the policies have changed") {
