@@ -106,6 +106,13 @@ func outletLabels(t *testing.T, b box) {
 func outletMany(t *testing.T, b box) {
 	b, facts := b.withOutlet(t, backends.OutletTerms{MostConnections: 100}, echoing)
 	b.prints("a hundred connections", speaking("many", backends.OutletHost(5).String(), facts.Port, 100, 512<<10), "0\n")
+	const most = 16 << 10
+	_, peak := b.run(shell(`while read k v _; do [[ $k == PPid: ]] && grep VmHWM /proc/$v/status; done </proc/$PPID/status`))
+	if kilobytes := peakIn(peak); kilobytes > most {
+		t.Errorf("the runner: %q, want at most %d kB", peak, most)
+	} else {
+		t.Logf("the runner's peak: %d kB", kilobytes)
+	}
 }
 
 func outletEnds(t *testing.T, b box) {
