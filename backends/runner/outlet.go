@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
@@ -77,10 +78,15 @@ func (c *Client) askForOutlet(ctx context.Context, order []byte) (facts backends
 		return facts, err
 	}
 	got, err := wire.Decode[wire.OutletFacts](answer.Payload)
-	if err == nil && (got.Port < 1 || got.Port > math.MaxUint16) {
-		err = fmt.Errorf("the runner names %d as its port", got.Port)
+	switch {
+	case err != nil:
+		return facts, err
+	case got.Fault != "":
+		return facts, fmt.Errorf("%w: %s", backends.ErrUnavailable, bailiff.Foreign(got.Fault))
+	case got.Port < 1 || got.Port > math.MaxUint16:
+		return facts, fmt.Errorf("the runner names %d as its port", got.Port)
 	}
-	return backends.OutletFacts{Port: got.Port, CAFile: got.CAFile, Bundle: got.Bundle}, err
+	return backends.OutletFacts{Port: got.Port, CAFile: got.CAFile, Bundle: got.Bundle}, nil
 }
 
 // isOfConns says whether a frame concerns the connections of an outlet.

@@ -127,8 +127,7 @@ func TestAnOutletIsOpenedOnlyAsItCanBe(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, err := runner.Attach(t.Context(), answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
-				refusal := wire.Encode(wire.Refusal{Reason: wire.Unfit, Text: "no room"})
-				_ = out.Send(wire.Frame{Kind: wire.Refused, Stream: f.Stream, Payload: refusal, Last: true})
+				_ = out.SendAll(wire.OutletReady, f.Stream, wire.Encode(wire.OutletFacts{Fault: "no room"}))
 			})), c.place)
 			backendtest.Must(t, err)
 			defer client.Close()
@@ -215,4 +214,21 @@ func FuzzConnections(f *testing.F) {
 		other.Close()
 		idle.Close()
 	})
+}
+
+func TestWhereThereIsAnotherNetworkNoOutletIsOpened(t *testing.T) {
+	if others, err := net.InterfaceAddrs(); err != nil || !slices.ContainsFunc(others, func(a net.Addr) bool {
+		ip, ok := a.(*net.IPNet)
+		return ok && !ip.IP.IsLoopback()
+	}) {
+		t.Skipf("LEFT OUT ON A MACHINE WITHOUT A NETWORK: %v, %v", others, err)
+	}
+	from, to := resident(t)
+	client, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/", Outlet: true})
+	backendtest.Must(t, err)
+	defer client.Close()
+	_, err = client.OpenOutlet(t.Context(), backends.OutletTerms{MostConnections: 1}, func(c backends.OutletConn) { c.Close() })
+	if err == nil || !strings.Contains(err.Error(), "besides its loopback") {
+		t.Errorf("error is %v, want one that speaks of another network", err)
+	}
 }

@@ -63,32 +63,29 @@ func (o *outlet) collect(f wire.Frame) {
 	}
 	facts, err := o.openFor(o.order)
 	o.order, o.orderStream = nil, 0
-	answer := wire.Frame{Kind: wire.OutletReady, Stream: f.Stream, Last: true}
 	if err != nil {
-		answer.Kind, answer.Payload = wire.Refused, wire.Encode(wire.Refusal{Reason: reasonOf(err, wire.Unfit), Text: err.Error()})
-	} else {
-		answer.Payload = wire.Encode(facts)
+		facts = wire.OutletFacts{Fault: err.Error()}
 	}
-	_ = o.out.Send(answer)
+	_ = o.out.Send(wire.Frame{Kind: wire.OutletReady, Stream: f.Stream, Payload: wire.Encode(facts), Last: true})
 }
 
 // openFor listens for the client that is there now.
 func (o *outlet) openFor(order []byte) (facts wire.OutletFacts, err error) {
 	terms, err := wire.Decode[wire.OutletTerms](order)
 	if err != nil {
-		return facts, fmt.Errorf("opening an outlet: %w", err)
+		return facts, err
 	}
 	if err := loopbackOnly(); err != nil {
-		return facts, fmt.Errorf("opening an outlet: %w", err)
+		return facts, err
 	}
 	if len(terms.CA) > 0 {
 		if facts.CAFile, facts.Bundle, err = writeTrust(terms.CA); err != nil {
-			return facts, fmt.Errorf("opening an outlet: writing the certificate: %w", err)
+			return facts, fmt.Errorf("writing the certificate: %w", err)
 		}
 	}
 	facts.Port, err = o.begin(terms.Most)
 	if err != nil {
-		return facts, fmt.Errorf("opening an outlet: %w", err)
+		return facts, err
 	}
 	return facts, nil
 }

@@ -121,7 +121,7 @@ const (
 	Over
 	// LogHandedOver is what a supervisor leaves of a log to the runner: a [Piece].
 	LogHandedOver
-	// OutletReady answers Outlet with [OutletFacts], or is a Refused.
+	// OutletReady answers Outlet with [OutletFacts].
 	OutletReady
 	// Opened tells of a connection: a [Number], its label. Later ones have higher
 	// streams, the first one is above [Everything].

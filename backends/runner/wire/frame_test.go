@@ -89,7 +89,7 @@ func FuzzDecoding(f *testing.F) {
 		Processes: []wire.Known{{Tag: "p", Over: true, End: wire.End{Code: 1}}}}))
 	f.Add(wire.Encode(wire.Inquiry{Tag: "p", Asker: 7, Offset: 9, Most: 5, Data: []byte("x")}))
 	f.Add(wire.Encode(wire.OutletTerms{Most: 256, CA: []byte("-----BEGIN CERTIFICATE-----")}))
-	f.Add(wire.Encode(wire.OutletFacts{Port: 3128, CAFile: "/run/bailiff/ca.pem", Bundle: "/run/bailiff/bundle.pem"}))
+	f.Add(wire.Encode(wire.OutletFacts{Port: 3128, CAFile: "/run/bailiff/ca.pem", Bundle: "/run/bailiff/bundle.pem", Fault: "none"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if terms, err := wire.Decode[wire.OutletTerms](b); err == nil {
 			again, err := wire.Decode[wire.OutletTerms](wire.Encode(terms))

@@ -130,10 +130,11 @@ type OutletTerms struct {
 }
 
 // OutletFacts say where the runner listens, and in which files a certificate is: alone,
-// and with those that the place had.
+// and with those that the place had. Fault is why it does not listen, empty if it does.
 type OutletFacts struct {
 	Port           int
 	CAFile, Bundle string
+	Fault          string
 }
 
 // Digests is the payload of a [Digested]: those of the files that were asked for.
@@ -200,7 +201,7 @@ func (p *Piece) parts(c *codec) {
 	c.rest(&p.Data)
 }
 
-// maxRefusal bounds the text of a refusal, so that it fits in a frame whatever it quotes.
+// maxRefusal bounds the text of a refusal or fault, so that it fits in a frame whatever it quotes.
 const maxRefusal = 1 << 10
 
 func (r *Refusal) parts(c *codec) {
@@ -233,9 +234,13 @@ func (o *OutletTerms) parts(c *codec) {
 }
 
 func (o *OutletFacts) parts(c *codec) {
+	if !c.reading {
+		o.Fault = o.Fault[:min(len(o.Fault), maxRefusal)]
+	}
 	number(c, &o.Port)
 	c.text(&o.CAFile)
 	c.text(&o.Bundle)
+	c.text(&o.Fault)
 }
 
 func (d *Digests) parts(c *codec) { list(c, (*[]string)(d), c.text) }
