@@ -10,9 +10,9 @@ import (
 // network "egress".
 type Outlet interface {
 	// OpenOutlet has the sandbox listen on loopback and hands each connection to serve,
-	// each in a goroutine of its own, until the sandbox ends. An error means that
-	// nothing listens; it wraps [ErrUnsupported] where the sandbox was opened with
-	// another network, or has an outlet already.
+	// each in a goroutine of its own, until the sandbox ends: the first perhaps before
+	// it returns. An error means that it opened none; it wraps [ErrUnsupported] where
+	// the sandbox was opened with another network, or has an outlet already.
 	OpenOutlet(ctx context.Context, terms OutletTerms, serve func(OutletConn)) (OutletFacts, error)
 }
 

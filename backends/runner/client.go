@@ -242,8 +242,7 @@ func (c *Client) listen(in *wire.Reader) {
 			c.fail(fmt.Errorf("the runner is gone: %w", err))
 			return
 		}
-		if isOfConns(f) || f.Kind == wire.Hello {
-			c.hearConns(f)
+		if isOfConns(f) && c.hearConns(f) {
 			continue
 		}
 		if f.Stream == wire.Everything {
@@ -262,15 +261,14 @@ func (c *Client) listen(in *wire.Reader) {
 	}
 }
 
-// hearConns takes what concerns a connection.
-func (c *Client) hearConns(f wire.Frame) {
-	o := c.outlet.Load()
-	if o == nil {
-		return
+// hearConns takes what concerns connections; false means that it is an answer, too.
+func (c *Client) hearConns(f wire.Frame) bool {
+	if o := c.outlet.Load(); o != nil {
+		if err := o.hear(f); err != nil {
+			c.fail(err)
+		}
 	}
-	if err := o.hear(f); err != nil {
-		c.fail(err)
-	}
+	return f.Kind != wire.OutletReady
 }
 
 // hearAll takes what concerns no single call.

@@ -15,7 +15,7 @@ func Joined(here, there io.ReadWriteCloser) (one, other backends.OutletConn) {
 	ends := [2]*conn{}
 	for i, stream := range []io.ReadWriteCloser{here, there} {
 		c := &Client{stream: stream, out: wire.NewWriter(stream), calls: map[uint32]*call{}, done: make(chan struct{})}
-		o := &outlet{client: c, most: 1, conns: map[uint32]*conn{}, left: wire.ConnsWindow,
+		o := &outlet{client: c, most: 1, ready: true, conns: map[uint32]*conn{}, left: wire.ConnsWindow,
 			serve: func(c backends.OutletConn) { c.Close() }}
 		ends[i] = newConn(o, 1, 0)
 		o.conns[1] = ends[i]

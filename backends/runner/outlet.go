@@ -25,7 +25,11 @@ type outlet struct {
 	most   int
 	serve  func(backends.OutletConn)
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// order is the stream on which the outlet was asked for, and ready says that the
+	// runner has answered: connections of which it told before are another outlet's.
+	order uint32
+	ready bool
 	conns map[uint32]*conn
 	// left is what all connections together may send.
 	left int
@@ -53,7 +57,7 @@ func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, ser
 	if !c.outlet.CompareAndSwap(nil, o) {
 		return backends.OutletFacts{}, fmt.Errorf("%w: the sandbox has an outlet already", backends.ErrUnsupported)
 	}
-	facts, err := c.askForOutlet(ctx, order)
+	facts, err := o.ask(ctx, order)
 	if err != nil {
 		o.fail(err)
 		c.outlet.CompareAndSwap(o, nil)
@@ -62,12 +66,17 @@ func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, ser
 	return facts, nil
 }
 
-func (c *Client) askForOutlet(ctx context.Context, order []byte) (facts backends.OutletFacts, err error) {
+// ask has the runner open it.
+func (o *outlet) ask(ctx context.Context, order []byte) (facts backends.OutletFacts, err error) {
+	c := o.client
 	call, err := c.open()
 	if err != nil {
 		return facts, err
 	}
 	defer c.drop(call)
+	o.mu.Lock()
+	o.order = call.stream
+	o.mu.Unlock()
 	go func() {
 		if err := c.out.SendAll(wire.Outlet, call.stream, order); err != nil {
 			c.fail(fmt.Errorf("speaking to the runner: %w", err))
@@ -91,7 +100,11 @@ func (c *Client) askForOutlet(ctx context.Context, order []byte) (facts backends
 
 // isOfConns says whether a frame concerns the connections of an outlet.
 func isOfConns(f wire.Frame) bool {
-	return f.Kind == wire.Opened || f.Kind == wire.Carry || f.Kind == wire.Allow || f.Kind == wire.Cut
+	switch f.Kind {
+	case wire.Opened, wire.Carry, wire.Allow, wire.Cut, wire.OutletReady, wire.Hello:
+		return true
+	}
+	return false
 }
 
 var errSuperseded = errors.New("another client has taken the sandbox over")
@@ -107,13 +120,17 @@ func (o *outlet) hear(f wire.Frame) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f.Kind == wire.Opened {
+	switch {
+	case f.Kind == wire.OutletReady:
+		o.ready = o.ready || f.Stream == o.order
+		return nil
+	case !o.ready:
+		return nil
+	case f.Kind == wire.Opened:
 		return o.opened(f)
-	}
-	if f.Kind == wire.Allow && f.Stream == wire.Everything {
+	case f.Kind == wire.Allow && f.Stream == wire.Everything:
 		return o.allowed(f)
-	}
-	if f.Kind == wire.Carry {
+	case f.Kind == wire.Carry:
 		o.note(cost(f))
 	}
 	c := o.conns[f.Stream]

@@ -71,6 +71,7 @@ func (o *outlet) collect(f wire.Frame) {
 
 // openFor listens for the client that is there now.
 func (o *outlet) openFor(order []byte) (facts wire.OutletFacts, err error) {
+	o.supersede() // who asked before has not waited for the answer
 	terms, err := wire.Decode[wire.OutletTerms](order)
 	if err != nil {
 		return facts, err
@@ -93,9 +94,6 @@ func (o *outlet) openFor(order []byte) (facts wire.OutletFacts, err error) {
 func (o *outlet) begin(most int) (port int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.serving != nil {
-		return 0, errors.New("there is one already")
-	}
 	if o.listener == nil {
 		if o.listener, o.port, err = listen(); err != nil {
 			return 0, err
