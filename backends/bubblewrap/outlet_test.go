@@ -39,13 +39,13 @@ func says(t *testing.T, sandbox backends.Sandbox, script, want string) {
 	}
 }
 
-// entrance has an HTTP server serve the connections of an outlet.
-type entrance struct {
+// connections are a listener that an HTTP server takes those of an outlet from.
+type connections struct {
 	conns chan net.Conn
 	over  context.Context
 }
 
-func (e entrance) Accept() (net.Conn, error) {
+func (e connections) Accept() (net.Conn, error) {
 	select {
 	case c := <-e.conns:
 		return c, nil
@@ -54,11 +54,11 @@ func (e entrance) Accept() (net.Conn, error) {
 	}
 }
 
-func (entrance) Close() error   { return nil }
-func (entrance) Addr() net.Addr { return &net.TCPAddr{} }
+func (connections) Close() error   { return nil }
+func (connections) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestOrdinaryProgramsSpeakToAProxyOfTheSidecars(t *testing.T) {
-	in := entrance{make(chan net.Conn), t.Context()}
+	in := connections{make(chan net.Conn), t.Context()}
 	proxy := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "%s %s %d by %s", r.Method, r.URL, len(body), r.Context().Value(http.LocalAddrContextKey))
