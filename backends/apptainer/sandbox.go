@@ -87,7 +87,8 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 	cmd := exec.Command(b.program, command(b.arguments(p), p.image)...)
 	cmd.Env, cmd.Dir = append(b.environment(folder), descent.Variable+"="+mark), "/"
 	prepare := func() error { return errors.Join(b.stage(p.spec), workspace.Mount()) }
-	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: p.spec.PIDs, Outlet: p.spec.Network == backends.Egress}, prepare, func() error { return nil })
+	inside := runner.Place{PIDs: p.spec.PIDs, Outlet: p.spec.Network == backends.Egress}
+	child, err := runner.Launch(ctx, cmd, inside, prepare, nothing)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -96,6 +97,8 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 	}
 	return child, nil
 }
+
+func nothing() error { return nil }
 
 // inside is the user that everything runs as.
 func (b *Backend) inside() (uid, gid int) {

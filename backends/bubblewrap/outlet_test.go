@@ -67,7 +67,8 @@ func TestOrdinaryProgramsSpeakToAProxyOfTheSidecars(t *testing.T) {
 	t.Cleanup(func() { proxy.Close() })
 	sandbox, facts := withOutlet(t, func(c backends.OutletConn) { in.conns <- c }, nothing)
 	at := fmt.Sprintf("http://%s:%d", backends.OutletHost(12345), facts.Port)
-	says(t, sandbox, `http_proxy=`+at+` python3 -c 'import urllib.request as u; print(u.urlopen("http://name.test/path", b"x" * 300000).read().decode())'`,
+	says(t, sandbox, `http_proxy=`+at+` python3 -c 'import urllib.request as u
+print(u.urlopen("http://name.test/path", b"x" * 300000).read().decode())'`,
 		"POST http://name.test/path 300000 by "+backends.OutletHost(12345).String()+"\n")
 	says(t, sandbox, `http_proxy=`+at+` curl -s http://a.test/ http://b.test/ -w '\n'`,
 		"GET http://a.test/ 0 by 127.64.48.57\nGET http://b.test/ 0 by 127.64.48.57\n")
