@@ -98,7 +98,8 @@ type Spec struct {
 	// at its files or volumes, so it should name no person.
 	Workspace string
 	Image     string
-	// Network is "none" or "full".
+	// Network is "none", "full", or "egress": as "none", but that the sandbox is an
+	// [Outlet].
 	Network  string
 	CPUs     float64
 	MemoryMB int

@@ -214,8 +214,8 @@ func (b *Backend) check(spec backends.Spec) error {
 		return err
 	}
 	switch {
-	case spec.Network != "none":
-		return fmt.Errorf("%w: on the apptainer backend network must be \"none\", since another would be the host's own",
+	case spec.Network != "none" && spec.Network != backends.Egress:
+		return fmt.Errorf("%w: on the apptainer backend network must be \"none\" or \"egress\", since another would be the host's own",
 			backends.ErrUnsupported)
 	case spec.DiskMB > 0 && !asRoot() && !b.AcceptUnbounded:
 		return fmt.Errorf("%w: disk_mb: only a sidecar that is root can bound folders in memory (accept it with "+

@@ -21,6 +21,18 @@ type sandbox struct {
 	leave func() error
 }
 
+var _ backends.Outlet = (*sandbox)(nil)
+
+// OpenOutlet has the runner listen.
+func (s *sandbox) OpenOutlet(ctx context.Context, terms backends.OutletTerms, serve func(backends.OutletConn)) (backends.OutletFacts,
+	error) {
+	outlet, able := s.Sandbox.(backends.Outlet)
+	if !able {
+		return backends.OutletFacts{}, fmt.Errorf("%w: network: the sandbox has no outlet", backends.ErrUnsupported)
+	}
+	return outlet.OpenOutlet(ctx, terms, serve)
+}
+
 // Close ends everything inside and removes what there was for it.
 func (s *sandbox) Close(ctx context.Context) error {
 	return errors.Join(s.Sandbox.Close(ctx), s.leave())
@@ -75,7 +87,8 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 	cmd := exec.Command(b.program, command(b.arguments(p), p.image)...)
 	cmd.Env, cmd.Dir = append(b.environment(folder), descent.Variable+"="+mark), "/"
 	prepare := func() error { return errors.Join(b.stage(p.spec), workspace.Mount()) }
-	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: p.spec.PIDs}, prepare, func() error { return nil })
+	inside := runner.Place{PIDs: p.spec.PIDs, Outlet: p.spec.Network == backends.Egress}
+	child, err := runner.Launch(ctx, cmd, inside, prepare, nothing)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -84,6 +97,8 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 	}
 	return child, nil
 }
+
+func nothing() error { return nil }
 
 // inside is the user that everything runs as.
 func (b *Backend) inside() (uid, gid int) {

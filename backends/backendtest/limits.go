@@ -163,6 +163,7 @@ func unmet(t *testing.T, b box) {
 	}{
 		{"network", false, func(s *backends.Spec) { s.Network = "" }},
 		{"network", false, func(s *backends.Spec) { s.Network = "strange" }},
+		{"network", outlets(*b.cfg, b.backend) == "", func(s *backends.Spec) { s.Network = backends.Egress }},
 		{"network", b.spec.Network == "none", func(s *backends.Spec) { s.Network = "none" }},
 		{"cpus", b.spec.CPUs > 0, func(s *backends.Spec) { s.CPUs = 1 }},
 		{"memory_mb", b.spec.MemoryMB > 0, func(s *backends.Spec) { s.MemoryMB = 512 }},

@@ -35,6 +35,9 @@ type Config struct {
 	// Break cuts a sandbox off in the middle of its work, as a fault would: it severs
 	// the stream, or stops the machine. Nil kills the runner, a process of this machine.
 	Break func(testing.TB, backends.Sandbox)
+	// NoOutlet is why sandboxes cannot be given an outlet, so that the network "egress" is
+	// refused; empty if they can.
+	NoOutlet string
 	// Remote says that sandboxes are on another kernel than this machine's, such as a
 	// cloud's: processes are then looked for from inside, and what could be seen from
 	// outside only is left out.
@@ -66,6 +69,7 @@ func all() (list []check) {
 		{"Background commands", backgroundChecks()},
 		{"Dialogues and interpreters", slices.Concat(dialogueChecks(), interpreterChecks())},
 		{"Isolation", isolationChecks()},
+		{"The outlet", outletChecks()},
 		{"Limits", limitChecks()},
 		{"Workspaces", workspaceChecks()},
 		{"The end of a sandbox", endChecks()},

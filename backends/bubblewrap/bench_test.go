@@ -65,3 +65,9 @@ func median(all []time.Duration) time.Duration {
 	slices.Sort(all)
 	return all[len(all)/2]
 }
+
+func BenchmarkOutlet(b *testing.B) {
+	backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
+	backendtest.Must(b, err)
+	backendtest.BenchmarkOutlet(b, backend, backends.Spec{CPUs: 2, MemoryMB: 512, PIDs: 600, ReadOnly: true})
+}

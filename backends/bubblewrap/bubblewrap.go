@@ -20,7 +20,7 @@
 // Processors, memory and processes are bounded by control groups, what is written
 // by the sizes of the folders in memory and, where the sidecar is root, by a disk
 // of its own for a named workspace. The network is
-// "none" only: "full" would share the host's loopback.
+// "none" or "egress" only: "full" would share the host's loopback.
 package bubblewrap
 
 import (
@@ -163,8 +163,8 @@ func (b *Backend) check(spec backends.Spec) error {
 		return err
 	}
 	switch {
-	case spec.Network != "none":
-		return fmt.Errorf("%w: on the bubblewrap backend network must be \"none\", since another would be the host's own",
+	case spec.Network != "none" && spec.Network != backends.Egress:
+		return fmt.Errorf("%w: on the bubblewrap backend network must be \"none\" or \"egress\", since another would be the host's own",
 			backends.ErrUnsupported)
 	case spec.Image != "":
 		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.%s.root to choose what sandboxes see",

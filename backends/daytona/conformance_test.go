@@ -19,6 +19,9 @@ func bounded() backends.Spec {
 	return spec
 }
 
+// noOutlet is why the network "egress" is refused.
+const noOutlet = "all that a sandbox says travels as text, and in files, too slowly for its connections"
+
 func TestConformance(t *testing.T) {
 	c := newCloud(t)
 	backendtest.Run(t, backendtest.Config{
@@ -33,7 +36,8 @@ func TestConformance(t *testing.T) {
 			"Processors are bounded":                            "Daytona bounds whole processors, which the stand-in does not",
 			"Two sandboxes of one workspace see the same files": oneAtATime,
 		},
-		Break: func(_ testing.TB, in backends.Sandbox) { c.find(in.ID()).lines.cut() },
+		NoOutlet: noOutlet,
+		Break:    func(_ testing.TB, in backends.Sandbox) { c.find(in.ID()).lines.cut() },
 	})
 }
 
@@ -71,6 +75,7 @@ func TestLiveConformance(t *testing.T) {
 			"Processors are bounded":                            "Daytona bounds whole processors",
 			"Two sandboxes of one workspace see the same files": oneAtATime,
 		},
+		NoOutlet: noOutlet,
 		Break: func(t testing.TB, in backends.Sandbox) {
 			backendtest.NoError(t, b.api.stop(t.Context(), in.ID()))
 		},

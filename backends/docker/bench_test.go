@@ -98,3 +98,9 @@ func median(all []time.Duration) time.Duration {
 }
 
 func ratio(a, b []time.Duration) float64 { return float64(median(a)) / float64(max(1, median(b))) }
+
+func BenchmarkOutlet(b *testing.B) {
+	spec := testSpec(b)
+	spec.PIDs = 600
+	backendtest.BenchmarkOutlet(b, testBackend(b), spec)
+}

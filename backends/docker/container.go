@@ -114,12 +114,12 @@ func confinement(spec backends.Spec) *container.HostConfig {
 }
 
 // networks are those that specs may name, as the engine calls them.
-var networks = map[string]container.NetworkMode{"none": "none", "full": "bridge"}
+var networks = map[string]container.NetworkMode{"none": "none", backends.Egress: "none", "full": "bridge"}
 
 // permitted is nil if the configuration allows what the spec asks for.
 func (b *Backend) permitted(spec backends.Spec) error {
 	if _, known := networks[spec.Network]; !known {
-		return fmt.Errorf("%w: network is %q, want none or full", backends.ErrUnsupported, spec.Network)
+		return fmt.Errorf("%w: network is %q, want none, egress or full", backends.ErrUnsupported, spec.Network)
 	}
 	if b.at.remote() && len(spec.Mounts) > 0 {
 		return fmt.Errorf("%w: mounts: folders of this machine cannot be shown on the engine at %s", backends.ErrUnsupported, b.at)

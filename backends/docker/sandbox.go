@@ -120,7 +120,8 @@ type sandbox struct {
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 	attached, err := runner.Attach(ctx, s.stream(),
-		runner.Place{Home: "/home", Workspace: workdirs.MountPath, PIDs: spec.PIDs, Linger: s.backend.linger})
+		runner.Place{Home: "/home", Workspace: workdirs.MountPath, PIDs: spec.PIDs, Linger: s.backend.linger,
+			Outlet: spec.Network == backends.Egress})
 	if err != nil {
 		if said := s.words.String(); said != "" {
 			err = fmt.Errorf("%w; the engine or the runner said %q", err, said)

@@ -55,12 +55,13 @@ func TestLiveConformance(t *testing.T) {
 	}
 	for _, runtime := range []string{gvisor, vm} {
 		t.Run(runtime, func(t *testing.T) {
-			spec := testSpec(t)
+			spec, noOutlet := testSpec(t), ""
 			spec.CPUs, spec.MemoryMB, spec.Expires = 1, 512, time.Now().Add(time.Hour)
 			without := map[string]string{"No more is written than the bound on the disk": "Modal bounds no disk", onceMade: whenMade}
 			if runtime == vm {
 				spec.PIDs, spec.ReadOnly = 600, true
 			} else {
+				noOutlet = "in gvisor the runner has no network namespace of its own"
 				without["Killing everybody leaves the sandbox usable"] = "the runner is one of the processes that a command can end"
 			}
 			backendtest.Run(t, backendtest.Config{
@@ -71,7 +72,7 @@ func TestLiveConformance(t *testing.T) {
 							settings.Credential{Env: "MODAL_TOKEN_SECRET"}
 					})
 				},
-				Spec: spec, Remote: true, Without: without,
+				Spec: spec, Remote: true, Without: without, NoOutlet: noOutlet,
 				Break: func(tb testing.TB, sb backends.Sandbox) {
 					backendtest.NoError(tb, sb.(*sandbox).end(tb.Context()))
 				},

@@ -3,6 +3,7 @@ package modal
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,8 @@ func (b *Backend) check(spec backends.Spec) error {
 		met   bool
 		want  string
 	}{
-		{"network", spec.Network == "none" || spec.Network == "full", `"none" or "full"`},
+		{"network", slices.Contains([]string{"none", backends.Egress, "full"}, spec.Network), `"none", "egress" or "full"`},
+		{"network", spec.Network != backends.Egress || b.isVM(), `"none" or "full" in gvisor (use backends.modal.runtime: vm)`},
 		{"mounts", len(spec.Mounts) == 0, "none: its machines see no folder of this host"},
 		{"image", isImage(b.imageOf(spec.Image)), "the name of an image in a registry, or im-… for one that Modal has"},
 		{"workspace", len(volumeName(spec.Owner, spec.Workspace)) <= 64, "at most 32 bytes long"},
@@ -95,7 +97,7 @@ func (b *Backend) parameters(name string, spec backends.Spec, workspace *modal.V
 		Tags:           tags(name, spec),
 		Timeout:        life,
 		IdleTimeout:    min(idle, life),
-		BlockNetwork:   spec.Network == "none",
+		BlockNetwork:   spec.Network != "full",
 		CPU:            min(leastCPUs, spec.CPUs),
 		CPULimit:       spec.CPUs,
 		MemoryMiB:      min(leastMemoryMB, spec.MemoryMB),

@@ -10,6 +10,9 @@
 // Background commands stay in the sandbox when a client goes, and a client
 // that attaches later finds them. Their output stays there too, until it is asked for.
 //
+// Where the sandbox has no other way out, connections of its programs come over the same
+// stream ([Client.OpenOutlet]).
+//
 // Values of variables leave this process over the stream only.
 package runner
 
@@ -21,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -53,6 +57,8 @@ type Place struct {
 	// Linger is how long the runner, with all that runs there, outlives the last
 	// word of a client; zero means until its input ends.
 	Linger time.Duration
+	// Outlet says that the sandbox has no network but the outlet that it may be given.
+	Outlet bool
 }
 
 // Client runs commands through one runner.
@@ -61,6 +67,7 @@ type Client struct {
 	out    *wire.Writer
 	place  Place
 	places chan struct{} // one for each command that runs; nil if nothing bounds them
+	outlet atomic.Pointer[outlet]
 
 	mu    sync.Mutex
 	calls map[uint32]*call
@@ -235,6 +242,9 @@ func (c *Client) listen(in *wire.Reader) {
 			c.fail(fmt.Errorf("the runner is gone: %w", err))
 			return
 		}
+		if isOfConns(f) && c.hearConns(f) {
+			continue
+		}
 		if f.Stream == wire.Everything {
 			c.hearAll(f)
 		}
@@ -245,10 +255,20 @@ func (c *Client) listen(in *wire.Reader) {
 			return
 		}
 		if call != nil && !call.put(f) {
-			c.fail(errors.New("the runner sends more than it may"))
+			c.fail(errTooMuch)
 			return
 		}
 	}
+}
+
+// hearConns takes what concerns connections; false means that it is an answer, too.
+func (c *Client) hearConns(f wire.Frame) bool {
+	if o := c.outlet.Load(); o != nil {
+		if err := o.hear(f); err != nil {
+			c.fail(err)
+		}
+	}
+	return f.Kind != wire.OutletReady
 }
 
 // hearAll takes what concerns no single call.
@@ -273,6 +293,9 @@ func (c *Client) fail(err error) {
 	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = err
+		if o := c.outlet.Load(); o != nil {
+			o.fail(err)
+		}
 		close(c.done)
 		c.stream.Close()
 		for _, p := range c.processes {

@@ -23,6 +23,6 @@ func Settled() []string { return []string{wire.Settle, Nobody, wire.Confine} }
 // Apart are those for a runner that besides puts itself and all that it starts apart
 // from the rest of its machine, as far as the spec has them kept from it.
 func Apart(spec backends.Spec) []string {
-	from := wire.Seclusion{Network: spec.Network == "none", Root: spec.ReadOnly, PIDs: spec.PIDs}
+	from := wire.Seclusion{Network: spec.Network != "full", Root: spec.ReadOnly, PIDs: spec.PIDs}
 	return append([]string{wire.Apart, from.String()}, Settled()...)
 }

@@ -51,7 +51,7 @@ func (b *boxed) RemoveWorkspace(ctx context.Context, owner, workspace string) er
 func (b *boxed) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	var opened *sandbox
 	err := b.ask(ctx, inside.Question{Ask: inside.Open, Spec: spec}, func(process *remote.Process, _ inside.Answer) (err error) {
-		opened, err = attach(ctx, process, runner.Place{PIDs: spec.PIDs, Linger: b.host.Silence()})
+		opened, err = attach(ctx, process, runner.Place{PIDs: spec.PIDs, Linger: b.host.Silence(), Outlet: spec.Network == backends.Egress})
 		return err
 	})
 	if err != nil {

@@ -30,6 +30,9 @@ func makeOf(tb testing.TB, cfg *Config) *Backend {
 // ofItsSize is why some limits are not tried.
 const ofItsSize = "Vercel bounds it by the machine's size, which a stand-in for Vercel cannot show"
 
+// noOutlet is why the network "egress" is refused.
+const noOutlet = "all that a sandbox says travels as text, and in files, too slowly for its connections"
+
 func TestConformance(t *testing.T) {
 	f := newFake(t)
 	backendtest.Run(t, backendtest.Config{
@@ -44,6 +47,7 @@ func TestConformance(t *testing.T) {
 			"No more is written than the bound on the disk":     "its machines have a disk of 32 GB each, which cannot be made smaller",
 			"Two sandboxes of one workspace see the same files": "a workspace is a drive, and one machine at a time can have it",
 		},
+		NoOutlet: noOutlet,
 		Break: func(t testing.TB, s backends.Sandbox) {
 			f.mu.Lock()
 			l := f.sandboxes[s.ID()]

@@ -348,6 +348,7 @@ func TestLive(t *testing.T) {
 	backendtest.Run(t, backendtest.Config{
 		Open: func(t testing.TB) backends.Backend { return makeOf(t, cfg) },
 		Spec: backends.Spec{Owner: owner, Session: "live", Network: "none", PIDs: 800, ReadOnly: true}, Remote: true,
+		NoOutlet: noOutlet,
 		Break: func(t testing.TB, s backends.Sandbox) {
 			backendtest.NoError(t, makeOf(t, cfg).api.remove(context.Background(), s.ID()))
 		},

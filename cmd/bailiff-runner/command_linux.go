@@ -55,7 +55,7 @@ type command struct {
 func begin(out *wire.Writer, stream uint32, job wire.Job, changes <-chan os.Signal) (*command, error) {
 	c := &command{out: out, stream: stream, ending: make(chan wire.End, 1),
 		heard: make(chan struct{}), over: make(chan struct{}), gone: make(chan struct{})}
-	c.credit.open()
+	c.credit.open(wire.Window)
 	c.excerpt = headtail.Writer{Head: job.Head, Tail: job.Tail, Emit: c.emit}
 	c.sink = &c.excerpt
 	if job.Mode == wire.Background {

@@ -19,8 +19,12 @@
 // No command can speak in the runner's name nor look into it: runner and
 // supervisors are not dumpable (from their very start if the file is installed
 // without read permission, mode 0111), commands inherit standard input and output
-// only, and there is no socket. A command that kills its supervisor has killed
+// only, and no socket leads to either. A command that kills its supervisor has killed
 // itself: its orphans fall to the runner, which ends them.
+//
+// Where the sandbox has no network but its loopback, and the client asks for it, the runner
+// listens there and passes connections on: it reads and understands nothing of them. One
+// that waits takes no buffer, and one that is not read holds up no other.
 //
 // In a machine that is the sandbox's alone it is started as root, and comes to its
 // place by arguments that are done one after the other: "text" for a stream that

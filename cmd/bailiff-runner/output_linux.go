@@ -100,11 +100,12 @@ type credit struct {
 	mu   sync.Mutex
 	more sync.Cond
 	left int
+	over bool
 }
 
-func (c *credit) open() {
+func (c *credit) open(window int) {
 	c.more.L = &c.mu
-	c.left = wire.Window
+	c.left = window
 }
 
 func (c *credit) add(n int) {
@@ -114,14 +115,29 @@ func (c *credit) add(n int) {
 	c.more.Signal()
 }
 
-// take waits until there is some and takes a frame's worth with at most n bytes.
+// take waits until there is some and takes a frame's worth with at most n bytes. It is
+// zero once the credit was closed.
 func (c *credit) take(n int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.left <= wire.Overhead {
+	for c.left <= wire.Overhead && !c.over {
 		c.more.Wait()
+	}
+	if c.over {
+		return 0
 	}
 	n = min(n, c.left-wire.Overhead)
 	c.left -= n + wire.Overhead
+	if c.left > wire.Overhead {
+		c.more.Signal() // for another who waits
+	}
 	return n
+}
+
+// close has nobody wait any more.
+func (c *credit) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	c.more.Broadcast()
 }

@@ -17,6 +17,7 @@ type runner struct {
 	out     *wire.Writer
 	pool    pool
 	starved starvation
+	outlet  outlet
 
 	mu sync.Mutex
 	// jobs are those that the client has an open stream for, by stream; background
@@ -56,6 +57,7 @@ type job struct {
 // serve runs commands until the input ends.
 func serve(in io.Reader, out io.Writer, confined bool) error {
 	r := &runner{out: wire.NewWriter(out), jobs: map[uint32]*job{}}
+	r.outlet.out = r.out
 	if confined {
 		r.starved = openStarvation()
 	} else if own, err := readLimits(0); err == nil {
@@ -118,6 +120,8 @@ func (r *runner) obey(f wire.Frame) {
 			r.pool.clear()
 			r.say(wire.Killed, stream, wire.Encode(wire.Number(r.pool.leftovers())))
 		}()
+	case wire.Outlet, wire.Carry, wire.Allow, wire.Cut:
+		r.outlet.hear(f)
 	case wire.Digest:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)
 		go r.digest(stream, payload)
@@ -156,7 +160,7 @@ func (r *runner) read(stream uint32, payload []byte) {
 }
 
 // greet answers a client. What ran for an earlier one is ended, since nobody hears
-// it, but for background commands.
+// it, but for background commands; and its connections are cut.
 func (r *runner) greet(f wire.Frame) {
 	g, err := wire.Decode[wire.Greeting](f.Payload)
 	if err != nil {
@@ -166,6 +170,7 @@ func (r *runner) greet(f wire.Frame) {
 		r.silence.Reset(g.Linger)
 	}
 	r.linger = g.Linger
+	r.outlet.supersede()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range r.jobs {

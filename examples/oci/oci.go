@@ -97,8 +97,9 @@ func (b *Backend) Ready(context.Context) error {
 // check refuses what a bundle of the host's programs cannot be.
 func check(spec backends.Spec) error {
 	switch {
-	case spec.Network != "none":
-		return fmt.Errorf("%w: on the oci backend network must be \"none\", since another would be the host's own", backends.ErrUnsupported)
+	case spec.Network != "none" && spec.Network != backends.Egress:
+		return fmt.Errorf("%w: on the oci backend network must be \"none\" or \"egress\", since another would be the host's own",
+			backends.ErrUnsupported)
 	case spec.Image != "":
 		return fmt.Errorf("%w: the oci backend has no image: sandboxes see the host's programs", backends.ErrUnsupported)
 	}
@@ -147,7 +148,8 @@ func (b *Backend) launch(ctx context.Context, id string, spec backends.Spec) (*r
 		return nil, fmt.Errorf("%w: writing a bundle: %w", backends.ErrUnavailable, err)
 	}
 	cmd := b.command(context.WithoutCancel(ctx), "run", "--bundle", b.bundle(id), id)
-	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, workspace.Mount, func() error { return nil })
+	place := runner.Place{PIDs: spec.PIDs, Outlet: spec.Network == backends.Egress}
+	child, err := runner.Launch(ctx, cmd, place, workspace.Mount, func() error { return nil })
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}

@@ -6,6 +6,13 @@
 // stream with a number; what a stream may have in flight is bounded by credit
 // that the receiver gives, so that no side that does not read fills memory or
 // keeps others waiting.
+//
+// The connections of an outlet are streams as well, with numbers of their own that the
+// runner gives. Their bytes travel in a second lane: they wait for the frames of every
+// other kind, so that no connection holds up a command's output. What a connection may
+// have in flight is bounded twice: by credit of its own, given when the bytes have been
+// read, and by credit that all connections of a direction share, given when they have
+// arrived.
 package wire
 
 import (
@@ -29,6 +36,13 @@ const MaxPayload = 32 << 10
 const (
 	Window   = 256 << 10
 	Overhead = headSize
+)
+
+// ConnWindow is how many bytes a connection of an outlet may have in flight each way, and
+// ConnsWindow how many all of them together.
+const (
+	ConnWindow  = 64 << 10
+	ConnsWindow = 1 << 20
 )
 
 // Kind says what a frame means.
@@ -60,6 +74,8 @@ const (
 	Break
 	// KeepAlive says nothing but that the client is there.
 	KeepAlive
+	// Outlet has the runner listen for connections to the client: encoded [OutletTerms].
+	Outlet
 )
 
 // What both sides say.
@@ -68,6 +84,13 @@ const (
 	Hello Kind = iota + 32
 	// Credit allows the other side so many bytes more of a stream.
 	Credit
+	// Carry is bytes of a connection; the last frame says that no more come this way.
+	Carry
+	// Allow is the credit of a connection, or of all together on the stream
+	// [Everything]: a [Number].
+	Allow
+	// Cut ends a connection both ways, as a reset; its payload tells why.
+	Cut
 )
 
 // What the runner says.
@@ -102,6 +125,11 @@ const (
 	Over
 	// LogHandedOver is what a supervisor leaves of a log to the runner: a [Piece].
 	LogHandedOver
+	// OutletReady answers Outlet with [OutletFacts].
+	OutletReady
+	// Opened tells of a connection: a [Number], its label. Later ones have higher
+	// streams, the first one is above [Everything].
+	Opened
 )
 
 // Everything is the stream on which the runner refuses to start anything more,
@@ -143,20 +171,90 @@ func flag(set bool) byte {
 	return 0
 }
 
-// Writer sends frames, each in one write; many may use it at once.
+// Writer sends frames, each in one write; many may use it at once. It has two lanes: a
+// frame of the second one lets those of the first one pass, all but some if they are many.
 type Writer struct {
-	mu  sync.Mutex
 	to  io.Writer
 	buf []byte
+	// bulk is held by the one frame of the second lane that waits or is written.
+	bulk sync.Mutex
+
+	mu   sync.Mutex
+	busy bool
+	// waiting counts the frames of each lane that wait for their turn.
+	waiting [2]int
+	turn    [2]sync.Cond
+	// overtook counts the frames of the first lane that passed the one which waits in
+	// the second.
+	overtook int
 }
 
+// The lanes.
+const (
+	urgent = iota
+	patient
+)
+
+// fairness is how many frames of the first lane may pass one of the second.
+const fairness = 16
+
 // NewWriter sends to the stream.
-func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
+func NewWriter(to io.Writer) *Writer {
+	w := &Writer{to: to}
+	w.turn[urgent].L, w.turn[patient].L = &w.mu, &w.mu
+	return w
+}
 
 // Send sends one frame, whose payload is at most [MaxPayload].
 func (w *Writer) Send(f Frame) error {
+	w.enter(urgent)
+	defer w.leave()
+	return w.write(f)
+}
+
+// SendBulk sends one frame in the second lane.
+func (w *Writer) SendBulk(f Frame) error {
+	w.bulk.Lock()
+	defer w.bulk.Unlock()
+	w.enter(patient)
+	defer w.leave()
+	return w.write(f)
+}
+
+// enter waits until nobody writes and the lane has its turn.
+func (w *Writer) enter(lane int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.waiting[lane]++
+	for w.busy || w.next() != lane {
+		w.turn[lane].Wait()
+	}
+	w.waiting[lane]--
+	w.busy = true
+	if lane == patient {
+		w.overtook = 0
+	} else if w.waiting[patient] > 0 {
+		w.overtook++
+	}
+}
+
+// next is the lane whose turn it is.
+func (w *Writer) next() int {
+	if w.waiting[urgent] > 0 && (w.waiting[patient] == 0 || w.overtook < fairness) {
+		return urgent
+	}
+	return patient
+}
+
+func (w *Writer) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy = false
+	w.turn[w.next()].Signal()
+}
+
+// write is for who has entered.
+func (w *Writer) write(f Frame) error {
 	w.buf = appendFrame(w.buf[:0], f)
 	_, err := w.to.Write(w.buf)
 	return err
@@ -176,8 +274,8 @@ func (w *Writer) SendAll(kind Kind, stream uint32, message []byte) error {
 
 // Resync sends what completes any frame that an earlier writer left unfinished.
 func (w *Writer) Resync() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.enter(urgent)
+	defer w.leave()
 	_, err := w.to.Write(make([]byte, headSize+MaxPayload))
 	return err
 }

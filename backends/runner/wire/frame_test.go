@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
@@ -87,7 +88,20 @@ func FuzzDecoding(f *testing.F) {
 	f.Add(wire.Encode(wire.Greeting{Version: wire.Version, Nonce: "n", Linger: 1,
 		Processes: []wire.Known{{Tag: "p", Over: true, End: wire.End{Code: 1}}}}))
 	f.Add(wire.Encode(wire.Inquiry{Tag: "p", Asker: 7, Offset: 9, Most: 5, Data: []byte("x")}))
+	f.Add(wire.Encode(wire.OutletTerms{Most: 256, CA: []byte("-----BEGIN CERTIFICATE-----")}))
+	f.Add(wire.Encode(wire.OutletFacts{Port: 3128, CAFile: "/run/bailiff/ca.pem", Bundle: "/run/bailiff/bundle.pem", Fault: "none"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if terms, err := wire.Decode[wire.OutletTerms](b); err == nil {
+			again, err := wire.Decode[wire.OutletTerms](wire.Encode(terms))
+			if err != nil || again.Most != terms.Most || !bytes.Equal(again.CA, terms.CA) {
+				t.Errorf("%+v became %+v, %v", terms, again, err)
+			}
+		}
+		if facts, err := wire.Decode[wire.OutletFacts](b); err == nil {
+			if again, err := wire.Decode[wire.OutletFacts](wire.Encode(facts)); err != nil || again != facts {
+				t.Errorf("%+v became %+v, %v", facts, again, err)
+			}
+		}
 		if job, err := wire.Decode[wire.Job](b); err == nil {
 			again, err := wire.Decode[wire.Job](wire.Encode(job))
 			if err != nil || !slices.Equal(again.Argv, job.Argv) || again.Dir != job.Dir {
@@ -115,5 +129,47 @@ func TestARefusalFitsInAFrameWhateverItQuotes(t *testing.T) {
 	text := wire.Encode(wire.Refusal{Reason: wire.Unfit, Text: strings.Repeat("x", 2*wire.MaxPayload)})
 	if r, err := wire.Decode[wire.Refusal](text); err != nil || r.Reason != wire.Unfit || len(r.Text) == 0 || len(text) > wire.MaxPayload {
 		t.Errorf("got %d bytes of text in %d, error %v", len(r.Text), len(text), err)
+	}
+}
+
+// gate is a stream on which each write waits until it is let through.
+type gate struct {
+	through chan struct{}
+	bytes.Buffer
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	<-g.through
+	return g.Buffer.Write(p)
+}
+
+func TestWhatIsUrgentPassesWhatIsNotWithinABound(t *testing.T) {
+	t.Parallel()
+	const urgentFrames = 40
+	g := &gate{through: make(chan struct{})}
+	w := wire.NewWriter(g)
+	var all sync.WaitGroup
+	send := func(text string, by func(wire.Frame) error) {
+		all.Go(func() {
+			if err := by(wire.Frame{Kind: wire.Carry, Stream: 1, Payload: []byte(text)}); err != nil {
+				t.Errorf("sending %s: %v", text, err)
+			}
+		})
+	}
+	send("first", w.Send) // which holds the stream until the others have come
+	backendtest.Await(t, "the first frame is written", w.Busy)
+	send("bulk", w.SendBulk)
+	backendtest.Await(t, "the frame of the second lane waits", func() bool { _, patient := w.Waiting(); return patient == 1 })
+	for range urgentFrames {
+		send("urgent", w.Send)
+	}
+	backendtest.Await(t, "all frames wait", func() bool { urgent, _ := w.Waiting(); return urgent == urgentFrames })
+	for range urgentFrames + 2 {
+		g.through <- struct{}{}
+	}
+	all.Wait()
+	got := received(g.Bytes())
+	if at := slices.Index(got, "bulk"); len(got) != urgentFrames+2 || at != wire.Fairness+1 {
+		t.Errorf("the frame of the second lane was number %d of %d, want %d of %d", at, len(got), wire.Fairness+1, urgentFrames+2)
 	}
 }

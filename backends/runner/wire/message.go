@@ -119,6 +119,24 @@ type Files struct {
 	Paths []string
 }
 
+// MaxOutlet bounds encoded [OutletTerms].
+const MaxOutlet = 256 << 10
+
+// OutletTerms say how connections are to be taken. Most are open at once; CA is a
+// certificate, in PEM, that programs are to find, empty if there is none.
+type OutletTerms struct {
+	Most int
+	CA   []byte
+}
+
+// OutletFacts say where the runner listens, and in which files a certificate is: alone,
+// and with those that the place had. Fault is why it does not listen, empty if it does.
+type OutletFacts struct {
+	Port           int
+	CAFile, Bundle string
+	Fault          string
+}
+
 // Digests is the payload of a [Digested]: those of the files that were asked for.
 type Digests []string
 
@@ -141,7 +159,7 @@ type Part struct {
 // PartSize bounds the text of a part, so that it is one frame.
 const PartSize = MaxPayload - 128
 
-// Number is the payload of a [Credit] and a [Counted].
+// Number is the payload of a [Credit], a [Counted], an [Allow] and an [Opened].
 type Number int
 
 // The parts of each message, in the order in which they are sent.
@@ -202,7 +220,7 @@ func (p *Piece) parts(c *codec) {
 	c.rest(&p.Data)
 }
 
-// maxRefusal bounds the text of a refusal, so that it fits in a frame whatever it quotes.
+// maxRefusal bounds the text of a refusal or fault, so that it fits in a frame whatever it quotes.
 const maxRefusal = 1 << 10
 
 func (r *Refusal) parts(c *codec) {
@@ -241,6 +259,21 @@ func (p *Part) parts(c *codec) {
 	number(c, &p.Now)
 	c.bool(&p.Missing)
 	c.text(&p.Text)
+}
+
+func (o *OutletTerms) parts(c *codec) {
+	number(c, &o.Most)
+	c.rest(&o.CA)
+}
+
+func (o *OutletFacts) parts(c *codec) {
+	if !c.reading {
+		o.Fault = o.Fault[:min(len(o.Fault), maxRefusal)]
+	}
+	number(c, &o.Port)
+	c.text(&o.CAFile)
+	c.text(&o.Bundle)
+	c.text(&o.Fault)
 }
 
 func (d *Digests) parts(c *codec) { list(c, (*[]string)(d), c.text) }

@@ -1,0 +1,61 @@
+package backends
+
+import (
+	"context"
+	"net"
+	"net/netip"
+)
+
+// Outlet is a sandbox whose only way out is the sidecar: one that was opened with the
+// network "egress".
+type Outlet interface {
+	// OpenOutlet has the sandbox listen on loopback and hands each connection to serve,
+	// each in a goroutine of its own, until the sandbox ends: the first perhaps before
+	// it returns. An error means that it opened none; it wraps [ErrUnsupported] where
+	// the sandbox was opened with another network, or has an outlet already.
+	OpenOutlet(ctx context.Context, terms OutletTerms, serve func(OutletConn)) (OutletFacts, error)
+}
+
+// Egress is the network of a sandbox that has no way out but its outlet.
+const Egress = "egress"
+
+// OutletTerms say what an outlet is opened with.
+type OutletTerms struct {
+	// MostConnections is how many are open at once; the runner refuses more.
+	MostConnections int
+	// CA is the certificate, in PEM, that programs inside are to trust; empty without
+	// interception.
+	CA []byte
+}
+
+// OutletFacts say what the runner opened.
+type OutletFacts struct {
+	// Port is where it listens, on every address of loopback.
+	Port int
+	// CAFile is a file inside the sandbox that holds the certificate alone, Bundle one
+	// that holds the image's own roots and the certificate. Both are empty if the terms
+	// had no certificate.
+	CAFile, Bundle string
+}
+
+// OutletConn is one connection of a program in the sandbox. As with TCP, what was written
+// before Close still arrives, and a program that goes on sending is told of a reset.
+type OutletConn interface {
+	net.Conn
+	// CloseWrite ends what the sidecar says; the program reads the end of the stream.
+	CloseWrite() error
+	// Label tells which command connected: the last 22 bits of the address of loopback
+	// that it dialled, and 0 for 127.0.0.1.
+	Label() uint32
+	// Reset ends both directions at once, and the program is told so. A Read or Write that
+	// waits ends with the reason.
+	Reset(reason string)
+}
+
+// OutletHost is the address of loopback that has a label.
+func OutletHost(label uint32) netip.Addr {
+	if label == 0 {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.AddrFrom4([4]byte{127, 0x40 | byte(label>>16)&0x3f, byte(label >> 8), byte(label)})
+}

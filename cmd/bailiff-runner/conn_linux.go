@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// shareRead is when it is told that bytes of a connection were passed on.
+const shareRead = wire.ConnWindow / 4
+
+// conn is a connection of a program to the client. It holds no buffer while nothing comes.
+type conn struct {
+	service *service
+	number  uint32
+	credit  credit // what may be sent to the client
+
+	file *os.File
+	raw  syscall.RawConn
+
+	mu sync.Mutex
+	// waiting is what the program has not read, and passing says that somebody is
+	// writing it.
+	waiting [][]byte
+	size    int
+	passing bool
+	// passed are the bytes that the program was given and the client not told of.
+	passed int
+	// heard says that the client sends no more, and told that the program does not; both
+	// once the other side knows.
+	heard, told bool
+	over        bool
+}
+
+// newConn takes a socket over.
+func newConn(s *service, fd int, number uint32) *conn {
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	c := &conn{service: s, number: number, file: file(fd)}
+	c.raw, _ = c.file.SyscallConn() // which fails for closed files only
+	c.credit.open(wire.ConnWindow)
+	return c
+}
+
+// pump sends what the program says until it says no more.
+func (c *conn) pump() {
+	for {
+		most := c.credit.take(wire.MaxPayload)
+		if most == 0 || !c.readable() {
+			return
+		}
+		share := c.service.credit.take(most)
+		if share == 0 {
+			return
+		}
+		c.credit.add(most - share)
+		if !c.send(share) {
+			return
+		}
+	}
+}
+
+// readable waits until there is something to read, or the end.
+func (c *conn) readable() bool {
+	err := c.raw.Read(func(fd uintptr) bool {
+		look := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(look[:], 0)
+		return n != 0 || err != nil && err != unix.EINTR
+	})
+	return err == nil
+}
+
+// send reads once and sends that; false means that it was the last.
+func (c *conn) send(most int) bool {
+	buf := <-c.service.free
+	if buf == nil {
+		buf = make([]byte, wire.MaxPayload)
+	}
+	defer func() { c.service.free <- buf }()
+	n, err := 0, error(nil)
+	if lost := c.raw.Read(func(fd uintptr) bool {
+		n, err = readSome(int(fd), buf[:most])
+		return true
+	}); lost != nil {
+		err = lost
+	}
+	switch {
+	case err == unix.EAGAIN:
+		n = 0
+	case err != nil:
+		c.service.credit.add(most + wire.Overhead)
+		c.cut("the program broke the connection off")
+		return false
+	default:
+		c.service.say(c.service.out.SendBulk, wire.Frame{Kind: wire.Carry, Stream: c.number, Payload: buf[:n], Last: n == 0})
+	}
+	if n > 0 {
+		c.credit.add(most - n)
+		c.service.credit.add(most - n)
+		return true
+	}
+	if err != nil {
+		c.credit.add(most + wire.Overhead)
+		c.service.credit.add(most + wire.Overhead)
+		return true
+	}
+	c.service.credit.add(most)
+	c.settle(true)
+	return false
+}
+
+// deliver gives the program bytes. It does not wait: what the program does not read at
+// once is kept, within the window.
+func (c *conn) deliver(p []byte, last bool) {
+	c.mu.Lock()
+	if c.over || c.heard {
+		c.mu.Unlock()
+		return
+	}
+	fault := c.keep(p, last)
+	c.mu.Unlock()
+	if fault != "" {
+		c.cut(fault)
+		return
+	}
+	c.account(0)
+	c.settle(false)
+}
+
+const deaf = "the program does not listen any more"
+
+// keep writes what the socket takes and keeps the rest. It returns why that cannot be.
+func (c *conn) keep(p []byte, last bool) (fault string) {
+	if !c.passing && len(p) > 0 {
+		n, err := c.tryWrite(p)
+		if err != nil {
+			return deaf
+		}
+		p, c.passed = p[n:], c.passed+n
+	}
+	c.heard = last
+	switch {
+	case len(p) == 0:
+		c.passed += wire.Overhead
+	case c.size+len(p) > 2*wire.ConnWindow:
+		return "the client sends more than it may"
+	default:
+		c.waiting, c.size = append(c.waiting, bytes.Clone(p)), c.size+len(p)
+	}
+	if !c.passing && c.size > 0 {
+		c.passing = true
+		go c.pass()
+	}
+	return ""
+}
+
+// tryWrite writes what the socket takes now.
+func (c *conn) tryWrite(p []byte) (n int, err error) {
+	if lost := c.raw.Control(func(fd uintptr) { n, err = unix.Write(int(fd), p) }); lost != nil {
+		err = lost
+	}
+	if err == unix.EAGAIN || err == unix.EINTR {
+		err = nil
+	}
+	return max(0, n), err
+}
+
+// pass writes what waits until nothing does.
+func (c *conn) pass() {
+	for {
+		c.mu.Lock()
+		if len(c.waiting) == 0 || c.over {
+			c.passing = false
+			c.mu.Unlock()
+			c.settle(false)
+			return
+		}
+		p := c.waiting[0]
+		c.waiting[0] = nil
+		c.waiting = c.waiting[1:]
+		c.mu.Unlock()
+		if _, err := c.file.Write(p); err != nil {
+			c.cut(deaf)
+			return
+		}
+		c.mu.Lock()
+		c.size -= len(p)
+		c.mu.Unlock()
+		c.account(len(p) + wire.Overhead)
+	}
+}
+
+// account tells the client, from time to time, what the program was given.
+func (c *conn) account(n int) {
+	c.mu.Lock()
+	c.passed += n
+	n = 0
+	if c.passed >= shareRead && !c.heard {
+		n, c.passed = c.passed, 0
+	}
+	c.mu.Unlock()
+	if n > 0 {
+		c.service.allow(c.number, n)
+	}
+}
+
+// settle tells the program of the end of what the client says, once it was given all, and
+// closes what has ended both ways. What is closed takes no room any more when the program
+// learns of it.
+func (c *conn) settle(told bool) {
+	c.mu.Lock()
+	c.told = c.told || told
+	ended := c.heard && !c.passing && !c.over
+	done := ended && c.told
+	c.over = c.over || done
+	c.mu.Unlock()
+	switch {
+	case done:
+		c.service.forget(c)
+		c.file.Close()
+	case ended:
+		_ = c.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) })
+	}
+}
+
+// cut ends it both ways, and tells the client if there is a reason that it does not know.
+func (c *conn) cut(reason string) {
+	if !c.abandon() {
+		return
+	}
+	if reason != "" {
+		c.service.say(c.service.out.Send, wire.Frame{Kind: wire.Cut, Stream: c.number, Payload: []byte(reason), Last: true})
+	}
+	c.service.forget(c)
+}
+
+// abandon resets it; false means that it was over.
+func (c *conn) abandon() bool {
+	c.mu.Lock()
+	over := c.over
+	c.over, c.waiting = true, nil
+	c.mu.Unlock()
+	if over {
+		return false
+	}
+	c.credit.close()
+	_ = c.raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	})
+	c.file.Close()
+	return true
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// buffers bounds how many connections are read from at once, and so what memory that
+// takes, however many there are.
+const buffers = 4
+
+// shareArrived is when it is told that bytes of all connections together have arrived.
+const shareArrived = wire.ConnsWindow / 8
+
+// service is an outlet as one client has it.
+type service struct {
+	out  *wire.Writer
+	most int
+	// credit is what all connections together may send.
+	credit credit
+	free   chan []byte
+
+	// speaking is held for reading while something is said, so that nothing is said any
+	// more when the service is over.
+	speaking sync.RWMutex
+	over     bool
+
+	mu    sync.Mutex
+	conns map[uint32]*conn
+
+	// arrived are the bytes of all connections that it was not told of. Only obey
+	// touches it.
+	arrived int
+}
+
+func newService(out *wire.Writer, most int) *service {
+	s := &service{out: out, most: most, free: make(chan []byte, buffers), conns: map[uint32]*conn{}}
+	s.credit.open(wire.ConnsWindow)
+	for range buffers {
+		s.free <- nil
+	}
+	return s
+}
+
+// say sends a frame, by either lane, unless the service is over.
+func (s *service) say(by func(wire.Frame) error, f wire.Frame) {
+	s.speaking.RLock()
+	defer s.speaking.RUnlock()
+	if !s.over {
+		_ = by(f)
+	}
+}
+
+// take makes a connection known; false means that there is no room for it.
+func (s *service) take(fd int, number uint32) bool {
+	label, ours := labelOf(fd)
+	if !ours {
+		return false
+	}
+	c := s.admit(fd, number)
+	if c == nil {
+		return false
+	}
+	s.say(s.out.Send, wire.Frame{Kind: wire.Opened, Stream: number, Payload: wire.Encode(wire.Number(label)), Last: true})
+	go c.pump()
+	return true
+}
+
+// admit is nil where there is no room for another connection.
+func (s *service) admit(fd int, number uint32) *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns == nil || len(s.conns) >= s.most {
+		return nil
+	}
+	c := newConn(s, fd, number)
+	s.conns[number] = c
+	return c
+}
+
+// labelBits are those of an address that name the command.
+const labelBits = 1<<22 - 1
+
+// labelOf is what of the address that was dialled names the command.
+func labelOf(fd int) (label uint32, ours bool) {
+	dialled, err := unix.Getsockname(fd)
+	at, known := dialled.(*unix.SockaddrInet4)
+	if err != nil || !known {
+		return 0, false
+	}
+	if at.Addr == [4]byte{127, 0, 0, 1} {
+		return 0, true
+	}
+	return (uint32(at.Addr[1])<<16 | uint32(at.Addr[2])<<8 | uint32(at.Addr[3])) & labelBits, true
+}
+
+// hear takes what the client says of connections.
+func (s *service) hear(f wire.Frame) {
+	if f.Kind == wire.Carry {
+		s.note(len(f.Payload) + wire.Overhead)
+	}
+	n := 0
+	if f.Kind == wire.Allow {
+		allowed, err := wire.Decode[wire.Number](f.Payload)
+		if n = int(allowed); err != nil || n < 0 {
+			return
+		}
+		if f.Stream == wire.Everything {
+			s.credit.add(n)
+			return
+		}
+	}
+	c := s.conn(f.Stream)
+	if c == nil {
+		return
+	}
+	switch f.Kind {
+	case wire.Allow:
+		c.credit.add(n)
+	case wire.Carry:
+		c.deliver(f.Payload, f.Last)
+	case wire.Cut:
+		c.cut("")
+	}
+}
+
+// note counts what has arrived, whatever becomes of it.
+func (s *service) note(n int) {
+	if s.arrived += n; s.arrived >= shareArrived {
+		s.allow(wire.Everything, s.arrived)
+		s.arrived = 0
+	}
+}
+
+func (s *service) allow(stream uint32, n int) {
+	s.say(s.out.Send, wire.Frame{Kind: wire.Allow, Stream: stream, Payload: wire.Encode(wire.Number(n)), Last: true})
+}
+
+func (s *service) conn(number uint32) *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns[number]
+}
+
+func (s *service) forget(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c.number)
+}
+
+// end resets all connections, and returns when nothing is said of them any more.
+func (s *service) end() {
+	s.credit.close()
+	s.mu.Lock()
+	all := s.conns
+	s.conns = nil
+	s.mu.Unlock()
+	for _, c := range all {
+		c.abandon()
+	}
+	s.speaking.Lock()
+	defer s.speaking.Unlock()
+	s.over = true
+}
