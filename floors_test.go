@@ -30,6 +30,7 @@ var staircase = []step{
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
+		"internal/reach",
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
 			"internal/records internal/redact internal/removal internal/subprocess internal/tables internal/throttle " +
 			"internal/trust metrics",
@@ -87,7 +88,7 @@ var owners = map[string]string{
 	"golang.org/x/sync":                      "enforcer",
 	"golang.org/x/time":                      "internal/throttle",
 	"golang.org/x/term":                      "cmd/bailiff",
-	"golang.org/x/net":                       "cmd/bailiff-runner",
+	"golang.org/x/net":                       "cmd/bailiff-runner internal/reach",
 	"golang.org/x/crypto/ssh":                "internal/remote",
 	"go.yaml.in/yaml/v3":                     "internal/pdp internal/facts/programs",
 	"github.com/modal-labs/modal-client":     "backends/modal",
