@@ -22,7 +22,7 @@ func settled(text string) Content { return Content{Text: text, Known: true} }
 
 func TestWhatStandsInFilesThatRunIsRead(t *testing.T) {
 	const removal = "rm -rf ~"
-	for name, c := range map[string]foundCase{
+	foundCases(t, map[string]foundCase{
 		"a script of a shell":             {"bash x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
 		"a script by its path":            {"./x.sh", Contents{"/w/x.sh": recent("#!/bin/sh\n" + removal)}, removal, true},
 		"a script without a first line":   {"./x.sh", Contents{"/w/x.sh": recent(removal)}, removal, true},
@@ -50,7 +50,12 @@ func TestWhatStandsInFilesThatRunIsRead(t *testing.T) {
 		"an old file that is too large":   {"sh x.sh", Contents{"/w/x.sh": {}}, "", true},
 		"a script that runs itself":       {"sh x.sh", Contents{"/w/x.sh": recent("sh x.sh; ls")}, "ls", true},
 		"a file that nothing runs":        {"cat x.sh", Contents{"/w/x.sh": recent(removal)}, "", true},
-	} {
+	})
+}
+
+func foundCases(t *testing.T, cases map[string]foundCase) {
+	t.Helper()
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := Shell(c.text, Place{Workdir: "/w", Home: "/home/a", Contents: &c.files})

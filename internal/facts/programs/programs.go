@@ -156,6 +156,9 @@ const (
 	Copied    Fills = "copied"
 	Unpacked  Fills = "unpacked"
 	FromInput Fills = "input"
+	Parts     Fills = "parts"
+	Expanded  Fills = "expanded"
+	Compiled  Fills = "compiled"
 )
 
 // Loses says which operands have lost their content afterwards.

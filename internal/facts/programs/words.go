@@ -92,7 +92,9 @@ func (e *Escapes) UnmarshalYAML(n *yaml.Node) (err error) {
 }
 
 // UnmarshalYAML takes a way of filling files.
-func (f *Fills) UnmarshalYAML(n *yaml.Node) error { return kind(f, n, Copied, Unpacked, FromInput) }
+func (f *Fills) UnmarshalYAML(n *yaml.Node) error {
+	return kind(f, n, Copied, Unpacked, FromInput, Parts, Expanded, Compiled)
+}
 
 // UnmarshalYAML takes which operands lose their content.
 func (l *Loses) UnmarshalYAML(n *yaml.Node) error {

@@ -156,10 +156,10 @@ func (a *analysis) program(inv *invocation) {
 	p := a.runsFile(w, inv.sc)
 	beside := *inv
 	a.starts(p, func(s stream) { a.startsFile(&beside, p, s) })
-	if s, ok := a.contents[p]; ok {
-		a.startsFile(inv, p, s)
-	} else if s, ok := a.foundIn(a.fileAt(w, inv.sc)); ok {
+	if s, ok := a.runnable(p, a.fileAt(w, inv.sc)); ok && s.found {
 		a.reading(s, func() { a.startsFound(inv, p, s) })
+	} else if ok {
+		a.startsFile(inv, p, s)
 	}
 }
 

@@ -181,14 +181,17 @@ func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
 	return unknown(value.Taint{}), number != input
 }
 
-// holds is the content of a file that a word names from a folder, if the text wrote the file or
-// hands it over.
+// holds is the content of a file that a word names from a folder, if the text made the file or
+// hands it over, or if it was found.
 func (a *analysis) holds(w word, in stream, sc, folder *scope) (stream, bool) {
 	if s, ok := a.hands(w, in, sc); ok {
 		return s, true
 	}
-	s, ok := a.contents[a.path(w, folder)]
-	return s, ok
+	if a.at.Contents == nil {
+		s, ok := a.contents[a.path(w, folder)]
+		return s, ok
+	}
+	return a.runnable(a.path(w, folder), a.fileAt(w, folder))
 }
 
 // isInput says whether a word names the standard input of the command.

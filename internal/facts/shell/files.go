@@ -140,43 +140,66 @@ const (
 	copied
 	// unpackedInto: files below the path are made of from.
 	unpackedInto
+	// compiledFrom: the path itself is machine code, made of from.
+	compiledFrom
 )
 
 // transfer notes what a call puts into the files that it writes.
 func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *value.Call) {
-	if len(c.Writes) == 0 {
+	if len(c.Writes) == 0 && len(args.operands) == 0 {
 		return
 	}
-	switch a.about(name).Own.Fills {
-	case programs.Copied:
+	fills, args := a.fillsOf(name, args)
+	switch {
+	case fills == programs.Copied && len(c.Writes) > 0:
 		words, to, _ := args.destination()
 		var from []string
 		for _, w := range words {
 			from = append(from, a.fileAt(w, inv.sc))
 		}
 		a.transferTo(a.path(to, inv.sc), transfer{from, copied})
+	case fills == programs.Copied:
+	case fills == programs.Parts || fills == programs.Expanded:
+		a.spread(fills, inv, args)
 	default:
-		kind := written
-		if a.about(name).Own.Fills == programs.Unpacked {
-			kind = unpackedInto
-		}
-		from := slices.Clone(c.Reads)
-		for i := a.piped; i < len(a.calls)-1 && a.aside > 0 && a.spend(1); i++ {
-			from = append(from, a.calls[i].Reads...)
-		}
-		for _, to := range c.Writes {
-			a.transferTo(to, transfer{from, kind})
-		}
+		a.writtenBy(name, fills, c)
 	}
 }
 
+// writtenBy notes what the files that a call writes may be made of: those that it reads, and
+// those that the pipe before it reads.
+func (a *analysis) writtenBy(name string, fills programs.Fills, c *value.Call) {
+	if len(c.Writes) == 0 {
+		return
+	}
+	kind := written
+	switch fills {
+	case programs.Unpacked:
+		kind = unpackedInto
+	case programs.Compiled:
+		kind = compiledFrom
+	}
+	from := slices.Clone(c.Reads)
+	for i := a.piped; i < len(a.calls)-1 && a.aside > 0 && a.spend(1); i++ {
+		from = append(from, a.calls[i].Reads...)
+	}
+	if len(from) == 0 && !a.editsUnseen(name) {
+		return
+	}
+	for _, to := range c.Writes {
+		a.transferTo(to, transfer{from, kind})
+	}
+}
+
+// transferTo notes a transfer. One from no file counts only where files were found.
 func (a *analysis) transferTo(to string, t transfer) {
+	if to == "" || len(t.from) == 0 && a.at.Contents == nil {
+		return
+	}
 	if a.transfers == nil {
 		a.transfers = map[string][]transfer{}
 	}
-	if to != "" && len(t.from) > 0 {
-		a.transfers[to] = append(a.transfers[to], t)
-	}
+	a.transfers[to] = append(a.transfers[to], t)
 }
 
 // runsSources adds the files whose content the text puts into those that it runs.
@@ -190,20 +213,22 @@ func (a *analysis) runsSources() {
 			continue
 		}
 		seen[a.files[i]] = true
-		p := a.at.Path(a.files[i], "")
-		for to := p; ; to = path.Dir(to) {
-			a.filled(to, strings.TrimPrefix(p[len(to):], "/"))
-			if strings.Trim(to, ".~/") == "" || path.Dir(to) == "." || !a.spend(1) {
-				break
-			}
-		}
+		upwards(a.at.Path(a.files[i], ""), func(to, below string) bool {
+			a.filled(to, below)
+			return a.spend(1)
+		})
 	}
+}
+
+// reaches says that a transfer may fill what lies below its path.
+func (t transfer) reaches(below string) bool {
+	return below == "" || t.kind == copied || t.kind == unpackedInto
 }
 
 // filled adds what the file below a path, or the path itself, is made of.
 func (a *analysis) filled(to, below string) {
 	for _, t := range a.transfers[to] {
-		if below != "" && t.kind == written {
+		if !t.reaches(below) {
 			continue
 		}
 		for _, from := range t.from {

@@ -8,15 +8,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
-// runnable is the content of a file that the text runs: what the text wrote into it, or what
-// was found in it.
-func (a *analysis) runnable(p, file string) (stream, bool) {
-	if s, ok := a.contents[p]; ok {
-		return s, true
-	}
-	return a.foundIn(file)
-}
-
 // foundIn is what was found in a file, by its path as it is to be opened. A file that is being
 // read is not read again.
 func (a *analysis) foundIn(file string) (stream, bool) {

@@ -59,10 +59,12 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 	p := a.fileToRun(file, inv)
 	beside := *inv
 	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
-	if s, ok := a.contents[p]; ok && (lang != "python" || !a.onlyComputes(s, inv.sc.cwd)) {
-		a.inline(name, lang, inv, s.word())
-	} else if s, found := a.foundIn(a.fileAt(file, inv.sc)); found && !ok {
+	switch s, ok := a.runnable(p, a.fileAt(file, inv.sc)); {
+	case !ok:
+	case s.found:
 		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+	case lang != "python" || !a.onlyComputes(s, inv.sc.cwd):
+		a.inline(name, lang, inv, s.word())
 	}
 }
 
@@ -137,6 +139,9 @@ func (a *analysis) python(name string, inv *invocation, code string) {
 	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
 		value.FeatureDecodeAndRun)})
 	a.alsoTouches(inv, c.Reads, c.Writes)
+	for _, p := range c.Writes {
+		a.madeUnknown(p, "")
+	}
 	a.hosts, a.variables = append(a.hosts, c.Hosts...), append(a.variables, c.Variables...)
 	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
 	for _, f := range c.Features {

@@ -24,9 +24,6 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 	}
 	for _, w := range names {
 		s, ok := a.holds(w, inv.in, inv.sc, sc)
-		if !ok {
-			s, ok = a.foundIn(a.fileAt(w, sc))
-		}
 		if !ok || a.making {
 			continue
 		}

@@ -178,11 +178,10 @@ func (a *analysis) stored(w word, sc *scope) stream {
 		return s
 	}
 	p := a.path(w, sc)
-	if s, ok := a.contents[p]; ok {
-		return s
-	}
 	file := a.fileAt(w, sc)
-	if s, ok := a.foundIn(file); ok {
+	if s, ok := a.runnable(p, file); ok && !s.found {
+		return s
+	} else if ok {
 		s.path, s.Taint = p, value.Taint{Read: p != ""}
 		return s
 	}

@@ -108,6 +108,8 @@ type analysis struct {
 	// idle is set while a function is read that no text called: what it hides
 	// does not count.
 	idle bool
+	// madeBy counts the files through which the one that is looked at is made of others.
+	madeBy int
 	// within are the files that are being read, see [analysis.foundIn].
 	within []string
 }

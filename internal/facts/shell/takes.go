@@ -34,7 +34,7 @@ func (a *analysis) takes(name string, inv *invocation, args *arguments) {
 	case programs.NamesToRead:
 		a.namesToRead(inv, inv.in)
 	case programs.Patch:
-		a.patches(inv, args)
+		a.patches(name, inv, args)
 	default:
 		a.reading(inv.in, func() { a.commands(name, p, inv, inv.in) })
 	}
@@ -160,10 +160,16 @@ func (a *analysis) namesToRead(inv *invocation, s stream) {
 }
 
 // patches notes the files that a patch on the standard input changes.
-func (a *analysis) patches(inv *invocation, args *arguments) {
+func (a *analysis) patches(name string, inv *invocation, args *arguments) {
+	a.patched(name, inv, args)
+	a.alsoTouches(inv, nil, a.patchedPaths(inv.in, inv, args))
+}
+
+// patchedPaths are the files that a patch names.
+func (a *analysis) patchedPaths(patch stream, inv *invocation, args *arguments) []string {
 	e := &effect{a: a, sc: inv.sc}
 	strip, given := args.value("-p", "--strip")
-	for _, line := range strings.Split(inv.in.text, "\n") {
+	for _, line := range strings.Split(patch.text, "\n") {
 		name, ok := strings.CutPrefix(line, "+++ ")
 		if !ok {
 			name, ok = strings.CutPrefix(line, "--- ")
@@ -178,9 +184,9 @@ func (a *analysis) patches(inv *invocation, args *arguments) {
 		if dir, ok := args.value("-d", "--directory", "-C"); ok {
 			name = path.Join(dir.text, name)
 		}
-		e.write(word{text: strings.TrimSpace(name), known: inv.in.known})
+		e.write(word{text: strings.TrimSpace(name), known: patch.known})
 	}
-	a.alsoTouches(inv, nil, e.writes)
+	return e.writes
 }
 
 // alsoTouches adds files to those that the recorded call reads and writes.

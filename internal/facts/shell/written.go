@@ -16,10 +16,11 @@ func (a *analysis) fills(name string, inv *invocation, args *arguments) {
 		return
 	}
 	p := a.about(name).Own
+	fills, args := a.fillsOf(name, args)
 	switch {
-	case p.Fills == programs.Copied:
+	case fills == programs.Copied:
 		a.copiesFiles(inv, args)
-	case p.Fills == programs.FromInput:
+	case fills == programs.FromInput:
 		for _, w := range args.operands {
 			a.keep(a.path(w, inv.sc), inv.in, args.has("-a", "--append"))
 		}
@@ -65,7 +66,7 @@ func (a *analysis) copiesBlocks(inv *invocation, args *arguments) {
 			from = unknown(from.Taint)
 		}
 	}
-	if from.present && from.path == "" {
+	if from.present && (from.path == "" || from.found) {
 		a.keep(to, from, false)
 	}
 }
