@@ -49,6 +49,8 @@ func TestWhatStandsInFilesThatRunIsRead(t *testing.T) {
 		"a recent file that is too large": {"sh x.sh", Contents{"/w/x.sh": {Recent: true}}, "", false},
 		"an old file that is too large":   {"sh x.sh", Contents{"/w/x.sh": {}}, "", true},
 		"a script that runs itself":       {"sh x.sh", Contents{"/w/x.sh": recent("sh x.sh; ls")}, "ls", true},
+		"a young script of an old one":    {"sh a.sh", Contents{"/w/a.sh": settled(". ./b.sh"), "/w/b.sh": recent(`eval "$X"`)}, "", false},
+		"an old script of a young one":    {"sh a.sh", Contents{"/w/a.sh": recent(". ./b.sh"), "/w/b.sh": settled(`eval "$X"`)}, "", true},
 		"a file that nothing runs":        {"cat x.sh", Contents{"/w/x.sh": recent(removal)}, "", true},
 	})
 }

@@ -87,11 +87,13 @@ type Program struct {
 
 	Runs    Words
 	Project string
-	Output  Output
-	Saves   bool
-	Fills   Fills
-	Links   Words
-	Loses   Loses
+	// Tests is the language of the files of tests that the operands name.
+	Tests  string
+	Output Output
+	Saves  bool
+	Fills  Fills
+	Links  Words
+	Loses  Loses
 
 	// Unpacks are words with which files of an archive go below the current folder.
 	Unpacks Words

@@ -15,11 +15,12 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	if lang := a.about(name).Language; lang == "shell" {
 		return a.shell(name, inv, args)
 	} else if lang != "" {
-		a.runsOptions(name, args, inv.sc)
+		a.runsOptions(name, inv, args)
 		return a.language(name, lang, inv, args)
 	}
-	a.runsOptions(name, args, inv.sc)
+	a.runsOptions(name, inv, args)
 	a.takes(name, inv, args)
+	a.tests(name, a.about(name).Own, inv, args.operands)
 	a.runsProject(name, inv, args)
 	a.fills(name, inv, args)
 	if r, ok := a.wrapper(name, inv, args); ok {
@@ -65,7 +66,7 @@ func (a *analysis) text(name string, inv *invocation, code word, sc *scope) resu
 func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 	sc := inv.sc.fork()
 	sc.args, sc.argsKnown = nil, true
-	a.runsOptions(name, args, inv.sc)
+	a.runsOptions(name, inv, args)
 	if len(args.operands) > 0 && args.operands[0].text == "-" { // ends the options, like "--"
 		args.operands = args.operands[1:]
 	}

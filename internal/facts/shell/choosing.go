@@ -25,7 +25,7 @@ func (a *analysis) chosen(name string, v word, sc *scope, handed bool) {
 			a.nested(part(v, strings.TrimLeft(v.text, "|-! ")), sc.fork(), nil, stream{})
 		}
 	case programs.HeldScript:
-		a.runsFile(v, sc)
+		a.runsNamed("sh", v, &invocation{wrappers: a.wrappers, sc: sc})
 	case programs.HeldProgram:
 		if v.known {
 			a.nested(v, sc.fork(), nil, stream{})

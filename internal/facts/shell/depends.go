@@ -59,6 +59,7 @@ func (a *analysis) seeksProgram(inv *invocation) {
 	for _, folder := range a.foldersIn("PATH", inv.sc) {
 		if text := folder.text; text != "$PATH" && !systemFolder(text) {
 			a.seeksIn(folder, inv.sc, name)
+			a.startsSought(inv, folder, name)
 		}
 	}
 }
@@ -100,13 +101,7 @@ func (a *analysis) foldersIn(variable string, sc *scope) []word {
 // seeksIn notes the files of these names in a folder.
 func (a *analysis) seeksIn(folder word, sc *scope, names ...string) {
 	for _, name := range names {
-		file := folder
-		if folder.text == "." {
-			file.text = name
-		} else {
-			file.text += "/" + name
-		}
-		a.seeksFile(file, sc)
+		a.seeksFile(inFolder(folder, name), sc)
 	}
 }
 

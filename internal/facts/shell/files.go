@@ -17,7 +17,7 @@ func (a *analysis) runsFile(w word, sc *scope) string {
 		for _, folder := range sc.former {
 			elsewhere := *sc
 			elsewhere.cwd = folder
-			a.files = append(a.files, a.fileAt(w, &elsewhere))
+			a.runsPath(a.fileAt(w, &elsewhere))
 		}
 	}
 	return p
@@ -28,10 +28,20 @@ func (a *analysis) runs(p, file string) {
 	if p == "" {
 		return
 	}
-	a.files = append(a.files, file)
+	a.runsPath(file)
 	if a.downloaded(p) {
 		a.ran(value.Taint{Fetched: true})
 	}
+}
+
+// runsPath notes a file that is run. One that a file names in a way which leaves it open
+// is only looked for: it may be any.
+func (a *analysis) runsPath(file string) {
+	if len(a.within) > 0 && (strings.Contains(file, "$") || wild(file) || strings.HasPrefix(file, `\`)) {
+		a.sought = append(a.sought, file)
+		return
+	}
+	a.files = append(a.files, file)
 }
 
 // fileAt is a word as the system resolves it, see [Command.Files]: what
@@ -72,7 +82,7 @@ func (a *analysis) standing(folder word, sc *scope) *scope {
 }
 
 // runsOptions notes the files that options name.
-func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
+func (a *analysis) runsOptions(name string, inv *invocation, args *arguments) {
 	if len(args.options) == 0 {
 		return
 	}
@@ -81,20 +91,23 @@ func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
 		options = programs.Of(programs.Family(name)).Runs
 	}
 	for _, o := range args.options {
-		if slices.Contains(options, o.name) && !a.isInput(o.value, sc) {
-			a.runsFile(o.value, sc)
+		if slices.Contains(options, o.name) && !a.isInput(o.value, inv.sc) {
+			a.runsNamed(name, o.value, inv)
 		}
 	}
 }
 
 // runsProject notes the files that programs look for in the folder of a project.
 func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
-	if project := a.about(name).Own.Project; project != "" {
-		switch first(args.operands).text {
+	if p := a.about(name).Own; p.Project != "" {
+		there := *inv
+		sc, given := a.projectOf(p, inv, args)
+		there.sc = sc
+		switch first(given.operands).text {
 		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
-			a.runsAny(inv.sc, project)
+			a.runsAny(sc, p.Project)
 		}
-		a.projectScripts(name, project, inv, args)
+		a.projectScripts(name, p.Project, &there, given)
 	}
 	if files := grammarOf(a.about(name).Own.Grammar).files; files != nil {
 		files(a, name, inv, args)

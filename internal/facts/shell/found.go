@@ -19,16 +19,17 @@ func (a *analysis) foundIn(file string) (stream, bool) {
 }
 
 // reading reads what a stream runs. If it was found in a file that is settled, a part whose
-// meaning its text does not tell hides nothing: it is a part of the project like any other.
+// meaning its text does not tell hides nothing: it is a part of the project like any other. That
+// does not hold for a young file that it runs.
 func (a *analysis) reading(s stream, read func()) {
 	if !s.found {
 		read()
 		return
 	}
-	idle := a.idle
-	a.idle, a.within = idle || s.settled, append(a.within, s.file)
+	settled := a.settled
+	a.settled, a.within = s.settled, append(a.within, s.file)
 	read()
-	a.idle, a.within = idle, a.within[:len(a.within)-1]
+	a.settled, a.within = settled, a.within[:len(a.within)-1]
 }
 
 // isElsewhere says that a stream comes from a file whose content is not known here.
@@ -50,6 +51,9 @@ func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
 		return
 	}
 	a.hide()
+	if lang == "node" {
+		a.importsFound(name, lang, inv, nodeModules(s.text))
+	}
 	commands, _ := shellInside(lang, s.text)
 	for _, c := range commands {
 		a.text(name, inv, known(c), inv.sc.fork())
@@ -72,13 +76,41 @@ func (a *analysis) startsFound(inv *invocation, p string, s stream) {
 		started.wrappers = append(slices.Clip(inv.wrappers), path.Base(p))
 		a.record(&started, lang, a.argumentsOf(lang, started.argv[1:]))
 	}
+	if words := firstLine(s.text); lang == "" && s.known && len(words) > 0 {
+		a.startsByLine(inv, p, words)
+	}
 	a.foundProgram(path.Base(p), lang, &started, s)
+}
+
+// startsByLine reads the program that the first line of a file names, with the file as its
+// argument, which it may read.
+func (a *analysis) startsByLine(inv *invocation, p string, words []string) {
+	started := *inv
+	started.argv, started.direct = nil, true
+	for _, w := range words {
+		started.argv = append(started.argv, known(w))
+	}
+	started.argv = append(started.argv, inv.argv...)
+	started.wrappers = append(slices.Clip(inv.wrappers), path.Base(p))
+	within := a.within
+	a.within = slices.Clip(within[:len(within)-1])
+	a.invoke(started)
+	a.within = within
+}
+
+// firstLine are the words by which a file says which program runs it.
+func firstLine(text string) []string {
+	line, _, _ := strings.Cut(text, "\n")
+	after, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return nil
+	}
+	return strings.Fields(after)
 }
 
 // firstLanguage is the language that the first line of a program names.
 func firstLanguage(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	for _, word := range strings.Fields(strings.TrimPrefix(line, "#!")) {
+	for _, word := range firstLine(text) {
 		if lang := programs.Interpreter(path.Base(word)); lang != "" {
 			return lang
 		}

@@ -13,7 +13,7 @@ import (
 func (a *analysis) language(name, lang string, inv *invocation, args *arguments) result {
 	out := result{out: unknown(value.Taint{})}
 	if module, ok := args.value("-m"); ok && lang == "python" {
-		a.modules(name, inv, []string{module.text})
+		a.modules(name, inv, []string{module.text, module.text + ".__main__"})
 		if a.moduleLine(name, module.text, inv, args) {
 			return out
 		}

@@ -24,10 +24,11 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 	}
 	for _, w := range names {
 		s, ok := a.holds(w, inv.in, inv.sc, sc)
-		if !ok || a.making {
+		p := a.path(w, sc)
+		if !ok || slices.Contains(a.making, p) || len(a.making) > maxIncluded { // "make" in a recipe reads the same file
 			continue
 		}
-		a.making = true // "make" in a recipe reads the same file
+		a.making = append(a.making, p)
 		inside := *inv
 		inside.sc = sc
 		a.reading(s, func() {
@@ -35,7 +36,7 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 				a.recipes(&inside, args, code)
 			}
 		})
-		a.making = false
+		a.making = a.making[:len(a.making)-1]
 	}
 }
 
@@ -44,7 +45,7 @@ func (a *analysis) recipes(inv *invocation, args *arguments, makefile word) {
 	if !makefile.known {
 		return
 	}
-	text := strings.ReplaceAll(makefile.text, "\\\n", " ")
+	text := a.included(inv, strings.ReplaceAll(makefile.text, "\\\n", " "), 0)
 	vars := makeVariables(text)
 	if !a.spend(1 + len(text)/64) {
 		return
@@ -69,6 +70,32 @@ func (a *analysis) recipes(inv *invocation, args *arguments, makefile word) {
 			}
 		}
 	}
+}
+
+// maxIncluded is how deep makefiles may include others.
+const maxIncluded = 4
+
+// included is a makefile with the text of those that it includes by literal names, where they
+// are known. They belong to what runs.
+func (a *analysis) included(inv *invocation, text string, depth int) string {
+	if depth >= maxIncluded || !strings.Contains(text, "include ") {
+		return text
+	}
+	for _, found := range makeIncludes.FindAllStringSubmatch(text, maxItems) {
+		for _, name := range strings.Fields(found[1]) {
+			w := known(name)
+			if strings.ContainsAny(name, "$%*?[") || !a.spend(1) {
+				continue
+			}
+			if s, ok := a.runnable(a.path(w, inv.sc), a.fileAt(w, inv.sc)); ok && !s.known {
+				a.reading(s, a.hide)
+			} else if ok && len(text)+len(s.text) <= maxValue {
+				text += "\n" + a.included(inv, strings.ReplaceAll(s.text, "\\\n", " "), depth+1)
+			}
+			a.runsAny(inv.sc, name)
+		}
+	}
+	return text
 }
 
 // rule is a rule of a makefile: its targets, the sources that they need, and the commands that
@@ -168,7 +195,9 @@ func (a *analysis) shellOf(inv *invocation, makefile word, line string, vars map
 
 var (
 	makeAssigns = regexp.MustCompile(`^\s*(?:export\s+|override\s+)*([\w.-]+)\s*(?:[:?+]|::)?=\s*(.*)$`)
-	makeName    = regexp.MustCompile(`^[\w.-]+$`)
+	// makeIncludes finds the names of the makefiles that a line includes.
+	makeIncludes = regexp.MustCompile(`(?m)^ *[-s]?include +([^#\n]+)`)
+	makeName     = regexp.MustCompile(`^[\w.-]+$`)
 )
 
 // expandMake is a text as make expands it. A reference that is not followed becomes a variable that

@@ -86,8 +86,8 @@ type analysis struct {
 	imported []string
 	// rounds counts the loops around what is being read.
 	rounds int
-	// making says that a makefile is being read.
-	making bool
+	// making are the makefiles that are being read.
+	making []string
 	// transfers are what gets its content from files, by its path.
 	transfers map[string][]transfer
 	// piped is the first call of the pipes around what is being read.
@@ -110,6 +110,8 @@ type analysis struct {
 	idle bool
 	// madeBy counts the files through which the one that is looked at is made of others.
 	madeBy int
+	// settled says that a settled file is being read.
+	settled bool
 	// within are the files that are being read, see [analysis.foundIn].
 	within []string
 }
@@ -192,7 +194,7 @@ func (a *analysis) command(text string) value.Command {
 
 // hide notes that the text does not tell what will run.
 func (a *analysis) hide() {
-	if !a.idle {
+	if !a.idle && !a.settled {
 		a.complete = false
 	}
 }

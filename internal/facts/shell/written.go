@@ -124,6 +124,7 @@ func (a *analysis) writtenLate(p string, s stream) {
 
 // modules reads the modules that a Python program imports, if the text wrote them.
 func (a *analysis) modules(name string, inv *invocation, imported []string) {
+	a.importsFound(name, "python", inv, imported)
 	if len(a.contents) == 0 {
 		return
 	}

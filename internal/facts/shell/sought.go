@@ -1,0 +1,157 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// runsNamed reads the file that an option or a variable names for a program to run.
+func (a *analysis) runsNamed(name string, w word, inv *invocation) {
+	p := a.runsFile(w, inv.sc)
+	if a.at.Contents == nil {
+		return
+	}
+	s, ok := a.runnable(p, a.fileAt(w, inv.sc))
+	switch lang := a.about(name).Language; {
+	case !ok || lang == "":
+	case lang == "shell":
+		a.streamText(name, inv, s, inv.sc.fork())
+	default:
+		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+	}
+}
+
+// startsSought reads the program of a name in a folder of a PATH that the text sets.
+func (a *analysis) startsSought(inv *invocation, folder word, name string) {
+	if a.at.Contents == nil {
+		return
+	}
+	file := inFolder(folder, name)
+	p := a.path(file, inv.sc)
+	if s, ok := a.runnable(p, a.fileAt(file, inv.sc)); ok && s.found {
+		a.reading(s, func() { a.startsFound(inv, p, s) })
+	} else if ok {
+		a.startsFile(inv, p, s)
+	}
+}
+
+// inFolder is a file of a name in a folder.
+func inFolder(folder word, name string) word {
+	if folder.text == "." {
+		folder.text = name
+	} else {
+		folder.text += "/" + name
+	}
+	return folder
+}
+
+// importsFound reads the modules that a program found in a file imports from beside it, and
+// notes where they may lie. Without such a program they lie in the working folder.
+func (a *analysis) importsFound(name, lang string, inv *invocation, imported []string) {
+	if a.at.Contents == nil {
+		return
+	}
+	folder := a.fileAt(known("."), inv.sc)
+	if len(a.within) > 0 {
+		folder = path.Dir(a.within[len(a.within)-1])
+	}
+	for _, module := range imported {
+		for _, file := range moduleFiles(lang, module) {
+			a.importsFile(name, lang, inv, value.Tidy(folder+"/"+file))
+		}
+	}
+}
+
+// moduleFiles are the files in which a module may lie, as seen from the one that imports it.
+// Those of the packages around a module are run before it.
+func moduleFiles(lang, module string) []string {
+	if lang == "node" {
+		if path.Ext(module) != "" {
+			return []string{module}
+		}
+		return []string{module + ".js", module + ".cjs", module + ".mjs", module + "/index.js"}
+	}
+	var files []string
+	parts := strings.Split(strings.TrimLeft(module, "."), ".")
+	for i := range parts {
+		name := strings.Join(parts[:i+1], "/")
+		if name == "" {
+			continue
+		}
+		files = append(files, name+".py")
+		if parts[i] != "__main__" {
+			files = append(files, name+"/__init__.py")
+		}
+	}
+	return files
+}
+
+// importsFile reads a module, once.
+func (a *analysis) importsFile(name, lang string, inv *invocation, file string) {
+	if slices.Contains(a.imported, file) || !a.spend(1) {
+		return
+	}
+	a.imported, a.sought = append(a.imported, file), append(a.sought, file)
+	if s, ok := a.runnable(a.at.Path(file, ""), file); ok && s.found {
+		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+	}
+}
+
+// nodeImports finds the files beside a program of Node's that it loads, by literal names.
+var nodeImports = regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']`)
+
+// nodeModules are the names of those files.
+func nodeModules(code string) []string {
+	var names []string
+	for _, found := range nodeImports.FindAllStringSubmatch(code, maxItems) {
+		names = append(names, found[1])
+	}
+	return names
+}
+
+// tests reads the files of tests that the operands of a call name: by a path, of which what
+// follows "::" names a test, or as a module.
+func (a *analysis) tests(name string, p *programs.Program, inv *invocation, operands []word) {
+	if p.Tests == "" {
+		return
+	}
+	for _, w := range operands {
+		file, _, _ := strings.Cut(w.text, "::")
+		switch {
+		case !w.known || strings.HasPrefix(file, "-") || !a.spend(1):
+		case strings.HasSuffix(file, ".py"):
+			a.languageFile(name, p.Tests, inv, part(w, file))
+		case !strings.Contains(file, "/"):
+			a.importsFound(name, p.Tests, inv, []string{file})
+		}
+	}
+}
+
+// projectOf are the arguments of a call that works on a project, and the scope of the folder
+// in which that lies.
+func (a *analysis) projectOf(p *programs.Program, inv *invocation, args *arguments) (*scope, *arguments) {
+	if len(p.Chdir) == 0 || !slices.ContainsFunc(args.all, func(w word) bool { return names(p.Chdir, w.text) }) {
+		return inv.sc, args
+	}
+	options := programs.Options{}
+	for _, o := range p.Chdir {
+		options[o] = programs.Plain
+	}
+	args = parseArguments(args.all, &programs.Program{Options: options})
+	folder, ok := args.value(p.Chdir...)
+	if !ok {
+		return inv.sc, args
+	}
+	return a.standing(folder, inv.sc), args
+}
+
+// names says that a word is one of some options, with or without a value.
+func names(options []string, word string) bool {
+	name, _, _ := strings.Cut(word, "=")
+	return slices.Contains(options, name)
+}

@@ -1,0 +1,74 @@
+package facts
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestFilesThatProgramsFindByTheirNamesAreRead(t *testing.T) {
+	t.Parallel()
+	const removal = "rm -rf ~"
+	there := Contents{"/w/x.sh": recent(removal)}
+	project := Contents{"/w/d/package.json": recent(`{"scripts": {"test": "` + removal + `"}}`)}
+	python := recent("import os\nos.system('" + removal + "')")
+	foundCases(t, map[string]foundCase{
+		"a program on the path":        {"PATH=.:$PATH x.sh", there, removal, true},
+		"a path that is set before":    {"export PATH=/w:$PATH; x.sh", there, removal, true},
+		"a program of the system":      {"x.sh", there, "", true},
+		"what a shell starts with":     {"ENV=x.sh sh -i", there, removal, true},
+		"what a script starts with":    {"BASH_ENV=/w/x.sh bash -c ls", there, removal, true},
+		"a file of settings":           {"bash --rcfile x.sh -i", there, removal, true},
+		"an option in the first line":  {"./a", Contents{"/w/a": recent("#!/bin/bash -e\n" + removal)}, removal, true},
+		"a first line for env":         {"./a", Contents{"/w/a": recent("#!/usr/bin/env -S bash -e\n" + removal)}, removal, true},
+		"a makefile by its first line": {"./a", Contents{"/w/a": recent("#!/usr/bin/make -f\nall:\n\t" + removal + "\n")}, removal, false},
+		"a makefile that another has": {"make", Contents{"/w/Makefile": recent("include x.mk\n"),
+			"/w/x.mk": recent("all:\n\t" + removal + "\n")}, removal, true},
+		"a makefile in another folder": {"make -C d", Contents{"/w/d/Makefile": recent("all:\n\t" + removal + "\n")}, removal, true},
+		"a makefile that another makes": {"make", Contents{"/w/Makefile": recent("all:\n\t$(MAKE) -C d\n"),
+			"/w/d/Makefile": recent("all:\n\t" + removal + "\n")}, removal, true},
+		"a makefile that includes itself": {"make", Contents{"/w/Makefile": recent("include Makefile\nall:\n\tls\n")}, "", true},
+		"a project in another folder":     {"npm --prefix d test", project, removal, true},
+		"the same by another manager":     {"yarn --cwd=d test", project, removal, true},
+		"the project here":                {"npm test", project, "", true},
+		"a program of awk's":              {"awk -f x.awk", Contents{"/w/x.awk": recent(`BEGIN{system("` + removal + `")}`)}, removal, true},
+		"a program of sed's":              {"sed -f x.sed a", Contents{"/w/x.sed": recent("1e " + removal)}, removal, true},
+		"a script of vim's":               {"vim -es -S x.vim a", Contents{"/w/x.vim": recent(":silent !" + removal + "\n")}, removal, true},
+		"an old script of vim's":          {"vim -es -S x.vim a", Contents{"/w/x.vim": settled("set nu\n")}, "", true},
+		"a test by its file":              {"pytest d/test_x.py::test_a", Contents{"/w/d/test_x.py": python}, removal, true},
+		"a test by its module":            {"python3 -m unittest test_x", Contents{"/w/test_x.py": python}, removal, true},
+		"a module":                        {"python3 -m x", Contents{"/w/x/__main__.py": python}, removal, true},
+		"a module beside a program":       {"python3 d/a.py", Contents{"/w/d/a.py": settled("import x"), "/w/d/x.py": python}, removal, true},
+		"a module elsewhere":              {"python3 d/a.py", Contents{"/w/d/a.py": settled("import x"), "/w/x.py": python}, "", true},
+		"a package around a module":       {"python3 a.py", Contents{"/w/a.py": settled("import p.x"), "/w/p/__init__.py": python}, removal, true},
+		"modules that import each other":  {"python3 a.py", Contents{"/w/a.py": settled("import b"), "/w/b.py": settled("import a")}, "", true},
+		"a file that Node loads": {"node a.js", Contents{"/w/a.js": settled("require('./b.cjs')"),
+			"/w/b.cjs": recent("require('child_process').execSync('" + removal + "')")}, removal, false},
+	})
+}
+
+func TestWhatFilesThatRunLoadByLiteralNamesBelongsToTheText(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text  string
+		files Contents
+		want  string
+	}{
+		"a library of a script":        {"sh a.sh", Contents{"/w/a.sh": settled(". ./lib.sh")}, "/w/lib.sh"},
+		"a module of a program":        {"python3 a.py", Contents{"/w/a.py": settled("import mod")}, "/w/mod.py"},
+		"a file that Node loads":       {"node a.js", Contents{"/w/a.js": settled("import {b} from './b.mjs'")}, "/w/b.mjs"},
+		"a library of unknown place":   {"sh a.sh", Contents{"/w/a.sh": settled(`. "$DIR/lib.sh"`)}, "$DIR/lib.sh"},
+		"an included makefile":         {"make", Contents{"/w/Makefile": settled("include x.mk\n")}, "/w/x.mk"},
+		"a program that a script runs": {"sh a.sh", Contents{"/w/a.sh": settled("./b")}, "/w/b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := Shell(c.text, Place{Workdir: "/w", Home: "/home/a", Contents: &c.files})
+			if !slices.Contains(slices.Concat(got.Files, got.Opens), c.want) {
+				t.Errorf("files are %q and %q, want %s among them", got.Files, got.Opens, c.want)
+			}
+			if open := "$DIR/lib.sh"; slices.Contains(got.Files, open) {
+				t.Errorf("files are %q, want none that cannot be read", got.Files)
+			}
+		})
+	}
+}
