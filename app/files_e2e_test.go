@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,12 @@ import (
 // heldFile is a file with a text that runs it.
 type heldFile struct {
 	name, content, run string
+	// beside are files that are there too, by their names.
+	beside map[string]string
 	// rule is of the finding that a question is about, none where the text just runs.
 	rule string
+	// denied says that it is denied instead.
+	denied bool
 }
 
 // What the files would do stands behind "false", so that it is judged and never done.
@@ -21,11 +26,12 @@ func TestWhatStandsInAFileIsJudgedWhenALaterRequestRunsIt(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
 	const harm = "false && rm -rf ./precious\n"
-	for name, f := range map[string]heldFile{
+	judgesHeld(t, o, map[string]heldFile{
 		"a script":                   {name: "x.sh", content: harm, run: "bash x.sh", rule: "command.deletes_recursively"},
 		"a script by its path":       {name: "x.sh", content: "#!/bin/sh\n" + harm, run: "./x.sh", rule: "command.deletes_recursively"},
 		"a script as standard input": {name: "x.sh", content: harm, run: "sh < x.sh", rule: "command.deletes_recursively"},
-		"a makefile":                 {name: "Makefile", content: "all:\n\t@" + harm, run: "make || true", rule: "command.deletes_recursively"},
+		"a makefile": {name: "Makefile", content: "all:\n\t@" + harm,
+			run: "make || true", rule: "command.deletes_recursively"},
 		"a Python program": {name: "x.py", content: "import os\nif 0: os.system('rm -rf ./precious')\n", run: "python3 x.py",
 			rule: "command.deletes_recursively"},
 		"a program that is not read": {name: "x.js", content: "console.log(1)\n", run: "node x.js", rule: "command.hides_meaning"},
@@ -35,16 +41,66 @@ func TestWhatStandsInAFileIsJudgedWhenALaterRequestRunsIt(t *testing.T) {
 		"a harmless Python program": {name: "x.py", content: "print(sum([1, 2]))\n", run: "python3 x.py"},
 		"a harmless makefile":       {name: "Makefile", content: "all:\n\t@echo made\nclean:\n\t" + harm, run: "make"},
 		"a file that nothing runs":  {name: "x.sh", content: harm, run: "cat x.sh"},
-	} {
+	})
+}
+
+// A copy, and a file that is found by a name, is judged as if it were run by its own name.
+func TestWhatStandsInAFileIsJudgedByWhateverNameItRuns(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	const harm, deletes = "false && rm -rf ./precious\n", "command.deletes_recursively"
+	const python = "import os\nif 0: os.system('rm -rf ./precious')\n"
+	chain := map[string]string{}
+	for i := range 40 {
+		chain[fmt.Sprintf("%d.sh", i)] = fmt.Sprintf("sh %d.sh\n", i+1)
+	}
+	chain["40.sh"] = harm
+	judgesHeld(t, o, map[string]heldFile{
+		"a copy":                   {name: "x.sh", content: harm, run: "cp x.sh y.sh; bash y.sh", rule: deletes},
+		"a copied folder":          {name: "x.sh", content: harm, run: "mkdir d && cp x.sh d && cp -r d e; bash e/x.sh", rule: deletes},
+		"a link":                   {name: "x.sh", content: harm, run: "ln -s x.sh y.sh; sh y.sh", rule: deletes},
+		"an edited file":           {name: "x.sh", content: "echo a\n", run: "sed -i s/a/b/ x.sh; sh x.sh", rule: "command.hides_meaning"},
+		"a young compressed file":  {name: "x.gz", content: "z", run: "false && gunzip x.gz && sh x", rule: "command.hides_meaning"},
+		"a program on the path":    {name: "x.sh", content: "#!/bin/sh\n" + harm, run: "PATH=.:$PATH x.sh", rule: deletes},
+		"what a shell starts with": {name: "x.sh", content: harm, run: "BASH_ENV=./x.sh bash -c :", rule: deletes},
+		"an included makefile": {name: "x.mk", content: "all:\n\t@" + harm,
+			run: "make", rule: deletes, beside: map[string]string{"Makefile": "include x.mk\n"}},
+		"an imported module": {name: "x.py", content: python,
+			run: "python3 a.py", rule: deletes, beside: map[string]string{"a.py": "import x\n"}},
+		"a module that is run": {name: "x.py", content: python, run: "python3 -m x", rule: deletes},
+		"what Python does itself": {name: "x.py", content: "import os, shutil\nif 0: shutil.rmtree(os.path.expanduser('~'))\n",
+			run: "python3 x.py", denied: true},
+		"a long chain of scripts": {name: "x.sh", content: "sh 0.sh\n", run: "sh x.sh", rule: "command.hides_meaning", beside: chain},
+		"a harmless copy":         {name: "x.sh", content: "echo a\n", run: "cp x.sh y.sh; bash y.sh"},
+		"a harmless module": {name: "x.py", content: "A = 1\n",
+			run: "python3 a.py", beside: map[string]string{"a.py": "import json, x\nprint(x.A)\n"}},
+		"a harmless library": {name: "x.sh", content: "A=1\n",
+			run: "bash a.sh", beside: map[string]string{"a.sh": ". ./x.sh\necho $A\n"}},
+		"a file made executable":    {name: "x.sh", content: "#!/bin/sh\necho a\n", run: "chmod +x x.sh && ./x.sh"},
+		"a copy that is only shown": {name: "x.sh", content: harm, run: "cp x.sh y.sh; cat y.sh"},
+	})
+}
+
+// judgesHeld asks for what each file's text runs.
+func judgesHeld(t *testing.T, o *office, cases map[string]heldFile) {
+	t.Helper()
+	for name, f := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := openDir(t)
 			path := filepath.Join(folder, f.name)
 			save(t, path, f.content)
 			must(t, os.Chmod(path, 0o755)) //nolint:gosec // it is run
+			for name, content := range f.beside {
+				save(t, filepath.Join(folder, name), content)
+			}
 			req := atTerminal(name, f.run)
 			req.WaitSeconds, req.Args.Workdir, req.Session.UserID = 0, folder, name
 			a := ask(t, o.agent, req)
+			if f.denied {
+				wants(t, a, bailiff.Refused, "")
+				return
+			}
 			if f.rule == "" {
 				wants(t, a, bailiff.Completed, "")
 				return

@@ -13,10 +13,13 @@ import (
 const (
 	// maxContents bounds the text of all files that is judged with a request, in bytes.
 	maxContents = 256 << 10
-	// maxRead is how many files are looked at, maxRounds how often the text of files may
-	// name more of them.
-	maxRead, maxRounds = 64, 8
+	// maxRead is how many files are read, maxLooked how many names are looked at, which need
+	// not be there, and maxRounds how often the text of files may name more of them.
+	maxRead, maxLooked, maxRounds = 64, 1024, 8
 )
+
+// budget is what is left of these bounds. A file that runs beyond them may be anything.
+type budget struct{ bytes, files, looks int }
 
 // readFiles judges a request once more with the text of the files that it runs, or by which its
 // text may come to mean something else, where it is to run on the host: what stands in them is
@@ -45,8 +48,11 @@ func (e *Enforcer) readsFiles(m *judged) bool {
 // judges the request by them.
 func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 	m.contents = nil
-	left := maxContents
-	for range maxRounds {
+	left := budget{maxContents, maxRead, maxLooked}
+	for round := range maxRounds + 1 {
+		if round == maxRounds {
+			left = budget{}
+		}
 		more, err := m.unread(ctx, &left)
 		if err != nil {
 			return err
@@ -62,13 +68,17 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 
 // unread reads those of a request's files that were not read yet: those that its text runs, and
 // those on which it may depend.
-func (m *judged) unread(ctx context.Context, left *int) (more []bailiff.Content, err error) {
+func (m *judged) unread(ctx context.Context, left *budget) (more []bailiff.Content, err error) {
 	for _, path := range slices.Concat(m.Files, m.Opens) {
 		known := func(c bailiff.Content) bool { return c.Path == path }
-		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) || len(m.contents)+len(more) >= maxRead {
+		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) {
 			continue
 		}
-		content, err := m.held.Read(ctx, m.located.Args.Workdir, path, *left)
+		if left.files == 0 || left.looks == 0 {
+			more = append(more, bailiff.Content{File: bailiff.File{Path: path}, Recent: true})
+			continue
+		}
+		content, err := m.held.Read(ctx, m.located.Args.Workdir, path, left.bytes)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
@@ -77,10 +87,19 @@ func (m *judged) unread(ctx context.Context, left *int) (more []bailiff.Content,
 		case isProgram(content.Text):
 			content.Text, content.Kind = "", bailiff.ContentCompiled
 		}
-		*left -= len(content.Text)
+		left.take(content)
 		more = append(more, content)
 	}
 	return more, nil
+}
+
+// take counts a file that was looked at.
+func (b *budget) take(c bailiff.Content) {
+	b.looks--
+	b.bytes -= len(c.Text)
+	if c.Kind != bailiff.ContentMissing {
+		b.files--
+	}
 }
 
 // changed is a file that is not what was read.
