@@ -95,3 +95,46 @@ func wantNote(t *testing.T, o *office, id, note string) api.Entry {
 	}
 	return shown.Approval
 }
+
+// What a file loads by a literal name is bound like the file itself.
+func TestAYesHoldsForTheFilesThatRunningFilesLoad(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	for text, c := range map[string]struct{ file, content, loaded string }{
+		"sh a.sh":      {"a.sh", ". ./lib.sh\n", "lib.sh"},
+		"python3 a.py": {"a.py", "import mod\n", "mod.py"},
+		"make":         {"Makefile", "include x.mk\nall:\n\t@echo a\n", "x.mk"},
+		"node a.js":    {"a.js", "require('./a.cjs')\n", "a.cjs"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			req, folder := atTerminal("loads "+text, "rm -rf ./q; "+text+" || true"), openDir(t)
+			save(t, filepath.Join(folder, c.file), c.content)
+			save(t, filepath.Join(folder, c.loaded), "")
+			req.WaitSeconds, req.Args.Workdir, req.Session.UserID = 0, folder, "loads "+text
+			first := ask(t, o.agent, req)
+			wants(t, first, bailiff.ApprovalRequired, "")
+			mustApprove(t, o.operator, first.Approval.ID, "once")
+			save(t, filepath.Join(folder, c.loaded), "\n")
+			wants(t, ask(t, o.agent, req), bailiff.ApprovalRequired, "")
+			save(t, filepath.Join(folder, c.loaded), "")
+			wants(t, ask(t, o.agent, req), bailiff.Completed, "")
+		})
+	}
+}
+
+// A file that a running file names in a way which leaves it open is named, and granted once only.
+func TestAFileThatARunningFileLeavesOpenIsGrantedOnceOnly(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	folder := openDir(t)
+	save(t, filepath.Join(folder, "a.sh"), "false && . \"$UNKNOWN/lib.sh\"\n")
+	req := atTerminal("leaves open", "rm -rf ./q; sh a.sh")
+	req.WaitSeconds, req.Args.Workdir = 0, folder
+	first := ask(t, o.agent, req)
+	wants(t, first, bailiff.ApprovalRequired, "")
+	shown := wantNote(t, o, first.Approval.ID, "The approval does not hold the content of $UNKNOWN/lib.sh")
+	if !slices.Equal(shown.Scopes, []string{"once"}) {
+		t.Errorf("scopes are %q, want once alone", shown.Scopes)
+	}
+}
