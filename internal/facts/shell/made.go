@@ -112,9 +112,12 @@ func (a *analysis) fillsOf(name string, args *arguments) (programs.Fills, *argum
 	if name != "git" || len(args.operands) == 0 {
 		return fills, args
 	}
+	if fills = programs.Of("git " + args.operands[0].text).Fills; fills == "" {
+		return "", args
+	}
 	verb := *args
 	verb.operands = args.operands[1:]
-	return programs.Of("git " + args.operands[0].text).Fills, &verb
+	return fills, &verb
 }
 
 // spread notes what a program makes of the files that it is given, beside those that it names
