@@ -22,7 +22,12 @@ _statements(text) := {statement |
 	some statement in regex.find_n(_destructive_sql, _plain_sql(text), -1)
 } | {statement |
 	some statement in regex.find_n(`\bupdate\s+[\w."]+\s+set\s[^;]*`, _plain_sql(text), -1)
-	not regex.match(`\swhere\s`, statement)
+	not _chooses_rows(statement)
+}
+
+_chooses_rows(statement) if {
+	regex.match(`\swhere\s`, statement)
+	not regex.match(`\swhere\s+\(?\s*(true\b|[0-9]+\s*(=|;|$|["')]))`, statement)
 }
 
 # Without comments; a property of an object may be spelt as an index.

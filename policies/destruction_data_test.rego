@@ -7,7 +7,16 @@ _saying(program_name, statement) := rules_of if {
 }
 
 test_statements_that_destroy_data if {
-	every statement in ["DROP TABLE users", "truncate table users", "DELETE FROM users", "delete from users;", "FLUSHALL", "UPDATE users SET admin = true", "db['dropDatabase']()"] {
+	every statement in [
+		"DROP TABLE users",
+		"truncate table users",
+		"DELETE FROM users",
+		"delete from users;",
+		"FLUSHALL",
+		"UPDATE users SET admin = true",
+		"update users set admin = 1 where 1=1",
+		"db['dropDatabase']()",
+	] {
 		_saying("psql", statement) == {"command.destroys_data"}
 		_saying("grep", statement) == set()
 	}

@@ -34,7 +34,7 @@ func TestFilesThatProgramsFindByTheirNamesAreRead(t *testing.T) {
 			Contents{"/w/x.awk": recent(`BEGIN{system("` + removal + `")}`)}, removal, true},
 		"a program of sed's": {"sed -f x.sed a", Contents{"/w/x.sed": recent("1e " + removal)}, removal, true},
 		"a script of vim's": {"vim -es -S x.vim a",
-			Contents{"/w/x.vim": recent(":silent !" + removal + "\n")}, removal, false},
+			Contents{"/w/x.vim": recent(":silent !" + removal + "\n")}, removal, true},
 		"an old script of vim's": {"vim -es -S x.vim a", Contents{"/w/x.vim": settled("set nu\n")}, "", true},
 		"a test by its file":     {"pytest d/test_x.py::test_a", Contents{"/w/d/test_x.py": python}, removal, true},
 		"a test by its module":   {"python3 -m unittest test_x", Contents{"/w/test_x.py": python}, removal, true},

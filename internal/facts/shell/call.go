@@ -136,10 +136,13 @@ func programName(w word) (name string, ok bool) {
 	return name, true
 }
 
-// ofZsh is the name in "=name", which zsh looks up; in other shells no program has such a name.
+// ofZsh is the name in "=name", which zsh looks up, and in "zf_name", which is its own such
+// command; in other shells no program has such a name.
 func ofZsh(name string) string {
-	if rest, ok := strings.CutPrefix(name, "="); ok && rest != "" {
-		return rest
+	for _, prefix := range []string{"=", "zf_"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+			return rest
+		}
 	}
 	return name
 }

@@ -217,7 +217,9 @@ func (e *effect) unpacks(own, p *programs.Program) {
 // particular are the effects that a grammar of its own tells.
 func (e *effect) particular(name string) {
 	if effects := grammarOf(e.a.about(name).Own.Grammar).effects; effects != nil {
-		effects(e, name)
+		own := *e // a copy on the heap, for the few programs that need one
+		effects(&own, name)
+		*e = own
 	} else if strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "mke2fs") || name == "newfs" {
 		e.write(e.args.operands...)
 	}

@@ -11,7 +11,7 @@ import (
 
 // fields expands words as the arguments of a command.
 func (a *analysis) fields(words []*syntax.Word, sc *scope) []word {
-	var out []word
+	out := make([]word, 0, len(words))
 	for _, w := range words {
 		for _, b := range a.braces(w) {
 			f := newFielder()

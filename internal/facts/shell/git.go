@@ -176,8 +176,11 @@ func (e *effect) gitFiles(ops []word, elsewhere bool) {
 		if file, ok := e.args.value("-f", "--file"); ok && settingAt(ops) > 0 && settingAt(ops)+1 < len(ops) {
 			e.write(file)
 		}
-	case "show", "cat-file", "archive", "diff":
+	case "show", "cat-file", "archive", "diff", "blame", "annotate", "log":
 		e.versions(ops[1:])
+		if ops[0].text != "log" || e.args.has("-p", "-u", "--patch") {
+			e.read(ops[1:]...)
+		}
 	case "checkout", "restore":
 		for _, w := range ops[1:] {
 			if elsewhere || rooted(w.text) || strings.HasPrefix(w.text, "~") {

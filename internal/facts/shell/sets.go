@@ -32,6 +32,9 @@ func listed(list []string) []string {
 
 // distinct drops calls that say nothing new, such as those of a loop's second round.
 func distinct(calls []made) []value.Call {
+	if len(calls) == 1 {
+		return []value.Call{calls[0].Call}
+	}
 	seen := make(map[string]bool, len(calls))
 	kept := make([]value.Call, 0, len(calls))
 	for _, c := range calls {

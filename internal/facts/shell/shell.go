@@ -55,7 +55,15 @@ type analysis struct {
 	// readPython reads the Python programs in the text.
 	readPython func(source string, at value.Place) value.Code
 	complete   bool
-	calls      []made
+	// idle is set while a function is read that no text called: what it hides does not count.
+	// settled says that a settled file is being read, late that a started file is.
+	idle, settled, late bool
+	// globs are the options that the text sets for wildcards.
+	globs value.Globs
+	// feed is where the input of the command being expanded comes from: what ">(…)" gets is
+	// at best that.
+	feed  value.Taint
+	calls []made
 	// supposed is the reading of words that may start programs; supposes says that
 	// this is such a reading, of supposals many.
 	supposed  *analysis
@@ -81,9 +89,8 @@ type analysis struct {
 	contents map[string]stream
 	// links are those that the text makes, and what they lead to.
 	links map[string]string
-	// started are files that run while the text goes on, late says that one of them is read.
+	// started are files that run while the text goes on.
 	started []started
-	late    bool
 	// imported are the modules that were read.
 	imported []string
 	// rounds counts the loops around what is being read.
@@ -102,18 +109,8 @@ type analysis struct {
 	fresh int
 	// aside counts the pipes and background jobs around what is being read.
 	aside int
-	// feed is where the input of the command being expanded comes from: what
-	// ">(…)" gets is at best that.
-	feed value.Taint
-	// globs are the options that the text sets for wildcards.
-	globs value.Globs
-	// idle is set while a function is read that no text called: what it hides
-	// does not count.
-	idle bool
 	// madeBy counts the files through which the one that is looked at is made of others.
 	madeBy int
-	// settled says that a settled file is being read.
-	settled bool
 	// within are the files that are being read, see [analysis.foundIn].
 	within []string
 }

@@ -8,15 +8,12 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// vim runs what "+CMD" names; what "-c CMD" names is a text of its own commands, too. So is a
-// script, of which more is left unread.
+// vim runs what "+CMD" names; what "-c CMD" and a file of commands name is a text of its own
+// commands, too.
 func (a *analysis) vim(name string, inv *invocation, args *arguments) (result, bool) {
 	for _, o := range args.options {
 		if s, ok := a.programIn(o.value, inv); ok && (o.name == "-S" || o.name == "-u") {
-			a.reading(s, func() {
-				a.hide()
-				a.commands(name, programs.Of(name), inv, s)
-			})
+			a.reading(s, func() { a.commands(name, programs.Of(name), inv, s) })
 		}
 	}
 	for _, w := range inv.argv[1:] {

@@ -19,11 +19,11 @@ type word struct {
 	home bool
 	// assigned says that it starts with the home folder after a "=".
 	assigned bool
+	value.Taint
 	// source is what a process substitution hands over under this word.
 	source *stream
 	// items are patterns for the names that it may stand for, where it is not known.
 	items []word
-	value.Taint
 }
 
 // stands lists the words that a word may stand for.
