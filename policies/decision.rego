@@ -17,6 +17,8 @@
 # limits              {timeout_seconds, output_bytes, cpus, memory_mb, disk_mb, pids, idle_seconds,
 #                     max_seconds, background_seconds, processes}
 # networks            {network, egress}
+# deny_connection     {rule, message, match, instead, hidden}: see connection.rego
+# ask_connection      {rule, message, match, instead, hidden}
 #
 # rule and message are needed, the rest may be missing; the strictest wins.
 

@@ -21,7 +21,9 @@ var contributed = map[string][]string{
 	"backend_candidates": {"name", "rank"},
 	"limits": {"timeout_seconds", "output_bytes", "cpus", "memory_mb", "disk_mb", "pids", "idle_seconds", "max_seconds",
 		"background_seconds", "processes"},
-	"networks": {"network", "egress"},
+	"networks":        {"network", "egress"},
+	"deny_connection": {"rule", "message", "match", "instead", "hidden"},
+	"ask_connection":  {"rule", "message", "match", "instead", "hidden"},
 }
 
 // checkSpelling lists what would count for nothing, in silence, since a name or a word in

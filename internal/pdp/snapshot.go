@@ -12,6 +12,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // snapshot is one set of policies, ready to decide. Nothing of it changes, except
@@ -27,6 +30,10 @@ type snapshot struct {
 	compiler *ast.Compiler
 	store    storage.Store
 	decision rego.PreparedEvalQuery
+	// connection is nil where the policies have no rule about connections; connections
+	// holds judgements of those, nil unless that rule is time-independent.
+	connection  *rego.PreparedEvalQuery
+	connections *recent.Map[string, bailiff.ConnectionJudgement]
 	// masks says that there is a mask of the decision log.
 	masks bool
 	// memo holds judgements of requests, replayed those of input documents of the decision
@@ -65,14 +72,33 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
 	}
-	if inputsRead, sure := timeIndependent(compiler); sure {
+	if inputsRead, sure := timeIndependent(compiler, entrypoint); sure {
 		s.memo, s.replayed, s.inputsRead = newMemo(1), newMemo(1), inputsRead
 	}
 	var err error
 	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {
 		return nil, faultsIn(err, "").sorted()
 	}
+	if err := s.prepareConnection(ctx); err != nil {
+		return nil, faultsIn(err, "").sorted()
+	}
 	return s, nil
+}
+
+// prepareConnection prepares the query about connections, where the policies have one.
+func (s *snapshot) prepareConnection(ctx context.Context) error {
+	if len(s.compiler.GetRulesExact(connectionPoint)) == 0 {
+		return nil
+	}
+	query, err := s.prepare(ctx, connectionPoint)
+	if err != nil {
+		return err
+	}
+	s.connection = &query
+	if _, sure := timeIndependent(s.compiler, connectionPoint); sure {
+		s.connections = recent.New[string, bailiff.ConnectionJudgement](maxJudgements)
+	}
+	return nil
 }
 
 func (s *snapshot) prepare(ctx context.Context, ref ast.Ref) (rego.PreparedEvalQuery, error) {

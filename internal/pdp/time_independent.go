@@ -28,12 +28,12 @@ func (p inputParts) add(ref ast.Ref) {
 	p[name] = nil
 }
 
-// timeIndependent says whether what compiled policies decide is sure to depend on
+// timeIndependent says whether a document of compiled policies is sure to depend on
 // nothing but data and the input document without its time, and on which parts of
-// that. The rules behind the decision must read the document by fixed names only, never
+// that. The rules behind it must read the document by fixed names only, never
 // as a whole, and call no built-in whose result differs from one call to the next; what
 // others do, such as a mask of the decision log, is no part of it.
-func timeIndependent(compiler *ast.Compiler) (read inputParts, sure bool) {
+func timeIndependent(compiler *ast.Compiler, document ast.Ref) (read inputParts, sure bool) {
 	read = inputParts{}
 	varies := false
 	var visitor *ast.GenericVisitor
@@ -55,7 +55,7 @@ func timeIndependent(compiler *ast.Compiler) (read inputParts, sure bool) {
 		}
 		return varies
 	})
-	for rule := range behind(compiler, entrypoint) {
+	for rule := range behind(compiler, document) {
 		visitor.Walk(rule)
 	}
 	return read, !varies

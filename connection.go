@@ -1,0 +1,52 @@
+package bailiff
+
+import "time"
+
+// Connection is one connection out of a sandbox, or one request on it, as the policies
+// see it. It holds no address that a name stands for: addresses are the enforcer's floor.
+type Connection struct {
+	// Protocol is "https", "http" or "tcp"; Via is "connect", "forward" or "socks".
+	Protocol string
+	Via      string
+	// Host is the canonical name or address, Domain the registrable domain of a name.
+	Host      string
+	Domain    string
+	Port      int
+	IsAddress bool
+	// Intercepted says that each request on the connection is judged too.
+	Intercepted bool
+	// Method and Path are those of a request, empty while none is known.
+	Method string
+	Path   string
+	// For is the request of the agent that the connection belongs to.
+	For ConnectionRequest
+	// Caller, Session and Backend are those of that request.
+	Caller  string
+	Session Session
+	Backend string
+	Time    time.Time
+}
+
+// ConnectionRequest is what a connection's judgement sees of the request it belongs to.
+type ConnectionRequest struct {
+	DecisionID string
+	Tool       Tool
+	// Egress is what that request's decision lets it reach at most.
+	Egress []string
+}
+
+// ConnectionJudgement is what the policies answer to a connection. Its zero value denies.
+type ConnectionJudgement struct {
+	Outcome Outcome
+	// Denials are the reasons of a denial, Questions those to ask; a side that does not
+	// count is empty.
+	Denials   []Reason
+	Questions []Reason
+	// Private opens private addresses for this host; Intercept says that requests on the
+	// connection are to be judged one by one.
+	Private   bool
+	Intercept bool
+	// Revision is that of the policies that judged, Fault why they gave no answer.
+	Revision string
+	Fault    error
+}

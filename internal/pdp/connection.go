@@ -1,0 +1,146 @@
+package pdp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// connectionPoint is the document that is asked about connections out of sandboxes.
+var connectionPoint = ast.MustParseRef("data.bailiff.connection")
+
+const insteadOfUnjudged = "Have whoever keeps the policies add the rule bailiff.connection; until then no sandbox has a way out."
+
+// JudgesConnections says whether the policies in force have a rule about connections.
+func (p *PDP) JudgesConnections() bool { return p.inForce.Load().connection != nil }
+
+// Connection judges a connection out of a sandbox, or a request on one. It never fails: a
+// fault is a denial that says so.
+func (p *PDP) Connection(ctx context.Context, c bailiff.Connection) (j bailiff.ConnectionJudgement) {
+	s := p.inForce.Load()
+	defer func() {
+		if cause := recover(); cause != nil {
+			j = failedConnection(fmt.Errorf("judging a connection: panic: %v", cause))
+			p.config.Log.Error("judging a connection panicked", "cause", cause, "stack", string(debug.Stack()))
+		}
+		j.Revision = s.revision
+	}()
+	if s.connection == nil {
+		denied := denial("policy.no_connections", "The policies have no rule about connections.", insteadOfUnjudged)
+		return bailiff.ConnectionJudgement{Denials: denied.Denials}
+	}
+	input := connectionDocument(c)
+	key := s.connectionKey(input)
+	if key != "" {
+		if known, ok := s.connections.Get(key); ok {
+			return clonedConnection(known)
+		}
+	}
+	answer, err := evaluate(ctx, *s.connection, input, c.Time, p.config.EvalTimeout)
+	if err == nil && answer == nil {
+		err = errors.New("evaluating policies: the document about connections is undefined")
+	}
+	if err != nil {
+		return failedConnection(err)
+	}
+	if j = readConnection(answer); j.Fault == nil && key != "" {
+		s.connections.Put(key, clonedConnection(j))
+	}
+	return j
+}
+
+// connectionKey is all that a judgement depends on; empty where it is not remembered.
+func (s *snapshot) connectionKey(input ast.Object) string {
+	if s.connections == nil {
+		return ""
+	}
+	before, after, err := unwritten{input}.around(keyTime)
+	if err != nil || len(before)+len(after) > maxKept {
+		return ""
+	}
+	return string(before) + string(after)
+}
+
+func clonedConnection(j bailiff.ConnectionJudgement) bailiff.ConnectionJudgement {
+	j.Denials, j.Questions = clonedReasons(j.Denials), clonedReasons(j.Questions)
+	return j
+}
+
+func failedConnection(err error) bailiff.ConnectionJudgement {
+	d, fault := failed(err)
+	return bailiff.ConnectionJudgement{Denials: d.Denials, Fault: fault}
+}
+
+// The keys that only an input document about a connection has.
+var (
+	keyConnection  = ast.InternedTerm("connection")
+	keyRequest     = ast.InternedTerm("request")
+	keyProtocol    = ast.InternedTerm("protocol")
+	keyVia         = ast.InternedTerm("via")
+	keyHost        = ast.InternedTerm("host")
+	keyDomain      = ast.InternedTerm("domain")
+	keyPort        = ast.InternedTerm("port")
+	keyIsAddress   = ast.InternedTerm("is_address")
+	keyIntercepted = ast.InternedTerm("intercepted")
+	keyMethod      = ast.InternedTerm("method")
+	keyDecisionID  = ast.InternedTerm("decision_id")
+	keyEgress      = ast.InternedTerm("egress")
+)
+
+// connectionDocument is the input document about a connection.
+func connectionDocument(c bailiff.Connection) ast.Object {
+	return ast.NewObject(
+		item(keyTool, text("connection")),
+		item(keyCaller, object(item(keyName, text(c.Caller)))),
+		item(keySession, session(c.Session)),
+		item(keyBackend, object(item(keyName, text(c.Backend)))),
+		item(keyTime, text(instant(c.Time))),
+		item(keyRequest, object(item(keyDecisionID, text(c.For.DecisionID)), item(keyTool, text(string(c.For.Tool))),
+			item(keyEgress, list(c.For.Egress)))),
+		item(keyConnection, object(
+			item(keyProtocol, text(c.Protocol)), item(keyVia, text(c.Via)), item(keyHost, text(c.Host)), item(keyDomain, text(c.Domain)),
+			item(keyPort, ast.InternedTerm(c.Port)), item(keyIsAddress, ast.InternedTerm(c.IsAddress)),
+			item(keyIntercepted, ast.InternedTerm(c.Intercepted)), item(keyMethod, text(c.Method)), item(keyPath, text(c.Path)),
+		)),
+	)
+}
+
+// readConnection reads the policies' answer strictly: anything odd denies.
+func readConnection(answer *ast.Term) (j bailiff.ConnectionJudgement) {
+	r := reader{}
+	r.object(answer, fields{
+		{"outcome", into(&j.Outcome, r.outcome)},
+		{"denials", into(&j.Denials, r.reasons)},
+		{"questions", into(&j.Questions, r.reasons)},
+		{"private", into(&j.Private, r.bool)},
+		{"intercept", into(&j.Intercept, r.bool)},
+	}, "outcome", "denials")
+	if r.wrong == "" {
+		r.agreeOnConnection(j)
+	}
+	if r.wrong == "" {
+		return j
+	}
+	denied := denial(ruleInvalid, "The policies gave no valid answer about a connection: "+pointer(r.at)+" "+r.wrong+".", insteadOfInvalid)
+	return bailiff.ConnectionJudgement{Denials: slices.Concat(denied.Denials, said(answer)),
+		Fault: fmt.Errorf("reading the policies' answer about a connection: %s %s", pointer(r.at), r.wrong)}
+}
+
+func (r *reader) agreeOnConnection(j bailiff.ConnectionJudgement) {
+	switch {
+	case j.Outcome == bailiff.Deny && len(j.Denials) == 0:
+		r.failAt("/denials", "is empty although the outcome is deny")
+	case j.Outcome != bailiff.Deny && len(j.Denials) > 0:
+		r.failAt("/outcome", "is %s although there are denials", j.Outcome)
+	case j.Outcome == bailiff.Ask && len(j.Questions) == 0:
+		r.failAt("/questions", "is empty although the outcome is ask")
+	case j.Outcome == bailiff.Allow && len(j.Questions) > 0:
+		r.failAt("/outcome", "is allow although there are reasons to ask")
+	}
+}

@@ -1,0 +1,124 @@
+package pdp
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+func wayTo(host string) bailiff.Connection {
+	return bailiff.Connection{Protocol: "https", Via: "connect", Host: host, Port: 443, Intercepted: true, Backend: "docker",
+		Session: bailiff.Session{ID: "s", Platform: "slack"}, Time: time.Now(),
+		For: bailiff.ConnectionRequest{Tool: bailiff.Terminal, Egress: []string{"python", "github"}}}
+}
+
+func TestTheShippedPoliciesJudgeConnections(t *testing.T) {
+	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute})
+	must(t, err)
+	push := wayTo("github.com")
+	push.Method, push.Path = "POST", "/acme/app/git-receive-pack"
+	for name, c := range map[string]struct {
+		asked   bailiff.Connection
+		outcome bailiff.Outcome
+		rule    string
+	}{
+		"a host of a group":           {wayTo("pypi.org"), bailiff.Allow, ""},
+		"a host of another group":     {wayTo("registry.npmjs.org"), bailiff.Deny, "egress.not_in_table"},
+		"a host that no row names":    {wayTo("evil.test"), bailiff.Deny, "egress.not_in_table"},
+		"a push where a clone may be": {push, bailiff.Deny, "egress.not_this_request"},
+	} {
+		for range 2 { // judged, then remembered
+			j := p.Connection(context.Background(), c.asked)
+			if j.Fault != nil || j.Outcome != c.outcome || j.Revision == "" || c.rule != "" && (len(j.Denials) != 1 || j.Denials[0].Rule != c.rule) {
+				t.Errorf("%s: %+v", name, j)
+			}
+			if c.rule != "" && j.Denials[0].Instead == "" {
+				t.Errorf("%s: nothing is said to do instead", name)
+			}
+		}
+	}
+	if p.inForce.Load().connections == nil {
+		t.Error("judgements of connections are not remembered")
+	}
+}
+
+func TestPoliciesWithoutARuleLetNoConnectionThrough(t *testing.T) {
+	p := opened(t, map[string]string{"a.rego": allowing})
+	if j := p.Connection(context.Background(), wayTo("pypi.org")); p.JudgesConnections() || j.Outcome != bailiff.Deny || len(j.Denials) != 1 {
+		t.Errorf("%+v", j)
+	}
+}
+
+func TestAnOddAnswerAboutAConnectionDenies(t *testing.T) {
+	for name, answer := range map[string]string{
+		"no object":                  `"allow"`,
+		"an unknown word":            `{"outcome": "yes", "denials": []}`,
+		"an unknown key":             `{"outcome": "allow", "denials": [], "addresses": []}`,
+		"no denials":                 `{"outcome": "allow"}`,
+		"a denial that is allowed":   `{"outcome": "allow", "denials": [{"rule": "a", "message": "b"}]}`,
+		"a refusal without a reason": `{"outcome": "deny", "denials": []}`,
+		"a question without one":     `{"outcome": "ask", "denials": []}`,
+		"private as a word":          `{"outcome": "allow", "denials": [], "private": "true"}`,
+		"undefined":                  `{"outcome": "allow", "denials": []} if input.connection.host == "other.test"`,
+		"a conflict":                 `{"outcome": "allow", "denials": []}` + "\n\nconnection := 1",
+	} {
+		p := opened(t, map[string]string{"a.rego": allowing + "\nconnection := " + answer + "\n"})
+		if j := p.Connection(context.Background(), wayTo("pypi.org")); j.Outcome != bailiff.Deny || len(j.Denials) == 0 || j.Fault == nil {
+			t.Errorf("%s: %+v", name, j)
+		}
+	}
+}
+
+func TestTheNewPoliciesJudgeTheNextConnection(t *testing.T) {
+	root := copied(t)
+	p, err := Open(context.Background(), Config{Paths: []string{root}, EvalTimeout: time.Minute})
+	must(t, err)
+	if j := p.Connection(context.Background(), wayTo("pypi.org")); j.Outcome != bailiff.Allow {
+		t.Fatalf("before: %+v", j)
+	}
+	write(t, filepath.Join(root, "house.rego"), `package bailiff
+
+deny_connection contains {"rule": "house.closed", "message": "Closed."} if input.connection.host == "pypi.org"
+`)
+	p.reload(t.Context(), true)
+	must(t, p.Sound())
+	if j := p.Connection(context.Background(), wayTo("pypi.org")); j.Outcome != bailiff.Deny || j.Denials[0].Rule != "house.closed" {
+		t.Errorf("after: %+v", j)
+	}
+}
+
+// BenchmarkConnectionRows compares a new judgement over 10,000 rows with one over 100.
+func BenchmarkConnectionRows(b *testing.B) {
+	few, many := withRows(b, 100), withRows(b, 10_000)
+	n := 0
+	judge := func(p *PDP) func() {
+		return func() {
+			n++
+			c := wayTo("pypi.org")
+			c.Session.UserName = fmt.Sprint(n)
+			if j := p.Connection(context.Background(), c); j.Outcome != bailiff.Allow {
+				b.Fatalf("%+v", j)
+			}
+		}
+	}
+	compare(b, "x-few", judge(many), judge(few))
+}
+
+func withRows(b *testing.B, rows int) *PDP {
+	b.Helper()
+	var table strings.Builder
+	table.WriteString("bailiff:\n  tables:\n    destinations:\n")
+	for i := range rows {
+		fmt.Fprintf(&table, "      host%d.example: [{methods: [GET]}]\n", i)
+	}
+	root := copied(b)
+	write(b, filepath.Join(root, "more.yaml"), table.String())
+	p, err := Open(context.Background(), Config{Paths: []string{root}, EvalTimeout: time.Minute})
+	must(b, err)
+	return p
+}

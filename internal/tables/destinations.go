@@ -1,0 +1,55 @@
+package tables
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/reach"
+)
+
+// destination is one row of what a sandbox may reach.
+var destination = fields(map[string]shape{
+	"ports": list(port), "protocol": word("https", "http", "tcp"), "methods": list(method), "paths": list(pattern), "private": truth,
+	"intercept": truth,
+})
+
+// destinations are rows by host. A name that is not written in its one spelling would
+// match nothing.
+var destinations = entries("an object", func(name string, value any, at keys, tell reporter) {
+	below, isWild := strings.CutPrefix(name, "*.")
+	host, err := reach.ParseHost(below)
+	_, isAddress := host.Address()
+	switch {
+	case err != nil && !isWild:
+		if host, err = reach.ParseHost("[" + name + "]"); err != nil || host.String() != name {
+			tell(at, "this is no name of a host, no address, and no *. before a name")
+		}
+	case err != nil || isWild && isAddress:
+		tell(at, "this is no name of a host, no address, and no *. before a name")
+	case host.String() != below:
+		tell(at, "a host is written "+host.String())
+	case isWild && host.Domain() == "":
+		tell(at, "everything below "+below+" belongs to many: name a domain of one owner")
+	}
+	list(destination)(value, at, tell)
+})
+
+func port(value any, at keys, tell reporter) {
+	written, _ := value.(json.Number)
+	if _, err := reach.ParsePort(string(written)); err != nil {
+		tell(at, wrongType(value, "a port from 1 to 65535"))
+	}
+}
+
+// method is one of HTTP's: a method counts with its capitals, so others would match nothing.
+func method(value any, at keys, tell reporter) {
+	if said, ok := value.(string); !ok || said == "" || strings.Trim(said, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		tell(at, wrongType(value, "a method in capitals, as GET"))
+	}
+}
+
+func pattern(value any, at keys, tell reporter) {
+	if said, ok := value.(string); !ok || !strings.HasPrefix(said, "/") {
+		tell(at, wrongType(value, "a path that begins with /"))
+	}
+}

@@ -1,0 +1,42 @@
+package tables
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestDestinationsAreReadStrictly(t *testing.T) {
+	for table, wrong := range map[string]string{
+		`{"a.test": [{"methods": ["GET"], "paths": ["/x/**"], "ports": [443], "private": true}]}`: "",
+		`{"*.a.test": [{}], "1.2.3.4": [{}], "2001:db8::1": [{}], "localhost": [{}]}`:             "",
+		`{"A.test": [{}]}`:                   "is written a.test",
+		`{"a.test.": [{}]}`:                  "is written a.test",
+		`{"*": [{}]}`:                        "no name of a host",
+		`{"*.com": [{}]}`:                    "belongs to many",
+		`{"*.co.uk": [{}]}`:                  "belongs to many",
+		`{"*.1.2.3.4": [{}]}`:                "no name of a host",
+		`{"127.1": [{}]}`:                    "no name of a host",
+		`{"a.*.test": [{}]}`:                 "no name of a host",
+		`{"https://a.test": [{}]}`:           "no name of a host",
+		`{"2001:DB8::1": [{}]}`:              "no name of a host",
+		`{"a.test": {}}`:                     "want a list",
+		`{"a.test": [{"method": ["GET"]}]}`:  "nearest valid key",
+		`{"a.test": [{"methods": ["get"]}]}`: "in capitals",
+		`{"a.test": [{"paths": ["x"]}]}`:     "begins with /",
+		`{"a.test": [{"ports": [0]}]}`:       "from 1 to 65535",
+		`{"a.test": [{"ports": [65536]}]}`:   "from 1 to 65535",
+		`{"a.test": [{"protocol": "udp"}]}`:  "udp",
+	} {
+		decoder := json.NewDecoder(strings.NewReader(`{"destinations": ` + table + `}`))
+		decoder.UseNumber()
+		var all any
+		if err := decoder.Decode(&all); err != nil {
+			t.Fatal(err)
+		}
+		faults := Check(all, nil)
+		if wrong == "" && len(faults) > 0 || wrong != "" && (len(faults) != 1 || !strings.Contains(faults[0].Wrong, wrong)) {
+			t.Errorf("%s: %v, want %q", table, faults, wrong)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+# Connections out of sandboxes whose network is egress.
+#
+# Each connection, and each request on one whose requests are judged, is put as
+# input.connection, with the session that it belongs to. Any file of package bailiff may
+# contribute to these sets:
+#
+# deny_connection     {rule, message, match, instead, hidden}: refused
+# ask_connection      {rule, message, match, instead, hidden}: asked about
+
+package bailiff
+
+# METADATA
+# title: The answer to a connection
+# description: |
+#   A denial always wins. Without one and without a question the connection is let through.
+# entrypoint: true
+connection := {
+	"outcome": _connection_outcome,
+	"denials": _in_order(deny_connection),
+	"questions": _connection_questions,
+	"private": _is_private,
+	"intercept": _is_intercepted,
+}
+
+default _connection_outcome := "deny"
+
+_connection_outcome := "ask" if {
+	count(deny_connection) == 0
+	count(ask_connection) > 0
+}
+
+_connection_outcome := "allow" if {
+	count(deny_connection) == 0
+	count(ask_connection) == 0
+}
+
+_connection_questions := _in_order(ask_connection) if _connection_outcome == "ask"
+
+_connection_questions := [] if _connection_outcome != "ask"
+
+# METADATA
+# title: New hosts
+# description: |
+#   Asks about a host that no row names, on the platforms of which the table says so.
+ask_connection contains {
+	"rule": "egress.new_host",
+	"message": "No row names this host yet.",
+	"match": _destination,
+} if {
+	count(_rows) == 0
+	_asks_new_hosts
+}
+
+_asks_new_hosts if {
+	not input.connection.is_address
+	data.bailiff.tables.network.ask_new_hosts[input.session.platform]
+}
+
+# METADATA
+# title: Hosts that no row names
+# description: |
+#   Denies a connection to a host and port that no row of the table of destinations
+#   allows, or that is not among those that its request may reach.
+deny_connection contains {
+	"rule": "egress.not_in_table",
+	"message": "No row lets a sandbox of this session reach this host.",
+	"match": _destination,
+} if {
+	not input.connection.is_address
+	not _asks_new_hosts
+	count(_rows) == 0
+}
+
+deny_connection contains {
+	"rule": "egress.address",
+	"message": "An address needs a row of its own.",
+	"match": _destination,
+} if {
+	input.connection.is_address
+	count(_rows) == 0
+}
+
+# METADATA
+# title: Requests that no row allows
+# description: |
+#   Denies a request whose method and path fit no row of its host.
+deny_connection contains {
+	"rule": "egress.not_this_request",
+	"message": "The rows of this host do not allow this method and path.",
+	"match": _destination,
+} if {
+	count(_rows) > 0
+	input.connection.method != ""
+	every row in _rows {
+		not _fits(row)
+	}
+}
+
+# METADATA
+# title: Tunnels whose requests nobody judges
+# description: |
+#   Denies a tunnel to a host whose rows all name methods or paths, unless its requests
+#   are judged one by one.
+deny_connection contains {
+	"rule": "egress.not_judged",
+	"message": "The rows of this host name methods or paths, and the requests of this connection cannot be judged.",
+	"match": _destination,
+} if {
+	count(_rows) > 0
+	input.connection.method == ""
+	not input.connection.intercepted
+	every row in _rows {
+		_is_narrow(row)
+	}
+}
+
+_destination := sprintf("%s:%d", [input.connection.host, input.connection.port])
+
+# The host, and "*.parent" for each of its parents: looked up, not searched.
+_destination_names contains input.connection.host
+
+_destination_names contains name if {
+	not input.connection.is_address
+	labels := split(input.connection.host, ".")
+	some i, _ in labels
+	i > 0
+	name := concat(".", array.concat(["*"], array.slice(labels, i, count(labels))))
+}
+
+_rows contains row if {
+	_is_within_request
+	some name in _destination_names
+	some row in data.bailiff.tables.destinations[name]
+	input.connection.port in object.get(row, "ports", [443, 80])
+	_speaks(row)
+}
+
+# What the request may reach at most: hosts, "*.domain", either with a port, or groups.
+_is_within_request if {
+	some said in input.request.egress
+	some name in object.get(data.bailiff.tables.destination_groups, said, [said])
+	some host in _destination_names
+	name in {host, sprintf("%s:%d", [host, input.connection.port])}
+}
+
+_speaks(row) if row.protocol == input.connection.protocol
+
+_speaks(row) if {
+	not row.protocol
+	input.connection.protocol == "https"
+}
+
+_speaks(row) if {
+	not row.protocol
+	input.connection.protocol == "http"
+	input.connection.port == 80
+}
+
+_is_narrow(row) if row.methods
+
+_is_narrow(row) if row.paths
+
+_fits(row) if {
+	_fits_method(row)
+	_fits_path(row)
+}
+
+_fits_method(row) if not row.methods
+
+_fits_method(row) if input.connection.method in row.methods
+
+_fits_path(row) if not row.paths
+
+_fits_path(row) if {
+	some pattern in row.paths
+	glob.match(pattern, ["/"], input.connection.path)
+}
+
+# Only a row of this very host opens private addresses, never one of a wildcard.
+default _is_private := false
+
+_is_private if {
+	count(_rows) > 0
+	some row in data.bailiff.tables.destinations[input.connection.host]
+	row in _rows
+	row.private
+}
+
+# Requests are judged one by one unless every row leaves them closed.
+default _is_intercepted := false
+
+_is_intercepted if {
+	some row in _rows
+	object.get(row, "intercept", true)
+	object.get(row, "protocol", "https") != "tcp"
+}

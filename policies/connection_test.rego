@@ -1,0 +1,128 @@
+package bailiff_test
+
+import data.bailiff
+
+_to(host, port) := {
+	"tool": "connection",
+	"caller": {"name": "test"},
+	"session": {"id": "s", "platform": "slack", "unattended": false},
+	"backend": {"name": "docker"},
+	"time": "2026-11-21T12:00:00Z",
+	"request": {"decision_id": "d", "tool": "terminal", "egress": ["all"]},
+	"connection": {
+		"protocol": "https", "via": "connect", "host": host, "domain": "", "port": port,
+		"is_address": false, "intercepted": true, "method": "", "path": "",
+	},
+}
+
+_asks(host, method, path) := json.patch(_to(host, 443), [
+	{"op": "replace", "path": "/connection/method", "value": method},
+	{"op": "replace", "path": "/connection/path", "value": path},
+])
+
+_hosts := {
+	"allowed.test": [{}],
+	"*.wild.test": [{"methods": ["GET"]}],
+	"github.com": [{"methods": ["GET", "HEAD"]}, {"methods": ["POST"], "paths": ["/*/*/git-upload-pack"]}],
+	"db.corp": [{"ports": [5432], "protocol": "tcp", "private": true}],
+	"pinned.test": [{"intercept": false}],
+	"1.2.3.4": [{}],
+}
+
+_group := ["allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test", "1.2.3.4"]
+
+_answer(asked) := answer if {
+	answer := bailiff.connection with input as asked
+		with data.bailiff.tables.destinations as _hosts
+		with data.bailiff.tables.destination_groups as {"all": _group}
+}
+
+_said_rules(asked) := {denial.rule | some denial in _answer(asked).denials}
+
+test_a_row_lets_its_host_be_reached if {
+	_answer(_to("allowed.test", 443)) == {
+		"outcome": "allow", "denials": [], "questions": [], "private": false, "intercept": true,
+	}
+}
+
+test_look_alikes_are_in_no_row if {
+	every host in ["evilallowed.test", "allowed.test.evil.test", "a.allowed.test", "test", "wild.test", "evilwild.test"] {
+		_said_rules(_to(host, 443)) == {"egress.not_in_table"}
+	}
+}
+
+test_a_wildcard_holds_below_its_domain if {
+	every host in ["a.wild.test", "a.b.wild.test"] {
+		_answer(_to(host, 443)).outcome == "allow"
+	}
+}
+
+test_other_ports_are_in_no_row if _said_rules(_to("allowed.test", 8443)) == {"egress.not_in_table"}
+
+test_clone_but_no_push if {
+	_answer(_asks("github.com", "GET", "/acme/app/info/refs")).outcome == "allow"
+	_answer(_asks("github.com", "POST", "/acme/app/git-upload-pack")).outcome == "allow"
+	_said_rules(_asks("github.com", "POST", "/acme/app/git-receive-pack")) == {"egress.not_this_request"}
+	_said_rules(_asks("github.com", "POST", "/a/b/c/git-upload-pack")) == {"egress.not_this_request"}
+}
+
+test_a_tunnel_that_nobody_judges_fits_no_narrow_row if {
+	asked := json.patch(_to("github.com", 443), [{"op": "replace", "path": "/connection/intercepted", "value": false}])
+	_said_rules(asked) == {"egress.not_judged"}
+	wide := json.patch(_to("allowed.test", 443), [{"op": "replace", "path": "/connection/intercepted", "value": false}])
+	_answer(wide).outcome == "allow"
+}
+
+test_an_address_needs_a_row_of_its_own if {
+	as_address := [{"op": "replace", "path": "/connection/is_address", "value": true}]
+	_answer(json.patch(_to("1.2.3.4", 443), as_address)).outcome == "allow"
+	_said_rules(json.patch(_to("1.2.3.5", 443), as_address)) == {"egress.address"}
+}
+
+test_a_database_by_tcp_on_a_private_address if {
+	asked := json.patch(_to("db.corp", 5432), [{"op": "replace", "path": "/connection/protocol", "value": "tcp"}])
+	_answer(asked) == {"outcome": "allow", "denials": [], "questions": [], "private": true, "intercept": false}
+	_said_rules(_to("db.corp", 5432)) == {"egress.not_in_table"}
+}
+
+test_a_row_may_leave_tls_closed if _answer(_to("pinned.test", 443)).intercept == false
+
+test_plain_http_is_for_port_80 if {
+	plain := [{"op": "replace", "path": "/connection/protocol", "value": "http"}]
+	_answer(json.patch(_to("allowed.test", 80), plain)).outcome == "allow"
+	_said_rules(json.patch(_to("allowed.test", 443), plain)) == {"egress.not_in_table"}
+}
+
+test_a_request_reaches_what_it_may_at_most if {
+	_answer(_within(["allowed.test"])).outcome == "allow"
+	_answer(_within(["allowed.test:443"])).outcome == "allow"
+	every egress in [[], ["github.com"], ["allowed.test:80"]] {
+		_said_rules(_within(egress)) == {"egress.not_in_table"}
+	}
+}
+
+_within(egress) := json.patch(_to("allowed.test", 443), [{"op": "replace", "path": "/request/egress", "value": egress}])
+
+test_a_question_is_asked_unless_something_denies if {
+	asked := bailiff.connection with input as _to("allowed.test", 443)
+		with data.bailiff.tables.destinations as _hosts
+		with data.bailiff.tables.destination_groups as {"all": _group}
+		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really."}}
+	asked.outcome == "ask"
+	asked.questions == [{"rule": "team.ask", "message": "Really."}]
+}
+
+test_every_shipped_group_names_hosts_of_the_table if {
+	every hosts in data.bailiff.tables.destination_groups {
+		every host in hosts {
+			data.bailiff.tables.destinations[host]
+		}
+	}
+}
+
+test_a_new_host_is_asked_about_where_the_table_says_so if {
+	network := {"platforms": {}, "ask_new_hosts": {"slack": true}}
+	asked := bailiff.connection with input as _to("new.test", 443) with data.bailiff.tables.network as network
+	asked.outcome == "ask"
+	{question.rule | some question in asked.questions} == {"egress.new_host"}
+}
