@@ -84,7 +84,9 @@ type Answer struct {
 	Processes []ProcessState
 	// ToolCalls counts the tools that a script called.
 	ToolCalls int
-	Decision  Decision
+	// Egress is what became of the command's connections, nil where it had no way out.
+	Egress   *EgressTraffic
+	Decision Decision
 	// Approval is set when humans were asked, or a grant of theirs was used.
 	Approval *Approval
 }

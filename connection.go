@@ -50,3 +50,31 @@ type ConnectionJudgement struct {
 	Revision string
 	Fault    error
 }
+
+// ConnectionHearer is told what becomes of connections.
+type ConnectionHearer interface {
+	// Refused is told of each connection and request that is refused.
+	Refused(b Blocked)
+	// Closed is told of each connection that was open, with the bytes that passed.
+	Closed(host string, sent, received int64)
+}
+
+// Blocked is what was refused on the way out of a sandbox.
+type Blocked struct {
+	Host    string `json:"host"`
+	Port    int    `json:"port"`
+	Method  string `json:"method,omitempty"`
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+	Instead string `json:"instead,omitempty"`
+	// Count is how often.
+	Count int `json:"count"`
+}
+
+// EgressTraffic is what became of a request's connections.
+type EgressTraffic struct {
+	Blocked  []Blocked `json:"blocked"`
+	Hosts    int       `json:"hosts"`
+	Sent     int64     `json:"sent"`
+	Received int64     `json:"received"`
+}

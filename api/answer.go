@@ -26,6 +26,8 @@ type Answer struct {
 	Message         string         `json:"message"`
 	Processes       []Process      `json:"processes,omitempty"`
 	ToolCallsMade   int            `json:"tool_calls_made,omitempty"`
+	// Egress is what became of the command's connections, where its network is egress.
+	Egress *bailiff.EgressTraffic `json:"egress,omitempty"`
 	// Decision is missing where nothing was decided; there is no DecisionID then.
 	Decision bailiff.Decision `json:"decision,omitzero"`
 	// Approval is set when humans were asked, or a grant of theirs was used.

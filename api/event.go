@@ -61,8 +61,27 @@ type Custom struct {
 	Rollback *Rollback `json:"rollback,omitempty"`
 	// Shadow is set where policies on trial would have decided otherwise.
 	Shadow *Shadow `json:"shadow,omitempty"`
+	// Connection is set in an event of a connection out of a sandbox.
+	Connection *Connection `json:"connection,omitempty"`
 	// Nanoseconds is how long the execution took.
 	Nanoseconds int64 `json:"duration_ns,omitempty"`
+}
+
+// Connection is what became of a connection out of a sandbox, or of a request on it.
+type Connection struct {
+	// What is "opened", "refused" or "closed".
+	What     string `json:"what"`
+	Protocol string `json:"protocol,omitempty"`
+	Via      string `json:"via,omitempty"`
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	Method   string `json:"method,omitempty"`
+	Path     string `json:"path,omitempty"`
+	// Rule is why it was refused.
+	Rule string `json:"rule,omitempty"`
+	// Sent and Received are the bytes of a connection that closed.
+	Sent     int64 `json:"sent,omitempty"`
+	Received int64 `json:"received,omitempty"`
 }
 
 // BreakGlass is an operator's word for running what the policies do not let run.
@@ -98,4 +117,6 @@ const (
 	ApprovalEvent  EventKind = "approval"
 	RetentionEvent EventKind = "retention"
 	ShadowEvent    EventKind = "shadow"
+	// ConnectionEvent tells of a connection out of a sandbox.
+	ConnectionEvent EventKind = "connection"
 )

@@ -67,12 +67,16 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
+	wayOut, err := c.newWayOut()
+	if err != nil {
+		return nil, errors.Join(err, c.releaseAll())
+	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics, Readiness: c.metrics,
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.enforcerTracer(),
-		Unfinished: unfinished(c.decisions), Log: log,
+		Unfinished: unfinished(c.decisions), WayOut: wayOut, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())

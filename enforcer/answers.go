@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 const (
@@ -64,8 +65,9 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 	case d.Outcome == bailiff.Deny:
 		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
 			Message: "Denied: " + bailiff.Sentences(d.Told().Denials)}}, true
-	case d.Backend.Network == "egress" && req.Tool != bailiff.Process:
-		return unsupported("the policies order network \"egress\", which this version cannot enforce; use \"none\" or \"full\""), true
+	case d.Backend.Network == backends.Egress && (req.Tool == bailiff.ExecuteCode || req.Args.Background):
+		return unsupported("the policies order network \"egress\", which this version gives to commands of the terminal alone that run " +
+			"in the foreground; use \"none\" or \"full\""), true
 	}
 	return answer{}, false
 }

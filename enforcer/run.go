@@ -16,15 +16,20 @@ import (
 )
 
 // run runs the request in its sandbox and words the answer.
-func (e *Enforcer) run(ctx context.Context, g grant) answer {
+func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 	d, h := g.Decision, g.held
 	out := output.New(d.Limits.OutputBytes, e.secrets(g), g.news)
 	cmd := command(g)
 	cmd.HeadBytes, cmd.TailBytes = out.Caps()
 	ctx, stop := h.Within(ctx)
 	defer stop()
+	endWay, err := e.withWay(ctx, g, h, &cmd)
+	if err != nil {
+		return e.noSandbox(ctx, d, err)
+	}
 	exit, err := h.Run(ctx, cmd, out.Take)
 	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
+	defer func() { endWay(&answered) }()
 	a.Backend, a.SandboxID, a.Duration = d.Backend.Name, h.ID(), exit.Duration
 	a.Output, a.Truncated = out.End(exit.Dropped)
 	if err != nil {

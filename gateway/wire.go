@@ -19,7 +19,8 @@ func answered(a bailiff.Answer, console string) api.Answer {
 		RequestID: a.RequestID, DecisionID: a.DecisionID, Status: a.Status, Code: a.Code, ExitCode: a.ExitCode,
 		Output: output, OutputEncoding: encoding, Truncated: a.Truncated, DurationSeconds: a.Duration.Seconds(),
 		Backend: a.Backend, SandboxID: a.SandboxID, ProcessID: a.ProcessID, Message: a.Message, Decision: a.Decision.Told(),
-		Processes: toldProcesses(a.Processes), ToolCallsMade: a.ToolCalls, Approval: toldApproval(a.Approval, console),
+		Processes: toldProcesses(a.Processes), ToolCallsMade: a.ToolCalls, Egress: a.Egress,
+		Approval: toldApproval(a.Approval, console),
 	}
 }
 

@@ -33,6 +33,7 @@ type Lease struct {
 	gate        *semaphore.Weighted
 	saveMu      sync.Mutex // held while its record is written
 	kernels     kernels
+	outlet      outlet
 
 	// Guarded by pool.mu.
 	users        int               // requests and residents

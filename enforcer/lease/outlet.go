@@ -1,0 +1,136 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// mostConnections is how many connections of a sandbox are open at once.
+const mostConnections = 256
+
+// outlet is the way out of a sandbox, with the commands that use it.
+type outlet struct {
+	opening sync.Mutex // held while it is opened
+
+	mu       sync.Mutex
+	facts    *backends.OutletFacts // nil until it is open
+	commands map[uint32]*Way
+	last     *Way // the command that began last, of those that run
+}
+
+// Way is how one command leaves its sandbox.
+type Way struct {
+	outlet *outlet
+	label  uint32
+	port   int
+	serve  func(context.Context, net.Conn)
+	ctx    context.Context // of the command: its connections end with it
+	end    context.CancelFunc
+	served sync.WaitGroup
+}
+
+// Way opens the way out of a command, whose connections are handed to serve until it ends.
+func (h *Hold) Way(ctx context.Context, serve func(context.Context, net.Conn)) (*Way, error) {
+	o := &h.lease.outlet
+	facts, err := o.open(ctx, h.lease.sandbox)
+	if err != nil {
+		return nil, fmt.Errorf("opening the way out of the sandbox: %w", err)
+	}
+	w := &Way{outlet: o, port: facts.Port, serve: serve}
+	w.ctx, w.end = context.WithCancel(ctx)
+	o.add(w)
+	return w, nil
+}
+
+// Proxy is the address of the proxy for the command, as programs take it.
+func (w *Way) Proxy() string {
+	return "http://" + net.JoinHostPort(backends.OutletHost(w.label).String(), strconv.Itoa(w.port))
+}
+
+// End cuts the command's connections, and returns when all of them are.
+func (w *Way) End() {
+	w.outlet.remove(w)
+	w.end()
+	w.served.Wait()
+}
+
+// open has the sandbox listen, once.
+func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox) (backends.OutletFacts, error) {
+	o.opening.Lock()
+	defer o.opening.Unlock()
+	if o.facts != nil {
+		return *o.facts, nil
+	}
+	opener, ok := sandbox.(backends.Outlet)
+	if !ok {
+		return backends.OutletFacts{}, fmt.Errorf("its technology has none: %w", backends.ErrUnsupported)
+	}
+	facts, err := opener.OpenOutlet(ctx, backends.OutletTerms{MostConnections: mostConnections}, o.accept)
+	if err == nil {
+		o.facts = &facts
+	}
+	return facts, err
+}
+
+// accept serves a connection on behalf of the command that it belongs to.
+func (o *outlet) accept(conn backends.OutletConn) {
+	w := o.of(conn.Label())
+	if w == nil {
+		conn.Reset("no command of the sandbox runs")
+		return
+	}
+	defer w.served.Done()
+	w.serve(w.ctx, conn)
+}
+
+// of is the command of a label, or else the one that began last, counted as in use.
+func (o *outlet) of(label uint32) *Way {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.commands[label]
+	if w == nil {
+		w = o.last
+	}
+	if w != nil {
+		w.served.Add(1)
+	}
+	return w
+}
+
+func (o *outlet) add(w *Way) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.commands == nil {
+		o.commands = map[uint32]*Way{}
+	}
+	for w.label == 0 || o.commands[w.label] != nil {
+		w.label = randomLabel()
+	}
+	o.commands[w.label], o.last = w, w
+}
+
+func (o *outlet) remove(w *Way) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.commands, w.label)
+	if o.last == w {
+		o.last = nil
+		for _, other := range o.commands {
+			o.last = other
+		}
+	}
+}
+
+// randomLabel is one of 22 bits, so that commands of one sandbox do not guess each other's.
+func randomLabel() uint32 {
+	var bits [4]byte
+	_, _ = rand.Read(bits[:]) // never fails
+	return binary.LittleEndian.Uint32(bits[:]) & (1<<22 - 1)
+}

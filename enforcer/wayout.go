@@ -1,0 +1,113 @@
+package enforcer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
+)
+
+// WayOut serves the connections of sandboxes that leave by the sidecar alone.
+type WayOut interface {
+	// Serve serves a connection to its end on behalf of a request, and tells what becomes of it.
+	Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer)
+}
+
+// maxBlocked is how many refusals an answer names.
+const maxBlocked = 20
+
+// traffic is what becomes of the connections of one request. It is safe for concurrent use.
+type traffic struct {
+	mu       sync.Mutex
+	blocked  []bailiff.Blocked
+	hosts    map[string]bool
+	sent     int64
+	received int64
+}
+
+// Refused notes a refusal; the same one again is counted.
+func (t *traffic) Refused(b bailiff.Blocked) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, known := range t.blocked {
+		if known.Host == b.Host && known.Port == b.Port && known.Rule == b.Rule && known.Method == b.Method {
+			t.blocked[i].Count++
+			return
+		}
+	}
+	if b.Count = 1; len(t.blocked) < maxBlocked {
+		t.blocked = append(t.blocked, b)
+	}
+}
+
+// Closed notes the end of a connection that was open.
+func (t *traffic) Closed(host string, sent, received int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.hosts == nil {
+		t.hosts = map[string]bool{}
+	}
+	t.hosts[host] = true
+	t.sent, t.received = t.sent+sent, t.received+received
+}
+
+// tell puts what became of the connections into an answer.
+func (t *traffic) tell(a *answer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.hosts), Sent: t.sent, Received: t.received}
+	if len(t.blocked) == 0 {
+		return
+	}
+	var said []string
+	for _, b := range t.blocked {
+		said = append(said, fmt.Sprintf("%s:%d (%s, %s)", b.Host, b.Port, b.Rule, often(b.Count)))
+	}
+	a.note("Refused on the way out: " + strings.Join(said, ", ") + ". " + bailiff.Sentence(t.blocked[0].Message))
+}
+
+func often(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// withWay gives a command its way out, if its network is egress. The returned function cuts
+// the command's connections and tells of them in its answer.
+func (e *Enforcer) withWay(ctx context.Context, g grant, h *lease.Hold, cmd *backends.Command) (end func(*answer), err error) {
+	if g.Decision.Backend.Network != backends.Egress {
+		return func(*answer) {}, nil
+	}
+	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name,
+		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
+	seen := &traffic{}
+	way, err := h.Way(ctx, func(ctx context.Context, conn net.Conn) { e.config.WayOut.Serve(ctx, conn, of, seen) })
+	if err != nil {
+		return nil, err
+	}
+	env := maps.Clone(cmd.Env)
+	for name, value := range proxyVariables(way.Proxy()) {
+		env[name] = bailiff.NewSecret(value)
+	}
+	cmd.Env = env
+	return func(a *answer) { way.End(); seen.tell(a) }, nil
+}
+
+// proxyVariables are those by which programs find a proxy, in both spellings.
+func proxyVariables(proxy string) map[string]string {
+	vars := map[string]string{"NODE_USE_ENV_PROXY": "1"}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "GRPC_PROXY"} {
+		vars[name], vars[strings.ToLower(name)] = proxy, proxy
+	}
+	const here = "localhost,127.0.0.1,::1"
+	vars["NO_PROXY"], vars["no_proxy"] = here, here
+	return vars
+}
