@@ -41,8 +41,8 @@ var staircase = []step{
 	}},
 	{"technologies", []string{ // what judges, and where commands run
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
-			"backends/modal backends/vercel internal/bundle internal/config internal/export internal/pdp internal/replay " +
-			"internal/traces",
+			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/pdp " +
+			"internal/replay internal/traces",
 		"backends/backendtest/machine backends/ssh/inside internal/remote/remotetest",
 		"backends/ssh",
 		"backends/catalogue",

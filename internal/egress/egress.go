@@ -1,0 +1,129 @@
+// Package egress is the proxy between a sandbox and the network: HTTP, CONNECT and SOCKS5
+// with names, over any connection that a sandbox's outlet hands on.
+//
+// Promised: nothing is resolved, dialled or answered as open before the policies have
+// allowed the destination and the recorder has written that down. A name is resolved
+// once, one forbidden address among its addresses refuses them all, and what is dialled
+// is what was checked. Each plain HTTP request is parsed, judged and written anew. A
+// tunnel is TLS for the name that was judged, or its destination is one for plain TCP.
+// Whatever goes wrong refuses.
+//
+// Not here: interception of TLS, so that a destination whose rows name methods or paths
+// is refused in a tunnel; holding a connection for a person, so that a question refuses;
+// and the outlets.
+package egress
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/reach"
+	"github.com/bailiff-dev/bailiff/internal/required"
+)
+
+// Judge says whether a connection, or a request on it, may go on.
+type Judge interface {
+	Connection(ctx context.Context, c bailiff.Connection) bailiff.ConnectionJudgement
+}
+
+// Recorder writes an event down; it has returned once the event is safe.
+type Recorder interface {
+	Record(ctx context.Context, e Event) error
+}
+
+// Resolver lists the addresses of a name.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Dialer connects to an address; check is asked about what the kernel is told.
+type Dialer interface {
+	Dial(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (net.Conn, error)
+}
+
+// Event is one thing that happened to a connection.
+type Event struct {
+	// What is "opened", "refused" or "closed".
+	What string
+	// Connection is as it was judged; its host is as the program wrote it, where that
+	// could not be read.
+	Connection bailiff.Connection
+	// Rule is why it was refused.
+	Rule string
+	// Revision is that of the policies that judged.
+	Revision string
+	// Sent and Received are bytes of a connection that closed.
+	Sent, Received int64
+}
+
+// Config is what a proxy needs.
+type Config struct {
+	Judge    Judge
+	Recorder Recorder
+	Resolver Resolver
+	Dialer   Dialer
+	Floor    *reach.Floor
+}
+
+// Proxy serves the connections of sandboxes. It is safe for concurrent use.
+type Proxy struct{ Config }
+
+// New names everything that is missing at once.
+func New(c Config) (*Proxy, error) {
+	if err := required.Fields("egress", map[string]bool{
+		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil, "Floor": c.Floor == nil,
+	}); err != nil {
+		return nil, err
+	}
+	return &Proxy{c}, nil
+}
+
+// stepTime bounds each of a head, a handshake, a resolving and a dialling.
+const stepTime = 10 * time.Second
+
+// socksVersion is the first byte of SOCKS5, which no HTTP request begins with.
+const socksVersion = 0x05
+
+// Serve serves one connection of a sandbox to its end, and closes it. Of says on whose
+// behalf: the session, the request and the backend.
+func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection) {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if conn.SetReadDeadline(time.Now().Add(stepTime)) != nil {
+		return
+	}
+	from := bufio.NewReader(conn)
+	first, err := from.Peek(1)
+	if err != nil {
+		return
+	}
+	client := &buffered{conn, from}
+	if first[0] == socksVersion {
+		p.serveSOCKS(ctx, client, of)
+		return
+	}
+	p.serveHTTP(ctx, client, of)
+}
+
+// buffered is a connection of which some was read ahead.
+type buffered struct {
+	net.Conn
+	from *bufio.Reader
+}
+
+// Read reads what was read ahead first.
+func (b *buffered) Read(to []byte) (int, error) { return b.from.Read(to) }
+
+// CloseWrite ends what is said, where the connection below can do so.
+func (b *buffered) CloseWrite() error { return closeWrite(b.Conn) }
+
+func closeWrite(c net.Conn) error {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return c.Close()
+}

@@ -1,0 +1,319 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/reach"
+)
+
+// world is what a proxy meets in a test: hosts that are allowed, names that resolve, and
+// what was done in which order.
+type world struct {
+	mu       sync.Mutex
+	allowed  map[string]bool // "protocol host:port", and a method after it where one is known
+	names    map[string][]string
+	logFails bool
+	steps    []string
+	events   []Event
+}
+
+func (w *world) step(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.steps = append(w.steps, fmt.Sprintf(format, args...))
+}
+
+func (w *world) Connection(_ context.Context, c bailiff.Connection) bailiff.ConnectionJudgement {
+	asked := strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Protocol, c.Host, c.Method))
+	w.step("judge %s", asked)
+	if w.allowed[asked] {
+		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow}
+	}
+	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{{Rule: "egress.not_in_table", Message: "No.", Instead: "Another."}}}
+}
+
+func (w *world) Record(_ context.Context, e Event) error {
+	w.step("record %s", e.What)
+	if w.logFails {
+		return errors.New("the disk is full")
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, e)
+	return nil
+}
+
+func (w *world) LookupNetIP(_ context.Context, _, host string) (found []netip.Addr, err error) {
+	w.step("resolve %s", host)
+	for _, one := range w.names[strings.TrimSuffix(host, ".")] {
+		found = append(found, netip.MustParseAddr(one))
+	}
+	return found, nil
+}
+
+func (w *world) Dial(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (net.Conn, error) {
+	w.step("dial %s", to)
+	return NetDialer{}.Dial(ctx, to, check)
+}
+
+func (w *world) done() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.steps)
+}
+
+// proxied is an address at which the proxy serves; the service is the one of this machine
+// that may be reached.
+func proxied(t *testing.T, w *world, service string) string {
+	t.Helper()
+	floor := reach.NewFloor([]netip.AddrPort{netip.MustParseAddrPort(service)}, func() ([]netip.Addr, error) { return []netip.Addr{}, nil })
+	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: w, Floor: floor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker"}) })
+		}
+	})
+	t.Cleanup(func() { listener.Close(); cancel(); serving.Wait() })
+	return listener.Addr().String()
+}
+
+// said is what the proxy answers to a text, up to the end or the deadline.
+func said(t *testing.T, proxy, text string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := closeWrite(conn); err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(conn)
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		t.Fatalf("the proxy neither answered nor closed; so far %q", all)
+	}
+	return string(all)
+}
+
+func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
+
+func TestARefusedHostIsNeverResolved(t *testing.T) {
+	for name, text := range map[string]string{
+		"CONNECT":  "CONNECT data.evil.test:443 HTTP/1.1\r\nHost: data.evil.test:443\r\n\r\n",
+		"forward":  "GET http://data.evil.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n",
+		"SOCKS":    "\x05\x01\x00\x05\x01\x00\x03\x0edata.evil.test\x01\xbb",
+		"a number": "CONNECT 8.8.8.8:443 HTTP/1.1\r\nHost: 8.8.8.8:443\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{allowed: map[string]bool{"http allowed.test GET": true}}
+			got := said(t, proxied(t, w, "127.0.0.1:1"), text)
+			if name == "SOCKS" && got != "\x05\x00\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00" {
+				t.Errorf("got %q", got)
+			}
+			if name != "SOCKS" && (!strings.HasPrefix(got, "HTTP/1.1 403 ") || !strings.Contains(got, "X-Bailiff-Rule: egress.not_in_table\r\n") ||
+				!strings.Contains(got, `"message":"No.","instead":"Another."`)) {
+				t.Errorf("got %q", got)
+			}
+			for _, step := range w.done() {
+				if !strings.HasPrefix(step, "judge ") && step != "record refused" {
+					t.Errorf("it did %q", step)
+				}
+			}
+		})
+	}
+}
+
+func TestAnAmbiguousDestinationIsNotEvenJudged(t *testing.T) {
+	for name, text := range map[string]string{
+		"NUL in a SOCKS name": "\x05\x01\x00\x05\x01\x00\x03\x0ea.test\x00.b.test\x01\xbb",
+		"port 0 by SOCKS":     "\x05\x01\x00\x05\x01\x00\x03\x06a.test\x00\x00",
+		"UDP by SOCKS":        "\x05\x01\x00\x05\x03\x00\x03\x06a.test\x01\xbb",
+		"hex":                 "CONNECT 0x7f.1:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"user":                "CONNECT user@a.test:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"two ports":           "CONNECT a.test:443:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"user in a URL":       "GET http://a.test@b.test/ HTTP/1.1\r\nHost: x\r\n\r\n",
+		"https by GET":        "GET https://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"origin form":         "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"dots":                "GET http://a.test/a/../admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"encoded dots":        "GET http://a.test/%2e%2e/admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"encoded slash":       "GET http://a.test/a%2fb HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"two slashes":         "GET http://a.test//admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"semicolon":           "GET http://a.test/a;b HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"backslash":           "GET http://a.test/a%5cb HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"twice encoded":       "GET http://a.test/a%252fb HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"TRACE":               "TRACE http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"upgrade":             "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
+		"two lengths":         "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+		"odd encoding":        "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: xchunked\r\n\r\n",
+		"endless headers":     "GET http://a.test/ HTTP/1.1\r\nA: " + strings.Repeat("x", 80<<10) + "\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{}
+			got := said(t, proxied(t, w, "127.0.0.1:1"), text)
+			if strings.Contains(got, " 200 ") || strings.HasPrefix(got, "\x05\x00\x05\x00") || got == "" {
+				t.Errorf("got %q", got)
+			}
+			for _, step := range w.done() {
+				if step != "record refused" {
+					t.Errorf("it did %q", step)
+				}
+			}
+		})
+	}
+}
+
+func TestAPlainRequestIsJudgedAndWrittenAnew(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Alt-Svc", `h3=":443"`)
+		fmt.Fprintf(w, "%s %s %s|%s|%s", r.Method, r.Host, r.URL, r.Header.Get("Proxy-Authorization"), r.Header.Get("Via"))
+	}))
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	w := &world{allowed: map[string]bool{"http allowed.test GET": true}, names: map[string][]string{"allowed.test": {"127.0.0.1"}}}
+	host := "allowed.test:" + port(address)
+	text := "GET http://" + host + "/a?b=c HTTP/1.1\r\nHost: evil.test\r\nProxy-Authorization: secret\r\n\r\n" +
+		"POST http://" + host + "/push HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 0\r\n\r\n"
+	got := said(t, proxied(t, w, address), text)
+	if !strings.Contains(got, "GET "+host+" /a?b=c||") || strings.Contains(got, "Alt-Svc") || strings.Contains(got, "POST "+host) ||
+		!strings.Contains(got, " 403 ") {
+		t.Errorf("got %q", got)
+	}
+	want := []string{"judge http allowed.test GET", "record opened", "resolve allowed.test.", "dial " + address, "judge http allowed.test POST",
+		"record refused"}
+	if steps := w.done(); !slices.Equal(steps, want) {
+		t.Errorf("steps %q, want %q", steps, want)
+	}
+}
+
+func TestForbiddenAddressesAreNotDialled(t *testing.T) {
+	for name, addresses := range map[string][]string{
+		"metadata": {"169.254.169.254"}, "mixed": {"8.8.8.8", "127.0.0.1"}, "mapped": {"::ffff:127.0.0.1"}, "private": {"10.0.0.1"}, "none": {},
+	} {
+		w := &world{allowed: map[string]bool{"https allowed.test": true}, names: map[string][]string{"allowed.test": addresses}}
+		got := said(t, proxied(t, w, "127.0.0.1:1"), "CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n")
+		steps := w.done()
+		if !strings.HasPrefix(got, "HTTP/1.1 403 ") || slices.ContainsFunc(steps, func(s string) bool { return strings.HasPrefix(s, "dial") }) {
+			t.Errorf("%s: %q, steps %q", name, got, steps)
+		}
+		for _, address := range addresses {
+			if strings.Contains(got, address) {
+				t.Errorf("%s: the sandbox is told of %s", name, address)
+			}
+		}
+	}
+}
+
+func TestALogThatCannotBeWrittenLetsNothingOut(t *testing.T) {
+	w := &world{allowed: map[string]bool{"https allowed.test": true}, logFails: true}
+	got := said(t, proxied(t, w, "127.0.0.1:1"), "CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n")
+	if want := []string{"judge https allowed.test", "record opened"}; !strings.Contains(got, "log.unwritable") || !slices.Equal(w.done(), want) {
+		t.Errorf("got %q, steps %q", got, w.done())
+	}
+}
+
+// tunnelled opens a tunnel by CONNECT, and has TLS in it ask for a name.
+func tunnelled(t *testing.T, proxy, host, name string) (string, error) {
+	t.Helper()
+	conn, err := net.Dial("tcp", proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", host, host)
+	from := bufio.NewReader(conn)
+	answer, err := http.ReadResponse(from, &http.Request{Method: http.MethodConnect})
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("CONNECT: %v %v", answer, err)
+	}
+	inside := tls.Client(&buffered{conn, from}, &tls.Config{ServerName: name, InsecureSkipVerify: true}) // whom the test asks is its own
+	if _, err := io.WriteString(inside, "GET / HTTP/1.0\r\n\r\n"); err != nil {
+		return "", err
+	}
+	all, err := io.ReadAll(inside)
+	return string(all), err
+}
+
+func TestATunnelIsTLSForTheHostThatWasJudged(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "inside") }))
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	w := &world{allowed: map[string]bool{"https allowed.test": true}, names: map[string][]string{"allowed.test": {"127.0.0.1"}}}
+	proxy, host := proxied(t, w, address), "allowed.test:"+port(address)
+	if got, err := tunnelled(t, proxy, host, "allowed.test"); err != nil || !strings.HasSuffix(got, "inside") {
+		t.Errorf("its own name: %q %v", got, err)
+	}
+	for _, name := range []string{"evil.test", ""} {
+		if got, err := tunnelled(t, proxy, host, name); err == nil || got != "" {
+			t.Errorf("the name %q: %q %v", name, got, err)
+		}
+	}
+	got := said(t, proxy, "CONNECT "+host+" HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.0\r\n\r\n")
+	if strings.Contains(got, "inside") || strings.Contains(got, "400") {
+		t.Errorf("plain bytes in a tunnel: %q", got)
+	}
+}
+
+func TestSOCKSCarriesPlainTCPWhereARowSaysSo(t *testing.T) {
+	echo, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Close()
+	go func() {
+		for {
+			conn, err := echo.Accept()
+			if err != nil {
+				return
+			}
+			go func() { defer conn.Close(); io.Copy(conn, conn) }()
+		}
+	}()
+	address := echo.Addr().String()
+	w := &world{allowed: map[string]bool{"tcp db.corp": true}, names: map[string][]string{"db.corp": {"127.0.0.1"}}}
+	number := netip.MustParseAddrPort(address).Port()
+	text := "\x05\x01\x00\x05\x01\x00\x03\x07db.corp" + string([]byte{byte(number >> 8), byte(number)}) + "hello"
+	if got := said(t, proxied(t, w, address), text); !strings.HasSuffix(got, "hello") || !strings.HasPrefix(got, "\x05\x00\x05\x00") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNewNamesAllThatIsMissing(t *testing.T) {
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "Judge") || !strings.Contains(err.Error(), "Floor") {
+		t.Errorf("got %v", err)
+	}
+}

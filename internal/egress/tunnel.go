@@ -1,0 +1,108 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/reach"
+)
+
+// open judges a tunnel as one for TLS, else as one for plain TCP, and connects it.
+func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailiff.Connection) (net.Conn, bailiff.Connection, *refusal) {
+	c, private, no := p.allow(ctx, aimed(of, to, "https", via), aimed(of, to, "tcp", via))
+	if no != nil {
+		return nil, c, no
+	}
+	server, no := p.dial(ctx, to, c, private)
+	return server, c, no
+}
+
+// tunnel carries bytes both ways until both have ended, or one fails. TLS must be for the
+// host that was judged before any byte goes on.
+func (p *Proxy) tunnel(ctx context.Context, client, server net.Conn, c bailiff.Connection) {
+	defer server.Close()
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	var hello []byte
+	if c.Protocol == "https" {
+		var no *refusal
+		if hello, no = greeting(client, c); no != nil {
+			p.refused(ctx, c, no)
+			return
+		}
+	}
+	if client.SetDeadline(time.Time{}) != nil {
+		return
+	}
+	received := make(chan int64, 1)
+	go func() { received <- carry(client, server) }()
+	sent := carry(server, io.MultiReader(bytes.NewReader(hello), client))
+	// The end of the tunnel is told although it may be the end of the request too; a
+	// fault of the log then shows in the log's own health.
+	_ = p.Recorder.Record(context.WithoutCancel(ctx), Event{What: "closed", Connection: c, Sent: sent, Received: <-received})
+}
+
+// carry copies until the end, and tells the other side of it. A fault ends both sides.
+func carry(to net.Conn, from io.Reader) int64 {
+	n, err := io.Copy(to, from)
+	if err != nil || closeWrite(to) != nil {
+		to.Close()
+	}
+	return n
+}
+
+// encryptedHello is the extension of a hello whose true name is hidden.
+const encryptedHello = 0xfe0d
+
+// errPeeked ends a handshake that is only looked at.
+var errPeeked = errors.New("the hello was read")
+
+// greeting reads the first message of TLS, which must name the host that was judged.
+func greeting(client net.Conn, c bailiff.Connection) (hello []byte, no *refusal) {
+	if client.SetReadDeadline(time.Now().Add(stepTime)) != nil {
+		return nil, refuse(c, ruleUnreachable, "The connection has ended.", "")
+	}
+	seen := &peeked{Conn: client}
+	var names *tls.ClientHelloInfo
+	err := tls.Server(seen, &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
+		names = info
+		return nil, errPeeked
+	}}).Handshake()
+	if !errors.Is(err, errPeeked) || names == nil {
+		return nil, refuse(c, "egress.opaque", "The connection is no TLS.", "Use https, or a row with protocol: tcp.")
+	}
+	for _, extension := range names.Extensions {
+		if extension == encryptedHello {
+			return nil, refuse(c, "egress.host_mismatch", "The name in TLS is hidden.", "Switch encrypted client hello off.")
+		}
+	}
+	want := c.Host
+	if c.IsAddress {
+		want = ""
+	}
+	if names.ServerName != want {
+		return nil, refuse(c, "egress.host_mismatch", "The name in TLS is another than the host of the connection.", "Use one name.")
+	}
+	return seen.read.Bytes(), nil
+}
+
+// peeked is a connection that is listened to: what is read is kept, nothing is answered.
+type peeked struct {
+	net.Conn
+	read bytes.Buffer
+}
+
+// Read keeps what it reads.
+func (p *peeked) Read(to []byte) (int, error) {
+	n, err := p.Conn.Read(to)
+	p.read.Write(to[:n])
+	return n, err
+}
+
+// Write drops what it is given.
+func (p *peeked) Write(b []byte) (int, error) { return len(b), nil }
