@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"net"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
@@ -15,9 +17,20 @@ import (
 // newWayOut makes the proxy by which sandboxes leave whose network is egress.
 func (c *core) newWayOut() (*egress.Proxy, error) {
 	return egress.New(egress.Config{
-		Judge: c.policies, Recorder: connectionLog{c.recorder()}, Resolver: net.DefaultResolver, Dialer: egress.NetDialer{},
-		Floor: reach.NewFloor(nil, reach.MachineAddresses),
+		Judge: c.policies, Recorder: connectionLog{c.recorder()}, Resolver: hostNames{c.cfg.Egress.Hosts}, Dialer: egress.NetDialer{},
+		Floor: reach.NewFloor(c.cfg.Egress.Own, reach.MachineAddresses),
 	})
+}
+
+// hostNames are those of the configuration, and all that the machine resolves.
+type hostNames struct{ configured map[string]netip.Addr }
+
+// LookupNetIP finds the addresses of a name.
+func (n hostNames) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	if address, ok := n.configured[strings.TrimSuffix(host, ".")]; ok {
+		return []netip.Addr{address}, nil
+	}
+	return net.DefaultResolver.LookupNetIP(ctx, network, host)
 }
 
 // connectionLog writes the events of connections into the decision log.

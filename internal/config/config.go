@@ -53,6 +53,7 @@ type Config struct {
 	Chat      Chat
 	Limits    Limits
 	Backends  Backends
+	Egress    Egress
 	Runner    Runner
 	Log       Log
 }

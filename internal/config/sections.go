@@ -32,6 +32,7 @@ func (r *reader) config(c *Config, at place) {
 		"approvals":    func(at place) { r.approvals(c, at) },
 		"limits":       func(at place) { r.shares(&c.Limits, at) },
 		"backends":     func(at place) { r.backends(c, at) },
+		"egress":       func(at place) { r.egress(&c.Egress, at) },
 		"runner":       func(at place) { r.section(at, fields{"path": as(&c.Runner.Path, r.path)}) },
 		"log": func(at place) {
 			r.section(at, fields{

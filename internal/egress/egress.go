@@ -45,15 +45,22 @@ type Dialer interface {
 	Dial(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (net.Conn, error)
 }
 
+// What may happen to a connection.
+const (
+	Opened  = "opened"
+	Refused = "refused"
+	Closed  = "closed"
+)
+
 // Event is one thing that happened to a connection.
 type Event struct {
-	// What is "opened", "refused" or "closed".
+	// What is [Opened], [Refused] or [Closed].
 	What string
 	// Connection is as it was judged; its host is as the program wrote it, where that
 	// could not be read.
 	Connection bailiff.Connection
-	// Rule is why it was refused.
-	Rule string
+	// Rule, Message and Instead say why it was refused.
+	Rule, Message, Instead string
 	// Revision is that of the policies that judged.
 	Revision string
 	// Sent and Received are bytes of a connection that closed.
@@ -89,8 +96,14 @@ const stepTime = 10 * time.Second
 const socksVersion = 0x05
 
 // Serve serves one connection of a sandbox to its end, and closes it. Of says on whose
-// behalf: the session, the request and the backend.
-func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection) {
+// behalf: the session, the request and the backend. Hear is told what becomes of it.
+func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer) {
+	heard := *p
+	heard.Recorder = telling{p.Recorder, hear}
+	heard.serve(ctx, conn, of)
+}
+
+func (p *Proxy) serve(ctx context.Context, conn net.Conn, of bailiff.Connection) {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if conn.SetReadDeadline(time.Now().Add(stepTime)) != nil {

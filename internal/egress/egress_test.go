@@ -98,12 +98,18 @@ func proxied(t *testing.T, w *world, service string) string {
 			if err != nil {
 				return
 			}
-			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker"}) })
+			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker"}, deaf{}) })
 		}
 	})
 	t.Cleanup(func() { listener.Close(); cancel(); serving.Wait() })
 	return listener.Addr().String()
 }
+
+// deaf hears nothing of connections.
+type deaf struct{}
+
+func (deaf) Refused(bailiff.Blocked)     {}
+func (deaf) Closed(_ string, _, _ int64) {}
 
 // said is what the proxy answers to a text, up to the end or the deadline.
 func said(t *testing.T, proxy, text string) string {

@@ -43,7 +43,7 @@ func (p *Proxy) allow(ctx context.Context, asked ...bailiff.Connection) (c baili
 	for _, one := range asked {
 		judged := p.Judge.Connection(ctx, one)
 		if judged.Outcome == bailiff.Allow {
-			e := Event{What: "opened", Connection: one, Revision: judged.Revision}
+			e := Event{What: Opened, Connection: one, Revision: judged.Revision}
 			if err := p.Recorder.Record(ctx, e); err != nil {
 				return one, false, unrecorded(one)
 			}
@@ -75,7 +75,7 @@ func told(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
 
 // refused has a refusal written down; it stands whether that succeeds or not.
 func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
-	if err := p.Recorder.Record(ctx, Event{What: "refused", Connection: c, Rule: no.Rule}); err != nil {
+	if err := p.Recorder.Record(ctx, Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead}); err != nil {
 		return unrecorded(c)
 	}
 	return no
