@@ -70,7 +70,7 @@ type Config struct {
 }
 
 // Proxy serves the connections of sandboxes. It is safe for concurrent use.
-type Proxy struct{ Config }
+type Proxy struct{ config Config }
 
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {

@@ -317,3 +317,17 @@ func TestNewNamesAllThatIsMissing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestTheKernelIsToldNoAddressThatTheCheckRefuses(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	to, no := netip.MustParseAddrPort(listener.Addr().String()), errors.New("no")
+	asked := netip.AddrPort{}
+	conn, err := NetDialer{}.Dial(t.Context(), to, func(told netip.AddrPort) error { asked = told; return no })
+	if conn != nil || !errors.Is(err, no) || asked != to {
+		t.Errorf("dialled %v: %v, asked about %s", conn, err, asked)
+	}
+}
