@@ -75,7 +75,8 @@ type Proxy struct{ config Config }
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {
 	if err := required.Fields("egress", map[string]bool{
-		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil, "Floor": c.Floor == nil,
+		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil,
+		"Floor": c.Floor == nil,
 	}); err != nil {
 		return nil, err
 	}
