@@ -77,12 +77,13 @@ type Config struct {
 }
 
 // Proxy serves the connections of sandboxes. It is safe for concurrent use.
-type Proxy struct{ Config }
+type Proxy struct{ config Config }
 
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {
 	if err := required.Fields("egress", map[string]bool{
-		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil, "Floor": c.Floor == nil,
+		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil,
+		"Floor": c.Floor == nil,
 	}); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ const socksVersion = 0x05
 // behalf: the session, the request and the backend. Hear is told what becomes of it.
 func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer) {
 	heard := *p
-	heard.Recorder = telling{p.Recorder, hear}
+	heard.config.Recorder = telling{p.config.Recorder, hear}
 	heard.serve(ctx, conn, of)
 }
 

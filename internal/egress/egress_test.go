@@ -81,7 +81,10 @@ func (w *world) done() []string {
 // that may be reached.
 func proxied(t *testing.T, w *world, service string) string {
 	t.Helper()
-	floor := reach.NewFloor([]netip.AddrPort{netip.MustParseAddrPort(service)}, func() ([]netip.Addr, error) { return []netip.Addr{}, nil })
+	floor := reach.NewFloor([]netip.AddrPort{netip.MustParseAddrPort(service)}, func() ([]netip.Addr,
+		error) {
+		return []netip.Addr{}, nil
+	})
 	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: w, Floor: floor})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +154,8 @@ func TestARefusedHostIsNeverResolved(t *testing.T) {
 			if name == "SOCKS" && got != "\x05\x00\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00" {
 				t.Errorf("got %q", got)
 			}
-			if name != "SOCKS" && (!strings.HasPrefix(got, "HTTP/1.1 403 ") || !strings.Contains(got, "X-Bailiff-Rule: egress.not_in_table\r\n") ||
+			if name != "SOCKS" && (!strings.HasPrefix(got, "HTTP/1.1 403 ") || !strings.Contains(got,
+				"X-Bailiff-Rule: egress.not_in_table\r\n") ||
 				!strings.Contains(got, `"message":"No.","instead":"Another."`)) {
 				t.Errorf("got %q", got)
 			}
@@ -219,7 +223,8 @@ func TestAPlainRequestIsJudgedAndWrittenAnew(t *testing.T) {
 		!strings.Contains(got, " 403 ") {
 		t.Errorf("got %q", got)
 	}
-	want := []string{"judge http allowed.test GET", "record opened", "resolve allowed.test.", "dial " + address, "judge http allowed.test POST",
+	want := []string{"judge http allowed.test GET", "record opened", "resolve allowed.test.", "dial " + address,
+		"judge http allowed.test POST",
 		"record refused"}
 	if steps := w.done(); !slices.Equal(steps, want) {
 		t.Errorf("steps %q, want %q", steps, want)
@@ -228,12 +233,14 @@ func TestAPlainRequestIsJudgedAndWrittenAnew(t *testing.T) {
 
 func TestForbiddenAddressesAreNotDialled(t *testing.T) {
 	for name, addresses := range map[string][]string{
-		"metadata": {"169.254.169.254"}, "mixed": {"8.8.8.8", "127.0.0.1"}, "mapped": {"::ffff:127.0.0.1"}, "private": {"10.0.0.1"}, "none": {},
+		"metadata": {"169.254.169.254"}, "mixed": {"8.8.8.8", "127.0.0.1"}, "mapped": {"::ffff:127.0.0.1"},
+		"private": {"10.0.0.1"}, "none": {},
 	} {
 		w := &world{allowed: map[string]bool{"https allowed.test": true}, names: map[string][]string{"allowed.test": addresses}}
 		got := said(t, proxied(t, w, "127.0.0.1:1"), "CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n")
 		steps := w.done()
-		if !strings.HasPrefix(got, "HTTP/1.1 403 ") || slices.ContainsFunc(steps, func(s string) bool { return strings.HasPrefix(s, "dial") }) {
+		if !strings.HasPrefix(got, "HTTP/1.1 403 ") || slices.ContainsFunc(steps,
+			func(s string) bool { return strings.HasPrefix(s, "dial") }) {
 			t.Errorf("%s: %q, steps %q", name, got, steps)
 		}
 		for _, address := range addresses {
@@ -247,7 +254,8 @@ func TestForbiddenAddressesAreNotDialled(t *testing.T) {
 func TestALogThatCannotBeWrittenLetsNothingOut(t *testing.T) {
 	w := &world{allowed: map[string]bool{"https allowed.test": true}, logFails: true}
 	got := said(t, proxied(t, w, "127.0.0.1:1"), "CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n")
-	if want := []string{"judge https allowed.test", "record opened"}; !strings.Contains(got, "log.unwritable") || !slices.Equal(w.done(), want) {
+	if want := []string{"judge https allowed.test", "record opened"}; !strings.Contains(got, "log.unwritable") ||
+		!slices.Equal(w.done(), want) {
 		t.Errorf("got %q, steps %q", got, w.done())
 	}
 }
@@ -321,5 +329,19 @@ func TestSOCKSCarriesPlainTCPWhereARowSaysSo(t *testing.T) {
 func TestNewNamesAllThatIsMissing(t *testing.T) {
 	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "Judge") || !strings.Contains(err.Error(), "Floor") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheKernelIsToldNoAddressThatTheCheckRefuses(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	to, no := netip.MustParseAddrPort(listener.Addr().String()), errors.New("no")
+	asked := netip.AddrPort{}
+	conn, err := NetDialer{}.Dial(t.Context(), to, func(told netip.AddrPort) error { asked = told; return no })
+	if conn != nil || !errors.Is(err, no) || asked != to {
+		t.Errorf("dialled %v: %v, asked about %s", conn, err, asked)
 	}
 }

@@ -18,10 +18,12 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/reach"
 )
 
-// mostHead bounds the head of a request, idleTime a kept connection.
+// mostHead bounds the head of a request, idleTime a kept connection, answerTime the wait for
+// a server's answer.
 const (
-	mostHead = 64 << 10
-	idleTime = 90 * time.Second
+	mostHead   = 64 << 10
+	idleTime   = 90 * time.Second
+	answerTime = 10 * time.Minute
 )
 
 // serveHTTP serves the requests of one connection, one after the other.
@@ -65,6 +67,8 @@ func (s *single) Close() error { return nil }
 // Addr is where the connection came to.
 func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
 
+// request serves one request. Its context is the connection's: that of net/http ends when a
+// program has said all it will say, while it still waits for the answer.
 func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Request, of bailiff.Connection, one *single) {
 	if r.Method == http.MethodConnect {
 		p.connect(ctx, w, r, of, one)
@@ -72,21 +76,21 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	to, where, no := readRequest(r, of)
 	if no != nil {
-		tell(w, p.refused(r.Context(), where, no))
+		tell(w, p.refused(ctx, where, no))
 		return
 	}
-	where, private, no := p.allow(r.Context(), where)
+	where, private, no := p.allow(ctx, where)
 	if no != nil {
 		tell(w, no)
 		return
 	}
-	server, no := p.dial(r.Context(), to, where, private)
+	server, no := p.dial(ctx, to, where, private)
 	if no != nil {
 		tell(w, no)
 		return
 	}
 	defer server.Close()
-	forward(w, r, to, server)
+	forward(w, r.WithContext(ctx), to, server)
 }
 
 // readRequest reads a request in absolute form, which has one meaning or is refused.
@@ -137,7 +141,7 @@ func isPlainPath(u *url.URL) bool {
 // forward writes the request anew to the server that was dialled, and its answer back.
 func forward(w http.ResponseWriter, r *http.Request, to reach.Target, server net.Conn) {
 	transport := &http.Transport{
-		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: mostHead,
+		DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: answerTime, MaxResponseHeaderBytes: mostHead,
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return server, nil },
 	}
 	proxy := &httputil.ReverseProxy{

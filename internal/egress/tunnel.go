@@ -44,7 +44,7 @@ func (p *Proxy) tunnel(ctx context.Context, client, server net.Conn, c bailiff.C
 	sent := carry(server, io.MultiReader(bytes.NewReader(hello), client))
 	// The end of the tunnel is told although it may be the end of the request too; a
 	// fault of the log then shows in the log's own health.
-	_ = p.Recorder.Record(context.WithoutCancel(ctx), Event{What: Closed, Connection: c, Sent: sent, Received: <-received})
+	_ = p.config.Recorder.Record(context.WithoutCancel(ctx), Event{What: Closed, Connection: c, Sent: sent, Received: <-received})
 }
 
 // carry copies until the end, and tells the other side of it. A fault ends both sides.

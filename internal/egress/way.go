@@ -41,10 +41,10 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 // refusal may the destination be resolved.
 func (p *Proxy) allow(ctx context.Context, asked ...bailiff.Connection) (c bailiff.Connection, private bool, no *refusal) {
 	for _, one := range asked {
-		judged := p.Judge.Connection(ctx, one)
+		judged := p.config.Judge.Connection(ctx, one)
 		if judged.Outcome == bailiff.Allow {
 			e := Event{What: Opened, Connection: one, Revision: judged.Revision}
-			if err := p.Recorder.Record(ctx, e); err != nil {
+			if err := p.config.Recorder.Record(ctx, e); err != nil {
 				return one, false, unrecorded(one)
 			}
 			return one, judged.Private, nil
@@ -75,7 +75,7 @@ func told(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
 
 // refused has a refusal written down; it stands whether that succeeds or not.
 func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
-	if err := p.Recorder.Record(ctx, Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead}); err != nil {
+	if err := p.config.Recorder.Record(ctx, Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead}); err != nil {
 		return unrecorded(c)
 	}
 	return no
@@ -87,15 +87,15 @@ func (p *Proxy) dial(ctx context.Context, to reach.Target, c bailiff.Connection,
 	defer cancel()
 	addresses, err := p.resolve(ctx, to.Host)
 	if err == nil {
-		err = p.Floor.CheckAll(addresses, to.Port, private)
+		err = p.config.Floor.CheckAll(addresses, to.Port, private)
 	}
 	if err != nil {
 		return nil, p.refused(ctx, c, failure(c, err))
 	}
-	check := func(told netip.AddrPort) error { return p.Floor.Check(told, private) }
+	check := func(told netip.AddrPort) error { return p.config.Floor.Check(told, private) }
 	for _, address := range addresses {
 		var conn net.Conn
-		if conn, err = p.Dialer.Dial(ctx, netip.AddrPortFrom(address, to.Port), check); err == nil {
+		if conn, err = p.config.Dialer.Dial(ctx, netip.AddrPortFrom(address, to.Port), check); err == nil {
 			return conn, nil
 		}
 	}
@@ -106,7 +106,7 @@ func (p *Proxy) resolve(ctx context.Context, host reach.Host) ([]netip.Addr, err
 	if address, ok := host.Address(); ok {
 		return []netip.Addr{address}, nil
 	}
-	found, err := p.Resolver.LookupNetIP(ctx, "ip", host.String()+".") // the dot keeps search domains out
+	found, err := p.config.Resolver.LookupNetIP(ctx, "ip", host.String()+".") // the dot keeps search domains out
 	if err == nil && len(found) == 0 {
 		err = errors.New("the name has no address")
 	}

@@ -34,7 +34,8 @@ func TestTheShippedPoliciesJudgeConnections(t *testing.T) {
 	} {
 		for range 2 { // judged, then remembered
 			j := p.Connection(context.Background(), c.asked)
-			if j.Fault != nil || j.Outcome != c.outcome || j.Revision == "" || c.rule != "" && (len(j.Denials) != 1 || j.Denials[0].Rule != c.rule) {
+			if j.Fault != nil || j.Outcome != c.outcome || j.Revision == "" || c.rule != "" && (len(j.Denials) != 1 ||
+				j.Denials[0].Rule != c.rule) {
 				t.Errorf("%s: %+v", name, j)
 			}
 			if c.rule != "" && j.Denials[0].Instead == "" {
@@ -49,7 +50,8 @@ func TestTheShippedPoliciesJudgeConnections(t *testing.T) {
 
 func TestPoliciesWithoutARuleLetNoConnectionThrough(t *testing.T) {
 	p := opened(t, map[string]string{"a.rego": allowing})
-	if j := p.Connection(context.Background(), wayTo("pypi.org")); p.JudgesConnections() || j.Outcome != bailiff.Deny || len(j.Denials) != 1 {
+	if j := p.Connection(context.Background(), wayTo("pypi.org")); p.JudgesConnections() || j.Outcome != bailiff.Deny ||
+		len(j.Denials) != 1 {
 		t.Errorf("%+v", j)
 	}
 }
@@ -68,7 +70,8 @@ func TestAnOddAnswerAboutAConnectionDenies(t *testing.T) {
 		"a conflict":                 `{"outcome": "allow", "denials": []}` + "\n\nconnection := 1",
 	} {
 		p := opened(t, map[string]string{"a.rego": allowing + "\nconnection := " + answer + "\n"})
-		if j := p.Connection(context.Background(), wayTo("pypi.org")); j.Outcome != bailiff.Deny || len(j.Denials) == 0 || j.Fault == nil {
+		if j := p.Connection(context.Background(), wayTo("pypi.org")); j.Outcome != bailiff.Deny || len(j.Denials) == 0 ||
+			j.Fault == nil {
 			t.Errorf("%s: %+v", name, j)
 		}
 	}

@@ -24,14 +24,19 @@ func TestHostsHaveOneSpelling(t *testing.T) {
 func TestHostsOfTwoMeaningsAreRefused(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for name, written := range map[string]string{
-		"NUL": "allowed.test\x00.evil.test", "CR": "allowed.test\r", "LF": "allowed.test\n", "tab": "allowed.test\t", "space": "allowed.test ",
-		"two dots at the end": "allowed.test..", "empty label": "allowed..test", "leading dot": ".allowed.test", "nothing": "", "a dot": ".",
+		"NUL": "allowed.test\x00.evil.test", "CR": "allowed.test\r", "LF": "allowed.test\n", "tab": "allowed.test\t",
+		"space":               "allowed.test ",
+		"two dots at the end": "allowed.test..", "empty label": "allowed..test", "leading dot": ".allowed.test", "nothing": "",
+		"a dot":       ".",
 		"Kelvin sign": "\u212aelvin.test", "full-width dot": "allowed\uff0etest", "raw UTF-8": "bücher.example",
 		"user": "user@allowed.test", "fragment": "allowed.test#@evil.test", "backslash": `allowed.test\evil.test`, "slash": "a/b",
-		"percent": "allowed%2etest", "question mark": "allowed.test?x", "zone": "[::1%25.allowed.test]", "zone without 25": "[fe80::1%eth0]",
-		"hex": "0x7f.1", "hex alone": "0x7f000001", "octal": "017700000001", "octal parts": "0177.0.0.1", "one number": "2130706433", "short": "127.1",
+		"percent": "allowed%2etest", "question mark": "allowed.test?x", "zone": "[::1%25.allowed.test]",
+		"zone without 25": "[fe80::1%eth0]",
+		"hex":             "0x7f.1", "hex alone": "0x7f000001", "octal": "017700000001", "octal parts": "0177.0.0.1",
+		"one number": "2130706433", "short": "127.1",
 		"huge number": "99999999999999999999999", "number with a dot": "127.0.0.1.", "five parts": "1.2.3.4.5", "bare 0x": "a.0x",
-		"long label": long + ".test", "long name": strings.Repeat("a.", 128) + "test", "hyphen first": "-a.test", "hyphen last": "a-.test",
+		"long label": long + ".test", "long name": strings.Repeat("a.", 128) + "test", "hyphen first": "-a.test",
+		"hyphen last":       "a-.test",
 		"punycode of ASCII": "xn--allowed-.test", "broken punycode": "xn--\u0061\u0061\u0061\u0061999999999.test",
 		"unclosed bracket": "[::1", "IPv4 in brackets": "[127.0.0.1]", "IPv6 bare": "::1", "underscore": "a_b.test",
 	} {
@@ -43,13 +48,15 @@ func TestHostsOfTwoMeaningsAreRefused(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	for written, want := range map[string]string{
-		"allowed.test:443": "allowed.test:443", "[::1]:80": "[::1]:80", "[::ffff:1.2.3.4]:80": "1.2.3.4:80", "A.test.:65535": "a.test:65535",
+		"allowed.test:443": "allowed.test:443", "[::1]:80": "[::1]:80", "[::ffff:1.2.3.4]:80": "1.2.3.4:80",
+		"A.test.:65535": "a.test:65535",
 	} {
 		if target, err := ParseTarget(written); err != nil || target.String() != want {
 			t.Errorf("%q is %q (%v), want %q", written, target, err, want)
 		}
 	}
-	for _, written := range []string{"a.test", "a.test:", "a.test:0", "a.test:65536", "a.test:443 ", "a.test: 443", "a.test:+443", "a.test:0443",
+	for _, written := range []string{"a.test", "a.test:", "a.test:0", "a.test:65536", "a.test:443 ", "a.test: 443",
+		"a.test:+443", "a.test:0443",
 		"a.test:443:80", ":443", "a.test:443\x00", "[::1]", "[::1]80", "a.test:-1", "a.test:٤٤٣"} {
 		if target, err := ParseTarget(written); !errors.Is(err, ErrName) {
 			t.Errorf("%q is read as %q (%v)", written, target, err)
@@ -68,11 +75,16 @@ func TestDomains(t *testing.T) {
 func TestClasses(t *testing.T) {
 	for address, want := range map[string]string{
 		"0.0.0.0": "unspecified", "0.1.2.3": "unspecified", "127.0.0.1": "loopback", "127.255.0.9": "loopback", "10.1.2.3": "private",
-		"172.31.0.1": "private", "172.32.0.1": "", "192.168.1.1": "private", "100.64.0.1": "shared", "100.128.0.1": "", "100.100.100.200": "metadata",
-		"169.254.1.1": "link_local", "169.254.169.254": "metadata", "168.63.129.16": "metadata", "192.0.0.192": "metadata", "192.0.2.9": "documentation",
-		"198.19.255.255": "benchmark", "198.20.0.1": "", "224.0.0.251": "multicast", "240.0.0.1": "reserved", "255.255.255.255": "broadcast",
-		"::": "unspecified", "::1": "loopback", "fe80::1": "link_local", "fc00::1": "private", "fd00:ec2::254": "metadata", "fd20:ce::254": "metadata",
-		"ff02::1": "multicast", "2001:db8::1": "documentation", "2001::1": "reserved", "::ffff:127.0.0.1": "loopback", "::127.0.0.1": "loopback",
+		"172.31.0.1": "private", "172.32.0.1": "", "192.168.1.1": "private", "100.64.0.1": "shared", "100.128.0.1": "",
+		"100.100.100.200": "metadata",
+		"169.254.1.1":     "link_local", "169.254.169.254": "metadata", "168.63.129.16": "metadata", "192.0.0.192": "metadata",
+		"192.0.2.9":      "documentation",
+		"198.19.255.255": "benchmark", "198.20.0.1": "", "224.0.0.251": "multicast", "240.0.0.1": "reserved",
+		"255.255.255.255": "broadcast",
+		"::":              "unspecified", "::1": "loopback", "fe80::1": "link_local", "fc00::1": "private", "fd00:ec2::254": "metadata",
+		"fd20:ce::254": "metadata",
+		"ff02::1":      "multicast", "2001:db8::1": "documentation", "2001::1": "reserved", "::ffff:127.0.0.1": "loopback",
+		"::127.0.0.1":        "loopback",
 		"64:ff9b::a9fe:a9fe": "metadata", "64:ff9b::7f00:1": "loopback", "64:ff9b::808:808": "", "64:ff9b:1::7f00:1": "translated",
 		"2002:7f00:1::": "loopback", "2002:a9fe:a9fe::1": "metadata", "2002:a00:1::": "private", "2002:808:808::": "",
 		"8.8.8.8": "", "2606:4700::1111": "",
