@@ -31,6 +31,8 @@ type world struct {
 	names    map[string][]string
 	denied   map[string]bool // "method path" that is refused although the host is allowed
 	opens    bool            // TLS is to be ended here
+	private  bool            // private addresses are opened
+	at       string          // where dialling leads, if not to what was resolved
 	roots    *x509.CertPool
 	logFails bool
 	steps    []string
@@ -49,7 +51,7 @@ func (w *world) Connection(_ context.Context, c bailiff.Connection) bailiff.Conn
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.allowed[asked] && !w.denied[c.Method+" "+c.Path] {
-		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens}
+		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private}
 	}
 	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{{Rule: "egress.not_in_table", Message: "No.", Instead: "Another."}}}
 }
@@ -82,6 +84,12 @@ func (w *world) LookupNetIP(_ context.Context, _, host string) (found []netip.Ad
 
 func (w *world) Dial(ctx context.Context, to netip.AddrPort, check func(netip.AddrPort) error) (net.Conn, error) {
 	w.step("dial %s", to)
+	if w.at != "" {
+		if err := check(to); err != nil {
+			return nil, err
+		}
+		return net.Dial("tcp", w.at)
+	}
 	return NetDialer{}.Dial(ctx, to, check)
 }
 
@@ -199,6 +207,7 @@ func TestAnAmbiguousDestinationIsNotEvenJudged(t *testing.T) {
 		"an encoded way up":   "GET http://a.test/a%2f..%2fadmin HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"another method":      "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-HTTP-Method-Override: DELETE\r\nContent-Length: 0\r\n\r\n",
 		"another path":        "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Original-URL: /admin\r\n\r\n",
+		"a dot of two bytes":  "GET http://a.test/%c0%ae%c0%ae/admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"two slashes":         "GET http://a.test//admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"semicolon":           "GET http://a.test/a;b HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"backslash":           "GET http://a.test/a%5cb HTTP/1.1\r\nHost: a.test\r\n\r\n",

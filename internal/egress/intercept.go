@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"time"
 
@@ -48,15 +49,17 @@ func misnamed(c bailiff.Connection, name string) *refusal {
 func unopened(c bailiff.Connection, err error) *refusal {
 	var no *refusal
 	var plain tls.RecordHeaderError
-	var remote *net.OpError
+	var network *net.OpError
 	switch {
 	case errors.As(err, &no):
 		return no
 	case errors.As(err, &plain):
 		return refuse(c, ruleOpaque, "The connection is no TLS.", "Use https, or a row with protocol: tcp.")
-	case errors.As(err, &remote) && remote.Op == "remote error":
+	case errors.As(err, &network) && network.Op == "remote error":
 		return refuse(c, "egress.untrusted", "The program does not trust the certificate of the sandbox.",
 			"Have it use the certificates in the file that SSL_CERT_FILE names.")
+	case errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled):
+		return nil
 	}
-	return nil
+	return refuse(c, ruleOpaque, "The proxy does not speak this kind of TLS.", "Use TLS 1.2 or later.")
 }

@@ -160,6 +160,39 @@ func TestTheNewPoliciesJudgeTheNextRequestOfAConnection(t *testing.T) {
 	}
 }
 
+func TestAnAddressThatIsClosedAgainIsNotReachedByAnOpenConnection(t *testing.T) {
+	w, server := secured(t, func(http.ResponseWriter, *http.Request) {})
+	w.names["allowed.test"], w.private, w.at = []string{"10.0.0.5"}, true, server.Listener.Addr().String()
+	address := "https://allowed.test:" + port(w.at) + "/a"
+	client := program(t, proxied(t, w, w.at), true)
+	if status, _, _ := answered(t, client, asking(t, "GET", address)); status != 200 {
+		t.Fatalf("before: %d", status)
+	}
+	w.mu.Lock()
+	w.private = false
+	w.mu.Unlock()
+	if status, rule, _ := answered(t, client, asking(t, "GET", address)); status != 403 || rule != "floor.address" {
+		t.Errorf("after: %d %s", status, rule)
+	}
+}
+
+func TestTLSForAnAddressNamesNoHost(t *testing.T) {
+	certificate, roots := certified(t, "127.0.0.1")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) }))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}}
+	server.StartTLS()
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	w := &world{opens: true, roots: roots, allowed: map[string]bool{"https 127.0.0.1": true, "https 127.0.0.1 GET": true}}
+	proxy := proxied(t, w, address)
+	if status, _, body := answered(t, program(t, proxy, true), asking(t, "GET", "https://"+address+"/")); status != 200 || body != address {
+		t.Errorf("got %d %q", status, body)
+	}
+	if got, err := tunnelled(t, proxy, address, "allowed.test"); err == nil || got != "" {
+		t.Errorf("with a name: %q %v", got, err)
+	}
+}
+
 func TestARequestInsideTLSIsForTheHostOfItsConnection(t *testing.T) {
 	w, server := secured(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "inside") })
 	address := "https://allowed.test:" + port(server.Listener.Addr().String()) + "/"
@@ -272,22 +305,38 @@ func TestInterceptedTLSIsForTheHostThatWasJudged(t *testing.T) {
 	if strings.Contains(got, "inside") || strings.Contains(got, "403") {
 		t.Errorf("plain bytes in a tunnel: %q", got)
 	}
-	rules := w.refusals()
+	rules := w.refusals(3)
 	if slices.Sort(rules); !slices.Equal(rules, []string{"egress.host_mismatch", "egress.host_mismatch", "egress.opaque"}) {
 		t.Errorf("refused for %q", rules)
 	}
 }
 
-// refusals are the rules of what was refused.
-func (w *world) refusals() (rules []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, e := range w.events {
-		if e.What == Refused {
-			rules = append(rules, e.Rule)
+// refusals are the rules of what was refused, once there are so many, or after a while.
+func (w *world) refusals(n int) (rules []string) {
+	for deadline := time.Now().Add(20 * time.Second); len(rules) < n && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		rules = nil
+		w.mu.Lock()
+		for _, e := range w.events {
+			if e.What == Refused {
+				rules = append(rules, e.Rule)
+			}
 		}
+		w.mu.Unlock()
 	}
 	return rules
+}
+
+func TestAProgramThatDoesNotTrustTheSandboxIsTold(t *testing.T) {
+	w, server := secured(t, func(http.ResponseWriter, *http.Request) {})
+	address := server.Listener.Addr().String()
+	client := program(t, proxied(t, w, address), true)
+	client.Transport.(*http.Transport).TLSClientConfig.RootCAs = x509.NewCertPool()
+	if _, err := client.Do(asking(t, "GET", "https://allowed.test:"+port(address)+"/")); err == nil {
+		t.Error("a program that trusts nothing was answered")
+	}
+	if rules := w.refusals(1); !slices.Equal(rules, []string{"egress.untrusted"}) {
+		t.Errorf("refused for %q", rules)
+	}
 }
 
 func TestAServerIsVerified(t *testing.T) {
@@ -314,8 +363,8 @@ func TestAServerIsVerified(t *testing.T) {
 			address := server.Listener.Addr().String()
 			client := program(t, proxied(t, w, address), true)
 			status, rule, _ := answered(t, client, asking(t, "GET", "https://allowed.test:"+port(address)+"/"))
-			if status != 502 || rule != of.rule || reached || !slices.Equal(w.refusals(), []string{of.rule}) {
-				t.Errorf("got %d %s, reached %v, refused for %q", status, rule, reached, w.refusals())
+			if status != 502 || rule != of.rule || reached || !slices.Equal(w.refusals(1), []string{of.rule}) {
+				t.Errorf("got %d %s, reached %v, refused for %q", status, rule, reached, w.refusals(1))
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/reach"
@@ -80,7 +81,7 @@ func isPlainPath(u *url.URL) bool {
 	if strings.HasSuffix(u.Path, "/") && clean != "/" {
 		clean += "/"
 	}
-	if clean != u.Path || u.Path[0] != '/' || strings.ContainsAny(u.Path, "\\;%#?") {
+	if clean != u.Path || u.Path[0] != '/' || !utf8.ValidString(u.Path) || strings.ContainsAny(u.Path, "\\;%#?") {
 		return false
 	}
 	for i := range len(u.Path) {
