@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -19,6 +20,8 @@ type WayOut interface {
 	// Serve serves a connection to its end on behalf of a request, and tells what becomes of it.
 	Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer)
 }
+
+var errNoWay = errors.New("this sidecar gives sandboxes no way out")
 
 // maxBlocked is how many refusals an answer names.
 const maxBlocked = 20
@@ -85,6 +88,9 @@ func often(n int) string {
 func (e *Enforcer) withWay(ctx context.Context, g grant, h *lease.Hold, cmd *backends.Command) (end func(*answer), err error) {
 	if g.Decision.Backend.Network != backends.Egress {
 		return func(*answer) {}, nil
+	}
+	if e.config.WayOut == nil {
+		return nil, errNoWay
 	}
 	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name,
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}

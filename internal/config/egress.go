@@ -15,8 +15,6 @@ type Egress struct {
 	// Own are services of this machine that sandboxes may reach, each by its exact address
 	// and port.
 	Own []netip.AddrPort
-	// Trust are files of certificates by which servers are verified, beside the system's.
-	Trust []string
 }
 
 func (r *reader) egress(e *Egress, at place) {
@@ -30,7 +28,6 @@ func (r *reader) egress(e *Egress, at place) {
 				}
 			})
 		},
-		"trust": r.each(&e.Trust, r.trustedPath),
 	})
 }
 
