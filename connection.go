@@ -25,6 +25,8 @@ type Connection struct {
 	Session Session
 	Backend string
 	Time    time.Time
+	// Sandbox is the one that the connection comes from. The policies do not see it.
+	Sandbox string
 }
 
 // ConnectionRequest is what a connection's judgement sees of the request it belongs to.

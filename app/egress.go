@@ -2,8 +2,15 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,14 +19,66 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/egress"
 	"github.com/bailiff-dev/bailiff/internal/reach"
+	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // newWayOut makes the proxy by which sandboxes leave whose network is egress.
 func (c *core) newWayOut() (*egress.Proxy, error) {
+	key, err := sandboxesKey(filepath.Join(c.cfg.StateDir, "egress.key"))
+	if err != nil {
+		return nil, err
+	}
+	roots, err := trustedRoots(c.cfg.Egress.Trust)
+	if err != nil {
+		return nil, err
+	}
 	return egress.New(egress.Config{
 		Judge: c.policies, Recorder: connectionLog{c.recorder()}, Resolver: hostNames{c.cfg.Egress.Hosts}, Dialer: egress.NetDialer{},
-		Floor: reach.NewFloor(c.cfg.Egress.Own, reach.MachineAddresses),
+		Floor: reach.NewFloor(c.cfg.Egress.Own, reach.MachineAddresses), Key: key, Roots: roots,
 	})
+}
+
+// sandboxesKey reads the key from which those of sandboxes' authorities come, or makes it.
+func sandboxesKey(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		key := make([]byte, egress.KeySize)
+		_, _ = rand.Read(key) // never fails
+		if err := records.Write(path, key, true); err != nil {
+			return nil, fmt.Errorf("making the key of sandboxes' certificates: %w", err)
+		}
+		return key, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the key of sandboxes' certificates: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("others may use %s: move it away, and another is made", path)
+	}
+	key, err := os.ReadFile(path)
+	if err == nil && len(key) != egress.KeySize {
+		err = fmt.Errorf("%s holds %d bytes, want %d: move it away, and another is made", path, len(key), egress.KeySize)
+	}
+	return key, err
+}
+
+// trustedRoots are those of the machine, and those in files of the configuration.
+func trustedRoots(paths []string) (*x509.CertPool, error) {
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificates that this machine trusts: %w", err)
+	}
+	for _, path := range paths {
+		text, err := trust.Public(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading egress.trust: %w", err)
+		}
+		if !roots.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("reading egress.trust: %s holds no certificate as PEM", path)
+		}
+	}
+	return roots, nil
 }
 
 // hostNames are those of the configuration, and all that the machine resolves.

@@ -1,10 +1,13 @@
 package app
 
 import (
+	"encoding/pem"
 	"fmt"
 	"net/http"
+	"net/http/cgi"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +19,7 @@ import (
 func wayOut(t *testing.T, rows string) (section string) {
 	t.Helper()
 	folder, section := shippedWith(t, "    network:\n      platforms: {}\n",
-		"    network:\n      platforms: {cli: {network: egress, egress: [plain.test]}}\n")
+		"    network:\n      platforms: {cli: {network: egress, egress: [plain.test, repo.example.com]}}\n")
 	path := filepath.Join(folder, "data.yaml")
 	tables, err := os.ReadFile(path)
 	must(t, err)
@@ -55,6 +58,85 @@ EOF`
 				t.Errorf("it printed %q", a.Output)
 			}
 			if a.Egress == nil || len(a.Egress.Blocked) != 1 || a.Egress.Blocked[0].Host != "other.test" {
+				t.Errorf("told of connections is %+v", a.Egress)
+			}
+		})
+	}
+}
+
+// repository serves a repository with one file over http, which takes whatever is pushed.
+func repository(t *testing.T) http.Handler {
+	t.Helper()
+	root := t.TempDir()
+	work, bare := filepath.Join(root, "work"), filepath.Join(root, "repo.git")
+	git := func(args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, said)
+		}
+		return strings.TrimSpace(string(said))
+	}
+	git("init", "-q", "-b", "main", work)
+	save(t, filepath.Join(work, "file"), "from the repository")
+	git("-C", work, "add", "file")
+	git("-C", work, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "-m", "first")
+	git("clone", "-q", "--bare", work, bare)
+	git("-C", bare, "config", "http.receivepack", "true")
+	return &cgi.Handler{Path: filepath.Join(git("--exec-path"), "git-http-backend"),
+		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"}}
+}
+
+// overTLS has programs as they are in images fetch, clone and push.
+const overTLS = `python3 - <<'EOF'
+import subprocess, urllib.request
+base = "https://repo.example.com:PORT"
+def run(*argv):
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    return done.stdout + done.stderr
+print("urllib", urllib.request.urlopen(base + "/a", timeout=20).read().decode())
+print("curl", run("curl", "-sS", base + "/a"))
+print("refused", run("curl", "-sS", "-X", "DELETE", "-o", "/dev/null", "-w", "%{http_code} %header{x-bailiff-rule}", base + "/a"))
+print("scoped", run("curl", "-sS", base + "/@scope%2fname"))
+print("clone", run("git", "clone", "-q", base + "/repo.git", "copy"), open("copy/file").read())
+print("push", run("git", "-C", "copy", "push", "-q", "origin", "HEAD:other"))
+EOF`
+
+func TestRequestsInsideTLSAreJudgedByMethodAndPath(t *testing.T) {
+	t.Parallel()
+	repo := repository(t)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/repo.git/") {
+			repo.ServeHTTP(w, r)
+			return
+		}
+		fmt.Fprintf(w, "served %s %s", r.Method, r.RequestURI)
+	}))
+	t.Cleanup(server.Close)
+	authority := filepath.Join(openDir(t), "authority.pem")
+	save(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	service := server.Listener.Addr().String()
+	_, port, _ := strings.Cut(service, ":")
+	rows := "      repo.example.com:\n      - {ports: [" + port + "], methods: [GET]}\n" +
+		"      - {ports: [" + port + "], methods: [POST], paths: [\"/*/git-upload-pack\"]}\n"
+	for backend, section := range isolated {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			s := startOffice(t, openDir(t), onePerson(t, section,
+				"egress: {hosts: {repo.example.com: 127.0.0.1}, own: [\""+service+"\"], trust: [\""+authority+"\"]}", wayOut(t, rows)))
+			req := atTerminal("s", strings.Replace(overTLS, "PORT", port, 1))
+			req.Backend = ""
+			a := ask(t, s.agent, req)
+			wants(t, a, bailiff.Completed, "Refused on the way out: repo.example.com:"+port+" (egress.not_this_request,")
+			for _, want := range []string{"urllib served GET /a\n", "curl served GET /a\n", "refused 403", "scoped served GET /@scope%2fname\n",
+				"clone  from the repository\n", "HTTP 403"} {
+				if !strings.Contains(a.Output, want) {
+					t.Errorf("it printed %q, want %q in it", a.Output, want)
+				}
+			}
+			if a.Egress == nil || a.Egress.Hosts != 1 || a.Egress.Received == 0 || len(a.Egress.Blocked) != 2 {
 				t.Errorf("told of connections is %+v", a.Egress)
 			}
 		})

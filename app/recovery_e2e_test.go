@@ -109,6 +109,8 @@ func TestWhatALostOrDamagedFileOfTheStateFolderCosts(t *testing.T) {
 		"the head of the decision log is damaged": {withDamaged("audit/head"), "reading the head"},
 		"the key of the decision log is gone":     {withoutFiles("audit/key"), "key"},
 		"the key of the decision log is damaged":  {withDamaged("audit/key"), "key"},
+		"the key of certificates is gone":         {withoutFiles("egress.key"), ""},
+		"the key of certificates is damaged":      {withDamaged("egress.key"), "egress.key holds"},
 		"the lock is gone":                        {withoutFiles("lock*"), ""},
 		"the records of sandboxes are gone":       {withoutFiles("sandboxes"), ""},
 		"the records of workspaces are gone":      {withoutFiles("workspaces"), ""},

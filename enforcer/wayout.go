@@ -19,6 +19,8 @@ import (
 type WayOut interface {
 	// Serve serves a connection to its end on behalf of a request, and tells what becomes of it.
 	Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer)
+	// CA is the certificate, in PEM, that programs in a sandbox are to trust.
+	CA(sandbox string) ([]byte, error)
 }
 
 var errNoWay = errors.New("this sidecar gives sandboxes no way out")
@@ -92,28 +94,59 @@ func (e *Enforcer) withWay(ctx context.Context, g grant, h *lease.Hold, cmd *bac
 	if e.config.WayOut == nil {
 		return nil, errNoWay
 	}
-	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name,
+	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: h.ID(),
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
 	seen := &traffic{}
-	way, err := h.Way(ctx, func(ctx context.Context, conn net.Conn) { e.config.WayOut.Serve(ctx, conn, of, seen) })
+	way, err := h.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) { e.config.WayOut.Serve(ctx, conn, of, seen) })
 	if err != nil {
 		return nil, err
 	}
 	env := maps.Clone(cmd.Env)
-	for name, value := range proxyVariables(way.Proxy()) {
-		env[name] = bailiff.NewSecret(value)
-	}
+	maps.Copy(env, proxyVariables(way.Proxy()))
+	maps.Copy(env, trustVariables(way.Facts()))
 	cmd.Env = env
 	return func(a *answer) { way.End(); seen.tell(a) }, nil
 }
 
 // proxyVariables are those by which programs find a proxy, in both spellings.
-func proxyVariables(proxy string) map[string]string {
-	vars := map[string]string{"NODE_USE_ENV_PROXY": "1"}
+func proxyVariables(proxy string) map[string]bailiff.Secret {
+	vars := map[string]bailiff.Secret{"NODE_USE_ENV_PROXY": bailiff.NewSecret("1")}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "GRPC_PROXY"} {
-		vars[name], vars[strings.ToLower(name)] = proxy, proxy
+		vars[name], vars[strings.ToLower(name)] = bailiff.NewSecret(proxy), bailiff.NewSecret(proxy)
 	}
 	const here = "localhost,127.0.0.1,::1"
-	vars["NO_PROXY"], vars["no_proxy"] = here, here
+	vars["NO_PROXY"], vars["no_proxy"] = bailiff.NewSecret(here), bailiff.NewSecret(here)
+	return vars
+}
+
+// bundleVariables are those by which programs find the certificates that they trust.
+var bundleVariables = []string{
+	"AWS_CA_BUNDLE",
+	"CARGO_HTTP_CAINFO",
+	"CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE",
+	"CURL_CA_BUNDLE",
+	"DENO_CERT",
+	"GIT_SSL_CAINFO",
+	"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+	"HTTPLIB2_CA_CERTS",
+	"NIX_SSL_CERT_FILE",
+	"PIP_CERT",
+	"REQUESTS_CA_BUNDLE",
+	"SSL_CERT_FILE",
+	"npm_config_cafile",
+}
+
+// trustVariables have programs trust the sandbox's authority, where there is one. Node adds
+// the one certificate to those that it has.
+func trustVariables(facts backends.OutletFacts) map[string]bailiff.Secret {
+	vars := map[string]bailiff.Secret{}
+	if facts.Bundle != "" {
+		for _, name := range bundleVariables {
+			vars[name] = bailiff.NewSecret(facts.Bundle)
+		}
+	}
+	if facts.CAFile != "" {
+		vars["NODE_EXTRA_CA_CERTS"] = bailiff.NewSecret(facts.CAFile)
+	}
 	return vars
 }

@@ -29,7 +29,7 @@ type outlet struct {
 type Way struct {
 	outlet *outlet
 	label  uint32
-	port   int
+	facts  backends.OutletFacts
 	serve  func(context.Context, net.Conn)
 	ctx    context.Context // of the command: its connections end with it
 	end    context.CancelFunc
@@ -37,13 +37,15 @@ type Way struct {
 }
 
 // Way opens the way out of a command, whose connections are handed to serve until it ends.
-func (h *Hold) Way(ctx context.Context, serve func(context.Context, net.Conn)) (*Way, error) {
+// Authority makes the certificate, in PEM, that programs in a sandbox are to trust.
+func (h *Hold) Way(ctx context.Context, authority func(sandbox string) ([]byte, error), serve func(context.Context, net.Conn)) (*Way,
+	error) {
 	o := &h.lease.outlet
-	facts, err := o.open(ctx, h.lease.sandbox)
+	facts, err := o.open(ctx, h.lease.sandbox, authority)
 	if err != nil {
 		return nil, fmt.Errorf("opening the way out of the sandbox: %w", err)
 	}
-	w := &Way{outlet: o, port: facts.Port, serve: serve}
+	w := &Way{outlet: o, facts: facts, serve: serve}
 	w.ctx, w.end = context.WithCancel(ctx)
 	o.add(w)
 	return w, nil
@@ -51,8 +53,11 @@ func (h *Hold) Way(ctx context.Context, serve func(context.Context, net.Conn)) (
 
 // Proxy is the address of the proxy for the command, as programs take it.
 func (w *Way) Proxy() string {
-	return "http://" + net.JoinHostPort(backends.OutletHost(w.label).String(), strconv.Itoa(w.port))
+	return "http://" + net.JoinHostPort(backends.OutletHost(w.label).String(), strconv.Itoa(w.facts.Port))
 }
+
+// Facts are what the sandbox opened.
+func (w *Way) Facts() backends.OutletFacts { return w.facts }
 
 // End cuts the command's connections, and returns when all of them are.
 func (w *Way) End() {
@@ -62,7 +67,8 @@ func (w *Way) End() {
 }
 
 // open has the sandbox listen, once.
-func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox) (backends.OutletFacts, error) {
+func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox, authority func(string) ([]byte, error)) (backends.OutletFacts,
+	error) {
 	o.opening.Lock()
 	defer o.opening.Unlock()
 	if o.facts != nil {
@@ -72,7 +78,11 @@ func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox) (backends.O
 	if !ok {
 		return backends.OutletFacts{}, fmt.Errorf("its technology has none: %w", backends.ErrUnsupported)
 	}
-	facts, err := opener.OpenOutlet(ctx, backends.OutletTerms{MostConnections: mostConnections}, o.accept)
+	certificate, err := authority(sandbox.ID())
+	if err != nil {
+		return backends.OutletFacts{}, err
+	}
+	facts, err := opener.OpenOutlet(ctx, backends.OutletTerms{MostConnections: mostConnections, CA: certificate}, o.accept)
 	if err == nil {
 		o.facts = &facts
 	}

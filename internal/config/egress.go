@@ -15,6 +15,8 @@ type Egress struct {
 	// Own are services of this machine that sandboxes may reach, each by its exact address
 	// and port.
 	Own []netip.AddrPort
+	// Trust are files of certificates by which servers are verified, beside the system's.
+	Trust []string
 }
 
 func (r *reader) egress(e *Egress, at place) {
@@ -28,6 +30,7 @@ func (r *reader) egress(e *Egress, at place) {
 				}
 			})
 		},
+		"trust": r.each(&e.Trust, r.trustedPath),
 	})
 }
 

@@ -4,18 +4,19 @@
 // Promised: nothing is resolved, dialled or answered as open before the policies have
 // allowed the destination and the recorder has written that down. A name is resolved
 // once, one forbidden address among its addresses refuses them all, and what is dialled
-// is what was checked. Each plain HTTP request is parsed, judged and written anew. A
-// tunnel is TLS for the name that was judged, or its destination is one for plain TCP.
-// Whatever goes wrong refuses.
+// is what was checked. Each request of HTTP, and of HTTPS whose TLS is ended here, is
+// parsed, judged and written anew, and the server is verified. A tunnel that is left
+// closed is TLS for the name that was judged, or its destination is one for plain TCP.
+// The key of a sandbox's authority is kept nowhere. Whatever goes wrong refuses.
 //
-// Not here: interception of TLS, so that a destination whose rows name methods or paths
-// is refused in a tunnel; holding a connection for a person, so that a question refuses;
-// and the outlets.
+// Not here: holding a connection for a person, so that a question refuses; secrets; and
+// the outlets.
 package egress
 
 import (
 	"bufio"
 	"context"
+	"crypto/x509"
 	"net"
 	"net/netip"
 	"time"
@@ -74,20 +75,31 @@ type Config struct {
 	Resolver Resolver
 	Dialer   Dialer
 	Floor    *reach.Floor
+	// Key has [KeySize] bytes, from which the keys of sandboxes' authorities are derived.
+	Key []byte
+	// Roots are those by which servers are verified.
+	Roots *x509.CertPool
 }
 
 // Proxy serves the connections of sandboxes. It is safe for concurrent use.
-type Proxy struct{ config Config }
+type Proxy struct {
+	config      Config
+	authorities *authorities
+}
 
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {
 	if err := required.Fields("egress", map[string]bool{
 		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil,
-		"Floor": c.Floor == nil,
+		"Floor": c.Floor == nil, "Key": len(c.Key) == 0, "Roots": c.Roots == nil,
 	}); err != nil {
 		return nil, err
 	}
-	return &Proxy{c}, nil
+	made, err := newAuthorities(c.Key)
+	if err != nil {
+		return nil, err
+	}
+	return &Proxy{c, made}, nil
 }
 
 // stepTime bounds each of a head, a handshake, a resolving and a dialling.

@@ -2,8 +2,10 @@ package egress
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +29,9 @@ type world struct {
 	mu       sync.Mutex
 	allowed  map[string]bool // "protocol host:port", and a method after it where one is known
 	names    map[string][]string
+	denied   map[string]bool // "method path" that is refused although the host is allowed
+	opens    bool            // TLS is to be ended here
+	roots    *x509.CertPool
 	logFails bool
 	steps    []string
 	events   []Event
@@ -41,10 +46,19 @@ func (w *world) step(format string, args ...any) {
 func (w *world) Connection(_ context.Context, c bailiff.Connection) bailiff.ConnectionJudgement {
 	asked := strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Protocol, c.Host, c.Method))
 	w.step("judge %s", asked)
-	if w.allowed[asked] {
-		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.allowed[asked] && !w.denied[c.Method+" "+c.Path] {
+		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens}
 	}
 	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{{Rule: "egress.not_in_table", Message: "No.", Instead: "Another."}}}
+}
+
+func (w *world) trusted() *x509.CertPool {
+	if w.roots != nil {
+		return w.roots
+	}
+	return x509.NewCertPool()
 }
 
 func (w *world) Record(_ context.Context, e Event) error {
@@ -85,7 +99,8 @@ func proxied(t *testing.T, w *world, service string) string {
 		error) {
 		return []netip.Addr{}, nil
 	})
-	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: w, Floor: floor})
+	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: w, Floor: floor, Key: bytes.Repeat([]byte{7}, KeySize),
+		Roots: w.trusted()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +116,7 @@ func proxied(t *testing.T, w *world, service string) string {
 			if err != nil {
 				return
 			}
-			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker"}, deaf{}) })
+			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker", Sandbox: "s1"}, deaf{}) })
 		}
 	})
 	t.Cleanup(func() { listener.Close(); cancel(); serving.Wait() })
@@ -181,7 +196,9 @@ func TestAnAmbiguousDestinationIsNotEvenJudged(t *testing.T) {
 		"origin form":         "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"dots":                "GET http://a.test/a/../admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"encoded dots":        "GET http://a.test/%2e%2e/admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
-		"encoded slash":       "GET http://a.test/a%2fb HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"an encoded way up":   "GET http://a.test/a%2f..%2fadmin HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		"another method":      "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-HTTP-Method-Override: DELETE\r\nContent-Length: 0\r\n\r\n",
+		"another path":        "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Original-URL: /admin\r\n\r\n",
 		"two slashes":         "GET http://a.test//admin HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"semicolon":           "GET http://a.test/a;b HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		"backslash":           "GET http://a.test/a%5cb HTTP/1.1\r\nHost: a.test\r\n\r\n",
@@ -224,7 +241,7 @@ func TestAPlainRequestIsJudgedAndWrittenAnew(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	want := []string{"judge http allowed.test GET", "record opened", "resolve allowed.test.", "dial " + address,
-		"judge http allowed.test POST",
+		"record closed", "judge http allowed.test POST",
 		"record refused"}
 	if steps := w.done(); !slices.Equal(steps, want) {
 		t.Errorf("steps %q, want %q", steps, want)
@@ -254,7 +271,7 @@ func TestForbiddenAddressesAreNotDialled(t *testing.T) {
 func TestALogThatCannotBeWrittenLetsNothingOut(t *testing.T) {
 	w := &world{allowed: map[string]bool{"https allowed.test": true}, logFails: true}
 	got := said(t, proxied(t, w, "127.0.0.1:1"), "CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n")
-	if want := []string{"judge https allowed.test", "record opened"}; !strings.Contains(got, "log.unwritable") ||
+	if want := []string{"judge https allowed.test", "judge https allowed.test", "record opened"}; !strings.Contains(got, "log.unwritable") ||
 		!slices.Equal(w.done(), want) {
 		t.Errorf("got %q, steps %q", got, w.done())
 	}
@@ -327,7 +344,7 @@ func TestSOCKSCarriesPlainTCPWhereARowSaysSo(t *testing.T) {
 }
 
 func TestNewNamesAllThatIsMissing(t *testing.T) {
-	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "Judge") || !strings.Contains(err.Error(), "Floor") {
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "Judge") || !strings.Contains(err.Error(), "Roots") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,14 +2,10 @@ package egress
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -19,21 +15,31 @@ import (
 )
 
 // mostHead bounds the head of a request, idleTime a kept connection, answerTime the wait for
-// a server's answer.
+// a server's answer, mostStreams the requests at once on one connection of HTTP/2.
 const (
-	mostHead   = 64 << 10
-	idleTime   = 90 * time.Second
-	answerTime = 10 * time.Minute
+	mostHead    = 64 << 10
+	idleTime    = 90 * time.Second
+	answerTime  = 10 * time.Minute
+	mostStreams = 100
 )
 
 // serveHTTP serves the requests of one connection, one after the other.
 func (p *Proxy) serveHTTP(ctx context.Context, client net.Conn, of bailiff.Connection) {
-	done := make(chan struct{})
-	one := &single{conn: client, done: done, end: sync.OnceFunc(func() { close(done) })}
+	one := newSingle(client)
+	serveRequests(ctx, one, func(w http.ResponseWriter, r *http.Request) {
+		r, end := whole(ctx, r)
+		defer end()
+		p.request(ctx, w, r, of, one)
+	})
+}
+
+// serveRequests serves the requests of one connection, and returns when it has ended.
+func serveRequests(ctx context.Context, one *single, handle http.HandlerFunc) {
 	server := &http.Server{
 		ReadHeaderTimeout: stepTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHead, ErrorLog: log.New(io.Discard, "", 0),
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		Handler:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.request(ctx, w, r, of, one) }),
+		Handler:     handle,
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			if state == http.StateClosed {
 				one.end()
@@ -49,6 +55,11 @@ type single struct {
 	once sync.Once
 	done chan struct{}
 	end  func()
+}
+
+func newSingle(conn net.Conn) *single {
+	done := make(chan struct{})
+	return &single{conn: conn, done: done, end: sync.OnceFunc(func() { close(done) })}
 }
 
 // Accept hands the connection on, and then waits for its end.
@@ -67,95 +78,48 @@ func (s *single) Close() error { return nil }
 // Addr is where the connection came to.
 func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
 
-// request serves one request. Its context is the connection's: that of net/http ends when a
-// program has said all it will say, while it still waits for the answer.
+// request serves one request.
 func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Request, of bailiff.Connection, one *single) {
 	if r.Method == http.MethodConnect {
 		p.connect(ctx, w, r, of, one)
 		return
 	}
-	to, where, no := readRequest(r, of)
+	to, asked, no := readRequest(r, of)
 	if no != nil {
-		tell(w, p.refused(ctx, where, no))
+		tell(w, p.refused(ctx, asked[0], no))
 		return
 	}
-	where, private, no := p.allow(ctx, where)
-	if no != nil {
-		tell(w, no)
-		return
-	}
-	server, no := p.dial(ctx, to, where, private)
+	private, no := p.allowAll(ctx, asked)
 	if no != nil {
 		tell(w, no)
 		return
 	}
-	defer server.Close()
-	forward(w, r.WithContext(ctx), to, server)
+	d, no := p.locate(ctx, to, asked[len(asked)-1], private)
+	if no != nil {
+		tell(w, no)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	x := d.exchange(ctx)
+	defer x.end(ctx)
+	defer cancel()
+	x.forward(ctx, w, r, d.c)
 }
 
 // readRequest reads a request in absolute form, which has one meaning or is refused.
-func readRequest(r *http.Request, of bailiff.Connection) (to reach.Target, c bailiff.Connection, no *refusal) {
-	c = of
-	c.Host, c.Via, c.Protocol = r.Host, "forward", "http"
+func readRequest(r *http.Request, of bailiff.Connection) (to reach.Target, asked []bailiff.Connection, no *refusal) {
 	written := r.URL.Host
 	if r.URL.Port() == "" && !strings.HasSuffix(written, ":") {
 		written += ":80"
 	}
 	to, err := reach.ParseTarget(written)
 	if err != nil || r.URL.Scheme != "http" || r.URL.User != nil || r.URL.Opaque != "" {
-		return to, c, refuse(c, ruleName, "The proxy takes http:// URLs of plain hosts, and CONNECT.", "Use CONNECT for https.")
+		of.Host, of.Via, of.Protocol = r.Host, "forward", "http"
+		return to, []bailiff.Connection{of}, refuse(of, ruleName, "The proxy takes http:// URLs of plain hosts, and CONNECT.",
+			"Use CONNECT for https.")
 	}
-	if r.URL.Path == "" {
-		r.URL.Path = "/"
-	}
-	c = aimed(of, to, "http", "forward")
-	c.Method, c.Path, c.Intercepted = r.Method, r.URL.Path, true
-	switch {
-	case r.Method == http.MethodTrace || r.Method == "TRACK" || r.Header.Get("Upgrade") != "":
-		return to, c, refuse(c, "egress.not_this_request", "The proxy passes on no TRACE and no upgrade.", "")
-	case !isPlainPath(r.URL):
-		return to, c, refuse(c, "egress.ambiguous", "Two programs may read the path differently.", "Write the path in its shortest form.")
-	}
-	return to, c, nil
-}
-
-// isPlainPath says whether every server reads the same path: neither decoding nor cleaning
-// changes where it leads.
-func isPlainPath(u *url.URL) bool {
-	clean := path.Clean(u.Path)
-	if strings.HasSuffix(u.Path, "/") && clean != "/" {
-		clean += "/"
-	}
-	if clean != u.Path || u.Path[0] != '/' || strings.ContainsAny(u.Path, "\\;%#?") {
-		return false
-	}
-	for i := range len(u.Path) {
-		if u.Path[i] < 0x20 || u.Path[i] == 0x7f {
-			return false
-		}
-	}
-	escaped := strings.ToLower(u.EscapedPath())
-	return !strings.Contains(escaped, "%2f") && !strings.Contains(escaped, "%2e")
-}
-
-// forward writes the request anew to the server that was dialled, and its answer back.
-func forward(w http.ResponseWriter, r *http.Request, to reach.Target, server net.Conn) {
-	transport := &http.Transport{
-		DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: answerTime, MaxResponseHeaderBytes: mostHead,
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return server, nil },
-	}
-	proxy := &httputil.ReverseProxy{
-		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
-		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.Out.URL.Host, pr.Out.Host = to.String(), strings.TrimSuffix(to.String(), ":80")
-		},
-		ModifyResponse: func(answer *http.Response) error {
-			answer.Header.Del("Alt-Svc")
-			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}
-	proxy.ServeHTTP(w, r)
+	asked, no = spellings(aimed(of, to, "http", "forward"), r)
+	return to, asked, no
 }
 
 func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Request, of bailiff.Connection, one *single) {
@@ -165,29 +129,20 @@ func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		tell(w, p.refused(ctx, of, refuse(of, ruleName, bailiff.Sentence(err.Error()), "Write host:port.")))
 		return
 	}
-	server, c, no := p.open(ctx, to, "connect", of)
+	way, no := p.open(ctx, to, "connect", of)
 	if no != nil {
 		tell(w, no)
 		return
 	}
+	defer way.close()
 	defer one.end()
 	client, ahead, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		server.Close()
 		return
 	}
 	defer client.Close()
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-		server.Close()
 		return
 	}
-	p.tunnel(ctx, &buffered{client, ahead.Reader}, server, c)
-}
-
-// tell answers with a refusal.
-func tell(w http.ResponseWriter, no *refusal) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Bailiff-Rule", no.Rule)
-	w.WriteHeader(http.StatusForbidden)
-	_ = json.NewEncoder(w).Encode(no) // a program that has gone needs no answer
+	p.carry(ctx, &buffered{client, ahead.Reader}, way)
 }

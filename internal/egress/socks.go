@@ -38,16 +38,15 @@ func (p *Proxy) serveSOCKS(ctx context.Context, client net.Conn, of bailiff.Conn
 	case err != nil:
 		return
 	}
-	server, c, no := p.open(ctx, to, "socks", of)
+	way, no := p.open(ctx, to, "socks", of)
 	if no != nil {
 		answerSOCKS(client, socksForbidden)
 		return
 	}
-	if answerSOCKS(client, socksOpen) != nil {
-		server.Close()
-		return
+	defer way.close()
+	if answerSOCKS(client, socksOpen) == nil {
+		p.carry(ctx, client, way)
 	}
-	p.tunnel(ctx, client, server, c)
 }
 
 func answerSOCKS(client net.Conn, code byte) error {

@@ -13,20 +13,60 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/reach"
 )
 
-// open judges a tunnel as one for TLS, else as one for plain TCP, and connects it.
-func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailiff.Connection) (net.Conn, bailiff.Connection, *refusal) {
-	c, private, no := p.allow(ctx, aimed(of, to, "https", via), aimed(of, to, "tcp", via))
-	if no != nil {
-		return nil, c, no
+// way is what a program was told that it may use: a destination, with a connection to it
+// where it is a tunnel whose bytes are carried as they are.
+type way struct {
+	*destination
+	server net.Conn
+}
+
+func (w *way) close() {
+	if w.server != nil {
+		w.server.Close()
 	}
-	server, no := p.dial(ctx, to, c, private)
-	return server, c, no
+}
+
+// open judges a tunnel by each way of speaking in turn, and connects one that stays closed.
+func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailiff.Connection) (*way, *refusal) {
+	https, http, tcp := aimed(of, to, "https", via), aimed(of, to, "http", via), aimed(of, to, "tcp", via)
+	https.Intercepted, http.Intercepted = true, true
+	ways := []bailiff.Connection{https, http, tcp}
+	if to.Port == 80 {
+		ways = []bailiff.Connection{http, https, tcp}
+	}
+	c, private, no := p.allow(ctx, ways...)
+	if no != nil {
+		return nil, no
+	}
+	d, no := p.locate(ctx, to, c, private)
+	if no != nil {
+		return nil, no
+	}
+	if c.Intercepted {
+		return &way{d, nil}, nil
+	}
+	server, err := d.dial(ctx)
+	if err != nil {
+		return nil, p.refused(ctx, c, failure(c, err))
+	}
+	return &way{d, server}, nil
+}
+
+// carry serves what a program says on a way that is open.
+func (p *Proxy) carry(ctx context.Context, client net.Conn, w *way) {
+	switch {
+	case w.server != nil:
+		p.tunnel(ctx, client, w.server, w.c)
+	case w.c.Protocol == "https":
+		p.intercept(ctx, client, w.destination)
+	default:
+		p.inside(ctx, client, w.destination)
+	}
 }
 
 // tunnel carries bytes both ways until both have ended, or one fails. TLS must be for the
 // host that was judged before any byte goes on.
 func (p *Proxy) tunnel(ctx context.Context, client, server net.Conn, c bailiff.Connection) {
-	defer server.Close()
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	var hello []byte
 	if c.Protocol == "https" {
@@ -40,15 +80,15 @@ func (p *Proxy) tunnel(ctx context.Context, client, server net.Conn, c bailiff.C
 		return
 	}
 	received := make(chan int64, 1)
-	go func() { received <- carry(client, server) }()
-	sent := carry(server, io.MultiReader(bytes.NewReader(hello), client))
+	go func() { received <- copyTo(client, server) }()
+	sent := copyTo(server, io.MultiReader(bytes.NewReader(hello), client))
 	// The end of the tunnel is told although it may be the end of the request too; a
 	// fault of the log then shows in the log's own health.
 	_ = p.config.Recorder.Record(context.WithoutCancel(ctx), Event{What: Closed, Connection: c, Sent: sent, Received: <-received})
 }
 
-// carry copies until the end, and tells the other side of it. A fault ends both sides.
-func carry(to net.Conn, from io.Reader) int64 {
+// copyTo copies until the end, and tells the other side of it. A fault ends both sides.
+func copyTo(to net.Conn, from io.Reader) int64 {
 	n, err := io.Copy(to, from)
 	if err != nil || closeWrite(to) != nil {
 		to.Close()
@@ -74,19 +114,15 @@ func greeting(client net.Conn, c bailiff.Connection) (hello []byte, no *refusal)
 		return nil, errPeeked
 	}}).Handshake()
 	if !errors.Is(err, errPeeked) || names == nil {
-		return nil, refuse(c, "egress.opaque", "The connection is no TLS.", "Use https, or a row with protocol: tcp.")
+		return nil, refuse(c, ruleOpaque, "The connection is no TLS.", "Use https, or a row with protocol: tcp.")
 	}
 	for _, extension := range names.Extensions {
 		if extension == encryptedHello {
-			return nil, refuse(c, "egress.host_mismatch", "The name in TLS is hidden.", "Switch encrypted client hello off.")
+			return nil, refuse(c, ruleMismatch, "The name in TLS is hidden.", "Switch encrypted client hello off.")
 		}
 	}
-	want := c.Host
-	if c.IsAddress {
-		want = ""
-	}
-	if names.ServerName != want {
-		return nil, refuse(c, "egress.host_mismatch", "The name in TLS is another than the host of the connection.", "Use one name.")
+	if no := misnamed(c, names.ServerName); no != nil {
+		return nil, no
 	}
 	return seen.read.Bytes(), nil
 }

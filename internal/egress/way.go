@@ -2,10 +2,12 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,13 +22,14 @@ type refusal struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
 	Instead string `json:"instead,omitempty"`
+	status  int    // of the answer by HTTP, where it is not 403
 }
 
 // Error is the sentence.
 func (r *refusal) Error() string { return r.Message }
 
 func refuse(c bailiff.Connection, rule, message, instead string) *refusal {
-	return &refusal{c.Host, c.Port, rule, message, instead}
+	return &refusal{Host: c.Host, Port: c.Port, Rule: rule, Message: message, Instead: instead}
 }
 
 // aimed is the connection with its destination.
@@ -37,23 +40,46 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 	return of
 }
 
-// allow asks the policies, and has the answer written down. Only where it returns no
-// refusal may the destination be resolved.
-func (p *Proxy) allow(ctx context.Context, asked ...bailiff.Connection) (c bailiff.Connection, private bool, no *refusal) {
-	for _, one := range asked {
+// allow asks the policies about the ways in which a program may speak, and has the first
+// that they allow written down. Only where it returns no refusal may the destination be
+// resolved.
+func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (c bailiff.Connection, private bool, no *refusal) {
+	for _, one := range ways {
 		judged := p.config.Judge.Connection(ctx, one)
+		if one.Protocol == "https" && judged.Outcome == bailiff.Allow && !judged.Intercept {
+			one.Intercepted = false
+			judged = p.config.Judge.Connection(ctx, one)
+		}
 		if judged.Outcome == bailiff.Allow {
-			e := Event{What: Opened, Connection: one, Revision: judged.Revision}
-			if err := p.config.Recorder.Record(ctx, e); err != nil {
-				return one, false, unrecorded(one)
-			}
-			return one, judged.Private, nil
+			return one, judged.Private, p.opened(ctx, one, judged.Revision)
 		}
 		if no == nil { // the first way of speaking is the one that is told
 			c, no = one, told(one, judged)
 		}
 	}
 	return c, false, p.refused(ctx, c, no)
+}
+
+// allowAll asks the policies about each spelling of a request, of which all must be allowed.
+func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection) (private bool, no *refusal) {
+	private = true
+	var revision string
+	for _, one := range spellings {
+		judged := p.config.Judge.Connection(ctx, one)
+		if judged.Outcome != bailiff.Allow {
+			return false, p.refused(ctx, one, told(one, judged))
+		}
+		private, revision = private && judged.Private, judged.Revision
+	}
+	return private, p.opened(ctx, spellings[len(spellings)-1], revision)
+}
+
+// opened has it written down that something is allowed.
+func (p *Proxy) opened(ctx context.Context, c bailiff.Connection, revision string) *refusal {
+	if err := p.config.Recorder.Record(ctx, Event{What: Opened, Connection: c, Revision: revision}); err != nil {
+		return unrecorded(c)
+	}
+	return nil
 }
 
 func unrecorded(c bailiff.Connection) *refusal {
@@ -82,25 +108,47 @@ func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) 
 	return no
 }
 
-// dial resolves what was allowed, once, and connects to an address that was checked.
-func (p *Proxy) dial(ctx context.Context, to reach.Target, c bailiff.Connection, private bool) (net.Conn, *refusal) {
-	ctx, cancel := context.WithTimeout(ctx, 2*stepTime)
+// destination is an allowed host with its addresses, which were resolved once and checked.
+type destination struct {
+	proxy     *Proxy
+	to        reach.Target
+	c         bailiff.Connection
+	addresses []netip.Addr
+	private   atomic.Bool // as it was judged last
+}
+
+// locate resolves what was allowed, once, and checks every address.
+func (p *Proxy) locate(ctx context.Context, to reach.Target, c bailiff.Connection, private bool) (*destination, *refusal) {
+	ctx, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
 	addresses, err := p.resolve(ctx, to.Host)
+	d := &destination{proxy: p, to: to, c: c, addresses: addresses}
 	if err == nil {
-		err = p.config.Floor.CheckAll(addresses, to.Port, private)
+		err = d.check(private)
 	}
 	if err != nil {
 		return nil, p.refused(ctx, c, failure(c, err))
 	}
-	check := func(told netip.AddrPort) error { return p.config.Floor.Check(told, private) }
-	for _, address := range addresses {
-		var conn net.Conn
-		if conn, err = p.config.Dialer.Dial(ctx, netip.AddrPortFrom(address, to.Port), check); err == nil {
+	return d, nil
+}
+
+// check refuses addresses that may not be reached by what was judged now.
+func (d *destination) check(private bool) error {
+	d.private.Store(private)
+	return d.proxy.config.Floor.CheckAll(d.addresses, d.to.Port, private)
+}
+
+// dial connects to an address that was checked.
+func (d *destination) dial(ctx context.Context) (conn net.Conn, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
+	check := func(told netip.AddrPort) error { return d.proxy.config.Floor.Check(told, d.private.Load()) }
+	for _, address := range d.addresses {
+		if conn, err = d.proxy.config.Dialer.Dial(ctx, netip.AddrPortFrom(address, d.to.Port), check); err == nil {
 			return conn, nil
 		}
 	}
-	return nil, p.refused(ctx, c, failure(c, err))
+	return nil, err
 }
 
 func (p *Proxy) resolve(ctx context.Context, host reach.Host) ([]netip.Addr, error) {
@@ -122,6 +170,11 @@ const (
 	ruleAddress     = "floor.address"
 	ruleName        = "floor.name"
 	ruleUnreachable = "egress.unreachable"
+	ruleUnverified  = "egress.unverified"
+	ruleOpaque      = "egress.opaque"
+	ruleMismatch    = "egress.host_mismatch"
+	ruleAmbiguous   = "egress.ambiguous"
+	ruleRequest     = "egress.not_this_request"
 )
 
 // failure says no more of an address than that it is forbidden: what a name of the inner
@@ -129,6 +182,11 @@ const (
 func failure(c bailiff.Connection, err error) *refusal {
 	if errors.Is(err, reach.ErrFloor) {
 		return refuse(c, ruleAddress, "The host stands for an address that no sandbox may reach.", "Use another host.")
+	}
+	var unverified *tls.CertificateVerificationError
+	if errors.As(err, &unverified) {
+		return refuse(c, ruleUnverified, "The host has no certificate that is trusted for its name.",
+			"Have an operator add the authority to egress.trust.")
 	}
 	return refuse(c, ruleUnreachable, "The host cannot be reached.", "Check the name, or try again later.")
 }

@@ -1,0 +1,144 @@
+package egress
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/reach"
+	"github.com/bailiff-dev/bailiff/internal/recent"
+)
+
+// KeySize is how many bytes the key has from which the keys of sandboxes' authorities come.
+const KeySize = 32
+
+// A leaf holds for leafFor, its first half a margin for clocks that go wrong; it is made
+// anew a quarter before its end. So many are remembered.
+const (
+	leafFor    = 48 * time.Hour
+	mostLeaves = 1024
+)
+
+// The time for which an authority holds is fixed, so that a certificate made after a restart
+// is the one that programs in the sandbox trust.
+var (
+	authorityFrom  = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	authorityUntil = time.Date(2049, 12, 31, 0, 0, 0, 0, time.UTC)
+)
+
+// authorities make the certificates that programs in sandboxes see. Each sandbox has an
+// authority of its own, whose key is derived whenever it is needed and is kept nowhere.
+type authorities struct {
+	key    []byte
+	leaf   *ecdsa.PrivateKey // of all leaves of this process
+	leaves *recent.Map[leafOf, *tls.Certificate]
+}
+
+// leafOf is a host as a sandbox sees it.
+type leafOf struct {
+	sandbox string
+	host    reach.Host
+}
+
+func newAuthorities(key []byte) (*authorities, error) {
+	if len(key) != KeySize {
+		return nil, fmt.Errorf("making certificates: the key has %d bytes, want %d", len(key), KeySize)
+	}
+	leaf, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("making the key of certificates: %w", err)
+	}
+	return &authorities{key, leaf, recent.New[leafOf, *tls.Certificate](mostLeaves)}, nil
+}
+
+// CA is the certificate, in PEM, of the authority that programs in a sandbox are to trust.
+// It is the same after a restart.
+func (p *Proxy) CA(sandbox string) ([]byte, error) {
+	certificate, _, err := p.authorities.of(sandbox)
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}), nil
+}
+
+// of makes the authority of a sandbox.
+func (a *authorities) of(sandbox string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	if sandbox == "" {
+		return nil, nil, errors.New("making certificates: the sandbox has no name")
+	}
+	key, err := a.derive(sandbox)
+	if err != nil {
+		return nil, nil, fmt.Errorf("deriving the key of a sandbox: %w", err)
+	}
+	name := sha256.Sum256([]byte(sandbox))
+	template := &x509.Certificate{
+		SerialNumber: new(big.Int).SetBytes(name[:8]), Subject: pkix.Name{CommonName: "bailiff sandbox " + hex.EncodeToString(name[:8])},
+		NotBefore: authorityFrom, NotAfter: authorityUntil, KeyUsage: x509.KeyUsageCertSign,
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
+	}
+	bytes, err := x509.CreateCertificate(nil, template, template, key.Public(), key) // without chance, for the same bytes each time
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the authority of a sandbox: %w", err)
+	}
+	certificate, err := x509.ParseCertificate(bytes)
+	return certificate, key, err
+}
+
+// derive makes the key of a sandbox's authority. A number that is no key of the curve, of
+// which there are few, is passed over.
+func (a *authorities) derive(sandbox string) (key *ecdsa.PrivateKey, err error) {
+	for try := range 8 {
+		info := fmt.Sprintf("bailiff sandbox authority %d %s", try, sandbox)
+		scalar, err := hkdf.Key(sha256.New, a.key, nil, info, KeySize)
+		if err != nil {
+			return nil, err
+		}
+		if key, err = ecdsa.ParseRawPrivateKey(elliptic.P256(), scalar); err == nil {
+			return key, nil
+		}
+	}
+	return nil, errors.New("no number is a key")
+}
+
+// certificate is the leaf of a host for a sandbox.
+func (a *authorities) certificate(sandbox string, host reach.Host) (*tls.Certificate, error) {
+	of := leafOf{sandbox, host}
+	if known, ok := a.leaves.Get(of); ok && time.Until(known.Leaf.NotAfter) > leafFor/4 {
+		return known, nil
+	}
+	authority, key, err := a.of(sandbox)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		NotBefore: time.Now().Add(-leafFor / 2), NotAfter: time.Now().Add(leafFor / 2), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
+	}
+	if address, ok := host.Address(); ok {
+		template.IPAddresses = append(template.IPAddresses, address.AsSlice())
+	} else {
+		template.DNSNames = []string{host.String()}
+	}
+	bytes, err := x509.CreateCertificate(rand.Reader, template, authority, a.leaf.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("making a certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(bytes)
+	if err != nil {
+		return nil, fmt.Errorf("reading a certificate: %w", err)
+	}
+	made := &tls.Certificate{Certificate: [][]byte{bytes}, PrivateKey: a.leaf, Leaf: leaf}
+	a.leaves.Put(of, made)
+	return made, nil
+}

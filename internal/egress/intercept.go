@@ -1,0 +1,62 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// intercept ends the TLS of a program here, and serves the requests in it.
+func (p *Proxy) intercept(ctx context.Context, client net.Conn, d *destination) {
+	inside := tls.Server(client, &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, SessionTicketsDisabled: true,
+		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			if no := misnamed(d.c, hello.ServerName); no != nil {
+				return nil, no
+			}
+			return p.authorities.certificate(d.c.Sandbox, d.to.Host)
+		},
+	})
+	if client.SetDeadline(time.Now().Add(stepTime)) != nil {
+		return
+	}
+	if err := inside.HandshakeContext(ctx); err != nil {
+		if no := unopened(d.c, err); no != nil {
+			p.refused(ctx, d.c, no)
+		}
+		return
+	}
+	if client.SetDeadline(time.Time{}) != nil {
+		return
+	}
+	p.inside(ctx, inside, d)
+}
+
+// misnamed refuses TLS for another name than the one that was judged. TLS names no addresses.
+func misnamed(c bailiff.Connection, name string) *refusal {
+	if name == c.Host && !c.IsAddress || name == "" && c.IsAddress {
+		return nil
+	}
+	return refuse(c, ruleMismatch, "The name in TLS is another than the host of the connection.", "Use one name.")
+}
+
+// unopened is why TLS could not be ended here; nothing if the program has just gone.
+func unopened(c bailiff.Connection, err error) *refusal {
+	var no *refusal
+	var plain tls.RecordHeaderError
+	var remote *net.OpError
+	switch {
+	case errors.As(err, &no):
+		return no
+	case errors.As(err, &plain):
+		return refuse(c, ruleOpaque, "The connection is no TLS.", "Use https, or a row with protocol: tcp.")
+	case errors.As(err, &remote) && remote.Op == "remote error":
+		return refuse(c, "egress.untrusted", "The program does not trust the certificate of the sandbox.",
+			"Have it use the certificates in the file that SSL_CERT_FILE names.")
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package egress
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/reach"
+)
+
+// mostServers is how many connections to the server requests of one connection use at once.
+const mostServers = 32
+
+// elsewhere are headers by which some servers take another method or path than the
+// request's own.
+var elsewhere = []string{
+	"X-Http-Method",
+	"X-Http-Method-Override",
+	"X-Method-Override",
+	"X-Original-Url",
+	"X-Rewrite-Url",
+}
+
+// spellings are the request as the policies are asked about it: its path decoded, and once
+// more with the escaped slashes in it kept, since servers read it in either way. A request
+// with more meanings is refused.
+func spellings(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, *refusal) {
+	if r.URL.Path == "" {
+		r.URL.Path = "/"
+	}
+	c.Method, c.Path, c.Intercepted, c.Time = r.Method, r.URL.Path, true, time.Now()
+	switch {
+	case slices.Contains([]string{http.MethodConnect, http.MethodTrace, "TRACK"}, r.Method) || r.Header.Get("Upgrade") != "":
+		return []bailiff.Connection{c}, refuse(c, ruleRequest, "The proxy passes on no TRACE, no tunnel in a tunnel and no upgrade.", "")
+	case !isPlainPath(r.URL):
+		return []bailiff.Connection{c}, refuse(c, ruleAmbiguous, "Two programs may read the path differently.",
+			"Write the path in its shortest form.")
+	case slices.ContainsFunc(elsewhere, func(name string) bool { return r.Header.Get(name) != "" }):
+		return []bailiff.Connection{c}, refuse(c, ruleAmbiguous, "A header names another method or path.",
+			"Send the request with the method and path that are meant.")
+	}
+	asked := []bailiff.Connection{c}
+	if kept := keptSlashes(r.URL); kept != c.Path {
+		c.Path = kept
+		asked = append(asked, c)
+	}
+	return asked, nil
+}
+
+// keptSlashes is the path decoded but for the slashes that are escaped in it.
+func keptSlashes(u *url.URL) string {
+	parts := strings.Split(strings.ReplaceAll(u.EscapedPath(), "%2F", "%2f"), "%2f")
+	for i, part := range parts {
+		if decoded, err := url.PathUnescape(part); err == nil {
+			parts[i] = decoded
+		}
+	}
+	return strings.Join(parts, "%2f")
+}
+
+// isPlainPath says whether every server reads the same path, but for escaped slashes:
+// neither decoding nor cleaning changes where it leads.
+func isPlainPath(u *url.URL) bool {
+	clean := path.Clean(u.Path)
+	if strings.HasSuffix(u.Path, "/") && clean != "/" {
+		clean += "/"
+	}
+	if clean != u.Path || u.Path[0] != '/' || strings.ContainsAny(u.Path, "\\;%#?") {
+		return false
+	}
+	for i := range len(u.Path) {
+		if u.Path[i] < 0x20 || u.Path[i] == 0x7f {
+			return false
+		}
+	}
+	return !strings.Contains(strings.ToLower(u.EscapedPath()), "%2e")
+}
+
+// exchange sends requests that were allowed to their destination.
+type exchange struct {
+	*destination
+	transport      *http.Transport
+	sent, received atomic.Int64
+}
+
+// exchange makes one whose connections end with the context.
+func (d *destination) exchange(ctx context.Context) *exchange {
+	x := &exchange{destination: d}
+	x.transport = &http.Transport{
+		DisableCompression: true, ForceAttemptHTTP2: true, MaxConnsPerHost: mostServers, IdleConnTimeout: idleTime,
+		TLSHandshakeTimeout: stepTime, ResponseHeaderTimeout: answerTime, MaxResponseHeaderBytes: mostHead,
+		TLSClientConfig: &tls.Config{RootCAs: d.proxy.config.Roots, ServerName: d.to.Host.String(), MinVersion: tls.VersionTLS12},
+		DialContext: func(dialling context.Context, _, _ string) (net.Conn, error) {
+			server, err := d.dial(dialling)
+			if err != nil {
+				return nil, err
+			}
+			context.AfterFunc(ctx, func() { server.Close() })
+			return &counted{server, x}, nil
+		},
+	}
+	return x
+}
+
+// end tells how many bytes passed. The end of a request may be the end of its connections,
+// which is told nevertheless; a fault of the log then shows in the log's own health.
+func (x *exchange) end(ctx context.Context) {
+	x.transport.CloseIdleConnections()
+	_ = x.proxy.config.Recorder.Record(context.WithoutCancel(ctx), Event{What: Closed, Connection: x.c, Sent: x.sent.Load(),
+		Received: x.received.Load()})
+}
+
+// counted is a connection to a server whose bytes are counted.
+type counted struct {
+	net.Conn
+	x *exchange
+}
+
+// Read counts what is received.
+func (c *counted) Read(to []byte) (int, error) {
+	n, err := c.Conn.Read(to)
+	c.x.received.Add(int64(n))
+	return n, err
+}
+
+// Write counts what is sent.
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.x.sent.Add(int64(n))
+	return n, err
+}
+
+// serve judges one request, writes it anew to the server, and the answer back.
+func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Request, asked []bailiff.Connection) {
+	private, no := x.proxy.allowAll(ctx, asked)
+	if no != nil {
+		tell(w, no)
+		return
+	}
+	c := asked[len(asked)-1]
+	if err := x.check(private); err != nil {
+		tell(w, x.proxy.refused(ctx, c, failure(c, err)))
+		return
+	}
+	x.forward(ctx, w, r, c)
+}
+
+// errSwitched is an answer that would leave HTTP.
+var errSwitched = errors.New("the server switches to another protocol")
+
+func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection) {
+	proxy := &httputil.ReverseProxy{
+		Transport: x.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: func(pr *httputil.ProxyRequest) {
+			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.Host = c.Protocol, x.to.String(), authority(c.Protocol, x.to)
+			pr.Out.URL.RawQuery = pr.In.URL.RawQuery // as it was written: no query is judged
+		},
+		ModifyResponse: func(answer *http.Response) error {
+			answer.Header.Del("Alt-Svc")
+			if answer.StatusCode == http.StatusSwitchingProtocols {
+				return errSwitched
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			no := failure(c, err)
+			no.status = http.StatusBadGateway
+			if r.Context().Err() == nil {
+				no = x.proxy.refused(ctx, c, no)
+			}
+			tell(w, no)
+		},
+	}
+	proxy.ServeHTTP(w, r)
+}
+
+// Ports that a URL need not name.
+var usualPorts = map[string]string{"http": ":80", "https": ":443"}
+
+// authority is the host as requests name it.
+func authority(protocol string, to reach.Target) string {
+	return strings.TrimSuffix(to.String(), usualPorts[protocol])
+}
+
+// isHost says whether a request on a connection is for the connection's host.
+func (d *destination) isHost(written string) bool {
+	to, err := reach.ParseTarget(written)
+	if err != nil {
+		to, err = reach.ParseTarget(written + usualPorts[d.c.Protocol])
+	}
+	return err == nil && to == d.to
+}
+
+// inside serves the requests on a connection to one host, until it ends.
+func (p *Proxy) inside(ctx context.Context, client net.Conn, d *destination) {
+	ctx, cancel := context.WithCancel(ctx)
+	x := d.exchange(ctx)
+	defer x.end(ctx)
+	var open gate
+	defer open.shut()
+	defer cancel()
+	serveRequests(ctx, newSingle(client), func(w http.ResponseWriter, r *http.Request) {
+		if !open.enter() {
+			return
+		}
+		defer open.leave()
+		r, end := whole(ctx, r)
+		defer end()
+		if !d.isHost(r.Host) || r.URL.Host != "" || r.URL.Scheme != "" {
+			no := refuse(d.c, ruleMismatch, "The request is for another host than its connection.", "Open a connection for each host.")
+			no.status = http.StatusMisdirectedRequest
+			tell(w, p.refused(ctx, d.c, no))
+			return
+		}
+		asked, no := spellings(d.c, r)
+		if no != nil {
+			tell(w, p.refused(ctx, asked[0], no))
+			return
+		}
+		x.serve(ctx, w, r, asked)
+	})
+}
+
+// whole gives a request of HTTP/1 the connection's own end: that of net/http comes when a
+// program has said all it will say, while it still waits for the answer.
+func whole(ctx context.Context, r *http.Request) (*http.Request, context.CancelFunc) {
+	if r.ProtoMajor > 1 {
+		return r, func() {}
+	}
+	kept, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	stop := context.AfterFunc(ctx, cancel)
+	return r.WithContext(kept), func() { stop(); cancel() }
+}
+
+// gate lets requests in until it is shut, which waits for those inside.
+type gate struct {
+	mu   sync.RWMutex
+	over bool
+}
+
+func (g *gate) enter() bool {
+	g.mu.RLock()
+	if g.over {
+		g.mu.RUnlock()
+		return false
+	}
+	return true
+}
+
+func (g *gate) leave() { g.mu.RUnlock() }
+
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over = true
+}
+
+// tell answers with a refusal.
+func tell(w http.ResponseWriter, no *refusal) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Bailiff-Rule", no.Rule)
+	w.WriteHeader(cmp.Or(no.status, http.StatusForbidden))
+	_ = json.NewEncoder(w).Encode(no) // a program that has gone needs no answer
+}
