@@ -18,7 +18,8 @@ import (
 // wayOut are the shipped policies with egress for the command line, and a row for one host.
 func wayOut(t *testing.T, rows string) (section string) {
 	t.Helper()
-	folder, section := shippedWith(t, "    network:\n      platforms: {}\n", "    network:\n      platforms: {cli: {network: egress, egress: [plain.test, repo.example.com]}}\n")
+	folder, section := shippedWith(t, "    network:\n      platforms: {}\n",
+		"    network:\n      platforms: {cli: {network: egress, egress: [plain.test, repo.example.com]}}\n")
 	path := filepath.Join(folder, "data.yaml")
 	tables, err := os.ReadFile(path)
 	must(t, err)

@@ -66,7 +66,7 @@ type Observer interface {
 	BreakGlassUsed()
 }
 
-// Config is what an Enforcer needs; every field but Credentials, Tracer, Throttle, Unfinished
+// Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Unfinished
 // and Log is required.
 type Config struct {
 	Decider  Decider
@@ -90,7 +90,8 @@ type Config struct {
 	Ledger ledger.Entries[ledger.Sandbox]
 	// Workspaces is of those that stay when their sandbox goes.
 	Workspaces ledger.Entries[ledger.Workspace]
-	// WayOut serves the connections of sandboxes whose network is egress.
+	// WayOut serves the connections of sandboxes whose network is egress; nil means that
+	// none is run.
 	WayOut WayOut
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
@@ -107,6 +108,6 @@ func (c Config) missing() error {
 		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil, "Observer": c.Observer == nil,
 		"Sandboxes": c.Sandboxes == nil, "Readiness": c.Readiness == nil,
 		"Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
-		"Ledger": c.Ledger == nil, "WayOut": c.WayOut == nil, "Workspaces": c.Workspaces == nil,
+		"Ledger": c.Ledger == nil, "Workspaces": c.Workspaces == nil,
 	})
 }

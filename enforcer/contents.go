@@ -82,8 +82,8 @@ func (m *judged) unread(ctx context.Context, left *budget) (more []bailiff.Conte
 		switch {
 		case errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
-		case err != nil: // it is no plain file, or its name leaves it open
-			content = bailiff.Content{File: bailiff.File{Path: path}}
+		case err != nil: // it is no plain file, so that its content is what comes; or its name leaves it open
+			content = bailiff.Content{File: bailiff.File{Path: path}, Recent: !strings.ContainsAny(path, "*?[$(")}
 		case isProgram(content.Text):
 			content.Text, content.Kind = "", bailiff.ContentCompiled
 		}

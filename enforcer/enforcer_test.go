@@ -41,6 +41,13 @@ func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
 	}
 }
 
+// behind is a request that goes on in the background.
+func behind(command string) bailiff.Request {
+	req := request(command)
+	req.Args.Background = true
+	return req
+}
+
 func TestNothingRunsUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -51,7 +58,7 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 	}{
 		"the zero decision denies": {bailiff.Decision{}, request("true"), bailiff.Refused, ""},
 		"an approval is not given": {allow(ask), request("true"), bailiff.ApprovalRequired, ""},
-		"the egress network comes later": {allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }), request("true"),
+		"a way out in the background comes later": {allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }), behind("true"),
 			bailiff.Failed, bailiff.CodeUnsupported},
 		"a backend that is not configured": {allow(func(d *bailiff.Decision) { d.Backend.Name = "moon" }), request("true"),
 			bailiff.Refused, ""},

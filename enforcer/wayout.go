@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -21,6 +22,8 @@ type WayOut interface {
 	// CA is the certificate, in PEM, that programs in a sandbox are to trust.
 	CA(sandbox string) ([]byte, error)
 }
+
+var errNoWay = errors.New("this sidecar gives sandboxes no way out")
 
 // maxBlocked is how many refusals an answer names.
 const maxBlocked = 20
@@ -87,6 +90,9 @@ func often(n int) string {
 func (e *Enforcer) withWay(ctx context.Context, g grant, h *lease.Hold, cmd *backends.Command) (end func(*answer), err error) {
 	if g.Decision.Backend.Network != backends.Egress {
 		return func(*answer) {}, nil
+	}
+	if e.config.WayOut == nil {
+		return nil, errNoWay
 	}
 	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: h.ID(),
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}

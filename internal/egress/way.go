@@ -101,7 +101,8 @@ func told(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
 
 // refused has a refusal written down; it stands whether that succeeds or not.
 func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
-	if err := p.config.Recorder.Record(ctx, Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead}); err != nil {
+	e := Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead}
+	if err := p.config.Recorder.Record(ctx, e); err != nil {
 		return unrecorded(c)
 	}
 	return no

@@ -17,9 +17,6 @@ var connectionPoint = ast.MustParseRef("data.bailiff.connection")
 
 const insteadOfUnjudged = "Have whoever keeps the policies add the rule bailiff.connection; until then no sandbox has a way out."
 
-// JudgesConnections says whether the policies in force have a rule about connections.
-func (p *PDP) JudgesConnections() bool { return p.inForce.Load().connection != nil }
-
 // Connection judges a connection out of a sandbox, or a request on one. It never fails: a
 // fault is a denial that says so.
 func (p *PDP) Connection(ctx context.Context, c bailiff.Connection) (j bailiff.ConnectionJudgement) {

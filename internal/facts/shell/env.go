@@ -10,7 +10,7 @@ import (
 func (a *analysis) env(_ string, inv *invocation, args *arguments) (result, bool) {
 	in := *inv
 	if code, ok := args.value("-S", "--split-string"); ok {
-		return a.text("env", inv, join(append([]word{code}, args.rest...), " "), inv.sc.fork()), true
+		return a.text("env", inv, join(append([]word{code}, behindSplit(inv.argv[1:], args.rest)...), " "), inv.sc.fork()), true
 	}
 	rest := args.rest
 	if len(rest) > 0 && rest[0].text == "-" {
@@ -21,6 +21,20 @@ func (a *analysis) env(_ string, inv *invocation, args *arguments) (result, bool
 		in.sc = a.standing(dir, inv.sc)
 	}
 	return a.inner("env", &in, rest), true
+}
+
+// behindSplit are the words after the text that env splits: all of them belong to the
+// command, those that look like options too.
+func behindSplit(words, rest []word) []word {
+	for i, w := range words {
+		switch {
+		case w.text == "-S" || w.text == "--split-string":
+			return after(words, i+2)
+		case strings.HasPrefix(w.text, "-S"), strings.HasPrefix(w.text, "--split-string="):
+			return words[i+1:]
+		}
+	}
+	return rest
 }
 
 func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []string) {
