@@ -130,8 +130,8 @@ func TestRequestsInsideTLSAreJudgedByMethodAndPath(t *testing.T) {
 			req.Backend = ""
 			a := ask(t, s.agent, req)
 			wants(t, a, bailiff.Completed, "Refused on the way out: repo.example.com:"+port+" (egress.not_this_request,")
-			for _, want := range []string{"urllib served GET /a\n", "curl served GET /a\n", "refused 403", "scoped served GET /@scope%2fname\n",
-				"clone  from the repository\n", "HTTP 403"} {
+			for _, want := range []string{"urllib served GET /a\n", "curl served GET /a\n", "refused 403 egress.not_this_request",
+				"scoped served GET /@scope%2fname\n", "clone  from the repository\n", "HTTP 403"} {
 				if !strings.Contains(a.Output, want) {
 					t.Errorf("it printed %q, want %q in it", a.Output, want)
 				}

@@ -121,7 +121,8 @@ func TestEachRequestInsideTLSIsJudged(t *testing.T) {
 				t.Errorf("got %s %q %v", answer.Proto, body, answer.Header)
 			}
 			for _, refused := range []*http.Request{
-				asking(t, "POST", "https://"+host+"/push"), asking(t, "GET", "https://"+host+"/moved"), asking(t, "DELETE", "https://"+host+"/a"),
+				asking(t, "POST", "https://"+host+"/push"), asking(t, "GET", "https://"+host+"/moved"),
+				asking(t, "DELETE", "https://"+host+"/a"),
 			} {
 				if status, rule, body := answered(t, client, refused); status != 403 || rule != "egress.not_in_table" ||
 					!strings.Contains(body, `"message":"No."`) {
@@ -133,6 +134,28 @@ func TestEachRequestInsideTLSIsJudged(t *testing.T) {
 				t.Errorf("the name was resolved %d times", n)
 			}
 		})
+	}
+}
+
+func TestATunnelThatStaysClosedIsJudgedAsOne(t *testing.T) {
+	w := &world{narrow: true, allowed: map[string]bool{"https allowed.test": true}}
+	got := said(t, proxied(t, w, "127.0.0.1:1"), "CONNECT allowed.test:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+	if !strings.HasPrefix(got, "HTTP/1.1 403 ") || slices.Contains(w.done(), "record opened") {
+		t.Errorf("got %q, steps %q", got, w.done())
+	}
+}
+
+func TestABigUploadThatIsRefusedIsTold(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		w, server := secured(t, func(http.ResponseWriter, *http.Request) {})
+		w.denied["POST /push"] = true
+		address := server.Listener.Addr().String()
+		r, err := http.NewRequestWithContext(t.Context(), "POST", "https://allowed.test:"+port(address)+"/push",
+			bytes.NewReader(make([]byte, 8<<20)))
+		must(t, err)
+		if status, rule, _ := answered(t, program(t, proxied(t, w, address), http2), r); status != 403 || rule != "egress.not_in_table" {
+			t.Errorf("got %d %s", status, rule)
+		}
 	}
 }
 
