@@ -66,11 +66,11 @@ func (w *world) trusted() *x509.CertPool {
 
 func (w *world) Record(_ context.Context, e Event) error {
 	w.step("record %s", e.What)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.logFails {
 		return errors.New("the disk is full")
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.events = append(w.events, e)
 	return nil
 }

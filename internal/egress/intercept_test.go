@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,6 +181,22 @@ func TestTheNewPoliciesJudgeTheNextRequestOfAConnection(t *testing.T) {
 	}
 	if connects != 1 {
 		t.Errorf("there were %d connections, want one kept", connects)
+	}
+}
+
+func TestALogThatCannotBeWrittenLetsNoRequestOut(t *testing.T) {
+	var served atomic.Int32
+	w, server := secured(t, func(http.ResponseWriter, *http.Request) { served.Add(1) })
+	address := "https://allowed.test:" + port(server.Listener.Addr().String()) + "/a"
+	client := program(t, proxied(t, w, server.Listener.Addr().String()), true)
+	if status, _, _ := answered(t, client, asking(t, "GET", address)); status != 200 {
+		t.Fatalf("before: %d", status)
+	}
+	w.mu.Lock()
+	w.logFails = true
+	w.mu.Unlock()
+	if status, rule, _ := answered(t, client, asking(t, "GET", address)); status != 403 || rule != "log.unwritable" || served.Load() != 1 {
+		t.Errorf("after: %d %s, served %d", status, rule, served.Load())
 	}
 }
 
