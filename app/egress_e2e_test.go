@@ -60,8 +60,35 @@ EOF`
 			if a.Egress == nil || len(a.Egress.Blocked) != 1 || a.Egress.Blocked[0].Host != "other.test" {
 				t.Errorf("told of connections is %+v", a.Egress)
 			}
+			if a.Egress != nil && (a.Egress.Hosts != 1 || a.Egress.Received == 0) {
+				t.Errorf("counted is %+v", a.Egress)
+			}
+			wantLogged(t, s.folder, a.DecisionID, "opened plain.test:"+port, "refused other.test:"+port)
 		})
 	}
+}
+
+// wantLogged waits until the decision log tells these of the connections of a decision.
+func wantLogged(t *testing.T, folder, decision string, wanted ...string) {
+	t.Helper()
+	backendtest.Await(t, "the connections to be in the log", func() bool {
+		files, err := filepath.Glob(filepath.Join(folder, "state", "decisions", "*.jsonl"))
+		must(t, err)
+		var told []string
+		for _, file := range files {
+			for _, line := range linesIn(t, file) {
+				var e struct {
+					DecisionID string `json:"decision_id"`
+					Custom     struct{ Connection *api.Connection }
+				}
+				must(t, json.Unmarshal([]byte(line), &e))
+				if c := e.Custom.Connection; c != nil && e.DecisionID == decision {
+					told = append(told, fmt.Sprintf("%s %s:%d", c.What, c.Host, c.Port))
+				}
+			}
+		}
+		return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(told, w) })
+	})
 }
 
 // repository serves a repository with one file over http, which takes whatever is pushed.

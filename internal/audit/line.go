@@ -67,6 +67,9 @@ func (w *lineWriter) custom(c api.Custom) {
 	if c.Shadow != nil {
 		w.any("shadow", c.Shadow)
 	}
+	if c.Connection != nil {
+		w.any("connection", c.Connection)
+	}
 	if c.Nanoseconds != 0 {
 		w.number("duration_ns", c.Nanoseconds)
 	}

@@ -78,6 +78,8 @@ func filled(t *testing.T) api.Event {
 	e.Custom.Rollback = &api.Rollback{Revision: "x", By: "ana", Via: "uid:1000 on operator", Reason: "x", At: time.Now().UTC()}
 	e.Custom.Shadow = &api.Shadow{Revision: "x", Outcome: bailiff.Ask, Rules: []string{"a.b"},
 		Differences: []api.Difference{{What: "outcome", From: "allow", To: "ask", Direction: api.Stricter}}}
+	e.Custom.Connection = &api.Connection{What: "closed", Protocol: "https", Via: "connect", Host: "a.test", Port: 443, Method: "GET",
+		Path: "/a", Rule: "a.b", Sent: 1, Received: 2}
 	for value := range fields(reflect.ValueOf(e)) {
 		if value.IsZero() {
 			t.Errorf("a field of type %s is new: fill it here", value.Type())

@@ -48,6 +48,9 @@ func (d *document) scrub(scrub func(string) string) {
 	if r := c.Rollback; r != nil {
 		r.By, r.Via, r.Reason = scrub(r.By), scrub(r.Via), scrub(r.Reason)
 	}
+	if x := c.Connection; x != nil {
+		x.Host, x.Path = scrub(x.Host), scrub(x.Path)
+	}
 	if s := c.Shadow; s != nil {
 		for i := range s.Differences {
 			d := &s.Differences[i]
