@@ -131,6 +131,17 @@ print("clone", run("git", "clone", "-q", base + "/repo.git", "copy"), open("copy
 print("push", run("git", "-C", "copy", "push", "-q", "origin", "HEAD:other"))
 EOF`
 
+// reaching is the section by which sandboxes reach a server that has a certificate of its own,
+// and the server's port.
+func reaching(t *testing.T, server *httptest.Server) (section, port string) {
+	t.Helper()
+	authority := filepath.Join(openDir(t), "authority.pem")
+	save(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	service := server.Listener.Addr().String()
+	_, port, _ = strings.Cut(service, ":")
+	return "egress: {hosts: {repo.example.com: 127.0.0.1}, own: [\"" + service + "\"], trust: [\"" + authority + "\"]}", port
+}
+
 func TestRequestsInsideTLSAreJudgedByMethodAndPath(t *testing.T) {
 	t.Parallel()
 	repo := repository(t)
@@ -142,17 +153,13 @@ func TestRequestsInsideTLSAreJudgedByMethodAndPath(t *testing.T) {
 		fmt.Fprintf(w, "served %s %s", r.Method, r.RequestURI)
 	}))
 	t.Cleanup(server.Close)
-	authority := filepath.Join(openDir(t), "authority.pem")
-	save(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
-	service := server.Listener.Addr().String()
-	_, port, _ := strings.Cut(service, ":")
+	section, port := reaching(t, server)
 	rows := "      repo.example.com:\n      - {ports: [" + port + "], methods: [GET]}\n" +
 		"      - {ports: [" + port + "], methods: [POST], paths: [\"/*/git-upload-pack\"]}\n"
-	for backend, section := range isolated {
+	for backend, backendSection := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			s := startOffice(t, openDir(t), onePerson(t, section,
-				"egress: {hosts: {repo.example.com: 127.0.0.1}, own: [\""+service+"\"], trust: [\""+authority+"\"]}", wayOut(t, rows)))
+			s := startOffice(t, openDir(t), onePerson(t, backendSection, section, wayOut(t, rows)))
 			req := atTerminal("s", strings.Replace(overTLS, "PORT", port, 1))
 			req.Backend = ""
 			a := ask(t, s.agent, req)
@@ -168,4 +175,33 @@ func TestRequestsInsideTLSAreJudgedByMethodAndPath(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a program has read of its sandbox's certificates before a kill is what it needs after.
+func TestAKilledSidecarsSandboxesTrustTheNextOne(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "served") }))
+	t.Cleanup(server.Close)
+	section, port := reaching(t, server)
+	folder := openDir(t)
+	row := "      repo.example.com: [{ports: [" + port + "], methods: [GET]}]\n"
+	text := onePerson(t, dockerBackend, keepNoneReady, section, wayOut(t, row))
+	get := func(before string) bailiff.Request {
+		req := atTerminal("s", "python3 - <<'EOF'\nimport os, shutil, ssl, urllib.request\n"+before+
+			"\nprint(urllib.request.urlopen('https://repo.example.com:"+port+"/', timeout=20, "+
+			"context=ssl.create_default_context(cafile='trusted.pem')).read().decode())\nEOF")
+		req.Backend = ""
+		return req
+	}
+	before := launch(t, folder, text)
+	before.awaitServing(t)
+	made := mustComplete(t, before.agent, get("shutil.copy(os.environ['SSL_CERT_FILE'], 'trusted.pem')"))
+	before.kill()
+	after := launch(t, folder, text)
+	after.awaitServing(t)
+	if a := mustComplete(t, after.agent, get("")); a.SandboxID != made.SandboxID || a.Output != "served\n" || made.Output != a.Output {
+		t.Errorf("it printed %q in %s, before %q in %s", a.Output, a.SandboxID, made.Output, made.SandboxID)
+	}
+	after.stop(t)
+	wantNothingOf(t, folder, text)
 }

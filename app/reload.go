@@ -59,6 +59,7 @@ func changedUntilRestart(now, next *config.Config) (waiting []string) {
 		"decision_log.export": next.DecisionLog.Export != now.DecisionLog.Export,
 		"traces":              next.Traces != now.Traces,
 		"chat services":       !reflect.DeepEqual(next.Chat, now.Chat),
+		"egress":              !reflect.DeepEqual(next.Egress, now.Egress),
 		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, now.Agent.DataPaths),
 	} {
 		if changed {
