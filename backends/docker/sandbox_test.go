@@ -352,7 +352,11 @@ func TestNetworks(t *testing.T) {
 	if got, want := output(t, backendtest.Opened(t, b, spec), "ls /sys/class/net"), "eth0\nlo\n"; got != want {
 		t.Errorf("the full network has the interfaces %q, want %q", got, want)
 	}
-	for _, network := range []string{"egress", "", "host", "container:x"} {
+	spec.Network = backends.Egress
+	if got, want := output(t, backendtest.Opened(t, b, spec), "ls /sys/class/net"), "lo\n"; got != want {
+		t.Errorf("the network egress has the interfaces %q, want %q", got, want)
+	}
+	for _, network := range []string{"", "host", "container:x"} {
 		spec.Network = network
 		if err := opening(t, b, spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "network") {
 			t.Errorf("network %q gives %v, want ErrUnsupported", network, err)
