@@ -95,7 +95,7 @@ func wantLogged(t *testing.T, folder, decision string, wanted ...string) {
 	})
 }
 
-// repository serves a repository with one file over http, which takes whatever is pushed.
+// repository serves a repository with one file over http, which takes every push.
 func repository(t *testing.T) http.Handler {
 	t.Helper()
 	root := t.TempDir()

@@ -97,7 +97,7 @@ deny_connection contains {
 }
 
 # METADATA
-# title: Tunnels whose requests nobody judges
+# title: Tunnels whose requests are not judged
 # description: |
 #   Denies a tunnel to a host whose rows all name methods or paths, unless its requests
 #   are judged one by one.

@@ -25,7 +25,7 @@ func outletChecks() []check {
 		promise("Connections reach the sidecar with the address that was dialled", outletLabels, outlets),
 		promise("A hundred connections at once are whole both ways", outletMany, outlets),
 		promise("The end of a connection and a reset reach the other side", outletEnds, outlets),
-		promise("Connections that nobody reads hold up no other and no command", outletSlow, outlets),
+		promise("Connections that are not read hold up no other and no command", outletSlow, outlets),
 		promise("No more connections are open than the bound", outletLimit, outlets),
 		promise("An outlet is the only way out", outletOnly, outlets),
 		promise("The sidecar's certificate is where programs find it", outletTrust, outlets),
@@ -141,7 +141,7 @@ func outletEnds(t *testing.T, b box) {
 	}
 }
 
-// outletSlow has more connections that nobody reads, in either direction, than all may
+// outletSlow has more connections that are not read, in either direction, than all may
 // have in flight together.
 func outletSlow(t *testing.T, b box) {
 	const each = 40

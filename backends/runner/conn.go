@@ -26,9 +26,9 @@ type conn struct {
 	// read and the runner not told of.
 	came       [][]byte
 	size, read int
-	// heard says that the program sends no more, closed that nobody reads.
+	// heard says that the program sends no more, closed that the sidecar reads no more.
 	heard, closed bool
-	// left is what may be sent, writing says that somebody does, told that no more will be.
+	// left is what may be sent, writing says that a call does, told that no more will be.
 	left          int
 	writing, told bool
 	// fault is why there is no connection any more.
@@ -72,7 +72,7 @@ func (c *conn) receive(f wire.Frame) error {
 	}
 	if c.heard = f.Last; c.heard {
 		c.forgetIfOver()
-	} else if c.closed && c.size > wire.ConnWindow/2 { // it sends and sends, and nobody listens
+	} else if c.closed && c.size > wire.ConnWindow/2 { // it goes on sending, and is not read
 		c.cut("the sidecar does not listen any more", net.ErrClosed)
 	}
 	return nil
@@ -143,7 +143,7 @@ func (c *conn) Write(p []byte) (written int, err error) {
 	return written, nil
 }
 
-// beginWriting waits until nobody else writes.
+// beginWriting waits until no other call writes.
 func (c *conn) beginWriting() error {
 	c.outlet.mu.Lock()
 	defer c.outlet.mu.Unlock()
@@ -262,7 +262,7 @@ func (c *conn) cut(reason string, fault error) {
 // longestReason bounds why a connection is reset, in bytes.
 const longestReason = 1 << 10
 
-// end has nobody wait any more.
+// end lets every waiting call go on.
 func (c *conn) end(fault error) {
 	if c.fault == nil {
 		c.fault = fault

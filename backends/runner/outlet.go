@@ -167,7 +167,7 @@ func (o *outlet) allowed(f wire.Frame) error {
 	return nil
 }
 
-// note counts what has arrived, whatever becomes of it.
+// note counts the bytes that have arrived, read or dropped.
 func (o *outlet) note(n int) {
 	if o.arrived += n; o.arrived >= shareArrived {
 		o.allow(wire.Everything, o.arrived)

@@ -24,7 +24,7 @@ type conn struct {
 	raw  syscall.RawConn
 
 	mu sync.Mutex
-	// waiting is what the program has not read, and passing says that somebody is
+	// waiting is what the program has not read, and passing says that a call is
 	// writing it.
 	waiting [][]byte
 	size    int

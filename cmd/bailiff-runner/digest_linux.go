@@ -59,7 +59,7 @@ func leadsThroughProc(path string) bool {
 	return false
 }
 
-// openPlain opens a plain file, or none if there is no such file. Whatever is no plain file
+// openPlain opens a plain file, or none if there is no such file. A folder, a pipe or a device
 // has no content that would stay.
 func openPlain(path string) (*os.File, os.FileInfo, error) {
 	if leadsThroughProc(path) {

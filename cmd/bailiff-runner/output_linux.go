@@ -134,7 +134,7 @@ func (c *credit) take(n int) int {
 	return n
 }
 
-// close has nobody wait any more.
+// close lets every waiting call go on.
 func (c *credit) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

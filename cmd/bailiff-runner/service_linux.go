@@ -127,7 +127,7 @@ func (s *service) hear(f wire.Frame) {
 	}
 }
 
-// note counts what has arrived, whatever becomes of it.
+// note counts the bytes that have arrived, read or dropped.
 func (s *service) note(n int) {
 	if s.arrived += n; s.arrived >= shareArrived {
 		s.allow(wire.Everything, s.arrived)

@@ -7,7 +7,7 @@
 // is what was checked. Each request of HTTP, and of HTTPS whose TLS is ended here, is
 // parsed, judged and written anew, and the server is verified. A tunnel that is left
 // closed is TLS for the name that was judged, or its destination is one for plain TCP.
-// The key of a sandbox's authority is kept nowhere. Whatever goes wrong refuses.
+// The key of a sandbox's authority is kept nowhere. Every fault refuses.
 //
 // Not here: holding a connection for a person, so that a question refuses; secrets; and
 // the outlets.

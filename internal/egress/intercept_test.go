@@ -388,9 +388,9 @@ func TestAServerIsVerified(t *testing.T) {
 		most        uint16
 		rule        string
 	}{
-		"an authority that nobody trusts": {x509.NewCertPool(), good, 0, "egress.unverified"},
-		"a certificate of another name":   {roots, another, 0, "egress.unverified"},
-		"TLS 1.1":                         {roots, good, tls.VersionTLS11, "egress.unreachable"},
+		"an authority that is not trusted": {x509.NewCertPool(), good, 0, "egress.unverified"},
+		"a certificate of another name":    {roots, another, 0, "egress.unverified"},
+		"TLS 1.1":                          {roots, good, tls.VersionTLS11, "egress.unreachable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reached := false

@@ -15,7 +15,7 @@ import (
 // connectionPoint is the document that is asked about connections out of sandboxes.
 var connectionPoint = ast.MustParseRef("data.bailiff.connection")
 
-const insteadOfUnjudged = "Have whoever keeps the policies add the rule bailiff.connection; until then no sandbox has a way out."
+const insteadOfUnjudged = "Have the security team add the rule bailiff.connection; until then no sandbox has a way out."
 
 // Connection judges a connection out of a sandbox, or a request on one. It never fails: a
 // fault is a denial that says so.

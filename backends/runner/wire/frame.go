@@ -221,7 +221,7 @@ func (w *Writer) SendBulk(f Frame) error {
 	return w.write(f)
 }
 
-// enter waits until nobody writes and the lane has its turn.
+// enter waits until no other frame is written and the lane has its turn.
 func (w *Writer) enter(lane int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -220,7 +220,7 @@ func (p *Piece) parts(c *codec) {
 	c.rest(&p.Data)
 }
 
-// maxRefusal bounds the text of a refusal or fault, so that it fits in a frame whatever it quotes.
+// maxRefusal bounds the text of a refusal or fault, so that it fits in a frame with all that it quotes.
 const maxRefusal = 1 << 10
 
 func (r *Refusal) parts(c *codec) {

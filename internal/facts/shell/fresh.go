@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// freshFolder is the name that "$(mktemp -d)" stands for: nobody knows it, but nothing
+// freshFolder is the name that "$(mktemp -d)" stands for: no other text knows it, but nothing
 // else has it, and the folder is empty. Each has a number of its own.
 func (a *analysis) freshFolder(p *syntax.CmdSubst) (word, bool) {
 	if len(p.Stmts) != 1 || a.functions["mktemp"] != nil || a.aliases["mktemp"] != "" {
