@@ -38,9 +38,7 @@ func (s stream) isElsewhere() bool { return s.path != "" && !s.found && !wild(s.
 // foundProgram reads a program that was found in a file. Of a language that is not read, its
 // shell texts are.
 func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
-	a.texts += len(s.text)
-	if !s.known || a.texts > maxTexts || !a.spend(1+len(s.text)/64) {
-		a.hide()
+	if !a.readsProgram(s.word()) {
 		return
 	}
 	if lang == "python" {

@@ -103,6 +103,17 @@ var computing = map[string]bool{
 	"numpy": true, "abc": true, "copy": true, "uuid": true, "hashlib": true, "calendar": true,
 }
 
+// readsProgram says that a program of another language is read: it is known, and within the
+// limits. Of any other one the meaning is hidden.
+func (a *analysis) readsProgram(code word) bool {
+	a.texts += len(code.text)
+	if !code.known || a.texts > maxTexts || !a.spend(1+len(code.text)/64) {
+		a.hide()
+		return false
+	}
+	return true
+}
+
 // inline reads a program of another language as far as it runs shell text.
 func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 	if lang == "perl" && code.known && onlySubstitutes(code.text) {
@@ -110,9 +121,7 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 	}
 	a.feature(value.FeatureInlineProgram)
 	a.ran(code.Taint)
-	a.texts += len(code.text)
-	if !code.known || a.texts > maxTexts || !a.spend(1+len(code.text)/64) {
-		a.hide()
+	if !a.readsProgram(code) {
 		return
 	}
 	if lang == "python" {
