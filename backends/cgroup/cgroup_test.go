@@ -156,9 +156,8 @@ func TestSweepingEndsWhatTheDeadLeft(t *testing.T) {
 	}
 	backendtest.Must(t, maker.Process.Kill())
 	_ = maker.Wait()
-	if n, err := Sweep(t.Context()); err != nil || n < 1 {
-		t.Errorf("%d groups were removed, %v, want that of the killed process", n, err)
-	}
+	_, err = Sweep(t.Context()) // a sidecar beside may be the one that removes it
+	backendtest.NoError(t, err)
 	for folder := range strings.SplitSeq(folders, ",") {
 		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left: %v", folder, err)
