@@ -24,9 +24,6 @@ const (
 	CodeConflict = "request_id_conflict"
 	// CodeOutcomeUnknown: the request may have run, and how it ended is not known.
 	CodeOutcomeUnknown = "outcome_unknown"
-	// CodeUnsupported: the request was judged, but this version cannot do what
-	// it asks for.
-	CodeUnsupported = "unsupported"
 	// CodeCommand: the sandbox lacks what the command needs to start, such as its
 	// working folder; nothing was run.
 	CodeCommand = "command_not_started"

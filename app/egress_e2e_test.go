@@ -72,6 +72,62 @@ EOF`
 	}
 }
 
+// A script's second run is by the interpreter of its first, which dials as it was told then.
+func TestScriptsAndBackgroundProcessesLeaveByTheSidecarToo(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "served "+r.URL.Path) }))
+	t.Cleanup(server.Close)
+	service := strings.TrimPrefix(server.URL, "http://")
+	_, port, _ := strings.Cut(service, ":")
+	const get = `import urllib.request, urllib.error
+def get(address):
+    try:
+        print(urllib.request.urlopen(address, timeout=20).read().decode(), flush=True)
+    except urllib.error.HTTPError as refused:
+        print(refused.code, flush=True)
+`
+	for backend, section := range isolated {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			s := startOffice(t, openDir(t), onePerson(t, section,
+				"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
+				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
+			here, there := `get("http://plain.test:`+port+`/a")`, `get("http://other.test:`+port+`/a")`
+			const refused = "Refused on the way out: other.test:"
+			script := atTerminal("s", "")
+			script.Tool, script.Backend = bailiff.ExecuteCode, ""
+			script.Args = bailiff.Args{Code: get + here}
+			first := ask(t, s.agent, script)
+			wants(t, first, bailiff.Completed, "")
+			script.Args = bailiff.Args{Code: here + "\n" + there}
+			second := ask(t, s.agent, script)
+			wants(t, second, bailiff.Completed, refused)
+			if first.Output != "served /a\n" || second.Output != "served /a\n403\n" {
+				t.Errorf("scripts printed %q and %q", first.Output, second.Output)
+			}
+			wantLogged(t, s.folder, second.DecisionID, "opened plain.test:"+port, "refused other.test:"+port)
+			command := atTerminal("s", "read line; python3 - <<'EOF'\n"+get+here+"\n"+there+"\nEOF")
+			command.Backend, command.Args.Background = "", true
+			started := ask(t, s.agent, command)
+			wants(t, started, bailiff.Completed, "Started in the background")
+			process := atTerminal("s", "")
+			process.Tool, process.Backend = bailiff.Process, ""
+			for _, args := range []bailiff.Args{{Action: "submit"}, {Action: "wait"}} {
+				args.ProcessID = started.ProcessID
+				process.Args = args
+				wants(t, ask(t, s.agent, process), bailiff.Completed, "")
+			}
+			process.Args = bailiff.Args{Action: "log", ProcessID: started.ProcessID}
+			a := ask(t, s.agent, process)
+			wants(t, a, bailiff.Completed, refused)
+			if a.Output != "served /a\n403\n" || a.Egress == nil || len(a.Egress.Blocked) != 1 || a.Egress.Hosts != 1 {
+				t.Errorf("the process printed %q, and is told of connections: %+v", a.Output, a.Egress)
+			}
+			wantLogged(t, s.folder, started.DecisionID, "opened plain.test:"+port, "refused other.test:"+port)
+		})
+	}
+}
+
 // wantLogged waits until the decision log tells these of the connections of a decision.
 func wantLogged(t *testing.T, folder, decision string, wanted ...string) {
 	t.Helper()

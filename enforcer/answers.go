@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
 )
 
 const (
@@ -65,16 +64,8 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 	case d.Outcome == bailiff.Deny:
 		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
 			Message: "Denied: " + bailiff.Sentences(d.Told().Denials)}}, true
-	case d.Backend.Network == backends.Egress && (req.Tool == bailiff.ExecuteCode || req.Args.Background):
-		return unsupported("the policies order network \"egress\", which this version gives to commands of the terminal alone that run " +
-			"in the foreground; use \"none\" or \"full\""), true
 	}
 	return answer{}, false
-}
-
-func unsupported(message string) answer {
-	return answer{Answer: bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeUnsupported,
-		Message: bailiff.Sentence(message), ExitCode: bailiff.ExitFailed}}
 }
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")

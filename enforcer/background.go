@@ -14,9 +14,19 @@ import (
 // background starts a grant's command in its sandbox, and answers without waiting for
 // its end.
 func (e *Enforcer) background(ctx context.Context, g grant) answer {
-	p, err := e.processes.Start(ctx, g.held,
-		process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
-			Decision: g.Decision, Command: backgroundCommand(g), Variables: e.secrets(g)})
+	way, err := e.openWay(context.WithoutCancel(ctx), g) // it ends with the process
+	if err != nil {
+		return e.noSandbox(ctx, g.Decision, err)
+	}
+	start := process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
+		Decision: g.Decision, Command: backgroundCommand(g), Variables: e.secrets(g)}
+	if start.Command.Env = way.variables(start.Command.Env); way != nil {
+		start.Way = way
+	}
+	p, err := e.processes.Start(ctx, g.held, start)
+	if err != nil && way != nil {
+		way.End()
+	}
 	if errors.Is(err, process.ErrTooMany) {
 		return e.noSandbox(ctx, g.Decision, err)
 	}

@@ -13,15 +13,20 @@ import (
 )
 
 // runCode runs a request's script in an interpreter and words the answer.
-func (e *Enforcer) runCode(ctx context.Context, g grant) answer {
+func (e *Enforcer) runCode(ctx context.Context, g grant) (answered answer) {
 	h := g.held
 	ctx, stop := h.Within(ctx)
 	defer stop()
 	calls := e.callsOf(g)
 	out := output.New(g.Decision.Limits.OutputBytes, e.secrets(g), calls.tell)
 	a := answer{Answer: bailiff.Answer{Backend: g.Decision.Backend.Name, SandboxID: h.ID()}}
-	run, err := h.Kernel(ctx, lease.KernelTerms{Env: environment(g.Decision.Env.Set, g.env), Constants: g.Decision.Env.Set,
-		Private: len(g.env) > 0, Vouched: g.vouched, Reset: g.located.Args.Reset})
+	way, err := e.openWay(ctx, g)
+	if err != nil {
+		return e.noSandbox(ctx, g.Decision, err)
+	}
+	defer func() { way.end(&answered) }()
+	run, err := h.Kernel(ctx, lease.KernelTerms{Env: way.variables(environment(g.Decision.Env.Set, g.env)), Constants: g.Decision.Env.Set,
+		Private: len(g.env) > 0, Vouched: g.vouched, Reset: g.located.Args.Reset, Way: way.way()})
 	if err != nil {
 		return e.broken(ctx, g, a, err)
 	}

@@ -48,6 +48,28 @@ func behind(command string) bailiff.Request {
 	return req
 }
 
+func TestNothingRunsWithoutItsWayOut(t *testing.T) {
+	t.Parallel()
+	code := request("")
+	code.Tool, code.Args = bailiff.ExecuteCode, bailiff.Args{Code: "print()"}
+	for name, req := range map[string]bailiff.Request{"a command": request("true"), "a script": code, "a process": behind("true")} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) {
+				b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" })
+			})
+			a := b.Execute(t.Context(), req, nil)
+			if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeBackend || !strings.Contains(a.Message, errNoWay.Error()) {
+				t.Errorf("answer is %+v, want that there is no way out", a)
+			}
+			for _, s := range b.fakeBackend.sandboxes() {
+				if len(s.cmds)+len(s.jobs)+len(s.talks) > 0 {
+					t.Errorf("there ran %v, %v, %v", s.cmds, s.jobs, s.talks)
+				}
+			}
+		})
+	}
+}
+
 func TestNothingRunsUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -58,8 +80,6 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 	}{
 		"the zero decision denies": {bailiff.Decision{}, request("true"), bailiff.Refused, ""},
 		"an approval is not given": {allow(ask), request("true"), bailiff.ApprovalRequired, ""},
-		"a way out in the background comes later": {allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }), behind("true"),
-			bailiff.Failed, bailiff.CodeUnsupported},
 		"a backend that is not configured": {allow(func(d *bailiff.Decision) { d.Backend.Name = "moon" }), request("true"),
 			bailiff.Refused, ""},
 	} {

@@ -23,13 +23,14 @@ func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 	cmd.HeadBytes, cmd.TailBytes = out.Caps()
 	ctx, stop := h.Within(ctx)
 	defer stop()
-	endWay, err := e.withWay(ctx, g, h, &cmd)
+	way, err := e.openWay(ctx, g)
 	if err != nil {
 		return e.noSandbox(ctx, d, err)
 	}
+	cmd.Env = way.variables(cmd.Env)
 	exit, err := h.Run(ctx, cmd, out.Take)
 	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
-	defer func() { endWay(&answered) }()
+	defer func() { way.end(&answered) }()
 	a.Backend, a.SandboxID, a.Duration = d.Backend.Name, h.ID(), exit.Duration
 	a.Output, a.Truncated = out.End(exit.Dropped)
 	if err != nil {

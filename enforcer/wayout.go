@@ -63,8 +63,8 @@ func (t *traffic) Closed(host string, sent, received int64) {
 	t.sent, t.received = t.sent+sent, t.received+received
 }
 
-// tell puts what became of the connections into an answer.
-func (t *traffic) tell(a *answer) {
+// Tell puts what became of the connections into an answer.
+func (t *traffic) Tell(a *bailiff.Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.hosts), Sent: t.sent, Received: t.received}
@@ -75,7 +75,8 @@ func (t *traffic) tell(a *answer) {
 	for _, b := range t.blocked {
 		said = append(said, fmt.Sprintf("%s:%d (%s, %s)", b.Host, b.Port, b.Rule, often(b.Count)))
 	}
-	a.note("Refused on the way out: " + strings.Join(said, ", ") + ". " + bailiff.Sentence(t.blocked[0].Message))
+	a.Message = strings.TrimSpace(a.Message + " Refused on the way out: " + strings.Join(said, ", ") + ". " +
+		bailiff.Sentence(t.blocked[0].Message))
 }
 
 func often(n int) string {
@@ -85,15 +86,22 @@ func often(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// withWay gives a command its way out, if its network is egress. The returned function cuts
-// the command's connections and tells of them in its answer.
-func (e *Enforcer) withWay(ctx context.Context, g grant, h *lease.Hold, cmd *backends.Command) (end func(*answer), err error) {
+// wayOf is the way out of one command, script or process, with what becomes of its connections.
+// It is nil where the network is not egress.
+type wayOf struct {
+	*lease.Way
+	*traffic
+}
+
+// openWay gives what a grant runs its way out, until ctx or the way ends, if its network is egress.
+func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	if g.Decision.Backend.Network != backends.Egress {
-		return func(*answer) {}, nil
+		return nil, nil
 	}
 	if e.config.WayOut == nil {
 		return nil, errNoWay
 	}
+	h := g.held
 	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: h.ID(),
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
 	seen := &traffic{}
@@ -101,11 +109,34 @@ func (e *Enforcer) withWay(ctx context.Context, g grant, h *lease.Hold, cmd *bac
 	if err != nil {
 		return nil, err
 	}
-	env := maps.Clone(cmd.Env)
-	maps.Copy(env, proxyVariables(way.Proxy()))
-	maps.Copy(env, trustVariables(way.Facts()))
-	cmd.Env = env
-	return func(a *answer) { way.End(); seen.tell(a) }, nil
+	return &wayOf{way, seen}, nil
+}
+
+// variables are an environment with those by which programs find the way out.
+func (w *wayOf) variables(env map[string]bailiff.Secret) map[string]bailiff.Secret {
+	if w == nil {
+		return env
+	}
+	env = maps.Clone(env)
+	maps.Copy(env, proxyVariables(w.Proxy()))
+	maps.Copy(env, trustVariables(w.Facts()))
+	return env
+}
+
+// way is what of it an interpreter is reached by.
+func (w *wayOf) way() *lease.Way {
+	if w == nil {
+		return nil
+	}
+	return w.Way
+}
+
+// end cuts the connections, and tells of them in the answer.
+func (w *wayOf) end(a *answer) {
+	if w != nil {
+		w.End()
+		w.Tell(&a.Answer)
+	}
 }
 
 // proxyVariables are those by which programs find a proxy, in both spellings.

@@ -20,6 +20,8 @@ type KernelTerms struct {
 	Private, Vouched bool
 	// Reset begins without the variables of earlier scripts.
 	Reset bool
+	// Way is the script's way out, as Env tells of it; nil where it has none.
+	Way *Way
 }
 
 // KernelRun is an interpreter with the one script that runs in it.
@@ -113,6 +115,7 @@ func (h *Hold) prepare(ctx context.Context, s *kernelSlot, t KernelTerms) (why l
 		why = lostConstants
 	case !t.Reset:
 		s.idle.Stop()
+		t.Way.take(s.label)
 		return "", nil
 	}
 	if t.Reset {
@@ -127,7 +130,7 @@ func (h *Hold) prepare(ctx context.Context, s *kernelSlot, t KernelTerms) (why l
 	if s.kernel, err = kernel.Start(ctx, h.lease.sandbox, t.Env); err != nil && why != "" {
 		h.lease.pool.losses.note(s.who, why) // for the next one
 	}
-	s.constants = t.Constants
+	s.constants, s.label = t.Constants, t.Way.labelled()
 	h.lease.Changed()
 	return why, err
 }

@@ -47,6 +47,7 @@ type kernelSlot struct {
 	// For the holder of the turn.
 	kernel    *kernel.Kernel // nil while there is none
 	constants map[string]string
+	label     uint32 // by which it dials its way out
 	used      time.Time
 	idle      *time.Timer
 }

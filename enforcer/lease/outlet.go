@@ -59,6 +59,26 @@ func (w *Way) Proxy() string {
 // Facts are what the sandbox opened.
 func (w *Way) Facts() backends.OutletFacts { return w.facts }
 
+// take has the way serve what another command, whose turn is over, was told to dial.
+func (w *Way) take(label uint32) {
+	if w == nil {
+		return
+	}
+	w.outlet.mu.Lock()
+	defer w.outlet.mu.Unlock()
+	delete(w.outlet.commands, w.label)
+	w.label = label
+	w.outlet.commands[label] = w
+}
+
+// labelled is its label, 0 without a way.
+func (w *Way) labelled() uint32 {
+	if w == nil {
+		return 0
+	}
+	return w.label
+}
+
 // End cuts the command's connections, and returns when all of them are.
 func (w *Way) End() {
 	w.outlet.remove(w)

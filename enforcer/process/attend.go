@@ -66,6 +66,9 @@ func (p *Process) Attend(ctx context.Context, t Task) bailiff.Answer {
 	if ended {
 		p.told.Store(true)
 	}
+	if p.way != nil {
+		p.way.Tell(&a)
+	}
 	return a
 }
 

@@ -24,6 +24,16 @@ type Start struct {
 	Command    backends.Command
 	// Variables are the values of those that it gets.
 	Variables map[string]bailiff.Secret
+	// Way is how it leaves the sandbox, nil where it does not. It ends with the process.
+	Way Way
+}
+
+// Way is how a process leaves its sandbox.
+type Way interface {
+	// End cuts its connections.
+	End()
+	// Tell puts what became of them into an answer.
+	Tell(*bailiff.Answer)
 }
 
 // Start starts a command in a sandbox that is held still, so that the command lives in
@@ -39,6 +49,7 @@ func (t *Table) Start(ctx context.Context, h *lease.Hold, s Start) (*Process, er
 		names: slices.Clone(s.Decision.Env.Forward), lease: h.Lease(), started: time.Now(),
 		judge: t.config.Policies, typed: newTyped(s.Request.Args.Stdin), reader: lease.NewTurn(),
 		values: s.Variables, log: output.NewLog(0, s.Variables), over: make(chan struct{}),
+		way: s.Way,
 	}
 	if p.job, err = h.Start(ctx, s.Command, p.id); err != nil {
 		return nil, err
@@ -61,6 +72,9 @@ func (t *Table) watch(p *Process) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), KillTimeout)
 	defer cancel()
+	if p.way != nil {
+		p.way.End()
+	}
 	t.config.Recorder.Note(p.ending(p.finish(ctx)))
 	for _, old := range t.surplus(lease.KeyOf(p.request)) {
 		if err := old.job.Forget(ctx); err != nil {
