@@ -1,6 +1,9 @@
 package bailiff
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Connection is one connection out of a sandbox, or one request on it, as the policies
 // see it. It holds no address that a name stands for: addresses are the enforcer's floor.
@@ -40,10 +43,10 @@ type ConnectionRequest struct {
 // ConnectionJudgement is what the policies answer to a connection. Its zero value denies.
 type ConnectionJudgement struct {
 	Outcome Outcome
-	// Denials are the reasons of a denial, Questions those to ask; a side that does not
-	// count is empty.
-	Denials   []Reason
-	Questions []Reason
+	// Denials are the reasons of a denial, Approval the terms on which people are asked; a
+	// side that does not count is empty.
+	Denials  []Reason
+	Approval *ApprovalTerms
 	// Private opens private addresses for this host; Intercept says that requests on the
 	// connection are to be judged one by one.
 	Private   bool
@@ -53,8 +56,12 @@ type ConnectionJudgement struct {
 	Fault    error
 }
 
-// ConnectionHearer is told what becomes of connections.
+// ConnectionHearer is told what becomes of the connections of a request.
 type ConnectionHearer interface {
+	// Ask puts a connection that waits to people, and returns what they say, or that the
+	// approval is pending once the connection has waited for as long as one may. What was
+	// approved for the request is not asked again.
+	Ask(ctx context.Context, terms ApprovalTerms) (Approval, error)
 	// Refused is told of each connection and request that is refused.
 	Refused(b Blocked)
 	// Closed is told of each connection that was open, with the bytes that passed.
@@ -69,6 +76,8 @@ type Blocked struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
 	Instead string `json:"instead,omitempty"`
+	// Approval is the id of the question to people, where they were asked.
+	Approval string `json:"approval,omitempty"`
 	// Count is how often.
 	Count int `json:"count"`
 }

@@ -128,6 +128,77 @@ def get(address):
 	}
 }
 
+// fetch is code that gets each of the addresses in turn, and prints what comes.
+func fetch(addresses ...string) string {
+	return `import sys, urllib.request, urllib.error
+for address in ["` + strings.Join(addresses, `", "`) + `"]:
+    try:
+        print(urllib.request.urlopen(address, timeout=60).read().decode(), flush=True)
+    except urllib.error.HTTPError as refused:
+        print(refused.code, refused.headers["X-Bailiff-Rule"], flush=True)
+`
+}
+
+// inPython is a command that runs code, in the sandbox of the platform.
+func inPython(session, code string) bailiff.Request {
+	req := atTerminal(session, "python3 - <<'EOF'\n"+code+"EOF")
+	req.Backend = ""
+	return req
+}
+
+func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "served "+r.URL.Path) }))
+	t.Cleanup(server.Close)
+	service := strings.TrimPrefix(server.URL, "http://")
+	_, port, _ := strings.Cut(service, ":")
+	for backend, section := range isolated {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			_, policies := shippedWith(t, "    network:\n      platforms: {}\n      ask_new_hosts: {}\n",
+				"    network:\n      platforms: {cli: {network: egress, egress: [repo.example.com]}}\n      ask_new_hosts: {cli: true}\n")
+			s := startOffice(t, openDir(t), onePerson(t, section,
+				"egress: {hosts: {one.test: 127.0.0.1, two.test: 127.0.0.1}, own: [\""+service+"\"]}", policies))
+			one, two := "http://one.test:"+port+"/", "http://two.test:"+port+"/"
+
+			asking := send(t.Context(), s.agent, inPython("s", fetch(one+"a", one+"b")))
+			id := asking.question(t)
+			list, err := s.operator.Approvals(t.Context(), api.Query{})
+			must(t, err)
+			if len(list.Approvals) != 1 || len(list.Approvals[0].Reasons) != 1 || list.Approvals[0].Reasons[0].Match != "one.test:"+port {
+				t.Errorf("asked is %+v", list.Approvals)
+			}
+			mustApprove(t, s.operator, id, bailiff.ScopeOnce)
+			a := asking.end(t)
+			wants(t, a, bailiff.Completed, "")
+			if a.Output != "served /a\nserved /b\n" {
+				t.Errorf("with a yes it printed %q", a.Output)
+			}
+			wantLogged(t, s.folder, a.DecisionID, "opened one.test:"+port)
+
+			asking = send(t.Context(), s.agent, inPython("s", fetch(one+"a", two+"a")))
+			mustApprove(t, s.operator, asking.question(t), bailiff.ScopeSession) // the yes for once was used
+			_, err = s.operator.Deny(t.Context(), asking.question(t), "not there")
+			must(t, err)
+			a = asking.end(t)
+			wants(t, a, bailiff.Completed, "Refused on the way out: two.test:"+port+" (egress.new_host, once).")
+			if a.Output != "served /a\n403 egress.new_host\n" || a.Egress == nil || len(a.Egress.Blocked) != 1 ||
+				a.Egress.Blocked[0].Approval == "" {
+				t.Errorf("with a yes and a no it printed %q, and is told of %+v", a.Output, a.Egress)
+			}
+
+			a = ask(t, s.agent, inPython("s", fetch(one+"c")))
+			if wants(t, a, bailiff.Completed, ""); a.Output != "served /c\n" {
+				t.Errorf("with a yes for the session it printed %q", a.Output)
+			}
+			alone := inPython("other", fetch(one+"c"))
+			alone.Session.Unattended = true
+			a = ask(t, s.agent, alone)
+			wants(t, a, bailiff.Completed, "one.test:"+port+" (approval.unattended, once).")
+		})
+	}
+}
+
 // wantLogged waits until the decision log tells these of the connections of a decision.
 func wantLogged(t *testing.T, folder, decision string, wanted ...string) {
 	t.Helper()

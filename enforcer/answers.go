@@ -57,15 +57,10 @@ func interrupted(backend string) answer {
 		Message: callerGone}}
 }
 
-// refuse is the answer to a decision that lets nothing run, and to what this
-// version cannot do; refused is false when the request may run.
-func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
-	switch {
-	case d.Outcome == bailiff.Deny:
-		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
-			Message: "Denied: " + bailiff.Sentences(d.Told().Denials)}}, true
-	}
-	return answer{}, false
+// denied is the answer to a decision that lets nothing run.
+func denied(d bailiff.Decision) answer {
+	return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
+		Message: "Denied: " + bailiff.Sentences(d.Told().Denials)}}
 }
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")

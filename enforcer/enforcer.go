@@ -190,7 +190,7 @@ func (e *Enforcer) prepare(ctx context.Context, m *judged) (redeemed bool) {
 	if m.fault = e.provide(ctx, m); m.fault == nil {
 		m.fault = e.readFiles(ctx, m)
 	}
-	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() && e.redeem(ctx, m)
+	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && e.redeem(ctx, m)
 }
 
 // provide makes sure that there can be a sandbox for a request. One that addresses a
@@ -247,8 +247,8 @@ func (e *Enforcer) carryOut(ctx context.Context, m *judged, g grant) answer {
 	if m.fault != nil {
 		return e.noSandbox(ctx, m.Decision, m.fault)
 	}
-	if a, refused := refuse(m.located, m.Decision); refused {
-		return a
+	if m.Decision.Outcome == bailiff.Deny {
+		return denied(m.Decision)
 	}
 	if g.judged == nil {
 		return e.wait(ctx, m)

@@ -106,13 +106,6 @@ func (m *judged) tellApproval(a bailiff.Approval) {
 	m.news(bailiff.Progress{Approval: &a})
 }
 
-// isUnsupported says whether humans need not be asked, since the request could
-// not be run anyway.
-func (m *judged) isUnsupported() bool {
-	_, refused := refuse(m.located, m.Decision)
-	return refused
-}
-
 // release gives the sandbox back.
 func (m *judged) release() {
 	if m.held != nil {

@@ -30,6 +30,7 @@ const maxBlocked = 20
 
 // traffic is what becomes of the connections of one request. It is safe for concurrent use.
 type traffic struct {
+	questions
 	mu       sync.Mutex
 	blocked  []bailiff.Blocked
 	hosts    map[string]bool
@@ -42,7 +43,7 @@ func (t *traffic) Refused(b bailiff.Blocked) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, known := range t.blocked {
-		if known.Host == b.Host && known.Port == b.Port && known.Rule == b.Rule && known.Method == b.Method {
+		if known.Host == b.Host && known.Port == b.Port && known.Rule == b.Rule && known.Method == b.Method && known.Approval == b.Approval {
 			t.blocked[i].Count++
 			return
 		}
@@ -104,7 +105,7 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	h := g.held
 	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: h.ID(),
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
-	seen := &traffic{}
+	seen := &traffic{questions: e.questionsOf(g)}
 	way, err := h.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) { e.config.WayOut.Serve(ctx, conn, of, seen) })
 	if err != nil {
 		return nil, err

@@ -12,13 +12,7 @@ require_approval contains finding if {
 
 _approval_reasons := _in_order(require_approval)
 
-_approval := {
-	"reasons": _approval_reasons,
-	"scopes": _approval_scopes,
-	"timeout_seconds": _least("timeout_seconds"),
-	"grant_seconds": _least("grant_seconds"),
-	"quorum": max(_approval_terms("quorum")),
-}
+_approval := _approval_of(_approval_reasons, require_approval)
 
 # An unattended session has no human to ask.
 deny contains {

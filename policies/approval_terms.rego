@@ -3,31 +3,30 @@ package bailiff
 # METADATA
 # title: The terms of an approval
 # description: |
-#   The terms are the strictest of those that the tables and the contributions offer.
-_least(term) := min(_approval_terms(term))
+#   The terms are the strictest of those that the tables and the reasons to ask offer.
+_approval_of(reasons, asked) := {
+	"reasons": reasons,
+	"scopes": [scope | some scope in ["once", "session", "always"]; _offered_by_all(asked, scope)],
+	"timeout_seconds": min(_terms_named("timeout_seconds", asked)),
+	"grant_seconds": min(_terms_named("grant_seconds", asked)),
+	"quorum": max(_terms_named("quorum", asked)),
+}
 
-_approval_terms(term) := {value |
-	some source in _approval_sources
+_terms_named(term, asked) := {value |
+	some source in (_table_terms | asked)
 	value := source[term]
 }
 
-_approval_sources contains data.bailiff.tables.approval.terms
+_table_terms contains data.bailiff.tables.approval.terms
 
-_approval_sources contains data.bailiff.tables.approval.tools[input.tool]
-
-_approval_sources contains asked if some asked in require_approval
+_table_terms contains data.bailiff.tables.approval.tools[input.tool]
 
 # "once" can always be offered: it is the narrowest.
-_approval_scopes := [scope |
-	some scope in ["once", "session", "always"]
-	_offered_by_all(scope)
-]
+_offered_by_all(_, "once")
 
-_offered_by_all("once")
-
-_offered_by_all(scope) if {
+_offered_by_all(asked, scope) if {
 	scope != "once"
-	every source in _approval_sources {
+	every source in _table_terms | asked {
 		_offers(source, scope)
 	}
 }

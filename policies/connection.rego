@@ -5,7 +5,8 @@
 # contribute to these sets:
 #
 # deny_connection     {rule, message, match, instead, hidden}: refused
-# ask_connection      {rule, message, match, instead, hidden}: asked about
+# ask_connection      {rule, message, match, instead, hidden, scopes, timeout_seconds, grant_seconds,
+#                     quorum}: asked about while it waits
 
 package bailiff
 
@@ -14,13 +15,18 @@ package bailiff
 # description: |
 #   A denial always wins. Without one and without a question the connection is let through.
 # entrypoint: true
-connection := {
+connection := object.union(_connection_verdict, {"approval": _connection_approval}) if _connection_outcome == "ask"
+
+connection := _connection_verdict if _connection_outcome != "ask"
+
+_connection_verdict := {
 	"outcome": _connection_outcome,
 	"denials": _in_order(deny_connection),
-	"questions": _connection_questions,
 	"private": _is_private,
 	"intercept": _is_intercepted,
 }
+
+_connection_approval := _approval_of(_in_order(ask_connection), ask_connection)
 
 default _connection_outcome := "deny"
 
@@ -34,21 +40,27 @@ _connection_outcome := "allow" if {
 	count(ask_connection) == 0
 }
 
-_connection_questions := _in_order(ask_connection) if _connection_outcome == "ask"
-
-_connection_questions := [] if _connection_outcome != "ask"
-
 # METADATA
 # title: New hosts
 # description: |
 #   Asks about a host that no row names, on the platforms of which the table says so.
 ask_connection contains {
 	"rule": "egress.new_host",
-	"message": "No row names this host yet.",
+	"message": "It wants to reach a host that no row names.",
 	"match": _destination,
 } if {
 	count(_rows) == 0
 	_asks_new_hosts
+}
+
+# An unattended session has no human to ask.
+deny_connection contains {
+	"rule": "approval.unattended",
+	"message": "The connection needs an approval, and nobody attends the session.",
+	"match": asked.rule,
+} if {
+	input.session.unattended
+	some asked in ask_connection
 }
 
 _asks_new_hosts if {

@@ -41,7 +41,7 @@ _said_rules(asked) := {denial.rule | some denial in _answer(asked).denials}
 
 test_a_row_lets_its_host_be_reached if {
 	_answer(_to("allowed.test", 443)) == {
-		"outcome": "allow", "denials": [], "questions": [], "private": false, "intercept": true,
+		"outcome": "allow", "denials": [], "private": false, "intercept": true,
 	}
 }
 
@@ -81,7 +81,7 @@ test_an_address_needs_a_row_of_its_own if {
 
 test_a_database_by_tcp_on_a_private_address if {
 	asked := json.patch(_to("db.corp", 5432), [{"op": "replace", "path": "/connection/protocol", "value": "tcp"}])
-	_answer(asked) == {"outcome": "allow", "denials": [], "questions": [], "private": true, "intercept": false}
+	_answer(asked) == {"outcome": "allow", "denials": [], "private": true, "intercept": false}
 	_said_rules(_to("db.corp", 5432)) == {"egress.not_in_table"}
 }
 
@@ -109,7 +109,10 @@ test_a_question_is_asked_unless_something_denies if {
 		with data.bailiff.tables.destination_groups as {"all": _group}
 		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really."}}
 	asked.outcome == "ask"
-	asked.questions == [{"rule": "team.ask", "message": "Really."}]
+	asked.approval == {
+		"reasons": [{"rule": "team.ask", "message": "Really."}],
+		"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1,
+	}
 }
 
 test_every_shipped_group_names_hosts_of_the_table if {
@@ -124,5 +127,22 @@ test_a_new_host_is_asked_about_where_the_table_says_so if {
 	network := {"platforms": {}, "ask_new_hosts": {"slack": true}}
 	asked := bailiff.connection with input as _to("new.test", 443) with data.bailiff.tables.network as network
 	asked.outcome == "ask"
-	{question.rule | some question in asked.questions} == {"egress.new_host"}
+	{reason.rule | some reason in asked.approval.reasons} == {"egress.new_host"}
+}
+
+test_a_question_has_the_terms_of_its_reasons if {
+	asked := bailiff.connection with input as _to("allowed.test", 443)
+		with data.bailiff.tables.destinations as _hosts
+		with data.bailiff.tables.destination_groups as {"all": _group}
+		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really.", "quorum": 2, "scopes": ["once"]}}
+	asked.approval.quorum == 2
+	asked.approval.scopes == ["once"]
+}
+
+test_nobody_is_asked_in_an_unattended_session if {
+	network := {"platforms": {}, "ask_new_hosts": {"slack": true}}
+	unattended := json.patch(_to("new.test", 443), [{"op": "replace", "path": "/session/unattended", "value": true}])
+	asked := bailiff.connection with input as unattended with data.bailiff.tables.network as network
+	asked.outcome == "deny"
+	{denial.rule | some denial in asked.denials} == {"approval.unattended"}
 }

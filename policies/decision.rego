@@ -18,7 +18,7 @@
 #                     max_seconds, background_seconds, processes}
 # networks            {network, egress}
 # deny_connection     {rule, message, match, instead, hidden}: see connection.rego
-# ask_connection      {rule, message, match, instead, hidden}
+# ask_connection      {rule, message, match, instead, hidden} and the terms of an approval
 #
 # rule and message are needed, the rest may be missing; the strictest wins.
 

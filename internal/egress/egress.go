@@ -62,6 +62,8 @@ type Event struct {
 	Connection bailiff.Connection
 	// Rule, Message and Instead say why it was refused.
 	Rule, Message, Instead string
+	// Approval is the id of the question to people, where they were asked.
+	Approval string
 	// Revision is that of the policies that judged.
 	Revision string
 	// Sent and Received are bytes of a connection that closed.
@@ -85,6 +87,7 @@ type Config struct {
 type Proxy struct {
 	config      Config
 	authorities *authorities
+	hear        bailiff.ConnectionHearer // while it serves one connection
 }
 
 // New names everything that is missing at once.
@@ -99,7 +102,7 @@ func New(c Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Proxy{c, made}, nil
+	return &Proxy{config: c, authorities: made}, nil
 }
 
 // stepTime bounds each of a head, a handshake, a resolving and a dialling.
@@ -112,7 +115,7 @@ const socksVersion = 0x05
 // behalf: the session, the request and the backend. Hear is told what becomes of it.
 func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer) {
 	heard := *p
-	heard.config.Recorder = telling{p.config.Recorder, hear}
+	heard.hear, heard.config.Recorder = hear, telling{p.config.Recorder, hear}
 	heard.serve(ctx, conn, of)
 }
 

@@ -29,6 +29,8 @@ type world struct {
 	mu       sync.Mutex
 	allowed  map[string]bool // "protocol host:port", and a method after it where one is known
 	names    map[string][]string
+	asks     map[string]string // what "protocol host:port method" is asked about
+	people   func() (bailiff.Approval, error)
 	denied   map[string]bool // "method path" that is refused although the host is allowed
 	opens    bool            // TLS is to be ended here
 	narrow   bool            // requests inside TLS must be judged
@@ -53,6 +55,10 @@ func (w *world) Connection(_ context.Context, c bailiff.Connection) bailiff.Conn
 	defer w.mu.Unlock()
 	if w.allowed[asked] && !w.denied[c.Method+" "+c.Path] && (c.Intercepted || !w.narrow) {
 		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private}
+	}
+	if match, ok := w.asks[asked]; ok {
+		return bailiff.ConnectionJudgement{Outcome: bailiff.Ask, Intercept: w.opens, Private: w.private,
+			Approval: &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "egress.new_host", Message: "Is it new?", Match: match}}}}
 	}
 	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{{Rule: "egress.not_in_table", Message: "No.", Instead: "Another."}}}
 }
@@ -125,18 +131,22 @@ func proxied(t *testing.T, w *world, service string) string {
 			if err != nil {
 				return
 			}
-			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker", Sandbox: "s1"}, deaf{}) })
+			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker", Sandbox: "s1"}, request{w}) })
 		}
 	})
 	t.Cleanup(func() { listener.Close(); cancel(); serving.Wait() })
 	return listener.Addr().String()
 }
 
-// deaf hears nothing of connections.
-type deaf struct{}
+// request hears of its connections.
+type request struct{ *world }
 
-func (deaf) Refused(bailiff.Blocked)     {}
-func (deaf) Closed(_ string, _, _ int64) {}
+func (l request) Ask(_ context.Context, terms bailiff.ApprovalTerms) (bailiff.Approval, error) {
+	l.step("ask %s", terms.Reasons[0].Match)
+	return l.people()
+}
+func (request) Refused(bailiff.Blocked)     {}
+func (request) Closed(_ string, _, _ int64) {}
 
 // said is what the proxy answers to a text, up to the end or the deadline.
 func said(t *testing.T, proxy, text string) string {

@@ -17,7 +17,8 @@ func (t telling) Record(ctx context.Context, e Event) error {
 	c := e.Connection
 	switch e.What {
 	case Refused:
-		t.hear.Refused(bailiff.Blocked{Host: c.Host, Port: c.Port, Method: c.Method, Rule: e.Rule, Message: e.Message, Instead: e.Instead})
+		t.hear.Refused(bailiff.Blocked{Host: c.Host, Port: c.Port, Method: c.Method, Rule: e.Rule, Message: e.Message, Instead: e.Instead,
+			Approval: e.Approval})
 	case Closed:
 		t.hear.Closed(c.Host, e.Sent, e.Received)
 	}

@@ -1,12 +1,14 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,7 +24,9 @@ type refusal struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
 	Instead string `json:"instead,omitempty"`
-	status  int    // of the answer by HTTP, where it is not 403
+	// Approval is the id of the question to people, where they were asked.
+	Approval string `json:"approval,omitempty"`
+	status   int    // of the answer by HTTP, where it is not 403
 }
 
 // Error is the sentence.
@@ -41,23 +45,66 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 }
 
 // allow asks the policies about the ways in which a program may speak, and has the first
-// that they allow written down. Only where it returns no refusal may the destination be
-// resolved.
-func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (c bailiff.Connection, private bool, no *refusal) {
+// that they allow written down, or else the first that people allow. Only where it returns
+// no refusal may the destination be resolved.
+func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.Connection, bool, *refusal) {
+	var open, closed *bailiff.Connection // the first that is asked about, and the first that is denied
+	var question, denial bailiff.ConnectionJudgement
 	for _, one := range ways {
 		judged := p.config.Judge.Connection(ctx, one)
-		if one.Protocol == "https" && judged.Outcome == bailiff.Allow && !judged.Intercept {
+		if one.Protocol == "https" && judged.Outcome != bailiff.Deny && !judged.Intercept {
 			one.Intercepted = false
 			judged = p.config.Judge.Connection(ctx, one)
 		}
-		if judged.Outcome == bailiff.Allow {
+		switch {
+		case judged.Outcome == bailiff.Allow:
 			return one, judged.Private, p.opened(ctx, one, judged.Revision)
-		}
-		if no == nil { // the first way of speaking is the one that is told
-			c, no = one, told(one, judged)
+		case judged.Outcome == bailiff.Ask && open == nil:
+			open, question = &one, judged
+		case judged.Outcome != bailiff.Ask && closed == nil:
+			closed, denial = &one, judged
 		}
 	}
-	return c, false, p.refused(ctx, c, no)
+	if open == nil {
+		return *closed, false, p.refused(ctx, *closed, told(*closed, denial.Denials))
+	}
+	judged, no := p.ask(ctx, *open, question)
+	if no != nil {
+		return *open, false, p.refused(ctx, *open, no)
+	}
+	return *open, judged.Private, p.opened(ctx, *open, judged.Revision)
+}
+
+// ask has people answer what the policies ask, while the connection waits, and then asks the
+// policies once more.
+func (p *Proxy) ask(ctx context.Context, c bailiff.Connection, asked bailiff.ConnectionJudgement) (bailiff.ConnectionJudgement, *refusal) {
+	answer, err := p.hear.Ask(ctx, *asked.Approval)
+	no := told(c, asked.Approval.Reasons)
+	no.Approval = answer.ID
+	switch {
+	case err != nil:
+		no.Message += " " + bailiff.Sentence("People cannot be asked: "+err.Error())
+		return asked, no
+	case answer.State == bailiff.ApprovalPending:
+		no.Instead = "Run it again once " + answer.ID + " is approved."
+		return asked, no
+	case answer.State != bailiff.ApprovalApproved:
+		no.Message += " " + bailiff.Sentence(cmp.Or(answer.Message, "It was not approved."))
+		return asked, no
+	}
+	again := p.config.Judge.Connection(ctx, c)
+	switch {
+	case again.Outcome == bailiff.Deny:
+		return again, told(c, again.Denials)
+	case again.Outcome == bailiff.Ask && !sameQuestion(*again.Approval, *asked.Approval):
+		no.Message = "The policies ask about it for another reason than the one that was approved."
+		return again, no
+	}
+	return again, nil
+}
+
+func sameQuestion(a, b bailiff.ApprovalTerms) bool {
+	return slices.EqualFunc(a.Reasons, b.Reasons, func(x, y bailiff.Reason) bool { return x.Rule == y.Rule && x.Match == y.Match })
 }
 
 // allowAll asks the policies about each spelling of a request, of which all must be allowed.
@@ -66,8 +113,13 @@ func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection) (p
 	var revision string
 	for _, one := range spellings {
 		judged := p.config.Judge.Connection(ctx, one)
-		if judged.Outcome != bailiff.Allow {
-			return false, p.refused(ctx, one, told(one, judged))
+		if judged.Outcome == bailiff.Ask {
+			var no *refusal
+			if judged, no = p.ask(ctx, one, judged); no != nil {
+				return false, p.refused(ctx, one, no)
+			}
+		} else if judged.Outcome != bailiff.Allow {
+			return false, p.refused(ctx, one, told(one, judged.Denials))
 		}
 		private, revision = private && judged.Private, judged.Revision
 	}
@@ -86,12 +138,8 @@ func unrecorded(c bailiff.Connection) *refusal {
 	return refuse(c, "log.unwritable", "The decision log cannot be written, so nothing leaves.", "Try again later.")
 }
 
-// told is the first reason that may be told. A question refuses: no one is asked here.
-func told(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
-	reasons := judged.Denials
-	if judged.Outcome == bailiff.Ask {
-		reasons = judged.Questions
-	}
+// told is the first reason that may be told.
+func told(c bailiff.Connection, reasons []bailiff.Reason) *refusal {
 	reasons = bailiff.Decision{Denials: reasons}.Told().Denials
 	if len(reasons) == 0 {
 		return refuse(c, "policy.error", "The policies gave no reason.", "")
@@ -101,7 +149,7 @@ func told(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
 
 // refused has a refusal written down; it stands whether that succeeds or not.
 func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
-	e := Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead}
+	e := Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead, Approval: no.Approval}
 	if err := p.config.Recorder.Record(ctx, e); err != nil {
 		return unrecorded(c)
 	}

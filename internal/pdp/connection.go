@@ -65,7 +65,7 @@ func (s *snapshot) connectionKey(input ast.Object) string {
 }
 
 func clonedConnection(j bailiff.ConnectionJudgement) bailiff.ConnectionJudgement {
-	j.Denials, j.Questions = clonedReasons(j.Denials), clonedReasons(j.Questions)
+	j.Denials, j.Approval = clonedReasons(j.Denials), clonedTerms(j.Approval)
 	return j
 }
 
@@ -114,7 +114,7 @@ func readConnection(answer *ast.Term) (j bailiff.ConnectionJudgement) {
 	r.object(answer, fields{
 		{"outcome", into(&j.Outcome, r.outcome)},
 		{"denials", into(&j.Denials, r.reasons)},
-		{"questions", into(&j.Questions, r.reasons)},
+		{"approval", into(&j.Approval, r.approval)},
 		{"private", into(&j.Private, r.bool)},
 		{"intercept", into(&j.Intercept, r.bool)},
 	}, "outcome", "denials")
@@ -135,9 +135,11 @@ func (r *reader) agreeOnConnection(j bailiff.ConnectionJudgement) {
 		r.failAt("/denials", "is empty although the outcome is deny")
 	case j.Outcome != bailiff.Deny && len(j.Denials) > 0:
 		r.failAt("/outcome", "is %s although there are denials", j.Outcome)
-	case j.Outcome == bailiff.Ask && len(j.Questions) == 0:
-		r.failAt("/questions", "is empty although the outcome is ask")
-	case j.Outcome == bailiff.Allow && len(j.Questions) > 0:
-		r.failAt("/outcome", "is allow although there are reasons to ask")
+	case j.Outcome == bailiff.Ask && (j.Approval == nil || len(j.Approval.Reasons) == 0):
+		r.failAt("/approval/reasons", "is empty although the outcome is ask")
+	case j.Outcome == bailiff.Ask:
+		r.bounded(j.Approval)
+	case j.Approval != nil:
+		r.failAt("/outcome", "is %s although there are reasons to ask", j.Outcome)
 	}
 }

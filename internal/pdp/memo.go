@@ -196,16 +196,21 @@ func (w written) MarshalJSON() ([]byte, error) {
 // cloned shares nothing that can be changed with the decision.
 func cloned(d bailiff.Decision) bailiff.Decision {
 	d.Denials = clonedReasons(d.Denials)
-	if d.Approval != nil {
-		terms := *d.Approval
-		terms.Reasons, terms.Scopes = clonedReasons(terms.Reasons), slices.Clone(terms.Scopes)
-		d.Approval = &terms
-	}
+	d.Approval = clonedTerms(d.Approval)
 	d.Backend.Egress, d.Backend.Mounts = slices.Clone(d.Backend.Egress), slices.Clone(d.Backend.Mounts)
 	d.Env.Forward, d.Env.Sealed = slices.Clone(d.Env.Forward), slices.Clone(d.Env.Sealed)
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
 	d.Tools = slices.Clone(d.Tools)
 	return d
+}
+
+func clonedTerms(of *bailiff.ApprovalTerms) *bailiff.ApprovalTerms {
+	if of == nil {
+		return nil
+	}
+	terms := *of
+	terms.Reasons, terms.Scopes = clonedReasons(terms.Reasons), slices.Clone(terms.Scopes)
+	return &terms
 }
 
 func clonedReasons(reasons []bailiff.Reason) []bailiff.Reason {

@@ -23,7 +23,7 @@ var contributed = map[string][]string{
 		"background_seconds", "processes"},
 	"networks":        {"network", "egress"},
 	"deny_connection": {"rule", "message", "match", "instead", "hidden"},
-	"ask_connection":  {"rule", "message", "match", "instead", "hidden"},
+	"ask_connection":  {"rule", "message", "match", "instead", "hidden", "scopes", "timeout_seconds", "grant_seconds", "quorum"},
 }
 
 // checkSpelling lists what would count for nothing, in silence, since a name or a word in

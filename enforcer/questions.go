@@ -1,0 +1,120 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// longestHold is how long a connection waits for people. Programs wait for a connection about
+// as long; one that is answered later finds the grant when the request is sent again.
+const longestHold = 60 * time.Second
+
+// questions are what people are asked about the connections of one request. It is safe for
+// concurrent use.
+type questions struct {
+	enforcer *Enforcer
+	claim    bailiff.Claim // of the request
+	news     func(bailiff.Progress)
+
+	asking sync.Mutex
+	known  map[string]*question // by rules and matches
+}
+
+// questionsOf are those of a grant. Where the request began and which files it runs does not
+// matter to them.
+func (e *Enforcer) questionsOf(g grant) questions {
+	claim := g.claim()
+	claim.Request.Args.Workdir, claim.Files, claim.Unbound, claim.Plain = "", nil, nil, true
+	claim.Decision.Outcome, claim.Decision.Denials = bailiff.Ask, nil
+	return questions{enforcer: e, claim: claim, news: g.news}
+}
+
+// question is one that people are asked, or have answered, for every connection that waits for it.
+type question struct {
+	done   chan struct{} // closed once the rest is set
+	answer bailiff.Approval
+	err    error
+}
+
+// Ask implements [bailiff.ConnectionHearer].
+func (q *questions) Ask(ctx context.Context, terms bailiff.ApprovalTerms) (bailiff.Approval, error) {
+	key := keyOf(terms)
+	q.asking.Lock()
+	one := q.known[key]
+	if one != nil {
+		q.asking.Unlock()
+		select {
+		case <-one.done:
+			return one.answer, one.err
+		case <-ctx.Done():
+			return bailiff.Approval{}, ctx.Err()
+		}
+	}
+	one = &question{done: make(chan struct{})}
+	if q.known == nil {
+		q.known = map[string]*question{}
+	}
+	q.known[key] = one
+	q.asking.Unlock()
+	defer close(one.done)
+	one.answer, one.err = q.put(ctx, terms)
+	if one.err != nil || one.answer.State == bailiff.ApprovalPending {
+		q.asking.Lock()
+		delete(q.known, key) // the next connection asks again
+		q.asking.Unlock()
+	}
+	return one.answer, one.err
+}
+
+func keyOf(terms bailiff.ApprovalTerms) string {
+	var key strings.Builder
+	for _, r := range terms.Reasons {
+		fmt.Fprintf(&key, "%q %q\n", r.Rule, r.Match)
+	}
+	return key.String()
+}
+
+// put uses a grant, or asks and waits for one.
+func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (bailiff.Approval, error) {
+	claim := q.claim
+	claim.Decision.Approval = &terms
+	if granted, ok, err := q.enforcer.config.Approvals.Redeem(ctx, claim); err != nil || ok {
+		return granted, err
+	}
+	asked, err := q.enforcer.config.Approvals.Ask(ctx, claim)
+	if err != nil {
+		return bailiff.Approval{}, err
+	}
+	q.news(bailiff.Progress{Approval: &asked})
+	if asked.State == bailiff.ApprovalPending {
+		asked = q.hold(ctx, asked)
+	}
+	if asked.State != bailiff.ApprovalApproved {
+		return asked, nil
+	}
+	granted, ok, err := q.enforcer.config.Approvals.Redeem(ctx, claim)
+	if err == nil && !ok {
+		err = errors.New("the approval was used by another request, or taken back")
+	}
+	return granted, err
+}
+
+// hold waits for an answer, unless so much waits already that it would keep others out.
+func (q *questions) hold(ctx context.Context, asked bailiff.Approval) bailiff.Approval {
+	if !q.enforcer.waiting.enter(q.claim.Request, maxWaitingOfSession, maxWaitingOfCaller) {
+		return asked
+	}
+	defer q.enforcer.waiting.leave(q.claim.Request)
+	ctx, cancel := context.WithTimeout(ctx, longestHold)
+	defer cancel()
+	if asked = q.enforcer.config.Approvals.Await(ctx, asked.ID); asked.State != bailiff.ApprovalPending {
+		q.news(bailiff.Progress{Approval: &asked})
+	}
+	return asked
+}
