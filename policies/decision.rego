@@ -18,7 +18,8 @@
 #                     max_seconds, background_seconds, processes}
 # networks            {network, egress}
 # deny_connection     {rule, message, match, instead, hidden}: see connection.rego
-# ask_connection      {rule, message, match, instead, hidden} and the terms of an approval
+# ask_connection      {rule, message, match, instead, hidden, scopes, timeout_seconds, grant_seconds,
+#                     quorum}
 #
 # rule and message are needed, the rest may be missing; the strictest wins.
 
