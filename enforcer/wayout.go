@@ -43,7 +43,8 @@ func (t *traffic) Refused(b bailiff.Blocked) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, known := range t.blocked {
-		if known.Host == b.Host && known.Port == b.Port && known.Rule == b.Rule && known.Method == b.Method && known.Approval == b.Approval {
+		if known.Host == b.Host && known.Port == b.Port && known.Rule == b.Rule && known.Method == b.Method &&
+			known.Approval == b.Approval {
 			t.blocked[i].Count++
 			return
 		}
