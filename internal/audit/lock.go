@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,22 +38,39 @@ func LockState(dir string) (release func() error, err error) {
 	return file.Close, nil
 }
 
-// How often, and how long apart, the lock is tried.
+// The lock of a process that runs is tried lockTries times; that of one that is gone for
+// as long as orphanTime.
 const (
-	lockTries = 5
-	lockPause = 20 * time.Millisecond
+	lockTries  = 5
+	lockPause  = 20 * time.Millisecond
+	orphanTime = 10 * time.Second
 )
 
-// flock locks a file. A child that a killed bailiff had just forked holds its
-// files until it is another program, so that the lock is tried more than once.
+// flock locks a file. A child that a killed bailiff had just forked holds its files until
+// it is another program, which takes long on a busy machine.
 func flock(file *os.File) (err error) {
-	for range lockTries {
+	begun := time.Now()
+	for try := 1; ; try++ {
 		if err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		if try >= lockTries && (time.Since(begun) > orphanTime || signerRuns(file)) {
 			return err
 		}
 		time.Sleep(lockPause)
 	}
-	return err
+}
+
+// signerRuns says whether the process that signed the lock may run.
+func signerRuns(file *os.File) bool {
+	pid, err := strconv.Atoi(signer(file))
+	return err != nil || unix.Kill(pid, 0) != unix.ESRCH
+}
+
+// signer is the process that the lock names.
+func signer(file *os.File) string {
+	holder, _ := io.ReadAll(io.NewSectionReader(file, 0, 32))
+	return strings.TrimSpace(string(holder))
 }
 
 // own makes the folder, or refuses one in which everyone may replace the log.
@@ -82,8 +100,7 @@ func refusal(dir string, file *os.File, err error) error {
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return fmt.Errorf("locking the state folder: %w", err)
 	}
-	holder, _ := io.ReadAll(io.LimitReader(file, 32))
 	return fmt.Errorf("locking the state folder: %s is in use by another bailiff (process %s): stop that one, or give this one a "+
 		"state_dir of its own",
-		dir, strings.TrimSpace(string(holder)))
+		dir, signer(file))
 }
