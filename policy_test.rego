@@ -267,3 +267,21 @@ calling(program, flags, operands) := {
 changing(program, path) := object.union(calling(program, [], [path]), {"writes": [path]})
 
 deleting(path) := object.union(calling("rm", ["-r", "-f"], [path]), {"writes": [path]})
+
+test_what_is_opened_is_asked_about_by_the_shipped_table if {
+	_shipped({"networked"}) == {
+		"command.destroys_system", "command.sends_files", "command.sends_environment", "command.reads_credentials",
+		"command.runs_downloaded", "command.opens_reverse_shell", "command.reaches_metadata",
+	}
+	_shipped({"shared"}) == {
+		"command.destroys_system", "command.deletes_recursively", "command.deletes_by_pattern", "command.destroys_data",
+		"command.rewrites_history", "command.writes_startup",
+	}
+	_shipped(set()) == {"command.destroys_system"}
+}
+
+_shipped(opened) := {rule |
+	some class in data.bailiff.tables.classes
+	rule := class.rule
+	data.bailiff._verdict_on({"rule": rule}) != "allow" with data.bailiff._places as {"sandbox"} | opened
+}

@@ -51,7 +51,19 @@ _alike(name) if {
 	not _isolates(_best)
 }
 
-# A finding is judged by the place it would happen in.
-default _place := "host"
+# A finding is judged by the place it would happen in: the host, or a sandbox with what was
+# opened of it.
+_places contains "host" if not _isolates(_chosen)
 
-_place := "sandbox" if _isolates(_chosen)
+_places contains "sandbox" if _isolates(_chosen)
+
+_places contains "networked" if {
+	_isolates(_chosen)
+	_network in {"egress", "full"}
+}
+
+_places contains "shared" if {
+	_isolates(_chosen)
+	some mount in _mounts
+	not mount.read_only
+}

@@ -36,22 +36,46 @@ _is_hidden(said) if data.bailiff.tables.hidden_rules[said.rule]
 # title: What follows from a finding
 # description: |
 #   The table of verdicts may be stricter or milder for a rule. Without an entry a
-#   finding asks on a backend without isolation and is allowed inside a sandbox. A
-#   verdict that is no known word denies, as does a finding without a rule.
+#   finding asks on a backend without isolation and is allowed inside a sandbox. Of a
+#   sandbox that is networked or shared, the strictest of its words counts; an entry that
+#   lacks one of these two takes the strictest word that it has. A verdict that is no known
+#   word denies, as does a finding without a rule.
 deny contains finding if {
 	some finding in findings
 	not _verdict_on(finding) in {"allow", "ask"}
 }
 
-# The table may be stricter or milder for a rule; without a word in it a finding
-# asks on a backend without isolation and is allowed inside a sandbox.
-default _verdict_on(_) := "deny"
+_verdict_on(finding) := _strictest({_verdict_in(place, finding) | some place in _places})
 
-_verdict_on(finding) := data.bailiff.tables.verdicts[finding.rule][_place]
+default _verdict_in(_, _) := "deny"
 
-_verdict_on(finding) := _default_verdict[_place] if {
+_verdict_in(place, finding) := data.bailiff.tables.verdicts[finding.rule][place]
+
+_verdict_in(place, finding) := _default_verdict[place] if {
 	is_string(finding.rule)
-	not data.bailiff.tables.verdicts[finding.rule][_place]
+	not _has_verdict(place, finding)
 }
 
-_default_verdict := {"host": "ask", "sandbox": "allow"}
+_verdict_in(place, finding) := _strictest({word | some word in data.bailiff.tables.verdicts[finding.rule]}) if {
+	place in {"networked", "shared"}
+	_has_verdict(place, finding)
+	not data.bailiff.tables.verdicts[finding.rule][place]
+}
+
+_has_verdict(place, finding) if data.bailiff.tables.verdicts[finding.rule][place]
+
+_has_verdict(place, finding) if {
+	place in {"networked", "shared"}
+	count(data.bailiff.tables.verdicts[finding.rule]) > 0
+}
+
+_default_verdict := {"host": "ask", "sandbox": "allow", "networked": "allow", "shared": "allow"}
+
+default _strictest(_) := "deny"
+
+_strictest(words) := "allow" if words == {"allow"}
+
+_strictest(words) := "ask" if {
+	"ask" in words
+	count(words - {"allow", "ask"}) == 0
+}

@@ -96,7 +96,55 @@ test_verdict_is_that_of_the_place if {
 	_verdict_at("host", {"a.b": {"sandbox": "deny"}}, {"rule": "a.b"}) == "ask"
 }
 
-_verdict_at(place, verdicts, finding) := verdict if {
-	verdict := data.bailiff._verdict_on(finding) with data.bailiff._place as place
+_verdict_at(place, verdicts, finding) := _verdict_among({place}, verdicts, finding)
+
+_verdict_among(places, verdicts, finding) := verdict if {
+	verdict := data.bailiff._verdict_on(finding) with data.bailiff._places as places
 		with data.bailiff.tables.verdicts as verdicts
+}
+
+test_the_strictest_word_of_a_sandbox_counts if {
+	row := {"a.b": {"host": "deny", "sandbox": "allow", "networked": "ask", "shared": "allow"}}
+	_verdict_among({"sandbox"}, row, {"rule": "a.b"}) == "allow"
+	_verdict_among({"sandbox", "networked"}, row, {"rule": "a.b"}) == "ask"
+	_verdict_among({"sandbox", "shared"}, row, {"rule": "a.b"}) == "allow"
+	_verdict_among({"sandbox", "networked", "shared"}, row, {"rule": "a.b"}) == "ask"
+	_verdict_among({"sandbox", "networked", "shared"}, {}, {"rule": "a.b"}) == "allow"
+	_verdict_among({"sandbox", "networked"}, {}, {"message": "A."}) == "deny"
+	_verdict_among({"sandbox", "networked"}, {"a.b": {"networked": "maybe"}}, {"rule": "a.b"}) == "deny"
+}
+
+test_a_row_without_a_word_for_what_is_opened_takes_its_strictest if {
+	every opened in ["networked", "shared"] {
+		_verdict_among({"sandbox", opened}, {"a.b": {"host": "ask", "sandbox": "deny"}}, {"rule": "a.b"}) == "deny"
+		_verdict_among({"sandbox", opened}, {"a.b": {"host": "ask"}}, {"rule": "a.b"}) == "ask"
+		_verdict_among({"sandbox", opened}, {"a.b": {"host": "allow", "sandbox": "allow"}}, {"rule": "a.b"}) == "allow"
+	}
+}
+
+test_tables_without_words_for_what_is_opened_mean_what_they_meant if {
+	before := {"command.destroys_system": {"host": "deny", "sandbox": "deny"}}
+	{rule |
+		some class in data.bailiff.tables.classes
+		rule := class.rule
+		_verdict_among({"sandbox", "networked", "shared"}, before, {"rule": rule}) != "allow"
+	} == {"command.destroys_system"}
+}
+
+test_places_are_the_host_or_a_sandbox_with_what_was_opened if {
+	_places_of(on_host(request("cli", [])), {}) == {"host"}
+	_places_of(request("telegram", []), {}) == {"sandbox"}
+	every network in ["egress", "full"] {
+		opened := {"network": {"platforms": {"telegram": {"network": network, "egress": []}}}}
+		_places_of(request("telegram", []), opened) == {"sandbox", "networked"}
+	}
+	every mount in [[false, {"sandbox", "shared"}], [true, {"sandbox"}]] {
+		mounts := {"docker": [{"source": "/srv", "target": "/srv", "read_only": mount[0]}]}
+		_places_of(request("telegram", []), {"platforms": {"telegram": {"mounts": mounts}}}) == mount[1]
+	}
+}
+
+_places_of(asked, tables) := places if {
+	places := data.bailiff._places with input as asked
+		with data.bailiff.tables as object.union(data.bailiff.tables, tables)
 }

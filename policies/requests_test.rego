@@ -175,7 +175,7 @@ _behind(asked) := seen if {
 		"isolate": {name | some name in names; data.bailiff._isolates(name)},
 		"enough": {name | some name in names; data.bailiff._isolated_enough(name)},
 		"chosen": data.bailiff._chosen,
-		"place": data.bailiff._place,
+		"places": data.bailiff._places,
 		"questions": {reason.rule | some reason in data.bailiff.require_approval},
 	}
 		with input as asked

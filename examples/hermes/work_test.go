@@ -211,8 +211,8 @@ func TestAnInterruptedCallStops(t *testing.T) {
 }
 
 func TestTheChatIsToldWhoCanApprove(t *testing.T) {
-	sidecar := serve(t, apptest.WithRules(t, "", "verdicts:\n",
-		"verdicts:\n      command.deletes_recursively: {host: ask, sandbox: ask}\n"))
+	sidecar := serve(t, apptest.WithRules(t, "", "command.deletes_recursively: {networked: allow, shared: ask}",
+		"command.deletes_recursively: {host: ask, sandbox: ask}"))
 	h := start(t, plugin(t), "", sidecar.Agent)
 	h.call(t, "terminal", args{"command": "mkdir -p build dist"}, nil)
 	_, wait := h.begin(t, "terminal", args{"command": "rm -r build"}, nil)

@@ -60,7 +60,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"env":                named(list(technologies.variable())),
 		"env_never":          fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
 		"classes":            named(class),
-		"verdicts":           named(fields(map[string]shape{"host": verdict, "sandbox": verdict})),
+		"verdicts":           named(fields(map[string]shape{"host": verdict, "sandbox": verdict, "networked": verdict, "shared": verdict})),
 		"hidden_rules":       named(truth),
 		"instead":            ruleTo(text, all, words),
 		"programs":           named(list(kind)),
