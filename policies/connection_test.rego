@@ -107,6 +107,7 @@ test_a_question_is_asked_unless_something_denies if {
 	asked := bailiff.connection with input as _to("allowed.test", 443)
 		with data.bailiff.tables.destinations as _hosts
 		with data.bailiff.tables.destination_groups as {"all": _group}
+		with data.bailiff.tables.approval as _usual_tables.approval
 		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really."}}
 	asked.outcome == "ask"
 	asked.approval == {
@@ -134,6 +135,7 @@ test_a_question_has_the_terms_of_its_reasons if {
 	asked := bailiff.connection with input as _to("allowed.test", 443)
 		with data.bailiff.tables.destinations as _hosts
 		with data.bailiff.tables.destination_groups as {"all": _group}
+		with data.bailiff.tables.approval as _usual_tables.approval
 		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really.", "quorum": 2, "scopes": ["once"]}}
 	asked.approval.quorum == 2
 	asked.approval.scopes == ["once"]

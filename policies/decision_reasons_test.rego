@@ -132,19 +132,19 @@ test_tables_without_words_for_what_is_opened_mean_what_they_meant if {
 }
 
 test_places_are_the_host_or_a_sandbox_with_what_was_opened if {
-	_places_of(on_host(request("cli", [])), {}) == {"host"}
-	_places_of(request("telegram", []), {}) == {"sandbox"}
-	every network in ["egress", "full"] {
-		opened := {"network": {"platforms": {"telegram": {"network": network, "egress": []}}}}
-		_places_of(request("telegram", []), opened) == {"sandbox", "networked"}
-	}
-	every mount in [[false, {"sandbox", "shared"}], [true, {"sandbox"}]] {
-		mounts := {"docker": [{"source": "/srv", "target": "/srv", "read_only": mount[0]}]}
-		_places_of(request("telegram", []), {"platforms": {"telegram": {"mounts": mounts}}}) == mount[1]
-	}
+	mount := {"source": "/srv", "target": "/srv", "read_only": false}
+	_places_with(false, "full", [mount]) == {"host"}
+	_places_with(true, "none", []) == {"sandbox"}
+	_places_with(true, "egress", []) == {"sandbox", "networked"}
+	_places_with(true, "full", []) == {"sandbox", "networked"}
+	_places_with(true, "none", [mount]) == {"sandbox", "shared"}
+	_places_with(true, "none", [object.union(mount, {"read_only": true})]) == {"sandbox"}
+	_places_with(true, "full", [mount]) == {"sandbox", "networked", "shared"}
 }
 
-_places_of(asked, tables) := places if {
-	places := data.bailiff._places with input as asked
-		with data.bailiff.tables as object.union(data.bailiff.tables, tables)
+_places_with(isolated, network, mounts) := places if {
+	places := data.bailiff._places with data.bailiff._chosen as "somewhere"
+		with input.backend.available as {"somewhere": {"isolated": isolated, "ready": true}}
+		with data.bailiff._network as network
+		with data.bailiff._mounts as mounts
 }
