@@ -77,6 +77,7 @@ type bound struct {
 	Backend BackendTerms
 	Set     map[string]string
 	Sealed  []string
+	Swap    []Swap `json:",omitempty"` // as if it were not there where nothing is swapped
 	Limits  Limits
 	Tools   []string
 	Reasons []Pair
@@ -91,6 +92,7 @@ func (c Claim) bound() bound {
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
 		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Backend: c.Decision.Backend,
 		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
+		Swap:   c.Decision.Env.Swap,
 		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: reasons.Pairs(),
 	}
 }
@@ -127,7 +129,7 @@ var driftWords = map[string]string{
 	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as",
 	"Session": "the session",
 	"Env":     "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
-	"Set": "the variables that the policies set", "Sealed": "the sealed variables", "Limits": "the limits",
+	"Set": "the variables that the policies set", "Sealed": "the sealed variables", "Swap": "where the values of variables may go", "Limits": "the limits",
 	"Tools":   "the tools that a script may call",
 	"Reasons": "the reasons for asking",
 }

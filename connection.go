@@ -21,6 +21,8 @@ type Connection struct {
 	// Method and Path are those of a request, empty while none is known.
 	Method string
 	Path   string
+	// Secrets are the names of the variables whose values a request would be given.
+	Secrets []string
 	// For is the request of the agent that the connection belongs to.
 	For ConnectionRequest
 	// Caller, Session and Backend are those of that request.

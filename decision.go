@@ -137,6 +137,8 @@ type EnvTerms struct {
 	// Sealed lists those of Forward for which the request gets a fresh sandbox
 	// and workspace of its own.
 	Sealed []string `json:"sealed,omitempty"`
+	// Swap lists those of Forward for which the sandbox gets a stand-in only.
+	Swap []Swap `json:"swap,omitempty"`
 }
 
 // Withheld is a requested variable that does not enter, and the rule that kept it out.

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -12,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -303,6 +306,66 @@ func TestRequestsInsideTLSAreJudgedByMethodAndPath(t *testing.T) {
 			}
 			if a.Egress == nil || a.Egress.Hosts != 1 || a.Egress.Received == 0 || len(a.Egress.Blocked) != 2 {
 				t.Errorf("told of connections is %+v", a.Egress)
+			}
+		})
+	}
+}
+
+// The server is told the value and says it again in every way; the sandbox has what stands
+// for it, and sees no more.
+func TestASwappedVariableIsKnownToItsHostAlone(t *testing.T) {
+	t.Parallel()
+	const value = "ghp_VALUEVALUEVALUEVALUEVALUEVALUEVALU34"
+	var told sync.Map
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given := r.Header.Get("Authorization")
+		told.Store(r.URL.Path, given)
+		_, password, _ := r.BasicAuth()
+		w.Header().Set("X-Echo", given)
+		fmt.Fprintf(w, "echo %s %s %s", given, password, hex.EncodeToString([]byte(value)))
+	}))
+	t.Cleanup(server.Close)
+	section, port := reaching(t, server)
+	variables := filepath.Join(openDir(t), "variables")
+	save(t, variables, "API_TOKEN="+value+"\n")
+	for backend, backendSection := range isolated {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			policies := wayOut(t, "      repo.example.com: [{ports: ["+port+"]}]\n")
+			folder := strings.TrimSuffix(strings.SplitN(policies, "[\"", 2)[1], "\"]}")
+			path := filepath.Join(folder, "data.yaml")
+			tables, err := os.ReadFile(path)
+			must(t, err)
+			save(t, path, strings.Replace(string(tables), "    env:\n", "    env:\n      API_TOKEN:\n"+
+				"        - {platforms: [cli], swap: {hosts: [\"repo.example.com:"+port+"\"]}}\n", 1))
+			s := startOffice(t, openDir(t), onePerson(t, backendSection, section, policies, "env: {sources: [\"file:"+variables+"\"]}"))
+			base := "https://repo.example.com:" + port + "/" + backend
+			req := atTerminal("s", "echo $API_TOKEN; curl -sSi -H \"Authorization: Bearer $API_TOKEN\" "+base+"/bearer; "+
+				"curl -sS -u \"x:$API_TOKEN\" "+base+"/basic; curl -sS -o /dev/null -w ' %{http_code}' -A \"$API_TOKEN\" "+base+"/astray")
+			req.Backend, req.Env = "", []string{"API_TOKEN"}
+			asking := send(t.Context(), s.agent, req)
+			mustApprove(t, s.operator, asking.question(t), bailiff.ScopeOnce)
+			a := asking.end(t)
+			wants(t, a, bailiff.Completed, "(egress.stray_secret, once)")
+			if got, _ := told.Load("/" + backend + "/bearer"); got != "Bearer "+value {
+				t.Errorf("the server was told %v", got)
+			}
+			if got, _ := told.Load("/" + backend + "/basic"); got != "Basic "+base64.StdEncoding.EncodeToString([]byte("x:"+value)) {
+				t.Errorf("the server was told %v", got)
+			}
+			if got, asked := told.Load("/" + backend + "/astray"); asked {
+				t.Errorf("the server was told %v", got)
+			}
+			if !strings.HasPrefix(a.Output, "ghp_") || strings.Contains(a.Output, value) || !strings.HasSuffix(a.Output, " 403") ||
+				strings.Contains(a.Output, hex.EncodeToString([]byte(value))) || strings.Count(a.Output, "[API_TOKEN redacted]") < 4 {
+				t.Errorf("it printed %q", a.Output)
+			}
+			logged, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
+			must(t, err)
+			for _, file := range logged {
+				if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), value) {
+					t.Errorf("%s holds the value, or cannot be read: %v", file, err)
+				}
 			}
 		})
 	}

@@ -297,7 +297,7 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 	if m.held != nil || !m.needsSandbox() {
 		return nil
 	}
-	if m.env, err = e.values(m.Decision.Env); err != nil {
+	if m.env, m.swapped, err = e.values(m.Decision.Env); err != nil {
 		return err
 	}
 	spec := e.leases.SpecOf(m.located, m.Decision)

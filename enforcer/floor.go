@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // The rules of the floor, as they stand in denials and withheld variables.
@@ -15,6 +16,7 @@ const (
 	ruleVariable     = "floor.variable"
 	ruleNotRequested = "floor.not_requested"
 	ruleWithheld     = "floor.withheld"
+	ruleNoWay        = "floor.no_egress"
 )
 
 // instead says of each rule here that denies what would be allowed.
@@ -22,6 +24,7 @@ var instead = map[string]string{
 	bailiff.RuleFrozen:     "Wait until requests are no longer frozen.",
 	ruleBackend:            "Leave the backend to the policies, or have the security team choose one that is configured.",
 	ruleUnisolated:         "Leave the backend to the policies: they choose one that isolates.",
+	ruleNoWay:              "Have the security team give the platform the network egress, where the value can be put in on the way out.",
 	ruleVariable:           "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",
@@ -76,7 +79,7 @@ func (f Floor) Under(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
 			return deny(d, ruleVariable, fmt.Sprintf("The policies set %s, which no policy may.", name))
 		}
 	}
-	d.Env = f.narrowed(d.Env, req.Env)
+	d.Env = f.narrowed(d, req.Env)
 	return d
 }
 
@@ -87,14 +90,17 @@ func deny(d bailiff.Decision, rule, message string) bailiff.Decision {
 }
 
 // narrowed moves every forwarded variable that must not enter to the withheld ones.
-func (f Floor) narrowed(terms bailiff.EnvTerms, requested []string) bailiff.EnvTerms {
+func (f Floor) narrowed(d bailiff.Decision, requested []string) bailiff.EnvTerms {
+	terms := d.Env
 	forward := make([]string, 0, len(terms.Forward))
 	for _, name := range terms.Forward {
 		switch {
 		case !slices.Contains(requested, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleNotRequested)
-		case f.forbidden(name):
+		case f.forbidden(name) && !f.maySwap(terms, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleVariable)
+		case d.Backend.Network != backends.Egress && isSwapped(terms, name):
+			terms.Withheld = withhold(terms.Withheld, name, ruleNoWay)
 		case withheld(terms.Withheld, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleWithheld)
 		case !slices.Contains(forward, name):
@@ -102,8 +108,28 @@ func (f Floor) narrowed(terms bailiff.EnvTerms, requested []string) bailiff.EnvT
 		}
 	}
 	terms.Forward = forward
+	terms.Swap = slices.DeleteFunc(slices.Clone(terms.Swap), func(s bailiff.Swap) bool { return !slices.Contains(forward, s.Name) })
 	return terms
 }
+
+func isSwapped(terms bailiff.EnvTerms, name string) bool {
+	return slices.ContainsFunc(terms.Swap, func(s bailiff.Swap) bool { return s.Name == name && len(s.Hosts) > 0 })
+}
+
+// maySwap says whether a variable that may never enter may do so as a stand-in: a provider's
+// key for models, unless the sidecar has its own credentials from it.
+func (f Floor) maySwap(terms bailiff.EnvTerms, name string) bool {
+	isIt := func(credential string) bool { return strings.EqualFold(credential, name) }
+	return providerKeys[name] && isSwapped(terms, name) && !slices.ContainsFunc(f.Credentials, isIt)
+}
+
+// providerKeys are those of models' providers.
+var providerKeys = set(
+	"AI_GATEWAY_API_KEY", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "COHERE_API_KEY", "DEEPSEEK_API_KEY", "ELEVENLABS_API_KEY",
+	"FIREWORKS_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY", "HF_TOKEN",
+	"HUGGINGFACE_API_KEY", "MISTRAL_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "PERPLEXITY_API_KEY", "REPLICATE_API_TOKEN",
+	"TOGETHER_API_KEY", "XAI_API_KEY",
+)
 
 func withheld(list []bailiff.Withheld, name string) bool {
 	return slices.ContainsFunc(list, func(w bailiff.Withheld) bool { return w.Name == name })

@@ -47,6 +47,8 @@ type judged struct {
 	// held and env are set while the sandbox is held.
 	held *lease.Hold
 	env  map[string]bailiff.Secret
+	// swapped are those of env that are stand-ins, with their values.
+	swapped []bailiff.Swapped
 }
 
 // again is a request as it was asked about, to be judged once more. Nothing of the
@@ -110,7 +112,7 @@ func (m *judged) tellApproval(a bailiff.Approval) {
 func (m *judged) release() {
 	if m.held != nil {
 		m.held.Release()
-		m.held, m.env = nil, nil
+		m.held, m.env, m.swapped = nil, nil, nil
 	}
 }
 

@@ -11,8 +11,11 @@ import (
 // and those that commands in its sandbox or workspace got before. The present values of the
 // earlier names count too, so that a restart loses a value only if it was replaced.
 func (e *Enforcer) secrets(g grant) map[string]bailiff.Secret {
-	all := map[string]bailiff.Secret{}
-	for name, earlier := range g.held.Give(g.env) {
+	all, entered := map[string]bailiff.Secret{}, maps.Clone(g.env)
+	for _, one := range g.swapped {
+		delete(entered, one.Name)
+	}
+	for name, earlier := range g.held.Give(entered) {
 		now, ok := e.config.Environ.Value(name)
 		if ok {
 			all[name] = now
@@ -23,6 +26,9 @@ func (e *Enforcer) secrets(g grant) map[string]bailiff.Secret {
 			}
 		}
 	}
-	maps.Copy(all, g.env)
+	maps.Copy(all, entered)
+	for _, one := range g.swapped { // a server may tell the value; what stands for it is no secret
+		all[one.Name] = one.Value
+	}
 	return all
 }

@@ -17,8 +17,9 @@ import (
 
 // WayOut serves the connections of sandboxes that leave by the sidecar alone.
 type WayOut interface {
-	// Serve serves a connection to its end on behalf of a request, and tells what becomes of it.
-	Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer)
+	// Serve serves a connection to its end on behalf of a request, puts in the values of its
+	// variables that are swapped, and tells what becomes of it.
+	Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer)
 	// CA is the certificate, in PEM, that programs in a sandbox are to trust.
 	CA(sandbox string) ([]byte, error)
 }
@@ -107,7 +108,10 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: h.ID(),
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
 	seen := &traffic{questions: e.questionsOf(g)}
-	way, err := h.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) { e.config.WayOut.Serve(ctx, conn, of, seen) })
+	swapped := g.swapped
+	way, err := h.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) {
+		e.config.WayOut.Serve(ctx, conn, of, swapped, seen)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,11 @@ package bailiff
 #   A variable enters if the request names it, a source holds it, an entry of the table
 #   fits it, and nothing withholds it. Names that are never forwarded (loader, shell,
 #   provider and bailiff's own) are no matter of the table's entries.
-_env := {
+_env := _entering if count(_swapped) == 0
+
+_env := object.union(_entering, {"swap": _swapped}) if count(_swapped) > 0
+
+_entering := {
 	"forward": _forwarded,
 	"withheld": [{"name": name, "rule": rule} | some name, rule in _withheld],
 	"set": {},
@@ -22,6 +26,34 @@ _sealed := [name | some name in _forwarded; _is_sealed(name)]
 _is_sealed(name) if {
 	some entry in data.bailiff.tables.env[name]
 	entry.sealed
+}
+
+# Those of which the sandbox gets a stand-in only: where one entry that fits says so, the value
+# does not enter.
+_swapped := [{"name": name, "hosts": hosts, "in": slots} |
+	some name in _forwarded
+	_is_swapped(name)
+	hosts := sort({host | some entry in _swapping(name); some host in entry.swap.hosts})
+	slots := sort({slot | some entry in _swapping(name); some slot in object.get(entry.swap, "in", _usual_slots)})
+]
+
+_usual_slots := ["authorization", "private-token", "x-api-key"]
+
+_is_swapped(name) if count(_swapping(name)) > 0
+
+_swapping(name) := [entry |
+	some entry in data.bailiff.tables.env[name]
+	entry.swap
+	_fits_platform(entry)
+	_fits_tool(entry)
+	_fits_backend(entry)
+]
+
+# A stand-in is of no use where nothing puts the value in.
+withhold_env contains {"name": name, "rule": "env.no_egress"} if {
+	some name in _requested_names
+	_is_swapped(name)
+	_network != "egress"
 }
 
 # One rule for each name that stays out: the first that holds.

@@ -8,7 +8,11 @@ package bailiff
 withhold_env contains {"name": name, "rule": rule} if {
 	some name in _requested_names
 	rule := _never_forwarded(name)
+	not _may_be_swapped(name, rule)
 }
+
+# A key of a provider may enter as a stand-in.
+_may_be_swapped(name, "env.provider_key") if _is_swapped(name)
 
 withhold_env contains {"name": name, "rule": "env.unavailable"} if {
 	some name in _requested_names

@@ -87,7 +87,8 @@ type Config struct {
 type Proxy struct {
 	config      Config
 	authorities *authorities
-	hear        bailiff.ConnectionHearer // while it serves one connection
+	hear        bailiff.ConnectionHearer // while it serves one connection, as the next is
+	swapped     []bailiff.Swapped
 }
 
 // New names everything that is missing at once.
@@ -112,9 +113,11 @@ const stepTime = 10 * time.Second
 const socksVersion = 0x05
 
 // Serve serves one connection of a sandbox to its end, and closes it. Of says on whose
-// behalf: the session, the request and the backend. Hear is told what becomes of it.
-func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, hear bailiff.ConnectionHearer) {
+// behalf: the session, the request and the backend. Swapped are the variables whose values
+// are put in for their stand-ins. Hear is told what becomes of it.
+func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) {
 	heard := *p
+	heard.swapped = swapped
 	heard.hear, heard.config.Recorder = hear, telling{p.config.Recorder, hear}
 	heard.serve(ctx, conn, of)
 }

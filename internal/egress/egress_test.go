@@ -36,6 +36,7 @@ type world struct {
 	narrow   bool            // requests inside TLS must be judged
 	private  bool            // private addresses are opened
 	at       string          // where dialling leads, if not to what was resolved
+	swapped  []bailiff.Swapped
 	roots    *x509.CertPool
 	logFails bool
 	steps    []string
@@ -131,7 +132,9 @@ func proxied(t *testing.T, w *world, service string) string {
 			if err != nil {
 				return
 			}
-			serving.Go(func() { proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker", Sandbox: "s1"}, request{w}) })
+			serving.Go(func() {
+				proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker", Sandbox: "s1"}, w.swapped, request{w})
+			})
 		}
 	})
 	t.Cleanup(func() { listener.Close(); cancel(); serving.Wait() })

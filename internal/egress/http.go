@@ -85,6 +85,9 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return
 	}
 	to, asked, no := readRequest(r, of)
+	if no == nil {
+		no = p.giveTo(r, asked)
+	}
 	if no != nil {
 		tell(w, p.refused(ctx, asked[0], no))
 		return

@@ -166,15 +166,21 @@ var errSwitched = errors.New("the server switches to another protocol")
 
 func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection) {
 	proxy := &httputil.ReverseProxy{
-		Transport: x.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: quiet{x.transport}, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.Host = c.Protocol, x.to.String(), authority(c.Protocol, x.to)
 			pr.Out.URL.RawQuery = pr.In.URL.RawQuery // as it was written: no query is judged
+			if len(c.Secrets) > 0 {
+				pr.Out.Header.Set("Accept-Encoding", "identity")
+			}
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			answer.Header.Del("Alt-Svc")
 			if answer.StatusCode == http.StatusSwitchingProtocols {
 				return errSwitched
+			}
+			if len(c.Secrets) > 0 {
+				return x.proxy.scrub(answer, c.Secrets)
 			}
 			return nil
 		},
@@ -229,6 +235,9 @@ func (p *Proxy) inside(ctx context.Context, client net.Conn, d *destination) {
 			return
 		}
 		asked, no := spellings(d.c, r)
+		if no == nil {
+			no = p.giveTo(r, asked)
+		}
 		if no != nil {
 			tell(w, p.refused(ctx, asked[0], no))
 			return

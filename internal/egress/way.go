@@ -223,6 +223,7 @@ const (
 	ruleMismatch    = "egress.host_mismatch"
 	ruleAmbiguous   = "egress.ambiguous"
 	ruleRequest     = "egress.not_this_request"
+	ruleStray       = "egress.stray_secret"
 )
 
 // failure says no more of an address than that it is forbidden: what a name of the inner

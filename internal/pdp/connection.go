@@ -87,6 +87,7 @@ var (
 	keyIntercepted = ast.InternedTerm("intercepted")
 	keyMethod      = ast.InternedTerm("method")
 	keyDecisionID  = ast.InternedTerm("decision_id")
+	keySecrets     = ast.InternedTerm("secrets")
 	keyEgress      = ast.InternedTerm("egress")
 )
 
@@ -104,6 +105,7 @@ func connectionDocument(c bailiff.Connection) ast.Object {
 			item(keyProtocol, text(c.Protocol)), item(keyVia, text(c.Via)), item(keyHost, text(c.Host)), item(keyDomain, text(c.Domain)),
 			item(keyPort, ast.InternedTerm(c.Port)), item(keyIsAddress, ast.InternedTerm(c.IsAddress)),
 			item(keyIntercepted, ast.InternedTerm(c.Intercepted)), item(keyMethod, text(c.Method)), item(keyPath, text(c.Path)),
+			item(keySecrets, list(c.Secrets)),
 		)),
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/reach"
 	"github.com/bailiff-dev/bailiff/internal/tables"
 )
 
@@ -130,6 +131,7 @@ func (r *reader) env(t *ast.Term) (e bailiff.EnvTerms) {
 	r.object(t, fields{
 		{"forward", into(&e.Forward, listOf(r, r.variable))},
 		{"sealed", into(&e.Sealed, listOf(r, r.variable))},
+		{"swap", into(&e.Swap, listOf(r, r.swap))},
 		{"withheld", into(&e.Withheld, listOf(r, r.withheld))},
 		{"set", func(v *ast.Term) {
 			e.Set = map[string]string{}
@@ -137,6 +139,27 @@ func (r *reader) env(t *ast.Term) (e bailiff.EnvTerms) {
 		}},
 	})
 	return e
+}
+
+func (r *reader) swap(t *ast.Term) (s bailiff.Swap) {
+	r.object(t, fields{
+		{"name", into(&s.Name, r.variable)},
+		{"hosts", into(&s.Hosts, listOf(r, r.exactHost))},
+		{"in", into(&s.In, listOf(r, r.filled))},
+	}, "name", "hosts", "in")
+	return s
+}
+
+// exactHost reads a host as connections name it: a pattern would let a value go to hosts
+// that the row does not name.
+func (r *reader) exactHost(t *ast.Term) string {
+	said := r.string(t)
+	host, err := reach.ParseHost(said)
+	to, wrong := reach.ParseTarget(said)
+	if (err != nil || host.String() != said) && (wrong != nil || to.String() != said) {
+		r.fail("is %q, want one host in small letters, or host:port", said)
+	}
+	return said
 }
 
 func (r *reader) withheld(t *ast.Term) (w bailiff.Withheld) {

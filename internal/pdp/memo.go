@@ -199,6 +199,10 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 	d.Approval = clonedTerms(d.Approval)
 	d.Backend.Egress, d.Backend.Mounts = slices.Clone(d.Backend.Egress), slices.Clone(d.Backend.Mounts)
 	d.Env.Forward, d.Env.Sealed = slices.Clone(d.Env.Forward), slices.Clone(d.Env.Sealed)
+	d.Env.Swap = slices.Clone(d.Env.Swap)
+	for i, swap := range d.Env.Swap {
+		d.Env.Swap[i].Hosts, d.Env.Swap[i].In = slices.Clone(swap.Hosts), slices.Clone(swap.In)
+	}
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
 	d.Tools = slices.Clone(d.Tools)
 	return d

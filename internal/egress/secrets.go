@@ -1,0 +1,125 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/internal/swap"
+)
+
+// give puts the values of variables into the head of a request in TLS, where their rows say
+// so, and names them. A stand-in that is left anywhere in the head refuses the request.
+func (p *Proxy) give(c bailiff.Connection, r *http.Request) (head http.Header, names []string, no *refusal) {
+	head = r.Header
+	if c.Protocol == "https" {
+		head, names = swap.In(r.Header, place(c), p.swapped)
+	}
+	if name := swap.Stray(head, r.URL, p.swapped); name != "" {
+		return nil, nil, refuse(c, ruleStray, "What stands for "+name+" would leave for a host or in a place where its value may not be put in.",
+			"Send it as its row says: to the host that it names, in the header that it names.")
+	}
+	return head, names, nil
+}
+
+// giveTo has a request given what it may be, and its judgement see the names.
+func (p *Proxy) giveTo(r *http.Request, asked []bailiff.Connection) *refusal {
+	head, names, no := p.give(asked[0], r)
+	if no != nil {
+		return no
+	}
+	r.Header = head
+	for i := range asked {
+		asked[i].Secrets = names
+	}
+	return nil
+}
+
+// place is the host as rows of variables name it: with its port where that is not the usual one.
+func place(c bailiff.Connection) string {
+	if c.Port == 443 {
+		return c.Host
+	}
+	return net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
+}
+
+// quiet is a transport that tells nothing of informational answers, which could hold a value.
+type quiet struct{ http.RoundTripper }
+
+// RoundTrip sends a request without those who listen to its progress.
+func (q quiet) RoundTrip(r *http.Request) (*http.Response, error) {
+	return q.RoundTripper.RoundTrip(r.WithContext(unheard{r.Context()}))
+}
+
+// unheard is a context without the values of another.
+type unheard struct{ context.Context }
+
+// Value is nil.
+func (unheard) Value(any) any { return nil }
+
+// errEncoded is an answer in which a value could not be found.
+var errEncoded = errors.New("the server encodes its answer, so that it cannot be searched for the value that it was given")
+
+// scrub takes the values that a server was given out of its answer.
+func (p *Proxy) scrub(answer *http.Response, names []string) error {
+	if coding := answer.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return errEncoded
+	}
+	values := map[string]bailiff.Secret{}
+	for _, one := range p.swapped {
+		for _, name := range names {
+			if one.Name == name {
+				values[name] = one.Value
+			}
+		}
+	}
+	found := redact.New(values)
+	clean := func(header http.Header) {
+		for name, lines := range header {
+			for i, line := range lines {
+				lines[i] = string(found.Redact([]byte(line)))
+			}
+			if spelled := string(found.Redact([]byte(name))); spelled != name {
+				delete(header, name)
+			}
+		}
+	}
+	clean(answer.Header)
+	answer.Header.Del("Content-Length")
+	answer.ContentLength = -1
+	answer.Body = &scrubbed{ReadCloser: answer.Body, found: found, end: func() { clean(answer.Trailer) }}
+	return nil
+}
+
+// scrubbed is a body without the values.
+type scrubbed struct {
+	io.ReadCloser
+	found *redact.Redactor
+	end   func() // at the end of the body, where trailers are known
+	clean []byte // not read yet
+	raw   [16 << 10]byte
+	err   error
+}
+
+// Read reads what holds no value.
+func (s *scrubbed) Read(to []byte) (int, error) {
+	for len(s.clean) == 0 && s.err == nil {
+		var n int
+		n, s.err = s.ReadCloser.Read(s.raw[:])
+		s.clean = append(s.clean[:0], s.found.Write(s.raw[:n])...)
+		if s.err != nil {
+			s.clean = append(s.clean, s.found.Flush()...)
+			s.end()
+		}
+	}
+	n := copy(to, s.clean)
+	if s.clean = s.clean[n:]; len(s.clean) > 0 {
+		return n, nil
+	}
+	return n, s.err
+}
