@@ -234,6 +234,60 @@ func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
 	}
 }
 
+// A value that may never enter is no stand-in's either, but for a provider's key whose hosts
+// the policies name.
+func TestNoPolicyLetsOtherKeysBeSwapped(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		network string
+		hosts   []string
+		rule    string // by which it stays out
+	}{
+		"GITHUB_TOKEN":       {"egress", []string{"github.com"}, ""},
+		"ANTHROPIC_API_KEY":  {"egress", []string{"api.anthropic.com"}, ""},
+		"OPENAI_API_KEY":     {"egress", nil, ruleVariable},
+		"GROQ_API_KEY":       {"full", []string{"api.groq.com"}, ruleNoWay},
+		"NPM_TOKEN":          {"none", []string{"registry.npmjs.org"}, ruleNoWay},
+		"OPENAI_BASE_URL":    {"egress", []string{"api.openai.com"}, ruleVariable},
+		"TELEGRAM_BOT_TOKEN": {"egress", []string{"api.telegram.org"}, ruleVariable},
+		"BAILIFF_TOKEN":      {"egress", []string{"bailiff.example"}, ruleVariable},
+		"MODAL_TOKEN_SECRET": {"egress", []string{"api.modal.com"}, ruleVariable},
+		"LD_PRELOAD":         {"egress", []string{"github.com"}, ruleVariable},
+		"XAI_API_KEY":        {"egress", []string{"api.x.ai"}, ruleVariable}, // from which a backend has its own
+	} {
+		d := allow(forward(name), func(d *bailiff.Decision) {
+			d.Backend.Network = c.network
+			d.Env.Swap = []bailiff.Swap{{Name: name, Hosts: c.hosts, In: []string{"authorization"}}}
+		})
+		req := request("true")
+		req.Env = []string{name}
+		under := Floor{[]string{"XAI_API_KEY"}}.Under(req, d).Env
+		if c.rule == "" && (len(under.Forward) != 1 || len(under.Swap) != 1) {
+			t.Errorf("%s stays out: %+v", name, under)
+		}
+		if c.rule != "" && (len(under.Forward)+len(under.Swap) != 0 || len(under.Withheld) != 1 || under.Withheld[0].Rule != c.rule) {
+			t.Errorf("%s: %+v, want it to stay out by %s", name, under, c.rule)
+		}
+	}
+}
+
+func TestAVariableWithoutAStandInKeepsItsRequestFromRunning(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) {
+		b.env = environ{"NPM_TOKEN": "short"}
+		b.judge.decision = allow(forward("NPM_TOKEN"), func(d *bailiff.Decision) {
+			d.Backend.Network = "egress"
+			d.Env.Swap = []bailiff.Swap{{Name: "NPM_TOKEN", Hosts: []string{"registry.npmjs.org"}, In: []string{"authorization"}}}
+		})
+	})
+	req := request("npm publish")
+	req.Env = []string{"NPM_TOKEN"}
+	a := b.Execute(t.Context(), req, nil)
+	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "making a stand-in for NPM_TOKEN") || strings.Contains(a.Message, "short:") {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
 func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
 	t.Parallel()
 	everything := environ{"PATH": "/evil", "LD_PRELOAD": "/x.so", "PYTHONPATH": "/x", "BAILIFF_TOKEN": "t-12345678",

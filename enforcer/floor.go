@@ -24,7 +24,6 @@ var instead = map[string]string{
 	bailiff.RuleFrozen:     "Wait until requests are no longer frozen.",
 	ruleBackend:            "Leave the backend to the policies, or have the security team choose one that is configured.",
 	ruleUnisolated:         "Leave the backend to the policies: they choose one that isolates.",
-	ruleNoWay:              "Have the security team give the platform the network egress, where the value can be put in on the way out.",
 	ruleVariable:           "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",

@@ -53,9 +53,11 @@ _alike(name) if {
 
 # A finding is judged by the place it would happen in: the host, or a sandbox with what was
 # opened of it.
-_places contains "host" if not _isolates(_chosen)
+_places contains _place
 
-_places contains "sandbox" if _isolates(_chosen)
+default _place := "host"
+
+_place := "sandbox" if _isolates(_chosen)
 
 _places contains "networked" if {
 	_isolates(_chosen)

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/redact"
@@ -72,28 +74,31 @@ func (p *Proxy) scrub(answer *http.Response, names []string) error {
 	}
 	values := map[string]bailiff.Secret{}
 	for _, one := range p.swapped {
-		for _, name := range names {
-			if one.Name == name {
-				values[name] = one.Value
-			}
+		if slices.Contains(names, one.Name) {
+			values[one.Name] = one.Value
 		}
 	}
 	found := redact.New(values)
-	clean := func(header http.Header) {
-		for name, lines := range header {
-			for i, line := range lines {
-				lines[i] = string(found.Redact([]byte(line)))
-			}
-			if spelled := string(found.Redact([]byte(name))); spelled != name {
-				delete(header, name)
+	scrubHead(answer.Header, found, values)
+	answer.Header.Del("Content-Length")
+	answer.ContentLength = -1
+	answer.Body = &scrubbed{ReadCloser: answer.Body, found: found, end: func() { scrubHead(answer.Trailer, found, values) }}
+	return nil
+}
+
+// scrubHead takes values out of headers, and headers away that have one in their name, whose
+// letters are not kept.
+func scrubHead(head http.Header, found *redact.Redactor, values map[string]bailiff.Secret) {
+	for name, lines := range head {
+		for i, line := range lines {
+			lines[i] = string(found.Redact([]byte(line)))
+		}
+		for _, value := range values {
+			if strings.Contains(strings.ToLower(name), strings.ToLower(value.Reveal())) {
+				delete(head, name)
 			}
 		}
 	}
-	clean(answer.Header)
-	answer.Header.Del("Content-Length")
-	answer.ContentLength = -1
-	answer.Body = &scrubbed{ReadCloser: answer.Body, found: found, end: func() { clean(answer.Trailer) }}
-	return nil
 }
 
 // scrubbed is a body without the values.

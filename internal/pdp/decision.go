@@ -2,6 +2,8 @@ package pdp
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -145,9 +147,21 @@ func (r *reader) swap(t *ast.Term) (s bailiff.Swap) {
 	r.object(t, fields{
 		{"name", into(&s.Name, r.variable)},
 		{"hosts", into(&s.Hosts, listOf(r, r.exactHost))},
-		{"in", into(&s.In, listOf(r, r.filled))},
+		{"in", into(&s.In, listOf(r, r.slot))},
 	}, "name", "hosts", "in")
 	return s
+}
+
+// noSlots are headers that servers write down or hand on.
+var noSlots = []string{"cookie", "host", "origin", "referer", "user-agent"}
+
+// slot reads the name of a header in which a value may be put in.
+func (r *reader) slot(t *ast.Term) string {
+	said := r.string(t)
+	if strings.Trim(said, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || said == "" || slices.Contains(noSlots, said) {
+		r.fail("is %q, want the name of a header in small letters, none of %s", said, strings.Join(noSlots, ", "))
+	}
+	return said
 }
 
 // exactHost reads a host as connections name it: a pattern would let a value go to hosts

@@ -96,6 +96,11 @@ func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
 			"/backend/mounts/0/type is no known key"},
 		"variable with an equals sign": {allow(backend, limits, `"env": {"forward": ["A=B"]}`),
 			`/env/forward/0 is "A=B", which is no name of a variable`},
+		"a value for any host below a domain": {allow(backend, limits, `"env": {"swap": [{"name": "A", "hosts": ["*.test"], "in": ["x"]}]}`),
+			`/env/swap/0/hosts/0 is "*.test", want one host in small letters, or host:port`},
+		"a value in a header that is handed on": {allow(backend, limits,
+			`"env": {"swap": [{"name": "A", "hosts": ["a.test"], "in": ["referer"]}]}`),
+			`/env/swap/0/in/0 is "referer", want the name of a header in small letters, none of cookie,`},
 		"variable that is a number": {allow(backend, limits, `"env": {"forward": [1]}`), "/env/forward/0 is a number, want a string"},
 		"constant for no variable":  {allow(backend, limits, `"env": {"set": {"a b": "c"}}`), `/env/set/a b is "a b"`},
 		"constant that is a number": {allow(backend, limits, `"env": {"set": {"A": 1}}`), "/env/set/A is a number"},
@@ -140,7 +145,8 @@ func TestADecisionIsReadWhole(t *testing.T) {
 			"persistent": true, "network": "egress",
 			"egress": ["github.com:443"], "cpus": 1.5, "memory_mb": 512, "disk_mb": 1024, "pids": 64, "read_only": true,
 			"mounts": [{"source": "/srv/a", "target": "/a", "read_only": true}]},
-		"env": {"forward": ["A"], "sealed": ["A"], "withheld": [{"name": "B", "rule": "w"}], "set": {"C": "c"}},
+		"env": {"forward": ["A"], "sealed": ["A"], "withheld": [{"name": "B", "rule": "w"}], "set": {"C": "c"},
+			"swap": [{"name": "A", "hosts": ["a.test", "b.test:8443"], "in": ["x-a"]}]},
 		"limits": {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 900, "processes": 4},
 		"tools": {"terminal", "web_search"},
 	}`))
@@ -152,7 +158,8 @@ func TestADecisionIsReadWhole(t *testing.T) {
 		`"backend":{"name":"docker","image":"i","scope":"user","idle_seconds":60,"max_seconds":3600,"persistent":true,"network":"egress",` +
 		`"egress":["github.com:443"],"cpus":1.5,` +
 		`"memory_mb":512,"disk_mb":1024,"pids":64,"read_only":true,"mounts":[{"source":"/srv/a","target":"/a","read_only":true}]},` +
-		`"env":{"forward":["A"],"withheld":[{"name":"B","rule":"w"}],"set":{"C":"c"},"sealed":["A"]},` +
+		`"env":{"forward":["A"],"withheld":[{"name":"B","rule":"w"}],"set":{"C":"c"},"sealed":["A"],` +
+		`"swap":[{"name":"A","hosts":["a.test","b.test:8443"],"in":["x-a"]}]},` +
 		`"limits":{"timeout_seconds":180,"output_bytes":50000,"background_seconds":900,"processes":4},"tools":["terminal","web_search"],` +
 		`"revision":"` + p.Revision() + `"}`
 	if got := asJSON(t, j.Decision); got != want {

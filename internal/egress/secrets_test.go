@@ -1,0 +1,140 @@
+package egress
+
+import (
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	tokenInside  = "ghp_standinstandinstandinstandinstand012"
+	tokenOutside = "ghp_VALUEVALUEVALUEVALUEVALUEVALUEVALU34"
+)
+
+// swapping is a world whose requests have a variable that is swapped at the server.
+func swapping(t *testing.T, handle http.HandlerFunc) (w *world, proxy, host string) {
+	t.Helper()
+	w, server := secured(t, handle)
+	service := server.Listener.Addr().String()
+	host = "allowed.test:" + port(service)
+	w.swapped = []bailiff.Swapped{{StandIn: tokenInside, Value: bailiff.NewSecret(tokenOutside),
+		Swap: bailiff.Swap{Name: "TOKEN", Hosts: []string{host}, In: []string{"authorization"}}}}
+	return w, proxied(t, w, service), host
+}
+
+func bearing(t *testing.T, address string) *http.Request {
+	t.Helper()
+	r := asking(t, "GET", address)
+	r.Header.Set("Authorization", "Bearer "+tokenInside)
+	return r
+}
+
+func TestAnAnswerTellsNothingOfTheValueThatItsServerWasGiven(t *testing.T) {
+	_, proxy, host := swapping(t, func(w http.ResponseWriter, r *http.Request) {
+		given := r.Header.Get("Authorization")
+		if given != "Bearer "+tokenOutside || r.Header.Get("Accept-Encoding") != "identity" {
+			t.Errorf("the server was given %q %q", given, r.Header.Get("Accept-Encoding"))
+		}
+		w.Header().Set("Link", given)
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header().Set("Trailer", "X-Late")
+		w.Header().Set("X-"+tokenOutside, "1")
+		fmt.Fprint(w, "begin "+base64.StdEncoding.EncodeToString([]byte(tokenOutside))+" "+tokenOutside[:20])
+		w.(http.Flusher).Flush()
+		fmt.Fprint(w, tokenOutside[20:]+" end")
+		w.Header().Set("X-Late", given)
+	})
+	for version, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
+		t.Run(version, func(t *testing.T) {
+			r := bearing(t, "https://"+host+"/")
+			var early []string
+			r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+				Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
+					early = append(early, fmt.Sprint(header))
+					return nil
+				},
+			}))
+			answer, err := program(t, proxy, http2).Do(r)
+			must(t, err)
+			defer answer.Body.Close()
+			body, err := io.ReadAll(answer.Body)
+			must(t, err)
+			all := fmt.Sprint(answer.Header, answer.Trailer, string(body), early)
+			if strings.Contains(strings.ToLower(all), strings.ToLower(tokenOutside)) || strings.Contains(all,
+				base64.StdEncoding.EncodeToString([]byte(tokenOutside))) {
+				t.Errorf("it tells %s", all)
+			}
+			if string(body) != "begin [TOKEN redacted] [TOKEN redacted] end" || answer.Trailer.Get("X-Late") != "Bearer [TOKEN redacted]" {
+				t.Errorf("it tells %q, and last %v", body, answer.Trailer)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatCannotBeSearchedStaysOutside(t *testing.T) {
+	_, proxy, host := swapping(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		packed := gzip.NewWriter(w)
+		defer packed.Close()
+		fmt.Fprint(packed, r.Header.Get("Authorization"))
+	})
+	if status, rule, _ := answered(t, program(t, proxy, false), bearing(t, "https://"+host+"/")); status != http.StatusBadGateway ||
+		rule == "" {
+		t.Errorf("got %d %s", status, rule)
+	}
+}
+
+func TestAStandInLeavesForNoOtherPlace(t *testing.T) {
+	var mu sync.Mutex
+	var given []string
+	w, proxy, host := swapping(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		given = append(given, r.RequestURI)
+	})
+	client := program(t, proxy, true)
+	for name, r := range map[string]*http.Request{
+		"a query": asking(t, "GET", "https://"+host+"/?t="+tokenInside), "a path": asking(t, "GET", "https://"+host+"/"+tokenInside),
+		"another header": func() *http.Request {
+			r := asking(t, "GET", "https://"+host+"/")
+			r.Header.Set("Cookie", "t="+tokenInside)
+			return r
+		}(),
+	} {
+		if status, rule, body := answered(t, client, r); status != http.StatusForbidden || rule != "egress.stray_secret" ||
+			strings.Contains(body, tokenInside) {
+			t.Errorf("%s: %d %s %q", name, status, rule, body)
+		}
+	}
+	w.mu.Lock()
+	w.swapped[0].Hosts = []string{"other.test"}
+	w.mu.Unlock()
+	if status, rule, _ := answered(t, client, bearing(t, "https://"+host+"/")); status != http.StatusForbidden ||
+		rule != "egress.stray_secret" {
+		t.Errorf("at a host that the row does not name: %d %s", status, rule)
+	}
+	if len(given) > 0 || slices.Contains(w.done(), "judge https allowed.test GET") {
+		t.Errorf("the server was asked for %v, and it did %v", given, w.done())
+	}
+}
+
+func TestNoValueLeavesWithoutTLS(t *testing.T) {
+	w := &world{allowed: map[string]bool{"http allowed.test GET": true}, swapped: []bailiff.Swapped{{StandIn: tokenInside,
+		Value: bailiff.NewSecret(tokenOutside),
+		Swap:  bailiff.Swap{Name: "TOKEN", Hosts: []string{"allowed.test", "allowed.test:80"}, In: []string{"authorization"}}}}}
+	got := said(t, proxied(t, w, "127.0.0.1:1"), "GET http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\nAuthorization: Bearer "+
+		tokenInside+"\r\n\r\n")
+	if !strings.HasPrefix(got, "HTTP/1.1 403 ") || !strings.Contains(got, "egress.stray_secret") {
+		t.Errorf("got %q", got)
+	}
+}
