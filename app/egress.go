@@ -24,7 +24,7 @@ import (
 )
 
 // newWayOut makes the proxy by which sandboxes leave whose network is egress.
-func (c *core) newWayOut() (*egress.Proxy, error) {
+func (c *core) newWayOut() (enforcer.WayOut, error) {
 	key, err := sandboxesKey(filepath.Join(c.cfg.StateDir, "egress.key"))
 	if err != nil {
 		return nil, err
@@ -33,10 +33,12 @@ func (c *core) newWayOut() (*egress.Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return egress.New(egress.Config{
-		Judge: c.policies, Recorder: connectionLog{c.recorder()}, Resolver: hostNames{c.cfg.Egress.Hosts}, Dialer: egress.NetDialer{},
+	proxy, err := egress.New(egress.Config{
+		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{connectionLog{c.recorder()}, c.metrics},
+		Resolver: hostNames{c.cfg.Egress.Hosts}, Dialer: egress.NetDialer{},
 		Floor: reach.NewFloor(c.cfg.Egress.Own, reach.MachineAddresses), Key: key, Roots: roots,
 	})
+	return countedWay{proxy, c.metrics}, err
 }
 
 // sandboxesKey reads the key from which those of sandboxes' authorities come, or makes it.

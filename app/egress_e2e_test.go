@@ -61,6 +61,7 @@ EOF`
 			req.Backend = ""
 			a := ask(t, s.agent, req)
 			wants(t, a, bailiff.Completed, "Refused on the way out: other.test:"+port+" (egress.not_in_table, once).")
+			wantCounted(t, s.running, backend)
 			if !strings.Contains(a.Output, "served GET /a\n403 egress.not_in_table") {
 				t.Errorf("it printed %q", a.Output)
 			}
@@ -200,6 +201,26 @@ func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 			wants(t, a, bailiff.Completed, "one.test:"+port+" (approval.unattended, once).")
 		})
 	}
+// wantCounted waits until the metrics show a connection that was let out, and one that was not.
+func wantCounted(t *testing.T, s *running, backend string) {
+	t.Helper()
+	wanted := []string{
+		`egress_connections_total{backend="` + backend + `",outcome="opened"} 1`,
+		`egress_connections_total{backend="` + backend + `",outcome="refused"} 1`,
+		`egress_connections_total{backend="` + backend + `",outcome="unavailable"} 0`,
+		`egress_refusals_total{rule="egress.not_in_table"} 1`,
+		`egress_refusals_total{rule="floor.address"} 0`,
+		`egress_open{backend="` + backend + `"} 0`,
+	}
+	backendtest.Await(t, "what became of the connections is counted", func() bool {
+		page := get(t, s, "/metrics")
+		missing := slices.ContainsFunc(wanted, func(line string) bool { return !strings.Contains(page, "\nbailiff_"+line+"\n") })
+		figures := []string{"sent_bytes_total", "received_bytes_total", "judgement_duration_seconds_count"}
+		zero := slices.ContainsFunc(figures, func(name string) bool {
+			return !strings.Contains(page, "\nbailiff_egress_"+name+" ") || strings.Contains(page, "\nbailiff_egress_"+name+" 0\n")
+		})
+		return !missing && !zero && !strings.Contains(page, "other.test")
+	})
 }
 
 // wantLogged waits until the decision log tells these of the connections of a decision.

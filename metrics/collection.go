@@ -15,6 +15,7 @@ type collection struct {
 	law
 	trail
 	talk
+	ways
 	buildInfo *prometheus.GaugeVec
 }
 
@@ -34,6 +35,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 		law:       newLaw(r),
 		trail:     newTrail(r),
 		talk:      newTalk(r),
+		ways:      newWays(r),
 		buildInfo: r.gauges("build_info", "The version of bailiff and of Go.", "version", "goversion"),
 	}
 }
@@ -107,6 +109,30 @@ func newTalk(r registration) talk {
 		chatCommands: r.counters("chat_commands_total", "Commands that people gave at a chat service, and what became of them.", "service",
 			"status"),
 		chatDown: r.gauges("chat_down", "Whether a chat service reaches nobody.", "service"),
+	}
+}
+
+// ways are of what sandboxes reach.
+type ways struct {
+	egressConnections *prometheus.CounterVec
+	egressRefusals    *prometheus.CounterVec
+	egressSent        prometheus.Counter
+	egressReceived    prometheus.Counter
+	egressOpen        *prometheus.GaugeVec
+	egressJudgement   prometheus.Observer
+}
+
+func newWays(r registration) ways {
+	return ways{
+		egressConnections: r.counters("egress_connections_total",
+			"Connections out of sandboxes, and requests on those whose requests are judged.", "backend", "outcome"),
+		egressRefusals: r.counters("egress_refusals_total", "Rules that refused connections and requests of sandboxes.", "rule"),
+		egressSent:     r.counters("egress_sent_bytes_total", "Bytes that sandboxes sent, counted as a connection ends.").WithLabelValues(),
+		egressReceived: r.counters("egress_received_bytes_total",
+			"Bytes that sandboxes received, counted as a connection ends.").WithLabelValues(),
+		egressOpen: r.gauges("egress_open", "Connections of sandboxes that the sidecar serves.", "backend"),
+		egressJudgement: r.histograms("egress_judgement_duration_seconds",
+			"Time that the policies took to judge a connection or a request on it.", decisionBuckets).WithLabelValues(),
 	}
 }
 

@@ -37,6 +37,10 @@ func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
 	m.SandboxStarted(context.Background(), free, errors.New(free), 0)
 	m.SandboxReaped(free, free)
 	m.Audited(errors.New(free))
+	m.EgressOpened(free)
+	m.EgressRefused(free, free)
+	m.EgressUnrecorded(free)
+	m.EgressServed(free)()
 	if text := exposition(t, registry); strings.Contains(text, "chosen") {
 		t.Errorf("free text in a label:\n%s", text)
 	}
@@ -98,6 +102,11 @@ func everything(m *Metrics) {
 	m.BundleConfirmed()
 	m.Audited(nil)
 	m.Kept(1, 1, 1)
+	m.EgressOpened("docker")
+	m.EgressRefused("docker", "floor.address")
+	m.EgressPassed(1, 1)
+	m.EgressServed("docker")()
+	m.EgressJudged(time.Millisecond)
 }
 
 func TestEveryNameOfTheContractIsServed(t *testing.T) {
@@ -120,6 +129,8 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"requests_limited_total": "by", "connections_refused_total": "listener", "break_glass_total": "",
 		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
 		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "",
+		"egress_connections_total": "backend,outcome", "egress_refusals_total": "rule", "egress_sent_bytes_total": "",
+		"egress_received_bytes_total": "", "egress_open": "backend", "egress_judgement_duration_seconds_count": "",
 		"build_info": "goversion,version",
 	} {
 		series := regexp.MustCompile(`(?m)^bailiff_` + name + `(?:\{(.*)\})? `).FindStringSubmatch(text)

@@ -67,10 +67,15 @@ func New(registerer prometheus.Registerer, c Config) *Metrics {
 	}
 	m.Known(nil, nil)
 	m.announce(c.Version)
+	m.egressRefusals.WithLabelValues("floor.address")
 	for backend := range m.labels.backends {
 		m.sandboxes.WithLabelValues(backend)
 		m.backendReady.WithLabelValues(backend)
 		m.sweepFailures.WithLabelValues(backend)
+		m.egressOpen.WithLabelValues(backend)
+		for _, outcome := range []string{wayOpened, wayRefused, wayUnrecorded} {
+			m.egressConnections.WithLabelValues(backend, outcome)
+		}
 	}
 	return m
 }

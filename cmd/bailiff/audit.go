@@ -151,6 +151,9 @@ func happened(l api.Line) string {
 		}
 		return strings.TrimSpace(fmt.Sprintf("%s%s in %s  %s", c.Status, code, c.Backend, c.Message))
 	}
+	if c := l.Custom.Connection; c != nil {
+		return connected(*c)
+	}
 	return strings.TrimSpace(l.Custom.Backend + " " + l.Custom.Message)
 }
 

@@ -65,7 +65,7 @@ as they say.
 	root.AddCommand(
 		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newChat(&configPath),
-		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath),
+		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
 		newReplay(&configPath), newMCP(&configPath), newHermes(&configPath),
 		newDemo(), newVersion(),
 	)

@@ -40,12 +40,23 @@ func newLoad(t *testing.T) *load {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
-	folder, telegram := apptest.PolicyFolder(t, apptest.AskedAbout), telegramtest.New(t)
+	folder, telegram := apptest.PolicyFolder(t, apptest.AskedAbout, closed, opened), telegramtest.New(t)
 	telegram.Group(approvers, ana)
 	all := append(slices.Clone(sections), shadowed(folder), onTelegram(t, telegram),
 		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [%q]}]", os.Getuid(), ana))
 	return &load{Sidecar: apptest.Serve(t, all...), policies: folder, telegram: telegram}
 }
+
+// With opened for closed in the tables, the command line's sandboxes have a way out.
+const (
+	closed = "    network:\n      platforms: {}\n"
+	opened = "    network:\n      platforms: {cli: {network: egress}}\n"
+)
+
+// leaves is a command that asks for a host of which no row speaks.
+const leaves = `python3 -c 'import urllib.request as r
+try: r.urlopen("http://nobody.test/", timeout=20)
+except OSError as e: print(e)'`
 
 // approvers is the group in which ana is asked, ana who she is there.
 const approvers, ana = "-1001", "7"
@@ -68,6 +79,7 @@ func (l *load) round(t *testing.T) {
 	t.Helper()
 	l.rounds++
 	l.ask(t, "telegram", "42", "echo hello", bailiff.Completed)
+	l.ask(t, "cli", "43", leaves, bailiff.Completed)
 	l.ask(t, "slack", "U07A", "rm -rf /", bailiff.Refused)
 	l.ask(t, "telegram", "slow", "echo asked-about", bailiff.Expired)
 	l.ask(t, "telegram", "away", "echo asked-about", bailiff.Expired)

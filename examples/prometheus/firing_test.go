@@ -62,7 +62,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // policies have a fault, and one of whose people is never eligible.
 func newAlerting(t *testing.T) *alerting {
 	t.Helper()
-	folder, receiver := apptest.PolicyFolder(t, apptest.AskedAbout), newReceiver(t)
+	folder := apptest.PolicyFolder(t, apptest.AskedAbout, "    network:\n      platforms: {}\n",
+		"    network:\n      platforms: {cli: {network: egress, egress: [inner.test]}}\n",
+		"    destinations:\n", "    destinations:\n      inner.test: [{ports: [80], protocol: http}]\n")
+	receiver := newReceiver(t)
 	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder,
 		apptest.PolicyFolder(t, "nonsense"))
 	token := filepath.Join(t.TempDir(), "telegram.token")
@@ -72,6 +75,7 @@ func newAlerting(t *testing.T) *alerting {
 		fmt.Sprintf(`telegram: {url: "http://127.0.0.1:1", token: {file: %q}, approvals: "-1001"}`, token),
 		`decision_log: {export: {url: "`+receiver.URL+`/logs"}}`,
 		`metrics: {listen: <metrics>}`,
+		`egress: {hosts: {inner.test: 127.0.0.1}}`,
 		`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
 		`approvals: {routes: [{name: away, when: 'request.session.user_id == "away"', approvers: "false"},
 			{name: chat, when: 'request.session.user_id == "chatty"', channels: [telegram]}, {name: rest}]}`,
@@ -110,6 +114,8 @@ var causes = []cause{
 	{"BailiffUnavailable", true, (*alerting).sendToDocker},
 	{"BailiffSandboxLeak", true, (*alerting).sweep},
 	{"BailiffDenialBurst", true, (*alerting).insist},
+	{"BailiffEgressFloor", true, (*alerting).reachInside},
+	{"BailiffEgressBurst", true, (*alerting).reachOften},
 	{"BailiffNobodyEligible", true, (*alerting).askNobody},
 	{"BailiffApprovalsUnreachable", true, (*alerting).askByChat},
 	{"BailiffApprovalWaits", true, (*alerting).askSlowly},
@@ -194,6 +200,22 @@ func (p *alerting) insist(t *testing.T) {
 	for range 25 {
 		p.end(t, "42", "rm -rf /", "", bailiff.Refused)
 	}
+}
+
+// reachInside has a sandbox reach for an allowed name whose address is forbidden.
+func (p *alerting) reachInside(t *testing.T) { p.reach(t, "inner.test", 1) }
+
+func (p *alerting) reachOften(t *testing.T) { p.reach(t, "unnamed.test", 150) }
+
+// reach has a command of the command line try a host so many times.
+func (p *alerting) reach(t *testing.T, host string, times int) {
+	t.Helper()
+	req := request("43", fmt.Sprintf(`python3 -c 'import urllib.request as r
+for _ in range(%d):
+    try: r.urlopen("http://%s/", timeout=20)
+    except OSError as e: print(e)'`, times, host), "bubblewrap")
+	req.Session.ID, req.Session.Platform = "reaching", "cli"
+	p.Ask(t, req, bailiff.Completed)
 }
 
 func (p *alerting) askNobody(t *testing.T) {

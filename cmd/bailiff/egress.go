@@ -1,0 +1,151 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
+)
+
+func newEgress(configPath *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "egress",
+		Short: "See what sandboxes reached by the network egress",
+		Long: `Shows what became of the connections of sandboxes whose network is egress.
+
+Exit status: see the subcommands.`,
+	}
+	cmd.AddCommand(newEgressList(configPath))
+	namingOne(cmd)
+	return cmd
+}
+
+func newEgressList(configPath *string) *cobra.Command {
+	var since, session, format string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the hosts that sandboxes reached or were refused",
+		Long: `Lists hosts and ports from the decision log, whether or not a sidecar is running: how
+often each was opened and refused, by which rules, how many bytes passed, and when it
+was last tried. Each request counts where requests are judged one by one.
+
+Exit status: 0, or 1 if the log cannot be read.`,
+		Example: `  bailiff egress list --since 168h
+  bailiff egress list --session chat-42 --output json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := offline.LoadConfig(*configPath)
+			if err != nil {
+				return err
+			}
+			from, err := moment(since, time.Now())
+			if err != nil {
+				return err
+			}
+			reached := hosts{}
+			selection := audit.Selection{Last: math.MaxInt, Since: from}
+			count := func(line []byte) error { return reached.read(line, session) }
+			if err := audit.Tail(cmd.Context(), cfg.StateDir, selection, count); err != nil {
+				return err
+			}
+			rows := reached.rows()
+			return show(cmd, format, rows, func(w io.Writer) { printHosts(w, rows) })
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "24h", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+// reachedHost is what became of the connections to a host and port.
+type reachedHost struct {
+	Host     string    `json:"host"`
+	Port     int       `json:"port"`
+	Opened   int       `json:"opened"`
+	Refused  int       `json:"refused"`
+	Rules    []string  `json:"rules"`
+	Sent     int64     `json:"sent"`
+	Received int64     `json:"received"`
+	Last     time.Time `json:"last"`
+}
+
+// hosts are those of the log, by host and port.
+type hosts map[string]*reachedHost
+
+// read counts an event of a connection; of one session alone, where it is not empty.
+func (h hosts) read(line []byte, session string) error {
+	l, err := api.ReadLine(line)
+	if err != nil {
+		return fmt.Errorf("reading an event: %w", err)
+	}
+	c := l.Custom.Connection
+	if c == nil || session != "" && l.Custom.Session != session {
+		return nil
+	}
+	key := endpoint(*c)
+	one := h[key]
+	if one == nil {
+		one = &reachedHost{Host: c.Host, Port: c.Port, Rules: []string{}}
+		h[key] = one
+	}
+	switch c.What {
+	case "opened":
+		one.Opened++
+	case "refused":
+		one.Refused++
+		if !slices.Contains(one.Rules, c.Rule) {
+			one.Rules = append(one.Rules, c.Rule)
+		}
+	}
+	one.Sent, one.Received = one.Sent+c.Sent, one.Received+c.Received
+	if l.Timestamp.After(one.Last) {
+		one.Last = l.Timestamp
+	}
+	return nil
+}
+
+// rows are the hosts in the order of their names and ports.
+func (h hosts) rows() []reachedHost {
+	rows := []reachedHost{}
+	for _, one := range h {
+		slices.Sort(one.Rules)
+		rows = append(rows, *one)
+	}
+	slices.SortFunc(rows, func(a, b reachedHost) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port)) })
+	return rows
+}
+
+func printHosts(w io.Writer, rows []reachedHost) {
+	fmt.Fprintln(w, "HOST\tPORT\tOPENED\tREFUSED\tSENT\tRECEIVED\tLAST\tRULES")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", termsafe.Text(r.Host), r.Port, r.Opened, r.Refused, r.Sent, r.Received,
+			r.Last.Format(time.RFC3339), termsafe.Text(strings.Join(r.Rules, ", ")))
+	}
+}
+
+func endpoint(c api.Connection) string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
+
+// connected says in a line what became of a connection.
+func connected(c api.Connection) string {
+	said := []string{c.What, c.Protocol, endpoint(c), c.Method, c.Path}
+	if c.What == "closed" {
+		said = append(said, fmt.Sprintf("%s sent, %d received", amount(c.Sent, "byte"), c.Received))
+	}
+	if c.Rule != "" {
+		said = append(said, "("+c.Rule+")")
+	}
+	return strings.Join(slices.DeleteFunc(said, func(part string) bool { return part == "" }), " ")
+}
