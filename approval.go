@@ -129,7 +129,8 @@ var driftWords = map[string]string{
 	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as",
 	"Session": "the session",
 	"Env":     "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
-	"Set": "the variables that the policies set", "Sealed": "the sealed variables", "Swap": "where the values of variables may go", "Limits": "the limits",
+	"Set": "the variables that the policies set", "Sealed": "the sealed variables",
+	"Swap": "where the values of variables may go", "Limits": "the limits",
 	"Tools":   "the tools that a script may call",
 	"Reasons": "the reasons for asking",
 }

@@ -201,6 +201,8 @@ func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 			wants(t, a, bailiff.Completed, "one.test:"+port+" (approval.unattended, once).")
 		})
 	}
+}
+
 // wantCounted waits until the metrics show a connection that was let out, and one that was not.
 func wantCounted(t *testing.T, s *running, backend string) {
 	t.Helper()

@@ -23,7 +23,8 @@ func (p *Proxy) give(c bailiff.Connection, r *http.Request) (head http.Header, n
 		head, names = swap.In(r.Header, place(c), p.swapped)
 	}
 	if name := swap.Stray(head, r.URL, p.swapped); name != "" {
-		return nil, nil, refuse(c, ruleStray, "What stands for "+name+" would leave for a host or in a place where its value may not be put in.",
+		return nil, nil, refuse(c, ruleStray,
+			"What stands for "+name+" would leave for a host or in a place where its value may not be put in.",
 			"Send it as its row says: to the host that it names, in the header that it names.")
 	}
 	return head, names, nil
