@@ -283,7 +283,7 @@ func TestAVariableWithoutAStandInKeepsItsRequestFromRunning(t *testing.T) {
 	req := request("npm publish")
 	req.Env = []string{"NPM_TOKEN"}
 	a := b.Execute(t.Context(), req, nil)
-	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "making a stand-in for NPM_TOKEN") || strings.Contains(a.Message, "short:") {
+	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "making a stand-in for NPM_TOKEN") {
 		t.Errorf("answer is %+v", a)
 	}
 }
