@@ -22,43 +22,40 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// wayOut are the shipped policies with egress for the command line, and a row for one host.
-func wayOut(t *testing.T, rows string) (section string) {
+// wayOut are the shipped policies with egress for the command line, rows for its hosts and for
+// variables.
+func wayOut(t *testing.T, rows string, variables ...string) (section string) {
 	t.Helper()
 	folder, section := shippedWith(t, "    network:\n      platforms: {}\n",
 		"    network:\n      platforms: {cli: {network: egress, egress: [plain.test, repo.example.com]}}\n")
 	path := filepath.Join(folder, "data.yaml")
 	tables, err := os.ReadFile(path)
 	must(t, err)
-	save(t, path, strings.Replace(string(tables), "    destinations:\n", "    destinations:\n"+rows, 1))
+	save(t, path, strings.NewReplacer("    destinations:\n", "    destinations:\n"+rows, "    env:\n", "    env:\n"+
+		strings.Join(variables, "")).Replace(string(tables)))
 	return section
+}
+
+// serving is the address of a server that answers in plain HTTP, and its port.
+func serving(t *testing.T, answer func(*http.Request) string) (service, port string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, answer(r)) }))
+	t.Cleanup(server.Close)
+	service = server.Listener.Addr().String()
+	_, port, _ = strings.Cut(service, ":")
+	return service, port
 }
 
 func TestACommandLeavesItsSandboxByTheSidecarAlone(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "served %s %s", r.Method, r.URL.Path)
-	}))
-	t.Cleanup(server.Close)
-	service := strings.TrimPrefix(server.URL, "http://")
-	_, port, _ := strings.Cut(service, ":")
+	service, port := serving(t, func(r *http.Request) string { return "served " + r.Method + " " + r.URL.Path })
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			s := startOffice(t, openDir(t), onePerson(t, section,
 				"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
 				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
-			const get = `python3 - <<'EOF'
-import sys, urllib.request, urllib.error
-for address in ADDRESSES:
-    try:
-        print(urllib.request.urlopen(address, timeout=20).read().decode())
-    except urllib.error.HTTPError as refused:
-        print(refused.code, refused.headers["X-Bailiff-Rule"])
-EOF`
-			code := strings.Replace(get, "ADDRESSES", `["http://plain.test:`+port+`/a", "http://other.test:`+port+`/a"]`, 1)
-			req := atTerminal("s", code)
-			req.Backend = ""
+			req := inPython("s", fetch("http://plain.test:"+port+"/a", "http://other.test:"+port+"/a"))
 			a := ask(t, s.agent, req)
 			wants(t, a, bailiff.Completed, "Refused on the way out: other.test:"+port+" (egress.not_in_table, once).")
 			wantCounted(t, s.running, backend)
@@ -79,10 +76,7 @@ EOF`
 // A script's second run is by the interpreter of its first, which dials as it was told then.
 func TestScriptsAndBackgroundProcessesLeaveByTheSidecarToo(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "served "+r.URL.Path) }))
-	t.Cleanup(server.Close)
-	service := strings.TrimPrefix(server.URL, "http://")
-	_, port, _ := strings.Cut(service, ":")
+	service, port := serving(t, func(r *http.Request) string { return "served " + r.URL.Path })
 	const get = `import urllib.request, urllib.error
 def get(address):
     try:
@@ -152,10 +146,7 @@ func inPython(session, code string) bailiff.Request {
 
 func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "served "+r.URL.Path) }))
-	t.Cleanup(server.Close)
-	service := strings.TrimPrefix(server.URL, "http://")
-	_, port, _ := strings.Cut(service, ":")
+	service, port := serving(t, func(r *http.Request) string { return "served " + r.URL.Path })
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
@@ -354,13 +345,8 @@ func TestASwappedVariableIsKnownToItsHostAlone(t *testing.T) {
 	for backend, backendSection := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			policies := wayOut(t, "      repo.example.com: [{ports: ["+port+"]}]\n")
-			folder := strings.TrimSuffix(strings.SplitN(policies, "[\"", 2)[1], "\"]}")
-			path := filepath.Join(folder, "data.yaml")
-			tables, err := os.ReadFile(path)
-			must(t, err)
-			save(t, path, strings.Replace(string(tables), "    env:\n", "    env:\n      API_TOKEN:\n"+
-				"        - {platforms: [cli], swap: {hosts: [\"repo.example.com:"+port+"\"]}}\n", 1))
+			policies := wayOut(t, "      repo.example.com: [{ports: ["+port+"]}]\n", "      API_TOKEN:\n"+
+				"        - {platforms: [cli], swap: {hosts: [\"repo.example.com:"+port+"\"]}}\n")
 			s := startOffice(t, openDir(t), onePerson(t, backendSection, section, policies, "env: {sources: [\"file:"+variables+"\"]}"))
 			base := "https://repo.example.com:" + port + "/" + backend
 			req := atTerminal("s", "echo $API_TOKEN; curl -sSi -H \"Authorization: Bearer $API_TOKEN\" "+base+"/bearer; "+

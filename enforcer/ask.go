@@ -120,26 +120,24 @@ func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, 
 	}
 	m.tellApproval(asked)
 	if asked.State == bailiff.ApprovalPending {
-		asked = e.await(ctx, m, asked.ID)
+		asked = e.await(ctx, m.located, asked, time.Duration(m.located.WaitSeconds)*time.Second)
+		if asked.State != bailiff.ApprovalPending {
+			m.tellApproval(asked)
+		}
 	}
 	return asked, nil
 }
 
-// await waits for an answer as long as the caller wants to, unless so many wait
-// already that they would keep others out.
-func (e *Enforcer) await(ctx context.Context, m *judged, id string) bailiff.Approval {
-	if !e.waiting.enter(m.located, maxWaitingOfSession, maxWaitingOfCaller) {
-		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt,
-			Channels: m.approval.Channels}
+// await waits for an answer to what a request asks, unless so many wait already that they
+// would keep others out.
+func (e *Enforcer) await(ctx context.Context, req bailiff.Request, asked bailiff.Approval, most time.Duration) bailiff.Approval {
+	if !e.waiting.enter(req, maxWaitingOfSession, maxWaitingOfCaller) {
+		return asked
 	}
-	defer e.waiting.leave(m.located)
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(m.located.WaitSeconds)*time.Second)
+	defer e.waiting.leave(req)
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	asked := e.config.Approvals.Await(ctx, id)
-	if asked.State != bailiff.ApprovalPending {
-		m.tellApproval(asked)
-	}
-	return asked
+	return e.config.Approvals.Await(ctx, asked.ID)
 }
 
 // resume judges a request again after the yes. It runs if it is still what was

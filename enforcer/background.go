@@ -18,13 +18,12 @@ func (e *Enforcer) background(ctx context.Context, g grant) answer {
 	if err != nil {
 		return e.noSandbox(ctx, g.Decision, err)
 	}
-	start := process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
-		Decision: g.Decision, Command: backgroundCommand(g), Variables: e.secrets(g)}
-	if start.Command.Env = way.variables(start.Command.Env); way != nil {
-		start.Way = way
-	}
-	p, err := e.processes.Start(ctx, g.held, start)
-	if err != nil && way != nil {
+	cmd := backgroundCommand(g)
+	cmd.Env = way.variables(cmd.Env)
+	p, err := e.processes.Start(ctx, g.held,
+		process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
+			Decision: g.Decision, Command: cmd, Variables: e.secrets(g), Way: way})
+	if err != nil {
 		way.End()
 	}
 	if errors.Is(err, process.ErrTooMany) {

@@ -26,7 +26,7 @@ func (e *Enforcer) runCode(ctx context.Context, g grant) (answered answer) {
 	}
 	defer func() { way.end(&answered) }()
 	run, err := h.Kernel(ctx, lease.KernelTerms{Env: way.variables(environment(g.Decision.Env.Set, g.env)), Constants: g.Decision.Env.Set,
-		Private: len(g.env) > 0, Vouched: g.vouched, Reset: g.located.Args.Reset, Way: way.way()})
+		Private: len(g.env) > 0, Vouched: g.vouched, Reset: g.located.Args.Reset, Way: way.Way})
 	if err != nil {
 		return e.broken(ctx, g, a, err)
 	}

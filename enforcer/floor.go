@@ -118,17 +118,8 @@ func isSwapped(terms bailiff.EnvTerms, name string) bool {
 // maySwap says whether a variable that may never enter may do so as a stand-in: a provider's
 // key for models, unless the sidecar has its own credentials from it.
 func (f Floor) maySwap(terms bailiff.EnvTerms, name string) bool {
-	isIt := func(credential string) bool { return strings.EqualFold(credential, name) }
-	return providerKeys[name] && isSwapped(terms, name) && !slices.ContainsFunc(f.Credentials, isIt)
+	return providerKeys[name] && isSwapped(terms, name) && !f.isCredential(name)
 }
-
-// providerKeys are those of models' providers.
-var providerKeys = set(
-	"AI_GATEWAY_API_KEY", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "COHERE_API_KEY", "DEEPSEEK_API_KEY", "ELEVENLABS_API_KEY",
-	"FIREWORKS_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY", "HF_TOKEN",
-	"HUGGINGFACE_API_KEY", "MISTRAL_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "PERPLEXITY_API_KEY", "REPLICATE_API_TOKEN",
-	"TOGETHER_API_KEY", "XAI_API_KEY",
-)
 
 func withheld(list []bailiff.Withheld, name string) bool {
 	return slices.ContainsFunc(list, func(w bailiff.Withheld) bool { return w.Name == name })
@@ -144,15 +135,18 @@ func withhold(list []bailiff.Withheld, name, rule string) []bailiff.Withheld {
 // forbidden says whether a variable may never enter: those of the lists below, and
 // those from which the sidecar has its own credentials.
 func (f Floor) forbidden(name string) bool {
-	isIt := func(credential string) bool { return strings.EqualFold(credential, name) }
-	return forbidden(name) || slices.ContainsFunc(f.Credentials, isIt)
+	return forbidden(name) || f.isCredential(name)
+}
+
+func (f Floor) isCredential(name string) bool {
+	return slices.ContainsFunc(f.Credentials, func(credential string) bool { return strings.EqualFold(credential, name) })
 }
 
 // forbidden says whether a variable would let its value take over a loader, a
 // shell or an interpreter, or is a key of the agent's or the sidecar's own.
 func forbidden(name string) bool {
 	name = strings.ToUpper(name)
-	if forbiddenNames[name] {
+	if forbiddenNames[name] || providerKeys[name] {
 		return true
 	}
 	return slices.ContainsFunc(forbiddenPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
@@ -174,11 +168,17 @@ var forbiddenNames = set(
 	"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "SSH_ASKPASS", "SSH_AUTH_SOCK", "DOCKER_HOST",
 	"DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "DOCKER_CONFIG", "KUBECONFIG",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "HOSTALIASES", "RES_OPTIONS", "SSLKEYLOGFILE",
-	// Keys of the agent's own.
-	"AI_GATEWAY_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "COHERE_API_KEY", "ELEVENLABS_API_KEY", "FIRECRAWL_API_KEY", "FIREWORKS_API_KEY",
-	"GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "HF_TOKEN", "HUGGINGFACE_API_KEY", "NOUS_API_KEY", "PERPLEXITY_API_KEY",
-	"REPLICATE_API_TOKEN", "TOGETHER_API_KEY", "SUDO_PASSWORD", "MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET", "DAYTONA_API_KEY",
+	// Keys of the agent's own, and of the sidecar's backends.
+	"FIRECRAWL_API_KEY", "NOUS_API_KEY", "SUDO_PASSWORD", "MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET", "DAYTONA_API_KEY",
 	"DAYTONA_JWT_TOKEN", "VERCEL_TOKEN", "VERCEL_OIDC_TOKEN",
+)
+
+// providerKeys are those of models' providers: they enter as stand-ins alone.
+var providerKeys = set(
+	"AI_GATEWAY_API_KEY", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "COHERE_API_KEY", "DEEPSEEK_API_KEY", "ELEVENLABS_API_KEY",
+	"FIREWORKS_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY", "HF_TOKEN",
+	"HUGGINGFACE_API_KEY", "MISTRAL_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "PERPLEXITY_API_KEY", "REPLICATE_API_TOKEN",
+	"TOGETHER_API_KEY", "XAI_API_KEY",
 )
 
 func set(names ...string) map[string]bool {

@@ -93,7 +93,10 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 	}
 	q.news(bailiff.Progress{Approval: &asked})
 	if asked.State == bailiff.ApprovalPending {
-		asked = q.hold(ctx, asked)
+		asked = q.enforcer.await(ctx, q.claim.Request, asked, longestHold)
+		if asked.State != bailiff.ApprovalPending {
+			q.news(bailiff.Progress{Approval: &asked})
+		}
 	}
 	if asked.State != bailiff.ApprovalApproved {
 		return asked, nil
@@ -103,18 +106,4 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 		err = errors.New("the approval was used by another request, or taken back")
 	}
 	return granted, err
-}
-
-// hold waits for an answer, unless so much waits already that it would keep others out.
-func (q *questions) hold(ctx context.Context, asked bailiff.Approval) bailiff.Approval {
-	if !q.enforcer.waiting.enter(q.claim.Request, maxWaitingOfSession, maxWaitingOfCaller) {
-		return asked
-	}
-	defer q.enforcer.waiting.leave(q.claim.Request)
-	ctx, cancel := context.WithTimeout(ctx, longestHold)
-	defer cancel()
-	if asked = q.enforcer.config.Approvals.Await(ctx, asked.ID); asked.State != bailiff.ApprovalPending {
-		q.news(bailiff.Progress{Approval: &asked})
-	}
-	return asked
 }

@@ -65,8 +65,10 @@ func wasTakenDown(ctx context.Context, exit backends.Exit) bool {
 	return (exit.Lost || exit.Code > 128) && (isHalted(ctx) || lease.IsEvicted(ctx))
 }
 
-// note adds sentences to the message.
-func (a *answer) note(sentences ...string) {
+func (a *answer) note(sentences ...string) { note(&a.Answer, sentences...) }
+
+// note adds sentences to the message of an answer.
+func note(a *bailiff.Answer, sentences ...string) {
 	a.Message = strings.TrimSpace(a.Message + " " + strings.Join(sentences, " "))
 }
 

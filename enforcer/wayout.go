@@ -66,8 +66,7 @@ func (t *traffic) Closed(host string, sent, received int64) {
 	t.sent, t.received = t.sent+sent, t.received+received
 }
 
-// Tell puts what became of the connections into an answer.
-func (t *traffic) Tell(a *bailiff.Answer) {
+func (t *traffic) tell(a *bailiff.Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.hosts), Sent: t.sent, Received: t.received}
@@ -78,8 +77,7 @@ func (t *traffic) Tell(a *bailiff.Answer) {
 	for _, b := range t.blocked {
 		said = append(said, fmt.Sprintf("%s:%d (%s, %s)", b.Host, b.Port, b.Rule, often(b.Count)))
 	}
-	a.Message = strings.TrimSpace(a.Message + " Refused on the way out: " + strings.Join(said, ", ") + ". " +
-		bailiff.Sentence(t.blocked[0].Message))
+	note(a, "Refused on the way out: "+strings.Join(said, ", ")+".", bailiff.Sentence(t.blocked[0].Message))
 }
 
 func often(n int) string {
@@ -90,37 +88,32 @@ func often(n int) string {
 }
 
 // wayOf is the way out of one command, script or process, with what becomes of its connections.
-// It is nil where the network is not egress.
 type wayOf struct {
-	*lease.Way
-	*traffic
+	*lease.Way // nil where the network is not egress: then there is nothing to end or to tell
+	traffic
 }
 
 // openWay gives what a grant runs its way out, until ctx or the way ends, if its network is egress.
 func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	if g.Decision.Backend.Network != backends.Egress {
-		return nil, nil
+		return &wayOf{}, nil
 	}
 	if e.config.WayOut == nil {
 		return nil, errNoWay
 	}
-	h := g.held
-	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: h.ID(),
+	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: g.held.ID(),
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
-	seen := &traffic{questions: e.questionsOf(g)}
-	swapped := g.swapped
-	way, err := h.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) {
-		e.config.WayOut.Serve(ctx, conn, of, swapped, seen)
+	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g)}}, g.swapped
+	way, err := g.held.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) {
+		e.config.WayOut.Serve(ctx, conn, of, swapped, &w.traffic)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &wayOf{way, seen}, nil
+	w.Way = way
+	return w, err
 }
 
 // variables are an environment with those by which programs find the way out.
 func (w *wayOf) variables(env map[string]bailiff.Secret) map[string]bailiff.Secret {
-	if w == nil {
+	if w.Way == nil {
 		return env
 	}
 	env = maps.Clone(env)
@@ -129,20 +122,24 @@ func (w *wayOf) variables(env map[string]bailiff.Secret) map[string]bailiff.Secr
 	return env
 }
 
-// way is what of it an interpreter is reached by.
-func (w *wayOf) way() *lease.Way {
-	if w == nil {
-		return nil
+// End cuts the connections.
+func (w *wayOf) End() {
+	if w.Way != nil {
+		w.Way.End()
 	}
-	return w.Way
 }
 
-// end cuts the connections, and tells of them in the answer.
-func (w *wayOf) end(a *answer) {
-	if w != nil {
-		w.End()
-		w.Tell(&a.Answer)
+// Tell puts what became of the connections into an answer.
+func (w *wayOf) Tell(a *bailiff.Answer) {
+	if w.Way != nil {
+		w.traffic.tell(a)
 	}
+}
+
+// end does both.
+func (w *wayOf) end(a *answer) {
+	w.End()
+	w.Tell(&a.Answer)
 }
 
 // proxyVariables are those by which programs find a proxy, in both spellings.

@@ -49,25 +49,12 @@ _verdict_on(finding) := _strictest({_verdict_in(place, finding) | some place in 
 
 default _verdict_in(_, _) := "deny"
 
-_verdict_in(place, finding) := data.bailiff.tables.verdicts[finding.rule][place]
-
-_verdict_in(place, finding) := _default_verdict[place] if {
-	is_string(finding.rule)
-	not _has_verdict(place, finding)
-}
-
-_verdict_in(place, finding) := _strictest({word | some word in data.bailiff.tables.verdicts[finding.rule]}) if {
-	place in {"networked", "shared"}
-	_has_verdict(place, finding)
-	not data.bailiff.tables.verdicts[finding.rule][place]
-}
-
-_has_verdict(place, finding) if data.bailiff.tables.verdicts[finding.rule][place]
-
-_has_verdict(place, finding) if {
+_verdict_in(place, finding) := word if {
+	word := data.bailiff.tables.verdicts[finding.rule][place]
+} else := _strictest({word | some word in data.bailiff.tables.verdicts[finding.rule]}) if {
 	place in {"networked", "shared"}
 	count(data.bailiff.tables.verdicts[finding.rule]) > 0
-}
+} else := _default_verdict[place] if is_string(finding.rule)
 
 _default_verdict := {"host": "ask", "sandbox": "allow", "networked": "allow", "shared": "allow"}
 

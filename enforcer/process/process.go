@@ -39,7 +39,7 @@ type Process struct {
 	values map[string]bailiff.Secret
 	log    *output.Log  // of polls
 	polled atomic.Int64 // how far polls have come, for the ledger
-	way    Way          // nil where it has none, or had it from an earlier run of this sidecar
+	way    Way          // nil where an earlier run of this sidecar had started it
 
 	over chan struct{} // closed when end is set
 	mu   sync.Mutex

@@ -24,7 +24,7 @@ type Start struct {
 	Command    backends.Command
 	// Variables are the values of those that it gets.
 	Variables map[string]bailiff.Secret
-	// Way is how it leaves the sandbox, nil where it does not. It ends with the process.
+	// Way is how it leaves the sandbox. It ends with the process.
 	Way Way
 }
 

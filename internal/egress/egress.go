@@ -24,6 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/reach"
 	"github.com/bailiff-dev/bailiff/internal/required"
+	"github.com/bailiff-dev/bailiff/internal/swap"
 )
 
 // Judge says whether a connection, or a request on it, may go on.
@@ -89,6 +90,7 @@ type Proxy struct {
 	authorities *authorities
 	hear        bailiff.ConnectionHearer // while it serves one connection, as the next is
 	swapped     []bailiff.Swapped
+	standIns    swap.Finder // of swapped
 }
 
 // New names everything that is missing at once.
@@ -117,7 +119,7 @@ const socksVersion = 0x05
 // are put in for their stand-ins. Hear is told what becomes of it.
 func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) {
 	heard := *p
-	heard.swapped = swapped
+	heard.swapped, heard.standIns = swapped, swap.NewFinder(swapped)
 	heard.hear, heard.config.Recorder = hear, telling{p.config.Recorder, hear}
 	heard.serve(ctx, conn, of)
 }

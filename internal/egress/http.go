@@ -86,7 +86,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	to, asked, no := readRequest(r, of)
 	if no == nil {
-		no = p.giveTo(r, asked)
+		no = p.give(r, asked)
 	}
 	if no != nil {
 		tell(w, p.refused(ctx, asked[0], no))

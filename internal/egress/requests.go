@@ -166,7 +166,7 @@ var errSwitched = errors.New("the server switches to another protocol")
 
 func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection) {
 	proxy := &httputil.ReverseProxy{
-		Transport: quiet{x.transport}, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: x.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.Host = c.Protocol, x.to.String(), authority(c.Protocol, x.to)
 			pr.Out.URL.RawQuery = pr.In.URL.RawQuery // as it was written: no query is judged
@@ -192,6 +192,9 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 			}
 			tell(w, no)
 		},
+	}
+	if len(c.Secrets) > 0 {
+		proxy.Transport = quiet{x.transport}
 	}
 	proxy.ServeHTTP(w, r)
 }
@@ -236,7 +239,7 @@ func (p *Proxy) inside(ctx context.Context, client net.Conn, d *destination) {
 		}
 		asked, no := spellings(d.c, r)
 		if no == nil {
-			no = p.giveTo(r, asked)
+			no = p.give(r, asked)
 		}
 		if no != nil {
 			tell(w, p.refused(ctx, asked[0], no))

@@ -16,27 +16,18 @@ import (
 )
 
 // give puts the values of variables into the head of a request in TLS, where their rows say
-// so, and names them. A stand-in that is left anywhere in the head refuses the request.
-func (p *Proxy) give(c bailiff.Connection, r *http.Request) (head http.Header, names []string, no *refusal) {
-	head = r.Header
-	if c.Protocol == "https" {
-		head, names = swap.In(r.Header, place(c), p.swapped)
+// so, and has its judgement see their names. A stand-in that is left anywhere in the head
+// refuses the request.
+func (p *Proxy) give(r *http.Request, asked []bailiff.Connection) *refusal {
+	var names []string
+	if c := asked[0]; c.Protocol == "https" {
+		r.Header, names = swap.In(r.Header, place(c), p.swapped)
 	}
-	if name := swap.Stray(head, r.URL, p.swapped); name != "" {
-		return nil, nil, refuse(c, ruleStray,
+	if name := p.standIns.Stray(r.Header, r.URL); name != "" {
+		return refuse(asked[0], ruleStray,
 			"What stands for "+name+" would leave for a host or in a place where its value may not be put in.",
 			"Send it as its row says: to the host that it names, in the header that it names.")
 	}
-	return head, names, nil
-}
-
-// giveTo has a request given what it may be, and its judgement see the names.
-func (p *Proxy) giveTo(r *http.Request, asked []bailiff.Connection) *refusal {
-	head, names, no := p.give(asked[0], r)
-	if no != nil {
-		return no
-	}
-	r.Header = head
 	for i := range asked {
 		asked[i].Secrets = names
 	}

@@ -48,31 +48,38 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 // that they allow written down, or else the first that people allow. Only where it returns
 // no refusal may the destination be resolved.
 func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.Connection, bool, *refusal) {
-	var open, closed *bailiff.Connection // the first that is asked about, and the first that is denied
-	var question, denial bailiff.ConnectionJudgement
-	for _, one := range ways {
+	var c bailiff.Connection // the way that is asked about, or else the first that is denied
+	var best bailiff.ConnectionJudgement
+	for i, one := range ways {
 		judged := p.config.Judge.Connection(ctx, one)
 		if one.Protocol == "https" && judged.Outcome != bailiff.Deny && !judged.Intercept {
 			one.Intercepted = false
 			judged = p.config.Judge.Connection(ctx, one)
 		}
-		switch {
-		case judged.Outcome == bailiff.Allow:
+		if judged.Outcome == bailiff.Allow {
 			return one, judged.Private, p.opened(ctx, one, judged.Revision)
-		case judged.Outcome == bailiff.Ask && open == nil:
-			open, question = &one, judged
-		case judged.Outcome != bailiff.Ask && closed == nil:
-			closed, denial = &one, judged
+		}
+		if i == 0 || judged.Outcome == bailiff.Ask && best.Outcome != bailiff.Ask {
+			c, best = one, judged
 		}
 	}
-	if open == nil {
-		return *closed, false, p.refused(ctx, *closed, told(*closed, denial.Denials))
-	}
-	judged, no := p.ask(ctx, *open, question)
+	judged, no := p.settle(ctx, c, best)
 	if no != nil {
-		return *open, false, p.refused(ctx, *open, no)
+		return c, false, p.refused(ctx, c, no)
 	}
-	return *open, judged.Private, p.opened(ctx, *open, judged.Revision)
+	return c, judged.Private, p.opened(ctx, c, judged.Revision)
+}
+
+// settle comes from a judgement to one that allows, by what people say where it asks.
+func (p *Proxy) settle(ctx context.Context, c bailiff.Connection, judged bailiff.ConnectionJudgement) (bailiff.ConnectionJudgement,
+	*refusal) {
+	switch judged.Outcome {
+	case bailiff.Allow:
+		return judged, nil
+	case bailiff.Ask:
+		return p.ask(ctx, c, judged)
+	}
+	return judged, told(c, judged.Denials)
 }
 
 // ask has people answer what the policies ask, while the connection waits, and then asks the
@@ -112,14 +119,9 @@ func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection) (p
 	private = true
 	var revision string
 	for _, one := range spellings {
-		judged := p.config.Judge.Connection(ctx, one)
-		if judged.Outcome == bailiff.Ask {
-			var no *refusal
-			if judged, no = p.ask(ctx, one, judged); no != nil {
-				return false, p.refused(ctx, one, no)
-			}
-		} else if judged.Outcome != bailiff.Allow {
-			return false, p.refused(ctx, one, told(one, judged.Denials))
+		judged, no := p.settle(ctx, one, p.config.Judge.Connection(ctx, one))
+		if no != nil {
+			return false, p.refused(ctx, one, no)
 		}
 		private, revision = private && judged.Private, judged.Revision
 	}

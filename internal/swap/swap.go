@@ -12,6 +12,7 @@
 package swap
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -130,10 +131,26 @@ func inValue(header string, one bailiff.Swapped) (put string, found bool) {
 	return scheme + " " + base64.StdEncoding.EncodeToString([]byte(name+":"+password)), true
 }
 
+// Finder finds stand-ins. It is safe for concurrent use.
+type Finder struct {
+	names []string
+	forms []*redact.Redactor // by which those of names are found
+}
+
+// NewFinder returns one for the stand-ins of some variables.
+func NewFinder(all []bailiff.Swapped) Finder {
+	var f Finder
+	for _, one := range all {
+		f.names = append(f.names, one.Name)
+		f.forms = append(f.forms, redact.New(map[string]bailiff.Secret{one.Name: bailiff.NewSecret(one.StandIn)}))
+	}
+	return f
+}
+
 // Stray is the first variable whose stand-in stands in the head or the URL of a request in any
 // form that [redact] knows; empty if none does.
-func Stray(head http.Header, at *url.URL, all []bailiff.Swapped) string {
-	if len(all) == 0 {
+func (f Finder) Stray(head http.Header, at *url.URL) string {
+	if len(f.names) == 0 {
 		return ""
 	}
 	query, _ := url.QueryUnescape(at.RawQuery) // as it is written, it stands there too
@@ -143,10 +160,9 @@ func Stray(head http.Header, at *url.URL, all []bailiff.Swapped) string {
 			text = fmt.Appendf(text, "%s: %s\n%s\n", name, value, basic(value))
 		}
 	}
-	for _, one := range all {
-		found := redact.New(map[string]bailiff.Secret{one.Name: bailiff.NewSecret(one.StandIn)}).Redact(text)
-		if string(found) != string(text) {
-			return one.Name
+	for i, form := range f.forms {
+		if !bytes.Equal(form.Redact(text), text) {
+			return f.names[i]
 		}
 	}
 	return ""

@@ -108,11 +108,11 @@ func TestAStandInIsFoundWhereItMayNotStand(t *testing.T) {
 		"base64":          {http.Header{"X-A": {encoded("a" + standIn)}}, at("/")},
 		"a header's name": {http.Header{standIn: {"1"}}, at("/")},
 	} {
-		if got := Stray(c.head, c.at, []bailiff.Swapped{token()}); got != "GITHUB_TOKEN" {
+		if got := NewFinder([]bailiff.Swapped{token()}).Stray(c.head, c.at); got != "GITHUB_TOKEN" {
 			t.Errorf("%s: found %q", name, got)
 		}
 	}
-	if got := Stray(none, at("/ordinary?x=ghp_other"), []bailiff.Swapped{token()}); got != "" {
+	if got := NewFinder([]bailiff.Swapped{token()}).Stray(none, at("/ordinary?x=ghp_other")); got != "" {
 		t.Errorf("found %q in an ordinary request", got)
 	}
 }
@@ -123,7 +123,7 @@ func FuzzNoValueIsPutInForAnythingElse(f *testing.F) {
 	f.Add("Basic Og==")
 	f.Fuzz(func(t *testing.T, header string) {
 		swapped, names := In(http.Header{"Authorization": {header}}, "github.com", []bailiff.Swapped{token()})
-		had := Stray(http.Header{"Authorization": {header}}, &url.URL{}, []bailiff.Swapped{token()}) != ""
+		had := NewFinder([]bailiff.Swapped{token()}).Stray(http.Header{"Authorization": {header}}, &url.URL{}) != ""
 		if (swapped.Get("Authorization") != header) != (len(names) > 0) || len(names) > 0 && !had {
 			t.Errorf("%q became %q", header, swapped.Get("Authorization"))
 		}
