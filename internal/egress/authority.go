@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/hkdf"
@@ -41,6 +42,7 @@ var (
 // authority of its own, whose key is derived whenever it is needed and is kept nowhere.
 type authorities struct {
 	key    []byte
+	own    *Authority        // of an organisation, if there is one
 	leaf   *ecdsa.PrivateKey // of all leaves of this process
 	leaves *recent.Map[leafOf, *tls.Certificate]
 }
@@ -51,7 +53,13 @@ type leafOf struct {
 	host    reach.Host
 }
 
-func newAuthorities(key []byte) (*authorities, error) {
+// Authority is an organisation's own, by which the certificates of all sandboxes are made.
+type Authority struct {
+	Certificate *x509.Certificate
+	Key         crypto.Signer
+}
+
+func newAuthorities(key []byte, own *Authority) (*authorities, error) {
 	if len(key) != KeySize {
 		return nil, fmt.Errorf("making certificates: the key has %d bytes, want %d", len(key), KeySize)
 	}
@@ -59,23 +67,43 @@ func newAuthorities(key []byte) (*authorities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the key of certificates: %w", err)
 	}
-	return &authorities{key, leaf, recent.New[leafOf, *tls.Certificate](mostLeaves)}, nil
+	return &authorities{key, own, leaf, recent.New[leafOf, *tls.Certificate](mostLeaves)}, nil
 }
 
 // CA is the certificate, in PEM, of the authority that programs in a sandbox are to trust.
 // It is the same after a restart.
 func (p *Proxy) CA(sandbox string) ([]byte, error) {
-	certificate, _, err := p.authorities.of(sandbox)
+	now := p.now.Load().authorities
+	text, err := now.pem(sandbox)
+	if err == nil {
+		p.given.Put(sandbox, now)
+	}
+	return text, err
+}
+
+func (a *authorities) pem(sandbox string) ([]byte, error) {
+	certificate, _, err := a.of(sandbox)
 	if err != nil {
 		return nil, err
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}), nil
 }
 
-// of makes the authority of a sandbox.
-func (a *authorities) of(sandbox string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+// authoritiesOf are those that a sandbox was told to trust, or else the present ones.
+func (p *Proxy) authoritiesOf(sandbox string) *authorities {
+	if given, ok := p.given.Get(sandbox); ok {
+		return given
+	}
+	return p.now.Load().authorities
+}
+
+// of is the organisation's authority, or makes that of a sandbox.
+func (a *authorities) of(sandbox string) (*x509.Certificate, crypto.Signer, error) {
 	if sandbox == "" {
 		return nil, nil, errors.New("making certificates: the sandbox has no name")
+	}
+	if a.own != nil {
+		return a.own.Certificate, a.own.Key, nil
 	}
 	key, err := a.derive(sandbox)
 	if err != nil {
@@ -125,6 +153,9 @@ func (a *authorities) certificate(sandbox string, host reach.Host) (*tls.Certifi
 		NotBefore: time.Now().Add(-leafFor / 2), NotAfter: time.Now().Add(leafFor / 2), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
 	}
+	if authority.NotAfter.Before(template.NotAfter) {
+		template.NotAfter = authority.NotAfter
+	}
 	if address, ok := host.Address(); ok {
 		template.IPAddresses = append(template.IPAddresses, address.AsSlice())
 	} else {
@@ -138,7 +169,7 @@ func (a *authorities) certificate(sandbox string, host reach.Host) (*tls.Certifi
 	if err != nil {
 		return nil, fmt.Errorf("reading a certificate: %w", err)
 	}
-	made := &tls.Certificate{Certificate: [][]byte{bytes}, PrivateKey: a.leaf, Leaf: leaf}
+	made := &tls.Certificate{Certificate: [][]byte{bytes, authority.Raw}, PrivateKey: a.leaf, Leaf: leaf}
 	a.leaves.Put(of, made)
 	return made, nil
 }

@@ -19,10 +19,12 @@ import (
 	"crypto/x509"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/reach"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 	"github.com/bailiff-dev/bailiff/internal/required"
 	"github.com/bailiff-dev/bailiff/internal/swap"
 )
@@ -82,45 +84,78 @@ type Config struct {
 	Key []byte
 	// Roots are those by which servers are verified.
 	Roots *x509.CertPool
+	// Authority is that of an organisation; nil has each sandbox get one of its own.
+	Authority *Authority
+	Limits    Limits
 }
 
 // Proxy serves the connections of sandboxes. It is safe for concurrent use.
 type Proxy struct {
-	config      Config
+	now         *atomic.Pointer[settings] // for the next connection
+	meter       *meter
+	given       *recent.Map[string, *authorities] // by the sandbox that trusts them
+	config      Config                            // of this connection, as all that follows
 	authorities *authorities
+	excess      string                   // the sentence of its refusal, where a limit was reached
 	hear        bailiff.ConnectionHearer // while it serves one connection, as the next is
 	swapped     []bailiff.Swapped
 	standIns    swap.Finder // of swapped
 }
 
+// settings are a configuration with the authorities that it has.
+type settings struct {
+	Config
+	authorities *authorities
+}
+
+// mostGiven is of how many sandboxes the proxy remembers what they trust.
+const mostGiven = 10_000
+
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {
+	p := &Proxy{now: &atomic.Pointer[settings]{}, meter: newMeter(), given: recent.New[string, *authorities](mostGiven)}
+	if err := p.Change(c); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Change puts another configuration into force. Connections that are open keep the one they
+// began with, and sandboxes the authority that they were given. A faulty one changes nothing.
+func (p *Proxy) Change(c Config) error {
 	if err := required.Fields("egress", map[string]bool{
 		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil,
-		"Floor": c.Floor == nil, "Key": len(c.Key) == 0, "Roots": c.Roots == nil,
+		"Floor": c.Floor == nil, "Key": len(c.Key) == 0, "Roots": c.Roots == nil, "Limits": c.Limits == Limits{},
 	}); err != nil {
-		return nil, err
+		return err
 	}
-	made, err := newAuthorities(c.Key)
-	if err != nil {
-		return nil, err
+	made, err := newAuthorities(c.Key, c.Authority)
+	if err == nil {
+		p.now.Store(&settings{c, made})
 	}
-	return &Proxy{config: c, authorities: made}, nil
+	return err
 }
 
 // stepTime bounds each of a head, a handshake, a resolving and a dialling.
 const stepTime = 10 * time.Second
 
-// socksVersion is the first byte of SOCKS5, which no HTTP request begins with.
-const socksVersion = 0x05
+// First bytes of SOCKS, which no HTTP request begins with.
+const (
+	socksVersion  = 0x05
+	socks4Version = 0x04
+)
 
 // Serve serves one connection of a sandbox to its end, and closes it. Of says on whose
 // behalf: the session, the request and the backend. Swapped are the variables whose values
 // are put in for their stand-ins. Hear is told what becomes of it.
 func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) {
-	heard := *p
+	heard, now := *p, p.now.Load()
+	heard.config, heard.authorities = now.Config, p.authoritiesOf(of.Sandbox)
 	heard.swapped, heard.standIns = swapped, swap.NewFinder(swapped)
-	heard.hear, heard.config.Recorder = hear, telling{p.config.Recorder, hear}
+	heard.hear, heard.config.Recorder = hear, telling{now.Recorder, hear}
+	end, excess := p.meter.begin(ctx, of.Sandbox, now.Limits)
+	defer end()
+	heard.excess = excess
 	heard.serve(ctx, conn, of)
 }
 
@@ -136,11 +171,14 @@ func (p *Proxy) serve(ctx context.Context, conn net.Conn, of bailiff.Connection)
 		return
 	}
 	client := &buffered{conn, from}
-	if first[0] == socksVersion {
+	switch first[0] {
+	case socksVersion:
 		p.serveSOCKS(ctx, client, of)
-		return
+	case socks4Version:
+		p.refuseSOCKS4(ctx, client, of)
+	default:
+		p.serveHTTP(ctx, client, of)
 	}
-	p.serveHTTP(ctx, client, of)
 }
 
 // buffered is a connection of which some was read ahead.

@@ -26,23 +26,36 @@ const (
 // serveHTTP serves the requests of one connection, one after the other.
 func (p *Proxy) serveHTTP(ctx context.Context, client net.Conn, of bailiff.Connection) {
 	one := newSingle(client)
-	serveRequests(ctx, one, func(w http.ResponseWriter, r *http.Request) {
+	of.Via, of.Protocol = "forward", "http"
+	p.serveRequests(ctx, one, of, func(w http.ResponseWriter, r *http.Request) {
 		r, end := whole(ctx, r)
 		defer end()
 		p.request(ctx, w, r, of, one)
 	})
 }
 
-// serveRequests serves the requests of one connection, and returns when it has ended.
-func serveRequests(ctx context.Context, one *single, handle http.HandlerFunc) {
+// serveRequests serves the requests of one connection, and returns when it has ended. Of is
+// the connection as far as it is known without a request that can be read.
+func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Connection, handle http.HandlerFunc) {
+	heads := watch(one, func(no *refusal) { p.refused(ctx, of, no) }, of)
 	server := &http.Server{
 		ReadHeaderTimeout: stepTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHead, ErrorLog: log.New(io.Discard, "", 0),
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		Handler:     handle,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			heads.read()
+			if no := oversized(of, r); no != nil {
+				tell(w, p.refused(ctx, of, no))
+				return
+			}
+			handle(w, r)
+		}),
 		ConnState: func(_ net.Conn, state http.ConnState) {
-			if state == http.StateClosed {
+			switch state {
+			case http.StateClosed:
 				one.end()
+			case http.StateIdle:
+				heads.await()
 			}
 		},
 	}
@@ -97,6 +110,12 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		tell(w, no)
 		return
 	}
+	leave, no := p.enter(ctx, asked[len(asked)-1])
+	if no != nil {
+		tell(w, no)
+		return
+	}
+	defer leave()
 	d, no := p.locate(ctx, to, asked[len(asked)-1], private)
 	if no != nil {
 		tell(w, no)

@@ -24,7 +24,7 @@ import (
 // certified is the certificate of a server for a name, and what trusts it.
 func certified(t *testing.T, name string) (*tls.Certificate, *x509.CertPool) {
 	t.Helper()
-	made, err := newAuthorities(bytes.Repeat([]byte{9}, KeySize))
+	made, err := newAuthorities(bytes.Repeat([]byte{9}, KeySize), nil)
 	must(t, err)
 	host, err := reach.ParseHost(name)
 	must(t, err)
@@ -60,9 +60,9 @@ func secured(t *testing.T, handle http.HandlerFunc) (*world, *httptest.Server) {
 // trusting is what a program in sandbox s1 trusts, by an authority that was made anew.
 func trusting(t *testing.T) *x509.CertPool {
 	t.Helper()
-	made, err := newAuthorities(bytes.Repeat([]byte{7}, KeySize))
+	made, err := newAuthorities(bytes.Repeat([]byte{7}, KeySize), nil)
 	must(t, err)
-	authority, err := (&Proxy{authorities: made}).CA("s1")
+	authority, err := made.pem("s1")
 	must(t, err)
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authority) {
@@ -507,13 +507,13 @@ func TestAtPort80PlainHTTPIsAskedAboutFirst(t *testing.T) {
 }
 
 func TestEachSandboxHasAnAuthorityOfItsOwn(t *testing.T) {
-	made, err := newAuthorities(bytes.Repeat([]byte{7}, KeySize))
+	made, err := newAuthorities(bytes.Repeat([]byte{7}, KeySize), nil)
 	must(t, err)
-	again, err := newAuthorities(bytes.Repeat([]byte{7}, KeySize))
+	again, err := newAuthorities(bytes.Repeat([]byte{7}, KeySize), nil)
 	must(t, err)
-	first, err := (&Proxy{authorities: made}).CA("s1")
+	first, err := made.pem("s1")
 	must(t, err)
-	second, err := (&Proxy{authorities: again}).CA("s1")
+	second, err := again.pem("s1")
 	must(t, err)
 	if !bytes.Equal(first, second) {
 		t.Error("after a restart the authority is another")
@@ -536,10 +536,10 @@ func TestEachSandboxHasAnAuthorityOfItsOwn(t *testing.T) {
 	if known, err := made.certificate("s1", host); err != nil || known != leaf {
 		t.Errorf("the certificate was made anew: %v", err)
 	}
-	if _, err := (&Proxy{authorities: made}).CA(""); err == nil {
+	if _, err := made.pem(""); err == nil {
 		t.Error("a connection of no sandbox has an authority")
 	}
-	if _, err := newAuthorities([]byte("short")); err == nil {
+	if _, err := newAuthorities([]byte("short"), nil); err == nil {
 		t.Error("a short key was taken")
 	}
 }

@@ -158,6 +158,12 @@ func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 		tell(w, x.proxy.refused(ctx, c, failure(c, err)))
 		return
 	}
+	leave, no := x.proxy.enter(ctx, c)
+	if no != nil {
+		tell(w, no)
+		return
+	}
+	defer leave()
 	x.forward(ctx, w, r, c)
 }
 
@@ -224,7 +230,7 @@ func (p *Proxy) inside(ctx context.Context, client net.Conn, d *destination) {
 	var open gate
 	defer open.shut()
 	defer cancel()
-	serveRequests(ctx, newSingle(client), func(w http.ResponseWriter, r *http.Request) {
+	p.serveRequests(ctx, newSingle(client), d.c, func(w http.ResponseWriter, r *http.Request) {
 		if !open.enter() {
 			return
 		}

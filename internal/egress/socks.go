@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 
 	"github.com/bailiff-dev/bailiff"
@@ -22,7 +24,11 @@ const (
 )
 
 // errSOCKS is a request that is no CONNECT of SOCKS5 without a password.
-var errSOCKS = errors.New("reading SOCKS: the program asks for something else than a connection")
+var (
+	errSOCKS         = errors.New("the program asks SOCKS5 for something else than a connection to a host")
+	errSOCKSPassword = fmt.Errorf("%w without a password", errSOCKS)
+	errSOCKS4        = errors.New("the program speaks SOCKS4")
+)
 
 func (p *Proxy) serveSOCKS(ctx context.Context, client net.Conn, of bailiff.Connection) {
 	to, written, err := readSOCKS(client)
@@ -32,7 +38,9 @@ func (p *Proxy) serveSOCKS(ctx context.Context, client net.Conn, of bailiff.Conn
 		p.refused(ctx, of, refuse(of, ruleName, err.Error(), ""))
 		answerSOCKS(client, socksForbidden)
 		return
-	case errors.Is(err, errSOCKS):
+	case errors.Is(err, errSOCKS), errors.Is(err, os.ErrDeadlineExceeded):
+		of.Via, of.Protocol = "socks", "tcp"
+		p.refused(ctx, of, malformed(of, err))
 		answerSOCKS(client, socksUnsupported)
 		return
 	case err != nil:
@@ -49,6 +57,13 @@ func (p *Proxy) serveSOCKS(ctx context.Context, client net.Conn, of bailiff.Conn
 	}
 }
 
+// refuseSOCKS4 refuses what names no hosts, or names them in a way of its own.
+func (p *Proxy) refuseSOCKS4(ctx context.Context, client net.Conn, of bailiff.Connection) {
+	of.Via, of.Protocol = "socks", "tcp"
+	p.refused(ctx, of, malformed(of, errSOCKS4))
+	_, _ = client.Write([]byte{0, 0x5b, 0, 0, 0, 0, 0, 0}) // a program that has gone needs no answer
+}
+
 func answerSOCKS(client net.Conn, code byte) error {
 	_, err := client.Write([]byte{socksVersion, code, 0, 1, 0, 0, 0, 0, 0, 0})
 	return err
@@ -62,7 +77,7 @@ func readSOCKS(client net.Conn) (to reach.Target, written string, err error) {
 	}
 	if !slices.Contains(methods, 0) {
 		_, err := client.Write([]byte{socksVersion, socksNoMethod})
-		return to, "", errors.Join(io.ErrUnexpectedEOF, err)
+		return to, "", errors.Join(errSOCKSPassword, err)
 	}
 	if _, err := client.Write([]byte{socksVersion, 0}); err != nil {
 		return to, "", err

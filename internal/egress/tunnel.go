@@ -45,11 +45,16 @@ func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailif
 	if c.Intercepted {
 		return &way{d, nil}, nil
 	}
+	leave, no := p.enter(ctx, c)
+	if no != nil {
+		return nil, no
+	}
 	server, err := d.dial(ctx)
 	if err != nil {
+		leave()
 		return nil, p.refused(ctx, c, failure(c, err))
 	}
-	return &way{d, server}, nil
+	return &way{d, &held{server, leave}}, nil
 }
 
 // carry serves what a program says on a way that is open.

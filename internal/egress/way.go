@@ -48,6 +48,9 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 // that they allow written down, or else the first that people allow. Only where it returns
 // no refusal may the destination be resolved.
 func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.Connection, bool, *refusal) {
+	if p.excess != "" {
+		return ways[0], false, p.refused(ctx, ways[0], tooMany(ways[0], p.excess))
+	}
 	var c bailiff.Connection // the way that is asked about, or else the first that is denied
 	var best bailiff.ConnectionJudgement
 	for i, one := range ways {
@@ -116,6 +119,9 @@ func sameQuestion(a, b bailiff.ApprovalTerms) bool {
 
 // allowAll asks the policies about each spelling of a request, of which all must be allowed.
 func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection) (private bool, no *refusal) {
+	if c := spellings[0]; p.excess != "" {
+		return false, p.refused(ctx, c, tooMany(c, p.excess))
+	}
 	private = true
 	var revision string
 	for _, one := range spellings {
@@ -226,6 +232,9 @@ const (
 	ruleAmbiguous   = "egress.ambiguous"
 	ruleRequest     = "egress.not_this_request"
 	ruleStray       = "egress.stray_secret"
+	ruleTooMany     = "egress.too_many"
+	ruleTooLarge    = "egress.too_large"
+	ruleMalformed   = "egress.malformed"
 )
 
 // failure says no more of an address than that it is forbidden: what a name of the inner

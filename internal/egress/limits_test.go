@@ -1,0 +1,186 @@
+package egress
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/reach"
+)
+
+// rulesOf are those of the refusals so far.
+func rulesOf(w *world) (rules []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.events {
+		if e.What == Refused {
+			rules = append(rules, strings.TrimSpace(e.Rule+" "+e.Connection.Host))
+		}
+	}
+	return rules
+}
+
+const wanted = "CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n"
+
+func TestMoreConnectionsThanTheLimitAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		most Limits
+		want string
+	}{
+		"of a sandbox": {Limits{2, 100, 1000, 32}, tooManyOpen},
+		"of all":       {Limits{100, 2, 1000, 32}, tooManyInAll},
+		"a second":     {Limits{100, 100, 1, 32}, tooManyBegun},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{most: c.most}
+			proxy := proxied(t, w, "127.0.0.1:1")
+			var got string
+			for range 100 { // those so far stay open
+				conn, err := net.Dial("tcp", proxy)
+				must(t, err)
+				defer conn.Close()
+				_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: allowed.test\r\n\r\n")
+				must(t, err)
+				must(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+				if name != "a second" {
+					_, err = http.ReadResponse(bufio.NewReader(conn), nil)
+					must(t, err)
+				}
+				if open := len(w.done()); open >= 2 && name != "a second" {
+					break
+				}
+			}
+			got = said(t, proxy, wanted)
+			if !strings.HasPrefix(got, "HTTP/1.1 429 ") || !strings.Contains(got, c.want) {
+				t.Errorf("got %q", got)
+			}
+			if rules := rulesOf(w); !slices.Contains(rules, ruleTooMany+" allowed.test") {
+				t.Errorf("written down was %q", rules)
+			}
+		})
+	}
+}
+
+func TestAConnectionThatEndedMakesRoom(t *testing.T) {
+	w := &world{most: Limits{1, 1, 1000, 32}}
+	proxy := proxied(t, w, "127.0.0.1:1")
+	for range 5 {
+		if got := said(t, proxy, wanted); !strings.Contains(got, "egress.not_in_table") {
+			// The end of the one before is seen by the program before it is counted out.
+			if !strings.Contains(got, tooManyOpen) {
+				t.Errorf("got %q", got)
+			}
+		}
+	}
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(said(t, proxy, wanted), "egress.not_in_table"); {
+		if time.Now().After(end) {
+			t.Fatal("no room was made")
+		}
+	}
+}
+
+func TestAHostTakesSoManyRequestsAtOnce(t *testing.T) {
+	entered, answer := make(chan bool, 4), make(chan bool)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- true; <-answer }))
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	w := &world{allowed: map[string]bool{"http allowed.test GET": true}, most: Limits{100, 100, 1000, 2},
+		names: map[string][]string{"allowed.test": {"127.0.0.1"}}}
+	proxy := proxied(t, w, address)
+	text := "GET http://allowed.test:" + port(address) + "/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+	answers := make(chan string, 3)
+	for range 3 {
+		go func() { answers <- said(t, proxy, text) }()
+	}
+	<-entered
+	<-entered
+	select {
+	case <-entered:
+		t.Error("three requests came at once")
+	case <-time.After(100 * time.Millisecond): // a third would have had time enough
+	}
+	close(answer)
+	<-entered
+	for range 3 {
+		if got := <-answers; !strings.HasPrefix(got, "HTTP/1.1 200 ") {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
+func TestARequestThatWaitsForItsHostInVainIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMeter()
+		end, excess := m.begin(t.Context(), "s1", Limits{1, 1, 1, 1})
+		defer end()
+		leave, ok := m.enter(t.Context(), "s1", "a.test", 1)
+		if excess != "" || !ok {
+			t.Fatalf("the first: %q %v", excess, ok)
+		}
+		if _, ok := m.enter(t.Context(), "s1", "a.test", 1); ok {
+			t.Error("the second had room")
+		}
+		if _, ok := m.enter(t.Context(), "s1", "b.test", 1); !ok {
+			t.Error("another host had none")
+		}
+		leave()
+		leave()
+		if _, ok := m.enter(t.Context(), "s1", "a.test", 1); !ok {
+			t.Error("no room was made")
+		}
+	})
+}
+
+// inMemory is the program's end of a connection to a proxy, by the clock of a test.
+func inMemory(t *testing.T, w *world) net.Conn {
+	t.Helper()
+	floor := reach.NewFloor(nil, func() ([]netip.Addr, error) { return nil, nil })
+	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: w, Floor: floor, Key: bytes.Repeat([]byte{7}, KeySize),
+		Roots: x509.NewCertPool(), Limits: Limits{1, 1, 1, 1}})
+	must(t, err)
+	program, conn := net.Pipe()
+	go proxy.Serve(t.Context(), conn, bailiff.Connection{Sandbox: "s1"}, nil, request{w})
+	return program
+}
+
+func TestAHeadThatComesSlowlyIsRefused(t *testing.T) {
+	for name, c := range map[string]struct{ before, again string }{
+		"HTTP":           {"GET http://a.test/ HTTP/1.1\r\n", "A: b\r\n"},
+		"SOCKS":          {"\x05", "\x09"},
+		"SOCKS's target": {"\x05\x01\x00", "\x05"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{}
+				program := inMemory(t, w)
+				defer program.Close()
+				go io.Copy(io.Discard, program) //nolint:errcheck // it ends with the connection
+				_, err := io.WriteString(program, c.before)
+				began := time.Now()
+				for err == nil {
+					time.Sleep(time.Second) // of the test's own clock
+					_, err = fmt.Fprint(program, c.again[:1])
+				}
+				if took := time.Since(began); took > stepTime+2*time.Second {
+					t.Errorf("it took %s", took)
+				}
+				synctest.Wait()
+				if rules := rulesOf(w); len(rules) != 1 || rules[0] != ruleMalformed {
+					t.Errorf("written down was %q", rules)
+				}
+			})
+		})
+	}
+}
