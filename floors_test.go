@@ -86,7 +86,7 @@ var owners = map[string]string{
 	"github.com/google/uuid":                 "internal/audit",
 	"github.com/google/cel-go":               "internal/guard",
 	"golang.org/x/sync":                      "enforcer",
-	"golang.org/x/time":                      "internal/throttle",
+	"golang.org/x/time":                      "internal/egress internal/throttle",
 	"golang.org/x/term":                      "cmd/bailiff",
 	"golang.org/x/net":                       "cmd/bailiff-runner internal/reach",
 	"golang.org/x/crypto/ssh":                "internal/remote",

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/egress"
 	"github.com/bailiff-dev/bailiff/internal/env"
 	"github.com/bailiff-dev/bailiff/internal/export"
 	"github.com/bailiff-dev/bailiff/internal/history"
@@ -52,6 +53,7 @@ type core struct {
 	approvals *approval.Book
 	ledger    *ledger.Ledger
 	throttle  *throttle.Throttle
+	proxy     *egress.Proxy // by which sandboxes leave
 	enforcer  *enforcer.Enforcer
 	reloaded  chan struct{} // holds one signal while what is live is to be judged by new policies
 	release   func() error  // of the state folder

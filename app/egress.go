@@ -9,36 +9,102 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/egress"
 	"github.com/bailiff-dev/bailiff/internal/reach"
 	"github.com/bailiff-dev/bailiff/internal/records"
-	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // newWayOut makes the proxy by which sandboxes leave whose network is egress.
 func (c *core) newWayOut() (enforcer.WayOut, error) {
-	key, err := sandboxesKey(filepath.Join(c.cfg.StateDir, "egress.key"))
+	settings, err := c.wayOutOf(c.cfg.Egress)
 	if err != nil {
 		return nil, err
 	}
-	roots, err := trustedRoots(c.cfg.Egress.Trust)
-	if err != nil {
-		return nil, err
+	c.proxy, err = egress.New(settings)
+	return countedWay{c.proxy, c.metrics}, err
+}
+
+// followEgress has the next connection go as another section egress says. Where that is
+// faulty, the one so far stays in force.
+func (c *core) followEgress(next config.Egress) error {
+	settings, err := c.wayOutOf(next)
+	if err == nil {
+		err = c.proxy.Change(settings)
 	}
-	proxy, err := egress.New(egress.Config{
+	if err != nil {
+		return fmt.Errorf("taking over the section egress, of which nothing is changed: %w", err)
+	}
+	c.cfg.Egress = next
+	return nil
+}
+
+// wayOutOf is what the proxy needs, as a section egress says.
+func (c *core) wayOutOf(section config.Egress) (settings egress.Config, err error) {
+	settings = egress.Config{
 		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{connectionLog{c.recorder()}, c.metrics},
-		Resolver: hostNames{c.cfg.Egress.Hosts}, Dialer: egress.NetDialer{},
-		Floor: reach.NewFloor(c.cfg.Egress.Own, reach.MachineAddresses), Key: key, Roots: roots,
-	})
-	return countedWay{proxy, c.metrics}, err
+		Resolver: hostNames{section.Hosts, resolverOf(section.Resolver)},
+		Floor:    reach.NewFloor(section.Own, reach.MachineAddresses), Limits: egress.Limits(section.Limits),
+	}
+	if settings.Key, err = sandboxesKey(filepath.Join(c.cfg.StateDir, "egress.key")); err != nil {
+		return settings, err
+	}
+	if settings.Roots, err = trustedRoots(section.Trust); err != nil {
+		return settings, err
+	}
+	if settings.Authority, err = authorityOf(section.CA); err != nil {
+		return settings, err
+	}
+	settings.Dialer, err = dialerOf(section.UpstreamProxy)
+	return settings, err
+}
+
+func authorityOf(ca config.EgressCA) (*egress.Authority, error) {
+	if ca == (config.EgressCA{}) {
+		return nil, nil
+	}
+	certificate, key, err := ca.Read()
+	if err != nil {
+		return nil, fmt.Errorf("reading egress.ca: %w", err)
+	}
+	return &egress.Authority{Certificate: certificate, Key: key}, nil
+}
+
+func dialerOf(proxy config.UpstreamProxy) (egress.Dialer, error) {
+	if proxy.URL == "" {
+		return egress.NetDialer{}, nil
+	}
+	login, err := proxy.Login()
+	if err != nil {
+		return nil, fmt.Errorf("reading egress.upstream_proxy: %w", err)
+	}
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		return nil, fmt.Errorf("reading egress.upstream_proxy: %w", err)
+	}
+	return egress.ProxyDialer{URL: at, Login: login}, nil
+}
+
+// resolverOf asks DNS servers in turn, or those of the machine where there are none.
+func resolverOf(servers []netip.AddrPort) *net.Resolver {
+	if len(servers) == 0 {
+		return net.DefaultResolver
+	}
+	var turn atomic.Uint32
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		server := servers[int(turn.Add(1)-1)%len(servers)]
+		return new(net.Dialer).DialContext(ctx, network, server.String())
+	}}
 }
 
 // sandboxesKey reads the key from which those of sandboxes' authorities come, or makes it.
@@ -72,26 +138,29 @@ func trustedRoots(paths []string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("reading the certificates that this machine trusts: %w", err)
 	}
 	for _, path := range paths {
-		text, err := trust.Public(path)
+		certificates, err := config.ReadCertificates(path)
 		if err != nil {
 			return nil, fmt.Errorf("reading egress.trust: %w", err)
 		}
-		if !roots.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("reading egress.trust: %s holds no certificate as PEM", path)
+		for _, one := range certificates {
+			roots.AddCert(one)
 		}
 	}
 	return roots, nil
 }
 
-// hostNames are those of the configuration, and all that the machine resolves.
-type hostNames struct{ configured map[string]netip.Addr }
+// hostNames are those of the configuration, and all that a resolver finds.
+type hostNames struct {
+	configured map[string]netip.Addr
+	*net.Resolver
+}
 
 // LookupNetIP finds the addresses of a name.
 func (n hostNames) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	if address, ok := n.configured[strings.TrimSuffix(host, ".")]; ok {
 		return []netip.Addr{address}, nil
 	}
-	return net.DefaultResolver.LookupNetIP(ctx, network, host)
+	return n.Resolver.LookupNetIP(ctx, network, host)
 }
 
 // connectionLog writes the events of connections into the decision log.

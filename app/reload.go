@@ -18,7 +18,7 @@ import (
 // reload puts a new configuration into force as far as a running sidecar can:
 // the agents' listeners with their users, platforms and tokens, how many sandboxes
 // there may be, who may give commands by chat, how long the decision log stays, the
-// people and the routes of approvals. It returns the names of the sections that wait for a restart.
+// people and the routes of approvals, how sandboxes leave. It returns the names of the sections that wait for a restart.
 func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
 	case <-a.up:
@@ -35,7 +35,7 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 		return waiting, err
 	}
 	a.cfg.People, a.cfg.Approvals = next.People, next.Approvals
-	replanned := a.approvals.Replan(ctx)
+	replanned := errors.Join(a.approvals.Replan(ctx), a.followEgress(next.Egress))
 	if next.Limits.RequestsPerMinute != a.cfg.Limits.RequestsPerMinute {
 		a.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
 		a.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
@@ -59,7 +59,6 @@ func changedUntilRestart(now, next *config.Config) (waiting []string) {
 		"decision_log.export": next.DecisionLog.Export != now.DecisionLog.Export,
 		"traces":              next.Traces != now.Traces,
 		"chat services":       !reflect.DeepEqual(next.Chat, now.Chat),
-		"egress":              !reflect.DeepEqual(next.Egress, now.Egress),
 		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, now.Agent.DataPaths),
 	} {
 		if changed {

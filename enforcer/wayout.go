@@ -75,9 +75,20 @@ func (t *traffic) tell(a *bailiff.Answer) {
 	}
 	var said []string
 	for _, b := range t.blocked {
-		said = append(said, fmt.Sprintf("%s:%d (%s, %s)", b.Host, b.Port, b.Rule, often(b.Count)))
+		said = append(said, fmt.Sprintf("%s (%s, %s)", destination(b), b.Rule, often(b.Count)))
 	}
 	note(a, "Refused on the way out: "+strings.Join(said, ", ")+".", bailiff.Sentence(t.blocked[0].Message))
+}
+
+// destination is where a connection was to lead, as far as it could be read.
+func destination(b bailiff.Blocked) string {
+	switch {
+	case b.Host == "":
+		return "a connection that names no host"
+	case b.Port == 0:
+		return b.Host
+	}
+	return fmt.Sprintf("%s:%d", b.Host, b.Port)
 }
 
 func often(n int) string {

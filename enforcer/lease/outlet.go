@@ -12,8 +12,9 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// mostConnections is how many connections of a sandbox are open at once.
-const mostConnections = 256
+// mostConnections is how many connections of a sandbox the runner hands on at once: some more
+// than the proxy lets be open, so that it can refuse those and say why.
+const mostConnections = 320
 
 // outlet is the way out of a sandbox, with the commands that use it.
 type outlet struct {

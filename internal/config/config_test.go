@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -107,6 +108,14 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			PendingApprovals:  Shares{Caller: 1000, Session: 2, User: 5},
 			Sandboxes:         SandboxShares{Total: 40, Caller: 20, User: 50, Backend: 400},
 			Warm:              Warm{Sandboxes: 0, MemoryMB: 512},
+		},
+		Egress: Egress{
+			Hosts: map[string]netip.Addr{"registry.corp": netip.MustParseAddr("10.0.0.5")},
+			Own:   []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:11434")}, Trust: []string{"/etc/bailiff/inner-ca.pem"},
+			Resolver:      []netip.AddrPort{netip.MustParseAddrPort("10.0.0.53:53"), netip.MustParseAddrPort("[fd00::53]:5353")},
+			CA:            EgressCA{Certificate: "/etc/bailiff/ca.pem", Key: "/etc/bailiff/ca.key"},
+			UpstreamProxy: UpstreamProxy{URL: "http://proxy.corp:3128", Credential: settings.Credential{Env: "PROXY_LOGIN"}},
+			Limits:        EgressLimits{Connections: 100, Total: 4096, PerSecond: 10, PerHost: 32},
 		},
 		Backends: Backends{
 			"docker":     engine,

@@ -41,6 +41,7 @@ func (r *reader) look(c *Config) (o Outlook) {
 	if c.Runner.Path != "" {
 		r.note(&o, "runner.path", checkRunner(c.Runner.Path))
 	}
+	r.lookAtEgress(&o, c.Egress)
 	byLine := func(a, b Fault) int { return a.Line - b.Line }
 	slices.SortStableFunc(o.Faults, byLine)
 	slices.SortStableFunc(o.Doubts, byLine)

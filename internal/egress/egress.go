@@ -104,7 +104,7 @@ type Proxy struct {
 
 // settings are a configuration with the authorities that it has.
 type settings struct {
-	Config
+	config      Config
 	authorities *authorities
 }
 
@@ -150,10 +150,10 @@ const (
 // are put in for their stand-ins. Hear is told what becomes of it.
 func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) {
 	heard, now := *p, p.now.Load()
-	heard.config, heard.authorities = now.Config, p.authoritiesOf(of.Sandbox)
+	heard.config, heard.authorities = now.config, p.authoritiesOf(of.Sandbox)
 	heard.swapped, heard.standIns = swapped, swap.NewFinder(swapped)
-	heard.hear, heard.config.Recorder = hear, telling{now.Recorder, hear}
-	end, excess := p.meter.begin(ctx, of.Sandbox, now.Limits)
+	heard.hear, heard.config.Recorder = hear, telling{now.config.Recorder, hear}
+	end, excess := p.meter.begin(ctx, of.Sandbox, now.config.Limits)
 	defer end()
 	heard.excess = excess
 	heard.serve(ctx, conn, of)

@@ -41,6 +41,7 @@ type world struct {
 	roots    *x509.CertPool
 	most     Limits
 	own      *Authority
+	dialer   Dialer // the world itself, if nil
 	logFails bool
 	steps    []string
 	events   []Event
@@ -118,8 +119,8 @@ func proxied(t *testing.T, w *world, service string) string {
 		error) {
 		return []netip.Addr{}, nil
 	})
-	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: w, Floor: floor, Key: bytes.Repeat([]byte{7}, KeySize),
-		Roots: w.trusted(), Authority: w.own, Limits: cmp.Or(w.most, Limits{256, 4096, 1000, 32})})
+	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: cmp.Or[Dialer](w.dialer, w), Floor: floor,
+		Key: bytes.Repeat([]byte{7}, KeySize), Roots: w.trusted(), Authority: w.own, Limits: cmp.Or(w.most, Limits{256, 4096, 1000, 32})})
 	if err != nil {
 		t.Fatal(err)
 	}
