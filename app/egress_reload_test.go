@@ -65,7 +65,8 @@ func TestTheSectionEgressChangesWithoutARestart(t *testing.T) {
 	run("served /a\n")
 	broken := next
 	broken.Egress.Resolver, broken.Egress.Trust = nil, []string{filepath.Join(openDir(t), "gone.pem")}
-	if _, err := s.reload(t.Context(), &broken); err == nil || !strings.Contains(err.Error(), "section egress, of which nothing is changed") {
+	if _, err := s.reload(t.Context(), &broken); err == nil ||
+		!strings.Contains(err.Error(), "section egress, of which nothing is changed") {
 		t.Errorf("of a file that is not there it says %v", err)
 	}
 	run("served /a\n")

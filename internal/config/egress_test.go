@@ -27,8 +27,11 @@ func certificateIn(t *testing.T, folder, name string, isCA bool, until time.Time
 	must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(folder, name+".pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}), 0o600))
-	must(t, os.WriteFile(filepath.Join(folder, name+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	for suffix, block := range map[string]pem.Block{
+		".pem": {Type: "CERTIFICATE", Bytes: certificate}, ".key": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		must(t, os.WriteFile(filepath.Join(folder, name+suffix), pem.EncodeToMemory(&block), 0o600))
+	}
 }
 
 func TestTheFilesOfTheSectionEgressAreLookedAt(t *testing.T) {
@@ -53,7 +56,8 @@ func TestTheFilesOfTheSectionEgressAreLookedAt(t *testing.T) {
 		"ca: {certificate: loose.pem, key: {file: loose.key}}": "egress.ca: others may use FOLDER/loose.key",
 		`upstream_proxy: {url: "http://p:3128", credential: {file: login}}`: "egress.upstream_proxy.credential: the credential is not " +
 			"user:password",
-		`upstream_proxy: {url: "http://p:3128", credential: {file: gone}}`: "egress.upstream_proxy.credential: there is no file FOLDER/gone",
+		`upstream_proxy: {url: "http://p:3128", credential: {file: gone}}`: "egress.upstream_proxy.credential: " +
+			"there is no file FOLDER/gone",
 	} {
 		path := filepath.Join(folder, "bailiff.yaml")
 		must(t, os.WriteFile(path, []byte("state_dir: state\negress:\n  "+text+"\n"), 0o600))

@@ -79,7 +79,8 @@ func TestAnUpstreamProxyIsNotAskedForWhatTheCheckRefuses(t *testing.T) {
 	defer at.Close()
 	u, err := url.Parse(at.URL)
 	must(t, err)
-	conn, err := ProxyDialer{URL: u}.Dial(t.Context(), netip.MustParseAddrPort("127.0.0.1:1"), func(netip.AddrPort) error { return reach.ErrFloor })
+	conn, err := ProxyDialer{URL: u}.Dial(t.Context(), netip.MustParseAddrPort("127.0.0.1:1"),
+		func(netip.AddrPort) error { return reach.ErrFloor })
 	if conn != nil || err != reach.ErrFloor || len(upstream.asked) > 0 {
 		t.Errorf("got %v %v, asked for %q", conn, err, upstream.asked)
 	}
