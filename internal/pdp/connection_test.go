@@ -125,3 +125,21 @@ func withRows(b *testing.B, rows int) *PDP {
 	must(b, err)
 	return p
 }
+
+func TestCheckNamesPlatformsWhoseConnectionsNoRuleJudges(t *testing.T) {
+	const data = "bailiff:\n  tables:\n    network:\n      platforms:\n        cli: {network: none}\n        slack: {network: egress}\n"
+	for rule, want := range map[string]string{
+		"": "data.yaml:6: bailiff.tables.network.platforms.slack.network: the platform has the network egress, " +
+			"but no rule bailiff.connection judges",
+		"\nconnection := {}\n": "",
+	} {
+		root := tree(t, map[string]string{"p.rego": composing + rule, "data.yaml": data})
+		got := Faults(Check(Config{Paths: []string{root}})).Error()
+		if !strings.HasPrefix(strings.ReplaceAll(got, root+"/", ""), want) || (got == "") != (want == "") {
+			t.Errorf("with the rule %q: got %q, want %q", rule, got, want)
+		}
+		if wrong := startingWith(root); len(wrong) > 0 {
+			t.Errorf("with the rule %q it does not start: %v", rule, wrong)
+		}
+	}
+}

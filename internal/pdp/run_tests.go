@@ -160,7 +160,10 @@ func Check(c Config) []Fault {
 	if len(faults) > 0 {
 		return faults
 	}
-	_, faults = newSnapshot(context.Background(), p, false, p.check)
+	s, faults := newSnapshot(context.Background(), p, false, p.check)
+	if len(faults) == 0 && s.connection == nil {
+		faults = p.unjudgedWays()
+	}
 	return faults
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 	"github.com/bailiff-dev/bailiff/internal/tables"
 )
@@ -24,6 +25,22 @@ func (p *parsed) checkTables() (faults Faults) {
 	}
 	for _, f := range tables.Check(all, p.words(nil)) {
 		faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
+	}
+	return faults.sorted()
+}
+
+// unjudgedWays lists the platforms with a way out of policies that judge no connection. Such
+// policies come into force nevertheless, as those of before there were connections do:
+// sandboxes reach nothing.
+func (p *parsed) unjudgedWays() (faults Faults) {
+	network, _ := p.tables()["network"].(map[string]any)
+	platforms, _ := network["platforms"].(map[string]any)
+	for name, row := range platforms {
+		if fields, ok := row.(map[string]any); ok && fields["network"] == backends.Egress {
+			faults = append(faults, p.faultAt([]string{"bailiff", "tables", "network", "platforms", name, "network"},
+				"the platform has the network egress, but no rule bailiff.connection judges its connections, so that it reaches nothing: "+
+					"want connection.rego of this bailiff beside the other policies, or another network"))
+		}
 	}
 	return faults.sorted()
 }
