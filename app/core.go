@@ -85,6 +85,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	}
 	c.enforcer.Bound(lease.Bounds(cfg.Limits.Sandboxes))
 	c.enforcer.Warm(lease.Warm(cfg.Limits.Warm))
+	c.enforcer.Hold(hold(cfg.Egress))
 	return c, nil
 }
 

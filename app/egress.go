@@ -45,8 +45,18 @@ func (c *core) followEgress(next config.Egress) error {
 	if err != nil {
 		return fmt.Errorf("taking over the section egress, of which nothing is changed: %w", err)
 	}
+	c.enforcer.Hold(hold(next))
 	c.cfg.Egress = next
 	return nil
+}
+
+// hold is how long a connection waits for people.
+func hold(section config.Egress) time.Duration {
+	return time.Duration(section.Limits.HoldSeconds) * time.Second
+}
+
+func limitsOf(l config.EgressLimits) egress.Limits {
+	return egress.Limits{Connections: l.Connections, Total: l.Total, PerSecond: l.PerSecond, PerHost: l.PerHost}
 }
 
 // wayOutOf is what the proxy needs, as a section egress says.
@@ -54,7 +64,7 @@ func (c *core) wayOutOf(section config.Egress) (settings egress.Config, err erro
 	settings = egress.Config{
 		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{connectionLog{c.recorder()}, c.metrics},
 		Resolver: hostNames{section.Hosts, resolverOf(section.Resolver)},
-		Floor:    reach.NewFloor(section.Own, reach.MachineAddresses), Limits: egress.Limits(section.Limits),
+		Floor:    reach.NewFloor(section.Own, reach.MachineAddresses), Limits: limitsOf(section.Limits),
 	}
 	if settings.Key, err = sandboxesKey(filepath.Join(c.cfg.StateDir, "egress.key")); err != nil {
 		return settings, err

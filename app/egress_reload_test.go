@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // nameServer is a DNS server by which each name stands for 127.0.0.1.
@@ -51,7 +52,8 @@ func TestTheSectionEgressChangesWithoutARestart(t *testing.T) {
 		wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
 	run := func(want string) {
 		t.Helper()
-		if a := ask(t, s.agent, inPython("s", fetch("http://plain.test:"+port+"/a"))); a.Status != bailiff.Completed || a.Output != want {
+		a := ask(t, s.client(t), inPython("s", fetch("http://plain.test:"+port+"/a"))) // a reload opens the socket anew
+		if a.Status != bailiff.Completed || a.Output != want {
 			t.Errorf("%s, it printed %q, want %q", a.Status, a.Output, want)
 		}
 	}
@@ -74,4 +76,42 @@ func TestTheSectionEgressChangesWithoutARestart(t *testing.T) {
 	_, err = s.reload(t.Context(), &next)
 	must(t, err)
 	run("403 floor.address\n")
+}
+
+func TestAConnectionWaitsForPeopleAsLongAsTheSectionSays(t *testing.T) {
+	t.Parallel()
+	_, policies := shippedWith(t, "    network:\n      platforms: {}\n      ask_new_hosts: {}\n",
+		"    network:\n      platforms: {cli: {network: egress, egress: [repo.example.com]}}\n      ask_new_hosts: {cli: true}\n")
+	s := startOffice(t, openDir(t), onePerson(t, "backends: {bubblewrap: {}}", "egress: {limits: {hold_seconds: 1}}", policies))
+	a := ask(t, s.agent, inPython("s", fetch("http://one.test/")))
+	wants(t, a, bailiff.Completed, "one.test:80 (egress.new_host, once).")
+	if a.Egress == nil || len(a.Egress.Blocked) != 1 || a.Egress.Blocked[0].Approval == "" {
+		t.Errorf("told is %+v", a.Egress)
+	}
+}
+
+func TestWhatTheProxyRefusesUnreadIsToldAndCounted(t *testing.T) {
+	t.Parallel()
+	s := startOffice(t, openDir(t), onePerson(t, "backends: {bubblewrap: {}}", "egress: {limits: {connections: 1}}",
+		wayOut(t, "      plain.test: [{ports: [80], protocol: http}]\n")))
+	a := ask(t, s.agent, inPython("s", `import os, socket, urllib.parse
+proxy = urllib.parse.urlsplit(os.environ["HTTP_PROXY"])
+def say(text):
+    s = socket.create_connection((proxy.hostname, proxy.port), timeout=20)
+    s.sendall(text)
+    print(s.recv(12), flush=True)
+    return s
+first = say(b"GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n")
+second = say(b"CONNECT many.test:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+third = say(b"nonsense\r\n\r\n")
+`))
+	wants(t, a, bailiff.Completed, "many.test:443 (egress.too_many, once), a connection that names no host (egress.malformed, once).")
+	if want := "b'HTTP/1.1 403'\nb'HTTP/1.1 429'\nb'HTTP/1.1 400'\n"; a.Output != want || a.Egress == nil || len(a.Egress.Blocked) != 3 {
+		t.Errorf("it printed %q, told is %+v", a.Output, a.Egress)
+	}
+	backendtest.Await(t, "the refusals are counted", func() bool {
+		page := get(t, s.running, "/metrics")
+		return strings.Contains(page, `bailiff_egress_refusals_total{rule="egress.too_many"} 1`) &&
+			strings.Contains(page, `bailiff_egress_refusals_total{rule="egress.malformed"} 1`)
+	})
 }

@@ -76,6 +76,7 @@ type Enforcer struct {
 	underWay  inFlight
 	waiting   inFlight      // for humans
 	reloads   atomic.Uint64 // of policies that what is live was judged by anew
+	patience  atomic.Int64  // of a connection that is asked about, in nanoseconds; 0 is the usual
 	processes *process.Table
 	tools     toolbox
 

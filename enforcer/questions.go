@@ -1,6 +1,7 @@
 package enforcer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,18 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// longestHold is how long a connection waits for people. Programs wait for a connection about
-// as long; one that is answered later finds the grant when the request is sent again.
-const longestHold = 60 * time.Second
+// usualHold is how long a connection waits for people if nothing else is said. Programs wait
+// for a connection about as long; one that is answered later finds the grant when the request
+// is sent again.
+const usualHold = 60 * time.Second
+
+// Hold sets how long a connection waits for people.
+func (e *Enforcer) Hold(connection time.Duration) { e.patience.Store(int64(connection)) }
+
+// longestHold is how long one waits now.
+func (e *Enforcer) longestHold() time.Duration {
+	return cmp.Or(time.Duration(e.patience.Load()), usualHold)
+}
 
 // questions are what people are asked about the connections of one request. It is safe for
 // concurrent use.
@@ -93,7 +103,7 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 	}
 	q.news(bailiff.Progress{Approval: &asked})
 	if asked.State == bailiff.ApprovalPending {
-		asked = q.enforcer.await(ctx, q.claim.Request, asked, longestHold)
+		asked = q.enforcer.await(ctx, q.claim.Request, asked, q.enforcer.longestHold())
 		if asked.State != bailiff.ApprovalPending {
 			q.news(bailiff.Progress{Approval: &asked})
 		}

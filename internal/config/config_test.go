@@ -115,7 +115,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			Resolver:      []netip.AddrPort{netip.MustParseAddrPort("10.0.0.53:53"), netip.MustParseAddrPort("[fd00::53]:5353")},
 			CA:            EgressCA{Certificate: "/etc/bailiff/ca.pem", Key: "/etc/bailiff/ca.key"},
 			UpstreamProxy: UpstreamProxy{URL: "http://proxy.corp:3128", Credential: settings.Credential{Env: "PROXY_LOGIN"}},
-			Limits:        EgressLimits{Connections: 100, Total: 4096, PerSecond: 10, PerHost: 32},
+			Limits:        EgressLimits{Connections: 100, Total: 4096, PerSecond: 10, PerHost: 32, HoldSeconds: 60},
 		},
 		Backends: Backends{
 			"docker":     engine,

@@ -49,6 +49,8 @@ type EgressLimits struct {
 	Connections, Total int
 	// PerSecond are new ones of a sandbox, PerHost are at one host at once.
 	PerSecond, PerHost int
+	// HoldSeconds are for how long one waits for people.
+	HoldSeconds int
 }
 
 func (r *reader) egress(e *Egress, at place) {
@@ -80,7 +82,8 @@ func (r *reader) egress(e *Egress, at place) {
 func (r *reader) egressLimits(l *EgressLimits, at place) {
 	r.section(at, fields{
 		"connections": r.number(&l.Connections, 1, MaxSandboxConnections), "total": r.number(&l.Total, 1, 1_000_000),
-		"per_second": r.number(&l.PerSecond, 1, 10_000), "per_host": r.number(&l.PerHost, 1, MaxSandboxConnections),
+		"hold_seconds": r.number(&l.HoldSeconds, 1, 600),
+		"per_second":   r.number(&l.PerSecond, 1, 10_000), "per_host": r.number(&l.PerHost, 1, MaxSandboxConnections),
 	})
 }
 

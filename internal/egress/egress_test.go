@@ -113,14 +113,14 @@ func (w *world) done() []string {
 
 // proxied is an address at which the proxy serves; the service is the one of this machine
 // that may be reached.
-func proxied(t *testing.T, w *world, service string) string {
+func proxied(t testing.TB, w *world, service string) string {
 	t.Helper()
 	floor := reach.NewFloor([]netip.AddrPort{netip.MustParseAddrPort(service)}, func() ([]netip.Addr,
 		error) {
 		return []netip.Addr{}, nil
 	})
 	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: cmp.Or[Dialer](w.dialer, w), Floor: floor,
-		Key: bytes.Repeat([]byte{7}, KeySize), Roots: w.trusted(), Authority: w.own, Limits: cmp.Or(w.most, Limits{256, 4096, 1000, 32})})
+		Key: bytes.Repeat([]byte{7}, KeySize), Roots: w.trusted(), Authority: w.own, Limits: cmp.Or(w.most, Limits{256, 4096, 10_000, 32})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // certified is the certificate of a server for a name, and what trusts it.
-func certified(t *testing.T, name string) (*tls.Certificate, *x509.CertPool) {
+func certified(t testing.TB, name string) (*tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	made, err := newAuthorities(bytes.Repeat([]byte{9}, KeySize), nil)
 	must(t, err)
@@ -37,7 +37,7 @@ func certified(t *testing.T, name string) (*tls.Certificate, *x509.CertPool) {
 	return certificate, roots
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func must(t *testing.T, err error) {
 }
 
 // secured is a server by TLS for allowed.test, whose TLS a proxy's world ends.
-func secured(t *testing.T, handle http.HandlerFunc) (*world, *httptest.Server) {
+func secured(t testing.TB, handle http.HandlerFunc) (*world, *httptest.Server) {
 	t.Helper()
 	certificate, roots := certified(t, "allowed.test")
 	server := httptest.NewUnstartedServer(handle)
@@ -58,7 +58,7 @@ func secured(t *testing.T, handle http.HandlerFunc) (*world, *httptest.Server) {
 }
 
 // trusting is what a program in sandbox s1 trusts, by an authority that was made anew.
-func trusting(t *testing.T) *x509.CertPool {
+func trusting(t testing.TB) *x509.CertPool {
 	t.Helper()
 	made, err := newAuthorities(bytes.Repeat([]byte{7}, KeySize), nil)
 	must(t, err)
@@ -72,7 +72,7 @@ func trusting(t *testing.T) *x509.CertPool {
 }
 
 // program is a client that leaves by a proxy and trusts the sandbox's authority.
-func program(t *testing.T, proxy string, http2 bool) *http.Client {
+func program(t testing.TB, proxy string, http2 bool) *http.Client {
 	t.Helper()
 	transport := &http.Transport{
 		Proxy:           http.ProxyURL(&url.URL{Scheme: "http", Host: proxy}),
