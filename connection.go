@@ -53,6 +53,8 @@ type ConnectionJudgement struct {
 	// connection are to be judged one by one.
 	Private   bool
 	Intercept bool
+	// WebSocket lets a request go over to a WebSocket, whose messages nothing judges.
+	WebSocket bool
 	// Revision is that of the policies that judged, Fault why they gave no answer.
 	Revision string
 	Fault    error

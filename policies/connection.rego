@@ -24,6 +24,7 @@ _connection_verdict := {
 	"denials": _in_order(deny_connection),
 	"private": _is_private,
 	"intercept": _is_intercepted,
+	"websocket": _is_websocket,
 }
 
 _connection_approval := _approval_of(_in_order(ask_connection), ask_connection)
@@ -205,4 +206,13 @@ _is_intercepted if {
 	some row in _rows
 	object.get(row, "intercept", true)
 	object.get(row, "protocol", "https") != "tcp"
+}
+
+# A request may go over to a WebSocket if a row that it fits says so.
+default _is_websocket := false
+
+_is_websocket if {
+	some row in _rows
+	row.websocket
+	_fits(row)
 }

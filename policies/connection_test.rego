@@ -26,10 +26,11 @@ _hosts := {
 	"github.com": [{"methods": ["GET", "HEAD"]}, {"methods": ["POST"], "paths": ["/*/*/git-upload-pack"]}],
 	"db.corp": [{"ports": [5432], "protocol": "tcp", "private": true}],
 	"pinned.test": [{"intercept": false}],
+	"socket.test": [{"paths": ["/live"], "websocket": true}, {"paths": ["/else"]}],
 	"1.2.3.4": [{}],
 }
 
-_group := ["allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test", "1.2.3.4"]
+_group := ["allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test", "socket.test", "1.2.3.4"]
 
 _answer(asked) := answer if {
 	answer := bailiff.connection with input as asked
@@ -41,7 +42,7 @@ _said_rules(asked) := {denial.rule | some denial in _answer(asked).denials}
 
 test_a_row_lets_its_host_be_reached if {
 	_answer(_to("allowed.test", 443)) == {
-		"outcome": "allow", "denials": [], "private": false, "intercept": true,
+		"outcome": "allow", "denials": [], "private": false, "intercept": true, "websocket": false,
 	}
 }
 
@@ -81,8 +82,14 @@ test_an_address_needs_a_row_of_its_own if {
 
 test_a_database_by_tcp_on_a_private_address if {
 	asked := json.patch(_to("db.corp", 5432), [{"op": "replace", "path": "/connection/protocol", "value": "tcp"}])
-	_answer(asked) == {"outcome": "allow", "denials": [], "private": true, "intercept": false}
+	_answer(asked) == {"outcome": "allow", "denials": [], "private": true, "intercept": false, "websocket": false}
 	_said_rules(_to("db.corp", 5432)) == {"egress.not_in_table"}
+}
+
+test_a_request_becomes_a_websocket_where_its_row_says_so if {
+	_answer(_asks("socket.test", "GET", "/live")).websocket
+	_answer(_asks("socket.test", "GET", "/else")).websocket == false
+	_answer(_asks("allowed.test", "GET", "/live")).websocket == false
 }
 
 test_a_row_may_leave_tls_closed if _answer(_to("pinned.test", 443)).intercept == false

@@ -27,24 +27,25 @@ import (
 // world is what a proxy meets in a test: hosts that are allowed, names that resolve, and
 // what was done in which order.
 type world struct {
-	mu       sync.Mutex
-	allowed  map[string]bool // "protocol host:port", and a method after it where one is known
-	names    map[string][]string
-	asks     map[string]string // what "protocol host:port method" is asked about
-	people   func() (bailiff.Approval, error)
-	denied   map[string]bool // "method path" that is refused although the host is allowed
-	opens    bool            // TLS is to be ended here
-	narrow   bool            // requests inside TLS must be judged
-	private  bool            // private addresses are opened
-	at       string          // where dialling leads, if not to what was resolved
-	swapped  []bailiff.Swapped
-	roots    *x509.CertPool
-	most     Limits
-	own      *Authority
-	dialer   Dialer // the world itself, if nil
-	logFails bool
-	steps    []string
-	events   []Event
+	mu        sync.Mutex
+	allowed   map[string]bool // "protocol host:port", and a method after it where one is known
+	names     map[string][]string
+	asks      map[string]string // what "protocol host:port method" is asked about
+	people    func() (bailiff.Approval, error)
+	denied    map[string]bool // "method path" that is refused although the host is allowed
+	opens     bool            // TLS is to be ended here
+	narrow    bool            // requests inside TLS must be judged
+	private   bool            // private addresses are opened
+	webSocket bool            // a request may become one
+	at        string          // where dialling leads, if not to what was resolved
+	swapped   []bailiff.Swapped
+	roots     *x509.CertPool
+	most      Limits
+	own       *Authority
+	dialer    Dialer // the world itself, if nil
+	logFails  bool
+	steps     []string
+	events    []Event
 }
 
 func (w *world) step(format string, args ...any) {
@@ -59,7 +60,7 @@ func (w *world) Connection(_ context.Context, c bailiff.Connection) bailiff.Conn
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.allowed[asked] && !w.denied[c.Method+" "+c.Path] && (c.Intercepted || !w.narrow) {
-		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private}
+		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private, WebSocket: w.webSocket}
 	}
 	if match, ok := w.asks[asked]; ok {
 		return bailiff.ConnectionJudgement{Outcome: bailiff.Ask, Intercept: w.opens, Private: w.private,

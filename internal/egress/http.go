@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -25,12 +26,11 @@ const (
 
 // serveHTTP serves the requests of one connection, one after the other.
 func (p *Proxy) serveHTTP(ctx context.Context, client net.Conn, of bailiff.Connection) {
-	one := newSingle(client)
 	of.Via, of.Protocol = "forward", "http"
-	p.serveRequests(ctx, one, of, func(w http.ResponseWriter, r *http.Request) {
+	p.serveRequests(ctx, newSingle(client), of, func(w http.ResponseWriter, r *http.Request) {
 		r, end := whole(ctx, r)
 		defer end()
-		p.request(ctx, w, r, of, one)
+		p.request(ctx, w, r, of)
 	})
 }
 
@@ -38,6 +38,7 @@ func (p *Proxy) serveHTTP(ctx context.Context, client net.Conn, of bailiff.Conne
 // the connection as far as it is known without a request that can be read.
 func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Connection, handle http.HandlerFunc) {
 	heads := watch(one, func(no *refusal) { p.refused(ctx, of, no) }, of)
+	var taken atomic.Bool
 	server := &http.Server{
 		ReadHeaderTimeout: stepTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHead, ErrorLog: log.New(io.Discard, "", 0),
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
@@ -49,11 +50,16 @@ func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Conne
 				return
 			}
 			handle(w, r)
+			if taken.Load() { // net/http does not tell the end of a connection that it gave away
+				one.end()
+			}
 		}),
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateClosed:
 				one.end()
+			case http.StateHijacked:
+				taken.Store(true)
 			case http.StateIdle:
 				heads.await()
 			}
@@ -92,9 +98,9 @@ func (s *single) Close() error { return nil }
 func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
 
 // request serves one request.
-func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Request, of bailiff.Connection, one *single) {
+func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Request, of bailiff.Connection) {
 	if r.Method == http.MethodConnect {
-		p.connect(ctx, w, r, of, one)
+		p.connect(ctx, w, r, of)
 		return
 	}
 	to, asked, no := readRequest(r, of)
@@ -105,7 +111,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		tell(w, p.refused(ctx, asked[0], no))
 		return
 	}
-	private, no := p.allowAll(ctx, asked)
+	private, no := p.allowAll(ctx, asked, isWebSocket(r))
 	if no != nil {
 		tell(w, no)
 		return
@@ -144,7 +150,7 @@ func readRequest(r *http.Request, of bailiff.Connection) (to reach.Target, asked
 	return to, asked, no
 }
 
-func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Request, of bailiff.Connection, one *single) {
+func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Request, of bailiff.Connection) {
 	to, err := reach.ParseTarget(r.RequestURI)
 	if err != nil {
 		of.Host, of.Via, of.Protocol = r.RequestURI, "connect", "https"
@@ -157,7 +163,6 @@ func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return
 	}
 	defer way.close()
-	defer one.end()
 	client, ahead, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return

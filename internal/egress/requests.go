@@ -46,8 +46,10 @@ func spellings(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, *re
 	}
 	c.Method, c.Path, c.Intercepted, c.Time = r.Method, r.URL.Path, true, time.Now()
 	switch {
-	case slices.Contains([]string{http.MethodConnect, http.MethodTrace, "TRACK"}, r.Method) || r.Header.Get("Upgrade") != "":
-		return []bailiff.Connection{c}, refuse(c, ruleRequest, "The proxy passes on no TRACE, no tunnel in a tunnel and no upgrade.", "")
+	case slices.Contains([]string{http.MethodConnect, http.MethodTrace, "TRACK"}, r.Method),
+		r.Header.Get("Upgrade") != "" && !isWebSocket(r):
+		return []bailiff.Connection{c}, refuse(c, ruleRequest,
+			"The proxy passes on no TRACE, no tunnel in a tunnel and no upgrade but to a WebSocket.", "")
 	case !isPlainPath(r.URL):
 		return []bailiff.Connection{c}, refuse(c, ruleAmbiguous, "Two programs may read the path differently.",
 			"Write the path in its shortest form.")
@@ -148,7 +150,7 @@ func (c *counted) Write(b []byte) (int, error) {
 
 // serve judges one request, writes it anew to the server, and the answer back.
 func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Request, asked []bailiff.Connection) {
-	private, no := x.proxy.allowAll(ctx, asked)
+	private, no := x.proxy.allowAll(ctx, asked, isWebSocket(r))
 	if no != nil {
 		tell(w, no)
 		return
@@ -182,7 +184,7 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			answer.Header.Del("Alt-Svc")
-			if answer.StatusCode == http.StatusSwitchingProtocols {
+			if answer.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errSwitched
 			}
 			if len(c.Secrets) > 0 {
@@ -199,7 +201,10 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 			tell(w, no)
 		},
 	}
-	if len(c.Secrets) > 0 {
+	switch {
+	case isWebSocket(r):
+		proxy.Transport = x.switching()
+	case len(c.Secrets) > 0:
 		proxy.Transport = quiet{x.transport}
 	}
 	proxy.ServeHTTP(w, r)

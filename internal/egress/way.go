@@ -118,7 +118,7 @@ func sameQuestion(a, b bailiff.ApprovalTerms) bool {
 }
 
 // allowAll asks the policies about each spelling of a request, of which all must be allowed.
-func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection) (private bool, no *refusal) {
+func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection, webSocket bool) (private bool, no *refusal) {
 	if c := spellings[0]; p.excess != "" {
 		return false, p.refused(ctx, c, tooMany(c, p.excess))
 	}
@@ -127,6 +127,9 @@ func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection) (p
 	for _, one := range spellings {
 		judged, no := p.settle(ctx, one, p.config.Judge.Connection(ctx, one))
 		if no != nil {
+			return false, p.refused(ctx, one, no)
+		}
+		if no := unswitched(one, judged); webSocket && no != nil {
 			return false, p.refused(ctx, one, no)
 		}
 		private, revision = private && judged.Private, judged.Revision

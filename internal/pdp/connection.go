@@ -119,6 +119,7 @@ func readConnection(answer *ast.Term) (j bailiff.ConnectionJudgement) {
 		{"approval", into(&j.Approval, r.approval)},
 		{"private", into(&j.Private, r.bool)},
 		{"intercept", into(&j.Intercept, r.bool)},
+		{"websocket", into(&j.WebSocket, r.bool)},
 	}, "outcome", "denials")
 	if r.wrong == "" {
 		r.agreeOnConnection(j)

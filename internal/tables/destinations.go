@@ -10,7 +10,7 @@ import (
 // destination is one row of what a sandbox may reach.
 var destination = fields(map[string]shape{
 	"ports": list(port), "protocol": word("https", "http", "tcp"), "methods": list(method), "paths": list(pattern), "private": truth,
-	"intercept": truth,
+	"intercept": truth, "websocket": truth,
 })
 
 // destinations are rows by host. A name that is not written in its one spelling would

@@ -1,0 +1,36 @@
+package egress
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// isWebSocket says whether a request asks to go over to a WebSocket, and to nothing else.
+func isWebSocket(r *http.Request) bool {
+	return r.ProtoMajor == 1 && r.Method == http.MethodGet && r.ContentLength == 0 && len(r.Header["Upgrade"]) == 1 &&
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.EqualFold(r.Header.Get("Connection"), "upgrade")
+}
+
+// unswitched refuses a WebSocket for which no row has the word, or whose server would be
+// given a value: it could not be taken out of the messages.
+func unswitched(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
+	switch {
+	case !judged.WebSocket:
+		return refuse(c, ruleRequest, "No row of this host lets a request become a WebSocket.",
+			"Have an operator set websocket: true in its row.")
+	case len(c.Secrets) > 0:
+		return refuse(c, ruleStray, "A WebSocket is given no value of a swapped variable.", "Send the value by a request.")
+	}
+	return nil
+}
+
+// switching is the transport by HTTP/1.1 alone, since no other version goes over to a WebSocket
+// in this way.
+func (x *exchange) switching() *http.Transport {
+	transport := x.transport.Clone()
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetHTTP1(true)
+	return transport
+}
