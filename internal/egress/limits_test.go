@@ -196,3 +196,28 @@ func TestAHeadThatComesSlowlyIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestATunnelOverWhichNothingPassesIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		p := &Proxy{config: Config{Recorder: w}}
+		program, client := net.Pipe()
+		server, host := net.Pipe()
+		defer program.Close()
+		defer host.Close()
+		began := time.Now()
+		ended := make(chan bool)
+		go func() { p.tunnel(t.Context(), client, server, bailiff.Connection{Protocol: "tcp"}); close(ended) }()
+		for range 3 {
+			time.Sleep(tunnelIdle - time.Second) // of the test's own clock
+			_, err := io.WriteString(program, "x")
+			must(t, err)
+			_, err = host.Read(make([]byte, 1))
+			must(t, err)
+		}
+		<-ended
+		if took := time.Since(began); took != 3*(tunnelIdle-time.Second)+tunnelIdle {
+			t.Errorf("it ended after %s", took)
+		}
+	})
+}

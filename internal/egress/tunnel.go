@@ -84,12 +84,32 @@ func (p *Proxy) tunnel(ctx context.Context, client, server net.Conn, c bailiff.C
 	if client.SetDeadline(time.Time{}) != nil {
 		return
 	}
+	idle := time.AfterFunc(tunnelIdle, func() { client.Close(); server.Close() })
+	defer idle.Stop()
 	received := make(chan int64, 1)
-	go func() { received <- copyTo(client, server) }()
-	sent := copyTo(server, io.MultiReader(bytes.NewReader(hello), client))
+	go func() { received <- copyTo(client, busy{server, idle}) }()
+	sent := copyTo(server, io.MultiReader(bytes.NewReader(hello), busy{client, idle}))
 	// The end of the tunnel is told although it may be the end of the request too; a
 	// fault of the log then shows in the log's own health.
 	_ = p.config.Recorder.Record(context.WithoutCancel(ctx), Event{What: Closed, Connection: c, Sent: sent, Received: <-received})
+}
+
+// tunnelIdle is how long a tunnel may stand over which nothing passes.
+const tunnelIdle = 10 * time.Minute
+
+// busy is one side of a tunnel, of which each read puts off its end.
+type busy struct {
+	io.Reader
+	idle *time.Timer
+}
+
+// Read puts the end off.
+func (b busy) Read(to []byte) (int, error) {
+	n, err := b.Reader.Read(to)
+	if n > 0 {
+		b.idle.Reset(tunnelIdle)
+	}
+	return n, err
 }
 
 // copyTo copies until the end, and tells the other side of it. A fault ends both sides.
