@@ -83,11 +83,11 @@ func authorityOf(ca config.EgressCA) (*egress.Authority, error) {
 	if ca == (config.EgressCA{}) {
 		return nil, nil
 	}
-	certificate, key, err := ca.Read()
+	chain, key, err := ca.Read()
 	if err != nil {
 		return nil, fmt.Errorf("reading egress.ca: %w", err)
 	}
-	return &egress.Authority{Certificate: certificate, Key: key}, nil
+	return &egress.Authority{Chain: chain, Key: key}, nil
 }
 
 func dialerOf(proxy config.UpstreamProxy) (egress.Dialer, error) {

@@ -37,8 +37,9 @@ func ReadCertificates(path string) (all []*x509.Certificate, err error) {
 	return all, nil
 }
 
-// Read reads the authority, which must be one, with a key that fits.
-func (ca EgressCA) Read() (*x509.Certificate, crypto.Signer, error) {
+// Read reads the authority, which must be one, with a key that fits. Below its certificate are
+// those of the authorities above it, up to a root: programs trust no other.
+func (ca EgressCA) Read() ([]*x509.Certificate, crypto.Signer, error) {
 	text, err := trust.Public(ca.Certificate)
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +48,8 @@ func (ca EgressCA) Read() (*x509.Certificate, crypto.Signer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := ReadCertificates(ca.Certificate); err != nil {
+	chain, err := ReadCertificates(ca.Certificate)
+	if err != nil {
 		return nil, nil, err
 	}
 	if !bytes.Contains(key, []byte("PRIVATE KEY-----")) {
@@ -67,7 +69,11 @@ func (ca EgressCA) Read() (*x509.Certificate, crypto.Signer, error) {
 		return nil, nil, fmt.Errorf("the certificate in %s is not valid now: it is from %s to %s", ca.Certificate,
 			c.NotBefore.Format(time.DateOnly), c.NotAfter.Format(time.DateOnly))
 	}
-	return pair.Leaf, signer, nil
+	if last := chain[len(chain)-1]; last.CheckSignatureFrom(last) != nil {
+		return nil, nil, fmt.Errorf("the last certificate in %s is issued by %s: want that one's certificate below it, up to a root",
+			ca.Certificate, last.Issuer)
+	}
+	return chain, signer, nil
 }
 
 var errNoUser = errors.New("the credential is not user:password")

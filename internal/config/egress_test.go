@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
 	"os"
@@ -16,13 +17,32 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 )
 
+// issuedIn writes an authority that another one has issued, without and with the certificate of
+// that one below it.
+func issuedIn(t *testing.T, folder string) {
+	t.Helper()
+	above, signer, err := EgressCA{Certificate: filepath.Join(folder, "ca.pem"), Key: filepath.Join(folder, "ca.key")}.Read()
+	must(t, err)
+	certificateIn(t, folder, "issued", true, time.Now().Add(time.Hour))
+	below, err := ReadCertificates(filepath.Join(folder, "issued.pem"))
+	must(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "issued"}, IsCA: true,
+		NotBefore: below[0].NotBefore, NotAfter: below[0].NotAfter, BasicConstraintsValid: true}
+	issued, err := x509.CreateCertificate(rand.Reader, template, above[0], below[0].PublicKey, signer)
+	must(t, err)
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: issued})
+	must(t, os.WriteFile(filepath.Join(folder, "issued.pem"), text, 0o600))
+	text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: above[0].Raw})...)
+	must(t, os.WriteFile(filepath.Join(folder, "chain.pem"), text, 0o600))
+}
+
 // certificateIn writes a certificate and its key into two files of a folder.
 func certificateIn(t *testing.T, folder, name string, isCA bool, until time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: until, IsCA: isCA,
-		BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "root"},
+		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: until, IsCA: isCA, BasicConstraintsValid: true}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
@@ -38,6 +58,7 @@ func TestTheFilesOfTheSectionEgressAreLookedAt(t *testing.T) {
 	folder := t.TempDir()
 	later := time.Now().Add(time.Hour)
 	certificateIn(t, folder, "ca", true, later)
+	issuedIn(t, folder)
 	certificateIn(t, folder, "other", true, later)
 	certificateIn(t, folder, "leaf", false, later)
 	certificateIn(t, folder, "past", true, time.Now().Add(-time.Hour))
@@ -58,6 +79,9 @@ func TestTheFilesOfTheSectionEgressAreLookedAt(t *testing.T) {
 			"user:password",
 		`upstream_proxy: {url: "http://p:3128", credential: {file: gone}}`: "egress.upstream_proxy.credential: " +
 			"there is no file FOLDER/gone",
+		"ca: {certificate: chain.pem, key: {file: issued.key}}": "",
+		"ca: {certificate: issued.pem, key: {file: issued.key}}": "egress.ca: the last certificate in FOLDER/issued.pem " +
+			"is issued by CN=root",
 	} {
 		path := filepath.Join(folder, "bailiff.yaml")
 		must(t, os.WriteFile(path, []byte("state_dir: state\negress:\n  "+text+"\n"), 0o600))

@@ -55,8 +55,9 @@ type leafOf struct {
 
 // Authority is an organisation's own, by which the certificates of all sandboxes are made.
 type Authority struct {
-	Certificate *x509.Certificate
-	Key         crypto.Signer
+	// Chain is its certificate, and those of the authorities above it up to a root.
+	Chain []*x509.Certificate
+	Key   crypto.Signer
 }
 
 func newAuthorities(key []byte, own *Authority) (*authorities, error) {
@@ -82,11 +83,15 @@ func (p *Proxy) CA(sandbox string) ([]byte, error) {
 }
 
 func (a *authorities) pem(sandbox string) ([]byte, error) {
-	certificate, _, err := a.of(sandbox)
+	chain, _, err := a.of(sandbox)
 	if err != nil {
 		return nil, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}), nil
+	var text []byte
+	for _, one := range chain {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: one.Raw})...)
+	}
+	return text, nil
 }
 
 // authoritiesOf are those that a sandbox was told to trust, or else the present ones.
@@ -97,13 +102,13 @@ func (p *Proxy) authoritiesOf(sandbox string) *authorities {
 	return p.now.Load().authorities
 }
 
-// of is the organisation's authority, or makes that of a sandbox.
-func (a *authorities) of(sandbox string) (*x509.Certificate, crypto.Signer, error) {
+// of is the organisation's authority with those above it, or makes that of a sandbox.
+func (a *authorities) of(sandbox string) ([]*x509.Certificate, crypto.Signer, error) {
 	if sandbox == "" {
 		return nil, nil, errors.New("making certificates: the sandbox has no name")
 	}
 	if a.own != nil {
-		return a.own.Certificate, a.own.Key, nil
+		return a.own.Chain, a.own.Key, nil
 	}
 	key, err := a.derive(sandbox)
 	if err != nil {
@@ -120,7 +125,7 @@ func (a *authorities) of(sandbox string) (*x509.Certificate, crypto.Signer, erro
 		return nil, nil, fmt.Errorf("making the authority of a sandbox: %w", err)
 	}
 	certificate, err := x509.ParseCertificate(bytes)
-	return certificate, key, err
+	return []*x509.Certificate{certificate}, key, err
 }
 
 // derive makes the key of a sandbox's authority. A number that is no key of the curve, of
@@ -145,10 +150,11 @@ func (a *authorities) certificate(sandbox string, host reach.Host) (*tls.Certifi
 	if known, ok := a.leaves.Get(of); ok && time.Until(known.Leaf.NotAfter) > leafFor/4 {
 		return known, nil
 	}
-	authority, key, err := a.of(sandbox)
+	chain, key, err := a.of(sandbox)
 	if err != nil {
 		return nil, err
 	}
+	authority := chain[0]
 	template := &x509.Certificate{
 		NotBefore: time.Now().Add(-leafFor / 2), NotAfter: time.Now().Add(leafFor / 2), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
@@ -169,7 +175,10 @@ func (a *authorities) certificate(sandbox string, host reach.Host) (*tls.Certifi
 	if err != nil {
 		return nil, fmt.Errorf("reading a certificate: %w", err)
 	}
-	made := &tls.Certificate{Certificate: [][]byte{bytes, authority.Raw}, PrivateKey: a.leaf, Leaf: leaf}
+	made := &tls.Certificate{Certificate: [][]byte{bytes}, PrivateKey: a.leaf, Leaf: leaf}
+	for _, one := range chain {
+		made.Certificate = append(made.Certificate, one.Raw)
+	}
 	a.leaves.Put(of, made)
 	return made, nil
 }

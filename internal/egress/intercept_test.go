@@ -30,10 +30,10 @@ func certified(t testing.TB, name string) (*tls.Certificate, *x509.CertPool) {
 	must(t, err)
 	certificate, err := made.certificate("server", host)
 	must(t, err)
-	authority, _, err := made.of("server")
+	chain, _, err := made.of("server")
 	must(t, err)
 	roots := x509.NewCertPool()
-	roots.AddCert(authority)
+	roots.AddCert(chain[0])
 	return certificate, roots
 }
 

@@ -89,10 +89,10 @@ func TestAnUpstreamProxyIsNotAskedForWhatTheCheckRefuses(t *testing.T) {
 func TestCertificatesAreMadeByAnOrganisationsAuthority(t *testing.T) {
 	made, err := newAuthorities([]byte(strings.Repeat("o", KeySize)), nil)
 	must(t, err)
-	certificate, key, err := made.of("organisation")
+	chain, key, err := made.of("organisation")
 	must(t, err)
 	w, server := secured(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "inside") })
-	w.own = &Authority{Certificate: certificate, Key: key}
+	w.own = &Authority{Chain: chain, Key: key}
 	address := server.Listener.Addr().String()
 	client := program(t, proxied(t, w, address), false)
 	there := "https://allowed.test:" + port(address) + "/"
@@ -101,7 +101,7 @@ func TestCertificatesAreMadeByAnOrganisationsAuthority(t *testing.T) {
 		t.Error("the sandbox's own authority is still in use")
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(certificate)
+	roots.AddCert(chain[0])
 	client.Transport.(*http.Transport).TLSClientConfig.RootCAs = roots
 	if status, _, body := answered(t, client, asking(t, "GET", there)); status != 200 || body != "inside" {
 		t.Errorf("got %d %q", status, body)
@@ -117,9 +117,9 @@ func TestASandboxKeepsTheAuthorityThatItWasGiven(t *testing.T) {
 	_, err = proxy.CA("s1")
 	must(t, err)
 	given := proxy.authoritiesOf("s1")
-	certificate, key, err := given.of("organisation")
+	chain, key, err := given.of("organisation")
 	must(t, err)
-	settings.Authority = &Authority{Certificate: certificate, Key: key}
+	settings.Authority = &Authority{Chain: chain, Key: key}
 	must(t, proxy.Change(settings))
 	if proxy.authoritiesOf("s1") != given {
 		t.Error("a sandbox that trusts its own authority meets another")
