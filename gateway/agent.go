@@ -91,6 +91,8 @@ type News struct {
 	Approval func(api.Approval)
 	// Step is told what is being done that takes long.
 	Step func(string)
+	// Output is told what the command prints, as it is printed.
+	Output func([]byte)
 }
 
 // Execute does with a request what POST /v1/execute does, except for reading it:
@@ -112,6 +114,8 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (ap
 			news.Approval(*toldApproval(p.Approval, a.agent.config.Console))
 		case p.Step != "" && news.Step != nil:
 			news.Step(p.Step)
+		case len(p.Output) > 0 && news.Output != nil:
+			news.Output(p.Output)
 		}
 	})
 	if answer.Code == bailiff.CodeConflict {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,7 +23,7 @@ import (
 type sidecar struct {
 	execute func(ctx context.Context, req bailiff.Request, asked func(api.Approval)) (api.Answer, error)
 
-	step string // told before it executes
+	step, prints string // told before it executes
 
 	mu       sync.Mutex
 	requests []bailiff.Request
@@ -39,6 +40,9 @@ func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, news gateway
 	}
 	if s.step != "" {
 		news.Step(s.step)
+	}
+	if s.prints != "" {
+		news.Output([]byte(s.prints))
 	}
 	return s.execute(ctx, req, news.Approval)
 }
@@ -65,7 +69,8 @@ var ana = bailiff.Session{Platform: "cli", UserID: "1000"}
 // piped is a client of a server at the other end of pipes; hangUp ends it.
 func piped(t *testing.T, s *sidecar, options *sdk.ClientOptions, version string) (c *sdk.ClientSession, hangUp func()) {
 	t.Helper()
-	server, err := New(Config{Name: "test", Version: "1.2.3", Session: ana, WaitSeconds: 50, Env: []string{"TOKEN"}, Sidecar: s})
+	server, err := New(Config{Name: "test", Version: "1.2.3", Session: ana, WaitSeconds: 50, Env: []string{"TOKEN"}, Sidecar: s,
+		pace: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

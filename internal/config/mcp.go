@@ -9,15 +9,16 @@ func (r *reader) mcp(at place) *MCP {
 	var m MCP
 	before := len(r.faults)
 	r.section(at, fields{
-		"platform":     as(&m.Session.Platform, r.platform),
-		"user":         as(&m.Session.UserID, r.id),
-		"chat":         as(&m.Session.ChatID, r.id),
-		"chat_type":    r.oneOf(&m.Session.ChatType, "chat_type", "dm", "group", "channel", "thread"),
-		"thread":       as(&m.Session.ThreadID, r.id),
-		"session":      as(&m.Session.ID, r.id),
-		"unattended":   r.boolean(&m.Session.Unattended),
-		"env":          r.each(&m.Env, r.variable),
-		"wait_seconds": r.number(&m.WaitSeconds, 1, 24*60*60),
+		"platform":               as(&m.Session.Platform, r.platform),
+		"user":                   as(&m.Session.UserID, r.id),
+		"chat":                   as(&m.Session.ChatID, r.id),
+		"chat_type":              r.oneOf(&m.Session.ChatType, "chat_type", "dm", "group", "channel", "thread"),
+		"thread":                 as(&m.Session.ThreadID, r.id),
+		"session":                as(&m.Session.ID, r.id),
+		"unattended":             r.boolean(&m.Session.Unattended),
+		"env":                    r.each(&m.Env, r.variable),
+		"wait_seconds":           r.number(&m.WaitSeconds, 1, 24*60*60),
+		"client_timeout_seconds": r.number(&m.ClientTimeoutSeconds, 15, 24*60*60),
 	})
 	switch {
 	case len(r.faults) > before:
