@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 )
@@ -11,7 +12,7 @@ import (
 // claude is Claude Code: the hook PreToolUse of its settings.json. It reads the
 // answer if the exit status is 0. By 2 the tool does not run, and the model is told
 // what stands on standard error; by any other the tool runs. It asks its user where
-// the answer is to ask, which nobody hears if it is headless.
+// the answer is to ask, which it takes for a no if it is headless.
 type claude struct{ headless bool }
 
 func (claude) name() string                   { return "claude-code" }
@@ -161,10 +162,14 @@ func (cl claude) answer(c call, v verdict) reply {
 	case allow:
 		answer.Output.Decision, answer.Output.Input = "allow", claudeInput(c, v)
 	case ask:
-		answer.Output.Decision, answer.Output.Input = "ask", claudeInput(c, v)
-		if cl.headless {
+		answer.Output.Input = claudeInput(c, v)
+		if cl.headless || printsAndEnds(os.Getppid()) {
 			answer.Output.Decision = "allow"
+			break
 		}
+		answer.Output.Decision = "ask"
+		answer.Output.Reason = "bailiff: the person at Claude Code must allow it first, and then " + v.reason +
+			"; where there is none, bailiff-hook wants --headless"
 	default:
 		return reply{stdout: encoded(answer), stderr: v.reason, status: refused}
 	}

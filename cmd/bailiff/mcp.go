@@ -65,6 +65,9 @@ func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 		return fmt.Errorf("--wait is %d, want seconds from 0 to %d", m.who.wait, longestWait)
 	case m.timeout < 1 || m.timeout > longestWait:
 		return fmt.Errorf("--timeout is %d, want seconds from 1 to %d", m.timeout, longestWait)
+	case cmd.Flags().Changed("wait") && m.clientTimeout > 0 && m.who.wait >= m.clientTimeout:
+		return fmt.Errorf("--wait is %d, want less than --client-timeout, after whose %d seconds the agent gives the call up",
+			m.who.wait, m.clientTimeout)
 	case m.clientTimeout < 0 || m.clientTimeout > 0 && m.clientTimeout < shortestClientTimeout:
 		return fmt.Errorf("--client-timeout is %d, want %d seconds or more, or none", m.clientTimeout, shortestClientTimeout)
 	}

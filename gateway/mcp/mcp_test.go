@@ -171,6 +171,8 @@ func TestACallThatIsNoRequestReachesNobody(t *testing.T) {
 }
 
 func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
+	var without bailiff.Decision
+	without.Env.Withheld = []bailiff.Withheld{{Name: "TOKEN", Rule: "env.program"}}
 	for name, test := range map[string]struct {
 		answer api.Answer
 		err    error
@@ -183,9 +185,13 @@ func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
 		"killed for its time": {answer: api.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Too long."}, text: "a\nToo long.",
 			failed: true},
 		"failed by itself": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 3}, text: "a\n[exit code 3]"},
-		"silent":           {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
-		"no text":          {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
-		"no sidecar":       {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
+		"withheld": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 1, Decision: without},
+			text: "a\nTOKEN was withheld (env.program): it enters for its own programs only; send the one command that needs it alone.\n" +
+				"[exit code 1]"},
+		"withheld, and not missed": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", Decision: without}, text: "a\n"},
+		"silent":                   {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
+		"no text":                  {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
+		"no sidecar":               {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {

@@ -67,6 +67,9 @@ func remarks(a api.Answer) (said []string) {
 	if a.Message != "" {
 		said = append(said, a.Message)
 	}
+	if a.Status == bailiff.Completed {
+		said = append(said, a.Decision.WithheldBy(a.ExitCode != 0)...)
+	}
 	if a.Approval != nil && a.Approval.URL != "" {
 		said = append(said, a.Approval.URL)
 	}

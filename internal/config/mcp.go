@@ -22,6 +22,9 @@ func (r *reader) mcp(at place) *MCP {
 	})
 	switch {
 	case len(r.faults) > before:
+	case m.ClientTimeoutSeconds > 0 && m.WaitSeconds >= m.ClientTimeoutSeconds:
+		r.fault(at, "wait_seconds is %d, want less than client_timeout_seconds, after whose %d seconds clients give the call up",
+			m.WaitSeconds, m.ClientTimeoutSeconds)
 	case m.Session.Platform == "" || m.Session.Platform == "*":
 		r.fault(at, `platform is missing: it says as whose requests calls are judged, such as "cli"`)
 	case m.Session.UserID == "":
