@@ -119,7 +119,7 @@ var (
 		{"POST", "/v1/tool_calls/c1", `{"result": {"pages": []}}`},
 		{"POST", "/v1/data/agent/call/decision", `{"input": ` + inputDocument + `}`},
 		{"POST", "/v0/data/agent/call/decision", inputDocument},
-		{"GET", "/healthz", ""},
+		{"GET", "/healthz", ""}, {"GET", "/health?bundles", ""}, {"POST", "/v1/data", `{"input": ` + inputDocument + `}`},
 		{"GET", "/v1/openapi.yaml", ""},
 	}
 )

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -87,4 +88,21 @@ func byMCP(t *testing.T, address string, start func(*testing.T, *apptest.Machine
 	t.Helper()
 	m := apptest.ServeModel(t, calls...)
 	return m.Work(t, start(t, apptest.NewMachine(t, address, apptest.Programs(t)), m))
+}
+
+func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
+	if os.Getenv("BAILIFF_TEST_ALL") == "" {
+		t.Skip("takes more than a minute")
+	}
+	s := apptest.Serve(t)
+	for name, agent := range mcpAgents {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			told := byMCP(t, s.Agent, agent.start, apptest.Call{Tool: agent.tool, Args: map[string]any{
+				"command": "for i in $(seq 65); do echo $i; sleep 1; done; echo to the end", "timeout": 90}})
+			if !strings.Contains(told[0], "to the end") {
+				t.Errorf("its model is told %q", told)
+			}
+		})
+	}
 }
