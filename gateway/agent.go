@@ -79,7 +79,8 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	rs.answer(http.MethodDelete, "/v1/sessions/{id}", a.endSession)
 	rs.answer(http.MethodPost, "/v1/sessions/{id}/tools", a.registerTools)
 	rs.answer(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
-	rs.answer(http.MethodGet, "/health", func(*http.Request) (any, *api.Problem) { return struct{}{}, nil }) // as OPA's probes ask
+	// As OPA's probes ask.
+	rs.answer(http.MethodGet, "/health", func(*http.Request) (any, *api.Problem) { return struct{}{}, nil })
 	rs.on(http.MethodPost, "/v1/data", a.dataV1) // or else it would be redirected
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)

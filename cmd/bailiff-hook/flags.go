@@ -18,6 +18,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
+// guard stands behind a hook in a client's settings: whatever is no answer refuses.
+const guard = `{ [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
+
 const help = `Usage: bailiff-hook claude-code|codex|hermes [flags]
 
 Answers an agent's client whether a tool may run. It is not started by hand: the
@@ -62,7 +65,7 @@ hook: a client runs the tool where this program is missing, was killed or hangs.
 
 Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
   {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "timeout": 60,
-  "command": "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook claude-code || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"}]}]}}
+  "command": "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook claude-code || ` + guard + `"}]}]}}
 
 Codex, /etc/codex/requirements.toml:
   features.hooks = true
@@ -72,13 +75,14 @@ Codex, /etc/codex/requirements.toml:
   [[hooks.PreToolUse.hooks]]
   type = "command"
   timeout = 60
-  command = "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook codex || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"
+  command = "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook codex || ` + guard + `"
 
 Hermes, ~/.hermes/config.yaml:
   hooks_auto_accept: true
   hooks:
     pre_tool_call:
-      - {command: "sh -c '/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook hermes --platform telegram || exit 2'", timeout: 60, fail_closed: true}
+      - {command: "sh -c '/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook hermes ` +
+	`--platform telegram || exit 2'", timeout: 60, fail_closed: true}
 `
 
 // isHelp says whether the help is all that is wanted, of the program or of one client.

@@ -148,8 +148,8 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		claudeSays = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"%","permissionDecisionReason":"bailiff: `
 		ran        = `allowed by the policies; bailiff runs it in docker`
 		due        = `bailiff asks its approvers: It deploys (house.deploys: now)`
-		first      = `the person at Claude Code must allow it first, and then bailiff asks its approvers: It deploys (house.deploys: now); where ` +
-			`there is none, bailiff-hook wants --headless`
+		first      = `the person at Claude Code must allow it first, and then bailiff asks its approvers: It deploys (house.deploys: now); ` +
+			`where there is none, bailiff-hook wants --headless`
 		closed = `the policies deny it: Closed for today (house.closed)`
 	)
 	claude := func(word, reason, rest string) string {
@@ -321,7 +321,8 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 func TestWrongFlagsRefuse(t *testing.T) {
 	d := openListener(t, allowing("local"))
 	for _, flags := range [][]string{
-		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--timeout", "50s"}, {"--pass", "[x"}, {"--bailiff", "bin/bailiff"},
+		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--timeout", "50s"}, {"--pass", "[x"},
+		{"--bailiff", "bin/bailiff"},
 		{"--help"},
 		{"--listen", "/run/a.sock"}, {"--listen", "http://x"}, {"--listen", "unix://"}, {"--token-file", "/no/token"},
 		{"--token-file", "/dev/null", "--listen", "tcp://127.0.0.1:1"},

@@ -103,8 +103,8 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 		return h.startable(h.judgeShell(ctx, c, m))
 	}
 	if matched, _ := path.Match(own, c.tool); matched {
-		return verdict{}, fmt.Errorf("the tool %s is called like one of \"bailiff mcp\", and any server can be called so; where the client's "+
-			"settings leave that name to bailiff's own, start bailiff-hook with --pass-bailiff-mcp", c.tool)
+		return verdict{}, fmt.Errorf("the tool %s is called like one of \"bailiff mcp\", and any server can be called so; where the "+
+			"client's settings leave that name to bailiff's own, start bailiff-hook with --pass-bailiff-mcp", c.tool)
 	}
 	return verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'",
 		c.tool)

@@ -258,8 +258,8 @@ func TestAClientIsToldTheLastLineOfOutputWhileACommandRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told := make(chan string, 1000)
 			enough := make(chan struct{})
-			s := &sidecar{prints: "first\nhalf of \x1b[1mwhat\n", execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer,
-				error) {
+			s := &sidecar{prints: "first\nhalf of \x1b[1mwhat\n", execute: func(context.Context, bailiff.Request,
+				func(api.Approval)) (api.Answer, error) {
 				<-enough
 				return api.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
 			}}
@@ -296,8 +296,8 @@ func TestACallEndsBeforeItsClientsLimitAndTheSameCallGoesOn(t *testing.T) {
 	_, listener := opened(t, s, func(c *Config, _ *gateway.ListenerConfig) { c.ClientTimeout = 50 * time.Millisecond })
 	c := connect(t, listener, versions[0], nil)
 	for range 2 {
-		if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); !failed || !strings.Contains(text, "the same call again") ||
-			!strings.Contains(text, "3 of 7") {
+		if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); !failed ||
+			!strings.Contains(text, "the same call again") || !strings.Contains(text, "3 of 7") {
 			t.Fatalf("it is answered %q, %v", text, failed)
 		}
 	}

@@ -190,8 +190,9 @@ func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
 				"[exit code 1]"},
 		"withheld, and not missed": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", Decision: without}, text: "a\n"},
 		"silent":                   {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
-		"no text":                  {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
-		"no sidecar":               {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
+		"no text": {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"},
+			text: "\uFFFD"},
+		"no sidecar": {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
