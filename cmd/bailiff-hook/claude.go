@@ -23,7 +23,11 @@ func (claude) meaning(c call) (meaning, error) {
 	case "Bash":
 		return claudeBash(c.input)
 	case "Read":
-		return about(c, "file_path", reading)
+		m, err := about(c, "file_path", reading)
+		if path, _ := c.input.text("file_path"); claudeKept(path) {
+			m.why = "it is what Claude Code kept of a result; have the command write to a file of the sandbox, and read parts of that by Bash"
+		}
+		return m, err
 	case "Write":
 		return about(c, "file_path", writing)
 	case "Edit", "MultiEdit":
@@ -48,6 +52,13 @@ func (claude) meaning(c call) (meaning, error) {
 		return meaning{kind: replaced, why: "it would run a command on this machine; use Bash with run_in_background"}, nil
 	}
 	return meaning{kind: claudeHarmless[c.tool]}, nil
+}
+
+// claudeKept says whether a file is likely one in which Claude Code keeps the output of
+// a command, which no sandbox has.
+func claudeKept(file string) bool {
+	folder := path.Base(path.Dir(file))
+	return folder == "tool-results" || folder == "tasks" && path.Ext(file) == ".output"
 }
 
 // claudeHarmless are the tools that touch nothing of this machine.

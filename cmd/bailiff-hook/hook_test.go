@@ -148,8 +148,8 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		claudeSays = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"%","permissionDecisionReason":"bailiff: `
 		ran        = `allowed by the policies; bailiff runs it in docker`
 		due        = `bailiff asks its approvers: It deploys (house.deploys: now)`
-		first      = `the person at Claude Code must allow it first, and then bailiff asks its approvers: It deploys (house.deploys: now); ` +
-			`where there is none, bailiff-hook wants --headless`
+		first      = `the person at Claude Code must allow it first, and then bailiff asks its approvers: It deploys ` +
+			`(house.deploys: now); where there is none, bailiff-hook wants --headless`
 		closed = `the policies deny it: Closed for today (house.closed)`
 	)
 	claude := func(word, reason, rest string) string {

@@ -172,7 +172,10 @@ func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error)
 		return verdict{}, err
 	}
 	instead := "; the shell tool runs in the sandbox"
-	if m.kind == shell {
+	switch {
+	case m.why != "":
+		instead = "; " + m.why
+	case m.kind == shell:
 		instead = "; without --on-host it would run in the sandbox"
 	}
 	switch {
