@@ -275,7 +275,7 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 			for _, x := range s.exchanges {
 				if x.body != "" {
 					try(c, x.method, x.path, "{")
-					try(c, x.method, x.path, x.body+strings.Repeat(" ", maxBody))
+					try(c, x.method, x.path, x.body+strings.Repeat(" ", LargestRequest))
 					d.slow(t, x, s.handler)
 				}
 			}

@@ -25,7 +25,8 @@ func (claude) meaning(c call) (meaning, error) {
 	case "Read":
 		m, err := about(c, "file_path", reading)
 		if path, _ := c.input.text("file_path"); claudeKept(path) {
-			m.why = "it is what Claude Code kept of a result; have the command write to a file of the sandbox, and read parts of that by Bash"
+			m.why = "it is what Claude Code kept of a result; have the command write to a file of the sandbox, and read parts of " +
+				"that by Bash"
 		}
 		return m, err
 	case "Write":
