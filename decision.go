@@ -147,6 +147,24 @@ type Withheld struct {
 	Rule string `json:"rule"`
 }
 
+// WithheldBy is what a requester is told of the variables that did not enter, a line
+// each. Of one that enters for other programs only it is told where the command failed.
+func (d Decision) WithheldBy(failed bool) (said []string) {
+	for _, held := range d.Env.Withheld {
+		switch {
+		case held.Rule != ruleOtherProgram:
+			said = append(said, held.Name+" was withheld ("+held.Rule+").")
+		case failed:
+			said = append(said, held.Name+" was withheld ("+held.Rule+"): it enters for its own programs only; send the one command that "+
+				"needs it alone.")
+		}
+	}
+	return said
+}
+
+// ruleOtherProgram keeps a variable out that is for other programs than those that run.
+const ruleOtherProgram = "env.program"
+
 // Limits bound one execution.
 type Limits struct {
 	TimeoutSeconds int `json:"timeout_seconds"`

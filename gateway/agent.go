@@ -79,6 +79,9 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	rs.answer(http.MethodDelete, "/v1/sessions/{id}", a.endSession)
 	rs.answer(http.MethodPost, "/v1/sessions/{id}/tools", a.registerTools)
 	rs.answer(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
+	// As OPA's probes ask.
+	rs.answer(http.MethodGet, "/health", func(*http.Request) (any, *api.Problem) { return struct{}{}, nil })
+	rs.on(http.MethodPost, "/v1/data", a.dataV1) // or else it would be redirected
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
 	rs.elsewhere("Listener "+c.Name+" has no mcp: section in bailiff.yaml.", "/mcp")
@@ -91,6 +94,8 @@ type News struct {
 	Approval func(api.Approval)
 	// Step is told what is being done that takes long.
 	Step func(string)
+	// Output is told what the command prints, as it is printed.
+	Output func([]byte)
 }
 
 // Execute does with a request what POST /v1/execute does, except for reading it:
@@ -112,6 +117,8 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (ap
 			news.Approval(*toldApproval(p.Approval, a.agent.config.Console))
 		case p.Step != "" && news.Step != nil:
 			news.Step(p.Step)
+		case len(p.Output) > 0 && news.Output != nil:
+			news.Output(p.Output)
 		}
 	})
 	if answer.Code == bailiff.CodeConflict {

@@ -160,7 +160,7 @@ func TestTwoMebibytesAreTooMuch(t *testing.T) {
 	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	for name, body := range map[string]string{
 		"a request of 2 MiB":              replace("git status", strings.Repeat("x", 2<<20)),
-		"a request one byte over the top": replace("git status", strings.Repeat("x", maxBody+1-len(replace("git status", "")))),
+		"a request one byte over the top": replace("git status", strings.Repeat("x", LargestRequest+1-len(replace("git status", "")))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if p := (caller{t, c.client}).post("/v1/execute", body).problem(t, http.StatusRequestEntityTooLarge); p.Code != "too_large" {
@@ -173,7 +173,7 @@ func TestTwoMebibytesAreTooMuch(t *testing.T) {
 func TestARequestOfExactlyOneMebibyteIsTaken(t *testing.T) {
 	e := &enforcer{}
 	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
-	command := strings.Repeat("x", maxBody-len(replace("git status", "")))
+	command := strings.Repeat("x", LargestRequest-len(replace("git status", "")))
 	var a api.Answer
 	c.post("/v1/execute", replace("git status", command)).into(t, http.StatusOK, &a)
 	if e.last(t).Args.Command != command {

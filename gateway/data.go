@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	stdjson "encoding/json"
 	"fmt"
@@ -60,7 +61,7 @@ func (a *agent) data(w http.ResponseWriter, r *http.Request, unwrap func(body []
 	answer func(w http.ResponseWriter, id string, result jsontext.Value)) {
 	path := r.PathValue("path")
 	if !slices.Contains(a.config.DataPaths, path) {
-		refuse(w, problem(http.StatusForbidden, "path_not_allowed", "The document "+cut(path)+
+		refuse(w, problem(http.StatusForbidden, "path_not_allowed", "The document "+cmp.Or(cut(path), "data")+
 			" is not served; agent.data_paths lists what is."))
 		return
 	}

@@ -75,6 +75,19 @@ func TestOPAClientsGetTheDecision(t *testing.T) {
 	}
 }
 
+func TestOPAsProbesAreAnsweredAndTheWholeIsNotServed(t *testing.T) {
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(&enforcer{}, &evaluator{}))))
+	for _, path := range []string{"/health", "/health?bundles", "/health?bundles&plugins"} {
+		if a := c.do("GET", path, ""); a.status != http.StatusOK || strings.TrimSpace(string(a.body)) != "{}" {
+			t.Errorf("%s is answered %d: %s", path, a.status, a.body)
+		}
+	}
+	if a := c.post("/v1/data", `{"input": `+inputDocument+`}`); a.status != http.StatusForbidden ||
+		!strings.Contains(string(a.body), "The document data is not served; agent.data_paths lists what is.") {
+		t.Errorf("the whole is answered %d: %s", a.status, a.body)
+	}
+}
+
 func TestTheDecisionIsNeverUndefined(t *testing.T) {
 	e := &enforcer{}
 	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))

@@ -47,6 +47,9 @@ type ListenerConfig struct {
 	Log                                     *slog.Logger
 }
 
+// LargestRequest bounds the body of a request, in bytes.
+const LargestRequest = 1 << 20
+
 // The usual limits.
 const (
 	headerTimeout  = 10 * time.Second
@@ -56,7 +59,6 @@ const (
 	maxConnections = 1024
 	maxPerPeer     = 512
 	maxRequests    = 256
-	maxBody        = 1 << 20
 	maxHeader      = 32 << 10
 	// afterCancel is what a cancelled handler has to come to an end.
 	afterCancel = 10 * time.Second

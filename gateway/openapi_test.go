@@ -119,7 +119,7 @@ var (
 		{"POST", "/v1/tool_calls/c1", `{"result": {"pages": []}}`},
 		{"POST", "/v1/data/agent/call/decision", `{"input": ` + inputDocument + `}`},
 		{"POST", "/v0/data/agent/call/decision", inputDocument},
-		{"GET", "/healthz", ""},
+		{"GET", "/healthz", ""}, {"GET", "/health?bundles", ""}, {"POST", "/v1/data", `{"input": ` + inputDocument + `}`},
 		{"GET", "/v1/openapi.yaml", ""},
 	}
 )
@@ -275,7 +275,7 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 			for _, x := range s.exchanges {
 				if x.body != "" {
 					try(c, x.method, x.path, "{")
-					try(c, x.method, x.path, x.body+strings.Repeat(" ", maxBody))
+					try(c, x.method, x.path, x.body+strings.Repeat(" ", LargestRequest))
 					d.slow(t, x, s.handler)
 				}
 			}

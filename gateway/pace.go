@@ -35,7 +35,7 @@ func (p *paced) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 // body limits a request's body in size and, from now, in time.
 func (p *paced) body(from io.ReadCloser, timeout time.Duration) io.ReadCloser {
 	_ = p.control.SetReadDeadline(time.Now().Add(timeout)) // a broken connection fails the read
-	return &pacedBody{http.MaxBytesReader(p.ResponseWriter, from, maxBody), p.control}
+	return &pacedBody{http.MaxBytesReader(p.ResponseWriter, from, LargestRequest), p.control}
 }
 
 // pacedBody lifts the deadline at the body's end: from there on the server reads

@@ -341,3 +341,26 @@ func TestWithoutBailiffHookNoRealAgentRunsAnything(t *testing.T) {
 		}
 	}
 }
+
+func TestClaudeCodeThatPrintsAndEndsIsKnownToHaveNobodyInFront(t *testing.T) {
+	s, a, path := serve(t), agents["Claude Code"], apptest.Mark(t)
+	s.ApproveNext(t)
+	told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), a.shell("echo asked-about; touch "+path+" && ls -d "+path))
+	wantSaid(t, told[0], "asked-about\n"+path)
+	apptest.WantNoMark(t, path)
+}
+
+func TestAHookThatHangsRunsNothing(t *testing.T) {
+	hanging := t.TempDir()
+	if err := os.WriteFile(filepath.Join(hanging, "bailiff-hook"), []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			path := apptest.Mark(t)
+			told := a.works(t, a.machine(t, "", hanging, "KILL 55 ", "KILL 1 "), a.shell("touch "+path))
+			wantSaid(t, told[0], "bailiff-hook failed, so nothing runs")
+			apptest.WantNoMark(t, path)
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 )
@@ -11,7 +12,7 @@ import (
 // claude is Claude Code: the hook PreToolUse of its settings.json. It reads the
 // answer if the exit status is 0. By 2 the tool does not run, and the model is told
 // what stands on standard error; by any other the tool runs. It asks its user where
-// the answer is to ask, which nobody hears if it is headless.
+// the answer is to ask, which it takes for a no if it is headless.
 type claude struct{ headless bool }
 
 func (claude) name() string                   { return "claude-code" }
@@ -22,7 +23,12 @@ func (claude) meaning(c call) (meaning, error) {
 	case "Bash":
 		return claudeBash(c.input)
 	case "Read":
-		return about(c, "file_path", reading)
+		m, err := about(c, "file_path", reading)
+		if path, _ := c.input.text("file_path"); claudeKept(path) {
+			m.why = "it is what Claude Code kept of a result; have the command write to a file of the sandbox, and read parts of " +
+				"that by Bash"
+		}
+		return m, err
 	case "Write":
 		return about(c, "file_path", writing)
 	case "Edit", "MultiEdit":
@@ -47,6 +53,13 @@ func (claude) meaning(c call) (meaning, error) {
 		return meaning{kind: replaced, why: "it would run a command on this machine; use Bash with run_in_background"}, nil
 	}
 	return meaning{kind: claudeHarmless[c.tool]}, nil
+}
+
+// claudeKept says whether a file is likely one in which Claude Code keeps the output of
+// a command, which no sandbox has.
+func claudeKept(file string) bool {
+	folder := path.Base(path.Dir(file))
+	return folder == "tool-results" || folder == "tasks" && path.Ext(file) == ".output"
 }
 
 // claudeHarmless are the tools that touch nothing of this machine.
@@ -161,10 +174,14 @@ func (cl claude) answer(c call, v verdict) reply {
 	case allow:
 		answer.Output.Decision, answer.Output.Input = "allow", claudeInput(c, v)
 	case ask:
-		answer.Output.Decision, answer.Output.Input = "ask", claudeInput(c, v)
-		if cl.headless {
+		answer.Output.Input = claudeInput(c, v)
+		if cl.headless || printsAndEnds(os.Getppid()) {
 			answer.Output.Decision = "allow"
+			break
 		}
+		answer.Output.Decision = "ask"
+		answer.Output.Reason = "bailiff: the person at Claude Code must allow it first, and then " + v.reason +
+			"; where there is none, bailiff-hook wants --headless"
 	default:
 		return reply{stdout: encoded(answer), stderr: v.reason, status: refused}
 	}

@@ -18,6 +18,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
+// guard stands behind a hook in a client's settings: whatever is no answer refuses.
+const guard = `{ [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
+
 const help = `Usage: bailiff-hook claude-code|codex|hermes [flags]
 
 Answers an agent's client whether a tool may run. It is not started by hand: the
@@ -38,26 +41,31 @@ Flags:
   --platform NAME    the platform that the policies judge it as (default: cli)
   --user ID          the user's id (default: the number of the own user)
   --env NAME         a variable that commands ask for; may be repeated
-  --timeout TIME     deny if there is no decision by then (default: 10s); the
-                     client's own limit for hooks must be longer
+  --timeout TIME     deny if there is no decision by then (default: 10s; less
+                     than 50s). A client runs the tool of a hook that outlives
+                     the client's own limit, which is 60 seconds below
   --bailiff PATH     the program that runs commands (default: bailiff, beside this
                      program)
   --on-host          let the client run commands itself, on this machine, if the
                      policies allow them on the backend local
   --headless         nobody sits at the client: it asks nobody, bailiff's own
-                     approvers are asked all the same
+                     approvers are asked all the same. "claude -p" is known
+                     without it
   --pass PATTERN     tools that somebody else guards, such as 'mcp__github__*';
                      may be repeated
+  --pass-bailiff-mcp tools called mcp__bailiff__* are those of "bailiff mcp",
+                     which judges them itself; set it only where the client's
+                     settings leave that name to no other server
 
 Exit status: 0 with an answer on standard output, or none if bailiff has no say;
 2 if the tool must not run, with the reason on standard error as well.
 
-Examples. Keep what stands behind the name of the client wherever you set the
-hook: a client runs the tool where this program is missing or was killed.
+Examples. Keep what stands around the name of the client wherever you set the
+hook: a client runs the tool where this program is missing, was killed or hangs.
 
 Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
   {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "timeout": 60,
-  "command": "/usr/local/bin/bailiff-hook claude-code || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"}]}]}}
+  "command": "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook claude-code || ` + guard + `"}]}]}}
 
 Codex, /etc/codex/requirements.toml:
   features.hooks = true
@@ -67,13 +75,14 @@ Codex, /etc/codex/requirements.toml:
   [[hooks.PreToolUse.hooks]]
   type = "command"
   timeout = 60
-  command = "/usr/local/bin/bailiff-hook codex || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"
+  command = "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook codex || ` + guard + `"
 
 Hermes, ~/.hermes/config.yaml:
   hooks_auto_accept: true
   hooks:
     pre_tool_call:
-      - {command: "/usr/local/bin/bailiff-hook hermes --platform telegram", timeout: 60, fail_closed: true}
+      - {command: "sh -c '/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook hermes ` +
+	`--platform telegram || exit 2'", timeout: 60, fail_closed: true}
 `
 
 // isHelp says whether the help is all that is wanted, of the program or of one client.
@@ -93,10 +102,14 @@ type hook struct {
 	bailiff  string
 	env      list
 	pass     list
+	passMCP  bool
 	timeout  time.Duration
 	onHost   bool
 	headless bool
 }
+
+// longestTimeout leaves a hook the time to answer within the limit of the clients.
+const longestTimeout = 50 * time.Second
 
 type list []string
 
@@ -150,12 +163,17 @@ func (h *hook) register(flags *flag.FlagSet) {
 		if h.timeout, err = time.ParseDuration(text); err != nil || h.timeout <= 0 {
 			return errors.New("want a time such as 5s")
 		}
+		if h.timeout >= longestTimeout {
+			return fmt.Errorf("want less than %v: a client runs the tool where the hook outlives the client's own limit of a minute",
+				longestTimeout)
+		}
 		return nil
 	})
 	flags.StringVar(&h.bailiff, "bailiff", "", "")
 	flags.BoolVar(&h.onHost, "on-host", false, "")
 	flags.BoolVar(&h.headless, "headless", false, "")
 	flags.Var(&h.pass, "pass", "")
+	flags.BoolVar(&h.passMCP, "pass-bailiff-mcp", false, "")
 }
 
 // check completes the flags and finds what is wrong with them.

@@ -137,7 +137,7 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 }
 
 // order is what "bailiff exec" gets in these tests.
-const order = "/bin/sh exec --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
+const order = "/bin/sh exec --end-with-parent --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
 
 func (d *fakeSidecar) order(client, rest string) string {
 	return strings.NewReplacer("ADDRESS", d.address, "CLIENT", client).Replace(order) + rest
@@ -147,8 +147,10 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 	const (
 		claudeSays = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"%","permissionDecisionReason":"bailiff: `
 		ran        = `allowed by the policies; bailiff runs it in docker`
-		due        = `bailiff asks whoever may approve it: It deploys (house.deploys: now)`
-		closed     = `the policies deny it: Closed for today (house.closed)`
+		due        = `bailiff asks its approvers: It deploys (house.deploys: now)`
+		first      = `the person at Claude Code must allow it first, and then bailiff asks its approvers: It deploys ` +
+			`(house.deploys: now); where there is none, bailiff-hook wants --headless`
+		closed = `the policies deny it: Closed for today (house.closed)`
 	)
 	claude := func(word, reason, rest string) string {
 		return strings.Replace(claudeSays, "%", word, 1) + reason + `"` + rest + "}}"
@@ -170,7 +172,7 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Claude Code, in the background": {"claude-code", "Bash", `{"command": "x", "run_in_background": true}`, allowing("docker"), nil,
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --timeout 1800 -- 'x'","run_in_background":true}`), 0},
 		"Claude Code, asked": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), nil,
-			claude("ask", due, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
+			claude("ask", first, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
 		"Claude Code, asked with nobody in front": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), []string{"--headless"},
 			claude("allow", due, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
 		"Claude Code, denied": {"claude-code", "Bash", bash, denying, nil, claude("deny", closed, ""), 2},
@@ -189,7 +191,7 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Claude Code, a file": {"claude-code", "Read", `{"file_path": "/no/x"}`, allowing("local"), nil,
 			claude("allow", "allowed on this machine by the policies", ""), 0},
 		"Claude Code, a list":     {"claude-code", "TodoWrite", `{}`, denying, nil, "", 0},
-		"Claude Code, own server": {"claude-code", "mcp__bailiff__terminal", `{}`, denying, nil, "", 0},
+		"Claude Code, own server": {"claude-code", "mcp__bailiff__terminal", `{}`, denying, []string{"--pass-bailiff-mcp"}, "", 0},
 		"Claude Code, passed":     {"claude-code", "mcp__github__list", `{}`, denying, []string{"--pass", "mcp__git*__*"}, "", 0},
 		"Hermes, allowed": {"hermes", "terminal", `{"command": "x", "timeout": 3, "force": true, "background": true}`,
 			allowing("docker"), nil, `{"action":"modify","args":{"background":true,"command":"ORDER --timeout 3 -- 'x'","timeout":3}}`, 0},
@@ -300,6 +302,11 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 		{"an agent elsewhere", "claude-code", question("claude-code", "Agent", `{"isolation": "worktree"}`), "leave isolation out"},
 		{"an unknown tool", "claude-code", question("claude-code", "Zap", `{}`), "--pass 'Zap'"},
 		{"a server's tool", "claude-code", question("claude-code", "mcp__other__terminal", `{}`), "--pass"},
+		{"a server's tool, called like bailiff's", "claude-code", question("claude-code", "mcp__bailiff__terminal", `{}`),
+			"--pass-bailiff-mcp"},
+		{"the same of Codex", "codex", question("codex", "mcp__bailiff__terminal", `{}`), "--pass-bailiff-mcp"},
+		{"a command that is too long", "claude-code", question("claude-code", "Bash", `{"command": "`+strings.Repeat("x", mostAsked)+`"}`),
+			"longer than the 1 MiB"},
 		{"one called almost like bailiff's", "claude-code", question("claude-code", "mcp__bailiff2__terminal", `{}`), "--pass"},
 		{"an unknown tool of Hermes", "hermes", question("hermes", "browser", `{}`), "--pass"},
 	} {
@@ -314,7 +321,8 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 func TestWrongFlagsRefuse(t *testing.T) {
 	d := openListener(t, allowing("local"))
 	for _, flags := range [][]string{
-		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--pass", "[x"}, {"--bailiff", "bin/bailiff"},
+		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--timeout", "50s"}, {"--pass", "[x"},
+		{"--bailiff", "bin/bailiff"},
 		{"--help"},
 		{"--listen", "/run/a.sock"}, {"--listen", "http://x"}, {"--listen", "unix://"}, {"--token-file", "/no/token"},
 		{"--token-file", "/dev/null", "--listen", "tcp://127.0.0.1:1"},
@@ -343,6 +351,7 @@ func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
 		{[]string{"claude"}, "there are claude-code, codex, hermes"},
 		{[]string{"codex", "--timeout", "5"}, "want a time such as 5s"},
 		{[]string{"codex", "--timeout", "-5s"}, "want a time such as 5s"},
+		{[]string{"codex", "--timeout", "90s"}, "want less than 50s: a client runs the tool"},
 		{[]string{"codex", "--timout", "5s"}, `nearest valid flag is "--timeout"`},
 		{[]string{"hermes", "--listen"}, "flag needs an argument"},
 	} {
@@ -353,7 +362,7 @@ func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
 }
 
 func TestTheHelpHoldsTheGuardedLinesOfTheExamples(t *testing.T) {
-	line := regexp.MustCompile(`command"?(:| =) ("/usr/local/bin/bailiff-hook [^"]*")`)
+	line := regexp.MustCompile(`command"?(:| =) ("(?:sh -c ')?/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook [^"]*")`)
 	for client, file := range map[string]string{"claude-code": "examples/claude-code/managed-settings.json",
 		"codex": "examples/codex/requirements.toml", "hermes": "docs/clients/hermes.md"} {
 		text, err := os.ReadFile("../../" + file)

@@ -102,15 +102,24 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 		}
 		return h.startable(h.judgeShell(ctx, c, m))
 	}
+	if matched, _ := path.Match(own, c.tool); matched {
+		return verdict{}, fmt.Errorf("the tool %s is called like one of \"bailiff mcp\", and any server can be called so; where the "+
+			"client's settings leave that name to bailiff's own, start bailiff-hook with --pass-bailiff-mcp", c.tool)
+	}
 	return verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'",
 		c.tool)
 }
 
-// own are the tools of bailiff's own server, which judges their calls itself.
+// own are the tools of bailiff's own server, which judges their calls itself. Another
+// server may be called so, which is for the client's settings to prevent.
 const own = "mcp__bailiff__*"
 
 func (h hook) passes(tool string) bool {
-	for _, pattern := range append(list{own}, h.pass...) {
+	patterns := h.pass
+	if h.passMCP {
+		patterns = append(list{own}, h.pass...)
+	}
+	for _, pattern := range patterns {
 		if matched, err := path.Match(pattern, tool); matched && err == nil {
 			return true
 		}
@@ -133,7 +142,7 @@ func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error
 		v.outcome, v.reason = allow, "allowed by the policies; bailiff runs it in "+d.Backend.Name
 	case bailiff.Ask:
 		v.outcome, v.wait = ask, d.Approval.TimeoutSeconds+d.Limits.TimeoutSeconds
-		v.reason = "bailiff asks whoever may approve it: " + sentences(d.Approval.Reasons)
+		v.reason = "bailiff asks its approvers: " + sentences(d.Approval.Reasons)
 	default:
 		return verdict{}, refusal(d)
 	}
@@ -163,18 +172,30 @@ func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error)
 		return verdict{}, err
 	}
 	instead := "; the shell tool runs in the sandbox"
-	if m.kind == shell {
+	switch {
+	case m.why != "":
+		instead = "; " + m.why
+	case m.kind == shell:
 		instead = "; without --on-host it would run in the sandbox"
 	}
 	switch {
 	case d.Outcome == bailiff.Ask:
 		return verdict{}, errors.New("on this machine a person would have to approve it: " + sentences(d.Approval.Reasons) + instead)
+	case d.Outcome != bailiff.Allow && m.kind == hostly && isForNoOne(d):
+		return verdict{}, fmt.Errorf("%s acts on this machine, where the policies let nothing of this session run "+
+			"(backend.not_configured: local)%s", c.tool, instead)
 	case d.Outcome != bailiff.Allow:
 		return verdict{}, fmt.Errorf("%w%s", refusal(d), instead)
 	case d.Backend.Name != local:
 		return verdict{}, fmt.Errorf("it would run on this machine, and the policies want it in %s%s", d.Backend.Name, instead)
 	}
 	return verdict{outcome: allow, reason: "allowed on this machine by the policies"}, nil
+}
+
+// isForNoOne says whether all that speaks against it is that nothing may run on this
+// machine, which no client asked for by name.
+func isForNoOne(d bailiff.Decision) bool {
+	return len(d.Denials) == 1 && d.Denials[0].Rule == "backend.not_configured"
 }
 
 // local is the backend that is this machine.

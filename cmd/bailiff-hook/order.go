@@ -12,7 +12,7 @@ import (
 
 // order is the command line that has bailiff run a text.
 func (h hook) order(c call, workdir string, timeout int, text string) string {
-	line := []string{h.bailiff, "exec", "--listen", h.listen}
+	line := []string{h.bailiff, "exec", "--end-with-parent", "--listen", h.listen}
 	if h.tokenFile != "" {
 		line = append(line, "--token-file", h.tokenFile)
 	}

@@ -141,7 +141,7 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 		ask := func(command string, flags ...string) (told, string) {
 			tool, input := with(shells[client], command)
 			stdin := strings.Replace(question(client, tool, input), "/home/ana/p", project, 1)
-			return hookProgram(t, stdin, append([]string{client, "--listen", sidecar.Agent, "--timeout", "1m"}, flags...)...), command
+			return hookProgram(t, stdin, append([]string{client, "--listen", sidecar.Agent, "--timeout", "45s"}, flags...)...), command
 		}
 		t.Run(client, func(t *testing.T) {
 			marker := filepath.Join(os.TempDir(), "bailiff-hook-marker")
@@ -165,10 +165,11 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 				t.Errorf("an approved command ends with %d and prints %q", status, printed)
 			}
 			tool, input := with(readers[client], "/etc/shadow")
-			refuses(t, "a secret", hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "1m"),
+			refuses(t, "a secret", hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "45s"),
 				"command.reads_credentials")
 			tool, input = with(readers[client], filepath.Join(project, "x"))
-			if got := hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "1m"); got.status != 0 {
+			got = hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "45s")
+			if got.status != 0 {
 				t.Errorf("a plain file is refused: %+v", got)
 			}
 		})
@@ -178,7 +179,7 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := hookProgram(t, strings.Replace(question("claude-code", "Bash", `{"command": "pwd; cat here"}`), "/home/ana/p", project, 1),
-		"claude-code", "--listen", sidecar.Agent, "--timeout", "1m")
+		"claude-code", "--listen", sidecar.Agent, "--timeout", "45s")
 	if printed, status := carryOut(t, got, "false"); status != 0 || printed != "/project\nhere\n" {
 		t.Errorf("in the project's folder it ends with %d and prints %q", status, printed)
 	}
@@ -186,7 +187,7 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 
 func TestAFaultOfTheRequestIsSaidOnce(t *testing.T) {
 	sidecar := apptest.Serve(t)
-	got := hookProgram(t, question("claude-code", "Bash", `{"command": "x"}`), "claude-code", "--listen", sidecar.Agent, "--timeout", "1m",
+	got := hookProgram(t, question("claude-code", "Bash", `{"command": "x"}`), "claude-code", "--listen", sidecar.Agent, "--timeout", "45s",
 		"--env", "BAD NAME")
 	if refuses(t, "a name that is none", got, "/env/0"); strings.Count(got.stderr, "/env/0") != 1 {
 		t.Errorf("it says %s", got.stderr)

@@ -21,6 +21,9 @@ import (
 // whole in itself is an error.
 func (h hook) decide(ctx context.Context, req bailiff.Request) (bailiff.Decision, error) {
 	body, err := json.Marshal(req)
+	if err == nil && len(body) > mostAsked {
+		err = fmt.Errorf("what the tool is to do is longer than the %d MiB that a request may have", mostAsked>>20)
+	}
 	if err != nil {
 		return bailiff.Decision{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
@@ -34,6 +37,9 @@ func (h hook) decide(ctx context.Context, req bailiff.Request) (bailiff.Decision
 	}
 	return d, nil
 }
+
+// mostAsked bounds a request, as every listener does.
+const mostAsked = 1 << 20
 
 // most bounds an answer, with its head.
 const most = 1 << 20
@@ -116,6 +122,9 @@ func hinted(err error) error {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("no sidecar answers (%w); start one with \"bailiff serve\"", err)
+	case errors.Is(err, syscall.EPERM):
+		return fmt.Errorf("%w; the client's own sandbox lets nothing connect there: Codex wants network_access = true, Claude Code "+
+			"sandbox.network.allowUnixSockets", err)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w; the socket is for other users, see uids in bailiff.yaml", err)
 	}

@@ -27,6 +27,11 @@ func newExec(configPath *string) *cobra.Command {
 		Example: `  bailiff exec --platform telegram --user 42 -- 'git status'
   bailiff exec --platform telegram --user 42 --code report.py`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if x.endWithParent {
+				ctx, cancel := withParent(cmd.Context())
+				defer cancel()
+				cmd.SetContext(ctx)
+			}
 			err := x.run(cmd, args)
 			var code status
 			if err == nil || errors.As(err, &code) {
@@ -48,6 +53,8 @@ func newExec(configPath *string) *cobra.Command {
 	cmd.Flags().StringVar(&x.who.requestID, "request-id", "", "an `id` under which this request runs at most once")
 	cmd.Flags().IntVar(&x.who.wait, "wait", gateway.UsualWait, "how many `seconds` to wait for an approval, if one is due")
 	cmd.Flags().StringVar(&x.breakGlass, "break-glass", "", "run it against the policies, for this `reason`")
+	cmd.Flags().BoolVar(&x.endWithParent, "end-with-parent", false, "stop the command when the program that started this one, by a "+
+		"shell or not, is gone")
 	outputFlag(cmd, &x.format)
 	return cmd
 }
@@ -79,6 +86,8 @@ type execution struct {
 	by         agentAddress
 	format     string
 	breakGlass string // why the request runs against the policies
+	// endWithParent stops it with the program that asked for it.
+	endWithParent bool
 }
 
 func (x *execution) run(cmd *cobra.Command, args []string) error {
@@ -166,6 +175,11 @@ func conclude(cmd *cobra.Command, format string, a api.Answer) error {
 		}
 	} else if a.Message != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", termsafe.Text(a.Message))
+	}
+	if format != "json" && a.Status == bailiff.Completed {
+		for _, line := range a.Decision.WithheldBy(a.ExitCode != 0) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", termsafe.Text(line))
+		}
 	}
 	if format != "json" && a.ProcessID != "" {
 		fmt.Fprintln(cmd.OutOrStdout(), a.ProcessID)

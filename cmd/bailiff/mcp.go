@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,15 +45,18 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 	m.who.registerSession(cmd, "one of its own")
 	cmd.Flags().IntVar(&m.who.wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
 	cmd.Flags().IntVar(&m.timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
+	cmd.Flags().IntVar(&m.clientTimeout, "client-timeout", 0, "after how many `seconds` the agent gives a call up, whatever it is told "+
+		"meanwhile (default: what is known of it by its name)")
 	m.where.register(cmd)
 	return cmd
 }
 
 // stdioMCP is "bailiff mcp" as its flags order it.
 type stdioMCP struct {
-	who     claim
-	where   agentAddress
-	timeout int
+	who           claim
+	where         agentAddress
+	timeout       int
+	clientTimeout int
 }
 
 func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
@@ -61,14 +65,16 @@ func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 		return fmt.Errorf("--wait is %d, want seconds from 0 to %d", m.who.wait, longestWait)
 	case m.timeout < 1 || m.timeout > longestWait:
 		return fmt.Errorf("--timeout is %d, want seconds from 1 to %d", m.timeout, longestWait)
+	case cmd.Flags().Changed("wait") && m.clientTimeout > 0 && m.who.wait >= m.clientTimeout:
+		return fmt.Errorf("--wait is %d, want less than --client-timeout, after whose %d seconds the agent gives the call up",
+			m.who.wait, m.clientTimeout)
+	case m.clientTimeout < 0 || m.clientTimeout > 0 && m.clientTimeout < shortestClientTimeout:
+		return fmt.Errorf("--client-timeout is %d, want %d seconds or more, or none", m.clientTimeout, shortestClientTimeout)
 	}
-	agent, err := m.where.open(configPath, m.who.session.Platform)
-	if err != nil {
-		return err
-	}
-	sidecar := distant{agent, time.Duration(m.timeout) * time.Second}
+	sidecar := &distant{patience: time.Duration(m.timeout) * time.Second,
+		open: func() (*client.Client, error) { return m.where.open(configPath, m.who.session.Platform) }}
 	server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: m.who.session, Env: m.who.env, WaitSeconds: m.who.wait,
-		Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
+		ClientTimeout: time.Duration(m.clientTimeout) * time.Second, Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
 	if err != nil {
 		return err
 	}
@@ -80,11 +86,31 @@ func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 // longestWait is the longest that the agent API takes, in seconds.
 const longestWait = 24 * 60 * 60
 
+// shortestClientTimeout leaves a call the time in which its client hears how to go on.
+const shortestClientTimeout = 15
+
 // distant is a sidecar that is asked at one of its listeners, and may be stuck: it has to decide
-// within the patience. From then on the client sees whether it lives.
+// within the patience. From then on the client sees whether it lives. Where it cannot be found, each
+// call says why and looks for it again: an agent shows no error of a server that ends.
 type distant struct {
-	*client.Client
+	open     func() (*client.Client, error)
 	patience time.Duration
+
+	mu    sync.Mutex
+	found *client.Client
+}
+
+func (d *distant) client() (*client.Client, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.found == nil {
+		found, err := d.open()
+		if err != nil {
+			return nil, fmt.Errorf("no sidecar is known to ask: %w", err)
+		}
+		d.found = found
+	}
+	return d.found, nil
 }
 
 var errStuck = errors.New("the sidecar did not decide in time, so the call was given up, and what was begun for it is stopped; " +
@@ -94,10 +120,13 @@ var errStuck = errors.New("the sidecar did not decide in time, so the call was g
 const healthTimeout = time.Second
 
 // lookAt says what is wrong with the sidecar before anybody calls.
-func (d distant) lookAt(ctx context.Context, stderr io.Writer) {
+func (d *distant) lookAt(ctx context.Context, stderr io.Writer) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	_, err := d.Health(ctx)
+	agent, err := d.client()
+	if err == nil {
+		_, err = agent.Health(ctx)
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		fmt.Fprintf(stderr, "bailiff: the sidecar did not answer within %v; \"bailiff status\" says how it is\n", healthTimeout)
@@ -106,7 +135,11 @@ func (d distant) lookAt(ctx context.Context, stderr io.Writer) {
 	}
 }
 
-func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error) {
+func (d *distant) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error) {
+	agent, err := d.client()
+	if err != nil {
+		return api.Answer{}, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(d.patience, func() { cancel(errStuck) })
@@ -117,18 +150,22 @@ func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.
 			news.Step(what)
 		}
 	}
-	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(api.Decided) { watch.Stop() }, Approval: news.Approval,
-		Step: step})
+	answer, err := agent.Execute(ctx, req, client.News{Decision: func(api.Decided) { watch.Stop() }, Approval: news.Approval,
+		Step: step, Output: news.Output})
 	if err != nil && errors.Is(context.Cause(ctx), errStuck) {
 		return answer, errStuck
 	}
 	return answer, err
 }
 
-func (d distant) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
+func (d *distant) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
+	agent, err := d.client()
+	if err != nil {
+		return bailiff.Ended{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
-	ended, err := d.Client.EndSession(ctx, session)
+	ended, err := agent.EndSession(ctx, session)
 	if err != nil {
 		return bailiff.Ended{}, fmt.Errorf("ending session %s: %w", session, err)
 	}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
@@ -87,4 +90,41 @@ func byMCP(t *testing.T, address string, start func(*testing.T, *apptest.Machine
 	t.Helper()
 	m := apptest.ServeModel(t, calls...)
 	return m.Work(t, start(t, apptest.NewMachine(t, address, apptest.Programs(t)), m))
+}
+
+func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
+	if os.Getenv("BAILIFF_TEST_ALL") == "" {
+		t.Skip("takes more than a minute")
+	}
+	s := apptest.Serve(t)
+	for name, agent := range mcpAgents {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			told := byMCP(t, s.Agent, agent.start, apptest.Call{Tool: agent.tool, Args: map[string]any{
+				"command": "for i in $(seq 65); do echo $i; sleep 1; done; echo to the end", "timeout": 90}})
+			if !strings.Contains(told[0], "to the end") {
+				t.Errorf("its model is told %q", told)
+			}
+		})
+	}
+}
+
+// Where nobody sits at them, agents decline the page of an approval by themselves.
+func TestRealAgentsWaitForApproversWhereTheConsoleHasAPage(t *testing.T) {
+	for name, agent := range mcpAgents {
+		t.Run(name, func(t *testing.T) {
+			s := apptest.Serve(t, `operator: {listen: "<operator>", console: "127.0.0.1:0", allow_same_user: true}`,
+				apptest.WithRules(t, apptest.AskedAbout))
+			go func() {
+				id := s.Pending(t)
+				time.Sleep(2 * time.Second) // in which an agent that gives its call up has done so
+				_, _ = s.Operators(t).Approve(t.Context(), id, bailiff.ScopeOnce)
+			}()
+			told := byMCP(t, s.Agent, agent.start, apptest.Call{Tool: agent.tool, Args: map[string]any{
+				"command": "echo asked-about; echo and run by $(hostname)"}})
+			if !strings.Contains(told[0], "and run by sandbox") {
+				t.Errorf("its model is told %q", told)
+			}
+		})
+	}
 }

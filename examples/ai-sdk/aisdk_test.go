@@ -5,6 +5,8 @@ package aisdk_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -247,5 +249,49 @@ func TestNothingRunsInFrontOfABrokenSidecar(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// streams is a sidecar that allows everything and writes these pieces of an event
+// stream, each by itself, to who asks for one.
+func streams(t *testing.T, pieces ...string) kit {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/v1/execute":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"result": {"decision": "allow"}}`))
+		case r.Header.Get("Accept") != "text/event-stream":
+			t.Errorf("it asks for %q", r.Header.Get("Accept"))
+		default:
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, piece := range pieces {
+				_, _ = w.Write([]byte(piece))
+				_ = http.NewResponseController(w).Flush()
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return kit{t, server.URL, "token"}
+}
+
+func TestTheToolOfTheExampleFollowsItsCommandToTheEnd(t *testing.T) {
+	const result = "event: result\ndata: {\"status\": \"completed\", \"exit_code\": 3, \"output\": \"ran\", \"message\": \"\"}\n\n"
+	const output = ": still here\n\nevent: output\ndata: {\"seq\": 1, \"data\": \"event: result\"}\n\n"
+	for name, test := range map[string]struct {
+		pieces []string
+		want   string
+	}{
+		"whole":                       {[]string{output, result}, `"output":"ran"`},
+		"in pieces":                   {strings.Split(output+result, ""), `"output":"ran"`},
+		"cut off before the result":   {[]string{output}, "did not say what became"},
+		"cut off within the result":   {[]string{output, result[:30]}, "did not say what became"},
+		"with a result that says not": {[]string{"event: result\ndata: {}\n\n"}, "did not say what became"},
+	} {
+		call := streams(t, test.pieces...).agent("example", "cli", "terminal", command("ls"))
+		text, err := json.Marshal(run(t, []*agent{call})[0])
+		if err != nil || !strings.Contains(string(text), test.want) {
+			t.Errorf("%s: it ended as %s, %v", name, text, err)
+		}
 	}
 }

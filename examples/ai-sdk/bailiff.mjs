@@ -28,21 +28,55 @@ export function bailiff({ url, token, session, env = [], free = [], timeout = 10
   return {
     // To the package no verdict is no objection: here it is a denial.
     judge: tools => wrapMcpTools(tools, approval, { default: 'denied' }),
-    terminal: terminal((args, signal) => ask('execute', { tool: 'terminal', args, session, env, wait_seconds: 240 }, signal)),
+    terminal: terminal((args, signal) =>
+      follow(`${url}/v1/execute`, token, { tool: 'terminal', args, session, env, wait_seconds: 240 }, signal)),
   };
 }
 
-async function post(address, token, body, signal) {
+async function send(address, token, accept, body, signal) {
   const response = await fetch(address, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${token}`, Accept: accept, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
     redirect: 'error',
     signal,
   });
+  if (response.ok) return response;
   const answer = await response.json();
-  if (!response.ok) throw new Error(answer?.message ?? `bailiff answered ${response.status}`);
-  return answer;
+  throw new Error(answer?.message ?? `bailiff answered ${response.status}`);
+}
+
+async function post(address, token, body, signal) {
+  return (await send(address, token, 'application/json', body, signal)).json();
+}
+
+// A sidecar says every ten seconds that it lives, so one that is silent for longer is stuck.
+const patience = 30_000;
+const largestEvent = 64 << 20;
+
+// Asks as an event stream, whose header comes at once: fetch gives up an answer that has
+// none after 300 seconds.
+async function follow(address, token, body, signal) {
+  const silence = new AbortController();
+  const stuck = () => silence.abort(new Error('bailiff was silent for 30 seconds; what became of the command is not known'));
+  let watch = setTimeout(stuck, patience);
+  try {
+    const signals = signal ? [signal, silence.signal] : [silence.signal];
+    const response = await send(address, token, 'text/event-stream', body, AbortSignal.any(signals));
+    let rest = '';
+    for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
+      clearTimeout(watch);
+      watch = setTimeout(stuck, patience);
+      const events = (rest + piece).split('\n\n');
+      rest = events.pop();
+      if (rest.length > largestEvent) throw new Error('an event of bailiff is too large');
+      const result = events.find(event => event.startsWith('event: result\n'));
+      if (result) return JSON.parse(result.slice(result.indexOf('data: ') + 'data: '.length));
+    }
+  } finally {
+    clearTimeout(watch);
+  }
+  throw new Error('bailiff did not say what became of the command');
 }
 
 async function verdict(asked) {

@@ -20,6 +20,13 @@ import (
 // args are arguments of a tool.
 type args = map[string]any
 
+func TestAModelIsToldOfAVariableThatDidNotEnter(t *testing.T) {
+	h := start(t, plugin(t), "", serve(t).Agent, "BAILIFF_ENV=OF_NO_TABLE")
+	if r := h.call(t, "terminal", args{"command": "true"}, nil); !strings.Contains(r.text("withheld"), "OF_NO_TABLE (env.") {
+		t.Errorf("it is told %v", r)
+	}
+}
+
 func TestEachToolWorksInTheSessionsSandbox(t *testing.T) {
 	h := start(t, plugin(t), "", serve(t).Agent)
 	const module = "def f():\n    return 1\n\ndef g():\n    return 2\n"

@@ -311,6 +311,8 @@ func (c *Client) unreachable(err error) error {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		hint = "; start one with \"bailiff serve\""
+	case errors.Is(err, syscall.EPERM):
+		hint = "; a sandbox around this program lets nothing connect there"
 	case errors.Is(err, fs.ErrPermission):
 		hint = "; the socket is for other users, see uids in bailiff.yaml"
 	}

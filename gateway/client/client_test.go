@@ -239,3 +239,13 @@ func TestWhoeverStopsARequestHearsHowItEnded(t *testing.T) {
 		}
 	}
 }
+
+func TestARequestThatNoSidecarWouldReadIsNotSent(t *testing.T) {
+	large := request
+	large.Args.Command = strings.Repeat("x", gateway.LargestRequest)
+	_, err := clientOf(t, "unix:///nowhere/a.sock").Execute(t.Context(), large, News{})
+	var p *api.Problem
+	if !errors.As(err, &p) || p.Code != "too_large" || errors.Is(err, ErrUncertain) {
+		t.Errorf("the error is %v", err)
+	}
+}

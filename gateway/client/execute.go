@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 // News is told of a request while it runs; each function may be nil.
@@ -37,6 +38,10 @@ func (c *Client) Execute(ctx context.Context, req bailiff.Request, news News) (a
 	body, err := json.Marshal(req)
 	if err != nil {
 		return api.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
+	}
+	if len(body) > gateway.LargestRequest { // which the sidecar would not read to its end
+		return api.Answer{}, &api.Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
+			Message: fmt.Sprintf("The request is larger than %d bytes.", gateway.LargestRequest)}
 	}
 	ctx, released := stoppable(ctx, news.Stop)
 	defer released()

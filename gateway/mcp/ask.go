@@ -2,65 +2,47 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
-var errDeclined = errors.New("the call was given up: the approval's page was declined, so nobody waits for it any more; nothing runs")
-
-// ask sends a request and sees to it that the client learns whom it waits for. A
-// client that can show the page where the approval is answered is asked to: in the
-// versions without sessions by an answer that the client follows with the same call
-// again, in the others by a message while the call waits.
+// ask sends a request, or goes on with one that an earlier call had to leave, and sees
+// to it that the client learns whom it waits for. A client that can show the page where
+// the approval is answered is asked to: in the versions without sessions by an answer
+// that the client follows with the same call again, in the others by a message while
+// the call waits. What the client answers changes nothing: many answer by themselves
+// where nobody sits at them.
 func (s *Server) ask(ctx context.Context, call *sdk.CallToolRequest, req bailiff.Request) *sdk.CallToolResult {
-	if !showsPages(call) || call.ProtocolVersion() < stateless {
-		return s.wait(ctx, call, req)
+	limit := s.limitOf(call)
+	if limit > 0 {
+		req.WaitSeconds = min(req.WaitSeconds, max(1, int((limit-toAnswer-toAsk)/time.Second)))
 	}
-	shown, again := call.Params.InputResponses[pageRequest]
-	switch {
-	case again && declines(shown):
-		return failed(errDeclined)
-	case again:
-		return s.wait(ctx, call, req)
+	key, t := keyOf(req), newTeller(call)
+	defer t.over()
+	if r := s.left.take(key); r != nil {
+		return s.follow(ctx, t, r, limit)
 	}
-	at, a := req, &asking{call: call}
+	if _, shown := call.Params.InputResponses[pageRequest]; shown || !showsPages(call) || call.ProtocolVersion() < stateless {
+		return s.follow(ctx, t, s.begin(ctx, t, req, key), limit)
+	}
+	at := req
 	at.WaitSeconds = 0
-	answer, err := s.config.Sidecar.Execute(ctx, at, gateway.News{Step: a.tellStep(ctx)})
-	switch {
-	case err != nil:
-		return failed(err)
-	case answer.Status != bailiff.ApprovalRequired || answer.Approval == nil:
-		return told(answer)
-	case answer.Approval.URL == "":
-		return s.wait(ctx, call, req)
+	r := s.begin(ctx, t, at, key)
+	result := s.follow(ctx, t, r, limit)
+	switch a := r.pending(); {
+	case a == nil:
+		return result
+	case a.URL == "":
+		return s.follow(ctx, t, s.begin(ctx, t, req, key), limit)
+	default:
+		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{pageRequest: page(*a)}}
 	}
-	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{pageRequest: page(*answer.Approval)}}
-}
-
-// wait sends a request and tells the client of the approval while it waits for it.
-func (s *Server) wait(ctx context.Context, call *sdk.CallToolRequest, req bailiff.Request) *sdk.CallToolResult {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	a := &asking{call: call, cancel: cancel, shows: showsPages(call) && call.ProtocolVersion() < stateless}
-	defer a.over()
-	answer, err := s.config.Sidecar.Execute(ctx, req, gateway.News{
-		Approval: func(news api.Approval) { a.tell(ctx, news) },
-		Step:     a.tellStep(ctx),
-	})
-	switch {
-	case errors.Is(context.Cause(ctx), errDeclined):
-		return failed(errDeclined)
-	case err != nil:
-		return failed(err)
-	}
-	return told(answer)
 }
 
 // pageRequest names the one request that a call's answer may hold.
@@ -77,64 +59,65 @@ func page(a api.Approval) *sdk.ElicitParams {
 	return &sdk.ElicitParams{Mode: "url", Message: said(a), URL: a.URL, ElicitationID: a.ID}
 }
 
-// declines says whether the user did not want to see the page.
-func declines(response sdk.InputResponse) bool {
-	shown, ok := response.(*sdk.ElicitResult)
-	return !ok || shown.Action != "accept"
-}
+// teller tells a client what its call waits for: an approval, a long step, a command.
+type teller struct {
+	call  *sdk.CallToolRequest
+	shows bool // pages
 
-// asking is what a client is told of what its call waits for: an approval, or a long step.
-type asking struct {
-	call   *sdk.CallToolRequest
-	cancel context.CancelCauseFunc // of the call
-	shows  bool                    // pages
-	steps  float64
+	mu    sync.Mutex
+	steps float64
 
+	page    sync.Mutex // news of a run may come as the call ends
+	ended   bool
 	showing sync.WaitGroup
 	hide    context.CancelFunc // of what is shown
 }
 
-// tell is called for each piece of news, one after the other.
-func (a *asking) tell(ctx context.Context, news api.Approval) {
-	a.notify(ctx, below(said(news), news.URL))
-	if a.hide != nil {
-		a.over() // first: a client that closes the page because it hears of it has declined nothing
-		_ = a.call.Session.NotifyElicitationComplete(ctx, &sdk.ElicitationCompleteParams{ElicitationID: news.ID})
+func newTeller(call *sdk.CallToolRequest) *teller {
+	return &teller{call: call, shows: showsPages(call) && call.ProtocolVersion() < stateless}
+}
+
+// approval is called for each piece of news, one after the other.
+func (t *teller) approval(ctx context.Context, news api.Approval) {
+	t.notify(ctx, below(said(news), news.URL))
+	t.page.Lock()
+	defer t.page.Unlock()
+	if t.hide != nil {
+		t.takeBack()
+		_ = t.call.Session.NotifyElicitationComplete(ctx, &sdk.ElicitationCompleteParams{ElicitationID: news.ID})
 	}
-	if !a.shows || news.State != bailiff.ApprovalPending || news.URL == "" {
+	if t.ended || !t.shows || news.State != bailiff.ApprovalPending || news.URL == "" {
 		return
 	}
-	ctx, a.hide = context.WithCancel(ctx)
-	a.showing.Go(func() { a.show(ctx, news) })
+	ctx, t.hide = context.WithCancel(ctx)
+	t.showing.Go(func() { _, _ = t.call.Session.Elicit(ctx, page(news)) }) // it is the approvers who answer
 }
 
 // notify sends a message to a client that wants to hear of its call's progress.
-func (a *asking) notify(ctx context.Context, message string) {
-	if token := a.call.Params.GetProgressToken(); token != nil {
-		a.steps++
-		_ = a.call.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: a.steps, Message: message})
+func (t *teller) notify(ctx context.Context, message string) {
+	token := t.call.Params.GetProgressToken()
+	if token == nil {
+		return
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.steps++
+	_ = t.call.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: t.steps, Message: message})
 }
 
-func (a *asking) tellStep(ctx context.Context) func(string) {
-	return func(step string) { a.notify(ctx, step) }
+// over takes back what is shown, and shows no more.
+func (t *teller) over() {
+	t.page.Lock()
+	defer t.page.Unlock()
+	t.ended = true
+	t.takeBack()
 }
 
-// show asks to show the page. Whoever does not want to see it gives the call up;
-// where it could not be shown, the call waits all the same.
-func (a *asking) show(ctx context.Context, news api.Approval) {
-	shown, err := a.call.Session.Elicit(ctx, page(news))
-	if err == nil && ctx.Err() == nil && declines(shown) {
-		a.cancel(errDeclined)
-	}
-}
-
-// over takes back what is shown.
-func (a *asking) over() {
-	if a.hide != nil {
-		a.hide()
-		a.showing.Wait()
-		a.hide = nil
+func (t *teller) takeBack() {
+	if t.hide != nil {
+		t.hide()
+		t.showing.Wait()
+		t.hide = nil
 	}
 }
 

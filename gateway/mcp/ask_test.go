@@ -6,11 +6,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 var pending = api.Approval{ID: "a-1", State: bailiff.ApprovalPending, Message: "ana can answer.",
@@ -136,14 +138,25 @@ func TestToShowAPageAnswersNothing(t *testing.T) {
 	}
 }
 
-func TestWhoDeclinesThePageGivesTheCallUp(t *testing.T) {
+func TestWhateverAClientAnswersToAPageTheCallWaits(t *testing.T) {
 	for _, name := range ways {
 		for _, action := range []string{"decline", "cancel"} {
 			t.Run(name+" by "+action, func(t *testing.T) {
 				p := asked(pending)
 				v := &viewer{does: func(context.Context) string { return action }}
-				c := connected(t, name, &p.sidecar, v.options())
-				if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); !failed || !strings.Contains(text, "given up") {
+				options := v.options()
+				waits := make(chan struct{}, 100)
+				options.ProgressNotificationHandler = func(context.Context, *sdk.ProgressNotificationClientRequest) { waits <- struct{}{} }
+				c := connected(t, name, &p.sidecar, options)
+				go func() {
+					for v.all() == "" {
+						<-waits
+					}
+					<-waits // told of again after the client's answer
+					close(p.answered)
+				}()
+				if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); failed ||
+					text != "ran\n" {
 					t.Errorf("it is answered %q, %v", text, failed)
 				}
 			})
@@ -175,7 +188,7 @@ func TestAnAnswerFromElsewhereTakesThePageBack(t *testing.T) {
 func TestAClientIsToldOfLongSteps(t *testing.T) {
 	for _, name := range ways {
 		t.Run(name, func(t *testing.T) {
-			told := make(chan string, 10)
+			told := make(chan string, 1000)
 			s := &sidecar{step: "pulling image debian:12", execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer,
 				error) {
 				return api.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
@@ -218,10 +231,10 @@ func TestWhereNoPageCanBeShownTheCallWaits(t *testing.T) {
 				if options == nil {
 					options = &sdk.ClientOptions{}
 				}
-				told := make(chan string, 10)
+				told, answer := make(chan string, 1000), sync.OnceFunc(func() { close(p.answered) })
 				options.ProgressNotificationHandler = func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 					if told <- r.Params.Message; strings.Contains(r.Params.Message, "pending") {
-						close(p.answered)
+						answer()
 					}
 				}
 				c := connected(t, name, &p.sidecar, options)
@@ -236,6 +249,111 @@ func TestWhereNoPageCanBeShownTheCallWaits(t *testing.T) {
 					t.Errorf("shown was %q", v.all())
 				}
 			})
+		}
+	}
+}
+
+func TestAClientIsToldTheLastLineOfOutputWhileACommandRuns(t *testing.T) {
+	for _, name := range ways {
+		t.Run(name, func(t *testing.T) {
+			told := make(chan string, 1000)
+			enough := make(chan struct{})
+			s := &sidecar{prints: "first\nhalf of \x1b[1mwhat\n", execute: func(context.Context, bailiff.Request,
+				func(api.Approval)) (api.Answer, error) {
+				<-enough
+				return api.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
+			}}
+			c := connected(t, name, s, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+				r *sdk.ProgressNotificationClientRequest) {
+				told <- r.Params.Message
+			}})
+			go func() {
+				for range 3 {
+					if said := <-told; said != "half of [1mwhat" {
+						t.Errorf("the client is told %q", said)
+					}
+				}
+				close(enough)
+			}()
+			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); text != "ran\n" ||
+				failed {
+				t.Errorf("it is answered %q, %v", text, failed)
+			}
+		})
+	}
+}
+
+func TestACallEndsBeforeItsClientsLimitAndTheSameCallGoesOn(t *testing.T) {
+	enough := make(chan struct{})
+	s := &sidecar{prints: "3 of 7\n", execute: func(ctx context.Context, _ bailiff.Request, _ func(api.Approval)) (api.Answer, error) {
+		select {
+		case <-enough:
+			return api.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
+		case <-ctx.Done():
+			return api.Answer{}, ctx.Err()
+		}
+	}}
+	_, listener := opened(t, s, func(c *Config, _ *gateway.ListenerConfig) { c.ClientTimeout = 50 * time.Millisecond })
+	c := connect(t, listener, versions[0], nil)
+	for range 2 {
+		if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); !failed ||
+			!strings.Contains(text, "the same call again") || !strings.Contains(text, "3 of 7") {
+			t.Fatalf("it is answered %q, %v", text, failed)
+		}
+	}
+	if asked := len(s.requests); asked != 1 || s.last(t).WaitSeconds != 1 {
+		t.Errorf("the sidecar was asked %d times, %+v", asked, s.last(t))
+	}
+	other := connect(t, listener, versions[0], nil)
+	use(t, other, "terminal", map[string]any{"command": "x"})
+	if asked := len(s.requests); asked != 2 {
+		t.Errorf("with the call of another session the sidecar was asked %d times", asked)
+	}
+	close(enough)
+	if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); failed || text != "ran\n" {
+		t.Errorf("at its end it is answered %q, %v", text, failed)
+	}
+	use(t, c, "terminal", map[string]any{"command": "x"})
+	if asked := len(s.requests); asked != 3 {
+		t.Errorf("with a call after the end the sidecar was asked %d times", asked)
+	}
+}
+
+func TestTheEndOfASessionEndsWhatItsCallsLeft(t *testing.T) {
+	ended := make(chan struct{})
+	s := &sidecar{execute: func(ctx context.Context, _ bailiff.Request, _ func(api.Approval)) (api.Answer, error) {
+		<-ctx.Done()
+		close(ended)
+		return api.Answer{}, ctx.Err()
+	}}
+	_, listener := opened(t, s, func(c *Config, _ *gateway.ListenerConfig) { c.ClientTimeout = 50 * time.Millisecond })
+	c := connect(t, listener, versions[0], nil)
+	use(t, c, "terminal", map[string]any{"command": "x"})
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+}
+
+func TestClientsThatHearOfProgressOrHaveNoLimitWaitToTheEnd(t *testing.T) {
+	s := &Server{}
+	for name, test := range map[string]struct {
+		client string
+		token  any
+		want   time.Duration
+	}{
+		"one that gives up after a minute":           {"mcporter", nil, time.Minute},
+		"the same, which wants to hear of progress":  {"mcporter", "p", 0},
+		"one of which nothing is known":              {"another", nil, 0},
+		"one that wants to hear of it, and is known": {"inspector-cli", 7, 0},
+	} {
+		call := &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Meta: sdk.Meta{
+			sdk.MetaKeyClientInfo: map[string]any{"name": test.client, "version": "1"}}}}
+		if test.token != nil {
+			call.Params.SetProgressToken(test.token)
+		}
+		if limit := s.limitOf(call); limit != test.want {
+			t.Errorf("%s: the limit is %v, want %v", name, limit, test.want)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -50,13 +49,13 @@ func (s *Server) call(ctx context.Context, call *sdk.CallToolRequest) (*sdk.Call
 			return failed(errGone), nil
 		}
 		req.Peer = v.peer
-		defer s.follow(ctx, cancel, call, v)()
+		defer s.tie(ctx, cancel, call, v)()
 	}
 	return s.ask(ctx, call, req), nil
 }
 
-// follow ends a call by HTTP with its connection and with its session.
-func (s *Server) follow(ctx context.Context, cancel context.CancelCauseFunc, call *sdk.CallToolRequest, v *visit) (stop func()) {
+// tie ends a call by HTTP with its connection and with its session.
+func (s *Server) tie(ctx context.Context, cancel context.CancelCauseFunc, call *sdk.CallToolRequest, v *visit) (stop func()) {
 	go v.beat(ctx, s.config.keepAlive)
 	gone := func() { cancel(errGone) }
 	unvisit := context.AfterFunc(v.ctx, gone)
@@ -140,8 +139,7 @@ func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.config.Log.Error("serving a message of MCP panicked", "listener", s.config.Name, "method", method, "cause", cause,
-					"stack", string(debug.Stack()))
+				s.panicked(method, cause)
 				result, err = failed(errBroken), nil
 			}
 		}()

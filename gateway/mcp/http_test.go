@@ -28,7 +28,7 @@ const token = "a-token-of-some-length"
 // opened is a server behind a listener, by TCP unless the change says otherwise.
 func opened(t *testing.T, s *sidecar, changes ...func(*Config, *gateway.ListenerConfig)) (*Server, *gateway.Listener) {
 	t.Helper()
-	c := Config{Name: "tools", Version: "1.2.3", Session: ana, WaitSeconds: 50, Sidecar: s}
+	c := Config{Name: "tools", Version: "1.2.3", Session: ana, WaitSeconds: 50, Sidecar: s, pace: 20 * time.Millisecond}
 	d := gateway.ListenerConfig{Name: "tools", Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret(token)}
 	for _, change := range changes {
 		change(&c, &d)

@@ -11,12 +11,16 @@
 // cancelled, or whose connection is gone, stops the command.
 //
 // A call that ran is answered with its output, whatever its exit code; everything
-// else is an error of the tool, in words, so that the model learns of it. Both hold
-// the same as a structure, see [Result].
+// else is an error of the tool, in words, so that the model learns of it. Programs
+// find the same as a structure in the result's _meta, see [Result].
 //
 // Where people are asked, a client that can show addresses is asked to show the
-// console's; it is the people's answer that counts, never the client's, which can
-// only give the call up. Every other client waits, and is told whom for.
+// console's; it is the people's answer that counts, never the client's. Every client
+// waits, and is told whom for.
+//
+// A client that wants to hear of a call's progress is told the last line of output
+// every few seconds. One that does not, and is known to give a call up after a while,
+// has an answer before that: the command goes on, and so does the same call again.
 package mcp
 
 import (
@@ -58,14 +62,19 @@ type Config struct {
 	Env []string
 	// WaitSeconds is how long a call waits for an approval.
 	WaitSeconds int
-	Sidecar     Sidecar
-	Log         *slog.Logger
+	// ClientTimeout is after how long clients give a call up, whatever they are told of
+	// it meanwhile. Zero means what is known of a client by its name.
+	ClientTimeout time.Duration
+	Sidecar       Sidecar
+	Log           *slog.Logger
 
 	// maxSessions are open at once by HTTP, each until it is idle for so long.
 	maxSessions int
 	idle        time.Duration
 	// keepAlive is how often an answer that is still to come says so.
 	keepAlive time.Duration
+	// pace is how often a client that wants to hear of it is told how its call goes on.
+	pace time.Duration
 }
 
 const (
@@ -94,6 +103,7 @@ type Server struct {
 	stateful, stateless http.Handler
 	visits              visits
 	sessions            sessions
+	left                leftRuns
 }
 
 // New returns a server, or names everything that the config lacks.
@@ -102,6 +112,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	c.maxSessions, c.idle, c.keepAlive = cmp.Or(c.maxSessions, maxSessions), cmp.Or(c.idle, idle), cmp.Or(c.keepAlive, keepAlive)
+	c.pace = cmp.Or(c.pace, pace)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	s := &Server{config: c, places: make(chan struct{}, maxCalls)}
 	s.life, s.end = context.WithCancel(context.Background())

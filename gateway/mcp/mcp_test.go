@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,7 +23,7 @@ import (
 type sidecar struct {
 	execute func(ctx context.Context, req bailiff.Request, asked func(api.Approval)) (api.Answer, error)
 
-	step string // told before it executes
+	step, prints string // told before it executes
 
 	mu       sync.Mutex
 	requests []bailiff.Request
@@ -39,6 +40,9 @@ func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, news gateway
 	}
 	if s.step != "" {
 		news.Step(s.step)
+	}
+	if s.prints != "" {
+		news.Output([]byte(s.prints))
 	}
 	return s.execute(ctx, req, news.Approval)
 }
@@ -65,7 +69,8 @@ var ana = bailiff.Session{Platform: "cli", UserID: "1000"}
 // piped is a client of a server at the other end of pipes; hangUp ends it.
 func piped(t *testing.T, s *sidecar, options *sdk.ClientOptions, version string) (c *sdk.ClientSession, hangUp func()) {
 	t.Helper()
-	server, err := New(Config{Name: "test", Version: "1.2.3", Session: ana, WaitSeconds: 50, Env: []string{"TOKEN"}, Sidecar: s})
+	server, err := New(Config{Name: "test", Version: "1.2.3", Session: ana, WaitSeconds: 50, Env: []string{"TOKEN"}, Sidecar: s,
+		pace: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +171,8 @@ func TestACallThatIsNoRequestReachesNobody(t *testing.T) {
 }
 
 func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
+	var without bailiff.Decision
+	without.Env.Withheld = []bailiff.Withheld{{Name: "TOKEN", Rule: "env.program"}}
 	for name, test := range map[string]struct {
 		answer api.Answer
 		err    error
@@ -178,9 +185,14 @@ func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
 		"killed for its time": {answer: api.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Too long."}, text: "a\nToo long.",
 			failed: true},
 		"failed by itself": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 3}, text: "a\n[exit code 3]"},
-		"silent":           {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
-		"no text":          {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
-		"no sidecar":       {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
+		"withheld": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 1, Decision: without},
+			text: "a\nTOKEN was withheld (env.program): it enters for its own programs only; send the one command that needs it alone.\n" +
+				"[exit code 1]"},
+		"withheld, and not missed": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", Decision: without}, text: "a\n"},
+		"silent":                   {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
+		"no text": {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"},
+			text: "\uFFFD"},
+		"no sidecar": {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {

@@ -99,6 +99,9 @@ type MCP struct {
 	Env []string
 	// WaitSeconds is how long a call waits for an approval; zero means as long as usual.
 	WaitSeconds int
+	// ClientTimeoutSeconds is after how long clients give a call up; zero means what is
+	// known of each by its name.
+	ClientTimeoutSeconds int
 }
 
 // Address is where to listen, in the terms of net.Listen.

@@ -19,7 +19,7 @@ def interrupted(tool, output=""):
 def ended(tool, answer, shape):
     """The result of an answer; shape makes that of a call that ran to its end."""
     if answer.status == "completed":
-        return _of(tool, _with_approval(shape(answer), answer))
+        return _of(tool, _with_withheld(_with_approval(shape(answer), answer), answer))
     return _OTHERWISE[answer.status](tool, answer)
 
 
@@ -54,6 +54,15 @@ def _with_approval(result, answer):
     approval = answer.approval or {}
     if approval.get("state") == "approved":
         result["approval"] = "Approved by %s (%s)." % (approval.get("by"), approval.get("scope"))
+    return result
+
+
+def _with_withheld(result, answer):
+    """Names the variables that did not enter; of one that is for other programs a model hears where the command failed."""
+    withheld = ((answer.decision or {}).get("env") or {}).get("withheld") or []
+    told = ["%s (%s)" % (held["name"], held["rule"]) for held in withheld if held["rule"] != "env.program" or answer.exit_code != 0]
+    if told:
+        result["withheld"] = "Withheld: %s. A variable enters for its own programs only: send the one command alone." % ", ".join(told)
     return result
 
 
