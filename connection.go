@@ -44,20 +44,20 @@ type ConnectionRequest struct {
 
 // ConnectionJudgement is what the policies answer to a connection. Its zero value denies.
 type ConnectionJudgement struct {
-	Outcome Outcome
+	Outcome Outcome `json:"outcome"`
 	// Denials are the reasons of a denial, Approval the terms on which people are asked; a
 	// side that does not count is empty.
-	Denials  []Reason
-	Approval *ApprovalTerms
+	Denials  []Reason       `json:"denials"`
+	Approval *ApprovalTerms `json:"approval,omitempty"`
 	// Private opens private addresses for this host; Intercept says that requests on the
 	// connection are to be judged one by one.
-	Private   bool
-	Intercept bool
+	Private   bool `json:"private"`
+	Intercept bool `json:"intercept"`
 	// WebSocket lets a request go over to a WebSocket, whose messages nothing judges.
-	WebSocket bool
+	WebSocket bool `json:"websocket,omitempty"`
 	// Revision is that of the policies that judged, Fault why they gave no answer.
-	Revision string
-	Fault    error
+	Revision string `json:"revision"`
+	Fault    error  `json:"-"`
 }
 
 // ConnectionHearer is told what becomes of the connections of a request.

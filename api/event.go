@@ -11,6 +11,9 @@ import (
 // decision log name it.
 const DecisionPath = "bailiff/decision"
 
+// ConnectionPath is the document of the policies that judges connections out of sandboxes.
+const ConnectionPath = "bailiff/connection"
+
 // Event is one line of the decision log, in the shape of OPA's decision log;
 // what bailiff adds stands under Custom.
 type Event struct {
@@ -79,6 +82,8 @@ type Connection struct {
 	Path     string `json:"path,omitempty"`
 	// Rule is why it was refused.
 	Rule string `json:"rule,omitempty"`
+	// Approval is the id of the question to people, where they were asked about it.
+	Approval string `json:"approval,omitempty"`
 	// Sent and Received are the bytes of a connection that closed.
 	Sent     int64 `json:"sent,omitempty"`
 	Received int64 `json:"received,omitempty"`

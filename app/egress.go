@@ -21,6 +21,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/egress"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/reach"
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
@@ -186,8 +187,9 @@ func (l connectionLog) Record(ctx context.Context, e egress.Event) error {
 	if event.DecisionID == "" {
 		event.DecisionID = audit.NewID()
 	}
-	if e.Revision != "" {
-		event.Bundles = map[string]api.Bundle{"policies": {Revision: e.Revision}}
+	if j := e.Judged; j != nil {
+		event.Path, event.Input, event.Result = api.ConnectionPath, pdp.ConnectionInput(e.Connection), *j
+		event.Bundles = map[string]api.Bundle{"policies": {Revision: j.Revision}}
 	}
 	if e.What == egress.Opened {
 		return l.log.Record(ctx, event)
@@ -199,5 +201,5 @@ func (l connectionLog) Record(ctx context.Context, e egress.Event) error {
 func connectionSaid(e egress.Event) *api.Connection {
 	c := e.Connection
 	return &api.Connection{What: e.What, Protocol: c.Protocol, Via: c.Via, Host: c.Host, Port: c.Port, Method: c.Method, Path: c.Path,
-		Rule: e.Rule, Sent: e.Sent, Received: e.Received}
+		Rule: e.Rule, Approval: e.Approval, Sent: e.Sent, Received: e.Received}
 }

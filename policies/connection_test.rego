@@ -34,6 +34,7 @@ _group := ["allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test"
 
 _answer(asked) := answer if {
 	answer := bailiff.connection with input as asked
+		with data.bailiff.tables.network.ask_new_hosts as {}
 		with data.bailiff.tables.destinations as _hosts
 		with data.bailiff.tables.destination_groups as {"all": _group}
 }

@@ -22,12 +22,13 @@ import (
 func newEgress(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "egress",
-		Short: "See what sandboxes reached by the network egress",
-		Long: `Shows what became of the connections of sandboxes whose network is egress.
+		Short: "See what sandboxes reached by the network egress, and what they would reach",
+		Long: `Shows what became of the connections of sandboxes whose network is egress, what would
+become of others, and which rows would let through what was refused.
 
 Exit status: see the subcommands.`,
 	}
-	cmd.AddCommand(newEgressList(configPath))
+	cmd.AddCommand(newEgressList(configPath), newEgressCheck(configPath), newEgressSuggest(configPath))
 	namingOne(cmd)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,6 +37,12 @@ type claim struct {
 // registerSession adds the flags that say whose requests they are; usual says of which
 // session they are without one.
 func (c *claim) registerSession(cmd *cobra.Command, usual string) {
+	c.registerWho(cmd, usual)
+	cmd.Flags().StringArrayVar(&c.env, "env", nil, "a variable to ask for, by `name`; may be repeated")
+}
+
+// registerWho adds the flags that name a session.
+func (c *claim) registerWho(cmd *cobra.Command, usual string) {
 	f := cmd.Flags()
 	f.StringVar(&c.session.Platform, "platform", "cli", "the `name` of the chat platform, or cli")
 	f.StringVar(&c.session.ChatID, "chat", "", "the chat's `id`")
@@ -44,7 +51,6 @@ func (c *claim) registerSession(cmd *cobra.Command, usual string) {
 	f.StringVar(&c.session.UserID, "user", userID(), "the user's `id`")
 	f.StringVar(&c.session.ID, "session", "", "the session's `id` (default: "+usual+")")
 	f.BoolVar(&c.session.Unattended, "unattended", false, "nobody is there to ask")
-	f.StringArrayVar(&c.env, "env", nil, "a variable to ask for, by `name`; may be repeated")
 }
 
 // register adds the flags that exec and decide share.
@@ -60,11 +66,8 @@ func (c *claim) register(cmd *cobra.Command) {
 
 // request builds the request that the flags and arguments describe.
 func (c *claim) request(args []string) (bailiff.Request, error) {
-	req := bailiff.Request{ID: c.requestID, Tool: bailiff.Terminal, Session: c.session, Env: c.env, Backend: c.backend, WaitSeconds: c.wait,
+	req := bailiff.Request{ID: c.requestID, Tool: bailiff.Terminal, Session: c.who(), Env: c.env, Backend: c.backend, WaitSeconds: c.wait,
 		Args: bailiff.Args{Timeout: c.timeout, Workdir: c.workdir, Background: c.background}}
-	if req.Session.ID == "" {
-		req.Session.ID = req.Session.Platform + ":" + req.Session.UserID
-	}
 	switch {
 	case c.code != "" && len(args) > 0:
 		return req, fmt.Errorf("give either a command or --code, not both")
@@ -82,6 +85,13 @@ func (c *claim) request(args []string) (bailiff.Request, error) {
 		req.Args.Command = commandLine(args)
 	}
 	return req, nil
+}
+
+// who is the session, with the usual id if none was given.
+func (c *claim) who() bailiff.Session {
+	session := c.session
+	session.ID = cmp.Or(session.ID, session.Platform+":"+session.UserID)
+	return session
 }
 
 // commandLine is the shell text of the arguments: one argument is shell text

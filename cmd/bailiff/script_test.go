@@ -44,13 +44,17 @@ func expandFiles(workdir, folder, runner string) error {
 	if err != nil {
 		return err
 	}
+	shipped, err := filepath.Abs("../../policies")
+	if err != nil {
+		return err
+	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
 		filled := os.Expand(string(text), func(name string) string {
-			return map[string]string{"FOLDER": folder, "RUNNER": runner, "UID": strconv.Itoa(os.Getuid())}[name]
+			return map[string]string{"FOLDER": folder, "RUNNER": runner, "UID": strconv.Itoa(os.Getuid()), "SHIPPED": shipped}[name]
 		})
 		if err := os.WriteFile(file, []byte(filled), 0o600); err != nil {
 			return err

@@ -79,7 +79,7 @@ func printStatus(w io.Writer, s api.Status) {
 			standing(c.PlatformStatus))
 	}
 	for _, c := range s.Chat {
-		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, termsafe.Text(purpose(c)), termsafe.Text(reach(c)))
+		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, termsafe.Text(purpose(c)), termsafe.Text(reachOf(c)))
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
@@ -113,8 +113,8 @@ func purpose(c api.ServiceStatus) string {
 	return strings.Join(all, ", ")
 }
 
-// reach says whether people are reached there.
-func reach(c api.ServiceStatus) string {
+// reachOf says whether people are reached there.
+func reachOf(c api.ServiceStatus) string {
 	if c.Message != "" {
 		return "reaches nobody: " + c.Message
 	}

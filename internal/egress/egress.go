@@ -67,8 +67,8 @@ type Event struct {
 	Rule, Message, Instead string
 	// Approval is the id of the question to people, where they were asked.
 	Approval string
-	// Revision is that of the policies that judged.
-	Revision string
+	// Judged is what the policies said last, where they had a say in it.
+	Judged *bailiff.ConnectionJudgement
 	// Sent and Received are bytes of a connection that closed.
 	Sent, Received int64
 }

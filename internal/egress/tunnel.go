@@ -28,13 +28,7 @@ func (w *way) close() {
 
 // open judges a tunnel by each way of speaking in turn, and connects one that stays closed.
 func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailiff.Connection) (*way, *refusal) {
-	https, http, tcp := aimed(of, to, "https", via), aimed(of, to, "http", via), aimed(of, to, "tcp", via)
-	https.Intercepted, http.Intercepted = true, true
-	ways := []bailiff.Connection{https, http, tcp}
-	if to.Port == 80 {
-		ways = []bailiff.Connection{http, https, tcp}
-	}
-	c, private, no := p.allow(ctx, ways...)
+	c, private, no := p.allow(ctx, tunnels(to, via, of)...)
 	if no != nil {
 		return nil, no
 	}
@@ -55,6 +49,16 @@ func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailif
 		return nil, p.refused(ctx, c, failure(c, err))
 	}
 	return &way{d, &held{server, leave}}, nil
+}
+
+// tunnels are the ways in which a program may speak in a tunnel, the likely one first.
+func tunnels(to reach.Target, via string, of bailiff.Connection) []bailiff.Connection {
+	https, http, tcp := aimed(of, to, "https", via), aimed(of, to, "http", via), aimed(of, to, "tcp", via)
+	https.Intercepted, http.Intercepted = true, true
+	if to.Port == 80 {
+		return []bailiff.Connection{http, https, tcp}
+	}
+	return []bailiff.Connection{https, http, tcp}
 }
 
 // carry serves what a program says on a way that is open.

@@ -27,6 +27,8 @@ type refusal struct {
 	// Approval is the id of the question to people, where they were asked.
 	Approval string `json:"approval,omitempty"`
 	status   int    // of the answer by HTTP, where it is not 403
+	// judged is what the policies said, where they were asked.
+	judged *bailiff.ConnectionJudgement
 }
 
 // Error is the sentence.
@@ -51,66 +53,81 @@ func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.
 	if p.excess != "" {
 		return ways[0], false, p.refused(ctx, ways[0], tooMany(ways[0], p.excess))
 	}
-	var c bailiff.Connection // the way that is asked about, or else the first that is denied
-	var best bailiff.ConnectionJudgement
+	c, judged := weigh(ctx, p.config.Judge, ways)
+	v, no := p.settle(ctx, c, judged)
+	if no != nil {
+		return c, false, p.refused(ctx, c, no)
+	}
+	return c, v.Private, p.opened(ctx, c, v)
+}
+
+// weigh asks the policies about the ways in which a program may speak. It returns the first
+// that they allow, or else the first that they ask about, or else the first.
+func weigh(ctx context.Context, judge Judge, ways []bailiff.Connection) (c bailiff.Connection, best bailiff.ConnectionJudgement) {
 	for i, one := range ways {
-		judged := p.config.Judge.Connection(ctx, one)
+		judged := judge.Connection(ctx, one)
 		if one.Protocol == "https" && judged.Outcome != bailiff.Deny && !judged.Intercept {
 			one.Intercepted = false
-			judged = p.config.Judge.Connection(ctx, one)
+			judged = judge.Connection(ctx, one)
 		}
 		if judged.Outcome == bailiff.Allow {
-			return one, judged.Private, p.opened(ctx, one, judged.Revision)
+			return one, judged
 		}
 		if i == 0 || judged.Outcome == bailiff.Ask && best.Outcome != bailiff.Ask {
 			c, best = one, judged
 		}
 	}
-	judged, no := p.settle(ctx, c, best)
-	if no != nil {
-		return c, false, p.refused(ctx, c, no)
-	}
-	return c, judged.Private, p.opened(ctx, c, judged.Revision)
+	return c, best
+}
+
+// verdict is a judgement that lets a connection through, with the approval by which it does.
+type verdict struct {
+	bailiff.ConnectionJudgement
+	approval string
 }
 
 // settle comes from a judgement to one that allows, by what people say where it asks.
-func (p *Proxy) settle(ctx context.Context, c bailiff.Connection, judged bailiff.ConnectionJudgement) (bailiff.ConnectionJudgement,
-	*refusal) {
-	switch judged.Outcome {
+func (p *Proxy) settle(ctx context.Context, c bailiff.Connection, judged bailiff.ConnectionJudgement) (v verdict, no *refusal) {
+	switch v.ConnectionJudgement = judged; judged.Outcome {
 	case bailiff.Allow:
-		return judged, nil
+		return v, nil
 	case bailiff.Ask:
-		return p.ask(ctx, c, judged)
+		v, no = p.ask(ctx, c, judged)
+	default:
+		no = told(c, judged.Denials)
 	}
-	return judged, told(c, judged.Denials)
+	if no != nil {
+		no.judged = &v.ConnectionJudgement
+	}
+	return v, no
 }
 
 // ask has people answer what the policies ask, while the connection waits, and then asks the
 // policies once more.
-func (p *Proxy) ask(ctx context.Context, c bailiff.Connection, asked bailiff.ConnectionJudgement) (bailiff.ConnectionJudgement, *refusal) {
+func (p *Proxy) ask(ctx context.Context, c bailiff.Connection, asked bailiff.ConnectionJudgement) (verdict, *refusal) {
 	answer, err := p.hear.Ask(ctx, *asked.Approval)
 	no := told(c, asked.Approval.Reasons)
 	no.Approval = answer.ID
 	switch {
 	case err != nil:
 		no.Message += " " + bailiff.Sentence("People cannot be asked: "+err.Error())
-		return asked, no
+		return verdict{asked, ""}, no
 	case answer.State == bailiff.ApprovalPending:
 		no.Instead = "Run it again once " + answer.ID + " is approved."
-		return asked, no
+		return verdict{asked, ""}, no
 	case answer.State != bailiff.ApprovalApproved:
 		no.Message += " " + bailiff.Sentence(cmp.Or(answer.Message, "It was not approved."))
-		return asked, no
+		return verdict{asked, ""}, no
 	}
 	again := p.config.Judge.Connection(ctx, c)
 	switch {
 	case again.Outcome == bailiff.Deny:
-		return again, told(c, again.Denials)
+		return verdict{again, ""}, told(c, again.Denials)
 	case again.Outcome == bailiff.Ask && !sameQuestion(*again.Approval, *asked.Approval):
 		no.Message = "The policies ask about it for another reason than the one that was approved."
-		return again, no
+		return verdict{again, ""}, no
 	}
-	return again, nil
+	return verdict{again, answer.ID}, nil
 }
 
 func sameQuestion(a, b bailiff.ApprovalTerms) bool {
@@ -123,23 +140,23 @@ func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection, we
 		return false, p.refused(ctx, c, tooMany(c, p.excess))
 	}
 	private = true
-	var revision string
+	var v verdict
 	for _, one := range spellings {
-		judged, no := p.settle(ctx, one, p.config.Judge.Connection(ctx, one))
-		if no != nil {
+		if v, no = p.settle(ctx, one, p.config.Judge.Connection(ctx, one)); no != nil {
 			return false, p.refused(ctx, one, no)
 		}
-		if no := unswitched(one, judged); webSocket && no != nil {
+		if no := unswitched(one, v.ConnectionJudgement); webSocket && no != nil {
 			return false, p.refused(ctx, one, no)
 		}
-		private, revision = private && judged.Private, judged.Revision
+		private = private && v.Private
 	}
-	return private, p.opened(ctx, spellings[len(spellings)-1], revision)
+	return private, p.opened(ctx, spellings[len(spellings)-1], v)
 }
 
 // opened has it written down that something is allowed.
-func (p *Proxy) opened(ctx context.Context, c bailiff.Connection, revision string) *refusal {
-	if err := p.config.Recorder.Record(ctx, Event{What: Opened, Connection: c, Revision: revision}); err != nil {
+func (p *Proxy) opened(ctx context.Context, c bailiff.Connection, v verdict) *refusal {
+	e := Event{What: Opened, Connection: c, Judged: &v.ConnectionJudgement, Approval: v.approval}
+	if err := p.config.Recorder.Record(ctx, e); err != nil {
 		return unrecorded(c)
 	}
 	return nil
@@ -160,7 +177,7 @@ func told(c bailiff.Connection, reasons []bailiff.Reason) *refusal {
 
 // refused has a refusal written down; it stands whether that succeeds or not.
 func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
-	e := Event{What: Refused, Connection: c, Rule: no.Rule, Message: no.Message, Instead: no.Instead, Approval: no.Approval}
+	e := Event{What: Refused, Connection: c, Judged: no.judged, Rule: no.Rule, Message: no.Message, Instead: no.Instead, Approval: no.Approval}
 	if err := p.config.Recorder.Record(ctx, e); err != nil {
 		return unrecorded(c)
 	}

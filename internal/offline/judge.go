@@ -25,6 +25,7 @@ type Judge struct {
 	policies  *pdp.PDP
 	variables *env.Sources
 	enforcer  *enforcer.Enforcer
+	egress    config.Egress
 }
 
 // Open opens the policies and variables of the configuration. Every configured backend counts as ready.
@@ -46,7 +47,7 @@ func Open(ctx context.Context, cfg *config.Config) (*Judge, error) {
 		return nil, err
 	}
 	e.Probe(ctx)
-	return &Judge{policies, variables, e}, nil
+	return &Judge{policies, variables, e, cfg.Egress}, nil
 }
 
 // caller is the caller of a request where there is no listener.

@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -90,6 +91,9 @@ var (
 	keySecrets     = ast.InternedTerm("secrets")
 	keyEgress      = ast.InternedTerm("egress")
 )
+
+// ConnectionInput is the input document about a connection, as it is logged.
+func ConnectionInput(c bailiff.Connection) json.Marshaler { return unwritten{connectionDocument(c)} }
 
 // connectionDocument is the input document about a connection.
 func connectionDocument(c bailiff.Connection) ast.Object {

@@ -24,12 +24,7 @@ func (p *PDP) Explain(
 	ctx context.Context, req bailiff.Request, at bailiff.Circumstances, d bailiff.Decision, scrub func([]byte) []byte,
 ) (x explain.Explanation) {
 	x = explain.New()
-	defer func() {
-		if cause := recover(); cause != nil {
-			x.Fault = fmt.Sprintf("explaining panicked: %v", cause)
-			p.config.Log.Error("explaining a decision panicked", "request_id", req.ID, "cause", cause, "stack", string(debug.Stack()))
-		}
-	}()
+	defer p.unexplained(&x)
 	req.Backend = bailiff.BackendName(req.Backend)
 	text := p.facts(req, at, p.config.Home)
 	if text.fault != nil {
@@ -44,19 +39,47 @@ func (p *PDP) Explain(
 			return x
 		}
 	}
-	p.inForce.Load().explainable().Explain(ctx, explain.Question{
+	s := p.inForce.Load()
+	s.explainable(s.decision).Explain(ctx, explain.Question{
 		Input: text.document(req, at), At: at.Time, Decision: d, Limit: cmp.Or(p.config.ExplainTimeout, explainTimeout), Scrub: scrub,
 	}, &x)
 	return x
 }
 
-func (s *snapshot) explainable() explain.Policies {
+// ExplainConnection tells how the judgement of a connection came about. Scrub takes secrets
+// out of a text.
+func (p *PDP) ExplainConnection(ctx context.Context, c bailiff.Connection, j bailiff.ConnectionJudgement, scrub func([]byte) []byte) (
+	x explain.Explanation) {
+	x = explain.New()
+	defer p.unexplained(&x)
+	s := p.inForce.Load()
+	if s.connection == nil {
+		x.Fault = "the policies have no rule about connections"
+		return x
+	}
+	s.explainable(*s.connection).Explain(ctx, explain.Question{
+		Input: connectionDocument(c), At: c.Time, Limit: cmp.Or(p.config.ExplainTimeout, explainTimeout), Scrub: scrub,
+		Decision: bailiff.Decision{Outcome: j.Outcome, Denials: j.Denials, Approval: j.Approval},
+	}, &x)
+	return x
+}
+
+// unexplained says in an explanation that making it panicked; it is to be deferred.
+func (p *PDP) unexplained(x *explain.Explanation) {
+	if cause := recover(); cause != nil {
+		x.Fault = fmt.Sprintf("explaining panicked: %v", cause)
+		p.config.Log.Error("explaining panicked", "cause", cause, "stack", string(debug.Stack()))
+	}
+}
+
+// explainable are the policies as an explanation of what a query answers needs them.
+func (s *snapshot) explainable(query rego.PreparedEvalQuery) explain.Policies {
 	return explain.Policies{
 		Compiler: s.compiler,
 		Store:    s.store,
 		Evaluate: func(ctx context.Context, input ast.Value, at time.Time, limit time.Duration, options ...rego.EvalOption) (*ast.Term,
 			error) {
-			return evaluate(ctx, s.decision, input, at, limit, options...)
+			return evaluate(ctx, query, input, at, limit, options...)
 		},
 		SetOf: func(rule *ast.Rule) (string, bool) {
 			set, ok := setOf(rule)

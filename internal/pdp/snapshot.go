@@ -41,6 +41,8 @@ type snapshot struct {
 	// of the input that the policies read.
 	memo, replayed *memo
 	inputsRead     inputParts
+	// source is what was compiled, where explanations are wanted.
+	source *parsed
 	// queries are those of other documents, by path, prepared when first asked for.
 	queries sync.Map
 }
@@ -68,6 +70,9 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 	}
 	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store,
 		bundles: p.bundles}
+	if explained {
+		s.source = p
+	}
 	s.masks = p.masks(compiler)
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)

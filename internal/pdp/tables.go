@@ -120,16 +120,22 @@ func (p *parsed) tables() map[string]any {
 
 // faultAt names the file and line that lead furthest to a value.
 func (p *parsed) faultAt(at []string, wrong string) Fault {
-	fault, furthest := Fault{Message: strings.Join(at, ".") + ": " + wrong}, 0
+	name, line := p.placeOf(at)
+	return Fault{name, line, strings.Join(at, ".") + ": " + wrong}
+}
+
+// placeOf is the file and line that lead furthest to a value.
+func (p *parsed) placeOf(at []string) (name string, line int) {
+	furthest := 0
 	for _, f := range p.files {
 		if !f.isData() {
 			continue
 		}
-		if line, found := f.find(at); found > furthest {
-			fault.File, fault.Line, furthest = f.name, line, found
+		if begins, found := f.find(at); found > furthest {
+			name, line, furthest = f.name, begins, found
 		}
 	}
-	return fault
+	return name, line
 }
 
 // find follows keys into a file of data as far as they lead, and says how many
