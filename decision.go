@@ -126,6 +126,9 @@ type Mount struct {
 	Source   string `json:"source"`
 	Target   string `json:"target"`
 	ReadOnly bool   `json:"read_only"`
+	// Protected are the files and folders (with a slash at the end) below Source that commands
+	// must leave as they are, though they may write the folder; "*" is one part of a path.
+	Protected []string `json:"protected,omitempty"`
 }
 
 // EnvTerms say which variables enter. Forward holds names only; Set holds
