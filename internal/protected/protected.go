@@ -34,12 +34,6 @@ const (
 	suffix = ".refused"
 )
 
-// IsPattern says whether a text names a file or folder below the one that it is relative to.
-func IsPattern(text string) bool {
-	plain := strings.TrimSuffix(text, "/")
-	return fs.ValidPath(plain) && plain != "." && !strings.ContainsAny(strings.ReplaceAll("/"+plain+"/", "/*/", "/"), "*?[\\")
-}
-
 // Folders are the folders of a source that patterns name, and that are there: relative and
 // sorted. A source that cannot be read has none.
 func Folders(source string, patterns []string) (found []string) {
