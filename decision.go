@@ -2,7 +2,9 @@ package bailiff
 
 import (
 	"encoding/json"
+	"io/fs"
 	"slices"
+	"strings"
 )
 
 // Decision is what the policies answer to a request: the document
@@ -126,6 +128,15 @@ type Mount struct {
 	Source   string `json:"source"`
 	Target   string `json:"target"`
 	ReadOnly bool   `json:"read_only"`
+	// Protected are the files and folders (with a slash at the end) below Source that commands
+	// must leave as they are, though they may write the folder; "*" is one part of a path.
+	Protected []string `json:"protected,omitempty"`
+}
+
+// IsProtectable says whether a text can be one of the protected places of a mount.
+func IsProtectable(text string) bool {
+	plain := strings.TrimSuffix(text, "/")
+	return fs.ValidPath(plain) && plain != "." && !strings.ContainsAny(strings.ReplaceAll("/"+plain+"/", "/*/", "/"), "*?[\\")
 }
 
 // EnvTerms say which variables enter. Forward holds names only; Set holds

@@ -22,3 +22,16 @@ func TestAHiddenReasonIsToldToNobodyWhoSendsRequests(t *testing.T) {
 		t.Error("the decision itself has lost its reason")
 	}
 }
+
+func TestProtectedPlacesAreBelowTheMount(t *testing.T) {
+	for _, text := range []string{".mcp.json", ".claude/", ".git/modules/*/hooks/", "*/.git/config"} {
+		if !IsProtectable(text) {
+			t.Errorf("%q is no pattern", text)
+		}
+	}
+	for _, text := range []string{"", "/", ".", "..", "/etc", "../x", "a/../b", "a//b", "a*", "a/*b/c", "[a]", "a?", `a\b`, "a//"} {
+		if IsProtectable(text) {
+			t.Errorf("%q is a pattern", text)
+		}
+	}
+}

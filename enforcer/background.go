@@ -13,18 +13,19 @@ import (
 
 // background starts a grant's command in its sandbox, and answers without waiting for
 // its end.
-func (e *Enforcer) background(ctx context.Context, g grant) answer {
+func (e *Enforcer) background(ctx context.Context, g grant, guard *guard) answer {
 	way, err := e.openWay(context.WithoutCancel(ctx), g) // it ends with the process
 	if err != nil {
+		guard.End()
 		return e.noSandbox(ctx, g.Decision, err)
 	}
 	cmd := backgroundCommand(g)
 	cmd.Env = way.variables(cmd.Env)
 	p, err := e.processes.Start(ctx, g.held,
 		process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
-			Decision: g.Decision, Command: cmd, Variables: e.secrets(g), Way: way})
+			Decision: g.Decision, Command: cmd, Variables: e.secrets(g), Way: both{way, guard}})
 	if err != nil {
-		way.End()
+		both{way, guard}.End()
 	}
 	if errors.Is(err, process.ErrTooMany) {
 		return e.noSandbox(ctx, g.Decision, err)

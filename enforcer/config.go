@@ -64,6 +64,8 @@ type Observer interface {
 	Forwarded(names []string)
 	Executed(ctx context.Context, tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
 	BreakGlassUsed()
+	// PutBack is told of changes of protected files that were put back.
+	PutBack(backend string, changes int)
 }
 
 // Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Unfinished

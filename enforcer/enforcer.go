@@ -41,6 +41,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/internal/protected"
 )
 
 // New returns an Enforcer, or names everything that the config lacks. Callers
@@ -79,6 +80,7 @@ type Enforcer struct {
 	patience  atomic.Int64  // of a connection that is asked about, in nanoseconds; 0 is the usual
 	processes *process.Table
 	tools     toolbox
+	protected protected.Keeper
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc
@@ -283,12 +285,8 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 		return e.attend(ctx, g)
 	case g.located.Tool == bailiff.Call:
 		return e.handOver(ctx, g)
-	case g.located.Args.Background:
-		return e.background(ctx, g)
-	case g.located.Tool == bailiff.ExecuteCode:
-		return e.runCode(ctx, g)
 	}
-	return e.run(ctx, g)
+	return e.execInside(ctx, g)
 }
 
 // hold takes the sandbox of a request, unless it is held already. With alone,

@@ -30,7 +30,7 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return failed(bailiff.Failed, bailiff.CodeProcess, err)
 	case errors.Is(err, lease.ErrNoRoom), errors.Is(err, process.ErrTooMany):
 		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
-	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, lease.ErrBeside):
+	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, errProtected), errors.Is(err, lease.ErrBeside):
 		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
 	case errors.Is(err, lease.ErrOccupied):
 		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)

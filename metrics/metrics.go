@@ -226,6 +226,11 @@ func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 // BreakGlassUsed counts a request that ran on an operator's word against the policies.
 func (m *Metrics) BreakGlassUsed() { m.breakGlassUsed.Inc() }
 
+// PutBack counts changes of protected files that were put back.
+func (m *Metrics) PutBack(backend string, changes int) {
+	m.putBack.WithLabelValues(backend).Add(float64(changes))
+}
+
 // Limited counts a request that was kept out by the share of a "caller",
 // "session" or "user".
 func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }

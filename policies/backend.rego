@@ -49,7 +49,3 @@ default _image := ""
 _image := said if {
 	said := _said_of(_chat.images, _chosen)
 } else := _said_of(_platform.images, _chosen)
-
-default _mounts := []
-
-_mounts := _said_of(_platform.mounts, _chosen)

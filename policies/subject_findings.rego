@@ -4,7 +4,7 @@ package bailiff
 # title: Which rules look at a request
 # description: |
 #   Rules that are about one aspect stand in _examined.ASPECT and cost nothing where it
-#   is absent. The aspects are paths, hosts, settings, losses, program (one of
+#   is absent. The aspects are paths, hosts, settings, losses, mounts, program (one of
 #   execute_code), and the kinds of the programs called.
 findings contains finding if {
 	some aspect in _aspects
@@ -20,6 +20,8 @@ _aspects contains "hosts" if count(_hosts) > 0
 _aspects contains "settings" if count(_settings) > 0
 
 _aspects contains "losses" if count(_loses) > 0
+
+_aspects contains "mounts" if _platform.mounts
 
 _aspects contains "program" if input.tool == "execute_code"
 

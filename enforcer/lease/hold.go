@@ -27,6 +27,8 @@ type Hold struct {
 	stopped int
 	// sharing says that it is a call's of the script whose lease it is.
 	sharing bool
+	// guarded has what a command left behind end with it.
+	guarded bool
 }
 
 // ID is that of the sandbox.
@@ -61,13 +63,13 @@ func (h *Hold) Read(ctx context.Context, workdir, path string, most int) (bailif
 
 // Run runs a command in the sandbox.
 func (h *Hold) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
-	cmd.Reap = h.weight == exclusive
+	cmd.Reap = h.weight == exclusive || h.guarded
 	return h.lease.sandbox.Run(ctx, cmd, out)
 }
 
 // Start starts a command that outlives the hold, under a tag.
 func (h *Hold) Start(ctx context.Context, cmd backends.Command, tag string) (backends.Process, error) {
-	cmd.Reap = h.weight == exclusive
+	cmd.Reap = h.weight == exclusive || h.guarded
 	return h.lease.sandbox.Start(ctx, cmd, tag)
 }
 
@@ -251,5 +253,5 @@ func (h *Hold) Share(t Spec) (*Hold, error) {
 		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script",
 			ErrBeside)
 	}
-	return &Hold{lease: h.lease, session: h.session, weight: 1, sharing: true}, nil
+	return &Hold{lease: h.lease, session: h.session, weight: 1, sharing: true, guarded: t.guarded}, nil
 }

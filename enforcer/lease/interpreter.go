@@ -65,6 +65,8 @@ func (h *Hold) needsOwnKernel(t KernelTerms) (own bool, notes []string) {
 	switch {
 	case t.Private, h.lease.alone:
 		return true, nil
+	case h.guarded:
+		return true, []string{"It may write a folder of the user's, so that no interpreter stays to keep the variables of scripts."}
 	case t.Vouched:
 		return true, []string{"It was approved, and so ran in an interpreter of its own: no script shares variables with it."}
 	case !h.lease.maker.Isolated():

@@ -153,7 +153,7 @@ func (p *Pool) join(ctx context.Context, t Spec) (*Hold, error) {
 		l = p.makeLocked(ctx, t)
 	}
 	l.applyLimitsLocked(t)
-	h := &Hold{lease: l, session: t.by, weight: 1, replaced: l.unannounced}
+	h := &Hold{lease: l, session: t.by, weight: 1, replaced: l.unannounced, guarded: t.guarded}
 	l.unannounced = false
 	l.addSessionLocked(t.by)
 	l.users++

@@ -198,6 +198,12 @@ func (r *readiness) reprobe(name string) {
 func (r *readiness) open(ctx context.Context, name string, maker backends.Backend, spec backends.Spec) (backends.Sandbox, error) {
 	start := time.Now()
 	sandbox, err := maker.Open(ctx, spec)
+	if err == nil {
+		if err = confirm(ctx, sandbox, spec.Mounts); err != nil {
+			err = errors.Join(err, sandbox.Close(context.WithoutCancel(ctx)))
+			sandbox = nil
+		}
+	}
 	r.sandboxes.SandboxStarted(ctx, name, err, time.Since(start))
 	r.note(name, spec, err)
 	return sandbox, err

@@ -30,6 +30,9 @@ type Spec struct {
 	alone bool
 	// persistent is set when the files stay though the sandbox goes.
 	persistent bool
+	// guarded is set when it may write a folder of the host that has protected files: there a
+	// command ends with all that it started.
+	guarded bool
 	// idle is how long the sandbox stays that no request uses, age how long it stays at most.
 	idle, age time.Duration
 	spec      backends.Spec
@@ -58,10 +61,12 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 		scope = []string{"user", req.Caller, req.Session.Platform, req.Session.UserID}
 	}
 	t.slot = Hash(append(scope, d.Backend.Name)...)
+	mounts, guarded := shown(d.Backend.Mounts)
+	t.guarded = guarded
 	t.spec = backends.Spec{
 		Owner: p.config.Owner, Session: Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Network: d.Backend.Network,
 		CPUs: d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
-		ReadOnly: d.Backend.ReadOnly, Mounts: d.Backend.Mounts,
+		ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
 	}
 	if !t.alone {
 		t.spec.Workspace, t.persistent = Hash(scope...), d.Backend.Persistent

@@ -125,8 +125,17 @@ func (r *reader) mount(t *ast.Term) (m bailiff.Mount) {
 		{"source", into(&m.Source, r.path)},
 		{"target", into(&m.Target, r.path)},
 		{"read_only", into(&m.ReadOnly, r.bool)},
+		{"protected", into(&m.Protected, listOf(r, r.protectable))},
 	}, "source", "target")
 	return m
+}
+
+func (r *reader) protectable(t *ast.Term) string {
+	s := r.string(t)
+	if !bailiff.IsProtectable(s) {
+		r.fail("is %q, want a path below the mount, such as .envrc or .claude/", s)
+	}
+	return s
 }
 
 func (r *reader) env(t *ast.Term) (e bailiff.EnvTerms) {

@@ -198,6 +198,9 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 	d.Denials = clonedReasons(d.Denials)
 	d.Approval = clonedTerms(d.Approval)
 	d.Backend.Egress, d.Backend.Mounts = slices.Clone(d.Backend.Egress), slices.Clone(d.Backend.Mounts)
+	for i, m := range d.Backend.Mounts {
+		d.Backend.Mounts[i].Protected = slices.Clone(m.Protected)
+	}
 	d.Env.Forward, d.Env.Sealed = slices.Clone(d.Env.Forward), slices.Clone(d.Env.Sealed)
 	d.Env.Swap = slices.Clone(d.Env.Swap)
 	for i, swap := range d.Env.Swap {

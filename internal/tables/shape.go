@@ -185,3 +185,15 @@ func wrongType(value any, want string) string {
 	written, _ := json.Marshal(value)
 	return "is " + string(written) + ", want " + want
 }
+
+// places are names of files and folders below a mount.
+var places = entries("an object", func(name string, value any, at keys, tell reporter) {
+	place(name, at, tell)
+	truth(value, at, tell)
+})
+
+func place(value any, at keys, tell reporter) {
+	if name, ok := value.(string); !ok || !bailiff.IsProtectable(name) {
+		tell(at, wrongType(value, "a path below the mount, such as .envrc or .claude/"))
+	}
+}

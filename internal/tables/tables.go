@@ -57,6 +57,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"callable_tools":     callable,
 		"agent_tools":        named(agentTool),
 		"approval":           fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
+		"protected":          places,
 		"env":                named(list(technologies.variable())),
 		"env_never":          fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
 		"classes":            named(class),
@@ -87,7 +88,7 @@ var (
 		"host": truth, "scope": word("session", "user", "request"), "read_only": truth, "persistent": truth,
 		"network": network, "limits": limits,
 	})
-	mount = fields(map[string]shape{"source": text, "target": text, "read_only": truth})
+	mount = fields(map[string]shape{"source": text, "target": text, "read_only": truth, "protected": list(place)})
 	terms = fields(map[string]shape{
 		"scopes": list(word("once", "session", "always")), "timeout_seconds": count, "grant_seconds": count, "quorum": count,
 	})

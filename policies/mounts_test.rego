@@ -1,0 +1,77 @@
+package bailiff_test
+
+_project := {"source": "/srv/p", "target": "/home/a/p", "read_only": false}
+
+_with_project(mount, asked) := by(
+	{"platforms": {"telegram": object.union(_usual_platform, {"mounts": {"docker": [mount], "ssh": [mount]}})}},
+	asked,
+)
+
+_protected_by(mount, asked) := {path | some path in _with_project(mount, asked).backend.mounts[0].protected}
+
+_writing(paths) := object.union(
+	request("telegram", [call("tee", [], paths)]),
+	{"command": {"writes": paths, "calls": [object.union(call("tee", [], paths), {"writes": paths})]}},
+)
+
+test_a_folder_that_may_be_written_has_protected_places if {
+	all := _protected_by(_project, _ls("telegram"))
+	{".git/config", ".claude/", ".mcp.json"} - all == set()
+	_protected_by(object.union(_project, {"protected": [".secret"]}), _ls("telegram")) == {".secret"}
+	_protected_by(object.union(_project, {"protected": []}), _ls("telegram")) == set()
+	_protected_by(object.union(_project, {"read_only": true}), _ls("telegram")) == set()
+}
+
+test_a_place_that_is_switched_off_is_not_protected if {
+	all := _protected_by(_project, _ls("telegram")) with data.bailiff.tables.protected as {".envrc": true, ".npmrc": false}
+	all == {".envrc"}
+	without := _with_project(_project, _ls("telegram")) with data.bailiff.tables.protected as {}
+	without.backend.mounts == [_project]
+}
+
+test_a_protected_place_that_is_written_is_a_finding_and_left_out if {
+	every path, place in {
+		"/home/a/p/.npmrc": ".npmrc",
+		"/home/a/p/.claude/settings.json": ".claude/",
+		"/home/a/p/.git": ".git/config",
+		"/home/a/p/.git/modules/x/hooks/pre-push": ".git/modules/*/hooks/",
+	} {
+		asked := _writing([path])
+		sprintf("/home/a/p/%s", [place]) in _found_at(asked)
+		not place in _protected_by(_project, asked)
+	}
+}
+
+test_every_other_place_stays_protected if {
+	asked := _writing(["/home/a/p/.npmrc"])
+	_found_at(asked) == {"/home/a/p/.npmrc"}
+	".git/config" in _protected_by(_project, asked)
+}
+
+test_what_is_written_beside_protected_places_is_no_finding if {
+	every path in ["/home/a/p", "/home/a/p/main.go", "/home/a/p/.npmrc2", "/workspace/.mcp.yaml", "main.go", "/home/a"] {
+		_found_at(_writing([path])) == set()
+	}
+}
+
+test_settings_of_a_repository_are_a_finding if {
+	every words in [["config", "user.name", "a"], ["remote", "add", "b", "c"], ["remote", "set-url", "b", "c"], ["submodule", "add", "u"]] {
+		asked := request("telegram", [call("git", [], words)])
+		_found_at(asked) == {"/home/a/p/.git/config"}
+		not ".git/config" in _protected_by(_project, asked)
+	}
+	every words in [["config", "--get", "user.name"], ["remote"], ["remote", "show", "b"], ["push", "origin", "main"], ["submodule", "status"]] {
+		flags := [word | some word in words; startswith(word, "-")]
+		operands := [word | some word in words; not startswith(word, "-")]
+		_found_at(request("telegram", [call("git", flags, operands)])) == set()
+	}
+	_found_at(request("telegram", [call("git", ["--global"], ["config", "user.name", "a"])])) == set()
+}
+
+# The protected places among the findings on a request.
+_found_at(asked) := {finding.match |
+	some finding in data.bailiff.findings with input as asked
+		with data.bailiff.tables.platforms as {"telegram": object.union(_usual_platform, {"mounts": {"docker": [_project]}})}
+	startswith(finding.match, "/home/a/p/")
+	finding.rule == "command.writes_startup"
+}
