@@ -34,7 +34,8 @@ var staircase = []step{
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
 			"internal/records internal/redact internal/removal internal/subprocess internal/tables internal/throttle " +
 			"internal/trust metrics",
-		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history internal/protected internal/swap",
+		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history " +
+			"internal/protected internal/swap",
 		"backends internal/guard internal/httpapi internal/remote",
 		"backends/kernel backends/runner backends/workdirs",
 		"backends/limits",

@@ -74,7 +74,8 @@ func TestACommandLeavesProtectedFilesOfAProjectAsTheyAre(t *testing.T) {
 			wants(t, ask(t, s.agent, inProject(dir, "sleep 1.2")), bailiff.Completed, "")
 			wantAsItWas(t, dir, ".npmrc")
 			script := inProject("", "")
-			script.Tool, script.Args = bailiff.ExecuteCode, bailiff.Args{Code: "import os, runpy\nos.chdir('" + dir + "')\nrunpy.run_path('mcp.py')"}
+			script.Tool, script.Args = bailiff.ExecuteCode,
+				bailiff.Args{Code: "import os, runpy\nos.chdir('" + dir + "')\nrunpy.run_path('mcp.py')"}
 			wants(t, ask(t, s.agent, script), bailiff.Completed, putBack)
 			wantAsItWas(t, dir, ".mcp.json")
 		})

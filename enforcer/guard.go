@@ -52,7 +52,8 @@ func (w *guard) End() {
 		for i, c := range changes {
 			texts[i] = c.String()
 		}
-		w.said = append(w.said, "Put back, since programs start by it later and the change was not asked about: "+strings.Join(texts, ", ")+".")
+		w.said = append(w.said,
+			"Put back, since programs start by it later and the change was not asked about: "+strings.Join(texts, ", ")+".")
 	}
 	if err != nil {
 		w.said = append(w.said, bailiff.Sentence(err.Error()))

@@ -177,7 +177,8 @@ func told(c bailiff.Connection, reasons []bailiff.Reason) *refusal {
 
 // refused has a refusal written down; it stands whether that succeeds or not.
 func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
-	e := Event{What: Refused, Connection: c, Judged: no.judged, Rule: no.Rule, Message: no.Message, Instead: no.Instead, Approval: no.Approval}
+	e := Event{What: Refused, Connection: c, Judged: no.judged, Rule: no.Rule, Message: no.Message, Instead: no.Instead,
+		Approval: no.Approval}
 	if err := p.config.Recorder.Record(ctx, e); err != nil {
 		return unrecorded(c)
 	}

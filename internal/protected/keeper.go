@@ -24,7 +24,6 @@ type Keeper struct {
 // began, or of what was put back or accepted since.
 type watched struct {
 	mu       sync.Mutex
-	users    int
 	patterns map[string]int // by how many users each is protected
 	states   map[string]state
 }

@@ -46,7 +46,8 @@ func TestChangesArePutBack(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"a new file", `echo '{}' > .mcp.json`, ".mcp.json"},
 		{"a changed file", `echo 'export A=2' > .envrc`, ".envrc"},
-		{"a changed file of the same size and time", `touch -r .envrc ref; echo 'export A=2' > .envrc; touch -r ref .envrc; rm ref`, ".envrc"},
+		{"a changed file of the same size and time",
+			`touch -r .envrc ref; echo 'export A=2' > .envrc; touch -r ref .envrc; rm ref`, ".envrc"},
 		{"a changed mode", `chmod 777 .envrc`, ".envrc"},
 		{"a removed file", `rm .envrc`, ".envrc"},
 		{"a file that became a link", `mv .envrc x; ln -s x .envrc`, ".envrc"},

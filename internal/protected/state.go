@@ -67,8 +67,8 @@ func stateOf(root *os.Root, name string, info fs.FileInfo) (s state, err error) 
 		return s, fmt.Errorf("looking at %s: %w", name, errors.ErrUnsupported)
 	}
 	at := changed(stat)
-	s = state{kind: other, fresh: time.Since(at) < clockTick, dev: uint64(stat.Dev), ino: stat.Ino, size: info.Size(), changed: at, mode: info.Mode(),
-		uid: int(stat.Uid), gid: int(stat.Gid)}
+	s = state{kind: other, dev: uint64(stat.Dev), ino: stat.Ino, size: info.Size(), mode: info.Mode(),
+		changed: at, fresh: time.Since(at) < clockTick, uid: int(stat.Uid), gid: int(stat.Gid)}
 	switch {
 	case info.Mode().IsRegular():
 		s.kind = file
