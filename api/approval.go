@@ -91,6 +91,8 @@ type Grant struct {
 	Backend string       `json:"backend"`
 	// Env are the names of the variables that may be forwarded, sorted.
 	Env []string `json:"env"`
+	// Swap are those of Env of which the sandbox gets a stand-in, with the hosts of the value.
+	Swap []bailiff.Swap `json:"swap,omitempty"`
 	// Route is the route by which people were asked.
 	Route string `json:"route"`
 	// Quorum is how many of them said yes.

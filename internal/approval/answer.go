@@ -181,7 +181,8 @@ func (t claimText) terms() grant {
 	s := t.Request.Session
 	g := grant{
 		Caller: t.Caller, Peer: t.Peer, Platform: s.Platform, Session: s.ID, User: s.UserID, Tool: t.Request.Tool,
-		Backend: t.Decision.Backend.Name, Env: append([]string{}, t.Decision.Env.Forward...), Pairs: t.claim("").Pairs(),
+		Backend: t.Decision.Backend.Name, Env: append([]string{}, t.Decision.Env.Forward...), Swap: t.Decision.Env.Swap,
+		Pairs: t.claim("").Pairs(),
 	}
 	slices.Sort(g.Env)
 	for n, p := range g.Pairs {

@@ -97,7 +97,13 @@ func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
 	asked := func() bailiff.Claim {
 		return with(claim("git push origin", "origin"), func(c *bailiff.Claim) {
 			c.Decision.Env.Forward = []string{"CI", "BRANCH"}
+			c.Decision.Env.Swap = []bailiff.Swap{{Name: "CI", Hosts: []string{"a.test", "b.test"}, In: []string{"bearer"}}}
 		})
+	}
+	hosts := func(hosts ...string) func(*bailiff.Claim) {
+		return func(c *bailiff.Claim) {
+			c.Decision.Env.Swap = []bailiff.Swap{{Name: "CI", Hosts: hosts, In: []string{"bearer"}}}
+		}
 	}
 	route := func(name string) func(*roster) { return func(r *roster) { r.route = name } }
 	needs := func(n int) func(*roster) { return func(r *roster) { r.quorum = n } }
@@ -114,6 +120,9 @@ func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
 		{"the variables in another order", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"BRANCH", "CI"} }, nil,
 			"session always"},
 		{"one more variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"CI", "BRANCH", "GITHUB_TOKEN"} }, nil, ""},
+		{"a value in place of its stand-in", func(c *bailiff.Claim) { c.Decision.Env.Swap = nil }, nil, ""},
+		{"a value that goes to another host", hosts("a.test", "evil.test"), nil, ""},
+		{"a value that goes to fewer hosts", hosts("b.test"), nil, "session always"},
 		{"another variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"GITHUB_TOKEN"} }, nil, ""},
 		{"code", func(c *bailiff.Claim) { c.Request.Tool = bailiff.ExecuteCode }, nil, ""},
 		{"a process", func(c *bailiff.Claim) { c.Request.Tool = bailiff.Process }, nil, ""},

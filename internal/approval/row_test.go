@@ -8,7 +8,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// The names are those of the store's version 1. A field that the API gains belongs into
+// The names are those of the store's version 1, and swap, which grants of earlier releases lack. A
+// further field that the API gains belongs into
 // the last column, and is never stored.
 func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 	t.Parallel()
@@ -20,7 +21,7 @@ func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 			"grant_expires message created expires resolved", "files input"},
 		{api.Plan{}, "route approvers channels quorum timeout_ns", ""},
 		{api.Vote{}, "person credential channel approve scope reason at", ""},
-		{grant{}, "id approval_id scope caller peer platform session user tool backend env route quorum digest pairs by via created " +
+		{grant{}, "id approval_id scope caller peer platform session user tool backend env swap route quorum digest pairs by via created " +
 			"expires " +
 			"uses last_used", ""},
 		{freeze{}, "kind id reason by at", "warning"},

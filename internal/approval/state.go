@@ -65,7 +65,21 @@ func (h *held) holds(way *way, now time.Time) bool {
 func (h *held) extends(w wanted) bool {
 	g := &h.Grant
 	return g.Tool == w.tool && g.Backend == w.backend && slices.Contains(w.offered, g.Scope) &&
-		!slices.ContainsFunc(w.env, func(name string) bool { return !slices.Contains(g.Env, name) })
+		!slices.ContainsFunc(w.env, func(name string) bool { return !h.lets(name, w.swap) })
+}
+
+// lets says whether a variable may enter: where people were asked about a stand-in, as a
+// stand-in only, whose value goes to no other host.
+func (h *held) lets(name string, swap []bailiff.Swap) bool {
+	named := func(s bailiff.Swap) bool { return s.Name == name }
+	granted := slices.IndexFunc(h.Grant.Swap, named)
+	if granted < 0 {
+		return slices.Contains(h.Grant.Env, name)
+	}
+	now := slices.IndexFunc(swap, named)
+	return now >= 0 && !slices.ContainsFunc(swap[now].Hosts, func(host string) bool {
+		return !slices.Contains(h.Grant.Swap[granted].Hosts, host)
+	})
 }
 
 // wanted is what a grant must cover for a claim to be covered.
@@ -77,6 +91,7 @@ type wanted struct {
 	tool    bailiff.Tool
 	backend string
 	env     []string
+	swap    []bailiff.Swap
 	pairs   []string
 	// whole says that every reason names its part of the request, and that the content of
 	// every file stands that the text may depend on.
@@ -97,7 +112,7 @@ func want(c bailiff.Claim) wanted {
 	pairs := c.Pairs()
 	w := wanted{
 		digest: c.Digest(), session: c.Request.Session, caller: c.Request.Caller, peer: c.Request.Peer, tool: c.Request.Tool,
-		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, pairs: make([]string, len(pairs)), whole: len(pairs) > 0 &&
+		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, swap: c.Decision.Env.Swap, pairs: make([]string, len(pairs)), whole: len(pairs) > 0 &&
 			len(c.Unbound) == 0,
 	}
 	for i, p := range pairs {
