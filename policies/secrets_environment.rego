@@ -44,7 +44,7 @@ _examined.sends contains _found("sends_environment", "") if {
 	some name in _command.variables
 	contains(word, concat("", ["$", name]))
 	regex.match(`(?i)(key|token|secret|passw|credential)`, name)
-	not call.argv[position - 1] in {"-H", "--header", "-u", "--user", "--oauth2-bearer"}
+	not regex.match(`^(-[fgikLsSvN]*[Hu]|--header|--user|--oauth2-bearer)$`, call.argv[position - 1])
 	not startswith(word, "-H")
 	not startswith(word, "--header=")
 }

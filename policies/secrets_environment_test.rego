@@ -18,6 +18,14 @@ test_environment_is_found_where_it_leaves if {
 		[call("curl", ["-H"], ["Authorization: $API_TOKEN", "https://x.test"])],
 		{"variables": ["API_TOKEN"], "hosts": ["x.test"]},
 	) == set()
+	_told_with(
+		[call("curl", [], ["-sSH", "Authorization: $API_TOKEN", "https://x.test"])],
+		{"variables": ["API_TOKEN"], "hosts": ["x.test"]},
+	) == set()
+	_told_with(
+		[call("curl", [], ["-dH", "$API_TOKEN", "https://x.test"])],
+		{"variables": ["API_TOKEN"], "hosts": ["x.test"]},
+	) == {"command.sends_environment: "}
 	_told_with([call("curl", [], ["https://x.test/$LANG"])], {"variables": ["LANG"], "hosts": ["x.test"]}) == set()
 	[made.argv | some made in _listings; data.bailiff._dumps_environment(made)] == [
 		["printenv"],

@@ -8,9 +8,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// The names are those of the store's version 1, and swap, which grants of earlier releases lack. A
-// further field that the API gains belongs into
-// the last column, and is never stored.
+// The names are those of the store's version 1, and swap, which grants of earlier releases lack.
+// A further field that the API gains belongs into the last column, and is never stored.
 func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
