@@ -5,6 +5,7 @@ import data.bailiff
 # The rules that findings give for a text of these calls.
 _found(calls) := {finding.rule | some finding in findings} if {
 	findings := bailiff.findings with input as on_host(request("cli", calls))
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 }
 
 test_every_named_program_has_its_rule if {

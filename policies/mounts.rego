@@ -26,8 +26,8 @@ _asked_about(mount, pattern) if _touched[[mount.target, pattern]]
 # METADATA
 # title: Protected places that a request names
 # description: |
-#   It writes one, or a folder above it but below the mount. Whatever git is told to set in a
-#   repository may be that of the mount.
+#   It writes one, or a folder above it but below the mount. A repository in which git is told
+#   to set something may be that of the mount; who commits may be set.
 _touched contains [mount.target, pattern] if {
 	count(_writes) > 0
 	some [mount, pattern, place] in _protected_places
@@ -61,7 +61,8 @@ _overlap(path, place) if {
 }
 
 _sets_in_repository(call) if {
-	_git_set(call)
+	key := _git_set(call)
+	not key in {"user.name", "user.email"}
 	not _elsewhere_set(call)
 }
 

@@ -53,6 +53,7 @@ writing(program, flags, path) := object.union(call(program, flags, [path]), {"wr
 _found_with(calls, facts) := {finding.rule | some finding in findings} if {
 	asked := object.union(request("cli", calls), {"command": facts})
 	findings := data.bailiff.findings with input as on_host(asked)
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 }
 
 # An execute_code request whose program has the given facts.

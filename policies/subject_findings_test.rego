@@ -1,16 +1,18 @@
 package bailiff_test
 
 test_aspects_are_what_there_is_to_look_at if {
-	data.bailiff._aspects == set() with input as request("cli", [])
-	data.bailiff._aspects == {"unpacks", "versions"} with input as request("cli", [call("git", [], [])])
-	data.bailiff._aspects == {"packs_if_told", "paths"} with input as request("cli", [reading("grep", "a")])
+	data.bailiff._aspects == set() with input as request("telegram", [])
+	data.bailiff._aspects == {"unpacks", "versions"} with input as request("telegram", [call("git", [], [])])
+	data.bailiff._aspects == {"packs_if_told", "paths"} with input as request("telegram", [reading("grep", "a")])
 	data.bailiff._aspects == {
 		"hosts",
 		"losses",
 		"settings",
 	}
-		with input as object.union(request("cli", []), {"command": {"hosts": ["x.test"], "settings": ["A=b"], "loses": ["a"]}})
-	data.bailiff._aspects == {"program"} with input as program("cli", {})
+		with input as object.union(request("telegram", []), {"command": {"hosts": ["x.test"], "settings": ["A=b"], "loses": ["a"]}})
+	data.bailiff._aspects == {"mounts"} with input as request("telegram", [])
+		with data.bailiff.tables.platforms.telegram as {"mounts": {}}
+	data.bailiff._aspects == {"program"} with input as program("telegram", {})
 	{kind: count(group) | some kind, group in data.bailiff._calls_of} == {
 		"deletes": 2,
 		"saves": 1,

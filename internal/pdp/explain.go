@@ -68,7 +68,7 @@ func (p *PDP) ExplainConnection(ctx context.Context, c bailiff.Connection, j bai
 func (p *PDP) unexplained(x *explain.Explanation) {
 	if cause := recover(); cause != nil {
 		x.Fault = fmt.Sprintf("explaining panicked: %v", cause)
-		p.config.Log.Error("explaining panicked", "cause", cause, "stack", string(debug.Stack()))
+		p.config.Log.Error("explaining a decision panicked", "cause", cause, "stack", string(debug.Stack()))
 	}
 }
 

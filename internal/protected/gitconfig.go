@@ -9,20 +9,22 @@ import (
 )
 
 // git writes to its own settings, when a branch is made or pushed, which branch of which remote
-// it follows (gitconfig's branch.NAME.remote and branch.NAME.merge). That starts no program.
+// it follows (gitconfig's branch.NAME.remote and branch.NAME.merge), and a new repository is told
+// who commits (user.name, user.email). That starts no program.
 var (
 	branchSection = regexp.MustCompile(`^\[branch "[A-Za-z0-9_./-]+"\]$`)
 	branchLine    = regexp.MustCompile(`^(remote = [A-Za-z0-9_-]+|remote = \.|merge = refs/heads/[A-Za-z0-9_./-]+)$`)
+	userLine      = regexp.MustCompile(`^(name|email) = [\pL0-9 .,@_+-]+$`)
 	remoteSection = regexp.MustCompile(`^\[remote "([A-Za-z0-9_-]+)"\]$`)
 )
 
-// isHarmless says whether a change of git's settings is only of which remote's branches the
-// branches follow, of remotes that were there before.
+// isHarmless says whether a change of git's settings is only of who commits, and of which
+// remote's branches the branches follow, of remotes that were there before.
 func isHarmless(name string, was, now state) bool {
 	if path.Base(name) != "config" || was.mode != now.mode {
 		return false
 	}
-	before, branches, ok := splitConfig(was.content)
+	before, lines, ok := splitConfig(was.content)
 	after, changed, okNow := splitConfig(now.content)
 	if !ok || !okNow || !slices.Equal(before, after) {
 		return false
@@ -30,35 +32,37 @@ func isHarmless(name string, was, now state) bool {
 	remotes := append(remotesOf(before), ".")
 	for _, line := range changed {
 		remote, names := strings.CutPrefix(line, "remote = ")
-		if names && !slices.Contains(remotes, remote) && !slices.Contains(branches, line) {
+		if names && !slices.Contains(remotes, remote) && !slices.Contains(lines, line) {
 			return false
 		}
 	}
 	return true
 }
 
-// splitConfig takes the lines that say which branch is followed apart from all others; ok is
-// false if lines go on in the next one.
-func splitConfig(text []byte) (others, branches []string, ok bool) {
+// splitConfig takes the lines that say which branch is followed or who commits apart from all
+// others; ok is false if lines go on in the next one.
+func splitConfig(text []byte) (others, harmless []string, ok bool) {
 	if bytes.ContainsAny(text, "\\\r\x00") {
 		return nil, nil, false
 	}
-	section, inBranch := "", false
+	section, isHarmless := "", (*regexp.Regexp)(nil)
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		switch {
 		case branchSection.MatchString(line):
-			section, inBranch = line, true
+			section, isHarmless = line, branchLine
+		case line == "[user]":
+			section, isHarmless = line, userLine
 		case strings.HasPrefix(line, "["):
-			section, inBranch = "", false
+			section, isHarmless = "", nil
 			others = append(others, line)
-		case inBranch && branchLine.MatchString(line):
-			branches = append(branches, line)
+		case isHarmless != nil && isHarmless.MatchString(line):
+			harmless = append(harmless, line)
 		case line != "":
 			others = append(others, section+line)
 		}
 	}
-	return others, branches, true
+	return others, harmless, true
 }
 
 func remotesOf(lines []string) (names []string) {

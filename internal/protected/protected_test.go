@@ -59,6 +59,8 @@ func TestChangesArePutBack(t *testing.T) {
 		{"a new match", `mkdir -p .git/modules/y/hooks`, ".git/modules/y/hooks"},
 		{"a setting that runs a program", `git config core.fsmonitor ./x`, ".git/config"},
 		{"a setting in a branch's section", `git config branch.main.x y`, ".git/config"},
+		{"a program that signs", `git config user.name a; git config gpg.program ./x`, ".git/config"},
+		{"a name that goes on", `git config user.name 'a\b'`, ".git/config"},
 		{"a new remote", `git remote add evil https://evil.test/x`, ".git/config"},
 		{"a branch that follows an address", `git config branch.main.remote https://evil.test/x`, ".git/config"},
 	} {
@@ -117,6 +119,7 @@ func TestWhatIsNotProtectedStays(t *testing.T) {
 		"another file":                  `echo x > main.go; mkdir -p src/.claude`,
 		"the same content":              `cp .envrc x; mv x .envrc`,
 		"a commit":                      `git -c user.name=a -c user.email=a@b.test commit -q --allow-empty -m x; git branch new`,
+		"who commits":                   `git config user.name "Ana B."; git config user.email a@b.test`,
 		"a branch that follows another": `git config branch.new.remote origin; git config branch.new.merge refs/heads/new`,
 	} {
 		t.Run(name, func(t *testing.T) {

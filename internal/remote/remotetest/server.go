@@ -3,7 +3,9 @@
 package remotetest
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -222,14 +224,21 @@ func folder(tb testing.TB) string {
 	return path
 }
 
+// freeAddress has a port that no connection is given by itself: those begin at 32768.
 func freeAddress(tb testing.TB) string {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
+		listener, err := net.Listen("tcp", address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		defer listener.Close()
+		return address
 	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func make755(tb testing.TB, path string) {
