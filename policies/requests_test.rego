@@ -199,6 +199,7 @@ _told(calls) := _told_with(calls, {})
 _told_with(calls, facts) := {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings} if {
 	asked := object.union(request("cli", calls), {"command": facts})
 	findings := data.bailiff.findings with input as on_host(asked)
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 }
 
 # Each finding of a program with these facts.

@@ -2,17 +2,22 @@ package bailiff_test
 
 test_aspects_are_what_there_is_to_look_at if {
 	data.bailiff._aspects == set() with input as request("telegram", [])
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 	data.bailiff._aspects == {"unpacks", "versions"} with input as request("telegram", [call("git", [], [])])
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 	data.bailiff._aspects == {"packs_if_told", "paths"} with input as request("telegram", [reading("grep", "a")])
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 	data.bailiff._aspects == {
 		"hosts",
 		"losses",
 		"settings",
 	}
 		with input as object.union(request("telegram", []), {"command": {"hosts": ["x.test"], "settings": ["A=b"], "loses": ["a"]}})
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 	data.bailiff._aspects == {"mounts"} with input as request("telegram", [])
 		with data.bailiff.tables.platforms.telegram as {"mounts": {}}
 	data.bailiff._aspects == {"program"} with input as program("telegram", {})
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 	{kind: count(group) | some kind, group in data.bailiff._calls_of} == {
 		"deletes": 2,
 		"saves": 1,

@@ -112,8 +112,8 @@ func want(c bailiff.Claim) wanted {
 	pairs := c.Pairs()
 	w := wanted{
 		digest: c.Digest(), session: c.Request.Session, caller: c.Request.Caller, peer: c.Request.Peer, tool: c.Request.Tool,
-		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, swap: c.Decision.Env.Swap, pairs: make([]string, len(pairs)), whole: len(pairs) > 0 &&
-			len(c.Unbound) == 0,
+		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, swap: c.Decision.Env.Swap,
+		pairs: make([]string, len(pairs)), whole: len(pairs) > 0 && len(c.Unbound) == 0,
 	}
 	for i, p := range pairs {
 		w.pairs[i] = pairKey(p)
