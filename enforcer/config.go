@@ -65,7 +65,7 @@ type Observer interface {
 	Executed(ctx context.Context, tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
 	BreakGlassUsed()
 	// PutBack is told of changes of protected files that were put back.
-	PutBack(backend string, changes int)
+	PutBack(changes int)
 }
 
 // Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Unfinished

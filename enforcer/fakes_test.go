@@ -183,7 +183,7 @@ func (blind) SandboxAdopted(string)                                             
 func (blind) SandboxHandedOver(string)                                                      {}
 func (blind) BackendReady(string, bool)                                                     {}
 func (blind) SweepFailed(string)                                                            {}
-func (blind) PutBack(string, int)                                                           {}
+func (blind) PutBack(int)                                                                   {}
 func (blind) BreakGlassUsed()                                                               {}
 func (blind) SandboxReaped(string, string)                                                  {}
 

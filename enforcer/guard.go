@@ -30,9 +30,9 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 	if err != nil {
 		return nil, errors.Join(errProtected, err)
 	}
-	d, backend := g.event.DecisionID, g.Decision.Backend.Name
+	d := g.event.DecisionID
 	return &guard{watch: watch, log: func(changes []protected.Change, fault error) {
-		e.config.Observer.PutBack(backend, len(changes))
+		e.config.Observer.PutBack(len(changes))
 		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d, "put_back", changes,
 			"error", fault)
 	}}, nil

@@ -53,7 +53,7 @@ type requested struct {
 	limited           *prometheus.CounterVec
 	crowded           *prometheus.CounterVec
 	breakGlassUsed    prometheus.Counter
-	putBack           *prometheus.CounterVec
+	putBack           prometheus.Counter
 }
 
 func newRequested(r registration) requested {
@@ -70,7 +70,7 @@ func newRequested(r registration) requested {
 		envWithheld:    r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
 		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
 		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
-		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.", "backend"),
+		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
 	}
 }

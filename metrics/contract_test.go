@@ -92,7 +92,7 @@ func everything(m *Metrics) {
 	m.Limited("user")
 	m.Crowded("hermes")()
 	m.BreakGlassUsed()
-	m.PutBack("docker", 1)
+	m.PutBack(1)
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")

@@ -227,9 +227,7 @@ func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 func (m *Metrics) BreakGlassUsed() { m.breakGlassUsed.Inc() }
 
 // PutBack counts changes of protected files that were put back.
-func (m *Metrics) PutBack(backend string, changes int) {
-	m.putBack.WithLabelValues(backend).Add(float64(changes))
-}
+func (m *Metrics) PutBack(changes int) { m.putBack.Add(float64(changes)) }
 
 // Limited counts a request that was kept out by the share of a "caller",
 // "session" or "user".
