@@ -1,0 +1,237 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// usage is what a folder holds: the bytes that its disk gave, and its entries at any depth.
+type usage struct{ bytes, files int64 }
+
+// exceeds says whether it is more than a bound, in which zero stands for none.
+func (u usage) exceeds(most usage) bool {
+	return most.bytes > 0 && u.bytes > most.bytes || most.files > 0 && u.files > most.files
+}
+
+// count is a walk through a folder that can be done in parts. It has at most three descriptors at any
+// depth, follows no link, counts a file of several names once, and leaves out what is mounted
+// inside. What the commands of a session change meanwhile is counted as it was met.
+type count struct {
+	most  usage
+	found usage
+	root  int
+	mount mountID
+	// at are the folders from the root to the one where it stands, whose descriptor and unread
+	// entries list has. It is empty when all was counted.
+	at   []level
+	list *os.File
+	// linked are the files of several names that were met.
+	linked map[node]bool
+}
+
+// level is a folder on the way: its name in the one above, whether all its entries were counted,
+// and the folders inside that are to be walked.
+type level struct {
+	name string
+	is   node
+	read bool
+	todo []string
+}
+
+type node struct {
+	major, minor uint32
+	number       uint64
+}
+
+// mountID names what is mounted at a place. Two folders of one file system may be two mounts, and
+// kernels before 5.8 tell the device only.
+type mountID struct {
+	major, minor uint32
+	id           uint64
+}
+
+// batch is how many entries are counted between two looks at the clock.
+const batch = 64
+
+// newCount begins a walk, which stops as soon as more than most was found.
+func newCount(folder string, most usage) (*count, error) {
+	root, err := unix.Open(folder, openFolder&^unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: folder, Err: err}
+	}
+	c := &count{most: most, root: root, linked: map[node]bool{}}
+	about, err := look(root, "")
+	if err != nil {
+		c.close()
+		return nil, &os.PathError{Op: "statx", Path: folder, Err: err}
+	}
+	c.mount = mountOf(about)
+	c.found.bytes = allocated(about)
+	if err := c.stand(root, ".", nodeOf(about)); err != nil {
+		c.close()
+		return nil, &os.PathError{Op: "open", Path: folder, Err: err}
+	}
+	return c, nil
+}
+
+func (c *count) close() {
+	c.list.Close() // a nil file takes it
+	unix.Close(c.root)
+}
+
+// advance goes on for a time. It is true when nothing is left to do: all was counted, or more than
+// the bound was found.
+func (c *count) advance(most time.Duration) bool {
+	for end := time.Now().Add(most); len(c.at) > 0 && !c.found.exceeds(c.most); {
+		if !time.Now().Before(end) {
+			return false
+		}
+		c.step()
+	}
+	return true
+}
+
+// step counts some entries of the folder where it stands, or goes to the next folder.
+func (c *count) step() {
+	here := &c.at[len(c.at)-1]
+	switch last := len(here.todo) - 1; {
+	case !here.read:
+		names, err := c.list.Readdirnames(batch)
+		for _, name := range names {
+			c.add(name)
+		}
+		here.read = err != nil
+	case last >= 0:
+		name := here.todo[last]
+		here.todo = here.todo[:last]
+		c.enter(name)
+	default:
+		c.leave()
+	}
+}
+
+// add counts an entry. One that is gone, or that is mounted there, is none.
+func (c *count) add(name string) {
+	about, err := look(int(c.list.Fd()), name)
+	if err != nil || c.isMounted(about) {
+		return
+	}
+	c.found.files++
+	folder := isFolder(about)
+	if !folder && about.Nlink > 1 {
+		if c.linked[nodeOf(about)] {
+			return
+		}
+		c.linked[nodeOf(about)] = true
+	}
+	c.found.bytes += allocated(about)
+	if folder {
+		here := &c.at[len(c.at)-1]
+		here.todo = append(here.todo, name)
+	}
+}
+
+// enter goes down, if the name is still a folder of the same mount.
+func (c *count) enter(name string) {
+	above := int(c.list.Fd())
+	if about, err := look(above, name); err == nil && !c.isMounted(about) {
+		_ = c.stand(above, name, nodeOf(about)) // a folder that cannot be read was counted itself
+	}
+}
+
+// leave goes up to the folder it came from. If the one where it stands was moved, it goes there
+// from the root.
+func (c *count) leave() {
+	c.at = c.at[:len(c.at)-1]
+	if len(c.at) == 0 {
+		return
+	}
+	is := c.at[len(c.at)-1].is
+	up, err := unix.Openat(int(c.list.Fd()), "..", openFolder, 0)
+	if err == nil {
+		if about, err := look(up, ""); err == nil && nodeOf(about) == is {
+			c.settle(up)
+			return
+		}
+		unix.Close(up)
+	}
+	c.comeBack()
+}
+
+// comeBack goes down from the root to the folder where it ought to stand. What is no longer on that
+// way was moved, and is left out.
+func (c *count) comeBack() {
+	way := c.at
+	c.at = nil
+	at, err := unix.Openat(c.root, ".", openFolder, 0)
+	for i := 0; err == nil; i++ {
+		about, err := look(at, "")
+		if err != nil || nodeOf(about) != way[i].is {
+			unix.Close(at)
+			return
+		}
+		c.at = way[:i+1]
+		c.settle(at)
+		if i+1 == len(way) {
+			return
+		}
+		at, err = unix.Openat(at, way[i+1].name, openFolder, 0)
+	}
+}
+
+// stand opens a folder and stands there, to read its entries.
+func (c *count) stand(above int, name string, is node) error {
+	folder, err := unix.Openat(above, name, openFolder, 0)
+	if err != nil {
+		return err
+	}
+	if about, err := look(folder, ""); err != nil || nodeOf(about) != is {
+		unix.Close(folder)
+		return errors.Join(err, unix.ESTALE)
+	}
+	c.at = append(c.at, level{name: name, is: is})
+	c.list.Close()
+	c.list = os.NewFile(uintptr(folder), name)
+	return nil
+}
+
+// settle stands in a folder whose entries were read before.
+func (c *count) settle(folder int) {
+	c.list.Close()
+	c.list = os.NewFile(uintptr(folder), "folder")
+}
+
+const openFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// look is what is known of an entry of a folder, or of the folder itself.
+func look(folder int, name string) (about unix.Statx_t, err error) {
+	flags := unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
+	if name == "" {
+		flags |= unix.AT_EMPTY_PATH
+	}
+	err = unix.Statx(folder, name, flags, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &about)
+	return about, err
+}
+
+func nodeOf(about unix.Statx_t) node { return node{about.Dev_major, about.Dev_minor, about.Ino} }
+
+func mountOf(about unix.Statx_t) mountID {
+	if about.Mask&unix.STATX_MNT_ID != 0 {
+		return mountID{id: about.Mnt_id}
+	}
+	return mountID{major: about.Dev_major, minor: about.Dev_minor}
+}
+
+// isMounted says whether an entry is of another mount. By the device that is told of folders alone:
+// in layered file systems files may have that of their layer.
+func (c *count) isMounted(about unix.Statx_t) bool {
+	is := mountOf(about)
+	return is != c.mount && (is.id != 0 || isFolder(about))
+}
+
+func isFolder(about unix.Statx_t) bool { return about.Mode&unix.S_IFMT == unix.S_IFDIR }
+
+func allocated(about unix.Statx_t) int64 { return int64(about.Blocks) * 512 }
