@@ -166,19 +166,19 @@ func (c *count) leave() {
 func (c *count) comeBack() {
 	way := c.at
 	c.at = nil
-	at, err := unix.Openat(c.root, ".", openFolder, 0)
-	for i := 0; err == nil; i++ {
-		about, err := look(at, "")
-		if err != nil || nodeOf(about) != way[i].is {
+	above := c.root
+	for i, folder := range way {
+		at, err := unix.Openat(above, folder.name, openFolder, 0) // the root's name is "."
+		if err != nil {
+			return
+		}
+		if about, err := look(at, ""); err != nil || nodeOf(about) != folder.is {
 			unix.Close(at)
 			return
 		}
 		c.at = way[:i+1]
 		c.settle(at)
-		if i+1 == len(way) {
-			return
-		}
-		at, err = unix.Openat(at, way[i+1].name, openFolder, 0)
+		above = at
 	}
 }
 
