@@ -58,6 +58,15 @@ func TestACountIsOfAllThatIsInAFolderAndOfNothingElse(t *testing.T) {
 	if got.bytes-empty.bytes < 2<<20 || got.bytes-empty.bytes > 2<<20+128<<10 {
 		t.Errorf("%d bytes more than an empty folder has, want those of two files of 1 MiB", got.bytes-empty.bytes)
 	}
+	c, err := newCount(root, usage{})
+	made(t, err)
+	defer c.close()
+	if !c.advance(time.Hour) || c.found != got {
+		t.Errorf("without a break it found %v, want %v", c.found, got)
+	}
+	if _, err := newCount(filepath.Join(root, "absent"), usage{}); err == nil || !strings.Contains(err.Error(), "absent") {
+		t.Errorf("of a folder that is not there it says %v, want an error that names it", err)
+	}
 }
 
 func TestACountGoesToAnyDepthWithFewDescriptors(t *testing.T) {
