@@ -39,7 +39,8 @@ const (
 	// CodeFrozen: an operator has frozen the session, the user or everything.
 	CodeFrozen = "frozen"
 	// CodeLimit: the caller, the user, the session, the backend or all together have
-	// as many sandboxes or processes as they may.
+	// as many sandboxes or processes as they may, or a command filled its workspace beyond
+	// what that may hold and was stopped.
 	CodeLimit = "limit_reached"
 	// CodeOccupied: a background process lives in the sandbox beside which the
 	// request may not run.

@@ -118,9 +118,12 @@ type BackendTerms struct {
 	CPUs     float64  `json:"cpus"`
 	MemoryMB int      `json:"memory_mb"`
 	DiskMB   int      `json:"disk_mb"`
-	PIDs     int      `json:"pids"`
-	ReadOnly bool     `json:"read_only"`
-	Mounts   []Mount  `json:"mounts"`
+	// WorkspaceMB, in MiB, and WorkspaceFiles, files and folders, are what may be in the workspace.
+	WorkspaceMB    int     `json:"workspace_mb,omitempty"`
+	WorkspaceFiles int     `json:"workspace_files,omitempty"`
+	PIDs           int     `json:"pids"`
+	ReadOnly       bool    `json:"read_only"`
+	Mounts         []Mount `json:"mounts"`
 }
 
 // Mount is a folder of the host that the policies show inside a sandbox.

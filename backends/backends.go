@@ -104,10 +104,13 @@ type Spec struct {
 	CPUs     float64
 	MemoryMB int
 	// DiskMB bounds what the sandbox may write; zero means that no bound is asked for.
-	DiskMB   int
-	PIDs     int
-	ReadOnly bool
-	Mounts   []bailiff.Mount
+	DiskMB int
+	// WorkspaceMB, in MiB, and WorkspaceFiles, files and folders, are what may be in the workspace:
+	// over it, what makes it grow is killed. Zero means no bound.
+	WorkspaceMB, WorkspaceFiles int
+	PIDs                        int
+	ReadOnly                    bool
+	Mounts                      []bailiff.Mount
 	// Expires is the time after which anyone may remove the sandbox; its label, or the
 	// technology itself, holds it.
 	Expires time.Time
@@ -243,6 +246,8 @@ type Exit struct {
 	// Starved says that the kernel killed a process while the command ran, since
 	// the sandbox had used up its memory.
 	Starved bool
+	// Excess says by what the workspace was over its bound when it ended.
+	Excess Excess
 	// Dropped counts the bytes of output that were not handed on. It lies
 	// between the first HeadBytes and the last TailBytes handed on.
 	Dropped int64

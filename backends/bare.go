@@ -15,6 +15,8 @@ func CheckBare(backend string, spec Spec) error {
 		{"cpus", spec.CPUs == 0, "0: nothing bounds them"},
 		{"memory_mb", spec.MemoryMB == 0, "0: nothing bounds it"},
 		{"disk_mb", spec.DiskMB == 0, "0: nothing bounds it"},
+		{WorkspaceMB, spec.WorkspaceMB == 0, "0: nothing bounds the host's folders"},
+		{WorkspaceFiles, spec.WorkspaceFiles == 0, "0: nothing bounds the host's folders"},
 		{"pids", spec.PIDs == 0, "0: nothing bounds them"},
 		{"read_only", !spec.ReadOnly, "false: the host's files are as they are"},
 		{"mounts", len(spec.Mounts) == 0, "none: commands see the host's files"},

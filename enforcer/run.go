@@ -53,6 +53,8 @@ func (a *answer) end(ctx context.Context, exit backends.Exit, timeout time.Durat
 	case exit.Interrupted, wasTakenDown(ctx, exit):
 		a.Status, a.ExitCode = bailiff.Interrupted, bailiff.ExitInterrupted
 		a.Message = stopped(ctx)
+	case exit.Excess.Stopped:
+		a.Status, a.Code, a.ExitCode = bailiff.Interrupted, bailiff.CodeLimit, bailiff.ExitInterrupted
 	case exit.Lost:
 		a.Status, a.Code, a.ExitCode = bailiff.Failed, bailiff.CodeOutcomeUnknown, bailiff.ExitFailed
 		a.Message = "The command's supervisor was killed, and the command with it; look at what it did before repeating it."
@@ -85,6 +87,9 @@ func circumstances(exit backends.Exit, h *lease.Hold, d bailiff.Decision) (sente
 	if exit.Starved {
 		sentences = append(sentences, fmt.Sprintf("While it ran, the sandbox reached its memory limit of %d MB, and the kernel killed a "+
 			"process.", d.Backend.MemoryMB))
+	}
+	if said := exit.Excess.Sentence(); said != "" {
+		sentences = append(sentences, said)
 	}
 	return sentences
 }

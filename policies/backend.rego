@@ -17,6 +17,8 @@ _backend := {
 	"cpus": _bounds.cpus,
 	"memory_mb": _bounds.memory_mb,
 	"disk_mb": _bounds.disk_mb,
+	"workspace_mb": _bounds.workspace_mb,
+	"workspace_files": _bounds.workspace_files,
 	"pids": _bounds.pids,
 	"read_only": _sandbox.read_only,
 	"mounts": _mounts,

@@ -23,7 +23,7 @@ deny contains _no_limit(limit, said) if {
 
 _kinds_of_limits := {
 	"timeout_seconds", "output_bytes", "cpus", "memory_mb", "disk_mb", "pids", "idle_seconds", "max_seconds",
-	"background_seconds", "processes",
+	"background_seconds", "processes", "workspace_mb", "workspace_files",
 }
 
 _no_limit(limit, said) := {"rule": "policy.invalid", "message": said, "match": json.marshal(limit)}

@@ -15,7 +15,7 @@
 # withhold_env        {name, rule}: beats forward_env
 # backend_candidates  {name, rank}: the lowest rank that is configured wins
 # limits              {timeout_seconds, output_bytes, cpus, memory_mb, disk_mb, pids, idle_seconds,
-#                     max_seconds, background_seconds, processes}
+#                     max_seconds, background_seconds, processes, workspace_mb, workspace_files}
 # networks            {network, egress}
 # deny_connection     {rule, message, match, instead, hidden}: see connection.rego
 # ask_connection      {rule, message, match, instead, hidden, scopes, timeout_seconds, grant_seconds,

@@ -37,7 +37,7 @@ _offered[kind] contains value if {
 _bounds := object.union(
 	{
 		"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "idle_seconds": 0, "max_seconds": 0,
-		"background_seconds": 0, "processes": 0,
+		"background_seconds": 0, "processes": 0, "workspace_mb": 0, "workspace_files": 0,
 	},
 	{kind: min(values) | some kind, values in _offered},
 )

@@ -16,6 +16,7 @@ func workspaceChecks() []check {
 		promise("A workspace without a name goes with its sandbox", unnamed, isolated),
 		promise("Two sandboxes of one workspace see the same files", sharedFiles, isolated),
 		promise("A named workspace keeps within the bound on the disk, or is refused", boundedWorkspace, isolated),
+		promise("What fills a workspace beyond its bound is stopped, and what empties it runs", filledWorkspace, isolated),
 	}
 }
 

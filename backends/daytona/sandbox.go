@@ -153,7 +153,7 @@ func (b *Backend) greet(ctx context.Context, t tools, spec backends.Spec) (*runn
 		stream.Close()
 		return nil, err
 	}
-	client, err := runner.Attach(ctx, carrier.Text(stream), runner.Place{PIDs: spec.PIDs, Linger: runner.Linger})
+	client, err := runner.Attach(ctx, carrier.Text(stream), runner.PlaceOf(spec, runner.Linger))
 	if err == nil {
 		return client, nil
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // cleanUp is how long the removal of a container may take whose caller has gone.
@@ -119,9 +118,7 @@ type sandbox struct {
 
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
-	attached, err := runner.Attach(ctx, s.stream(),
-		runner.Place{Home: "/home", Workspace: workdirs.MountPath, PIDs: spec.PIDs, Linger: s.backend.linger,
-			Outlet: spec.Network == backends.Egress})
+	attached, err := runner.Attach(ctx, s.stream(), runner.PlaceOf(spec, s.backend.linger))
 	if err != nil {
 		if said := s.words.String(); said != "" {
 			err = fmt.Errorf("%w; the engine or the runner said %q", err, said)

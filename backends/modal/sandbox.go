@@ -107,9 +107,7 @@ func (b *Backend) installRunner(ctx context.Context, a *account, machine *modal.
 		return nil, a.fault(ctx, "starting the runner in the sandbox", err)
 	}
 	words := listen(process.Stderr, b.cfg.Log.With("sandbox", machine.SandboxID))
-	attached, err := runner.Attach(ctx, converse(a, machine, process, words),
-		runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: b.linger,
-			Outlet: spec.Network == backends.Egress})
+	attached, err := runner.Attach(ctx, converse(a, machine, process, words), runner.PlaceOf(spec, b.linger))
 	if err != nil {
 		return nil, fmt.Errorf("%w: greeting the sandbox: %w%s", backends.ErrUnavailable, err, words.last())
 	}

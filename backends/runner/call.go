@@ -190,8 +190,21 @@ func unfit(err error) error { return fmt.Errorf("%w: %w", backends.ErrUnfit, err
 
 func (c *Client) exitOf(end wire.End) backends.Exit {
 	return backends.Exit{Code: end.Code, TimedOut: end.TimedOut, Interrupted: end.Interrupted, Lost: end.Lost, Starved: end.Starved,
-		Dropped: end.Dropped, Workdir: end.Dir, InWorkspace: end.Dir == c.place.Workspace, Duration: end.Took}
+		Excess: excessOf(end.Excess), Dropped: end.Dropped, Workdir: end.Dir, InWorkspace: end.Dir == c.place.Workspace, Duration: end.Took}
 }
+
+func excessOf(x wire.Excess) backends.Excess {
+	e := backends.Excess{Limit: backends.WorkspaceFiles, Found: x.Found, Most: x.Most, Uncounted: x.Kind == wire.Uncounted, Stopped: x.Stopped}
+	switch x.Kind {
+	case wire.Within:
+		return backends.Excess{}
+	case wire.Bytes:
+		e.Limit, e.Found, e.Most = backends.WorkspaceMB, (x.Found+mib-1)/mib, x.Most/mib
+	}
+	return e
+}
+
+const mib = 1 << 20
 
 // send starts the command and feeds its input as fast as it is read.
 func (c *Client) send(call *call, job, stdin []byte, stop <-chan struct{}) {

@@ -54,11 +54,20 @@ type Place struct {
 	// PIDs is how many processes there can be; zero means no bound. Of commands
 	// no more run at once than have room; further ones wait.
 	PIDs int
+	// WorkspaceMB and WorkspaceFiles are how much may be in the workspace, in MiB and in files and
+	// folders; zero means no bound. Over it, what makes it grow is killed.
+	WorkspaceMB, WorkspaceFiles int
 	// Linger is how long the runner, with all that runs there, outlives the last
 	// word of a client; zero means until its input ends.
 	Linger time.Duration
 	// Outlet says that the sandbox has no network but the outlet that it may be given.
 	Outlet bool
+}
+
+// PlaceOf is what a sandbox looks like that was made by a spec.
+func PlaceOf(spec backends.Spec, linger time.Duration) Place {
+	return Place{PIDs: spec.PIDs, WorkspaceMB: spec.WorkspaceMB, WorkspaceFiles: spec.WorkspaceFiles, Linger: linger,
+		Outlet: spec.Network == backends.Egress}
 }
 
 // Client runs commands through one runner.
@@ -135,7 +144,15 @@ func (c *Client) hello(nonce string) error {
 	if err := c.out.Resync(); err != nil {
 		return err
 	}
-	return c.out.SendAll(wire.Hello, 0, wire.Encode(wire.Greeting{Version: wire.Version, Nonce: nonce, Linger: c.place.Linger}))
+	return c.out.SendAll(wire.Hello, 0, wire.Encode(wire.Greeting{Version: wire.Version, Nonce: nonce, Linger: c.place.Linger,
+		Bound: c.place.bound()}))
+}
+
+func (p Place) bound() wire.Bound {
+	if p.WorkspaceMB == 0 && p.WorkspaceFiles == 0 {
+		return wire.Bound{}
+	}
+	return wire.Bound{Folder: p.Workspace, Bytes: int64(p.WorkspaceMB) * mib, Files: int64(p.WorkspaceFiles)}
 }
 
 func awaitHello(in *wire.Reader, nonce string) (wire.Greeting, error) {

@@ -51,7 +51,7 @@ func (b *boxed) RemoveWorkspace(ctx context.Context, owner, workspace string) er
 func (b *boxed) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	var opened *sandbox
 	err := b.ask(ctx, inside.Question{Ask: inside.Open, Spec: spec}, func(process *remote.Process, _ inside.Answer) (err error) {
-		opened, err = attach(ctx, process, runner.Place{PIDs: spec.PIDs, Linger: b.host.Silence(), Outlet: spec.Network == backends.Egress})
+		opened, err = attach(ctx, process, runner.PlaceOf(spec, b.host.Silence()))
 		return err
 	})
 	if err != nil {

@@ -144,8 +144,7 @@ func (s *sandbox) bring(ctx context.Context) error {
 
 // greet waits until the runner answers; the line is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, l *line, spec backends.Spec) (err error) {
-	place := runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: runner.Linger}
-	if s.Client, err = runner.Attach(ctx, carrier.Text(l), place); err != nil {
+	if s.Client, err = runner.Attach(ctx, carrier.Text(l), runner.PlaceOf(spec, runner.Linger)); err != nil {
 		return fmt.Errorf("%w: greeting the runner at Vercel: %w%s", backends.ErrUnavailable, err, l.words())
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,29 +17,34 @@ func (u usage) exceeds(most usage) bool {
 	return most.bytes > 0 && u.bytes > most.bytes || most.files > 0 && u.files > most.files
 }
 
-// count is a walk through a folder that can be done in parts. It has at most three descriptors at any
+// count is a walk through a folder that can be done in parts. It has at most four descriptors at any
 // depth, follows no link, counts a file of several names once, and leaves out what is mounted
-// inside. What the commands of a session change meanwhile is counted as it was met.
+// inside. What the commands of a session change meanwhile is counted as it was met. A folder that its
+// user, who is this process's too, has closed is open while it is counted.
 type count struct {
 	most  usage
 	found usage
-	root  int
-	mount mountID
+	// hidden says that a folder was closed or moved while it was counted.
+	hidden bool
+	root   int
+	mount  mountID
 	// at are the folders from the root to the one where it stands, whose descriptor and unread
 	// entries list has. It is empty when all was counted.
 	at   []level
 	list *os.File
-	// linked are the files of several names that were met.
+	// linked are the files of several names that were met, the first mostLinked of them.
 	linked map[node]bool
 }
 
 // level is a folder on the way: its name in the one above, whether all its entries were counted,
-// and the folders inside that are to be walked.
+// the folders inside that are to be walked, and the mode that it had if it was closed.
 type level struct {
-	name string
-	is   node
-	read bool
-	todo []string
+	name   string
+	is     node
+	read   bool
+	todo   []string
+	closed bool
+	mode   uint32
 }
 
 type node struct {
@@ -55,6 +61,9 @@ type mountID struct {
 
 // batch is how many entries are counted between two looks at the clock.
 const batch = 64
+
+// mostLinked bounds what is remembered of files of several names; a further one counts by each.
+const mostLinked = 1 << 16
 
 // newCount begins a walk, which stops as soon as more than most was found.
 func newCount(folder string, most usage) (*count, error) {
@@ -78,6 +87,9 @@ func newCount(folder string, most usage) (*count, error) {
 }
 
 func (c *count) close() {
+	for len(c.at) > 0 {
+		c.leave()
+	}
 	c.list.Close() // a nil file takes it
 	unix.Close(c.root)
 }
@@ -116,6 +128,7 @@ func (c *count) step() {
 // add counts an entry. One that is gone, or that is mounted there, is none.
 func (c *count) add(name string) {
 	about, err := look(int(c.list.Fd()), name)
+	c.hidden = c.hidden || err == unix.EACCES
 	if err != nil || c.isMounted(about) {
 		return
 	}
@@ -125,7 +138,9 @@ func (c *count) add(name string) {
 		if c.linked[nodeOf(about)] {
 			return
 		}
-		c.linked[nodeOf(about)] = true
+		if len(c.linked) < mostLinked {
+			c.linked[nodeOf(about)] = true
+		}
 	}
 	c.found.bytes += allocated(about)
 	if folder {
@@ -138,21 +153,27 @@ func (c *count) add(name string) {
 func (c *count) enter(name string) {
 	above := int(c.list.Fd())
 	if about, err := look(above, name); err == nil && !c.isMounted(about) {
-		_ = c.stand(above, name, nodeOf(about)) // a folder that cannot be read was counted itself
+		_ = c.stand(above, name, nodeOf(about)) // a folder that others closed was counted itself
 	}
 }
 
 // leave goes up to the folder it came from. If the one where it stands was moved, it goes there
 // from the root.
 func (c *count) leave() {
+	from := c.at[len(c.at)-1]
 	c.at = c.at[:len(c.at)-1]
+	up, err := -1, error(unix.ENOENT)
+	if len(c.at) > 0 {
+		up, err = unix.Openat(int(c.list.Fd()), "..", openFolder, 0)
+	}
+	if from.closed {
+		_ = unix.Fchmod(int(c.list.Fd()), from.mode)
+	}
 	if len(c.at) == 0 {
 		return
 	}
-	is := c.at[len(c.at)-1].is
-	up, err := unix.Openat(int(c.list.Fd()), "..", openFolder, 0)
 	if err == nil {
-		if about, err := look(up, ""); err == nil && nodeOf(about) == is {
+		if about, err := look(up, ""); err == nil && nodeOf(about) == c.at[len(c.at)-1].is {
 			c.settle(up)
 			return
 		}
@@ -162,10 +183,11 @@ func (c *count) leave() {
 }
 
 // comeBack goes down from the root to the folder where it ought to stand. What is no longer on that
-// way was moved, and is left out.
+// way was moved, and hidden from the count.
 func (c *count) comeBack() {
 	way := c.at
 	c.at = nil
+	defer func() { c.hidden = c.hidden || len(c.at) < len(way) }()
 	above := c.root
 	for i, folder := range way {
 		at, err := unix.Openat(above, folder.name, openFolder, 0) // the root's name is "."
@@ -184,7 +206,15 @@ func (c *count) comeBack() {
 
 // stand opens a folder and stands there, to read its entries.
 func (c *count) stand(above int, name string, is node) error {
+	here := level{name: name, is: is}
 	folder, err := unix.Openat(above, name, openFolder, 0)
+	if err == unix.EACCES || err == nil && !isSearchable(folder) {
+		if err == nil {
+			unix.Close(folder)
+		}
+		folder, here.mode, err = c.unlock(above, name)
+		here.closed = err == nil
+	}
 	if err != nil {
 		return err
 	}
@@ -192,10 +222,36 @@ func (c *count) stand(above int, name string, is node) error {
 		unix.Close(folder)
 		return errors.Join(err, unix.ESTALE)
 	}
-	c.at = append(c.at, level{name: name, is: is})
+	c.at = append(c.at, here)
 	c.list.Close()
 	c.list = os.NewFile(uintptr(folder), name)
 	return nil
+}
+
+// isSearchable says whether what is in a folder can be looked at.
+func isSearchable(folder int) bool {
+	_, err := look(folder, ".")
+	return err != unix.EACCES
+}
+
+// unlock opens a folder that its user has closed, and tells the mode that it had.
+func (c *count) unlock(above int, name string) (folder int, mode uint32, err error) {
+	at, err := unix.Openat(above, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, 0, err
+	}
+	defer unix.Close(at)
+	about, err := look(at, "")
+	if err != nil {
+		return -1, 0, err
+	}
+	mode = uint32(about.Mode) & 0o7777
+	if err := unix.Chmod("/proc/self/fd/"+strconv.Itoa(at), mode|0o500); err != nil {
+		return -1, 0, err // it is another user's, as no command can make it
+	}
+	folder, err = unix.Openat(at, ".", openFolder, 0)
+	c.hidden = c.hidden || err == unix.EACCES
+	return folder, mode, err
 }
 
 // settle stands in a folder whose entries were read before.

@@ -10,15 +10,18 @@ import (
 // wanted.
 func (r *runner) end(j *job, end wire.End) {
 	end.TimedOut, end.Interrupted = j.finish()
+	end.Excess = r.overrun(j)
 	end.Starved = r.starved.count() > j.starved
 	switch {
 	case end.TimedOut:
 		end.Code, end.Interrupted = 124, false
 	case end.Interrupted:
 		end.Code = 130
+	case end.Excess.Stopped:
+		end.Code = 137
 	}
 	r.pool.release(j.slot)
-	if !j.Reap && !end.TimedOut && !end.Interrupted {
+	if !j.Reap && !end.TimedOut && !end.Interrupted && !end.Excess.Stopped {
 		r.report(j, end)
 		return
 	}

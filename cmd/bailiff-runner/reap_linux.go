@@ -169,6 +169,18 @@ func (p *pool) strikeStrays() int {
 	return strike(os.Getpid(), p.isSlot)
 }
 
+// atWork lists the jobs that run or left something that does.
+func (p *pool) atWork() (list []*job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.slots {
+		if s.job != nil && !s.job.isGone() {
+			list = append(list, s.job)
+		}
+	}
+	return list
+}
+
 // kept lists the jobs that have ended and left processes, and tells whether
 // there may be processes of none.
 func (p *pool) kept() (list []*job, strays bool) {

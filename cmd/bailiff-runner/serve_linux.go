@@ -18,6 +18,7 @@ type runner struct {
 	pool    pool
 	starved starvation
 	outlet  outlet
+	bound   bound
 
 	mu sync.Mutex
 	// jobs are those that the client has an open stream for, by stream; background
@@ -39,6 +40,7 @@ type job struct {
 	timer  *time.Timer
 	// whole is set when the message that starts it has come to its end.
 	whole bool
+	began time.Time
 	// starved is how often the sandbox had run out of memory when the job came.
 	starved int
 	// gone is closed when no process of the command is left.
@@ -47,6 +49,9 @@ type job struct {
 	mu                    sync.Mutex
 	timedOut, interrupted bool
 	ended                 bool
+	// filling says that the job was killed because the folder was over its bound, by so much.
+	filling bool
+	excess  wire.Excess
 
 	// journal is what a background command that has ended wrote, and over, set
 	// after it and guarded by the runner's lock, how it ended.
@@ -58,6 +63,7 @@ type job struct {
 func serve(in io.Reader, out io.Writer, confined bool) error {
 	r := &runner{out: wire.NewWriter(out), jobs: map[uint32]*job{}}
 	r.outlet.out = r.out
+	r.bound.within, r.bound.over = lookWithin, lookOver
 	if confined {
 		r.starved = openStarvation()
 	} else if own, err := readLimits(0); err == nil {
@@ -171,6 +177,7 @@ func (r *runner) greet(f wire.Frame) {
 	}
 	r.linger = g.Linger
 	r.outlet.supersede()
+	r.bind(g.Bound)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range r.jobs {
@@ -205,7 +212,7 @@ func (r *runner) start(f wire.Frame) {
 		r.refuse(f.Stream, wire.Unfit, err)
 		return
 	}
-	j := &job{Terms: terms, stream: f.Stream, starved: r.starved.count(), gone: make(chan struct{})}
+	j := &job{Terms: terms, stream: f.Stream, began: time.Now(), starved: r.starved.count(), gone: make(chan struct{})}
 	if reason, err := r.admit(j); err != nil {
 		r.refuse(f.Stream, reasonOf(err, reason), err)
 	} else if j.Timeout > 0 {
@@ -213,6 +220,7 @@ func (r *runner) start(f wire.Frame) {
 		j.timer = time.AfterFunc(j.Timeout, func() { r.stop(j, &j.timedOut) })
 		j.mu.Unlock()
 	}
+	r.watch()
 	r.goOn(j, f)
 }
 

@@ -66,7 +66,7 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 	t.spec = backends.Spec{
 		Owner: p.config.Owner, Session: Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Network: d.Backend.Network,
 		CPUs: d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
-		ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
+		WorkspaceMB: d.Backend.WorkspaceMB, WorkspaceFiles: d.Backend.WorkspaceFiles, ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
 	}
 	if !t.alone {
 		t.spec.Workspace, t.persistent = Hash(scope...), d.Backend.Persistent

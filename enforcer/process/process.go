@@ -120,6 +120,8 @@ func (p *Process) outcome(removed string) ledger.End {
 	case ended && exit.TimedOut:
 		return ledger.End{Status: bailiff.TimedOut, ExitCode: bailiff.ExitTimeout,
 			Message: "Stopped at its time limit, with everything it had started."}
+	case ended && exit.Excess.Stopped:
+		interrupted.Message = exit.Excess.Sentence()
 	case ended && !exit.Interrupted && !exit.Lost:
 		return ledger.End{Status: bailiff.Completed, ExitCode: exit.Code}
 	case p.reason != "":

@@ -148,8 +148,7 @@ func (b *Backend) launch(ctx context.Context, id string, spec backends.Spec) (*r
 		return nil, fmt.Errorf("%w: writing a bundle: %w", backends.ErrUnavailable, err)
 	}
 	cmd := b.command(context.WithoutCancel(ctx), "run", "--bundle", b.bundle(id), id)
-	place := runner.Place{PIDs: spec.PIDs, Outlet: spec.Network == backends.Egress}
-	child, err := runner.Launch(ctx, cmd, place, workspace.Mount, func() error { return nil })
+	child, err := runner.Launch(ctx, cmd, runner.PlaceOf(spec, 0), workspace.Mount, func() error { return nil })
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}

@@ -113,6 +113,8 @@ func (r *reader) backend(t *ast.Term) (b bailiff.BackendTerms) {
 		{"cpus", into(&b.CPUs, r.amount)},
 		{"memory_mb", into(&b.MemoryMB, r.count)},
 		{"disk_mb", into(&b.DiskMB, r.count)},
+		{"workspace_mb", into(&b.WorkspaceMB, r.count)},
+		{"workspace_files", into(&b.WorkspaceFiles, r.count)},
 		{"pids", into(&b.PIDs, r.count)},
 		{"read_only", into(&b.ReadOnly, r.bool)},
 		{"mounts", into(&b.Mounts, listOf(r, r.mount))},

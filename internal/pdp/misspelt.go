@@ -20,7 +20,7 @@ var contributed = map[string][]string{
 	"withhold_env":       {"name", "rule"},
 	"backend_candidates": {"name", "rank"},
 	"limits": {"timeout_seconds", "output_bytes", "cpus", "memory_mb", "disk_mb", "pids", "idle_seconds", "max_seconds",
-		"background_seconds", "processes"},
+		"background_seconds", "processes", "workspace_mb", "workspace_files"},
 	"networks":        {"network", "egress"},
 	"deny_connection": {"rule", "message", "match", "instead", "hidden"},
 	"ask_connection":  {"rule", "message", "match", "instead", "hidden", "scopes", "timeout_seconds", "grant_seconds", "quorum"},

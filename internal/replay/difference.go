@@ -174,8 +174,8 @@ var steps = map[string][]string{
 // amounts are numbers of which more is looser; zero is no limit.
 var amounts = []string{
 	"limits.timeout_seconds", "limits.output_bytes", "limits.background_seconds", "limits.processes",
-	"backend.cpus", "backend.memory_mb", "backend.disk_mb", "backend.pids", "backend.idle_seconds", "backend.max_seconds",
-	"approval.grant_seconds",
+	"backend.cpus", "backend.memory_mb", "backend.disk_mb", "backend.workspace_mb", "backend.workspace_files",
+	"backend.pids", "backend.idle_seconds", "backend.max_seconds", "approval.grant_seconds",
 }
 
 // leads says where the difference at a path leads.

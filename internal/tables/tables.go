@@ -83,6 +83,7 @@ var (
 	limits  = fields(map[string]shape{
 		"timeout_seconds": count, "output_bytes": count, "cpus": amount, "memory_mb": count, "disk_mb": count, "pids": count,
 		"idle_seconds": count, "max_seconds": count, "background_seconds": count, "processes": count,
+		"workspace_mb": count, "workspace_files": count,
 	})
 	sandbox = fields(map[string]shape{
 		"host": truth, "scope": word("session", "user", "request"), "read_only": truth, "persistent": truth,

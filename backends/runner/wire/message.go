@@ -22,8 +22,17 @@ type Greeting struct {
 	// Linger is how long a runner that hears nothing stays; zero means for ever,
 	// until its input ends.
 	Linger time.Duration
+	// Bound is what commands may fill a folder with.
+	Bound Bound
 	// Processes are, in an answer, the background commands in the order of their start.
 	Processes []Known
+}
+
+// Bound says how much may be in a folder, at any depth: bytes that its disk gave, and files and
+// folders. Zero stands for no bound.
+type Bound struct {
+	Folder       string
+	Bytes, Files int64
 }
 
 // Known is what a runner tells of a background command.
@@ -108,10 +117,34 @@ type End struct {
 	// Starved says that a process was killed meanwhile because the memory that
 	// the sandbox may use was used up.
 	Starved bool
+	Excess  Excess
 	Dropped int64
 	Dir     string
 	Took    time.Duration
 }
+
+// Excess says by what a folder is over its bound. All is zero where it is not.
+type Excess struct {
+	Kind        ExcessKind
+	Found, Most int64
+	// Stopped says that the command was killed for it.
+	Stopped bool
+}
+
+// ExcessKind says what there is too much of.
+type ExcessKind byte
+
+const (
+	// Within: of nothing.
+	Within ExcessKind = iota
+	// Bytes: of bytes.
+	Bytes
+	// Entries: of files and folders.
+	Entries
+	// Uncounted: that cannot be told. There are many times the files and folders that may be, or
+	// folders are closed and moved while they are counted. Found are those that were.
+	Uncounted
+)
 
 // Files are the paths of files; relative ones are seen from Dir.
 type Files struct {
@@ -171,9 +204,16 @@ func (g *Greeting) parts(c *codec) {
 	c.text(&g.Nonce)
 	if g.Version == Version {
 		number(c, &g.Linger)
+		g.Bound.parts(c)
 		list(c, &g.Processes, func(k *Known) { k.parts(c) })
 	}
 	c.ignoreRest()
+}
+
+func (b *Bound) parts(c *codec) {
+	c.text(&b.Folder)
+	number(c, &b.Bytes)
+	number(c, &b.Files)
 }
 
 func (k *Known) parts(c *codec) {
@@ -237,9 +277,17 @@ func (x *End) parts(c *codec) {
 	c.bool(&x.Interrupted)
 	c.bool(&x.Lost)
 	c.bool(&x.Starved)
+	x.Excess.parts(c)
 	number(c, &x.Dropped)
 	c.text(&x.Dir)
 	number(c, &x.Took)
+}
+
+func (x *Excess) parts(c *codec) {
+	number(c, &x.Kind)
+	number(c, &x.Found)
+	number(c, &x.Most)
+	c.bool(&x.Stopped)
 }
 
 func (f *Files) parts(c *codec) {
