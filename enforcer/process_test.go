@@ -356,6 +356,9 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 		"by itself": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Code: 7}) }, bailiff.Completed, 7},
 		"at its time limit": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Code: 137, TimedOut: true}) }, bailiff.TimedOut,
 			bailiff.ExitTimeout},
+		"having filled its workspace": {func(_ *bench, _ string, j *job) {
+			j.ends(backends.Exit{Code: 137, Excess: backends.Excess{Limit: backends.WorkspaceMB, Found: 9, Most: 8, Stopped: true}})
+		}, bailiff.Interrupted, bailiff.ExitInterrupted},
 		"lost": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Lost: true}) }, bailiff.Failed, bailiff.ExitFailed},
 		"killed": {func(b *bench, id string, _ *job) { b.Execute(context.Background(), about("kill", id), nil) },
 			bailiff.Interrupted, bailiff.ExitInterrupted},

@@ -34,6 +34,8 @@ test_backend_is_described_as_a_whole if {
 	usually(_ls("telegram")).backend == {
 		"cpus": 1,
 		"disk_mb": 0,
+		"workspace_mb": 0,
+		"workspace_files": 0,
 		"egress": [],
 		"idle_seconds": 3600,
 		"image": "",
@@ -50,6 +52,8 @@ test_backend_is_described_as_a_whole if {
 	usually(on_host(_ls("cli"))).backend == {
 		"cpus": 0,
 		"disk_mb": 0,
+		"workspace_mb": 0,
+		"workspace_files": 0,
 		"egress": [],
 		"idle_seconds": 0,
 		"image": "",
@@ -66,6 +70,8 @@ test_backend_is_described_as_a_whole if {
 	usually(on_host(_ls("telegram"))).backend == {
 		"cpus": 1,
 		"disk_mb": 0,
+		"workspace_mb": 0,
+		"workspace_files": 0,
 		"egress": [],
 		"idle_seconds": 3600,
 		"image": "",

@@ -10,7 +10,7 @@ test_harmless_request_is_the_whole_document if {
 			"name": "docker", "image": "", "scope": "session", "idle_seconds": 3600,
 			"max_seconds": 86400, "persistent": false,
 			"network": "none", "egress": [],
-			"cpus": 1, "memory_mb": 5120, "disk_mb": 0, "pids": 256,
+			"cpus": 1, "memory_mb": 5120, "disk_mb": 0, "workspace_mb": 0, "workspace_files": 0, "pids": 256,
 			"read_only": true, "mounts": [],
 		},
 		"env": {"forward": [], "withheld": [], "set": {}, "sealed": []},

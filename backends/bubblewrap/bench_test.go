@@ -2,6 +2,7 @@ package bubblewrap
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -70,4 +71,41 @@ func BenchmarkOutlet(b *testing.B) {
 	backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
 	backendtest.Must(b, err)
 	backendtest.BenchmarkOutlet(b, backend, backends.Spec{CPUs: 2, MemoryMB: 512, PIDs: 600, ReadOnly: true})
+}
+
+// BenchmarkBound compares a command beside the files of a workspace that has a bound with one where it has none, by turns.
+func BenchmarkBound(b *testing.B) {
+	for _, files := range []int{10, 1000, 10000} {
+		free := backends.Spec{Network: "none", CPUs: 2, MemoryMB: 512, PIDs: 600, ReadOnly: true}
+		bounded := free
+		bounded.WorkspaceMB, bounded.WorkspaceFiles = 10240, 1_000_000
+		b.Run(fmt.Sprintf("true beside %d files", files), func(b *testing.B) {
+			run := map[string]func(script string) time.Duration{}
+			for name, spec := range map[string]backends.Spec{"free": free, "bounded": bounded} {
+				backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
+				backendtest.Must(b, err)
+				sandbox, err := backend.Open(b.Context(), spec)
+				backendtest.Must(b, err)
+				b.Cleanup(func() { sandbox.Close(context.Background()) })
+				run[name] = func(script string) time.Duration {
+					began := time.Now()
+					_, err := sandbox.Run(b.Context(), runner.Shell(script), func([]byte) {})
+					backendtest.Must(b, err)
+					return time.Since(began)
+				}
+				run[name](fmt.Sprintf("touch {1..%d}", files))
+			}
+			took := map[string][]time.Duration{}
+			for b.Loop() {
+				for name, do := range run {
+					took[name] = append(took[name], do("true"))
+				}
+			}
+			for name, all := range took {
+				slices.Sort(all)
+				b.ReportMetric(float64(all[len(all)/2].Microseconds()), name+"-µs")
+				b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), name+"-p99-µs")
+			}
+		})
+	}
 }

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/loop"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 // stateDir is a folder that the sandbox's user can pass through.
@@ -250,4 +252,19 @@ func TestAWorkspaceOfAnyShapeIsRemoved(t *testing.T) {
 	t.Parallel()
 	b := backend(t)
 	backendtest.RemovesAnyWorkspace(t, b, bounded("shape", 0))
+}
+
+func TestACommandThatFillsItsWorkspaceAloneIsStoppedWithinHalfAMinute(t *testing.T) {
+	if backendtest.Rounds(0, 1) == 0 {
+		t.Skip("left out but for make test-all: it waits for half a minute")
+	}
+	bounded := spec
+	bounded.DiskMB, bounded.WorkspaceMB = 0, 8
+	sandbox, err := backend(t).Open(t.Context(), bounded)
+	backendtest.Must(t, err)
+	t.Cleanup(func() { sandbox.Close(context.Background()) })
+	exit, err := sandbox.Run(t.Context(), runner.Shell("head -c 16M /dev/zero >big; exec sleep 600"), func([]byte) {})
+	if err != nil || !exit.Excess.Stopped || exit.Duration > 2*time.Minute {
+		t.Errorf("it ended as %+v, %v, want it stopped for what it wrote", exit, err)
+	}
 }

@@ -194,7 +194,8 @@ func (c *Client) exitOf(end wire.End) backends.Exit {
 }
 
 func excessOf(x wire.Excess) backends.Excess {
-	e := backends.Excess{Limit: backends.WorkspaceFiles, Found: x.Found, Most: x.Most, Uncounted: x.Kind == wire.Uncounted, Stopped: x.Stopped}
+	e := backends.Excess{Limit: backends.WorkspaceFiles, Found: x.Found, Most: x.Most, Uncounted: x.Kind == wire.Uncounted,
+		Stopped: x.Stopped}
 	switch x.Kind {
 	case wire.Within:
 		return backends.Excess{}

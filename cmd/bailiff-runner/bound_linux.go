@@ -22,6 +22,9 @@ const (
 	pause = 25 * time.Millisecond
 )
 
+// quickFiles are as many as are counted in less than a millisecond.
+const quickFiles = 1000
+
 // mostCounted is the multiple of the bound on files beyond which nothing is counted.
 const mostCounted = 4
 
@@ -107,7 +110,7 @@ func (r *runner) look(anew bool) (done bool) {
 	b := &r.bound
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.most == (wire.Bound{}) || b.walk == nil && !anew && time.Now().Before(b.next) {
+	if b.most == (wire.Bound{}) || b.walk == nil && !anew && !b.isDue() {
 		return true
 	}
 	if b.walk == nil && !b.begin() {
@@ -120,6 +123,12 @@ func (r *runner) look(anew bool) (done bool) {
 		r.weigh()
 	}
 	return done
+}
+
+// isDue says whether an ended command begins a count: not where the last took long, was just now, and found
+// nothing that must be told.
+func (b *bound) isDue() bool {
+	return b.last.found.files <= quickFiles || b.last.excess != (wire.Excess{}) || !time.Now().Before(b.next)
 }
 
 // begin begins a count. A folder that is not there holds nothing.
