@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -68,14 +70,24 @@ func writeJUnit(name string, report pdp.Report) error {
 	if name == "" {
 		return nil
 	}
-	text, err := xml.MarshalIndent(toJUnit(report), "", "  ")
+	var text bytes.Buffer
+	err := encodeJUnit(&text, toJUnit(report))
 	if err == nil {
-		err = os.WriteFile(name, append([]byte(xml.Header), append(text, '\n')...), 0o644)
+		err = os.WriteFile(name, text.Bytes(), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the results for CI: %w", err)
 	}
 	return nil
+}
+
+// encodeJUnit writes a report.
+func encodeJUnit(w io.Writer, report junitReport) error {
+	text, err := xml.MarshalIndent(report, "", "  ")
+	if err == nil {
+		_, err = w.Write(append([]byte(xml.Header), append(text, '\n')...))
+	}
+	return err
 }
 
 func toJUnit(report pdp.Report) junitReport {

@@ -66,7 +66,7 @@ as they say.
 		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newChat(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
-		newReplay(&configPath), newMCP(&configPath), newHermes(&configPath),
+		newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
 		newDemo(), newVersion(),
 	)
 	namingOne(root)

@@ -110,10 +110,10 @@ func (r rerun) run(ctx context.Context, configPath string, logs []string) (repla
 func (r rerun) trial(ctx context.Context, cfg *config.Config) (t replay.Trial, err error) {
 	debug.SetGCPercent(replayGC)
 	t.Floor = offline.Floor(cfg)
-	if t.Policies, err = pdp.Try(ctx, r.policies, replayLimit); err != nil || len(r.against) == 0 {
+	if t.Policies, err = pdp.Try(ctx, pdp.Config{Paths: r.policies, EvalTimeout: replayLimit}); err != nil || len(r.against) == 0 {
 		return t, err
 	}
-	t.Against, err = pdp.Try(ctx, r.against, replayLimit)
+	t.Against, err = pdp.Try(ctx, pdp.Config{Paths: r.against, EvalTimeout: replayLimit})
 	return t, err
 }
 

@@ -163,7 +163,7 @@ const commit = "git -c user.name=ana -c user.email=ana@example.com commit -q"
 // keepLog has in decisions what the policies there decided of a few requests.
 func keepLog(t *testing.T, work string) {
 	t.Helper()
-	judge, err := pdp.Try(t.Context(), []string{filepath.Join(work, "policies"), filepath.Join(work, "house")}, time.Minute)
+	judge, err := pdp.Try(t.Context(), pdp.Config{Paths: []string{filepath.Join(work, "policies"), filepath.Join(work, "house")}, EvalTimeout: time.Minute})
 	must(t, err)
 	log, err := audit.Open(audit.Config{StateDir: work})
 	must(t, err)

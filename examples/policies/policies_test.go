@@ -107,7 +107,7 @@ func TestThePoliciesOfTeamsDecideAsTheirPagesShow(t *testing.T) {
 			t.Errorf("%s: %d requests can be read", one.name, len(rows))
 		}
 		paths := []string{filepath.Join(one.folder, "policies"), filepath.Join(one.folder, one.name)}
-		judge, err := pdp.Try(t.Context(), paths, time.Minute)
+		judge, err := pdp.Try(t.Context(), pdp.Config{Paths: paths, EvalTimeout: time.Minute})
 		must(t, err)
 		for _, row := range rows {
 			asked := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: strings.ReplaceAll(row[4], `\|`, "|")},

@@ -15,8 +15,8 @@ import (
 // Try loads policies for judging only. Their files may be writable by other users, and they
 // need no tests. Everything that is wrong with them is in the error, which is then a [Faults].
 // Zero as the limit of an evaluation means 250 ms.
-func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error) {
-	files, faults := load(readAll, paths)
+func Try(ctx context.Context, c Config) (*PDP, error) {
+	files, faults := load(readAll, c.Paths)
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -27,7 +27,7 @@ func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error)
 	if s.replayed != nil {
 		s.replayed = newMemo(8) // a log holds more different requests than a sidecar sees in a while
 	}
-	p := prepared(Config{Paths: paths, EvalTimeout: limit})
+	p := prepared(c)
 	p.inForce.Store(s)
 	return p, nil
 }

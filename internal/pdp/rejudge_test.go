@@ -68,11 +68,11 @@ func TestWhatIsNoInputDocumentIsNotJudged(t *testing.T) {
 func TestPoliciesAreTriedWhoeverMayWriteThem(t *testing.T) {
 	folder := tree(t, map[string]string{"p.rego": allowing})
 	must(t, os.Chmod(filepath.Join(folder, "p.rego"), 0o666))
-	if _, err := Try(context.Background(), []string{folder}, 0); err != nil {
+	if _, err := Try(context.Background(), Config{Paths: []string{folder}}); err != nil {
 		t.Error(err)
 	}
 	write(t, filepath.Join(folder, "q.rego"), "package bailiff\n\nmore := input.sesion\n")
-	if _, err := Try(context.Background(), []string{folder}, 0); err == nil || !strings.Contains(err.Error(), "q.rego:3") {
+	if _, err := Try(context.Background(), Config{Paths: []string{folder}}); err == nil || !strings.Contains(err.Error(), "q.rego:3") {
 		t.Errorf("the error is %v, want the place of the misspelt name", err)
 	}
 }

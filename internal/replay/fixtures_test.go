@@ -36,7 +36,7 @@ func shipped(t testing.TB, more map[string]string) *pdp.PDP {
 	for name, text := range more {
 		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
-	p, err := pdp.Try(t.Context(), []string{folder}, time.Minute)
+	p, err := pdp.Try(t.Context(), pdp.Config{Paths: []string{folder}, EvalTimeout: time.Minute})
 	must(t, err)
 	return p
 }
