@@ -88,6 +88,8 @@ var changes = map[string]change{
 	"a wrong setting":   {"bailiff.yaml", "policies:", "polices:", "bailiff check", "bailiff.yaml:2"},
 	"a wrong table":     {"house/data.yaml", "host: deny, sandbox: deny", "host: deny, sandbox: denied", "bailiff check", "data.yaml:"},
 	"a failing test":    {"house/more_test.rego", "", "package more_test\n\ntest_never if 1 == 2\n", "bailiff test", "test_never"},
+	"what asks in vain": {"house/more.rego", "", "package bailiff\n\nrequire_approval contains {\"rule\": \"house.old\", \"message\": \"No.\"} if " +
+		`input.args.command == "ls -la ~/old"` + "\n", "bailiff judge", "1 of 1 (100.0 %)"},
 	"who may do more now": {"house/data.yaml", "C0SHOP: [staging]", "C0SHOP: [staging], C0NEW: [staging]", "bailiff replay",
 		"1 let more happen"},
 }
@@ -153,6 +155,9 @@ func repository(t *testing.T) string {
 	must(t, os.CopyFS(filepath.Join(work, "house"), os.DirFS("../policies/slack")))
 	must(t, os.WriteFile(filepath.Join(work, "bailiff.yaml"),
 		[]byte("state_dir: state\npolicies: {paths: [policies, house]}\nbackends: {docker: {}}\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(work, "rows.jsonl"), []byte(`{"tool": "terminal", "text": "rm -rf ~/old", "want": "ask"}
+{"tool": "terminal", "text": "ls -la ~/old", "want": "allow"}
+`), 0o600))
 	keepLog(t, work)
 	sh(t, work, "git init -q -b main && git add . && "+commit+" -m policies && git clone -q --bare . ../origin.git")
 	return filepath.Join(filepath.Dir(work), "origin.git")
@@ -163,7 +168,8 @@ const commit = "git -c user.name=ana -c user.email=ana@example.com commit -q"
 // keepLog has in decisions what the policies there decided of a few requests.
 func keepLog(t *testing.T, work string) {
 	t.Helper()
-	judge, err := pdp.Try(t.Context(), pdp.Config{Paths: []string{filepath.Join(work, "policies"), filepath.Join(work, "house")}, EvalTimeout: time.Minute})
+	judge, err := pdp.Try(t.Context(), pdp.Config{EvalTimeout: time.Minute,
+		Paths: []string{filepath.Join(work, "policies"), filepath.Join(work, "house")}})
 	must(t, err)
 	log, err := audit.Open(audit.Config{StateDir: work})
 	must(t, err)

@@ -39,7 +39,8 @@ func JudgeRows(ctx context.Context, cfg *config.Config, paths []string) (*RowJud
 	if err != nil {
 		return nil, fmt.Errorf("finding the home folder, in which rows are judged: %w", err)
 	}
-	j := &RowJudge{floor: Floor(cfg), backends: map[string]bailiff.BackendState{}, workdir: filepath.Join(home, "project"), began: time.Now()}
+	j := &RowJudge{floor: Floor(cfg), workdir: filepath.Join(home, "project"), began: time.Now(),
+		backends: map[string]bailiff.BackendState{}}
 	for name, maker := range catalogue.All() {
 		j.backends[name] = bailiff.BackendState{Isolated: maker().Isolated(), Ready: true}
 	}

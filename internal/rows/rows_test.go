@@ -56,7 +56,8 @@ func TestRowsAreCountedByGroupAndRule(t *testing.T) {
 			{Group: "b", Rows: 2, Deny: 1, Allow: 1},
 		},
 		Rules: []Rule{{"r.one", 2}, {"fault", 1}, {"r.two", 1}},
-		Shown: []Judged{{File: "some.jsonl", ID: "a/1", Group: "a", Tool: bailiff.Terminal, Text: "allow", Want: ask, Outcome: bailiff.Allow,
+		Shown: []Judged{{File: "some.jsonl", ID: "a/1", Group: "a", Tool: bailiff.Terminal, Text: "allow",
+			Want: ask, Outcome: bailiff.Allow,
 			Rules: []string{}, Wrong: Through}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
