@@ -45,7 +45,7 @@ type bound struct {
 	// begins none. counted is false before the first.
 	last    verdict
 	counted bool
-	// grown is how many counts in a row found more than there may be, and more each time.
+	// grown is how many counts found more than the one before since the folder is over its bound.
 	grown   int
 	next    time.Time
 	watched bool
@@ -151,12 +151,13 @@ func (r *runner) weigh() {
 	b.abandon()
 	b.last, b.counted = now, true
 	b.next = time.Now().Add(lookShare / 2 * b.took)
-	if !grew {
+	switch {
+	case now.excess == (wire.Excess{}):
 		b.grown = 0
-		return
+	case grew:
+		b.grown++
+		r.stopFilling(b.begun, now.excess, b.grown > 1)
 	}
-	b.grown++
-	r.stopFilling(b.begun, now.excess, b.grown > 1)
 }
 
 func (b *bound) verdictOf(c *count) verdict {
@@ -191,7 +192,7 @@ func (v verdict) isWorseThan(before verdict) bool {
 }
 
 // stopFilling kills what ran when a count began: commands with what they left and, if the folder
-// grows without them too, interpreters, which may have ended the script that filled it.
+// grew again, interpreters, which may have ended the script that filled it.
 func (r *runner) stopFilling(begun time.Time, excess wire.Excess, again bool) {
 	for _, j := range r.pool.atWork() {
 		if !j.began.After(begun) && (again || j.Mode != wire.Dialogue) {

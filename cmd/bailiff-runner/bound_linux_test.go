@@ -99,7 +99,7 @@ func TestAFolderIsCountedWhileACommandRuns(t *testing.T) {
 	}
 }
 
-func TestAnInterpreterIsStoppedWhereAFolderGrowsWithoutTheOthers(t *testing.T) {
+func TestAnInterpreterIsStoppedWhereAFolderGrowsAgain(t *testing.T) {
 	root := t.TempDir()
 	r := bounded(t, wire.Bound{Folder: root, Bytes: 1 << 20})
 	command, interpreter := r.runs(t, wire.Background), r.runs(t, wire.Dialogue)
