@@ -1,8 +1,9 @@
 package bailiff
 
 # METADATA
-# title: What a program of execute_code does
+# title: What a Python program does
 # description: |
+#   It is the text of execute_code, or stands in a shell text that gives it to Python.
 #   Its files, hosts, features and shell texts are judged by the same rules as a
 #   command's. Here is only what has no counterpart in a shell text. The name of a
 #   function does not say what it is given, so the match is empty.
@@ -12,6 +13,7 @@ _examined.program contains _found(class, "") if {
 }
 
 _examined.program contains _found("hidden_code", "") if {
+	input.tool == "execute_code"
 	not _understood_code
 }
 

@@ -23,6 +23,14 @@ test_calls_have_rules if {
 	_found_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data"}
 }
 
+test_python_in_a_shell_text_is_judged_alike if {
+	_found_in_shell({"calls": ["shutil.rmtree"], "writes": ["build"]}) == {"command.deletes_recursively"}
+	_found_in_shell({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == {"command.sends_files"}
+	_found_in_shell({"imports": ["json"], "calls": ["json.load", "print"]}) == set()
+}
+
+_found_in_shell(facts) := _found_with([], {"code": program("cli", facts).code})
+
 test_calls_that_matter_are_named_by_their_rule if {
 	_said_in({"calls": ["os.fork"]}) == {"code.forks: "}
 	_said_in({"calls": ["os.dup2", "socket.socket"]}) == {"command.opens_reverse_shell: "}

@@ -25,7 +25,7 @@ test_match_says_exactly_what if {
 
 # What no match describes is granted for one request only.
 test_feature_has_no_match if {
-	every feature in ["inline_program", "download_and_run", "decode_and_run", "network_redirect"] {
+	every feature in ["unread_program", "download_and_run", "decode_and_run", "network_redirect"] {
 		_matches_with([call("perl", ["-e"], ["x"])], {"features": [feature]}) == {""}
 	}
 	_matches_with([call("perl", [], [])], {"complete": false}) == {""}

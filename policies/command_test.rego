@@ -40,7 +40,7 @@ test_subcommands_count_wherever_they_stand if {
 test_features_have_rules if {
 	expected := {
 		"fork_bomb": "command.destroys_system", "download_and_run": "command.runs_downloaded",
-		"decode_and_run": "command.runs_decoded", "inline_program": "command.runs_inline_program",
+		"decode_and_run": "command.runs_decoded", "unread_program": "command.runs_inline_program",
 		"network_redirect": "command.opens_reverse_shell",
 	}
 	every feature, rule in expected {

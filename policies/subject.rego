@@ -13,6 +13,8 @@ _command := input.code.command if input.tool == "execute_code"
 
 _code := input.code if input.tool == "execute_code"
 
+_code := input.command.code if input.tool != "execute_code"
+
 default _calls := []
 
 _calls := _command.calls

@@ -4,8 +4,8 @@ package bailiff
 # title: Which rules look at a request
 # description: |
 #   Rules that are about one aspect stand in _examined.ASPECT and cost nothing where it
-#   is absent. The aspects are paths, hosts, settings, losses, mounts, program (one of
-#   execute_code), and the kinds of the programs called.
+#   is absent. The aspects are paths, hosts, settings, losses, mounts, program (of execute_code,
+#   or in a shell text), and the kinds of the programs called.
 findings contains finding if {
 	some aspect in _aspects
 	some finding in _examined[aspect]
@@ -23,7 +23,7 @@ _aspects contains "losses" if count(_loses) > 0
 
 _aspects contains "mounts" if _platform.mounts
 
-_aspects contains "program" if input.tool == "execute_code"
+_aspects contains "program" if _code
 
 # The calls by the kinds of their programs, which the table of programs names.
 _calls_of := {kind: group |

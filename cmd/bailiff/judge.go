@@ -46,8 +46,10 @@ say, 1 if the rows could not be judged.`,
 	cmd.Flags().StringArrayVar(&j.policies, "policies", nil, "judge by these: a folder, file or bundle, by `PATH`; may be repeated")
 	cmd.Flags().StringVar(&j.groupBy, "group", "group", "count together the rows with one value at this `KEY`")
 	cmd.Flags().StringVar(&j.show, "show", "", "list the rows let through (through) or asked about in vain (false)")
-	cmd.Flags().Float64Var(&j.through.percent, "max-let-through", 0, "fail where more is let through, in `percent` of what wants ask or deny")
-	cmd.Flags().Float64Var(&j.alarms.percent, "max-false-alarms", 0, "fail where more is asked about in vain, in `percent` of what wants allow")
+	cmd.Flags().Float64Var(&j.through.percent, "max-let-through", 0,
+		"fail where more is let through, in `percent` of what wants ask or deny")
+	cmd.Flags().Float64Var(&j.alarms.percent, "max-false-alarms", 0,
+		"fail where more is asked about in vain, in `percent` of what wants allow")
 	cmd.Flags().StringVar(&j.format, "output", "table", "table, json, junit or markdown")
 	return cmd
 }
@@ -184,7 +186,8 @@ func printRows(w io.Writer, r rows.Report) {
 	}
 	fmt.Fprintf(w, "\na judgement took %.1f ms, of 99 in 100 rows at most %.1f ms; policies %.12s\n", r.P50, r.P99, r.Revision)
 	for _, s := range r.Shown {
-		fmt.Fprintf(w, "\n%s\t%s, wants %s: %s\n\t%q\n", termsafe.Text(s.ID), s.Outcome, s.Want, termsafe.Text(strings.Join(s.Rules, " ")), s.Text)
+		fmt.Fprintf(w, "\n%s\t%s, wants %s: %s\n\t%q\n", termsafe.Text(s.ID), s.Outcome, s.Want,
+			termsafe.Text(strings.Join(s.Rules, " ")), s.Text)
 	}
 }
 
@@ -210,8 +213,8 @@ func printMarkdown(w io.Writer, r rows.Report) error {
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
 	text := "| group | rows | deny | ask | allow | let through | false alarms | unparsed |\n|---|---|---|---|---|---|---|---|\n"
 	for _, g := range append(r.Groups, total(r)) {
-		text += fmt.Sprintf("| %s | %d | %d | %d | %d | %s | %s | %d |\n", cell.Replace(termsafe.Text(g.Group)), g.Rows, g.Deny, g.Ask, g.Allow,
-			share(g.LetThrough, g.Dangerous), share(g.FalseAlarms, g.Harmless), g.Unparsed)
+		text += fmt.Sprintf("| %s | %d | %d | %d | %d | %s | %s | %d |\n", cell.Replace(termsafe.Text(g.Group)), g.Rows, g.Deny, g.Ask,
+			g.Allow, share(g.LetThrough, g.Dangerous), share(g.FalseAlarms, g.Harmless), g.Unparsed)
 	}
 	text += "\n| rule | rows |\n|---|---|\n"
 	for _, rule := range r.Rules {

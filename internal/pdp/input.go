@@ -208,6 +208,9 @@ func commandFacts(c facts.Command) *ast.Term {
 	if c.Supposed != nil {
 		entries = append(entries, item(keySupposed, commandFacts(*c.Supposed)))
 	}
+	if c.Code != nil {
+		entries = append(entries, item(keyCode, codeFacts(*c.Code)))
+	}
 	return object(entries...)
 }
 

@@ -75,6 +75,7 @@ func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 			continue
 		}
 		a.feature(value.FeatureInlineProgram)
+		a.feature(value.FeatureUnreadProgram)
 		fed := *inv
 		fed.in = unknown(inv.in.Taint) // "print | CMD" writes to CMD
 		a.text(name, &fed, part(code, text), inv.sc.fork())

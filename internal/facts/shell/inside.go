@@ -121,11 +121,17 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 	}
 	a.feature(value.FeatureInlineProgram)
 	a.ran(code.Taint)
-	if !a.readsProgram(code) {
+	read := a.readsProgram(code)
+	if read && lang == "python" {
+		c := a.python(name, inv, code.text)
+		if slices.Contains(inv.assigns, "PYTHONPATH") && len(c.Imports) > 0 {
+			c.Complete = false // the text chooses where they are from
+		}
+		a.programs(c)
 		return
 	}
-	if lang == "python" {
-		a.python(name, inv, code.text)
+	a.feature(value.FeatureUnreadProgram)
+	if !read {
 		return
 	}
 	a.hosts = append(a.hosts, value.URLHosts(code.text)...)
@@ -138,8 +144,32 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 	}
 }
 
-// python takes over what a Python program does.
-func (a *analysis) python(name string, inv *invocation, code string) {
+// programs notes what a Python program in the text does. One that is in a text which another
+// program runs, or which is only supposed to run, counts as unread.
+func (a *analysis) programs(c value.Code) {
+	if !c.Complete || a.at.Level > 0 || a.supposes {
+		a.feature(value.FeatureUnreadProgram)
+		return
+	}
+	c.Command = nil
+	if a.code == nil {
+		a.code = &c
+		return
+	}
+	for _, list := range []struct {
+		to   *[]string
+		more []string
+	}{
+		{&a.code.Imports, c.Imports}, {&a.code.Calls, c.Calls}, {&a.code.Strings, c.Strings}, {&a.code.Variables, c.Variables},
+		{&a.code.Hosts, c.Hosts}, {&a.code.Reads, c.Reads}, {&a.code.Writes, c.Writes}, {&a.code.Settings, c.Settings},
+		{&a.code.Loses, c.Loses}, {&a.code.Features, c.Features},
+	} {
+		*list.to = value.Sorted(slices.Concat(*list.to, list.more))
+	}
+}
+
+// python takes over what a Python program does, and returns it.
+func (a *analysis) python(name string, inv *invocation, code string) value.Code {
 	c := a.readPython(code, value.Place{Workdir: inv.sc.cwd, Astray: inv.sc.astray, Home: a.at.Home, Level: a.at.Level + 1})
 	if !c.Complete {
 		a.hide()
@@ -161,6 +191,7 @@ func (a *analysis) python(name string, inv *invocation, code string) {
 	if c.Command != nil {
 		a.take(c.Command, append(slices.Clip(inv.wrappers), name))
 	}
+	return c
 }
 
 // take adds the facts of a shell text that was read by itself.

@@ -66,7 +66,9 @@ type analysis struct {
 	calls []made
 	// supposed is the reading of words that may start programs; supposes says that
 	// this is such a reading, of supposals many.
-	supposed  *analysis
+	supposed *analysis
+	// code is what the Python programs in the text would do, nil if there is none that tells.
+	code      *value.Code
 	supposes  bool
 	supposals int
 	// effect gathers what the call does that is being recorded; its room is used again.
@@ -187,7 +189,7 @@ func (a *analysis) command(text string) value.Command {
 		Hosts: value.Sorted(a.hosts), Reads: value.Sorted(a.reads), Writes: value.Sorted(a.writes),
 		Variables: value.Sorted(a.variables), Features: value.Sorted(a.features),
 		Assigns: value.Sorted(a.assigns), Settings: value.Sorted(a.settings), Loses: value.Sorted(a.loses), Files: value.Sorted(a.files),
-		Opens: a.depends(),
+		Opens: a.depends(), Code: a.code,
 	}
 }
 

@@ -56,6 +56,10 @@ type Command struct {
 	// where no word does. Nothing in it is among the facts above, its Text is the words
 	// that are read so, and it counts as complete.
 	Supposed *Command `json:"supposed,omitempty"`
+	// Code is what the Python programs in the text would do, all of them together. Their files,
+	// hosts and settings, and the shell text that they run, are among the facts above; it has no
+	// Command. It is nil where there is none, or none that is complete: see FeatureUnreadProgram.
+	Code *Code `json:"code,omitempty"`
 }
 
 // Call is one program that the text would start.

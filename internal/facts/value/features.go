@@ -16,6 +16,8 @@ const (
 	FeatureDownloadAndRun = "download_and_run"
 	// FeatureInlineProgram: an interpreter gets its program in the text (python -c, perl -e, a here-document).
 	FeatureInlineProgram = "inline_program"
+	// FeatureUnreadProgram: one of these is not read, or hides what it does: its facts are not in the Code.
+	FeatureUnreadProgram = "unread_program"
 	// FeatureNetworkRedirect: a redirection to /dev/tcp or /dev/udp.
 	FeatureNetworkRedirect = "network_redirect"
 	// FeatureForkBomb: a function that calls itself twice, in the background or in a pipe.
