@@ -20,6 +20,7 @@ findings contains _found(class, _spelt(call)) if {
 	some program, group in _calls_by
 	table := data.bailiff.tables.options[program]
 	some call in group
+	not _asks_for_help(call)
 	some flag in array.concat(call.flags, call.argv)
 	some class in table[flag]
 }
@@ -30,6 +31,7 @@ findings contains _found(class, _spelt(call)) if {
 	some call in group
 	some action in _actions(call)
 	some class in table[action]
+	not _asks_for_help(call)
 	not _only_tried(call, class)
 }
 
@@ -42,9 +44,39 @@ _only_tried(call, class) if {
 # Some programs only look, with the right first argument.
 _harmless(call) if data.bailiff.tables.harmless[call.program][call.argv[1]]
 
+_harmless(call) if data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[1], call.argv[2]])]
+
+_harmless(call) if _asks_for_help(call)
+
 _harmless(call) if {
 	data.bailiff.tables.harmless[call.program][""]
 	count(call.argv) == 1
+}
+
+# "rm --help", "docker image prune --help", "helm help install", where nothing but plain words comes before,
+# and the words are not those of another program.
+_asks_for_help(call) if {
+	some at in [1, 2, 3]
+	call.argv[at] == "--help"
+	every word in array.slice(call.argv, 1, at) {
+		regex.match(`^[a-z][a-z0-9-]*$`, word)
+	}
+	not _wraps(call.program)
+}
+
+_asks_for_help(call) if {
+	call.argv[1] in {"help", "completion"}
+	data.bailiff.tables.actions[call.program]
+}
+
+_asks_for_help(call) if {
+	call.argv[1] in {"help", "completion"}
+	data.bailiff.tables.harmless[call.program]
+}
+
+_wraps(program) if {
+	some call in _calls
+	program in call.wrappers
 }
 
 # "stop", "auth token" and, where the name of a thing comes first, "* stop".

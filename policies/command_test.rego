@@ -65,3 +65,17 @@ test_actions_are_words_alone_and_in_pairs if {
 	data.bailiff._actions(call("x", [], ["nginx", "stop", "now"])) == {"* stop", "nginx", "nginx stop"}
 	[made | made := data.bailiff._actions(call("x", [], []))] == []
 }
+
+test_a_call_that_asks_for_help_does_nothing if {
+	_found([object.union(call("docker", ["--help"], ["image", "prune"]), {"argv": ["docker", "image", "prune", "--help"]})]) == set()
+	_found([call("helm", [], ["help", "install"])]) == set()
+	_found([call("docker", [], ["run", "-v", "/:/host", "x", "--help"])]) == {"command.uses_container_engine"}
+	helped := object.union(call("sudo", ["--help"], ["x"]), {"argv": ["sudo", "x", "--help"]})
+	_found([helped, object.union(call("x", ["--help"], []), {"wrappers": ["sudo"]})]) == {"command.gains_privilege"}
+}
+
+test_a_call_that_only_looks_is_known_by_one_word_or_two if {
+	_found([call("docker", [], ["compose", "logs"])]) == set()
+	_found([call("docker", [], ["images"])]) == set()
+	_found([call("docker", [], ["compose", "up"])]) == {"command.uses_container_engine"}
+}

@@ -35,13 +35,6 @@ _examined.deletes contains _found("deletes_recursively", _seen(call, target)) if
 	not _fresh(target)
 }
 
-_examined.deletes contains _found("deletes_recursively", _spelt(call)) if {
-	some call in _calls_of.deletes
-	call.program != "rmdir"
-	_recursive(call)
-	count(call.operands) == 0
-}
-
 _examined.deletes contains _found("deletes_by_pattern", _seen(call, target)) if {
 	some call in _calls_of.deletes
 	not _recursive(call)

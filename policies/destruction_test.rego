@@ -47,7 +47,7 @@ test_deletions_name_their_target if {
 	_told([writing("rm", [], "*.o")]) == {"command.deletes_by_pattern: *.o"}
 	_told([writing("rm", [], "a.o")]) == set()
 	_told([writing("rmdir", [], "build")]) == set()
-	_told([call("rm", ["-r"], [])]) == {"command.deletes_recursively: rm -r"}
+	_told([call("rm", ["-r"], [])]) == set()
 	_told([object.union(writing("rm", ["-r"], "a"), {"wrappers": ["xargs"]})]) == {
 		"command.deletes_by_pattern: ",
 		"command.deletes_recursively: ",

@@ -16,6 +16,61 @@ _examined.remote contains _found(class, _spelt(call)) if {
 }
 
 # METADATA
+# title: Services of many kinds
+# description: |
+#   Clients whose verbs no table lists one by one, by the verbs that all of them have.
+_examined.service contains _found(class, _spelt(call)) if {
+	some call in _calls_of.service
+	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun"}) == 0
+	not _harmless(call)
+	not _looks(call)
+	some pattern, classes in data.bailiff.tables.remote_verbs["*"]
+	some operand in array.slice(call.operands, 0, 3)
+	regex.match(pattern, operand)
+	some class in classes
+}
+
+# METADATA
+# title: Programs that no table knows
+# description: |
+#   One whose words say that something is deleted, published or deployed may do that.
+_examined.unknown contains _found("may_change", _spelt(call)) if {
+	some call in _unknown_calls
+	some operand in array.slice(call.operands, 0, 2)
+	regex.match(_drastic, operand)
+	not _asks_for_help(call)
+	not _looks(call)
+}
+
+# "app get delete-protection"
+_looks(call) if {
+	some operand in array.slice(call.operands, 0, 2)
+	operand in {
+		"list", "ls", "get", "show", "describe", "view", "help", "search", "status", "info", "inspect", "diff", "logs",
+		"explain", "check", "version", "plan", "validate", "lint",
+	}
+}
+
+_drastic := concat("", [
+	`^((batch|bulk|admin|force)-)?(delete|destroy|purge|wipe|drop|revoke|terminate|erase|undeploy|decommission)(-[a-z-]+)?$`,
+	`|^(publish|deploy)$`,
+])
+
+_aspects contains "unknown" if count(_unknown_calls) > 0
+
+_unknown_calls := {call |
+	some program, group in _calls_by
+	not _is_known(program)
+	some call in group
+	count(call.operands) > 0
+}
+
+_is_known(program) if {
+	some table in ["programs", "options", "actions", "harmless", "lookers", "printers", "known"]
+	data.bailiff.tables[table][program]
+}
+
+# METADATA
 # title: Secrets of a cluster
 # description: |
 #   To show or describe a secret prints it, however its kind and its name are joined.

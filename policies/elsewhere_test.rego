@@ -32,3 +32,20 @@ test_trying_changes_nothing_elsewhere if {
 	_found([call("curl", ["-X"], ["DELETE", "https://x.test"])]) == {"command.destroys_data"}
 	_found([call("curl", [], ["http://localhost:2375/containers/json"])]) == {"command.uses_container_engine"}
 }
+
+test_verbs_of_services_are_found_in_any_place if {
+	_found([call("openstack", [], ["server", "delete", "x"])]) == {"command.destroys_data"}
+	_found([call("helmfile", [], ["apply"])]) == {"command.changes_elsewhere"}
+	_found([call("argocd", ["--dry-run"], ["app", "delete", "x"])]) == set()
+	_found([call("openstack", [], ["server", "list"])]) == set()
+}
+
+test_an_unknown_program_may_delete if {
+	_found([call("unheard-of", [], ["app", "delete-all", "x"])]) == {"command.may_change_elsewhere"}
+	_found([call("unheard-of", [], ["deploy"])]) == {"command.may_change_elsewhere"}
+	_found([call("unheard-of", [], ["list", "deleted"])]) == set()
+	_found([call("unheard-of", [], ["a", "b", "delete"])]) == set()
+	_found([call("unheard-of", ["-x"], ["delete"])]) == {"command.may_change_elsewhere"}
+	_found([object.union(call("unheard-of", ["--help"], ["delete"]), {"argv": ["unheard-of", "delete", "--help"]})]) == set()
+	_found([call("git", [], ["branch", "delete"])]) == set()
+}

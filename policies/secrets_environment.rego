@@ -11,6 +11,24 @@ _examined.lists_processes contains _found("credentials", _spelt(call)) if {
 	regex.match(`^[a-zA-Z]*e[a-zA-Z]*$`, operand)
 }
 
+# Secrets of the environment, for all to read: those that are looked for in it, or printed by their names.
+findings contains _found("credentials", _spelt(call)) if {
+	some dump in _dumps
+	some call in _calls
+	call.program == dump.pipes_to
+	call.program in {"grep", "egrep", "fgrep", "rg", "awk", "sed", "ag", "ack"}
+	some word in array.slice(call.argv, 1, count(call.argv))
+	_secretish(word)
+}
+
+findings contains _found("credentials", _spelt(call)) if {
+	some call in _calls_by.printenv
+	some name in call.operands
+	_secretish(name)
+}
+
+_secretish(word) if regex.match(`(?i)(token|secret|passw|credential|api_?key|private_?key|access_?key)`, word)
+
 # The environment, all of it or a secret by name.
 _examined.sends contains _found("sends_environment", "") if {
 	count(_dumps) > 0

@@ -46,3 +46,11 @@ _listings := [
 	call("declare", ["-x"], []),
 	call("declare", ["-a"], []),
 ]
+
+test_secrets_looked_for_in_the_environment_are_found if {
+	dump := object.union(call("printenv", [], []), {"pipes_to": "grep"})
+	_found([dump, call("grep", ["-i"], ["token"])]) == {"command.reads_credentials"}
+	_found([dump, call("grep", [], ["PATH"])]) == set()
+	_found([call("printenv", [], ["GITHUB_TOKEN"])]) == {"command.reads_credentials"}
+	_found([call("printenv", [], ["HOME"])]) == set()
+}

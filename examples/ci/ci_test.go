@@ -88,8 +88,8 @@ var changes = map[string]change{
 	"a wrong setting":   {"bailiff.yaml", "policies:", "polices:", "bailiff check", "bailiff.yaml:2"},
 	"a wrong table":     {"house/data.yaml", "host: deny, sandbox: deny", "host: deny, sandbox: denied", "bailiff check", "data.yaml:"},
 	"a failing test":    {"house/more_test.rego", "", "package more_test\n\ntest_never if 1 == 2\n", "bailiff test", "test_never"},
-	"what asks in vain": {"house/more.rego", "", strings.Replace(more(`input.args.command == "ls -la ~/old"`), "deny", "require_approval", 1),
-		"bailiff judge", "1 of 1 (100.0 %)"},
+	"what asks in vain": {"house/more.rego", "",
+		strings.Replace(more(`input.args.command == "ls -la ~/old"`), "deny", "require_approval", 1), "bailiff judge", "1 of 1 (100.0 %)"},
 	"who may do more now": {"house/data.yaml", "C0SHOP: [staging]", "C0SHOP: [staging], C0NEW: [staging]", "bailiff replay",
 		"1 let more happen"},
 }

@@ -67,6 +67,8 @@ func known(all any, words map[string]bool) map[string]shape {
 		"programs":           named(list(kind)),
 		"options":            kinds,
 		"actions":            kinds,
+		"known":              named(truth),
+		"shell_starters":     named(truth),
 		"features":           named(kind),
 		"code_calls":         named(list(kind)),
 		"sockets":            named(kind),

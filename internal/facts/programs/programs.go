@@ -95,6 +95,10 @@ type Program struct {
 	Links  Words
 	Loses  Loses
 
+	// Setup are the first operands with which the program prints settings for the shell that started it, or "*"
+	// if it does nothing else. Such text is as harmless as the program.
+	Setup Words
+
 	// Unpacks are words with which files of an archive go below the current folder.
 	Unpacks Words
 

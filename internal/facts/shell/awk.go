@@ -68,7 +68,7 @@ func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
 		return
 	}
-	for _, at := range awkCalls.FindAllStringIndex(code.text, -1) {
+	for _, at := range awkCalls.FindAllStringIndex(withoutStrings(code.text), -1) {
 		text, ok := quotedText(code.text[at[1]:])
 		if !ok {
 			a.hide()
@@ -90,3 +90,48 @@ var (
 	awkLoads = regexp.MustCompile(`(?m)(?:^|[;}])\s*@(?:load|include)\b`)
 	awkPipes = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline`)
 )
+
+// withoutStrings is a program of the same length, with blanks in its string literals. Where a regular
+// expression or a comment holds a quote or a bracket, what is a string cannot be told so easily, and the text is as it was.
+func withoutStrings(code string) string {
+	text := []byte(code)
+	for i := 0; i < len(code); i++ {
+		switch code[i] {
+		case '"':
+			end := closing(code, i+1, '"')
+			if strings.ContainsRune(code[i:end], '\n') {
+				return code
+			}
+			for j := i + 1; j < end; j++ {
+				text[j] = ' '
+			}
+			i = end
+		case '/', '#':
+			end := closing(code, i+1, '/')
+			if code[i] == '#' {
+				end = closing(code, i+1, '\n')
+			}
+			if strings.ContainsAny(code[i:min(end, len(code))], `"[`) {
+				return code
+			}
+			if code[i] == '#' || strings.ContainsRune(code[i:min(end, len(code))], '\n') {
+				continue // a division, or to the end of the line
+			}
+			i = end
+		}
+	}
+	return string(text)
+}
+
+// closing is where a character stands that no backslash precedes, or the end.
+func closing(code string, from int, what byte) int {
+	for i := from; i < len(code); i++ {
+		switch code[i] {
+		case '\\':
+			i++
+		case what:
+			return i
+		}
+	}
+	return len(code)
+}

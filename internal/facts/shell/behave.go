@@ -23,6 +23,9 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	a.tests(name, a.about(name).Own, inv, args.operands)
 	a.runsProject(name, inv, args)
 	a.fills(name, inv, args)
+	if a.printsSetup(name, args) {
+		return result{out: literal("")}
+	}
 	if r, ok := a.wrapper(name, inv, args); ok {
 		return r
 	}
@@ -33,6 +36,20 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	out := a.output(name, inv, args)
 	out.Read = out.Read || a.shows(name, inv)
 	return result{out: out}
+}
+
+// printsSetup says whether what a program prints are settings for the shell that started it, or how that
+// completes its words: to run that text is no more than to run the program.
+func (a *analysis) printsSetup(name string, args *arguments) bool {
+	about := a.about(name)
+	words := about.Own.Setup
+	always := slices.Contains(words, "*")
+	if len(args.operands) == 0 || !args.operands[0].known {
+		return always
+	}
+	first := args.operands[0].text
+	return always && about.Own.Wraps == "" || slices.Contains(words, first) ||
+		(first == "completion" || first == "completions") && about.Described.Operands == "" && about.Own.Output == ""
 }
 
 // shows says whether a call writes out what is in files that it reads.

@@ -153,6 +153,9 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 		return a.conditional(c, sc, in)
 	case *syntax.WhileClause:
 		a.feature(value.FeatureLoop)
+		if startsWithoutEnd(c) {
+			a.feature(value.FeatureEndlessStarts)
+		}
 		return a.loop(sc, func(sc *scope) result {
 			cond := a.statements(c.Cond, sc, in)
 			return a.following(cond, a.statements(c.Do, sc, in))

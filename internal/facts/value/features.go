@@ -23,8 +23,10 @@ const (
 	// FeatureForkBomb: a function that calls itself twice, in the background or in a pipe.
 	FeatureForkBomb = "fork_bomb"
 	FeatureFunction = "function"
-	FeatureSubshell = "subshell"
-	FeatureLoop     = "loop"
+	// FeatureEndlessStarts: a loop without an end that starts something in each round and waits for nothing.
+	FeatureEndlessStarts = "endless_starts"
+	FeatureSubshell      = "subshell"
+	FeatureLoop          = "loop"
 )
 
 // The features of a Python program.

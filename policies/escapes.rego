@@ -1,0 +1,47 @@
+package bailiff
+
+# METADATA
+# title: Shells out of programs
+# description: |
+#   Finds shells that wait for what is typed to them, started by another program: what is typed there is not
+#   judged. So are words of an interactive program's own language, which the text has in a line of their own.
+_examined.interprets contains _found("escapes", _spelt(call)) if {
+	some call in _calls_of.interprets
+	data.bailiff.tables.shells[call.program]
+	count(call.wrappers) > 0
+	starter := call.wrappers[count(call.wrappers) - 1]
+	not data.bailiff.tables.shell_starters[starter]
+	_waits_for_input(call)
+}
+
+# No script, no text, and nothing that flows into it.
+_waits_for_input(call) if {
+	every word in array.slice(call.argv, 1, count(call.argv)) {
+		regex.match(`^--?[a-z]*$`, word)
+		not regex.match(`^-[a-z]*c`, word)
+	}
+	count(call.reads) == 0
+	not _fed(call.program)
+}
+
+_fed(program) if {
+	some call in _piped
+	call.pipes_to == program
+}
+
+# "!/bin/sh" and ":!sh" are commands of a pager or an editor.
+findings contains _found("escapes", _spelt(call)) if {
+	some call in _calls
+	regex.match(`^(!|(\^K|:)!)\s*(/|$)|^(\^K|:)![a-z]`, call.argv[0])
+}
+
+# METADATA
+# title: Memory of processes
+# description: |
+#   Finds reads of what another process has in memory, secrets among it.
+_examined.paths contains _found("memory", path) if {
+	some path in _reads
+	startswith(path, "/proc/")
+	not startswith(path, "/proc/self/")
+	regex.match(`^/proc/[^/]+/(task/[^/]+/)?(mem|map_files)(/|$)`, path)
+}
