@@ -58,16 +58,16 @@ _drastic := concat("", [
 
 _aspects contains "unknown" if count(_unknown_calls) > 0
 
-_unknown_calls := {call |
+_unknown_calls contains call if {
 	some program, group in _calls_by
-	not _is_known(program)
+	not data.bailiff.tables.known[program]
+	not data.bailiff.tables.programs[program]
+	not data.bailiff.tables.lookers[program]
+	not data.bailiff.tables.options[program]
+	not data.bailiff.tables.actions[program]
+	not data.bailiff.tables.harmless[program]
 	some call in group
-	count(call.operands) > 0
-}
-
-_is_known(program) if {
-	some table in ["programs", "options", "actions", "harmless", "lookers", "printers", "known"]
-	data.bailiff.tables[table][program]
+	call.operands[0]
 }
 
 # METADATA
