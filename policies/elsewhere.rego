@@ -127,6 +127,13 @@ _examined.asks_an_api contains _found(class, _spelt(call)) if {
 	some class in _asked_by_method(call)
 }
 
+# Addresses that delete whatever the method is called.
+_examined.uploads contains _found("deletes_elsewhere", _spelt(call)) if {
+	some call in _calls_of.uploads
+	some word in call.argv
+	regex.match(`(?i)^[^ ]*/(_delete_by_query|dodelete|delete-all|flushall)([/?]|$)`, word)
+}
+
 _asked_by_method(call) := _methods_behind_options(call) | _methods_as_words(call)
 
 _methods_behind_options(call) := {class |

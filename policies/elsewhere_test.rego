@@ -40,6 +40,11 @@ test_verbs_of_services_are_found_in_any_place if {
 	_found([call("openstack", [], ["server", "list"])]) == set()
 }
 
+test_addresses_that_delete_are_found if {
+	_found([call("curl", ["-X"], ["POST", "https://x.test/logs/_delete_by_query"])]) == {"command.destroys_data"}
+	_found([call("curl", ["-X"], ["POST", "https://x.test/logs/_search"])]) == set()
+}
+
 test_an_unknown_program_may_delete if {
 	_found([call("unheard-of", [], ["app", "delete-all", "x"])]) == {"command.may_change_elsewhere"}
 	_found([call("unheard-of", [], ["deploy"])]) == {"command.may_change_elsewhere"}

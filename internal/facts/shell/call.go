@@ -133,7 +133,19 @@ func programName(w word) (name string, ok bool) {
 	if name == "" || !w.known && strings.ContainsAny(name, "$<>(…{)") || w.glob && wild(name) {
 		return "", false
 	}
-	return name, true
+	return spelt(name), true
+}
+
+// spelt is the name of an interpreter where file systems take capitals and small letters for the same, and where
+// programs have an ending.
+func spelt(name string) string {
+	if programs.Of(name) != &programs.Undescribed {
+		return name
+	}
+	if plain := strings.TrimSuffix(strings.ToLower(name), ".exe"); programs.Of(plain).Language != "" {
+		return plain
+	}
+	return name
 }
 
 // ofZsh is the name in "=name", which zsh looks up, and in "zf_name", which is its own such
