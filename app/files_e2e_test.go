@@ -10,9 +10,9 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// heldFile is a file with a text that runs it.
+// heldFile is a file with a text that runs it, or a program that loads it.
 type heldFile struct {
-	name, content, run string
+	name, content, run, code string
 	// beside are files that are there too, by their names.
 	beside map[string]string
 	// rule is of the finding that a question is about, none where the text just runs.
@@ -67,7 +67,14 @@ func TestWhatStandsInAFileIsJudgedByWhateverNameItRuns(t *testing.T) {
 			run: "make", rule: deletes, beside: map[string]string{"Makefile": "include x.mk\n"}},
 		"an imported module": {name: "x.py", content: python,
 			run: "python3 a.py", rule: deletes, beside: map[string]string{"a.py": "import x\n"}},
-		"a module that is run": {name: "x.py", content: python, run: "python3 -m x", rule: deletes},
+		"a module that is run":                        {name: "x.py", content: python, run: "python3 -m x", rule: deletes},
+		"a module that a program in the text imports": {name: "x.py", content: python, run: "python3 -c 'import x'", rule: deletes},
+		"a module that a program imports":             {name: "x.py", content: python, code: "import x", rule: deletes},
+		"a module in place of a standard one":         {name: "json.py", content: python, run: "python3 -c 'import json'", rule: deletes},
+		"a file of the folder in which the shell is":  {name: "x.sh", content: harm, run: "sh ~+/x.sh", rule: deletes},
+		"a file of the folder of a process":           {name: "x.sh", content: harm, run: "sh /proc/self/cwd/x.sh", rule: deletes},
+		"a harmless module of a program":              {name: "x.py", content: "A = 1\n", code: "import json, x\nprint(x.A)"},
+		"a harmless module of a text":                 {name: "x.py", content: "A = 1\n", run: "python3 -c 'import json, x; print(x.A)'"},
 		"what Python does itself": {name: "x.py", content: "import os, shutil\nif 0: shutil.rmtree(os.path.expanduser('~'))\n",
 			run: "python3 x.py", denied: true},
 		"a long chain of scripts": {name: "x.sh", content: "sh 0.sh\n", run: "sh x.sh", rule: "command.hides_meaning", beside: chain},
@@ -95,8 +102,15 @@ func judgesHeld(t *testing.T, o *office, cases map[string]heldFile) {
 				save(t, filepath.Join(folder, name), content)
 			}
 			req := atTerminal(name, f.run)
+			if f.code != "" {
+				req.Args.Command = "true"
+			}
 			req.WaitSeconds, req.Args.Workdir, req.Session.UserID = 0, folder, name
 			a := ask(t, o.agent, req)
+			if f.code != "" { // in the folder where the session is now
+				req.Tool, req.Args = bailiff.ExecuteCode, bailiff.Args{Code: f.code}
+				a = ask(t, o.agent, req)
+			}
 			if f.denied {
 				wants(t, a, bailiff.Refused, "")
 				return

@@ -44,4 +44,21 @@ const FeatureHeredoc = value.FeatureHeredoc
 func Shell(text string, at Place) Command { return shell.Read(text, at, Python) }
 
 // Python reads what a Python program would do at a place, and runs none of it.
-func Python(source string, at Place) Code { return python.Read(source, at, Shell) }
+//
+// Modules that the program imports are read where their text is among the contents, for it is that of the request's own
+// program; one in a shell text finds its modules by itself.
+func Python(source string, at Place) Code {
+	c := python.Read(source, at, Shell)
+	if at.Level > 0 || !c.Parsed {
+		return c
+	}
+	beside, some := shell.Modules(c.Imports, at, Python)
+	switch {
+	case !some:
+		return c
+	case c.Command != nil:
+		beside = c.Command.And(beside)
+	}
+	c.Command, c.Complete = &beside, c.Complete && beside.Complete
+	return c
+}

@@ -80,7 +80,7 @@ func (w *walk) shell() *value.Command {
 		p.at.Level = w.at.Level + 1
 		c := w.shellPiece(p)
 		texts = append(texts, p.text)
-		all = and(all, c)
+		all = all.And(c)
 		w.runsFiles(c.Files)
 	}
 	all.Text = strings.Join(texts, "\n")
@@ -95,35 +95,6 @@ func (w *walk) shellPiece(p piece) value.Command {
 		return value.Unread(p.text)
 	}
 	return w.readShell(p.text, p.at)
-}
-
-// and is what two texts do one after the other.
-func and(c, o value.Command) value.Command {
-	c.Parsed, c.Complete = c.Parsed && o.Parsed, c.Complete && o.Complete
-	if len(c.Calls)+len(o.Calls) > value.MaxCalls {
-		c.Complete = false
-	} else {
-		c.Calls = append(c.Calls, o.Calls...)
-	}
-	c.Programs = value.Sorted(slices.Concat(c.Programs, o.Programs))
-	c.Hosts = value.Sorted(slices.Concat(c.Hosts, o.Hosts))
-	c.Reads = value.Sorted(slices.Concat(c.Reads, o.Reads))
-	c.Writes = value.Sorted(slices.Concat(c.Writes, o.Writes))
-	c.Variables = value.Sorted(slices.Concat(c.Variables, o.Variables))
-	c.Features = value.Sorted(slices.Concat(c.Features, o.Features))
-	c.Assigns = value.Sorted(slices.Concat(c.Assigns, o.Assigns))
-	c.Settings = value.Sorted(slices.Concat(c.Settings, o.Settings))
-	c.Loses = value.Sorted(slices.Concat(c.Loses, o.Loses))
-	c.Files = value.Sorted(slices.Concat(c.Files, o.Files))
-	switch {
-	case c.Supposed == nil:
-		c.Supposed = o.Supposed
-	case o.Supposed != nil:
-		both := and(*c.Supposed, *o.Supposed)
-		both.Text, both.Complete = c.Supposed.Text+"\n"+o.Supposed.Text, true
-		c.Supposed = &both
-	}
-	return c
 }
 
 // across adds what only shows when the texts are read together: something

@@ -136,6 +136,11 @@ func (a *analysis) bare(f *fielder, s string, first bool, sc *scope) {
 		f.word(home)
 		s = s[1:]
 	}
+	if first && (s == "~+" || strings.HasPrefix(s, "~+/")) {
+		folder, _ := a.value("PWD", sc)
+		f.word(folder)
+		s = s[2:]
+	}
 	if strings.ContainsAny(s, "*?[") {
 		f.cur.glob = f.cur.glob || wild(s)
 	}

@@ -48,6 +48,9 @@ func (a *analysis) runsPath(file string) {
 // "sub/.." is only the file system knows, since sub may be a link.
 func (a *analysis) fileAt(w word, sc *scope) string {
 	p := w.text
+	if below, here := strings.CutPrefix(p, "/proc/self/cwd/"); here { // the folder of the program that opens it
+		p = below
+	}
 	switch {
 	case p == "" || w.source != nil:
 		return ""

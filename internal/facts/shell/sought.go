@@ -53,19 +53,24 @@ func inFolder(folder word, name string) word {
 // importsFound reads the modules that a program found in a file imports from beside it, and
 // notes where they may lie. Without such a program they lie in the working folder.
 func (a *analysis) importsFound(name, lang string, inv *invocation, imported []string) {
-	if a.at.Contents == nil {
-		return
-	}
 	folder := a.fileAt(known("."), inv.sc)
 	if len(a.within) > 0 {
 		folder = path.Dir(a.within[len(a.within)-1])
 	}
 	for _, module := range imported {
+		if lang == "python" && everLoaded[module] {
+			continue
+		}
 		for _, file := range moduleFiles(lang, module) {
 			a.importsFile(name, lang, inv, value.Tidy(folder+"/"+file))
 		}
 	}
 }
+
+// everLoaded are modules of Python that no file can stand for: they are part of the interpreter, or loaded before a
+// program begins.
+var everLoaded = value.SetOf("sys builtins time itertools marshal gc errno atexit posix pwd faulthandler " +
+	"os os.path io abc codecs stat posixpath genericpath site __future__")
 
 // moduleFiles are the files in which a module may lie, as seen from the one that imports it.
 // Those of the packages around a module are run before it.
@@ -97,6 +102,9 @@ func (a *analysis) importsFile(name, lang string, inv *invocation, file string) 
 		return
 	}
 	a.imported, a.sought = append(a.imported, file), append(a.sought, file)
+	if a.at.Contents == nil {
+		return
+	}
 	if s, ok := a.runnable(a.at.Path(file, ""), file); ok && s.found {
 		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
 	}

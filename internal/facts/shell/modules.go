@@ -1,0 +1,13 @@
+package shell
+
+import "github.com/bailiff-dev/bailiff/internal/facts/value"
+
+// Modules is what the modules do that a Python program imports at a place, as far as their text was found, and where
+// they may lie. It is false where that is nothing at all.
+func Modules(imported []string, at value.Place, python func(source string, at value.Place) value.Code) (value.Command, bool) {
+	a := &analysis{at: at, readPython: python, complete: true}
+	sc := &scope{cwd: at.Workdir, argsKnown: true, steps: &a.steps}
+	a.modules("python3", &invocation{argv: []word{known("python3")}, sc: sc}, imported)
+	c := a.command("")
+	return c, len(c.Opens)+len(c.Files)+len(c.Calls)+len(c.Reads)+len(c.Writes)+len(c.Hosts) > 0 || !c.Complete
+}
