@@ -39,8 +39,10 @@ _examined.program contains _found("reverse_shell", "") if {
 # METADATA
 # title: What a program sends
 # description: |
-#   Finds programs that send files or secrets of the environment to another host.
+#   Finds programs that send files or secrets of the environment to another host. Of a program in a shell
+#   text the features tell it, which know what is sent.
 _examined.program contains _found("sends_files", "") if {
+	input.tool == "execute_code"
 	some called in _code.calls
 	data.bailiff.tables.code_senders[called]
 	not _to_this_host
@@ -48,6 +50,7 @@ _examined.program contains _found("sends_files", "") if {
 }
 
 _examined.program contains _found("sends_environment", "") if {
+	input.tool == "execute_code"
 	some called in _code.calls
 	data.bailiff.tables.code_senders[called]
 	not _to_this_host

@@ -25,7 +25,8 @@ test_calls_have_rules if {
 
 test_python_in_a_shell_text_is_judged_alike if {
 	_found_in_shell({"calls": ["shutil.rmtree"], "writes": ["build"]}) == {"command.deletes_recursively"}
-	_found_in_shell({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == {"command.sends_files"}
+	_found_in_shell({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == set()
+	_found_in_shell({"features": ["sends_files"]}) == {"command.sends_files"}
 	_found_in_shell({"imports": ["json"], "calls": ["json.load", "print"]}) == set()
 }
 
