@@ -32,6 +32,11 @@ test_python_in_a_shell_text_is_judged_alike if {
 
 _found_in_shell(facts) := _found_with([], {"code": program("cli", facts).code})
 
+test_a_program_that_was_not_read_is_found_by_older_facts_too if {
+	_found_with([], {"features": ["inline_program"]}) == {"command.runs_inline_program"}
+	_found_with([], {"features": ["inline_program"], "code": program("cli", {}).code}) == set()
+}
+
 test_calls_that_matter_are_named_by_their_rule if {
 	_said_in({"calls": ["os.fork"]}) == {"code.forks: "}
 	_said_in({"calls": ["os.dup2", "socket.socket"]}) == {"command.opens_reverse_shell: "}

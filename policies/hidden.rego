@@ -9,6 +9,12 @@ findings contains _found(class, "") if {
 	class := data.bailiff.tables.features[feature]
 }
 
+# Logs of earlier releases do not tell what a Python program in a shell text does.
+findings contains _found("inline", "") if {
+	"inline_program" in _features
+	not _command.code
+}
+
 findings contains _found("hidden", "") if {
 	_text_is_due
 	not _understood
