@@ -46,3 +46,14 @@ _examined.paths contains _found("memory", path) if {
 	not startswith(path, "/proc/self/")
 	regex.match(`^/proc/[^/]+/(task/[^/]+/)?(mem|map_files)(/|$)`, path)
 }
+
+# METADATA
+# title: Programs by the coordinates of a plugin
+# description: |
+#   Maven fetches a plugin that a call names by group, name and version, and runs it.
+_examined.mavens contains _found("downloaded", _spelt(call)) if {
+	some call in _calls_of.mavens
+	some operand in call.operands
+	regex.match(`^[\w.-]+:[\w.-]+:[\w.:-]+$`, operand)
+	count({prefix | some prefix, _ in data.bailiff.tables.maven_plugins; startswith(operand, prefix)}) == 0
+}

@@ -30,3 +30,9 @@ test_the_memory_of_processes_is_found if {
 	_found([reading("cat", "/proc/self/mem")]) == set()
 	_found([reading("cat", "/proc/4711/status")]) == set()
 }
+
+test_plugins_by_their_coordinates_are_found if {
+	_found([call("mvn", [], ["com.h:plugin:1.0:run"])]) == {"command.runs_downloaded"}
+	_found([call("mvn", [], ["org.codehaus.mojo:versions-maven-plugin:2.1:set"])]) == set()
+	_found([call("mvn", [], ["dependency:tree"])]) == set()
+}

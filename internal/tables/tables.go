@@ -68,6 +68,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"options":            kinds,
 		"actions":            kinds,
 		"known":              named(truth),
+		"maven_plugins":      named(truth),
 		"shell_starters":     named(truth),
 		"features":           named(kind),
 		"code_calls":         named(list(kind)),

@@ -340,6 +340,20 @@ var judged = sync.OnceValue(func() map[string]bool {
 })
 
 // all are the programs by their names. A fault in the file is one of this package.
+// InterpreterLike is the interpreter that a file system finds under a name, where capitals and small letters are the same
+// to it; empty if there is none.
+func InterpreterLike(name string) string { return interpreters()[strings.ToLower(name)] }
+
+var interpreters = sync.OnceValue(func() map[string]string {
+	names := map[string]string{}
+	for name, p := range all() {
+		if p.Language != "" && len(name) > 2 { // a shorter one may be an alias
+			names[strings.ToLower(name)] = name
+		}
+	}
+	return names
+})
+
 var all = sync.OnceValue(func() map[string]*Program {
 	programs, err := read(text)
 	if err != nil {

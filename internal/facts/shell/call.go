@@ -142,10 +142,7 @@ func spelt(name string) string {
 	if programs.Of(name) != &programs.Undescribed {
 		return name
 	}
-	if plain := strings.TrimSuffix(strings.ToLower(name), ".exe"); programs.Of(plain).Language != "" {
-		return plain
-	}
-	return name
+	return cmp.Or(programs.InterpreterLike(strings.TrimSuffix(name, ".exe")), name)
 }
 
 // ofZsh is the name in "=name", which zsh looks up, and in "zf_name", which is its own such
