@@ -217,7 +217,12 @@ func (r *runner) stopFor(j *job, excess wire.Excess) {
 
 // overrun is what a command's end tells of the bound.
 func (r *runner) overrun(j *job) wire.Excess {
-	if !r.look(false) {
+	began := r.bound.isCounting() // before the command ended
+	done := r.look(false)
+	if done && began {
+		done = r.look(true)
+	}
+	if !done {
 		go r.resume()
 	}
 	j.mu.Lock()
@@ -230,6 +235,12 @@ func (r *runner) overrun(j *job) wire.Excess {
 	r.bound.mu.Lock()
 	defer r.bound.mu.Unlock()
 	return r.bound.last.excess
+}
+
+func (b *bound) isCounting() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.walk != nil
 }
 
 // watch counts while something runs.
