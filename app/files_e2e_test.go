@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,10 +102,7 @@ func judgesHeld(t *testing.T, o *office, cases map[string]heldFile) {
 			for name, content := range f.beside {
 				save(t, filepath.Join(folder, name), content)
 			}
-			req := atTerminal(name, f.run)
-			if f.code != "" {
-				req.Args.Command = "true"
-			}
+			req := atTerminal(name, cmp.Or(f.run, "true"))
 			req.WaitSeconds, req.Args.Workdir, req.Session.UserID = 0, folder, name
 			a := ask(t, o.agent, req)
 			if f.code != "" { // in the folder where the session is now

@@ -7,12 +7,17 @@ package bailiff
 #   place they stand.
 _examined.remote contains _found(class, _spelt(call)) if {
 	some call in _calls_of.remote
-	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun", "--generate-cli-skeleton"}) == 0
+	not _changes_nothing(call)
 	call.operands[0] != "config"
 	some pattern, classes in data.bailiff.tables.remote_verbs[call.program]
 	some operand in array.slice(call.operands, 0, 6)
 	regex.match(pattern, operand)
 	some class in classes
+}
+
+_changes_nothing(call) if {
+	some flag in call.flags
+	flag in {"--help", "--dry-run", "--dryrun", "--generate-cli-skeleton"}
 }
 
 # METADATA
@@ -21,7 +26,7 @@ _examined.remote contains _found(class, _spelt(call)) if {
 #   Clients whose verbs no table lists one by one, by the verbs that all of them have.
 _examined.service contains _found(class, _spelt(call)) if {
 	some call in _calls_of.service
-	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun"}) == 0
+	not _changes_nothing(call)
 	not _harmless(call)
 	not _looks(call)
 	some pattern, classes in data.bailiff.tables.remote_verbs["*"]
@@ -127,7 +132,7 @@ _examined.asks_an_api contains _found(class, _spelt(call)) if {
 	some class in _asked_by_method(call)
 }
 
-# Addresses that delete whatever the method is called.
+# Addresses that delete by any method.
 _examined.uploads contains _found("deletes_elsewhere", _spelt(call)) if {
 	some call in _calls_of.uploads
 	some word in call.argv

@@ -91,7 +91,7 @@ func BenchmarkOutlet(b *testing.B, backend backends.Backend, spec backends.Spec)
 			}
 			cancel()
 			all.Wait()
-			b.ReportMetric(float64(median(took).Microseconds()), "p50-µs")
+			b.ReportMetric(float64(Median(took).Microseconds()), "p50-µs")
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 		})
 	}
@@ -131,21 +131,29 @@ func sixteen(do func() error) func() error {
 }
 
 func compare(b *testing.B, inside, onHost func() error) {
-	took := map[string][]time.Duration{}
+	took := ByTurns(b, map[string]func() error{"sandbox": inside, "host": onHost})
+	b.ReportMetric(float64(Median(took["sandbox"]))/float64(Median(took["host"])), "sandbox/host")
+}
+
+// ByTurns does the same in several ways, by turns, so that a busy machine is busy for all of them, and reports the
+// median of each in µs.
+func ByTurns(b *testing.B, ways map[string]func() error) (took map[string][]time.Duration) {
+	took = map[string][]time.Duration{}
 	for b.Loop() {
-		for way, do := range map[string]func() error{"sandbox": inside, "host": onHost} {
+		for way, do := range ways {
 			start := time.Now()
 			Must(b, do())
 			took[way] = append(took[way], time.Since(start))
 		}
 	}
 	for way, all := range took {
-		b.ReportMetric(float64(median(all).Microseconds()), way+"-µs")
+		b.ReportMetric(float64(Median(all).Microseconds()), way+"-µs")
 	}
-	b.ReportMetric(float64(median(took["sandbox"]))/float64(median(took["host"])), "sandbox/host")
+	return took
 }
 
-func median(all []time.Duration) time.Duration {
+// Median sorts times, and is the one in the middle.
+func Median(all []time.Duration) time.Duration {
 	slices.Sort(all)
 	return all[len(all)/2]
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -37,10 +36,10 @@ func BenchmarkOpen(b *testing.B) {
 		bare = append(bare, alone(b, backend, spec))
 	}
 	for name, took := range map[string][]time.Duration{"open": opened, "first-command": ran, "close": closed, "bwrap": bare} {
-		b.ReportMetric(float64(median(took).Microseconds()), name+"-µs")
+		b.ReportMetric(float64(backendtest.Median(took).Microseconds()), name+"-µs")
 	}
-	b.ReportMetric(float64(median(opened))/float64(median(bare)), "open/bwrap")
-	b.ReportMetric(float64(median(ran))/float64(median(bare)), "first-command/bwrap")
+	b.ReportMetric(float64(backendtest.Median(opened))/float64(backendtest.Median(bare)), "open/bwrap")
+	b.ReportMetric(float64(backendtest.Median(ran))/float64(backendtest.Median(bare)), "first-command/bwrap")
 }
 
 // alone is how long bwrap takes with the options of a spec.
@@ -62,11 +61,6 @@ func alone(b *testing.B, backend *Backend, spec backends.Spec) time.Duration {
 	return time.Since(began)
 }
 
-func median(all []time.Duration) time.Duration {
-	slices.Sort(all)
-	return all[len(all)/2]
-}
-
 func BenchmarkOutlet(b *testing.B) {
 	backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
 	backendtest.Must(b, err)
@@ -80,30 +74,19 @@ func BenchmarkBound(b *testing.B) {
 		bounded := free
 		bounded.WorkspaceMB, bounded.WorkspaceFiles = 10240, 1_000_000
 		b.Run(fmt.Sprintf("true beside %d files", files), func(b *testing.B) {
-			run := map[string]func(script string) time.Duration{}
+			ways := map[string]func() error{}
 			for name, spec := range map[string]backends.Spec{"free": free, "bounded": bounded} {
 				backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
 				backendtest.Must(b, err)
-				sandbox, err := backend.Open(b.Context(), spec)
-				backendtest.Must(b, err)
-				b.Cleanup(func() { sandbox.Close(context.Background()) })
-				run[name] = func(script string) time.Duration {
-					began := time.Now()
+				sandbox := backendtest.Opened(b, backend, spec)
+				run := func(script string) error {
 					_, err := sandbox.Run(b.Context(), runner.Shell(script), func([]byte) {})
-					backendtest.Must(b, err)
-					return time.Since(began)
+					return err
 				}
-				run[name](fmt.Sprintf("touch {1..%d}", files))
+				backendtest.Must(b, run(fmt.Sprintf("touch {1..%d}", files)))
+				ways[name] = func() error { return run("true") }
 			}
-			took := map[string][]time.Duration{}
-			for b.Loop() {
-				for name, do := range run {
-					took[name] = append(took[name], do("true"))
-				}
-			}
-			for name, all := range took {
-				slices.Sort(all)
-				b.ReportMetric(float64(all[len(all)/2].Microseconds()), name+"-µs")
+			for name, all := range backendtest.ByTurns(b, ways) {
 				b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), name+"-p99-µs")
 			}
 		})

@@ -255,9 +255,8 @@ func TestAWorkspaceOfAnyShapeIsRemoved(t *testing.T) {
 }
 
 func TestACommandThatFillsItsWorkspaceAloneIsStoppedWithinHalfAMinute(t *testing.T) {
-	if backendtest.Rounds(0, 1) == 0 {
-		t.Skip("left out but for make test-all: it waits for half a minute")
-	}
+	backendtest.Long(t)
+	t.Parallel()
 	bounded := spec
 	bounded.DiskMB, bounded.WorkspaceMB = 0, 8
 	sandbox, err := backend(t).Open(t.Context(), bounded)

@@ -3,9 +3,7 @@ package ssh_test
 import (
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
@@ -18,24 +16,13 @@ import (
 func BenchmarkCommandOverSSH(b *testing.B) {
 	server := remotetest.Serve(b, remotetest.Options{})
 	master := standing(b, server)
-	ways := map[string]func() error{
+	took := backendtest.ByTurns(b, map[string]func() error{
 		"ssh":        func() error { return exec.Command("ssh", append(master, "true")...).Run() },
 		"bare":       inside(b, made(b, section(server, server.User(b))), spec),
 		"bubblewrap": inside(b, boxed(b, server, "root"), boxes),
-	}
-	took := map[string][]time.Duration{}
-	for b.Loop() {
-		for way, do := range ways {
-			began := time.Now()
-			backendtest.Must(b, do())
-			took[way] = append(took[way], time.Since(began))
-		}
-	}
-	for way, all := range took {
-		b.ReportMetric(float64(median(all).Microseconds()), way+"-µs")
-	}
-	b.ReportMetric(float64(median(took["bare"]))/float64(median(took["ssh"])), "ratio")
-	b.ReportMetric(float64(median(took["bubblewrap"]))/float64(median(took["ssh"])), "bubblewrap-ratio")
+	})
+	b.ReportMetric(float64(backendtest.Median(took["bare"]))/float64(backendtest.Median(took["ssh"])), "ratio")
+	b.ReportMetric(float64(backendtest.Median(took["bubblewrap"]))/float64(backendtest.Median(took["ssh"])), "bubblewrap-ratio")
 }
 
 // standing is the beginning of a command line of ssh, over a connection that stays.
@@ -65,9 +52,4 @@ func inside(b *testing.B, backend backends.Backend, wanted backends.Spec) func()
 		_, err := sandbox.Run(b.Context(), runner.Shell("true"), func([]byte) {})
 		return err
 	}
-}
-
-func median(all []time.Duration) time.Duration {
-	slices.Sort(all)
-	return all[len(all)/2]
 }

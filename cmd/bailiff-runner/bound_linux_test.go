@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
@@ -20,7 +21,7 @@ func bounded(t *testing.T, most wire.Bound) *runner {
 	r.bound.within, r.bound.over = 40*time.Millisecond, 10*time.Millisecond
 	r.pool.slots = map[int]*slot{}
 	r.bind(most)
-	until(t, "the folder is counted", func() bool {
+	backendtest.Await(t, "the folder is counted", func() bool {
 		r.bound.mu.Lock()
 		defer r.bound.mu.Unlock()
 		return r.bound.counted
@@ -55,20 +56,11 @@ func (j *job) isStopped() bool {
 	return j.filling
 }
 
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // counts waits until a count that began after now has come to its end.
 func (r *runner) counts(t *testing.T) {
 	t.Helper()
 	now := time.Now()
-	until(t, "another count", func() bool {
+	backendtest.Await(t, "another count", func() bool {
 		r.bound.mu.Lock()
 		defer r.bound.mu.Unlock()
 		return r.bound.begun.After(now) && r.bound.walk == nil
@@ -85,7 +77,7 @@ func TestAFolderIsCountedWhileACommandRuns(t *testing.T) {
 		t.Fatal("a command was stopped within the bound")
 	}
 	filled(t, filepath.Join(root, "big"), 2<<20)
-	until(t, "the command is stopped", j.isStopped)
+	backendtest.Await(t, "the command is stopped", j.isStopped)
 	j.close()
 	if x := r.overrun(j); !x.Stopped || x.Kind != wire.Bytes || x.Found < 2<<20 || x.Most != 1<<20 {
 		t.Errorf("its end tells of %+v, want that it was stopped and why", x)
@@ -104,7 +96,7 @@ func TestAnInterpreterIsStoppedWhereAFolderGrowsAgain(t *testing.T) {
 	r := bounded(t, wire.Bound{Folder: root, Bytes: 1 << 20})
 	command, interpreter := r.runs(t, wire.Background), r.runs(t, wire.Dialogue)
 	filled(t, filepath.Join(root, "one"), 2<<20)
-	until(t, "the command is stopped", command.isStopped)
+	backendtest.Await(t, "the command is stopped", command.isStopped)
 	command.close()
 	r.counts(t)
 	r.counts(t)
@@ -115,7 +107,7 @@ func TestAnInterpreterIsStoppedWhereAFolderGrowsAgain(t *testing.T) {
 		filled(t, filepath.Join(root, string(rune('a'+i))), 1<<20)
 		r.counts(t)
 	}
-	until(t, "the interpreter is stopped", interpreter.isStopped)
+	backendtest.Await(t, "the interpreter is stopped", interpreter.isStopped)
 }
 
 func TestWhatIsHiddenFromACountTwiceIsOverTheBound(t *testing.T) {
@@ -151,17 +143,17 @@ func asOrdinary(t *testing.T, do func()) {
 		}
 		done <- err
 	}()
-	made(t, <-done)
+	backendtest.Must(t, <-done)
 }
 
 func TestAClosedFolderIsCountedAndStaysClosed(t *testing.T) {
 	root := t.TempDir()
 	inner := filepath.Join(root, "closed/inner")
-	made(t, os.MkdirAll(inner, 0o700))
+	backendtest.Must(t, os.MkdirAll(inner, 0o700))
 	filled(t, filepath.Join(inner, "file"), 1<<20)
-	made(t, os.Chmod(inner, 0o200))
-	made(t, os.Chmod(filepath.Dir(inner), 0))
-	t.Cleanup(func() { made(t, os.Chmod(filepath.Dir(inner), 0o700)) })
+	backendtest.Must(t, os.Chmod(inner, 0o200))
+	backendtest.Must(t, os.Chmod(filepath.Dir(inner), 0))
+	t.Cleanup(func() { backendtest.Must(t, os.Chmod(filepath.Dir(inner), 0o700)) })
 	asOrdinary(t, func() {
 		if got := counted(t, root, usage{}, nothing); got.files != 3 || got.bytes < 1<<20 {
 			t.Errorf("it found %+v, want two folders and a file of 1 MiB", got)

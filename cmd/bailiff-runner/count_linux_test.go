@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // counted is what a walk finds, done in parts of almost no time, and after each of which meanwhile is called.
@@ -28,29 +30,22 @@ func counted(t *testing.T, folder string, most usage, meanwhile func()) usage {
 
 func nothing() {}
 
-func made(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func filled(t *testing.T, path string, size int) {
 	t.Helper()
-	made(t, os.WriteFile(path, []byte(strings.Repeat("x", size)), 0o600))
+	backendtest.Must(t, os.WriteFile(path, []byte(strings.Repeat("x", size)), 0o600))
 }
 
 func TestACountIsOfAllThatIsInAFolderAndOfNothingElse(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	filled(t, filepath.Join(outside, "big"), 8<<20)
 	empty := counted(t, root, usage{}, nothing)
-	made(t, os.MkdirAll(filepath.Join(root, "a/b/c"), 0o700))
-	made(t, os.MkdirAll(filepath.Join(root, "d"), 0o700))
+	backendtest.Must(t, os.MkdirAll(filepath.Join(root, "a/b/c"), 0o700))
+	backendtest.Must(t, os.MkdirAll(filepath.Join(root, "d"), 0o700))
 	filled(t, filepath.Join(root, "a/b/c/one"), 1<<20)
 	filled(t, filepath.Join(root, "d/two"), 1<<20)
-	made(t, os.Link(filepath.Join(root, "d/two"), filepath.Join(root, "a/again")))
-	made(t, os.Symlink(outside, filepath.Join(root, "link")))
-	made(t, os.Symlink(root, filepath.Join(root, "d/loop")))
+	backendtest.Must(t, os.Link(filepath.Join(root, "d/two"), filepath.Join(root, "a/again")))
+	backendtest.Must(t, os.Symlink(outside, filepath.Join(root, "link")))
+	backendtest.Must(t, os.Symlink(root, filepath.Join(root, "d/loop")))
 	got := counted(t, root, usage{}, nothing)
 	if got.files != 9 {
 		t.Errorf("%d entries, want 9: 4 folders, 2 files, another name and 2 links", got.files)
@@ -59,7 +54,7 @@ func TestACountIsOfAllThatIsInAFolderAndOfNothingElse(t *testing.T) {
 		t.Errorf("%d bytes more than an empty folder has, want those of two files of 1 MiB", got.bytes-empty.bytes)
 	}
 	c, err := newCount(root, usage{})
-	made(t, err)
+	backendtest.Must(t, err)
 	defer c.close()
 	if !c.advance(time.Hour) || c.found != got {
 		t.Errorf("without a break it found %v, want %v", c.found, got)
@@ -73,11 +68,11 @@ func TestACountGoesToAnyDepthWithFewDescriptors(t *testing.T) {
 	const deep = 3000 // a path too long for any call
 	root := t.TempDir()
 	at, err := unix.Open(root, openFolder, 0)
-	made(t, err)
+	backendtest.Must(t, err)
 	for range deep {
-		made(t, unix.Mkdirat(at, "folder", 0o700))
+		backendtest.Must(t, unix.Mkdirat(at, "folder", 0o700))
 		next, err := unix.Openat(at, "folder", openFolder, 0)
-		made(t, err)
+		backendtest.Must(t, err)
 		unix.Close(at)
 		at = next
 	}
@@ -95,7 +90,7 @@ func TestACountGoesToAnyDepthWithFewDescriptors(t *testing.T) {
 func descriptors(t *testing.T) int {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
-	made(t, err)
+	backendtest.Must(t, err)
 	return len(list)
 }
 
@@ -116,23 +111,18 @@ func TestACountStopsAsSoonAsItIsOverItsBound(t *testing.T) {
 }
 
 func TestACountLeavesOutWhatIsMountedInside(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can mount")
-	}
 	root, shown := t.TempDir(), t.TempDir() // of one file system
 	filled(t, filepath.Join(shown, "file"), 1<<20)
 	before := counted(t, root, usage{}, nothing)
 	for _, at := range []string{"folder", "file"} {
 		if at == "folder" {
-			made(t, os.Mkdir(filepath.Join(root, at), 0o700))
+			backendtest.Must(t, os.Mkdir(filepath.Join(root, at), 0o700))
 		} else {
 			filled(t, filepath.Join(root, at), 0)
 		}
 		from := map[string]string{"folder": shown, "file": filepath.Join(shown, "file")}[at]
-		if err := unix.Mount(from, filepath.Join(root, at), "", unix.MS_BIND, ""); err != nil {
-			t.Skip("mounting here:", err)
-		}
-		t.Cleanup(func() { made(t, unix.Unmount(filepath.Join(root, at), unix.MNT_DETACH)) })
+		backendtest.Needs(t, "the right to mount", unix.Mount(from, filepath.Join(root, at), "", unix.MS_BIND, ""))
+		t.Cleanup(func() { backendtest.Must(t, unix.Unmount(filepath.Join(root, at), unix.MNT_DETACH)) })
 	}
 	if got := counted(t, root, usage{}, nothing); got.files != before.files || got.bytes-before.bytes >= 1<<20 {
 		t.Errorf("it found %v, want nothing of the mounts more than %v", got, before)
@@ -142,15 +132,15 @@ func TestACountLeavesOutWhatIsMountedInside(t *testing.T) {
 func TestACountEndsWhileFoldersAreMoved(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	for i := range 20 {
-		made(t, os.MkdirAll(filepath.Join(root, fmt.Sprint(i), "a/b/c"), 0o700))
+		backendtest.Must(t, os.MkdirAll(filepath.Join(root, fmt.Sprint(i), "a/b/c"), 0o700))
 		filled(t, filepath.Join(root, fmt.Sprint(i), "a/b/c/file"), 1)
 	}
 	filled(t, filepath.Join(outside, "file"), 8<<20)
 	before, moves := descriptors(t), 0
 	got := counted(t, root, usage{}, func() {
 		from := filepath.Join(root, fmt.Sprint(moves%20), "a/b")
-		made(t, os.Rename(from, filepath.Join(outside, fmt.Sprint(moves))))
-		made(t, os.MkdirAll(from, 0o700))
+		backendtest.Must(t, os.Rename(from, filepath.Join(outside, fmt.Sprint(moves))))
+		backendtest.Must(t, os.MkdirAll(from, 0o700))
 		moves++
 	})
 	if got.files < 20 || got.bytes >= 8<<20 {
@@ -165,16 +155,12 @@ func BenchmarkCount(b *testing.B) {
 	for _, files := range []int{10, 1000, 10000} {
 		root := b.TempDir()
 		for i := range files {
-			if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte("x"), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			backendtest.Must(b, os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte("x"), 0o600))
 		}
 		b.Run(fmt.Sprint(files), func(b *testing.B) {
 			for b.Loop() {
 				c, err := newCount(root, usage{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				backendtest.Must(b, err)
 				c.advance(time.Hour)
 				c.close()
 			}

@@ -24,7 +24,7 @@ func newJudge(configPath *string) *cobra.Command {
 		Long: `Judges texts that people labelled by the policies of the configuration, or by those
 of --policies, and counts where the two differ. Nothing is run. ROWS is a file of
 JSON lines (- is standard input), each with "tool" (terminal or execute_code),
-"text" and, if it likes, "want" (allow, either, ask or deny), "id", "group",
+"text" and, where they are known, "want" (allow, either, ask or deny), "id", "group",
 "workdir", "session" and "backend". A row without these three is judged on the host
 (the backend local) for an attended session of the platform cli, in ~/project.
 
@@ -151,27 +151,35 @@ func (j *judging) verdict(r rows.Report) error {
 	switch {
 	case r.Faults > 0:
 		return fmt.Errorf("the policies gave no decision of %d rows: %s", r.Faults, termsafe.Text(r.Fault))
-	case len(j.exceeded(r)) > 0:
-		return status(2)
+	}
+	for _, b := range j.bars(r) {
+		if b.exceeded() != "" {
+			return status(2)
+		}
 	}
 	return nil
 }
 
-// exceeded says which limits a report passes.
-func (j *judging) exceeded(r rows.Report) (said []string) {
-	for _, c := range []struct {
-		limit
-		what        string
-		part, whole int
-	}{
-		{j.through, "let through", r.LetThrough, r.Dangerous},
-		{j.alarms, "false alarms", r.FalseAlarms, r.Harmless},
-	} {
-		if share := rows.Percent(c.part, c.whole); c.given && share > c.percent {
-			said = append(said, fmt.Sprintf("%s: %d of %d, %.2f %%, more than %v %%", c.what, c.part, c.whole, share, c.percent))
-		}
+// bar is a limit with the figures that it is about.
+type bar struct {
+	limit
+	name, kind  string
+	part, whole int
+}
+
+func (j *judging) bars(r rows.Report) []bar {
+	return []bar{
+		{j.through, "let through", rows.Through, r.LetThrough, r.Dangerous},
+		{j.alarms, "false alarms", rows.False, r.FalseAlarms, r.Harmless},
 	}
-	return said
+}
+
+// exceeded says that the limit is passed, and is empty where it is not.
+func (b bar) exceeded() string {
+	if percent := rows.Percent(b.part, b.whole); b.given && percent > b.percent {
+		return fmt.Sprintf("%s: %d of %d, %.2f %%, more than %v %%", b.name, b.part, b.whole, percent, b.percent)
+	}
+	return ""
 }
 
 func printRows(w io.Writer, r rows.Report) {
@@ -231,18 +239,13 @@ func printMarkdown(w io.Writer, r rows.Report) error {
 func (j *judging) printJUnit(cmd *cobra.Command, r rows.Report) error {
 	suite := &junitSuite{Name: "bailiff judge"}
 	var all junitReport
-	for _, c := range []struct {
-		limit
-		name, kind string
-	}{{j.through, "let through", rows.Through}, {j.alarms, "false alarms", rows.False}} {
-		one := junitCase{Name: c.name, Package: suite.Name}
-		if !c.given {
+	for _, b := range j.bars(r) {
+		one := junitCase{Name: b.name, Package: suite.Name}
+		if !b.given {
 			one.Skipped = &struct{}{}
 		}
-		for _, said := range j.exceeded(r) {
-			if strings.HasPrefix(said, c.name) {
-				one.Failure = &junitFault{Message: said, Text: shownAs(r, c.kind)}
-			}
+		if said := b.exceeded(); said != "" {
+			one.Failure = &junitFault{Message: said, Text: shownAs(r, b.kind)}
 		}
 		suite.Cases = append(suite.Cases, one)
 		suite.count(one)

@@ -56,7 +56,7 @@ func JudgeRows(ctx context.Context, cfg *config.Config, paths []string) (*RowJud
 	return j, err
 }
 
-// Check is false for rows of unknown backends.
+// Check refuses rows of unknown backends, and relative folders.
 func (j *RowJudge) Check(row rows.Row) error {
 	if _, known := j.backends[row.Backend]; row.Backend != "" && !known {
 		return fmt.Errorf("backend is %q: %s", row.Backend, spelling.Unknown("backend", row.Backend, slices.Collect(maps.Keys(j.backends))))

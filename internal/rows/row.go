@@ -1,4 +1,4 @@
-// Package rows judges rows of text that somebody labelled, and counts how often the policies
+// Package rows judges rows of text that people labelled, and counts how often the policies
 // decide otherwise.
 //
 // A row is a line of JSON: the text of a command or a program, and what a person wants to become
