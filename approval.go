@@ -57,12 +57,13 @@ const RecentlyMade = time.Hour
 type ContentKind int
 
 // The kinds of content. Only text is known as a whole; what is unread is too
-// large, or no plain file.
+// large, or no plain file. A pattern of names is missing once all files that match it were found.
 const (
 	ContentUnread ContentKind = iota
 	ContentText
 	ContentCompiled
 	ContentMissing
+	ContentFolder
 )
 
 // bound is all that an approval holds for.

@@ -74,8 +74,22 @@ func TestWhatStandsInAFileIsJudgedByWhateverNameItRuns(t *testing.T) {
 		"a module in place of a standard one":         {name: "json.py", content: python, run: "python3 -c 'import json'", rule: deletes},
 		"a file of the folder in which the shell is":  {name: "x.sh", content: harm, run: "sh ~+/x.sh", rule: deletes},
 		"a file of the folder of a process":           {name: "x.sh", content: harm, run: "sh /proc/self/cwd/x.sh", rule: deletes},
-		"a harmless module of a program":              {name: "x.py", content: "A = 1\n", code: "import json, x\nprint(x.A)"},
-		"a harmless module of a text":                 {name: "x.py", content: "A = 1\n", run: "python3 -c 'import json, x; print(x.A)'"},
+		"tests that nothing names": {name: "test_x.py", content: python,
+			run: "false && python3 -m unittest", rule: deletes},
+		"tests of a folder": {name: "d/e/test_x.py", content: python,
+			run: "false && python3 -m unittest discover -s d", rule: deletes},
+		"a folder": {name: "k/__main__.py", content: python, run: "python3 k", rule: deletes},
+		"a folder that is asked about for something else": {name: "k/__main__.py", content: "print(1)\n",
+			run: "false && rm -r x; python3 k", rule: deletes},
+		"a script of a program": {name: "q", content: harm,
+			run: "python3 -c 'import os; os.system(\"sh q\")'", rule: deletes},
+		"a script of a folder":                    {name: "d/q", content: "#!/bin/sh\n" + harm, run: "run-parts d", rule: deletes},
+		"a script where a change of folder fails": {name: "q", content: harm, run: "cd nowhere 2>/dev/null; sh q", rule: deletes},
+		"tests that are harmless": {name: "test_x.py", content: "import unittest\n\n\nclass A(unittest.TestCase):\n" +
+			"    def test_a(self):\n        self.assertEqual(1 + 1, 2)\n", run: "python3 -m unittest"},
+		"a folder that is harmless":      {name: "k/__main__.py", content: "print(1)\n", run: "python3 k"},
+		"a harmless module of a program": {name: "x.py", content: "A = 1\n", code: "import json, x\nprint(x.A)"},
+		"a harmless module of a text":    {name: "x.py", content: "A = 1\n", run: "python3 -c 'import json, x; print(x.A)'"},
 		"what Python does itself": {name: "x.py", content: "import os, shutil\nif 0: shutil.rmtree(os.path.expanduser('~'))\n",
 			run: "python3 x.py", denied: true},
 		"a long chain of scripts": {name: "x.sh", content: "sh 0.sh\n", run: "sh x.sh", rule: "command.hides_meaning", beside: chain},
@@ -97,6 +111,7 @@ func judgesHeld(t *testing.T, o *office, cases map[string]heldFile) {
 			t.Parallel()
 			folder := openDir(t)
 			path := filepath.Join(folder, f.name)
+			must(t, os.MkdirAll(filepath.Dir(path), 0o755)) //nolint:gosec // any user runs it
 			save(t, path, f.content)
 			must(t, os.Chmod(path, 0o755)) //nolint:gosec // it is run
 			for name, content := range f.beside {

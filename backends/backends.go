@@ -121,6 +121,9 @@ type Reader interface {
 	// Read reads a plain file of at most so many bytes; a larger one is unread. A relative path is seen from dir, the empty dir being
 	// the workspace.
 	Read(ctx context.Context, dir, path string, most int) (bailiff.Content, error)
+	// Match finds the files that match a pattern and were made within [bailiff.RecentlyMade]. "**" stands for folders at any
+	// depth, but for hidden ones and node_modules. All is false where there are too many to tell.
+	Match(ctx context.Context, dir, pattern string) (paths []string, all bool, err error)
 }
 
 // Sandbox is one place in which commands run, with a runner inside.

@@ -69,28 +69,56 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 // unread reads those of a request's files that were not read yet: those that its text runs, and
 // those on which it may depend.
 func (m *judged) unread(ctx context.Context, left *budget) (more []bailiff.Content, err error) {
-	for _, path := range slices.Concat(m.Files, m.Opens) {
+	for paths := slices.Concat(m.Files, m.Opens); len(paths) > 0; paths = paths[1:] {
+		path := paths[0]
 		known := func(c bailiff.Content) bool { return c.Path == path }
 		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) {
 			continue
 		}
-		if left.files == 0 || left.looks == 0 {
-			more = append(more, bailiff.Content{File: bailiff.File{Path: path}, Recent: true})
-			continue
-		}
-		content, err := m.held.Read(ctx, m.located.Args.Workdir, path, left.bytes)
-		switch {
-		case errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil:
+		content, matches, err := m.found(ctx, path, *left)
+		if err != nil {
 			return nil, fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
-		case err != nil: // it is no plain file, so that its content is what comes; or its name leaves it open
-			content = bailiff.Content{File: bailiff.File{Path: path}, Recent: !strings.ContainsAny(path, "*?[$(")}
-		case isProgram(content.Text):
-			content.Text, content.Kind = "", bailiff.ContentCompiled
 		}
+		paths = append(paths, matches...)
 		left.take(content)
 		more = append(more, content)
 	}
 	return more, nil
+}
+
+// found is what a file holds, or the files that a pattern of names matches.
+func (m *judged) found(ctx context.Context, path string, left budget) (c bailiff.Content, matches []string, err error) {
+	c.File.Path = path
+	switch {
+	case left.files <= 0 || left.looks <= 0:
+		c.Recent = true
+		return c, nil, nil
+	case isPattern(path):
+		var all bool
+		if matches, all, err = m.held.Match(ctx, m.located.Args.Workdir, path); err == nil {
+			if c.Recent = !all; all {
+				c.Kind = bailiff.ContentMissing
+			}
+			return c, matches, nil
+		}
+	default:
+		if c, err = m.held.Read(ctx, m.located.Args.Workdir, path, left.bytes); err == nil {
+			if isProgram(c.Text) {
+				c.Text, c.Kind = "", bailiff.ContentCompiled
+			}
+			return c, nil, nil
+		}
+	}
+	if errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil {
+		return c, nil, err
+	}
+	// It is no plain file, so that its content is what comes; or its name leaves it open.
+	return bailiff.Content{File: bailiff.File{Path: path}, Recent: !strings.ContainsAny(path, "*?[$(")}, nil, nil
+}
+
+// isPattern says that a name stands for the files that it matches, and all of it is known.
+func isPattern(path string) bool {
+	return strings.ContainsAny(path, "*?[") && !strings.ContainsAny(path, `$(\`)
 }
 
 // take counts a file that was looked at.

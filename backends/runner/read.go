@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -29,6 +30,9 @@ func (c *Client) Read(ctx context.Context, dir, path string, most int) (bailiff.
 		return bailiff.Content{File: bailiff.File{Path: path}, Kind: bailiff.ContentMissing}, nil
 	}
 	content := bailiff.Content{File: bailiff.File{Path: path}, Recent: time.Duration(first.Now-first.Changed) < bailiff.RecentlyMade}
+	if first.Folder {
+		return bailiff.Content{File: bailiff.File{Path: path}, Kind: bailiff.ContentFolder}, nil
+	}
 	if first.Size > int64(most) {
 		return content, nil
 	}
@@ -47,17 +51,51 @@ func (c *Client) Read(ctx context.Context, dir, path string, most int) (bailiff.
 }
 
 func (c *Client) part(ctx context.Context, r wire.Reading) (wire.Part, error) {
-	question := wire.Encode(r)
+	return inquire(ctx, c, wire.Read, wire.Encode(r), wire.Decode[wire.Part])
+}
+
+// inquire asks the runner about files.
+func inquire[T any](ctx context.Context, c *Client, kind wire.Kind, question []byte, decode func([]byte) (T, error)) (answer T, err error) {
 	if len(question) > wire.MaxPayload {
-		return wire.Part{}, errors.New("the path of a file is too long to be asked for")
+		return answer, errors.New("the path of a file is too long to be asked for")
 	}
-	answer, err := c.question(ctx, wire.Frame{Kind: wire.Read, Payload: question})
+	frame, err := c.question(ctx, wire.Frame{Kind: kind, Payload: question})
 	if err != nil {
-		return wire.Part{}, err
+		return answer, err
 	}
-	part, err := wire.Decode[wire.Part](answer.Payload)
+	answer, err = decode(frame.Payload)
 	if err != nil {
-		return wire.Part{}, errors.Join(err, errors.New("the runner does not answer what it was asked"))
+		return answer, errors.Join(err, errors.New("the runner does not answer what it was asked"))
 	}
-	return part, nil
+	return answer, nil
+}
+
+// Match finds the files that match a pattern, as [backends.Reader] says.
+func (c *Client) Match(ctx context.Context, dir, pattern string) (paths []string, all bool, err error) {
+	folder, below := split(pattern)
+	place := "."
+	if folder != "" {
+		if place, err = c.located(folder); err != nil {
+			return nil, false, err
+		}
+	}
+	if dir == "" {
+		dir = c.place.Workspace
+	}
+	asked := wire.Pattern{Dir: dir, Folder: place, Pattern: below, Within: bailiff.RecentlyMade}
+	found, err := inquire(ctx, c, wire.Match, wire.Encode(asked), wire.Decode[wire.Matches])
+	for _, p := range found.Paths {
+		paths = append(paths, folder+p)
+	}
+	return paths, found.All, err
+}
+
+// split divides a pattern into the folder before its first wildcard, with the slash, and the rest.
+func split(pattern string) (folder, below string) {
+	literal := pattern
+	if i := strings.IndexAny(pattern, "*?["); i >= 0 {
+		literal = pattern[:i]
+	}
+	end := strings.LastIndexByte(literal, '/') + 1
+	return pattern[:end], pattern[end:]
 }

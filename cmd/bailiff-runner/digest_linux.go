@@ -59,6 +59,8 @@ func leadsThroughProc(path string) bool {
 	return false
 }
 
+var errFolder = errors.New("is a folder")
+
 // openPlain opens a plain file, or none if there is no such file. A folder, a pipe or a device
 // has no content that would stay.
 func openPlain(path string) (*os.File, os.FileInfo, error) {
@@ -73,7 +75,11 @@ func openPlain(path string) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	about, err := f.Stat()
-	if err == nil && !about.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case about.IsDir():
+		err = fmt.Errorf("%s %w", path, errFolder)
+	case !about.Mode().IsRegular():
 		err = fmt.Errorf("%s is no plain file", path)
 	}
 	if err != nil {
@@ -84,9 +90,12 @@ func openPlain(path string) (*os.File, os.FileInfo, error) {
 }
 
 // digestOf is the SHA-256 of a file's content, in hexadecimal; empty if there is
-// no such file.
+// no such file. That of a folder is of all that is in it, by its names.
 func digestOf(path string) (string, error) {
 	f, about, err := openPlain(path)
+	if errors.Is(err, errFolder) {
+		return digestOfFolder(path)
+	}
 	if f == nil {
 		return "", err
 	}
@@ -101,12 +110,52 @@ func digestOf(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// mostInFolder bounds the entries of a folder whose content an approval can be bound to.
+const mostInFolder = 1000
+
+func digestOfFolder(folder string) (string, error) {
+	sum, entries, bytes := sha256.New(), 0, int64(0)
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entries++; entries > mostInFolder {
+			return fmt.Errorf("%s is a folder of more than %d entries: name the file", folder, mostInFolder)
+		}
+		content := ""
+		switch {
+		case e.Type().IsRegular():
+			about, err := e.Info()
+			if err != nil {
+				return err
+			}
+			if bytes += about.Size(); bytes > maxDigested {
+				return fmt.Errorf("%s is a folder of more than %d bytes: name the file", folder, maxDigested)
+			}
+			content, err = digestOf(path)
+			if err != nil {
+				return err
+			}
+		case e.Type()&fs.ModeSymlink != 0:
+			if content, err = os.Readlink(path); err != nil {
+				return err
+			}
+		}
+		_, _ = fmt.Fprintf(sum, "%q %v %q\n", strings.TrimPrefix(path, folder), e.Type(), content)
+		return nil
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
 // partOf is a part of a file's content.
 func partOf(r wire.Reading) (wire.Part, error) {
 	if r.Offset < 0 {
 		return wire.Part{}, fmt.Errorf("reading %s from byte %d: want 0 or more", r.Path, r.Offset)
 	}
 	f, about, err := openPlain(seenFrom(r.Dir, r.Path))
+	if errors.Is(err, errFolder) {
+		return wire.Part{Folder: true}, nil
+	}
 	if f == nil {
 		return wire.Part{Missing: err == nil}, err
 	}

@@ -134,6 +134,9 @@ func (r *runner) obey(f wire.Frame) {
 	case wire.Read:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)
 		go r.read(stream, payload)
+	case wire.Match:
+		stream, payload := f.Stream, bytes.Clone(f.Payload)
+		go r.match(stream, payload)
 	}
 }
 
@@ -144,11 +147,7 @@ func (r *runner) digest(stream uint32, payload []byte) {
 	if err == nil {
 		digests, err = digestsOf(files)
 	}
-	if err != nil {
-		r.refuse(stream, wire.Unfit, err)
-		return
-	}
-	r.say(wire.Digested, stream, wire.Encode(wire.Digests(digests)))
+	r.answer(stream, wire.Digested, wire.Encode(wire.Digests(digests)), err)
 }
 
 // read answers what a part of a file is.
@@ -158,11 +157,26 @@ func (r *runner) read(stream uint32, payload []byte) {
 	if err == nil {
 		part, err = partOf(asked)
 	}
+	r.answer(stream, wire.Found, wire.Encode(part), err)
+}
+
+// match answers which files match a pattern.
+func (r *runner) match(stream uint32, payload []byte) {
+	asked, err := wire.Decode[wire.Pattern](payload)
+	var matches wire.Matches
+	if err == nil {
+		matches, err = matching(asked)
+	}
+	r.answer(stream, wire.Matched, wire.Encode(matches), err)
+}
+
+// answer answers a question about files, or says why not.
+func (r *runner) answer(stream uint32, kind wire.Kind, said []byte, err error) {
 	if err != nil {
 		r.refuse(stream, wire.Unfit, err)
 		return
 	}
-	r.say(wire.Found, stream, wire.Encode(part))
+	r.say(kind, stream, said)
 }
 
 // greet answers a client. What ran for an earlier one is ended, since nobody hears

@@ -61,6 +61,15 @@ func (h *Hold) Read(ctx context.Context, workdir, path string, most int) (bailif
 	return reader.Read(ctx, workdir, path, most)
 }
 
+// Match finds the young files of the sandbox that match a pattern.
+func (h *Hold) Match(ctx context.Context, workdir, pattern string) (paths []string, all bool, err error) {
+	reader, ok := h.lease.sandbox.(backends.Reader)
+	if !ok {
+		return nil, false, fmt.Errorf("looking for %s in the sandbox: %w", pattern, errors.ErrUnsupported)
+	}
+	return reader.Match(ctx, workdir, pattern)
+}
+
 // Run runs a command in the sandbox.
 func (h *Hold) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 	cmd.Reap = h.weight == exclusive || h.guarded

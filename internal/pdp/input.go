@@ -47,8 +47,10 @@ func contentsOf(read []bailiff.Content) *facts.Contents {
 	}
 	contents := make(facts.Contents, len(read))
 	for _, c := range read {
-		if c.Kind == bailiff.ContentText || c.Kind == bailiff.ContentUnread {
-			contents[c.Path] = facts.Content{Text: c.Text, Known: c.Kind == bailiff.ContentText, Recent: c.Recent}
+		switch c.Kind {
+		case bailiff.ContentText, bailiff.ContentUnread, bailiff.ContentFolder:
+			contents[c.Path] = facts.Content{Text: c.Text, Known: c.Kind == bailiff.ContentText, Recent: c.Recent,
+				Folder: c.Kind == bailiff.ContentFolder}
 		}
 	}
 	return &contents

@@ -25,7 +25,7 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 5
+const Version = 6
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.
@@ -63,6 +63,8 @@ const (
 	Digest
 	// Read asks for a part of a file: an encoded [Reading].
 	Read
+	// Match asks for the files that match a pattern: an encoded [Pattern].
+	Match
 	// Log asks for a part of a background command's log, Feed for passing on input,
 	// the last frame for ending it, Stop for the end of all that the command
 	// started, Forget for giving up what is known of it: encoded [Inquiry].
@@ -114,8 +116,10 @@ const (
 	// Digested answers Digest with the digests in the order of the paths, empty
 	// where there is no file, or is a Refused.
 	Digested
-	// Found answers Read with an encoded [Part], or is a Refused.
+	// Found answers Read with an encoded [Part], Matched answers Match with [Matches]; either may
+	// be a Refused.
 	Found
+	Matched
 	// Logged answers Log with a [Piece], Done the other questions about a
 	// background command; either may be a Refused.
 	Logged

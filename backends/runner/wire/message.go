@@ -181,12 +181,26 @@ type Reading struct {
 
 // Part is a part of a file's content, the last one where Offset and it are Size. Changed is
 // when the file was written, moved or linked last, by the clock of its machine, and Now what
-// that clock says. There is no such file where Missing is set.
+// that clock says. There is no such file where Missing is set, and it is a folder where Folder is.
 type Part struct {
-	Size         int64
-	Changed, Now int64 // nanoseconds since 1970
-	Missing      bool
-	Text         string
+	Size            int64
+	Changed, Now    int64 // nanoseconds since 1970
+	Missing, Folder bool
+	Text            string
+}
+
+// Pattern asks for the files below a folder that match a pattern and were written, moved or linked
+// within a time. Each part of the pattern is one of a path's, as path.Match has it; "**" stands for any number
+// of folders. A relative folder is seen from Dir.
+type Pattern struct {
+	Dir, Folder, Pattern string
+	Within               time.Duration
+}
+
+// Matches are the files that match a pattern, by their paths below its folder. All is false where there are more.
+type Matches struct {
+	All   bool
+	Paths []string
 }
 
 // PartSize bounds the text of a part, so that it is one frame.
@@ -306,7 +320,20 @@ func (p *Part) parts(c *codec) {
 	number(c, &p.Changed)
 	number(c, &p.Now)
 	c.bool(&p.Missing)
+	c.bool(&p.Folder)
 	c.text(&p.Text)
+}
+
+func (p *Pattern) parts(c *codec) {
+	c.text(&p.Dir)
+	c.text(&p.Folder)
+	c.text(&p.Pattern)
+	number(c, &p.Within)
+}
+
+func (m *Matches) parts(c *codec) {
+	c.bool(&m.All)
+	list(c, &m.Paths, c.text)
 }
 
 func (o *OutletTerms) parts(c *codec) {

@@ -87,13 +87,18 @@ type Program struct {
 
 	Runs    Words
 	Project string
+	// RunsScripts says that the operands are scripts of the project.
+	RunsScripts bool `yaml:"runs_scripts"`
 	// Tests is the language of the files of tests that the operands name.
-	Tests  string
-	Output Output
-	Saves  bool
-	Fills  Fills
-	Links  Words
-	Loses  Loses
+	Tests string
+	// Gathers are the patterns of the names of files that the program finds and runs by itself; the last is of those
+	// that it runs beside a file that is named.
+	Gathers Words
+	Output  Output
+	Saves   bool
+	Fills   Fills
+	Links   Words
+	Loses   Loses
 
 	// Setup are the first operands with which the program prints settings for the shell that started it, or "*"
 	// if it does nothing else. Such text is as harmless as the program.

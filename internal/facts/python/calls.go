@@ -20,6 +20,7 @@ const (
 	doesRunRest                   // all arguments from skip on are a command
 	doesRunPath                   // arg skip is a program, the next its arguments as a list
 	doesRunPathRest               // arg skip is a program, the others its arguments from the name on
+	doesRunFile                   // arg 0 is a file with a Python program
 	doesRunNamed                  // all arguments are those of the program called name
 	doesExecCode                  // arg 0 is Python
 	doesCompileCode               // arg 0 is Python, not yet run
@@ -89,6 +90,7 @@ var kinds = map[string]behaviourKind{
 	"run_rest":      doesRunRest,
 	"run_path":      doesRunPath,
 	"run_path_rest": doesRunPathRest,
+	"run_file":      doesRunFile,
 	"exec_code":     doesExecCode,
 	"compile_code":  doesCompileCode,
 	"hides_code":    doesHidesCode,

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"path"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
@@ -10,7 +11,7 @@ import (
 // do notes what a call does and returns what it gives.
 func (w *walk) do(d behaviour, c *call) objects {
 	switch d.kind {
-	case doesShellText, doesRun, doesRunRest, doesRunPath, doesRunPathRest, doesRunNamed:
+	case doesShellText, doesRun, doesRunRest, doesRunPath, doesRunPathRest, doesRunFile, doesRunNamed:
 		w.runs(d, c)
 		return objects{{shape: isInstance, text: c.name}}
 	case doesExecCode, doesCompileCode, doesHidesCode, doesImportNamed, doesHidesImport, doesGetAttribute, doesNamespace:
@@ -95,6 +96,10 @@ func (w *walk) execute(c *call) objects {
 	for _, v := range code {
 		if v.shape == isCallable {
 			out = out.with(w.callValue(v, &call{keywords: map[string]objects{}}))
+			continue
+		}
+		if path.Ext(v.file) == ".py" && !v.Fetched && !v.Decoded {
+			w.wordsPiece([]string{"python3", v.file}, &call{keywords: map[string]objects{}}, w.at)
 			continue
 		}
 		if v.shape != isString || !literal(v.text) {

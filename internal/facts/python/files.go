@@ -239,12 +239,23 @@ func (w *walk) fileMethod(b object, name string, c *call) objects {
 	case "extract":
 		to, _ := c.arg(1, "path")
 		w.unpacks(to)
-	case "read", "readline", "readlines":
+	case "read":
+		return contentOf(b)
+	case "readline", "readlines":
 		return hidden("text", value.Taint{Read: true}.With(b.Taint))
 	default:
 		c.escapeAll(w)
 	}
 	return hidden("text", b.Taint)
+}
+
+// contentOf is the text of a file.
+func contentOf(file object) objects {
+	text := hidden("text", value.Taint{Read: true}.With(file.Taint))
+	if whole(file.text) {
+		text[0].file = file.text
+	}
+	return text
 }
 
 func (w *walk) doPaths(d behaviour, c *call) objects {

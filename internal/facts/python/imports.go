@@ -27,6 +27,7 @@ func (w *walk) importFrom(s *syntax.Statement) {
 			w.stars = append(w.stars, s.Text)
 			continue
 		}
+		w.note(&w.notes.members, strings.TrimSuffix(s.Text, ".")+"."+m.Name)
 		name := canonical(s.Text + "." + m.Name)
 		if name == "os.path" || dangerousModules[name] {
 			w.imported(name)

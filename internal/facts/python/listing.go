@@ -169,6 +169,7 @@ func (w *walk) moduleFolders(vs objects) {
 	for _, v := range vs {
 		if (v.shape == isString || v.shape == isPath) && whole(v.text) {
 			w.setVariable("PYTHONPATH", objects{v})
+			w.note(&w.notes.folders, v.text)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 type notes struct {
 	complete bool
 
-	imports, calls, variables, hosts, reads, writes, settings, loses, features, assigns []string
+	imports, calls, variables, hosts, reads, writes, settings, loses, features, assigns, folders, members []string
 
 	pieces []piece
 	// fetched are the files that hold what came from the network, contents what

@@ -57,6 +57,7 @@ func (w *walk) facts(literals []string) value.Code {
 		Imports: value.Sorted(n.imports), Calls: value.Sorted(n.calls), Strings: literals,
 		Variables: value.Sorted(n.variables), Hosts: value.Sorted(n.hosts), Reads: value.Sorted(n.reads), Writes: value.Sorted(n.writes),
 		Settings: value.Sorted(n.settings), Loses: value.Sorted(n.loses), Features: value.Sorted(n.features), Command: command,
+		Folders: n.folders, Members: value.Sorted(n.members),
 	}
 }
 

@@ -36,6 +36,9 @@ func (w *walk) runs(d behaviour, c *call) {
 			words = append(words[:len(words):len(words)], hidden("value", value.Taint{}))
 		}
 		w.words(words, c, at)
+	case doesRunFile:
+		file, _ := c.arg(0, d.name)
+		w.words([]objects{textOf("python3"), file}, c, at)
 	case doesRunNamed:
 		w.words(append([]objects{textOf(d.name)}, c.args...), c, at)
 	case doesRunPath:

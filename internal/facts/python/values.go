@@ -32,6 +32,8 @@ type object struct {
 	// open says that a list or a dictionary may hold more than items.
 	open     bool
 	function *function
+	// file is the path of the file whose whole content a text is that is not known.
+	file string
 	// size counts what is in it, to any depth.
 	size int
 	value.Taint
@@ -95,7 +97,7 @@ func (vs objects) with(more objects) objects {
 
 func (v object) same(o object) bool {
 	if v.shape != o.shape || v.text != o.text || v.number != o.number || v.Taint != o.Taint || v.open != o.open ||
-		v.function != o.function || len(v.items) != len(o.items) {
+		v.function != o.function || v.file != o.file || len(v.items) != len(o.items) {
 		return false
 	}
 	for i := range v.items {

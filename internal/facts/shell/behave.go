@@ -20,7 +20,8 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	}
 	a.runsOptions(name, inv, args)
 	a.takes(name, inv, args)
-	a.tests(name, a.about(name).Own, inv, args.operands)
+	a.tests(name, a.about(name).Own, inv, args)
+	a.startsAll(name, inv, args)
 	a.runsProject(name, inv, args)
 	a.fills(name, inv, args)
 	if a.printsSetup(name, args) {
@@ -129,7 +130,7 @@ func (a *analysis) runsStream(name string, inv *invocation, s stream, sc *scope)
 }
 
 func (a *analysis) streamText(name string, inv *invocation, s stream, sc *scope) (r result) {
-	a.reading(s, func() { r = a.text(name, inv, s.word(), sc) })
+	a.reading(s, func() { sc.inFile(s, func() { r = a.text(name, inv, s.word(), sc) }) })
 	return r
 }
 
@@ -139,6 +140,10 @@ func (a *analysis) script(name string, inv *invocation, file word, sc *scope) re
 		return a.runsStream(name, inv, s, sc)
 	}
 	p := a.fileToRun(file, inv)
+	for _, there := range a.formerly(inv, file) {
+		s, _ := a.foundIn(a.fileAt(file, there.sc))
+		a.streamText(name, there, s, there.sc)
+	}
 	s, ok := a.runnable(p, a.fileAt(file, inv.sc))
 	beside := *inv
 	a.starts(p, func(s stream) { a.text(name, &beside, s.word(), sc.fork()) })
@@ -248,9 +253,16 @@ func (a *analysis) changeFolder(inv *invocation, args *arguments) {
 	if len(args.operands) > 0 {
 		inv.sc.leave()
 	}
+	left := variable{lost: true}
+	if !inv.sc.astray && inv.sc.cwd != "" {
+		left = variable{list: []word{known(inv.sc.cwd)}}
+	}
+	defer func() { inv.sc.set("OLDPWD", left) }()
 	switch {
 	case len(args.operands) == 0:
 		inv.sc.cwd, inv.sc.astray = "~", false
+	case args.operands[0].text == "-" && inv.sc.vars["OLDPWD"].known() && len(inv.sc.vars["OLDPWD"].list) == 1:
+		inv.sc.cwd, inv.sc.astray = inv.sc.vars["OLDPWD"].list[0].text, false
 	case args.operands[0].text == "-" || args.operands[0].text == "$(…)": // such as $(git rev-parse --show-toplevel)
 		inv.sc.stray()
 	default:
@@ -260,6 +272,9 @@ func (a *analysis) changeFolder(inv *invocation, args *arguments) {
 			break
 		}
 		sought := slices.Contains(a.assigns, "CDPATH") && !strings.HasPrefix(folder.text, ".")
+		if sought {
+			a.hide()
+		}
 		inv.sc.astray = !rooted(folder.text) && (inv.sc.astray || sought) || strings.HasPrefix(folder.text, "~") && !folder.home
 		inv.sc.cwd = a.path(folder, inv.sc)
 	}

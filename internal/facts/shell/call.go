@@ -166,6 +166,10 @@ func (a *analysis) program(inv *invocation) {
 		return
 	}
 	p := a.runsFile(w, inv.sc)
+	for _, there := range a.formerly(inv, w) {
+		s, _ := a.foundIn(a.fileAt(w, there.sc))
+		a.reading(s, func() { a.startsFound(there, p, s) })
+	}
 	beside := *inv
 	a.starts(p, func(s stream) { a.startsFile(&beside, p, s) })
 	if s, ok := a.runnable(p, a.fileAt(w, inv.sc)); ok && s.found {

@@ -141,6 +141,12 @@ func (a *analysis) bare(f *fielder, s string, first bool, sc *scope) {
 		f.word(folder)
 		s = s[2:]
 	}
+	if first && (s == "~-" || strings.HasPrefix(s, "~-/")) {
+		if folder, set := a.value("OLDPWD", sc); set {
+			f.word(folder)
+			s = s[2:]
+		}
+	}
 	if strings.ContainsAny(s, "*?[") {
 		f.cur.glob = f.cur.glob || wild(s)
 	}

@@ -11,11 +11,22 @@ import (
 // foundIn is what was found in a file, by its path as it is to be opened. A file that is being
 // read is not read again.
 func (a *analysis) foundIn(file string) (stream, bool) {
-	if a.at.Contents == nil || slices.Contains(a.within, file) {
+	if a.at.Contents == nil || slices.Contains(a.around(), file) {
 		return stream{}, false
 	}
 	c, ok := (*a.at.Contents)[file]
+	if c.Folder {
+		return stream{}, false
+	}
 	return stream{present: true, text: c.Text, known: c.Known, file: file, found: ok, settled: !c.Recent}, ok
+}
+
+// around are the files that the text lies in.
+func (a *analysis) around() []string {
+	if a.at.Within == nil {
+		return a.within
+	}
+	return slices.Concat(*a.at.Within, a.within)
 }
 
 // reading reads what a stream runs. If it was found in a file that is settled, a part whose
@@ -49,9 +60,7 @@ func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
 		return
 	}
 	a.hide()
-	if lang == "node" {
-		a.importsFound(name, lang, inv, nodeModules(s.text))
-	}
+	a.importsFound(name, lang, inv, loaded(lang, s.text))
 	commands, _ := shellInside(lang, s.text)
 	for _, c := range commands {
 		a.text(name, inv, known(c), inv.sc.fork())
@@ -64,7 +73,7 @@ func (a *analysis) startsFound(inv *invocation, p string, s stream) {
 	if shell {
 		sc := inv.sc.fork()
 		sc.name, sc.args, sc.argsKnown = inv.argv[0], inv.argv[1:], true
-		a.nested(script, sc, append(slices.Clip(inv.wrappers), path.Base(p)), inv.in)
+		sc.inFile(s, func() { a.nested(script, sc, append(slices.Clip(inv.wrappers), path.Base(p)), inv.in) })
 		return
 	}
 	lang := firstLanguage(s.text)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,16 +57,50 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		a.languageStream(name, lang, inv, s)
 		return
 	}
+	if a.folderToRun(name, lang, inv, file) {
+		return
+	}
 	p := a.fileToRun(file, inv)
+	for _, there := range a.formerly(inv, file) {
+		s, _ := a.foundIn(a.fileAt(file, there.sc))
+		a.reading(s, func() { a.foundProgram(name, lang, there, s) })
+	}
 	beside := *inv
 	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
 	switch s, ok := a.runnable(p, a.fileAt(file, inv.sc)); {
 	case !ok:
+		a.endings(name, lang, inv, file)
 	case s.found:
 		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
 	case lang != "python" || !a.onlyComputes(s, inv.sc.cwd):
 		a.inline(name, lang, inv, s.word())
 	}
+}
+
+// folderToRun reads the file of a folder that an interpreter runs which is given the folder.
+func (a *analysis) folderToRun(name, lang string, inv *invocation, folder word) bool {
+	at := a.fileAt(folder, inv.sc)
+	if a.at.Contents == nil || !(*a.at.Contents)[at].Folder {
+		return false
+	}
+	switch lang {
+	case "python":
+		a.languageFile(name, lang, inv, inFolder(folder, "__main__.py"))
+	case "node":
+		a.importsFrom(name, lang, inv, "", a.mainOf(at))
+	}
+	return true
+}
+
+// mainOf is the file that a package of Node's names as its own.
+func (a *analysis) mainOf(folder string) string {
+	file := folder + "/package.json"
+	a.files = append(a.files, file)
+	var about struct{ Main string }
+	if s, ok := a.foundIn(file); ok && json.Unmarshal([]byte(s.text), &about) == nil && about.Main != "" {
+		return folder + "/" + about.Main
+	}
+	return folder + "/index"
 }
 
 // languageStream reads a program that flows from somewhere.
@@ -170,11 +205,21 @@ func (a *analysis) programs(c value.Code) {
 
 // python takes over what a Python program does, and returns it.
 func (a *analysis) python(name string, inv *invocation, code string) value.Code {
-	c := a.readPython(code, value.Place{Workdir: inv.sc.cwd, Astray: inv.sc.astray, Home: a.at.Home, Level: a.at.Level + 1})
-	if !c.Complete {
+	around := a.around()
+	c := a.readPython(code, value.Place{Workdir: inv.sc.cwd, Astray: inv.sc.astray, Home: a.at.Home, Level: a.at.Level + 1,
+		Contents: a.at.Contents, Within: &around, Settled: a.settled})
+	switch {
+	case c.Command != nil && !c.Command.Complete: // a young file that the program runs is among what hides it
+		a.complete = a.complete && a.idle
+	case !c.Complete:
 		a.hide()
 	}
-	a.modules(name, inv, c.Imports)
+	a.modules(name, inv, slices.Concat(c.Imports, slices.DeleteFunc(c.Members, isStandard)))
+	for _, folder := range c.Folders {
+		for _, module := range c.Imports {
+			a.importsFrom(name, "python", inv, a.fileAt(known(folder), inv.sc), module)
+		}
+	}
 	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
 		value.FeatureDecodeAndRun)})
 	a.alsoTouches(inv, c.Reads, c.Writes)

@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
 // makefiles notes the files that make looks for, where no option names one.
@@ -64,12 +67,30 @@ func (a *analysis) recipes(inv *invocation, args *arguments, makefile word) {
 		if r.runs(names) || slices.ContainsFunc(goals, func(g string) bool { return strings.Contains(g, "$") }) {
 			vars["@"], vars["^"] = strings.Join(r.targets, " "), strings.Join(r.sources, " ")
 			vars["<"], _, _ = strings.Cut(vars["^"], " ")
+			var all []string
 			for _, command := range r.commands {
 				a.shellOf(inv, makefile, command, vars)
-				a.text("make", inv, part(makefile, expandMake(strings.TrimLeft(command, "@-+ "), vars, 0)), inv.sc.fork())
+				all = append(all, expandMake(strings.TrimLeft(command, "@-+ "), vars, 0))
+			}
+			if strings.Contains(text, ".ONESHELL:") {
+				all = []string{strings.Join(all, "\n")}
+			}
+			for _, command := range all {
+				a.text("make", inv, part(makefile, byShell(expandMake(vars["SHELL"], vars, 0), command)), inv.sc.fork())
 			}
 		}
 	}
+}
+
+// byShell is a command as make has it run by a program that its SHELL names.
+func byShell(shell, command string) string {
+	words := strings.Fields(shell)
+	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
+		return !strings.HasPrefix(w, ".") && programs.Of(path.Base(w)).Language == "shell"
+	}) {
+		return command
+	}
+	return shell + " -c '" + strings.ReplaceAll(command, "'", `'\''`) + "'"
 }
 
 // maxIncluded is how deep makefiles may include others.
@@ -84,7 +105,11 @@ func (a *analysis) included(inv *invocation, text string, depth int) string {
 	for _, found := range makeIncludes.FindAllStringSubmatch(text, maxItems) {
 		for _, name := range strings.Fields(found[1]) {
 			w := known(name)
-			if strings.ContainsAny(name, "$%*?[") || !a.spend(1) {
+			if strings.ContainsAny(name, "$%") || !a.spend(1) {
+				continue
+			}
+			if strings.ContainsAny(name, "*?[") {
+				a.gather([]string{name}, known("."), inv, func(_ string, s stream) { text += "\n" + s.text })
 				continue
 			}
 			if s, ok := a.runnable(a.path(w, inv.sc), a.fileAt(w, inv.sc)); ok && !s.known {
@@ -167,6 +192,10 @@ func makeVariables(text string) map[string]string {
 	for _, line := range strings.Split(text, "\n") {
 		found := makeAssigns.FindStringSubmatch(line)
 		if found == nil || strings.HasPrefix(line, "\t") {
+			continue
+		}
+		if found[1] == "SHELL" {
+			vars["SHELL"] = found[2]
 			continue
 		}
 		if joined := strings.TrimSpace(vars[found[1]] + " " + found[2]); len(joined) <= maxOperated {

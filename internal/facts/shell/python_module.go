@@ -15,7 +15,7 @@ func (a *analysis) moduleLine(name, module string, inv *invocation, args *argume
 		return false
 	}
 	words := parseArguments(afterModule(args.all), p)
-	a.tests(name, p, inv, words.operands)
+	a.tests(name, p, inv, words)
 	e := &effect{a: a, args: words, sc: inv.sc}
 	for _, o := range words.options {
 		e.option(o, p)

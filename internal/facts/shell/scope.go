@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -70,6 +71,22 @@ func (s *scope) set(name string, v variable) {
 func (s *scope) unset(name string) {
 	s.set(name, variable{})
 	delete(s.vars, name)
+}
+
+// inFile does something with the name of the file that a text is from.
+func (s *scope) inFile(from stream, do func()) {
+	const name = "BASH_SOURCE"
+	file := cmp.Or(from.file, from.path)
+	if file == "" {
+		do()
+		return
+	}
+	around, some := s.vars[name]
+	s.set(name, variable{array: true, list: []word{known(file)}})
+	do()
+	if s.unset(name); some {
+		s.set(name, around)
+	}
 }
 
 // maxFormer is how many changes of folder in a row may fail before it is not known

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 )
@@ -17,14 +18,52 @@ func (a *analysis) projectScripts(name, project string, inv *invocation, args *a
 			}
 		}
 	}
-	s, ok := a.runnable(a.path(known(project), inv.sc), a.fileAt(known(project), inv.sc))
+	file := a.projectFile(project, inv.sc)
+	s, ok := a.runnable(a.path(file, inv.sc), a.fileAt(file, inv.sc))
+	if !ok { // it is being read: one script runs another
+		s, ok = a.readAgain(a.fileAt(file, inv.sc))
+	}
 	scripts := scriptsRun(words)
+	if a.about(name).Own.RunsScripts {
+		for scripts = nil; len(words) > 0; words = words[1:] {
+			scripts = append(scripts, scriptsRun([]string{"run", words[0]})...)
+		}
+	}
 	if ok && len(scripts) > 0 {
 		a.reading(s, func() { a.scriptsOf(name, inv, s, scripts) })
 	}
 }
 
-// scriptsOf reads some of the scripts of a project's file.
+// projectFile is the file of the project around a folder: in that, or in the nearest above that has one.
+func (a *analysis) projectFile(project string, sc *scope) word {
+	here := known(project)
+	if a.at.Contents == nil {
+		return here
+	}
+	for dir, above := sc.cwd, here; ; above = known(path.Join(dir, project)) {
+		_, ok := a.runnable(a.path(above, sc), a.fileAt(above, sc))
+		if _, again := a.readAgain(a.fileAt(above, sc)); ok || again {
+			return above
+		}
+		a.files = append(a.files, a.fileAt(above, sc))
+		up := path.Dir(dir)
+		if dir == "" || dir == "~" || up == dir {
+			return here
+		}
+		dir = up
+	}
+}
+
+// readAgain is what was found in a file that is being read.
+func (a *analysis) readAgain(file string) (stream, bool) {
+	if a.at.Contents == nil || !slices.Contains(a.within, file) {
+		return stream{}, false
+	}
+	c, ok := (*a.at.Contents)[file]
+	return stream{present: true, text: c.Text, known: c.Known, file: file, found: true, settled: !c.Recent}, ok
+}
+
+// scriptsOf reads some of the scripts of a project's file, each once on the way to it.
 func (a *analysis) scriptsOf(name string, inv *invocation, s stream, scripts []string) {
 	var file struct {
 		Scripts map[string]string `json:"scripts"`
@@ -36,8 +75,14 @@ func (a *analysis) scriptsOf(name string, inv *invocation, s stream, scripts []s
 		return
 	}
 	for _, key := range scripts {
-		if text := file.Scripts[key] + file.Tasks[key]; text != "" {
+		text := file.Scripts[key] + file.Tasks[key]
+		switch at := s.file + "#" + key; {
+		case text == "" && key == "start":
+			a.languageFile(name, "node", inv, known("server.js"))
+		case text != "" && !slices.Contains(a.making, at):
+			a.making = append(a.making, at)
 			a.text(name, inv, word{text: text, known: true, Taint: s.Taint}, inv.sc.fork())
+			a.making = a.making[:len(a.making)-1]
 		}
 	}
 }

@@ -42,9 +42,11 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 	if len(text) > value.MaxText || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return value.Unread(text)
 	}
-	a := &analysis{at: at, readPython: python, complete: true}
+	a := &analysis{at: at, readPython: python, complete: true, settled: at.Settled}
 	if !a.read(text) {
-		return value.Unread(text)
+		c := value.Unread(text)
+		c.Complete = at.Settled
+		return c
 	}
 	return a.command(text)
 }
@@ -97,7 +99,7 @@ type analysis struct {
 	imported []string
 	// rounds counts the loops around what is being read.
 	rounds int
-	// making are the makefiles that are being read.
+	// making are the makefiles and the scripts of projects that are being read.
 	making []string
 	// transfers are what gets its content from files, by its path.
 	transfers map[string][]transfer

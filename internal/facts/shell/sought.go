@@ -1,10 +1,12 @@
 package shell
 
 import (
+	_ "embed"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -18,7 +20,9 @@ func (a *analysis) runsNamed(name string, w word, inv *invocation) {
 	}
 	s, ok := a.runnable(p, a.fileAt(w, inv.sc))
 	switch lang := a.about(name).Language; {
-	case !ok || lang == "":
+	case !ok:
+		a.endings(name, lang, inv, w)
+	case lang == "":
 	case lang == "shell":
 		a.streamText(name, inv, s, inv.sc.fork())
 	default:
@@ -61,10 +65,37 @@ func (a *analysis) importsFound(name, lang string, inv *invocation, imported []s
 		if lang == "python" && everLoaded[module] {
 			continue
 		}
-		for _, file := range moduleFiles(lang, module) {
-			a.importsFile(name, lang, inv, value.Tidy(folder+"/"+file))
-		}
+		a.importsFrom(name, lang, inv, folder, module)
 	}
+}
+
+// importsFrom reads a module that lies in a folder.
+func (a *analysis) importsFrom(name, lang string, inv *invocation, folder, module string) {
+	for _, file := range moduleFiles(lang, module) {
+		if rooted(file) {
+			folder = ""
+		}
+		a.importsFile(name, lang, inv, value.Tidy(folder+"/"+file))
+	}
+}
+
+// endings reads the files for which a program of Node's may take a name without an ending.
+func (a *analysis) endings(name, lang string, inv *invocation, w word) {
+	if lang == "node" && w.known {
+		a.importsFrom(name, lang, inv, "", a.fileAt(w, inv.sc))
+	}
+}
+
+//go:embed stdlib.txt
+var standardModules string
+
+// standard are the modules of Python's library, by sys.stdlib_module_names of Python 3.11: what is imported from one is no
+// file of a project.
+var standard = sync.OnceValue(func() map[string]bool { return value.SetOf(standardModules) })
+
+func isStandard(member string) bool {
+	module, _, _ := strings.Cut(member, ".")
+	return standard()[module]
 }
 
 // everLoaded are modules of Python that no file can stand for: they are part of the interpreter, or loaded before a
@@ -75,11 +106,17 @@ var everLoaded = value.SetOf("sys builtins time itertools marshal gc errno atexi
 // moduleFiles are the files in which a module may lie, as seen from the one that imports it.
 // Those of the packages around a module are run before it.
 func moduleFiles(lang, module string) []string {
-	if lang == "node" {
+	switch lang {
+	case "node":
 		if path.Ext(module) != "" {
 			return []string{module}
 		}
 		return []string{module + ".js", module + ".cjs", module + ".mjs", module + "/index.js"}
+	case "ruby":
+		return []string{module, module + ".rb"}
+	case "python":
+	default:
+		return []string{module}
 	}
 	var files []string
 	parts := strings.Split(strings.TrimLeft(module, "."), ".")
@@ -110,34 +147,26 @@ func (a *analysis) importsFile(name, lang string, inv *invocation, file string) 
 	}
 }
 
-// nodeImports finds the files beside a program of Node's that it loads, by literal names.
-var nodeImports = regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']`)
+// loads finds the files beside a program that it loads by literal names, by its language.
+var loads = map[string]*regexp.Regexp{
+	"node":    regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']`),
+	"perl":    regexp.MustCompile(`\b(?:require|do)\s*\(?\s*["'](\.{0,2}/[^"'\n]+|[^"'\n]+\.p[lm])["']`),
+	"ruby":    regexp.MustCompile(`\b(?:require_relative|load|require)\s*\(?\s*["']([^"'\n]+)["']`),
+	"php":     regexp.MustCompile(`\b(?:require|include)(?:_once)?\s*\(?\s*(?:__DIR__\s*\.\s*)?["']([^"'\n]+)["']`),
+	"lua":     regexp.MustCompile(`\b(?:dofile|loadfile)\s*\(?\s*["']([^"'\n]+)["']`),
+	"Rscript": regexp.MustCompile(`\bsource\s*\(\s*["']([^"'\n]+)["']`),
+}
 
-// nodeModules are the names of those files.
-func nodeModules(code string) []string {
+// loaded are the names of those files.
+func loaded(lang, code string) []string {
 	var names []string
-	for _, found := range nodeImports.FindAllStringSubmatch(code, maxItems) {
+	if loads[lang] == nil {
+		return nil
+	}
+	for _, found := range loads[lang].FindAllStringSubmatch(code, maxItems) {
 		names = append(names, found[1])
 	}
 	return names
-}
-
-// tests reads the files of tests that the operands of a call name: by a path, of which what
-// follows "::" names a test, or as a module.
-func (a *analysis) tests(name string, p *programs.Program, inv *invocation, operands []word) {
-	if p.Tests == "" {
-		return
-	}
-	for _, w := range operands {
-		file, _, _ := strings.Cut(w.text, "::")
-		switch {
-		case !w.known || strings.HasPrefix(file, "-") || !a.spend(1):
-		case strings.HasSuffix(file, ".py"):
-			a.languageFile(name, p.Tests, inv, part(w, file))
-		case !strings.Contains(file, "/"):
-			a.importsFound(name, p.Tests, inv, []string{file})
-		}
-	}
 }
 
 // projectOf are the arguments of a call that works on a project, and the scope of the folder

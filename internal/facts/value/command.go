@@ -127,6 +127,9 @@ type Code struct {
 	// Command is the shell text it gives to os.system, subprocess and the like,
 	// all of it joined by newlines and analysed; nil if there is none.
 	Command *Command `json:"command,omitempty"`
+	// Folders are those in which the program looks for modules beside the usual ones, Members the names that it
+	// imports from modules, which may be modules in them.
+	Folders, Members []string `json:"-"`
 }
 
 // Unread is all that is known of a text that is not shell.

@@ -19,6 +19,10 @@ type Place struct {
 	// Contents are files whose text is read where the text runs them, by their paths as in
 	// [Command.Files].
 	Contents *Contents
+	// Within are those of them that the text lies in, nil if there are none.
+	Within *[]string
+	// Settled says that the text is a part of a file that is not recent.
+	Settled bool
 }
 
 // Contents are files by their paths.
@@ -26,10 +30,10 @@ type Contents map[string]Content
 
 // Content is what a file holds, where it is Known. A Recent file may have been made by the
 // session; of another one, a part whose meaning its text does not tell is like any part of a
-// project.
+// project. A Folder has no text: a program that is given one runs a file in it.
 type Content struct {
-	Text          string
-	Known, Recent bool
+	Text                  string
+	Known, Recent, Folder bool
 }
 
 // Path is a path as seen from a folder: cleaned, absolute where that is known, "~" for the

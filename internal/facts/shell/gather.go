@@ -1,0 +1,136 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+)
+
+// gather reads the files in a folder whose names match the patterns by which a program finds what it runs. A file that
+// was made lately is found by its pattern; an older one is a part of the project like any other.
+func (a *analysis) gather(patterns []string, folder word, inv *invocation, run func(file string, s stream)) {
+	for _, pattern := range patterns {
+		at := a.fileAt(inFolder(folder, pattern), inv.sc)
+		if at == "" || !a.spend(1) {
+			continue
+		}
+		a.sought = append(a.sought, at)
+		for _, file := range sortedKeys(a.contents) {
+			if s := a.contents[file]; matches(at, file) && a.spend(1) {
+				run(file, s)
+			}
+		}
+		a.gatherFound(at, run)
+	}
+}
+
+// gatherFound reads the files that were found by a pattern.
+func (a *analysis) gatherFound(at string, run func(file string, s stream)) {
+	if a.at.Contents == nil {
+		return
+	}
+	for _, file := range sortedKeys(*a.at.Contents) {
+		if s, ok := a.foundIn(file); ok && file != at && matches(at, file) && a.spend(1) {
+			a.files = append(a.files, file)
+			a.reading(s, func() { run(file, s) })
+		}
+	}
+	if s, ok := a.foundIn(at); ok { // there are too many
+		a.reading(s, a.hide)
+	}
+}
+
+// matches says whether a path is one that a pattern finds.
+func matches(pattern, file string) bool {
+	return matchParts(strings.Split(pattern, "/"), strings.Split(file, "/"))
+}
+
+func matchParts(pattern, file []string) bool {
+	switch {
+	case len(pattern) == 0 || len(file) == 0:
+		return len(pattern)+len(file) == 0
+	case pattern[0] != "**":
+		fits, _ := path.Match(pattern[0], file[0])
+		return fits && matchParts(pattern[1:], file[1:])
+	}
+	return matchParts(pattern[1:], file) || matchParts(pattern, file[1:])
+}
+
+// tests reads the files of tests that a call runs: those that operands name by a path, of which what
+// follows "::" names a test, or as a module; those in the folders that operands name; and where none is named
+// those below the current one.
+func (a *analysis) tests(name string, p *programs.Program, inv *invocation, args *arguments) {
+	if p.Tests == "" {
+		return
+	}
+	there := *inv
+	there.sc, args = a.projectOf(p, inv, args)
+	run := func(file string, s stream) { a.runsContent(name, p.Tests, &there, file, s) }
+	words := args.operands
+	if first(words).text == "discover" {
+		words = words[1:]
+	}
+	for _, w := range words {
+		file, _, _ := strings.Cut(w.text, "::")
+		switch {
+		case !w.known || strings.HasPrefix(file, "-") || !a.spend(1):
+		case path.Ext(file) != "" && strings.Contains(file, "/") || strings.HasSuffix(file, ".py") || strings.HasSuffix(file, ".t"):
+			a.languageFile(name, p.Tests, &there, part(w, file))
+			a.gather(p.Gathers[len(p.Gathers)-1:], part(w, path.Dir(file)), &there, run)
+		default:
+			if !strings.Contains(file, "/") {
+				a.importsFound(name, p.Tests, &there, []string{file})
+			}
+			a.gather(p.Gathers, part(w, file), &there, run)
+		}
+	}
+	if len(words) == 0 {
+		a.gather(p.Gathers, known("."), &there, run)
+	}
+}
+
+// runsContent reads a file of a language. One that has none of its own says in its first line what runs it.
+func (a *analysis) runsContent(name, lang string, inv *invocation, file string, s stream) {
+	started := *inv
+	started.argv = []word{known(file)}
+	switch {
+	case lang == "" && s.found:
+		a.startsFound(&started, file, s)
+	case lang == "":
+		a.startsFile(&started, file, s)
+	case s.found:
+		a.foundProgram(name, lang, inv, s)
+	case lang != "python" || !a.onlyComputes(s, inv.sc.cwd):
+		a.inline(name, lang, inv, s.word())
+	}
+}
+
+// startsAll reads the programs that are started in the folders that operands name.
+func (a *analysis) startsAll(name string, inv *invocation, args *arguments) {
+	p := a.about(name).Own
+	if len(p.Gathers) == 0 || p.Tests != "" {
+		return
+	}
+	for _, w := range args.operands {
+		a.gather(p.Gathers, w, inv, func(file string, s stream) { a.runsContent(name, "", inv, file, s) })
+	}
+}
+
+// formerly are the calls that a call may be if a change of folder before it failed: those whose file is there.
+func (a *analysis) formerly(inv *invocation, file word) (calls []*invocation) {
+	if a.at.Contents == nil || rooted(file.text) || inv.sc.astray || len(inv.sc.mounts) > 0 {
+		return nil
+	}
+	for _, folder := range inv.sc.former {
+		sc := inv.sc.fork()
+		sc.cwd, sc.former = folder, nil
+		if _, ok := a.foundIn(a.fileAt(file, sc)); ok && folder != inv.sc.cwd {
+			call := *inv
+			call.sc, call.argv = sc, slices.Clip(inv.argv)
+			calls = append(calls, &call)
+		}
+	}
+	return calls
+}
