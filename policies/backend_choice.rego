@@ -66,6 +66,6 @@ _places contains "networked" if {
 
 _places contains "shared" if {
 	_isolates(_chosen)
-	some mount in _mounts
-	not mount.read_only
+	some mount in _shown
+	_may_write(mount)
 }

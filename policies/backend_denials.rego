@@ -5,7 +5,7 @@ package bailiff
 # description: |
 #   Denies a request that no backend may serve, or whose wish could only be met by a
 #   weaker place.
-deny contains {
+_faults contains {
 	"rule": "backend.none",
 	"message": "No configured backend may serve this platform.",
 	"match": input.session.platform,
@@ -14,7 +14,7 @@ deny contains {
 	data.bailiff.tables.platforms[input.session.platform]
 }
 
-deny contains {
+_faults contains {
 	"rule": "backend.unknown",
 	"message": "The requested backend is neither configured nor in the table of sandboxes.",
 	"match": input.backend.requested,
@@ -26,7 +26,7 @@ deny contains {
 
 # Where isolation is required every candidate has it, so a wish that cannot be
 # met is only a wish. Elsewhere the next best place could be a weaker one.
-deny contains {
+_faults contains {
 	"rule": "backend.not_configured",
 	"message": "The requested backend is not configured, or this platform may not use it.",
 	"match": input.backend.requested,

@@ -5,12 +5,15 @@ package bailiff
 # description: |
 #   A contribution that is malformed would count for nothing, though it was meant to
 #   make the decision stricter. So it denies.
-deny contains _malformed("limits", limit) if {
+deny contains fault if some fault in _faults
+
+# Those that the circumstances of a request tell without its text: they are the same for all texts.
+_faults contains _malformed("limits", limit) if {
 	some limit in limits
 	not is_object(limit)
 }
 
-deny contains _malformed("withhold_env", said) if {
+_faults contains _malformed("withhold_env", said) if {
 	some said in withhold_env
 	not _names_and_reasons(said)
 }

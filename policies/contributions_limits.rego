@@ -4,7 +4,7 @@ package bailiff
 # title: Limits that bound nothing
 # description: |
 #   A limit must be a number above zero and of a kind that is looked up.
-deny contains _no_limit(limit, said) if {
+_faults contains _no_limit(limit, said) if {
 	not _all_positive({value | some kind, _ in _offered; some value in _offered[kind]})
 	some limit in limits
 	some kind, value in limit
@@ -13,7 +13,7 @@ deny contains _no_limit(limit, said) if {
 }
 
 # A limit that no rule looks up would bound nothing.
-deny contains _no_limit(limit, said) if {
+_faults contains _no_limit(limit, said) if {
 	count(object.keys(_offered) - _kinds_of_limits) > 0
 	some limit in limits
 	some kind, _ in limit
@@ -38,7 +38,7 @@ _all_positive(values) if {
 # title: Sandboxes without bounds
 # description: |
 #   A sandbox must bound a request, so a limit of zero is denied there.
-deny contains _unbounded(kind) if {
+_faults contains _unbounded(kind) if {
 	_isolates(_chosen)
 	some kind in ["cpus", "memory_mb", "pids"]
 	not _positive(_bounds[kind])

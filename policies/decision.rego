@@ -59,7 +59,7 @@ _outcome := "allow" if {
 # title: Platforms
 # description: |
 #   Denies a request of a platform that no table lists.
-deny contains {
+_faults contains {
 	"rule": "session.unknown_platform",
 	"message": sprintf(
 		"The platform %q is not in the table of platforms, where a name counts with its capitals.",

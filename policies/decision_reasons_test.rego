@@ -146,5 +146,5 @@ _places_with(isolated, network, mounts) := places if {
 	places := data.bailiff._places with data.bailiff._chosen as "somewhere"
 		with input.backend.available as {"somewhere": {"isolated": isolated, "ready": true}}
 		with data.bailiff._network as network
-		with data.bailiff._mounts as mounts
+		with data.bailiff._shown as mounts
 }

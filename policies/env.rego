@@ -42,11 +42,8 @@ _usual_slots := ["authorization", "private-token", "x-api-key"]
 _is_swapped(name) if count(_swapping(name)) > 0
 
 _swapping(name) := [entry |
-	some entry in data.bailiff.tables.env[name]
+	some entry in _entries[name]
 	entry.swap
-	_fits_platform(entry)
-	_fits_tool(entry)
-	_fits_backend(entry)
 ]
 
 # A stand-in is of no use where nothing puts the value in.
@@ -62,9 +59,14 @@ _withheld[name] := rule if {
 	rule := _withholding(name)
 }
 
-_withholding(name) := min(rules) if {
+_withholding(name) := _kept_out[name] if {
+	_kept_out[name]
+} else := _misfits[name] if {
+	not name in forward_env
+}
+
+_kept_out[name] := min(rules) if {
+	some name in _requested_names
 	rules := {said.rule | some said in withhold_env; said.name == name}
 	count(rules) > 0
-} else := _misfit(name) if {
-	not name in forward_env
 }

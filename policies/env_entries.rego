@@ -5,15 +5,25 @@ package bailiff
 # description: |
 #   An entry fits by platform, tool, backend and every program that is called.
 forward_env contains name if {
-	some name in _requested_names
-	some entry in data.bailiff.tables.env[name]
-	_fits_platform(entry)
-	_fits_tool(entry)
-	_fits_backend(entry)
+	some name, entries in _entries
+	some entry in entries
 	_fits_programs(entry, name)
 }
 
+# The entries of each name that fit where the request runs, whatever its text is.
+_entries := {name: entries |
+	some name in _requested_names
+	entries := [entry |
+		some entry in data.bailiff.tables.env[name]
+		_fits_platform(entry)
+		_fits_tool(entry)
+		_fits_backend(entry)
+	]
+}
+
 # Why no entry fits, in the order in which an entry is read.
+_misfits := {name: _misfit(name) | some name in _requested_names}
+
 _misfit(name) := "env.not_in_table" if {
 	not data.bailiff.tables.env[name]
 } else := "env.platform" if {

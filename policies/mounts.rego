@@ -8,7 +8,9 @@ package bailiff
 #   request is asked about is left out. The mounts of ssh are folders of another machine.
 default _mounts := []
 
-_mounts := [_guarded(mount) | some mount in _said_of(_platform.mounts, _chosen)]
+_mounts := [_guarded(mount) | some mount in _shown]
+
+_shown := _said_of(_platform.mounts, _chosen)
 
 _guarded(mount) := object.union(mount, {"protected": kept}) if {
 	_may_write(mount)

@@ -14,7 +14,9 @@ _pattern_folders(kind, path) := set() if {
 
 # A pattern means no folder but those that begin with its text before the first wildcard,
 # and those that this text lies below.
-_folders_within(kind, shapes) := {class |
+_folders_within(kind, shapes) := set() if {
+	not strings.any_prefix_match(_folder_names[kind], {_literal(shape) | some shape in shapes})
+} else := {class |
 	literals := {_literal(shape) | some shape in shapes}
 	some folder, class in data.bailiff.tables.paths[kind].folders
 	strings.any_prefix_match(folder, literals)
@@ -22,6 +24,8 @@ _folders_within(kind, shapes) := {class |
 	some shape in shapes
 	_could_mean(shape, folder)
 }
+
+_folder_names := {kind: object.keys(paths.folders) | some kind, paths in data.bailiff.tables.paths}
 
 _folders_above(kind, shapes) := {class |
 	some shape in shapes

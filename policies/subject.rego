@@ -43,15 +43,17 @@ _understood if {
 # title: What a request uses
 # description: |
 #   Sets of what the command and the program name together.
-_reads := {path | some path in _command.reads} | {path | some path in _code.reads}
+_reads := {path | some text in _texts; some path in text.reads}
 
-_writes := {path | some path in _command.writes} | {path | some path in _code.writes}
+_writes := {path | some text in _texts; some path in text.writes}
 
-_hosts := {host | some host in _command.hosts} | {host | some host in _code.hosts}
+_hosts := {host | some text in _texts; some host in text.hosts}
 
-_settings := {setting | some setting in _command.settings} | {setting | some setting in _code.settings}
+_settings := {setting | some text in _texts; some setting in text.settings}
 
 # Files and folders whose content is gone afterwards.
-_loses := {path | some path in _command.loses} | {path | some path in _code.loses}
+_loses := {path | some text in _texts; some path in text.loses}
 
-_features := {feature | some feature in _command.features} | {feature | some feature in _code.features}
+_features := {feature | some text in _texts; some feature in text.features}
+
+_texts := array.concat([text | text := _command], [text | text := _code])

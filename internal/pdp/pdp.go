@@ -227,7 +227,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 			return
 		}
 	}
-	answer, err := evaluate(ctx, s.decision, input, at.Time, p.config.EvalTimeout)
+	answer, err := s.decide(ctx, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")
 	j.Decision, j.Fault = concluded(answer, err, at.Backends)
 	clock.lap("timer_bailiff_decode_ns")

@@ -80,7 +80,7 @@ func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at ba
 	if known := s.replayed.recall(key); known != nil {
 		return cloned(known.decision), nil
 	}
-	answer, err := evaluate(ctx, s.decision, document, at.Time, p.config.EvalTimeout)
+	answer, err := s.decide(ctx, document, at.Time, p.config.EvalTimeout)
 	if ctx.Err() != nil {
 		return bailiff.Decision{}, ctx.Err()
 	}

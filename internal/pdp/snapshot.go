@@ -41,6 +41,8 @@ type snapshot struct {
 	// of the input that the policies read.
 	memo, replayed *memo
 	inputsRead     inputParts
+	// settled holds what rules are by the circumstances of a request alone.
+	settled *settled
 	// source is what was compiled, where explanations are wanted.
 	source *parsed
 	// queries are those of other documents, by path, prepared when first asked for.
@@ -80,6 +82,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 	if inputsRead, sure := timeIndependent(compiler, entrypoint); sure {
 		s.memo, s.replayed, s.inputsRead = newMemo(1), newMemo(1), inputsRead
 	}
+	s.settled = settledBy(compiler, entrypoint)
 	var err error
 	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {
 		return nil, faultsIn(err, "").sorted()
@@ -135,6 +138,16 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 		s.queries.Store(path, query)
 	}
 	return query, nil
+}
+
+// decide asks for the decision about an input document, see [evaluate].
+func (s *snapshot) decide(ctx context.Context, input ast.Value, at time.Time, limit time.Duration) (*ast.Term, error) {
+	cache, key, known := s.settled.begin(input)
+	answer, err := evaluate(ctx, s.decision, input, at, limit, rego.EvalVirtualCache(cache))
+	if err == nil {
+		s.settled.end(cache, key, known)
+	}
+	return answer, err
 }
 
 // evaluate asks a query about an input document; the answer is nil where it is
