@@ -48,8 +48,8 @@ func BenchmarkDecide(b *testing.B) {
 	b.Run("repeated", func(b *testing.B) { benchDecide(b, func(int64) string { return "0" }) })
 }
 
-// benchDecide names the user of each request.
-func benchDecide(b *testing.B, user func(n int64) string) (ours, theirs *server, bare time.Duration) {
+// benchDecide asks about a text of each name.
+func benchDecide(b *testing.B, name func(n int64) string) (ours, theirs *server, bare time.Duration) {
 	folder := b.TempDir()
 	request, input, bare := benchCase(b)
 	sides := map[string]*server{
@@ -57,7 +57,7 @@ func benchDecide(b *testing.B, user func(n int64) string) (ours, theirs *server,
 		"opa":     startOPA(b, folder, input),
 	}
 	for _, s := range sides {
-		s.user = user
+		s.name = name
 		s.round(b) // warm
 		s.reset()
 	}
@@ -77,16 +77,15 @@ func benchDecide(b *testing.B, user func(n int64) string) (ours, theirs *server,
 	return ours, theirs, bare
 }
 
-// userMark is where a request has the name of its user.
-const userMark = "the-user-of-this-request"
+// mark is where the text of a request has what tells it from others.
+const mark = "TestOfThisRequest"
 
 // benchCase is a request, its input document, and the median time of the bare
 // evaluation.
 func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 	policies, err := offline.OpenPolicies(b.Context(), config.Default(catalogue.All()))
 	must(b, err)
-	req := inChat("bench", "cd src && go test ./... | tee out.txt")
-	req.Session.UserName = userMark
+	req := inChat("bench", "cd src && go test ./... -run "+mark+" | tee out.txt")
 	at := bailiff.Circumstances{Time: time.Now(), Backends: map[string]bailiff.BackendState{"bubblewrap": {Isolated: true, Ready: true}}}
 	judged := policies.Decide(context.Background(), req, at)
 	var mu sync.Mutex
@@ -94,10 +93,10 @@ func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 	var busy sync.WaitGroup
 	for worker := range runtime.GOMAXPROCS(0) { // as busy as the servers keep the machine
 		busy.Go(func() {
-			req := req
 			for n := range 1000 {
-				req.Session.UserName = fmt.Sprintf("%d-%d", worker, n) // so that each is evaluated
-				timers := policies.Decide(context.Background(), req, at).Timers
+				one := req
+				one.Args.Command = strings.ReplaceAll(req.Args.Command, mark, fmt.Sprintf("%d-%d", worker, n)) // so that each is evaluated
+				timers := policies.Decide(context.Background(), one, at).Timers
 				mu.Lock()
 				times = append(times, time.Duration(timers["timer_rego_query_eval_ns"]))
 				mu.Unlock()
@@ -117,8 +116,8 @@ type server struct {
 	pid    int
 	client *http.Client
 	path   string
-	body   []byte // with userMark
-	user   func(n int64) string
+	body   []byte // with mark
+	name   func(n int64) string
 	asked  atomic.Int64
 
 	mu    sync.Mutex
@@ -165,7 +164,7 @@ func start(b *testing.B, socket, path string, body []byte, argv ...string) *serv
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
-	s := &server{pid: cmd.Process.Pid, path: path, body: body, user: func(int64) string { return "0" },
+	s := &server{pid: cmd.Process.Pid, path: path, body: body, name: func(int64) string { return "0" },
 		client: &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: benchClients}}}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := s.ask(); err == nil {
@@ -178,7 +177,7 @@ func start(b *testing.B, socket, path string, body []byte, argv ...string) *serv
 }
 
 func (s *server) ask() (time.Duration, error) {
-	body := bytes.ReplaceAll(s.body, []byte(userMark), []byte(s.user(s.asked.Add(1))))
+	body := bytes.ReplaceAll(s.body, []byte(mark), []byte(s.name(s.asked.Add(1))))
 	began := time.Now()
 	resp, err := s.client.Post("http://x"+s.path, "application/json", bytes.NewReader(body))
 	if err != nil {

@@ -43,14 +43,14 @@ func againstBare(b *testing.B, p *PDP, one asked, decide func()) {
 	})
 }
 
-// anew asks each time as another user, so that nothing is remembered.
+// anew asks each time about another text, so that nothing is remembered but what circumstances settle.
 func (a asked) anew(b *testing.B, p *PDP) func() {
 	n := 0
 	return func() {
 		n++
 		one := a
-		one.Request.Session.UserName = strconv.Itoa(n)
-		if j := one.judged(p); j.Fault != nil || recalled(j) {
+		one.Request.Args.Command += " " + strconv.Itoa(n)
+		if j := one.judged(p); j.Fault != nil || recalled(j) || j.Timers["timer_bailiff_alike_ns"] > 0 {
 			b.Fatal(j)
 		}
 	}

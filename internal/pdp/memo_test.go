@@ -99,6 +99,34 @@ func TestWhateverChangesIsJudgedAnew(t *testing.T) {
 	}
 }
 
+func TestARequestThatIsAlikeToThePoliciesIsDecidedAsIfItWasTheFirst(t *testing.T) {
+	p := openShipped(t)
+	s := p.inForce.Load()
+	base := asked{listing, ready}
+	base.Request.Env, base.Request.Backend = []string{"GITHUB_TOKEN"}, "docker"
+	base.At.Files = []bailiff.File{{Path: "/workspace/a.sh"}}
+	base.At.Contents = []bailiff.Content{{File: bailiff.File{Path: "/workspace/a.sh", SHA256: "b1"}, Kind: bailiff.ContentText, Text: "ls"}}
+	base.judged(p)
+	alike := 0
+	for name, change := range changes(reflect.TypeFor[asked](), "", nil) {
+		one := base
+		change(reflect.ValueOf(&one).Elem())
+		j := one.judged(p)
+		answer, err := evaluate(t.Context(), s.decision, p.facts(one.Request, one.At, "").document(one.Request, one.At), one.At.Time, time.Minute)
+		want, fault := concluded(answer, err, one.At.Backends)
+		want.Revision = s.revision
+		if (j.Fault == nil) != (fault == nil) || !reflect.DeepEqual(j.Decision, want) {
+			t.Errorf("with another %s it is decided %+v, want %+v", name, j.Decision, want)
+		}
+		if j.Timers["timer_bailiff_alike_ns"] > 0 {
+			alike++
+		}
+	}
+	if alike < 5 {
+		t.Errorf("%d requests were alike, want all that differ in what no policy reads", alike)
+	}
+}
+
 // changes are those of every field below a type, by its name.
 func changes(in reflect.Type, name string, path []int) map[string]func(reflect.Value) {
 	all := map[string]func(reflect.Value){}

@@ -24,9 +24,11 @@
 //
 // A request that was judged a moment ago need not be judged again: where the
 // policies are sure to depend on nothing but data and the input document without
-// its time, a snapshot remembers its sound judgements, within bounds, by all of
-// the request and its circumstances but the time. What is remembered goes with
-// the snapshot, and what the log is told is always the input of this request.
+// its time, a snapshot remembers its sound judgements, within bounds: by all of
+// the request and its circumstances but the time, so that its text need not be read
+// again, and by what the policies read of the input document, so that another session's
+// request is not evaluated again where they would see no difference. What is remembered
+// goes with the snapshot, and what the log is told is always the input of this request.
 //
 // What is not here: the facts (package facts) and the floor that no policy lifts
 // (package enforcer).
@@ -227,9 +229,17 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 			return
 		}
 	}
+	key := s.alike.alikeKey(input, s.inputsRead)
+	if known := s.alike.recall(key); known != nil {
+		j.Decision = cloned(known.decision)
+		clock.lap("timer_bailiff_alike_ns")
+		return
+	}
 	answer, err := s.decide(ctx, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")
-	j.Decision, j.Fault = concluded(answer, err, at.Backends)
+	if j.Decision, j.Fault = concluded(answer, err, at.Backends); j.Fault == nil {
+		s.alike.keep(key, j.Decision)
+	}
 	clock.lap("timer_bailiff_decode_ns")
 }
 

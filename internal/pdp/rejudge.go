@@ -24,8 +24,8 @@ func Try(ctx context.Context, c Config) (*PDP, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	if s.replayed != nil {
-		s.replayed = newMemo(8) // a log holds more different requests than a sidecar sees in a while
+	if s.alike != nil {
+		s.alike = newMemo(8) // a log holds more different requests than a sidecar sees in a while
 	}
 	p := prepared(c)
 	p.inForce.Store(s)
@@ -76,8 +76,8 @@ func (p *PDP) Rejudge(ctx context.Context, input []byte) (d bailiff.Decision, er
 
 // again judges a document, unless one was judged that is the same to the policies.
 func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at bailiff.Circumstances) (bailiff.Decision, error) {
-	key := s.replayed.replayKey(document, s.inputsRead)
-	if known := s.replayed.recall(key); known != nil {
+	key := s.alike.alikeKey(document, s.inputsRead)
+	if known := s.alike.recall(key); known != nil {
 		return cloned(known.decision), nil
 	}
 	answer, err := s.decide(ctx, document, at.Time, p.config.EvalTimeout)
@@ -86,7 +86,7 @@ func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at ba
 	}
 	d, fault := concluded(answer, err, at.Backends)
 	if fault == nil {
-		s.replayed.keep(key, d)
+		s.alike.keep(key, d)
 	}
 	return d, nil
 }

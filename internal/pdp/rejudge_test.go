@@ -95,7 +95,7 @@ other := input.env
 		must(t, err)
 		return d
 	}
-	remembered := func() int { return p.inForce.Load().replayed.judgements.Len() }
+	remembered := func() int { return p.inForce.Load().alike.judgements.Len() }
 	for name, change := range map[string]func(*bailiff.Request, *bailiff.Circumstances){
 		"nothing":     func(*bailiff.Request, *bailiff.Circumstances) {},
 		"the time":    func(_ *bailiff.Request, at *bailiff.Circumstances) { at.Time = at.Time.Add(time.Hour) },

@@ -36,11 +36,11 @@ type snapshot struct {
 	connections *recent.Map[string, bailiff.ConnectionJudgement]
 	// masks says that there is a mask of the decision log.
 	masks bool
-	// memo holds judgements of requests, replayed those of input documents of the decision
-	// log. Both are nil unless the policies are time-independent; inputsRead are the parts
-	// of the input that the policies read.
-	memo, replayed *memo
-	inputsRead     inputParts
+	// memo holds judgements of requests, alike decisions about input documents that differ in nothing
+	// that the policies read. Both are nil unless the policies are time-independent; inputsRead are the
+	// parts of the input that they read.
+	memo, alike *memo
+	inputsRead  inputParts
 	// settled holds what rules are by the circumstances of a request alone.
 	settled *settled
 	// source is what was compiled, where explanations are wanted.
@@ -80,7 +80,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 		s.files = append(s.files, f.name)
 	}
 	if inputsRead, sure := timeIndependent(compiler, entrypoint); sure {
-		s.memo, s.replayed, s.inputsRead = newMemo(1), newMemo(1), inputsRead
+		s.memo, s.alike, s.inputsRead = newMemo(1), newMemo(1), inputsRead
 	}
 	s.settled = settledBy(compiler, entrypoint)
 	var err error

@@ -9,10 +9,10 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// replayKey stands for everything in an input document that a judgement depends on: the
+// alikeKey stands for everything in an input document that a judgement depends on: the
 // inputs that the policies read, and the backends, which their decision is held against. It is
 // empty if the judgement is not to be remembered.
-func (m *memo) replayKey(document ast.Object, read inputParts) string {
+func (m *memo) alikeKey(document ast.Object, read inputParts) string {
 	if m == nil {
 		return ""
 	}
