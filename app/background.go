@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 )
 
@@ -22,6 +21,7 @@ func (a *App) background(ctx context.Context) {
 	}
 	a.serving.Go(func() { a.exporter.Run(ctx, a.decisions.Written) })
 	a.serving.Go(func() { a.sweepAlways(ctx) })
+	a.serving.Go(func() { a.giveBackAlways(ctx) })
 	a.serving.Go(func() { a.rejudge(ctx) })
 	a.runChats(ctx)
 	for _, warning := range a.Status(ctx).Warnings {
@@ -54,8 +54,7 @@ func (a *App) rejudge(ctx context.Context) {
 // sweepEvery is how long at most something stays that was left behind.
 const sweepEvery = 5 * time.Minute
 
-// sweepAlways removes sandboxes that were left behind, by earlier runs and since,
-// and gives back memory that nothing uses any more.
+// sweepAlways removes sandboxes that were left behind, by earlier runs and since.
 func (a *App) sweepAlways(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -67,7 +66,6 @@ func (a *App) sweepAlways(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			debug.FreeOSMemory() // what busy minutes took
 		}
 	}
 }

@@ -9,29 +9,49 @@ import (
 // nothing is wrong with them. Files that were refused before are tried again
 // only after a change of theirs. The caller holds reloading.
 func (p *PDP) load(ctx context.Context, touched bool) Faults {
-	next, faults := p.read()
-	content := contentOf(next, faults)
+	files, faults := p.files()
+	content := contentOf(files, faults)
 	now, last := p.inForce.Load(), p.last.Load()
 	known := now != nil && content == last.content
 	if known && (len(last.faults) == 0 || !touched) {
 		p.last.Store(&attempt{at: time.Now(), faults: last.faults, content: content, revision: last.revision})
 		return last.faults
 	}
-	if len(faults) == 0 && (now == nil || content != now.content) {
-		faults = p.activate(ctx, next)
+	readable := ""
+	if len(faults) == 0 {
+		faults, readable = p.tryOut(ctx, files, now == nil || content != now.content)
 	}
 	if ctx.Err() == nil {
-		p.last.Store(&attempt{at: time.Now(), faults: faults, content: content, revision: revisionOf(next)})
+		p.last.Store(&attempt{at: time.Now(), faults: faults, content: content, revision: readable})
 		p.tell(faults)
 	}
 	return faults
 }
 
-func (p *PDP) read() (*parsed, Faults) {
-	if p.archive == nil {
-		return load(readTrusted, p.config.Paths)
+// tryOut parses files, and puts them in force where they differ from what is. Readable is the revision of what could be parsed.
+func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
+	next, faults := parse(files)
+	if len(faults) > 0 {
+		return faults, ""
 	}
-	files, faults := p.archive.files()
+	if differ {
+		faults = p.activate(ctx, next)
+	}
+	return faults, revision(files)
+}
+
+// files are those of the configuration, which are parsed only where they are not those that were read before.
+func (p *PDP) files() ([]file, Faults) {
+	if p.archive != nil {
+		return p.archive.files()
+	}
+	files, faults := readTrusted(p.config.Paths)
+	return files, faults.sorted()
+}
+
+// read reads and parses the files of the configuration.
+func (p *PDP) read() (*parsed, Faults) {
+	files, faults := p.files()
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -57,19 +77,11 @@ func (p *PDP) isOwn() bool { return p.archive == nil && len(p.config.Paths) == 0
 
 // contentOf tells one attempt from another: by what was read, or by what was
 // wrong where nothing could be.
-func contentOf(p *parsed, faults Faults) string {
-	if p == nil {
+func contentOf(files []file, faults Faults) string {
+	if len(faults) > 0 {
 		return faults.Error()
 	}
-	return digest(p.files)
-}
-
-// revisionOf is empty for what could not be read.
-func revisionOf(p *parsed) string {
-	if p == nil {
-		return ""
-	}
-	return revision(p.files)
+	return digest(files)
 }
 
 // activate puts a new snapshot in the place of the old one, unless that is one that an
