@@ -49,7 +49,7 @@ func (a asked) anew(b *testing.B, p *PDP) func() {
 	return func() {
 		n++
 		one := a
-		one.Request.Args.Command += " " + strconv.Itoa(n)
+		one.Request.Args.Command += " # " + strconv.Itoa(n)
 		if j := one.judged(p); j.Fault != nil || recalled(j) || j.Timers["timer_bailiff_alike_ns"] > 0 {
 			b.Fatal(j)
 		}

@@ -112,7 +112,8 @@ func TestARequestThatIsAlikeToThePoliciesIsDecidedAsIfItWasTheFirst(t *testing.T
 		one := base
 		change(reflect.ValueOf(&one).Elem())
 		j := one.judged(p)
-		answer, err := evaluate(t.Context(), s.decision, p.facts(one.Request, one.At, "").document(one.Request, one.At), one.At.Time, time.Minute)
+		input := p.facts(one.Request, one.At, "").document(one.Request, one.At)
+		answer, err := evaluate(t.Context(), s.decision, input, one.At.Time, time.Minute)
 		want, fault := concluded(answer, err, one.At.Backends)
 		want.Revision = s.revision
 		if (j.Fault == nil) != (fault == nil) || !reflect.DeepEqual(j.Decision, want) {

@@ -151,14 +151,17 @@ func (s *snapshot) decide(ctx context.Context, input ast.Value, at time.Time, li
 }
 
 // evaluate asks a query about an input document; the answer is nil where it is
-// undefined. An evaluation that exceeds the limit is cancelled.
+// undefined. An evaluation whose thread exceeds the limit is cancelled.
 func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration,
 	options ...rego.EvalOption) (*ast.Term, error) {
-	cancel := topdown.NewCancel()
-	defer time.AfterFunc(limit, cancel.Cancel).Stop()
-	defer context.AfterFunc(ctx, cancel.Cancel)()
+	turn, err := takeTurn(ctx, limit)
+	if err != nil {
+		return nil, fmt.Errorf("evaluating policies: the request was given up: %w", err)
+	}
+	defer turn.end()
+	defer context.AfterFunc(ctx, turn.cancel.Cancel)()
 	results, err := query.Eval(ctx, append(options, rego.EvalParsedInput(input), rego.EvalTime(at),
-		rego.EvalExternalCancel(cancel), rego.EvalMetrics(metrics.NoOp()))...)
+		rego.EvalExternalCancel(turn.cancel), rego.EvalMetrics(metrics.NoOp()))...)
 	switch {
 	case topdown.IsCancel(err) && ctx.Err() != nil:
 		return nil, fmt.Errorf("evaluating policies: the request was given up: %w", context.Cause(ctx))
