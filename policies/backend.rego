@@ -5,7 +5,10 @@ package bailiff
 # description: |
 #   Describes the backend that was chosen, as the decision has it: image, lifetime,
 #   network, bounds and mounts.
-_backend := {
+_backend := object.union(_backend_settled, {"mounts": _mounts})
+
+# All but the mounts, which depend on the text.
+_backend_settled := {
 	"name": _chosen,
 	"image": _image,
 	"scope": _sandbox.scope,
@@ -21,7 +24,6 @@ _backend := {
 	"workspace_files": _bounds.workspace_files,
 	"pids": _bounds.pids,
 	"read_only": _sandbox.read_only,
-	"mounts": _mounts,
 }
 
 # A backend that may isolate or not, as it is configured, is not the one of its row where

@@ -6,7 +6,12 @@ package bailiff
 #   A variable enters if the request names it, a source holds it, an entry of the table
 #   fits it, and nothing withholds it. Names that are never forwarded (loader, shell,
 #   provider and bailiff's own) are no matter of the table's entries.
-_env := _entering if count(_swapped) == 0
+_env := {"forward": [], "withheld": [], "set": {}, "sealed": []} if count(_requested_names) == 0
+
+_env := _entering if {
+	count(_requested_names) > 0
+	count(_swapped) == 0
+}
 
 _env := object.union(_entering, {"swap": _swapped}) if count(_swapped) > 0
 

@@ -17,6 +17,7 @@ import (
 
 func newCheck(configPath *string) *cobra.Command {
 	var format string
+	var isSlow bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration and the policies",
@@ -26,12 +27,16 @@ too, at what backends will use: the runner, files of credentials, keys and certi
 images, folders. So run it as the sidecar's user; a variable that is not set here only warns.
 Prints every fault as file:line and says what would be right. It runs no tests: see "bailiff test".
 Of policies that come from a server it checks the bundle that the sidecar kept last.
+With --slow it lists instead the rules that take most of a judgement, with their places.
 
 Exit status: 0 if all is well, 1 if anything is not, 2 if nothing is wrong in what could
 be checked, and the policies could not: no bundle of the server was kept yet.`,
 		Example: "  bailiff check --config /etc/bailiff/bailiff.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if isSlow {
+				return checkSlow(cmd, *configPath, format)
+			}
 			report, err := check(*configPath)
 			if err != nil {
 				return err
@@ -46,6 +51,7 @@ be checked, and the policies could not: no bundle of the server was kept yet.`,
 		},
 	}
 	outputFlag(cmd, &format)
+	cmd.Flags().BoolVar(&isSlow, "slow", false, "list the rules that take most of a judgement, by texts of bailiff's own corpus")
 	return cmd
 }
 

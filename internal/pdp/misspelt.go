@@ -81,6 +81,9 @@ func setOf(rule *ast.Rule) (name string, ok bool) {
 	if first == "_examined" || first == "examined" { // older policies say it without "_"
 		return "findings", true
 	}
+	if first == "_faults" {
+		first = "deny"
+	}
 	return string(first), len(path) == len(packageBailiff)+1
 }
 
