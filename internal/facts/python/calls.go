@@ -17,6 +17,7 @@ const (
 	doesNothing     behaviourKind = iota
 	doesShellText                 // arg 0 is shell text
 	doesRun                       // arg 0 is a command as a list, or as text with shell=True
+	doesRunEither                 // arg 0 is a command as a list, or shell text
 	doesRunRest                   // all arguments from skip on are a command
 	doesRunPath                   // arg skip is a program, the next its arguments as a list
 	doesRunPathRest               // arg skip is a program, the others its arguments from the name on
@@ -87,6 +88,7 @@ var kinds = map[string]behaviourKind{
 	"nothing":       doesNothing,
 	"shell_text":    doesShellText,
 	"run":           doesRun,
+	"run_either":    doesRunEither,
 	"run_rest":      doesRunRest,
 	"run_path":      doesRunPath,
 	"run_path_rest": doesRunPathRest,

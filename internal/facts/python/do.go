@@ -11,7 +11,7 @@ import (
 // do notes what a call does and returns what it gives.
 func (w *walk) do(d behaviour, c *call) objects {
 	switch d.kind {
-	case doesShellText, doesRun, doesRunRest, doesRunPath, doesRunPathRest, doesRunFile, doesRunNamed:
+	case doesShellText, doesRun, doesRunEither, doesRunRest, doesRunPath, doesRunPathRest, doesRunFile, doesRunNamed:
 		w.runs(d, c)
 		return objects{{shape: isInstance, text: c.name}}
 	case doesExecCode, doesCompileCode, doesHidesCode, doesImportNamed, doesHidesImport, doesGetAttribute, doesNamespace:

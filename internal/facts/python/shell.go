@@ -30,6 +30,9 @@ func (w *walk) runs(d behaviour, c *call) {
 	case doesRun:
 		vs, _ := c.arg(0, "args")
 		w.command(vs, c, at)
+	case doesRunEither:
+		vs, _ := c.arg(0, d.name)
+		w.listsOrTexts(vs, c, at)
 	case doesRunRest:
 		words := c.args
 		if c.open {
@@ -94,6 +97,17 @@ func (w *walk) piece(text string, at value.Place) {
 }
 
 const maxPieces = 500
+
+// listsOrTexts notes commands as lists, and texts that a shell runs.
+func (w *walk) listsOrTexts(vs objects, c *call, at value.Place) {
+	for _, v := range vs {
+		if v.shape == isList {
+			w.listWords(v, c, at)
+			continue
+		}
+		w.shellTexts(objects{v}, c, at)
+	}
+}
 
 // command notes what subprocess.run and its like are given.
 func (w *walk) command(vs objects, c *call, at value.Place) {
