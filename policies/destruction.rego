@@ -31,6 +31,7 @@ _examined.deletes contains _found("deletes_recursively", _seen(call, target)) if
 	some call in _calls_of.deletes
 	call.program != "rmdir"
 	_recursive(call)
+	not _deletes_built(call)
 	some target in call.operands
 	not _fresh(target)
 }
@@ -38,6 +39,7 @@ _examined.deletes contains _found("deletes_recursively", _seen(call, target)) if
 _examined.deletes contains _found("deletes_by_pattern", _seen(call, target)) if {
 	some call in _calls_of.deletes
 	not _recursive(call)
+	not _deletes_built(call)
 	some target in call.operands
 	_wild(target)
 }

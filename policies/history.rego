@@ -21,9 +21,19 @@ _rewrites("push", _, call) if {
 
 _rewrites("reset", flags, _) if count(flags & {"--hard", "--merge", "--keep"}) > 0
 
-_rewrites("clean", flags, _) if {
+_rewrites("clean", flags, call) if {
 	count(flags & {"-f", "--force"}) > 0
 	count(flags & {"-n", "--dry-run"}) == 0
+	not _cleans_built(flags, call)
+}
+
+# What git ignores, by the names of what a build makes.
+_cleans_built(flags, call) if {
+	"-X" in flags
+	count(call.operands) > 1
+	every operand in array.slice(call.operands, 1, count(call.operands)) {
+		data.bailiff.tables.disposable[trim_prefix(operand, "./")]
+	}
 }
 
 _rewrites("branch", flags, _) if "-D" in flags

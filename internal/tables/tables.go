@@ -70,6 +70,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"known":              named(truth),
 		"maven_plugins":      named(truth),
 		"shell_starters":     named(truth),
+		"disposable":         named(truth),
 		"features":           named(kind),
 		"code_calls":         named(list(kind)),
 		"sockets":            named(kind),
