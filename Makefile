@@ -13,7 +13,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross bench conformance-table clean
+.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross bench bench-against conformance-table clean
 
 # Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too.
 build:
@@ -74,6 +74,10 @@ cross:
 
 bench: deps
 	go test -run '^$$' -bench . ./...
+
+# Of this tree and an earlier one, side by side: make bench-against COMMIT=bc00c14.
+bench-against:
+	BAILIFF_BENCH_AGAINST=$(or $(COMMIT),$(error say which: make bench-against COMMIT=…)) go test -run '^$$' -bench Against -benchtime 5s ./app
 
 # Of the results that "BAILIFF_UPDATE_RESULTS=1 go test ./backends/NAME -run Conformance" writes.
 conformance-table:

@@ -62,7 +62,7 @@ type extents struct {
 func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
 	s := &settled{read: inputParts{}, values: recent.NewSized[string](mostCircumstances, mostCircumstanceBytes,
 		func(e *extents) int { return e.size })}
-	groups := map[string][]*ast.Rule{}
+	groups, known := map[string][]*ast.Rule{}, readings{}
 	for rule := range behind(compiler, document) {
 		if name, ok := nameOf(rule); ok {
 			groups[name.String()] = append(groups[name.String()], rule)
@@ -70,7 +70,7 @@ func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
 	}
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		name, _ := nameOf(groups[key][0])
-		read, sure := timeIndependent(compiler, name)
+		read, sure := known.of(compiler, name)
 		if !sure || read.isOfTheText() || slices.ContainsFunc(groups[key], isFunction) {
 			continue
 		}
