@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os/exec"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -30,9 +31,9 @@ type Config struct {
 	File string
 	// Version is that of the program.
 	Version string
-	// TestProgram is a command that runs the policies' tests in the sidecar's place, see pdp.ServeTests; empty means
-	// that the sidecar runs them itself.
-	TestProgram []string
+	// TestCommand runs the policies' tests in the sidecar's place, see pdp.ServeTests; nil means that the
+	// sidecar runs them itself.
+	TestCommand func(context.Context) *exec.Cmd
 	// Log is where the sidecar's own log is written.
 	Log io.Writer
 }

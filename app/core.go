@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os/exec"
 	"slices"
 
 	"github.com/bailiff-dev/bailiff"
@@ -37,7 +38,7 @@ type core struct {
 	cfg         *config.Config
 	log         *slog.Logger
 	version     string
-	testProgram []string // see [Config.TestProgram]
+	testCommand func(context.Context) *exec.Cmd // see [Config.TestCommand]
 	metrics     *metrics.Metrics
 	page        http.Handler // of the metrics
 	history     *history.History
@@ -66,7 +67,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	if err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, log: log, version: of.Version, testProgram: of.TestProgram, reloaded: make(chan struct{}, 1), release: release}
+	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, reloaded: make(chan struct{}, 1), release: release}
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -24,14 +26,18 @@ func newRunTests() *cobra.Command {
 	}
 }
 
-// testProgram is this program, though another may lie in its file by now; none where it cannot be found.
-func testProgram() []string {
-	if runtime.GOOS == "linux" {
-		return []string{"/proc/self/exe", runTestsCommand}
+// testCommand has this program run them, though another may lie in its file by now; nil where it cannot be found.
+func testCommand() func(context.Context) *exec.Cmd {
+	self := "/proc/self/exe"
+	if runtime.GOOS != "linux" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return nil
+		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil
+	return func(ctx context.Context) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, self, runTestsCommand)
+		cmd.Args[0] = "bailiff"
+		return cmd
 	}
-	return []string{self, runTestsCommand}
 }

@@ -109,14 +109,14 @@ func (p *PDP) verification(next *parsed) func(context.Context) Faults {
 func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
 	switch {
 	case p.testsApart():
-		return next.runTestsBy(p.config.TestProgram)
+		return next.runTestsBy(p.config.TestCommand)
 	case p.config.RequireTests:
 		return next.runTests
 	}
 	return next.check
 }
 
-func (p *PDP) testsApart() bool { return p.config.RequireTests && len(p.config.TestProgram) > 0 }
+func (p *PDP) testsApart() bool { return p.config.RequireTests && p.config.TestCommand != nil }
 
 // parse parses files, without their tests where those are run by another process. Where anything is wrong, all that is wrong
 // is told.

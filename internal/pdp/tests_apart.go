@@ -38,9 +38,9 @@ func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // runTestsBy has a program run the tests, which answers as [ServeTests].
-func (p *parsed) runTestsBy(program []string) func(context.Context) Faults {
+func (p *parsed) runTestsBy(program func(context.Context) *exec.Cmd) func(context.Context) Faults {
 	return func(ctx context.Context) Faults {
-		faults, err := p.askTests(ctx, program)
+		faults, err := p.askTests(program(ctx))
 		if err != nil {
 			return Faults{{Message: fmt.Sprintf("the tests of the policies could not be run: %v", err)}}
 		}
@@ -51,12 +51,11 @@ func (p *parsed) runTestsBy(program []string) func(context.Context) Faults {
 // maxTold bounds the end of the program's messages that stands in a fault.
 const maxTold = 1 << 10
 
-func (p *parsed) askTests(ctx context.Context, program []string) (faults Faults, err error) {
+func (p *parsed) askTests(cmd *exec.Cmd) (faults Faults, err error) {
 	files, err := json.Marshal(asKept(p.files))
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	cmd.Env, cmd.WaitDelay = []string{}, time.Second
 	var answer, told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &answer, &told

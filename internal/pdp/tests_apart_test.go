@@ -7,12 +7,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 )
 
 const servesTests = "serve-tests"
+
+func commanded(words ...string) func(context.Context) *exec.Cmd {
+	return func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, words[0], words[1:]...) }
+}
 
 // TestMain lets the program of these tests run tests of policies.
 func TestMain(m *testing.M) {
@@ -40,7 +45,7 @@ func TestAnotherProcessTellsTheFaultsThatThisOneWouldTell(t *testing.T) {
 			t.Parallel()
 			c := Config{Paths: []string{tree(t, files)}, RequireTests: true, EvalTimeout: time.Minute}
 			_, here := Open(t.Context(), c)
-			c.TestProgram = []string{os.Args[0], servesTests}
+			c.TestCommand = commanded(os.Args[0], servesTests)
 			p, apart := Open(t.Context(), c)
 			if fmt.Sprint(here) != fmt.Sprint(apart) {
 				t.Errorf("this process tells\n%v\nthe other one\n%v", here, apart)
@@ -65,7 +70,7 @@ func TestPoliciesWhoseTestsCouldNotBeRunAreNotInForce(t *testing.T) {
 		for i := range words {
 			words[i] = strings.ReplaceAll(words[i], "_", " ")
 		}
-		_, err := Open(t.Context(), Config{Paths: []string{tree(t, files)}, RequireTests: true, TestProgram: words})
+		_, err := Open(t.Context(), Config{Paths: []string{tree(t, files)}, RequireTests: true, TestCommand: commanded(words...)})
 		if err == nil || !strings.HasPrefix(err.Error(), "the tests of the policies could not be run") ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", program, err, want)
