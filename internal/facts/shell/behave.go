@@ -144,6 +144,7 @@ func (a *analysis) script(name string, inv *invocation, file word, sc *scope) re
 		s, _ := a.foundIn(a.fileAt(file, there.sc))
 		a.streamText(name, there, s, there.sc)
 	}
+	a.runsEach(file, inv.sc, func(_ string, s stream) { a.streamText(name, inv, s, sc.fork()) })
 	s, ok := a.runnable(p, a.fileAt(file, inv.sc))
 	beside := *inv
 	a.starts(p, func(s stream) { a.text(name, &beside, s.word(), sc.fork()) })

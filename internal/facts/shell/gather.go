@@ -12,17 +12,29 @@ import (
 // was made lately is found by its pattern; an older one is a part of the project like any other.
 func (a *analysis) gather(patterns []string, folder word, inv *invocation, run func(file string, s stream)) {
 	for _, pattern := range patterns {
-		at := a.fileAt(inFolder(folder, pattern), inv.sc)
-		if at == "" || !a.spend(1) {
-			continue
+		a.gatherAt(a.fileAt(inFolder(folder, pattern), inv.sc), run)
+	}
+}
+
+// gatherAt reads the files of one pattern.
+func (a *analysis) gatherAt(at string, run func(file string, s stream)) {
+	if at == "" || !a.spend(1) {
+		return
+	}
+	a.sought = append(a.sought, at)
+	for _, file := range sortedKeys(a.contents) {
+		if s := a.contents[file]; matches(at, file) && a.spend(1) {
+			run(file, s)
 		}
-		a.sought = append(a.sought, at)
-		for _, file := range sortedKeys(a.contents) {
-			if s := a.contents[file]; matches(at, file) && a.spend(1) {
-				run(file, s)
-			}
-		}
-		a.gatherFound(at, run)
+	}
+	a.gatherFound(at, run)
+}
+
+// runsEach reads the files that a word may name which is run and stands for names, such as the variable of a loop over
+// "*.sh".
+func (a *analysis) runsEach(w word, sc *scope, run func(file string, s stream)) {
+	if a.at.Contents != nil && wild(w.text) {
+		a.gatherAt(a.fileAt(w, sc), run)
 	}
 }
 

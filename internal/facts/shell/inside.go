@@ -65,6 +65,7 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		s, _ := a.foundIn(a.fileAt(file, there.sc))
 		a.reading(s, func() { a.foundProgram(name, lang, there, s) })
 	}
+	a.runsEach(file, inv.sc, func(file string, s stream) { a.runsContent(name, lang, inv, file, s) })
 	beside := *inv
 	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
 	switch s, ok := a.runnable(p, a.fileAt(file, inv.sc)); {
