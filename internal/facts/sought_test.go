@@ -77,3 +77,35 @@ func TestWhatFilesThatRunLoadByLiteralNamesBelongsToTheText(t *testing.T) {
 		})
 	}
 }
+
+func TestFilesThatProgramsFindByThemselvesAreRead(t *testing.T) {
+	const removal = "rm -rf ~"
+	removes := recent("import os\nos.system('" + removal + "')")
+	foundCases(t, map[string]foundCase{
+		"what go generates":                {"go generate ./...", Contents{"/w/a/x.go": recent("//go:generate " + removal)}, removal, true},
+		"what go generates elsewhere":      {"go -C a generate", Contents{"/w/a/x.go": recent("//go:generate " + removal)}, removal, true},
+		"a file that go only builds":       {"go build ./...", Contents{"/w/x.go": recent("//go:generate " + removal)}, "", true},
+		"a generator of a project":         {"go generate", Contents{"/w/x.go": recent("//go:generate stringer -type=A")}, "", true},
+		"a task of just":                   {"just a", Contents{"/w/justfile": recent("a:\n  " + removal)}, removal, true},
+		"a harmless task of just":          {"just", Contents{"/w/justfile": recent("test:\n  go test ./...")}, "", true},
+		"an old task of just":              {"just test", Contents{"/w/justfile": settled("clean:\n  " + removal)}, "", true},
+		"a Procfile":                       {"honcho start", Contents{"/w/Procfile": recent("web: " + removal)}, removal, true},
+		"a shell of npm":                   {"npm run a", Contents{"/w/.npmrc": recent("script-shell=" + removal)}, removal, true},
+		"a registry of npm":                {"npm install", Contents{"/w/.npmrc": recent("registry=https://r.corp")}, "", true},
+		"Python that a builder runs":       {"scons", Contents{"/w/SConstruct": removes}, removal, true},
+		"a setup that pip runs":            {"pip install .", Contents{"/w/setup.py": removes}, removal, true},
+		"the same by Python":               {"python3 -m pip install -e .", Contents{"/w/setup.py": removes}, removal, true},
+		"a setup that pip does not run":    {"pip list", Contents{"/w/setup.py": removes}, "", true},
+		"a plain setup":                    {"pip install .", Contents{"/w/setup.py": recent("from setuptools import setup\nsetup()")}, "", true},
+		"settings in another language":     {"npx vite build", Contents{"/w/vite.config.ts": recent("export default {}")}, "", false},
+		"old settings in another language": {"npx vite build", Contents{"/w/vite.config.ts": settled("export default {}")}, "", true},
+		"by a script of the project": {"npm run b", Contents{"/w/package.json": settled(`{"scripts": {"b": "webpack"}}`),
+			"/w/webpack.config.js": recent("1")}, "", false},
+		"a builder's version":     {"rake --version", Contents{"/w/Rakefile": recent("1")}, "", true},
+		"a builder's file":        {"rake", Contents{"/w/Rakefile": recent("1")}, "", false},
+		"a builder of cargo":      {"cargo build", Contents{"/w/build.rs": recent("fn main() {}")}, "", false},
+		"cargo without a builder": {"cargo build", Contents{"/w/src/main.rs": recent("fn main() {}")}, "", true},
+		"another interpreter":     {"elixir x.exs", Contents{"/w/x.exs": recent("1")}, "", false},
+		"a pickled file":          {"python3 -m pickle x.pkl", Contents{"/w/x.pkl": recent("cos")}, "", false},
+	})
+}

@@ -94,11 +94,16 @@ type Program struct {
 	// Gathers are the patterns of the names of files that the program finds and runs by itself; the last is of those
 	// that it runs beside a file that is named.
 	Gathers Words
-	Output  Output
-	Saves   bool
-	Fills   Fills
-	Links   Words
-	Loses   Loses
+	// Finds are the names of the files in the current folder that the program runs by itself, or patterns of them, for the
+	// first operands FindsFor, or for all. Holds is the language of those whose ending does not tell it.
+	Finds    Words
+	FindsFor Words `yaml:"finds_for"`
+	Holds    string
+	Output   Output
+	Saves    bool
+	Fills    Fills
+	Links    Words
+	Loses    Loses
 
 	// Setup are the first operands with which the program prints settings for the shell that started it, or "*"
 	// if it does nothing else. Such text is as harmless as the program.
@@ -254,7 +259,7 @@ func (p *Program) onlyOptions() bool {
 // Starts says that a word may be the program that another one starts: it is a name that
 // the grammar or the policies know, and no part of the shell.
 func Starts(name string) bool {
-	if p := all()[name]; p != nil {
+	if p := all()[name]; p != nil && (len(p.Finds) == 0 || p.explains()) {
 		return !p.Unsettles || p.Wraps != "" || p.Grammar != ""
 	}
 	return judged()[name] || Interpreter(name) != ""

@@ -22,6 +22,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	a.takes(name, inv, args)
 	a.tests(name, a.about(name).Own, inv, args)
 	a.startsAll(name, inv, args)
+	a.finds(name, inv, args)
 	a.runsProject(name, inv, args)
 	a.fills(name, inv, args)
 	if a.printsSetup(name, args) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -127,6 +128,57 @@ func (a *analysis) startsAll(name string, inv *invocation, args *arguments) {
 	}
 	for _, w := range args.operands {
 		a.gather(p.Gathers, w, inv, func(file string, s stream) { a.runsContent(name, "", inv, file, s) })
+	}
+}
+
+// languagesOf are the languages that the ending of a file's name tells.
+var languagesOf = map[string]string{".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node", ".ts": "node", ".mts": "node",
+	".cts": "node", ".pl": "perl", ".rb": "ruby", ".sh": "shell"}
+
+// finds reads the files of the current folder that a program runs by itself, where they were made lately: older ones are a
+// part of the project like any other.
+func (a *analysis) finds(name string, inv *invocation, args *arguments) {
+	p := a.about(name).Own
+	if len(p.Finds) == 0 || a.at.Contents == nil || args.has("--version", "-V", "--help", "-h") {
+		return
+	}
+	there := *inv
+	there.sc, args = a.projectOf(p, inv, args)
+	if len(p.FindsFor) > 0 && !slices.Contains(p.FindsFor, first(args.operands).text) {
+		return
+	}
+	for _, file := range p.Finds {
+		a.findsFile(name, p, &there, known(file))
+	}
+}
+
+// findsFile reads a file that a program finds, or those of a pattern.
+func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, file word) {
+	run := func(_ string, s stream) { a.foundItself(name, p, inv, s) }
+	at := a.fileAt(file, inv.sc)
+	if wild(file.text) {
+		a.gatherAt(at, run)
+		return
+	}
+	a.runs(a.path(file, inv.sc), at)
+	if s, ok := a.runnable(a.path(file, inv.sc), at); ok {
+		a.reading(s, func() { run(at, s) })
+	}
+}
+
+// foundItself reads a file that a program found by itself.
+func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation, s stream) {
+	lang := cmp.Or(languagesOf[path.Ext(cmp.Or(s.file, s.path))], p.Holds)
+	switch {
+	case s.settled:
+	case !s.known:
+		a.hide()
+	case p.Escapes.Regexp != nil:
+		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, maxItems) {
+			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
+		}
+	default:
+		a.foundProgram(name, lang, inv, s)
 	}
 }
 

@@ -18,6 +18,7 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		if a.moduleLine(name, module.text, inv, args) {
 			return out
 		}
+		a.finds(module.text, inv, parseArguments(afterModule(args.all), a.about(module.text).Described))
 	}
 	if code, ok := inlineProgram(lang, args); ok {
 		a.inline(name, lang, inv, code)
