@@ -109,3 +109,47 @@ func TestFilesThatProgramsFindByThemselvesAreRead(t *testing.T) {
 		"a pickled file":          {"python3 -m pickle x.pkl", Contents{"/w/x.pkl": recent("cos")}, "", false},
 	})
 }
+
+func TestFilesOfAProjectThatItsProgramsLeadToAreRead(t *testing.T) {
+	const removal = "rm -rf ~"
+	script := recent("#!/bin/sh\n" + removal)
+	scripts := settled(`{"scripts": {"test": "jest"}}`)
+	foundCases(t, map[string]foundCase{
+		"a program of the project by npx": {"npx jest", Contents{"/w/node_modules/.bin/jest": script}, removal, true},
+		"a program that a script starts": {"npm test",
+			Contents{"/w/package.json": scripts, "/w/node_modules/.bin/jest": script}, removal, true},
+		"a program that was installed": {"npx jest", Contents{"/w/node_modules/.bin/jest": recent("#!/usr/bin/env node\n1")}, "", true},
+		"a program that is not there":  {"npx jest", Contents{}, "", true},
+		"a folder that is installed": {"npm install ./d",
+			Contents{"/w/d/package.json": recent(`{"scripts": {"install": "` + removal + `"}}`)}, removal, true},
+		"a folder without scripts": {"npm install ./d", Contents{"/w/d/package.json": recent(`{"name": "d"}`)}, "", true},
+		"a package of the project": {"npm run t --workspaces",
+			Contents{"/w/p/a/package.json": recent(`{"scripts": {"t": "` + removal + `"}}`)}, removal, true},
+		"another script of a package": {"npm run u --workspaces",
+			Contents{"/w/p/a/package.json": recent(`{"scripts": {"t": "` + removal + `"}}`)}, "", true},
+		"a verb that git finds": {"PATH=$PATH:/w/b git z", Contents{"/w/b/git-z": script}, removal, true},
+		"a verb of git's own":   {"git status", Contents{"/w/git-status": script}, "", true},
+		"a variable of two makefiles": {"make a",
+			Contents{"/w/Makefile": settled("include c.mk\nX = :\na:\n\t$(X) z"), "/w/c.mk": recent("X=" + removal)}, removal, true},
+		"a variable that make knows": {"make a",
+			Contents{"/w/Makefile": recent("CC = " + removal + ";\na:\n\t$(CC) a.c")}, removal, true},
+		"a variable that is added to": {"make a", Contents{"/w/Makefile": recent("X = echo\nX += rm -rf\na:\n\t$(X) z")}, "", true},
+		"commands that read more commands": {"psql -f a.sql",
+			Contents{"/w/a.sql": recent("\\i b.sql"), "/w/b.sql": recent("\\! " + removal)}, removal, true},
+		"an operand that reads more": {"sqlite3 a.db '.read b.sql'",
+			Contents{"/w/b.sql": recent(".shell " + removal)}, removal, true},
+		"an editor that reads more": {"vim -es -c 'source x.vim' -c q",
+			Contents{"/w/x.vim": recent("silent !" + removal)}, removal, true},
+		"commands that only look": {"psql -f a.sql",
+			Contents{"/w/a.sql": recent("\\i b.sql"), "/w/b.sql": recent("select 1")}, "", true},
+		"tests' settings above a folder": {"pytest tests",
+			Contents{"/w/conftest.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
+		"a plugin of tests": {"pytest -p plug",
+			Contents{"/w/plug.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
+	})
+	got := Python("import sys\nsys.path.insert(0, 'l')\nimport x",
+		Place{Workdir: "/w", Contents: &Contents{"/w/l/x.py": recent("import os\nos.system('rm -rf ~')")}})
+	if got.Command == nil || !slices.Contains(got.Command.Programs, "rm") {
+		t.Errorf("a module in a folder that the program searches is not read: %+v", got.Command)
+	}
+}

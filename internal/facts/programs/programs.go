@@ -82,8 +82,13 @@ type Program struct {
 	Texts   Words
 	Escapes Escapes
 
-	// Reading and Writing find the files that such a program reads and writes.
-	Reading, Writing []Escapes
+	// Reading and Writing find the files that such a program reads and writes, Running those with more of it.
+	Reading, Writing, Running []Escapes
+
+	// Beside is a folder of the project in which the program looks first for those that it starts. Plugins says that it
+	// starts a program of its own name and its first operand, such as git-NAME.
+	Beside  string
+	Plugins bool
 
 	Runs    Words
 	Project string
@@ -391,7 +396,7 @@ func read(text []byte) (map[string]*Program, error) {
 		p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
 		if p.Input == "" && p.Texts == nil {
 			p.Input, p.When, p.Texts = other.Input, other.When, other.Texts
-			p.Escapes, p.Reading, p.Writing = other.Escapes, other.Reading, other.Writing
+			p.Escapes, p.Reading, p.Writing, p.Running = other.Escapes, other.Reading, other.Writing, other.Running
 		}
 	}
 	return programs, nil

@@ -18,6 +18,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		a.runsOptions(name, inv, args)
 		return a.language(name, lang, inv, args)
 	}
+	inv = a.startingBeside(name, inv)
 	a.runsOptions(name, inv, args)
 	a.takes(name, inv, args)
 	a.tests(name, a.about(name).Own, inv, args)

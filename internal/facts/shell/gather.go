@@ -101,6 +101,11 @@ func (a *analysis) tests(name string, p *programs.Program, inv *invocation, args
 	}
 	if len(words) == 0 {
 		a.gather(p.Gathers, known("."), &there, run)
+	} else if len(p.Gathers) > 1 { // beside those that are named, the project's own
+		a.gather(p.Gathers[len(p.Gathers)-1:], known("."), &there, run)
+	}
+	if plugin, ok := args.value("-p"); ok && plugin.known {
+		a.importsFound(name, p.Tests, &there, []string{plugin.text})
 	}
 }
 
