@@ -88,6 +88,7 @@ func TestFilesThatProgramsFindByThemselvesAreRead(t *testing.T) {
 		"a generator of a project":         {"go generate", Contents{"/w/x.go": recent("//go:generate stringer -type=A")}, "", true},
 		"a task of just":                   {"just a", Contents{"/w/justfile": recent("a:\n  " + removal)}, removal, true},
 		"a harmless task of just":          {"just", Contents{"/w/justfile": recent("test:\n  go test ./...")}, "", true},
+		"a file of just by an option":      {"just -f a.just", Contents{"/w/a.just": recent("a:\n  " + removal)}, removal, true},
 		"an old task of just":              {"just test", Contents{"/w/justfile": settled("clean:\n  " + removal)}, "", true},
 		"a Procfile":                       {"honcho start", Contents{"/w/Procfile": recent("web: " + removal)}, removal, true},
 		"a shell of npm":                   {"npm run a", Contents{"/w/.npmrc": recent("script-shell=" + removal)}, removal, true},

@@ -34,7 +34,7 @@ func (a *analysis) gatherAt(at string, run func(file string, s stream)) {
 // runsEach reads the files that a word may name which is run and stands for names, such as the variable of a loop over
 // "*.sh".
 func (a *analysis) runsEach(w word, sc *scope, run func(file string, s stream)) {
-	if a.at.Contents != nil && wild(w.text) {
+	if wild(w.text) {
 		a.gatherAt(a.fileAt(w, sc), run)
 	}
 }
@@ -144,7 +144,7 @@ var languagesOf = map[string]string{".py": "python", ".js": "node", ".cjs": "nod
 // part of the project like any other.
 func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 	p := a.about(name).Own
-	if len(p.Finds) == 0 || a.at.Contents == nil || args.has("--version", "-V", "--help", "-h") {
+	if len(p.Finds) == 0 || args.has("--version", "-V", "--help", "-h") {
 		return
 	}
 	there := *inv
@@ -155,7 +155,15 @@ func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 	for _, file := range p.Finds {
 		a.findsFile(name, p, &there, known(file))
 	}
+	for i, w := range args.all[:max(0, len(args.all)-1)] {
+		if slices.Contains(namesOwnFile, w.text) {
+			a.findsFile(name, p, &there, args.all[i+1])
+		}
+	}
 }
+
+// namesOwnFile are options by which programs are given another file than those that they find.
+var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file"}
 
 // findsFile reads a file that a program finds, or those of a pattern.
 func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, file word) {

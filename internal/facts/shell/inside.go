@@ -172,6 +172,7 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 		return
 	}
 	a.hosts = append(a.hosts, value.URLHosts(code.text)...)
+	a.importsFound(name, lang, inv, loaded(lang, code.text))
 	commands, all := shellInside(lang, code.text)
 	if !all {
 		a.hide()

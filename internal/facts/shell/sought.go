@@ -48,7 +48,7 @@ func (a *analysis) startsSought(inv *invocation, folder word, name string) {
 // startingBeside is a call whose programs are looked for in a folder of the project first.
 func (a *analysis) startingBeside(name string, inv *invocation) *invocation {
 	folder := a.about(name).Own.Beside
-	if folder == "" || a.at.Contents == nil {
+	if folder == "" {
 		return inv
 	}
 	there := *inv
