@@ -18,6 +18,7 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		if a.moduleLine(name, module.text, inv, args) {
 			return out
 		}
+		a.finds(module.text, inv, parseArguments(afterModule(args.all), a.about(module.text).Described))
 	}
 	if code, ok := inlineProgram(lang, args); ok {
 		a.inline(name, lang, inv, code)
@@ -65,6 +66,7 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		s, _ := a.foundIn(a.fileAt(file, there.sc))
 		a.reading(s, func() { a.foundProgram(name, lang, there, s) })
 	}
+	a.runsEach(file, inv.sc, func(file string, s stream) { a.runsContent(name, lang, inv, file, s) })
 	beside := *inv
 	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
 	switch s, ok := a.runnable(p, a.fileAt(file, inv.sc)); {
@@ -170,6 +172,7 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 		return
 	}
 	a.hosts = append(a.hosts, value.URLHosts(code.text)...)
+	a.importsFound(name, lang, inv, loaded(lang, code.text))
 	commands, all := shellInside(lang, code.text)
 	if !all {
 		a.hide()
