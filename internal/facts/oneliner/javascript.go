@@ -5,9 +5,10 @@ import "strings"
 // javascript is cut as Node cuts it, comments between stars left out.
 var javascript = lexis{
 	comments: []string{"//"},
-	marks:    strings.Fields(">>>= === !== **= ... <<= >>= >>> &&= ||= ??= => == != <= >= && || ?? ?. ++ -- += -= *= /= %= &= |= ^= << >> **"),
-	singles:  "+-*/%=<>!&|^~?:;,.()[]{}",
-	special:  javaScriptText,
+	marks: strings.Fields(">>>= === !== **= ... <<= >>= >>> &&= ||= ??= " +
+		"=> == != <= >= && || ?? ?. ++ -- += -= *= /= %= &= |= ^= << >> **"),
+	singles: "+-*/%=<>!&|^~?:;,.()[]{}",
+	special: javaScriptText,
 }
 
 func javaScriptText(s *scanner) bool {
@@ -66,21 +67,23 @@ func (s *scanner) slashes() {
 
 var (
 	// javaScriptWords are those of the language.
-	javaScriptWords = set(`async await break case catch const continue default delete do else false finally for function if in instanceof
-		let new null of return switch throw true try typeof undefined var void while NaN Infinity`)
+	javaScriptWords = set(`async await break case catch const continue default delete do else false finally for
+		function if in instanceof let new null of return switch throw true try typeof undefined var void while NaN
+		Infinity`)
 	// javaScriptGlobals may be used in every way: none of what they hold starts a program or opens a file.
-	javaScriptGlobals = set(`JSON Math Number String Boolean Array Date Map Set BigInt RegExp URL URLSearchParams Intl parseInt parseFloat isNaN
-		isFinite console Buffer setTimeout clearTimeout structuredClone encodeURIComponent decodeURIComponent encodeURI decodeURI
-		atob btoa TextEncoder TextDecoder`)
-	javaScriptMade = set(`Map Set Array Date Error RegExp URL URLSearchParams Number String BigInt TypeError RangeError TextEncoder TextDecoder
-		WeakMap WeakSet`)
+	javaScriptGlobals = set(`JSON Math Number String Boolean Array Date Map Set BigInt RegExp URL URLSearchParams Intl
+		parseInt parseFloat isNaN isFinite console Buffer setTimeout clearTimeout structuredClone encodeURIComponent
+		decodeURIComponent encodeURI decodeURI atob btoa TextEncoder TextDecoder`)
+	javaScriptMade = set(`Map Set Array Date Error RegExp URL URLSearchParams Number String BigInt TypeError
+		RangeError TextEncoder TextDecoder WeakMap WeakSet`)
 	// javaScriptHeld are names that a program may not give to what is its own: elsewhere in the text they are others.
-	javaScriptHeld = set(`eval Function require global globalThis self import this arguments process child_process cluster dgram dns fs http
-		http2 https inspector module exports net repl tls v8 vm wasi worker_threads WebAssembly fetch WebSocket EventSource Worker Reflect
-		Proxy Symbol constructor prototype Object os path util crypto Error`)
+	javaScriptHeld = set(`eval Function require global globalThis self import this arguments process child_process
+		cluster dgram dns fs http http2 https inspector module exports net repl tls v8 vm wasi worker_threads
+		WebAssembly fetch WebSocket EventSource Worker Reflect Proxy Symbol constructor prototype Object os path util
+		crypto Error`)
 	// javaScriptHidden are properties that lead out of what a program was given.
-	javaScriptHidden = set(`constructor prototype mainModule caller callee arguments binding getBuiltinModule prepareStackTrace
-		captureStackTrace dlopen openStdin`)
+	javaScriptHidden = set(`constructor prototype mainModule caller callee arguments binding getBuiltinModule
+		prepareStackTrace captureStackTrace dlopen openStdin`)
 	// modules are what the text may take from Node's modules, with what that does to the file which it names.
 	modules = map[string]map[string]effect{
 		"fs": {"readFileSync": reads, "existsSync": reads, "statSync": reads, "readdirSync": reads, "writeFileSync": writes,

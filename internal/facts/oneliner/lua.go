@@ -37,15 +37,17 @@ func (s *scanner) longBracket() bool {
 }
 
 var (
-	luaWords = set(`and break do else elseif end false for function goto if in local nil not or repeat return then true until while
-		print tostring tonumber type pairs ipairs select unpack error assert pcall next rawlen rawequal arg`)
+	luaWords = set(`and break do else elseif end false for function goto if in local nil not or repeat return then
+		true until while print tostring tonumber type pairs ipairs select unpack error assert pcall next rawlen
+		rawequal arg`)
 	luaLibraries = map[string]map[string]effect{
 		"string": {}, "table": {}, "math": {}, "utf8": {},
 		"io": {"read": none, "write": none, "stdout": none, "stderr": none, "stdin": none, "lines": reads, "open": opens, "close": none},
 		"os": {"time": none, "date": none, "clock": none, "exit": none, "difftime": none},
 	}
-	luaFunctions = set(`byte char find format gmatch gsub len lower upper match rep reverse sub concat insert remove sort unpack pack move
-		abs ceil floor max min sqrt sin cos tan exp log pi huge random randomseed fmod modf tointeger type codepoint charpattern codes offset`)
+	luaFunctions = set(`byte char find format gmatch gsub len lower upper match rep reverse sub concat insert remove
+		sort unpack pack move abs ceil floor max min sqrt sin cos tan exp log pi huge random randomseed fmod modf
+		tointeger type codepoint charpattern codes offset`)
 )
 
 // readLua lets a program call what it has: none of the functions that it can get at starts a program.

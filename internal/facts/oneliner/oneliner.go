@@ -1,4 +1,4 @@
-// Package oneliner reads short programs of Perl, Ruby, Node, PHP and Lua that only print, compute and read and write
+// Package oneliner reads short programs of Perl, Ruby, Node, PHP, Lua and awk that only print, compute and read and write
 // files that they name.
 //
 // What is promised: a program is read only where every word, operator and quoted text of it is on the list of its
@@ -31,6 +31,7 @@ type language struct {
 }
 
 var languages = map[string]language{
+	"awk":  {awk, readAwk},
 	"lua":  {lua, readLua},
 	"node": {javascript, readJavaScript},
 	"perl": {perl, readPerl},

@@ -23,6 +23,11 @@ var harmless = map[string][][]string{
 		{`console.log(require("crypto").createHash("sha256").update("x").digest("hex"))`},
 		{`try { JSON.parse("{") } catch (e) { console.error(e.message); process.exit(1) }`},
 	},
+	"awk": {
+		{`{print $1}`}, {`NR>1 && $3<=2 {gsub(/^"|"$/, "", $4); print $1 " [" $3 "] - " $4}`},
+		{`{n++; s+=$i/2} END{printf "%s|%d\n", s/n, n}`},
+		{"# a | comment\n$1 > 3 {\n  print $1 / 2, $2 / 3\n}\n/a|b/ {x++}"}, {`$0 ~ /x\/y|z/ {print "a | b"}`}, {`{print > "out.txt"}`},
+	},
 	"lua": {
 		{`print("Hello")`},
 		{`local f=io.open("in.txt", "rb"); io.write(f:read("*a")); io.close(f);`, "<in.txt"},
@@ -61,6 +66,7 @@ var harmless = map[string][][]string{
 
 // ends start a program behind another text.
 var ends = map[string]string{
+	"awk":  "\n{ system(\"id\") }",
 	"node": "\n;child_process.execSync('id')", "lua": "\n;os.execute('id')", "perl": "\n;system('id')", "php": "\n;system('id');",
 	"ruby": "\n;system('id')",
 }
@@ -80,6 +86,12 @@ var unread = map[string][]string{
 		`let i=0; ({f(i){return [][i]}}).f("constructor")`, "`${process.kill(1)}`", `setTimeout` + "\r" + `eval(1)`,
 		`//` + "\u2028" + `eval(1)`,
 		`let a = []; a[a.x]`, `a?.["con"+"s"]`, `[["constructor"][0]]: 1`, `const {[x]: y} = {}`, `os.setPriority(1)`, `a`,
+	},
+	"awk": {
+		`{system("id")}`, `BEGIN{"id" | getline x}`, `{print | "sh"}`, `BEGIN{c="sh"; print "id" | c}`, `{print |& "sh"}`,
+		`@load "x"`, `{@f("id")}`,
+		`{x = /[/]"/; print | "sh" #"/}`, `{getline < "x"}`, `"a`, `{print (1) /"/; print | "sh"; "/ 2}`,
+		`/a/system("id")`,
 	},
 	"lua": {
 		`os.execute("id")`, `io.popen("id")`, `load("x")()`, `require("socket")`, `_G["os"]["execute"]("id")`, `os["execute"]("id")`,
@@ -203,6 +215,8 @@ func fuzz(f *testing.F, language string) {
 		}
 	})
 }
+
+func FuzzAwk(f *testing.F) { fuzz(f, "awk") }
 
 func FuzzJavaScript(f *testing.F) { fuzz(f, "node") }
 

@@ -14,11 +14,12 @@ var perl = lexis{
 
 var (
 	// perlNames are variables by their spelling.
-	perlNames    = regexp.MustCompile(`^(?:[$@][A-Za-z_][A-Za-z0-9_]*|%[A-Za-z_][A-Za-z0-9_]*|\$#[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+|\$[.,/\\!&$;|]|[@%]\$[A-Za-z_][A-Za-z0-9_]*)`)
+	perlNames    = regexp.MustCompile(`^(?:(?:[$@%]|\$#|@\$|%\$)[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+|\$[.,/\\!&$;|])`)
 	perlPackages = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)+`)
 	perlReads    = regexp.MustCompile(`^<(?:\$?[A-Za-z_][A-Za-z0-9_]*)?>`)
 	// perlFills is what Perl fills in for a variable and for a part of one, and what else it may run.
-	perlFills  = regexp.MustCompile(`[$@](?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[.,!&])(?:\[(?:-?[0-9]+|\$[A-Za-z_]+)\]|\{(?:[A-Za-z_]+|\$[A-Za-z_]+)\})?(?:->|\[|\{)?`)
+	perlFills = regexp.MustCompile(`[$@](?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[.,!&])(?:\[(?:-?[0-9]+|\$[A-Za-z_]+)\]|\{\$?[A-Za-z_]+\})?` +
+		`(?:->|\[|\{)?`)
 	perlEnds   = regexp.MustCompile(`\$(?:$|[|)])`)
 	perlQuotes = map[string]int{"q": 1, "qq": 1, "qw": 1, "m": 1, "qr": 1, "s": 2, "y": 2, "tr": 2}
 	perlFlags  = map[string]string{"m": "msixgcon", "qr": "msixon", "s": "msixgconer", "y": "cdsr", "tr": "cdsr"}
@@ -228,14 +229,15 @@ func (s *scanner) interpolates(inPattern bool) {
 }
 
 var (
-	perlWords = set(`if elsif else unless while until for foreach my our local and or not xor x eq ne lt gt le ge cmp last next redo return BEGIN
-		END print printf say join split sprintf keys values each exists delete defined undef push pop shift unshift splice reverse sort map
-		grep wantarray scalar uc lc ucfirst lcfirst length substr index rindex abs int sqrt sin cos atan2 exp log hex oct ord chr localtime
-		gmtime time rand srand chomp chop die warn exit pos quotemeta pack unpack eof close binmode ref lstat sum sum0 max min first any all
-		none uniq shuffle reduce product floor ceil fmod strftime Dumper encode_base64 decode_base64 encode_json decode_json md5_hex
-		sha1_hex sha256_hex sleep STDIN STDOUT STDERR`)
-	perlModules = set(`strict warnings utf8 List::Util POSIX Data::Dumper MIME::Base64 JSON::PP Time::HiRes Digest::MD5 Digest::SHA Text::Wrap
-		Scalar::Util`)
+	perlWords = set(`if elsif else unless while until for foreach my our local and or not xor x eq ne lt gt le ge cmp
+		last next redo return BEGIN END print printf say join split sprintf keys values each exists delete defined
+		undef push pop shift unshift splice reverse sort map grep wantarray scalar uc lc ucfirst lcfirst length substr
+		index rindex abs int sqrt sin cos atan2 exp log hex oct ord chr localtime gmtime time rand srand chomp chop
+		die warn exit pos quotemeta pack unpack eof close binmode ref lstat sum sum0 max min first any all none uniq
+		shuffle reduce product floor ceil fmod strftime Dumper encode_base64 decode_base64 encode_json decode_json
+		md5_hex sha1_hex sha256_hex sleep STDIN STDOUT STDERR`)
+	perlModules = set(`strict warnings utf8 List::Util POSIX Data::Dumper MIME::Base64 JSON::PP Time::HiRes
+		Digest::MD5 Digest::SHA Text::Wrap Scalar::Util`)
 	perlHandle = regexp.MustCompile(`^[A-Z][A-Z0-9]*$`)
 )
 

@@ -49,24 +49,27 @@ func (s *scanner) phpFills() {
 }
 
 var (
-	phpWords = set(`if else elseif while for foreach as do switch case default break continue return and or xor true false null TRUE FALSE NULL
-		PHP_EOL PHP_VERSION PHP_OS PHP_OS_FAMILY PHP_INT_MAX PHP_INT_SIZE M_PI JSON_PRETTY_PRINT JSON_UNESCAPED_SLASHES
-		JSON_UNESCAPED_UNICODE JSON_THROW_ON_ERROR STDIN STDOUT STDERR FILE_IGNORE_NEW_LINES FILE_SKIP_EMPTY_LINES FILE_APPEND
-		STR_PAD_LEFT STR_PAD_RIGHT STR_PAD_BOTH echo print exit die
-		isset empty unset list array int integer string float bool boolean`)
-	phpFunctions = set(`printf sprintf vprintf vsprintf number_format print_r var_dump var_export json_encode json_decode json_last_error
-		json_last_error_msg strlen strtolower strtoupper ucfirst ucwords trim ltrim rtrim chop explode implode join str_replace
-		str_ireplace str_repeat str_pad str_split substr substr_count strpos stripos strrpos strstr strrev strcmp strtr wordwrap nl2br
-		htmlspecialchars html_entity_decode addslashes stripslashes strip_tags sprintf md5 sha1 crc32 hash base64_encode base64_decode bin2hex
-		hex2bin urlencode urldecode rawurlencode rawurldecode http_build_query parse_url str_contains str_starts_with str_ends_with
-		mb_strlen mb_substr mb_strtoupper mb_strtolower count sizeof array_sum array_product array_keys array_values array_merge
-		array_slice array_splice array_reverse array_unique array_column array_combine array_flip array_fill array_pad array_push array_pop
-		array_shift array_unshift array_search array_key_exists array_key_first array_key_last array_rand array_chunk in_array range compact
-		shuffle sort rsort asort arsort ksort krsort min max abs ceil floor round sqrt pow intdiv fmod pi exp log log10 sin cos tan rand mt_rand
-		random_int random_bytes date gmdate time microtime mktime strtotime checkdate intval floatval strval boolval is_array is_string is_int
-		is_numeric is_null is_bool gettype settype uniqid phpversion php_uname memory_get_usage memory_get_peak_usage fgets fgetcsv fread
-		feof fclose fwrite fputs fputcsv stream_get_contents rewind version_compare extension_loaded get_loaded_extensions preg_match
-		preg_match_all preg_split preg_quote usleep sleep chr ord dechex hexdec bindec decbin octdec decoct nl_langinfo similar_text
+	phpWords = set(`if else elseif while for foreach as do switch case default break continue return and or xor true
+		false null TRUE FALSE NULL PHP_EOL PHP_VERSION PHP_OS PHP_OS_FAMILY PHP_INT_MAX PHP_INT_SIZE M_PI
+		JSON_PRETTY_PRINT JSON_UNESCAPED_SLASHES JSON_UNESCAPED_UNICODE JSON_THROW_ON_ERROR STDIN STDOUT STDERR
+		FILE_IGNORE_NEW_LINES FILE_SKIP_EMPTY_LINES FILE_APPEND STR_PAD_LEFT STR_PAD_RIGHT STR_PAD_BOTH echo print
+		exit die isset empty unset list array int integer string float bool boolean`)
+	phpFunctions = set(`printf sprintf vprintf vsprintf number_format print_r var_dump var_export json_encode
+		json_decode json_last_error json_last_error_msg strlen strtolower strtoupper ucfirst ucwords trim ltrim rtrim
+		chop explode implode join str_replace str_ireplace str_repeat str_pad str_split substr substr_count strpos
+		stripos strrpos strstr strrev strcmp strtr wordwrap nl2br htmlspecialchars html_entity_decode addslashes
+		stripslashes strip_tags sprintf md5 sha1 crc32 hash base64_encode base64_decode bin2hex hex2bin urlencode
+		urldecode rawurlencode rawurldecode http_build_query parse_url str_contains str_starts_with str_ends_with
+		mb_strlen mb_substr mb_strtoupper mb_strtolower count sizeof array_sum array_product array_keys array_values
+		array_merge array_slice array_splice array_reverse array_unique array_column array_combine array_flip
+		array_fill array_pad array_push array_pop array_shift array_unshift array_search array_key_exists
+		array_key_first array_key_last array_rand array_chunk in_array range compact shuffle sort rsort asort arsort
+		ksort krsort min max abs ceil floor round sqrt pow intdiv fmod pi exp log log10 sin cos tan rand mt_rand
+		random_int random_bytes date gmdate time microtime mktime strtotime checkdate intval floatval strval boolval
+		is_array is_string is_int is_numeric is_null is_bool gettype settype uniqid phpversion php_uname
+		memory_get_usage memory_get_peak_usage fgets fgetcsv fread feof fclose fwrite fputs fputcsv
+		stream_get_contents rewind version_compare extension_loaded get_loaded_extensions preg_match preg_match_all
+		preg_split preg_quote usleep sleep chr ord dechex hexdec bindec decbin octdec decoct nl_langinfo similar_text
 		levenshtein soundex metaphone`)
 	phpFiles = map[string]effect{
 		"file_get_contents": reads, "file": reads, "readfile": reads, "file_exists": reads, "is_file": reads, "is_dir": reads,

@@ -76,30 +76,35 @@ func (s *scanner) rubySlash(value bool) bool {
 }
 
 var (
-	rubyWords = set(`if elsif else unless while until for in do end then case when begin rescue ensure and or not nil true false next break redo
-		return BEGIN END puts print p pp printf format sprintf gets loop rand srand sleep Integer Float String Array Hash exit raise self
-		block_given? defined?`)
-	rubyMethods = set(`to_s to_i to_f to_a to_h to_r to_c to_json inspect length size count first last min max sum minmax min_by max_by sort sort_by
-		reverse uniq flatten compact map flat_map collect each each_with_index each_with_object each_slice each_cons each_line each_char
-		each_byte each_key each_value each_pair select filter filter_map reject find detect find_all find_index any? all? none? one? include?
-		empty? nil? zero? positive? negative? even? odd? key? has_key? value? member? start_with? end_with? match match? is_a? keys values fetch
-		dig store merge merge! update delete delete_if key invert group_by partition chunk_while slice_when zip product combination permutation
-		transpose rotate take drop take_while drop_while push pop shift unshift append prepend insert concat join split lines chars bytes
-		chomp chop chomp! strip lstrip rstrip strip! upcase downcase capitalize swapcase upcase! downcase! tr tr_s squeeze sub gsub sub! gsub!
-		scan index rindex slice slice! center ljust rjust succ ord chr hex oct unpack unpack1 pack encode force_encoding
-		valid_encoding? unicode_normalize round floor ceil abs divmod modulo pow gcd lcm digits bit_length times upto downto step
-		tally cycle lazy force sample shuffle values_at slice compact! sort! map! reverse! uniq! flatten! freeze dup clone tap then
-		strftime year month day hour minute second wday yday utc iso8601 rfc2822 puts print write read readlines gets readline
-		each_entry eof? rewind close to_set add add? subset? superset? union intersection difference disjoint? transform_values
-		transform_keys sum reduce inject entries default default= compare_by_identity new now today parse generate pretty_generate
-		bsearch assoc flush sync sync= binmode getc nonzero? clamp begin end exclude_end? cover? positive? lstrip! rstrip! casecmp casecmp?
-		delete_prefix delete_suffix partition rpartition each_grapheme_cluster ascii_only? codepoints hash eql? equal? itself empty none`)
+	rubyWords = set(`if elsif else unless while until for in do end then case when begin rescue ensure and or not nil
+		true false next break redo return BEGIN END puts print p pp printf format sprintf gets loop rand srand sleep
+		Integer Float String Array Hash exit raise self block_given? defined?`)
+	rubyMethods = set(`to_s to_i to_f to_a to_h to_r to_c to_json inspect length size count first last min max sum
+		minmax min_by max_by sort sort_by reverse uniq flatten compact map flat_map collect each each_with_index
+		each_with_object each_slice each_cons each_line each_char each_byte each_key each_value each_pair select
+		filter filter_map reject find detect find_all find_index any? all? none? one? include? empty? nil? zero?
+		positive? negative? even? odd? key? has_key? value? member? start_with? end_with? match match? is_a? keys
+		values fetch dig store merge merge! update delete delete_if key invert group_by partition chunk_while
+		slice_when zip product combination permutation transpose rotate take drop take_while drop_while push pop shift
+		unshift append prepend insert concat join split lines chars bytes chomp chop chomp! strip lstrip rstrip strip!
+		upcase downcase capitalize swapcase upcase! downcase! tr tr_s squeeze sub gsub sub! gsub! scan index rindex
+		slice slice! center ljust rjust succ ord chr hex oct unpack unpack1 pack encode force_encoding valid_encoding?
+		unicode_normalize round floor ceil abs divmod modulo pow gcd lcm digits bit_length times upto downto step
+		tally cycle lazy force sample shuffle values_at slice compact! sort! map! reverse! uniq! flatten! freeze dup
+		clone tap then strftime year month day hour minute second wday yday utc iso8601 rfc2822 puts print write read
+		readlines gets readline each_entry eof? rewind close to_set add add? subset? superset? union intersection
+		difference disjoint? transform_values transform_keys sum reduce inject entries default default=
+		compare_by_identity new now today parse generate pretty_generate bsearch assoc flush sync sync= binmode getc
+		nonzero? clamp begin end exclude_end? cover? positive? lstrip! rstrip! casecmp casecmp? delete_prefix
+		delete_suffix partition rpartition each_grapheme_cluster ascii_only? codepoints hash eql? equal? itself empty
+		none`)
 	rubyConstants = map[string]map[string]effect{
 		"File": {"read": reads, "readlines": reads, "foreach": reads, "exist?": reads, "file?": reads, "directory?": reads, "size": reads,
 			"write": writes, "open": opens, "basename": none, "extname": none, "dirname": none, "join": none, "expand_path": none},
 		"Dir":  {"pwd": none, "glob": none, "children": reads, "entries": reads, "exist?": reads},
 		"JSON": {"parse": none, "generate": none, "pretty_generate": none, "dump": none},
-		"Math": {"sqrt": none, "sin": none, "cos": none, "tan": none, "log": none, "log2": none, "log10": none, "exp": none, "hypot": none, "cbrt": none,
+		"Math": {"sqrt": none, "sin": none, "cos": none, "tan": none, "log": none, "log2": none, "log10": none, "exp": none,
+			"hypot": none, "cbrt": none,
 			"atan": none, "atan2": none},
 		"Time":     {"now": none, "at": none, "parse": none, "iso8601": none},
 		"Date":     {"today": none, "parse": none, "new": none, "valid_date?": none},
@@ -117,10 +122,10 @@ var (
 	rubyLibraries = set("json date time set csv pp securerandom base64 digest yaml bigdecimal prime")
 	rubyPlain     = set("RUBY_VERSION RUBY_PLATFORM RUBY_ENGINE RUBY_PATCHLEVEL ARGV Float Integer String Symbol NilClass TrueClass")
 	// rubyHeld are methods of every object that start a program or run a text; a variable of such a name does not hide them.
-	rubyHeld = set(`system exec eval fork spawn open load require require_relative send public_send __send__ method instance_eval
-		instance_exec class_eval module_eval binding syscall test trap autoload at_exit define_method callcc select abort exit! putc
-		gets readlines readline proc lambda instance_variable_get instance_variable_set const_get class Kernel trace_var
-		set_trace_func define_singleton_method gem irb singleton_method`)
+	rubyHeld = set(`system exec eval fork spawn open load require require_relative send public_send __send__ method
+		instance_eval instance_exec class_eval module_eval binding syscall test trap autoload at_exit define_method
+		callcc select abort exit! putc gets readlines readline proc lambda instance_variable_get instance_variable_set
+		const_get class Kernel trace_var set_trace_func define_singleton_method gem irb singleton_method`)
 )
 
 // RubyLibrary says that a library gives a program nothing but what the list knows.
@@ -187,7 +192,10 @@ func (e *Effects) knowsRuby(tokens []token, i int, own map[string]bool) bool {
 	case before.is(".", "&."):
 		return rubyMethods[t.text] && (!t.named("reduce", "inject") || e.folds(tokens, i+1))
 	case t.named("require"):
-		return next.kind == text && rubyLibraries[next.text] || next.is("(") && at(tokens, i+2).kind == text && rubyLibraries[at(tokens, i+2).text]
+		if next.is("(") {
+			next = at(tokens, i+2)
+		}
+		return next.kind == text && rubyLibraries[next.text]
 	case rubyConstants[t.text] != nil:
 		return e.constant(tokens, i)
 	case own[t.text]:
@@ -235,8 +243,8 @@ func (e *Effects) constant(tokens []token, i int) bool {
 		return listed
 	case does == opens:
 		return e.opened(tokens, first)
-	case at(tokens, first).named("ARGV") && at(tokens, first+1).is("[") && at(tokens, first+2).kind == number && at(tokens, first+3).is("]") &&
-		at(tokens, first+4).is(",", ")"):
+	case at(tokens, first).named("ARGV") && at(tokens, first+1).is("[") && at(tokens, first+2).kind == number &&
+		at(tokens, first+3).is("]") && at(tokens, first+4).is(",", ")"):
 		e.Operands = true
 		return does == reads
 	}
