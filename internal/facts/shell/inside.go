@@ -44,7 +44,11 @@ func inlineProgram(lang string, args *arguments) (word, bool) {
 		if len(args.operands) > 1 && args.operands[0].text == "eval" {
 			return args.operands[1], true
 		}
-		return args.value("-e", "--eval", "-p", "--print")
+		code, ok := args.value("-e", "--eval", "-p", "--print")
+		if ok && code.text == "e" && len(args.operands) > 0 { // "-pe CODE"
+			return args.operands[0], true
+		}
+		return code, ok
 	case "php":
 		return args.value("-r")
 	case "pwsh":
@@ -156,9 +160,13 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 	if lang == "perl" && code.known && onlySubstitutes(code.text) {
 		return
 	}
-	a.feature(value.FeatureInlineProgram)
-	a.ran(code.Taint)
 	read := a.readsProgram(code)
+	a.feature(value.FeatureInlineProgram)
+	if read && a.computes(lang, inv, code) {
+		a.feature(value.FeatureReadProgram)
+		return
+	}
+	a.ran(code.Taint)
 	if read && lang == "python" {
 		c := a.python(name, inv, code.text)
 		if slices.Contains(inv.assigns, "PYTHONPATH") && len(c.Imports) > 0 {
