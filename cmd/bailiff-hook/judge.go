@@ -40,6 +40,9 @@ type meaning struct {
 	timeout int
 	// workdir is the folder that the call names, in the sandbox or on this machine.
 	workdir string
+	// files are what a hostly tool acts on, links followed too; writes says that it changes them.
+	files  []string
+	writes bool
 	// why a tool is harmless, or what to use in place of one that is refused.
 	why string
 }
@@ -95,6 +98,9 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 	case replaced:
 		return verdict{}, fmt.Errorf("%s is not judged by bailiff: %s", c.tool, m.why)
 	case hostly:
+		if len(m.files) > 0 && !h.onHost {
+			return h.judgeFiles(ctx, c, m)
+		}
 		return h.judgeHost(ctx, c, m)
 	case shell:
 		if h.onHost {
@@ -194,7 +200,7 @@ func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error)
 
 // isForNoOne says whether all that speaks against it is that nothing may run on this
 // machine, which no client asked for by name.
-func isForNoOne(d bailiff.Decision) bool {
+func isForNoOne(d decided) bool {
 	return len(d.Denials) == 1 && d.Denials[0].Rule == "backend.not_configured"
 }
 
@@ -214,7 +220,7 @@ func (h hook) request(c call, m meaning, backend string) bailiff.Request {
 
 func (h hook) session(c call) string { return h.client.name() + ":" + c.session }
 
-func refusal(d bailiff.Decision) error {
+func refusal(d decided) error {
 	return errors.New("the policies deny it: " + sentences(d.Denials))
 }
 

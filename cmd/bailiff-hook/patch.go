@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // patching is what a patch in the format "*** Begin Patch" does to this machine's
@@ -60,15 +58,13 @@ func unknownMarker(mark string) error {
 }
 
 func patchCommand(changed, removed []string) (meaning, error) {
-	var commands []string
-	if len(changed) > 0 {
-		commands = append(commands, changing(changed...).command)
+	switch {
+	case len(changed) > 0 && len(removed) > 0:
+		return changing(changed...).and(removing(removed...)), nil
+	case len(changed) > 0:
+		return changing(changed...), nil
+	case len(removed) > 0:
+		return removing(removed...), nil
 	}
-	if len(removed) > 0 {
-		commands = append(commands, shellquote.Join(append([]string{"rm", "--"}, removed...)...))
-	}
-	if len(commands) == 0 {
-		return meaning{}, errors.New("the patch names no file")
-	}
-	return meaning{kind: hostly, command: strings.Join(commands, " && ")}, nil
+	return meaning{}, errors.New("the patch names no file")
 }
