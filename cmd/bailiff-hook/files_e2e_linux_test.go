@@ -88,3 +88,63 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 		}
 	}
 }
+
+// afterwards is the question of a client once the tool has run.
+func afterwards(client, tool, input string) string {
+	return strings.Replace(question(client, tool, input), "PreToolUse", "PostToolUse", 1)
+}
+
+func TestALinkThatAppearsWhileAFileToolRunsIsTold(t *testing.T) {
+	s, dir := serveProject(t)
+	ask := func(question func(client, tool, input string) string, client, tool, input string) told {
+		return hookProgram(t, question(client, tool, input), client, "--listen", s.Agent, "--timeout", "45s")
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name string) string { return encoded(map[string]string{"file_path": in(name)}) }
+	patch := func(name string) string {
+		return encoded(map[string]string{"command": "*** Begin Patch\n*** Add File: " + in(name) + "\n+x\n*** End Patch"})
+	}
+	for name, target := range map[string]string{"out": filepath.Join(t.TempDir(), "x"), "hook": ".git/hooks/pre-commit",
+		"inner": "sub/x", "plain": ""} {
+		for client, tool := range map[string]string{"claude-code": write(name), "codex": patch(name)} {
+			asked := map[string]string{"claude-code": "Write", "codex": "apply_patch"}[client]
+			if got := ask(question, client, asked, tool); got.status != 0 {
+				t.Errorf("%s may not write %s: %+v", client, name, got)
+			}
+			if target != "" {
+				if err := os.Symlink(target, in(name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, isTold := ask(afterwards, client, asked, tool), name == "out" || name == "hook"
+			if isTold != (got.status == refused && strings.Contains(got.stderr, "a person should look")) || !isTold && got != (told{}) {
+				t.Errorf("after %s wrote %s it is told %+v", client, name, got)
+			}
+			if err := os.Remove(in(name)); err != nil && target != "" {
+				t.Fatal(err)
+			}
+		}
+	}
+	for client := range map[string]bool{"claude-code": true, "codex": true} {
+		if got := ask(afterwards, client, "Zap", `{}`); got != (told{}) {
+			t.Errorf("after an unknown tool %s is told %+v", client, got)
+		}
+	}
+}
+
+func TestRealAgentsAreToldOfALinkThatAppearsWhileTheyWrite(t *testing.T) {
+	s, dir := serveProject(t)
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			programs, folder := t.TempDir(), filepath.Join(dir, strings.Fields(name)[0])
+			racing := "#!/bin/sh\nasked=$(cat)\nprintf %s \"$asked\" | " + filepath.Join(apptest.Programs(t), "bailiff-hook") +
+				" \"$@\"\nended=$?\ncase $asked in *PreToolUse*) ln -s " + t.TempDir() + " " + folder + ";; esac\nexit $ended\n"
+			if err := os.WriteFile(filepath.Join(programs, "bailiff-hook"), []byte(racing), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			machine := a.machine(t, s.Agent, programs)
+			machine.Project = dir
+			wantSaid(t, strings.Join(a.works(t, machine, a.write(filepath.Join(folder, "new"))), ""), "a person should look")
+		})
+	}
+}

@@ -55,7 +55,7 @@ func finding(pattern string, paths ...string) meaning {
 // and is what two meanings do to files, the one after the other.
 func (m meaning) and(n meaning) meaning {
 	return meaning{kind: hostly, command: m.command + " && " + n.command, files: slices.Concat(m.files, n.files),
-		writes: m.writes || n.writes}
+		writes: m.writes || n.writes, linked: m.linked || n.linked}
 }
 
 func fetching(url string) meaning { return onHost("curl", "--", url) }
@@ -67,7 +67,9 @@ func about(c call, name string, act func(paths ...string) meaning) (meaning, err
 		return meaning{}, err
 	}
 	paths, err := c.paths(path)
-	return act(paths...), err
+	m := act(paths...)
+	m.linked = len(paths) > 1
+	return m, err
 }
 
 // throughout is the meaning of a tool that looks for a pattern in a folder, which is

@@ -43,6 +43,8 @@ type meaning struct {
 	// files are what a hostly tool acts on, links followed too; writes says that it changes them.
 	files  []string
 	writes bool
+	// linked says that a link leads to one of the files.
+	linked bool
 	// why a tool is harmless, or what to use in place of one that is refused.
 	why string
 }
@@ -88,6 +90,9 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 	if h.passes(c.tool) {
 		return verdict{outcome: abstain}, nil
 	}
+	if c.after {
+		return verdict{outcome: abstain}, h.lookAgain(ctx, c)
+	}
 	m, err := h.client.meaning(c)
 	if err != nil {
 		return verdict{}, fmt.Errorf("reading the input of %s: %w", c.tool, err)
@@ -98,10 +103,7 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 	case replaced:
 		return verdict{}, fmt.Errorf("%s is not judged by bailiff: %s", c.tool, m.why)
 	case hostly:
-		if len(m.files) > 0 && !h.onHost {
-			return h.judgeFiles(ctx, c, m)
-		}
-		return h.judgeHost(ctx, c, m)
+		return h.judgeFiles(ctx, c, m)
 	case shell:
 		if h.onHost {
 			return h.judgeHost(ctx, c, m)

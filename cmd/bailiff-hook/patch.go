@@ -13,6 +13,7 @@ import (
 // could take for a marker is written exactly like one, or the patch is refused.
 func (c call) patching(patch string) (meaning, error) {
 	var changed, removed []string
+	linked := false
 	for line := range strings.Lines(patch) {
 		mark := marker(line)
 		verb, path, ok := strings.Cut(mark, ": ")
@@ -20,6 +21,7 @@ func (c call) patching(patch string) (meaning, error) {
 			continue
 		}
 		paths, err := c.paths(path)
+		linked = linked || len(paths) > 1
 		switch {
 		case !ok:
 			return meaning{}, unknownMarker(mark)
@@ -33,7 +35,9 @@ func (c call) patching(patch string) (meaning, error) {
 			return meaning{}, unknownMarker(mark)
 		}
 	}
-	return patchCommand(changed, removed)
+	m, err := patchCommand(changed, removed)
+	m.linked = linked
+	return m, err
 }
 
 var (

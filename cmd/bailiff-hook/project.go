@@ -12,9 +12,12 @@ import (
 )
 
 // judgeFiles lets a file tool do on this machine, in a project that the sandbox shows as it
-// is, what a command in the sandbox may do there. Elsewhere the tool is judged for this
-// machine.
+// is, what a command in the sandbox may do there. Elsewhere, and where commands run on this
+// machine, the tool is judged for that.
 func (h hook) judgeFiles(ctx context.Context, c call, m meaning) (verdict, error) {
+	if len(m.files) == 0 || h.onHost {
+		return h.judgeHost(ctx, c, m)
+	}
 	d, err := h.decide(ctx, h.request(c, m, ""))
 	if err != nil {
 		return verdict{}, err
@@ -34,6 +37,20 @@ func (h hook) judgeFiles(ctx context.Context, c call, m meaning) (verdict, error
 			"changes it is asked about", project)
 	}
 	return verdict{outcome: allow, reason: "allowed in " + project + " as to a command in its sandbox"}, nil
+}
+
+// lookAgain looks at the files that a tool wrote. Where a link leads to one now, it may have
+// been put there between the judgement and the deed, so that what the tool did is judged once
+// more, and stands in the decision log.
+func (h hook) lookAgain(ctx context.Context, c call) error {
+	m, err := h.client.meaning(c)
+	if err == nil && m.writes && m.linked {
+		_, err = h.judgeFiles(ctx, c, m)
+	}
+	if err != nil {
+		return fmt.Errorf("%s has run, and what it did may not have been what was allowed; a person should look: %w", c.tool, err)
+	}
+	return nil
 }
 
 // isBeside says whether the sidecar is on this machine, so that its folders are this one's.
