@@ -26,7 +26,7 @@ var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
 		". backends/runner/carrier backends/runner/wire examples/hermes internal/boltcheck internal/defaultpath " +
 			"internal/facts/programs internal/facts/value internal/feed internal/headtail internal/outage internal/recent " +
-			"internal/required internal/shellquote internal/spelling internal/termsafe policies",
+			"internal/required internal/shellquote internal/spelling internal/termsafe internal/yamledit policies",
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
