@@ -112,6 +112,19 @@ func (d *Document) Set(value any, path ...string) error {
 	return d.edit(func(whole map[string]any) { put(whole, plain(value), path) }, func() { d.set(value, path) }, path)
 }
 
+// Append adds an element to the list at a path, which is made where it is missing.
+func (d *Document) Append(value any, path ...string) error {
+	said, err := d.Value(path...)
+	if err != nil {
+		return err
+	}
+	elements, _ := said.([]any)
+	if len(elements) == 0 {
+		return d.Set([]any{value}, path...)
+	}
+	return d.edit(func(whole map[string]any) { put(whole, append(elements, plain(value)), path) }, func() { d.append(value, path) }, path)
+}
+
 // Delete removes the entry at a path, if it is there.
 func (d *Document) Delete(path ...string) error {
 	said, err := d.Value(path...)
@@ -202,6 +215,21 @@ func (d *Document) set(value any, path []string) {
 		return
 	}
 	d.insert(node, rest[0], nested(value, rest[1:]))
+}
+
+// append adds an element as the last one.
+func (d *Document) append(value any, path []string) {
+	elements, ok := d.Node(path...).(*ast.SequenceNode)
+	switch {
+	case !ok: // which edit notices
+	case elements.IsFlowStyle:
+		end := d.offset(elements.End.Position.Line, elements.End.Position.Column)
+		d.replace(end, end, ", "+Flow(value))
+	default:
+		end := d.entryEnd(member(d.Node(path[:len(path)-1]...), path[len(path)-1]))
+		column := elements.Start.Position.Column
+		d.text = ended(d.text[:end]) + strings.Repeat(" ", column-1) + "- " + Flow(value) + "\n" + d.text[end:]
+	}
 }
 
 // nested is a value in mappings of their own for each name.

@@ -41,6 +41,24 @@ func TestAValueIsSetWhereItStands(t *testing.T) {
 	}
 }
 
+func TestAnElementIsAppended(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: {b: [x]}\n":                  "a: {b: [x, {c: 1}]}\n",
+		"a: {}\n":                        "a: {b: [{c: 1}]}\n",
+		"a: {b: []}\n":                   "a: {b: [{c: 1}]}\n",
+		"a:\n  b:\n    - x # one\n# e\n": "a:\n  b:\n    - x # one\n    - {c: 1}\n# e\n",
+		"a:\n  b:\n  - x: 1\n    y: 2":   "a:\n  b:\n  - x: 1\n    y: 2\n  - {c: 1}\n",
+	} {
+		d, err := yamledit.Parse(text)
+		if err == nil {
+			err = d.Append(map[string]any{"c": 1}, "a", "b")
+		}
+		if err != nil || d.String() != want {
+			t.Errorf("%q is %q, %v, want %q", text, d, err, want)
+		}
+	}
+}
+
 func TestAnEntryIsDeletedWithItsLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: {b: 1, c: 2}\n":                  "a: {c: 2}\n",
