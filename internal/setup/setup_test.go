@@ -37,7 +37,8 @@ func TestTheHookIsTheShippedLineWithTheSidecarsAddress(t *testing.T) {
 func TestOtherSettingsOfClaudeCodeStayAsTheyAre(t *testing.T) {
 	e := entryOf(t)
 	path := filepath.Join(e.Home, ".claude", "settings.json")
-	const others = `{"n": 12345678901234567890, "hooks": {"PreToolUse": [{"matcher": "Bash", "x": 1, "hooks": [{"command": "a <b> & c"}]}]}}`
+	const others = `{"n": 12345678901234567890, "hooks": {"PreToolUse": [{"matcher": "Bash", "x": 1, ` +
+		`"hooks": [{"command": "a <b> & c"}]}]}}`
 	backendtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	backendtest.Must(t, os.WriteFile(path, []byte(others), 0o600))
 	apply := func(edit func(Entry) ([]Change, error)) string {
