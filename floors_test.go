@@ -25,8 +25,8 @@ type step struct {
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
 		". backends/runner/carrier backends/runner/wire examples/claude-code examples/hermes internal/boltcheck internal/defaultpath " +
-			"internal/facts/programs internal/facts/value internal/feed internal/headtail internal/outage internal/recent " +
-			"internal/required internal/shellquote internal/spelling internal/termsafe internal/yamledit policies",
+			"internal/diagnosis internal/facts/programs internal/facts/value internal/feed internal/headtail internal/outage " +
+			"internal/recent internal/required internal/shellquote internal/spelling internal/termsafe internal/yamledit policies",
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
@@ -57,6 +57,7 @@ var staircase = []step{
 	{"gateway", []string{ // how requests, answers and approvals come and go
 		"gateway internal/hermes internal/offline internal/setup",
 		"gateway/chat gateway/client gateway/console gateway/mcp",
+		"internal/doctor",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
 		"gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/setup"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -29,7 +31,7 @@ func newSetup(configPath *string) *cobra.Command {
 or Docker), writes or extends bailiff.yaml and the tables of the policies so that sandboxes
 show the folder at its own path, writable, and has the agent ask by an entry in your own
 settings of it (never in the folder). Then starts the sidecar as a service of yours where a
-service manager is there, or prints the line that does.
+service manager is there, and ends with "bailiff doctor"; elsewhere prints the line that does.
 
 AGENT is one of: ` + setup.Agents() + `.
 
@@ -40,7 +42,7 @@ What weakens bailiff is written only after a yes at the terminal, or by its flag
 The same command again changes nothing; with another folder it adds that one. --remove takes
 a folder away, though it be gone, and with the last one the agent's entries.
 
-Exit status: 0, or 1 if nothing was written.`,
+Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		Example: "  bailiff setup claude-code --project ~/src/shop",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
@@ -64,7 +66,7 @@ type setupRun struct {
 	answers                 setup.Answers
 	in                      *bufio.Reader
 	out                     io.Writer
-	isAttended              bool
+	isAttended, isChanged   bool
 }
 
 func (r *setupRun) run(cmd *cobra.Command, agent string) error {
@@ -211,7 +213,7 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 
 // put writes changes, or shows them.
 func (r *setupRun) put(changes []setup.Change) error {
-	if len(changes) == 0 {
+	if r.isChanged = len(changes) > 0; !r.isChanged {
 		r.say("Nothing to change.")
 	}
 	if !r.dryRun {
@@ -254,20 +256,39 @@ func (r *setupRun) takeAway(in setup.Config) error {
 // startPatience is how long a sidecar may take until it answers.
 const startPatience = 30 * time.Second
 
-// start has the sidecar run with what was written.
+// start has the sidecar run with what was written, and the doctor prove it.
 func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
-	if setup.HasManager(ctx) {
-		if err := setup.Restart(ctx); err != nil {
-			return err
+	if !setup.HasManager(ctx) {
+		if isServed(ctx, s.File) && !r.isChanged {
+			return r.prove(ctx, s)
 		}
-		return r.await(ctx, s)
+		r.say("Start the sidecar, anew if one runs; then bailiff doctor %s proves that it guards:", r.agent)
+		r.say("  %s", s.Line())
+		return nil
 	}
-	if isServed(ctx, s.File) {
-		r.say("A sidecar runs. Start it anew, since it reads its configuration then:")
-	} else {
-		r.say("Start the sidecar:")
+	if err := setup.Restart(ctx); err != nil {
+		return err
 	}
-	r.say("  %s", s.Line())
+	if err := r.await(ctx, s); err != nil {
+		return err
+	}
+	return r.prove(ctx, s)
+}
+
+// prove has the doctor look, whose failures are the command's.
+func (r *setupRun) prove(ctx context.Context, s *setup.Survey) error {
+	all, err := examine(ctx, s.File, []string{r.agent})
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
+	printChecks(table, all)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if all.Worst() == diagnosis.Failed {
+		return status(1)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ type agent interface {
 	// add has the agent ask, remove has it ask no longer.
 	add(e Entry) ([]Change, error)
 	remove(e Entry) ([]Change, error)
+	// hooks are those of bailiff that the agent would read, in the order in which they hold.
+	hooks(e Entry) ([]Hook, error)
 	// managed are the lines by which root has every user's agent ask.
 	managed(e Entry) []string
 }
@@ -26,6 +29,32 @@ var agents = map[string]agent{
 
 // Agents are the names of those that can be set up.
 func Agents() string { return strings.Join(slices.Sorted(maps.Keys(agents)), ", ") }
+
+// Hook is one of bailiff's hooks in the settings that an agent reads.
+type Hook struct {
+	// Path is the file, Lock says whose it is.
+	Path, Lock string
+	// Line is the command line, Tools what it is called for, Limit after how many seconds the
+	// agent runs the tool without its answer.
+	Line, Tools string
+	Limit       int
+	// Off says why the agent does not call it; empty if it does.
+	Off string
+}
+
+// Hooks are the hooks in the settings of an agent.
+func Hooks(agent string, e Entry) (all []Hook, err error) {
+	a := agents[agent]
+	if a == nil {
+		return nil, fmt.Errorf("no agent is called %q; there are %s", agent, Agents())
+	}
+	return a.hooks(e)
+}
+
+// IsGuarded says whether the line refuses the tool where the hook is missing, killed or stuck.
+func (h Hook) IsGuarded() bool {
+	return strings.HasSuffix(h.Line, guard) && strings.HasPrefix(h.Line, "/usr/bin/timeout ")
+}
 
 // Entry is what an agent's settings have to say.
 type Entry struct {

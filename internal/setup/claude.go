@@ -155,6 +155,63 @@ func commandOf(o object, key string) (text string) {
 	return text
 }
 
+// managedClaude is root's file, which holds before the user's.
+const managedClaude = "/etc/claude-code/managed-settings.json"
+
+func (c claude) hooks(e Entry) ([]Hook, error) {
+	roots, only, err := claudeHooks(managedClaude, "root's")
+	if err != nil {
+		return nil, err
+	}
+	own, _, err := claudeHooks(c.file(e), "the user's own")
+	for i := range own {
+		if only.AllowManagedHooksOnly {
+			own[i].Off = managedClaude + " lets root's hooks only run"
+		}
+	}
+	return append(roots, own...), err
+}
+
+// claudeSwitches are settings that switch hooks off.
+type claudeSwitches struct{ AllowManagedHooksOnly, DisableAllHooks bool }
+
+func claudeHooks(path, lock string) (all []Hook, switches claudeSwitches, err error) {
+	change, err := readFile(path, "", 0)
+	if err != nil {
+		return nil, switches, err
+	}
+	whole, err := readObject([]byte(change.Before))
+	if err != nil {
+		return nil, switches, fmt.Errorf("reading %s: %w", path, err)
+	}
+	_ = json.Unmarshal(encoded(whole), &switches) // of another type they switch nothing
+	hooks, err := readObject(whole.get("hooks"))
+	var matches []claudeMatch
+	if err == nil {
+		matches, err = readMatches(hooks.get("PreToolUse"))
+	}
+	if err != nil {
+		return nil, switches, fmt.Errorf("reading %s: hooks: %w", path, err)
+	}
+	for _, m := range matches {
+		for _, hook := range m.hooks {
+			h := Hook{Path: path, Lock: lock, Line: commandOf(hook, "command"), Tools: commandOf(m.whole, "matcher"),
+				Limit: usualClaudeLimit}
+			_ = json.Unmarshal(hook.get("timeout"), &h.Limit)
+			if switches.DisableAllHooks && path != managedClaude {
+				h.Off = path + " has disableAllHooks"
+			}
+			if isHook(h.Line, "claude-code") {
+				all = append(all, h)
+			}
+		}
+	}
+	return all, switches, nil
+}
+
+// usualClaudeLimit is how many seconds Claude Code waits for a hook that names none.
+const usualClaudeLimit = 60
+
 func (claude) managed(e Entry) []string {
 	text := claudecode.ManagedSettings
 	if !e.ownSocket() {
