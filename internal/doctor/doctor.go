@@ -93,8 +93,9 @@ func (d Doctor) examineListener(ctx context.Context, all *diagnosis.Checks, l co
 		return true
 	}
 	all.Fine(name, "A sidecar answers at %s.", l.Listen)
-	t := door{Client: c, operator: d.Operator, name: l.Name, session: "doctor:" + fmt.Sprint(time.Now().UnixNano()), platform: platformOf(l),
-		user: fmt.Sprint(d.UID)}
+	t := door{Client: c, operator: d.Operator, name: l.Name, session: "doctor:" + fmt.Sprint(time.Now().UnixNano()),
+		platform: platformOf(l),
+		user:     fmt.Sprint(d.UID)}
 	defer func() { _, _ = c.EndSession(context.WithoutCancel(ctx), t.session) }()
 	t.examineDenied(ctx, all)
 	t.examineAsked(ctx, all)
@@ -355,7 +356,8 @@ func (d Doctor) examineLimits(all *diagnosis.Checks) {
 				continue
 			}
 			all.Doubt("limits of "+name, "Sandboxes may go without these: "+strings.Join(*accepted, ", ")+".",
-				"Where the machine can hold them, take them out of backends."+name+".accept_missing_limits; bailiff check says if it cannot.")
+				"Where the machine can hold them, take them out of backends."+name+
+					".accept_missing_limits; bailiff check says if it cannot.")
 		}
 	}
 }
