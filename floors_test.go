@@ -24,9 +24,10 @@ type step struct {
 // row do not know each other.
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
-		". backends/runner/carrier backends/runner/wire examples/claude-code examples/hermes internal/boltcheck internal/defaultpath " +
-			"internal/diagnosis internal/facts/programs internal/facts/value internal/feed internal/headtail internal/outage " +
-			"internal/recent internal/required internal/shellquote internal/spelling internal/termsafe internal/yamledit policies",
+		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes internal/boltcheck " +
+			"internal/defaultpath internal/diagnosis internal/facts/programs internal/facts/value internal/feed internal/headtail " +
+			"internal/outage internal/recent internal/required internal/shellquote internal/spelling " +
+			"internal/termsafe internal/yamledit policies",
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work

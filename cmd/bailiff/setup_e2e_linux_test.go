@@ -282,3 +282,19 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 		t.Errorf("with a project that was moved it finds %v, status %d", found, status)
 	}
 }
+
+func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted+" && bailiff setup codex --project src/shop")
+	w.serves(t)
+	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
+	if found, status := w.finds(t, "codex"); status != 2 || !strings.HasPrefix(found[hook], "warning: Codex skips it") ||
+		!strings.HasPrefix(found["project at agent"], "ok: ") {
+		t.Errorf("it finds %v, status %d", found, status)
+	}
+	w.must(t, "bailiff setup codex --project src/shop --remove")
+	if left := w.must(t, "cat .codex/hooks.json"); strings.Contains(left, "bailiff") {
+		t.Errorf("its hook is left: %s", left)
+	}
+}

@@ -26,7 +26,8 @@ func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all di
 	for _, h := range hooks {
 		name := "hook in " + h.Path
 		if h.Off != "" {
-			all.Doubt(name, "The agent does not call it: "+h.Off+".", "Take that away, or have root set the hook (bailiff setup --managed).")
+			all.Doubt(name, "The agent does not call it: "+h.Off+".",
+				"Take that away, or have root set the hook (bailiff setup --managed).")
 			continue
 		}
 		inForce++
@@ -45,7 +46,8 @@ func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setu
 		all.Fail(name, fmt.Sprintf("It is called for %q only; every other tool runs unjudged.", h.Tools), `Set "matcher" to "*".`)
 		return
 	case !h.IsGuarded() || !known:
-		all.Fail(name, "Where the hook is missing, killed or stuck, the agent runs the tool.", "Set the whole line that bailiff setup writes.")
+		all.Fail(name, "Where the hook is missing, killed or stuck, the agent runs the tool.",
+			"Set the whole line that bailiff setup writes.")
 		return
 	case limit >= h.Limit:
 		all.Fail(name, fmt.Sprintf("The agent runs the tool after %d s without an answer, and the hook may take %d s.", h.Limit, limit),
@@ -64,6 +66,9 @@ func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setu
 		}
 	}
 	all.Fine(name, "It is %s, answers, and denies what must be denied.", h.Lock)
+	if h.Doubt != "" {
+		all.Doubt(name, h.Doubt+".", "Have root set the hook instead (bailiff setup --managed), which needs no trust.")
+	}
 }
 
 var timeoutWord = regexp.MustCompile(`^/usr/bin/timeout -s KILL (\d+) `)

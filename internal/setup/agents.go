@@ -24,7 +24,8 @@ type agent interface {
 }
 
 var agents = map[string]agent{
-	"claude-code": claude{},
+	"claude-code": newClaude(),
+	"codex":       newCodex(),
 }
 
 // Agents are the names of those that can be set up.
@@ -38,8 +39,8 @@ type Hook struct {
 	// agent runs the tool without its answer.
 	Line, Tools string
 	Limit       int
-	// Off says why the agent does not call it; empty if it does.
-	Off string
+	// Off says why the agent does not call it; empty if it does. Doubt says when it may not.
+	Off, Doubt string
 }
 
 // Hooks are the hooks in the settings of an agent.

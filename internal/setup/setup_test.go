@@ -50,26 +50,26 @@ func TestOtherSettingsOfClaudeCodeStayAsTheyAre(t *testing.T) {
 		backendtest.Must(t, err)
 		return string(text)
 	}
-	with := apply(claude{}.add)
+	with := apply(newClaude().add)
 	for _, kept := range []string{"12345678901234567890", `"a <b> & c"`, `"x": 1`, e.hook("claude-code")} {
 		if !strings.Contains(with, kept) {
 			t.Errorf("%s is not in %s", kept, with)
 		}
 	}
-	if again := apply(claude{}.add); again != with {
+	if again := apply(newClaude().add); again != with {
 		t.Errorf("the second time it is %s", again)
 	}
 	e.Listen = "unix:///run/user/8/a.sock"
-	if moved := apply(claude{}.add); strings.Contains(moved, "/user/7/") || strings.Count(moved, "bailiff-hook claude-code") != 1 {
+	if moved := apply(newClaude().add); strings.Contains(moved, "/user/7/") || strings.Count(moved, "bailiff-hook claude-code") != 1 {
 		t.Errorf("with another address it is %s", moved)
 	}
 	bare := strings.NewReplacer(" ", "", "\n", "")
-	if left := apply(claude{}.remove); bare.Replace(left) != bare.Replace(others) {
+	if left := apply(newClaude().remove); bare.Replace(left) != bare.Replace(others) {
 		t.Errorf("after the removal it is %s", left)
 	}
 	for _, broken := range []string{"[]", "{", `{"hooks": []}`, `{"hooks": {"PreToolUse": {}}}`, "{} {}"} {
 		backendtest.Must(t, os.WriteFile(path, []byte(broken), 0o600))
-		if _, err := (claude{}).add(e); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := newClaude().add(e); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", broken, err)
 		}
 	}
@@ -86,5 +86,50 @@ func TestSystemdFindsNoFaultWithTheUsersUnit(t *testing.T) {
 	backendtest.Must(t, os.WriteFile(path, []byte(s.unit()), 0o600))
 	if said, err := exec.Command(analyzer, "verify", "--man=no", "--recursive-errors=no", path).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s\n%s", err, said, s.unit())
+	}
+}
+
+func TestCodexsSettingsAreAddedWhereTheyAreMissing(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "sandbox_mode = \"workspace-write\"\n\n[sandbox_workspace_write]\nnetwork_access = true\n\n[features]\nhooks = true\n",
+		"# mine\nmodel = \"m\"\n[features] # f\nweb = true\n[sandbox_workspace_write]\nnetwork_access = true # yes\n": "sandbox_mode = " +
+			"\"workspace-write\"\n# mine\nmodel = \"m\"\n[features] # f\nhooks = true\nweb = true\n[sandbox_workspace_write]\n" +
+			"network_access = true # yes\n",
+	} {
+		got, err := text, error(nil)
+		for range 2 { // the second time nothing changes
+			for _, need := range codexNeeds {
+				if err == nil {
+					got, err = withTOML(got, need.table, need.key, need.value)
+				}
+			}
+		}
+		if err != nil || got != want {
+			t.Errorf("%q is %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"sandbox_mode = \"read-only\"\n": "line 1 says sandbox_mode",
+		"features.hooks = true\n":        "features is there in another form",
+	} {
+		e := entryOf(t)
+		path := codexFile(e, "config.toml")
+		backendtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		backendtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		if _, err := newCodex().add(e); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestRootsLinesAreTheShippedFilesAndAreFoundAgain(t *testing.T) {
+	e := entryOf(t)
+	lines := strings.Join(newCodex().managed(e), "\n")
+	hooks := codexManaged(lines)
+	if len(hooks) != 1 || !hooks[0].IsGuarded() || hooks[0].Limit != 60 || !strings.Contains(hooks[0].Line, "--listen "+e.Listen) {
+		t.Errorf("Codex' hook is %+v in\n%s", hooks, lines)
+	}
+	if lines := strings.Join(newClaude().managed(e), "\n"); !strings.Contains(lines, "bailiff-hook claude-code --listen "+e.Listen+" ||") {
+		t.Errorf("Claude Code's lines are\n%s", lines)
 	}
 }
