@@ -67,13 +67,6 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 	if err != nil {
 		return nil, fmt.Errorf("finding your home folder: %w", err)
 	}
-	if len(agent) > 0 {
-		hooks, err := setup.Hooks(agent[0], setup.Entry{Programs: filepath.Dir(program), Home: home, Getenv: os.Getenv})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, doctor.ExamineHooks(ctx, agent[0], hooks)...)
-	}
 	cfg, err := offline.LoadConfig(configPath)
 	var faults config.Faults
 	switch {
@@ -85,10 +78,48 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 	case err != nil:
 		return nil, err
 	}
+	if len(agent) > 0 {
+		if all, err = examineAgent(ctx, agent[0], setup.Entry{Listen: listenOf(cfg), Programs: filepath.Dir(program), Home: home,
+			Getenv: os.Getenv}); err != nil {
+			return nil, err
+		}
+	}
 	operator, err := client.New(cfg.Operator.Listen.String(), bailiff.Secret{})
 	if err != nil {
 		return nil, err
 	}
 	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: program + " serve --config " + cfg.Path, Operator: operator}
 	return append(all, d.Examine(ctx)...), nil
+}
+
+// listenOf is where the user's agents ask.
+func listenOf(cfg *config.Config) string {
+	for _, l := range cfg.Agent.Listeners {
+		if l.SpeaksFor("cli") && l.Listen.Network == "unix" {
+			return l.Listen.String()
+		}
+	}
+	return ""
+}
+
+// examineAgent looks at an agent's settings, and starts its hooks if it has some.
+func examineAgent(ctx context.Context, name string, e setup.Entry) (all diagnosis.Checks, err error) {
+	hooks, hasHooks, err := setup.Hooks(name, e)
+	if err != nil {
+		return nil, err
+	}
+	if hasHooks {
+		return doctor.ExamineHooks(ctx, name, hooks), nil
+	}
+	lacking, err := setup.Lacking(name, e)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range lacking {
+		all.Fail("settings in "+path, "Not all of bailiff's entries are there.", "bailiff setup "+name+" --project DIR")
+	}
+	if len(lacking) == 0 {
+		all.Fine("settings", "The entries of %s are there, as far as bailiff knows them.", name)
+	}
+	return all, nil
 }

@@ -186,6 +186,14 @@ func (r *setupRun) confirm(question string) (bool, error) {
 }
 
 func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
+	var managed []string
+	if r.managed {
+		lines, err := s.Managed()
+		if err != nil {
+			return err
+		}
+		managed = lines
+	}
 	changes, err := s.Changes(r.answers)
 	if err != nil {
 		return err
@@ -204,9 +212,13 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	}
 	if r.managed {
 		r.say("As root, so that every user's %s asks, and no setting of theirs switches that off:", r.agent)
-		for _, line := range s.Managed() {
+		for _, line := range managed {
 			fmt.Fprintln(r.out, line)
 		}
+		return nil
+	}
+	for _, line := range s.Advice() {
+		r.say("%s", line)
 	}
 	return nil
 }

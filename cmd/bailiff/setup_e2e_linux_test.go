@@ -298,3 +298,59 @@ func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
 		t.Errorf("its hook is left: %s", left)
 	}
 }
+
+func TestToolsByMCPBeginInTheProjectOfTheirAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	said := w.must(t, "bailiff setup mcp:zed --project src/shop"+accepted)
+	if !strings.Contains(said, `"--in-project"]`) {
+		t.Fatalf("it tells no entry: %s", said)
+	}
+	w.serves(t)
+	if found, status := w.finds(t, "mcp:zed"); status != 2 || !strings.HasPrefix(found["settings"], "ok: ") {
+		t.Errorf("it finds %v, status %d", found, status)
+	}
+	for folder, want := range map[string]string{"src/shop": w.project + "\n/tmp\n/tmp\n", "src": "/workspace\n/tmp\n/tmp\n"} {
+		if got := w.callsByMCP(t, folder, "pwd", "cd /tmp && pwd", "pwd"); got != want {
+			t.Errorf("started in %s commands print %q, want %q", folder, got, want)
+		}
+	}
+}
+
+// callsByMCP is what commands print that one agent has run, which starts the server in a folder.
+func (w worker) callsByMCP(t *testing.T, folder string, commands ...string) (printed string) {
+	t.Helper()
+	cmd := w.Shell(t, "cd "+folder+" && exec bailiff mcp --in-project")
+	in, err := cmd.StdinPipe()
+	backendtest.Must(t, err)
+	out, err := cmd.StdoutPipe()
+	backendtest.Must(t, err)
+	backendtest.Must(t, cmd.Start())
+	answers := json.NewDecoder(out)
+	send := func(message map[string]any) {
+		message["jsonrpc"] = "2.0"
+		backendtest.Must(t, json.NewEncoder(in).Encode(message))
+	}
+	answer := func() (text string) {
+		var a struct {
+			Result struct{ Content []struct{ Text string } }
+		}
+		backendtest.Must(t, answers.Decode(&a))
+		for _, part := range a.Result.Content {
+			text += part.Text
+		}
+		return text
+	}
+	send(map[string]any{"id": 0, "method": "initialize", "params": map[string]any{"protocolVersion": "2025-06-18",
+		"capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "zed", "version": "1"}}})
+	answer()
+	send(map[string]any{"method": "notifications/initialized"})
+	for i, command := range commands {
+		send(map[string]any{"id": i + 1, "method": "tools/call", "params": map[string]any{"name": "terminal",
+			"arguments": map[string]any{"command": command}}})
+		printed += strings.TrimSuffix(answer(), "\n") + "\n"
+	}
+	backendtest.Must(t, in.Close())
+	backendtest.Must(t, cmd.Wait())
+	return printed
+}

@@ -17,19 +17,35 @@ type agent interface {
 	// add has the agent ask, remove has it ask no longer.
 	add(e Entry) ([]Change, error)
 	remove(e Entry) ([]Change, error)
+}
+
+// hooked is an agent that has hooks.
+type hooked interface {
 	// hooks are those of bailiff that the agent would read, in the order in which they hold.
 	hooks(e Entry) ([]Hook, error)
 	// managed are the lines by which root has every user's agent ask.
 	managed(e Entry) []string
 }
 
+// advised is an agent with which something is left to do, or to know.
+type advised interface{ advice(e Entry) []string }
+
 var agents = map[string]agent{
 	"claude-code": newClaude(),
 	"codex":       newCodex(),
+	"opencode":    opencode{},
+}
+
+// agentOf is the agent of a name; nil if there is none.
+func agentOf(name string) agent {
+	if client, ok := strings.CutPrefix(name, "mcp:"); ok && client != "" {
+		return anyMCP{client}
+	}
+	return agents[name]
 }
 
 // Agents are the names of those that can be set up.
-func Agents() string { return strings.Join(slices.Sorted(maps.Keys(agents)), ", ") }
+func Agents() string { return strings.Join(append(slices.Sorted(maps.Keys(agents)), "mcp:NAME"), ", ") }
 
 // Hook is one of bailiff's hooks in the settings that an agent reads.
 type Hook struct {
@@ -43,13 +59,37 @@ type Hook struct {
 	Off, Doubt string
 }
 
-// Hooks are the hooks in the settings of an agent.
-func Hooks(agent string, e Entry) (all []Hook, err error) {
-	a := agents[agent]
+// Hooks are the hooks in the settings of an agent; has is false for one that has no hooks.
+func Hooks(name string, e Entry) (all []Hook, has bool, err error) {
+	a := agentOf(name)
 	if a == nil {
-		return nil, fmt.Errorf("no agent is called %q; there are %s", agent, Agents())
+		return nil, false, unknownAgent(name)
 	}
-	return a.hooks(e)
+	h, has := a.(hooked)
+	if !has {
+		return nil, false, nil
+	}
+	all, err = h.hooks(e)
+	return all, true, err
+}
+
+// Lacking are the files in which an agent's entries are missing, or name another sidecar.
+func Lacking(name string, e Entry) (paths []string, err error) {
+	a := agentOf(name)
+	if a == nil {
+		return nil, unknownAgent(name)
+	}
+	changes, err := a.add(e)
+	for _, c := range changes {
+		if !c.isNone() {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths, err
+}
+
+func unknownAgent(name string) error {
+	return fmt.Errorf("no agent is called %q; there are %s", name, Agents())
 }
 
 // IsGuarded says whether the line refuses the tool where the hook is missing, killed or stuck.
@@ -74,7 +114,21 @@ func (s *Survey) Entry() Entry {
 
 // Managed are the lines by which root has every user's agent ask, each at a sidecar of its
 // own or at this one.
-func (s *Survey) Managed() []string { return s.agent.managed(s.Entry()) }
+func (s *Survey) Managed() ([]string, error) {
+	h, has := s.agent.(hooked)
+	if !has {
+		return nil, fmt.Errorf("%s reads no hooks of root's: leave --managed out", s.in.Agent)
+	}
+	return h.managed(s.Entry()), nil
+}
+
+// Advice is what is left to do or to know.
+func (s *Survey) Advice() []string {
+	if a, ok := s.agent.(advised); ok {
+		return a.advice(s.Entry())
+	}
+	return nil
+}
 
 // guard stands behind a hook: whatever is no answer refuses.
 const guard = ` || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`

@@ -135,3 +135,7 @@ func (codexAgent) managed(e Entry) []string {
 		"cat > /etc/codex/managed_config.toml <<'EOT'\n" + strings.TrimSuffix(codex.ManagedConfig, "\n") + "\nEOT",
 	}
 }
+
+func (codexAgent) advice(Entry) []string {
+	return []string{"Codex skips the hook until you trust it: start codex and say /hooks."}
+}

@@ -96,9 +96,9 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 func LookBack(in Config) (*Survey, error) { return begin(in) }
 
 func begin(in Config) (*Survey, error) {
-	s := &Survey{in: in, agent: agents[in.Agent]}
+	s := &Survey{in: in, agent: agentOf(in.Agent)}
 	if s.agent == nil {
-		return nil, fmt.Errorf("no agent is called %q; there are %s", in.Agent, Agents())
+		return nil, unknownAgent(in.Agent)
 	}
 	if in.UID == 0 {
 		return nil, errors.New("this is root, and root's own project cannot be shown: sandboxes never run as root, so that their " +

@@ -133,3 +133,44 @@ func TestRootsLinesAreTheShippedFilesAndAreFoundAgain(t *testing.T) {
 		t.Errorf("Claude Code's lines are\n%s", lines)
 	}
 }
+
+func TestOpencodeGetsBailiffsToolsForItsOwn(t *testing.T) {
+	for before, want := range map[string]string{
+		"": `{"mcp": MCP, "permission": {DENIED}}`,
+		`{"model": "m", "permission": "ask", "mcp": {"a": {"type": "local"}}}`: `{"model": "m", ` +
+			`"permission": {"*": "ask", DENIED}, "mcp": {"a": {"type": "local"}, "bailiff": SERVER}}`,
+		`{"permission": {"bash": {"git *": "allow"}, "read": "allow"}}`: `{"permission": {"bash": "deny", "read": "allow", ` +
+			`"edit": "deny", "webfetch": "deny", "external_directory": "deny"}, "mcp": MCP}`,
+	} {
+		e := entryOf(t)
+		path := opencode{}.file(e)
+		backendtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		backendtest.Must(t, os.WriteFile(path, []byte(before), 0o600))
+		server := `{"type": "local", "command": ["/usr/local/bin/bailiff", "mcp", "--listen", "` + e.Listen + `", "--in-project"]}`
+		want = strings.NewReplacer("MCP", `{"bailiff": `+server+`}`, "SERVER", server, "DENIED",
+			`"bash": "deny", "edit": "deny", "webfetch": "deny", "external_directory": "deny"`).Replace(want)
+		for range 2 {
+			changes, err := opencode{}.add(e)
+			backendtest.Must(t, err)
+			backendtest.Must(t, Write(changes))
+		}
+		text, err := os.ReadFile(path)
+		backendtest.Must(t, err)
+		bare := strings.NewReplacer(" ", "", "\n", "")
+		if bare.Replace(string(text)) != bare.Replace(want) {
+			t.Errorf("%s is %s, want %s", before, text, want)
+		}
+		if lacking, err := Lacking("opencode", e); err != nil || len(lacking) > 0 {
+			t.Errorf("it lacks %v, %v", lacking, err)
+		}
+		changes, err := opencode{}.remove(e)
+		backendtest.Must(t, err)
+		if left := changes[0].After; strings.Contains(left, "bailiff") || !strings.Contains(left, `"bash": "deny"`) {
+			t.Errorf("after the removal it is %s", left)
+		}
+		e.Listen = "unix:///b"
+		if lacking, err := Lacking("opencode", e); err != nil || len(lacking) != 1 {
+			t.Errorf("of another sidecar it lacks %v, %v", lacking, err)
+		}
+	}
+}
