@@ -24,9 +24,10 @@ type step struct {
 // row do not know each other.
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
-		". backends/runner/carrier backends/runner/wire examples/hermes internal/boltcheck internal/defaultpath " +
-			"internal/facts/oneliner internal/facts/programs internal/facts/value internal/feed internal/headtail internal/outage internal/recent " +
-			"internal/required internal/shellquote internal/spelling internal/termsafe policies",
+		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes internal/boltcheck " +
+			"internal/defaultpath internal/diagnosis internal/facts/oneliner internal/facts/programs internal/facts/value internal/feed " +
+			"internal/headtail internal/outage internal/recent internal/required internal/shellquote internal/spelling " +
+			"internal/termsafe internal/yamledit policies",
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
@@ -55,8 +56,9 @@ var staircase = []step{
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
-		"gateway internal/hermes internal/offline",
+		"gateway internal/hermes internal/offline internal/setup",
 		"gateway/chat gateway/client gateway/console gateway/mcp",
+		"internal/doctor",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
 		"gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +

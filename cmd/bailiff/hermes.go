@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/hermes"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -155,10 +156,10 @@ Exit status: 0 if all is well, 2 if there are warnings only, 1 otherwise.`,
 				return err
 			}
 			d := hermes.Examine(cmd.Context(), read, operator)
-			if err := show(cmd, format, d, func(w io.Writer) { printDiagnosis(w, d) }); err != nil {
+			if err := show(cmd, format, d, func(w io.Writer) { printChecks(w, d.Checks) }); err != nil {
 				return err
 			}
-			return diagnosisStatus(d.Worst())
+			return diagnosisStatus(d.Checks.Worst())
 		},
 	}
 	home.register(cmd)
@@ -166,18 +167,18 @@ Exit status: 0 if all is well, 2 if there are warnings only, 1 otherwise.`,
 	return cmd
 }
 
-func diagnosisStatus(worst hermes.State) error {
+func diagnosisStatus(worst diagnosis.State) error {
 	switch worst {
-	case hermes.Fine:
+	case diagnosis.Fine:
 		return nil
-	case hermes.Warned:
+	case diagnosis.Warned:
 		return status(2)
 	}
 	return status(1)
 }
 
-func printDiagnosis(w io.Writer, d hermes.Diagnosis) {
-	for _, c := range d.Checks {
+func printChecks(w io.Writer, all diagnosis.Checks) {
+	for _, c := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", c.State, termsafe.Text(c.Name), termsafe.Text(c.Message))
 		if c.Do != "" {
 			fmt.Fprintf(w, "\t\t%s\n", termsafe.Text(c.Do))

@@ -63,7 +63,8 @@ as they say.
 	root.PersistentFlags().StringVar(&configPath, "config", "",
 		"the configuration `file` (default: $BAILIFF_CONFIG, ~/.config/bailiff/bailiff.yaml, /etc/bailiff/bailiff.yaml)")
 	root.AddCommand(
-		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
+		newSetup(&configPath), newDoctor(&configPath), newServe(&configPath), newExec(&configPath), newDecide(&configPath),
+		newTest(&configPath), newCheck(&configPath),
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newChat(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
 		newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),

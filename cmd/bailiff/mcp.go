@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +50,7 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 	cmd.Flags().IntVar(&m.timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
 	cmd.Flags().IntVar(&m.clientTimeout, "client-timeout", 0, "after how many `seconds` the agent gives a call up, whatever it is told "+
 		"meanwhile (default: what is known of it by its name)")
+	cmd.Flags().BoolVar(&m.inProject, "in-project", false, "begin in the folder in which the agent started this, where the sandbox shows it")
 	m.where.register(cmd)
 	return cmd
 }
@@ -57,6 +61,7 @@ type stdioMCP struct {
 	where         agentAddress
 	timeout       int
 	clientTimeout int
+	inProject     bool
 }
 
 func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
@@ -73,6 +78,13 @@ func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 	}
 	sidecar := &distant{patience: time.Duration(m.timeout) * time.Second,
 		open: func() (*client.Client, error) { return m.where.open(configPath, m.who.session.Platform) }}
+	if m.inProject {
+		folder, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("finding the folder to begin in: %w", err)
+		}
+		sidecar.project = folder
+	}
 	server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: m.who.session, Env: m.who.env, WaitSeconds: m.who.wait,
 		ClientTimeout: time.Duration(m.clientTimeout) * time.Second, Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
 	if err != nil {
@@ -98,6 +110,43 @@ type distant struct {
 
 	mu    sync.Mutex
 	found *client.Client
+	// project is the folder in which the first command runs, if its sandbox shows it at its own
+	// path; empty once it was told.
+	project string
+}
+
+// begin has the first command run in the project. The session stays where its commands go.
+func (d *distant) begin(ctx context.Context, agent *client.Client, req bailiff.Request) bailiff.Request {
+	d.mu.Lock()
+	folder := d.project
+	d.mu.Unlock()
+	if folder == "" || req.Tool != bailiff.Terminal || req.Args.Workdir != "" {
+		return req
+	}
+	text, err := json.Marshal(req)
+	if err != nil {
+		return req
+	}
+	decided, err := agent.Decide(ctx, text)
+	if err != nil {
+		return req // which says why when it is sent
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if shows(decided.Decision.Backend.Mounts, folder) {
+		req.Args.Workdir = folder
+	}
+	if decided.Decision.Outcome == bailiff.Allow {
+		d.project = ""
+	}
+	return req
+}
+
+// shows says whether a folder of this machine is inside at its own path.
+func shows(mounts []bailiff.Mount, folder string) bool {
+	return slices.ContainsFunc(mounts, func(m bailiff.Mount) bool {
+		return m.Source == m.Target && (folder == m.Source || strings.HasPrefix(folder, m.Source+"/"))
+	})
 }
 
 func (d *distant) client() (*client.Client, error) {
@@ -150,7 +199,8 @@ func (d *distant) Execute(ctx context.Context, req bailiff.Request, news gateway
 			news.Step(what)
 		}
 	}
-	answer, err := agent.Execute(ctx, req, client.News{Decision: func(api.Decided) { watch.Stop() }, Approval: news.Approval,
+	answer, err := agent.Execute(ctx, d.begin(ctx, agent, req), client.News{
+		Decision: func(api.Decided) { watch.Stop() }, Approval: news.Approval,
 		Step: step, Output: news.Output})
 	if err != nil && errors.Is(context.Cause(ctx), errStuck) {
 		return answer, errStuck

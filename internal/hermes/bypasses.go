@@ -20,7 +20,7 @@ func (h *Home) examineBypasses(d *Diagnosis) {
 	h.examineCommandsOfHermes(d)
 	h.examineManaged(d)
 	if len(d.Checks) == before {
-		d.fine("bypasses", "None is set in Hermes' files.")
+		d.Checks.Fine("bypasses", "None is set in Hermes' files.")
 	}
 }
 
@@ -30,11 +30,12 @@ var switches = []string{"HERMES_SAFE_MODE", "HERMES_IGNORE_USER_CONFIG"}
 func (h *Home) examineSwitches(d *Diagnosis) {
 	for _, name := range switches {
 		if h.on(name) {
-			d.fail("bypass "+name, "With it in .env Hermes loads no plug-in of its user's: commands run unguarded.", "Take it out of .env.")
+			d.Checks.Fail("bypass "+name, "With it in .env Hermes loads no plug-in of its user's: commands run unguarded.",
+				"Take it out of .env.")
 		}
 	}
 	if h.on("HERMES_YOLO_MODE") {
-		d.warn("bypass HERMES_YOLO_MODE", "Hermes asks nobody about what bailiff does not guard.", "Take it out of .env.")
+		d.Checks.Doubt("bypass HERMES_YOLO_MODE", "Hermes asks nobody about what bailiff does not guard.", "Take it out of .env.")
 	}
 }
 
@@ -47,7 +48,7 @@ func (h *Home) on(name string) bool {
 func (h *Home) examineAsking(d *Diagnosis) {
 	if said, ok := h.settings.of("approvals.mode"); ok {
 		if is, known := said.truth(); said.is("off") || known && !is {
-			d.warn("bypass approvals.mode", "It is off: Hermes asks nobody about what bailiff does not guard.",
+			d.Checks.Doubt("bypass approvals.mode", "It is off: Hermes asks nobody about what bailiff does not guard.",
 				"Set it to manual, and pin it.")
 		}
 	}
@@ -62,9 +63,9 @@ func (h *Home) examineBackend(d *Diagnosis) {
 	switch backend, _ := said.text(); backend {
 	case pluginName:
 	case "", "local":
-		d.warn("bypass terminal.backend", "It is local: where Hermes loads no plug-in, it runs commands on this machine.", do)
+		d.Checks.Doubt("bypass terminal.backend", "It is local: where Hermes loads no plug-in, it runs commands on this machine.", do)
 	default:
-		d.warn("bypass terminal.backend", "It is "+backend+": where Hermes loads no plug-in, it runs commands there unjudged.", do)
+		d.Checks.Doubt("bypass terminal.backend", "It is "+backend+": where Hermes loads no plug-in, it runs commands there unjudged.", do)
 	}
 }
 
@@ -75,10 +76,10 @@ func (h *Home) examineOthersInside(d *Diagnosis) {
 		switch may, _ := h.settings.said["plugins.entries."+name+".allow_tool_override"].truth(); {
 		case name == pluginName:
 		case may:
-			d.warn("bypass plug-in "+name, "It may take the place of Hermes' tools, and so of what bailiff guards.",
+			d.Checks.Doubt("bypass plug-in "+name, "It may take the place of Hermes' tools, and so of what bailiff guards.",
 				"Take allow_tool_override from it, or the plug-in out.")
 		default:
-			d.warn("bypass plug-in "+name, "It is code in Hermes' own process, which could take bailiff's plug-in away.",
+			d.Checks.Doubt("bypass plug-in "+name, "It is code in Hermes' own process, which could take bailiff's plug-in away.",
 				"Keep only plug-ins that you trust like bailiff itself.")
 		}
 	}
@@ -88,11 +89,11 @@ func (h *Home) examineOthersInside(d *Diagnosis) {
 // tool call.
 func (h *Home) examineCommandsOfHermes(d *Diagnosis) {
 	for _, name := range h.ofSection("quick_commands", "command") {
-		d.warn("bypass quick command "+name, "Whoever may write to Hermes runs it on this machine, past every plug-in.",
+		d.Checks.Doubt("bypass quick command "+name, "Whoever may write to Hermes runs it on this machine, past every plug-in.",
 			"Take it out, or make it an alias.")
 	}
 	for _, name := range h.ofSection("mcp_servers", "command") {
-		d.warn("bypass MCP server "+name, "Hermes starts it on this machine, and it does there what its tools offer.",
+		d.Checks.Doubt("bypass MCP server "+name, "Hermes starts it on this machine, and it does there what its tools offer.",
 			"Keep only servers without a shell and without files, or run it in a container.")
 	}
 	h.examineHooks(d)
@@ -122,10 +123,11 @@ func (h *Home) examineHooks(d *Diagnosis) {
 			ours := strings.Contains(command, "bailiff-hook")
 			switch {
 			case ours && !closed:
-				d.warn("bypass "+key, "bailiff-hook stands there without fail_closed: true, so that a call runs if it cannot be started.",
+				d.Checks.Doubt("bypass "+key,
+					"bailiff-hook stands there without fail_closed: true, so that a call runs if it cannot be started.",
 					"Add fail_closed: true.")
 			case command != "" && !ours:
-				d.warn("bypass "+key, "Hermes starts a program of its own there, on this machine.",
+				d.Checks.Doubt("bypass "+key, "Hermes starts a program of its own there, on this machine.",
 					"Look at what it does with what a model wrote.")
 			}
 		}
@@ -146,12 +148,12 @@ func (h *Home) examineJobs(d *Diagnosis) {
 		err = json.Unmarshal(text, &file)
 	}
 	if err != nil {
-		d.warn("bypass scheduled jobs", path+" cannot be read, and jobs may start scripts on this machine.", "")
+		d.Checks.Doubt("bypass scheduled jobs", path+" cannot be read, and jobs may start scripts on this machine.", "")
 		return
 	}
 	for _, job := range file.Jobs {
 		if job.Script != "" {
-			d.warn("bypass scheduled job "+job.Name, "Its script runs on this machine before the agent does.",
+			d.Checks.Doubt("bypass scheduled job "+job.Name, "Its script runs on this machine before the agent does.",
 				"Take the script out, and have the agent run it.")
 		}
 	}
@@ -160,7 +162,7 @@ func (h *Home) examineJobs(d *Diagnosis) {
 // examineManaged looks whether pinned settings are safe from the agent's user.
 func (h *Home) examineManaged(d *Diagnosis) {
 	if h.managed == "" {
-		d.warn("bypass settings", "No setting is pinned: what may write "+filepath.Join(h.Folder, "config.yaml")+
+		d.Checks.Doubt("bypass settings", "No setting is pinned: what may write "+filepath.Join(h.Folder, "config.yaml")+
 			" can take the plug-in out.",
 			"Pin plugins.enabled, terminal.backend and approvals.mode in "+filepath.Join(ManagedFolder(), "config.yaml")+
 				", which belongs to root.")
@@ -168,7 +170,7 @@ func (h *Home) examineManaged(d *Diagnosis) {
 	}
 	for _, path := range []string{h.managed, filepath.Join(h.managed, "config.yaml")} {
 		if who := h.whoMayWrite(path); who != "" {
-			d.warn("bypass settings", fmt.Sprintf("%s can be written by %s.", path, who), "chown root "+path+"; chmod go-w "+path)
+			d.Checks.Doubt("bypass settings", fmt.Sprintf("%s can be written by %s.", path, who), "chown root "+path+"; chmod go-w "+path)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	example "github.com/bailiff-dev/bailiff/examples/hermes"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/diagnosis"
 )
 
 // equipped is a home with the plug-in in place, which asks at an address.
@@ -54,10 +55,10 @@ func told(d Diagnosis) string {
 	return text.String()
 }
 
-func (d Diagnosis) of(name string) Check {
-	at := slices.IndexFunc(d.Checks, func(c Check) bool { return c.Name == name })
+func (d Diagnosis) of(name string) diagnosis.Check {
+	at := slices.IndexFunc(d.Checks, func(c diagnosis.Check) bool { return c.Name == name })
 	if at < 0 {
-		return Check{Name: name}
+		return diagnosis.Check{Name: name}
 	}
 	return d.Checks[at]
 }
@@ -68,13 +69,13 @@ func TestADoctorProvesTheGateByARealSidecar(t *testing.T) {
 	d := Examine(t.Context(), home, s.Operators(t))
 	for _, c := range d.Checks {
 		lent := c.Name == "sidecar" && strings.HasPrefix(c.Message, "operator.allow_same_user") // as a test needs it
-		if c.State != Fine && !lent {
+		if c.State != diagnosis.Fine && !lent {
 			t.Errorf("%s %s: %s", c.State, c.Name, c.Message)
 		}
 	}
 	for _, name := range []string{"plug-in", "plug-in enabled", "sidecar", "platform telegram", "platform cli", "gate telegram", "gate cli",
 		"gate without a sidecar", "bypasses"} {
-		if d.of(name).State != Fine {
+		if d.of(name).State != diagnosis.Fine {
 			t.Errorf("%s is not fine:\n%s", name, told(d))
 		}
 	}
@@ -115,8 +116,8 @@ func TestADoctorNamesEachMistake(t *testing.T) {
 // wrong are the checks that are not fine, but for the one that every sidecar of a
 // test has.
 func wrong(d Diagnosis) string {
-	d.Checks = slices.DeleteFunc(d.Checks, func(c Check) bool {
-		return c.State == Fine || strings.HasPrefix(c.Message, "operator.allow_same_user")
+	d.Checks = slices.DeleteFunc(d.Checks, func(c diagnosis.Check) bool {
+		return c.State == diagnosis.Fine || strings.HasPrefix(c.Message, "operator.allow_same_user")
 	})
 	return told(d)
 }
@@ -128,7 +129,7 @@ func TestADoctorTakesNoBrokenSidecarForAWorkingOne(t *testing.T) {
 				broken.Open(t, "unix"))
 			d := &Diagnosis{}
 			home.examineGate(t.Context(), d)
-			if d.of("gate cli").State != Failed || d.of("gate without a sidecar").State != Fine ||
+			if d.of("gate cli").State != diagnosis.Failed || d.of("gate without a sidecar").State != diagnosis.Fine ||
 				strings.Contains(told(*d), "let Hermes run it") {
 				t.Errorf("it found:\n%s", told(*d))
 			}
@@ -162,7 +163,7 @@ func TestNothingIsRunWherePoliciesDoNotDenyTheCanary(t *testing.T) {
 	address, ran := lenient(t)
 	d := &Diagnosis{}
 	equipped(t, sound, address).examineGate(t.Context(), d)
-	if c := d.of("gate telegram"); c.State != Failed || !strings.Contains(c.Message, "do not deny") {
+	if c := d.of("gate telegram"); c.State != diagnosis.Failed || !strings.Contains(c.Message, "do not deny") {
 		t.Errorf("it found:\n%s", told(*d))
 	}
 	if len(*ran) > 0 {
@@ -190,7 +191,7 @@ func TestAPlugInThatIsNotTheShippedOneIsNotStarted(t *testing.T) {
 			home := equipped(t, sound, "unix:///nonexistent/a.sock")
 			must(t, spoil(home.pluginFolder()))
 			d := Examine(t.Context(), home, silent{})
-			if d.of("plug-in").State != Failed || d.of("gate").State != Failed || d.Worst() != Failed {
+			if d.of("plug-in").State != diagnosis.Failed || d.of("gate").State != diagnosis.Failed || d.Checks.Worst() != diagnosis.Failed {
 				t.Errorf("it found:\n%s", told(d))
 			}
 			if exists(filepath.Join(home.pluginFolder(), "__init__.py.ran")) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
 
 // draft is bailiff.yaml as it will be.
@@ -25,10 +26,11 @@ func (p *plan) configText() string {
 	line("# Written by \"bailiff hermes import\" from the settings in %s.", strings.Trim(strconv.Quote(p.home.Folder), `"`))
 	line("agent:")
 	line("  listeners:")
-	line("    - {name: hermes, listen: %s, uids: [%d], platforms: %s}", flow(p.to.Agent), p.home.Owner, flow(list(p.config.platforms)))
+	line("    - {name: hermes, listen: %s, uids: [%d], platforms: %s}", yamledit.Flow(p.to.Agent), p.home.Owner,
+		yamledit.Flow(yamledit.List(p.config.platforms)))
 	line("policies: {paths: [policies]}")
 	if len(p.config.variables) > 0 && exists(p.home.dotenv()) {
-		line("env: {sources: [%s]}", flow("file:"+p.home.dotenv()))
+		line("env: {sources: [%s]}", yamledit.Flow("file:"+p.home.dotenv()))
 	} else {
 		line("env: {sources: []}")
 	}
@@ -39,11 +41,11 @@ func (p *plan) configText() string {
 		line("guards:")
 	}
 	for _, g := range p.config.guards {
-		line("  - name: %s\n    when: |\n      %s\n    message: %s", g.Name, g.When, flow(g.Message))
+		line("  - name: %s\n    when: |\n      %s\n    message: %s", g.Name, g.When, yamledit.Flow(g.Message))
 	}
 	line("backends:")
 	for _, name := range sortedNames(p.backends) {
-		line("  %s: %s", name, flow(p.backendSettings(name)))
+		line("  %s: %s", name, yamledit.Flow(p.backendSettings(name)))
 	}
 	return text.String()
 }
@@ -59,10 +61,10 @@ func (d *draft) section(backend string) map[string]any {
 func (p *plan) backendSettings(name string) map[string]any {
 	keys := p.config.section(name)
 	if p.config.unbounded {
-		keys["accept_missing_limits"] = list([]string{"disk_mb"})
+		keys["accept_missing_limits"] = yamledit.List([]string{"disk_mb"})
 	}
 	if len(p.config.mountable) > 0 && (name == "docker" || name == "bubblewrap") {
-		keys["mounts_allowed"] = list(p.config.mountable)
+		keys["mounts_allowed"] = yamledit.List(p.config.mountable)
 	}
 	return keys
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
 
 // called are bailiff's backends by the names that Hermes has for them. Where commands
@@ -78,7 +79,7 @@ func (p *plan) reach() bool {
 const usualKey = "~/.ssh/id_ed25519"
 
 func (p *plan) unlock(section map[string]any) {
-	section["keys"] = list([]string{usualKey})
+	section["keys"] = yamledit.List([]string{usualKey})
 	said, ok := p.take("terminal.ssh_key")
 	path, _ := said.text()
 	switch {
@@ -86,7 +87,7 @@ func (p *plan) unlock(section map[string]any) {
 	case !filepath.IsAbs(path) && !strings.HasPrefix(path, "~/"):
 		p.wrong("terminal.ssh_key", said, "the path of a file")
 	default:
-		section["keys"] = list([]string{path})
+		section["keys"] = yamledit.List([]string{path})
 		p.carried("terminal.ssh_key", said, "bailiff.yaml: backends.ssh.keys",
 			"~ is the home of bailiff's own user there, who must be able to read the file.")
 	}

@@ -57,10 +57,10 @@ func (h *Home) examineGate(ctx context.Context, d *Diagnosis) {
 	told, err := h.tryGate(ctx)
 	switch {
 	case err != nil:
-		d.fail("gate", "It could not be tried: "+err.Error()+".", "")
+		d.Checks.Fail("gate", "It could not be tried: "+err.Error()+".", "")
 		return
 	case told.Settings != "":
-		d.fail("plug-in settings", "The plug-in blocks everything: "+told.Settings+".", "Correct that, and restart Hermes.")
+		d.Checks.Fail("plug-in settings", "The plug-in blocks everything: "+told.Settings+".", "Correct that, and restart Hermes.")
 		return
 	}
 	for _, t := range told.Calls {
@@ -69,10 +69,10 @@ func (h *Home) examineGate(ctx context.Context, d *Diagnosis) {
 			name, proof = "gate without a sidecar", "With no sidecar to ask, the plug-in blocks."
 		}
 		if fault, do := t.fault(); fault != "" {
-			d.fail(name, fault, do)
+			d.Checks.Fail(name, fault, do)
 			continue
 		}
-		d.fine(name, "%s", proof)
+		d.Checks.Fine(name, "%s", proof)
 	}
 }
 

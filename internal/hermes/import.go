@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -104,7 +105,7 @@ func (p *plan) servePlatforms() {
 	for _, platform := range p.platforms {
 		note := ""
 		if p.tables.get("platforms", platform) == nil {
-			p.tables.set(map[string]any{"isolation": "required", "backends": list(isolating)}, "platforms", platform)
+			p.tables.set(map[string]any{"isolation": "required", "backends": yamledit.List(isolating)}, "platforms", platform)
 			note = "The shipped tables do not know it; it is isolated like any other."
 		}
 		p.report.Carried = append(p.report.Carried, Carried{"platform " + platform, "config.yaml, .env", "bailiff.yaml: agent.listeners",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/spelling"
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
 
 // leaveModes says why Hermes' ways of asking are not bailiff's. Where nobody says
@@ -192,7 +193,7 @@ func (p *plan) sayWhatRemains() {
 			" from which variables could be taken: write them into a file, and name that in env.sources.")
 	}
 	p.next("Copy the plug-in's folder (docs/clients/hermes.md), and say in Hermes' config.yaml, better in a managed one, plugins: " +
-		flow(p.pluginSaid()) +
+		yamledit.Flow(p.pluginSaid()) +
 		" and terminal: {backend: bailiff}, so that Hermes runs nothing by itself.")
 	p.next("Start the sidecar with this configuration, and prove the gate: bailiff hermes doctor.")
 }
@@ -201,7 +202,7 @@ func (p *plan) sayWhatRemains() {
 func (p *plan) pluginSaid() map[string]any {
 	settings := map[string]any{"listen": p.to.Agent}
 	if len(p.config.variables) > 0 {
-		settings["env"] = list(p.config.variables)
+		settings["env"] = yamledit.List(p.config.variables)
 	}
 	if seconds, ok := p.times["code_execution.timeout"]; ok {
 		settings["script_seconds"] = seconds
@@ -209,6 +210,6 @@ func (p *plan) pluginSaid() map[string]any {
 	if seconds, ok := p.times["approvals.timeout"]; ok {
 		settings["wait_seconds"] = seconds
 	}
-	return map[string]any{"enabled": list([]string{pluginName}),
+	return map[string]any{"enabled": yamledit.List([]string{pluginName}),
 		"entries": map[string]any{pluginName: map[string]any{"settings": settings}}}
 }

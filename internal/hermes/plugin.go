@@ -21,11 +21,11 @@ func (h *Home) pluginFolder() string { return filepath.Join(h.Folder, "plugins",
 func (h *Home) examinePlugin(d *Diagnosis) (whole bool) {
 	faults := h.pluginFaults()
 	if len(faults) > 0 {
-		d.fail("plug-in", h.pluginFolder()+": "+strings.Join(faults, ", ")+".",
+		d.Checks.Fail("plug-in", h.pluginFolder()+": "+strings.Join(faults, ", ")+".",
 			"Copy the folder whole, from this version of bailiff: rm -rf "+h.pluginFolder()+"; cp -r examples/hermes/bailiff "+
 				h.pluginFolder())
 	} else {
-		d.fine("plug-in", "%s is the one of this version.", h.pluginFolder())
+		d.Checks.Fine("plug-in", "%s is the one of this version.", h.pluginFolder())
 	}
 	h.examineEnabled(d)
 	return len(faults) == 0
@@ -87,15 +87,15 @@ func (h *Home) examineEnabled(d *Diagnosis) {
 	disabled, _ := h.names("plugins.disabled")
 	switch {
 	case slices.Contains(disabled, pluginName):
-		d.fail(name, "plugins.disabled names it, which wins over plugins.enabled: Hermes runs commands by itself.",
+		d.Checks.Fail(name, "plugins.disabled names it, which wins over plugins.enabled: Hermes runs commands by itself.",
 			"hermes plugins enable bailiff")
 	case !slices.Contains(enabled, pluginName):
-		d.fail(name, "plugins.enabled does not name it: Hermes runs commands by itself.", "hermes plugins enable bailiff")
+		d.Checks.Fail(name, "plugins.enabled does not name it: Hermes runs commands by itself.", "hermes plugins enable bailiff")
 	case !managed:
-		d.warn(name, "plugins.enabled names it, where the agent's own user may take it out.",
+		d.Checks.Doubt(name, "plugins.enabled names it, where the agent's own user may take it out.",
 			"Pin it: plugins: {enabled: [bailiff]} in "+filepath.Join(ManagedFolder(), "config.yaml")+", which belongs to root.")
 	default:
-		d.fine(name, "plugins.enabled names it, pinned by an administrator.")
+		d.Checks.Fine(name, "plugins.enabled names it, pinned by an administrator.")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/diagnosis"
 )
 
 // Between a look at a home and the proof, its owner may change what lies there.
@@ -29,7 +30,7 @@ func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
 	must(t, err)
 	d := &Diagnosis{}
 	home.examineGate(t.Context(), d)
-	if d.of("gate without a sidecar").State != Fine || exists(mark) {
+	if d.of("gate without a sidecar").State != diagnosis.Fine || exists(mark) {
 		t.Errorf("code of the home's was run, or nothing was:\n%s", told(*d))
 	}
 	// The same is run where the folder's own code is.
@@ -131,22 +132,6 @@ func TestAGateIsShutOnlyIfEverythingSaysSo(t *testing.T) {
 	}
 }
 
-func TestADiagnosisIsAsBadAsItsWorstCheck(t *testing.T) {
-	t.Parallel()
-	fine, warned, failed := Check{State: Fine}, Check{State: Warned}, Check{State: Failed}
-	for _, c := range []struct {
-		checks []Check
-		want   State
-	}{
-		{nil, Failed}, {[]Check{fine, fine}, Fine}, {[]Check{fine, warned}, Warned}, {[]Check{warned, fine}, Warned},
-		{[]Check{warned, failed, fine}, Failed}, {[]Check{fine, {}}, Failed},
-	} {
-		if got := (Diagnosis{Checks: c.checks}).Worst(); got != c.want {
-			t.Errorf("%v: %s, want %s", c.checks, got, c.want)
-		}
-	}
-}
-
 func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 	home := equipped(t, sound, "unix:///nonexistent/a.sock")
 	folder := t.TempDir()
@@ -164,7 +149,7 @@ func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 		}
 		d := &Diagnosis{}
 		home.examineGate(t.Context(), d)
-		if c := d.of("gate"); c.State != Failed || !strings.Contains(c.Message, folder+want) {
+		if c := d.of("gate"); c.State != diagnosis.Failed || !strings.Contains(c.Message, folder+want) {
 			t.Errorf("%s: it found:\n%s", does, told(*d))
 		}
 	}
@@ -176,12 +161,12 @@ func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
 		strings.Replace(url, "http://", "tcp://", 1))
 	token := filepath.Join(t.TempDir(), "token")
 	t.Setenv("BAILIFF_TOKEN_FILE", token)
-	for text, want := range map[string]State{bearer: Fine, "another": Failed} {
+	for text, want := range map[string]diagnosis.State{bearer: diagnosis.Fine, "another": diagnosis.Failed} {
 		must(t, os.WriteFile(token, []byte(strings.TrimPrefix(text, "Bearer ")), 0o600))
 		d := &Diagnosis{}
 		home.examineGate(t.Context(), d)
 		c := d.of("gate cli")
-		if c.State != want || (want == Failed) != strings.Contains(c.Do, "plugins.entries.bailiff.settings.token_file") ||
+		if c.State != want || (want == diagnosis.Failed) != strings.Contains(c.Do, "plugins.entries.bailiff.settings.token_file") ||
 			strings.Contains(told(*d), bearer) {
 			t.Errorf("it found:\n%s%s", told(*d), c.Do)
 		}
@@ -219,7 +204,7 @@ func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
 	}
 	d := &Diagnosis{}
 	moved.examineGate(t.Context(), d)
-	if d.of("gate telegram").State != Fine || d.of("gate cli").State != Fine ||
+	if d.of("gate telegram").State != diagnosis.Fine || d.of("gate cli").State != diagnosis.Fine ||
 		!strings.Contains(d.of("gate cli").Message, "asked as uid 54321") {
 		t.Errorf("it found:\n%s", told(*d))
 	}

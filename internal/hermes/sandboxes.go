@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/spelling"
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
 
 // chooseBackends says which backends there are. What Hermes runs on the host, or
@@ -28,7 +29,7 @@ func (p *plan) chooseBackends() {
 	}
 	p.backends[gateway] = true
 	for _, platform := range p.platforms {
-		p.tables.set(list([]string{gateway}), "platforms", platform, "backends")
+		p.tables.set(yamledit.List([]string{gateway}), "platforms", platform, "backends")
 	}
 }
 

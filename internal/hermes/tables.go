@@ -1,15 +1,13 @@
 package hermes
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
 
 // tables is the text of data.yaml, which is edited where it stands, so that its
@@ -77,7 +75,7 @@ func member(node ast.Node, name string) *ast.MappingValueNode {
 // set writes a value at a path below the tables, over the one that is there. All
 // of the path but its last name must be there.
 func (t *tables) set(value any, path ...string) {
-	written := flow(value)
+	written := yamledit.Flow(value)
 	node, rest := t.nearest(append(inTables, path...))
 	switch m, _ := node.(*ast.MappingNode); {
 	case len(rest) == 0:
@@ -89,11 +87,11 @@ func (t *tables) set(value any, path ...string) {
 		if len(m.Values) == 0 {
 			before = ""
 		}
-		t.replace(end, end, before+flow(rest[0])+": "+written)
+		t.replace(end, end, before+yamledit.Flow(rest[0])+": "+written)
 	default:
 		first := m.Values[0].Key.GetToken().Position
 		start := t.offset(first.Line, 1)
-		t.replace(start, start, strings.Repeat(" ", first.Column-1)+flow(rest[0])+": "+written+"\n")
+		t.replace(start, start, strings.Repeat(" ", first.Column-1)+yamledit.Flow(rest[0])+": "+written+"\n")
 	}
 }
 
@@ -132,48 +130,4 @@ func (t *tables) remove(table, name string) {
 		}
 	}
 	t.replace(start, end, "")
-}
-
-// flow writes a value on one line.
-func flow(value any) string {
-	switch v := value.(type) {
-	case map[string]any:
-		entries := make([]string, 0, len(v))
-		for _, key := range sortedNames(v) {
-			entries = append(entries, flow(key)+": "+flow(v[key]))
-		}
-		return "{" + strings.Join(entries, ", ") + "}"
-	case []any:
-		elements := make([]string, len(v))
-		for i, element := range v {
-			elements[i] = flow(element)
-		}
-		return "[" + strings.Join(elements, ", ") + "]"
-	case string:
-		if word.MatchString(v) && !slices.Contains(notWords, strings.ToLower(v)) {
-			return v
-		}
-		return strconv.Quote(v) // which is YAML too, and leaves no character in it that YAML has not
-	}
-	written, err := json.Marshal(value) // which is YAML too
-	if err != nil {
-		panic(err) // texts and numbers can be written
-	}
-	return string(written)
-}
-
-// word is a text that needs no quotation marks, unless it is one of notWords in small
-// or capital letters.
-var (
-	word     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-	notWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-)
-
-// list is a list of texts as a value.
-func list(texts []string) []any {
-	elements := make([]any, len(texts))
-	for i, text := range texts {
-		elements[i] = text
-	}
-	return elements
 }

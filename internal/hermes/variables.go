@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
 
 // forward carries over which variables enter. Those that the shipped tables forward
@@ -66,7 +67,8 @@ func (p *plan) forwardOne(key string, said setting, name string) bool {
 		p.carried(key, said, "policies/data.yaml: env, "+name,
 			"Narrower than Hermes: only the platforms and programs that the shipped table gives it to.")
 	default:
-		p.tables.set([]any{map[string]any{"platforms": list(p.config.platforms), "tools": list([]string{"terminal", "execute_code"})}},
+		p.tables.set([]any{map[string]any{"platforms": yamledit.List(p.config.platforms),
+			"tools": yamledit.List([]string{"terminal", "execute_code"})}},
 			"env", name)
 		p.carried(key, said, "policies/data.yaml: env, "+name,
 			"Any command may have it if the agent asks for it, as with Hermes; \"programs\" there would bound that.")

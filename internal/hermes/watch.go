@@ -41,13 +41,13 @@ func (h *Home) address() string {
 func (h *Home) examineSidecar(ctx context.Context, d *Diagnosis, sidecar Sidecar) {
 	status, err := sidecar.Status(ctx)
 	if err != nil {
-		d.fail("sidecar", "It does not answer its operator: "+err.Error()+".", "")
+		d.Checks.Fail("sidecar", "It does not answer its operator: "+err.Error()+".", "")
 		return
 	}
-	d.fine("sidecar", "It serves, version %s.", status.Version)
+	d.Checks.Fine("sidecar", "It serves, version %s.", status.Version)
 	at := slices.IndexFunc(status.Listeners, func(l api.ListenerStatus) bool { return l.Listen == h.address() })
 	if at < 0 {
-		d.fail("listener", "The plug-in asks at "+h.address()+", where this sidecar has no listener.",
+		d.Checks.Fail("listener", "The plug-in asks at "+h.address()+", where this sidecar has no listener.",
 			"Set plugins.entries.bailiff.settings.listen to the listener of bailiff.yaml, or the listener to that.")
 	} else {
 		h.examinePlatforms(d, status.Listeners[at], status.Platforms)
@@ -60,18 +60,18 @@ func (h *Home) examinePlatforms(d *Diagnosis, l api.ListenerStatus, states []api
 		at := slices.IndexFunc(states, func(s api.PlatformStatus) bool { return s.Platform == platform })
 		switch {
 		case !speaksFor(l, platform):
-			d.fail("platform "+platform, "Listener "+l.Name+" may not speak for it, so every call from there is blocked.",
+			d.Checks.Fail("platform "+platform, "Listener "+l.Name+" may not speak for it, so every call from there is blocked.",
 				"Add it to the listener's platforms in bailiff.yaml.")
 		case at < 0:
-			d.fail("platform "+platform, "The policies do not know it, so every call from there is blocked.",
+			d.Checks.Fail("platform "+platform, "The policies do not know it, so every call from there is blocked.",
 				"Add it to the table platforms.")
 		case states[at].Message != "":
-			d.fail("platform "+platform, "Nothing runs for it: "+states[at].Message, "See bailiff status.")
+			d.Checks.Fail("platform "+platform, "Nothing runs for it: "+states[at].Message, "See bailiff status.")
 		case platform != "cli" && !states[at].Isolated:
-			d.warn("platform "+platform, "It runs on backend "+states[at].Backend+", which isolates nothing.",
+			d.Checks.Doubt("platform "+platform, "It runs on backend "+states[at].Backend+", which isolates nothing.",
 				"Name an isolated backend first in the table platforms.")
 		default:
-			d.fine("platform "+platform, "It runs on %s.", strings.TrimSpace(states[at].Backend+" "+states[at].Image))
+			d.Checks.Fine("platform "+platform, "It runs on %s.", strings.TrimSpace(states[at].Backend+" "+states[at].Image))
 		}
 	}
 }
@@ -85,13 +85,13 @@ func speaksFor(l api.ListenerStatus, platform string) bool {
 func examineHealth(d *Diagnosis, status api.Status) {
 	for _, b := range status.Backends {
 		if !b.Ready {
-			d.fail("backend "+b.Name, "It is not ready: "+b.Message, "See docs/operations.md.")
+			d.Checks.Fail("backend "+b.Name, "It is not ready: "+b.Message, "See docs/operations.md.")
 		}
 	}
 	for _, fault := range status.Policies.Faults {
-		d.warn("policies", "Those in the files are not in force: "+fault, "bailiff check")
+		d.Checks.Doubt("policies", "Those in the files are not in force: "+fault, "bailiff check")
 	}
 	for _, warning := range status.Warnings {
-		d.warn("sidecar", warning, "")
+		d.Checks.Doubt("sidecar", warning, "")
 	}
 }

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/diagnosis"
+	"github.com/bailiff-dev/bailiff/internal/setup"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
+)
+
+func newSetup(configPath *string) *cobra.Command {
+	r := setupRun{configPath: configPath}
+	cmd := &cobra.Command{
+		Use:   "setup AGENT --project DIR",
+		Short: "Have an agent work on a project in a sandbox, judged by the policies",
+		Long: `Makes a folder of yours the place in which an agent works: finds a backend (bubblewrap
+or Docker), writes or extends bailiff.yaml and the tables of the policies so that sandboxes
+show the folder at its own path, writable, and has the agent ask by an entry in your own
+settings of it (never in the folder). Then starts the sidecar as a service of yours where a
+service manager is there, and ends with "bailiff doctor"; elsewhere prints the line that does.
+
+AGENT is one of: ` + setup.Agents() + `.
+
+The folder can be neither /, nor a home folder or one above it, nor one with bailiff's own
+files. Files in it that look like secrets are listed first: every command could read them.
+What weakens bailiff is written only after a yes at the terminal, or by its flag.
+
+The same command again changes nothing; with another folder it adds that one. --remove takes
+a folder away, though it be gone, and with the last one the agent's entries.
+
+Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
+		Example: "  bailiff setup claude-code --project ~/src/shop",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.project, "project", "", "the `folder` that the agent works on")
+	f.BoolVar(&r.dryRun, "dry-run", false, "write nothing, and print each change")
+	f.BoolVar(&r.remove, "remove", false, "take the folder away again")
+	f.BoolVar(&r.managed, "managed", false, "leave your own settings of the agent, and print the lines by which root has every user's ask")
+	f.BoolVar(&r.answers.AcceptMissingLimits, "accept-missing-limits", false,
+		"let sandboxes go without the limits that this machine cannot hold")
+	f.BoolVar(&r.answers.AllowSameUser, "allow-same-user", false, "let your own user, whose agent it is, answer its approvals")
+	return cmd
+}
+
+// setupRun is one run of the command.
+type setupRun struct {
+	configPath              *string
+	agent, project          string
+	dryRun, remove, managed bool
+	answers                 setup.Answers
+	in                      *bufio.Reader
+	out                     io.Writer
+	isAttended, isChanged   bool
+}
+
+func (r *setupRun) run(cmd *cobra.Command, agent string) error {
+	if r.project == "" {
+		return errors.New("give the folder that the agent works on: --project DIR")
+	}
+	r.agent = agent
+	r.in, r.out = bufio.NewReader(cmd.InOrStdin()), cmd.OutOrStdout()
+	r.isAttended = term.IsTerminal(int(os.Stdin.Fd()))
+	in, err := r.config()
+	if err != nil {
+		return err
+	}
+	if r.remove {
+		return r.takeAway(in)
+	}
+	survey, err := setup.Look(cmd.Context(), in)
+	if err != nil {
+		return err
+	}
+	r.tell(survey)
+	if err := r.ask(survey); err != nil {
+		return err
+	}
+	if err := r.write(cmd.Context(), survey); err != nil || r.dryRun {
+		return err
+	}
+	return r.start(cmd.Context(), survey)
+}
+
+func (r *setupRun) config() (setup.Config, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return setup.Config{}, fmt.Errorf("finding bailiff's programs: %w", err)
+	}
+	folder := filepath.Dir(program)
+	if _, err := os.Stat(filepath.Join(folder, "bailiff-hook")); err != nil {
+		return setup.Config{}, fmt.Errorf("there is no bailiff-hook beside %s: install all of bailiff's programs in one folder", program)
+	}
+	path, err := runner.Find("")
+	if err != nil {
+		return setup.Config{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return setup.Config{}, fmt.Errorf("finding your home folder: %w", err)
+	}
+	file := *r.configPath
+	if file == "" {
+		file = os.Getenv("BAILIFF_CONFIG")
+	}
+	return setup.Config{Agent: r.agent, Project: r.project, File: file, Managed: r.managed, Programs: folder, Home: home,
+		UID: os.Geteuid(), GID: os.Getegid(), Getenv: os.Getenv, Known: catalogue.All(), Prober: setup.Sandboxes{Runner: path}}, nil
+}
+
+func (r *setupRun) say(format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = termsafe.Text(text)
+		}
+	}
+	fmt.Fprintf(r.out, format+"\n", args...)
+}
+
+// mostListed bounds a list on a screen.
+const mostListed = 20
+
+// tell says what was found.
+func (r *setupRun) tell(s *setup.Survey) {
+	r.say("project  %s", s.Project)
+	r.say("backend  %s", s.Backend)
+	if n := len(s.Sensitive); n > 0 {
+		r.say("Files that look like secrets, which every command of the agent could read:")
+		for _, name := range s.Sensitive[:min(n, mostListed)] {
+			r.say("  %s", name)
+		}
+		if n > mostListed {
+			r.say("  … and %d more", n-mostListed)
+		}
+	}
+	for _, folder := range s.Gone() {
+		r.say("%s is not there any more, and no sandbox is made while it is shown: bailiff setup %s --project %s --remove", folder,
+			r.agent, folder)
+	}
+}
+
+// ask asks for what must be agreed to, where a person is there.
+func (r *setupRun) ask(s *setup.Survey) (err error) {
+	if len(s.Missing) > 0 && !r.answers.AcceptMissingLimits {
+		r.say("This machine cannot hold these limits for %s: %s. A command could use all of them up (--accept-missing-limits).",
+			s.Backend, strings.Join(s.Missing, ", "))
+		if r.answers.AcceptMissingLimits, err = r.confirm("Go on without?"); err != nil {
+			return err
+		}
+	}
+	if s.SameUser && !r.answers.AllowSameUser {
+		r.say("What a person must approve is refused: only another user than the agent's may answer, since a command on this machine " +
+			"could answer as you (--allow-same-user).")
+		r.answers.AllowSameUser, err = r.confirm("Answer as this user all the same?")
+	}
+	return err
+}
+
+// confirm asks a question. The answer is no where no person is there; what is only shown is
+// shown as if it were yes.
+func (r *setupRun) confirm(question string) (bool, error) {
+	if !r.isAttended || r.dryRun {
+		return r.dryRun, nil
+	}
+	fmt.Fprintf(r.out, "%s [y/N] ", question)
+	answer, err := r.in.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("reading the answer: %w", err)
+	}
+	word := strings.ToLower(strings.TrimSpace(answer))
+	return word == "y" || word == "yes", nil
+}
+
+func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
+	var managed []string
+	if r.managed {
+		lines, err := s.Managed()
+		if err != nil {
+			return err
+		}
+		managed = lines
+	}
+	changes, err := s.Changes(r.answers)
+	if err != nil {
+		return err
+	}
+	if setup.HasManager(ctx) {
+		unit, err := s.ServiceChange()
+		if err != nil {
+			return err
+		}
+		if unit.Before != unit.After {
+			changes = append(changes, unit)
+		}
+	}
+	if err := r.put(changes); err != nil {
+		return err
+	}
+	if r.managed {
+		r.say("As root, so that every user's %s asks, and no setting of theirs switches that off:", r.agent)
+		for _, line := range managed {
+			fmt.Fprintln(r.out, line)
+		}
+		return nil
+	}
+	for _, line := range s.Advice() {
+		r.say("%s", line)
+	}
+	return nil
+}
+
+// put writes changes, or shows them.
+func (r *setupRun) put(changes []setup.Change) error {
+	if r.isChanged = len(changes) > 0; !r.isChanged {
+		r.say("Nothing to change.")
+	}
+	if !r.dryRun {
+		if err := setup.Write(changes); err != nil {
+			return err
+		}
+	}
+	copied := 0
+	for _, c := range changes {
+		switch {
+		case c.Why == setup.CopiedPolicies:
+			copied++
+		case r.dryRun:
+			r.say("would write %s: %s", c.Path, c.Why)
+			for _, line := range c.Lines() {
+				r.say("  %s", line)
+			}
+		default:
+			r.say("wrote %s: %s", c.Path, c.Why)
+		}
+	}
+	if copied > 0 {
+		r.say("and %d files of the shipped policies beside data.yaml", copied)
+	}
+	return nil
+}
+
+func (r *setupRun) takeAway(in setup.Config) error {
+	survey, err := setup.LookBack(in)
+	if err != nil {
+		return err
+	}
+	changes, err := survey.Removal()
+	if err != nil {
+		return err
+	}
+	return r.put(changes)
+}
+
+// startPatience is how long a sidecar may take until it answers.
+const startPatience = 30 * time.Second
+
+// start has the sidecar run with what was written, and the doctor prove it.
+func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
+	if !setup.HasManager(ctx) {
+		if isServed(ctx, s.File) && !r.isChanged {
+			return r.prove(ctx, s)
+		}
+		r.say("Start the sidecar, anew if one runs; then bailiff doctor %s proves that it guards:", r.agent)
+		r.say("  %s", s.Line())
+		return nil
+	}
+	if err := setup.Restart(ctx); err != nil {
+		return err
+	}
+	if err := r.await(ctx, s); err != nil {
+		return err
+	}
+	return r.prove(ctx, s)
+}
+
+// prove has the doctor look, whose failures are the command's.
+func (r *setupRun) prove(ctx context.Context, s *setup.Survey) error {
+	all, err := examine(ctx, s.File, []string{r.agent})
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
+	printChecks(table, all)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if all.Worst() == diagnosis.Failed {
+		return status(1)
+	}
+	return nil
+}
+
+// await waits until the sidecar answers.
+func (r *setupRun) await(ctx context.Context, s *setup.Survey) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for !isServed(ctx, s.File) {
+		select {
+		case <-ctx.Done():
+			return errors.New("the sidecar does not answer: journalctl --user -u bailiff says why")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	r.say("The sidecar runs, as your service bailiff.")
+	return nil
+}
+
+// isServed says whether a sidecar answers its operators.
+func isServed(ctx context.Context, file string) bool {
+	operator, err := operatorClient(io.Discard, file)
+	if err != nil {
+		return false
+	}
+	_, err = operator.Status(ctx)
+	return err == nil
+}

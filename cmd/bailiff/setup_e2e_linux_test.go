@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
+)
+
+// worker is an ordinary user with a project.
+type worker struct {
+	*apptest.User
+	project string
+}
+
+func newWorker(t *testing.T) worker {
+	t.Helper()
+	_, err := exec.LookPath("bwrap")
+	backendtest.Needs(t, "BUBBLEWRAP (run scripts/install-deps)", err)
+	w := worker{User: apptest.NewUser(t)}
+	w.project = filepath.Join(w.Home, "src", "shop")
+	w.must(t, "mkdir -p src/shop && cd src/shop && git init -q . && mkdir .claude && echo {} >.claude/settings.json")
+	return w
+}
+
+// says is what a line prints, and how it ended.
+func (w worker) says(t *testing.T, line string) (string, error) {
+	t.Helper()
+	printed, err := w.Shell(t, line).CombinedOutput()
+	return string(printed), err
+}
+
+func (w worker) must(t *testing.T, line string) string {
+	t.Helper()
+	printed, err := w.says(t, line)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, printed)
+	}
+	return printed
+}
+
+// serves starts the sidecar as the line says that was printed, until the test ends.
+func (w worker) serves(t *testing.T) {
+	t.Helper()
+	cmd := w.Shell(t, "exec bailiff serve")
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	backendtest.Await(t, "the sidecar answers", func() bool { return w.Shell(t, "bailiff status").Run() == nil })
+}
+
+// asks has Claude Code's hook, as the user's settings name it, asked about a command.
+func (w worker) asks(t *testing.T, folder, command string) (decision, rewritten string) {
+	t.Helper()
+	settings := w.must(t, "cat .claude/settings.json")
+	var s struct {
+		Hooks struct {
+			PreToolUse []struct{ Hooks []struct{ Command string } }
+		}
+	}
+	if err := json.Unmarshal([]byte(settings), &s); err != nil || len(s.Hooks.PreToolUse) != 1 {
+		t.Fatalf("the settings are %s, %v", settings, err)
+	}
+	question, err := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": folder, "tool_name": "Bash",
+		"tool_input": map[string]string{"command": command}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook := w.Shell(t, s.Hooks.PreToolUse[0].Hooks[0].Command)
+	hook.Stdin = bytes.NewReader(question)
+	printed, _ := hook.Output() // a denial has another status
+	var answer struct {
+		Out struct {
+			Decision string `json:"permissionDecision"`
+			Input    struct{ Command string }
+			Updated  struct{ Command string } `json:"updatedInput"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := json.Unmarshal(printed, &answer); err != nil {
+		t.Fatalf("the hook answers %q: %v", printed, err)
+	}
+	return answer.Out.Decision, answer.Out.Updated.Command
+}
+
+const accepted = " --accept-missing-limits"
+
+func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	w.serves(t)
+	decision, rewritten := w.asks(t, w.project, "echo package shop >shop.go && cat shop.go && pwd")
+	if decision != "allow" {
+		t.Fatalf("the hook says %s", decision)
+	}
+	if printed := w.must(t, rewritten); printed != "package shop\n"+w.project+"\n" {
+		t.Errorf("the command printed %q", printed)
+	}
+	if text := w.must(t, "cat src/shop/shop.go"); text != "package shop\n" {
+		t.Errorf("the project's file holds %q", text)
+	}
+	if decision, _ := w.asks(t, w.project, "rm -rf /"); decision != "deny" {
+		t.Errorf("what destroys the machine is %s", decision)
+	}
+	_, rewritten = w.asks(t, w.project, "python3 -c \"open('.claude/settings.json','w')\"")
+	if printed, err := w.says(t, rewritten); err == nil {
+		t.Errorf("the agent's settings in the project were written: %s", printed)
+	}
+}
+
+func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, `mkdir .claude && echo '{"model": "opus", "hooks": {"Stop": [], "PreToolUse": [{"matcher": "X", "hooks": []}]}}' `+
+		`>.claude/settings.json && mkdir -p src/other`)
+	before := w.must(t, "cat .claude/settings.json")
+	all := "find .config .claude src -type f | sort | xargs sha256sum"
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	once := w.must(t, all)
+	if said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted); !strings.Contains(said, "Nothing to change") ||
+		w.must(t, all) != once {
+		t.Errorf("the second time it says %q", said)
+	}
+	w.must(t, "bailiff setup claude-code --project src/other"+accepted)
+	w.must(t, "rm -r src/other && bailiff setup claude-code --project src/other --remove")
+	if text := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml"); strings.Contains(text, "src/other") ||
+		!strings.Contains(text, "src/shop") || !strings.Contains(w.must(t, "cat .claude/settings.json"), "bailiff-hook") {
+		t.Error("with the folder that is gone more or less than that was taken away")
+	}
+	// By hand: a flag for the hook, a comment and another order in the configuration.
+	w.must(t, `sed -i 's/hook claude-code/& --headless/' .claude/settings.json`)
+	w.must(t, `sed -i 's/^agent:/# mine\n&/; s/mounts_allowed: \[/&"\/srv\/x", /' .config/bailiff/bailiff.yaml`)
+	if said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted); !strings.Contains(said, "Nothing to change") {
+		t.Errorf("after edits by hand it says %q", said)
+	}
+	w.must(t, "bailiff setup claude-code --project src/shop --remove")
+	text := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml")
+	if strings.Contains(text, "src/shop") || !strings.Contains(text, "# mine") || !strings.Contains(text, "/srv/x") {
+		t.Error("the removal took away what it had not written, or left what it had")
+	}
+	var was, is any
+	_ = json.Unmarshal([]byte(before), &was)
+	_ = json.Unmarshal([]byte(w.must(t, "cat .claude/settings.json")), &is)
+	if fmt.Sprint(was) != fmt.Sprint(is) {
+		t.Errorf("the agent's settings were %v and are %v", was, is)
+	}
+}
+
+func TestNothingIsWrittenWhereAProjectIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "mkdir -p src/own/.config && ln -s / src/root && ln -s .. src/home && mkdir src/shut && chmod 555 src/shut && : >src/file")
+	for line, want := range map[string]string{
+		"--project /":        "the whole machine",
+		"--project src/root": "the whole machine",
+		"--project .":        "is a home folder",
+		"--project src/home": "is a home folder",
+		"--project ..":       "holds the home folder",
+		"--project src/none": "there is no folder",
+		"--project src/file": "is no folder",
+		"--project src/shut": "cannot be written",
+		"--project src/own --config src/own/.config/b.yaml": "holds bailiff's configuration",
+		"--project /run":     "",
+		"":                   "--project DIR",
+		"--project src/shop": "cannot hold these limits here",
+	} {
+		if printed, err := w.says(t, "bailiff setup claude-code "+line); err == nil || !strings.Contains(printed, want) {
+			t.Errorf("%s: %v, %s", line, err, printed)
+		}
+	}
+	w.must(t, "bailiff setup claude-code --project src/shop --dry-run"+accepted)
+	for _, name := range []string{".config", ".claude"} {
+		if _, err := os.Lstat(filepath.Join(w.Home, name)); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+	if os.Geteuid() == 0 {
+		cmd := exec.Command(filepath.Join(apptest.Programs(t), "bailiff"), "setup", "claude-code", "--project", w.project)
+		if printed, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(printed), "root's own project cannot be shown") {
+			t.Errorf("to root it says %s, %v", printed, err)
+		}
+	}
+}
+
+func TestSecretsInAProjectAreListedBeforeAnythingIsWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "cd src/shop && mkdir -p deploy node_modules/x && touch .env .env.example deploy/tls.key node_modules/x/a.pem")
+	said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	wrote := strings.Index(said, "wrote ")
+	for name, listed := range map[string]bool{"  .env\n": true, "  deploy/tls.key\n": true, "example": false, "a.pem": false} {
+		if at := strings.Index(said, name); (at >= 0 && at < wrote) != listed {
+			t.Errorf("%q: listed at %d, wants %v in %s", name, at, listed, said)
+		}
+	}
+	if managed := w.must(t, "bailiff setup claude-code --project src/shop --managed"+accepted); !strings.Contains(managed,
+		"/etc/claude-code/managed-settings.json") {
+		t.Errorf("root's lines are %s", managed)
+	}
+}
+
+// finds is what the doctor found, by the names of its checks.
+func (w worker) finds(t *testing.T, words string) (found map[string]string, status int) {
+	t.Helper()
+	cmd := w.Shell(t, "bailiff doctor --output json "+words)
+	printed, _ := cmd.Output() // its status is looked at
+	var d struct {
+		Checks []struct{ Name, State, Message, Do string }
+	}
+	if err := json.Unmarshal(printed, &d); err != nil {
+		t.Fatalf("the doctor says %q: %v", printed, err)
+	}
+	found = map[string]string{}
+	for _, c := range d.Checks {
+		found[c.Name] = c.State + ": " + c.Message + " " + c.Do
+	}
+	return found, cmd.ProcessState.ExitCode()
+}
+
+func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "bailiff setup claude-code --project src/shop --allow-same-user"+accepted)
+	if found, status := w.finds(t, "claude-code"); status != 1 || !strings.Contains(found["listener agent"], "Start the sidecar: ") {
+		t.Errorf("without a sidecar it finds %v, status %d", found, status)
+	}
+	w.serves(t)
+	found, status := w.finds(t, "claude-code")
+	hook := "hook in " + filepath.Join(w.Home, ".claude", "settings.json")
+	for name, want := range map[string]string{
+		hook: "ok: It is the user's own", "allowed at agent": "ok: A command ran in bubblewrap",
+		"project at agent": "ok: The sandbox shows " + w.project + ", writable", "denied at agent": "ok: ",
+		"asked at agent": "ok: People are asked", "secret at agent": "ok: ", "host at agent": "ok: ", "time limit at agent": "ok: ",
+		"output limit at agent": "ok: ", "limits of bubblewrap": "warning: Sandboxes may go without these: cpus, memory_mb, pids",
+	} {
+		if !strings.HasPrefix(found[name], want) {
+			t.Errorf("%s is %q, want %s", name, found[name], want)
+		}
+	}
+	if said := w.must(t, "bailiff setup claude-code --project src/shop"); !strings.Contains(said, "project at agent") {
+		t.Errorf("a setup that changes nothing does not end with the doctor: %s", said)
+	}
+	if status != 2 || len(found) != 11 {
+		t.Errorf("it finds %v, status %d", found, status)
+	}
+	if left := w.must(t, "bailiff approvals list --output json"); strings.Contains(left, `"pending"`) {
+		t.Errorf("questions are left: %s", left)
+	}
+	for _, c := range []struct{ edit, check, want string }{
+		{"s/ || .*; }\"/\"/", hook, "failure: Where the hook is missing"},
+		{"s/: 60/: 50/", hook, "failure: The agent runs the tool after 50 s"},
+		{`s/"matcher": "."/"matcher": "Bash"/`, hook, `failure: It is called for "Bash" only`},
+		{"s/agent.sock/b.sock/", hook, `failure: About "echo bailiff-doctor" it says "deny"`},
+		{`1s/{/{"disableAllHooks": true,/`, "hook", "failure: No hook is in force"},
+	} {
+		w.must(t, "cp .claude/settings.json kept && sed -i '"+c.edit+"' .claude/settings.json")
+		if found, status := w.finds(t, "claude-code"); status != 1 || !strings.HasPrefix(found[c.check], c.want) {
+			t.Errorf("after %s it finds %q, status %d", c.edit, found[c.check], status)
+		}
+		w.must(t, "mv kept .claude/settings.json")
+	}
+	w.must(t, "mv src/shop src/moved")
+	if found, status := w.finds(t, ""); status != 1 || !strings.Contains(found["project at agent"], "--project "+w.project+" --remove") {
+		t.Errorf("with a project that was moved it finds %v, status %d", found, status)
+	}
+}
+
+func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted+" && bailiff setup codex --project src/shop")
+	w.serves(t)
+	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
+	if found, status := w.finds(t, "codex"); status != 2 || !strings.HasPrefix(found[hook], "warning: Codex skips it") ||
+		!strings.HasPrefix(found["project at agent"], "ok: ") {
+		t.Errorf("it finds %v, status %d", found, status)
+	}
+	w.must(t, "bailiff setup codex --project src/shop --remove")
+	if left := w.must(t, "cat .codex/hooks.json"); strings.Contains(left, "bailiff") {
+		t.Errorf("its hook is left: %s", left)
+	}
+}
+
+func TestToolsByMCPBeginInTheProjectOfTheirAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	said := w.must(t, "bailiff setup mcp:zed --project src/shop"+accepted)
+	if !strings.Contains(said, `"--in-project"]`) {
+		t.Fatalf("it tells no entry: %s", said)
+	}
+	w.serves(t)
+	if found, status := w.finds(t, "mcp:zed"); status != 2 || !strings.HasPrefix(found["settings"], "ok: ") {
+		t.Errorf("it finds %v, status %d", found, status)
+	}
+	for folder, want := range map[string]string{"src/shop": w.project + "\n/tmp\n/tmp\n", "src": "/workspace\n/tmp\n/tmp\n"} {
+		if got := w.callsByMCP(t, folder, "pwd", "cd /tmp && pwd", "pwd"); got != want {
+			t.Errorf("started in %s commands print %q, want %q", folder, got, want)
+		}
+	}
+}
+
+// callsByMCP is what commands print that one agent has run, which starts the server in a folder.
+func (w worker) callsByMCP(t *testing.T, folder string, commands ...string) (printed string) {
+	t.Helper()
+	cmd := w.Shell(t, "cd "+folder+" && exec bailiff mcp --in-project")
+	in, err := cmd.StdinPipe()
+	backendtest.Must(t, err)
+	out, err := cmd.StdoutPipe()
+	backendtest.Must(t, err)
+	backendtest.Must(t, cmd.Start())
+	answers := json.NewDecoder(out)
+	send := func(message map[string]any) {
+		message["jsonrpc"] = "2.0"
+		backendtest.Must(t, json.NewEncoder(in).Encode(message))
+	}
+	answer := func() (text string) {
+		var a struct {
+			Result struct{ Content []struct{ Text string } }
+		}
+		backendtest.Must(t, answers.Decode(&a))
+		for _, part := range a.Result.Content {
+			text += part.Text
+		}
+		return text
+	}
+	send(map[string]any{"id": 0, "method": "initialize", "params": map[string]any{"protocolVersion": "2025-06-18",
+		"capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "zed", "version": "1"}}})
+	answer()
+	send(map[string]any{"method": "notifications/initialized"})
+	for i, command := range commands {
+		send(map[string]any{"id": i + 1, "method": "tools/call", "params": map[string]any{"name": "terminal",
+			"arguments": map[string]any{"command": command}}})
+		printed += strings.TrimSuffix(answer(), "\n") + "\n"
+	}
+	backendtest.Must(t, in.Close())
+	backendtest.Must(t, cmd.Wait())
+	return printed
+}

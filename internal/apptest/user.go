@@ -1,0 +1,67 @@
+package apptest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+// User is an ordinary user of this machine, with a home of its own and without control groups.
+type User struct {
+	Home string
+	// credential is nil where it is the tests' own user.
+	credential *syscall.Credential
+}
+
+// NewUser makes one, until the test ends. Tests that are not root's run as their own user,
+// with another home.
+func NewUser(tb testing.TB) *User {
+	tb.Helper()
+	u := &User{Home: filepath.Join(OpenDir(tb), "home")}
+	if os.Geteuid() != 0 {
+		if err := os.Mkdir(u.Home, 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		return u
+	}
+	_, err := exec.LookPath("useradd")
+	backendtest.Needs(tb, "USERADD", err)
+	name := fmt.Sprintf("bailiff-test-%d-%s", os.Getpid()%1000, filepath.Base(filepath.Dir(u.Home)))
+	if said, err := exec.Command("useradd", "--create-home", "--home-dir", u.Home, name).CombinedOutput(); err != nil {
+		tb.Fatalf("making a user: %v\n%s", err, said)
+	}
+	tb.Cleanup(func() {
+		if said, err := exec.Command("userdel", name).CombinedOutput(); err != nil {
+			tb.Errorf("removing the user: %v\n%s", err, said)
+		}
+	})
+	made, err := user.Lookup(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	uid, err := strconv.ParseUint(made.Uid, 10, 32)
+	gid, wrong := strconv.ParseUint(made.Gid, 10, 32)
+	if err := errors.Join(err, wrong); err != nil {
+		tb.Fatal(err)
+	}
+	u.credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return u
+}
+
+// Shell is a line that the user's shell runs, in its home, with bailiff's programs in its path.
+func (u *User) Shell(tb testing.TB, line string) *exec.Cmd {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), "/bin/sh", "-c", line)
+	cmd.Dir = u.Home
+	cmd.Env = []string{"HOME=" + u.Home, "PATH=" + Programs(tb) + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=/tmp", "LANG=C.UTF-8"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.credential}
+	return cmd
+}

@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/diagnosis"
+	"github.com/bailiff-dev/bailiff/internal/setup"
+)
+
+// hookPatience is how long one question to a hook may take.
+const hookPatience = time.Minute
+
+// ExamineHooks starts the hooks of an agent as the agent would, and sees that what must be
+// denied is denied by them, and that nothing passes where they fail.
+func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all diagnosis.Checks) {
+	inForce := 0
+	for _, h := range hooks {
+		name := "hook in " + h.Path
+		if h.Off != "" {
+			all.Doubt(name, "The agent does not call it: "+h.Off+".",
+				"Take that away, or have root set the hook (bailiff setup --managed).")
+			continue
+		}
+		inForce++
+		examineHook(ctx, &all, name, h)
+	}
+	if inForce == 0 {
+		all.Fail("hook", "No hook is in force in the settings of "+agent+", so that it asks about nothing.",
+			"bailiff setup "+agent+" --project DIR")
+	}
+	return all
+}
+
+func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setup.Hook) {
+	switch limit, known := killedAfter(h.Line); {
+	case h.Tools != "" && h.Tools != "*" && h.Tools != ".*":
+		all.Fail(name, fmt.Sprintf("It is called for %q only; every other tool runs unjudged.", h.Tools), `Set "matcher" to "*".`)
+		return
+	case !h.IsGuarded() || !known:
+		all.Fail(name, "Where the hook is missing, killed or stuck, the agent runs the tool.",
+			"Set the whole line that bailiff setup writes.")
+		return
+	case limit >= h.Limit:
+		all.Fail(name, fmt.Sprintf("The agent runs the tool after %d s without an answer, and the hook may take %d s.", h.Limit, limit),
+			`Set "timeout" to 60.`)
+		return
+	}
+	for _, c := range []struct{ command, want string }{{"echo " + mark, "allow"}, {denied, "deny"}} {
+		got, reason, err := ask(ctx, h.Line, c.command)
+		if err != nil {
+			reason = err.Error()
+		}
+		if got != c.want {
+			all.Fail(name, fmt.Sprintf("About %q it says %q, want %q: %s", c.command, got, c.want, reason),
+				"Start the sidecar, and see that --listen is where it listens.")
+			return
+		}
+	}
+	all.Fine(name, "It is %s, answers, and denies what must be denied.", h.Lock)
+	if h.Doubt != "" {
+		all.Doubt(name, h.Doubt+".", "Have root set the hook instead (bailiff setup --managed), which needs no trust.")
+	}
+}
+
+var timeoutWord = regexp.MustCompile(`^/usr/bin/timeout -s KILL (\d+) `)
+
+// killedAfter is after how many seconds a hook ends at the latest.
+func killedAfter(line string) (seconds int, known bool) {
+	found := timeoutWord.FindStringSubmatch(line)
+	if found == nil {
+		return 0, false
+	}
+	seconds, err := strconv.Atoi(found[1])
+	return seconds, err == nil
+}
+
+// ask starts a hook by its line, as an agent does, and asks about a command.
+func ask(ctx context.Context, line, command string) (decision, reason string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, hookPatience)
+	defer cancel()
+	question, err := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "session_id": mark, "cwd": "/", "tool_name": "Bash",
+		"tool_input": map[string]string{"command": command}})
+	if err != nil {
+		return "", "", err
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	cmd.Env, cmd.Stdin = os.Environ(), bytes.NewReader(question) // as the agent that the user starts
+	var printed, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &said
+	ended := cmd.Run()
+	var answer struct {
+		Out struct {
+			Decision string `json:"permissionDecision"`
+			Reason   string `json:"permissionDecisionReason"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := json.Unmarshal(printed.Bytes(), &answer); err != nil {
+		return "", "", fmt.Errorf("it answers nothing that can be read (%v): %s", ended, bailiff.Foreign(said.String()))
+	}
+	return answer.Out.Decision, answer.Out.Reason, nil
+}

@@ -1,0 +1,165 @@
+package setup
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/defaultpath"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
+)
+
+// agent is one program whose settings can have it ask.
+type agent interface {
+	// settings are the paths of the user's files that are written.
+	settings(e Entry) []string
+	// add has the agent ask, remove has it ask no longer.
+	add(e Entry) ([]Change, error)
+	remove(e Entry) ([]Change, error)
+}
+
+// hooked is an agent that has hooks.
+type hooked interface {
+	// hooks are those of bailiff that the agent would read, in the order in which they hold.
+	hooks(e Entry) ([]Hook, error)
+	// managed are the lines by which root has every user's agent ask.
+	managed(e Entry) []string
+}
+
+// advised is an agent with which something is left to do, or to know.
+type advised interface{ advice(e Entry) []string }
+
+var agents = map[string]agent{
+	"claude-code": newClaude(),
+	"codex":       newCodex(),
+	"opencode":    opencode{},
+}
+
+// agentOf is the agent of a name; nil if there is none.
+func agentOf(name string) agent {
+	if client, ok := strings.CutPrefix(name, "mcp:"); ok && client != "" {
+		return anyMCP{client}
+	}
+	return agents[name]
+}
+
+// Agents are the names of those that can be set up.
+func Agents() string { return strings.Join(append(slices.Sorted(maps.Keys(agents)), "mcp:NAME"), ", ") }
+
+// Hook is one of bailiff's hooks in the settings that an agent reads.
+type Hook struct {
+	// Path is the file, Lock says whose it is.
+	Path, Lock string
+	// Line is the command line, Tools what it is called for, Limit after how many seconds the
+	// agent runs the tool without its answer.
+	Line, Tools string
+	Limit       int
+	// Off says why the agent does not call it; empty if it does. Doubt says when it may not.
+	Off, Doubt string
+}
+
+// Hooks are the hooks in the settings of an agent; has is false for one that has no hooks.
+func Hooks(name string, e Entry) (all []Hook, has bool, err error) {
+	a := agentOf(name)
+	if a == nil {
+		return nil, false, unknownAgent(name)
+	}
+	h, has := a.(hooked)
+	if !has {
+		return nil, false, nil
+	}
+	all, err = h.hooks(e)
+	return all, true, err
+}
+
+// Lacking are the files in which an agent's entries are missing, or name another sidecar.
+func Lacking(name string, e Entry) (paths []string, err error) {
+	a := agentOf(name)
+	if a == nil {
+		return nil, unknownAgent(name)
+	}
+	changes, err := a.add(e)
+	for _, c := range changes {
+		if !c.isNone() {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths, err
+}
+
+func unknownAgent(name string) error {
+	return fmt.Errorf("no agent is called %q; there are %s", name, Agents())
+}
+
+// IsGuarded says whether the line refuses the tool where the hook is missing, killed or stuck.
+func (h Hook) IsGuarded() bool {
+	return strings.HasSuffix(h.Line, guard) && strings.HasPrefix(h.Line, "/usr/bin/timeout ")
+}
+
+// Entry is what an agent's settings have to say.
+type Entry struct {
+	// Listen is the address of the sidecar.
+	Listen string
+	// Programs is the folder of bailiff and bailiff-hook, Home that of the user.
+	Programs, Home string
+	// Getenv reads the variables by which agents find their settings.
+	Getenv func(name string) string
+}
+
+// Entry is the one of the agent that is set up.
+func (s *Survey) Entry() Entry {
+	return Entry{Listen: s.address(), Programs: s.in.Programs, Home: s.in.Home, Getenv: s.in.Getenv}
+}
+
+// Managed are the lines by which root has every user's agent ask, each at a sidecar of its
+// own or at this one.
+func (s *Survey) Managed() ([]string, error) {
+	h, has := s.agent.(hooked)
+	if !has {
+		return nil, fmt.Errorf("%s reads no hooks of root's: leave --managed out", s.in.Agent)
+	}
+	return h.managed(s.Entry()), nil
+}
+
+// Advice is what is left to do or to know.
+func (s *Survey) Advice() []string {
+	if a, ok := s.agent.(advised); ok {
+		return a.advice(s.Entry())
+	}
+	return nil
+}
+
+// guard stands behind a hook: whatever is no answer refuses.
+const guard = ` || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
+
+// hook is the command line by which an agent has each of its tools judged.
+func (e Entry) hook(client string) string {
+	return shellquote.Join("/usr/bin/timeout", "-s", "KILL", "55", e.Programs+"/bailiff-hook", client, "--listen", e.Listen) + guard
+}
+
+// isHook says whether a command line of somebody's settings starts the hook of a client.
+func isHook(line, client string) bool {
+	for _, part := range strings.Split(line, "||") {
+		words := strings.Fields(part)
+		for i := range words[:max(0, len(words)-1)] {
+			name := strings.Trim(words[i], `'"`)
+			if (name == "bailiff-hook" || strings.HasSuffix(name, "/bailiff-hook")) && words[i+1] == client {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asks says whether a hook that is there, perhaps with flags that its user added, asks this
+// sidecar, and refuses where it fails.
+func (e Entry) asks(line string) bool {
+	return strings.HasSuffix(line, guard) && strings.HasPrefix(line, "/usr/bin/timeout ") &&
+		strings.Contains(line, shellquote.Join(e.Programs+"/bailiff-hook")) && strings.Contains(line, shellquote.Join("--listen", e.Listen))
+}
+
+// ownSocket says whether the address is the one at which every user's own sidecar listens.
+func (e Entry) ownSocket() bool {
+	return e.Listen == "unix://"+defaultpath.Socket(defaultpath.AgentSocket)
+}

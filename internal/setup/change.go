@@ -1,0 +1,100 @@
+package setup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Change is a file that is to be written.
+type Change struct {
+	// Path is where it is, links followed.
+	Path string
+	// Why is what it is for.
+	Why string
+	// Before and After are its text; Before is empty where there is no such file yet.
+	Before, After string
+	// mode is that of a file that is not there yet.
+	mode os.FileMode
+	// like is the text that a new file is a copy of, but for the change.
+	like string
+}
+
+func (c Change) isNone() bool { return c.Before == c.After }
+
+// Lines are the lines that go and those that come, with - and + before them.
+func (c Change) Lines() (lines []string) {
+	before, after := split(cmp.Or(c.Before, c.like)), split(c.After)
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	for _, line := range before {
+		lines = append(lines, "- "+line)
+	}
+	for _, line := range after {
+		lines = append(lines, "+ "+line)
+	}
+	return lines
+}
+
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// readFile is a change of a file that changes nothing yet. A link is followed, so that it stays.
+func readFile(path, why string, mode os.FileMode) (Change, error) {
+	path = real(path)
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Change{}, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return Change{Path: path, Why: why, Before: string(text), After: string(text), mode: mode}, nil
+}
+
+// Write writes the changes, each file at once. What stands before one that fails is written.
+func Write(changes []Change) error {
+	for _, c := range changes {
+		if err := c.write(); err != nil {
+			return fmt.Errorf("writing %s: %w", c.Path, err)
+		}
+	}
+	return nil
+}
+
+func (c Change) write() error {
+	folder := filepath.Dir(c.Path)
+	if err := os.MkdirAll(folder, c.folderMode()); err != nil {
+		return err
+	}
+	mode := c.mode
+	if about, err := os.Stat(c.Path); err == nil {
+		mode = about.Mode().Perm()
+	}
+	file, err := os.CreateTemp(folder, ".bailiff-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(c.After)
+	if err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), c.Path)
+}
+
+// folderMode is that of folders which are made for it: as closed as the file.
+func (c Change) folderMode() os.FileMode {
+	if c.mode&0o077 == 0 {
+		return 0o700
+	}
+	return 0o755
+}

@@ -1,0 +1,79 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// unitName is that of the user's service.
+const unitName = "bailiff.service"
+
+// unitMark is how a unit that was written here is told from one of the user's own.
+const unitMark = "# Written by \"bailiff setup\"."
+
+// HasManager says whether the user has a service manager, which can start a sidecar.
+func HasManager(ctx context.Context) bool {
+	return exec.CommandContext(ctx, "systemctl", "--user", "show-environment").Run() == nil
+}
+
+// ServiceChange is the unit by which the user's service manager starts the sidecar. A unit of
+// that name which was not written here stays.
+func (s *Survey) ServiceChange() (Change, error) {
+	c, err := readFile(filepath.Join(s.in.Home, ".config", "systemd", "user", unitName), "starts the sidecar", 0o644)
+	if err != nil || c.Before != "" && !strings.HasPrefix(c.Before, unitMark) {
+		return c, err
+	}
+	c.After = s.unit()
+	return c, nil
+}
+
+// unit gives its control groups away, so that sandboxes of bubblewrap have their limits.
+func (s *Survey) unit() string {
+	return fmt.Sprintf(`%s
+[Unit]
+Description=bailiff, which judges, sandboxes and logs the commands of agents
+
+[Service]
+Type=exec
+ExecStart=%s serve --config %s
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=5
+KillMode=mixed
+TimeoutStopSec=30
+Delegate=yes
+UMask=0077
+
+[Install]
+WantedBy=default.target
+`, unitMark, unitWord(filepath.Join(s.in.Programs, "bailiff")), unitWord(s.File))
+}
+
+// unitWord writes a word of a command line as systemd reads it.
+func unitWord(word string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(word) + `"`
+}
+
+// Restart has the service manager start the sidecar anew, with what is written now.
+func Restart(ctx context.Context) error {
+	for _, words := range [][]string{{"daemon-reload"}, {"enable", unitName}, {"restart", unitName}} {
+		cmd := exec.CommandContext(ctx, "systemctl", append([]string{"--user"}, words...)...)
+		cmd.Env = os.Environ() // by which the manager is found
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("starting the sidecar by systemctl --user %s: %w: %s", strings.Join(words, " "), err,
+				bailiff.Foreign(string(said)))
+		}
+	}
+	return nil
+}
+
+// Line is what starts the sidecar where no service manager does.
+func (s *Survey) Line() string {
+	return filepath.Join(s.in.Programs, "bailiff") + " serve --config " + s.File
+}

@@ -1,0 +1,214 @@
+// Package setup makes a project on this machine the place in which an agent works under
+// bailiff: the sidecar's configuration, the row of the tables by which sandboxes show the
+// project, and the entries in the agent's settings that have it ask.
+//
+// What is promised: [Look] writes nothing, and neither does [Survey.Changes]. What is
+// refused is refused before anything is written. Files are edited where they stand, and
+// doing the same twice changes nothing. Nothing is ever written inside the project. What
+// weakens bailiff (limits that this machine cannot hold, approvals by the agent's own user)
+// is written only where the [Answers] say so.
+//
+// What is not here: asking people, starting the sidecar, and proving that it works.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// Config says what is to be set up, and for whom.
+type Config struct {
+	// Agent is one of [Agents].
+	Agent string
+	// Project is the folder, as it was named.
+	Project string
+	// File is the path of bailiff.yaml as it was named; empty means the usual places.
+	File string
+	// Programs is the folder of bailiff, bailiff-hook and bailiff-runner.
+	Programs string
+	// Home is the user's, UID and GID are its numbers.
+	Home     string
+	UID, GID int
+	// Getenv reads the variables by which agents find their settings.
+	Getenv func(name string) string
+	// Known are the backends that bailiff.yaml may name.
+	Known backends.Catalogue
+	// Managed leaves the agent's own settings alone, since root's have it ask.
+	Managed bool
+	// Prober tries a backend.
+	Prober Prober
+}
+
+// Answers are what a person agreed to.
+type Answers struct {
+	// AcceptMissingLimits lets sandboxes go without the limits of [Survey.Missing].
+	AcceptMissingLimits bool
+	// AllowSameUser lets the user of the agent answer approvals.
+	AllowSameUser bool
+}
+
+// Survey is what was found before anything is written.
+type Survey struct {
+	// Project is the folder, with no link in its path.
+	Project string
+	// File is the bailiff.yaml that is written, which may not be there yet.
+	File string
+	// Backend is the one that shows the project, Missing are the limits that it cannot
+	// hold on this machine and that are not accepted yet.
+	Backend string
+	Missing []string
+	// SameUser says that approvals could not be answered by the user of the agent as it
+	// is configured.
+	SameUser bool
+	// Sensitive are files inside the project that look like secrets, which every command
+	// of the agent could read.
+	Sensitive []string
+
+	in    Config
+	agent agent
+	cfg   *config.Config
+}
+
+// Look finds out what is there, and refuses what must not be set up.
+func Look(ctx context.Context, in Config) (*Survey, error) {
+	s, err := begin(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.refuse(); err != nil {
+		return nil, err
+	}
+	if s.Sensitive, err = sensitive(s.Project); err != nil {
+		return nil, err
+	}
+	s.SameUser = !s.cfg.Operator.AllowSameUser
+	return s, s.chooseBackend(ctx)
+}
+
+// LookBack finds what is to be removed. The project need not be there any more.
+func LookBack(in Config) (*Survey, error) { return begin(in) }
+
+func begin(in Config) (*Survey, error) {
+	s := &Survey{in: in, agent: agentOf(in.Agent)}
+	if s.agent == nil {
+		return nil, unknownAgent(in.Agent)
+	}
+	if in.UID == 0 {
+		return nil, errors.New("this is root, and root's own project cannot be shown: sandboxes never run as root, so that their " +
+			"commands could not write it. Run it as the user who works on the project")
+	}
+	var err error
+	if s.Project, err = resolved(in.Project); err != nil {
+		return nil, err
+	}
+	return s, s.readConfig()
+}
+
+// resolved is the absolute path of a folder without links; of one that is gone, as it is named.
+func resolved(folder string) (string, error) {
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", folder, err)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", folder, err)
+	}
+	return real, nil
+}
+
+// readConfig reads the configuration that there is; without one the defaults hold, and a file
+// is written where they are looked for.
+func (s *Survey) readConfig() error {
+	if s.File = s.in.File; s.File != "" {
+		path, err := filepath.Abs(s.File)
+		if err != nil {
+			return fmt.Errorf("finding the configuration: %w", err)
+		}
+		s.File = path
+	} else if found, err := config.Find(""); err != nil {
+		return err
+	} else if s.File = found; found == "" {
+		s.File = filepath.Join(s.in.Home, ".config", "bailiff", "bailiff.yaml")
+	}
+	_, err := os.Stat(s.File)
+	if errors.Is(err, os.ErrNotExist) {
+		s.cfg = config.Default(s.in.Known)
+		return nil
+	}
+	if err == nil {
+		s.cfg, err = config.Load(s.File, s.in.Known)
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", s.File, err)
+	}
+	return s.isOwn()
+}
+
+// isOwn refuses the configuration of another user's sidecar.
+func (s *Survey) isOwn() error {
+	if owner := ownerOf(s.File); owner != s.in.UID {
+		return fmt.Errorf("%s belongs to uid %d, and this is uid %d: have its owner show the project there, or set up a sidecar of "+
+			"your own by --config %s", s.File, owner, s.in.UID, filepath.Join(s.in.Home, ".config", "bailiff", "bailiff.yaml"))
+	}
+	return nil
+}
+
+// fresh says whether there is no configuration yet.
+func (s *Survey) fresh() bool { return s.cfg.Path == "" }
+
+// Changes are all that is to be written, in the order in which that is safe: what agents ask
+// by comes last.
+func (s *Survey) Changes(a Answers) ([]Change, error) {
+	if len(s.Missing) > 0 && !a.AcceptMissingLimits {
+		return nil, fmt.Errorf("%s cannot hold these limits here: %s; it serves only where that is accepted (--accept-missing-limits)",
+			s.Backend, list(s.Missing))
+	}
+	tables, err := s.tableChanges()
+	if err != nil {
+		return nil, err
+	}
+	configured, err := s.configChange(a)
+	if err != nil {
+		return nil, err
+	}
+	var asked []Change
+	if !s.in.Managed {
+		asked, err = s.agent.add(s.Entry())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(append(append(tables, configured), asked...), Change.isNone), nil
+}
+
+// Removal is what takes the project away again. The agent's entries go with the last project.
+func (s *Survey) Removal() ([]Change, error) {
+	changes, left, err := s.untable()
+	if err != nil {
+		return nil, err
+	}
+	configured, err := s.unconfigure()
+	if err != nil {
+		return nil, err
+	}
+	changes = append(changes, configured)
+	if len(left) == 0 {
+		asked, err := s.agent.remove(s.Entry())
+		if err != nil {
+			return nil, err
+		}
+		changes = append(asked, changes...)
+	}
+	return slices.DeleteFunc(changes, Change.isNone), nil
+}

@@ -1,0 +1,174 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/defaultpath"
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
+)
+
+// configChange has bailiff.yaml let the project be shown and the agent ask.
+func (s *Survey) configChange(a Answers) (Change, error) {
+	c, err := readFile(s.File, "the sidecar's configuration", 0o600)
+	if err != nil {
+		return c, err
+	}
+	if c.Before == "" {
+		c.After = "# Written by \"bailiff setup\", which changes it where it stands.\n"
+	}
+	doc, err := yamledit.Parse(c.After)
+	if err == nil {
+		err = errors.Join(s.listen(doc), s.operate(doc, a), s.showBy(doc, a), s.judgeBy(doc))
+	}
+	if err != nil {
+		return c, fmt.Errorf("changing %s: %w", s.File, err)
+	}
+	c.After = doc.String()
+	if _, err := config.Parse(s.File, []byte(c.After), s.in.Known); err != nil {
+		return c, fmt.Errorf("changing %s would leave it faulty: %w", s.File, err)
+	}
+	return c, nil
+}
+
+// listener is the one at which the agent may ask for its user, if there is one.
+func (s *Survey) listener() (config.Listener, bool) {
+	uid := uint32(s.in.UID) //nolint:gosec // a uid fits
+	i := slices.IndexFunc(s.cfg.Agent.Listeners, func(l config.Listener) bool {
+		return l.SpeaksFor("cli") && l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.Contains(l.UIDs, uid))
+	})
+	if i < 0 {
+		return config.Listener{}, false
+	}
+	return s.cfg.Agent.Listeners[i], true
+}
+
+// newListener is written where there is none. A configuration that has listeners keeps them.
+func (s *Survey) newListener() (name, address string) {
+	name, socket := "agent", defaultpath.AgentSocket
+	if !s.fresh() {
+		name, socket = "project", "project.sock"
+	}
+	return name, "unix://" + defaultpath.Socket(socket)
+}
+
+// address is where the agent asks.
+func (s *Survey) address() string {
+	if l, ok := s.listener(); ok {
+		return l.Listen.String()
+	}
+	_, address := s.newListener()
+	return address
+}
+
+func (s *Survey) listen(doc *yamledit.Document) error {
+	if _, ok := s.listener(); ok {
+		return nil
+	}
+	name, address := s.newListener()
+	entry := func(name, address string, more map[string]any) map[string]any {
+		all := map[string]any{"name": name, "listen": address, "uids": []any{s.in.UID}}
+		for key, value := range more {
+			all[key] = value
+		}
+		return all
+	}
+	if !s.fresh() && doc.Node("agent", "listeners") == nil { // the one by default stays
+		for _, l := range s.cfg.Agent.Listeners {
+			if err := doc.Append(entry(l.Name, l.Listen.String(), nil), "agent", "listeners"); err != nil {
+				return err
+			}
+		}
+	}
+	return doc.Append(entry(name, address, map[string]any{"platforms": []any{"cli"}}), "agent", "listeners")
+}
+
+// operate says where operators ask, whatever the variables of the service are, and whether
+// the agent's user may answer.
+func (s *Survey) operate(doc *yamledit.Document, a Answers) error {
+	var err error
+	if s.fresh() {
+		err = errors.Join(doc.Set(s.cfg.Operator.Listen.String(), "operator", "listen"), doc.Set("", "metrics", "listen"))
+	}
+	if a.AllowSameUser && !s.cfg.Operator.AllowSameUser {
+		err = errors.Join(err, doc.Set(true, "operator", "allow_same_user"))
+	}
+	return err
+}
+
+// showBy lets the backend show the project.
+func (s *Survey) showBy(doc *yamledit.Document, a Answers) error {
+	section, err := s.section()
+	if err != nil {
+		return err
+	}
+	at := func(key string) []string { return []string{"backends", s.Backend, key} }
+	if allowed := listOf(section, mountsAllowed); !slices.Contains(allowed, s.Project) {
+		err = doc.Append(s.Project, at(mountsAllowed)...)
+	}
+	accepted := listOf(section, acceptMissing)
+	for _, name := range s.Missing {
+		if a.AcceptMissingLimits && !slices.Contains(accepted, name) {
+			err = errors.Join(err, doc.Append(name, at(acceptMissing)...))
+		}
+	}
+	if said := s.userOf(section); said != "" {
+		err = errors.Join(err, doc.Set(said, at("user")...))
+	}
+	return err
+}
+
+// judgeBy names the policies that are written beside the configuration.
+func (s *Survey) judgeBy(doc *yamledit.Document) error {
+	if len(s.cfg.Policies.Paths) > 0 {
+		return nil
+	}
+	return doc.Set([]any{policiesFolder}, "policies", "paths")
+}
+
+// unconfigure lets no backend show the project any more.
+func (s *Survey) unconfigure() (Change, error) {
+	c, err := readFile(s.File, "the sidecar's configuration", 0o600)
+	if err != nil || c.Before == "" {
+		return c, err
+	}
+	doc, err := yamledit.Parse(c.Before)
+	for name, section := range s.cfg.Backends {
+		allowed := listOf(section, mountsAllowed)
+		kept := slices.DeleteFunc(slices.Clone(allowed), func(path string) bool { return path == s.Project })
+		if err == nil && len(kept) != len(allowed) {
+			err = doc.Set(yamledit.List(kept), "backends", name, mountsAllowed)
+		}
+	}
+	if err != nil {
+		return c, fmt.Errorf("changing %s: %w: take %s out of mounts_allowed yourself", s.File, err, s.Project)
+	}
+	c.After = doc.String()
+	return c, nil
+}
+
+// The keys of a backend's section that matter here.
+const (
+	mountsAllowed = "mounts_allowed"
+	acceptMissing = "accept_missing_limits"
+)
+
+// textsOf is where a section keeps the list of a key; nil if it has none of it.
+func textsOf(section backends.Maker, key string) (into *[]string, valid []string) {
+	for _, s := range section.Settings() {
+		if list, ok := s.Into.(*[]string); ok && s.Key == key {
+			return list, s.Valid
+		}
+	}
+	return nil, nil
+}
+
+func listOf(section backends.Maker, key string) []string {
+	if into, _ := textsOf(section, key); into != nil {
+		return *into
+	}
+	return nil
+}
