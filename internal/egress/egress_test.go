@@ -210,6 +210,26 @@ func TestARefusedHostIsNeverResolved(t *testing.T) {
 	}
 }
 
+// Programs print the line of status of a tunnel's refusal, and never its body.
+func TestTheLineOfStatusOfARefusedTunnelSaysWhy(t *testing.T) {
+	for name, text := range map[string]string{
+		"a host":    "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n",
+		"read late": "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n" + strings.Repeat("more", 1<<16),
+	} {
+		got := said(t, proxied(t, &world{}, "127.0.0.1:1"), text)
+		if want := "HTTP/1.1 403 Refused by bailiff (egress.not_in_table): No. Another.\r\n"; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want %q first", name, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"No.\r\nX-Evil: 1": "No.  X-Evil: 1", "Größe\x00": "Gr  e", strings.Repeat("a", 400): strings.Repeat("a", longestPhrase),
+	} {
+		if got := phrase(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestAnAmbiguousDestinationIsNotEvenJudged(t *testing.T) {
 	for name, text := range map[string]string{
 		"NUL in a SOCKS name": "\x05\x01\x00\x05\x01\x00\x03\x0ea.test\x00.b.test\x01\xbb",

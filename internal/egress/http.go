@@ -154,12 +154,12 @@ func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	to, err := reach.ParseTarget(r.RequestURI)
 	if err != nil {
 		of.Host, of.Via, of.Protocol = r.RequestURI, "connect", "https"
-		tell(w, p.refused(ctx, of, refuse(of, ruleName, bailiff.Sentence(err.Error()), "Write host:port.")))
+		tellTunnel(w, p.refused(ctx, of, refuse(of, ruleName, bailiff.Sentence(err.Error()), "Write host:port.")))
 		return
 	}
 	way, no := p.open(ctx, to, "connect", of)
 	if no != nil {
-		tell(w, no)
+		tellTunnel(w, no)
 		return
 	}
 	defer way.close()

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -292,6 +293,44 @@ func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.over = true
+}
+
+const (
+	// longestPhrase bounds the sentence in a line of status.
+	longestPhrase = 300
+	// lingerTime is how long a program has to read a refusal and close.
+	lingerTime = 500 * time.Millisecond
+)
+
+// tellTunnel refuses a tunnel. Programs show the line of status at most, so it says why.
+func tellTunnel(w http.ResponseWriter, no *refusal) {
+	body, err := json.Marshal(no)
+	if err != nil {
+		panic(err) // texts and a number can always be written
+	}
+	client, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		tell(w, no)
+		return
+	}
+	defer client.Close()
+	_, _ = fmt.Fprintf(client, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Bailiff-Rule: %s\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s\n", cmp.Or(no.status, http.StatusForbidden), phrase("Refused by bailiff ("+no.Rule+"): "+no.Message+
+		" "+no.Instead), phrase(no.Rule), len(body)+1, body) // a program that has gone needs no answer
+	if closeWrite(client) == nil && client.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.Copy(io.Discard, client) // what still comes would reset the answer
+	}
+}
+
+// phrase is a text as it may stand in a line of a head.
+func phrase(text string) string {
+	plain := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return ' '
+		}
+		return c
+	}, bailiff.Beginning(text, longestPhrase))
+	return strings.TrimSpace(plain)
 }
 
 // tell answers with a refusal.
