@@ -34,6 +34,9 @@ func forClients(t *testing.T) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"login": "ana", "echo": %q}`, r.Header.Get("Authorization"))
 	})))
+	mux.HandleFunc("GET /by/query", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "it is %v: %s", r.URL.Query().Get("key") == clientsToken, r.RequestURI)
+	})
 	return mux
 }
 
@@ -157,7 +160,11 @@ PYTHONPATH=there python3 -m stand`, "installed by pip", false},
 	"pip by netrc": {"/usr/bin/pip3", `echo machine repo.example.com login x password $API_TOKEN > ~/.netrc &&
 python3 -m pip install -q --target=there --index-url https://SERVER/simple/ stand && PYTHONPATH=there python3 -m stand`,
 		"installed by pip", false},
-	"gh": {"gh", "GH_HOST=SERVER GH_ENTERPRISE_TOKEN=$API_TOKEN gh api user", `"login": "ana"`, false},
+	"curl by query": {"curl", `curl -sS "https://SERVER/by/query?key=$API_TOKEN"`,
+		"it is true: /by/query?key=[API_TOKEN redacted]", true},
+	"all that a sandbox shows": {"bash", `printenv; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\0' '\n'`,
+		"API_TOKEN=tok_", true},
+	"gh":                       {"gh", "GH_HOST=SERVER GH_ENTERPRISE_TOKEN=$API_TOKEN gh api user", `"login": "ana"`, false},
 }
 
 // Each client gets its work done with what stands for the token, and neither it nor any other
@@ -172,7 +179,7 @@ func TestClientsWorkWithWhatStandsForTheirTokens(t *testing.T) {
 		variables := filepath.Join(openDir(t), "variables")
 		save(t, variables, "API_TOKEN="+clientsToken+"\n")
 		policies := wayOut(t, "      repo.example.com: [{ports: ["+port+"]}]\n",
-			"      API_TOKEN:\n        - {platforms: [cli], swap: {hosts: [\""+host+"\"]}}\n")
+			"      API_TOKEN:\n        - {platforms: [cli], swap: {hosts: [\""+host+"\"], in: [authorization, \"query:key\"]}}\n")
 		s := startOffice(t, openDir(t), onePerson(t, backendSection, section, policies, "env: {sources: [\"file:"+variables+"\"]}"))
 		for name, job := range clientJobs {
 			if backend != "bubblewrap" && !job.everywhere {
@@ -186,10 +193,29 @@ func TestClientsWorkWithWhatStandsForTheirTokens(t *testing.T) {
 				req.Backend, req.Env = "", []string{"API_TOKEN"}
 				a := answeredWithYes(t, s, req)
 				if a.Status != bailiff.Completed || a.ExitCode != 0 || !strings.Contains(a.Output, job.want) ||
-					strings.Contains(a.Output, clientsToken) {
+					strings.Contains(a.Output, clientsToken) || strings.Contains(a.Output, "API_TOKEN=[") {
 					t.Errorf("it ended as %s (%d), said %q and printed %q", a.Status, a.ExitCode, a.Message, a.Output)
 				}
 			})
+		}
+	}
+}
+
+func TestAStandInMayBeNearABackgroundProcessWhereItsRowSaysSo(t *testing.T) {
+	t.Parallel()
+	variables := filepath.Join(openDir(t), "variables")
+	save(t, variables, "API_TOKEN="+clientsToken+"\nNEAR_TOKEN="+clientsToken+"\n")
+	policies := wayOut(t, "", "      API_TOKEN:\n        - {platforms: [cli], swap: {hosts: [plain.test]}}\n",
+		"      NEAR_TOKEN:\n        - {platforms: [cli], swap: {hosts: [plain.test], alone: false}}\n")
+	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"], policies, "env: {sources: [\"file:"+variables+"\"]}"))
+	background := atTerminal("s", "sleep 600")
+	background.Backend, background.Args.Background = "", true
+	wants(t, ask(t, s.agent, background), bailiff.Completed, "Started in the background")
+	for name, want := range map[string]bailiff.Status{"NEAR_TOKEN": bailiff.Completed, "API_TOKEN": bailiff.Unavailable} {
+		req := atTerminal("s", "echo ${#"+name+"}")
+		req.Backend, req.Env = "", []string{name}
+		if a := answeredWithYes(t, s, req); a.Status != want || (want == bailiff.Unavailable) != (a.Code == bailiff.CodeOccupied) {
+			t.Errorf("%s: it ended as %s (%s), said %q and printed %q", name, a.Status, a.Code, a.Message, a.Output)
 		}
 	}
 }

@@ -34,6 +34,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -291,7 +292,7 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 
 // hold takes the sandbox of a request, unless it is held already. With alone,
 // nothing else is alive in it until it is released; a request that gets variables
-// is always alone.
+// is always alone, but for those that are swapped and say otherwise.
 func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) {
 	if m.held != nil || !m.needsSandbox() {
 		return nil
@@ -300,7 +301,7 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 		return err
 	}
 	spec := e.leases.SpecOf(m.located, m.Decision)
-	if alone || len(m.env) > 0 {
+	if alone || m.mustBeAlone() {
 		spec = spec.Exclusive()
 	}
 	if m.held, err = m.script.Share(spec); m.held == nil && err == nil {
@@ -310,6 +311,14 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 		m.held.Lease().Review(ctx)
 	}
 	return err
+}
+
+// mustBeAlone says whether a variable that the request gets is one that others may not be near.
+func (m *judged) mustBeAlone() bool {
+	near := func(name string) bool {
+		return slices.ContainsFunc(m.Decision.Env.Swap, func(s bailiff.Swap) bool { return s.Name == name && s.NotAlone })
+	}
+	return slices.ContainsFunc(m.Decision.Env.Forward, func(name string) bool { return !near(name) })
 }
 
 // acquire gives a request the sandbox that it waits for.
