@@ -37,7 +37,8 @@ type world struct {
 	narrow    bool            // requests inside TLS must be judged
 	private   bool            // private addresses are opened
 	webSocket bool            // a request may become one
-	at        string          // where dialling leads, if not to what was resolved
+	bounds    bailiff.ConnectionLimits
+	at        string // where dialling leads, if not to what was resolved
 	swapped   []bailiff.Swapped
 	roots     *x509.CertPool
 	most      Limits
@@ -60,7 +61,8 @@ func (w *world) Connection(_ context.Context, c bailiff.Connection) bailiff.Conn
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.allowed[asked] && !w.denied[c.Method+" "+c.Path] && (c.Intercepted || !w.narrow) {
-		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private, WebSocket: w.webSocket}
+		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private, WebSocket: w.webSocket,
+			Limits: w.bounds}
 	}
 	if match, ok := w.asks[asked]; ok {
 		return bailiff.ConnectionJudgement{Outcome: bailiff.Ask, Intercept: w.opens, Private: w.private,

@@ -151,13 +151,13 @@ func (c *counted) Write(b []byte) (int, error) {
 
 // serve judges one request, writes it anew to the server, and the answer back.
 func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Request, asked []bailiff.Connection) {
-	private, no := x.proxy.allowAll(ctx, asked, isWebSocket(r))
+	terms, no := x.proxy.allowAll(ctx, asked, isWebSocket(r))
 	if no != nil {
 		tell(w, no)
 		return
 	}
 	c := asked[len(asked)-1]
-	if err := x.check(private); err != nil {
+	if err := x.check(terms.private); err != nil {
 		tell(w, x.proxy.refused(ctx, c, failure(c, err)))
 		return
 	}
@@ -167,13 +167,18 @@ func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return
 	}
 	defer leave()
-	x.forward(ctx, w, r, c)
+	x.forward(ctx, w, r, c, terms.limits)
 }
 
 // errSwitched is an answer that would leave HTTP.
 var errSwitched = errors.New("the server switches to another protocol")
 
-func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection) {
+func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection,
+	most bailiff.ConnectionLimits) {
+	if no := x.proxy.bound(ctx, r, c, most); no != nil {
+		tell(w, no)
+		return
+	}
 	proxy := &httputil.ReverseProxy{
 		Transport: x.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
@@ -188,15 +193,15 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 			if answer.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errSwitched
 			}
-			if len(c.Secrets) > 0 {
-				return x.proxy.scrub(answer, c.Secrets)
+			if err := x.proxy.boundAnswer(ctx, answer, c, most); err != nil || len(c.Secrets) == 0 {
+				return err
 			}
-			return nil
+			return x.proxy.scrub(answer, c.Secrets)
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			no := failure(c, err)
 			no.status = http.StatusBadGateway
-			if r.Context().Err() == nil {
+			if r.Context().Err() == nil && !errors.As(err, &no) {
 				no = x.proxy.refused(ctx, c, no)
 			}
 			tell(w, no)

@@ -154,6 +154,9 @@ func readConnection(answer *ast.Term) (j bailiff.ConnectionJudgement) {
 		{"private", into(&j.Private, r.bool)},
 		{"intercept", into(&j.Intercept, r.bool)},
 		{"websocket", into(&j.WebSocket, r.bool)},
+		{"limits", func(v *ast.Term) {
+			r.object(v, fields{{"upload_mb", into(&j.Limits.UploadMB, r.count)}, {"download_mb", into(&j.Limits.DownloadMB, r.count)}})
+		}},
 	}, "outcome", "denials")
 	if r.wrong == "" {
 		r.agreeOnConnection(j)
