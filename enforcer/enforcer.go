@@ -55,7 +55,7 @@ func New(c Config) (*Enforcer, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
+	e := &Enforcer{config: c, answers: remember(c.Unfinished), refusals: newRefusals(), running: ctx, stop: stop}
 	e.parts = e
 	if c.Tracer != nil {
 		e.parts = traced{e, c.Tracer}
@@ -81,6 +81,7 @@ type Enforcer struct {
 	patience  atomic.Int64  // of a connection that is asked about, in nanoseconds; 0 is the usual
 	processes *process.Table
 	tools     toolbox
+	refusals  refusals
 	protected protected.Keeper
 
 	running context.Context // ends when Close gives up waiting
@@ -140,6 +141,7 @@ func (*Enforcer) serve(ctx context.Context, _ bailiff.Request, run func(context.
 // session runs in the background is stopped, and its interpreters are ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error) {
 	e.tools.forget(caller, session)
+	e.refusals.forget(caller, session)
 	key := lease.Key{Caller: caller, Session: session}
 	running := e.processes.Running(key)
 	dropped, unremoved, err := e.leases.EndSession(ctx, caller, session)
