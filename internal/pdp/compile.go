@@ -32,7 +32,8 @@ var entrypoint = ast.MustParseRef("data.bailiff.decision")
 var capabilities = sync.OnceValue(func() *ast.Capabilities {
 	all := ast.CapabilitiesForThisVersion()
 	all.Builtins = slices.DeleteFunc(all.Builtins, func(b *ast.Builtin) bool {
-		return b.Name == "http.send" || b.Name == "opa.runtime" || strings.HasPrefix(b.Name, "net.")
+		return b.Name == "http.send" || b.Name == "opa.runtime" ||
+			strings.HasPrefix(b.Name, "net.") && b.Name != "net.cidr_contains"
 	})
 	all.AllowNet = []string{}
 	return all
