@@ -173,7 +173,7 @@ func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, 
 		a.gatherAt(at, run)
 		return
 	}
-	a.runs(a.path(file, inv.sc), at)
+	a.runsPath(at) // a part of the project, like a makefile
 	if s, ok := a.runnable(a.path(file, inv.sc), at); ok {
 		a.reading(s, func() { run(at, s) })
 	}

@@ -57,7 +57,8 @@ func (a *analysis) scriptsBelow(name, project string, inv *invocation, args *arg
 			continue
 		}
 		file := inFolder(folder, project)
-		if s, ok := a.runnable(a.runsFile(file, inv.sc), a.fileAt(file, inv.sc)); ok {
+		a.runsPath(a.fileAt(file, inv.sc))
+		if s, ok := a.runnable(a.path(file, inv.sc), a.fileAt(file, inv.sc)); ok {
 			a.reading(s, func() { run(s.file, s) })
 		}
 	}
