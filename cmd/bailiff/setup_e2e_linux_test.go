@@ -186,6 +186,11 @@ func TestNothingIsWrittenWhereAProjectIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, %s", line, err, printed)
 		}
 	}
+	w.must(t, "mkdir src/clone && cp $(dirname $(command -v bailiff))/bailiff* src/clone")
+	if printed, err := w.says(t, "src/clone/bailiff setup claude-code --project src/clone"); err == nil || !strings.Contains(printed,
+		"holds bailiff's programs") {
+		t.Errorf("to a project with the programs it says %s, %v", printed, err)
+	}
 	w.must(t, "bailiff setup claude-code --project src/shop --dry-run"+accepted)
 	for _, name := range []string{".config", ".claude"} {
 		if _, err := os.Lstat(filepath.Join(w.Home, name)); err == nil {
@@ -353,4 +358,25 @@ func (w worker) callsByMCP(t *testing.T, folder string, commands ...string) (pri
 	backendtest.Must(t, in.Close())
 	backendtest.Must(t, cmd.Wait())
 	return printed
+}
+
+func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	_, err := exec.LookPath("script")
+	backendtest.Needs(t, "SCRIPT (of util-linux)", err)
+	w := newWorker(t)
+	const at = ` | script -qec "bailiff setup claude-code --project src/shop" /dev/null`
+	if printed, err := w.says(t, `printf 'n\nn\n'`+at); err == nil || !strings.Contains(printed, "Go on without? [y/N]") ||
+		w.Shell(t, "test -e .config").Run() == nil {
+		t.Errorf("after a no it says %s, %v", printed, err)
+	}
+	w.must(t, `printf 'y\nno\n'`+at)
+	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); strings.Contains(text, "allow_same_user") ||
+		!strings.Contains(text, "accept_missing_limits: [cpus, memory_mb, pids]") {
+		t.Errorf("after one yes it is %s", text)
+	}
+	w.must(t, `printf 'yes\n'`+at)
+	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") {
+		t.Errorf("after another it is %s", text)
+	}
 }
