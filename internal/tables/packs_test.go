@@ -11,10 +11,10 @@ func TestPacksAreReadStrictly(t *testing.T) {
 	}
 	for wrong, all := range map[string]any{
 		"": pack(map[string]any{"source": "known", "verbs": map[string]any{"rm": []any{"destroys"}}}),
-		`"destroy": unknown word, nearest known word is "destroys"`: pack(map[string]any{"verbs": map[string]any{"rm": []any{"destroy"}}}),
+		`"destroy": unknown word, nearest valid word is "destroys"`: pack(map[string]any{"verbs": map[string]any{"rm": []any{"destroy"}}}),
 		"is \"destroys\", want a list":                              pack(map[string]any{"options": map[string]any{"--rm": "destroys"}}),
 		"is 7, want text":                                           pack(map[string]any{"source": 7}),
-		"unknown key, nearest known key is \"verbs\"":               pack(map[string]any{"verb": map[string]any{}}),
+		"unknown key, nearest valid key is \"verbs\"":               pack(map[string]any{"verb": map[string]any{}}),
 		"is a list, want an object":                                 []any{},
 	} {
 		var told []string
