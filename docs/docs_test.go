@@ -5,6 +5,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -23,6 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
 // notTyped are the beginnings of blocks that are not typed, and why.
@@ -107,7 +109,7 @@ func needEngine(t *testing.T) {
 
 func TestBlocksAreWhatTheySay(t *testing.T) {
 	kinds := map[string]func(*testing.T, string) error{
-		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables,
+		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables, "yaml pack": isPack,
 		"json": func(_ *testing.T, text string) error { var v any; return json.Unmarshal([]byte(text), &v) },
 		"yaml": func(_ *testing.T, text string) error {
 			_, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(text), catalogue.All())
@@ -199,6 +201,20 @@ func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
 			}
 		}
 	}
+}
+
+// isPack wants the shipped policies to be sound with the pack.
+func isPack(t *testing.T, text string) error {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "bailiff", "packs", "team", "data.yaml")
+	if err := errors.Join(os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))), os.MkdirAll(filepath.Dir(file), 0o700),
+		os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		return err
+	}
+	if faults := pdp.Check(pdp.Config{Paths: []string{folder}}); len(faults) > 0 {
+		return pdp.Faults(faults)
+	}
+	return nil
 }
 
 // merge returns a with what b sets in it.

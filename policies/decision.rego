@@ -20,6 +20,7 @@
 # deny_connection     {rule, message, match, instead, hidden}: see connection.rego
 # ask_connection      {rule, message, match, instead, hidden, scopes, timeout_seconds, grant_seconds,
 #                     quorum}
+# connection_limits   {upload_mb, download_mb}: the least counts
 #
 # rule and message are needed, the rest may be missing; the strictest wins.
 
