@@ -83,7 +83,8 @@ func known(all any, words map[string]bool) map[string]shape {
 
 // effectNames are what a program may do by a pack.
 var effectNames = []string{
-	"changes", "destroys", "costs", "reveals_secrets", "grants_access", "publishes", "disables_protection", "runs", "loads", "listens", "sends",
+	"changes", "destroys", "costs", "reveals_secrets", "grants_access", "publishes", "disables_protection", "runs", "loads", "listens",
+	"sends",
 }
 
 // packs describe programs by their words and options.
