@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/hermes"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/setup"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 func newDoctor(configPath *string) *cobra.Command {
@@ -93,7 +94,7 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 			return nil, err
 		}
 	}
-	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: program + " serve --config " + cfg.Path, Operator: operator}
+	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: shellquote.Join(program, "serve", "--config", cfg.Path), Operator: operator}
 	return append(all, d.Examine(ctx)...), nil
 }
 
