@@ -139,4 +139,7 @@ type Decided struct {
 	Decision Decision
 	// Unread are the files that the request's text runs, where their own text was not judged.
 	Unread []string
+	// Projects are the folders of this machine that the sandbox shows at their own path and may
+	// write, with protected files in them.
+	Projects []string
 }

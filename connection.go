@@ -55,9 +55,18 @@ type ConnectionJudgement struct {
 	Intercept bool `json:"intercept"`
 	// WebSocket lets a request go over to a WebSocket, whose messages nothing judges.
 	WebSocket bool `json:"websocket,omitempty"`
+	// Limits bound what passes.
+	Limits ConnectionLimits `json:"limits,omitzero"`
 	// Revision is that of the policies that judged, Fault why they gave no answer.
 	Revision string `json:"revision"`
 	Fault    error  `json:"-"`
+}
+
+// ConnectionLimits bound the bytes of a request and of its answer, or of a tunnel whose
+// requests are not judged. Zero is no bound.
+type ConnectionLimits struct {
+	UploadMB   int `json:"upload_mb,omitempty"`
+	DownloadMB int `json:"download_mb,omitempty"`
 }
 
 // ConnectionHearer is told what becomes of the connections of a request.

@@ -70,6 +70,9 @@ type Decided struct {
 	// UnreadFiles are those that the request's text runs, and whose own text was not judged,
 	// since nothing runs here.
 	UnreadFiles []string `json:"unread_files,omitempty"`
+	// Projects are the folders of the sidecar's machine that the sandbox shows at their own path
+	// and may write, with protected files in them.
+	Projects []string `json:"projects,omitempty"`
 }
 
 // Progress is what is being done for a request that takes long.

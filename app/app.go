@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os/exec"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -30,6 +31,9 @@ type Config struct {
 	File string
 	// Version is that of the program.
 	Version string
+	// TestCommand runs the policies' tests in the sidecar's place, see pdp.ServeTests; nil means that the
+	// sidecar runs them itself.
+	TestCommand func(context.Context) *exec.Cmd
 	// Log is where the sidecar's own log is written.
 	Log io.Writer
 }
@@ -66,7 +70,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, cfg, NewLog(cfg.Log.Level, cfg.Log.Format, c.Log), c.Version)
+	s, err := open(ctx, cfg, NewLog(cfg.Log.Level, cfg.Log.Format, c.Log), c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +79,8 @@ func New(ctx context.Context, c Config) (*App, error) {
 }
 
 // open is [New] with a configuration that has been read.
-func open(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) (*App, error) {
-	core, err := newCore(ctx, cfg, log, version)
+func open(ctx context.Context, cfg *config.Config, log *slog.Logger, c Config) (*App, error) {
+	core, err := newCore(ctx, cfg, log, c)
 	if err != nil {
 		return nil, err
 	}

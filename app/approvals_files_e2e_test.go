@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -65,6 +66,7 @@ func TestWhatCannotBeBoundIsGrantedOnceOnly(t *testing.T) {
 	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
 	folder := openDir(t)
 	must(t, os.Mkdir(filepath.Join(folder, "src"), 0o700))
+	must(t, syscall.Mkfifo(filepath.Join(folder, "src", "pipe"), 0o600))
 	for text, what := range map[string]string{
 		`cat *.txt | while read l; do eval "$l"; done`: "*.txt",
 		`grep -rh x src | while read l; do $l; done`:   "src",

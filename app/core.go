@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os/exec"
 	"slices"
 
 	"github.com/bailiff-dev/bailiff"
@@ -34,38 +35,39 @@ import (
 // core is the sidecar without its listeners: everything from a request to its
 // answer, wired as the configuration says.
 type core struct {
-	cfg       *config.Config
-	log       *slog.Logger
-	version   string
-	metrics   *metrics.Metrics
-	page      http.Handler // of the metrics
-	history   *history.History
-	source    *bundle.Source // of the policies; nil where they are files
-	policies  *pdp.PDP
-	variables *env.Sources
-	scrubber  *redact.Scrubber // of what is kept and shown
-	decisions *audit.Log
-	exporter  *export.Exporter // nil if the decision log is sent nowhere
-	tracer    *traces.Tracer   // nil if traces are sent nowhere
-	shadow    *shadow          // nil if there is none
-	backends  map[string]backends.Backend
-	roster    roster
-	approvals *approval.Book
-	ledger    *ledger.Ledger
-	throttle  *throttle.Throttle
-	proxy     *egress.Proxy // by which sandboxes leave
-	enforcer  *enforcer.Enforcer
-	reloaded  chan struct{} // holds one signal while what is live is to be judged by new policies
-	release   func() error  // of the state folder
+	cfg         *config.Config
+	log         *slog.Logger
+	version     string
+	testCommand func(context.Context) *exec.Cmd // see [Config.TestCommand]
+	metrics     *metrics.Metrics
+	page        http.Handler // of the metrics
+	history     *history.History
+	source      *bundle.Source // of the policies; nil where they are files
+	policies    *pdp.PDP
+	variables   *env.Sources
+	scrubber    *redact.Scrubber // of what is kept and shown
+	decisions   *audit.Log
+	exporter    *export.Exporter // nil if the decision log is sent nowhere
+	tracer      *traces.Tracer   // nil if traces are sent nowhere
+	shadow      *shadow          // nil if there is none
+	backends    map[string]backends.Backend
+	roster      roster
+	approvals   *approval.Book
+	ledger      *ledger.Ledger
+	throttle    *throttle.Throttle
+	proxy       *egress.Proxy // by which sandboxes leave
+	enforcer    *enforcer.Enforcer
+	reloaded    chan struct{} // holds one signal while what is live is to be judged by new policies
+	release     func() error  // of the state folder
 }
 
 // newCore takes the state folder and loads everything; any fault is fatal.
-func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) (*core, error) {
+func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Config) (*core, error) {
 	release, err := audit.LockState(cfg.StateDir)
 	if err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, log: log, version: version, reloaded: make(chan struct{}, 1), release: release}
+	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, reloaded: make(chan struct{}, 1), release: release}
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}

@@ -57,7 +57,9 @@ func TestACommandLeavesItsSandboxByTheSidecarAlone(t *testing.T) {
 				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
 			req := inPython("s", fetch("http://plain.test:"+port+"/a", "http://other.test:"+port+"/a"))
 			a := ask(t, s.agent, req)
-			wants(t, a, bailiff.Completed, "Refused on the way out: other.test:"+port+" (egress.not_in_table, once).")
+			wants(t, a, bailiff.Completed, "Refused on the way out: other.test:"+port+" (egress.not_in_table, once). No row lets a "+
+				"sandbox of this session reach this host. Instead: Use what is in the sandbox, or one of the hosts that it may reach. "+
+				"This request may reach plain.test, repo.example.com.")
 			wantCounted(t, s.running, backend)
 			if !strings.Contains(a.Output, "served GET /a\n403 egress.not_in_table") {
 				t.Errorf("it printed %q", a.Output)

@@ -30,6 +30,7 @@ func (a *App) giveBackAlways(ctx context.Context) {
 		case <-tick.C:
 			if metrics.Read(sample); i.isDue(sample[0].Value.Uint64()) {
 				debug.FreeOSMemory()
+				dropProgramPages()
 			}
 		}
 	}

@@ -21,6 +21,7 @@ func (c *core) openPolicies(ctx context.Context) error {
 		return err
 	}
 	settings.History, settings.Log, settings.Observer = c.history, c.log, reloads{c}
+	settings.TestCommand = c.testCommand
 	open := func() error {
 		c.policies, err = pdp.Open(ctx, settings)
 		return err

@@ -56,7 +56,7 @@ func tryServe(tb testing.TB, folder, text string) (*running, error) {
 	must(tb, err)
 	cfg.Policies.EvalTimeout = max(cfg.Policies.EvalTimeout, 10*time.Second) // a busy machine that looks for races is slow
 	r := &running{folder: folder, log: &lockedLog{}}
-	if r.App, err = open(tb.Context(), cfg, NewLog("info", "text", r.log), "test"); err != nil {
+	if r.App, err = open(tb.Context(), cfg, NewLog("info", "text", r.log), Config{Version: "test"}); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

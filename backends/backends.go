@@ -78,6 +78,12 @@ type Clearer interface {
 // known.
 type Starter interface{ Start() string }
 
+// Shower is a backend whose sandboxes can show folders of this machine. Shows is nil if
+// its configuration lets it show these.
+type Shower interface {
+	Shows(mounts []bailiff.Mount) error
+}
+
 // Adopter is a backend whose running sandboxes outlive the sidecar. Adopt attaches
 // anew to the one of that id, which must have been made for an equal spec (of the
 // same Owner, Session and Workspace too) and run still; foreground commands of an

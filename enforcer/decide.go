@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // Decide judges a request and runs nothing. The client may run it on the strength of the
@@ -17,8 +18,24 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 		unread = m.Files
 		return m.recorded(), m.Decision, m.took
 	})
-	d.Unread = unread
+	d.Unread, d.Projects = unread, e.projects(d.Decision.Backend)
 	return d
+}
+
+// projects are the folders of this machine in which a file tool of the client may do what a
+// decision lets a command do: the sandbox shows them as they are, may write them, and keeps
+// protected files in them.
+func (e *Enforcer) projects(place bailiff.BackendTerms) (all []string) {
+	shower, ok := e.config.Backends[place.Name].(backends.Shower)
+	if !ok || shower.Shows(place.Mounts) != nil {
+		return nil
+	}
+	for _, m := range place.Mounts {
+		if m.Source == m.Target && !m.ReadOnly && len(m.Protected) > 0 {
+			all = append(all, m.Source)
+		}
+	}
+	return all
 }
 
 // Refuse denies a message that is no request which could be judged.

@@ -111,3 +111,51 @@ func TestADecisionAloneSaysWhichFilesItDidNotRead(t *testing.T) {
 		t.Errorf("unread are %q", d.Unread)
 	}
 }
+
+// showing is a backend that shows one folder of this machine.
+type showing struct {
+	*fakeBackend
+	folder string
+}
+
+func (s showing) Shows(mounts []bailiff.Mount) error {
+	if slices.ContainsFunc(mounts, func(m bailiff.Mount) bool { return !strings.HasPrefix(m.Source, s.folder) }) {
+		return errBoom
+	}
+	return nil
+}
+
+func TestADecisionNamesTheFoldersThatTheSandboxShowsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	project := bailiff.Mount{Source: "/src/a", Target: "/src/a", Protected: []string{".envrc"}}
+	with := func(change func(*bailiff.Mount)) []bailiff.Mount {
+		m := project
+		change(&m)
+		return []bailiff.Mount{m}
+	}
+	for name, c := range map[string]struct {
+		mounts []bailiff.Mount
+		want   []string
+	}{
+		"shown as it is":         {[]bailiff.Mount{project}, []string{"/src/a"}},
+		"elsewhere":              {with(func(m *bailiff.Mount) { m.Target = "/a" }), nil},
+		"read-only":              {with(func(m *bailiff.Mount) { m.ReadOnly = true }), nil},
+		"with nothing protected": {with(func(m *bailiff.Mount) { m.Protected = nil }), nil},
+		"not allowed":            {with(func(m *bailiff.Mount) { m.Source, m.Target = "/etc", "/etc" }), nil},
+		"beside one that is not": {append(with(func(m *bailiff.Mount) { m.Source, m.ReadOnly = "/etc", true }), project), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, func(b *bench) {
+				b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Mounts = c.mounts })
+			})
+			if got := b.Decide(t.Context(), request("true")).Projects; got != nil {
+				t.Errorf("a backend that shows nothing shows %q", got)
+			}
+			b.config.Backends["docker"] = showing{b.fakeBackend, "/src"}
+			if got := b.Decide(t.Context(), request("true")).Projects; !slices.Equal(got, c.want) {
+				t.Errorf("projects %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -34,6 +34,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -54,7 +55,7 @@ func New(c Config) (*Enforcer, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
+	e := &Enforcer{config: c, answers: remember(c.Unfinished), refusals: newRefusals(), running: ctx, stop: stop}
 	e.parts = e
 	if c.Tracer != nil {
 		e.parts = traced{e, c.Tracer}
@@ -80,6 +81,7 @@ type Enforcer struct {
 	patience  atomic.Int64  // of a connection that is asked about, in nanoseconds; 0 is the usual
 	processes *process.Table
 	tools     toolbox
+	refusals  refusals
 	protected protected.Keeper
 
 	running context.Context // ends when Close gives up waiting
@@ -139,6 +141,7 @@ func (*Enforcer) serve(ctx context.Context, _ bailiff.Request, run func(context.
 // session runs in the background is stopped, and its interpreters are ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error) {
 	e.tools.forget(caller, session)
+	e.refusals.forget(caller, session)
 	key := lease.Key{Caller: caller, Session: session}
 	running := e.processes.Running(key)
 	dropped, unremoved, err := e.leases.EndSession(ctx, caller, session)
@@ -291,7 +294,7 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 
 // hold takes the sandbox of a request, unless it is held already. With alone,
 // nothing else is alive in it until it is released; a request that gets variables
-// is always alone.
+// is always alone, but for those that are swapped and say otherwise.
 func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) {
 	if m.held != nil || !m.needsSandbox() {
 		return nil
@@ -300,7 +303,7 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 		return err
 	}
 	spec := e.leases.SpecOf(m.located, m.Decision)
-	if alone || len(m.env) > 0 {
+	if alone || m.mustBeAlone() {
 		spec = spec.Exclusive()
 	}
 	if m.held, err = m.script.Share(spec); m.held == nil && err == nil {
@@ -310,6 +313,14 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 		m.held.Lease().Review(ctx)
 	}
 	return err
+}
+
+// mustBeAlone says whether a variable that the request gets is one that others may not be near.
+func (m *judged) mustBeAlone() bool {
+	near := func(name string) bool {
+		return slices.ContainsFunc(m.Decision.Env.Swap, func(s bailiff.Swap) bool { return s.Name == name && s.NotAlone })
+	}
+	return slices.ContainsFunc(m.Decision.Env.Forward, func(name string) bool { return !near(name) })
 }
 
 // acquire gives a request the sandbox that it waits for.

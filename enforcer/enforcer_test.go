@@ -271,6 +271,28 @@ func TestNoPolicyLetsOtherKeysBeSwapped(t *testing.T) {
 	}
 }
 
+func TestWhatIsSwappedIsAloneUnlessEachOfItsVariablesSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	near, other := bailiff.Swap{Name: "NEAR", NotAlone: true}, bailiff.Swap{Name: "OTHER"}
+	for name, c := range map[string]struct {
+		forward []string
+		swap    []bailiff.Swap
+		alone   bool
+	}{
+		"nothing enters":              {nil, nil, false},
+		"a stand-in that may be near": {[]string{"NEAR"}, []bailiff.Swap{near}, false},
+		"a stand-in that may not":     {[]string{"OTHER"}, []bailiff.Swap{other}, true},
+		"one of each":                 {[]string{"NEAR", "OTHER"}, []bailiff.Swap{near, other}, true},
+		"a value beside it":           {[]string{"NEAR", "CI"}, []bailiff.Swap{near}, true},
+	} {
+		m := &judged{}
+		m.Decision.Env.Forward, m.Decision.Env.Swap = c.forward, c.swap
+		if m.mustBeAlone() != c.alone {
+			t.Errorf("%s: alone is not %v", name, c.alone)
+		}
+	}
+}
+
 func TestAVariableWithoutAStandInKeepsItsRequestFromRunning(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {

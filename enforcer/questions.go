@@ -90,12 +90,15 @@ func keyOf(terms bailiff.ApprovalTerms) string {
 	return key.String()
 }
 
-// put uses a grant, or asks and waits for one.
+// put uses a grant, or asks and waits for one. What was denied before is not asked again.
 func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (bailiff.Approval, error) {
 	claim := q.claim
 	claim.Decision.Approval = &terms
 	if granted, ok, err := q.enforcer.config.Approvals.Redeem(ctx, claim); err != nil || ok {
 		return granted, err
+	}
+	if denied, known := q.enforcer.refusals.recall(claim.Request, terms); known {
+		return denied, nil
 	}
 	asked, err := q.enforcer.config.Approvals.Ask(ctx, claim)
 	if err != nil {
@@ -107,6 +110,9 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 		if asked.State != bailiff.ApprovalPending {
 			q.news(bailiff.Progress{Approval: &asked})
 		}
+	}
+	if asked.State == bailiff.ApprovalDenied {
+		q.enforcer.refusals.remember(claim.Request, terms, asked)
 	}
 	if asked.State != bailiff.ApprovalApproved {
 		return asked, nil

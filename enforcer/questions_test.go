@@ -39,6 +39,53 @@ func TestConnectionsThatWaitForOneAnswerAskOnce(t *testing.T) {
 	}
 }
 
+func TestANoHoldsForTheSessionsLaterRequests(t *testing.T) {
+	t.Parallel()
+	b, first := asksOf(t, bailiff.ApprovalDenied)
+	ask := func(change func(*bailiff.Request), terms bailiff.ApprovalTerms) int {
+		req := request("curl x.test")
+		change(&req)
+		q := b.questionsOf(grant{judged: &judged{located: req, news: func(bailiff.Progress) {}}})
+		before := len(b.human.asked)
+		if a, err := q.Ask(t.Context(), terms); err != nil || a.State != bailiff.ApprovalDenied {
+			t.Errorf("answered is %+v, %v", a, err)
+		}
+		return len(b.human.asked) - before
+	}
+	if a, err := first.Ask(t.Context(), newHost); err != nil || a.State != bailiff.ApprovalDenied {
+		t.Fatalf("answered is %+v, %v", a, err)
+	}
+	other, brief := newHost, newHost
+	other.Reasons = []bailiff.Reason{{Rule: "egress.new_host", Message: "New.", Match: "y.test:443"}}
+	brief.Reasons = []bailiff.Reason{{Rule: "egress.new_host", Message: "New.", Match: "z.test:443"}}
+	brief.GrantSeconds = -1
+	same := func(*bailiff.Request) {}
+	for _, c := range []struct {
+		name   string
+		change func(*bailiff.Request)
+		terms  bailiff.ApprovalTerms
+		asked  int
+	}{
+		{"the same host", func(r *bailiff.Request) { r.Args.Command = "wget x.test" }, newHost, 0},
+		{"another host", same, other, 1},
+		{"another user of the session", func(r *bailiff.Request) { r.Session.UserID = "another" }, newHost, 1},
+		{"another session", func(r *bailiff.Request) { r.Session.ID = "another" }, newHost, 1},
+		{"a no whose time is over already", same, brief, 1},
+		{"the same again", same, brief, 1},
+	} {
+		if n := ask(c.change, c.terms); n != c.asked {
+			t.Errorf("%s: people were asked %d times, want %d", c.name, n, c.asked)
+		}
+	}
+	req := request("curl x.test")
+	if _, err := b.EndSession(t.Context(), req.Caller, req.Session.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n := ask(same, newHost); n != 1 {
+		t.Errorf("after the session's end people were asked %d times", n)
+	}
+}
+
 func TestAConnectionThatWaitedInVainIsAskedAboutAgain(t *testing.T) {
 	t.Parallel()
 	b, q := asksOf(t, bailiff.ApprovalPending)

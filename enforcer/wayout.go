@@ -32,6 +32,7 @@ const maxBlocked = 20
 // traffic is what becomes of the connections of one request. It is safe for concurrent use.
 type traffic struct {
 	questions
+	reach    []string // what the request may reach at most
 	mu       sync.Mutex
 	blocked  []bailiff.Blocked
 	hosts    map[string]bool
@@ -77,7 +78,39 @@ func (t *traffic) tell(a *bailiff.Answer) {
 	for _, b := range t.blocked {
 		said = append(said, fmt.Sprintf("%s (%s, %s)", destination(b), b.Rule, often(b.Count)))
 	}
-	note(a, "Refused on the way out: "+strings.Join(said, ", ")+".", bailiff.Sentence(t.blocked[0].Message))
+	note(a, append([]string{"Refused on the way out: " + strings.Join(said, ", ") + "."}, t.advice()...)...)
+}
+
+// maxReasons is how many reasons of refusals a message says, maxReach how many destinations
+// it names that may be reached.
+const (
+	maxReasons = 4
+	maxReach   = 16
+)
+
+// advice is why connections were refused, what to do instead, and what may be reached. t.mu
+// is held.
+func (t *traffic) advice() []string {
+	var why, instead []string
+	for _, b := range t.blocked {
+		why, instead = another(why, b.Message), another(instead, b.Instead)
+	}
+	if len(instead) > 0 {
+		why = append(why, "Instead: "+strings.Join(instead, " "))
+	}
+	reach := t.reach[:min(len(t.reach), maxReach)]
+	if len(reach) > 0 {
+		why = append(why, "This request may reach "+strings.Join(reach, ", ")+".")
+	}
+	return why
+}
+
+// another adds a sentence that is not among those so far.
+func another(said []string, text string) []string {
+	if text = bailiff.Sentence(text); text == "" || len(said) == maxReasons || slices.Contains(said, text) {
+		return said
+	}
+	return append(said, text)
 }
 
 // destination is where a connection was to lead, as far as it could be read.
@@ -114,7 +147,7 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	}
 	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: g.held.ID(),
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
-	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g)}}, g.swapped
+	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g), reach: g.Decision.Backend.Egress}}, g.swapped
 	way, err := g.held.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) {
 		e.config.WayOut.Serve(ctx, conn, of, swapped, &w.traffic)
 	})

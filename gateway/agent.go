@@ -179,7 +179,7 @@ func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 	}
 	defer blame(req)
 	d := a.config.Enforcer.Decide(r.Context(), req)
-	return api.Decided{DecisionID: d.ID, Decision: d.Decision.Told(), UnreadFiles: d.Unread}, nil
+	return api.Decided{DecisionID: d.ID, Decision: d.Decision.Told(), UnreadFiles: d.Unread, Projects: d.Projects}, nil
 }
 
 func (a *agent) endSession(r *http.Request) (any, *api.Problem) {

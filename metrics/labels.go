@@ -26,6 +26,7 @@ const (
 
 var (
 	tools    = []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process, bailiff.Call}
+	shadowed = append(slices.Clip(tools), "connection")
 	statuses = []bailiff.Status{
 		bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired,
 		bailiff.TimedOut, bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed,

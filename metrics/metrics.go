@@ -130,7 +130,7 @@ func (m *Metrics) Shadowed(tool bailiff.Tool, platform string, was, now bailiff.
 	if leads != "" {
 		difference = oneOf(directions, leads)
 	}
-	m.shadowDecisions.WithLabelValues(toolLabel(tool), m.labels.platform(platform), now.String(), was.String(), difference).Inc()
+	m.shadowDecisions.WithLabelValues(oneOf(shadowed, tool), m.labels.platform(platform), now.String(), was.String(), difference).Inc()
 }
 
 // ShadowDropped counts a decision that these policies were to judge and did not.

@@ -35,6 +35,8 @@ _found_in_shell(facts) := _found_with([], {"code": program("cli", facts).code})
 test_a_program_that_was_not_read_is_found_by_older_facts_too if {
 	_found_with([], {"features": ["inline_program"]}) == {"command.runs_inline_program"}
 	_found_with([], {"features": ["inline_program"], "code": program("cli", {}).code}) == set()
+	_found_with([], {"features": ["inline_program", "read_program"]}) == set()
+	_found_with([], {"features": ["inline_program", "read_program", "unread_program"]}) == {"command.runs_inline_program"}
 }
 
 test_calls_that_matter_are_named_by_their_rule if {

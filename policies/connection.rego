@@ -7,6 +7,7 @@
 # deny_connection     {rule, message, match, instead, hidden}: refused
 # ask_connection      {rule, message, match, instead, hidden, scopes, timeout_seconds, grant_seconds,
 #                     quorum}: asked about while it waits
+# connection_limits   {upload_mb, download_mb}: the least counts
 
 package bailiff
 
@@ -19,12 +20,24 @@ connection := object.union(_connection_verdict, {"approval": _connection_approva
 
 connection := _connection_verdict if _connection_outcome != "ask"
 
-_connection_verdict := {
+_connection_verdict := object.union(_connection_terms, _connection_bounds)
+
+_connection_terms := {
 	"outcome": _connection_outcome,
 	"denials": _in_order(deny_connection),
 	"private": _is_private,
 	"intercept": _is_intercepted,
 	"websocket": _is_websocket,
+}
+
+default _connection_bounds := {}
+
+_connection_bounds := {"limits": bounds} if {
+	bounds := {name: least |
+		some name in ["upload_mb", "download_mb"]
+		least := min({said[name] | some said in connection_limits})
+	}
+	count(bounds) > 0
 }
 
 _connection_approval := _approval_of(_in_order(ask_connection), ask_connection)
@@ -140,6 +153,14 @@ _destination_names contains name if {
 	name := concat(".", array.concat(["*"], array.slice(labels, i, count(labels))))
 }
 
+# An address is looked for in the ranges that the table names, too.
+_destination_names contains name if {
+	input.connection.is_address
+	some name, _ in data.bailiff.tables.destinations
+	contains(name, "/")
+	net.cidr_contains(name, input.connection.host)
+}
+
 _rows contains row if {
 	_is_within_request
 	some name in _destination_names
@@ -189,14 +210,37 @@ _fits_path(row) if {
 	glob.match(pattern, ["/"], input.connection.path)
 }
 
-# Only a row of this very host opens private addresses, never one of a wildcard.
+# Only a row of this very host or of a range opens private addresses, never one of a wildcard.
 default _is_private := false
 
 _is_private if {
 	count(_rows) > 0
-	some row in data.bailiff.tables.destinations[input.connection.host]
+	some name in _destination_names
+	not startswith(name, "*.")
+	some row in data.bailiff.tables.destinations[name]
 	row in _rows
 	row.private
+}
+
+# METADATA
+# title: How much may pass
+# description: |
+#   What the rows say that the connection or request fits: the most of them, and nothing if
+#   one of them says nothing.
+connection_limits contains {name: max(said)} if {
+	some name in ["upload_mb", "download_mb"]
+	fitting := [row | some row in _rows; _bears(row)]
+	said := [row[name] | some row in fitting]
+	count(said) > 0
+	count(said) == count(fitting)
+}
+
+# Of a tunnel no method is known.
+_bears(_) if input.connection.method == ""
+
+_bears(row) if {
+	input.connection.method != ""
+	_fits(row)
 }
 
 # Requests are judged one by one unless every row leaves them closed.

@@ -28,9 +28,16 @@ _hosts := {
 	"pinned.test": [{"intercept": false}],
 	"socket.test": [{"paths": ["/live"], "websocket": true}, {"paths": ["/else"]}],
 	"1.2.3.4": [{}],
+	"10.1.0.0/16": [{"private": true}],
+	"2001:db8::/32": [{}],
+	"bounded.test": [
+		{"upload_mb": 1, "download_mb": 100},
+		{"paths": ["/more"], "upload_mb": 5, "download_mb": 50},
+		{"paths": ["/open"], "upload_mb": 2},
+	],
 }
 
-_group := ["allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test", "socket.test", "1.2.3.4"]
+_group := ["allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test", "socket.test", "1.2.3.4", "10.1.0.0/16", "2001:db8::/32", "bounded.test"]
 
 _answer(asked) := answer if {
 	answer := bailiff.connection with input as asked
@@ -155,4 +162,35 @@ test_nobody_is_asked_in_an_unattended_session if {
 	asked := bailiff.connection with input as unattended with data.bailiff.tables.network as network
 	asked.outcome == "deny"
 	{denial.rule | some denial in asked.denials} == {"approval.unattended"}
+}
+
+_as_address(host) := json.patch(_to(host, 443), [{"op": "replace", "path": "/connection/is_address", "value": true}])
+
+test_a_range_is_for_the_addresses_in_it if {
+	inside := _answer(_as_address("10.1.255.7"))
+	inside.outcome == "allow"
+	inside.private
+	not _answer(_as_address("1.2.3.4")).private
+	_answer(_as_address("2001:db8::7")).outcome == "allow"
+	every host in ["10.2.0.1", "2001:db9::1"] {
+		_said_rules(_as_address(host)) == {"egress.address"}
+	}
+	_said_rules(_to("10.1.0.1.test", 443)) == {"egress.not_in_table"}
+}
+
+test_a_range_is_reached_where_the_request_may_reach_it if {
+	asked := json.patch(_as_address("10.1.0.1"), [{"op": "replace", "path": "/request/egress", "value": ["10.0.0.0/8"]}])
+	_said_rules(asked) == {"egress.address"}
+}
+
+test_rows_bound_what_passes if {
+	_answer(_asks("bounded.test", "GET", "/")).limits == {"upload_mb": 1, "download_mb": 100}
+	_answer(_asks("bounded.test", "GET", "/more")).limits == {"upload_mb": 5, "download_mb": 100}
+	_answer(_asks("bounded.test", "GET", "/open")).limits == {"upload_mb": 2}
+	not _answer(_asks("allowed.test", "GET", "/")).limits
+}
+
+test_the_least_that_is_contributed_counts if {
+	answer := _answer(_asks("bounded.test", "GET", "/")) with bailiff.connection_limits as {{"upload_mb": 3}, {"upload_mb": 2}}
+	answer.limits == {"upload_mb": 2}
 }

@@ -45,6 +45,7 @@ _examined.unknown contains _found("may_change", _spelt(call)) if {
 	regex.match(_drastic, operand)
 	not _asks_for_help(call)
 	not _looks(call)
+	count(_packed(call.program, call)) == 0
 }
 
 # "app get delete-protection"

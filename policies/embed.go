@@ -5,7 +5,7 @@ package policies
 
 import "embed"
 
-// FS holds the policies, their tests, data.yaml and schema/input.json.
+// FS holds the policies, their tests, data.yaml, the packs and schema/input.json.
 //
-//go:embed *.rego data.yaml schema/input.json
+//go:embed *.rego data.yaml bailiff/packs schema/input.json
 var FS embed.FS

@@ -35,7 +35,7 @@ _is_sealed(name) if {
 
 # Those of which the sandbox gets a stand-in only: where one entry that fits says so, the value
 # does not enter.
-_swapped := [{"name": name, "hosts": hosts, "in": slots} |
+_swapped := [object.union_n([{"name": name, "hosts": hosts, "in": slots}, _passing(name), _sharing(name)]) |
 	some name in _forwarded
 	_is_swapped(name)
 	hosts := sort({host | some entry in _swapping(name); some host in entry.swap.hosts})
@@ -43,6 +43,24 @@ _swapped := [{"name": name, "hosts": hosts, "in": slots} |
 ]
 
 _usual_slots := ["authorization", "private-token", "x-api-key"]
+
+# What stands for the value may leave in any place, if every entry says so.
+default _passing(_) := {}
+
+_passing(name) := {"stray_passes": true} if {
+	every entry in _swapping(name) {
+		entry.swap.stray == "pass"
+	}
+}
+
+# Other requests may be in the sandbox meanwhile, if every entry says so.
+default _sharing(_) := {}
+
+_sharing(name) := {"not_alone": true} if {
+	every entry in _swapping(name) {
+		entry.swap.alone == false
+	}
+}
 
 _is_swapped(name) if count(_swapping(name)) > 0
 

@@ -60,3 +60,32 @@ test_environment_is_told_as_a_whole if {
 		"withheld": [],
 	}
 }
+
+_swap_of(entries) := answer.env.swap if {
+	opened := {"network": {"platforms": {"telegram": {"network": "egress", "egress": ["github"]}}, "ask_new_hosts": {}}}
+	answer := by(object.union(opened, {"env": {"GITHUB_TOKEN": entries}}), wanting(_git_push, ["GITHUB_TOKEN"]))
+}
+
+_entry(terms) := {"platforms": ["telegram"], "programs": ["git"], "swap": object.union({"hosts": ["github.com"]}, terms)}
+
+test_a_swapped_variable_names_its_hosts_and_places if {
+	_swap_of([_entry({})]) == [{"name": "GITHUB_TOKEN", "hosts": ["github.com"], "in": ["authorization", "private-token", "x-api-key"]}]
+	_swap_of([_entry({"in": ["query:key", "path"]})]) == [{"name": "GITHUB_TOKEN", "hosts": ["github.com"], "in": ["path", "query:key"]}]
+}
+
+test_what_a_swap_lets_pass_all_its_entries_must_let_pass if {
+	swap := _swap_of([_entry({"stray": "pass", "alone": false})])[0]
+	swap.stray_passes
+	swap.not_alone
+	every other in [{}, {"stray": "refuse", "alone": true}] {
+		strict := _swap_of([_entry({"stray": "pass", "alone": false}), _entry(other)])[0]
+		not strict.stray_passes
+		not strict.not_alone
+	}
+}
+
+test_a_swapped_variable_stays_out_without_a_way_out if {
+	answer := by({"env": {"GITHUB_TOKEN": [_entry({})]}}, wanting(_git_push, ["GITHUB_TOKEN"]))
+	answer.env.forward == []
+	answer.env.withheld == [{"name": "GITHUB_TOKEN", "rule": "env.no_egress"}]
+}

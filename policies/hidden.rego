@@ -9,9 +9,10 @@ findings contains _found(class, "") if {
 	class := data.bailiff.tables.features[feature]
 }
 
-# Logs of earlier releases do not tell what a Python program in a shell text does.
+# Logs of earlier releases do not tell what a program in a shell text does.
 findings contains _found("inline", "") if {
 	"inline_program" in _features
+	not "read_program" in _features
 	not _command.code
 }
 

@@ -40,6 +40,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/descent"
@@ -208,9 +209,14 @@ func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (
 	return n, nil
 }
 
+// Shows is nil if sandboxes may show these folders.
+func (b *Backend) Shows(mounts []bailiff.Mount) error {
+	return backends.CheckMounts(mounts, b.cfg.MountsAllowed)
+}
+
 // check refuses what the program cannot do.
 func (b *Backend) check(spec backends.Spec) error {
-	if err := backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed); err != nil {
+	if err := b.Shows(spec.Mounts); err != nil {
 		return err
 	}
 	switch {

@@ -121,13 +121,15 @@ func (b *Backend) permitted(spec backends.Spec) error {
 	if _, known := networks[spec.Network]; !known {
 		return fmt.Errorf("%w: network is %q, want none, egress or full", backends.ErrUnsupported, spec.Network)
 	}
-	if b.at.remote() && len(spec.Mounts) > 0 {
+	return cmp.Or(runner.CheckPIDs(spec.PIDs), b.Shows(spec.Mounts))
+}
+
+// Shows is nil if containers may show these folders.
+func (b *Backend) Shows(mounts []bailiff.Mount) error {
+	if b.at.remote() && len(mounts) > 0 {
 		return fmt.Errorf("%w: mounts: folders of this machine cannot be shown on the engine at %s", backends.ErrUnsupported, b.at)
 	}
-	return cmp.Or(
-		runner.CheckPIDs(spec.PIDs),
-		backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed, b.socket()...),
-	)
+	return backends.CheckMounts(mounts, b.cfg.MountsAllowed, b.socket()...)
 }
 
 // limits leaves out what the spec does not bound. Swap is never added to memory.

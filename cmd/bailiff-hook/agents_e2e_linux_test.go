@@ -181,7 +181,7 @@ func TestRealAgentsWorkOnAProjectThatTheirSandboxShows(t *testing.T) {
 	if err := os.Chmod(project, 0o777); err != nil { //nolint:gosec // for the user of the sandbox
 		t.Fatal(err)
 	}
-	s := apptest.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}",
+	s := apptest.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}}",
 		apptest.WithRules(t, houseRules, "cli: {isolation: optional,",
 			"cli: {isolation: optional, mounts: {bubblewrap: [{source: "+project+", target: "+project+", read_only: false}]},"))
 	for name, a := range agents {

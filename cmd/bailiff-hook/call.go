@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // call is one tool call, as its client asks for it.
@@ -13,21 +15,26 @@ type call struct {
 	session, cwd string
 	tool         string
 	input        fields
+	// after says that the tool has run already.
+	after bool
 }
 
 // fields are an object whose names count letter by letter: what a model writes
 // under a name that only looks like one is not that one.
 type fields map[string]json.RawMessage
 
-// readCall reads what the clients' questions have in common, for that event alone.
-func readCall(text []byte, event string) (c call, err error) {
+// readCall reads what the clients' questions have in common, for the event before a tool runs
+// and those after it.
+func readCall(text []byte, before string, after ...string) (c call, err error) {
 	var all fields
 	if err := json.Unmarshal(text, &all); err != nil || all == nil {
 		return call{}, fmt.Errorf("reading the tool call: want a JSON object on standard input (%v)", err)
 	}
 	name, err := all.text("hook_event_name")
-	if err == nil && name != event {
-		err = fmt.Errorf("it is the event %q, and this program answers %s only", name, event)
+	c.after = slices.Contains(after, name)
+	if err == nil && name != before && !c.after {
+		events := strings.Join(append([]string{before}, after...), " and ")
+		err = fmt.Errorf("it is the event %q, and this program answers %s only", name, events)
 	}
 	if err == nil {
 		c.tool, err = all.text("tool_name")

@@ -16,7 +16,7 @@ import (
 type claude struct{ headless bool }
 
 func (claude) name() string                   { return "claude-code" }
-func (claude) read(text []byte) (call, error) { return readCall(text, "PreToolUse") }
+func (claude) read(text []byte) (call, error) { return readCall(text, "PreToolUse", "PostToolUse") }
 
 func (claude) meaning(c call) (meaning, error) {
 	switch c.tool {
@@ -168,12 +168,14 @@ type claudeOutput struct {
 
 func (cl claude) answer(c call, v verdict) reply {
 	answer := claudeAnswer{claudeOutput{Event: "PreToolUse", Decision: "deny", Reason: "bailiff: " + v.reason}}
-	switch v.outcome {
-	case abstain:
+	switch {
+	case v.outcome == abstain:
 		return reply{}
-	case allow:
+	case c.after:
+		return reply{stderr: v.reason, status: refused}
+	case v.outcome == allow:
 		answer.Output.Decision, answer.Output.Input = "allow", claudeInput(c, v)
-	case ask:
+	case v.outcome == ask:
 		answer.Output.Input = claudeInput(c, v)
 		if cl.headless || printsAndEnds(os.Getppid()) {
 			answer.Output.Decision = "allow"

@@ -16,7 +16,7 @@ import (
 type codex struct{}
 
 func (codex) name() string                   { return "codex" }
-func (codex) read(text []byte) (call, error) { return readCall(text, "PreToolUse") }
+func (codex) read(text []byte) (call, error) { return readCall(text, "PreToolUse", "PostToolUse") }
 
 func (codex) meaning(c call) (meaning, error) {
 	switch c.tool {

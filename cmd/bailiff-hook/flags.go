@@ -30,8 +30,9 @@ reads its answer.
 A command of the agent's shell is asked of the sidecar and, if the policies let it,
 turned into "bailiff exec", which runs it in its sandbox and waits for whoever must
 approve it. What the client reads, writes or fetches by itself happens on this
-machine; it is allowed where the policies allow the command that does the same on
-the backend local. Everything else is denied, and so is everything while something
+machine; it is allowed where the policies allow the command that does the same, in
+the sandbox for files of a folder that it shows at its own path and may write, else
+on the backend local. Everything else is denied, and so is everything while something
 fails: no sidecar, no answer in time, a wrong one, a tool that is not known.
 
 Flags:

@@ -18,22 +18,44 @@ func onHost(line ...string) meaning {
 	return meaning{kind: hostly, command: shellquote.Join(line...)}
 }
 
-func reading(paths ...string) meaning { return onHost(append([]string{"cat", "--"}, paths...)...) }
-func writing(paths ...string) meaning { return onHost(append([]string{"tee", "--"}, paths...)...) }
-
-// changing is reading and writing, since an edit shows what is around it.
-func changing(paths ...string) meaning {
-	return meaning{kind: hostly, command: reading(paths...).command + " && " + writing(paths...).command}
+// onFiles is what a tool does to files of this machine.
+func onFiles(paths []string, writes bool, line ...string) meaning {
+	m := onHost(line...)
+	m.files, m.writes = paths, writes
+	return m
 }
 
-func listing(paths ...string) meaning { return onHost(append([]string{"ls", "--"}, paths...)...) }
+func reading(paths ...string) meaning {
+	return onFiles(paths, false, append([]string{"cat", "--"}, paths...)...)
+}
+
+func writing(paths ...string) meaning {
+	return onFiles(paths, true, append([]string{"tee", "--"}, paths...)...)
+}
+
+func removing(paths ...string) meaning {
+	return onFiles(paths, true, append([]string{"rm", "--"}, paths...)...)
+}
+
+// changing is reading and writing, since an edit shows what is around it.
+func changing(paths ...string) meaning { return reading(paths...).and(writing(paths...)) }
+
+func listing(paths ...string) meaning {
+	return onFiles(paths, false, append([]string{"ls", "--"}, paths...)...)
+}
 
 func searching(pattern string, paths ...string) meaning {
-	return onHost(append([]string{"grep", "-r", "-e", pattern, "--"}, paths...)...)
+	return onFiles(paths, false, append([]string{"grep", "-r", "-e", pattern, "--"}, paths...)...)
 }
 
 func finding(pattern string, paths ...string) meaning {
-	return onHost(append(append([]string{"find"}, paths...), "-path", pattern)...)
+	return onFiles(paths, false, append(append([]string{"find"}, paths...), "-path", pattern)...)
+}
+
+// and is what two meanings do to files, the one after the other.
+func (m meaning) and(n meaning) meaning {
+	return meaning{kind: hostly, command: m.command + " && " + n.command, files: slices.Concat(m.files, n.files),
+		writes: m.writes || n.writes, linked: m.linked || n.linked}
 }
 
 func fetching(url string) meaning { return onHost("curl", "--", url) }
@@ -45,7 +67,9 @@ func about(c call, name string, act func(paths ...string) meaning) (meaning, err
 		return meaning{}, err
 	}
 	paths, err := c.paths(path)
-	return act(paths...), err
+	m := act(paths...)
+	m.linked = len(paths) > 1
+	return m, err
 }
 
 // throughout is the meaning of a tool that looks for a pattern in a folder, which is

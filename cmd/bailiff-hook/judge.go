@@ -40,6 +40,11 @@ type meaning struct {
 	timeout int
 	// workdir is the folder that the call names, in the sandbox or on this machine.
 	workdir string
+	// files are what a hostly tool acts on, links followed too; writes says that it changes them.
+	files  []string
+	writes bool
+	// linked says that a link leads to one of the files.
+	linked bool
 	// why a tool is harmless, or what to use in place of one that is refused.
 	why string
 }
@@ -85,6 +90,9 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 	if h.passes(c.tool) {
 		return verdict{outcome: abstain}, nil
 	}
+	if c.after {
+		return verdict{outcome: abstain}, h.lookAgain(ctx, c)
+	}
 	m, err := h.client.meaning(c)
 	if err != nil {
 		return verdict{}, fmt.Errorf("reading the input of %s: %w", c.tool, err)
@@ -95,7 +103,7 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 	case replaced:
 		return verdict{}, fmt.Errorf("%s is not judged by bailiff: %s", c.tool, m.why)
 	case hostly:
-		return h.judgeHost(ctx, c, m)
+		return h.judgeFiles(ctx, c, m)
 	case shell:
 		if h.onHost {
 			return h.judgeHost(ctx, c, m)
@@ -194,7 +202,7 @@ func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error)
 
 // isForNoOne says whether all that speaks against it is that nothing may run on this
 // machine, which no client asked for by name.
-func isForNoOne(d bailiff.Decision) bool {
+func isForNoOne(d decided) bool {
 	return len(d.Denials) == 1 && d.Denials[0].Rule == "backend.not_configured"
 }
 
@@ -214,7 +222,7 @@ func (h hook) request(c call, m meaning, backend string) bailiff.Request {
 
 func (h hook) session(c call) string { return h.client.name() + ":" + c.session }
 
-func refusal(d bailiff.Decision) error {
+func refusal(d decided) error {
 	return errors.New("the policies deny it: " + sentences(d.Denials))
 }
 

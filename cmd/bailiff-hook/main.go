@@ -5,9 +5,10 @@
 // It enforces nothing itself. A command is allowed in one form only, as an order to
 // "bailiff exec", which has it judged again, waits for those who must approve it, and
 // runs it in its sandbox. What the client does by itself on this machine (reading
-// and writing files, fetching) is judged as the command that does the same on the
-// host, and allowed if the policies allow that command there. A tool that no table
-// knows is denied.
+// and writing files, fetching) is judged as the command that does the same: in the
+// sandbox for files of a folder that it shows as it is, and else on the host. It is
+// allowed if the policies allow that command there. A tool that no table knows is
+// denied.
 //
 // Each failure denies: the zero value of everything that is said here does, and
 // each answer says no in the client's own words, on standard error and by the exit

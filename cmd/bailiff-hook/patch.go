@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // patching is what a patch in the format "*** Begin Patch" does to this machine's
@@ -15,6 +13,7 @@ import (
 // could take for a marker is written exactly like one, or the patch is refused.
 func (c call) patching(patch string) (meaning, error) {
 	var changed, removed []string
+	linked := false
 	for line := range strings.Lines(patch) {
 		mark := marker(line)
 		verb, path, ok := strings.Cut(mark, ": ")
@@ -22,6 +21,7 @@ func (c call) patching(patch string) (meaning, error) {
 			continue
 		}
 		paths, err := c.paths(path)
+		linked = linked || len(paths) > 1
 		switch {
 		case !ok:
 			return meaning{}, unknownMarker(mark)
@@ -35,7 +35,9 @@ func (c call) patching(patch string) (meaning, error) {
 			return meaning{}, unknownMarker(mark)
 		}
 	}
-	return patchCommand(changed, removed)
+	m, err := patchCommand(changed, removed)
+	m.linked = linked
+	return m, err
 }
 
 var (
@@ -60,15 +62,13 @@ func unknownMarker(mark string) error {
 }
 
 func patchCommand(changed, removed []string) (meaning, error) {
-	var commands []string
-	if len(changed) > 0 {
-		commands = append(commands, changing(changed...).command)
+	switch {
+	case len(changed) > 0 && len(removed) > 0:
+		return changing(changed...).and(removing(removed...)), nil
+	case len(changed) > 0:
+		return changing(changed...), nil
+	case len(removed) > 0:
+		return removing(removed...), nil
 	}
-	if len(removed) > 0 {
-		commands = append(commands, shellquote.Join(append([]string{"rm", "--"}, removed...)...))
-	}
-	if len(commands) == 0 {
-		return meaning{}, errors.New("the patch names no file")
-	}
-	return meaning{kind: hostly, command: strings.Join(commands, " && ")}, nil
+	return meaning{}, errors.New("the patch names no file")
 }

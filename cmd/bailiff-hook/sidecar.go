@@ -17,23 +17,30 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
+// decided is a decision of the sidecar, with the folders of its machine that the sandbox shows
+// as they are.
+type decided struct {
+	bailiff.Decision
+	projects []string
+}
+
 // decide asks the sidecar what it would decide, once. Whatever is not a decision
 // whole in itself is an error.
-func (h hook) decide(ctx context.Context, req bailiff.Request) (bailiff.Decision, error) {
+func (h hook) decide(ctx context.Context, req bailiff.Request) (decided, error) {
 	body, err := json.Marshal(req)
 	if err == nil && len(body) > mostAsked {
 		err = fmt.Errorf("what the tool is to do is longer than the %d MiB that a request may have", mostAsked>>20)
 	}
 	if err != nil {
-		return bailiff.Decision{}, fmt.Errorf("asking the sidecar: %w", err)
+		return decided{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
 	status, answer, err := h.post(ctx, "/v1/decide", body)
 	if err != nil {
-		return bailiff.Decision{}, fmt.Errorf("asking the sidecar at %s: %w", h.listen, err)
+		return decided{}, fmt.Errorf("asking the sidecar at %s: %w", h.listen, err)
 	}
 	d, err := readDecision(status, answer)
 	if err != nil {
-		return bailiff.Decision{}, fmt.Errorf("reading the answer of the sidecar at %s: %w", h.listen, err)
+		return decided{}, fmt.Errorf("reading the answer of the sidecar at %s: %w", h.listen, err)
 	}
 	return d, nil
 }
@@ -132,21 +139,22 @@ func hinted(err error) error {
 }
 
 // readDecision reads an answer to /v1/decide.
-func readDecision(status string, answer []byte) (bailiff.Decision, error) {
+func readDecision(status string, answer []byte) (decided, error) {
 	if status != "200" {
-		return bailiff.Decision{}, problem(status, answer)
+		return decided{}, problem(status, answer)
 	}
-	var decided struct {
+	var read struct {
 		DecisionID string            `json:"decision_id"`
 		Decision   *bailiff.Decision `json:"decision"`
+		Projects   []string          `json:"projects"`
 	}
-	if err := json.Unmarshal(answer, &decided); err != nil {
-		return bailiff.Decision{}, fmt.Errorf("it is no decision: %w", err)
+	if err := json.Unmarshal(answer, &read); err != nil {
+		return decided{}, fmt.Errorf("it is no decision: %w", err)
 	}
-	if decided.DecisionID == "" || decided.Decision == nil || !isWhole(*decided.Decision) {
-		return bailiff.Decision{}, errors.New("it is no decision of bailiff")
+	if read.DecisionID == "" || read.Decision == nil || !isWhole(*read.Decision) {
+		return decided{}, errors.New("it is no decision of bailiff")
 	}
-	return *decided.Decision, nil
+	return decided{*read.Decision, read.Projects}, nil
 }
 
 // isWhole says whether a decision has what its outcome needs, and nothing that

@@ -92,27 +92,35 @@ func openPlain(path string) (*os.File, os.FileInfo, error) {
 // digestOf is the SHA-256 of a file's content, in hexadecimal; empty if there is
 // no such file. That of a folder is of all that is in it, by its names.
 func digestOf(path string) (string, error) {
-	f, about, err := openPlain(path)
+	digest, _, err := contentOf(path)
 	if errors.Is(err, errFolder) {
 		return digestOfFolder(path)
 	}
+	return digest, err
+}
+
+// contentOf is the digest of a plain file and its size.
+func contentOf(path string) (string, int64, error) {
+	f, about, err := openPlain(path)
 	if f == nil {
-		return "", err
+		return "", 0, err
 	}
 	defer func() { _ = f.Close() }()
 	if about.Size() > maxDigested {
-		return "", fmt.Errorf("%s has %d bytes, want at most %d", path, about.Size(), maxDigested)
+		return "", 0, fmt.Errorf("%s has %d bytes, want at most %d", path, about.Size(), maxDigested)
 	}
 	sum := sha256.New()
 	if n, err := io.Copy(sum, io.LimitReader(f, maxDigested+1)); err != nil || n > maxDigested {
-		return "", errors.Join(err, fmt.Errorf("%s could not be read as a whole", path))
+		return "", 0, errors.Join(err, fmt.Errorf("%s could not be read as a whole", path))
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return hex.EncodeToString(sum.Sum(nil)), about.Size(), nil
 }
 
 // mostInFolder bounds the entries of a folder whose content an approval can be bound to.
 const mostInFolder = 1000
 
+// digestOfFolder holds each name in a folder with its file's content, behind a link too. A link to a
+// folder, a pipe and a device leave the folder without a digest: what is behind them may change.
 func digestOfFolder(folder string) (string, error) {
 	sum, entries, bytes := sha256.New(), 0, int64(0)
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
@@ -122,24 +130,15 @@ func digestOfFolder(folder string) (string, error) {
 		if entries++; entries > mostInFolder {
 			return fmt.Errorf("%s is a folder of more than %d entries: name the file", folder, mostInFolder)
 		}
-		content := ""
-		switch {
-		case e.Type().IsRegular():
-			about, err := e.Info()
-			if err != nil {
-				return err
-			}
-			if bytes += about.Size(); bytes > maxDigested {
-				return fmt.Errorf("%s is a folder of more than %d bytes: name the file", folder, maxDigested)
-			}
-			content, err = digestOf(path)
-			if err != nil {
-				return err
-			}
-		case e.Type()&fs.ModeSymlink != 0:
-			if content, err = os.Readlink(path); err != nil {
-				return err
-			}
+		content, size := "", int64(0)
+		if !e.IsDir() {
+			content, size, err = contentOf(path)
+		}
+		if bytes += size; err == nil && bytes > maxDigested {
+			err = fmt.Errorf("%s is a folder of more than %d bytes: name the file", folder, maxDigested)
+		}
+		if err != nil {
+			return err
 		}
 		_, _ = fmt.Fprintf(sum, "%q %v %q\n", strings.TrimPrefix(path, folder), e.Type(), content)
 		return nil

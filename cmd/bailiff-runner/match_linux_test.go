@@ -63,7 +63,7 @@ func TestAPatternThatMatchesTooManyFilesSaysSo(t *testing.T) {
 func TestTheDigestOfAFolderIsOfAllThatIsInIt(t *testing.T) {
 	root := t.TempDir()
 	filled(t, filepath.Join(root, "__main__.py"), 1)
-	seen := map[string]string{}
+	seen, behind := map[string]string{}, filepath.Join(t.TempDir(), "m.py")
 	for _, change := range []struct {
 		what string
 		do   func() error
@@ -72,7 +72,8 @@ func TestTheDigestOfAFolderIsOfAllThatIsInIt(t *testing.T) {
 		{"another file", func() error { return os.WriteFile(filepath.Join(root, "m.py"), []byte("a"), 0o600) }},
 		{"another content", func() error { return os.WriteFile(filepath.Join(root, "m.py"), []byte("b"), 0o600) }},
 		{"another name", func() error { return os.Rename(filepath.Join(root, "m.py"), filepath.Join(root, "n.py")) }},
-		{"a link", func() error { return os.Symlink("n.py", filepath.Join(root, "m.py")) }},
+		{"a link", func() error { return os.Symlink(behind, filepath.Join(root, "m.py")) }},
+		{"another content behind the link", func() error { return os.WriteFile(behind, []byte("c"), 0o600) }},
 	} {
 		backendtest.Must(t, change.do())
 		digest, err := digestOf(root)

@@ -68,7 +68,7 @@ as they say.
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newChat(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
 		newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
-		newDemo(), newVersion(),
+		newDemo(), newRunTests(), newVersion(),
 	)
 	namingOne(root)
 	root.SetFlagErrorFunc(wrongFlag)

@@ -31,7 +31,8 @@ Exit status: 0 after an orderly stop, 1 if the sidecar could not start or failed
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			debug.SetGCPercent(gcPercent)
-			a, err := app.New(cmd.Context(), app.Config{File: *configPath, Version: version, Log: cmd.ErrOrStderr()})
+			a, err := app.New(cmd.Context(), app.Config{File: *configPath, Version: version, TestCommand: testCommand(),
+				Log: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}

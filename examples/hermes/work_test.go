@@ -27,6 +27,23 @@ func TestAModelIsToldOfAVariableThatDidNotEnter(t *testing.T) {
 	}
 }
 
+func TestAModelIsToldWhichConnectionsWereRefused(t *testing.T) {
+	sidecar := serve(t, apptest.WithRules(t, "", "    network:\n      platforms: {}\n",
+		"    network:\n      platforms: {telegram: {network: egress, egress: [allowed.test]}}\n"))
+	h := start(t, plugin(t), "", sidecar.Agent)
+	const command = "curl -sS https://x.test/"
+	begun := h.call(t, "terminal", args{"command": command, "background": true}, nil).text("session_id")
+	for name, r := range map[string]result{
+		"a command": h.call(t, "terminal", args{"command": command}, nil),
+		"a process": h.call(t, "process", args{"action": "wait", "session_id": begun, "timeout": 60}, nil),
+	} {
+		egress, _ := r["egress"].(map[string]any)
+		if !strings.Contains(r.text("note"), "x.test:443 (egress.not_in_table, once)") || len(egress) == 0 {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
 func TestEachToolWorksInTheSessionsSandbox(t *testing.T) {
 	h := start(t, plugin(t), "", serve(t).Agent)
 	const module = "def f():\n    return 1\n\ndef g():\n    return 2\n"

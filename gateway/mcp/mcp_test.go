@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -167,6 +168,22 @@ func TestACallThatIsNoRequestReachesNobody(t *testing.T) {
 	}
 	if len(s.requests) > 0 {
 		t.Errorf("the sidecar was asked %+v", s.requests)
+	}
+}
+
+func TestProgramsAreToldOfRefusedConnections(t *testing.T) {
+	blocked := &bailiff.EgressTraffic{Blocked: []bailiff.Blocked{{Host: "x.test", Port: 443, Rule: "egress.not_in_table", Count: 2}}}
+	c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
+		return api.Answer{Status: bailiff.Completed, Message: "Refused on the way out.", Egress: blocked}, nil
+	}}, nil, "")
+	result, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "terminal", Arguments: map[string]any{"command": "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	structure, err := json.Marshal(result.Meta[MetaResult])
+	if text := result.Content[0].(*sdk.TextContent).Text; err != nil || text != "Refused on the way out." ||
+		!strings.Contains(string(structure), `"egress":{"blocked":[{"count":2,"host":"x.test",`) {
+		t.Errorf("it is told %q and %s, %v", text, structure, err)
 	}
 }
 

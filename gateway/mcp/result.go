@@ -31,13 +31,16 @@ type Result struct {
 	Approval       *api.Approval `json:"approval,omitempty"`
 	DecisionID     string        `json:"decision_id,omitempty"`
 	Backend        string        `json:"backend,omitempty"`
+	// Egress is what became of the command's connections, where its network is egress.
+	Egress *bailiff.EgressTraffic `json:"egress,omitempty"`
 }
 
 // told is the result of an answer. What completed is no error, whatever its exit
 // code: that is the command's to say, and stands below its output.
 func told(a api.Answer) *sdk.CallToolResult {
 	r := Result{Status: a.Status, Code: a.Code, Message: a.Message, ExitCode: a.ExitCode, Truncated: a.Truncated, ProcessID: a.ProcessID,
-		Processes: a.Processes, Approval: a.Approval, DecisionID: a.DecisionID, Backend: a.Backend}
+		Processes: a.Processes, Approval: a.Approval, DecisionID: a.DecisionID, Backend: a.Backend,
+		Egress: a.Egress}
 	if a.OutputEncoding == base64 {
 		r.Output, r.OutputEncoding = a.Output, a.OutputEncoding
 	}

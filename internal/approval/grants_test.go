@@ -122,6 +122,9 @@ func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
 		{"one more variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"CI", "BRANCH", "GITHUB_TOKEN"} }, nil, ""},
 		{"a value in place of its stand-in", func(c *bailiff.Claim) { c.Decision.Env.Swap = nil }, nil, ""},
 		{"a value that goes to another host", hosts("a.test", "evil.test"), nil, ""},
+		{"a value that goes in another place", func(c *bailiff.Claim) {
+			c.Decision.Env.Swap = []bailiff.Swap{{Name: "CI", Hosts: []string{"a.test"}, In: []string{"bearer", "path"}}}
+		}, nil, ""},
 		{"a value that goes to fewer hosts", hosts("b.test"), nil, "session always"},
 		{"another variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"GITHUB_TOKEN"} }, nil, ""},
 		{"code", func(c *bailiff.Claim) { c.Request.Tool = bailiff.ExecuteCode }, nil, ""},

@@ -69,7 +69,7 @@ func (h *held) extends(w wanted) bool {
 }
 
 // lets says whether a variable may enter: where people were asked about a stand-in, as a
-// stand-in only, whose value goes to no other host.
+// stand-in only, whose value goes to no other host and in no other place.
 func (h *held) lets(name string, swap []bailiff.Swap) bool {
 	named := func(s bailiff.Swap) bool { return s.Name == name }
 	granted := slices.IndexFunc(h.Grant.Swap, named)
@@ -77,9 +77,11 @@ func (h *held) lets(name string, swap []bailiff.Swap) bool {
 		return slices.Contains(h.Grant.Env, name)
 	}
 	now := slices.IndexFunc(swap, named)
-	return now >= 0 && !slices.ContainsFunc(swap[now].Hosts, func(host string) bool {
-		return !slices.Contains(h.Grant.Swap[granted].Hosts, host)
-	})
+	return now >= 0 && isWithin(swap[now].Hosts, h.Grant.Swap[granted].Hosts) && isWithin(swap[now].In, h.Grant.Swap[granted].In)
+}
+
+func isWithin(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }
 
 // wanted is what a grant must cover for a claim to be covered.

@@ -205,13 +205,16 @@ func (messages) read(body []byte) (tools []tool, results []string, err error) {
 	}
 	for _, message := range asks.Messages {
 		var parts []struct {
-			Type    string
-			Content json.RawMessage
+			Type, Text string
+			Content    json.RawMessage
 		}
 		_ = json.Unmarshal(message.Content, &parts) // it may be one string
 		for _, part := range parts {
-			if part.Type == "tool_result" {
+			switch {
+			case part.Type == "tool_result":
 				results = append(results, plain(part.Content))
+			case part.Type == "text" && len(results) > 0: // what a hook said of the call
+				results[len(results)-1] += "\n" + part.Text
 			}
 		}
 	}

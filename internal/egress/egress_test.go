@@ -37,7 +37,8 @@ type world struct {
 	narrow    bool            // requests inside TLS must be judged
 	private   bool            // private addresses are opened
 	webSocket bool            // a request may become one
-	at        string          // where dialling leads, if not to what was resolved
+	bounds    bailiff.ConnectionLimits
+	at        string // where dialling leads, if not to what was resolved
 	swapped   []bailiff.Swapped
 	roots     *x509.CertPool
 	most      Limits
@@ -60,7 +61,8 @@ func (w *world) Connection(_ context.Context, c bailiff.Connection) bailiff.Conn
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.allowed[asked] && !w.denied[c.Method+" "+c.Path] && (c.Intercepted || !w.narrow) {
-		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private, WebSocket: w.webSocket}
+		return bailiff.ConnectionJudgement{Outcome: bailiff.Allow, Intercept: w.opens, Private: w.private, WebSocket: w.webSocket,
+			Limits: w.bounds}
 	}
 	if match, ok := w.asks[asked]; ok {
 		return bailiff.ConnectionJudgement{Outcome: bailiff.Ask, Intercept: w.opens, Private: w.private,
@@ -207,6 +209,26 @@ func TestARefusedHostIsNeverResolved(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Programs print the line of status of a tunnel's refusal, and never its body.
+func TestTheLineOfStatusOfARefusedTunnelSaysWhy(t *testing.T) {
+	for name, text := range map[string]string{
+		"a host":    "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n",
+		"read late": "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n" + strings.Repeat("more", 1<<16),
+	} {
+		got := said(t, proxied(t, &world{}, "127.0.0.1:1"), text)
+		if want := "HTTP/1.1 403 Refused by bailiff (egress.not_in_table): No. Another.\r\n"; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want %q first", name, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"No.\r\nX-Evil: 1": "No.  X-Evil: 1", "Größe\x00": "Gr  e", strings.Repeat("a", 400): strings.Repeat("a", longestPhrase),
+	} {
+		if got := phrase(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
 	}
 }
 

@@ -111,7 +111,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		tell(w, p.refused(ctx, asked[0], no))
 		return
 	}
-	private, no := p.allowAll(ctx, asked, isWebSocket(r))
+	terms, no := p.allowAll(ctx, asked, isWebSocket(r))
 	if no != nil {
 		tell(w, no)
 		return
@@ -122,7 +122,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return
 	}
 	defer leave()
-	d, no := p.locate(ctx, to, asked[len(asked)-1], private)
+	d, no := p.locate(ctx, to, asked[len(asked)-1], terms.private)
 	if no != nil {
 		tell(w, no)
 		return
@@ -131,7 +131,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	x := d.exchange(ctx)
 	defer x.end(ctx)
 	defer cancel()
-	x.forward(ctx, w, r, d.c)
+	x.forward(ctx, w, r, d.c, terms.limits)
 }
 
 // readRequest reads a request in absolute form, which has one meaning or is refused.
@@ -154,12 +154,12 @@ func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	to, err := reach.ParseTarget(r.RequestURI)
 	if err != nil {
 		of.Host, of.Via, of.Protocol = r.RequestURI, "connect", "https"
-		tell(w, p.refused(ctx, of, refuse(of, ruleName, bailiff.Sentence(err.Error()), "Write host:port.")))
+		tellTunnel(w, p.refused(ctx, of, refuse(of, ruleName, bailiff.Sentence(err.Error()), "Write host:port.")))
 		return
 	}
 	way, no := p.open(ctx, to, "connect", of)
 	if no != nil {
-		tell(w, no)
+		tellTunnel(w, no)
 		return
 	}
 	defer way.close()

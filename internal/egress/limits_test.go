@@ -207,7 +207,10 @@ func TestATunnelOverWhichNothingPassesIsClosed(t *testing.T) {
 		defer host.Close()
 		began := time.Now()
 		ended := make(chan bool)
-		go func() { p.tunnel(t.Context(), client, server, bailiff.Connection{Protocol: "tcp"}); close(ended) }()
+		go func() {
+			p.tunnel(t.Context(), client, &way{&destination{c: bailiff.Connection{Protocol: "tcp"}}, server, bailiff.ConnectionLimits{}})
+			close(ended)
+		}()
 		for range 3 {
 			time.Sleep(tunnelIdle - time.Second) // of the test's own clock
 			_, err := io.WriteString(program, "x")

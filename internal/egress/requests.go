@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -150,13 +151,13 @@ func (c *counted) Write(b []byte) (int, error) {
 
 // serve judges one request, writes it anew to the server, and the answer back.
 func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Request, asked []bailiff.Connection) {
-	private, no := x.proxy.allowAll(ctx, asked, isWebSocket(r))
+	terms, no := x.proxy.allowAll(ctx, asked, isWebSocket(r))
 	if no != nil {
 		tell(w, no)
 		return
 	}
 	c := asked[len(asked)-1]
-	if err := x.check(private); err != nil {
+	if err := x.check(terms.private); err != nil {
 		tell(w, x.proxy.refused(ctx, c, failure(c, err)))
 		return
 	}
@@ -166,13 +167,18 @@ func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return
 	}
 	defer leave()
-	x.forward(ctx, w, r, c)
+	x.forward(ctx, w, r, c, terms.limits)
 }
 
 // errSwitched is an answer that would leave HTTP.
 var errSwitched = errors.New("the server switches to another protocol")
 
-func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection) {
+func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection,
+	most bailiff.ConnectionLimits) {
+	if no := x.proxy.bound(ctx, r, c, most); no != nil {
+		tell(w, no)
+		return
+	}
 	proxy := &httputil.ReverseProxy{
 		Transport: x.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
@@ -187,15 +193,15 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 			if answer.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errSwitched
 			}
-			if len(c.Secrets) > 0 {
-				return x.proxy.scrub(answer, c.Secrets)
+			if err := x.proxy.boundAnswer(ctx, answer, c, most); err != nil || len(c.Secrets) == 0 {
+				return err
 			}
-			return nil
+			return x.proxy.scrub(answer, c.Secrets)
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			no := failure(c, err)
 			no.status = http.StatusBadGateway
-			if r.Context().Err() == nil {
+			if r.Context().Err() == nil && !errors.As(err, &no) {
 				no = x.proxy.refused(ctx, c, no)
 			}
 			tell(w, no)
@@ -292,6 +298,44 @@ func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.over = true
+}
+
+const (
+	// longestPhrase bounds the sentence in a line of status.
+	longestPhrase = 300
+	// lingerTime is how long a program has to read a refusal and close.
+	lingerTime = 500 * time.Millisecond
+)
+
+// tellTunnel refuses a tunnel. Programs show the line of status at most, so it says why.
+func tellTunnel(w http.ResponseWriter, no *refusal) {
+	body, err := json.Marshal(no)
+	if err != nil {
+		panic(err) // texts and a number can always be written
+	}
+	client, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		tell(w, no)
+		return
+	}
+	defer client.Close()
+	_, _ = fmt.Fprintf(client, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Bailiff-Rule: %s\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s\n", cmp.Or(no.status, http.StatusForbidden), phrase("Refused by bailiff ("+no.Rule+"): "+no.Message+
+		" "+no.Instead), phrase(no.Rule), len(body)+1, body) // a program that has gone needs no answer
+	if closeWrite(client) == nil && client.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.Copy(io.Discard, client) // what still comes would reset the answer
+	}
+}
+
+// phrase is a text as it may stand in a line of a head.
+func phrase(text string) string {
+	plain := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return ' '
+		}
+		return c
+	}, bailiff.Beginning(text, longestPhrase))
+	return strings.TrimSpace(plain)
 }
 
 // tell answers with a refusal.

@@ -19,14 +19,16 @@ import (
 // so, and has its judgement see their names. A stand-in that is left anywhere in the head
 // refuses the request.
 func (p *Proxy) give(r *http.Request, asked []bailiff.Connection) *refusal {
+	head := swap.Head{Header: r.Header, URL: r.URL}
 	var names []string
 	if c := asked[0]; c.Protocol == "https" {
-		r.Header, names = swap.In(r.Header, place(c), p.swapped)
+		head, names = swap.In(head, place(c), p.swapped)
+		r.Header, r.URL = head.Header, head.URL
 	}
-	if name := p.standIns.Stray(r.Header, r.URL); name != "" {
+	if name := p.standIns.Stray(head); name != "" {
 		return refuse(asked[0], ruleStray,
 			"What stands for "+name+" would leave for a host or in a place where its value may not be put in.",
-			"Send it as its row says: to the host that it names, in the header that it names.")
+			"Send it as its row says: to a host and in a place that it names.")
 	}
 	for i := range asked {
 		asked[i].Secrets = names

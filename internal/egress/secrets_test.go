@@ -128,6 +128,87 @@ func TestAStandInLeavesForNoOtherPlace(t *testing.T) {
 	}
 }
 
+// Each request reaches the server, or not, and never with the value.
+func TestAStandInIsWorthNothingElsewhere(t *testing.T) {
+	var mu sync.Mutex
+	var given []string
+	w, proxy, host := swapping(t, func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		given = append(given, fmt.Sprint(r.RequestURI, r.Header, r.Trailer, string(body), err))
+	})
+	w.swapped[0].In = append(w.swapped[0].In, "query:key", "path", "header:x-key")
+	with := func(name, value string) *http.Request {
+		r := asking(t, "POST", "https://"+host+"/")
+		r.Header.Set(name, value)
+		return r
+	}
+	in := func(body string) *http.Request {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", "https://"+host+"/", io.MultiReader(strings.NewReader(body)))
+		must(t, err)
+		return r
+	}
+	trailing := in("x")
+	trailing.Trailer = http.Header{"X-Late": {tokenInside}}
+	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	for name, c := range map[string]struct {
+		r      *http.Request
+		passes bool
+	}{
+		"User-Agent":            {with("User-Agent", tokenInside), false},
+		"Origin":                {with("Origin", "https://"+tokenInside), false},
+		"Referer":               {with("Referer", "https://a.test/"+tokenInside), false},
+		"Cookie":                {with("Cookie", "t="+tokenInside), false},
+		"X-Forwarded-For":       {with("X-Forwarded-For", tokenInside), false},
+		"traceparent":           {with("Traceparent", tokenInside), false},
+		"part of a header":      {with("X-Key", tokenInside+"x"), false},
+		"part of a password":    {with("Authorization", "Basic "+encoded("x:"+tokenInside+"x")), false},
+		"Basic in a Basic":      {with("Authorization", "Basic "+encoded("x:"+encoded("x:"+tokenInside))), false},
+		"another parameter":     {asking(t, "POST", "https://"+host+"/?other="+tokenInside), false},
+		"before the end":        {asking(t, "POST", "https://"+host+"/"+tokenInside+"x"), false},
+		"a body":                {in("key=" + tokenInside), true},
+		"a trailer":             {trailing, true},
+		"one that was guessed":  {with("Authorization", "Bearer "+strings.Replace(tokenInside, "s", "t", 1)), true},
+		"the value of a user's": {with("Authorization", "Bearer ghp_another0another0another0another0123"), true},
+	} {
+		mu.Lock()
+		given = nil
+		mu.Unlock()
+		status, rule, body := answered(t, program(t, proxy, false), c.r)
+		mu.Lock()
+		told := strings.Join(given, "\n")
+		mu.Unlock()
+		if passed := status == http.StatusOK; passed != c.passes || passed != (told != "") || !passed && rule != "egress.stray_secret" {
+			t.Errorf("%s: %d %s %s, and the server was told %q", name, status, rule, body, told)
+		}
+		if strings.Contains(told, tokenOutside) {
+			t.Errorf("%s: the server was told the value: %s", name, told)
+		}
+	}
+	for name, r := range map[string]*http.Request{
+		"a parameter": asking(t, "POST", "https://"+host+"/?key="+tokenInside),
+		"a segment":   asking(t, "POST", "https://"+host+"/bot"+tokenInside+"/x"),
+		"a header":    with("X-Key", tokenInside), "a user's name": with("Authorization", "Basic "+encoded(tokenInside+":")),
+	} {
+		mu.Lock()
+		given = nil
+		mu.Unlock()
+		status, rule, _ := answered(t, program(t, proxy, false), r)
+		mu.Lock()
+		told := strings.Join(given, "\n")
+		mu.Unlock()
+		if status != http.StatusOK || !strings.Contains(told, tokenOutside) && !strings.Contains(told, encoded(tokenOutside+":")) {
+			t.Errorf("%s: %d %s, and the server was told %q", name, status, rule, told)
+		}
+	}
+	for _, e := range w.events {
+		if all := fmt.Sprint(e); strings.Contains(all, tokenOutside) {
+			t.Errorf("the log is told the value: %s", all)
+		}
+	}
+}
+
 func TestNoValueLeavesWithoutTLS(t *testing.T) {
 	w := &world{allowed: map[string]bool{"http allowed.test GET": true}, swapped: []bailiff.Swapped{{StandIn: tokenInside,
 		Value: bailiff.NewSecret(tokenOutside),

@@ -18,6 +18,7 @@ import (
 type way struct {
 	*destination
 	server net.Conn
+	limits bailiff.ConnectionLimits // of the tunnel
 }
 
 func (w *way) close() {
@@ -28,16 +29,16 @@ func (w *way) close() {
 
 // open judges a tunnel by each way of speaking in turn, and connects one that stays closed.
 func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailiff.Connection) (*way, *refusal) {
-	c, private, no := p.allow(ctx, tunnels(to, via, of)...)
+	c, terms, no := p.allow(ctx, tunnels(to, via, of)...)
 	if no != nil {
 		return nil, no
 	}
-	d, no := p.locate(ctx, to, c, private)
+	d, no := p.locate(ctx, to, c, terms.private)
 	if no != nil {
 		return nil, no
 	}
 	if c.Intercepted {
-		return &way{d, nil}, nil
+		return &way{destination: d}, nil
 	}
 	leave, no := p.enter(ctx, c)
 	if no != nil {
@@ -48,7 +49,7 @@ func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailif
 		leave()
 		return nil, p.refused(ctx, c, failure(c, err))
 	}
-	return &way{d, &held{server, leave}}, nil
+	return &way{d, &held{server, leave}, terms.limits}, nil
 }
 
 // tunnels are the ways in which a program may speak in a tunnel, the likely one first.
@@ -65,7 +66,7 @@ func tunnels(to reach.Target, via string, of bailiff.Connection) []bailiff.Conne
 func (p *Proxy) carry(ctx context.Context, client net.Conn, w *way) {
 	switch {
 	case w.server != nil:
-		p.tunnel(ctx, client, w.server, w.c)
+		p.tunnel(ctx, client, w)
 	case w.c.Protocol == "https":
 		p.intercept(ctx, client, w.destination)
 	default:
@@ -75,7 +76,8 @@ func (p *Proxy) carry(ctx context.Context, client net.Conn, w *way) {
 
 // tunnel carries bytes both ways until both have ended, or one fails. TLS must be for the
 // host that was judged before any byte goes on.
-func (p *Proxy) tunnel(ctx context.Context, client, server net.Conn, c bailiff.Connection) {
+func (p *Proxy) tunnel(ctx context.Context, client net.Conn, w *way) {
+	server, c := w.server, w.c
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	var hello []byte
 	if c.Protocol == "https" {
@@ -91,8 +93,8 @@ func (p *Proxy) tunnel(ctx context.Context, client, server net.Conn, c bailiff.C
 	idle := time.AfterFunc(tunnelIdle, func() { client.Close(); server.Close() })
 	defer idle.Stop()
 	received := make(chan int64, 1)
-	go func() { received <- copyTo(client, busy{server, idle}) }()
-	sent := copyTo(server, io.MultiReader(bytes.NewReader(hello), busy{client, idle}))
+	go func() { received <- copyTo(client, p.download(ctx, busy{server, idle}, c, w.limits)) }()
+	sent := copyTo(server, p.upload(ctx, io.MultiReader(bytes.NewReader(hello), busy{client, idle}), c, w.limits))
 	// The end of the tunnel is told although it may be the end of the request too; a
 	// fault of the log then shows in the log's own health.
 	_ = p.config.Recorder.Record(context.WithoutCancel(ctx), Event{What: Closed, Connection: c, Sent: sent, Received: <-received})

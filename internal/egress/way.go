@@ -49,16 +49,16 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 // allow asks the policies about the ways in which a program may speak, and has the first
 // that they allow written down, or else the first that people allow. Only where it returns
 // no refusal may the destination be resolved.
-func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.Connection, bool, *refusal) {
+func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.Connection, terms, *refusal) {
 	if p.excess != "" {
-		return ways[0], false, p.refused(ctx, ways[0], tooMany(ways[0], p.excess))
+		return ways[0], terms{}, p.refused(ctx, ways[0], tooMany(ways[0], p.excess))
 	}
 	c, judged := weigh(ctx, p.config.Judge, ways)
 	v, no := p.settle(ctx, c, judged)
 	if no != nil {
-		return c, false, p.refused(ctx, c, no)
+		return c, terms{}, p.refused(ctx, c, no)
 	}
-	return c, v.Private, p.opened(ctx, c, v)
+	return c, terms{v.Private, v.Limits}, p.opened(ctx, c, v)
 }
 
 // weigh asks the policies about the ways in which a program may speak. It returns the first
@@ -78,6 +78,12 @@ func weigh(ctx context.Context, judge Judge, ways []bailiff.Connection) (c baili
 		}
 	}
 	return c, best
+}
+
+// terms are those on which something is allowed.
+type terms struct {
+	private bool
+	limits  bailiff.ConnectionLimits
 }
 
 // verdict is a judgement that lets a connection through, with the approval by which it does.
@@ -135,22 +141,22 @@ func sameQuestion(a, b bailiff.ApprovalTerms) bool {
 }
 
 // allowAll asks the policies about each spelling of a request, of which all must be allowed.
-func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection, webSocket bool) (private bool, no *refusal) {
+func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection, webSocket bool) (t terms, no *refusal) {
 	if c := spellings[0]; p.excess != "" {
-		return false, p.refused(ctx, c, tooMany(c, p.excess))
+		return t, p.refused(ctx, c, tooMany(c, p.excess))
 	}
-	private = true
+	t.private = true
 	var v verdict
 	for _, one := range spellings {
 		if v, no = p.settle(ctx, one, p.config.Judge.Connection(ctx, one)); no != nil {
-			return false, p.refused(ctx, one, no)
+			return t, p.refused(ctx, one, no)
 		}
 		if no := unswitched(one, v.ConnectionJudgement); webSocket && no != nil {
-			return false, p.refused(ctx, one, no)
+			return t, p.refused(ctx, one, no)
 		}
-		private = private && v.Private
+		t.private, t.limits = t.private && v.Private, tighter(t.limits, v.Limits)
 	}
-	return private, p.opened(ctx, spellings[len(spellings)-1], v)
+	return t, p.opened(ctx, spellings[len(spellings)-1], v)
 }
 
 // opened has it written down that something is allowed.
@@ -255,6 +261,7 @@ const (
 	ruleStray       = "egress.stray_secret"
 	ruleTooMany     = "egress.too_many"
 	ruleTooLarge    = "egress.too_large"
+	ruleTooMuch     = "egress.too_much"
 	ruleMalformed   = "egress.malformed"
 )
 

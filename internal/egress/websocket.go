@@ -20,6 +20,8 @@ func unswitched(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refus
 	case !judged.WebSocket:
 		return refuse(c, ruleRequest, "No row of this host lets a request become a WebSocket.",
 			"Have an operator set websocket: true in its row.")
+	case judged.Limits != bailiff.ConnectionLimits{}:
+		return refuse(c, ruleRequest, "What passes by a WebSocket cannot be bounded as the row of this host says.", "Use requests.")
 	case len(c.Secrets) > 0:
 		return refuse(c, ruleStray, "A WebSocket is given no value of a swapped variable.", "Send the value by a request.")
 	}

@@ -52,7 +52,7 @@ func Python(source string, at Place) Code {
 	if at.Level > 0 || !c.Parsed {
 		return c
 	}
-	beside, some := shell.Modules(c.Imports, at, Python)
+	beside, some := shell.Modules(c.Imports, c.Folders, at, Python)
 	switch {
 	case !some:
 		return c

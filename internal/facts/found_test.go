@@ -76,3 +76,36 @@ func foundCases(t *testing.T, cases map[string]foundCase) {
 		})
 	}
 }
+
+func TestFilesThatAPatternOrAFolderOfTheTextNamesAreRead(t *testing.T) {
+	const removal = "rm -rf ~"
+	young := Contents{"/w/x.sh": recent(removal)}
+	foundCases(t, map[string]foundCase{
+		"each file of a loop":              {`for f in *.sh; do sh "$f"; done`, young, removal, true},
+		"each file that a loop sources":    {`for f in ./*.sh; do . "$f"; done`, young, removal, true},
+		"each file that a loop starts":     {`for f in ./*.sh; do "$f"; done`, young, removal, true},
+		"each file for another language":   {`for f in *.js; do node "$f"; done`, Contents{"/w/x.js": recent("1")}, "", false},
+		"each program of a loop":           {`for f in *.py; do python3 "$f"; done`, Contents{"/w/x.py": recent("print(1)")}, "", true},
+		"a loop that only looks":           {`for f in *.sh; do shellcheck "$f"; done`, young, "", true},
+		"a loop over nothing young":        {`for f in *.sh; do sh "$f"; done`, Contents{}, "", true},
+		"a loop over old files":            {`for f in *.js; do node "$f"; done`, Contents{"/w/x.js": settled("1")}, "", true},
+		"above a folder of the text":       {"mkdir d; cd d; sh ../x.sh", young, removal, true},
+		"above two folders of the text":    {"mkdir -p d/e && cd d/e && sh ../../x.sh", young, removal, true},
+		"above a folder that is there":     {"cd d; sh ../x.sh", Contents{"/w/d/../x.sh": recent(removal)}, removal, true},
+		"lines that sed runs":              {"sed e x.sh", young, "", false},
+		"lines that sed runs, of some":     {"sed -n '/x/{e\n}' x.sh", young, "", false},
+		"words of sed that end in e":       {"sed -e 's/a/e/' -e '/a/d' x.sh", young, "", true},
+		"what a young program deletes":     {"python3 x.py", Contents{"/w/x.py": recent("import shutil\nshutil.rmtree('/w/a')")}, "", true},
+		"a program of a file is no answer": {"python3 x.py", Contents{"/w/x.py": recent("print(1)")}, "", true},
+	})
+	const deletes = "import shutil\nshutil.rmtree('/w/a')"
+	for _, c := range []struct {
+		file Content
+		want bool
+	}{{recent(deletes), true}, {settled(deletes), false}} {
+		got := Shell("python3 x.py", Place{Workdir: "/w", Contents: &Contents{"/w/x.py": c.file}})
+		if told := got.Code != nil && slices.Contains(got.Code.Calls, "shutil.rmtree"); told != c.want {
+			t.Errorf("of a program in a file (recent: %t) it is told that it deletes: %t, want %t", c.file.Recent, told, c.want)
+		}
+	}
+}

@@ -162,7 +162,7 @@ func TestFilesRun(t *testing.T) {
 		"make -f a; gmake --file=b":                          "/work/a /work/b",
 		"make test":                                          "/work/GNUmakefile /work/Makefile /work/makefile",
 		"make -C sub":                                        "/work/sub/GNUmakefile /work/sub/Makefile /work/sub/makefile",
-		"npm run build; npm ls":                              "/work/package.json",
+		"npm run build; npm ls":                              "/work/.npmrc /work/package.json",
 		"docker compose -f a.yml up":                         "/work/a.yml",
 		"docker compose up": "/work/compose.yaml /work/compose.yml /work/docker-compose.yaml " +
 			"/work/docker-compose.yml",

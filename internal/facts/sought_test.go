@@ -77,3 +77,80 @@ func TestWhatFilesThatRunLoadByLiteralNamesBelongsToTheText(t *testing.T) {
 		})
 	}
 }
+
+func TestFilesThatProgramsFindByThemselvesAreRead(t *testing.T) {
+	const removal = "rm -rf ~"
+	removes := recent("import os\nos.system('" + removal + "')")
+	foundCases(t, map[string]foundCase{
+		"what go generates":                {"go generate ./...", Contents{"/w/a/x.go": recent("//go:generate " + removal)}, removal, true},
+		"what go generates elsewhere":      {"go -C a generate", Contents{"/w/a/x.go": recent("//go:generate " + removal)}, removal, true},
+		"a file that go only builds":       {"go build ./...", Contents{"/w/x.go": recent("//go:generate " + removal)}, "", true},
+		"a generator of a project":         {"go generate", Contents{"/w/x.go": recent("//go:generate stringer -type=A")}, "", true},
+		"a task of just":                   {"just a", Contents{"/w/justfile": recent("a:\n  " + removal)}, removal, true},
+		"a harmless task of just":          {"just", Contents{"/w/justfile": recent("test:\n  go test ./...")}, "", true},
+		"a file of just by an option":      {"just -f a.just", Contents{"/w/a.just": recent("a:\n  " + removal)}, removal, true},
+		"an old task of just":              {"just test", Contents{"/w/justfile": settled("clean:\n  " + removal)}, "", true},
+		"a Procfile":                       {"honcho start", Contents{"/w/Procfile": recent("web: " + removal)}, removal, true},
+		"a shell of npm":                   {"npm run a", Contents{"/w/.npmrc": recent("script-shell=" + removal)}, removal, true},
+		"a registry of npm":                {"npm install", Contents{"/w/.npmrc": recent("registry=https://r.corp")}, "", true},
+		"Python that a builder runs":       {"scons", Contents{"/w/SConstruct": removes}, removal, true},
+		"a setup that pip runs":            {"pip install .", Contents{"/w/setup.py": removes}, removal, true},
+		"the same by Python":               {"python3 -m pip install .", Contents{"/w/setup.py": removes}, removal, true},
+		"a setup that pip does not run":    {"pip list", Contents{"/w/setup.py": removes}, "", true},
+		"a plain setup":                    {"pip install .", Contents{"/w/setup.py": recent("import setuptools")}, "", true},
+		"settings in another language":     {"npx vite build", Contents{"/w/vite.config.ts": recent("export default {}")}, "", false},
+		"old settings in another language": {"npx vite build", Contents{"/w/vite.config.ts": settled("export default {}")}, "", true},
+		"by a script of the project": {"npm run b", Contents{"/w/package.json": settled(`{"scripts": {"b": "webpack"}}`),
+			"/w/webpack.config.js": recent("1")}, "", false},
+		"a builder's version":     {"rake --version", Contents{"/w/Rakefile": recent("1")}, "", true},
+		"a builder's file":        {"rake", Contents{"/w/Rakefile": recent("1")}, "", false},
+		"a builder of cargo":      {"cargo build", Contents{"/w/build.rs": recent("fn main() {}")}, "", false},
+		"cargo without a builder": {"cargo build", Contents{"/w/src/main.rs": recent("fn main() {}")}, "", true},
+		"another interpreter":     {"elixir x.exs", Contents{"/w/x.exs": recent("1")}, "", false},
+		"a pickled file":          {"python3 -m pickle x.pkl", Contents{"/w/x.pkl": recent("cos")}, "", false},
+	})
+}
+
+func TestFilesOfAProjectThatItsProgramsLeadToAreRead(t *testing.T) {
+	const removal = "rm -rf ~"
+	script := recent("#!/bin/sh\n" + removal)
+	scripts := settled(`{"scripts": {"test": "jest"}}`)
+	foundCases(t, map[string]foundCase{
+		"a program of the project by npx": {"npx jest", Contents{"/w/node_modules/.bin/jest": script}, removal, true},
+		"a program that a script starts": {"npm test",
+			Contents{"/w/package.json": scripts, "/w/node_modules/.bin/jest": script}, removal, true},
+		"a program that was installed": {"npx jest", Contents{"/w/node_modules/.bin/jest": recent("#!/usr/bin/env node\n1")}, "", true},
+		"a program that is not there":  {"npx jest", Contents{}, "", true},
+		"a folder that is installed": {"npm install ./d",
+			Contents{"/w/d/package.json": recent(`{"scripts": {"install": "` + removal + `"}}`)}, removal, true},
+		"a folder without scripts": {"npm install ./d", Contents{"/w/d/package.json": recent(`{"name": "d"}`)}, "", true},
+		"a package of the project": {"npm run t --workspaces",
+			Contents{"/w/p/a/package.json": recent(`{"scripts": {"t": "` + removal + `"}}`)}, removal, true},
+		"another script of a package": {"npm run u --workspaces",
+			Contents{"/w/p/a/package.json": recent(`{"scripts": {"t": "` + removal + `"}}`)}, "", true},
+		"a verb that git finds": {"PATH=$PATH:/w/b git z", Contents{"/w/b/git-z": script}, removal, true},
+		"a verb of git's own":   {"git status", Contents{"/w/git-status": script}, "", true},
+		"a variable of two makefiles": {"make a",
+			Contents{"/w/Makefile": settled("include c.mk\nX = :\na:\n\t$(X) z"), "/w/c.mk": recent("X=" + removal)}, removal, true},
+		"a variable that make knows": {"make a",
+			Contents{"/w/Makefile": recent("CC = " + removal + ";\na:\n\t$(CC) a.c")}, removal, true},
+		"a variable that is added to": {"make a", Contents{"/w/Makefile": recent("X = echo\nX += rm -rf\na:\n\t$(X) z")}, "", true},
+		"commands that read more commands": {"psql -f a.sql",
+			Contents{"/w/a.sql": recent("\\i b.sql"), "/w/b.sql": recent("\\! " + removal)}, removal, true},
+		"an operand that reads more": {"sqlite3 a.db '.read b.sql'",
+			Contents{"/w/b.sql": recent(".shell " + removal)}, removal, true},
+		"an editor that reads more": {"vim -es -c 'source x.vim' -c q",
+			Contents{"/w/x.vim": recent("silent !" + removal)}, removal, true},
+		"commands that only look": {"psql -f a.sql",
+			Contents{"/w/a.sql": recent("\\i b.sql"), "/w/b.sql": recent("select 1")}, "", true},
+		"tests' settings above a folder": {"pytest tests",
+			Contents{"/w/conftest.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
+		"a plugin of tests": {"pytest -p plug",
+			Contents{"/w/plug.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
+	})
+	got := Python("import sys\nsys.path.insert(0, 'l')\nimport x",
+		Place{Workdir: "/w", Contents: &Contents{"/w/l/x.py": recent("import os\nos.system('rm -rf ~')")}})
+	if got.Command == nil || !slices.Contains(got.Command.Programs, "rm") {
+		t.Errorf("a module in a folder that the program searches is not read: %+v", got.Command)
+	}
+}

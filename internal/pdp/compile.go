@@ -32,7 +32,8 @@ var entrypoint = ast.MustParseRef("data.bailiff.decision")
 var capabilities = sync.OnceValue(func() *ast.Capabilities {
 	all := ast.CapabilitiesForThisVersion()
 	all.Builtins = slices.DeleteFunc(all.Builtins, func(b *ast.Builtin) bool {
-		return b.Name == "http.send" || b.Name == "opa.runtime" || strings.HasPrefix(b.Name, "net.")
+		return b.Name == "http.send" || b.Name == "opa.runtime" ||
+			strings.HasPrefix(b.Name, "net.") && b.Name != "net.cidr_contains"
 	})
 	all.AllowNet = []string{}
 	return all
@@ -41,7 +42,7 @@ var capabilities = sync.OnceValue(func() *ast.Capabilities {
 // parsed is one set of policies, read and parsed.
 type parsed struct {
 	files []file
-	// modules are those that decide, tests those in files named *_test.rego.
+	// modules are those that decide, tests those in files named *_test.rego; nil where those were left out.
 	modules, tests map[string]*ast.Module
 	data           map[string]any
 	schemas        *ast.SchemaSet
@@ -59,8 +60,14 @@ func load(read func(paths []string) ([]file, Faults), paths []string) (*parsed, 
 }
 
 func parse(files []file) (*parsed, Faults) {
-	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: map[string]*ast.Module{}, data: map[string]any{},
-		bundles: map[string]string{}}
+	return newParsed(files, map[string]*ast.Module{})
+}
+
+// parseUntested leaves the tests out.
+func parseUntested(files []file) (*parsed, Faults) { return newParsed(files, nil) }
+
+func newParsed(files []file, tests map[string]*ast.Module) (*parsed, Faults) {
+	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: tests, data: map[string]any{}, bundles: map[string]string{}}
 	var faults Faults
 	for _, f := range files {
 		faults = append(faults, p.add(f)...)
@@ -84,6 +91,8 @@ func (p *parsed) add(f file) Faults {
 		return p.addSchema(f)
 	case f.isData():
 		return p.addData(f)
+	case f.isTest() && p.tests == nil:
+		return nil
 	}
 	module, err := ast.ParseModuleWithOpts(f.name, string(f.text), ast.ParserOptions{
 		RegoVersion: ast.RegoV1, ProcessAnnotation: true, Capabilities: capabilities(),
@@ -242,7 +251,14 @@ func (p *parsed) defines(at []string) (bool, error) {
 }
 
 // check compiles everything, tests too, as "opa check --strict" would.
-func (p *parsed) check(context.Context) Faults {
+func (p *parsed) check(ctx context.Context) Faults {
+	if p.tests == nil {
+		whole, faults := parse(p.files)
+		if len(faults) > 0 {
+			return faults
+		}
+		return whole.check(ctx)
+	}
 	compiler := p.compiler(true)
 	if compiler.Compile(p.all()); compiler.Failed() {
 		return faultsOf(compiler)

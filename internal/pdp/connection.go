@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -29,18 +30,47 @@ func (p *PDP) Connection(ctx context.Context, c bailiff.Connection) (j bailiff.C
 		}
 		j.Revision = s.revision
 	}()
+	return p.judgeConnection(ctx, s, connectionDocument(c), c.Time)
+}
+
+// RejudgeConnection judges by an input document about a connection of the decision log, as
+// JSON. A document that no policy can judge is an error; a fault of the policies is a denial.
+func (p *PDP) RejudgeConnection(ctx context.Context, input []byte) (j bailiff.ConnectionJudgement, err error) {
+	s := p.inForce.Load()
+	defer func() {
+		if cause := recover(); cause != nil {
+			j = failedConnection(fmt.Errorf("judging a connection: panic: %v", cause))
+		}
+		j.Revision = s.revision
+	}()
+	if s.compiler == nil {
+		return j, errNoPolicies
+	}
+	document, err := readDocument(input)
+	if err != nil {
+		return j, err
+	}
+	at, err := timeIn(document)
+	if err != nil {
+		return j, fmt.Errorf("reading an input document: %w", err)
+	}
+	j = p.judgeConnection(ctx, s, document, at)
+	return j, ctx.Err()
+}
+
+// judgeConnection asks the policies, unless they are known to answer the same.
+func (p *PDP) judgeConnection(ctx context.Context, s *snapshot, input ast.Object, at time.Time) (j bailiff.ConnectionJudgement) {
 	if s.connection == nil {
 		denied := denial("policy.no_connections", "The policies have no rule about connections.", insteadOfUnjudged)
 		return bailiff.ConnectionJudgement{Denials: denied.Denials}
 	}
-	input := connectionDocument(c)
 	key := s.connectionKey(input)
 	if key != "" {
 		if known, ok := s.connections.Get(key); ok {
 			return clonedConnection(known)
 		}
 	}
-	answer, err := evaluate(ctx, *s.connection, input, c.Time, p.config.EvalTimeout)
+	answer, err := evaluate(ctx, *s.connection, input, at, p.config.EvalTimeout)
 	if err == nil && answer == nil {
 		err = errors.New("evaluating policies: the document about connections is undefined")
 	}
@@ -124,6 +154,9 @@ func readConnection(answer *ast.Term) (j bailiff.ConnectionJudgement) {
 		{"private", into(&j.Private, r.bool)},
 		{"intercept", into(&j.Intercept, r.bool)},
 		{"websocket", into(&j.WebSocket, r.bool)},
+		{"limits", func(v *ast.Term) {
+			r.object(v, fields{{"upload_mb", into(&j.Limits.UploadMB, r.count)}, {"download_mb", into(&j.Limits.DownloadMB, r.count)}})
+		}},
 	}, "outcome", "denials")
 	if r.wrong == "" {
 		r.agreeOnConnection(j)

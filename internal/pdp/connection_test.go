@@ -66,6 +66,8 @@ func TestAnOddAnswerAboutAConnectionDenies(t *testing.T) {
 		"a refusal without a reason": `{"outcome": "deny", "denials": []}`,
 		"a question without one":     `{"outcome": "ask", "denials": []}`,
 		"private as a word":          `{"outcome": "allow", "denials": [], "private": "true"}`,
+		"a limit in words":           `{"outcome": "allow", "denials": [], "limits": {"upload_mb": "1"}}`,
+		"an unknown limit":           `{"outcome": "allow", "denials": [], "limits": {"upload": 1}}`,
 		"undefined":                  `{"outcome": "allow", "denials": []} if input.connection.host == "other.test"`,
 		"a conflict":                 `{"outcome": "allow", "denials": []}` + "\n\nconnection := 1",
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/reach"
+	"github.com/bailiff-dev/bailiff/internal/swap"
 	"github.com/bailiff-dev/bailiff/internal/tables"
 )
 
@@ -159,6 +160,8 @@ func (r *reader) swap(t *ast.Term) (s bailiff.Swap) {
 		{"name", into(&s.Name, r.variable)},
 		{"hosts", into(&s.Hosts, listOf(r, r.exactHost))},
 		{"in", into(&s.In, listOf(r, r.slot))},
+		{"stray_passes", into(&s.StrayPasses, r.bool)},
+		{"not_alone", into(&s.NotAlone, r.bool)},
 	}, "name", "hosts", "in")
 	return s
 }
@@ -166,11 +169,27 @@ func (r *reader) swap(t *ast.Term) (s bailiff.Swap) {
 // noSlots are headers that servers write down or hand on.
 var noSlots = []string{"cookie", "host", "origin", "referer", "user-agent"}
 
-// slot reads the name of a header in which a value may be put in.
+const (
+	smallLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+	ofParameters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_.[]$" + smallLetters
+)
+
+// slot reads a place of a request in which a value may be put in.
 func (r *reader) slot(t *ast.Term) string {
 	said := r.string(t)
-	if strings.Trim(said, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || said == "" || slices.Contains(noSlots, said) {
-		r.fail("is %q, want the name of a header in small letters, none of %s", said, strings.Join(noSlots, ", "))
+	if said == swap.Path {
+		return said
+	}
+	name, isParameter := strings.CutPrefix(said, swap.InQuery)
+	if isParameter {
+		if strings.Trim(name, ofParameters) != "" || name == "" {
+			r.fail("is %q, want query: and the name of a parameter", said)
+		}
+		return said
+	}
+	name = strings.TrimPrefix(said, swap.InHeader)
+	if strings.Trim(name, smallLetters) != "" || name == "" || slices.Contains(noSlots, name) {
+		r.fail("is %q, want the name of a header in small letters, none of %s, or query:NAME, or path", said, strings.Join(noSlots, ", "))
 	}
 	return said
 }

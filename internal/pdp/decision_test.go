@@ -102,6 +102,18 @@ func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
 		"a value in a header that is handed on": {allow(backend, limits,
 			`"env": {"swap": [{"name": "A", "hosts": ["a.test"], "in": ["referer"]}]}`),
 			`/env/swap/0/in/0 is "referer", want the name of a header in small letters, none of cookie,`},
+		"a value in a parameter without a name": {allow(backend, limits,
+			`"env": {"swap": [{"name": "A", "hosts": ["a.test"], "in": ["query:"]}]}`),
+			`/env/swap/0/in/0 is "query:", want query: and the name of a parameter`},
+		"a value in such a header by its long name": {allow(backend, limits,
+			`"env": {"swap": [{"name": "A", "hosts": ["a.test"], "in": ["header:user-agent"]}]}`),
+			`/env/swap/0/in/0 is "header:user-agent", want the name of a header`},
+		"a value in the body": {allow(backend, limits,
+			`"env": {"swap": [{"name": "A", "hosts": ["a.test"], "in": ["body:key"]}]}`),
+			`/env/swap/0/in/0 is "body:key", want the name of a header`},
+		"a stand-in that passes in a word": {allow(backend, limits,
+			`"env": {"swap": [{"name": "A", "hosts": ["a.test"], "in": ["path"], "stray_passes": "yes"}]}`),
+			`/env/swap/0/stray_passes is a string, want true or false`},
 		"variable that is a number": {allow(backend, limits, `"env": {"forward": [1]}`), "/env/forward/0 is a number, want a string"},
 		"constant for no variable":  {allow(backend, limits, `"env": {"set": {"a b": "c"}}`), `/env/set/a b is "a b"`},
 		"constant that is a number": {allow(backend, limits, `"env": {"set": {"A": 1}}`), "/env/set/A is a number"},
@@ -147,7 +159,8 @@ func TestADecisionIsReadWhole(t *testing.T) {
 			"egress": ["github.com:443"], "cpus": 1.5, "memory_mb": 512, "disk_mb": 1024, "pids": 64, "read_only": true,
 			"mounts": [{"source": "/srv/a", "target": "/a", "read_only": true}]},
 		"env": {"forward": ["A"], "sealed": ["A"], "withheld": [{"name": "B", "rule": "w"}], "set": {"C": "c"},
-			"swap": [{"name": "A", "hosts": ["a.test", "b.test:8443"], "in": ["x-a"]}]},
+			"swap": [{"name": "A", "hosts": ["a.test", "b.test:8443"], "in": ["x-a", "header:x-b", "query:key", "path"],
+				"stray_passes": true, "not_alone": true}]},
 		"limits": {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 900, "processes": 4},
 		"tools": {"terminal", "web_search"},
 	}`))
@@ -160,7 +173,8 @@ func TestADecisionIsReadWhole(t *testing.T) {
 		`"egress":["github.com:443"],"cpus":1.5,` +
 		`"memory_mb":512,"disk_mb":1024,"pids":64,"read_only":true,"mounts":[{"source":"/srv/a","target":"/a","read_only":true}]},` +
 		`"env":{"forward":["A"],"withheld":[{"name":"B","rule":"w"}],"set":{"C":"c"},"sealed":["A"],` +
-		`"swap":[{"name":"A","hosts":["a.test","b.test:8443"],"in":["x-a"]}]},` +
+		`"swap":[{"name":"A","hosts":["a.test","b.test:8443"],"in":["x-a","header:x-b","query:key","path"],` +
+		`"stray_passes":true,"not_alone":true}]},` +
 		`"limits":{"timeout_seconds":180,"output_bytes":50000,"background_seconds":900,"processes":4},"tools":["terminal","web_search"],` +
 		`"revision":"` + p.Revision() + `"}`
 	if got := asJSON(t, j.Decision); got != want {

@@ -21,9 +21,10 @@ var contributed = map[string][]string{
 	"backend_candidates": {"name", "rank"},
 	"limits": {"timeout_seconds", "output_bytes", "cpus", "memory_mb", "disk_mb", "pids", "idle_seconds", "max_seconds",
 		"background_seconds", "processes", "workspace_mb", "workspace_files"},
-	"networks":        {"network", "egress"},
-	"deny_connection": {"rule", "message", "match", "instead", "hidden"},
-	"ask_connection":  {"rule", "message", "match", "instead", "hidden", "scopes", "timeout_seconds", "grant_seconds", "quorum"},
+	"networks":          {"network", "egress"},
+	"deny_connection":   {"rule", "message", "match", "instead", "hidden"},
+	"connection_limits": {"upload_mb", "download_mb"},
+	"ask_connection":    {"rule", "message", "match", "instead", "hidden", "scopes", "timeout_seconds", "grant_seconds", "quorum"},
 }
 
 // checkSpelling lists what would count for nothing, in silence, since a name or a word in

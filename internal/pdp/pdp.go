@@ -41,6 +41,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os/exec"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -80,6 +81,8 @@ type Config struct {
 	// RequireTests lets policies into force only if they have tests and all pass.
 	// The embedded ones passed theirs before this program was released.
 	RequireTests bool
+	// TestCommand runs the required tests, as [ServeTests] does; nil means that this process runs them.
+	TestCommand func(context.Context) *exec.Cmd
 	// EvalTimeout is how long one decision may take; zero means 250 ms.
 	EvalTimeout time.Duration
 	// Home is the home folder of whom local commands run as, so that facts can

@@ -59,19 +59,27 @@ func (p *PDP) Rejudge(ctx context.Context, input []byte) (d bailiff.Decision, er
 	if s.compiler == nil {
 		return d, errNoPolicies
 	}
-	value, err := ast.ValueFromReader(bytes.NewReader(input))
+	document, err := readDocument(input)
 	if err != nil {
-		return d, fmt.Errorf("reading an input document: %w", err)
-	}
-	document, ok := value.(ast.Object)
-	if !ok {
-		return d, errors.New("reading an input document: it is no object")
+		return d, err
 	}
 	at, err := circumstancesIn(document)
 	if err != nil {
 		return d, fmt.Errorf("reading an input document: %w", err)
 	}
 	return p.again(ctx, s, document, at)
+}
+
+func readDocument(input []byte) (ast.Object, error) {
+	value, err := ast.ValueFromReader(bytes.NewReader(input))
+	if err != nil {
+		return nil, fmt.Errorf("reading an input document: %w", err)
+	}
+	document, ok := value.(ast.Object)
+	if !ok {
+		return nil, errors.New("reading an input document: it is no object")
+	}
+	return document, nil
 }
 
 // again judges a document, unless one was judged that is the same to the policies.
@@ -93,12 +101,8 @@ func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at ba
 
 // circumstancesIn reads from an input document what is to be known beside it.
 func circumstancesIn(document ast.Object) (at bailiff.Circumstances, err error) {
-	instant, ok := valueAt(document, keyTime).(ast.String)
-	if !ok {
-		return at, errors.New("/time is missing")
-	}
-	if at.Time, err = time.Parse(time.RFC3339Nano, string(instant)); err != nil {
-		return at, fmt.Errorf("/time: %w", err)
+	if at.Time, err = timeIn(document); err != nil {
+		return at, err
 	}
 	available, ok := valueAt(document, keyBackend, keyAvailable).(ast.Object)
 	if !ok {
@@ -110,6 +114,18 @@ func circumstancesIn(document ast.Object) (at bailiff.Circumstances, err error) 
 			at.Backends[string(s)] = bailiff.BackendState{}
 		}
 	})
+	return at, nil
+}
+
+// timeIn is when the request of an input document was made.
+func timeIn(document ast.Object) (at time.Time, err error) {
+	instant, ok := valueAt(document, keyTime).(ast.String)
+	if !ok {
+		return at, errors.New("/time is missing")
+	}
+	if at, err = time.Parse(time.RFC3339Nano, string(instant)); err != nil {
+		return at, fmt.Errorf("/time: %w", err)
+	}
 	return at, nil
 }
 

@@ -30,7 +30,7 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 
 // tryOut parses files, and puts them in force where they differ from what is. Readable is the revision of what could be parsed.
 func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
-	next, faults := parse(files)
+	next, faults := p.parse(files)
 	if len(faults) > 0 {
 		return faults, ""
 	}
@@ -107,10 +107,26 @@ func (p *PDP) verification(next *parsed) func(context.Context) Faults {
 
 // fullVerification is that of policies which are not embedded in this program.
 func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
-	if p.config.RequireTests {
+	switch {
+	case p.testsApart():
+		return next.runTestsBy(p.config.TestCommand)
+	case p.config.RequireTests:
 		return next.runTests
 	}
 	return next.check
+}
+
+func (p *PDP) testsApart() bool { return p.config.RequireTests && p.config.TestCommand != nil }
+
+// parse parses files, without their tests where those are run by another process. Where anything is wrong, all that is wrong
+// is told.
+func (p *PDP) parse(files []file) (*parsed, Faults) {
+	if p.testsApart() {
+		if next, faults := parseUntested(files); len(faults) == 0 {
+			return next, nil
+		}
+	}
+	return parse(files)
 }
 
 // maxLogged is how many faults of one reload are logged: one conflict can fail

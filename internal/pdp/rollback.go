@@ -97,7 +97,7 @@ func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	next, faults := parse(asRead(files))
+	next, faults := p.parse(asRead(files))
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}
@@ -127,6 +127,14 @@ func asRead(kept []history.File) []file {
 		files[i] = file{name: f.Name, place: f.Place, archive: f.Archive, text: f.Text}
 	}
 	return files
+}
+
+func asKept(files []file) []history.File {
+	kept := make([]history.File, len(files))
+	for i, f := range files {
+		kept[i] = history.File{Name: f.name, Place: f.place, Archive: f.archive, Text: f.text}
+	}
+	return kept
 }
 
 func unsound(err error) error { return fmt.Errorf("%w: %w", api.ErrUnsound, err) }
@@ -173,15 +181,11 @@ func (p *PDP) saveNew(s *snapshot, of *parsed, origin string) error {
 		all[0].Way == origin {
 		return nil
 	}
-	files := make([]history.File, len(of.files))
-	for i, f := range of.files {
-		files[i] = history.File{Name: f.name, Place: f.place, Archive: f.archive, Text: f.text}
-	}
 	r := history.Revision{Name: s.revision, Content: s.content, Since: s.loaded, Way: origin, Files: s.files, Bundles: s.bundles}
 	if later := p.replaced.Load(); later != nil {
 		r.Replaced = *later
 	}
-	return p.config.History.Keep(r, files)
+	return p.config.History.Keep(r, asKept(of.files))
 }
 
 // origin says where policies come from that are in force without a rollback.

@@ -16,15 +16,18 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/tables"
 )
 
-// checkTables lists what is wrong in the tables, as all files together make them.
+// checkTables lists what is wrong in the tables and the packs, as all files together make them.
 func (p *parsed) checkTables() (faults Faults) {
 	root, _ := p.data["bailiff"].(map[string]any)
-	all, ok := root["tables"]
-	if !ok {
-		return nil
+	if all, ok := root["tables"]; ok {
+		for _, f := range tables.Check(all, p.words(nil)) {
+			faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
+		}
 	}
-	for _, f := range tables.Check(all, p.words(nil)) {
-		faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
+	if all, ok := root["packs"]; ok {
+		for _, f := range tables.CheckPacks(all) {
+			faults = append(faults, p.faultAt(append([]string{"bailiff", "packs"}, f.At...), f.Wrong))
+		}
 	}
 	return faults.sorted()
 }

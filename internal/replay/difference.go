@@ -169,6 +169,10 @@ var steps = map[string][]string{
 	"backend.scope":      {"request", "session", "user"},
 	"backend.read_only":  {"true", "false"},
 	"backend.persistent": {"false", "true"},
+
+	"connection.private":   {"false", "true"},
+	"connection.intercept": {"true", "false"},
+	"connection.websocket": {"false", "true"},
 }
 
 // amounts are numbers of which more is looser; zero is no limit.

@@ -14,6 +14,9 @@
 // A difference that lets a request do more than before is told from one that lets
 // it do less; where neither can be said it is neither.
 //
+// What was judged of connections out of sandboxes is judged anew in the same way, each
+// connection and each request on it by itself, as it was spoken then.
+//
 // The same is done to decisions as they are made, by policies in the shadow of those
 // in force: what they would decide otherwise is written down and counted, and nothing
 // is enforced by them ([Shadow]).
@@ -40,6 +43,7 @@ import (
 // nobody could.
 type Judge interface {
 	Rejudge(ctx context.Context, input []byte) (bailiff.Decision, error)
+	RejudgeConnection(ctx context.Context, input []byte) (bailiff.ConnectionJudgement, error)
 }
 
 // Floor lays under a decision what no policy can lift.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,10 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
 // ran judges a log by policies, and compares with what was logged.
@@ -204,4 +208,65 @@ func with(t *testing.T, line, fields string) string {
 	text, err := json.Marshal(event)
 	must(t, err)
 	return string(text)
+}
+
+// reaching is the event of a connection that these policies judge.
+func reaching(p *pdp.PDP, host, method, path string) api.Event {
+	c := bailiff.Connection{Protocol: "https", Via: "connect", Host: host, Domain: host, Port: 443, Intercepted: true, Method: method,
+		Path: path, For: bailiff.ConnectionRequest{DecisionID: "d-1", Tool: bailiff.Terminal, Egress: []string{"a.test", "b.test"}},
+		Caller: "agent", Session: bailiff.Session{ID: "s", Platform: "telegram", UserID: "42"}, Backend: "docker", Time: noon}
+	return api.Event{DecisionID: "d-1", Timestamp: noon, Path: api.ConnectionPath, Input: pdp.ConnectionInput(c),
+		Result: p.Connection(context.Background(), c), Custom: api.Custom{Event: api.ConnectionEvent, Session: "s",
+			Connection: &api.Connection{What: "opened", Host: host, Port: 443}}}
+}
+
+const sternAboutHosts = `package bailiff
+
+deny_connection contains {"rule": "house.closed", "message": "Closed."} if input.connection.host == "b.test"
+
+deny_connection contains {"rule": "house.reads", "message": "It writes."} if input.connection.method == "POST"
+`
+
+// hosts are the shipped policies with two hosts that may be reached, and more rules.
+func hosts(t *testing.T, a string, more map[string]string) *pdp.PDP {
+	t.Helper()
+	tables, err := os.ReadFile("../../policies/data.yaml")
+	must(t, err)
+	files := map[string]string{"data.yaml": strings.Replace(string(tables), "\n    destinations:\n",
+		"\n    destinations:\n      a.test: ["+a+"]\n      b.test: [{}]\n", 1)}
+	maps.Copy(files, more)
+	return shipped(t, files)
+}
+
+func TestConnectionsAreJudgedAnew(t *testing.T) {
+	live := hosts(t, "{}", nil)
+	folder := t.TempDir()
+	log, err := audit.Open(audit.Config{StateDir: folder})
+	must(t, err)
+	log.Note(reaching(live, "a.test", "GET", "/x"))
+	log.Note(reaching(live, "a.test", "POST", "/x"))
+	log.Note(reaching(live, "b.test", "GET", "/"))
+	log.Note(reaching(live, "c.test", "GET", "/"))
+	log.Note(api.Event{DecisionID: "d-1", Timestamp: noon, Custom: api.Custom{Event: api.ConnectionEvent,
+		Connection: &api.Connection{What: "closed", Host: "a.test"}}})
+	must(t, log.Close())
+	if r := ran(t, live, folder); r.Judged != 4 || r.Changed != 0 || len(r.Skipped) != 1 || r.Skipped[0].Why != skippedEvent {
+		t.Errorf("the same policies: %+v", r)
+	}
+	stern := hosts(t, "{websocket: true}", map[string]string{"house.rego": sternAboutHosts})
+	r := ran(t, stern, folder)
+	wantChanges(t, r,
+		"1 looser connection.websocket: false -> true",
+		"1 stricter outcome: allow -> deny house.closed",
+		"1 stricter outcome: allow -> deny house.reads")
+	for _, c := range r.Changes {
+		if e := c.Examples[0]; len(c.Rules) > 0 && c.Rules[0] == "house.reads" && (e.Text != "POST https://a.test:443/x" ||
+			e.Tool != "connection" || e.User != "telegram/42" || e.Message != "It writes.") {
+			t.Errorf("the example is %+v", e)
+		}
+	}
+	back, err := Trial{Policies: live, Against: stern, Floor: bare}.Run(t.Context(), []string{folder})
+	if must(t, err); back.Looser != 2 || back.Stricter != 1 {
+		t.Errorf("the other way round: %+v", back)
+	}
 }

@@ -103,9 +103,8 @@ func (s *Shadow) Close() {
 
 // offer puts a decision to those that wait, unless the policies had no say in it.
 func (s *Shadow) offer(e api.Event) {
-	d, ok := e.Result.(bailiff.Decision)
-	if e.Custom.Event != api.DecisionEvent || e.Path != api.DecisionPath || !ok || e.Input == nil || e.Custom.BreakGlass != nil ||
-		decidedByBailiff(d) {
+	was, ok := judgedBefore(e)
+	if !ok || e.Input == nil {
 		return
 	}
 	if !s.hasRoom() {
@@ -113,7 +112,7 @@ func (s *Shadow) offer(e api.Event) {
 		return
 	}
 	input, err := e.Input.MarshalJSON() // what the log could write, this can
-	if err != nil || !s.add(shadowed{past{e.DecisionID, e.Timestamp, input, d}, e.Custom.Session}) {
+	if err != nil || !s.add(shadowed{past{e.DecisionID, e.Timestamp, input, was, e.Path == api.ConnectionPath}, e.Custom.Session}) {
 		s.config.Observer.ShadowDropped()
 		return
 	}
@@ -121,6 +120,19 @@ func (s *Shadow) offer(e api.Event) {
 	case s.news <- struct{}{}:
 	default:
 	}
+}
+
+// judgedBefore is what the policies in force said about what an event tells of, if they had a
+// say in it.
+func judgedBefore(e api.Event) (was judgement, ok bool) {
+	switch result := e.Result.(type) {
+	case bailiff.ConnectionJudgement:
+		return ofConnection(result), e.Custom.Event == api.ConnectionEvent && e.Path == api.ConnectionPath
+	case bailiff.Decision:
+		return judgement{Decision: result}, e.Custom.Event == api.DecisionEvent && e.Path == api.DecisionPath &&
+			e.Custom.BreakGlass == nil && !decidedByBailiff(result)
+	}
+	return was, false
 }
 
 func (s *Shadow) hasRoom() bool {
@@ -216,7 +228,8 @@ func (v verdict) event(d shadowed) api.Event {
 	return api.Event{
 		DecisionID: d.ID, Timestamp: time.Now().UTC(), Bundles: map[string]api.Bundle{"shadow": {Revision: v.Now.Revision}},
 		Custom: api.Custom{Event: api.ShadowEvent, Session: d.session, Message: v.said(),
-			Shadow: &api.Shadow{Revision: v.Now.Revision, Outcome: v.Now.Outcome, Rules: rulesOf(v.Now), Differences: v.Differences}},
+			Shadow: &api.Shadow{Revision: v.Now.Revision, Outcome: v.Now.Outcome, Rules: rulesOf(v.Now.Decision),
+				Differences: v.Differences}},
 	}
 }
 

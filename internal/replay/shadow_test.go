@@ -185,8 +185,12 @@ func (refusing) Rejudge(context.Context, []byte) (bailiff.Decision, error) {
 	return bailiff.Decision{}, errors.New("the policies have faults")
 }
 
+func (refusing) RejudgeConnection(context.Context, []byte) (bailiff.ConnectionJudgement, error) {
+	return bailiff.ConnectionJudgement{}, errors.New("the policies have faults")
+}
+
 // panicking are policies that a fault of ours meets.
-type panicking struct{}
+type panicking struct{ refusing }
 
 func (panicking) Rejudge(context.Context, []byte) (bailiff.Decision, error) { panic("a fault") }
 
@@ -227,4 +231,24 @@ func TestAShadowWithoutPoliciesCountsWhatItCannotJudge(t *testing.T) {
 		t.Errorf("dropped %d, judged %q, wrote %d", b.dropped, b.shadowed, len(b.events))
 	}
 	must(t, s.Record(t.Context(), api.Event{})) // is still written
+}
+
+func TestConnectionsAreJudgedInTheShadow(t *testing.T) {
+	live := hosts(t, "{}", nil)
+	s, b := cast(t, hosts(t, "{}", map[string]string{"house.rego": sternAboutHosts}))
+	must(t, s.Record(t.Context(), reaching(live, "b.test", "GET", "/")))
+	<-b.news
+	s.Note(reaching(live, "a.test", "GET", "/"))
+	<-b.news
+	s.Close()
+	if want := []string{"connection telegram allow deny stricter", "connection telegram allow allow"}; !slices.Equal(b.shadowed, want) {
+		t.Errorf("counted %q, want %q", b.shadowed, want)
+	}
+	if len(b.events) != 3 {
+		t.Fatalf("written are %+v", b.events)
+	}
+	of := slices.IndexFunc(b.events, func(e api.Event) bool { return e.Custom.Event == api.ShadowEvent })
+	if e := b.events[of]; e.DecisionID != "d-1" || e.Custom.Message != "outcome: allow would be deny (house.closed)" {
+		t.Errorf("the event says %+v", e.Custom)
+	}
 }

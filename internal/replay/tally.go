@@ -116,9 +116,9 @@ func (t *tally) change(d api.Difference, f finding) *sum {
 // stricter is the decision that lets less happen.
 func (v verdict) stricter() bailiff.Decision {
 	if v.Was.Outcome < v.Now.Outcome {
-		return v.Was
+		return v.Was.Decision
 	}
-	return v.Now
+	return v.Now.Decision
 }
 
 func (s *sum) add(f finding) {
@@ -138,7 +138,7 @@ func (s *sum) add(f finding) {
 
 func (f finding) example() Example {
 	e := Example{DecisionID: f.id, Time: f.time, User: user(f.asked), Tool: string(f.asked.Tool),
-		Text: bailiff.Beginning(f.asked.Args.Text(), maxText)}
+		Text: f.about}
 	if reasons := f.stricter().Reasons(); len(reasons) > 0 {
 		e.Message = reasons[0].Message
 	}

@@ -20,17 +20,18 @@ type finding struct {
 
 // verdict is what two sets of policies say of one request.
 type verdict struct {
-	Was, Now bailiff.Decision
+	Was, Now judgement
 	// Differences is empty where they say the same.
 	Differences []api.Difference
 	id          string
 	asked       api.LineInput
+	about       string // the beginning of what was asked
 }
 
 // try judges one line anew.
 func (t Trial) try(ctx context.Context, l line) finding {
 	e, skip := parse(l.text)
-	was := past{ID: e.DecisionID, Time: e.Timestamp, Input: e.Input}
+	was := past{ID: e.DecisionID, Time: e.Timestamp, Input: e.Input, Connection: isConnection(e)}
 	if skip == "" && t.Against == nil {
 		was.Result, skip = resultOf(e)
 	}
@@ -52,17 +53,44 @@ func (t Trial) compare(ctx context.Context, p past) (verdict, error) {
 	if err := json.Unmarshal(p.Input, &v.asked); err != nil {
 		return v, err
 	}
+	v.about = bailiff.Beginning(v.asked.Args.Text(), maxText)
+	if p.Connection {
+		v.about = bailiff.Beginning(reached(p.Input), maxText)
+	}
 	var err error
-	if v.Now, err = t.Policies.Rejudge(ctx, p.Input); err != nil {
+	if v.Now, err = t.rejudge(ctx, t.Policies, p, v.asked); err != nil {
 		return v, err
 	}
-	v.Now = t.Floor(request(v.asked), v.Now)
 	if t.Against != nil {
-		if v.Was, err = t.Against.Rejudge(ctx, p.Input); err != nil {
+		if v.Was, err = t.rejudge(ctx, t.Against, p, v.asked); err != nil {
 			return v, err
 		}
-		v.Was = t.Floor(request(v.asked), v.Was)
 	}
-	v.Differences = differences(v.Was, v.Now, v.asked.Backend.Available)
+	v.Differences = v.differences()
 	return v, nil
+}
+
+// rejudge has policies judge, with the floor under what they decide.
+func (t Trial) rejudge(ctx context.Context, policies Judge, p past, asked api.LineInput) (judgement, error) {
+	if p.Connection {
+		j, err := policies.RejudgeConnection(ctx, p.Input)
+		return ofConnection(j), err
+	}
+	d, err := policies.Rejudge(ctx, p.Input)
+	if err == nil {
+		d = t.Floor(request(asked), d)
+	}
+	return judgement{Decision: d}, err
+}
+
+// differences are those of the decisions and, where a connection is let through, of how.
+func (v verdict) differences() []api.Difference {
+	all := differences(v.Was.Decision, v.Now.Decision, v.asked.Backend.Available)
+	if v.Was.Outcome == bailiff.Deny || v.Now.Outcome == bailiff.Deny || v.Was.connection == v.Now.connection {
+		return all
+	}
+	was, now := facets{}, facets{}
+	was.add("connection", v.Was.connection)
+	now.add("connection", v.Now.connection)
+	return append(all, compared(was, now, nil)...)
 }

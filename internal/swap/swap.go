@@ -2,11 +2,12 @@
 // way out of a sandbox, and puts the values in.
 //
 // Here: the shape of a stand-in, the places in a request where the value may be put in (the
-// headers that a row names), and the search for stand-ins anywhere else.
+// headers, the parameters of the query and the path, as a row names them), and the search for
+// stand-ins anywhere else.
 //
 // Promised: a stand-in tells nothing of its value but its length, its public prefix and which
 // of its characters are letters or digits; a value is put in whole, only in place of its whole
-// stand-in, only in a header that the row names and only for a host that the row names.
+// stand-in, only in a place that the row names and only for a host that the row names.
 //
 // Not here: bodies, which are left alone, and who may send the request.
 package swap
@@ -53,7 +54,7 @@ func StandIn(value string) (string, error) {
 		case strings.IndexByte(alphanumeric, made[i]) >= 0:
 			made[i] = alphabet[pick(len(alphabet))]
 			random += bits
-		case strings.IndexByte("-_.=+/", made[i]) < 0:
+		case strings.IndexByte("-_.=+/:", made[i]) < 0:
 			return "", errShape
 		}
 	}
@@ -63,9 +64,13 @@ func StandIn(value string) (string, error) {
 	return string(made), nil
 }
 
-// prefix is the length of what tokens of one kind begin with.
+// prefix is the length of what tokens of one kind begin with, or of the number of the account
+// before a colon.
 func prefix(value string) int {
 	head := value[:min(len(value), longestPrefix)]
+	if number, _, is := strings.Cut(head, ":"); is && isOf(number, "0123456789") {
+		return len(number) + 1
+	}
 	return strings.LastIndexAny(head, "_-") + 1
 }
 
@@ -81,24 +86,94 @@ func pick(n int) int {
 	return int(i.Int64())
 }
 
+// Head is what a value may be put into: the headers of a request, and its URL.
+type Head struct {
+	Header http.Header
+	URL    *url.URL
+}
+
+// Path is the place of a value in a segment of the path. The others are a header, alone or
+// behind [InHeader], and a parameter behind [InQuery].
+const (
+	Path     = "path"
+	InHeader = "header:"
+	InQuery  = "query:"
+)
+
 // In puts values in for the stand-ins that stand where they may in the head of a request to
 // a host, and returns the new head with the names of those variables.
-func In(head http.Header, host string, all []bailiff.Swapped) (swapped http.Header, names []string) {
-	swapped = head.Clone()
+func In(head Head, host string, all []bailiff.Swapped) (swapped Head, names []string) {
+	at := *head.URL
+	swapped = Head{head.Header.Clone(), &at}
 	for _, one := range all {
 		if !slices.Contains(one.Hosts, host) {
 			continue
 		}
-		for _, name := range one.In {
-			values := swapped[http.CanonicalHeaderKey(name)]
-			for i, value := range values {
-				if put, found := inValue(value, one); found {
-					values[i], names = put, append(names, one.Name)
-				}
+		for _, place := range one.In {
+			if swapped.put(place, one) {
+				names = append(names, one.Name)
 			}
 		}
 	}
 	return swapped, slices.Compact(names)
+}
+
+// put puts one value in at a place.
+func (h Head) put(place string, one bailiff.Swapped) (found bool) {
+	if place == Path {
+		return putInPath(h.URL, one)
+	}
+	if name, is := strings.CutPrefix(place, InQuery); is {
+		return putInQuery(h.URL, name, one)
+	}
+	values := h.Header[http.CanonicalHeaderKey(strings.TrimPrefix(place, InHeader))]
+	for i, value := range values {
+		if put, is := inValue(value, one); is {
+			values[i], found = put, true
+		}
+	}
+	return found
+}
+
+// putInQuery puts a value in for a stand-in that is the whole of a parameter. The rest of the
+// query stays as it was written.
+func putInQuery(at *url.URL, name string, one bailiff.Swapped) (found bool) {
+	parts := strings.Split(at.RawQuery, "&")
+	for i, part := range parts {
+		key, value, _ := strings.Cut(part, "=")
+		called, odd := url.QueryUnescape(key)
+		said, wrong := url.QueryUnescape(value)
+		if odd == nil && wrong == nil && called == name && said == one.StandIn {
+			parts[i], found = key+"="+url.QueryEscape(one.Value.Reveal()), true
+		}
+	}
+	at.RawQuery = strings.Join(parts, "&")
+	return found
+}
+
+// putInPath puts a value in for a stand-in at the end of a segment, as in "/bot123:…/send". One
+// with a slash would be two segments.
+func putInPath(at *url.URL, one bailiff.Swapped) (found bool) {
+	value := one.Value.Reveal()
+	if strings.Contains(value, "/") {
+		return false
+	}
+	segments := strings.Split(at.EscapedPath(), "/")
+	for i, segment := range segments {
+		if before, is := strings.CutSuffix(segment, one.StandIn); is {
+			segments[i], found = before+value, true
+		}
+	}
+	if !found {
+		return false
+	}
+	escaped := strings.Join(segments, "/")
+	path, err := url.PathUnescape(escaped)
+	if err != nil {
+		return false
+	}
+	at.Path, at.RawPath = path, escaped
+	return true
 }
 
 // inValue puts a value in for a stand-in that is the whole of a header, or all of it after a
@@ -137,25 +212,29 @@ type Finder struct {
 	forms []*redact.Redactor // by which those of names are found
 }
 
-// NewFinder returns one for the stand-ins of some variables.
+// NewFinder returns one for the stand-ins of some variables, but for those that may stand
+// anywhere.
 func NewFinder(all []bailiff.Swapped) Finder {
 	var f Finder
 	for _, one := range all {
+		if one.StrayPasses {
+			continue
+		}
 		f.names = append(f.names, one.Name)
 		f.forms = append(f.forms, redact.New(map[string]bailiff.Secret{one.Name: bailiff.NewSecret(one.StandIn)}))
 	}
 	return f
 }
 
-// Stray is the first variable whose stand-in stands in the head or the URL of a request in any
-// form that [redact] knows; empty if none does.
-func (f Finder) Stray(head http.Header, at *url.URL) string {
+// Stray is the first variable whose stand-in stands in the head of a request in any form that
+// [redact] knows; empty if none does.
+func (f Finder) Stray(head Head) string {
 	if len(f.names) == 0 {
 		return ""
 	}
-	query, _ := url.QueryUnescape(at.RawQuery) // as it is written, it stands there too
-	text := []byte(at.String() + "\n" + at.Path + "\n" + query + "\n")
-	for name, values := range head {
+	query, _ := url.QueryUnescape(head.URL.RawQuery) // as it is written, it stands there too
+	text := []byte(head.URL.String() + "\n" + head.URL.Path + "\n" + query + "\n")
+	for name, values := range head.Header {
 		for _, value := range values {
 			text = fmt.Appendf(text, "%s: %s\n%s\n", name, value, basic(value))
 		}

@@ -16,6 +16,7 @@ func TestAStandInHasTheShapeOfItsValueAndTellsNothingOfIt(t *testing.T) {
 		"github_pat_11ABCDEFG0abcdefghijkl_0123456789abcdefghijklmn": "github_pat_",
 		"sk-ant-api03-0123456789abcdefghijABCDEFGHIJ0123456789-AA":   "sk-ant-api03-",
 		"0123456789abcdef0123456789abcdef":                           "",
+		"1234567:VALUEVALUEVALUEVALUEVALUEVALUE012345":               "1234567:",
 	} {
 		one, err := StandIn(value)
 		if err != nil {
@@ -71,18 +72,77 @@ func TestAValueIsPutInWhereItsRowSaysSo(t *testing.T) {
 		"Basic in a Basic": {"Authorization", "Basic " + encoded("x:"+encoded("x:"+standIn)), ""},
 	} {
 		head := http.Header{c.header: {c.is}}
-		swapped, names := In(head, "github.com", []bailiff.Swapped{token()})
+		swapped, names := In(Head{head, &url.URL{}}, "github.com", []bailiff.Swapped{token()})
 		want := c.want
 		if want == "" {
 			want = c.is
 		}
-		if swapped.Get(c.header) != want || (c.want != "") != (len(names) == 1) || head.Get(c.header) != c.is {
+		if swapped.Header.Get(c.header) != want || (c.want != "") != (len(names) == 1) || head.Get(c.header) != c.is {
 			t.Errorf("%s: %v %v, want %q", name, swapped, names, want)
 		}
-		elsewhere, names := In(head, "evil.github.com", []bailiff.Swapped{token()})
-		if elsewhere.Get(c.header) != c.is || len(names) > 0 {
+		elsewhere, names := In(Head{head, &url.URL{}}, "evil.github.com", []bailiff.Swapped{token()})
+		if elsewhere.Header.Get(c.header) != c.is || len(names) > 0 {
 			t.Errorf("%s at another host: %v %v", name, elsewhere, names)
 		}
+	}
+}
+
+const (
+	botStandIn = "1234567:standinstandinstandinstandinstandin"
+	botValue   = "1234567:VALUE+VALUE=VALUEVALUEVALUEVALUE012"
+)
+
+func TestAValueIsPutInInTheURLWhereItsRowSaysSo(t *testing.T) {
+	for name, c := range map[string]struct{ in, is, want string }{
+		"a parameter": {"query:key", "/a?x=%20&key=" + botStandIn + "&b",
+			"/a?x=%20&key=" + url.QueryEscape(botValue) + "&b"},
+		"an escaped parameter": {"query:a[b]", "/a?a%5Bb%5D=" + url.QueryEscape(botStandIn),
+			"/a?a%5Bb%5D=" + url.QueryEscape(botValue)},
+		"two parameters":               {"query:key", "/a?key=" + botStandIn + "&key=x", "/a?key=" + url.QueryEscape(botValue) + "&key=x"},
+		"another parameter":            {"query:key", "/a?Key=" + botStandIn, ""},
+		"part of a parameter":          {"query:key", "/a?key=x" + botStandIn, ""},
+		"a parameter, and in no query": {"query:key", "/" + botStandIn, ""},
+		"a segment":                    {Path, "/a%2fb/" + botStandIn + "/send?x", "/a%2fb/" + botValue + "/send?x"},
+		"the end of a segment":         {Path, "/bot" + botStandIn + "/send", "/bot" + botValue + "/send"},
+		"the beginning of a segment":   {Path, "/" + botStandIn + "x/send", ""},
+		"in no path":                   {Path, "/?key=" + botStandIn, ""},
+		"a header, and in no header":   {"header:key", "/?key=" + botStandIn, ""},
+	} {
+		one := bailiff.Swapped{Swap: bailiff.Swap{Name: "BOT", Hosts: []string{"a.test"}, In: []string{c.in}}, StandIn: botStandIn,
+			Value: bailiff.NewSecret(botValue)}
+		at, err := url.Parse("https://a.test" + c.is)
+		if err != nil {
+			t.Fatal(err)
+		}
+		swapped, names := In(Head{http.Header{}, at}, "a.test", []bailiff.Swapped{one})
+		want := c.want
+		if want == "" {
+			want = c.is
+		}
+		if swapped.URL.String() != "https://a.test"+want || (c.want != "") != (len(names) == 1) || at.String() != "https://a.test"+c.is {
+			t.Errorf("%s: %s %v, want %q", name, swapped.URL, names, want)
+		}
+		if stray := NewFinder([]bailiff.Swapped{one}).Stray(swapped); (stray != "") != (c.want == "") {
+			t.Errorf("%s: found %q afterwards", name, stray)
+		}
+	}
+	header := bailiff.Swapped{Swap: bailiff.Swap{Name: "BOT", Hosts: []string{"a.test"}, In: []string{"header:x-key", Path}},
+		StandIn: botStandIn, Value: bailiff.NewSecret("1234567:VALUE/VALUE")}
+	swapped, names := In(Head{http.Header{"X-Key": {botStandIn}}, &url.URL{Path: "/" + botStandIn}}, "a.test", []bailiff.Swapped{header})
+	if swapped.Header.Get("X-Key") != "1234567:VALUE/VALUE" || swapped.URL.Path != "/"+botStandIn || len(names) != 1 {
+		t.Errorf("a value with a slash: %v %v", swapped, names)
+	}
+}
+
+func TestAStandInThatMayStandAnywhereIsNoStray(t *testing.T) {
+	one := token()
+	one.StrayPasses = true
+	head := Head{http.Header{"User-Agent": {standIn}}, &url.URL{Path: "/" + standIn}}
+	if got := NewFinder([]bailiff.Swapped{one}).Stray(head); got != "" {
+		t.Errorf("found %q", got)
+	}
+	if swapped, names := In(head, "github.com", []bailiff.Swapped{one}); len(names) > 0 || swapped.URL.Path != "/"+standIn {
+		t.Errorf("became %v, %v", swapped, names)
 	}
 }
 
@@ -108,11 +168,11 @@ func TestAStandInIsFoundWhereItMayNotStand(t *testing.T) {
 		"base64":          {http.Header{"X-A": {encoded("a" + standIn)}}, at("/")},
 		"a header's name": {http.Header{standIn: {"1"}}, at("/")},
 	} {
-		if got := NewFinder([]bailiff.Swapped{token()}).Stray(c.head, c.at); got != "GITHUB_TOKEN" {
+		if got := NewFinder([]bailiff.Swapped{token()}).Stray(Head{c.head, c.at}); got != "GITHUB_TOKEN" {
 			t.Errorf("%s: found %q", name, got)
 		}
 	}
-	if got := NewFinder([]bailiff.Swapped{token()}).Stray(none, at("/ordinary?x=ghp_other")); got != "" {
+	if got := NewFinder([]bailiff.Swapped{token()}).Stray(Head{none, at("/ordinary?x=ghp_other")}); got != "" {
 		t.Errorf("found %q in an ordinary request", got)
 	}
 }
@@ -122,10 +182,11 @@ func FuzzNoValueIsPutInForAnythingElse(f *testing.F) {
 	f.Add("Basic " + encoded("x:"+standIn))
 	f.Add("Basic Og==")
 	f.Fuzz(func(t *testing.T, header string) {
-		swapped, names := In(http.Header{"Authorization": {header}}, "github.com", []bailiff.Swapped{token()})
-		had := NewFinder([]bailiff.Swapped{token()}).Stray(http.Header{"Authorization": {header}}, &url.URL{}) != ""
-		if (swapped.Get("Authorization") != header) != (len(names) > 0) || len(names) > 0 && !had {
-			t.Errorf("%q became %q", header, swapped.Get("Authorization"))
+		head := Head{http.Header{"Authorization": {header}}, &url.URL{}}
+		swapped, names := In(head, "github.com", []bailiff.Swapped{token()})
+		had := NewFinder([]bailiff.Swapped{token()}).Stray(head) != ""
+		if (swapped.Header.Get("Authorization") != header) != (len(names) > 0) || len(names) > 0 && !had {
+			t.Errorf("%q became %q", header, swapped.Header.Get("Authorization"))
 		}
 	})
 }

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"encoding/json"
+	"net/netip"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/reach"
@@ -10,12 +11,17 @@ import (
 // destination is one row of what a sandbox may reach.
 var destination = fields(map[string]shape{
 	"ports": list(port), "protocol": word("https", "http", "tcp"), "methods": list(method), "paths": list(pattern), "private": truth,
-	"intercept": truth, "websocket": truth,
+	"intercept": truth, "websocket": truth, "upload_mb": count, "download_mb": count,
 })
 
-// destinations are rows by host. A name that is not written in its one spelling would
-// match nothing.
+// destinations are rows by host, or by a range of addresses. A name that is not written in its
+// one spelling would match nothing.
 var destinations = entries("an object", func(name string, value any, at keys, tell reporter) {
+	if strings.Contains(name, "/") {
+		prefix(name, at, tell)
+		list(destination)(value, at, tell)
+		return
+	}
 	below, isWild := strings.CutPrefix(name, "*.")
 	host, err := reach.ParseHost(below)
 	_, isAddress := host.Address()
@@ -33,6 +39,16 @@ var destinations = entries("an object", func(name string, value any, at keys, te
 	}
 	list(destination)(value, at, tell)
 })
+
+// prefix is a range of addresses.
+func prefix(name string, at keys, tell reporter) {
+	switch written, err := netip.ParsePrefix(name); {
+	case err != nil:
+		tell(at, "this is no range of addresses, such as 10.1.0.0/16")
+	case written.Masked().String() != name || written.Addr().Is4In6():
+		tell(at, "a range is written "+netip.PrefixFrom(written.Addr().Unmap(), written.Bits()).Masked().String())
+	}
+}
 
 func port(value any, at keys, tell reporter) {
 	written, _ := value.(json.Number)

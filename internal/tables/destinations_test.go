@@ -8,8 +8,14 @@ import (
 
 func TestDestinationsAreReadStrictly(t *testing.T) {
 	for table, wrong := range map[string]string{
-		`{"a.test": [{"methods": ["GET"], "paths": ["/x/**"], "ports": [443], "private": true}]}`: "",
-		`{"*.a.test": [{}], "1.2.3.4": [{}], "2001:db8::1": [{}], "localhost": [{}]}`:             "",
+		`{"a.test": [{"methods": ["GET"], "paths": ["/x/**"], "ports": [443], "private": true}]}`:         "",
+		`{"*.a.test": [{}], "1.2.3.4": [{}], "2001:db8::1": [{}], "localhost": [{}]}`:                     "",
+		`{"10.1.0.0/16": [{"private": true, "upload_mb": 5, "download_mb": 100}], "2001:db8::/32": [{}]}`: "",
+		`{"10.1.2.3/16": [{}]}`:              "is written 10.1.0.0/16",
+		`{"2001:DB8::/32": [{}]}`:            "is written 2001:db8::/32",
+		`{"10.1.0.0/33": [{}]}`:              "no range of addresses",
+		`{"a.test/16": [{}]}`:                "no range of addresses",
+		`{"a.test": [{"upload_mb": -1}]}`:    "want a whole number",
 		`{"A.test": [{}]}`:                   "is written a.test",
 		`{"a.test.": [{}]}`:                  "is written a.test",
 		`{"*": [{}]}`:                        "no name of a host",
@@ -18,7 +24,7 @@ func TestDestinationsAreReadStrictly(t *testing.T) {
 		`{"*.1.2.3.4": [{}]}`:                "no name of a host",
 		`{"127.1": [{}]}`:                    "no name of a host",
 		`{"a.*.test": [{}]}`:                 "no name of a host",
-		`{"https://a.test": [{}]}`:           "no name of a host",
+		`{"https://a.test": [{}]}`:           "no range of addresses",
 		`{"2001:DB8::1": [{}]}`:              "no name of a host",
 		`{"a.test": {}}`:                     "want a list",
 		`{"a.test": [{"method": ["GET"]}]}`:  "nearest valid key",

@@ -71,6 +71,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"maven_plugins":      named(truth),
 		"shell_starters":     named(truth),
 		"disposable":         named(truth),
+		"effects":            fields(same(effectNames, kind)),
 		"features":           named(kind),
 		"code_calls":         named(list(kind)),
 		"sockets":            named(kind),
@@ -78,6 +79,22 @@ func known(all any, words map[string]bool) map[string]shape {
 			"reads": uses, "writes": uses, "vital": named(truth), "roots": named(truth), "holders": named(truth),
 		}),
 	}
+}
+
+// effectNames are what a program may do by a pack.
+var effectNames = []string{
+	"changes", "destroys", "costs", "reveals_secrets", "grants_access", "publishes", "disables_protection", "runs", "loads", "listens", "sends",
+}
+
+// packs describe programs by their words and options.
+var packs = named(fields(map[string]shape{"programs": named(fields(map[string]shape{
+	"source": text, "like": text, "verbs": named(list(word(effectNames...))), "options": named(list(word(effectNames...))),
+}))}))
+
+// CheckPacks lists what is wrong in data.bailiff.packs, decoded as for [Check].
+func CheckPacks(all any) (faults []Fault) {
+	packs(all, keys{}, func(at keys, wrong string) { faults = append(faults, Fault{at, wrong}) })
+	return faults
 }
 
 var (

@@ -81,6 +81,8 @@ class Answer:
         self.process_id = document["process_id"]
         self.processes = document.get("processes", [])
         self.tool_calls_made = document.get("tool_calls_made", 0)
+        self.egress = document.get("egress")
+        self.egress = document.get("egress")
         self.decision = document.get("decision")
         self.approval = document.get("approval")
 
@@ -421,7 +423,7 @@ _APPROVAL = {"id": str, "state": ("pending", "approved", "denied", "expired", "v
 _ANSWER = {"request_id": str, "decision_id": str, "status": STATUSES, "code?": str, "exit_code": int, "output": str,
            "output_encoding": ("utf8", "base64"), "truncated": bool, "duration_seconds": (int, float), "backend": str,
            "sandbox_id": str, "process_id": str, "message": str, "processes?": [{}], "tool_calls_made?": int,
-           "decision?": _DECISION, "approval?": _APPROVAL}
+           "egress?": {"blocked": [{}]}, "decision?": _DECISION, "approval?": _APPROVAL}
 _OUTPUT = {"seq": int, "data": str, "encoding": ("utf8", "base64")}
 _EVENTS = {"decision": _DECIDED, "approval": _APPROVAL, "output": _OUTPUT, "tool_call": {"id": str, "name": str, "arguments": {}},
            "result": _ANSWER}

@@ -19,8 +19,8 @@ def interrupted(tool, output=""):
 def ended(tool, answer, shape):
     """The result of an answer; shape makes that of a call that ran to its end."""
     if answer.status == "completed":
-        return _of(tool, _with_withheld(_with_approval(shape(answer), answer), answer))
-    return _OTHERWISE[answer.status](tool, answer)
+        return _with_refused(_of(tool, _with_withheld(_with_approval(shape(answer), answer), answer)), answer)
+    return _with_refused(_OTHERWISE[answer.status](tool, answer), answer)
 
 
 def _denied(tool, answer):
@@ -63,6 +63,15 @@ def _with_withheld(result, answer):
     told = ["%s (%s)" % (held["name"], held["rule"]) for held in withheld if held["rule"] != "env.program" or answer.exit_code != 0]
     if told:
         result["withheld"] = "Withheld: %s. A variable enters for its own programs only: send the one command alone." % ", ".join(told)
+    return result
+
+
+def _with_refused(result, answer):
+    """Tells which connections out of the sandbox were refused, why, and what may be reached."""
+    egress = answer.egress or {}
+    if egress.get("blocked"):
+        result["egress"] = egress
+        result.setdefault("note", answer.message)
     return result
 
 

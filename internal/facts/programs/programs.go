@@ -82,8 +82,13 @@ type Program struct {
 	Texts   Words
 	Escapes Escapes
 
-	// Reading and Writing find the files that such a program reads and writes.
-	Reading, Writing []Escapes
+	// Reading and Writing find the files that such a program reads and writes, Running those with more of it.
+	Reading, Writing, Running []Escapes
+
+	// Beside is a folder of the project in which the program looks first for those that it starts. Plugins says that it
+	// starts a program of its own name and its first operand, such as git-NAME.
+	Beside  string
+	Plugins bool
 
 	Runs    Words
 	Project string
@@ -94,11 +99,16 @@ type Program struct {
 	// Gathers are the patterns of the names of files that the program finds and runs by itself; the last is of those
 	// that it runs beside a file that is named.
 	Gathers Words
-	Output  Output
-	Saves   bool
-	Fills   Fills
-	Links   Words
-	Loses   Loses
+	// Finds are the names of the files in the current folder that the program runs by itself, or patterns of them, for the
+	// first operands FindsFor, or for all. Holds is the language of those whose ending does not tell it.
+	Finds    Words
+	FindsFor Words `yaml:"finds_for"`
+	Holds    string
+	Output   Output
+	Saves    bool
+	Fills    Fills
+	Links    Words
+	Loses    Loses
 
 	// Setup are the first operands with which the program prints settings for the shell that started it, or "*"
 	// if it does nothing else. Such text is as harmless as the program.
@@ -254,7 +264,7 @@ func (p *Program) onlyOptions() bool {
 // Starts says that a word may be the program that another one starts: it is a name that
 // the grammar or the policies know, and no part of the shell.
 func Starts(name string) bool {
-	if p := all()[name]; p != nil {
+	if p := all()[name]; p != nil && (len(p.Finds) == 0 || p.explains()) {
 		return !p.Unsettles || p.Wraps != "" || p.Grammar != ""
 	}
 	return judged()[name] || Interpreter(name) != ""
@@ -386,7 +396,7 @@ func read(text []byte) (map[string]*Program, error) {
 		p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
 		if p.Input == "" && p.Texts == nil {
 			p.Input, p.When, p.Texts = other.Input, other.When, other.Texts
-			p.Escapes, p.Reading, p.Writing = other.Escapes, other.Reading, other.Writing
+			p.Escapes, p.Reading, p.Writing, p.Running = other.Escapes, other.Reading, other.Writing, other.Running
 		}
 	}
 	return programs, nil

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/oneliner"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -62,6 +63,9 @@ func (a *analysis) ofItsOwn(s stream) []word {
 // awkProgram reads one program.
 func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 	a.awkWrites(inv, code.text)
+	if _, ok := oneliner.Read("awk", code.text); ok && code.known {
+		return
+	}
 	if awkLoads.MatchString(code.text) {
 		a.hide()
 	}

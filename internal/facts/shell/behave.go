@@ -18,10 +18,12 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		a.runsOptions(name, inv, args)
 		return a.language(name, lang, inv, args)
 	}
+	inv = a.startingBeside(name, inv)
 	a.runsOptions(name, inv, args)
 	a.takes(name, inv, args)
 	a.tests(name, a.about(name).Own, inv, args)
 	a.startsAll(name, inv, args)
+	a.finds(name, inv, args)
 	a.runsProject(name, inv, args)
 	a.fills(name, inv, args)
 	if a.printsSetup(name, args) {
@@ -144,6 +146,7 @@ func (a *analysis) script(name string, inv *invocation, file word, sc *scope) re
 		s, _ := a.foundIn(a.fileAt(file, there.sc))
 		a.streamText(name, there, s, there.sc)
 	}
+	a.runsEach(file, inv.sc, func(_ string, s stream) { a.streamText(name, inv, s, sc.fork()) })
 	s, ok := a.runnable(p, a.fileAt(file, inv.sc))
 	beside := *inv
 	a.starts(p, func(s stream) { a.text(name, &beside, s.word(), sc.fork()) })

@@ -170,6 +170,7 @@ func (a *analysis) program(inv *invocation) {
 		s, _ := a.foundIn(a.fileAt(w, there.sc))
 		a.reading(s, func() { a.startsFound(there, p, s) })
 	}
+	a.runsEach(w, inv.sc, func(file string, s stream) { a.runsContent("", "", inv, file, s) })
 	beside := *inv
 	a.starts(p, func(s stream) { a.startsFile(&beside, p, s) })
 	if s, ok := a.runnable(p, a.fileAt(w, inv.sc)); ok && s.found {

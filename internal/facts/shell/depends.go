@@ -42,7 +42,10 @@ func (a *analysis) opensPath(w word, sc *scope) {
 
 // seeks notes the files in which a call finds, by its name, what it runs.
 func (a *analysis) seeks(name string, inv *invocation, args *arguments) {
-	a.seeksProgram(inv)
+	a.seeksProgram(inv, inv.argv[0].text)
+	if verb := first(args.operands); a.about(name).Own.Plugins && verb.known && verb.text != "" {
+		a.seeksProgram(inv, name+"-"+verb.text)
+	}
 	a.seeksCommands(name, inv, args)
 	if search, ok := moduleSearches[a.about(name).Language]; ok {
 		a.seeksModules(search, inv, args)
@@ -51,8 +54,7 @@ func (a *analysis) seeks(name string, inv *invocation, args *arguments) {
 
 // seeksProgram notes the files of a program's name in the folders of a PATH that the text
 // sets. A session can change neither the folders of the system nor those of the PATH before.
-func (a *analysis) seeksProgram(inv *invocation) {
-	name := inv.argv[0].text
+func (a *analysis) seeksProgram(inv *invocation, name string) {
 	if !a.setsVariable("PATH", inv.sc) || strings.Contains(name, "/") {
 		return
 	}

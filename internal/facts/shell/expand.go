@@ -294,10 +294,14 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	return word{text: strings.TrimRight(out.text, "\n"), known: true, Taint: out.Taint}
 }
 
-// whole has what a stream leaves out hide what the text does, where its words count.
+// whole has what a stream leaves out hide what the text does, where its words count. They depend on the file that it is
+// from.
 func (a *analysis) whole(s stream) {
 	if s.over {
 		a.hide()
+	}
+	if s.file != "" {
+		a.sought = add(a.sought, s.file)
 	}
 }
 

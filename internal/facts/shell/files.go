@@ -42,6 +42,9 @@ func (a *analysis) runsPath(file string) {
 		return
 	}
 	a.files = append(a.files, file)
+	if above := a.aboveMade(file); above != file {
+		a.files = append(a.files, above)
+	}
 }
 
 // fileAt is a word as the system resolves it, see [Command.Files]: what
@@ -66,6 +69,24 @@ func (a *analysis) fileAt(w word, sc *scope) string {
 		return value.Tidy(p)
 	}
 	return value.Tidy(sc.cwd + "/" + p)
+}
+
+// aboveMade is a path without the folders that the text writes and a ".." behind them: such a folder may not be there yet
+// when the file is looked at. It is the path itself where there are none.
+func (a *analysis) aboveMade(p string) string {
+	parts := strings.Split(p, "/")
+	for i := 1; i < len(parts); i++ {
+		if folder := strings.Join(parts[:i], "/"); parts[i] == ".." && i > 1 && parts[i-1] != ".." && a.writesIn(folder) {
+			parts, i = slices.Delete(parts, i-1, i+1), max(0, i-2)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// writesIn says that the text writes a folder, or something in it.
+func (a *analysis) writesIn(folder string) bool {
+	folder = a.at.Path(folder, "")
+	return slices.ContainsFunc(a.writes, func(w string) bool { return w == folder || strings.HasPrefix(w, folder+"/") })
 }
 
 // rooted says that a path does not depend on the working directory.

@@ -15,6 +15,9 @@ func (a *analysis) foundIn(file string) (stream, bool) {
 		return stream{}, false
 	}
 	c, ok := (*a.at.Contents)[file]
+	if above := a.aboveMade(file); !ok && above != file {
+		return a.foundIn(above)
+	}
 	if c.Folder {
 		return stream{}, false
 	}
@@ -53,7 +56,9 @@ func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
 		return
 	}
 	if lang == "python" {
-		a.python(name, inv, s.text)
+		if c := a.python(name, inv, s.text); !a.settled && c.Complete {
+			a.programs(c)
+		}
 		return
 	}
 	if lang == "perl" && onlySubstitutes(s.text) {

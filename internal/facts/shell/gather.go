@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -12,17 +13,29 @@ import (
 // was made lately is found by its pattern; an older one is a part of the project like any other.
 func (a *analysis) gather(patterns []string, folder word, inv *invocation, run func(file string, s stream)) {
 	for _, pattern := range patterns {
-		at := a.fileAt(inFolder(folder, pattern), inv.sc)
-		if at == "" || !a.spend(1) {
-			continue
+		a.gatherAt(a.fileAt(inFolder(folder, pattern), inv.sc), run)
+	}
+}
+
+// gatherAt reads the files of one pattern.
+func (a *analysis) gatherAt(at string, run func(file string, s stream)) {
+	if at == "" || !a.spend(1) {
+		return
+	}
+	a.sought = append(a.sought, at)
+	for _, file := range sortedKeys(a.contents) {
+		if s := a.contents[file]; matches(at, file) && a.spend(1) {
+			run(file, s)
 		}
-		a.sought = append(a.sought, at)
-		for _, file := range sortedKeys(a.contents) {
-			if s := a.contents[file]; matches(at, file) && a.spend(1) {
-				run(file, s)
-			}
-		}
-		a.gatherFound(at, run)
+	}
+	a.gatherFound(at, run)
+}
+
+// runsEach reads the files that a word may name which is run and stands for names, such as the variable of a loop over
+// "*.sh".
+func (a *analysis) runsEach(w word, sc *scope, run func(file string, s stream)) {
+	if wild(w.text) {
+		a.gatherAt(a.fileAt(w, sc), run)
 	}
 }
 
@@ -88,6 +101,11 @@ func (a *analysis) tests(name string, p *programs.Program, inv *invocation, args
 	}
 	if len(words) == 0 {
 		a.gather(p.Gathers, known("."), &there, run)
+	} else if len(p.Gathers) > 1 { // beside those that are named, the project's own
+		a.gather(p.Gathers[len(p.Gathers)-1:], known("."), &there, run)
+	}
+	if plugin, ok := args.value("-p"); ok && plugin.known {
+		a.importsFound(name, p.Tests, &there, []string{plugin.text})
 	}
 }
 
@@ -115,6 +133,65 @@ func (a *analysis) startsAll(name string, inv *invocation, args *arguments) {
 	}
 	for _, w := range args.operands {
 		a.gather(p.Gathers, w, inv, func(file string, s stream) { a.runsContent(name, "", inv, file, s) })
+	}
+}
+
+// languagesOf are the languages that the ending of a file's name tells.
+var languagesOf = map[string]string{".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node", ".ts": "node", ".mts": "node",
+	".cts": "node", ".pl": "perl", ".rb": "ruby", ".sh": "shell"}
+
+// finds reads the files of the current folder that a program runs by itself, where they were made lately: older ones are a
+// part of the project like any other.
+func (a *analysis) finds(name string, inv *invocation, args *arguments) {
+	p := a.about(name).Own
+	if len(p.Finds) == 0 || args.has("--version", "-V", "--help", "-h") {
+		return
+	}
+	there := *inv
+	there.sc, args = a.projectOf(p, inv, args)
+	if len(p.FindsFor) > 0 && !slices.Contains(p.FindsFor, first(args.operands).text) {
+		return
+	}
+	for _, file := range p.Finds {
+		a.findsFile(name, p, &there, known(file))
+	}
+	for i, w := range args.all[:max(0, len(args.all)-1)] {
+		if slices.Contains(namesOwnFile, w.text) {
+			a.findsFile(name, p, &there, args.all[i+1])
+		}
+	}
+}
+
+// namesOwnFile are options by which programs are given another file than those that they find.
+var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file"}
+
+// findsFile reads a file that a program finds, or those of a pattern.
+func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, file word) {
+	run := func(_ string, s stream) { a.foundItself(name, p, inv, s) }
+	at := a.fileAt(file, inv.sc)
+	if wild(file.text) {
+		a.gatherAt(at, run)
+		return
+	}
+	a.runsPath(at) // a part of the project, like a makefile
+	if s, ok := a.runnable(a.path(file, inv.sc), at); ok {
+		a.reading(s, func() { run(at, s) })
+	}
+}
+
+// foundItself reads a file that a program found by itself.
+func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation, s stream) {
+	lang := cmp.Or(languagesOf[path.Ext(cmp.Or(s.file, s.path))], p.Holds)
+	switch {
+	case s.settled:
+	case !s.known:
+		a.hide()
+	case p.Escapes.Regexp != nil:
+		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, maxItems) {
+			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
+		}
+	default:
+		a.foundProgram(name, lang, inv, s)
 	}
 }
 

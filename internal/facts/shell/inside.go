@@ -18,6 +18,7 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		if a.moduleLine(name, module.text, inv, args) {
 			return out
 		}
+		a.finds(module.text, inv, parseArguments(afterModule(args.all), a.about(module.text).Described))
 	}
 	if code, ok := inlineProgram(lang, args); ok {
 		a.inline(name, lang, inv, code)
@@ -43,7 +44,11 @@ func inlineProgram(lang string, args *arguments) (word, bool) {
 		if len(args.operands) > 1 && args.operands[0].text == "eval" {
 			return args.operands[1], true
 		}
-		return args.value("-e", "--eval", "-p", "--print")
+		code, ok := args.value("-e", "--eval", "-p", "--print")
+		if ok && code.text == "e" && len(args.operands) > 0 { // "-pe CODE"
+			return args.operands[0], true
+		}
+		return code, ok
 	case "php":
 		return args.value("-r")
 	case "pwsh":
@@ -65,6 +70,7 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		s, _ := a.foundIn(a.fileAt(file, there.sc))
 		a.reading(s, func() { a.foundProgram(name, lang, there, s) })
 	}
+	a.runsEach(file, inv.sc, func(file string, s stream) { a.runsContent(name, lang, inv, file, s) })
 	beside := *inv
 	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
 	switch s, ok := a.runnable(p, a.fileAt(file, inv.sc)); {
@@ -154,9 +160,13 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 	if lang == "perl" && code.known && onlySubstitutes(code.text) {
 		return
 	}
-	a.feature(value.FeatureInlineProgram)
-	a.ran(code.Taint)
 	read := a.readsProgram(code)
+	a.feature(value.FeatureInlineProgram)
+	if read && a.computes(lang, inv, code) {
+		a.feature(value.FeatureReadProgram)
+		return
+	}
+	a.ran(code.Taint)
 	if read && lang == "python" {
 		c := a.python(name, inv, code.text)
 		if slices.Contains(inv.assigns, "PYTHONPATH") && len(c.Imports) > 0 {
@@ -170,6 +180,7 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 		return
 	}
 	a.hosts = append(a.hosts, value.URLHosts(code.text)...)
+	a.importsFound(name, lang, inv, loaded(lang, code.text))
 	commands, all := shellInside(lang, code.text)
 	if !all {
 		a.hide()

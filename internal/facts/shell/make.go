@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -49,7 +50,15 @@ func (a *analysis) recipes(inv *invocation, args *arguments, makefile word) {
 		return
 	}
 	text := a.included(inv, strings.ReplaceAll(makefile.text, "\\\n", " "), 0)
-	vars := makeVariables(text)
+	joined := makeVariables(text, false)
+	a.recipesWith(inv, args, makefile, text, joined)
+	if last := makeVariables(text, true); !maps.Equal(joined, last) {
+		a.recipesWith(inv, args, makefile, text, last)
+	}
+}
+
+// recipesWith reads the commands of a makefile with these values of its variables.
+func (a *analysis) recipesWith(inv *invocation, args *arguments, makefile word, text string, vars map[string]string) {
 	if !a.spend(1 + len(text)/64) {
 		return
 	}
@@ -182,8 +191,9 @@ func (r rule) runs(names map[string]bool) bool {
 	})
 }
 
-// makeVariables are those that a makefile assigns, and those that make knows itself.
-func makeVariables(text string) map[string]string {
+// makeVariables are those that a makefile assigns, and those that make knows itself. Of several values of one it has all, or
+// the last.
+func makeVariables(text string, last bool) map[string]string {
 	vars := map[string]string{"CC": "cc", "CXX": "c++", "CPP": "cc -E", "AR": "ar", "AS": "as", "LD": "ld", "RM": "rm -f", "MAKE": "make",
 		"SHELL": "/bin/sh", "CURDIR": "."}
 	for _, name := range []string{"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "ARFLAGS", "MAKEFLAGS"} {
@@ -198,8 +208,12 @@ func makeVariables(text string) map[string]string {
 			vars["SHELL"] = found[2]
 			continue
 		}
-		if joined := strings.TrimSpace(vars[found[1]] + " " + found[2]); len(joined) <= maxOperated {
-			vars[found[1]] = joined
+		value := strings.TrimSpace(vars[found[1]] + " " + found[2])
+		if last && !strings.Contains(strings.TrimSuffix(found[0], found[2]), "+=") {
+			value = found[2]
+		}
+		if len(value) <= maxOperated {
+			vars[found[1]] = value
 		}
 	}
 	return vars

@@ -3,11 +3,17 @@ package shell
 import "github.com/bailiff-dev/bailiff/internal/facts/value"
 
 // Modules is what the modules do that a Python program imports at a place, as far as their text was found, and where
-// they may lie. It is false where that is nothing at all.
-func Modules(imported []string, at value.Place, python func(source string, at value.Place) value.Code) (value.Command, bool) {
+// they may lie: also in the folders that the program adds to those that are searched. It is false where that is nothing at all.
+func Modules(imported, folders []string, at value.Place, python func(source string, at value.Place) value.Code) (value.Command, bool) {
 	a := &analysis{at: at, readPython: python, complete: true}
 	sc := &scope{cwd: at.Workdir, argsKnown: true, steps: &a.steps}
-	a.modules("python3", &invocation{argv: []word{known("python3")}, sc: sc}, imported)
+	inv := &invocation{argv: []word{known("python3")}, sc: sc}
+	a.modules("python3", inv, imported)
+	for _, folder := range folders {
+		for _, module := range imported {
+			a.importsFrom("python3", "python", inv, a.fileAt(known(folder), sc), module)
+		}
+	}
 	c := a.command("")
 	return c, len(c.Opens)+len(c.Files)+len(c.Calls)+len(c.Reads)+len(c.Writes)+len(c.Hosts) > 0 || !c.Complete
 }

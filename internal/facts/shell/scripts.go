@@ -32,6 +32,36 @@ func (a *analysis) projectScripts(name, project string, inv *invocation, args *a
 	if ok && len(scripts) > 0 {
 		a.reading(s, func() { a.scriptsOf(name, inv, s, scripts) })
 	}
+	a.scriptsBelow(name, project, inv, args, scripts)
+}
+
+// inPackages are the options by which a package manager runs scripts of other packages of the project.
+var inPackages = []string{"-w", "--workspace", "--workspaces", "-ws", "-r", "--recursive", "--filter", "-F"}
+
+// scriptsBelow reads the scripts of the packages of a project, and those of folders that a call installs.
+func (a *analysis) scriptsBelow(name, project string, inv *invocation, args *arguments, scripts []string) {
+	run := func(_ string, s stream) {
+		there := *inv
+		there.sc = a.standing(known(path.Dir(s.file)), inv.sc)
+		a.scriptsOf(name, &there, s, scripts)
+	}
+	if slices.ContainsFunc(args.all, func(w word) bool { return names(inPackages, w.text) }) {
+		a.gather([]string{"*/" + project, "*/*/" + project}, known("."), inv, run)
+	}
+	if !slices.Contains(scripts, "postinstall") {
+		return
+	}
+	for _, w := range after(args.operands, 1) {
+		folder := part(w, strings.TrimPrefix(w.text, "file:"))
+		if !w.known || folder.text == w.text && !strings.HasPrefix(w.text, ".") && !rooted(w.text) {
+			continue
+		}
+		file := inFolder(folder, project)
+		a.runsPath(a.fileAt(file, inv.sc))
+		if s, ok := a.runnable(a.path(file, inv.sc), a.fileAt(file, inv.sc)); ok {
+			a.reading(s, func() { run(s.file, s) })
+		}
+	}
 }
 
 // projectFile is the file of the project around a folder: in that, or in the nearest above that has one.

@@ -7,10 +7,16 @@ import (
 
 var sedExec = regexp.MustCompile(`(?m)(?:^|;|\d|\$|/)\s*e\s+(\S[^;\n]*)`)
 
+// sedRuns finds the command "e" that is given no text: the lines of the input are the commands.
+var sedRuns = regexp.MustCompile(`(?m)(?:^|[;{}\d$/])\s*e\s*(?:$|[;}])`)
+
 // sed runs what its "e" command names.
 func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool) {
 	for _, w := range a.sedScripts(inv, args) {
 		a.sedWrites(inv, w)
+		if sedRuns.MatchString(w.text) {
+			a.hide()
+		}
 		if strings.HasPrefix(w.text, "s") {
 			continue
 		}

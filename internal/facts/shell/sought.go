@@ -38,10 +38,28 @@ func (a *analysis) startsSought(inv *invocation, folder word, name string) {
 	file := inFolder(folder, name)
 	p := a.path(file, inv.sc)
 	if s, ok := a.runnable(p, a.fileAt(file, inv.sc)); ok && s.found {
+		s.settled = s.settled || strings.Contains(p, "/node_modules/") // a package manager put it there
 		a.reading(s, func() { a.startsFound(inv, p, s) })
 	} else if ok {
 		a.startsFile(inv, p, s)
 	}
+}
+
+// startingBeside is a call whose programs are looked for in a folder of the project first.
+func (a *analysis) startingBeside(name string, inv *invocation) *invocation {
+	folder := a.about(name).Own.Beside
+	if folder == "" {
+		return inv
+	}
+	there := *inv
+	there.sc = inv.sc.fork()
+	rest := known("$PATH")
+	if v, set := a.value("PATH", inv.sc); set {
+		rest = v
+	}
+	rest.text = a.fileAt(known(folder), inv.sc) + ":" + rest.text
+	there.sc.set("PATH", variable{list: []word{rest}})
+	return &there
 }
 
 // inFolder is a file of a name in a folder.

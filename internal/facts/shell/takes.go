@@ -108,6 +108,7 @@ func (a *analysis) commands(name string, p *programs.Program, inv *invocation, s
 		}
 	}
 	a.namedFiles(p, inv, s)
+	a.runsMore(name, p, inv, s)
 	if p.Grammar == "vim" {
 		a.vimFunctions(name, inv, s)
 	}
@@ -123,6 +124,17 @@ func (a *analysis) namedFiles(p *programs.Program, inv *invocation, s stream) {
 		e.write(word{text: found, known: s.known})
 	}
 	a.alsoTouches(inv, e.reads, e.writes)
+}
+
+// runsMore reads the files that a program in a language of its own has run as more of it.
+func (a *analysis) runsMore(name string, p *programs.Program, inv *invocation, s stream) {
+	for _, found := range foundBy(p.Running, s.text) {
+		w := word{text: found, known: s.known}
+		a.runsFile(w, inv.sc)
+		if more, ok := a.programIn(w, inv); ok && more.file != s.file && a.spend(1) {
+			a.reading(more, func() { a.commands(name, p, inv, more) })
+		}
+	}
 }
 
 // foundBy are the texts that expressions find; a program names few files.

@@ -18,6 +18,8 @@ const (
 	FeatureInlineProgram = "inline_program"
 	// FeatureUnreadProgram: one of these is not read, or hides what it does: its facts are not in the Code.
 	FeatureUnreadProgram = "unread_program"
+	// FeatureReadProgram: one of these is in a language of which only harmless programs are read, and is one.
+	FeatureReadProgram = "read_program"
 	// FeatureNetworkRedirect: a redirection to /dev/tcp or /dev/udp.
 	FeatureNetworkRedirect = "network_redirect"
 	// FeatureForkBomb: a function that calls itself twice, in the background or in a pipe.

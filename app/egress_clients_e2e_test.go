@@ -1,0 +1,221 @@
+package app
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+)
+
+// clientsToken is the value that the server of [forClients] wants, which no sandbox gets.
+const clientsToken = "tok_VALUEVALUEVALUEVALUEVALUEVALUEVALU34"
+
+// forClients serves a git repository, a registry of npm, an index of pip and an API to those
+// who have the token, in the header that each client uses.
+func forClients(t *testing.T) http.Handler {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/repo.git/", ofBasic(repository(t)))
+	mux.Handle("/simple/", ofBasic(pythonIndex(t)))
+	mux.Handle("/npm/", bearing("Bearer "+clientsToken, &npmRegistry{}))
+	mux.Handle("GET /api/v3/user", bearing("token "+clientsToken, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"login": "ana", "echo": %q}`, r.Header.Get("Authorization"))
+	})))
+	mux.HandleFunc("GET /by/query", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "it is %v: %s", r.URL.Query().Get("key") == clientsToken, r.RequestURI)
+	})
+	return mux
+}
+
+// ofBasic serves those whose password is the token. The others are asked for one.
+func ofBasic(served http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != clientsToken {
+			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		served.ServeHTTP(w, r)
+	})
+}
+
+func bearing(want string, served http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Authorization"); got != want {
+			http.Error(w, `{"error": "unauthorized"}`, http.StatusUnauthorized)
+			return
+		}
+		served.ServeHTTP(w, r)
+	})
+}
+
+// pythonIndex has one wheel with one module.
+func pythonIndex(t *testing.T) http.Handler {
+	t.Helper()
+	const wheel = "stand-1-py3-none-any.whl"
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	for name, text := range map[string]string{
+		"stand.py":                        "print('installed by pip')\n",
+		"stand-1.dist-info/METADATA":      "Metadata-Version: 2.1\nName: stand\nVersion: 1\n",
+		"stand-1.dist-info/WHEEL":         "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+		"stand-1.dist-info/RECORD":        "",
+		"stand-1.dist-info/top_level.txt": "stand\n",
+	} {
+		w, err := z.Create(name)
+		must(t, err)
+		_, err = w.Write([]byte(text))
+		must(t, err)
+	}
+	must(t, z.Close())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".whl") {
+			_, _ = w.Write(packed.Bytes())
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!DOCTYPE html><a href="%s">%[1]s</a>`, wheel)
+	})
+}
+
+// npmRegistry keeps what is published, and gives it back.
+type npmRegistry struct {
+	mu        sync.Mutex
+	published map[string]any
+	tarball   []byte
+}
+
+func (n *npmRegistry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case r.Method == http.MethodPut:
+		var document struct {
+			Versions    map[string]any `json:"versions"`
+			Tags        map[string]any `json:"dist-tags"`
+			Attachments map[string]struct {
+				Data []byte `json:"data"`
+			} `json:"_attachments"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&document); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		for _, one := range document.Attachments {
+			n.tarball = one.Data
+		}
+		n.published = map[string]any{"name": "stand", "dist-tags": document.Tags, "versions": document.Versions}
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"ok": true}`)
+	case strings.HasSuffix(r.URL.Path, ".tgz"):
+		_, _ = w.Write(n.tarball)
+	case n.published == nil:
+		http.Error(w, `{"error": "not found"}`, http.StatusNotFound)
+	default:
+		_ = json.NewEncoder(w).Encode(n.published)
+	}
+}
+
+// answeredWithYes sends a request, and has ana approve it if she is asked.
+func answeredWithYes(t *testing.T, s *office, req bailiff.Request) api.Answer {
+	t.Helper()
+	answer, err := s.agent.Execute(t.Context(), req, client.News{Approval: func(a api.Approval) {
+		if a.State == bailiff.ApprovalPending {
+			go func() { _, _ = s.operator.Approve(t.Context(), a.ID, bailiff.ScopeOnce) }()
+		}
+	}})
+	must(t, err)
+	return answer
+}
+
+// clientJob is one that a program does, and that needs the token of its environment.
+type clientJob struct {
+	program, command, want string
+	everywhere             bool // the test's image has it too
+}
+
+// clientJobs are for the server SERVER.
+var clientJobs = map[string]clientJob{
+	"git": {"git", `git clone -q https://x:$API_TOKEN@SERVER/repo.git copy && cd copy && echo more > more && git add more &&
+git -c user.name=t -c user.email=t@example.com commit -qm more && git push -q origin HEAD:other && git ls-remote origin other`,
+		"refs/heads/other", true},
+	"npm": {"npm", `npm config set //SERVER/npm/:_authToken=$API_TOKEN registry=https://SERVER/npm/ && mkdir stand && cd stand &&
+echo '{"name": "stand", "version": "1.0.0"}' > package.json && npm publish && mkdir ../user && cd ../user &&
+npm install --no-audit --no-fund stand && cat node_modules/stand/package.json`, `"name": "stand"`, false},
+	"pip by URL": {"/usr/bin/pip3", `python3 -m pip install -q --target=there --index-url https://x:$API_TOKEN@SERVER/simple/ stand &&
+PYTHONPATH=there python3 -m stand`, "installed by pip", false},
+	"pip by netrc": {"/usr/bin/pip3", `echo machine repo.example.com login x password $API_TOKEN > ~/.netrc &&
+python3 -m pip install -q --target=there --index-url https://SERVER/simple/ stand && PYTHONPATH=there python3 -m stand`,
+		"installed by pip", false},
+	"curl by query": {"curl", `curl -sS "https://SERVER/by/query?key=$API_TOKEN"`,
+		"it is true: /by/query?key=[API_TOKEN redacted]", true},
+	"all that a sandbox shows": {"bash", `printenv; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\0' '\n'`,
+		"API_TOKEN=tok_", true},
+	"gh": {"gh", "GH_HOST=SERVER GH_ENTERPRISE_TOKEN=$API_TOKEN gh api user", `"login": "ana"`, false},
+}
+
+// Each client gets its work done with what stands for the token, and neither it nor any other
+// program of the sandbox sees the token.
+func TestClientsWorkWithWhatStandsForTheirTokens(t *testing.T) {
+	t.Parallel()
+	for backend, backendSection := range isolated {
+		server := httptest.NewTLSServer(forClients(t))
+		t.Cleanup(server.Close)
+		section, port := reaching(t, server)
+		host := "repo.example.com:" + port
+		variables := filepath.Join(openDir(t), "variables")
+		save(t, variables, "API_TOKEN="+clientsToken+"\n")
+		policies := wayOut(t, "      repo.example.com: [{ports: ["+port+"]}]\n",
+			"      API_TOKEN:\n        - {platforms: [cli], swap: {hosts: [\""+host+"\"], in: [authorization, \"query:key\"]}}\n")
+		s := startOffice(t, openDir(t), onePerson(t, backendSection, section, policies, "env: {sources: [\"file:"+variables+"\"]}"))
+		for name, job := range clientJobs {
+			if backend != "bubblewrap" && !job.everywhere {
+				continue
+			}
+			t.Run(name+" with "+backend, func(t *testing.T) {
+				t.Parallel()
+				_, err := exec.LookPath(job.program)
+				backendtest.Needs(t, strings.ToUpper(filepath.Base(job.program)), err)
+				req := atTerminal(name, strings.ReplaceAll(job.command, "SERVER", host))
+				req.Backend, req.Env = "", []string{"API_TOKEN"}
+				a := answeredWithYes(t, s, req)
+				if a.Status != bailiff.Completed || a.ExitCode != 0 || !strings.Contains(a.Output, job.want) ||
+					strings.Contains(a.Output, clientsToken) || strings.Contains(a.Output, "API_TOKEN=[") {
+					t.Errorf("it ended as %s (%d), said %q and printed %q", a.Status, a.ExitCode, a.Message, a.Output)
+				}
+			})
+		}
+	}
+}
+
+func TestAStandInMayBeNearABackgroundProcessWhereItsRowSaysSo(t *testing.T) {
+	t.Parallel()
+	variables := filepath.Join(openDir(t), "variables")
+	save(t, variables, "API_TOKEN="+clientsToken+"\nNEAR_TOKEN="+clientsToken+"\n")
+	policies := wayOut(t, "", "      API_TOKEN:\n        - {platforms: [cli], swap: {hosts: [plain.test]}}\n",
+		"      NEAR_TOKEN:\n        - {platforms: [cli], swap: {hosts: [plain.test], alone: false}}\n")
+	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"], policies, "env: {sources: [\"file:"+variables+"\"]}"))
+	background := atTerminal("s", "sleep 600")
+	background.Backend, background.Args.Background = "", true
+	wants(t, ask(t, s.agent, background), bailiff.Completed, "Started in the background")
+	for name, want := range map[string]bailiff.Status{"NEAR_TOKEN": bailiff.Completed, "API_TOKEN": bailiff.Unavailable} {
+		req := atTerminal("s", "echo ${#"+name+"}")
+		req.Backend, req.Env = "", []string{name}
+		if a := answeredWithYes(t, s, req); a.Status != want || (want == bailiff.Unavailable) != (a.Code == bailiff.CodeOccupied) {
+			t.Errorf("%s: it ended as %s (%s), said %q and printed %q", name, a.Status, a.Code, a.Message, a.Output)
+		}
+	}
+}

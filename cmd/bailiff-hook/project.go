@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// judgeFiles lets a file tool do on this machine, in a project that the sandbox shows as it
+// is, what a command in the sandbox may do there. Elsewhere, and where commands run on this
+// machine, the tool is judged for that.
+func (h hook) judgeFiles(ctx context.Context, c call, m meaning) (verdict, error) {
+	if len(m.files) == 0 || h.onHost {
+		return h.judgeHost(ctx, c, m)
+	}
+	d, err := h.decide(ctx, h.request(c, m, ""))
+	if err != nil {
+		return verdict{}, err
+	}
+	project := d.projectOf(m.files)
+	if project == "" || !h.isBeside() {
+		return h.judgeHost(ctx, c, m)
+	}
+	switch {
+	case d.Outcome == bailiff.Ask:
+		return verdict{}, errors.New("a person would have to approve it, and no client's file tool waits for that: " +
+			sentences(d.Approval.Reasons) + "; a command of the shell tool that does the same is asked about")
+	case d.Outcome != bailiff.Allow:
+		return verdict{}, refusal(d)
+	case m.writes && d.protects(m.files):
+		return verdict{}, fmt.Errorf("programs start by this file later (it is protected in %s); a command of the shell tool that "+
+			"changes it is asked about", project)
+	}
+	return verdict{outcome: allow, reason: "allowed in " + project + " as to a command in its sandbox"}, nil
+}
+
+// lookAgain looks at the files that a tool wrote. Where a link leads to one now, it may have
+// been put there between the judgement and the deed, so that what the tool did is judged once
+// more, and stands in the decision log.
+func (h hook) lookAgain(ctx context.Context, c call) error {
+	m, err := h.client.meaning(c)
+	if err == nil && m.writes && m.linked {
+		_, err = h.judgeFiles(ctx, c, m)
+	}
+	if err != nil {
+		return fmt.Errorf("%s has run, and what it did may not have been what was allowed; a person should look: %w", c.tool, err)
+	}
+	return nil
+}
+
+// isBeside says whether the sidecar is on this machine, so that its folders are this one's.
+func (h hook) isBeside() bool {
+	network, address, _ := strings.Cut(h.listen, "://")
+	if network == "unix" {
+		return true
+	}
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}
+
+// projectOf is the project in which the sandbox sees all of these files, as they are on this
+// machine; empty if there is none. Nothing else may be shown at a file or below it.
+func (d decided) projectOf(files []string) (project string) {
+	for _, file := range files {
+		seen := ""
+		for _, m := range d.Backend.Mounts {
+			if isIn(m.Target, file) && m.Target != file {
+				return ""
+			}
+			if isIn(file, m.Target) && len(m.Target) > len(seen) {
+				seen = m.Target
+			}
+		}
+		if !slices.Contains(d.projects, seen) || project != "" && project != seen {
+			return ""
+		}
+		project = seen
+	}
+	return project
+}
+
+// isIn says whether a path is a folder or something in it.
+func isIn(file, folder string) bool {
+	rest, ok := strings.CutPrefix(file, folder)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// protects says whether a change of one of these files would change a protected place, or one
+// that is called so where letters' case does not count.
+func (d decided) protects(files []string) bool {
+	for _, m := range d.Backend.Mounts {
+		for _, file := range files {
+			rest, ok := strings.CutPrefix(file, m.Target+"/")
+			if ok && slices.ContainsFunc(m.Protected, func(place string) bool { return overlaps(rest, place) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overlaps says whether a relative path is a protected place, in it or above it.
+func overlaps(file, place string) bool {
+	names, parts := strings.Split(file, "/"), strings.Split(strings.TrimSuffix(place, "/"), "/")
+	for i := range min(len(names), len(parts)) {
+		if parts[i] != "*" && !strings.EqualFold(names[i], parts[i]) {
+			return false
+		}
+	}
+	return true
+}

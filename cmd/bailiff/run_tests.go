@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+)
+
+const runTestsCommand = "run-policy-tests"
+
+// newRunTests is for the sidecar alone, which gives it the policies.
+func newRunTests() *cobra.Command {
+	return &cobra.Command{
+		Use:    runTestsCommand,
+		Short:  "Run the tests of the policies on standard input",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return pdp.ServeTests(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
+
+// testCommand has this program run them, though another may lie in its file by now; nil where it cannot be found.
+func testCommand() func(context.Context) *exec.Cmd {
+	self := "/proc/self/exe"
+	if runtime.GOOS != "linux" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return nil
+		}
+	}
+	return func(ctx context.Context) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, self, runTestsCommand)
+		cmd.Args[0] = "bailiff"
+		return cmd
+	}
+}

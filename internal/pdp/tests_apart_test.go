@@ -1,0 +1,95 @@
+package pdp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+const servesTests = "serve-tests"
+
+func commanded(words ...string) func(context.Context) *exec.Cmd {
+	return func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, words[0], words[1:]...) }
+}
+
+// TestMain lets the program of these tests run tests of policies.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == servesTests {
+		if err := ServeTests(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestAnotherProcessTellsTheFaultsThatThisOneWouldTell(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"sound":               {"p.rego": allowing, "p_test.rego": allowingTest},
+		"without tests":       {"p.rego": allowing},
+		"failing":             {"p.rego": allowing, "p_test.rego": manyTests, "data.yaml": "tables: {x: 1}"},
+		"a test is no Rego":   {"p.rego": allowing, "p_test.rego": "package t\n\ntest_x if {"},
+		"both are no Rego":    {"p.rego": "package bailiff\n\nx := {", "p_test.rego": "package t\n\ntest_x if {"},
+		"a name is unknown":   {"p.rego": allowing + "\nx if y(1)\n", "p_test.rego": allowingTest},
+		"a test does nothing": {"p.rego": allowing, "p_test.rego": allowingTest + "\ntest_unknown if y(1)\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := Config{Paths: []string{tree(t, files)}, RequireTests: true, EvalTimeout: time.Minute}
+			_, here := Open(t.Context(), c)
+			c.TestCommand = commanded(os.Args[0], servesTests)
+			p, apart := Open(t.Context(), c)
+			if fmt.Sprint(here) != fmt.Sprint(apart) {
+				t.Errorf("this process tells\n%v\nthe other one\n%v", here, apart)
+			}
+			if apart == nil && len(p.inForce.Load().files) != len(files) {
+				t.Errorf("in force are %v", p.inForce.Load().files)
+			}
+		})
+	}
+}
+
+func TestPoliciesWhoseTestsCouldNotBeRunAreNotInForce(t *testing.T) {
+	files := map[string]string{"p.rego": allowing, "p_test.rego": allowingTest}
+	for program, want := range map[string]string{
+		"/nowhere/program":                 "no such file",
+		"sh -c exit_3":                     "exit status",
+		"sh -c head_-c1>/dev/null;echo_no": `answered by "no\n"`,
+		"true":                             "could not be run",
+		"sh -c head_-c1>/dev/null;echo_{}": "answered by",
+	} {
+		words := strings.Fields(program)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "_", " ")
+		}
+		_, err := Open(t.Context(), Config{Paths: []string{tree(t, files)}, RequireTests: true, TestCommand: commanded(words...)})
+		if err == nil || !strings.HasPrefix(err.Error(), "the tests of the policies could not be run") ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", program, err, want)
+		}
+	}
+}
+
+func TestTestsEndWithTheSidecarThatWantsThem(t *testing.T) {
+	in, sidecar := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- ServeTests(t.Context(), in, io.Discard) }()
+	endless := "package t\n\ntest_x if {\n\tsome a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
+	text, err := json.Marshal(asKept([]file{{name: "p.rego", place: "p.rego", text: []byte(allowing)},
+		{name: "p_test.rego", place: "p_test.rego", text: []byte(endless)}}))
+	must(t, err)
+	_, err = io.Copy(sidecar, bytes.NewReader(text))
+	must(t, err)
+	must(t, sidecar.Close())
+	if err := <-ended; err == nil {
+		t.Error("the tests ended as if they had been answered")
+	}
+}

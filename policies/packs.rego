@@ -1,0 +1,43 @@
+package bailiff
+
+# METADATA
+# title: What packs say of programs
+# description: |
+#   A pack describes programs by their words and options, and what each of these does. The
+#   table of effects gives what they do a kind. A pack makes nothing harmless, and words
+#   that the table of actions has are its own.
+findings contains _found(class, _spelt(call)) if {
+	some program, group in _calls_by
+	some call in group
+	some class in _packed(program, call)
+	not _harmless(call)
+	not _only_tried(call, class)
+	not _changes_nothing(call)
+}
+
+# The kinds of what a call does by the packs.
+_packed(program, call) := {class |
+	some about in _described(program)
+	some effect in _effects(about, call)
+	class := data.bailiff.tables.effects[effect]
+}
+
+# What the packs say of a program, or of the one that it is like.
+_described(program) := {about |
+	some pack in data.bailiff.packs
+	about := pack.programs[object.get(pack.programs[program], "like", program)]
+}
+
+_effects(about, call) := {effect |
+	some verb in _verbs(call)
+	not data.bailiff.tables.actions[call.program][verb]
+	some effect in about.verbs[verb]
+} | {effect |
+	some word in array.concat(call.flags, call.argv)
+	some effect in about.options[word]
+}
+
+# The words with which a call may begin: "compute instances delete".
+_verbs(call) := {concat(" ", array.slice(call.operands, 0, length)) |
+	some length in numbers.range(1, min({4, count(call.operands)}))
+}

@@ -1,0 +1,46 @@
+package bailiff_test
+
+test_words_of_a_pack_are_found if {
+	_packed_as(["compute", "delete", "x"]) == {"command.destroys_data"}
+	_packed_as(["compute", "create"]) == {"command.costs_money", "command.grants_access"}
+	_packed_as(["compute", "list", "delete"]) == set()
+	_packed_as(["delete"]) == {"command.may_change_elsewhere"}
+	_packed_as([]) == set()
+}
+
+test_options_of_a_pack_are_found if {
+	_found([call("acme", ["--public"], ["list"])]) == {"command.publishes"} with data.bailiff.packs as _packs
+	_found([call("acme", ["--private"], ["list"])]) == set() with data.bailiff.packs as _packs
+}
+
+test_a_program_is_like_another if {
+	_found([call("acmectl", [], ["compute", "delete"])]) == {"command.destroys_data"} with data.bailiff.packs as _packs
+}
+
+test_trying_and_help_do_nothing_by_a_pack if {
+	_found([call("acme", ["--dry-run"], ["compute", "delete"])]) == set() with data.bailiff.packs as _packs
+	_found([object.union(call("acme", ["--help"], ["compute"]), {"argv": ["acme", "compute", "--help"]})]) == set() with data.bailiff.packs as _packs
+}
+
+test_every_effect_is_a_class if {
+	every _, class in data.bailiff.tables.effects {
+		data.bailiff.tables.classes[class]
+	}
+}
+
+test_without_packs_nothing_is_found if {
+	_found([call("acme", [], ["compute", "create"])]) == set() with data.bailiff.packs as {}
+}
+
+_packed_as(words) := found if {
+	found := _found([call("acme", [], words)]) with data.bailiff.packs as _packs
+}
+
+_packs := {"ours": {"programs": {
+	"acme": {
+		"source": "https://acme.test/manual",
+		"verbs": {"compute delete": ["destroys"], "compute create": ["costs", "grants_access"]},
+		"options": {"--public": ["publishes"]},
+	},
+	"acmectl": {"source": "known", "like": "acme"},
+}}}
