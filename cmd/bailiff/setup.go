@@ -267,7 +267,7 @@ func (r *setupRun) takeAway(in setup.Config) error {
 }
 
 // startPatience is how long a sidecar may take until it answers.
-const startPatience = 30 * time.Second
+const startPatience = 2 * time.Minute
 
 // start has the sidecar run with what was written, and the doctor prove it.
 func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
