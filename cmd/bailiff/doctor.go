@@ -15,8 +15,10 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/doctor"
+	"github.com/bailiff-dev/bailiff/internal/hermes"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/setup"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 func newDoctor(configPath *string) *cobra.Command {
@@ -78,17 +80,21 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 	case err != nil:
 		return nil, err
 	}
-	if len(agent) > 0 {
+	operator, err := client.New(cfg.Operator.Listen.String(), bailiff.Secret{})
+	if err != nil {
+		return nil, err
+	}
+	if len(agent) > 0 && agent[0] == "hermes" {
+		if all, err = examineHermes(ctx, operator); err != nil {
+			return nil, err
+		}
+	} else if len(agent) > 0 {
 		if all, err = examineAgent(ctx, agent[0], setup.Entry{Listen: listenOf(cfg), Programs: filepath.Dir(program), Home: home,
 			Getenv: os.Getenv}); err != nil {
 			return nil, err
 		}
 	}
-	operator, err := client.New(cfg.Operator.Listen.String(), bailiff.Secret{})
-	if err != nil {
-		return nil, err
-	}
-	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: program + " serve --config " + cfg.Path, Operator: operator}
+	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: shellquote.Join(program, "serve", "--config", cfg.Path), Operator: operator}
 	return append(all, d.Examine(ctx)...), nil
 }
 
@@ -122,4 +128,13 @@ func examineAgent(ctx context.Context, name string, e setup.Entry) (all diagnosi
 		all.Fine("settings", "The entries of %s are there, as far as bailiff knows them.", name)
 	}
 	return all, nil
+}
+
+// examineHermes looks at the home of Hermes as "bailiff hermes doctor" does.
+func examineHermes(ctx context.Context, operator *client.Client) (diagnosis.Checks, error) {
+	home, err := new(hermesHome).read()
+	if err != nil {
+		return nil, err
+	}
+	return hermes.Examine(ctx, home, operator).Checks, nil
 }

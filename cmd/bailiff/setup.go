@@ -19,6 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/internal/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/setup"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -149,7 +150,7 @@ func (r *setupRun) tell(s *setup.Survey) {
 	}
 	for _, folder := range s.Gone() {
 		r.say("%s is not there any more, and no sandbox is made while it is shown: bailiff setup %s --project %s --remove", folder,
-			r.agent, folder)
+			r.agent, shellquote.Quote(folder))
 	}
 }
 
@@ -266,7 +267,7 @@ func (r *setupRun) takeAway(in setup.Config) error {
 }
 
 // startPatience is how long a sidecar may take until it answers.
-const startPatience = 30 * time.Second
+const startPatience = 2 * time.Minute
 
 // start has the sidecar run with what was written, and the doctor prove it.
 func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {

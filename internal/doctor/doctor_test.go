@@ -1,0 +1,95 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/diagnosis"
+	"github.com/bailiff-dev/bailiff/internal/doctor"
+	"github.com/bailiff-dev/bailiff/internal/setup"
+)
+
+// noOperator is the operators' socket to a user who may not reach it.
+type noOperator struct{}
+
+func (noOperator) Deny(context.Context, string, string) (api.Entry, error) {
+	return api.Entry{}, errors.New("permission denied")
+}
+
+// at is a doctor for one listener.
+func at(t *testing.T, address string) doctor.Doctor {
+	t.Helper()
+	text := `agent: {listeners: [{name: a, listen: "` + address + `", platforms: [telegram]}]}`
+	cfg, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(text), catalogue.All())
+	backendtest.Must(t, err)
+	return doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: "start it", Operator: noOperator{}}
+}
+
+func TestNoBrokenSidecarIsFoundWell(t *testing.T) {
+	t.Parallel()
+	for _, broken := range apptest.BrokenSidecars() {
+		t.Run("one that "+broken.Name, func(t *testing.T) {
+			t.Parallel()
+			d := at(t, broken.Open(t, "unix"))
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if all := d.Examine(ctx); all.Worst() != diagnosis.Failed {
+				t.Errorf("it finds %+v", all)
+			}
+		})
+	}
+}
+
+func TestASidecarIsProvenWithoutAnOperatorsRight(t *testing.T) {
+	t.Parallel()
+	s := apptest.Serve(t, "policies: {eval_timeout: 10s, require_tests: false}")
+	all := at(t, s.Agent).Examine(t.Context())
+	if all.Worst() != diagnosis.Fine || len(all) != 8 {
+		t.Errorf("it finds %+v", all)
+	}
+	asking := apptest.Serve(t, apptest.WithRules(t, `
+require_approval contains {"rule": "house.git", "message": "It uses git.", "match": "git"} if "git" in input.command.programs
+`))
+	for _, c := range at(t, asking.Agent).Examine(t.Context()) {
+		if c.Name == "asked at a" && (c.State != diagnosis.Fine || !strings.Contains(c.Message, "which ends by itself at ")) {
+			t.Errorf("a question that it may not deny is %+v", c)
+		}
+	}
+}
+
+func TestAUserWhoMayAskNowhereIsTold(t *testing.T) {
+	t.Parallel()
+	d := at(t, "unix:///nonexistent/a.sock")
+	d.Config.Agent.Listeners[0].UIDs = []uint32{4_000_000}
+	if all := d.Examine(t.Context()); all.Worst() != diagnosis.Failed || !strings.Contains(all[0].Do, "in a listener's uids") {
+		t.Errorf("it finds %+v", all)
+	}
+}
+
+func TestAHookIsStartedAsItsAgentWould(t *testing.T) {
+	t.Parallel()
+	const guard = ` || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
+	says := func(decision string) string {
+		return `/usr/bin/timeout -s KILL 55 echo '{"hookSpecificOutput": {"permissionDecision": "` + decision + `"}}'` + guard
+	}
+	for line, want := range map[string]string{
+		says("allow"): `About "false && rm -rf --no-preserve-root /" it says "allow", want "deny"`,
+		says("deny"):  `About "echo bailiff-doctor" it says "deny", want "allow"`,
+		`/usr/bin/timeout -s KILL 55 /nonexistent/bailiff-hook claude-code` + guard:   "it answers nothing that can be read",
+		`/usr/bin/timeout -s KILL 55 /nonexistent/bailiff-hook claude-code || exit 2`: "the agent runs the tool",
+	} {
+		all := doctor.ExamineHooks(t.Context(), "claude-code", []setup.Hook{{Path: "f", Line: line, Tools: "*", Limit: 60}})
+		if all.Worst() != diagnosis.Failed || !strings.Contains(all[0].Message, want) {
+			t.Errorf("of %s it finds %+v, want %s", line, all, want)
+		}
+	}
+}
