@@ -163,7 +163,8 @@ func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 }
 
 // namesOwnFile are options by which programs are given another file than those that they find.
-var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file"}
+var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file",
+	"-P"}
 
 // findsFile reads a file that a program finds, or those of a pattern.
 func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, file word) {
