@@ -191,6 +191,7 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, maxItems) {
 			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
 		}
+	case lang == "node" && a.nodeSettings(name, inv, s):
 	default:
 		a.foundProgram(name, lang, inv, s)
 	}
