@@ -46,6 +46,7 @@ func TestWhatATextMayDependOnBelongsToIt(t *testing.T) {
 		`while read f; do rm "$f"; done < a.txt`:      "a.txt",
 		`node -e 'require("./a")'`:                    "a.cjs a.js a.mjs a/index.js",
 		`npm run a`:                                   ".npmrc package.json",
+		`yarn a`:                                      "package.json",
 		`npx a`:                                       "node_modules/.bin/a",
 		`go generate`:                                 "**/*.go",
 		// What a complete text reads as data is its own to change.

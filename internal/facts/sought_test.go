@@ -98,10 +98,10 @@ func TestFilesThatProgramsFindByThemselvesAreRead(t *testing.T) {
 		"the same by Python":               {"python3 -m pip install .", Contents{"/w/setup.py": removes}, removal, true},
 		"a setup that pip does not run":    {"pip list", Contents{"/w/setup.py": removes}, "", true},
 		"a plain setup":                    {"pip install .", Contents{"/w/setup.py": recent("import setuptools")}, "", true},
-		"settings in another language":     {"npx vite build", Contents{"/w/vite.config.ts": recent("export default {}")}, "", false},
+		"settings in another language":     {"npx vite build", Contents{"/w/vite.config.ts": recent("eval(x)")}, "", false},
 		"old settings in another language": {"npx vite build", Contents{"/w/vite.config.ts": settled("export default {}")}, "", true},
 		"by a script of the project": {"npm run b", Contents{"/w/package.json": settled(`{"scripts": {"b": "webpack"}}`),
-			"/w/webpack.config.js": recent("1")}, "", false},
+			"/w/webpack.config.js": recent("run()")}, "", false},
 		"a builder's version":     {"rake --version", Contents{"/w/Rakefile": recent("1")}, "", true},
 		"a builder's file":        {"rake", Contents{"/w/Rakefile": recent("1")}, "", false},
 		"a builder of cargo":      {"cargo build", Contents{"/w/build.rs": recent("fn main() {}")}, "", false},
@@ -128,6 +128,20 @@ func TestFilesOfAProjectThatItsProgramsLeadToAreRead(t *testing.T) {
 			Contents{"/w/p/a/package.json": recent(`{"scripts": {"t": "` + removal + `"}}`)}, removal, true},
 		"another script of a package": {"npm run u --workspaces",
 			Contents{"/w/p/a/package.json": recent(`{"scripts": {"t": "` + removal + `"}}`)}, "", true},
+		"a script of another manager": {"yarn a",
+			Contents{"/w/package.json": recent(`{"scripts": {"a": "` + removal + `"}}`)}, removal, true},
+		"a script of another runtime": {"bun run a",
+			Contents{"/w/package.json": recent(`{"scripts": {"a": "` + removal + `"}}`)}, removal, true},
+		"a task of another runtime": {"deno task a",
+			Contents{"/w/deno.json": recent(`{"tasks": {"a": "` + removal + `"}}`)}, removal, true},
+		"a command of cmake": {"cmake -B b",
+			Contents{"/w/CMakeLists.txt": recent("execute_process(COMMAND " + removal + ")")}, removal, true},
+		"a command of cmake, above": {"mkdir b; cd b; cmake ..",
+			Contents{"/w/CMakeLists.txt": recent("add_custom_target(a COMMAND " + removal + " VERBATIM)")}, removal, true},
+		"a plain list of cmake": {"cmake -B b", Contents{"/w/CMakeLists.txt": recent("project(a C)\nadd_executable(a a.c)\n" +
+			"add_custom_command(OUTPUT b COMMAND ${CMAKE_COMMAND} -E copy a b DEPENDS a)")}, "", true},
+		"what a console of Python reads": {"python3 -m asyncio < x.py",
+			Contents{"/w/x.py": recent("import os\nos.system('" + removal + "')")}, removal, true},
 		"a verb that git finds": {"PATH=$PATH:/w/b git z", Contents{"/w/b/git-z": script}, removal, true},
 		"a verb of git's own":   {"git status", Contents{"/w/git-status": script}, "", true},
 		"a variable of two makefiles": {"make a",
@@ -153,4 +167,40 @@ func TestFilesOfAProjectThatItsProgramsLeadToAreRead(t *testing.T) {
 	if got.Command == nil || !slices.Contains(got.Command.Programs, "rm") {
 		t.Errorf("a module in a folder that the program searches is not read: %+v", got.Command)
 	}
+}
+
+// Settings in a language that is not read are read as far as they only name values.
+func TestSettingsOfNodesProgramsAreReadAsFarAsTheyOnlyNameValues(t *testing.T) {
+	const removal = "rm -rf ~"
+	settings := func(text string) Contents { return Contents{"/w/vite.config.ts": recent(text)} }
+	foundCases(t, map[string]foundCase{
+		"nothing": {"npx vite build", settings("export default {}"), "", true},
+		"what is usual": {"npx vite build", settings("import { defineConfig } from 'vite'\nimport react from '@vitejs/plugin-react'\n" +
+			"export default defineConfig({ plugins: [react()], server: { port: 3000 }, build: { outDir: './dist' } })"), "", true},
+		"the older way": {"npx vite build", settings("const path = require('path');\n" +
+			"module.exports = { entry: path.resolve(__dirname, 'src'), r: [{ test: /\\.js$/ }], mode: process.env.M || 'a' };"), "", true},
+		"a command":           {"npx vite build", settings("export default { webServer: { command: '" + removal + "' } }"), removal, true},
+		"a plain command":     {"npx vite build", settings("export default { webServer: { command: 'npm run start' } }"), "", true},
+		"another program":     {"npx vite build", settings("require('child_process').execSync('ls')"), "", false},
+		"another package":     {"npx vite build", settings("import { execa } from 'execa'\nexeca('ls')"), "", false},
+		"a name put together": {"npx vite build", settings("const f = []['con' + 'structor']; f('1')()"), "", false},
+		"a key put together":  {"npx vite build", settings("const {['con' + 'structor']: f} = []; f('1')()"), "", false},
+		"a key as a string":   {"npx vite build", settings("const {'constructor': f} = []; f('1')()"), "", false},
+		"a call of a value":   {"npx vite build", settings("export default ({ run }) => run('ls')"), "", false},
+		"an import by a call": {"npx vite build", settings("const x = import('x')"), "", false},
+		"a tagged text":       {"npx vite build", settings("import x from 'vite'\nexport default y`ls`"), "", false},
+		"more of process":     {"npx vite build", settings("export default process.binding('x')"), "", false},
+		"a file beside it": {"npx vite build",
+			Contents{"/w/vite.config.ts": recent("import x from './x'\nexport default x"), "/w/x.js": recent("run()")}, "", false},
+		"a file that it names": {"npx vite build",
+			Contents{"/w/vite.config.ts": recent("export default { setup: './x.js' }"), "/w/x.js": recent("run()")}, "", false},
+		"another name for require": {"npx vite build", settings("const r = require; r('child_process')"), "", false},
+		"require, if there is one": {"npx vite build", settings("const r = require?.('child_process')"), "", false},
+		"what divides":             {"npx vite build", settings("a++ /eval(x)/ b"), "", false},
+		"a parameter's call":       {"npx vite build", settings("module.exports = ({run}) => [require('path'), run('ls')]"), "", false},
+		"a module of Node's":       {"npx vite build", settings("import x from 'node:child_process'"), "", false},
+		"a module put together":    {"npx vite build", settings("const x = require('vite' + '/../x')"), "", false},
+		"a letter by its number":   {"npx vite build", settings("const f = x.c\\u006fnstructor"), "", false},
+		"a class":                  {"npx vite build", settings("export default class { static x = 1 }"), "", false},
+	})
 }

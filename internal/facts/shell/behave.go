@@ -16,6 +16,9 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		return a.shell(name, inv, args)
 	} else if lang != "" {
 		a.runsOptions(name, inv, args)
+		if project := a.about(name).Own.Project; project != "" {
+			a.projectScripts(name, project, inv, args)
+		}
 		return a.language(name, lang, inv, args)
 	}
 	inv = a.startingBeside(name, inv)

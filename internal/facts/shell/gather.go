@@ -163,7 +163,8 @@ func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 }
 
 // namesOwnFile are options by which programs are given another file than those that they find.
-var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file"}
+var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file",
+	"-P"}
 
 // findsFile reads a file that a program finds, or those of a pattern.
 func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, file word) {
@@ -190,6 +191,7 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, maxItems) {
 			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
 		}
+	case lang == "node" && a.nodeSettings(name, inv, s):
 	default:
 		a.foundProgram(name, lang, inv, s)
 	}

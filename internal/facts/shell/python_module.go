@@ -32,6 +32,9 @@ func (a *analysis) moduleLine(name, module string, inv *invocation, args *argume
 	if p.Language != "" && len(words.operands) > 0 && !words.has("-m", "--module") {
 		a.languageFile(name, p.Language, inv, words.operands[0])
 	}
+	if p.Input == programs.ItsProgram && inv.in.present {
+		a.languageStream(name, "python", inv, inv.in)
+	}
 	return true
 }
 

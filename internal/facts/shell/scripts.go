@@ -18,16 +18,19 @@ func (a *analysis) projectScripts(name, project string, inv *invocation, args *a
 			}
 		}
 	}
-	file := a.projectFile(project, inv.sc)
-	s, ok := a.runnable(a.path(file, inv.sc), a.fileAt(file, inv.sc))
-	if !ok { // it is being read: one script runs another
-		s, ok = a.readAgain(a.fileAt(file, inv.sc))
-	}
 	scripts := scriptsRun(words)
 	if a.about(name).Own.RunsScripts {
 		for scripts = nil; len(words) > 0; words = words[1:] {
 			scripts = append(scripts, scriptsRun([]string{"run", words[0]})...)
 		}
+	}
+	file := a.projectFile(project, inv.sc)
+	if len(scripts) > 0 {
+		a.runsPath(a.fileAt(file, inv.sc))
+	}
+	s, ok := a.runnable(a.path(file, inv.sc), a.fileAt(file, inv.sc))
+	if !ok { // it is being read: one script runs another
+		s, ok = a.readAgain(a.fileAt(file, inv.sc))
 	}
 	if ok && len(scripts) > 0 {
 		a.reading(s, func() { a.scriptsOf(name, inv, s, scripts) })

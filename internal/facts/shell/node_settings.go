@@ -1,0 +1,189 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// nodeSettings reads a file of settings in Node's language that a program found by itself; it is false for one that does more
+// than name settings. Texts in it may be commands, and paths may be those of modules.
+func (a *analysis) nodeSettings(name string, inv *invocation, s stream) bool {
+	tokens, ok := nodeTokens(s.text)
+	if !ok || !a.spend(1+len(tokens)) || !onlySettings(name, tokens) {
+		return false
+	}
+	for _, t := range tokens {
+		switch {
+		case t.kind != nodeString:
+		case strings.HasPrefix(t.text, "./") || strings.HasPrefix(t.text, "../"):
+			a.importsFound(name, "node", inv, []string{t.text})
+		case strings.Contains(t.text, " "):
+			a.text(name, inv, word{text: t.text, known: true, Taint: s.Taint}, inv.sc.fork())
+		}
+	}
+	return true
+}
+
+type nodeKind int
+
+const (
+	nodeName nodeKind = iota
+	nodeString
+	nodeNumber
+	nodeMark
+)
+
+type nodeToken struct {
+	kind nodeKind
+	text string
+}
+
+// nodeLexemes are spaces and comments, names, strings without escapes, numbers, and marks.
+var nodeLexemes = regexp.MustCompile("^(?:(\\s+|//[^\\n]*|/\\*(?s:.*?)\\*/)|([A-Za-z_$][\\w$]*)|" +
+	"('[^'\\\\\\n]*'|\"[^\"\\\\\\n]*\"|`[^`\\\\$]*`)|" +
+	"(\\d[\\w.]*)|(=>|\\.\\.\\.|[{}\\[\\](),:;.=?!&|>*+-]))")
+
+// nodePattern is a regular expression where a value is due.
+var nodePattern = regexp.MustCompile(`^/(?:[^*/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*`)
+
+// nodeTokens are the tokens of a text; it is false for one with others than settings need.
+func nodeTokens(text string) (tokens []nodeToken, ok bool) {
+	for text != "" {
+		if p := nodePattern.FindString(text); p != "" && patternIsDue(tokens) {
+			tokens, text = append(tokens, nodeToken{nodeNumber, ""}), text[len(p):]
+			continue
+		}
+		found := nodeLexemes.FindStringSubmatch(text)
+		if found == nil {
+			return nil, false
+		}
+		text = text[len(found[0]):]
+		for kind, token := range found[2:] {
+			if token == "" {
+				continue
+			}
+			if nodeKind(kind) == nodeString {
+				token = token[1 : len(token)-1]
+			}
+			tokens = append(tokens, nodeToken{nodeKind(kind), token})
+		}
+	}
+	return tokens, true
+}
+
+// valueIsDue says that what follows begins a value.
+func valueIsDue(tokens []nodeToken) bool {
+	if len(tokens) == 0 {
+		return true
+	}
+	last := tokens[len(tokens)-1]
+	return last.kind == nodeMark && last.text != ")" && last.text != "]" && last.text != "}" ||
+		last.kind == nodeName && (last.text == "return" || last.text == "default")
+}
+
+// patternIsDue says that a slash begins a regular expression, whatever stands before the last token.
+func patternIsDue(tokens []nodeToken) bool {
+	last := tokenAt(tokens, len(tokens)-1)
+	return last.kind == nodeMark && last.text != "" && strings.Contains("=([{,:;?&|!", last.text)
+}
+
+// nodeRoads are names by which a program reaches more than it spells out.
+var nodeRoads = value.SetOf("eval Function constructor prototype __proto__ globalThis global window self Reflect Proxy Object this with " +
+	"getPrototypeOf getBuiltinModule mainModule binding dlopen createRequire await async class function")
+
+// onlySettings says that the tokens import packages of a program's own kind, and call nothing else.
+func onlySettings(program string, tokens []nodeToken) bool {
+	var imported []string
+	for i, t := range tokens {
+		switch {
+		case leadsFurther(tokens, i):
+			return false
+		case t.kind == nodeString && isModule(tokens[:i]):
+			if !ofItsKind(program, t.text) {
+				return false
+			}
+			imported = append(imported, importedBefore(tokens[:i])...)
+		case t.kind == nodeString && !valueIsDue(tokens[:i]), t.isMark("(") && !mayCall(tokens[:i], imported):
+			return false
+		}
+	}
+	return true
+}
+
+func (t nodeToken) isMark(text string) bool { return t.kind == nodeMark && t.text == text }
+
+// isModule says that a string behind these tokens names a module.
+func isModule(tokens []nodeToken) bool {
+	last := tokenAt(tokens, len(tokens)-1)
+	return last.kind == nodeName && (last.text == "from" || last.text == "import") ||
+		last.isMark("(") && tokenAt(tokens, len(tokens)-2).text == "require"
+}
+
+// leadsFurther says that a token may reach what no name spells out: members and keys that are computed, calls of what may be
+// there, and names that lead to code.
+func leadsFurther(tokens []nodeToken, i int) bool {
+	t, next := tokens[i], tokenAt(tokens, i+1)
+	switch {
+	case t.kind == nodeNumber:
+		return false
+	case t.kind == nodeMark:
+		return t.text == "[" && !valueIsDue(tokens[:i]) || t.text == "]" && next.isMark(":") || t.text == "?" && next.isMark(".")
+	case t.text == "require":
+		return !next.isMark("(") || tokenAt(tokens, i+2).kind != nodeString || !tokenAt(tokens, i+3).isMark(")")
+	case t.text == "process":
+		return !next.isMark(".") || tokenAt(tokens, i+2).text != "env"
+	}
+	return nodeRoads[t.text]
+}
+
+func tokenAt(tokens []nodeToken, i int) nodeToken {
+	if i < 0 || i >= len(tokens) {
+		return nodeToken{kind: nodeMark}
+	}
+	return tokens[i]
+}
+
+// ofItsKind says that a package is one by which a program is set up, or no more than names of paths.
+func ofItsKind(program, from string) bool {
+	switch from {
+	case "path", "url", "node:path", "node:url":
+		return true
+	}
+	parts := []string{program, "plugin", "preset", "loader", "config", "globals", "eslint", "vite"}
+	return strings.HasPrefix(from, ".") || slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(from, part) })
+}
+
+// importedBefore are the names that the statement gives what it imports, up to its last token.
+func importedBefore(tokens []nodeToken) (names []string) {
+	for i := len(tokens) - 1; i >= 0; i-- {
+		switch t := tokens[i]; {
+		case t.text == ";" && t.kind == nodeMark, t.kind == nodeString:
+			return nil
+		case t.kind == nodeName && (t.text == "import" || t.text == "const" || t.text == "let" || t.text == "var"):
+			return names
+		case t.kind == nodeName:
+			names = append(names, t.text)
+		}
+	}
+	return nil
+}
+
+// mayCall says that a bracket behind these tokens opens no call, or one of a package that was imported.
+func mayCall(tokens []nodeToken, imported []string) bool {
+	i := len(tokens) - 1
+	if last := tokenAt(tokens, i); last.kind != nodeName {
+		return last.kind == nodeMark && last.text != "]" && last.text != "}"
+	}
+	for tokenAt(tokens, i-1).isMark(".") && tokenAt(tokens, i-2).kind == nodeName {
+		i -= 2
+	}
+	switch root := tokens[i].text; root {
+	case "if", "return", "default", "require":
+		return i == len(tokens)-1
+	default:
+		return !tokenAt(tokens, i-1).isMark(".") && slices.Contains(imported, root)
+	}
+}
