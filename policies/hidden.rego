@@ -21,6 +21,12 @@ findings contains _found("hidden", "") if {
 	not _understood
 }
 
+# A name that no program has stands for one that the shell or a later one puts in.
+findings contains _found("hidden", "") if {
+	some program, _ in _calls_by
+	regex.match(`^\{.*,.*\}$`, program)
+}
+
 # The standard input of a request is not read here, so a text that runs it hides its meaning.
 _examined.interprets contains _found("hidden", "") if {
 	input.args.stdin != ""

@@ -24,6 +24,8 @@ test_texts_that_do_not_tell_are_found if {
 	_told_with([call("ls", [], [])], {"complete": false}) == {"command.hides_meaning: "}
 	_told_with([call("ls", [], [])], {"parsed": false}) == {"command.hides_meaning: "}
 	_told([call("ls", [], [])]) == set()
+	_told([call("{echo,rm}", [], [])]) == {"command.hides_meaning: "}
+	_told([call("{name}", [], [])]) == set()
 	_told([call("test", ["-v"], ["a[$(id)]"])]) == {"command.hides_meaning: "}
 	_told([call("test", ["-v"], ["a[1]"])]) == set()
 	_told_with([], {"assigns": ["PS4"], "text": "PS4='$(id)' bash -x a.sh"}) == {"command.hides_meaning: "}

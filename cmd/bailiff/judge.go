@@ -45,6 +45,7 @@ say, 1 if the rows could not be judged.`,
 	}
 	cmd.Flags().StringArrayVar(&j.policies, "policies", nil, "judge by these: a folder, file or bundle, by `PATH`; may be repeated")
 	cmd.Flags().StringVar(&j.groupBy, "group", "group", "count together the rows with one value at this `KEY`")
+	cmd.Flags().StringVar(&j.labels, "labels", "", "what is wanted of rows without \"want\", by digests of their texts, in this `FILE`")
 	cmd.Flags().StringVar(&j.show, "show", "", "list the rows let through (through) or asked about in vain (false)")
 	cmd.Flags().Float64Var(&j.through.percent, "max-let-through", 0,
 		"fail where more is let through, in `percent` of what wants ask or deny")
@@ -58,6 +59,7 @@ say, 1 if the rows could not be judged.`,
 type judging struct {
 	policies              []string
 	groupBy, show, format string
+	labels                string
 	through, alarms       limit
 }
 
@@ -91,7 +93,11 @@ func (j *judging) run(cmd *cobra.Command, configPath string, files []string) err
 	if err != nil {
 		return err
 	}
-	run := &rows.Run{Judge: judge, GroupBy: j.groupBy, Show: j.show}
+	labels, err := j.readLabels()
+	if err != nil {
+		return err
+	}
+	run := &rows.Run{Judge: judge, GroupBy: j.groupBy, Show: j.show, Labels: labels}
 	for _, file := range files {
 		if err := addRows(cmd, run, file); err != nil {
 			return err
@@ -102,6 +108,19 @@ func (j *judging) run(cmd *cobra.Command, configPath string, files []string) err
 		return err
 	}
 	return cmp.Or(printers[j.format](j, cmd, report), j.verdict(report))
+}
+
+// readLabels reads the file of --labels, if one is given.
+func (j *judging) readLabels() (rows.Labels, error) {
+	if j.labels == "" {
+		return nil, nil
+	}
+	in, err := os.Open(j.labels)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return rows.ReadLabels(in, j.labels)
 }
 
 func (j *judging) check() error {

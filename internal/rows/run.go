@@ -34,6 +34,8 @@ type Run struct {
 	Judge Judge
 	// GroupBy is the key of a row by whose value rows are counted together; empty is "group".
 	GroupBy string
+	// Labels say what is wanted of rows that do not say it themselves.
+	Labels Labels
 	// Show keeps the rows that are wrong in this way, [Through] or [False].
 	Show string
 
@@ -72,6 +74,7 @@ func (r *Run) Add(ctx context.Context, in io.Reader, name string) error {
 		}
 	})
 	err := read(in, name, r.GroupBy, func(row Row) error {
+		row.Want = r.Labels.of(row)
 		err := r.Judge.Check(row)
 		if err = cmp.Or(err, ctx.Err()); err == nil {
 			t := &task{row: row, done: make(chan struct{})}
