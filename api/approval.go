@@ -101,6 +101,10 @@ type Grant struct {
 	Digest string `json:"digest,omitempty"`
 	// Pairs are what the other grants cover.
 	Pairs []bailiff.Pair `json:"pairs,omitempty"`
+	// Match is the pattern that a grant covers in place of the pairs' matches, while the policies
+	// are those of Revision.
+	Match    string `json:"match,omitempty"`
+	Revision string `json:"revision,omitempty"`
 	// By names the people who approved, Via the credentials and channels.
 	By      string    `json:"by"`
 	Via     string    `json:"via"`
@@ -109,6 +113,14 @@ type Grant struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Uses     int       `json:"uses"`
 	LastUsed time.Time `json:"last_used,omitzero"`
+}
+
+// Preview says of how many of a user's last requests that were asked about a grant of a pattern
+// would have let run.
+type Preview struct {
+	Match   string `json:"match"`
+	Covered int    `json:"covered"`
+	Of      int    `json:"of"`
 }
 
 // The kinds of a freeze.
