@@ -36,6 +36,9 @@ type Entry struct {
 	// Scopes are those that may be granted, from the narrowest.
 	Scopes []string `json:"scopes"`
 	Votes  []Vote   `json:"votes"`
+	// Answered counts what people answered before to the same rules and matches; in a list it is
+	// left out.
+	Answered []Answered `json:"answered,omitempty"`
 	// Scope is what was granted, GrantID the grant, until GrantExpires; zero is never.
 	Scope        string    `json:"scope,omitempty"`
 	GrantID      string    `json:"grant_id,omitempty"`
@@ -73,6 +76,13 @@ type Vote struct {
 	Scope      string    `json:"scope,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
 	At         time.Time `json:"at"`
+}
+
+// Answered counts how often one person said yes and no.
+type Answered struct {
+	Person string `json:"person"`
+	Yes    int    `json:"yes"`
+	No     int    `json:"no"`
 }
 
 // Grant is what an approval leaves behind: what may run without asking again.
