@@ -29,6 +29,8 @@ type Claim struct {
 	Unbound []string
 	// Plain says that the text is what it seems wherever it stands, see [Judgement].
 	Plain bool
+	// Call is the program and the arguments of a text that is one call, see [Judgement].
+	Call []string
 	// Input is the input document that the policies saw.
 	Input json.Marshaler
 }
@@ -241,4 +243,7 @@ type Verdict struct {
 	// Scope is what an approval leaves; empty means the narrowest.
 	Scope  string
 	Reason string
+	// Match is a pattern of the request's words that the approval holds for; empty means what
+	// the reasons found.
+	Match string
 }

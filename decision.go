@@ -98,6 +98,8 @@ type ApprovalTerms struct {
 	TimeoutSeconds int      `json:"timeout_seconds"`
 	GrantSeconds   int      `json:"grant_seconds"`
 	Quorum         int      `json:"quorum"`
+	// Patterns says that a person may approve a pattern of the request's words.
+	Patterns bool `json:"patterns,omitempty"`
 }
 
 // BackendTerms say where a request runs and how tightly that place is closed.
@@ -208,6 +210,8 @@ type Judgement struct {
 	// through no other program, sets nothing, and hides nothing. Of what is typed to
 	// a shell it says more: the shell reads the next text as if this were none.
 	Plain bool
+	// Call is the program and the arguments of a plain text that is one call and nothing else.
+	Call []string
 	// Timers are durations in nanoseconds, named as in OPA's decision log.
 	Timers map[string]int64
 	// Fault is why the policies gave no decision; the decision then denies.

@@ -116,7 +116,7 @@ test_a_command_and_a_question_end_in_time if {
 	answer.limits.timeout_seconds == 180
 	answer.limits.output_bytes == 50000
 	got := object.remove(answer.approval, ["reasons"])
-	got == {"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1}
+	got == {"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1, "patterns": true}
 }
 
 # ------------------------------------------------------- what a script may call

@@ -36,6 +36,9 @@ type Entry struct {
 	// Scopes are those that may be granted, from the narrowest.
 	Scopes []string `json:"scopes"`
 	Votes  []Vote   `json:"votes"`
+	// Answered counts what people answered before to the same rules and matches; in a list it is
+	// left out.
+	Answered []Answered `json:"answered,omitempty"`
 	// Scope is what was granted, GrantID the grant, until GrantExpires; zero is never.
 	Scope        string    `json:"scope,omitempty"`
 	GrantID      string    `json:"grant_id,omitempty"`
@@ -75,6 +78,13 @@ type Vote struct {
 	At         time.Time `json:"at"`
 }
 
+// Answered counts how often one person said yes and no.
+type Answered struct {
+	Person string `json:"person"`
+	Yes    int    `json:"yes"`
+	No     int    `json:"no"`
+}
+
 // Grant is what an approval leaves behind: what may run without asking again.
 type Grant struct {
 	ID         string `json:"id"`
@@ -101,6 +111,10 @@ type Grant struct {
 	Digest string `json:"digest,omitempty"`
 	// Pairs are what the other grants cover.
 	Pairs []bailiff.Pair `json:"pairs,omitempty"`
+	// Match is the pattern that a grant covers in place of the pairs' matches, while the policies
+	// are those of Revision.
+	Match    string `json:"match,omitempty"`
+	Revision string `json:"revision,omitempty"`
 	// By names the people who approved, Via the credentials and channels.
 	By      string    `json:"by"`
 	Via     string    `json:"via"`
@@ -109,6 +123,14 @@ type Grant struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Uses     int       `json:"uses"`
 	LastUsed time.Time `json:"last_used,omitzero"`
+}
+
+// Preview says of how many of a user's last requests that were asked about a grant of a pattern
+// would have let run.
+type Preview struct {
+	Match   string `json:"match"`
+	Covered int    `json:"covered"`
+	Of      int    `json:"of"`
 }
 
 // The kinds of a freeze.

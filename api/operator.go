@@ -39,6 +39,8 @@ type Mark struct {
 // is the narrowest that is offered.
 type Approving struct {
 	Scope string `json:"scope"`
+	// Match is a pattern of the request's words that the scope holds for.
+	Match string `json:"match,omitempty"`
 }
 
 // Denying is the body of POST /v1/approvals/{id}/deny.

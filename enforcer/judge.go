@@ -74,7 +74,7 @@ func (m *judged) claim() bailiff.Claim {
 		req.Args.Workdir = ""
 	}
 	return bailiff.Claim{Request: req, Decision: m.Decision, DecisionID: m.event.DecisionID, TraceID: m.event.TraceID, Files: m.files,
-		Unbound: m.unbound, Plain: m.Plain, Input: m.Input}
+		Unbound: m.unbound, Plain: m.Plain, Call: m.Call, Input: m.Input}
 }
 
 // recorded is the event of the judgement, as it stands now.
@@ -91,7 +91,7 @@ func (m *judged) rejudged(j bailiff.Judgement) {
 		if !slices.Contains(j.Files, c.Path) && !slices.Contains(j.Opens, c.Path) {
 			j.Opens = append(j.Opens, c.Path)
 		}
-		j.Plain = false
+		j.Plain, j.Call = false, nil
 	}
 	m.Judgement = j
 }

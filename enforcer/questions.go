@@ -41,6 +41,7 @@ type questions struct {
 func (e *Enforcer) questionsOf(g grant) questions {
 	claim := g.claim()
 	claim.Request.Args.Workdir, claim.Files, claim.Unbound, claim.Plain = "", nil, nil, true
+	claim.Call = nil // a connection is none of its words
 	claim.Decision.Outcome, claim.Decision.Denials = bailiff.Ask, nil
 	return questions{enforcer: e, claim: claim, news: g.news}
 }

@@ -30,6 +30,8 @@ type Book interface {
 	List(q api.Query) (entries []api.Entry, next string)
 	Get(id string) (api.Entry, bool)
 	Answer(ctx context.Context, id string, who bailiff.Approver, v bailiff.Verdict) (api.Entry, error)
+	// Preview says what a grant of a pattern would have let run.
+	Preview(id, match string) (api.Preview, error)
 	// Watch returns the changes from now on, those of grants and freezes too, until
 	// stop is called.
 	Watch() (changes <-chan api.Change, stop func())
@@ -116,6 +118,7 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.answer(http.MethodPost, "/v1/sandboxes/reap", o.reap)
 	rs.answer(http.MethodGet, "/v1/approvals", o.approvals)
 	rs.answer(http.MethodGet, "/v1/approvals/{id}", o.approval)
+	rs.answer(http.MethodGet, "/v1/approvals/{id}/preview", o.preview)
 	rs.answer(http.MethodPost, "/v1/approvals/{id}/approve", wishing(o, o.approve))
 	rs.answer(http.MethodPost, "/v1/approvals/{id}/deny", wishing(o, o.deny))
 	rs.answer(http.MethodGet, "/v1/grants", o.grants)

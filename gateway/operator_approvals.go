@@ -48,8 +48,17 @@ func (o *operator) approval(r *http.Request) (any, *api.Problem) {
 	return shown, nil
 }
 
+func (o *operator) preview(r *http.Request) (any, *api.Problem) {
+	var match string
+	if p := readQuery(r, fields{"match": text(&match)}); p != nil {
+		return nil, p
+	}
+	preview, err := o.config.Approvals.Preview(r.PathValue("id"), match)
+	return result(preview, "approval_unknown", err)
+}
+
 func (o *operator) approve(r *http.Request, who bailiff.Approver, wish api.Approving) (any, *api.Problem) {
-	return o.answer(r, who, bailiff.Verdict{Approve: true, Scope: wish.Scope})
+	return o.answer(r, who, bailiff.Verdict{Approve: true, Scope: wish.Scope, Match: wish.Match})
 }
 
 func (o *operator) deny(r *http.Request, who bailiff.Approver, wish api.Denying) (any, *api.Problem) {

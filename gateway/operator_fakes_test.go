@@ -174,6 +174,7 @@ func (brokenOffice) Freezes() []api.Freeze                { panic("a bug") }
 func (brokenOffice) Answer(context.Context, string, bailiff.Approver, bailiff.Verdict) (api.Entry, error) {
 	panic("a bug")
 }
+func (brokenOffice) Preview(string, string) (api.Preview, error) { panic("a bug") }
 func (brokenOffice) Revoke(context.Context, string, bailiff.Approver) (api.Grant, error) {
 	panic("a bug")
 }

@@ -3,8 +3,16 @@ package bailiff
 # METADATA
 # title: The terms of an approval
 # description: |
-#   The terms are the strictest of those that the tables and the reasons to ask offer.
-_approval_of(reasons, asked) := {
+#   The terms are the strictest of those that the tables and the reasons to ask offer. A pattern
+#   is offered where the table approval.patterns has each rule that asks.
+_approval_of(reasons, asked) := object.union(_terms_of(reasons, asked), {"patterns": true}) if {
+	count(asked) > 0
+	every source in asked {
+		data.bailiff.tables.approval.patterns[source.rule]
+	}
+} else := _terms_of(reasons, asked)
+
+_terms_of(reasons, asked) := {
 	"reasons": reasons,
 	"scopes": [scope | some scope in ["once", "session", "always"]; _offered_by_all(asked, scope)],
 	"timeout_seconds": min(_terms_named("timeout_seconds", asked)),

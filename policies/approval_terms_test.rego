@@ -17,6 +17,16 @@ test_always_is_offered_only_by_the_table if {
 	answer.approval.scopes == ["once", "session", "always"]
 }
 
+test_a_pattern_is_offered_where_the_table_has_each_rule_that_asks if {
+	with_patterns := {"approval": {"patterns": {"command.deletes_recursively": true, "command.gains_privilege": false}}}
+	by(with_patterns, on_host(request("cli", [call("rm", ["-r"], ["src"])]))).approval.patterns == true
+	every asked in [_sudo, on_host(request("cli", [call("rm", ["-r"], ["src"]), call("sudo", [], ["ls"])]))] {
+		answer := by(with_patterns, asked)
+		answer.outcome == "ask"
+		not answer.approval.patterns
+	}
+}
+
 test_code_is_approved_once_only if {
 	answer := usually(on_host(program("cli", {"complete": false})))
 	answer.outcome == "ask"

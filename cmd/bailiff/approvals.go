@@ -124,7 +124,8 @@ func what(r bailiff.Request, most int) string {
 }
 
 func newApprovalsApprove(configPath *string) *cobra.Command {
-	var scope string
+	var scope, match string
+	var sure bool
 	cmd := &cobra.Command{
 		Use:   "approve ID",
 		Short: "Say yes",
@@ -132,18 +133,47 @@ func newApprovalsApprove(configPath *string) *cobra.Command {
 was asked for during a while of this session, always for this user until it is
 revoked. Which of them are offered is for the policies to say.
 
-Exit status: 0 if the answer was taken, 1 if not.`,
+With --match the yes for a session or for always holds for a pattern of the request's
+words: "rm -r *" for each "rm -r" of one more word that is no option, no address and no
+path out of the folder. It ends with the policies, and after 30 days. Without --yes
+nothing is answered: it says how many of the user's last requests would have run.
+
+Exit status: 0 if the answer was taken, or the preview is shown, 1 if not.`,
 		Example: `  bailiff approvals approve a-7k2
-  bailiff approvals approve a-7k2 --scope session`,
+  bailiff approvals approve a-7k2 --scope session
+  bailiff approvals approve a-7k2 --scope session --match 'rm -r *' --yes`,
 		Args: oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if match != "" && !sure {
+				return atOperator(configPath, previewing(match))(cmd, args)
+			}
 			return answerApproval(cmd, *configPath, args[0], func(operator *client.Client, id string) (api.Entry, error) {
-				return operator.Approve(cmd.Context(), id, scope)
+				return operator.ApproveMatching(cmd.Context(), id, scope, match)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&scope, "scope", "", "once, session or always (default: the narrowest that is offered)")
+	f := cmd.Flags()
+	f.StringVar(&scope, "scope", "", "once, session or always (default: the narrowest that is offered)")
+	f.StringVar(&match, "match", "", "a `pattern` of the request's words that the yes holds for")
+	f.BoolVar(&sure, "yes", false, "approve the pattern, and not only show what it would have covered")
 	return cmd
+}
+
+// previewing shows what a pattern would have covered.
+func previewing(match string) func(cmd *cobra.Command, operator *client.Client, args []string) error {
+	return func(cmd *cobra.Command, operator *client.Client, args []string) error {
+		id, err := approvalID(cmd.Context(), operator, args[0])
+		if err != nil {
+			return err
+		}
+		p, err := operator.Preview(cmd.Context(), id, match)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s would have covered %d of the last %d requests of this user that were asked about; "+
+			"approve it with --yes\n", id, termsafe.Text(p.Match), p.Covered, p.Of)
+		return err
+	}
 }
 
 func newApprovalsDeny(configPath *string) *cobra.Command {
@@ -277,6 +307,9 @@ func printGrants(w io.Writer, list []api.Grant) {
 func covers(g api.Grant) string {
 	if g.Digest != "" {
 		return "the request of " + g.ApprovalID
+	}
+	if g.Match != "" {
+		return "the words " + g.Match
 	}
 	pairs := make([]string, len(g.Pairs))
 	for i, p := range g.Pairs {

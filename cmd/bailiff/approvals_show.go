@@ -157,6 +157,9 @@ func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 			p.line("instead", termsafe.Text(r.Instead))
 		}
 	}
+	for _, a := range e.Answered {
+		p.line("same asked", fmt.Sprintf("%s said yes %s, no %s", termsafe.Text(a.Person), times(a.Yes), times(a.No)))
+	}
 	p.terms(e)
 	p.facts(e.Input)
 	for _, v := range e.Votes {
@@ -167,6 +170,14 @@ func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 	}
 	_, err := io.WriteString(w, p.String())
 	return err
+}
+
+// times is how often something was.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // sheet is lines with a name before each.

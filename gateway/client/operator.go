@@ -39,6 +39,16 @@ func (c *Client) Approve(ctx context.Context, id, scope string) (api.Entry, erro
 	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", api.Approving{Scope: scope})
 }
 
+// ApproveMatching says yes to a pattern of the request's words.
+func (c *Client) ApproveMatching(ctx context.Context, id, scope, match string) (api.Entry, error) {
+	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", api.Approving{Scope: scope, Match: match})
+}
+
+// Preview says of how many of the last requests a grant of a pattern would have let run.
+func (c *Client) Preview(ctx context.Context, id, match string) (api.Preview, error) {
+	return ask[api.Preview](ctx, c, c.prompt, http.MethodGet, approvalPath(id)+"/preview?match="+url.QueryEscape(match), nil)
+}
+
 // Deny says no.
 func (c *Client) Deny(ctx context.Context, id, reason string) (api.Entry, error) {
 	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/deny", api.Denying{Reason: reason})

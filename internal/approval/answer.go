@@ -23,7 +23,7 @@ func (b *Book) Answer(ctx context.Context, id string, who bailiff.Approver, v ba
 		return api.Entry{}, err
 	}
 	v.Reason = b.scrub(v.Reason)
-	terms := p.text.terms()
+	terms, claim := p.text.terms(), p.text.claim("")
 	var answered api.Entry
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
 		if b.replans.Load() != replans {
@@ -36,10 +36,17 @@ func (b *Book) Answer(ctx context.Context, id string, who bailiff.Approver, v ba
 		i = i.copy()
 		t := p.update(i)
 		vote, err := i.Entry.vote(who, v, now)
+		if err == nil && v.Match != "" {
+			err = i.Entry.pattern(claim, v)
+		}
 		if err != nil {
 			return step{}, err
 		}
-		i.count(&t, vote, terms, now)
+		i.count(&t, vote, terms, func(h *held) {
+			if v.Match != "" {
+				h.narrow(v.Match, claim, now)
+			}
+		}, now)
 		answered = p.text.fill(i.Entry)
 		return t, nil
 	})
@@ -192,7 +199,7 @@ func (t claimText) terms() grant {
 }
 
 // count adds a vote to an item and settles it if that was decisive.
-func (i *item) count(t *step, v api.Vote, terms grant, now time.Time) {
+func (i *item) count(t *step, v api.Vote, terms grant, narrow func(*held), now time.Time) {
 	e := &i.Entry
 	e.Votes = append(e.Votes, v)
 	e.Message = e.waiting()
@@ -202,7 +209,7 @@ func (i *item) count(t *step, v api.Vote, terms grant, now time.Time) {
 	case !v.Approve:
 		i.settle(t, bailiff.ApprovalDenied, "denied", fmt.Sprintf("denied by %s%s", nameOf(v), because(v.Reason)), now)
 	case len(e.Votes) >= e.Plan.Quorum:
-		h := i.grant(terms, now)
+		h := i.grant(terms, narrow, now)
 		t.grants = append(t.grants, h)
 		i.settle(t, bailiff.ApprovalApproved, "approved", fmt.Sprintf("approved by %s, %s", h.Grant.By, h.Grant.lasts()), now)
 	}
@@ -216,7 +223,7 @@ func because(reason string) string {
 }
 
 // grant makes what the votes leave behind.
-func (i *item) grant(g grant, now time.Time) *held {
+func (i *item) grant(g grant, narrow func(*held), now time.Time) *held {
 	e := &i.Entry
 	g.ID, g.ApprovalID, g.Created = newID("g"), e.ID, now
 	g.Scope, g.Route, g.Quorum = e.narrowest(), e.Plan.Route, len(e.Votes)
@@ -233,6 +240,7 @@ func (i *item) grant(g grant, now time.Time) *held {
 	if g.Scope != bailiff.ScopeAlways {
 		h.Grant.Expires = now.Add(i.GrantFor)
 	}
+	narrow(h)
 	e.Scope, e.GrantID, e.GrantExpires = h.Grant.Scope, h.Grant.ID, h.Grant.Expires
 	return h
 }
@@ -249,10 +257,13 @@ func (e *entry) narrowest() string {
 
 // lasts says for what and until when a grant is.
 func (g *grant) lasts() string {
-	switch g.Scope {
-	case bailiff.ScopeOnce:
+	switch {
+	case g.Match != "":
+		return fmt.Sprintf("for %q of this %s until %s, or until the policies change", g.Match,
+			map[string]string{bailiff.ScopeSession: "session", bailiff.ScopeAlways: "user"}[g.Scope], g.Expires.Format(time.RFC3339))
+	case g.Scope == bailiff.ScopeOnce:
 		return "once, until " + g.Expires.Format(time.RFC3339)
-	case bailiff.ScopeSession:
+	case g.Scope == bailiff.ScopeSession:
 		return "for this session until " + g.Expires.Format(time.RFC3339)
 	}
 	return "for this user until it is revoked"

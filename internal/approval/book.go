@@ -52,6 +52,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -391,7 +392,39 @@ func (b *Book) Get(id string) (api.Entry, bool) {
 	if !found || err != nil {
 		return api.Entry{}, false
 	}
-	return text.fill(i.Entry), true
+	e := text.fill(i.Entry)
+	e.Answered = b.answered(i)
+	return e, true
+}
+
+// answered counts what people said to the rules and matches of an approval in others that are
+// kept.
+func (b *Book) answered(asked *item) []api.Answered {
+	counts := map[string]*api.Answered{}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, i := range b.seen.order {
+		if i.Seq == asked.Seq || len(i.Pairs) == 0 || !slices.Equal(i.Pairs, asked.Pairs) {
+			continue
+		}
+		for _, v := range i.Entry.Votes {
+			one := counts[nameOf(v)]
+			if one == nil {
+				one = &api.Answered{Person: nameOf(v)}
+				counts[nameOf(v)] = one
+			}
+			if v.Approve {
+				one.Yes++
+			} else {
+				one.No++
+			}
+		}
+	}
+	var all []api.Answered
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, *counts[name])
+	}
+	return all
 }
 
 // claim reads an approval's claim. If that shows that the file was damaged, the

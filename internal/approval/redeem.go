@@ -74,7 +74,7 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 func use(covering []*held, now time.Time, e api.Event) step {
 	t := step{events: []api.Event{e}}
 	for _, h := range covering {
-		h := &held{h.Grant, h.Pairs, h.DecisionID}
+		h := &held{h.Grant, h.Pairs, h.Rules, h.DecisionID}
 		h.Grant.Uses, h.Grant.LastUsed = h.Grant.Uses+1, now
 		if h.Grant.Scope == bailiff.ScopeOnce {
 			t.ended = append(t.ended, h)

@@ -39,6 +39,8 @@ func (i *item) copy() *item {
 type held struct {
 	Grant grant    `json:"grant"`
 	Pairs []string `json:"pairs,omitempty"`
+	// Rules are of a grant of a pattern, in place of pairs.
+	Rules []string `json:"rules,omitempty"`
 	// DecisionID is of the claim that was approved.
 	DecisionID string `json:"decision_id"`
 }
@@ -95,6 +97,11 @@ type wanted struct {
 	env     []string
 	swap    []bailiff.Swap
 	pairs   []string
+	// rules are of the pairs, call is nil where no pattern may cover it, by the policies of
+	// revision.
+	rules    []string
+	call     []string
+	revision string
 	// whole says that every reason names its part of the request, and that the content of
 	// every file stands that the text may depend on.
 	whole bool
@@ -116,6 +123,10 @@ func want(c bailiff.Claim) wanted {
 		digest: c.Digest(), session: c.Request.Session, caller: c.Request.Caller, peer: c.Request.Peer, tool: c.Request.Tool,
 		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, swap: c.Decision.Env.Swap,
 		pairs: make([]string, len(pairs)), whole: len(pairs) > 0 && len(c.Unbound) == 0,
+	}
+	w.rules, w.revision = ruleKeys(pairs), c.Decision.Revision
+	if patterned(c) {
+		w.call = c.Call
 	}
 	for i, p := range pairs {
 		w.pairs[i] = pairKey(p)
@@ -312,13 +323,16 @@ func (s *state) any(w wanted) bool {
 // union collects grants until every pair is covered.
 func (s *state) union(w wanted, now time.Time) []*held {
 	var covering []*held
-	missing := slices.Clone(w.pairs)
+	missing := make([]int, len(w.pairs))
+	for i := range missing {
+		missing[i] = i
+	}
 	for _, o := range w.owners() {
 		for _, h := range s.owned[o] {
 			if !h.holds(w.way, now) || !h.extends(w) {
 				continue
 			}
-			rest := slices.DeleteFunc(slices.Clone(missing), func(p string) bool { return slices.Contains(h.Pairs, p) })
+			rest := slices.DeleteFunc(slices.Clone(missing), func(reason int) bool { return h.has(w, reason) })
 			if len(rest) < len(missing) {
 				covering, missing = append(covering, h), rest
 			}

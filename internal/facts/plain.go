@@ -22,6 +22,15 @@ func Plain(c Command) bool {
 		!slices.ContainsFunc(c.Calls, func(call Call) bool { return !isPlain(call) })
 }
 
+// OnlyCall is the program and the arguments of a plain text that is one call and nothing
+// else, without a redirection; nil for any other text.
+func OnlyCall(c Command) []string {
+	if len(c.Calls) != 1 || len(c.Features) > 0 || c.Supposed != nil || c.Code != nil || !Plain(c) {
+		return nil
+	}
+	return c.Calls[0].Argv
+}
+
 func isIntricate(feature string) bool {
 	return feature != value.FeaturePipe && feature != value.FeatureRedirect
 }

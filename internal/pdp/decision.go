@@ -97,6 +97,7 @@ func (r *reader) approval(t *ast.Term) *bailiff.ApprovalTerms {
 		{"timeout_seconds", into(&a.TimeoutSeconds, r.count)},
 		{"grant_seconds", into(&a.GrantSeconds, r.count)},
 		{"quorum", into(&a.Quorum, r.count)},
+		{"patterns", into(&a.Patterns, r.bool)},
 	}, "reasons", "scopes", "timeout_seconds", "quorum")
 	return &a
 }

@@ -32,6 +32,7 @@ type kept struct {
 	files         []string // that the text runs
 	opens         []string // by which it may come to mean something else
 	plain         bool
+	call          []string
 	before, after []byte // the input document as JSON, around the value of its time
 	size          int
 }
@@ -162,7 +163,8 @@ func (m *memo) remember(key string, j *bailiff.Judgement, at time.Time) {
 }
 
 func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
-	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), plain: j.Plain}
+	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), plain: j.Plain,
+		call: slices.Clone(j.Call)}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
@@ -175,7 +177,7 @@ func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
 // tell gives the remembered judgement to a request that comes at another time.
 func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
 	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
-	j.Files, j.Opens = slices.Clone(k.files), slices.Clone(k.opens)
+	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
 }
 
 // written is an input document that needs nothing but its time to be JSON.

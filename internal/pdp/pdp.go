@@ -219,6 +219,9 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	input := text.document(req, at)
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
 	j.Opens = text.opens()
+	if j.Plain && req.Tool == bailiff.Terminal {
+		j.Call = facts.OnlyCall(*text.command)
+	}
 	clock.lap("timer_bailiff_facts_ns")
 	if text.fault != nil {
 		j.Decision, j.Fault = failed(text.fault)

@@ -56,7 +56,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"limits":             fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
 		"callable_tools":     callable,
 		"agent_tools":        named(agentTool),
-		"approval":           fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
+		"approval":           fields(map[string]shape{"terms": terms, "tools": toolsTo(terms), "patterns": ruleTo(truth, all, words)}),
 		"protected":          places,
 		"env":                named(list(technologies.variable())),
 		"env_never":          fields(map[string]shape{"names": named(text), "prefixes": named(text)}),

@@ -51,6 +51,7 @@ export function detail(shown, { answer, freeze, back }) {
       isPending(entry) && entry.plan.quorum > 1 && el('span', { class: 'pill' }, `${yes(entry)} of ${entry.plan.quorum} said yes`), state(entry)),
     ended(entry),
     reasons(entry),
+    answered(entry),
     texts(shown),
     el('div', { class: 'facts' }, askedBy(entry, freeze), runsIn(entry), variables(entry), filesOf(entry)),
     votes(entry),
@@ -75,6 +76,12 @@ const reasons = (entry) => el('ul', { class: 'reasons', 'aria-label': 'Why a per
   el('li', {}, el('span', {}, seen(reason.message)), ' ',
     el('span', { class: 'rule' }, mono(reason.rule), reason.match ? [' found ', mono(reason.match)] : ''),
     reason.instead && el('div', { class: 'instead' }, 'Without asking: ', seen(reason.instead)))))
+
+// answered says what people said before to the same rules and matches.
+const answered = (entry) => entry.answered?.length > 0 && el('ul', { class: 'plain answered', 'aria-label': 'Answers to the same before' },
+  entry.answered.map(({ person, yes, no }) => el('li', { class: 'quiet' }, mono(person), ` said yes to the same ${times(yes)}, no ${times(no)}.`)))
+
+const times = (n) => n === 1 ? 'once' : `${n} times`
 
 // texts are what would run, with what rules found in it, and what it would read.
 function texts({ approval, marks, marks_cut: cut }) {

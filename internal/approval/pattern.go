@@ -1,0 +1,137 @@
+package approval
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+)
+
+const (
+	// longestPattern is how long a grant of a pattern lasts at most.
+	longestPattern = 30 * 24 * time.Hour
+	// previewed is how many requests a preview looks at.
+	previewed = 200
+	// anyWord stands for one word in a pattern.
+	anyWord = "*"
+)
+
+// freeWord is what a pattern's "*" may stand for: no option, and no address, path or name that
+// leads out of the folder.
+var freeWord = regexp.MustCompile(`^[A-Za-z0-9._+,][A-Za-z0-9._+,/-]*$`)
+
+// patterned says that a claim can be covered by a pattern of its words: the policies offer it,
+// and the text is one call of which no file and no standard input changes the meaning.
+func patterned(c bailiff.Claim) bool {
+	return c.Decision.Approval != nil && c.Decision.Approval.Patterns && c.Request.Tool == bailiff.Terminal && c.Plain &&
+		len(c.Call) > 1 && len(c.Files)+len(c.Unbound) == 0 && c.Request.Args.Stdin == ""
+}
+
+// fits says whether a pattern stands for the words of a call.
+func fits(pattern string, call []string) bool {
+	words := strings.Fields(pattern)
+	if len(words) != len(call) || len(words) == 0 || words[0] == anyWord {
+		return false
+	}
+	for i, word := range words {
+		isFree := word == anyWord && freeWord.MatchString(call[i]) && !slices.Contains(strings.Split(call[i], "/"), "..")
+		if !isFree && word != call[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// pattern is nil if a verdict's pattern may be approved for a claim.
+func (e *entry) pattern(c bailiff.Claim, v bailiff.Verdict) error {
+	switch {
+	case v.Scope != bailiff.ScopeSession && v.Scope != bailiff.ScopeAlways:
+		return refuse(api.ErrScope, "a pattern is approved for session or always, not %q", v.Scope)
+	case e.Plan.Quorum > 1:
+		return refuse(api.ErrScope, "approval %s needs %d people, and a pattern is for one person to approve", e.ID, e.Plan.Quorum)
+	case !patterned(c):
+		return refuse(api.ErrScope, "approval %s offers no pattern: it is offered for a plain text of one program, where the policies let "+
+			"each rule that asks have one (approval.patterns)", e.ID)
+	case !slices.Contains(strings.Fields(v.Match), anyWord) || !fits(v.Match, c.Call):
+		return refuse(api.ErrScope, "the pattern %q does not stand for %q: write the same words, with * in place of words that are no "+
+			"option, no address and no path that leads out of the folder, and never of the program", v.Match, strings.Join(c.Call, " "))
+	}
+	return nil
+}
+
+// ruleKeys are the hashes of the rules that ask, each with its context.
+func ruleKeys(pairs []bailiff.Pair) []string {
+	keys := make([]string, len(pairs))
+	for i, p := range pairs {
+		keys[i] = pairKey(bailiff.Pair{Rule: p.Rule, Context: p.Context})
+	}
+	return keys
+}
+
+// narrow makes a grant one of a pattern.
+func (h *held) narrow(match string, c bailiff.Claim, now time.Time) {
+	h.Grant.Match, h.Grant.Revision = strings.Join(strings.Fields(match), " "), c.Decision.Revision
+	h.Pairs, h.Rules = nil, ruleKeys(c.Pairs())
+	if end := now.Add(longestPattern); h.Grant.Expires.IsZero() || h.Grant.Expires.After(end) {
+		h.Grant.Expires = end
+	}
+}
+
+// has says whether a grant covers the reason of that number.
+func (h *held) has(w wanted, reason int) bool {
+	if h.Grant.Match == "" {
+		return slices.Contains(h.Pairs, w.pairs[reason])
+	}
+	return h.Grant.Revision == w.revision && slices.Contains(h.Rules, w.rules[reason]) && fits(h.Grant.Match, w.call)
+}
+
+// Preview says of how many of the user's last requests that were asked about a grant of a
+// pattern would have let run. The error is [api.ErrUnknown] or [api.ErrScope].
+func (b *Book) Preview(id, match string) (api.Preview, error) {
+	i := b.item(id)
+	if i == nil {
+		return api.Preview{}, unknown(id)
+	}
+	text, found, err := b.claim(i)
+	if err != nil || !found {
+		return api.Preview{}, unknown(id)
+	}
+	c := text.claim(i.Entry.DecisionID)
+	if err := i.Entry.pattern(c, bailiff.Verdict{Scope: bailiff.ScopeSession, Match: match}); err != nil {
+		return api.Preview{}, err
+	}
+	rules, preview := ruleKeys(c.Pairs()), api.Preview{Match: match}
+	for _, other := range b.lastOf(i) {
+		text, found, err := b.claim(other)
+		if err != nil || !found {
+			continue // nobody can tell any more
+		}
+		preview.Of++
+		past := text.claim("")
+		if patterned(past) && fits(match, past.Call) && !slices.ContainsFunc(ruleKeys(past.Pairs()), func(key string) bool {
+			return !slices.Contains(rules, key)
+		}) {
+			preview.Covered++
+		}
+	}
+	return preview, nil
+}
+
+// lastOf are the last requests of an approval's user that people were asked about.
+func (b *Book) lastOf(asked *item) (last []*item) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	mine := func(e *entry) [4]string {
+		s := e.Request.Session
+		return [4]string{e.Caller, e.Peer, s.Platform, s.UserID}
+	}
+	for _, i := range slices.Backward(b.seen.order) {
+		if len(last) < previewed && mine(&i.Entry) == mine(&asked.Entry) {
+			last = append(last, i)
+		}
+	}
+	return last
+}
