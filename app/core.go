@@ -38,6 +38,7 @@ type core struct {
 	log       *slog.Logger
 	version   string
 	metrics   *metrics.Metrics
+	egress    egressTotals
 	page      http.Handler // of the metrics
 	history   *history.History
 	source    *bundle.Source // of the policies; nil where they are files

@@ -164,7 +164,7 @@ python3 -m pip install -q --target=there --index-url https://SERVER/simple/ stan
 		"it is true: /by/query?key=[API_TOKEN redacted]", true},
 	"all that a sandbox shows": {"bash", `printenv; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\0' '\n'`,
 		"API_TOKEN=tok_", true},
-	"gh":                       {"gh", "GH_HOST=SERVER GH_ENTERPRISE_TOKEN=$API_TOKEN gh api user", `"login": "ana"`, false},
+	"gh": {"gh", "GH_HOST=SERVER GH_ENTERPRISE_TOKEN=$API_TOKEN gh api user", `"login": "ana"`, false},
 }
 
 // Each client gets its work done with what stands for the token, and neither it nor any other
