@@ -40,6 +40,8 @@ type ConnectionRequest struct {
 	Tool       Tool
 	// Egress is what that request's decision lets it reach at most.
 	Egress []string
+	// Approved are the rules and parts of the request for which people let it run.
+	Approved []Reason
 }
 
 // ConnectionJudgement is what the policies answer to a connection. Its zero value denies.

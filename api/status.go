@@ -16,6 +16,7 @@ type Status struct {
 	Platforms []PlatformStatus `json:"platforms"`
 	Chats     []ChatStatus     `json:"chats"`
 	Chat      []ServiceStatus  `json:"chat"`
+	Egress    EgressStatus     `json:"egress"`
 	Warnings  []string         `json:"warnings"`
 }
 
@@ -64,7 +65,22 @@ type PlatformStatus struct {
 	IdleSeconds int    `json:"idle_seconds"`
 	MaxSeconds  int    `json:"max_seconds"`
 	Persistent  bool   `json:"persistent"`
-	Message     string `json:"message"`
+	// Network is missing where the sandbox has none. Egress is what it may reach at most,
+	// where the network is egress, and Shared the folders of the host that it may write.
+	Network string   `json:"network,omitempty"`
+	Egress  []string `json:"egress,omitempty"`
+	Shared  []string `json:"shared,omitempty"`
+	Message string   `json:"message"`
+}
+
+// EgressStatus counts the connections of sandboxes whose network is egress: those that are open,
+// and what became of all since the sidecar was started.
+type EgressStatus struct {
+	Open     int64 `json:"open"`
+	Opened   int64 `json:"opened"`
+	Refused  int64 `json:"refused"`
+	Sent     int64 `json:"sent"`
+	Received int64 `json:"received"`
 }
 
 // ChatStatus is the same of a chat that the policies' tables name.

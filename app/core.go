@@ -40,6 +40,7 @@ type core struct {
 	version     string
 	testCommand func(context.Context) *exec.Cmd // see [Config.TestCommand]
 	metrics     *metrics.Metrics
+	egress      egressTotals
 	page        http.Handler // of the metrics
 	history     *history.History
 	source      *bundle.Source // of the policies; nil where they are files

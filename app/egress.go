@@ -33,7 +33,7 @@ func (c *core) newWayOut() (enforcer.WayOut, error) {
 		return nil, err
 	}
 	c.proxy, err = egress.New(settings)
-	return countedWay{c.proxy, c.metrics}, err
+	return countedWay{c.proxy, c.metrics, &c.egress}, err
 }
 
 // followEgress has the next connection go as another section egress says. Where that is
@@ -63,7 +63,7 @@ func limitsOf(l config.EgressLimits) egress.Limits {
 // wayOutOf is what the proxy needs, as a section egress says.
 func (c *core) wayOutOf(section config.Egress) (settings egress.Config, err error) {
 	settings = egress.Config{
-		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{connectionLog{c.recorder()}, c.metrics},
+		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{connectionLog{c.recorder()}, c.metrics, &c.egress},
 		Resolver: hostNames{section.Hosts, resolverOf(section.Resolver)},
 		Floor:    reach.NewFloor(section.Own, reach.MachineAddresses), Limits: limitsOf(section.Limits),
 	}

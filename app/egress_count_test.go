@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/egress"
 	"github.com/bailiff-dev/bailiff/metrics"
 )
@@ -20,7 +21,7 @@ func (fullLog) Record(context.Context, egress.Event) error { return errors.New("
 func TestAConnectionIsCountedAsWhatItsRecordCameTo(t *testing.T) {
 	t.Parallel()
 	registry := metrics.NewRegistry()
-	log := countedEvents{fullLog{}, metrics.New(registry, metrics.Config{Backends: []string{"docker"}})}
+	log := countedEvents{fullLog{}, metrics.New(registry, metrics.Config{Backends: []string{"docker"}}), new(egressTotals)}
 	of := bailiff.Connection{Backend: "docker"}
 	for _, e := range []egress.Event{
 		{What: egress.Opened, Connection: of}, {What: egress.Refused, Connection: of, Rule: "a.b"},
@@ -29,6 +30,9 @@ func TestAConnectionIsCountedAsWhatItsRecordCameTo(t *testing.T) {
 		if err := log.Record(t.Context(), e); err == nil {
 			t.Errorf("an event %s is said to be written down", e.What)
 		}
+	}
+	if got, want := log.totals.status(), (api.EgressStatus{Sent: 3, Received: 4}); got != want {
+		t.Errorf("the status says %+v, want %+v", got, want)
 	}
 	w := httptest.NewRecorder()
 	metrics.Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))

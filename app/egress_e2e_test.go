@@ -61,6 +61,15 @@ func TestACommandLeavesItsSandboxByTheSidecarAlone(t *testing.T) {
 				"sandbox of this session reach this host. Instead: Use what is in the sandbox, or one of the hosts that it may reach. "+
 				"This request may reach plain.test, repo.example.com.")
 			wantCounted(t, s.running, backend)
+			status, err := s.operator.Status(t.Context())
+			must(t, err)
+			if e := status.Egress; e.Opened != 1 || e.Refused != 1 || e.Received == 0 {
+				t.Errorf("the status counts %+v", e)
+			}
+			of := slices.IndexFunc(status.Platforms, func(p api.PlatformStatus) bool { return p.Platform == "cli" })
+			if p := status.Platforms[of]; p.Network != "egress" || !slices.Equal(p.Egress, []string{"plain.test", "repo.example.com"}) {
+				t.Errorf("the status says of the platform %+v", p)
+			}
 			if !strings.Contains(a.Output, "served GET /a\n403 egress.not_in_table") {
 				t.Errorf("it printed %q", a.Output)
 			}
@@ -157,8 +166,14 @@ func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 			s := startOffice(t, openDir(t), onePerson(t, section,
 				"egress: {hosts: {one.test: 127.0.0.1, two.test: 127.0.0.1}, own: [\""+service+"\"]}", policies))
 			one, two := "http://one.test:"+port+"/", "http://two.test:"+port+"/"
+			// Addresses that the text does not name.
+			reading := func(session string, addresses ...string) bailiff.Request {
+				req := atTerminal(session, "python3 -c '"+strings.Replace(fetch(), `[""]`, "sys.stdin.read().split()", 1)+"'")
+				req.Backend, req.Args.Stdin = "", strings.Join(addresses, " ")
+				return req
+			}
 
-			asking := send(t.Context(), s.agent, inPython("s", fetch(one+"a", one+"b")))
+			asking := send(t.Context(), s.agent, reading("s", one+"a", one+"b"))
 			id := asking.question(t)
 			list, err := s.operator.Approvals(t.Context(), api.Query{})
 			must(t, err)
@@ -173,7 +188,7 @@ func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 			}
 			wantLogged(t, s.folder, a.DecisionID, "opened one.test:"+port)
 
-			asking = send(t.Context(), s.agent, inPython("s", fetch(one+"a", two+"a")))
+			asking = send(t.Context(), s.agent, reading("s", one+"a", two+"a"))
 			mustApprove(t, s.operator, asking.question(t), bailiff.ScopeSession) // the yes for once was used
 			_, err = s.operator.Deny(t.Context(), asking.question(t), "not there")
 			must(t, err)
@@ -184,15 +199,48 @@ func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 				t.Errorf("with a yes and a no it printed %q, and is told of %+v", a.Output, a.Egress)
 			}
 
-			a = ask(t, s.agent, inPython("s", fetch(one+"c")))
+			a = ask(t, s.agent, reading("s", one+"c"))
 			if wants(t, a, bailiff.Completed, ""); a.Output != "served /c\n" {
 				t.Errorf("with a yes for the session it printed %q", a.Output)
 			}
-			alone := inPython("other", fetch(one+"c"))
+			alone := reading("other", one+"c")
 			alone.Session.Unattended = true
 			a = ask(t, s.agent, alone)
 			wants(t, a, bailiff.Completed, "one.test:"+port+" (approval.unattended, once).")
 		})
+	}
+}
+
+// A host that the text names is asked about before anything runs, once.
+func TestANewHostThatATextNamesIsAskedAboutBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	service, port := serving(t, func(r *http.Request) string { return "served " + r.URL.Path })
+	_, policies := shippedWith(t, "    network:\n      platforms: {}\n      ask_new_hosts: {}\n",
+		"    network:\n      platforms: {cli: {network: egress, egress: [repo.example.com]}}\n      ask_new_hosts: {cli: true}\n")
+	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"],
+		"egress: {hosts: {one.test: 127.0.0.1, two.test: 127.0.0.1}, own: [\""+service+"\"]}", policies))
+	command := func(text string) bailiff.Request {
+		req := atTerminal("s", strings.ReplaceAll(text, "PORT", port))
+		req.Backend = ""
+		return req
+	}
+	asking := send(t.Context(), s.agent, command("touch begun; curl -sS http://one.test:PORT/a"))
+	id := asking.question(t)
+	list, err := s.operator.Approvals(t.Context(), api.Query{})
+	must(t, err)
+	if len(list.Approvals) != 1 || len(list.Approvals[0].Reasons) != 1 || list.Approvals[0].Reasons[0].Match != "one.test" ||
+		list.Approvals[0].Reasons[0].Rule != "command.reaches_new_host" {
+		t.Errorf("asked is %+v", list.Approvals)
+	}
+	_, err = s.operator.Deny(t.Context(), id, "not there")
+	must(t, err)
+	wants(t, asking.end(t), bailiff.Refused, "command.reaches_new_host")
+
+	asking = send(t.Context(), s.agent, command("ls; curl -sS http://one.test:PORT/b"))
+	mustApprove(t, s.operator, asking.question(t), bailiff.ScopeOnce)
+	a := asking.end(t)
+	if wants(t, a, bailiff.Completed, ""); a.Output != "served /b" {
+		t.Errorf("after a no and a yes it printed %q", a.Output)
 	}
 }
 

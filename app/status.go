@@ -19,7 +19,8 @@ func (a *App) Status(ctx context.Context) api.Status {
 	platforms, chats := a.platforms(ctx), a.chats(ctx)
 	return api.Status{
 		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
-		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Warnings: a.warnings(platforms, chats),
+		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Egress: a.egress.status(),
+		Warnings: a.warnings(platforms, chats),
 	}
 }
 
@@ -103,8 +104,9 @@ func (a *App) ordinary(ctx context.Context, platform, chat string) api.PlatformS
 	d := a.policies.Decide(ctx, req, a.enforcer.Circumstances(req)).Decision
 	state := api.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: a.image(d.Backend),
 		IdleSeconds: d.Backend.IdleSeconds, MaxSeconds: d.Backend.MaxSeconds, Persistent: d.Backend.Persistent}
-	if backend := a.backends[d.Backend.Name]; backend != nil {
-		state.Isolated = backend.Isolated()
+	if backend := a.backends[d.Backend.Name]; backend != nil && backend.Isolated() {
+		state.Isolated = true
+		expose(&state, d.Backend)
 	}
 	if d.Outcome != bailiff.Allow {
 		state.Message = messages(d.Reasons())
@@ -112,6 +114,18 @@ func (a *App) ordinary(ctx context.Context, platform, chat string) api.PlatformS
 		state.Message = "Backend " + d.Backend.Name + " is not ready."
 	}
 	return state
+}
+
+// expose says what is opened of an isolated sandbox.
+func expose(state *api.PlatformStatus, b bailiff.BackendTerms) {
+	if b.Network != "none" {
+		state.Network, state.Egress = b.Network, b.Egress
+	}
+	for _, m := range b.Mounts {
+		if !m.ReadOnly {
+			state.Shared = append(state.Shared, m.Source)
+		}
+	}
 }
 
 // image is the one that a decision's backend would use.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 	must(t, err)
 	want := api.ChatStatus{Chat: "-100", PlatformStatus: api.PlatformStatus{
 		Platform: "telegram", Backend: "bubblewrap", Isolated: true, IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}
-	if len(status.Chats) != 1 || status.Chats[0] != want {
+	if len(status.Chats) != 1 || !reflect.DeepEqual(status.Chats[0], want) {
 		t.Errorf("the chats are %+v, want %+v", status.Chats, want)
 	}
 	at := slices.IndexFunc(status.Platforms, func(p api.PlatformStatus) bool { return p.Platform == "telegram" })

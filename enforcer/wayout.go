@@ -146,13 +146,22 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 		return nil, errNoWay
 	}
 	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: g.held.ID(),
-		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress}}
+		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress,
+			Approved: g.vouchedFor()}}
 	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g), reach: g.Decision.Backend.Egress}}, g.swapped
 	way, err := g.held.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) {
 		e.config.WayOut.Serve(ctx, conn, of, swapped, &w.traffic)
 	})
 	w.Way = way
 	return w, err
+}
+
+// vouchedFor is what people were asked about before the request ran, and approved.
+func (m *judged) vouchedFor() []bailiff.Reason {
+	if m.approval == nil || m.approval.State != bailiff.ApprovalApproved || m.Decision.Approval == nil {
+		return nil
+	}
+	return m.Decision.Approval.Reasons
 }
 
 // variables are an environment with those by which programs find the way out.

@@ -65,6 +65,14 @@ ask_connection contains {
 } if {
 	count(_rows) == 0
 	_asks_new_hosts
+	not _was_approved
+}
+
+# People were asked about the host before the request ran.
+_was_approved if {
+	some approved in input.request.approved
+	approved.rule == "command.reaches_new_host"
+	approved.match == input.connection.host
 }
 
 # An unattended session has no human to ask.

@@ -146,6 +146,19 @@ test_a_new_host_is_asked_about_where_the_table_says_so if {
 	{reason.rule | some reason in asked.approval.reasons} == {"egress.new_host"}
 }
 
+_approving(rule, match) := answer.outcome if {
+	approved := [{"rule": rule, "match": match}]
+	asked := json.patch(_to("new.test", 443), [{"op": "add", "path": "/request/approved", "value": approved}])
+	answer := bailiff.connection with input as asked
+		with data.bailiff.tables.network as {"platforms": {}, "ask_new_hosts": {"slack": true}}
+}
+
+test_a_host_that_was_approved_before_the_run_is_not_asked_about_again if {
+	_approving("command.reaches_new_host", "new.test") == "allow"
+	_approving("command.reaches_new_host", "a.new.test") == "ask"
+	_approving("command.sends_files", "new.test") == "ask"
+}
+
 test_a_question_has_the_terms_of_its_reasons if {
 	asked := bailiff.connection with input as _to("allowed.test", 443)
 		with data.bailiff.tables.destinations as _hosts

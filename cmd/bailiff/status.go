@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -81,6 +82,10 @@ func printStatus(w io.Writer, s api.Status) {
 	for _, c := range s.Chat {
 		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, termsafe.Text(purpose(c)), termsafe.Text(reachOf(c)))
 	}
+	if e := s.Egress; e.Opened+e.Refused > 0 {
+		fmt.Fprintf(w, "egress\t%d open\t%d opened and %d refused since the start, %d bytes sent and %d received\n", e.Open, e.Opened,
+			e.Refused, e.Sent, e.Received)
+	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
 	}
@@ -132,6 +137,21 @@ func standing(p api.PlatformStatus) string {
 	}
 	if p.Persistent {
 		words += "; its files stay"
+	}
+	return strings.Join(append([]string{words}, openings(p)...), "; ")
+}
+
+// openings say how far a sandbox is open.
+func openings(p api.PlatformStatus) (words []string) {
+	switch p.Network {
+	case "":
+	case "egress":
+		words = append(words, "networked: "+termsafe.Text(cmp.Or(strings.Join(p.Egress, " "), "reaches nothing")))
+	default:
+		words = append(words, "networked: "+p.Network)
+	}
+	if len(p.Shared) > 0 {
+		words = append(words, "shared: "+termsafe.Text(strings.Join(p.Shared, " ")))
 	}
 	return words
 }

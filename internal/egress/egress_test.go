@@ -187,10 +187,14 @@ func port(address string) string { return address[strings.LastIndexByte(address,
 
 func TestARefusedHostIsNeverResolved(t *testing.T) {
 	for name, text := range map[string]string{
-		"CONNECT":  "CONNECT data.evil.test:443 HTTP/1.1\r\nHost: data.evil.test:443\r\n\r\n",
-		"forward":  "GET http://data.evil.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n",
-		"SOCKS":    "\x05\x01\x00\x05\x01\x00\x03\x0edata.evil.test\x01\xbb",
-		"a number": "CONNECT 8.8.8.8:443 HTTP/1.1\r\nHost: 8.8.8.8:443\r\n\r\n",
+		"CONNECT":        "CONNECT data.evil.test:443 HTTP/1.1\r\nHost: data.evil.test:443\r\n\r\n",
+		"forward":        "GET http://data.evil.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n",
+		"SOCKS":          "\x05\x01\x00\x05\x01\x00\x03\x0edata.evil.test\x01\xbb",
+		"a number":       "CONNECT 8.8.8.8:443 HTTP/1.1\r\nHost: 8.8.8.8:443\r\n\r\n",
+		"data in labels": "CONNECT c2VjcmV0.0001.data.evil.test:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"DNS over TLS":   "CONNECT 1.1.1.1:853 HTTP/1.1\r\nHost: 1.1.1.1:853\r\n\r\n",
+		"DNS over HTTPS": "CONNECT dns.evil.test:443 HTTP/1.1\r\nHost: dns.evil.test:443\r\n\r\n",
+		"DNS by TCP":     "CONNECT 8.8.8.8:53 HTTP/1.1\r\nHost: 8.8.8.8:53\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{allowed: map[string]bool{"http allowed.test GET": true}}
@@ -229,6 +233,21 @@ func TestTheLineOfStatusOfARefusedTunnelSaysWhy(t *testing.T) {
 		if got := phrase(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A thousand names that are refused are a thousand refusals, and no look-up.
+func TestManyRefusedNamesAreNotResolvedEither(t *testing.T) {
+	w := &world{}
+	proxy := proxied(t, w, "127.0.0.1:1")
+	for i := range 1000 {
+		text := fmt.Sprintf("CONNECT n%d.evil.test:443 HTTP/1.1\r\nHost: x\r\n\r\n", i)
+		if got := said(t, proxy, text); !strings.HasPrefix(got, "HTTP/1.1 403 ") {
+			t.Fatalf("name %d: %q", i, got)
+		}
+	}
+	if slices.ContainsFunc(w.done(), func(step string) bool { return strings.HasPrefix(step, "resolve") }) {
+		t.Error("a name was resolved")
 	}
 }
 

@@ -119,6 +119,9 @@ var (
 	keyMethod      = ast.InternedTerm("method")
 	keyDecisionID  = ast.InternedTerm("decision_id")
 	keySecrets     = ast.InternedTerm("secrets")
+	keyApproved    = ast.InternedTerm("approved")
+	keyRule        = ast.InternedTerm("rule")
+	keyMatch       = ast.InternedTerm("match")
 	keyEgress      = ast.InternedTerm("egress")
 )
 
@@ -134,7 +137,7 @@ func connectionDocument(c bailiff.Connection) ast.Object {
 		item(keyBackend, object(item(keyName, text(c.Backend)))),
 		item(keyTime, text(instant(c.Time))),
 		item(keyRequest, object(item(keyDecisionID, text(c.For.DecisionID)), item(keyTool, text(string(c.For.Tool))),
-			item(keyEgress, list(c.For.Egress)))),
+			item(keyEgress, list(c.For.Egress)), item(keyApproved, approved(c.For.Approved)))),
 		item(keyConnection, object(
 			item(keyProtocol, text(c.Protocol)), item(keyVia, text(c.Via)), item(keyHost, text(c.Host)), item(keyDomain, text(c.Domain)),
 			item(keyPort, ast.InternedTerm(c.Port)), item(keyIsAddress, ast.InternedTerm(c.IsAddress)),
@@ -142,6 +145,15 @@ func connectionDocument(c bailiff.Connection) ast.Object {
 			item(keySecrets, list(c.Secrets)),
 		)),
 	)
+}
+
+// approved are reasons that people were asked about, by rule and match.
+func approved(reasons []bailiff.Reason) *ast.Term {
+	terms := make([]*ast.Term, len(reasons))
+	for i, r := range reasons {
+		terms[i] = object(item(keyRule, text(r.Rule)), item(keyMatch, text(r.Match)))
+	}
+	return ast.ArrayTerm(terms...)
 }
 
 // readConnection reads the policies' answer strictly: anything odd denies.

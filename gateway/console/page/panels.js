@@ -44,7 +44,10 @@ export function system(status, me) {
     el('section', { class: 'block' }, el('h3', {}, 'Backends'),
       el('dl', {}, (status.backends ?? []).map((b) => line(mono(b.name), ready(b.ready, 'ready', 'not ready'), ' ', b.isolated ? 'isolated' : el('b', { class: 'loud' }, 'not isolated'), b.message ? [' · ', seen(b.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Platforms'),
-      el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', p.message ? [' ', seen(p.message)] : '')))),
+      el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', opened(p), p.message ? [' ', seen(p.message)] : '')))),
+    status.egress?.opened + status.egress?.refused > 0 && el('section', { class: 'block' }, el('h3', {}, 'Way out'),
+      el('dl', {}, line('connections', `${status.egress.open} open`), line('opened', String(status.egress.opened)),
+        line('refused', String(status.egress.refused)), line('sent', `${status.egress.sent} bytes`), line('received', `${status.egress.received} bytes`))),
     status.chat?.length > 0 && el('section', { class: 'block' }, el('h3', {}, 'Chat services'),
       el('dl', {}, status.chat.map((c) => line(mono(c.service), ready(!c.message, 'connected', 'reaches nobody'), ' ', purpose(c), c.message ? [' · ', seen(c.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Listeners'),
@@ -54,6 +57,11 @@ export function system(status, me) {
         line('you are', mono(me.person || 'nobody in people'), ' by ', mono(me.credential), me.groups.length ? [' in ', seen(me.groups.join(', '))] : ''))),
   ]
 }
+
+// opened says how far the sandboxes of a platform are open.
+const opened = ({ network, egress, shared }) => [
+  network === 'egress' ? [' · networked: ', seen(egress?.join(', ') || 'nothing')] : network ? [' · networked: ', seen(network)] : '',
+  shared?.length > 0 ? [' · shared: ', seen(shared.join(', '))] : '']
 
 // problems is how many things are wrong with the sidecar.
 export const problems = (status) => (status.policies.ok ? 0 : 1) + (status.backends ?? []).filter((b) => !b.ready).length + (status.chat ?? []).filter((c) => c.message).length

@@ -1,0 +1,34 @@
+package bailiff_test
+
+_naming(hosts) := object.union(request("slack", [call("curl", [], [])]), {"command": {"hosts": hosts}})
+
+_opening := {
+	"network": {
+		"platforms": {"slack": {"network": "egress", "egress": ["mine", "port.test:443"]}},
+		"ask_new_hosts": {"slack": true},
+	},
+	"destinations": {"named.test": [{}], "*.wild.test": [{}], "port.test": [{}], "unlisted.test": [{}]},
+	"destination_groups": {"mine": ["named.test", "*.wild.test"]},
+}
+
+_asked_before(more, asked) := {reason.match |
+	tables := object.union(_opening, more)
+	verdicts := {"command.reaches_new_host": {"host": "allow", "sandbox": "allow", "networked": "ask", "shared": "allow"}}
+	answer := by({"network": tables.network, "verdicts": verdicts}, asked) with data.bailiff.tables.destinations as tables.destinations
+		with data.bailiff.tables.destination_groups as tables.destination_groups
+	some reason in answer.approval.reasons
+	reason.rule == "command.reaches_new_host"
+}
+
+test_a_new_host_in_the_text_is_asked_about_before_it_runs if {
+	hosts := ["new.test", "named.test", "a.wild.test", "wild.test", "port.test", "unlisted.test", "1.2.3.4", "::1", "localhost"]
+	_asked_before({}, _naming(hosts)) == {"new.test", "wild.test", "unlisted.test"}
+}
+
+test_nobody_is_asked_before_where_nobody_is_asked_at_all if {
+	count(_asked_before({}, unattended(_naming(["new.test"])))) == 0
+	closed := {"network": {"platforms": {"slack": {"network": "egress", "egress": []}}, "ask_new_hosts": {"slack": false}}}
+	count(_asked_before(closed, _naming(["new.test"]))) == 0
+	without := {"network": {"platforms": {}, "ask_new_hosts": {"slack": true}}}
+	count(_asked_before(without, _naming(["new.test"]))) == 0
+}
