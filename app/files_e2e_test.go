@@ -103,6 +103,32 @@ func TestWhatStandsInAFileIsJudgedByWhateverNameItRuns(t *testing.T) {
 	})
 }
 
+// The first judgement of a request knows no file: all that a program finds must be named by then.
+func TestWhatStandsInAFileIsJudgedWhereAProgramFindsIt(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	const harm, deletes, hides = "false && rm -rf ./precious\n", "command.deletes_recursively", "command.hides_meaning"
+	const python = "import os\nif 0: os.system('rm -rf ./precious')\n"
+	judgesHeld(t, o, map[string]heldFile{
+		"above a folder":         {name: "x.sh", content: harm, run: "mkdir d; cd d; sh ../x.sh", rule: deletes},
+		"what go generates":      {name: "x.go", content: "//go:generate " + harm, run: "false && go generate ./...", rule: deletes},
+		"a task":                 {name: "justfile", content: "a:\n  " + harm, run: "false && just", rule: deletes},
+		"a setup":                {name: "setup.py", content: python, run: "false && pip install .", rule: deletes},
+		"a builder's file":       {name: "Rakefile", content: "a\n", run: "false && rake", rule: hides},
+		"settings that run":      {name: "vite.config.js", content: "a()\n", run: "false && npx vite build", rule: hides},
+		"settings that name":     {name: "vite.config.js", content: "export default {a: 1}\n", run: "false && npx vite build"},
+		"a program of a project": {name: "node_modules/.bin/zz", content: "#!/bin/sh\n" + harm, run: "false && npx zz", rule: deletes},
+		"a script of a project": {name: "package.json", content: `{"scripts": {"a": "rm -rf ./p"}}`,
+			run: "false && yarn a", rule: deletes},
+		"more commands":           {name: "x.sql", content: ".shell " + harm, run: "false && sqlite3 a.db '.read x.sql'", rule: deletes},
+		"what Python deletes":     {name: "x.py", content: "import shutil\nif 0: shutil.rmtree('p')\n", run: "python3 x.py", rule: deletes},
+		"a harmless task":         {name: "justfile", content: "test:\n  go test ./...\n", run: "false && just"},
+		"a harmless generator":    {name: "x.go", content: "//go:generate stringer -type=A\n", run: "false && go generate"},
+		"a harmless setup":        {name: "setup.py", content: "import setuptools\nsetuptools.setup()\n", run: "false && pip install ."},
+		"a file that is not used": {name: "Rakefile", content: "a\n", run: "false && npx vite build"},
+	})
+}
+
 // judgesHeld asks for what each file's text runs.
 func judgesHeld(t *testing.T, o *office, cases map[string]heldFile) {
 	t.Helper()

@@ -152,12 +152,16 @@ func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 	if len(p.FindsFor) > 0 && !slices.Contains(p.FindsFor, first(args.operands).text) {
 		return
 	}
-	for _, file := range p.Finds {
-		a.findsFile(name, p, &there, known(file))
-	}
+	named := false
 	for i, w := range args.all[:max(0, len(args.all)-1)] {
 		if slices.Contains(namesOwnFile, w.text) {
 			a.findsFile(name, p, &there, args.all[i+1])
+			named = p.Options == nil // else the option may be another one
+		}
+	}
+	for _, file := range p.Finds {
+		if !named {
+			a.findsFile(name, p, &there, known(file))
 		}
 	}
 }
