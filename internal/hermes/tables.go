@@ -22,7 +22,7 @@ var inTables = []string{"bailiff", "tables"}
 
 // get is the node at a path below the tables; nil if there is none.
 func (t *tables) get(path ...string) ast.Node {
-	node, rest := t.nearest(append(inTables, path...))
+	node, rest := yamledit.Nearest(t.read(), append(inTables, path...))
 	if len(rest) > 0 {
 		return nil
 	}
@@ -46,37 +46,11 @@ func (t *tables) replace(start, end int, text string) {
 	t.text, t.root = t.text[:start]+text+t.text[end:], nil
 }
 
-// nearest is the last node on the way, and what of the way is not there.
-func (t *tables) nearest(path []string) (ast.Node, []string) {
-	node := t.read()
-	for i, name := range path {
-		next := member(node, name)
-		if next == nil {
-			return node, path[i:]
-		}
-		node = next.Value
-	}
-	return node, nil
-}
-
-func member(node ast.Node, name string) *ast.MappingValueNode {
-	m, ok := node.(ast.MapNode)
-	if !ok {
-		return nil
-	}
-	for it := m.MapRange(); it.Next(); {
-		if it.Key().GetToken().Value == name {
-			return it.KeyValue()
-		}
-	}
-	return nil
-}
-
 // set writes a value at a path below the tables, over the one that is there. All
 // of the path but its last name must be there.
 func (t *tables) set(value any, path ...string) {
 	written := yamledit.Flow(value)
-	node, rest := t.nearest(append(inTables, path...))
+	node, rest := yamledit.Nearest(t.read(), append(inTables, path...))
 	switch m, _ := node.(*ast.MappingNode); {
 	case len(rest) == 0:
 		start, end := t.span(node)
@@ -119,7 +93,7 @@ func (t *tables) offset(line, column int) int {
 
 // remove takes an entry on lines of its own out of a table.
 func (t *tables) remove(table, name string) {
-	at := member(t.get(table), name).Key.GetToken().Position
+	at := yamledit.Member(t.get(table), name).Key.GetToken().Position
 	start := t.offset(at.Line, 1)
 	end := start
 	for {

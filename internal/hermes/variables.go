@@ -97,7 +97,7 @@ func (p *plan) secretsShipped() []string {
 	for it := table.MapRange(); it.Next(); {
 		entries, _ := it.Value().(*ast.SequenceNode)
 		names[it.Key().GetToken().Value] = slices.ContainsFunc(entries.Values,
-			func(entry ast.Node) bool { return member(entry, "programs") != nil })
+			func(entry ast.Node) bool { return yamledit.Member(entry, "programs") != nil })
 	}
 	maps.DeleteFunc(names, func(_ string, secret bool) bool { return !secret })
 	return sortedNames(names)

@@ -69,7 +69,7 @@ func (d *Document) String() string { return d.text }
 
 // Node is the node at a path; nil if there is none.
 func (d *Document) Node(path ...string) ast.Node {
-	node, rest := d.nearest(path)
+	node, rest := Nearest(d.root, path)
 	if len(rest) > 0 {
 		return nil
 	}
@@ -177,11 +177,10 @@ func put(whole map[string]any, value any, path []string) {
 	whole[path[len(path)-1]] = value
 }
 
-// nearest is the last node on the way, and which part of the way is not there.
-func (d *Document) nearest(path []string) (ast.Node, []string) {
-	node := d.root
+// Nearest is the last node on the way from one, and which part of the way is not there.
+func Nearest(node ast.Node, path []string) (ast.Node, []string) {
 	for i, name := range path {
-		next := member(node, name)
+		next := Member(node, name)
 		if next == nil {
 			return node, path[i:]
 		}
@@ -190,7 +189,8 @@ func (d *Document) nearest(path []string) (ast.Node, []string) {
 	return node, nil
 }
 
-func member(node ast.Node, name string) *ast.MappingValueNode {
+// Member is the entry of a mapping with a name, or nil.
+func Member(node ast.Node, name string) *ast.MappingValueNode {
 	m, ok := node.(ast.MapNode)
 	if !ok {
 		return nil
@@ -204,7 +204,7 @@ func member(node ast.Node, name string) *ast.MappingValueNode {
 }
 
 func (d *Document) set(value any, path []string) {
-	node, rest := d.nearest(path)
+	node, rest := Nearest(d.root, path)
 	if len(rest) > 0 && saysNothing(node) && len(rest) < len(path) { // a key without a value
 		node, rest = d.Node(path[:len(path)-len(rest)-1]...), path[len(path)-len(rest)-1:]
 		d.replaceEntry(node, rest[0], nested(value, rest[1:]))
@@ -226,7 +226,7 @@ func (d *Document) append(value any, path []string) {
 		end := d.offset(elements.End.Position.Line, elements.End.Position.Column)
 		d.replace(end, end, ", "+Flow(value))
 	default:
-		end := d.entryEnd(member(d.Node(path[:len(path)-1]...), path[len(path)-1]))
+		end := d.entryEnd(Member(d.Node(path[:len(path)-1]...), path[len(path)-1]))
 		column := elements.Start.Position.Column
 		d.text = ended(d.text[:end]) + strings.Repeat(" ", column-1) + "- " + Flow(value) + "\n" + d.text[end:]
 	}
@@ -277,7 +277,7 @@ func ended(text string) string {
 
 // replaceEntry writes an entry's value anew.
 func (d *Document) replaceEntry(node ast.Node, name string, value any) {
-	entry := member(node, name)
+	entry := Member(node, name)
 	if start, end, ok := d.span(entry.Value); ok {
 		d.replace(start, end, Flow(value))
 		return
@@ -342,7 +342,7 @@ func (d *Document) lineEnd(from int) int {
 
 func (d *Document) delete(path []string) {
 	node := d.Node(path[:len(path)-1]...)
-	entry := member(node, path[len(path)-1])
+	entry := Member(node, path[len(path)-1])
 	if entry == nil {
 		return // which edit notices
 	}
