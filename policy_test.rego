@@ -271,7 +271,7 @@ deleting(path) := object.union(calling("rm", ["-r", "-f"], [path]), {"writes": [
 test_what_is_opened_is_asked_about_by_the_shipped_table if {
 	_shipped({"networked"}) == {
 		"command.destroys_system", "command.sends_files", "command.sends_environment", "command.reads_credentials",
-		"command.runs_downloaded", "command.opens_reverse_shell", "command.reaches_metadata",
+		"command.runs_downloaded", "command.opens_reverse_shell", "command.reaches_metadata", "command.reaches_new_host",
 	}
 	_shipped({"shared"}) == {
 		"command.destroys_system", "command.deletes_recursively", "command.deletes_by_pattern", "command.destroys_data",

@@ -29,6 +29,6 @@ test_nobody_is_asked_before_where_nobody_is_asked_at_all if {
 	count(_asked_before({}, unattended(_naming(["new.test"])))) == 0
 	closed := {"network": {"platforms": {"slack": {"network": "egress", "egress": []}}, "ask_new_hosts": {"slack": false}}}
 	count(_asked_before(closed, _naming(["new.test"]))) == 0
-	without := {"network": {"platforms": {}, "ask_new_hosts": {"slack": true}}}
+	without := {"network": {"platforms": {"slack": {"network": "none", "egress": []}}, "ask_new_hosts": {"slack": true}}}
 	count(_asked_before(without, _naming(["new.test"]))) == 0
 }
