@@ -63,16 +63,17 @@ func (a *analysis) ofItsOwn(s stream) []word {
 // awkProgram reads one program.
 func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 	a.awkWrites(inv, code.text)
+	plain := withoutStrings(code.text)
+	if awkLoads.MatchString(code.text) || awkComputes.MatchString(plain) {
+		a.hide()
+	}
 	if _, ok := oneliner.Read("awk", code.text); ok && code.known {
 		return
-	}
-	if awkLoads.MatchString(code.text) {
-		a.hide()
 	}
 	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
 		return
 	}
-	for _, at := range awkCalls.FindAllStringIndex(withoutStrings(code.text), -1) {
+	for _, at := range awkCalls.FindAllStringIndex(plain, -1) {
 		text, ok := quotedText(code.text[at[1]:])
 		if !ok {
 			a.hide()
@@ -84,15 +85,23 @@ func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 		fed.in = unknown(inv.in.Taint) // "print | CMD" writes to CMD
 		a.text(name, &fed, part(code, text), inv.sc.fork())
 	}
-	for _, m := range awkPipes.FindAllStringSubmatch(code.text, -1) {
-		a.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())
+	for _, at := range awkReads.FindAllStringIndex(plain, -1) {
+		if m := awkCommand.FindStringSubmatch(code.text[:at[0]]); m != nil {
+			a.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())
+		} else {
+			a.hide()
+		}
 	}
 }
 
 var (
 	awkCalls = regexp.MustCompile(`\bsystem\s*\(\s*|(?:print[^|\n;}]*[^|])\|&?\s*`)
 	awkLoads = regexp.MustCompile(`(?m)(?:^|[;}])\s*@(?:load|include)\b`)
-	awkPipes = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline`)
+	// awkComputes are calls by a name that is a value, and files whose names are put together of literals.
+	awkComputes = regexp.MustCompile(`@\w+\s*\(|(?:\bprintf?\b[^|;}\n]*>|\bgetline\b[\s\w]*<)\s*(?:\(\s*"|"[ ]*"[ \t]*["\w(])`)
+	// awkReads begins with the pipe from a command, awkCommand ends with one that is a single literal.
+	awkReads   = regexp.MustCompile(`\|&?\s*getline`)
+	awkCommand = regexp.MustCompile(`(?:^|[^"\w\s)\]$])\s*"((?:[^"\\]|\\.)*)"\s*$`)
 )
 
 // withoutStrings is a program of the same length, with blanks in its string literals. Where a regular

@@ -121,6 +121,12 @@ func namesModule(lang, option string) (listed, is bool) {
 	return false, false
 }
 
+// isPipe says that Perl takes the name of a file for a command.
+func isPipe(w word) bool {
+	name := strings.TrimSpace(w.text)
+	return strings.HasPrefix(name, "|") || strings.HasSuffix(name, "|")
+}
+
 // opensPlainly says that Perl opens files by these names, and starts nothing, as it does for names that begin or end with "|".
 func opensPlainly(operands []word, wrappers []string) bool {
 	if slices.ContainsFunc(wrappers, func(w string) bool { return w == "xargs" || w == "find" || w == "parallel" }) {

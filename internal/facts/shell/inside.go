@@ -157,7 +157,7 @@ func (a *analysis) readsProgram(code word) bool {
 
 // inline reads a program of another language as far as it runs shell text.
 func (a *analysis) inline(name, lang string, inv *invocation, code word) {
-	if lang == "perl" && code.known && onlySubstitutes(code.text) {
+	if lang == "perl" && code.known && onlySubstitutes(code.text) && !slices.ContainsFunc(inv.argv[1:], isPipe) {
 		return
 	}
 	read := a.readsProgram(code)
