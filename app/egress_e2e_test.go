@@ -155,6 +155,13 @@ func inPython(session, code string) bailiff.Request {
 	return req
 }
 
+// reading fetches addresses that its text does not name.
+func reading(session string, addresses ...string) bailiff.Request {
+	req := atTerminal(session, "python3 -c '"+strings.Replace(fetch(), `[""]`, "sys.stdin.read().split()", 1)+"'")
+	req.Backend, req.Args.Stdin = "", strings.Join(addresses, " ")
+	return req
+}
+
 func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 	t.Parallel()
 	service, port := serving(t, func(r *http.Request) string { return "served " + r.URL.Path })
@@ -166,13 +173,6 @@ func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {
 			s := startOffice(t, openDir(t), onePerson(t, section,
 				"egress: {hosts: {one.test: 127.0.0.1, two.test: 127.0.0.1}, own: [\""+service+"\"]}", policies))
 			one, two := "http://one.test:"+port+"/", "http://two.test:"+port+"/"
-			// Addresses that the text does not name.
-			reading := func(session string, addresses ...string) bailiff.Request {
-				req := atTerminal(session, "python3 -c '"+strings.Replace(fetch(), `[""]`, "sys.stdin.read().split()", 1)+"'")
-				req.Backend, req.Args.Stdin = "", strings.Join(addresses, " ")
-				return req
-			}
-
 			asking := send(t.Context(), s.agent, reading("s", one+"a", one+"b"))
 			id := asking.question(t)
 			list, err := s.operator.Approvals(t.Context(), api.Query{})

@@ -83,7 +83,7 @@ func TestAConnectionWaitsForPeopleAsLongAsTheSectionSays(t *testing.T) {
 	_, policies := shippedWith(t, "    network:\n      platforms: {}\n      ask_new_hosts: {}\n",
 		"    network:\n      platforms: {cli: {network: egress, egress: [repo.example.com]}}\n      ask_new_hosts: {cli: true}\n")
 	s := startOffice(t, openDir(t), onePerson(t, "backends: {bubblewrap: {}}", "egress: {limits: {hold_seconds: 1}}", policies))
-	a := ask(t, s.agent, inPython("s", fetch("http://one.test/")))
+	a := ask(t, s.agent, reading("s", "http://one.test/"))
 	wants(t, a, bailiff.Completed, "one.test:80 (egress.new_host, once).")
 	if a.Egress == nil || len(a.Egress.Blocked) != 1 || a.Egress.Blocked[0].Approval == "" {
 		t.Errorf("told is %+v", a.Egress)
