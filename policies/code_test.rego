@@ -2,6 +2,7 @@ package bailiff_test
 
 _found_in(facts) := {finding.rule | some finding in findings} if {
 	findings := data.bailiff.findings with input as on_host(program("cli", facts))
+		with data.bailiff.tables.network as _usual_tables.network
 }
 
 test_ordinary_program_has_no_finding if _found_in({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}) == set()

@@ -53,6 +53,7 @@ writing(program, flags, path) := object.union(call(program, flags, [path]), {"wr
 _found_with(calls, facts) := {finding.rule | some finding in findings} if {
 	asked := object.union(request("cli", calls), {"command": facts})
 	findings := data.bailiff.findings with input as on_host(asked)
+		with data.bailiff.tables.network as _usual_tables.network
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 }
 
@@ -190,6 +191,7 @@ _behind(asked) := seen if {
 _going(calls, host) := {finding.rule | some finding in findings} if {
 	asked := object.union(request("cli", calls), {"command": {"hosts": [host]}})
 	findings := data.bailiff.findings with input as asked
+		with data.bailiff.tables.network as _usual_tables.network
 }
 
 # Each finding of a text of these calls on the host, as its rule and its match.
@@ -199,10 +201,12 @@ _told(calls) := _told_with(calls, {})
 _told_with(calls, facts) := {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings} if {
 	asked := object.union(request("cli", calls), {"command": facts})
 	findings := data.bailiff.findings with input as on_host(asked)
+		with data.bailiff.tables.network as _usual_tables.network
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 }
 
 # Each finding of a program with these facts.
 _said_in(facts) := {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings} if {
 	findings := data.bailiff.findings with input as on_host(program("cli", facts))
+		with data.bailiff.tables.network as _usual_tables.network
 }
