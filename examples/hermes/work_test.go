@@ -238,8 +238,8 @@ func TestTheChatIsToldWhoCanApprove(t *testing.T) {
 	sidecar := serve(t, apptest.WithRules(t, "", "command.deletes_recursively: {networked: allow, shared: ask}",
 		"command.deletes_recursively: {host: ask, sandbox: ask}"))
 	h := start(t, plugin(t), "", sidecar.Agent)
-	h.call(t, "terminal", args{"command": "mkdir -p build dist"}, nil)
-	_, wait := h.begin(t, "terminal", args{"command": "rm -r build"}, nil)
+	h.call(t, "terminal", args{"command": "mkdir -p drafts notes"}, nil)
+	_, wait := h.begin(t, "terminal", args{"command": "rm -r drafts"}, nil)
 	told := <-h.sent
 	if told["target"] != "telegram:42" || !strings.Contains(told["message"], "ana") {
 		t.Errorf("the chat was told %v", told)
@@ -249,15 +249,15 @@ func TestTheChatIsToldWhoCanApprove(t *testing.T) {
 		t.Errorf("it ended with %v", r)
 	}
 	impatient := start(t, plugin(t), "", sidecar.Agent, "BAILIFF_WAIT_SECONDS=0")
-	r := impatient.call(t, "terminal", args{"command": "rm -r dist"}, nil)
+	r := impatient.call(t, "terminal", args{"command": "rm -r notes"}, nil)
 	if r["status"] != "pending_approval" || r["exit_code"] != -1.0 || !strings.Contains(r.text("error"), "ana") {
 		t.Errorf("it waits as %v", r)
 	}
 	approve(t, sidecar.Operators(t))
-	if r := impatient.call(t, "terminal", args{"command": "rm -r dist; ls"}, nil); r["status"] != "pending_approval" {
+	if r := impatient.call(t, "terminal", args{"command": "rm -r notes; ls"}, nil); r["status"] != "pending_approval" {
 		t.Errorf("another command used the approval: %v", r)
 	}
-	if r := impatient.call(t, "terminal", args{"command": "rm -r dist"}, nil); r["exit_code"] != 0.0 {
+	if r := impatient.call(t, "terminal", args{"command": "rm -r notes"}, nil); r["exit_code"] != 0.0 {
 		t.Errorf("the same call again: %v", r)
 	}
 }
