@@ -16,12 +16,20 @@ _deletes_built(call) if {
 	count(call.operands) > 0
 	not _supplied(call)
 	every operand in call.operands {
-		data.bailiff.tables.disposable[trim_prefix(operand, "./")]
+		_may_go(call, operand)
 	}
 	count(call.writes) > 0
 	every path in call.writes {
 		_in_project(path)
 	}
+}
+
+_may_go(_, operand) if data.bailiff.tables.disposable[trim_prefix(operand, "./")]
+
+# A file of the folder, by its name, beside what a build makes.
+_may_go(call, operand) if {
+	not _recursive(call)
+	regex.match(`^(\./)?[A-Za-z0-9_][A-Za-z0-9_.-]*$`, operand)
 }
 
 # Deleted by name alone a file is like any other.

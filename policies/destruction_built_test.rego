@@ -13,6 +13,10 @@ test_built_things_are_found_as_such if {
 	}
 	_found([_gone("rm", ["-f"], ["*.o"], "/srv/app")]) == {"command.deletes_built"}
 	_found([_gone("rm", ["-f"], ["build"], "/srv/app")]) == set()
+	_found([_gone("rm", ["-f"], ["*.o", "app"], "/srv/app")]) == {"command.deletes_built"}
+	every other in ["*.c", "../app", "$X", "~/app", "a?b", "-x"] {
+		not "command.deletes_built" in _found([_gone("rm", ["-f"], ["*.o", other], "/srv/app")])
+	}
 }
 
 test_what_is_no_built_thing_is_a_question if {
