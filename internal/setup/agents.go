@@ -135,8 +135,13 @@ func (s *Survey) Advice() []string {
 const guard = ` || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
 
 // hook is the command line by which an agent has each of its tools judged.
-func (e Entry) hook(client string) string {
-	return shellquote.Join("/usr/bin/timeout", "-s", "KILL", "55", e.Programs+"/bailiff-hook", client, "--listen", e.Listen) + guard
+func (e Entry) hook(client string) string { return e.hooked(client) + guard }
+
+// hookAfter is the line by which it has files looked at again.
+func (e Entry) hookAfter(client string) string { return e.hooked(client) + " || exit 2" }
+
+func (e Entry) hooked(client string) string {
+	return shellquote.Join("/usr/bin/timeout", "-s", "KILL", "55", e.Programs+"/bailiff-hook", client, "--listen", e.Listen)
 }
 
 // isHook says whether a command line of somebody's settings starts the hook of a client.

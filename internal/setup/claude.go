@@ -8,13 +8,14 @@ import (
 	claudecode "github.com/bailiff-dev/bailiff/examples/claude-code"
 )
 
-// claude is Claude Code: a hook PreToolUse for all tools in the user's settings.json.
+// claude is Claude Code: a hook before all tools, and one after those that write, in the user's settings.json.
 type claude struct{ hooksFile }
 
 func newClaude() claude {
-	return claude{hooksFile{client: "claude-code", called: "Claude Code", path: func(e Entry) string {
-		return filepath.Join(cmp.Or(e.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.Home, ".claude")), "settings.json")
-	}}}
+	return claude{hooksFile{client: "claude-code", called: "Claude Code", writing: "Edit|MultiEdit|Write|NotebookEdit",
+		path: func(e Entry) string {
+			return filepath.Join(cmp.Or(e.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.Home, ".claude")), "settings.json")
+		}}}
 }
 
 func (c claude) settings(e Entry) []string { return []string{c.path(e)} }

@@ -11,12 +11,13 @@ import (
 	"github.com/bailiff-dev/bailiff/examples/codex"
 )
 
-// codexAgent is OpenAI's Codex: a hook PreToolUse for all tools in the user's hooks.json, and
+// codexAgent is OpenAI's Codex: hooks before all tools and after a patch in the user's hooks.json, and
 // in its config.toml that its own sandbox lets "bailiff exec" reach the sidecar.
 type codexAgent struct{ hooksFile }
 
 func newCodex() codexAgent {
-	return codexAgent{hooksFile{client: "codex", called: "Codex", path: func(e Entry) string { return codexFile(e, "hooks.json") }}}
+	return codexAgent{hooksFile{client: "codex", called: "Codex", writing: "apply_patch",
+		path: func(e Entry) string { return codexFile(e, "hooks.json") }}}
 }
 
 func codexFile(e Entry, name string) string {

@@ -6,12 +6,17 @@ import (
 	"fmt"
 )
 
-// hooksFile is a JSON file with hooks PreToolUse, as Claude Code has them and Codex took them over.
+// before is the event before a tool runs, after the one after it.
+const before, after = "PreToolUse", "PostToolUse"
+
+// hooksFile is a JSON file with hooks of events, as Claude Code has them and Codex took them over.
 type hooksFile struct {
 	// client is the word of bailiff-hook for the agent, called its name for people.
 	client, called string
 	// path is the user's file.
 	path func(e Entry) string
+	// writing are the tools after which the hook looks at files again.
+	writing string
 }
 
 // match is an entry of PreToolUse. Keys that are not known stay.
@@ -21,23 +26,27 @@ type match struct {
 }
 
 func (f hooksFile) add(e Entry) ([]Change, error) {
-	return f.change(e, func(matches []match) []match {
+	return f.change(e, func(event string, matches []match) []match {
+		tools, line := "*", e.hook(f.client)
+		if event == after {
+			tools, line = f.writing, e.hookAfter(f.client)
+		}
 		for _, m := range matches {
-			if m.asks(e, f.client) {
+			if m.asks(e, f.client, tools) {
 				return matches
 			}
 		}
-		hook := object{{"type", encoded("command")}, {"command", encoded(e.hook(f.client))}, {"timeout", encoded(60)}}
-		return append(without(matches, f.client), match{object{{"matcher", encoded("*")}}, []object{hook}})
+		hook := object{{"type", encoded("command")}, {"command", encoded(line)}, {"timeout", encoded(60)}}
+		return append(without(matches, f.client), match{object{{"matcher", encoded(tools)}}, []object{hook}})
 	})
 }
 
 func (f hooksFile) remove(e Entry) ([]Change, error) {
-	return f.change(e, func(matches []match) []match { return without(matches, f.client) })
+	return f.change(e, func(_ string, matches []match) []match { return without(matches, f.client) })
 }
 
 // change edits the hooks in the user's settings.
-func (f hooksFile) change(e Entry, edit func([]match) []match) ([]Change, error) {
+func (f hooksFile) change(e Entry, edit func(event string, matches []match) []match) ([]Change, error) {
 	change, err := readFile(f.path(e), "has "+f.called+" ask before each tool", 0o600)
 	if err != nil {
 		return nil, err
@@ -56,20 +65,21 @@ func (f hooksFile) change(e Entry, edit func([]match) []match) ([]Change, error)
 	return []Change{change}, nil
 }
 
-func editHooks(all *object, edit func([]match) []match) error {
+func editHooks(all *object, edit func(event string, matches []match) []match) error {
 	hooks, err := readObject(all.get("hooks"))
 	if err != nil {
 		return fmt.Errorf("hooks: %w", err)
 	}
-	before, err := readMatches(hooks.get("PreToolUse"))
-	if err != nil {
-		return fmt.Errorf("hooks.PreToolUse: %w", err)
-	}
-	after := edit(before)
-	if len(after) == 0 {
-		hooks.remove("PreToolUse")
-	} else {
-		hooks.set("PreToolUse", written(after))
+	for _, event := range []string{before, after} {
+		matches, err := readMatches(hooks.get(event))
+		if err != nil {
+			return fmt.Errorf("hooks.%s: %w", event, err)
+		}
+		if edited := edit(event, matches); len(edited) == 0 {
+			hooks.remove(event)
+		} else {
+			hooks.set(event, written(edited))
+		}
 	}
 	if len(hooks) == 0 {
 		all.remove("hooks")
@@ -115,10 +125,10 @@ func written(matches []match) (all []object) {
 	return all
 }
 
-// asks says whether the entry has all tools judged by this sidecar.
-func (m match) asks(e Entry, client string) bool {
+// asks says whether the entry has these tools judged by this sidecar.
+func (m match) asks(e Entry, client, tools string) bool {
 	matcher := commandOf(m.whole, "matcher")
-	if matcher != "*" && matcher != "" && matcher != ".*" {
+	if matcher != "*" && matcher != "" && matcher != ".*" && matcher != tools {
 		return false
 	}
 	for _, hook := range m.hooks {
@@ -167,7 +177,7 @@ func (f hooksFile) read(path, lock string) (all []Hook, off switches, err error)
 	hooks, err := readObject(whole.get("hooks"))
 	var matches []match
 	if err == nil {
-		matches, err = readMatches(hooks.get("PreToolUse"))
+		matches, err = readMatches(hooks.get(before))
 	}
 	if err != nil {
 		return nil, off, fmt.Errorf("reading %s: hooks: %w", path, err)

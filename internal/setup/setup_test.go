@@ -51,7 +51,8 @@ func TestOtherSettingsOfClaudeCodeStayAsTheyAre(t *testing.T) {
 		return string(text)
 	}
 	with := apply(newClaude().add)
-	for _, kept := range []string{"12345678901234567890", `"a <b> & c"`, `"x": 1`, e.hook("claude-code")} {
+	for _, kept := range []string{"12345678901234567890", `"a <b> & c"`, `"x": 1`, e.hook("claude-code"), e.hookAfter("claude-code"),
+		`"PostToolUse"`} {
 		if !strings.Contains(with, kept) {
 			t.Errorf("%s is not in %s", kept, with)
 		}
@@ -60,7 +61,7 @@ func TestOtherSettingsOfClaudeCodeStayAsTheyAre(t *testing.T) {
 		t.Errorf("the second time it is %s", again)
 	}
 	e.Listen = "unix:///run/user/8/a.sock"
-	if moved := apply(newClaude().add); strings.Contains(moved, "/user/7/") || strings.Count(moved, "bailiff-hook claude-code") != 1 {
+	if moved := apply(newClaude().add); strings.Contains(moved, "/user/7/") || strings.Count(moved, "bailiff-hook claude-code") != 2 {
 		t.Errorf("with another address it is %s", moved)
 	}
 	bare := strings.NewReplacer(" ", "", "\n", "")
