@@ -134,11 +134,14 @@ func (s *Survey) Advice() []string {
 // guard stands behind a hook: whatever is no answer refuses.
 const guard = ` || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
 
+// guardAfter stands behind a hook that looks again: its failure is told.
+const guardAfter = " || exit 2"
+
 // hook is the command line by which an agent has each of its tools judged.
 func (e Entry) hook(client string) string { return e.hooked(client) + guard }
 
 // hookAfter is the line by which it has files looked at again.
-func (e Entry) hookAfter(client string) string { return e.hooked(client) + " || exit 2" }
+func (e Entry) hookAfter(client string) string { return e.hooked(client) + guardAfter }
 
 func (e Entry) hooked(client string) string {
 	return shellquote.Join("/usr/bin/timeout", "-s", "KILL", "55", e.Programs+"/bailiff-hook", client, "--listen", e.Listen)
@@ -161,7 +164,7 @@ func isHook(line, client string) bool {
 // asks says whether a hook that is there, perhaps with flags that its user added, asks this
 // sidecar, and refuses where it fails.
 func (e Entry) asks(line string) bool {
-	return strings.HasSuffix(line, guard) && strings.HasPrefix(line, "/usr/bin/timeout ") &&
+	return (strings.HasSuffix(line, guard) || strings.HasSuffix(line, guardAfter)) && strings.HasPrefix(line, "/usr/bin/timeout ") &&
 		strings.Contains(line, shellquote.Join(e.Programs+"/bailiff-hook")) && strings.Contains(line, shellquote.Join("--listen", e.Listen))
 }
 
