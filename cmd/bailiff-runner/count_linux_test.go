@@ -121,8 +121,11 @@ func TestACountLeavesOutWhatIsMountedInside(t *testing.T) {
 			filled(t, filepath.Join(root, at), 0)
 		}
 		from := map[string]string{"folder": shown, "file": filepath.Join(shown, "file")}[at]
-		backendtest.Needs(t, "the right to mount", unix.Mount(from, filepath.Join(root, at), "", unix.MS_BIND, ""))
-		t.Cleanup(func() { backendtest.Must(t, unix.Unmount(filepath.Join(root, at), unix.MNT_DETACH)) })
+		err := unix.Mount(from, filepath.Join(root, at), "", unix.MS_BIND, "")
+		if err == nil {
+			t.Cleanup(func() { backendtest.Must(t, unix.Unmount(filepath.Join(root, at), unix.MNT_DETACH)) })
+		}
+		backendtest.Needs(t, "the right to mount", err)
 	}
 	if got := counted(t, root, usage{}, nothing); got.files != before.files || got.bytes-before.bytes >= 1<<20 {
 		t.Errorf("it found %v, want nothing of the mounts more than %v", got, before)
