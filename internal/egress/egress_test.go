@@ -140,7 +140,10 @@ func proxied(t testing.TB, w *world, service string) string {
 				return
 			}
 			serving.Go(func() {
-				proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker", Sandbox: "s1"}, w.swapped, request{w})
+				w.mu.Lock()
+				swapped := slices.Clone(w.swapped)
+				w.mu.Unlock()
+				proxy.Serve(ctx, conn, bailiff.Connection{Backend: "docker", Sandbox: "s1"}, swapped, request{w})
 			})
 		}
 	})

@@ -119,6 +119,7 @@ func TestAStandInLeavesForNoOtherPlace(t *testing.T) {
 	w.mu.Lock()
 	w.swapped[0].Hosts = []string{"other.test"}
 	w.mu.Unlock()
+	client = program(t, proxy, true) // what stands for what is settled with a connection
 	if status, rule, _ := answered(t, client, bearing(t, "https://"+host+"/")); status != http.StatusForbidden ||
 		rule != "egress.stray_secret" {
 		t.Errorf("at a host that the row does not name: %d %s", status, rule)
@@ -138,7 +139,9 @@ func TestAStandInIsWorthNothingElsewhere(t *testing.T) {
 		defer mu.Unlock()
 		given = append(given, fmt.Sprint(r.RequestURI, r.Header, r.Trailer, string(body), err))
 	})
+	w.mu.Lock()
 	w.swapped[0].In = append(w.swapped[0].In, "query:key", "path", "header:x-key")
+	w.mu.Unlock()
 	with := func(name, value string) *http.Request {
 		r := asking(t, "POST", "https://"+host+"/")
 		r.Header.Set(name, value)
