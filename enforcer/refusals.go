@@ -16,7 +16,7 @@ const (
 	refusedAtAll = time.Hour
 )
 
-// refusals are what people denied of connections, by session: nobody is asked about the same
+// refusals are what people denied of connections, by session: no person is asked about the same
 // again for as long as a yes for the session would hold. It is safe for concurrent use.
 type refusals struct {
 	sessions *recent.Map[lease.Key, *refusalsOf]

@@ -26,6 +26,6 @@ func TestAnApprovalTellsWhatPeopleSaidToTheSameBefore(t *testing.T) {
 		t.Errorf("answered before: %+v, want %+v", e.Answered, want)
 	}
 	if e, _ := f.Get(other); len(e.Answered) > 0 {
-		t.Errorf("answered before to what nobody was asked: %+v", e.Answered)
+		t.Errorf("answered before to a question that was never put: %+v", e.Answered)
 	}
 }

@@ -107,7 +107,7 @@ func (b *Book) Preview(id, match string) (api.Preview, error) {
 	for _, other := range b.lastOf(i) {
 		text, found, err := b.claim(other)
 		if err != nil || !found {
-			continue // nobody can tell any more
+			continue // its text is gone
 		}
 		preview.Of++
 		past := text.claim("")

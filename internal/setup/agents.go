@@ -131,7 +131,7 @@ func (s *Survey) Advice() []string {
 	return nil
 }
 
-// guard stands behind a hook: whatever is no answer refuses.
+// guard stands behind a hook: each end but an answer refuses.
 const guard = ` || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
 
 // guardAfter stands behind a hook that looks again: its failure is told.
@@ -147,7 +147,7 @@ func (e Entry) hooked(client string) string {
 	return shellquote.Join("/usr/bin/timeout", "-s", "KILL", "55", e.Programs+"/bailiff-hook", client, "--listen", e.Listen)
 }
 
-// isHook says whether a command line of somebody's settings starts the hook of a client.
+// isHook says whether a command line of settings starts the hook of a client.
 func isHook(line, client string) bool {
 	for _, part := range strings.Split(line, "||") {
 		words := strings.Fields(part)

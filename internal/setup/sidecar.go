@@ -86,7 +86,7 @@ func (s *Survey) listen(doc *yamledit.Document) error {
 	return doc.Append(entry(name, address, map[string]any{"platforms": []any{"cli"}}), "agent", "listeners")
 }
 
-// operate says where operators ask, whatever the variables of the service are, and whether
+// operate says where operators ask, with any variables of the service, and whether
 // the agent's user may answer.
 func (s *Survey) operate(doc *yamledit.Document, a Answers) error {
 	var err error

@@ -211,7 +211,7 @@ func fuzz(f *testing.F, language string) {
 			t.Error("effects of a program that is not read")
 		}
 		if _, also := Read(language, code+ends[language]); ok && also {
-			t.Errorf("%q is read, whatever follows", code)
+			t.Errorf("%q is read with any end", code)
 		}
 	})
 }
