@@ -43,13 +43,17 @@ type health struct {
 	reportedDown bool // the service was last reported as down
 }
 
-// Connected takes the state of the service's connection: nil, or why there is none.
+// Connected takes the state of the service's connection: nil, or why there is none. With a connection that came back
+// posts are tried again at once.
 func (h *health) Connected(err error) {
-	if err == nil {
-		h.succeeded(&h.connection)
+	if err != nil {
+		h.failed(&h.connection, err)
 		return
 	}
-	h.failed(&h.connection, err)
+	if h.connection.clear() {
+		h.posting.age()
+		h.report()
+	}
 }
 
 // Fault is why the service reaches no people, as far as is known; nil if it does.
@@ -136,6 +140,13 @@ func (f *failure) fault() error {
 		return f.err
 	}
 	return nil
+}
+
+// age has the error count as recorded long ago.
+func (f *failure) age() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.latest = time.Time{}
 }
 
 // last is when an error was recorded last.
