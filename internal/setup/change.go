@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // Change is a file that is to be written.
@@ -52,7 +54,7 @@ func split(text string) []string {
 
 // readFile is a change of a file that changes nothing yet. A link is followed, so that it stays.
 func readFile(path, why string, mode os.FileMode) (Change, error) {
-	path = real(path)
+	path = backends.Resolved(path)
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Change{}, fmt.Errorf("reading %s: %w", path, err)

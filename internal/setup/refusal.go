@@ -46,7 +46,7 @@ func (s *Survey) refuseHomes() error {
 	}
 	for _, home := range append(homes(), s.in.Home) {
 		switch {
-		case s.Project == real(home):
+		case s.Project == backends.Resolved(home):
 			return fmt.Errorf("%s is a home folder, with keys and settings in it: name the folder of the project", s.Project)
 		case within(home, s.Project):
 			return fmt.Errorf("%s holds the home folder %s: name the folder of the project", s.Project, home)
@@ -95,20 +95,8 @@ func (s *Survey) elsewhere(path string) string {
 
 // within says whether a path is a folder or lies in it, links followed.
 func within(path, folder string) bool {
-	path, folder = real(path), real(folder)
+	path, folder = backends.Resolved(path), backends.Resolved(folder)
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
-}
-
-// real is a path with the links followed of the part of it that is there.
-func real(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(real(parent), filepath.Base(path))
 }
 
 // leastUser is the uid of the first person on a machine; below it are services.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/yamledit"
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -65,7 +66,7 @@ func (s *Survey) openTables() (tables, error) {
 			return tables{}, fmt.Errorf("reading %s: %w", path, err)
 		}
 		if doc.Node(cli...) != nil {
-			return tables{path: real(path), doc: doc, text: string(text)}, nil
+			return tables{path: backends.Resolved(path), doc: doc, text: string(text)}, nil
 		}
 	}
 	return tables{}, s.byHand("no data.yaml of policies.paths has the row platforms.cli")
