@@ -48,6 +48,28 @@ _harmless(call) if data.bailiff.tables.harmless[call.program][concat(" ", [call.
 
 _harmless(call) if _asks_for_help(call)
 
+# "kubectl -n shop get pods"
+_harmless(call) if _only_looks_at(call, _behind(call, 1))
+
+_harmless(call) if _only_looks_at(call, _behind(call, _behind(call, 1)))
+
+# The place behind an option before the first argument.
+_behind(call, at) := at + 2 if {
+	data.bailiff.tables.leading_options[call.program][call.argv[at]] == "value"
+	not startswith(call.argv[at + 1], "unix:")
+}
+
+_behind(call, at) := at + 1 if data.bailiff.tables.leading_options[call.program][call.argv[at]] == "flag"
+
+_behind(call, at) := at + 1 if {
+	[option, _] := split(call.argv[at], "=")
+	data.bailiff.tables.leading_options[call.program][option] == "value"
+}
+
+_only_looks_at(call, at) if data.bailiff.tables.harmless[call.program][call.argv[at]]
+
+_only_looks_at(call, at) if data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[at], call.argv[at + 1]])]
+
 _harmless(call) if {
 	data.bailiff.tables.harmless[call.program][""]
 	count(call.argv) == 1

@@ -79,3 +79,11 @@ test_a_call_that_only_looks_is_known_by_one_word_or_two if {
 	_found([call("docker", [], ["images"])]) == set()
 	_found([call("docker", [], ["compose", "up"])]) == {"command.uses_container_engine"}
 }
+
+test_options_before_a_word_that_looks if {
+	_found([call("kubectl", [], ["-n", "shop", "get", "pods"])]) == set()
+	_found([call("kubectl", [], ["--context=lab", "-n", "shop", "rollout", "status"])]) == set()
+	_found([call("kubectl", [], ["-n", "get", "delete", "pod"])]) == {"command.uses_container_engine"}
+	_found([call("docker", [], ["-H", "tcp://builder:2375", "ps"])]) == set()
+	_found([call("docker", [], ["-H", "unix:///var/run/docker.sock", "ps"])]) == {"command.uses_container_engine"}
+}

@@ -88,6 +88,14 @@ _examined.clusters contains _found("credentials", _spelt(call)) if {
 	not _names_alone(call)
 }
 
+# The settings of a client with its keys.
+_examined.clusters contains _found("credentials", _spelt(call)) if {
+	some call in _calls_of.clusters
+	array.slice(call.operands, 0, 2) == ["config", "view"]
+	some word in call.argv
+	regex.match(`^--raw|^\$`, word)
+}
+
 # A listing by names shows none of what is in them.
 _names_alone(call) if {
 	call.operands[0] == "get"
@@ -138,6 +146,13 @@ _examined.uploads contains _found("deletes_elsewhere", _spelt(call)) if {
 	some call in _calls_of.uploads
 	some word in call.argv
 	regex.match(`(?i)^[^ ]*/(_delete_by_query|dodelete|delete-all|flushall)([/?]|$)`, word)
+}
+
+# "curl -Q 'DELE x' ftp://…"
+_examined.uploads contains _found("deletes_elsewhere", _spelt(call)) if {
+	some call in _calls_of.uploads
+	some word in call.argv
+	regex.match(`^[-+*]?(DELE|RMD|RNFR) `, word)
 }
 
 _asked_by_method(call) := _methods_behind_options(call) | _methods_as_words(call)

@@ -54,3 +54,13 @@ test_an_unknown_program_may_delete if {
 	_found([object.union(call("unheard-of", ["--help"], ["delete"]), {"argv": ["unheard-of", "delete", "--help"]})]) == set()
 	_found([call("git", [], ["branch", "delete"])]) == set()
 }
+
+test_the_keys_of_a_cluster_are_secrets if {
+	"command.reads_credentials" in _found([call("kubectl", [], ["config", "view", "--raw"])])
+	_found([call("kubectl", [], ["config", "view"])]) == set()
+}
+
+test_words_to_a_server_of_files_are_found if {
+	_found([call("curl", ["-Q"], ["DELE old", "ftp://files.test"])]) == {"command.destroys_data"}
+	_found([call("curl", ["-Q"], ["NOOP", "ftp://files.test"])]) == set()
+}

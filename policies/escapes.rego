@@ -9,9 +9,18 @@ _examined.interprets contains _found("escapes", _spelt(call)) if {
 	some call in _calls_of.interprets
 	data.bailiff.tables.shells[call.program]
 	count(call.wrappers) > 0
-	starter := call.wrappers[count(call.wrappers) - 1]
+	some starter in call.wrappers
 	not data.bailiff.tables.shell_starters[starter]
+	not data.bailiff.tables.shells[starter]
 	_waits_for_input(call)
+}
+
+# A shell that keeps the rights of the owner of its file.
+_examined.interprets contains _found("privilege", _spelt(call)) if {
+	some call in _calls_of.interprets
+	data.bailiff.tables.shells[call.program]
+	call.program != "fish"
+	regex.match(`^-[a-z]*p[a-z]*$`, call.argv[1])
 }
 
 # No script, no text, and nothing that flows into it.

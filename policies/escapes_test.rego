@@ -36,3 +36,14 @@ test_plugins_by_their_coordinates_are_found if {
 	_found([call("mvn", [], ["org.codehaus.mojo:versions-maven-plugin:2.1:set"])]) == set()
 	_found([call("mvn", [], ["dependency:tree"])]) == set()
 }
+
+test_a_shell_behind_several_programs_is_found if {
+	_found([object.union(call("sh", [], []), {"wrappers": ["watch", "exec"]})]) == {"command.escapes_to_shell"}
+	_found([object.union(call("sh", [], []), {"wrappers": ["bash", "exec"]})]) == set()
+}
+
+test_a_shell_that_keeps_rights_is_found if {
+	_found([call("bash", ["-p"], [])]) == {"command.gains_privilege"}
+	_found([call("bash", ["--posix"], ["a.sh"])]) == set()
+	_found([call("fish", ["-p"], ["a"])]) == set()
+}

@@ -116,6 +116,31 @@ _rewrites("stash", _, call) if call.operands[1] in {"drop", "clear"}
 
 _rewrites("update-ref", flags, _) if "-d" in flags
 
-_rewrites("gc", _, call) if "--prune=now" in call.argv
+_rewrites("gc", _, call) if {
+	some word in call.argv
+	regex.match(`^--p[a-z]*=(now|all)$`, word)
+}
+
+# What nothing leads to any more goes at once.
+_rewrites(verb, _, call) if {
+	verb in {"gc", "prune", "reflog", "maintenance"}
+	some [given, setting] in _git_given
+	given == call
+	regex.match(`(?i)^gc\.(pruneexpire|reflogexpire|reflogexpireunreachable)=(now|all)$`, setting)
+}
+
+# Files that another file names.
+_rewrites("checkout", flags, _) if "--pathspec-from-file" in flags
+
+_rewrites("restore", flags, _) if {
+	"--pathspec-from-file" in flags
+	_over_files(flags)
+}
+
+# A variable may be the option without which nothing is cleaned.
+_rewrites("clean", _, call) if {
+	some word in array.slice(call.argv, 1, count(call.argv))
+	regex.match(`^"?\$`, word)
+}
 
 _rewrites(command_name, _, _) if command_name in {"filter-branch", "filter-repo"}

@@ -101,3 +101,13 @@ test_branches_that_move_lose_commits if {
 		_git(asked[0], asked[1]) == set()
 	}
 }
+
+test_what_nothing_leads_to_is_kept if {
+	every words in [["gc", "--prune=all"], ["gc", "--pru=now"], ["clean", "$OPTIONS"]] {
+		_found([call("git", [], words)]) == {"command.rewrites_history"}
+	}
+	every words in [["gc"], ["gc", "--prune=2.weeks.ago"], ["clean", "-n"]] {
+		_found([call("git", [], words)]) == set()
+	}
+	_found([call("git", ["--pathspec-from-file"], ["checkout"])]) == {"command.rewrites_history"}
+}

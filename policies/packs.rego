@@ -3,7 +3,7 @@ package bailiff
 # METADATA
 # title: What packs say of programs
 # description: |
-#   A pack describes programs by their words and options, and what each of these does. The
+#   A pack describes programs by their words and options, and by families of these, and what each does. The
 #   table of effects gives what they do a kind. A pack makes nothing harmless, and words
 #   that the table of actions has are its own.
 findings contains _found(class, _spelt(call)) if {
@@ -28,13 +28,19 @@ _described(program) := {about |
 	about := pack.programs[object.get(pack.programs[program], "like", program)]
 }
 
-_effects(about, call) := {effect |
+_effects(about, call) := ({effect |
 	some verb in _verbs(call)
 	not data.bailiff.tables.actions[call.program][verb]
 	some effect in about.verbs[verb]
 } | {effect |
 	some word in array.concat(call.flags, call.argv)
 	some effect in about.options[word]
+}) | {effect |
+	some family, effects in about.families
+	not _looks(call)
+	some word in array.concat(call.flags, array.slice(call.operands, 0, 3))
+	glob.match(family, [], word)
+	some effect in effects
 }
 
 # The words with which a call may begin: "compute instances delete".

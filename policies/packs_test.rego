@@ -13,6 +13,12 @@ test_options_of_a_pack_are_found if {
 	_found([call("acme", ["--private"], ["list"])]) == set() with data.bailiff.packs as _packs
 }
 
+test_families_of_words_are_found if {
+	_packed_as(["purge-rows", "x"]) == {"command.destroys_data"}
+	_packed_as(["list", "purge-rows"]) == set()
+	_found([call("acme", ["-setport"], ["net"])]) == {"command.changes_elsewhere"} with data.bailiff.packs as _packs
+}
+
 test_a_program_is_like_another if {
 	_found([call("acmectl", [], ["compute", "delete"])]) == {"command.destroys_data"} with data.bailiff.packs as _packs
 }
@@ -41,6 +47,7 @@ _packs := {"ours": {"programs": {
 		"source": "https://acme.test/manual",
 		"verbs": {"compute delete": ["destroys"], "compute create": ["costs", "grants_access"]},
 		"options": {"--public": ["publishes"]},
+		"families": {"purge-*": ["destroys"], "-set*": ["changes"]},
 	},
 	"acmectl": {"source": "known", "like": "acme"},
 }}}

@@ -7,6 +7,15 @@ package bailiff
 _examined.connects contains _found("sends_files", _sent(call, path)) if {
 	some call in _calls_of.connects
 	some path in call.reads
+	_leads_out(call)
+}
+
+_leads_out(call) if not "relays" in data.bailiff.tables.programs[call.program]
+
+# A relay may lead from a file to what is shown.
+_leads_out(call) if {
+	some address in call.operands
+	regex.match(`(?i)(^|!!)(tcp|udp|openssl|ssl|dtls|socks|proxy|sctp|vsock|unix|abstract|ip[46]?:)`, address)
 }
 
 _examined.tunnels contains _found("sends_files", _sent(call, path)) if {

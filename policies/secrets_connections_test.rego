@@ -25,3 +25,8 @@ test_input_of_a_connection_is_found if {
 		["127.0.0.1", "::1"],
 	]
 }
+
+test_a_relay_to_what_is_shown_sends_nothing if {
+	_found([object.union(reading("socat", "notes.txt"), {"operands": ["FILE:notes.txt", "-"]})]) == set()
+	_found([object.union(reading("socat", "notes.txt"), {"operands": ["FILE:notes.txt", "TCP:h.test:1"]})]) == {"command.sends_files"}
+}

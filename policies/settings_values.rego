@@ -11,10 +11,23 @@ _leads_astray("folders", value) if {
 	_strange(folder)
 }
 
-_leads_astray("program", value) if _strange(split(trim_left(value, " "), " ")[0])
+_leads_astray(kind, value) if {
+	kind in {"program", "viewer"}
+	_strange(split(trim_left(value, " "), " ")[0])
+}
+
+# A shell shows nothing: it takes what is typed.
+_leads_astray("viewer", value) if {
+	first := split(trim_left(value, " "), " ")[0]
+	data.bailiff.tables.shells[regex.replace(first, `^.*/`, "")]
+	not regex.match(` -[a-z]*c `, value)
+}
 
 # More than one program, for what hands the value to a shell.
-_leads_astray("program", value) if regex.match("[;|&`<>]", value)
+_leads_astray(kind, value) if {
+	kind in {"program", "viewer"}
+	regex.match("[;|&`<>]", value)
+}
 
 # A program or a file that others start or load unasked, in a folder of the project too.
 _leads_astray("hook", value) if {

@@ -106,3 +106,10 @@ test_addresses_of_other_machines_are_asked_about if {
 		_setting(said) == set()
 	}
 }
+
+test_a_shell_in_place_of_a_viewer_is_not_ordinary if {
+	[value |
+		some value in ["less", "/bin/sh", "bash -s", "sh -c 'less -R'", "/tmp/less", "less; id"]
+		data.bailiff._leads_astray("viewer", value)
+	] == ["/bin/sh", "bash -s", "/tmp/less", "less; id"]
+}

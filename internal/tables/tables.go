@@ -68,6 +68,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"options":            kinds,
 		"actions":            kinds,
 		"known":              named(truth),
+		"leading_options":    named(named(word("value", "flag"))),
 		"maven_plugins":      named(truth),
 		"shell_starters":     named(truth),
 		"disposable":         named(truth),
@@ -90,6 +91,7 @@ var effectNames = []string{
 // packs describe programs by their words and options.
 var packs = named(fields(map[string]shape{"programs": named(fields(map[string]shape{
 	"source": text, "like": text, "verbs": named(list(word(effectNames...))), "options": named(list(word(effectNames...))),
+	"families": named(list(word(effectNames...))),
 }))}))
 
 // CheckPacks lists what is wrong in data.bailiff.packs, decoded as for [Check].

@@ -104,7 +104,7 @@ func optionLike(w word, p *programs.Program) bool {
 // option adds the options in one word; it returns how many words after it are values.
 func (g *arguments) option(w word, after []word, p *programs.Program) (used int) {
 	name, value, attached := strings.Cut(w.text, "=")
-	if strings.HasPrefix(name, "--") && len(name) > 3 {
+	if strings.HasPrefix(name, "--") && len(name) > 2 {
 		name = p.Spelt(name)
 	}
 	if strings.HasPrefix(name, "--") || p.Long || name[0] == '+' || allDigits(name[1:]) {

@@ -12,7 +12,7 @@ import (
 func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) {
 	argv := []word{known(c.Variant.Value)}
 	exports := c.Variant.Value == "export"
-	array := false
+	array, global := false, exports || c.Variant.Value == "readonly"
 	for _, as := range c.Args {
 		if as.Name == nil {
 			w := a.single(as.Value, sc)
@@ -22,6 +22,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 			if c.Variant.Value != "export" && strings.HasPrefix(flag, "-") && strings.Contains(flag, "n") {
 				a.hide() // one name then stands for another
 			}
+			global = global || strings.HasPrefix(flag, "-") && strings.Contains(flag, "g")
 			array = array || strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "aA")
 			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
 				a.assign(name, variable{list: []word{known(value)}}, sc)
@@ -29,6 +30,9 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 				a.chosen(name, part(w, value), sc, exports)
 			}
 			continue
+		}
+		if !global {
+			a.locals.own(as.Name.Value, sc)
 		}
 		argv = append(argv, a.declared(as, sc))
 		if !as.Naked {

@@ -195,7 +195,7 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		return silent, true
 	case "unset":
 		for _, w := range args.operands {
-			inv.sc.set(w.text, variable{list: []word{known("")}})
+			inv.sc.set(w.text, variable{list: []word{known("")}, gone: true})
 		}
 		return silent, true
 	case "getopts":

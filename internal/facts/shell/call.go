@@ -269,10 +269,11 @@ func (a *analysis) enterFunction(f *function, inv invocation) result {
 	f.active++
 	defer func() { f.active--; f.aside = outside }()
 	sc := inv.sc
-	args, known := sc.args, sc.argsKnown
-	sc.args, sc.argsKnown = inv.argv[1:], true
+	args, known, around := sc.args, sc.argsKnown, a.locals
+	sc.args, sc.argsKnown, a.locals = inv.argv[1:], true, &locals{sc: sc}
 	r := a.statement(f.body, sc, inv.in)
-	sc.args, sc.argsKnown = args, known
+	a.locals.restore()
+	sc.args, sc.argsKnown, a.locals = args, known, around
 	a.reads, a.writes = append(a.reads, inv.files.reads...), append(a.writes, inv.files.writes...)
 	r.ends = false
 	return r

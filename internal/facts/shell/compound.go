@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"strings"
-
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -167,45 +165,4 @@ func (a *analysis) define(c *syntax.FuncDecl, sc *scope) {
 		a.uncalled(old, sc)
 	}
 	a.functions[name] = &function{body: c.Body}
-}
-
-// startsWithoutEnd says whether a loop that never ends starts something in each round, and waits for nothing.
-func startsWithoutEnd(c *syntax.WhileClause) bool {
-	if c.Until || len(c.Cond) != 1 || !isAlwaysTrue(c.Cond[0]) {
-		return false
-	}
-	starts := false
-	for _, s := range c.Do {
-		starts = starts || s.Background
-		if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && !s.Background && pauses[call.Args[0].Lit()] {
-			return false
-		}
-	}
-	return starts
-}
-
-// pauses are programs that keep a loop from going on at once.
-var pauses = map[string]bool{"sleep": true, "usleep": true, "wait": true, "read": true, "inotifywait": true, "break": true, "exit": true,
-	"return": true}
-
-// isAlwaysTrue knows "true", ":", "[ 1 ]" and "((1))".
-func isAlwaysTrue(s *syntax.Stmt) bool {
-	switch c := s.Cmd.(type) {
-	case *syntax.CallExpr:
-		words := make([]string, len(c.Args))
-		for i, w := range c.Args {
-			words[i] = w.Lit()
-		}
-		switch {
-		case s.Negated || len(words) == 0:
-			return false
-		case len(words) == 1:
-			return words[0] == "true" || words[0] == ":"
-		}
-		return (words[0] == "[" && len(words) == 3 || words[0] == "test" && len(words) == 2) && words[1] != ""
-	case *syntax.ArithmCmd:
-		w, ok := c.X.(*syntax.Word)
-		return ok && w.Lit() != "" && strings.Trim(w.Lit(), "0123456789") == "" && strings.Trim(w.Lit(), "0") != ""
-	}
-	return false
 }

@@ -44,6 +44,9 @@ func (a *analysis) git(_ string, inv *invocation, args *arguments) (result, bool
 		}
 	}
 	ops := args.operands
+	if meant, ok := aliasOf(args); ok {
+		return a.inner("git", inv, append([]word{inv.argv[0]}, meant...)), true
+	}
 	switch first(ops).text {
 	case "clone":
 		a.clone(inv, ops)
@@ -59,6 +62,24 @@ func (a *analysis) git(_ string, inv *invocation, args *arguments) (result, bool
 		}
 	}
 	return result{out: unknown(value.Taint{})}, true
+}
+
+// aliasOf are the words that a verb stands for by an alias among the options, and those behind the verb.
+func aliasOf(args *arguments) ([]word, bool) {
+	for _, o := range args.options {
+		key, text, _ := strings.Cut(o.value.text, "=")
+		name, alias := strings.CutPrefix(strings.ToLower(key), "alias.")
+		told := o.name == "-c" && alias && o.value.known && !strings.HasPrefix(text, "!")
+		if !told || name != strings.ToLower(first(args.operands).text) {
+			continue
+		}
+		var words []word
+		for _, field := range strings.Fields(text) {
+			words = append(words, known(field))
+		}
+		return append(words, after(args.rest, 1)...), len(words) > 0
+	}
+	return nil, false
 }
 
 // settingAt is the place of the name of a setting, which holds a dot, in "config NAME

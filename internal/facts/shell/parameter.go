@@ -140,7 +140,7 @@ func (a *analysis) fallback(p *syntax.ParamExp, value word, set bool, sc *scope)
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		empty := value.known && value.text == "" &&
-			(p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull)
+			(p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull || sc.vars[p.Param.Value].gone)
 		if !missing && !empty {
 			return value, true
 		}
@@ -167,7 +167,7 @@ func (a *analysis) alternate(p *syntax.ParamExp, value word, set bool, sc *scope
 	a.noteUnset(p.Param.Value, set)
 	w := a.single(p.Exp.Word, sc)
 	switch {
-	case value.known && value.text == "" && set:
+	case value.known && value.text == "" && set && (p.Exp.Op == syntax.AlternateUnsetOrNull || sc.vars[p.Param.Value].gone):
 		return known("")
 	case value.known:
 		return w

@@ -42,8 +42,8 @@ type variable struct {
 	array bool
 	// keys are those of the elements, where the text assigned some by their keys.
 	keys []string
-	// lost marks a variable that the text assigned to something unknown.
-	lost bool
+	// lost marks a variable that the text assigned to something unknown, gone one that it unset.
+	lost, gone bool
 }
 
 func (s *scope) fork() *scope {
@@ -145,7 +145,7 @@ func differing(x, y map[string]variable) []string {
 }
 
 func (v variable) equal(w variable) bool {
-	return v.lost == w.lost && v.array == w.array && slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list,
+	return v.lost == w.lost && v.gone == w.gone && v.array == w.array && slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list,
 		func(x, y word) bool { return x.text == y.text && x.known == y.known && x.Taint == y.Taint })
 }
 

@@ -85,6 +85,8 @@ type analysis struct {
 	opened, sought []string
 
 	functions map[string]*function
+	// locals are those of the function that is being read, nil outside of one.
+	locals *locals
 	// aliases are the texts that names stand for.
 	aliases map[string]string
 	// traps run when the text ends, with what is assigned then.

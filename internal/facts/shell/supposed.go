@@ -44,14 +44,17 @@ func (a *analysis) suppose(name string, inv *invocation) {
 }
 
 // startedName is the name of a program that another one may start, if a word is one. The last word
-// counts only behind the end of the options, since it is most often the name of a thing.
+// counts only behind the end of the options, since it is most often the name of a thing; or as the path of a shell.
 func startedName(words []word, at int) (name string, ok bool) {
 	name, ok = programName(words[at])
-	if !ok || !programs.Starts(name) || at == len(words)-1 && (at == 0 || words[at-1].text != "--") {
+	if !ok || !programs.Starts(name) {
 		return "", false
 	}
-	folder := path.Dir(words[at].text)
-	return name, !strings.Contains(words[at].text, "/") || systemFolder(folder)
+	systems := systemFolder(path.Dir(words[at].text))
+	if at == len(words)-1 && (at == 0 || words[at-1].text != "--") && !(systems && programs.Of(name).Language == "shell") {
+		return "", false
+	}
+	return name, systems || !strings.Contains(words[at].text, "/")
 }
 
 // takesWords says that the words after a program start nothing.

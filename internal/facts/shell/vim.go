@@ -28,6 +28,7 @@ var (
 	vimCalls = regexp.MustCompile(`\b(?:system|systemlist|job_start|jobstart|term_start|termopen|execute|popen|getoutput|call|run)` +
 		`\s*\(\s*\[?`)
 	vimTerms = regexp.MustCompile(`(?m)(?:^|[|:\s])te(?:rm|rminal)?\s+(?:\+\+\S+\s+)*([^|]+)$`)
+	vimShell = regexp.MustCompile(`(?m)^[\s:]*(?:sh|shell|te|term|terminal)\s*$`)
 	vimLoses = regexp.MustCompile(`\bdelete\s*\(\s*(?:expand\s*\(\s*)?([^,)]*)\)?\s*(?:,\s*['"](\w+)['"])?`)
 )
 
@@ -39,6 +40,9 @@ func (a *analysis) vimFunctions(name string, inv *invocation, s stream) {
 		} else {
 			a.hide()
 		}
+	}
+	if vimShell.MatchString(s.text) {
+		a.text(name, inv, word{text: "sh", known: true, Taint: s.Taint}, inv.sc.fork())
 	}
 	for _, found := range vimTerms.FindAllStringSubmatch(s.text, -1) {
 		a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/loops"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -139,6 +140,12 @@ func (a *analysis) keep(path string, s stream, appended bool) {
 	a.writtenLate(path, s)
 }
 
+func (a *analysis) endless(c syntax.Command) {
+	if loops.StartWithoutEnd(c) {
+		a.feature(value.FeatureEndlessStarts)
+	}
+}
+
 func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 	defer a.enter()()
 	switch c := c.(type) {
@@ -153,15 +160,14 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 		return a.conditional(c, sc, in)
 	case *syntax.WhileClause:
 		a.feature(value.FeatureLoop)
-		if startsWithoutEnd(c) {
-			a.feature(value.FeatureEndlessStarts)
-		}
+		a.endless(c)
 		return a.loop(sc, func(sc *scope) result {
 			cond := a.statements(c.Cond, sc, in)
 			return a.following(cond, a.statements(c.Do, sc, in))
 		})
 	case *syntax.ForClause:
 		a.feature(value.FeatureLoop)
+		a.endless(c)
 		return a.each(c, sc, in)
 	case *syntax.CaseClause:
 		return a.cases(c, sc, in)
