@@ -312,9 +312,11 @@ func TestAServerThatSaysNoPlainHTTPIsCutOff(t *testing.T) {
 func TestAServersHeadThatComesSlowlyEndsTheExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{allowed: map[string]bool{"http allowed.test GET": true}, names: map[string][]string{"allowed.test": {"93.184.215.14"}}}
+		over := make(chan bool)
 		w.dialer = dialing(func() net.Conn {
 			server, host := net.Pipe()
 			go func() {
+				defer close(over)
 				defer host.Close()
 				_, err := http.ReadRequest(bufio.NewReader(host))
 				for i := 0; err == nil; i++ {
@@ -332,6 +334,7 @@ func TestAServersHeadThatComesSlowlyEndsTheExchange(t *testing.T) {
 		if took := time.Since(began); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 502 ") || took > answerTime+time.Second {
 			t.Errorf("after %s it said %q, %v", took, got, err)
 		}
+		<-over
 	})
 }
 
