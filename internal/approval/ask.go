@@ -37,7 +37,7 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 		unreachable = fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	var a bailiff.Approval
-	err = b.shelf.do(ctx, q.wanted.need(holders(&q.entry)), func(s *state, now time.Time) (step, error) {
+	err = b.storage.do(ctx, q.wanted.need(holders(&q.entry)), func(s *state, now time.Time) (step, error) {
 		if b.replans.Load() != replans {
 			return step{}, errReplanned
 		}

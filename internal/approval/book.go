@@ -112,7 +112,7 @@ type Config struct {
 // Book is an open book. It may be used concurrently.
 type Book struct {
 	config  Config
-	shelf   shelf
+	storage storage
 	closing chan struct{} // closed by Close
 	closed  sync.Once
 
@@ -145,14 +145,14 @@ func Open(c Config) (*Book, error) {
 		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[api.Change]{Lost: api.Change{Lost: true}},
 	}
 	var err error
-	if b.shelf, err = openFile(b); err != nil {
+	if b.storage, err = openFile(b); err != nil {
 		return nil, err
 	}
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(context.Background())
-	b.shelf.start()
+	b.storage.start()
 	go b.deliver(ctx)
-	if err := b.shelf.sweep(ctx); err != nil {
+	if err := b.storage.sweep(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -229,7 +229,7 @@ func (b *Book) Close() (err error) {
 	b.closed.Do(func() {
 		defer time.AfterFunc(deliverAtMost, b.stop).Stop()
 		close(b.closing)
-		err = b.shelf.close()
+		err = b.storage.close()
 		b.stop()
 		b.changes.Close()
 	})
@@ -378,7 +378,7 @@ func (b *Book) answered(asked *item) []api.Answered {
 // claim reads an approval's claim. If that shows that the file was damaged, the
 // store has failed.
 func (b *Book) claim(i *item) (text claimText, found bool, err error) {
-	text, found, err = b.shelf.claim(i.Seq)
+	text, found, err = b.storage.claim(i.Seq)
 	if err == nil {
 		return text, found, nil
 	}

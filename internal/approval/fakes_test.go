@@ -125,7 +125,7 @@ func (f *fixture) restart() {
 }
 
 // file is the book's store.
-func (f *fixture) file() *fileShelf { return f.shelf.(*fileShelf) }
+func (f *fixture) file() *fileStore { return f.storage.(*fileStore) }
 
 // change gives the book another router.
 func (f *fixture) change(change func(*roster)) {

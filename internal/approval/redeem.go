@@ -55,7 +55,7 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 	var used bailiff.Approval
 	n := w.need(nil)
 	n.uses = true
-	err = b.shelf.do(ctx, n, func(s *state, now time.Time) (step, error) {
+	err = b.storage.do(ctx, n, func(s *state, now time.Time) (step, error) {
 		covering := s.cover(w, now)
 		if covering == nil {
 			return step{}, nil
@@ -111,7 +111,7 @@ func listed(names []string) string {
 // [ErrSettled].
 func (b *Book) Void(ctx context.Context, id, reason string) error {
 	reason = b.scrub(reason)
-	return b.shelf.do(ctx, need{items: []string{id}}, func(s *state, now time.Time) (step, error) {
+	return b.storage.do(ctx, need{items: []string{id}}, func(s *state, now time.Time) (step, error) {
 		i := s.item(id)
 		if i == nil {
 			return s.voidGrant(id)

@@ -28,7 +28,7 @@ func (b *Book) Replan(ctx context.Context) error {
 	b.replanning.Lock()
 	defer b.replanning.Unlock()
 	var pending []*item
-	err := b.shelf.do(ctx, need{pending: true}, func(s *state, _ time.Time) (step, error) {
+	err := b.storage.do(ctx, need{pending: true}, func(s *state, _ time.Time) (step, error) {
 		b.replans.Add(1) // whoever asked the router before, and is not in yet, asks it again
 		pending = s.pendingInOrder()
 		return step{}, nil
@@ -58,7 +58,7 @@ func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err 
 	if len(all) == 0 {
 		return nil, nil
 	}
-	err = b.shelf.do(ctx, need{items: ids(all)}, func(s *state, now time.Time) (step, error) {
+	err = b.storage.do(ctx, need{items: ids(all)}, func(s *state, now time.Time) (step, error) {
 		b.replans.Add(1)
 		var t step
 		for _, r := range all {

@@ -39,7 +39,7 @@ func (t *step) expire(i *item, now time.Time) {
 // The error is [ErrUnknown], [ErrSettled] or [ErrStore].
 func (b *Book) Unreachable(ctx context.Context, id, reason string) error {
 	reason = b.scrub(reason)
-	return b.shelf.do(ctx, need{items: []string{id}}, func(s *state, now time.Time) (step, error) {
+	return b.storage.do(ctx, need{items: []string{id}}, func(s *state, now time.Time) (step, error) {
 		i, err := s.answerable(id, now)
 		if err != nil {
 			return step{}, err

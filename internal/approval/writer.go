@@ -30,8 +30,8 @@ const (
 	mendDelay = time.Second
 )
 
-// fileShelf is a store in a file of its own, which one process has open at a time.
-type fileShelf struct {
+// fileStore is a store in a file of its own, which one process has open at a time.
+type fileStore struct {
 	*Book
 	queue chan *wish
 	ended chan struct{} // closed when the writer has ended
@@ -45,34 +45,34 @@ type fileShelf struct {
 	timer    *time.Timer
 }
 
-var _ shelf = (*fileShelf)(nil)
+var _ storage = (*fileStore)(nil)
 
 // openFile opens the file of a book and shows what it holds.
-func openFile(b *Book) (*fileShelf, error) {
-	f := &fileShelf{Book: b, queue: make(chan *wish, queueLength), ended: make(chan struct{}), timer: time.NewTimer(sweepAtMost)}
+func openFile(b *Book) (*fileStore, error) {
+	f := &fileStore{Book: b, queue: make(chan *wish, queueLength), ended: make(chan struct{}), timer: time.NewTimer(sweepAtMost)}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func (b *fileShelf) start() { go b.run() }
+func (b *fileStore) start() { go b.run() }
 
-func (b *fileShelf) close() error {
+func (b *fileStore) close() error {
 	<-b.ended
 	b.timer.Stop()
 	return b.store.Load().close()
 }
 
-func (b *fileShelf) claim(seq uint64) (claimText, bool, error) { return b.store.Load().claim(seq) }
+func (b *fileStore) claim(seq uint64) (claimText, bool, error) { return b.store.Load().claim(seq) }
 
 // refresh has nothing to do where no other process writes.
-func (b *fileShelf) refresh() {}
+func (b *fileStore) refresh() {}
 
 // sweep ends what has run out of time.
-func (b *fileShelf) sweep(ctx context.Context) error { return b.do(ctx, need{}, b.sweeping) }
+func (b *fileStore) sweep(ctx context.Context) error { return b.do(ctx, need{}, b.sweeping) }
 
-func (b *fileShelf) sweeping(s *state, now time.Time) (t step, err error) {
+func (b *fileStore) sweeping(s *state, now time.Time) (t step, err error) {
 	t, b.deadline = sweep(s, now)
 	return t, nil
 }
@@ -85,7 +85,7 @@ func repair(path string) string {
 }
 
 // open opens the store and takes what it holds for the truth.
-func (b *fileShelf) open() error {
+func (b *fileStore) open() error {
 	s, c, err := openStore(b.config.Path)
 	if err != nil {
 		return fmt.Errorf("opening the store of approvals %s: %w%s", b.config.Path, err, repair(b.config.Path))
@@ -100,7 +100,7 @@ func (b *fileShelf) open() error {
 }
 
 // reopen opens the store anew after it failed.
-func (b *fileShelf) reopen() error {
+func (b *fileStore) reopen() error {
 	_ = b.store.Load().close() // it has failed already
 	if err := rewrite(b.config.Path); err != nil {
 		return fmt.Errorf("writing %s anew: %w", b.config.Path, err)
@@ -112,7 +112,7 @@ var errClosed = errors.New("the book of approvals is closed")
 
 // do has the writer decide and returns when the outcome is on disk. It decides on the whole
 // state.
-func (b *fileShelf) do(ctx context.Context, _ need, d decide) error {
+func (b *fileStore) do(ctx context.Context, _ need, d decide) error {
 	w := &wish{decide: d, done: make(chan error, 1)}
 	select {
 	case b.queue <- w:
@@ -141,7 +141,7 @@ func (w *wish) outcome(err error) error {
 }
 
 // run is the one goroutine that writes.
-func (b *fileShelf) run() {
+func (b *fileStore) run() {
 	defer close(b.ended)
 	for {
 		select {
@@ -159,7 +159,7 @@ func (b *fileShelf) run() {
 
 // batch takes what has queued up behind the first wish. Those whom the last
 // commit answered are let run first: they may have more for this one.
-func (b *fileShelf) batch(first *wish) []*wish {
+func (b *fileStore) batch(first *wish) []*wish {
 	runtime.Gosched()
 	batch := []*wish{first}
 	for len(batch) < batchLength {
@@ -175,7 +175,7 @@ func (b *fileShelf) batch(first *wish) []*wish {
 
 // commit decides a batch, writes what comes of it in one transaction, and only
 // then lets anyone see it.
-func (b *fileShelf) commit(batch []*wish) {
+func (b *fileStore) commit(batch []*wish) {
 	steps, err := b.stage(batch)
 	if err == nil && len(steps) > 0 {
 		b.reach("staged")
@@ -198,7 +198,7 @@ func (b *fileShelf) commit(batch []*wish) {
 }
 
 // stage decides each wish on the state that those before it leave.
-func (b *fileShelf) stage(batch []*wish) ([]step, error) {
+func (b *fileStore) stage(batch []*wish) ([]step, error) {
 	if err := b.mend(); err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (b *fileShelf) stage(batch []*wish) ([]step, error) {
 	return steps, nil
 }
 
-func (b *fileShelf) write(steps []step) error {
+func (b *fileStore) write(steps []step) error {
 	numbers, err := b.store.Load().write(steps)
 	if err != nil {
 		return b.fail(err)
@@ -245,7 +245,7 @@ func reply(batch []*wish, err error) {
 	}
 }
 
-func (b *fileShelf) setTimer() {
+func (b *fileStore) setTimer() {
 	wait := sweepAtMost
 	if !b.deadline.at.IsZero() {
 		wait = min(wait, max(0, time.Until(b.deadline.at)))
@@ -260,7 +260,7 @@ func (b *fileShelf) setTimer() {
 
 // fail keeps everyone out until the store works again: what memory holds may not
 // be what the disk does.
-func (b *fileShelf) fail(err error) error {
+func (b *fileStore) fail(err error) error {
 	err = fmt.Errorf("%w: %w; nothing is granted until it works again", ErrStore, err)
 	if b.outage.Set(err) {
 		b.config.Log.Error(err.Error())
@@ -270,7 +270,7 @@ func (b *fileShelf) fail(err error) error {
 }
 
 // mend opens a store that failed anew, and takes what is on disk for the truth.
-func (b *fileShelf) mend() error {
+func (b *fileStore) mend() error {
 	failure := b.Err()
 	if failure == nil {
 		return nil

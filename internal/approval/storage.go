@@ -9,8 +9,8 @@ import (
 // nothing itself.
 type decide func(s *state, now time.Time) (step, error)
 
-// shelf is where what a book knows is kept.
-type shelf interface {
+// storage is where what a book knows is kept.
+type storage interface {
 	// start begins what goes on until close.
 	start()
 	// do has a step decided on the part of the state that it needs, and returns when what
