@@ -72,7 +72,8 @@ func (r *release) settings(arch string, image v1.Image) (*v1.ConfigFile, error) 
 	settings := known.DeepCopy()
 	settings.OS, settings.Architecture, settings.Created = "linux", arch, v1.Time{Time: r.date}
 	settings.Config = v1.Config{
-		User: "10001:10001", Entrypoint: []string{"/usr/local/bin/bailiff"}, Cmd: []string{"serve", "--config", "/etc/bailiff/bailiff.yaml"},
+		User: "10001:10001", Entrypoint: []string{"/usr/local/bin/bailiff"},
+		Cmd: []string{"serve", "--config", "/etc/bailiff/bailiff.yaml"},
 		Labels: map[string]string{
 			"org.opencontainers.image.title": "bailiff", "org.opencontainers.image.version": r.version,
 			"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.source": "https://github.com/bailiff-dev/bailiff",

@@ -118,7 +118,8 @@ func (r *release) info(kind, arch string, contents files.Contents) *nfpm.Info {
 	script := func(name string) string { return filepath.Join(r.source, "release", kind, name) }
 	info := &nfpm.Info{
 		Name: "bailiff", Arch: arch, Version: "v" + r.version, Release: "1", Section: "admin", Priority: "optional", MTime: r.date,
-		Maintainer: "The bailiff authors <bailiff-dev@users.noreply.github.com>", License: "Apache-2.0", Homepage: "https://github.com/bailiff-dev/bailiff",
+		Maintainer: "The bailiff authors <bailiff-dev@users.noreply.github.com>",
+		License:    "Apache-2.0", Homepage: "https://github.com/bailiff-dev/bailiff",
 		Description: "judges, sandboxes and logs what AI agents run on a machine\n" +
 			"Every command and script of an agent is judged by Rego policies, which choose\n" +
 			"the sandbox, the variables that may enter it, and whether a person must approve.",

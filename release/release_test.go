@@ -70,8 +70,8 @@ func TestAProgramBuiltInAnotherFolderIsTheSameBytes(t *testing.T) {
 	var sums [2][sha256.Size]byte
 	for i := range sums {
 		source := filepath.Join(t.TempDir(), strings.Repeat("deeper/", i), "bailiff")
-		clone := exec.Command("sh", "-c", `mkdir -p "$1" && cd .. && git ls-files -z -- '*.go' go.mod go.sum internal cmd backends policies examples app |
-			tar --null -T - -cf - 2>/dev/null | tar -C "$1" -xf -`, "sh", source)
+		clone := exec.Command("sh", "-c", `mkdir -p "$1" && cd .. && git ls-files -z |
+			tar --null -T - -cf - | tar -C "$1" -xf -`, "sh", source)
 		if printed, err := clone.CombinedOutput(); err != nil {
 			t.Fatalf("copying the source: %v\n%s", err, printed)
 		}
@@ -187,7 +187,8 @@ func aSignatureCountsForTheseChecksumsOnly(t *testing.T, r *release) {
 	t.Helper()
 	folder := t.TempDir()
 	key := filepath.Join(folder, "key")
-	if printed, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "releases", "-f", key).CombinedOutput(); err != nil {
+	generate := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "releases", "-f", key)
+	if printed, err := generate.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
 	must(t, r.sign(key))
