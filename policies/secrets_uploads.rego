@@ -43,7 +43,9 @@ _following(option) := 2 if option in {"POST", "PUT", "post"}
 _following(option) := 1 if not option in {"POST", "PUT", "post"}
 
 # Options that name a file which is read here and not sent.
-_configuring(call) := {call.argv[position + 1] |
+_configuring(call) := {path |
 	some position, option in call.argv
 	data.bailiff.tables.local_options[option]
+	word := call.argv[position + 1]
+	some path in ({word} | {path | some path in call.reads; endswith(path, concat("/", ["", trim_prefix(word, "./")]))})
 }

@@ -85,7 +85,7 @@ func known(all any, words map[string]bool) map[string]shape {
 // effectNames are what a program may do by a pack.
 var effectNames = []string{
 	"changes", "destroys", "costs", "reveals_secrets", "grants_access", "publishes", "disables_protection", "runs", "loads", "listens",
-	"sends",
+	"sends", "removes_packages", "stops", "halts", "attacks", "changes_system", "discards_work", "changes_network",
 }
 
 // packs describe programs by their words and options.

@@ -23,6 +23,12 @@ var harmless = map[string][][]string{
 		{`console.log(require("crypto").createHash("sha256").update("x").digest("hex"))`},
 		{`try { JSON.parse("{") } catch (e) { console.error(e.message); process.exit(1) }`},
 	},
+	"R": {
+		{`mean(c(1, 2, 3))`}, {`x <- c(a = 1, b = 2); print(x["a"] + 1L)`}, {`cat(paste0("a", 1:3), sep = "\n")`},
+		{`d <- read.csv("a.csv", header = TRUE); print(summary(d$x)) # a`, "<a.csv"},
+		{`f <- function(n, m = 2) { if (n < 2) n else f(n - 1) * m }; print(f(5))`},
+		{`for (i in seq_len(3)) { cat(i %% 2, "\n") }`}, {`is.na(data.frame(x = 1, y = "b")$y)`},
+	},
 	"awk": {
 		{`{print $1}`}, {`NR>1 && $3<=2 {gsub(/^"|"$/, "", $4); print $1 " [" $3 "] - " $4}`},
 		{`{n++; s+=$i/2} END{printf "%s|%d\n", s/n, n}`},
@@ -66,6 +72,7 @@ var harmless = map[string][][]string{
 
 // ends start a program behind another text.
 var ends = map[string]string{
+	"R":    "\nsystem(1)",
 	"awk":  "\n{ system(\"id\") }",
 	"node": "\n;child_process.execSync('id')", "lua": "\n;os.execute('id')", "perl": "\n;system('id')", "php": "\n;system('id');",
 	"ruby": "\n;system('id')",
@@ -73,6 +80,14 @@ var ends = map[string]string{
 
 // unread are programs of which a part is not on the list.
 var unread = map[string][]string{
+	"R": {
+		`system("id")`, `base::system("id")`, "`system`(\"id\")", `"system"("id")`, `f <- system; f("id")`, `c(system = 1); f <- system`,
+		`mean <- function(x) 1`, `cat("x", file = "|id")`, `c(system = 1); x <- list(system, f = 1)`, `do.call("system", list("id"))`,
+		`sapply("id", system)`, `x[[1]]("id")`, `(function(x) x)("id")`, `read.csv(pipe("id"))`, `read.csv("http://x.test/a")`,
+		`f <- function(c) c("id")`, `source("a.R")`, `eval(parse(text = "1"))`, `library(x)`, `Sys.getenv("HOME")`, `x$f("id")`,
+		`g <- function(x) x; g <- y`, `r"(a)"`, `"mean" <- f`, `writeLines("a", "b")`, `.Internal(x)`, `x |> f()`, `"id" -> mean`,
+		`function(system) system`, `cat("x", fil = "|id")`, `print(y)`, `a %>% b`, `~x`,
+	},
 	"node": {
 		`require("child_process").execSync("id")`, `child_process.execSync("id")`, `eval("1")`, `Function("return 1")()`,
 		`[]["filter"]["constr"+"uctor"]("x")()`, `[].filter.constructor("x")()`, `const k="constructor"; [][k]`, `fetch("http://x")`,
@@ -227,3 +242,5 @@ func FuzzPerl(f *testing.F) { fuzz(f, "perl") }
 func FuzzPHP(f *testing.F) { fuzz(f, "php") }
 
 func FuzzRuby(f *testing.F) { fuzz(f, "ruby") }
+
+func FuzzR(f *testing.F) { fuzz(f, "R") }

@@ -67,7 +67,13 @@ func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 	if awkLoads.MatchString(code.text) || awkComputes.MatchString(plain) {
 		a.hide()
 	}
-	if _, ok := oneliner.Read("awk", code.text); ok && code.known {
+	rest, commands := awkPipes(code.text, plain)
+	if _, ok := oneliner.Read("awk", rest); ok && code.known {
+		fed := *inv
+		fed.in = unknown(inv.in.Taint)
+		for _, command := range commands {
+			a.text(name, &fed, part(code, command), inv.sc.fork())
+		}
 		return
 	}
 	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
@@ -93,6 +99,32 @@ func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 		}
 	}
 }
+
+// awkPipes is a program without the commands that it spells out to pipe into, and these; plain is the program with blanks in
+// its string literals.
+func awkPipes(code, plain string) (rest string, commands []string) {
+	if plain == code {
+		return code, nil
+	}
+	out := []byte(code)
+	for _, at := range awkInto.FindAllStringSubmatchIndex(plain, -1) {
+		closes := at[2] < 0
+		end := at[1]
+		if !closes {
+			commands = append(commands, unescape(code[at[2]:at[3]], `"\`))
+			end = at[4]
+		}
+		for i := at[0]; i < end; i++ {
+			out[i] = ' '
+		}
+		if closes { // which is a value
+			out[at[0]] = '0'
+		}
+	}
+	return string(out), commands
+}
+
+var awkInto = regexp.MustCompile(`\|[ \t]*"( *)"[ \t]*([;}\n]|$)|\bclose[ \t]*\([ \t]*" *"[ \t]*\)`)
 
 var (
 	awkCalls = regexp.MustCompile(`\bsystem\s*\(\s*|(?:print[^|\n;}]*[^|])\|&?\s*`)

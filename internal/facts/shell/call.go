@@ -283,6 +283,9 @@ func (a *analysis) enterFunction(f *function, inv invocation) result {
 func (a *analysis) nested(code word, sc *scope, wrappers []string, in stream) result {
 	a.ran(code.Taint)
 	a.texts += len(code.text)
+	if !code.known {
+		code = withFreshFolders(code, sc)
+	}
 	if !code.known || a.texts > maxTexts {
 		a.hide()
 		return result{out: unknown(code.Taint)}

@@ -14,12 +14,14 @@ var plainOptions = map[string]*regexp.Regexp{
 	"node": regexp.MustCompile(`^-(?:p|-print|i|)$`),
 	"perl": regexp.MustCompile(`^-(?:[npalw]|0[0-7]*|F(?:/?(?:[\w,:;.= |-]|\\[tsn|])\+?/?$))*(?:i[\w.~]*)?$`),
 	"php":  regexp.MustCompile(`^-n?$`),
+	"R":    regexp.MustCompile(`^-$`), "Rscript": regexp.MustCompile(`^-$`),
 	"ruby": regexp.MustCompile(`^-(?:[npalw]|0[0-7]*|F[\w,:;= -]$)*(?:i[\w.~]*)?$`),
 }
 
 // endsInCode are the letters and words after which a program stands.
 var endsInCode = map[string][]string{
-	"lua": {"e"}, "node": {"e", "-eval", "p", "-print", "pe"}, "perl": {"e", "E"}, "php": {"r"}, "ruby": {"e"},
+	"R": {"e"}, "Rscript": {"e"}, "lua": {"e"},
+	"node": {"e", "-eval", "p", "-print", "pe"}, "perl": {"e", "E"}, "php": {"r"}, "ruby": {"e"},
 }
 
 // computes says that a program of an interpreter does nothing but print, compute and read and write files that it names, and

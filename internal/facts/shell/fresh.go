@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -30,4 +31,19 @@ func (a *analysis) freshFolder(p *syntax.CmdSubst) (word, bool) {
 	}
 	a.fresh++
 	return word{text: fmt.Sprintf("/tmp/tmp.$(%d)", a.fresh)}, folder
+}
+
+var freshNames = regexp.MustCompile(`/tmp/tmp\.\$\((\d+)\)`)
+
+// withFreshFolders is a text that is known but for the names of folders that the text around it has made: they are
+// variables of its own.
+func withFreshFolders(code word, sc *scope) word {
+	names := freshNames.FindAllStringSubmatch(code.text, maxFormer)
+	if len(names) == 0 || strings.ContainsAny(freshNames.ReplaceAllString(code.text, ""), "$`\x00…") {
+		return code
+	}
+	for _, name := range names {
+		sc.set("_fresh_"+name[1], variable{list: []word{{text: name[0]}}})
+	}
+	return word{text: freshNames.ReplaceAllString(code.text, "${_fresh_$1}"), known: true, Taint: code.Taint}
 }

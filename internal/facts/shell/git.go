@@ -204,7 +204,9 @@ func (e *effect) gitFiles(ops []word, elsewhere bool) {
 		}
 	case "checkout", "restore":
 		for _, w := range ops[1:] {
-			if elsewhere || rooted(w.text) || strings.HasPrefix(w.text, "~") {
+			hidden := "/" + e.a.path(w, e.sc)
+			settings := strings.Contains(hidden, "/.") && !strings.Contains(hidden, "/..")
+			if elsewhere || settings || rooted(w.text) || strings.HasPrefix(w.text, "~") {
 				e.write(w)
 			}
 		}
