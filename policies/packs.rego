@@ -39,7 +39,7 @@ _effects(about, call) := ({effect |
 	some family, effects in about.families
 	not _looks(call)
 	some word in array.concat(call.flags, array.slice(call.operands, 0, 3))
-	glob.match(family, [], word)
+	glob.match(family, null, word)
 	some effect in effects
 }
 

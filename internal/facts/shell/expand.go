@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -41,11 +40,7 @@ func (a *analysis) braces(w *syntax.Word) []*syntax.Word {
 		return []*syntax.Word{w}
 	}
 	var out []*syntax.Word
-	long := countsLong(w)
 	for b, err := range expand.BracesSeq(nil, w) {
-		if long && len(out) >= maxCounted {
-			break
-		}
 		if err != nil || len(out) >= maxFields || !a.spend(1+len(b.Parts)) {
 			a.complete = false
 			break
@@ -53,30 +48,6 @@ func (a *analysis) braces(w *syntax.Word) []*syntax.Word {
 		out = append(out, b)
 	}
 	return out
-}
-
-// maxCounted is how many numbers of a long sequence are read: the first tell what the others do.
-const maxCounted = 64
-
-// countsLong says that a word makes numbers, and more than are read one by one.
-func countsLong(w *syntax.Word) bool {
-	total := 1
-	for _, p := range w.Parts {
-		b, ok := p.(*syntax.BraceExp)
-		if !ok {
-			continue
-		}
-		if !b.Sequence || len(b.Elems) != 2 {
-			return false
-		}
-		from, err := strconv.Atoi(b.Elems[0].Lit())
-		to, wrong := strconv.Atoi(b.Elems[1].Lit())
-		if err != nil || wrong != nil || from < 0 || to < 0 {
-			return false
-		}
-		total = min(total*(min(max(from-to, to-from), maxFields)+1), maxFields+1)
-	}
-	return total > maxFields
 }
 
 // openBraces counts what brace expansion would have to match up.
