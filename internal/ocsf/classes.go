@@ -34,7 +34,7 @@ var (
 	opened                  = map[string]activity{"opened": {1, "Open"}, "closed": {2, "Close"}, "refused": {5, "Refuse"}}
 )
 
-func (e *Event) is(c class, a activity) {
+func (e *event) is(c class, a activity) {
 	e.ClassUID, e.ClassName, e.CategoryUID, e.CategoryName = c.uid, c.name, c.uid/1000, c.category
 	e.ActivityID, e.ActivityName, e.TypeUID = a.id, a.name, c.uid*100+a.id
 }
@@ -44,7 +44,7 @@ var grades = []struct{ ours, theirs string }{{"", "Informational"}, {"low", "Low
 	{"critical", "Critical"}}
 
 // graded raises the severity to one of ours.
-func (e *Event) graded(ours string) {
+func (e *event) graded(ours string) {
 	for i, grade := range grades {
 		if id := i + 1; grade.ours == ours && id > e.SeverityID {
 			e.SeverityID, e.Severity = id, grade.theirs
@@ -53,7 +53,7 @@ func (e *Event) graded(ours string) {
 }
 
 // called has the event be a call of one of bailiff's operations.
-func (e *Event) called(a activity, name string, l api.Line) {
+func (e *event) called(a activity, name string, l api.Line) {
 	e.is(apiActivity, a)
 	e.API = &operation{Operation: cmp.Or(name, "unknown"), Service: named{"bailiff"}}
 	if l.Custom.RequestID != "" {
@@ -66,7 +66,7 @@ func (e *Event) called(a activity, name string, l api.Line) {
 	}
 }
 
-func (e *Event) succeeded(so bool, detail string) {
+func (e *event) succeeded(so bool, detail string) {
 	e.StatusID, e.Status, e.StatusDetail = 1, "Success", detail
 	if !so {
 		e.StatusID, e.Status = 2, "Failure"
@@ -74,7 +74,7 @@ func (e *Event) succeeded(so bool, detail string) {
 }
 
 // decision is what the policies said of a request.
-func (e *Event) decision(l api.Line) {
+func (e *event) decision(l api.Line) {
 	input, result := l.ReadInput(), l.ReadResult()
 	e.called(other, string(input.Tool), l)
 	if text := input.Args.Text(); text != "" {
@@ -95,12 +95,12 @@ func (e *Event) decision(l api.Line) {
 	e.reasons(slices.Concat(result.Denials, result.Approval.Reasons))
 }
 
-func (e *Event) controlled(action int, name string, disposition int, became string) {
+func (e *event) controlled(action int, name string, disposition int, became string) {
 	e.ActionID, e.Action, e.DispositionID, e.Disposition = action, name, disposition, became
 }
 
 // reasons are why; the rule that stands first is the event's.
-func (e *Event) reasons(all []bailiff.Reason) {
+func (e *event) reasons(all []bailiff.Reason) {
 	known := map[string]bool{}
 	for _, r := range all {
 		e.graded(r.Severity)
@@ -121,7 +121,7 @@ func (e *Event) reasons(all []bailiff.Reason) {
 }
 
 // approval is a step of a question to people.
-func (e *Event) approval(l api.Line) {
+func (e *event) approval(l api.Line) {
 	a := cmp.Or(l.Custom.Approval, &bailiff.Approval{})
 	step := updated
 	if a.State == bailiff.ApprovalPending {
@@ -142,7 +142,7 @@ func (e *Event) approval(l api.Line) {
 }
 
 // execution is a command that ended.
-func (e *Event) execution(l api.Line) {
+func (e *event) execution(l api.Line) {
 	e.is(processActivity, terminated)
 	e.Device = &device{TypeID: 99, Type: "Sandbox", UID: l.Custom.SandboxID, Name: l.Custom.Backend}
 	e.Process, e.ExitCode, e.Duration = &process{l.DecisionID}, l.Custom.ExitCode, l.Custom.Nanoseconds/1e6
@@ -150,7 +150,7 @@ func (e *Event) execution(l api.Line) {
 }
 
 // connected is a connection out of a sandbox.
-func (e *Event) connected(l api.Line) {
+func (e *event) connected(l api.Line) {
 	c := cmp.Or(l.Custom.Connection, &api.Connection{})
 	step, known := opened[c.What]
 	if !known {

@@ -1,8 +1,8 @@
 // Package ocsf tells the events of the decision log in the words of the Open
 // Cybersecurity Schema Framework, version 1.6.0.
 //
-// Here: which class an event is of, and where its parts stand. Promised: every line that
-// is JSON becomes one event, whose metadata.uid is the line's hash; of what a mask took
+// Here: which class an event is of, and where its parts stand. Promised: every line
+// becomes one event, whose metadata.uid is the line's hash; of what a mask took
 // nothing comes back; what has no attribute stands in unmapped, under the log's own names.
 // Not here: how events are sent.
 //
@@ -19,11 +19,11 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// Version is that of the schema.
-const Version = "1.6.0"
+// schemaVersion is that of the schema.
+const schemaVersion = "1.6.0"
 
-// Event is what all classes have, and what only some do.
-type Event struct {
+// event is what all classes have, and what only some do.
+type event struct {
 	ClassUID     int      `json:"class_uid"`
 	ClassName    string   `json:"class_name"`
 	CategoryUID  int      `json:"category_uid"`
@@ -38,6 +38,7 @@ type Event struct {
 	Status       string   `json:"status,omitempty"`
 	StatusDetail string   `json:"status_detail,omitempty"`
 	Message      string   `json:"message,omitempty"`
+	RawData      string   `json:"raw_data,omitempty"`
 	Metadata     metadata `json:"metadata"`
 	Actor        *actor   `json:"actor,omitempty"`
 	// Of the profile security_control.
@@ -186,7 +187,7 @@ type traffic struct {
 func Of(line []byte, version string) ([]byte, error) {
 	l, err := api.ReadLine(line)
 	if err != nil {
-		return nil, fmt.Errorf("reading a line of the decision log: %w", err)
+		return json.Marshal(unread(line, version, err))
 	}
 	var custom struct {
 		Custom struct {
@@ -194,17 +195,31 @@ func Of(line []byte, version string) ([]byte, error) {
 		} `json:"custom"`
 	}
 	_ = api.ReadWhatFits(line, &custom) // else the line has none
-	e := &Event{Time: l.Timestamp.UnixMilli(), Message: l.Custom.Message, Unmapped: leftOf(l), Metadata: metadata{
-		Version: Version, UID: custom.Custom.Hash, CorrelationUID: l.DecisionID, EventCode: string(l.Custom.Event),
-		OriginalTime: l.Timestamp.Format(time.RFC3339Nano), Profiles: []string{"security_control"},
-		Product: product{"bailiff", "bailiff", version}}}
-	e.graded("")
+	e := newEvent(l.Timestamp, version)
+	e.Message, e.Unmapped = l.Custom.Message, leftOf(l)
+	e.Metadata.UID, e.Metadata.CorrelationUID, e.Metadata.EventCode = custom.Custom.Hash, l.DecisionID, string(l.Custom.Event)
 	e.tell(l)
 	return json.Marshal(e)
 }
 
+func newEvent(at time.Time, version string) *event {
+	e := &event{Time: at.UnixMilli(), Metadata: metadata{Version: schemaVersion, OriginalTime: at.Format(time.RFC3339Nano),
+		Profiles: []string{"security_control"}, Product: product{"bailiff", "bailiff", version}}}
+	e.graded("")
+	return e
+}
+
+// unread is the event of a line that holds none: it is told rather than passed over.
+func unread(line []byte, version string, why error) *event {
+	e := newEvent(time.Now(), version)
+	e.called(other, "unread", api.Line{Error: &api.EventError{Message: fmt.Sprintf("this line of the decision log is no event: %v", why)}})
+	e.Actor, e.RawData = &actor{}, string(line)
+	e.graded("high")
+	return e
+}
+
 // tell has the event be of the class that fits.
-func (e *Event) tell(l api.Line) {
+func (e *event) tell(l api.Line) {
 	e.Actor = actorOf(l)
 	switch l.Custom.Event {
 	case api.DecisionEvent:
