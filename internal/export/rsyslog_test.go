@@ -92,7 +92,7 @@ func (r *rsyslog) messages() []string {
 // exporter sends the log of a folder to one of its inputs.
 func (r *rsyslog) exporter(stateDir, address string) *Exporter {
 	r.t.Helper()
-	client, err := syslog.New(syslog.Config{Address: address})
+	client, err := syslog.New(syslog.Server{Address: address}, nil)
 	must(r.t, err)
 	e, err := New(Config{StateDir: stateDir, Cursor: "syslog.json", Receiver: client, Observer: &counted{},
 		Log: slog.New(slog.DiscardHandler)})

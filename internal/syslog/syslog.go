@@ -23,18 +23,40 @@ import (
 	"github.com/leodido/go-syslog/v4/rfc5424"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
-// Config is where messages go.
-type Config struct {
-	// Address is PROTOCOL://HOST:PORT with one of the [Protocols].
+// Server is a receiver that bailiff.yaml names.
+type Server struct {
+	// Address is PROTOCOL://HOST:PORT.
 	Address string
 	// CAFile holds the certificates of who may vouch for a receiver by TLS; empty means those
 	// of this machine.
 	CAFile string
-	// Format makes a line's text; nil leaves it as it is.
-	Format func(line []byte) ([]byte, error)
+	// AcceptPlaintext lets messages go to another machine without TLS.
+	AcceptPlaintext bool
+}
+
+// Settings are the keys that say so.
+func (s *Server) Settings() []settings.Setting {
+	return []settings.Setting{
+		{Key: "address", Into: &s.Address, Check: checkAddress},
+		{Key: "ca_file", Into: &s.CAFile, Path: true, Present: httpapi.IsRoots},
+		{Key: "accept_plaintext", Into: &s.AcceptPlaintext},
+	}
+}
+
+// Check says what is wrong with the settings together.
+func (s *Server) Check() error {
+	switch {
+	case s.Address == "":
+		return errors.New("address is missing: say where the events are sent, as in tls://siem.example.com:6514")
+	case !s.AcceptPlaintext && isPlain(s.Address):
+		return errors.New("address is of another machine, where events would go in the clear: use tls:// or relp+tls://, or say " +
+			"accept_plaintext: true")
+	}
+	return nil
 }
 
 // protocol is a way to send.
@@ -63,23 +85,19 @@ var protocols = map[string]protocol{
 	"relp+tls": {network: "tcp", tls: true, open: openRELP},
 }
 
-// Protocols are the ways to send, as an address begins with them.
-func Protocols() []string { return []string{"udp", "tcp", "tls", "relp", "relp+tls"} }
-
-// CheckAddress says what is wrong with an address.
-func CheckAddress(address string) error {
+func checkAddress(address string) error {
 	at, err := url.Parse(address)
 	if err == nil {
 		_, err = strconv.ParseUint(at.Port(), 10, 16)
 	}
-	if err != nil || at.Hostname() == "" || !slices.Contains(Protocols(), at.Scheme) || address != at.Scheme+"://"+at.Host {
-		return fmt.Errorf("want PROTOCOL://HOST:PORT with one of %v, as in tls://siem.example.com:6514", Protocols())
+	if err != nil || at.Hostname() == "" || protocols[at.Scheme].open == nil || address != at.Scheme+"://"+at.Host {
+		return errors.New("want udp, tcp, tls, relp or relp+tls with a host and a port, as in tls://siem.example.com:6514")
 	}
 	return nil
 }
 
-// IsPlain says whether an address is of another machine, and messages go there unencrypted.
-func IsPlain(address string) bool {
+// isPlain says whether an address is of another machine, and messages go there unencrypted.
+func isPlain(address string) bool {
 	at, err := url.Parse(address)
 	if err != nil || protocols[at.Scheme].tls {
 		return false
@@ -90,7 +108,8 @@ func IsPlain(address string) bool {
 
 // Client sends to one receiver. It is not safe for concurrent use.
 type Client struct {
-	config   Config
+	server   Server
+	format   func(line []byte) ([]byte, error)
 	protocol protocol
 	host     string // of the address
 	tls      *tls.Config
@@ -99,12 +118,10 @@ type Client struct {
 	link     link
 }
 
-// New makes a client. It does not connect yet.
-func New(c Config) (*Client, error) {
-	if err := CheckAddress(c.Address); err != nil {
-		return nil, err
-	}
-	at, err := url.Parse(c.Address)
+// New makes a client that sends lines in a format; nil leaves them as they are. It does not
+// connect yet.
+func New(server Server, format func(line []byte) ([]byte, error)) (*Client, error) {
+	at, err := url.Parse(server.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +129,9 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking this machine's name: %w", err)
 	}
-	client := &Client{config: c, protocol: protocols[at.Scheme], host: at.Host, name: name}
+	client := &Client{server: server, format: format, protocol: protocols[at.Scheme], host: at.Host, name: name}
 	if client.protocol.tls {
-		roots, err := httpapi.Roots(c.CAFile)
+		roots, err := httpapi.Roots(server.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("reading ca_file: %w", err)
 		}
@@ -124,7 +141,7 @@ func New(c Config) (*Client, error) {
 }
 
 // String is what errors call the receiver.
-func (c *Client) String() string { return "the receiver of syslog at " + c.config.Address }
+func (c *Client) String() string { return "the receiver of syslog at " + c.server.Address }
 
 // Settles is how long what was sent may still be lost with the connection.
 func (c *Client) Settles() time.Duration { return c.protocol.settles }
@@ -209,9 +226,9 @@ var severities = map[string]uint8{"critical": 2, "high": 3, "medium": 4, "low": 
 func (c *Client) message(line []byte) ([]byte, error) {
 	l, _ := api.ReadLine(line) // one that is no event is sent all the same
 	text := line
-	if c.config.Format != nil {
+	if c.format != nil {
 		var err error
-		if text, err = c.config.Format(line); err != nil {
+		if text, err = c.format(line); err != nil {
 			return nil, err
 		}
 	}

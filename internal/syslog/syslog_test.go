@@ -18,9 +18,9 @@ import (
 
 const line = `{"decision_id":"d-1","timestamp":"2026-11-27T14:50:44.300125737Z","custom":{"event":"decision"}}`
 
-func client(t *testing.T, c Config) *Client {
+func client(t *testing.T, s Server) *Client {
 	t.Helper()
-	made, err := New(c)
+	made, err := New(s, nil)
 	must(t, err)
 	t.Cleanup(made.Close)
 	return made
@@ -42,7 +42,7 @@ func send(t *testing.T, c *Client, lines ...string) error {
 
 func TestMessagesAreThoseOfTheStandard(t *testing.T) {
 	t.Parallel()
-	c := client(t, Config{Address: "udp://127.0.0.1:514"})
+	c := client(t, Server{Address: "udp://127.0.0.1:514"})
 	for text, severity := range map[string]uint8{
 		line: 6,
 		strings.Replace(line, `"custom"`, `"error":{"message":"x"},"custom"`, 1):                                                      3,
@@ -68,14 +68,14 @@ func TestAddressesAreOfAProtocolAHostAndAPort(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "siem:514", "http://siem:514", "tcp://siem", "tcp://:514", "tcp://siem:x", "tcp://siem:70000",
 		"tls://siem:6514/x", "tls://ana@siem:6514"} {
-		if _, err := New(Config{Address: address}); err == nil || !strings.Contains(err.Error(), "tls://siem.example.com:6514") {
+		if err := checkAddress(address); err == nil || !strings.Contains(err.Error(), "tls://siem.example.com:6514") {
 			t.Errorf("of %q: %v", address, err)
 		}
 	}
 	for address, plain := range map[string]bool{"udp://siem:514": true, "tcp://10.0.0.1:514": true, "relp://[2001:db8::1]:2514": true,
 		"tls://siem:6514": false, "relp+tls://siem:2514": false, "tcp://localhost:514": false, "udp://127.0.0.9:514": false} {
-		if CheckAddress(address) != nil || IsPlain(address) != plain {
-			t.Errorf("%s: %v, plain %v", address, CheckAddress(address), IsPlain(address))
+		if checkAddress(address) != nil || isPlain(address) != plain {
+			t.Errorf("%s: %v, plain %v", address, checkAddress(address), isPlain(address))
 		}
 	}
 }
@@ -113,13 +113,13 @@ func TestByTLSTheReceiverIsKnownByItsCertificate(t *testing.T) {
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	must(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
-	c := client(t, Config{Address: "tls://" + server.Listener.Addr().String(), CAFile: file})
+	c := client(t, Server{Address: "tls://" + server.Listener.Addr().String(), CAFile: file})
 	must(t, send(t, c, line))
-	other := client(t, Config{Address: "tls://" + server.Listener.Addr().String()})
+	other := client(t, Server{Address: "tls://" + server.Listener.Addr().String()})
 	if err := send(t, other, line); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("of an unknown certificate: %v", err)
 	}
-	if _, err := New(Config{Address: "tls://siem:6514", CAFile: "nowhere.pem"}); err == nil {
+	if _, err := New(Server{Address: "tls://siem:6514", CAFile: "nowhere.pem"}, nil); err == nil {
 		t.Error("authorities that are not there are taken")
 	}
 }
@@ -134,7 +134,8 @@ func TestByTCPEachMessageStandsAfterItsLength(t *testing.T) {
 			}
 		})).Parse(conn)
 	})
-	c := client(t, Config{Address: "tcp://" + address, Format: func(line []byte) ([]byte, error) { return append([]byte("told "), line...), nil }})
+	c, err := New(Server{Address: "tcp://" + address}, func(line []byte) ([]byte, error) { return append([]byte("told "), line...), nil })
+	must(t, err)
 	must(t, send(t, c, line, line+"\n2"))
 	c.Close()
 	if first, second := <-got, <-got; first != "told "+line || second != "told "+line+"\n2" {
@@ -146,7 +147,7 @@ func TestAClosedConnectionIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	met := make(chan struct{}, 10)
 	address := serve(t, listen(t), func(net.Conn) { met <- struct{}{} }) // and closes it
-	c := client(t, Config{Address: "tcp://" + address})
+	c := client(t, Server{Address: "tcp://" + address})
 	must(t, send(t, c, line))
 	<-met
 	for send(t, c, line) == nil { // until the end has come
@@ -168,7 +169,7 @@ func TestWhatARELPReceiverRefusesIsToBlame(t *testing.T) {
 			_, _ = r.ReadString('\n')
 			_, _ = io.WriteString(conn, "2 rsp 6 200 OK\n"+said)
 		})
-		c := client(t, Config{Address: "relp://" + address})
+		c := client(t, Server{Address: "relp://" + address})
 		must(t, send(t, c, line))
 		if err := send(t, c, line); err == nil || c.Blames(err) != blamed {
 			t.Errorf("after %q: %v, to blame %v", said, err, c.Blames(err))
@@ -178,7 +179,7 @@ func TestWhatARELPReceiverRefusesIsToBlame(t *testing.T) {
 
 func TestADatagramHoldsSoMuch(t *testing.T) {
 	t.Parallel()
-	c := client(t, Config{Address: "udp://127.0.0.1:9"})
+	c := client(t, Server{Address: "udp://127.0.0.1:9"})
 	if err := send(t, c, strings.Repeat("x", 70_000)); err == nil || !c.Blames(err) {
 		t.Errorf("got %v", err)
 	}
