@@ -17,6 +17,8 @@ type datagrams struct{ conn net.Conn }
 
 func openDatagrams(conn net.Conn) (link, error) { return datagrams{conn}, nil }
 
+func (datagrams) end() {}
+
 // largest is what a datagram over IPv4 can hold.
 const largest = 65_507
 
@@ -50,6 +52,8 @@ func openStream(conn net.Conn) (link, error) {
 	}()
 	return s, nil
 }
+
+func (*stream) end() {}
 
 func (s *stream) send(messages [][]byte) error {
 	if s.gone.Load() {
@@ -89,6 +93,12 @@ func openRELP(conn net.Conn) (link, error) {
 	return r, r.answer()
 }
 
+func (r *relp) end() {
+	if r.conn.SetDeadline(time.Now().Add(time.Second)) == nil && r.frame("close", nil) == nil {
+		_ = r.w.Flush() // it is over in either case
+	}
+}
+
 // window is how many messages go before the first answer is read: fewer than fill the
 // buffers of both sides with answers that are not read.
 const window = 64
@@ -122,7 +132,13 @@ const mostNumber = 999_999_999
 
 func (r *relp) frame(command string, data []byte) error {
 	r.last = r.last%mostNumber + 1
-	_, err := fmt.Fprintf(r.w, "%d %s %d %s\n", r.last, command, len(data), data)
+	_, err := fmt.Fprintf(r.w, "%d %s %d", r.last, command, len(data))
+	if err == nil && len(data) > 0 {
+		_, err = fmt.Fprintf(r.w, " %s", data)
+	}
+	if err == nil {
+		err = r.w.WriteByte(10)
+	}
 	return err
 }
 

@@ -71,6 +71,8 @@ type protocol struct {
 // link is a connection over which messages go.
 type link interface {
 	send(messages [][]byte) error
+	// end says that no more comes, where the protocol has a word for that.
+	end()
 }
 
 // unanswered is how long a broken connection may go unnoticed by a protocol without
@@ -211,6 +213,9 @@ func (c *Client) connect(ctx context.Context) (err error) {
 
 // Close closes the connection; the next call of Send makes another.
 func (c *Client) Close() {
+	if c.link != nil {
+		c.link.end()
+	}
 	if c.conn != nil {
 		_ = c.conn.Close()
 	}
