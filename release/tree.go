@@ -47,6 +47,8 @@ func (r *release) installedPrograms(arch string) (all []file, err error) {
 // services are the files of the service: the one that runs in the examples, where a
 // package puts it.
 var services = map[string]string{
+	"examples/systemd/bailiff-head.service":              "usr/lib/systemd/system/bailiff-head.service",
+	"examples/systemd/bailiff-head.timer":                "usr/lib/systemd/system/bailiff-head.timer",
 	"examples/systemd/bailiff.service":                   "usr/lib/systemd/system/bailiff.service",
 	"examples/systemd/bailiff.service.d/bubblewrap.conf": "usr/lib/systemd/system/bailiff.service.d/bubblewrap.conf",
 	"examples/systemd/bailiff.service.d/docker.conf":     "usr/share/doc/bailiff/examples/docker.conf",
