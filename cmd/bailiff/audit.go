@@ -270,8 +270,11 @@ func printVerification(w io.Writer, report audit.Report) {
 			fmt.Fprintf(w, "retention removed the %d lines before them: the log is whole from line %d on\n", report.Retired,
 				report.Retired+1)
 		}
-		if report.Signed+report.Older > 0 {
-			fmt.Fprintf(w, "as %s say; %d are of lines that retention removed\n", amount(int64(report.Signed), "signed head"), report.Older)
+		if report.Signed > 0 {
+			fmt.Fprintf(w, "signed heads that agree with it: %d\n", report.Signed)
+		}
+		if report.Older > 0 {
+			fmt.Fprintf(w, "signed heads of lines that retention removed: %d\n", report.Older)
 		}
 	}
 }
