@@ -153,7 +153,8 @@ func (r *receiver) exporter(stateDir string) (*Exporter, *counted) {
 	}
 	service, err := NewService(httpapi.Server{URL: r.URL + "/logs", Token: settings.Credential{File: token}}, nil)
 	must(r.t, err)
-	e, err := New(Config{StateDir: stateDir, Cursor: "exported.json", Observer: told, Log: slog.New(slog.DiscardHandler), Receiver: service})
+	e, err := New(Config{StateDir: stateDir, Cursor: "exported.json", Observer: told, Receiver: service,
+		Log: slog.New(slog.DiscardHandler)})
 	must(r.t, err)
 	return e, told
 }

@@ -61,13 +61,17 @@ var lines = map[string]string{
 	"a question to people": `{` + head + `,"custom":{"event":"approval","session":"s","approval":{"id":"a-1","state":"pending"}}}`,
 	"an answer": `{` + head + `,"custom":{"event":"approval","session":"s","approval":{"id":"a-1","state":"approved","by":"ana","via":` +
 		`"console","scope":"once"}}}`,
-	"a no":                  `{` + head + `,"custom":{"event":"approval","approval":{"id":"a-1","state":"denied","by":"ana"}}}`,
-	"an expiry":             `{` + head + `,"custom":{"event":"approval","approval":{"id":"a-1","state":"expired"}}}`,
-	"a run":                 `{` + head + `,"custom":{"event":"execution","status":"completed","exit_code":6,"backend":"docker","sandbox_id":"x-1","duration_ns":58473024}}`,
-	"a timeout":             `{` + head + `,"custom":{"event":"execution","status":"timeout","backend":"docker","sandbox_id":"x-1"}}`,
-	"an opening":            `{` + head + `,"custom":{"event":"connection","sandbox_id":"x-1","connection":{"what":"opened","protocol":"https","host":"a.example","port":443}}}`,
-	"an end":                `{` + head + `,"custom":{"event":"connection","connection":{"what":"closed","host":"a.example","port":443,"sent":5,"received":9}}}`,
-	"a refusal":             `{` + head + `,"custom":{"event":"connection","connection":{"what":"refused","host":"b.example","port":80,"rule":"connection.unknown"}}}`,
+	"a no":      `{` + head + `,"custom":{"event":"approval","approval":{"id":"a-1","state":"denied","by":"ana"}}}`,
+	"an expiry": `{` + head + `,"custom":{"event":"approval","approval":{"id":"a-1","state":"expired"}}}`,
+	"a run": `{` + head + `,` +
+		`"custom":{"event":"execution","status":"completed","exit_code":6,"backend":"docker","sandbox_id":"x-1","duration_ns":58473024}}`,
+	"a timeout": `{` + head + `,"custom":{"event":"execution","status":"timeout","backend":"docker","sandbox_id":"x-1"}}`,
+	"an opening": `{` + head + `,` +
+		`"custom":{"event":"connection","sandbox_id":"x-1","connection":{"what":"opened","protocol":"https","host":"a.example","port":443}}}`,
+	"an end": `{` + head + `,` +
+		`"custom":{"event":"connection","connection":{"what":"closed","host":"a.example","port":443,"sent":5,"received":9}}}`,
+	"a refusal": `{` + head + `,` +
+		`"custom":{"event":"connection","connection":{"what":"refused","host":"b.example","port":80,"rule":"connection.unknown"}}}`,
 	"a reload":              `{` + head + `,"custom":{"event":"reload","message":"policies are in force"}}`,
 	"a sandbox":             `{` + head + `,"custom":{"event":"sandbox","backend":"docker","sandbox_id":"x-1"}}`,
 	"a removal":             `{` + head + `,"custom":{"event":"retention"}}`,
@@ -92,7 +96,8 @@ func TestWhatALineSaysStandsWhereOthersLookForIt(t *testing.T) {
 		{"an allowed command", "/metadata/uid", `"h1"`},
 		{"an allowed command", "/metadata/correlation_uid", `"d-1"`},
 		{"an allowed command", "/metadata/product/version", `"1.2.3"`},
-		{"an allowed command", "/api", `{"operation":"terminal","request":{"data":{"text":"ls -la"},"uid":"q1"},"service":{"name":"bailiff"}}`},
+		{"an allowed command", "/api", `{"operation":"terminal","request":{"data":{"text":"ls -la"},"uid":"q1"},` +
+			`"service":{"name":"bailiff"}}`},
 		{"an allowed command", "/actor", `{"app_name":"telegram","session":{"uid":"telegram:7"},"user":{"name":"ana","uid":"7"}}`},
 		{"an allowed command", "/action", `"Allowed"`},
 		{"an allowed command", "/policy/uid", `"r1"`},
