@@ -110,7 +110,7 @@ func listenOf(cfg *config.Config) string {
 
 // examineAgent looks at an agent's settings, and starts its hooks if it has some.
 func examineAgent(ctx context.Context, name string, e setup.Entry) (all diagnosis.Checks, err error) {
-	hooks, hasHooks, err := setup.Hooks(name, e)
+	hooks, hasHooks, err := setup.Hooks(ctx, name, e)
 	if err != nil {
 		return nil, err
 	}
