@@ -168,7 +168,7 @@ func (c codexAgent) look(ctx context.Context, e Entry, hooks []Hook) {
 	for i := range hooks {
 		h := &hooks[i]
 		if err != nil {
-			h.Doubt = fmt.Sprintf("whether Codex calls it is not known, since codex was not asked (%v)", err)
+			h.Doubt = fmt.Sprintf("Whether Codex calls it is not known, since codex was not asked (%v)", err)
 			continue
 		}
 		if at := slices.IndexFunc(known, func(k codexHook) bool { return k.Command == h.Line && k.EventName == "preToolUse" }); at < 0 {
