@@ -186,7 +186,8 @@ func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 	case "execute":
 		judge = a.config.Enforcer.Preview
 	default:
-		return nil, problem(http.StatusBadRequest, codeRequest, fmt.Sprintf("then is %q; the one value that it may have is execute.", cut(then)))
+		return nil, problem(http.StatusBadRequest, codeRequest,
+			fmt.Sprintf("then is %q; the one value that it may have is execute.", cut(then)))
 	}
 	d := judge(r.Context(), req)
 	return api.Decided{DecisionID: d.ID, Decision: d.Decision.Told(), UnreadFiles: d.Unread, Projects: d.Projects}, nil

@@ -52,7 +52,8 @@ func TestADecisionIsAnsweredAndNothingIsRun(t *testing.T) {
 	if c.post("/v1/decide?then=execute", telegramRequest).into(t, http.StatusOK, &d); d.DecisionID != "p1" {
 		t.Errorf("ahead the answer is %+v", d)
 	}
-	if a := c.post("/v1/decide?then=run", telegramRequest); a.status != http.StatusBadRequest || !strings.Contains(string(a.body), "execute") {
+	a := c.post("/v1/decide?then=run", telegramRequest)
+	if a.status != http.StatusBadRequest || !strings.Contains(string(a.body), "execute") {
 		t.Errorf("of another word it says %d %s", a.status, a.body)
 	}
 }

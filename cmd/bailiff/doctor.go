@@ -28,9 +28,9 @@ func newDoctor(configPath *string) *cobra.Command {
 		Short: "Prove that the sidecar guards who asks it, and say what would mend it",
 		Long: `Asks at each listener at which you may ask: a command that must be allowed runs in a
 sandbox and sees the projects that the policies show; one that must be denied is denied; one
-that must be asked about reaches people (and is taken back at once); variables that must stay out do; a host that no table names is not reached;
-limits of time and output hold. With AGENT
-it starts the hooks that are in force in the agent's settings, as the agent would, and looks
+that must be asked about reaches people (and is taken back at once); variables that must
+stay out do; a host that no table names is not reached; limits of time and output hold. With
+AGENT it starts the hooks that are in force in the agent's settings, as the agent would, and looks
 whose they are, what they are called for and whether their times fit.
 
 It approves nothing and needs no operator's right. All of it would do no harm if it ran.

@@ -299,7 +299,8 @@ func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
 	}
 	w.serves(t)
 	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
-	if found, status := w.finds(t, "codex"); status != 2 || !strings.HasPrefix(found[hook], "warning: Whether Codex calls it is not known") ||
+	found, status := w.finds(t, "codex")
+	if status != 2 || !strings.HasPrefix(found[hook], "warning: Whether Codex calls it is not known") ||
 		!strings.HasPrefix(found["project at agent"], "ok: ") {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
@@ -322,10 +323,11 @@ func TestARealCodexCallsTheHookOnceItIsSetUp(t *testing.T) {
 	m := apptest.ServeModel(t, apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": "echo in $(hostname)"}},
 		apptest.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: a\n+mark\n*** End Patch\n"},
 		apptest.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: .envrc\n+mark\n*** End Patch\n"})
-	cmd := w.Shell(t, "cd src/shop && exec codex exec --skip-git-repo-check --json -s danger-full-access -c model=gpt-5.5 -c model_provider=scripted -c "+
-		`'model_providers.scripted={name="scripted",base_url="`+m.URL+`/v1",wire_api="responses"}' go`)
+	cmd := w.Shell(t, "cd src/shop && exec codex exec --skip-git-repo-check --json -s danger-full-access -c model=gpt-5.5 "+
+		`-c model_provider=scripted -c 'model_providers.scripted={name="scripted",base_url="`+m.URL+`/v1",wire_api="responses"}' go`)
 	told := m.Work(t, cmd)
-	if !strings.Contains(told[0], "in sandbox") || !strings.Contains(told[1], "A a") || !strings.Contains(told[2], "command.writes_startup") {
+	if !strings.Contains(told[0], "in sandbox") || !strings.Contains(told[1], "A a") ||
+		!strings.Contains(told[2], "command.writes_startup") {
 		t.Errorf("its model is told %q", told)
 	}
 	w.must(t, "sed -i s/agent.sock/other.sock/ .codex/hooks.json")

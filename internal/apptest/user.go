@@ -61,7 +61,8 @@ func (u *User) Shell(tb testing.TB, line string) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), "/bin/sh", "-c", line)
 	cmd.Dir = u.Home
-	cmd.Env = []string{"HOME=" + u.Home, "PATH=" + u.Home + "/.local/bin:" + Programs(tb) + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=/tmp", "LANG=C.UTF-8"}
+	path := u.Home + "/.local/bin:" + Programs(tb) + ":/usr/local/bin:/usr/bin:/bin"
+	cmd.Env = []string{"HOME=" + u.Home, "PATH=" + path, "TMPDIR=/tmp", "LANG=C.UTF-8"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.credential}
 	return cmd
 }
