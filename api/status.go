@@ -81,6 +81,29 @@ type EgressStatus struct {
 	Refused  int64 `json:"refused"`
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
+	// Sessions are those that tried hosts last, the latest first.
+	Sessions []EgressSession `json:"sessions,omitempty"`
+}
+
+// EgressSession is what one session reached and tried since the sidecar was started.
+type EgressSession struct {
+	Session string       `json:"session"`
+	Last    time.Time    `json:"last"`
+	Hosts   []EgressHost `json:"hosts"`
+	// More counts the events of hosts that are not listed.
+	More int64 `json:"more,omitempty"`
+}
+
+// EgressHost is what became of the connections of a session to a host.
+type EgressHost struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	Opened   int64  `json:"opened"`
+	Refused  int64  `json:"refused"`
+	Sent     int64  `json:"sent"`
+	Received int64  `json:"received"`
+	// Rule is that of the last refusal.
+	Rule string `json:"rule,omitempty"`
 }
 
 // ChatStatus is the same of a chat that the policies' tables name.

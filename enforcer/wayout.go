@@ -40,20 +40,30 @@ type traffic struct {
 	received int64
 }
 
-// Refused notes a refusal; the same one again is counted.
+// Refused notes a refusal, and tells of it; the same one again is counted.
 func (t *traffic) Refused(b bailiff.Blocked) {
+	if t.isNew(&b) {
+		t.news(bailiff.Progress{Blocked: &b})
+	}
+}
+
+// isNew notes a refusal, and says whether it is named in the answer for the first time.
+func (t *traffic) isNew(b *bailiff.Blocked) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, known := range t.blocked {
 		if known.Host == b.Host && known.Port == b.Port && known.Rule == b.Rule && known.Method == b.Method &&
 			known.Approval == b.Approval {
 			t.blocked[i].Count++
-			return
+			return false
 		}
 	}
-	if b.Count = 1; len(t.blocked) < maxBlocked {
-		t.blocked = append(t.blocked, b)
+	b.Count = 1
+	if len(t.blocked) == maxBlocked {
+		return false
 	}
+	t.blocked = append(t.blocked, *b)
+	return true
 }
 
 // Closed notes the end of a connection that was open.
