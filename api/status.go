@@ -2,6 +2,8 @@ package api
 
 import (
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // Status is the answer to GET /v1/status.
@@ -71,6 +73,18 @@ type PlatformStatus struct {
 	Egress  []string `json:"egress,omitempty"`
 	Shared  []string `json:"shared,omitempty"`
 	Message string   `json:"message"`
+}
+
+// Expose says what is opened of an isolated sandbox.
+func (s *PlatformStatus) Expose(b bailiff.BackendTerms) {
+	if b.Network != "none" {
+		s.Network, s.Egress = b.Network, b.Egress
+	}
+	for _, m := range b.Mounts {
+		if !m.ReadOnly {
+			s.Shared = append(s.Shared, m.Source)
+		}
+	}
 }
 
 // EgressStatus counts the connections of sandboxes whose network is egress: those that are open,

@@ -219,3 +219,38 @@ func TestAStandInMayBeNearABackgroundProcessWhereItsRowSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// bareImage is an image like that of the tests, without certificates.
+func bareImage(t *testing.T) string {
+	t.Helper()
+	name := "bailiff-bare-" + filepath.Base(openDir(t))
+	docker := func(args ...string) {
+		if said, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
+			t.Fatalf("docker %q: %v: %s", args, err, said)
+		}
+	}
+	docker("run", "--name", name, sandboxImage, "rm", "-r", "/etc/ssl/certs", "/usr/share/ca-certificates")
+	docker("commit", name, name+":test")
+	t.Cleanup(func() { docker("image", "rm", "--force", name+":test") })
+	docker("rm", name)
+	return name + ":test"
+}
+
+// Programs of an image that knows no authority trust the sandbox's, and public ones where their TLS
+// is left closed.
+func TestProgramsOfAnImageWithoutCertificatesTrustTheirWayOut(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "served ") }))
+	t.Cleanup(server.Close)
+	section, port := reaching(t, server)
+	s := startOffice(t, openDir(t), onePerson(t, `backends: {docker: {image: "`+bareImage(t)+`"}}`, section,
+		wayOut(t, "      repo.example.com: [{ports: ["+port+"], methods: [GET]}]\n")))
+	at := "https://repo.example.com:" + port + "/"
+	req := atTerminal("s", "ls /etc/ssl/certs; curl -sS "+at+"; git ls-remote "+at+" 2>&1 | grep -c verif; "+
+		`grep -c BEGIN "$SSL_CERT_FILE" | sed 's/^1..$/a hundred and more/'`)
+	req.Backend = ""
+	a := ask(t, s.agent, req)
+	if want := "ls: cannot access '/etc/ssl/certs': No such file or directory\nserved 0\na hundred and more\n"; a.Output != want {
+		t.Errorf("it ended as %s, said %q and printed %q, want %q", a.Status, a.Message, a.Output, want)
+	}
+}
