@@ -34,6 +34,14 @@ func forClients(t *testing.T) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"login": "ana", "echo": %q}`, r.Header.Get("Authorization"))
 	})))
+	mux.Handle("GET /go/", goModules(t))
+	mux.HandleFunc("GET /apt/", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/Packages") {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, "Package: stand\nVersion: 1\nArchitecture: all\nFilename: stand.deb\nSize: 1\n")
+	})
 	mux.HandleFunc("GET /by/query", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "it is %v: %s", r.URL.Query().Get("key") == clientsToken, r.RequestURI)
 	})
@@ -88,6 +96,32 @@ func pythonIndex(t *testing.T) http.Handler {
 		}
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<!DOCTYPE html><a href="%s">%[1]s</a>`, wheel)
+	})
+}
+
+// goModules has one module with one package.
+func goModules(t *testing.T) http.Handler {
+	t.Helper()
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	for name, text := range map[string]string{"go.mod": "module stand.test/m\n", "m.go": "package m\n"} {
+		w, err := z.Create("stand.test/m@v1.0.0/" + name)
+		must(t, err)
+		_, err = w.Write([]byte(text))
+		must(t, err)
+	}
+	must(t, z.Close())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/go/stand.test/m/@v/v1.0.0.info":
+			fmt.Fprint(w, `{"Version": "v1.0.0"}`)
+		case "/go/stand.test/m/@v/v1.0.0.mod":
+			fmt.Fprint(w, "module stand.test/m\n")
+		case "/go/stand.test/m/@v/v1.0.0.zip":
+			_, _ = w.Write(packed.Bytes())
+		default:
+			http.NotFound(w, r)
+		}
 	})
 }
 
@@ -160,6 +194,13 @@ PYTHONPATH=there python3 -m stand`, "installed by pip", false},
 	"pip by netrc": {"/usr/bin/pip3", `echo machine repo.example.com login x password $API_TOKEN > ~/.netrc &&
 python3 -m pip install -q --target=there --index-url https://SERVER/simple/ stand && PYTHONPATH=there python3 -m stand`,
 		"installed by pip", false},
+	"go": {"/usr/local/go/bin/go", `export GOPROXY=https://SERVER/go GONOSUMDB=* GONOSUMCHECK=1 GOFLAGS=-mod=mod GONOPROXY= GOSUMDB=off &&
+export GOPATH=/tmp/gopath GOCACHE=/tmp/gocache && mkdir m && cd m && printf 'module x\nrequire stand.test/m v1.0.0\n' > go.mod &&
+/usr/local/go/bin/go mod download -json stand.test/m`, `"Version": "v1.0.0"`, false},
+	"apt": {"/usr/bin/apt-get", `mkdir -p state/lists/partial cache/archives/partial && touch status &&
+echo 'deb [trusted=yes] https://SERVER/apt ./' > sources && apt-get update -o Dir::Etc::sourcelist=$PWD/sources -o Dir::Etc::sourceparts=- \
+-o Dir::State=$PWD/state -o Dir::State::status=$PWD/status -o Dir::Cache=$PWD/cache -o Acquire::https::CAInfo=$SSL_CERT_FILE \
+-o APT::Sandbox::User= -o Acquire::Languages=none && cat state/lists/*_Packages`, "Package: stand", true},
 	"curl by query": {"curl", `curl -sS "https://SERVER/by/query?key=$API_TOKEN"`,
 		"it is true: /by/query?key=[API_TOKEN redacted]", true},
 	"all that a sandbox shows": {"bash", `printenv; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\0' '\n'`,
