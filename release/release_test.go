@@ -110,7 +110,8 @@ func theTarballHasAllThatAPackageInstalls(t *testing.T, r *release) {
 	}
 	for name, mode := range map[string]int64{"bin/bailiff": 0o755, "bin/bailiff-runner": 0o755, "bin/bailiff-hook": 0o755,
 		"bin/bailiff-host": 0o755, "LICENSE": 0o644, "examples/systemd/bailiff.service": 0o644, "examples/bailiff.yaml": 0o644,
-		"share/man/man1/bailiff.1.gz": 0o644, "share/bailiff/policies/decision.rego": 0o644, "share/": 0o755} {
+		"share/man/man1/bailiff.1.gz": 0o644, "share/bailiff/policies/decision.rego": 0o644,
+		"share/bailiff/schemas/config.json": 0o644, "share/": 0o755} {
 		if got, known := modes["bailiff-1.2.3/"+name]; !known || got != mode {
 			t.Errorf("%s is there: %v, with mode %o", name, known, got)
 		}

@@ -47,6 +47,8 @@ func (r *release) installedPrograms(arch string) (all []file, err error) {
 // services are the files of the service: the one that runs in the examples, where a
 // package puts it.
 var services = map[string]string{
+	"examples/systemd/bailiff-head.service":              "usr/lib/systemd/system/bailiff-head.service",
+	"examples/systemd/bailiff-head.timer":                "usr/lib/systemd/system/bailiff-head.timer",
 	"examples/systemd/bailiff.service":                   "usr/lib/systemd/system/bailiff.service",
 	"examples/systemd/bailiff.service.d/bubblewrap.conf": "usr/lib/systemd/system/bailiff.service.d/bubblewrap.conf",
 	"examples/systemd/bailiff.service.d/docker.conf":     "usr/share/doc/bailiff/examples/docker.conf",
@@ -68,7 +70,8 @@ func (r *release) service() (all []file, err error) {
 	return all, nil
 }
 
-// papers are the licence, the changelog, and the policies, to be copied and changed.
+// papers are the licence, the changelog, the policies, to be copied and changed, and the
+// schemas by which editors know their tables.
 func (r *release) papers() (all []file, err error) {
 	licence, err := os.ReadFile(filepath.Join(r.source, "LICENSE"))
 	if err != nil {
@@ -79,14 +82,25 @@ func (r *release) papers() (all []file, err error) {
 		return nil, err
 	}
 	all = []file{{"usr/share/doc/bailiff/copyright", 0o644, licence}, {"usr/share/doc/bailiff/changelog.gz", 0o644, packed(changes)}}
-	policies := filepath.Join(r.source, "policies")
-	err = filepath.WalkDir(policies, func(path string, entry fs.DirEntry, err error) error {
+	for _, folder := range []string{"policies", "schemas"} {
+		some, err := r.shared(folder)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// shared are the files of a folder that are installed beside each other.
+func (r *release) shared(folder string) (all []file, err error) {
+	from := filepath.Join(r.source, folder)
+	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) == ".go" {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		below := strings.TrimPrefix(path, policies)
-		all = append(all, file{"usr/share/bailiff/policies" + below, 0o644, text})
+		all = append(all, file{"usr/share/bailiff/" + folder + strings.TrimPrefix(path, from), 0o644, text})
 		return err
 	})
 	return all, err

@@ -86,6 +86,18 @@ func TestSystemdFindsNoFaultWithTheUnit(t *testing.T) {
 	}
 }
 
+func TestSystemdFindsNoFaultWithTheUnitThatSignsHeads(t *testing.T) {
+	folder, own := t.TempDir(), filepath.Join(apptest.Programs(t), "bailiff")
+	for _, name := range []string{"bailiff-head.service", "bailiff-head.timer"} {
+		write(t, filepath.Join(folder, name), strings.ReplaceAll(read(t, name), program, own))
+	}
+	printed, err := analyzed(t, "verify", "--man=no", "--recursive-errors=no", filepath.Join(folder, "bailiff-head.timer"),
+		filepath.Join(folder, "bailiff-head.service"))
+	if err != nil || strings.Contains(printed, "bailiff") {
+		t.Errorf("%v\n%s", err, printed)
+	}
+}
+
 func TestSystemdWouldFindAMisspeltSetting(t *testing.T) {
 	path := installed(t)
 	write(t, path, strings.Replace(read(t, unit), "ProtectSystem=", "ProtectSytem=", 1))
