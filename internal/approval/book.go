@@ -245,8 +245,7 @@ func (b *Book) Err() error { return b.storage.err() }
 // Warnings say what deserves a second look, a sentence each.
 func (b *Book) Warnings() []string {
 	if s, isShared := b.storage.(*sharedStore); isShared && s.deaf.Load() {
-		return []string{"PostgreSQL passes no notifications on (does a pool of connections lie between?), so that what other sidecars " +
-			"do is seen up to 200 ms later"}
+		return []string{"what other sidecars do is seen up to 200 ms later: PostgreSQL passes no notifications on"}
 	}
 	return nil
 }
