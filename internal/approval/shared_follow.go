@@ -124,7 +124,8 @@ func (s *sharedStore) read(ctx context.Context, rescan bool) (*followed, error) 
 }
 
 func (f *followed) items(b *pgx.Batch, horizon string) {
-	b.Queue("SELECT seq, version, doc, gone IS NOT NULL FROM bailiff.approvals WHERE changed >= $1::text::xid8 ORDER BY seq", horizon).Query(
+	const changed = "SELECT seq, version, doc, gone IS NOT NULL FROM bailiff.approvals WHERE changed >= $1::text::xid8 ORDER BY seq"
+	b.Queue(changed, horizon).Query(
 		func(rows pgx.Rows) error {
 			var seq, version int64
 			var text string

@@ -87,7 +87,8 @@ func (tx *sharedTx) load(ctx context.Context) error {
 	if locks := tx.need.locks(); locks != nil {
 		b.Queue("SELECT count(pg_advisory_xact_lock(key)) FROM unnest($1::bigint[]) AS key", locks)
 	}
-	b.Queue("SELECT clock_timestamp(), (SELECT epoch FROM bailiff.replicas WHERE id = $1)", tx.storage.replica).QueryRow(func(row pgx.Row) error {
+	const epochOf = "SELECT clock_timestamp(), (SELECT epoch FROM bailiff.replicas WHERE id = $1)"
+	b.Queue(epochOf, tx.storage.replica).QueryRow(func(row pgx.Row) error {
 		var epoch *int64
 		if err := row.Scan(&tx.now, &epoch); err != nil {
 			return err
@@ -362,7 +363,8 @@ func queueItem(b *pgx.Batch, i *item, text string) {
 		return
 	}
 	h := holders(e)
-	b.Queue(insertItem, e.ID, int64(i.Seq), i.pending(), e.Digest, h[0].hash(), h[1].hash(), h[2].hash(), e.Expires, orNull(e.Resolved), text)
+	b.Queue(insertItem, e.ID, int64(i.Seq), i.pending(), e.Digest, h[0].hash(), h[1].hash(), h[2].hash(), e.Expires, orNull(e.Resolved),
+		text)
 }
 
 // orNull is nil for no time.

@@ -55,7 +55,8 @@ func Start(tb testing.TB) *Server {
 			tb.Fatal(err)
 		}
 	}
-	out, err := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale").CombinedOutput()
+	made := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale")
+	out, err := made.CombinedOutput()
 	if err != nil {
 		tb.Fatalf("initdb: %v\n%s", err, out)
 	}
