@@ -5,10 +5,19 @@ package bailiff
 # description: |
 #   Commits, branches, merges and pushes of a branch are ordinary work. Discarding
 #   uncommitted work is not, nor is rewriting history that others may have.
-_examined.versions contains _found("history", _spelt(call)) if {
+_examined.versions contains _found(class, _spelt(call)) if {
 	some call in _calls_of.versions
-	_rewrites(call.operands[0], {flag | some flag in call.flags}, call)
+	some class in _done_to_versions(call)
 }
+
+# What a call does, whatever stands beside it. It is a function of the call and tables alone, as [_does] is.
+_done_to_versions(call) := union({
+	{"history" | _rewrites(call.operands[0], {flag | some flag in call.flags}, call)},
+	_git_pushes_to_address(call),
+	_git_redirects(call),
+	_git_plants(call),
+	_git_starts(call),
+})
 
 _rewrites("push", flags, _) if count(flags & _forcing) > 0
 
@@ -80,8 +89,7 @@ _rewrites("rm", flags, _) if {
 }
 
 _rewrites("clean", _, call) if {
-	some [given, setting] in _git_given
-	given == call
+	some setting in _git_given(call)
 	regex.match(`(?i)^clean\.requireforce=(false|0|no|off)$`, setting)
 	count({flag | some flag in call.flags} & {"-n", "--dry-run"}) == 0
 }
