@@ -40,9 +40,9 @@ _examined.service contains _found(class, _spelt(call)) if {
 # description: |
 #   One whose words say that something is deleted, published or deployed may do that.
 _may_change(call) if {
-	_is_unknown(call)
 	some operand in array.slice(call.operands, 0, 2)
 	regex.match(_drastic, operand)
+	_is_unknown(call)
 	not _looks(call)
 	count(_packed(call.program, call)) == 0
 }
@@ -62,7 +62,6 @@ _drastic := concat("", [
 ])
 
 _is_unknown(call) if {
-	call.operands[0]
 	call.program != ""
 	not data.bailiff.tables.known[call.program]
 	not data.bailiff.tables.programs[call.program]

@@ -13,11 +13,26 @@ _examined.versions contains _found(class, _spelt(call)) if {
 # What a call does, whatever stands beside it. It is a function of the call and tables alone, as [_does] is.
 _done_to_versions(call) := union({
 	{"history" | _rewrites(call.operands[0], {flag | some flag in call.flags}, call)},
-	_git_pushes_to_address(call),
-	_git_redirects(call),
-	_git_plants(call),
-	_git_starts(call),
+	{"sends_files" | _pushes_to_address(call)},
+	{class | some setting in _git_given(call); some class in _given_does(setting)},
+	{class | call.operands[0] == "config"; some class in _config_does(call)},
+	{"inline" | some flag in call.flags; data.bailiff.tables.git_options[call.operands[0]][flag]},
+	{class | some flag in array.concat(call.flags, [""]); some class in data.bailiff.tables.git_verbs[call.operands[0]][flag]},
+	{"inline" | some word in call.argv; regex.match(`^((--remote=)?ext::|--(config-env|exec-path=))`, word)},
 })
+
+# A setting for one call leads elsewhere, plants a program or starts one.
+_given_does(setting) := ({"redirected" |
+	_leads_git_elsewhere(lower(split(setting, "=")[0]), regex.replace(setting, `^[^=]*=?`, ""))
+} | {"startup" |
+	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
+}) | {"inline" | _starts_program(setting)}
+
+# So does one that stays.
+_config_does(call) := {"startup" | _plants(_git_set(call))} | {"redirected" |
+	_leads_git_elsewhere(_git_set(call), call.operands[count(call.operands) - 1])
+	not startswith(_git_set(call), "remote.")
+}
 
 _rewrites("push", flags, _) if count(flags & _forcing) > 0
 

@@ -28,7 +28,7 @@ _git_reads(call) := {[class, operand] |
 # description: |
 #   A push to an address sends the work to a place that nobody set up as a remote. So
 #   does a push to a remote that the same text has just set.
-_git_pushes_to_address(call) := {"sends_files" |
+_pushes_to_address(call) if {
 	call.operands[0] == "push"
 	regex.match(`://|^[^/]+@[^/]+:`, call.operands[1])
 }
@@ -65,14 +65,6 @@ _pushes_to(push, name) if push.operands[1] == name
 # description: |
 #   A setting may replace the address of a remote, put a proxy before it, or stop the
 #   check of its certificate.
-_git_redirects(call) := {"redirected" |
-	some setting in _git_given(call)
-	_leads_git_elsewhere(lower(split(setting, "=")[0]), regex.replace(setting, `^[^=]*=?`, ""))
-} | {"redirected" |
-	_leads_git_elsewhere(_git_set(call), call.operands[count(call.operands) - 1])
-	not startswith(_git_set(call), "remote.")
-}
-
 _leads_git_elsewhere(key, value) if {
 	regex.match(`^(http|https|remote)\..*proxy$|^core\.gitproxy$`, key)
 	value != ""

@@ -4,9 +4,14 @@ package bailiff
 # title: Settings of git that start programs
 # description: |
 #   Some settings make git start a program later on that the text does not show.
-_git_plants(call) := {"startup" | _plants(_git_set(call))} | {"startup" |
-	some setting in _git_given(call)
-	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
+_plants(key) if data.bailiff.tables.git_keys[key]
+
+_plants(key) if data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
+
+# Whatever it is called, a setting with such a name holds a program or an address.
+_plants(key) if {
+	parts := split(key, ".")
+	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }
 
 # The name of the setting that "config NAME VALUE" or "config set NAME VALUE" changes.
@@ -24,16 +29,6 @@ _only_asks(call) if {
 
 _only_asks(call) if call.operands[1] in {"get", "unset", "list", "remove-section", "rename-section", "edit"}
 
-_plants(key) if data.bailiff.tables.git_keys[key]
-
-_plants(key) if data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
-
-# Whatever it is called, a setting with such a name holds a program or an address.
-_plants(key) if {
-	parts := split(key, ".")
-	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
-}
-
 # Settings for one call, and those of a new clone.
 _git_given(call) := {setting |
 	some position, option in call.argv
@@ -49,28 +44,6 @@ _git_given(call) := {setting |
 # description: |
 #   Options, addresses and settings of one call may name a program. So do verbs that
 #   serve, send or start something, or do so with one of these options.
-_git_starts(call) := union({
-	{"inline" |
-		options := data.bailiff.tables.git_options[call.operands[0]]
-		some flag in call.flags
-		options[flag]
-	},
-	{class |
-		options := data.bailiff.tables.git_verbs[call.operands[0]]
-		some flag in array.concat(call.flags, [""])
-		some class in options[flag]
-	},
-	{"inline" |
-		some word in call.argv
-		regex.match(`^((--remote=)?ext::|--(config-env|exec-path=))`, word)
-	},
-	{"inline" |
-		some setting in _git_given(call)
-		_starts_program(setting)
-	},
-})
-
-# A setting for one call whose program the text does not show otherwise.
 _starts_program(setting) if {
 	_starts_value(lower(split(setting, "=")[0]))
 	not regex.match(`=$|=[\w.-]+( --?[A-Za-z-]+)*$`, setting)
