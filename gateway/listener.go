@@ -186,9 +186,10 @@ func (l *Listener) Serve() error {
 
 // Shutdown takes no more requests, lets those that run finish until ctx ends,
 // then cancels them and waits for their answers. The error says that some were
-// cancelled.
+// cancelled. The socket's path is free once [Listener.Serve] has returned: a later
+// listener may be there long before the last request ends.
 func (l *Listener) Shutdown(ctx context.Context) error {
-	defer l.remove()
+	l.remove()
 	defer func() { _ = l.socket.Close() }() // which the server does only if it ever served
 	if err := l.server.Shutdown(ctx); err == nil {
 		return nil

@@ -406,6 +406,9 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 		}
 		return err != nil
 	})
+	if _, err := os.Lstat(d.config.Address); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("while requests run, the socket is still there: %v", err)
+	}
 	close(e.release)
 	for _, r := range running {
 		if a := within(t, "the answer", r); !strings.Contains(string(a.body), `"completed"`) {
@@ -414,9 +417,6 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 	}
 	if err := within(t, "the listener to close", closed); err != nil {
 		t.Errorf("closing: %v", err)
-	}
-	if _, err := os.Lstat(d.config.Address); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the socket is still there: %v", err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func outletChecks() []check {
 		promise("Connections that are not read hold up no other and no command", outletSlow, outlets),
 		promise("No more connections are open than the bound", outletLimit, outlets),
 		promise("An outlet is the only way out", outletOnly, outlets),
+		promise("No sandbox reaches the outlet of another", outletOwn, outlets),
 		promise("The sidecar's certificate is where programs find it", outletTrust, outlets),
 		promise("An adopted sandbox gets its outlet anew where it was", outletAdopted, outlets, adopts),
 	}
@@ -211,7 +213,32 @@ func outletOnly(t *testing.T, b box) {
 	if !b.cfg.Remote {
 		noNetwork(t, b)
 	}
-	b.prints("the outlet", speaking("echo", backends.OutletHost(3).String(), facts.Port, "still there"), "still there\n")
+	for _, kill := range []string{"kill -STOP -1", "kill -9 -1"} {
+		b.run(shell(kill))
+		b.prints("the outlet after "+kill, speaking("echo", backends.OutletHost(3).String(), facts.Port, "still there"), "still there\n")
+	}
+	NoError(t, b.Kill(context.Background()))
+}
+
+// outletOwn has other sandboxes dial what one sandbox listens on.
+func outletOwn(t *testing.T, b box) {
+	var strangers atomic.Int32
+	first, facts := b.withOutlet(t, backends.OutletTerms{MostConnections: 4}, func(c backends.OutletConn) {
+		if said, _ := io.ReadAll(c); string(said) != "its own" {
+			strangers.Add(1)
+		}
+		c.Close()
+	})
+	second, _ := b.withOutlet(t, backends.OutletTerms{MostConnections: 4}, echoing)
+	for _, label := range []uint32{0, 3} {
+		host := backends.OutletHost(label).String()
+		first.prints("its own outlet", speaking("echo", host, facts.Port, "its own"), "\n")
+		second.prints("another sandbox's", speaking("echo", host, facts.Port, "a stranger"), "a stranger\n")
+		b.prints("one of a sandbox without a network", speaking("nobody", host, facts.Port), "refused\n")
+	}
+	if n := strangers.Load(); n > 0 {
+		t.Errorf("%d connections came from another sandbox", n)
+	}
 }
 
 func outletTrust(t *testing.T, b box) {

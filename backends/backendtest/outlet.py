@@ -143,3 +143,12 @@ def squat(port):
                     print("listens on", host, options)
                 except OSError:
                     pass
+
+
+# nobody tries to connect where nothing listens.
+def nobody(host, port):
+    try:
+        dial(host, port).close()
+        print("connected")
+    except OSError:
+        print("refused")

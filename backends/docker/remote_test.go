@@ -23,6 +23,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/porttest"
 )
 
 func TestConformanceByTLS(t *testing.T) {
@@ -79,7 +80,7 @@ func TestAnEngineBehindTLSIsTheOneThatIsMeantAndKnowsUs(t *testing.T) {
 		{"a certificate without a file", open.host(), TLS{CA: "/nowhere/ca.pem"}, "/nowhere/ca.pem"},
 		{"a file without a certificate", open.host(), TLS{CA: ours.files.Key}, "no certificate"},
 		{"an engine that speaks no TLS", plain, ours.files, "it does not speak TLS"},
-		{"nobody", "tcp://" + freePort(t), ours.files, "nothing listens there: start it"},
+		{"nobody", "tcp://" + porttest.Address(t), ours.files, "nothing listens there: start it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := remoteBackend(t, Config{Host: c.host, TLS: c.files})
@@ -209,14 +210,6 @@ func remoteBackend(t *testing.T, cfg Config) *Backend {
 	backendtest.Must(t, err)
 	t.Cleanup(func() { removeAll(t, owner(t)) })
 	return b
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	backendtest.Must(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // serveNothing answers with one line that is not TLS.

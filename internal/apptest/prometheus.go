@@ -3,7 +3,6 @@ package apptest
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/porttest"
 )
 
 // Prometheus is a real one that runs until the test ends.
@@ -35,7 +35,7 @@ func ServePrometheus(tb testing.TB, config string) *Prometheus {
 	tb.Helper()
 	program, err := exec.LookPath("prometheus")
 	backendtest.Needs(tb, "PROMETHEUS (run scripts/install-deps)", err)
-	address := freeAddress(tb)
+	address := porttest.Address(tb)
 	said, err := os.Create(filepath.Join(tb.TempDir(), "prometheus.log"))
 	if err != nil {
 		tb.Fatal(err)
@@ -60,17 +60,6 @@ func ServePrometheus(tb testing.TB, config string) *Prometheus {
 		return err == nil && answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
 	})
 	return p
-}
-
-// freeAddress is one on this machine at which nobody listened a moment ago.
-func freeAddress(tb testing.TB) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // Range is what a query gave in each second since the start; an error is what

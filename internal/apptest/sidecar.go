@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/porttest"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -42,7 +43,7 @@ func Serve(tb testing.TB, sections ...string) *Sidecar {
 	folder := OpenDir(tb)
 	s := &Sidecar{Config: filepath.Join(folder, "bailiff.yaml"),
 		Agent: "unix://" + filepath.Join(folder, "a.sock"), Operator: "unix://" + filepath.Join(folder, "o.sock"),
-		Metrics: freeAddress(tb)}
+		Metrics: porttest.Address(tb)}
 	if err := os.WriteFile(filepath.Join(folder, "token"), []byte(token), 0o600); err != nil {
 		tb.Fatal(err)
 	}

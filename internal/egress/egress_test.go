@@ -44,6 +44,7 @@ type world struct {
 	most      Limits
 	own       *Authority
 	dialer    Dialer // the world itself, if nil
+	resolver  Resolver
 	logFails  bool
 	steps     []string
 	events    []Event
@@ -122,7 +123,8 @@ func proxied(t testing.TB, w *world, service string) string {
 		error) {
 		return []netip.Addr{}, nil
 	})
-	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: cmp.Or[Dialer](w.dialer, w), Floor: floor,
+	proxy, err := New(Config{Judge: w, Recorder: w, Floor: floor,
+		Resolver: cmp.Or[Resolver](w.resolver, w), Dialer: cmp.Or[Dialer](w.dialer, w),
 		Key: bytes.Repeat([]byte{7}, KeySize), Roots: w.trusted(), Authority: w.own, Limits: cmp.Or(w.most, Limits{256, 4096, 10_000, 32})})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +183,7 @@ func said(t *testing.T, proxy, text string) string {
 	all, err := io.ReadAll(conn)
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		t.Fatalf("the proxy neither answered nor closed; so far %q", all)
+		t.Fatalf("the proxy neither answered nor closed; so far %.500q", all)
 	}
 	return string(all)
 }

@@ -3,6 +3,7 @@ package egress
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"io"
@@ -159,8 +160,8 @@ func TestARequestThatWaitsForItsHostInVainIsRefused(t *testing.T) {
 func inMemory(t *testing.T, w *world) net.Conn {
 	t.Helper()
 	floor := reach.NewFloor(nil, func() ([]netip.Addr, error) { return nil, nil })
-	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: w, Floor: floor, Key: bytes.Repeat([]byte{7}, KeySize),
-		Roots: x509.NewCertPool(), Limits: Limits{1, 1, 1, 1}})
+	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: cmp.Or[Dialer](w.dialer, w), Floor: floor,
+		Key: bytes.Repeat([]byte{7}, KeySize), Roots: x509.NewCertPool(), Limits: Limits{1, 1, 1, 1}})
 	must(t, err)
 	program, conn := net.Pipe()
 	go proxy.Serve(t.Context(), conn, bailiff.Connection{Sandbox: "s1"}, nil, request{w})

@@ -11,7 +11,9 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
+	"net/textproto"
 	"net/url"
 	"path"
 	"slices"
@@ -207,6 +209,7 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 			tell(w, no)
 		},
 	}
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{Got1xxResponse: fewBefore()}))
 	switch {
 	case isWebSocket(r):
 		proxy.Transport = x.switching()
@@ -214,6 +217,20 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		proxy.Transport = quiet{x.transport}
 	}
 	proxy.ServeHTTP(w, r)
+}
+
+// mostBefore is how many informational answers may come before the one that counts.
+const mostBefore = 8
+
+// fewBefore counts the informational answers to a request, which could go on for ever.
+func fewBefore() func(int, textproto.MIMEHeader) error {
+	var seen atomic.Int32
+	return func(int, textproto.MIMEHeader) error {
+		if seen.Add(1) > mostBefore {
+			return errors.New("the server sends too many informational answers")
+		}
+		return nil
+	}
 }
 
 // Ports that a URL need not name.

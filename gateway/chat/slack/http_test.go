@@ -19,23 +19,13 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
+	"github.com/bailiff-dev/bailiff/internal/porttest"
 )
-
-// free is an address where nobody listens.
-func free(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
 
 // byHTTP is an app that Slack calls, at an address.
 func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *chattest.Inbox, string) {
 	t.Helper()
-	address := free(t)
+	address := porttest.Address(t)
 	s, server := app(t, func(c *slack.Config) {
 		c.AppToken, c.Listen, c.SigningSecret = nil, address, secret(slacktest.SigningSecret)
 	})
@@ -244,7 +234,7 @@ func TestAnAddressThatLetsInWhoeverKnowsItIsInNoError(t *testing.T) {
 // calledFor is an app that is called, and calls somebody.
 func calledFor(t *testing.T, base string) (*slack.Slack, *chattest.Inbox, string) {
 	t.Helper()
-	where := free(t)
+	where := porttest.Address(t)
 	s, _ := app(t, func(c *slack.Config) {
 		c.AppToken, c.Listen, c.SigningSecret, c.URL = nil, where, secret(slacktest.SigningSecret), base+"/api/"
 	})
@@ -256,7 +246,7 @@ func TestWhyCallsAreRefusedIsSaidWhereTheSecretCannotBeRead(t *testing.T) {
 	for why, read := range map[string]slack.Credential{
 		"no such file": func() (bailiff.Secret, error) { return bailiff.Secret{}, errors.New("no such file") }, "it is empty": secret(""),
 	} {
-		log, where := &chattest.Log{}, free(t)
+		log, where := &chattest.Log{}, porttest.Address(t)
 		s, _ := app(t, func(c *slack.Config) {
 			c.AppToken, c.Listen, c.SigningSecret, c.Log = nil, where, read, slog.New(slog.NewTextHandler(log, nil))
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,18 +12,14 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
+	"github.com/bailiff-dev/bailiff/internal/porttest"
 )
 
 const hookSecret = "a-secret_that_only_Telegram_knows"
 
 // hooked has a bot be called.
 func hooked(t *testing.T) (string, func(*Config)) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	where := l.Addr().String()
+	where := porttest.Address(t)
 	return "http://" + where + "/telegram", func(c *Config) {
 		c.Webhook = &Webhook{URL: "http://" + where + "/telegram", Listen: where,
 			Secret: func() (bailiff.Secret, error) { return bailiff.NewSecret(hookSecret), nil }}

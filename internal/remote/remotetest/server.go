@@ -3,9 +3,7 @@
 package remotetest
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -18,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/porttest"
 	"github.com/bailiff-dev/bailiff/internal/remote"
 )
 
@@ -52,7 +51,7 @@ func Serve(tb testing.TB, options Options) *Server {
 	tb.Helper()
 	program, err := exec.LookPath("/usr/sbin/sshd")
 	backendtest.Needs(tb, "SSHD", err)
-	s := &Server{Folder: folder(tb), Address: freeAddress(tb), ended: make(chan struct{})}
+	s := &Server{Folder: folder(tb), Address: porttest.Address(tb), ended: make(chan struct{})}
 	s.Home = filepath.Join(s.Folder, "home")
 	for _, name := range []string{"host", "user"} {
 		Key(tb, s.path(name))
@@ -222,23 +221,6 @@ func folder(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	return path
-}
-
-// freeAddress has a port that no connection is given by itself: those begin at 32768.
-func freeAddress(tb testing.TB) string {
-	tb.Helper()
-	for {
-		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
-		listener, err := net.Listen("tcp", address)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		if err != nil {
-			tb.Fatal(err)
-		}
-		defer listener.Close()
-		return address
-	}
 }
 
 func make755(tb testing.TB, path string) {
