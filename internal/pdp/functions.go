@@ -13,8 +13,8 @@ import (
 
 // These bound what is remembered of functions, which is at most twice as much.
 const (
-	mostCallValues     = 8192
-	mostCallValueBytes = 4 << 20
+	mostCallValues     = 4096
+	mostCallValueBytes = 2 << 20
 )
 
 // functions remembers the values of functions of arguments and data. It is safe for concurrent use.
