@@ -6,14 +6,16 @@
 # make lint     what must stay clean
 # make apptainer-test   the tests of backends/apptainer against the real program
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
+# make dist VERSION=1.2.3   a release, into dist/: packages, images, bills of materials, checksums; signed with KEY=…
+# make package-test     installs, upgrades and purges the Debian package of dist/ in a Debian of its own
 # make bench    the comparisons of docs/performance.md
 
 export CGO_ENABLED ?= 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X main.linkedVersion=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross bench bench-against conformance-table clean
+.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross dist dist-test package-test bench bench-against conformance-table clean
 
 # Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too.
 build:
@@ -71,6 +73,16 @@ cross:
 	  echo "building for $$target"; \
 	  GOOS=$${target%/*} GOARCH=$${target#*/} go build -o "$$out/" ./cmd/... || exit 1; \
 	done
+
+# What makes it is a module of its own, so that its libraries are none of bailiff's.
+dist:
+	cd release && go run . -version '$(VERSION)' -out dist $(if $(KEY),-sign '$(abspath $(KEY))')
+
+dist-test:
+	cd release && go vet ./... && $$(cd .. && go tool -n staticcheck) ./... && go test ./...
+
+package-test:
+	scripts/test-package dist
 
 bench: deps
 	go test -run '^$$' -bench . ./...

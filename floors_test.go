@@ -37,7 +37,7 @@ var staircase = []step{
 			"internal/trust metrics",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history " +
 			"internal/protected internal/swap",
-		"backends internal/guard internal/httpapi internal/remote",
+		"backends internal/evidence internal/guard internal/httpapi internal/remote",
 		"backends/kernel backends/runner backends/workdirs",
 		"backends/limits",
 	}},

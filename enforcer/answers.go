@@ -2,8 +2,10 @@ package enforcer
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,10 +15,15 @@ import (
 const (
 	// remembered is how long an answer is given again under its request id.
 	remembered = 10 * time.Minute
-	// maxRemembered and maxRememberedBytes bound what is remembered. Beyond them
-	// a request with an id is refused: to forget one early could run it twice.
-	maxRemembered      = 20_000
+	// maxRememberedBytes bounds what the answers take that are given again. Beyond it the
+	// oldest is let go, and its id is kept.
 	maxRememberedBytes = 64 << 20
+	// maxBareBytes bounds what ids without their answers take. Beyond it a request with an
+	// id is refused: to forget an id early could run its request twice.
+	maxBareBytes = 64 << 20
+	// answerBytes is about what an answer takes beside its texts, bareBytes what an id does.
+	answerBytes = 2 << 10
+	bareBytes   = 128
 )
 
 // Unfinished is a request of an earlier run that may have run to any point, or
@@ -73,35 +80,57 @@ var errBusy = fmt.Errorf("too many request ids of the last %.0f minutes are reme
 type answers struct {
 	mu    sync.Mutex
 	known map[answerKey]*rememberedAnswer
-	bytes int // of output in known
-	swept time.Time
+	// ended are the keys of known that have their answer, in the order in which they expire.
+	ended []answerKey
+	// bare are ids whose answers were let go, in the order of bareOrder.
+	bare      map[[sha256.Size]byte]bareAnswer
+	bareOrder [][sha256.Size]byte
+	bytes     int // of what known takes
 }
 
 type answerKey struct{ caller, session, request string }
+
+// hash stands for a key whose answer was let go.
+func (k answerKey) hash() [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", k.caller, k.session, k.request))
+}
 
 type rememberedAnswer struct {
 	digest  string
 	done    chan struct{} // closed when answer is set
 	answer  bailiff.Answer
+	bytes   int       // of the answer and its key
 	expires time.Time // zero while running
 }
 
+// bareAnswer is what is left of an answer that was let go: by it the same request is known
+// from another.
+type bareAnswer struct {
+	digest  [sha256.Size]byte
+	expires int64 // in seconds since 1970
+}
+
 func remember(unfinished []Unfinished) *answers {
-	a := &answers{known: map[answerKey]*rememberedAnswer{}}
+	a := &answers{known: map[answerKey]*rememberedAnswer{}, bare: map[[sha256.Size]byte]bareAnswer{}}
 	for _, u := range unfinished {
 		r := &rememberedAnswer{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
-		r.answer = bailiff.Answer{RequestID: u.RequestID, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown,
-			ExitCode: bailiff.ExitFailed,
-			Message:  "The sidecar stopped while this request ran, so its outcome is unknown; it is not run again under this id."}
+		r.answer = unknownOutcome(u.RequestID,
+			"The sidecar stopped while this request ran, so its outcome is unknown; it is not run again under this id.")
 		if u.Ended {
 			r.expires = u.At.Add(remembered)
 			r.answer.Message = "The sidecar was started anew after this request ran, so its answer is lost; it is not run again under " +
 				"this id."
 		}
 		close(r.done)
-		a.known[answerKey{u.Caller, u.Session, u.RequestID}] = r
+		a.keep(answerKey{u.Caller, u.Session, u.RequestID}, r)
 	}
+	slices.SortStableFunc(a.ended, func(x, y answerKey) int { return a.known[x].expires.Compare(a.known[y].expires) })
 	return a
+}
+
+func unknownOutcome(id, message string) bailiff.Answer {
+	return bailiff.Answer{RequestID: id, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown, ExitCode: bailiff.ExitFailed,
+		Message: message}
 }
 
 // once runs a request unless its id is known; then it gives that answer, and
@@ -154,12 +183,26 @@ func (a *answers) claim(key answerKey, digest string) (r *rememberedAnswer, firs
 	if r, ok := a.known[key]; ok {
 		return r, false
 	}
-	if len(a.known) >= maxRemembered || a.bytes >= maxRememberedBytes {
+	if b, ok := a.bare[key.hash()]; ok {
+		return b.answer(key.request, digest), false
+	}
+	if len(a.bare)*bareBytes >= maxBareBytes {
 		return nil, false
 	}
 	r = &rememberedAnswer{digest: digest, done: make(chan struct{})}
 	a.known[key] = r
 	return r, true
+}
+
+// answer is what the same request gets by now, and no other.
+func (b bareAnswer) answer(id, digest string) *rememberedAnswer {
+	r := &rememberedAnswer{done: make(chan struct{}), answer: unknownOutcome(id, "This request was answered, and so many requests were "+
+		"since that its answer is no longer kept; it is not run again under this id.")}
+	if b.digest == sha256.Sum256([]byte(digest)) {
+		r.digest = digest
+	}
+	close(r.done)
+	return r
 }
 
 // settle keeps an answer that must not come about a second time.
@@ -168,11 +211,34 @@ func (a *answers) settle(key answerKey, r *rememberedAnswer) {
 	defer a.mu.Unlock()
 	r.expires = time.Now().Add(remembered)
 	if lasting(r.answer) {
-		a.bytes += len(r.answer.Output)
+		a.keep(key, r)
 	} else {
 		delete(a.known, key)
 	}
 	close(r.done)
+}
+
+// keep remembers an answer, and lets the oldest go for which there is no room.
+func (a *answers) keep(key answerKey, r *rememberedAnswer) {
+	r.bytes = answerBytes + len(r.answer.Output) + len(r.answer.Message) + len(key.caller) + len(key.session) + len(key.request)
+	a.known[key] = r
+	a.ended = append(a.ended, key)
+	a.bytes += r.bytes
+	for a.bytes > maxRememberedBytes {
+		key, r := a.takeOldest()
+		hash := key.hash()
+		a.bare[hash] = bareAnswer{sha256.Sum256([]byte(r.digest)), r.expires.Unix()}
+		a.bareOrder = append(a.bareOrder, hash)
+	}
+}
+
+func (a *answers) takeOldest() (answerKey, *rememberedAnswer) {
+	key := a.ended[0]
+	r := a.known[key]
+	a.ended = a.ended[1:]
+	a.bytes -= r.bytes
+	delete(a.known, key)
+	return key, r
 }
 
 func lasting(a bailiff.Answer) bool {
@@ -183,16 +249,13 @@ func lasting(a bailiff.Answer) bool {
 	return a.Code == bailiff.CodeOutcomeUnknown
 }
 
-// forget drops what has expired; each id is looked at about once a minute.
+// forget drops what has expired.
 func (a *answers) forget(now time.Time) {
-	if now.Before(a.swept.Add(time.Minute)) {
-		return
+	for len(a.ended) > 0 && now.After(a.known[a.ended[0]].expires) {
+		a.takeOldest()
 	}
-	a.swept = now
-	for key, r := range a.known {
-		if !r.expires.IsZero() && now.After(r.expires) {
-			a.bytes -= len(r.answer.Output)
-			delete(a.known, key)
-		}
+	for len(a.bareOrder) > 0 && now.Unix() > a.bare[a.bareOrder[0]].expires {
+		delete(a.bare, a.bareOrder[0])
+		a.bareOrder = a.bareOrder[1:]
 	}
 }

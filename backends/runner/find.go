@@ -12,7 +12,10 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-const program = "bailiff-runner"
+const (
+	program = "bailiff-runner"
+	module  = "github.com/bailiff-dev/bailiff/cmd/" + program
+)
 
 // Confine is the argument with which a runner, before it starts anything,
 // renounces calls of the kernel that no command in a sandbox needs.
@@ -31,7 +34,8 @@ func Find(configured string) (string, error) {
 	}
 	stat, err := os.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("finding %s: %w; install it there or set runner.path", program, err)
+		return "", fmt.Errorf("finding %s: %w; install it there (CGO_ENABLED=0 go install %s, of the same version) or set runner.path",
+			program, err, module)
 	}
 	if !stat.Mode().IsRegular() || stat.Mode()&0o111 == 0 {
 		return "", fmt.Errorf("finding %s: %s is no program; set runner.path", program, path)

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +28,8 @@ func newAudit(configPath *string) *cobra.Command {
 
 Exit status: see the subcommands.`,
 	}
-	cmd.AddCommand(newAuditTail(configPath), newAuditVerify(configPath))
+	cmd.AddCommand(newAuditTail(configPath), newAuditVerify(configPath), newAuditHead(configPath),
+		newAuditExport(configPath))
 	namingOne(cmd)
 	return cmd
 }
@@ -158,7 +161,7 @@ func happened(l api.Line) string {
 }
 
 func newAuditVerify(configPath *string) *cobra.Command {
-	var format string
+	var v verification
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Find lines that were edited, removed, reordered or cut off",
@@ -166,28 +169,94 @@ func newAuditVerify(configPath *string) *cobra.Command {
 hashes and against the count that is kept outside the log's folder. What retention
 removed is not missed; what anybody else removed is.
 
+With --against it also holds the log to heads that "bailiff audit head" signed and that
+were kept elsewhere: this finds a log that was written anew by root, with the log's key.
+
 Exit status: 0 if the log is whole, 2 if it was tampered with, 1 if it cannot be read.`,
-		Example: "  bailiff audit verify --output json",
+		Example: `  bailiff audit verify --output json
+  bailiff audit verify --against heads.jsonl --public-key head.pub`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd, *configPath) },
+	}
+	v.register(cmd)
+	outputFlag(cmd, &v.format)
+	return cmd
+}
+
+// verification is "bailiff audit verify" as its flags order it.
+type verification struct{ format, against, publicKey string }
+
+// register gives a command the flags that say to which heads the log is held.
+func (v *verification) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&v.against, "against", "", "a `file` of signed heads, a line each; what a syslog writes before them is passed "+
+		"over")
+	cmd.Flags().StringVar(&v.publicKey, "public-key", "", "the public key of who signed them, a `file` as PEM")
+	cmd.MarkFlagsRequiredTogether("against", "public-key")
+}
+
+func (v *verification) run(cmd *cobra.Command, configPath string) error {
+	cfg, err := offline.LoadConfig(configPath)
+	if err != nil {
+		return err
+	}
+	signed, err := v.heads()
+	if err != nil {
+		return err
+	}
+	report, fault := audit.Verify(cfg.StateDir, signed...)
+	if fault != nil && len(report.Faults) == 0 {
+		return fault
+	}
+	if err := show(cmd, v.format, report, func(w io.Writer) { printVerification(w, report) }); err != nil {
+		return err
+	}
+	if fault != nil {
+		return status(2)
+	}
+	return nil
+}
+
+// heads are those to which the log is held, none if there is no file of them.
+func (v *verification) heads() ([]audit.Head, error) {
+	if v.against == "" {
+		return nil, nil
+	}
+	file, err := os.Open(v.against)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return audit.ReadHeads(file, v.against, v.publicKey)
+}
+
+func newAuditHead(configPath *string) *cobra.Command {
+	var key string
+	cmd := &cobra.Command{
+		Use:   "head --key FILE",
+		Short: "Sign how far the decision log goes",
+		Long: `Prints one line that says how many lines the decision log has on disk and the hash of
+the last of them, signed. Kept on another machine, such lines show later whether the log is
+still the one that was written: see "bailiff audit verify --against". The key is a file with
+a key of Ed25519 as PEM, which the sidecar need not have. Run it at intervals, whether or not
+a sidecar is running.
+
+Exit status: 0, or 1 if the log or the key cannot be read.`,
+		Example: "  bailiff audit head --key head.key >>heads.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := offline.LoadConfig(*configPath)
 			if err != nil {
 				return err
 			}
-			report, fault := audit.Verify(cfg.StateDir)
-			if fault != nil && len(report.Faults) == 0 {
-				return fault
-			}
-			if err := show(cmd, format, report, func(w io.Writer) { printVerification(w, report) }); err != nil {
+			head, err := audit.SignHead(cfg.StateDir, key, time.Now())
+			if err != nil {
 				return err
 			}
-			if fault != nil {
-				return status(2)
-			}
-			return nil
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(head)
 		},
 	}
-	outputFlag(cmd, &format)
+	cmd.Flags().StringVar(&key, "key", "", "the private key, a `file` that is kept from others")
+	_ = cmd.MarkFlagRequired("key") // there is such a flag
 	return cmd
 }
 
@@ -200,6 +269,12 @@ func printVerification(w io.Writer, report audit.Report) {
 		if report.Retired > 0 {
 			fmt.Fprintf(w, "retention removed the %d lines before them: the log is whole from line %d on\n", report.Retired,
 				report.Retired+1)
+		}
+		if report.Signed > 0 {
+			fmt.Fprintf(w, "signed heads that agree with it: %d\n", report.Signed)
+		}
+		if report.Older > 0 {
+			fmt.Fprintf(w, "signed heads of lines that retention removed: %d\n", report.Older)
 		}
 	}
 }

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker.
-var version = "dev"
+// linkedVersion is set by the linker; "go install" leaves it empty.
+var linkedVersion string
+
+var version = cmp.Or(linkedVersion, moduleVersion())
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -68,7 +71,7 @@ as they say.
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newChat(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
 		newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
-		newDemo(), newRunTests(), newVersion(),
+		newDemo(), newRunTests(), newVersion(), newSchema(), newMan(),
 	)
 	namingOne(root)
 	root.SetFlagErrorFunc(wrongFlag)

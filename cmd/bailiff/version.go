@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -25,4 +27,14 @@ func newVersion() *cobra.Command {
 	}
 	outputFlag(cmd, &format)
 	return cmd
+}
+
+// moduleVersion is the version by which "go install" fetched the module, without its "v";
+// "dev" for what was built in a clone.
+func moduleVersion() string {
+	built, known := debug.ReadBuildInfo()
+	if !known || built.Main.Version == "" || built.Main.Version == "(devel)" {
+		return "dev"
+	}
+	return strings.TrimPrefix(built.Main.Version, "v")
 }

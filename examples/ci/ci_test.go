@@ -57,13 +57,21 @@ func commands(t *testing.T, name string) (all []string) {
 	return all
 }
 
-func TestTheWorkflowIsOneOfGitHub(t *testing.T) {
+// The workflows of bailiff's own repository are read, too.
+func TestTheWorkflowsAreOnesOfGitHub(t *testing.T) {
+	own, err := filepath.Glob("../../.github/workflows/*.yaml")
+	must(t, err)
+	if len(own) == 0 {
+		t.Error("the repository has no workflows")
+	}
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
 	must(t, err)
-	faults, err := linter.Lint(github, read(t, github), nil)
-	must(t, err)
-	for _, fault := range faults {
-		t.Error(fault)
+	for _, name := range append(own, github) {
+		faults, err := linter.Lint(name, read(t, name), nil)
+		must(t, err)
+		for _, fault := range faults {
+			t.Error(fault)
+		}
 	}
 }
 

@@ -86,6 +86,18 @@ func TestSystemdFindsNoFaultWithTheUnit(t *testing.T) {
 	}
 }
 
+func TestSystemdFindsNoFaultWithTheUnitThatSignsHeads(t *testing.T) {
+	folder, own := t.TempDir(), filepath.Join(apptest.Programs(t), "bailiff")
+	for _, name := range []string{"bailiff-head.service", "bailiff-head.timer"} {
+		write(t, filepath.Join(folder, name), strings.ReplaceAll(read(t, name), program, own))
+	}
+	printed, err := analyzed(t, "verify", "--man=no", "--recursive-errors=no", filepath.Join(folder, "bailiff-head.timer"),
+		filepath.Join(folder, "bailiff-head.service"))
+	if err != nil || strings.Contains(printed, "bailiff") {
+		t.Errorf("%v\n%s", err, printed)
+	}
+}
+
 func TestSystemdWouldFindAMisspeltSetting(t *testing.T) {
 	path := installed(t)
 	write(t, path, strings.Replace(read(t, unit), "ProtectSystem=", "ProtectSytem=", 1))
@@ -104,26 +116,29 @@ func TestTheUnitIsHardened(t *testing.T) {
 	}
 }
 
+// Of the example, and of what a package installs.
 func TestTheUnitGivesTheFoldersThatItsConfigurationNames(t *testing.T) {
-	c, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(read(t, "bailiff.yaml")), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "/var/lib/" + value(t, "StateDirectory"); c.StateDir != want {
-		t.Errorf("its state is in %s, want %s", c.StateDir, want)
-	}
-	run := "/run/" + value(t, "RuntimeDirectory")
-	sockets := []config.Address{c.Operator.Listen, c.Agent.Listeners[0].Listen}
-	for _, socket := range sockets {
-		if filepath.Dir(socket.Address) != run {
-			t.Errorf("it listens on %s, want a socket in %s", socket, run)
+	for _, name := range []string{"bailiff.yaml", "../../release/bailiff.yaml"} {
+		c, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(read(t, name)), catalogue.All())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
-	}
-	if os.Geteuid() == 0 { // operators who are root need not say where the sockets are
-		usual := config.Default(catalogue.All())
-		if usual.StateDir != c.StateDir || !slices.Equal(sockets,
-			[]config.Address{usual.Operator.Listen, usual.Agent.Listeners[0].Listen}) {
-			t.Errorf("%s and %v are not root's defaults", c.StateDir, sockets)
+		if want := "/var/lib/" + value(t, "StateDirectory"); c.StateDir != want {
+			t.Errorf("%s: its state is in %s, want %s", name, c.StateDir, want)
+		}
+		run := "/run/" + value(t, "RuntimeDirectory")
+		sockets := []config.Address{c.Operator.Listen, c.Agent.Listeners[0].Listen}
+		for _, socket := range sockets {
+			if filepath.Dir(socket.Address) != run {
+				t.Errorf("%s: it listens on %s, want a socket in %s", name, socket, run)
+			}
+		}
+		if os.Geteuid() == 0 { // operators who are root need not say where the sockets are
+			usual := config.Default(catalogue.All())
+			if usual.StateDir != c.StateDir || !slices.Equal(sockets,
+				[]config.Address{usual.Operator.Listen, usual.Agent.Listeners[0].Listen}) {
+				t.Errorf("%s: %s and %v are not root's defaults", name, c.StateDir, sockets)
+			}
 		}
 	}
 }

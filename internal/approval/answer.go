@@ -25,7 +25,7 @@ func (b *Book) Answer(ctx context.Context, id string, who bailiff.Approver, v ba
 	v.Reason = b.scrub(v.Reason)
 	terms, claim := p.text.terms(), p.text.claim("")
 	var answered api.Entry
-	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+	err = b.storage.do(ctx, need{items: []string{id}}, func(s *state, now time.Time) (step, error) {
 		if b.replans.Load() != replans {
 			return step{}, errReplanned
 		}
@@ -136,7 +136,7 @@ func unknown(id string) error {
 }
 
 func (s *state) answerable(id string, now time.Time) (*item, error) {
-	i := s.items[id]
+	i := s.item(id)
 	if i == nil {
 		return nil, unknown(id)
 	}
@@ -272,8 +272,8 @@ func (g *grant) lasts() string {
 // Revoke ends a grant. The error is [api.ErrUnknown] or [ErrStore].
 func (b *Book) Revoke(ctx context.Context, id string, who bailiff.Approver) (api.Grant, error) {
 	var revoked api.Grant
-	err := b.do(ctx, func(s *state, now time.Time) (step, error) {
-		h := s.grants[id]
+	err := b.storage.do(ctx, need{grants: []string{id}}, func(s *state, now time.Time) (step, error) {
+		h := s.grant(id)
 		if h == nil || !h.live(now) {
 			return step{}, refuse(api.ErrUnknown, "there is no grant %s; it may have been used, have ended or been revoked", id)
 		}

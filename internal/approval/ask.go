@@ -37,7 +37,7 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 		unreachable = fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	var a bailiff.Approval
-	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+	err = b.storage.do(ctx, q.wanted.need(holders(&q.entry)), func(s *state, now time.Time) (step, error) {
 		if b.replans.Load() != replans {
 			return step{}, errReplanned
 		}
@@ -46,7 +46,7 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 			return step{}, nil
 		}
 		var t step
-		if i := s.pending[q.entry.Digest]; i != nil {
+		if i := s.pendingOf(q.entry.Digest); i != nil {
 			if now.Before(i.Entry.Expires) {
 				a = i.Entry.approval()
 				return step{}, nil
@@ -184,7 +184,7 @@ func (b *Book) opening(t *step, s *state, i *item, nobody *Unanswerable, now tim
 func (b *Book) room(s *state, e *entry) error {
 	names := [...]string{e.Caller, e.Request.Session.ID, e.Request.Session.UserID}
 	for n, limit := range [...]int{b.config.Caps.Caller, b.config.Caps.Session, b.config.Caps.User} {
-		if h := holders(e)[n]; names[n] != "" && s.counts[h] >= limit { // who is unnamed is nobody in particular
+		if h := holders(e)[n]; names[n] != "" && s.countOf(h) >= limit { // who is unnamed is nobody in particular
 			return refuse(errFull, "%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire",
 				h.kind, names[n], limit)
 		}

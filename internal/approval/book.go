@@ -112,12 +112,10 @@ type Config struct {
 // Book is an open book. It may be used concurrently.
 type Book struct {
 	config  Config
-	queue   chan *wish
+	storage storage
 	closing chan struct{} // closed by Close
-	ended   chan struct{} // closed when the writer has ended
 	closed  sync.Once
 
-	store   atomic.Pointer[store]
 	outage  outage.Outage
 	outbox  outbox
 	changes feed.Feed[api.Change]
@@ -132,15 +130,8 @@ type Book struct {
 	// complained is when a refused question was last logged, in nanoseconds since 1970.
 	complained atomic.Int64
 
-	// These are the writer's alone. ahead holds what is about to be written too.
-	ahead    *state
-	deadline time.Time // of the earliest that ends by itself
-	failed   time.Time
-	stamped  time.Time // the last event's
-	timer    *time.Timer
-
 	mu      sync.RWMutex
-	seen    *state // what is on disk
+	seen    *state // what is durable
 	waiting map[string]chan struct{}
 }
 
@@ -150,18 +141,18 @@ func Open(c Config) (*Book, error) {
 		return nil, err
 	}
 	b := &Book{
-		config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
-		delivered: make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
+		config: c, closing: make(chan struct{}), delivered: make(chan struct{}), waiting: map[string]chan struct{}{},
 		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[api.Change]{Lost: api.Change{Lost: true}},
 	}
-	if err := b.open(); err != nil {
+	var err error
+	if b.storage, err = openFile(b); err != nil {
 		return nil, err
 	}
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(context.Background())
-	go b.run()
+	b.storage.start()
 	go b.deliver(ctx)
-	if err := b.do(ctx, b.sweep); err != nil {
+	if err := b.storage.sweep(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -199,37 +190,6 @@ func (unobserved) ApprovalOpened(string)                                        
 func (unobserved) ApprovalResolved(string, string, string, time.Duration, string) {}
 func (unobserved) ApprovalRefused(_, _ string)                                    {}
 func (unobserved) GrantsActive(int)                                               {}
-
-// repair tells the operator of a store that cannot be read, or is gone, what to do.
-func repair(path string) string {
-	return fmt.Sprintf("; restore no older copy, in which grants that were used come back and later freezes are missing; "+
-		"to begin a new one, move the file and %s away: pending approvals and grants are then lost, which allows nothing that was denied, "+
-		"but freezes are lost too, so freeze anew what must stay stopped", marker(path))
-}
-
-// open opens the store and takes what it holds for the truth.
-func (b *Book) open() error {
-	s, c, err := openStore(b.config.Path)
-	if err != nil {
-		return fmt.Errorf("opening the store of approvals %s: %w%s", b.config.Path, err, repair(b.config.Path))
-	}
-	b.store.Store(s)
-	b.ahead = c.state(s.seal.Approvals)
-	b.deadline = time.Time{}
-	b.plan(step{items: c.items, grants: c.grants})
-	b.outbox.reset(c.numbers, c.events)
-	b.reconcile(c.state(s.seal.Approvals))
-	return nil
-}
-
-// reopen opens the store anew after it failed.
-func (b *Book) reopen() error {
-	_ = b.store.Load().close() // it has failed already
-	if err := rewrite(b.config.Path); err != nil {
-		return fmt.Errorf("writing %s anew: %w", b.config.Path, err)
-	}
-	return b.open()
-}
 
 // reconcile shows what the disk holds, and tells of what differs from what was
 // shown before.
@@ -269,27 +229,15 @@ func (b *Book) Close() (err error) {
 	b.closed.Do(func() {
 		defer time.AfterFunc(deliverAtMost, b.stop).Stop()
 		close(b.closing)
-		<-b.ended
+		err = b.storage.close()
 		b.stop()
-		b.timer.Stop()
 		b.changes.Close()
-		err = b.store.Load().close()
 	})
 	return err
 }
 
 // now is the time by the wall's clock, since it is compared with stored ones.
 func (b *Book) now() time.Time { return time.Now().UTC().Round(0) }
-
-// stamp returns a time that no event had before.
-func (b *Book) stamp() time.Time {
-	at := b.now()
-	if !at.After(b.stamped) {
-		at = b.stamped.Add(1)
-	}
-	b.stamped = at
-	return at
-}
 
 func (b *Book) reach(point string) {
 	if b.config.reached != nil {
@@ -430,7 +378,7 @@ func (b *Book) answered(asked *item) []api.Answered {
 // claim reads an approval's claim. If that shows that the file was damaged, the
 // store has failed.
 func (b *Book) claim(i *item) (text claimText, found bool, err error) {
-	text, found, err = b.store.Load().claim(i.Seq)
+	text, found, err = b.storage.claim(i.Seq)
 	if err == nil {
 		return text, found, nil
 	}

@@ -32,7 +32,7 @@ func TestStepsThatShareATransactionComeInTheirOrder(t *testing.T) {
 	<-held // the writer stands still, so what follows is one batch
 	for n, do := range []func(){thaw, freeze, thaw, freeze} {
 		all.Go(do)
-		within(t, time.Second, "queueing", func() bool { return len(f.queue) == n+1 })
+		within(t, time.Second, "queueing", func() bool { return len(f.file().queue) == n+1 })
 	}
 	close(hold)
 	all.Wait()

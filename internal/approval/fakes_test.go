@@ -124,6 +124,9 @@ func (f *fixture) restart() {
 	f.start()
 }
 
+// file is the book's store.
+func (f *fixture) file() *fileStore { return f.storage.(*fileStore) }
+
 // change gives the book another router.
 func (f *fixture) change(change func(*roster)) {
 	r := f.config.Router.(roster)

@@ -20,7 +20,7 @@ func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error)
 		return api.Freeze{}, err
 	}
 	f.Reason = b.scrub(f.Reason)
-	err := b.do(ctx, func(s *state, now time.Time) (step, error) {
+	err := b.storage.do(ctx, need{freezes: true, pending: true, all: true}, func(s *state, now time.Time) (step, error) {
 		if f.At.IsZero() {
 			f.At = now
 		}
@@ -28,7 +28,7 @@ func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error)
 		for _, i := range s.pendingInOrder() {
 			t.cancel(i, f, now)
 		}
-		for _, h := range s.grants {
+		for _, h := range s.allGrants() {
 			if f.stops(h.Grant.Session, h.Grant.Platform, h.Grant.User) {
 				t.ended = append(t.ended, h)
 				t.events = append(t.events, h.event(fmt.Sprintf("revoked: grant %s, since %s", h.Grant.ID, f.says())))
@@ -99,7 +99,7 @@ func (f freeze) event(message string) api.Event {
 // Thaw ends a freeze; found says whether there was one.
 func (b *Book) Thaw(ctx context.Context, kind, id string, who bailiff.Approver) (found bool, err error) {
 	thawed := false
-	err = b.do(ctx, func(s *state, _ time.Time) (step, error) {
+	err = b.storage.do(ctx, need{freezes: true}, func(s *state, _ time.Time) (step, error) {
 		f, frozen := s.freezes[freezeKey{kind, id}]
 		if thawed = frozen; !frozen {
 			return step{}, nil

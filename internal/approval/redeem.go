@@ -53,7 +53,9 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 		return bailiff.Approval{}, false, nil
 	}
 	var used bailiff.Approval
-	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+	n := w.need(nil)
+	n.uses = true
+	err = b.storage.do(ctx, n, func(s *state, now time.Time) (step, error) {
 		covering := s.cover(w, now)
 		if covering == nil {
 			return step{}, nil
@@ -109,12 +111,12 @@ func listed(names []string) string {
 // [ErrSettled].
 func (b *Book) Void(ctx context.Context, id, reason string) error {
 	reason = b.scrub(reason)
-	return b.do(ctx, func(s *state, now time.Time) (step, error) {
-		i := s.items[id]
+	return b.storage.do(ctx, need{items: []string{id}}, func(s *state, now time.Time) (step, error) {
+		i := s.item(id)
 		if i == nil {
 			return s.voidGrant(id)
 		}
-		h := s.grants[i.Entry.GrantID]
+		h := s.grantLeft(i)
 		if i.pending() {
 			return step{}, fmt.Errorf("approval %s is pending, so there is nothing to take back", id)
 		}
@@ -130,10 +132,9 @@ func (b *Book) Void(ctx context.Context, id, reason string) error {
 
 // voidGrant ends the grant of an approval that is not kept any more.
 func (s *state) voidGrant(approval string) (step, error) {
-	for _, h := range s.grants {
-		if h.Grant.ApprovalID == approval {
-			return step{ended: []*held{h}, events: []api.Event{h.event("void: what would run is no longer what was approved")}}, nil
-		}
+	h := s.grantOf(approval)
+	if h == nil {
+		return step{}, unknown(approval)
 	}
-	return step{}, unknown(approval)
+	return step{ended: []*held{h}, events: []api.Event{h.event("void: what would run is no longer what was approved")}}, nil
 }

@@ -28,7 +28,7 @@ func (b *Book) Replan(ctx context.Context) error {
 	b.replanning.Lock()
 	defer b.replanning.Unlock()
 	var pending []*item
-	err := b.do(ctx, func(s *state, _ time.Time) (step, error) {
+	err := b.storage.do(ctx, need{pending: true}, func(s *state, _ time.Time) (step, error) {
 		b.replans.Add(1) // whoever asked the router before, and is not in yet, asks it again
 		pending = s.pendingInOrder()
 		return step{}, nil
@@ -58,13 +58,13 @@ func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err 
 	if len(all) == 0 {
 		return nil, nil
 	}
-	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+	err = b.storage.do(ctx, need{items: ids(all)}, func(s *state, now time.Time) (step, error) {
 		b.replans.Add(1)
 		var t step
 		for _, r := range all {
-			switch i := s.items[r.item.Entry.ID]; {
+			switch i := s.item(r.item.Entry.ID); {
 			case i == nil || !i.pending():
-			case i != r.item:
+			case !i.same(r.item):
 				again = append(again, i)
 			default:
 				r.apply(&t, now)
@@ -83,6 +83,13 @@ type replanned struct {
 	item   *item
 	poll   poll
 	nobody string
+}
+
+func ids(all []replanned) (ids []string) {
+	for _, r := range all {
+		ids = append(ids, r.item.Entry.ID)
+	}
+	return ids
 }
 
 func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {

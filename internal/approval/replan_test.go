@@ -175,6 +175,6 @@ func TestTenThousandPendingArePlannedAnewInAFewTransactions(t *testing.T) {
 // transactions is the number of the last one that is on disk.
 func transactions(t *testing.T, b *Book) (last int) {
 	t.Helper()
-	must(t, b.store.Load().db.View(func(tx *bbolt.Tx) error { last = tx.ID(); return nil }))
+	must(t, b.storage.(*fileStore).store.Load().db.View(func(tx *bbolt.Tx) error { last = tx.ID(); return nil }))
 	return last
 }

@@ -25,7 +25,12 @@ type item struct {
 	Pairs []string `json:"pairs"`
 	// GrantFor is how long a grant is to last.
 	GrantFor time.Duration `json:"grant_ns"`
+	// version counts its changes in a store that others write too, from one; else it is zero.
+	version int64
 }
+
+// same says whether an item is still as it was.
+func (i *item) same(was *item) bool { return i == was || i.version > 0 && i.version == was.version }
 
 func (i *item) pending() bool { return i.Entry.State == bailiff.ApprovalPending }
 
@@ -156,9 +161,9 @@ func pairKey(p bailiff.Pair) string {
 // holder is whose pending approvals are counted.
 type holder struct{ kind, a, b string }
 
-func holders(e *entry) [3]holder {
+func holders(e *entry) []holder {
 	s := e.Request.Session
-	return [3]holder{{"caller", e.Caller, ""}, {"session", e.Caller, s.ID}, {"user", s.Platform, s.UserID}}
+	return []holder{{"caller", e.Caller, ""}, {"session", e.Caller, s.ID}, {"user", s.Platform, s.UserID}}
 }
 
 type freezeKey struct{ kind, id string }
@@ -175,6 +180,8 @@ type state struct {
 	owned    map[owner][]*held
 	freezes  map[freezeKey]freeze
 	seq      uint64
+	// part is what is here of the whole; nil is all of it.
+	part *need
 }
 
 func newState() *state {
@@ -245,6 +252,7 @@ func (s *state) count(e *entry, n int) {
 
 // pendingInOrder are the pending items, the oldest first.
 func (s *state) pendingInOrder() []*item {
+	s.looks(func(n *need) bool { return n.pending || n.ended }, "all that is pending")
 	return slices.SortedFunc(maps.Values(s.pending), func(x, y *item) int { return cmp.Compare(x.Seq, y.Seq) })
 }
 
@@ -298,7 +306,7 @@ func (s *state) cover(w wanted, now time.Time) []*held {
 	if _, frozen := s.frozen(w.session); frozen {
 		return nil
 	}
-	if h := s.once[w.digest]; h != nil && h.holds(w.way, now) {
+	if h := s.onceOf(w.digest); h != nil && h.holds(w.way, now) {
 		return []*held{h}
 	}
 	if !w.whole {
@@ -328,7 +336,7 @@ func (s *state) union(w wanted, now time.Time) []*held {
 		missing[i] = i
 	}
 	for _, o := range w.owners() {
-		for _, h := range s.owned[o] {
+		for _, h := range s.ownedBy(o) {
 			if !h.holds(w.way, now) || !h.extends(w) {
 				continue
 			}

@@ -8,27 +8,25 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// sweep ends what has run out of time.
-func (b *Book) sweep(s *state, now time.Time) (step, error) {
-	var t step
-	b.deadline = time.Time{}
+// sweep ends what has run out of time, and says when the next does.
+func sweep(s *state, now time.Time) (t step, next deadline) {
 	for _, i := range s.pendingInOrder() {
 		if now.Before(i.Entry.Expires) {
-			b.due(i.Entry.Expires)
+			next.due(i.Entry.Expires)
 			continue
 		}
 		t.expire(i, now)
 	}
-	for _, h := range s.grants {
+	for _, h := range s.allGrants() {
 		if h.live(now) {
-			b.due(h.Grant.Expires)
+			next.due(h.Grant.Expires)
 			continue
 		}
 		t.ended = append(t.ended, h)
 		t.events = append(t.events, h.event(fmt.Sprintf("lapsed: grant %s of scope %s ended after %d uses", h.Grant.ID, h.Grant.Scope,
 			h.Grant.Uses)))
 	}
-	return t, nil
+	return t, next
 }
 
 func (t *step) expire(i *item, now time.Time) {
@@ -41,7 +39,7 @@ func (t *step) expire(i *item, now time.Time) {
 // The error is [ErrUnknown], [ErrSettled] or [ErrStore].
 func (b *Book) Unreachable(ctx context.Context, id, reason string) error {
 	reason = b.scrub(reason)
-	return b.do(ctx, func(s *state, now time.Time) (step, error) {
+	return b.storage.do(ctx, need{items: []string{id}}, func(s *state, now time.Time) (step, error) {
 		i, err := s.answerable(id, now)
 		if err != nil {
 			return step{}, err
@@ -61,11 +59,11 @@ const (
 )
 
 // prune forgets what was resolved long ago.
-func (b *Book) prune(now time.Time) step {
+func (s *state) prune(now time.Time) step {
 	var t step
 	old := now.Add(-keepFor)
-	for n, i := range b.ahead.resolved {
-		if len(b.ahead.resolved)-n <= keepResolved && !i.Entry.Resolved.Before(old) {
+	for n, i := range s.resolved {
+		if len(s.resolved)-n <= keepResolved && !i.Entry.Resolved.Before(old) {
 			break
 		}
 		t.pruned = append(t.pruned, i)

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 )
-
-// decide says what is to be done about a state, or why nothing is. It changes
-// nothing itself.
-type decide func(s *state, now time.Time) (step, error)
 
 // wish waits for the writer.
 type wish struct {
@@ -33,10 +30,89 @@ const (
 	mendDelay = time.Second
 )
 
+// fileStore is a store in a file of its own, which one process has open at a time.
+type fileStore struct {
+	*Book
+	queue chan *wish
+	ended chan struct{} // closed when the writer has ended
+	store atomic.Pointer[store]
+
+	// These are the writer's alone. ahead holds what is about to be written too.
+	ahead    *state
+	deadline deadline
+	failed   time.Time
+	stamped  stamps
+	timer    *time.Timer
+}
+
+var _ storage = (*fileStore)(nil)
+
+// openFile opens the file of a book and shows what it holds.
+func openFile(b *Book) (*fileStore, error) {
+	f := &fileStore{Book: b, queue: make(chan *wish, queueLength), ended: make(chan struct{}), timer: time.NewTimer(sweepAtMost)}
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (b *fileStore) start() { go b.run() }
+
+func (b *fileStore) close() error {
+	<-b.ended
+	b.timer.Stop()
+	return b.store.Load().close()
+}
+
+func (b *fileStore) claim(seq uint64) (claimText, bool, error) { return b.store.Load().claim(seq) }
+
+// refresh has nothing to do where no other process writes.
+func (b *fileStore) refresh() {}
+
+// sweep ends what has run out of time.
+func (b *fileStore) sweep(ctx context.Context) error { return b.do(ctx, need{}, b.sweeping) }
+
+func (b *fileStore) sweeping(s *state, now time.Time) (t step, err error) {
+	t, b.deadline = sweep(s, now)
+	return t, nil
+}
+
+// repair tells the operator of a store that cannot be read, or is gone, what to do.
+func repair(path string) string {
+	return fmt.Sprintf("; restore no older copy, in which grants that were used come back and later freezes are missing; "+
+		"to begin a new one, move the file and %s away: pending approvals and grants are then lost, which allows nothing that was denied, "+
+		"but freezes are lost too, so freeze anew what must stay stopped", marker(path))
+}
+
+// open opens the store and takes what it holds for the truth.
+func (b *fileStore) open() error {
+	s, c, err := openStore(b.config.Path)
+	if err != nil {
+		return fmt.Errorf("opening the store of approvals %s: %w%s", b.config.Path, err, repair(b.config.Path))
+	}
+	b.store.Store(s)
+	b.ahead = c.state(s.seal.Approvals)
+	b.deadline = deadline{}
+	b.deadline.plan(step{items: c.items, grants: c.grants})
+	b.outbox.reset(c.numbers, c.events)
+	b.reconcile(c.state(s.seal.Approvals))
+	return nil
+}
+
+// reopen opens the store anew after it failed.
+func (b *fileStore) reopen() error {
+	_ = b.store.Load().close() // it has failed already
+	if err := rewrite(b.config.Path); err != nil {
+		return fmt.Errorf("writing %s anew: %w", b.config.Path, err)
+	}
+	return b.open()
+}
+
 var errClosed = errors.New("the book of approvals is closed")
 
-// do has the writer decide and returns when the outcome is on disk.
-func (b *Book) do(ctx context.Context, d decide) error {
+// do has the writer decide and returns when the outcome is on disk. It decides on the whole
+// state.
+func (b *fileStore) do(ctx context.Context, _ need, d decide) error {
 	w := &wish{decide: d, done: make(chan error, 1)}
 	select {
 	case b.queue <- w:
@@ -65,14 +141,14 @@ func (w *wish) outcome(err error) error {
 }
 
 // run is the one goroutine that writes.
-func (b *Book) run() {
+func (b *fileStore) run() {
 	defer close(b.ended)
 	for {
 		select {
 		case first := <-b.queue:
 			b.commit(b.batch(first))
 		case <-b.timer.C:
-			b.commit([]*wish{{decide: b.sweep, done: make(chan error, 1)}})
+			b.commit([]*wish{{decide: b.sweeping, done: make(chan error, 1)}})
 		case <-b.closing:
 			<-b.delivered
 			b.commit(nil) // forgets what the decision log has
@@ -83,7 +159,7 @@ func (b *Book) run() {
 
 // batch takes what has queued up behind the first wish. Those whom the last
 // commit answered are let run first: they may have more for this one.
-func (b *Book) batch(first *wish) []*wish {
+func (b *fileStore) batch(first *wish) []*wish {
 	runtime.Gosched()
 	batch := []*wish{first}
 	for len(batch) < batchLength {
@@ -99,7 +175,7 @@ func (b *Book) batch(first *wish) []*wish {
 
 // commit decides a batch, writes what comes of it in one transaction, and only
 // then lets anyone see it.
-func (b *Book) commit(batch []*wish) {
+func (b *fileStore) commit(batch []*wish) {
 	steps, err := b.stage(batch)
 	if err == nil && len(steps) > 0 {
 		b.reach("staged")
@@ -113,6 +189,7 @@ func (b *Book) commit(batch []*wish) {
 	b.reach("committed")
 	for _, t := range steps {
 		b.show(t)
+		b.deadline.plan(t)
 	}
 	b.reach("shown")
 	b.setTimer()
@@ -121,7 +198,7 @@ func (b *Book) commit(batch []*wish) {
 }
 
 // stage decides each wish on the state that those before it leave.
-func (b *Book) stage(batch []*wish) ([]step, error) {
+func (b *fileStore) stage(batch []*wish) ([]step, error) {
 	if err := b.mend(); err != nil {
 		return nil, err
 	}
@@ -131,7 +208,7 @@ func (b *Book) stage(batch []*wish) ([]step, error) {
 			return
 		}
 		for i := range t.events {
-			t.events[i].Timestamp = b.stamp()
+			t.events[i].Timestamp = b.stamped.next(b.now())
 		}
 		b.ahead.apply(t)
 		steps = append(steps, t)
@@ -142,12 +219,12 @@ func (b *Book) stage(batch []*wish) ([]step, error) {
 			take(t)
 		}
 	}
-	take(b.prune(b.now()))
+	take(b.ahead.prune(b.now()))
 	take(step{sent: b.outbox.takeSent()})
 	return steps, nil
 }
 
-func (b *Book) write(steps []step) error {
+func (b *fileStore) write(steps []step) error {
 	numbers, err := b.store.Load().write(steps)
 	if err != nil {
 		return b.fail(err)
@@ -168,49 +245,10 @@ func reply(batch []*wish, err error) {
 	}
 }
 
-// show lets readers, watchers and waiters see a step that is on disk.
-func (b *Book) show(t step) {
-	b.mu.Lock()
-	b.seen.apply(t)
-	grants := len(b.seen.grants)
-	for _, i := range t.items {
-		if !i.pending() {
-			b.wake(i.Entry.ID)
-		}
-	}
-	b.mu.Unlock()
-	for _, tell := range t.told {
-		tell(b.config.Observer)
-	}
-	if len(t.grants)+len(t.ended) > 0 {
-		b.config.Observer.GrantsActive(grants)
-	}
-	b.changes.Tell(t.changes)
-	b.plan(t)
-}
-
-// plan remembers the earliest deadline of a step.
-func (b *Book) plan(t step) {
-	for _, i := range t.items {
-		if i.pending() {
-			b.due(i.Entry.Expires)
-		}
-	}
-	for _, h := range t.grants {
-		b.due(h.Grant.Expires)
-	}
-}
-
-func (b *Book) due(at time.Time) {
-	if !at.IsZero() && (b.deadline.IsZero() || at.Before(b.deadline)) {
-		b.deadline = at
-	}
-}
-
-func (b *Book) setTimer() {
+func (b *fileStore) setTimer() {
 	wait := sweepAtMost
-	if !b.deadline.IsZero() {
-		wait = min(wait, max(0, time.Until(b.deadline)))
+	if !b.deadline.at.IsZero() {
+		wait = min(wait, max(0, time.Until(b.deadline.at)))
 	}
 	if b.Err() != nil {
 		wait = mendDelay
@@ -222,7 +260,7 @@ func (b *Book) setTimer() {
 
 // fail keeps everyone out until the store works again: what memory holds may not
 // be what the disk does.
-func (b *Book) fail(err error) error {
+func (b *fileStore) fail(err error) error {
 	err = fmt.Errorf("%w: %w; nothing is granted until it works again", ErrStore, err)
 	if b.outage.Set(err) {
 		b.config.Log.Error(err.Error())
@@ -232,7 +270,7 @@ func (b *Book) fail(err error) error {
 }
 
 // mend opens a store that failed anew, and takes what is on disk for the truth.
-func (b *Book) mend() error {
+func (b *fileStore) mend() error {
 	failure := b.Err()
 	if failure == nil {
 		return nil

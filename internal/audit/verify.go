@@ -19,6 +19,10 @@ type Report struct {
 	// Uncommitted counts the lines beyond the head: a running sidecar's last, or
 	// a crashed one's.
 	Uncommitted int64 `json:"uncommitted"`
+	// Signed counts the signed heads that the log agrees with, Older those of lines that
+	// retention removed.
+	Signed int `json:"signed_heads,omitempty"`
+	Older  int `json:"older_heads,omitempty"`
 	// Torn says that the log ends within a line that was never committed.
 	Torn   bool    `json:"torn"`
 	Faults []Fault `json:"faults"`
@@ -43,14 +47,15 @@ func (f Fault) Place() string {
 const maxFaults = 100
 
 // Verify reads the whole log, which may be in use. Its error wraps
-// [ErrTampered] and names the first fault if there is one.
-func Verify(stateDir string) (Report, error) {
+// [ErrTampered] and names the first fault if there is one. With heads of it that were
+// signed, it holds the log to these too.
+func Verify(stateDir string, signed ...Head) (Report, error) {
 	key, err := readKey(stateDir)
 	if err != nil {
 		return Report{}, fmt.Errorf("verifying the decision log: %w", err)
 	}
 	for {
-		v := &verification{key: key}
+		v := &verification{key: key, signed: byLines(signed)}
 		err := v.all(stateDir)
 		if (err != nil || len(v.Faults) > 0) && v.outrun(stateDir) {
 			continue
@@ -81,6 +86,8 @@ type verification struct {
 	leaving, entered bool
 	// fits says that something fits the key.
 	fits bool
+	// signed are the heads to which the log is held, by how many lines they count.
+	signed map[int64][]Head
 
 	file string
 	line int
@@ -96,7 +103,10 @@ func (v *verification) all(stateDir string) (err error) {
 	}
 	v.fits = err == nil
 	v.chain, v.Retired = newChain(v.key, v.head.From.last()), v.head.From.Count
-	if err := v.segments(stateDir); err != nil || v.fits || v.Lines == 0 {
+	v.hold(v.Retired, v.chain.last)
+	err = v.segments(stateDir)
+	v.missed()
+	if err != nil || v.fits || v.Lines == 0 {
 		return err
 	}
 	v.Faults = []Fault{{keyPath(stateDir), 0,
@@ -186,6 +196,9 @@ func (v *verification) next(line []byte, _ int64) error {
 	v.fits = v.fits || err == nil || errors.Is(err, errOrder)
 	if v.chain.last == v.head.Last {
 		v.headSeen = true
+	}
+	if !v.leaving {
+		v.hold(v.Retired+v.Lines, v.chain.last)
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 // credential reads where a secret is, never the secret. What stands there instead may
 // be the secret itself, so that no fault repeats it.
 func (r *reader) credential(into *settings.Credential, at place) {
+	if at.describe(describeCredential) {
+		return
+	}
 	kept, value := only(at.node)
 	text, _ := value.(*ast.StringNode)
 	switch {

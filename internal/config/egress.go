@@ -141,6 +141,9 @@ func (r *reader) dnsServer(at place) (netip.AddrPort, bool) {
 
 // hosts reads names with their addresses.
 func (r *reader) hosts(e *Egress, at place) {
+	if at.describe(describeNames) {
+		return
+	}
 	m, ok := at.node.(ast.MapNode)
 	if !ok {
 		r.wrongType(at, "names with their addresses, such as {registry.corp: 10.0.0.5}")

@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
@@ -141,6 +142,9 @@ func (r *reader) section(at place, want fields) { r.sectionOf(at, want, nil) }
 // sectionOf reads a mapping of which some keys have other names, each with a sentence
 // that says so.
 func (r *reader) sectionOf(at place, want fields, renamed map[string]string) {
+	if at.describe(func(s *jsonschema.Schema) { describeSection(s, at, want) }) {
+		return
+	}
 	if _, empty := at.node.(*ast.NullNode); empty {
 		return
 	}
@@ -178,6 +182,9 @@ func under(key, name string) string {
 }
 
 func (r *reader) list(at place, each func(place)) {
+	if at.describe(func(s *jsonschema.Schema) { describeList(s, at, each) }) {
+		return
+	}
 	seq, ok := at.node.(*ast.SequenceNode)
 	if !ok {
 		r.wrongType(at, "a list")
@@ -204,6 +211,7 @@ var plain = regexp.MustCompile(`^(~/)?[A-Za-z0-9/][\w./@:-]{0,99}$`)
 
 // text reads a string that is not empty.
 func (r *reader) text(at place) (string, bool) {
+	at.describe(func(s *jsonschema.Schema) { s.MinLength = jsonschema.Ptr(1) })
 	s, ok := r.anyText(at)
 	if ok && s == "" {
 		r.fault(at, "is empty")
@@ -213,6 +221,9 @@ func (r *reader) text(at place) (string, bool) {
 }
 
 func (r *reader) anyText(at place) (string, bool) {
+	if at.describe(func(s *jsonschema.Schema) { s.Type = "string" }) {
+		return "", false
+	}
 	switch n := at.node.(type) {
 	case *ast.StringNode:
 		return n.Value, true
@@ -249,6 +260,7 @@ func (r *reader) each(into *[]string, one func(place) (string, bool)) func(place
 
 func (r *reader) oneOf(into *string, kind string, valid ...string) func(place) {
 	return func(at place) {
+		at.describe(func(s *jsonschema.Schema) { s.Enum = anyOf(valid) })
 		s, ok := r.text(at)
 		if !ok {
 			return
@@ -263,6 +275,9 @@ func (r *reader) oneOf(into *string, kind string, valid ...string) func(place) {
 
 func (r *reader) boolean(into *bool) func(place) {
 	return func(at place) {
+		if at.describe(func(s *jsonschema.Schema) { s.Type = "boolean" }) {
+			return
+		}
 		n, ok := at.node.(*ast.BoolNode)
 		if !ok {
 			r.wrongType(at, "true or false")
@@ -274,6 +289,9 @@ func (r *reader) boolean(into *bool) func(place) {
 
 func (r *reader) duration(into *time.Duration, least, most time.Duration) func(place) {
 	return func(at place) {
+		if at.describe(describeDuration) {
+			return
+		}
 		n, ok := at.node.(*ast.StringNode)
 		if !ok {
 			r.fault(at, `want a duration such as "5m", is %s`, kind(at.node))
@@ -293,6 +311,9 @@ func (r *reader) duration(into *time.Duration, least, most time.Duration) func(p
 
 func (r *reader) number(into *int, least, most int) func(place) {
 	return func(at place) {
+		if at.describe(func(s *jsonschema.Schema) { describeNumber(s, "integer", float64(least), float64(most)) }) {
+			return
+		}
 		n, isNumber := at.node.(*ast.IntegerNode)
 		if !isNumber {
 			r.wrongType(at, "a whole number")
@@ -311,6 +332,9 @@ func (r *reader) uids(into *[]uint32) func(place) {
 	return func(at place) {
 		*into = []uint32{}
 		r.list(at, func(at place) {
+			if at.describe(func(s *jsonschema.Schema) { describeNumber(s, "integer", 0, 1<<32-2) }) {
+				return
+			}
 			n, isNumber := at.node.(*ast.IntegerNode)
 			if !isNumber {
 				r.wrongType(at, "a numeric user id")

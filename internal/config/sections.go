@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/bailiff-dev/bailiff"
 )
 
@@ -129,6 +131,7 @@ func (r *reader) label(at place) (string, bool) {
 
 // shaped reads a text of a shape, or says of another text what is wanted.
 func (r *reader) shaped(at place, shape *regexp.Regexp, want string) (string, bool) {
+	at.describe(func(s *jsonschema.Schema) { s.Pattern = shape.String() })
 	s, ok := r.text(at)
 	if ok && !shape.MatchString(s) {
 		r.fault(at, want, s)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
@@ -31,6 +32,9 @@ func (r *reader) traces(t *Traces, at place) {
 
 func (r *reader) fraction(into *float64) func(place) {
 	return func(at place) {
+		if at.describe(func(s *jsonschema.Schema) { describeNumber(s, "number", 0, 1) }) {
+			return
+		}
 		switch at.node.(type) {
 		case *ast.IntegerNode, *ast.FloatNode:
 		default:

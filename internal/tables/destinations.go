@@ -2,6 +2,7 @@ package tables
 
 import (
 	"encoding/json"
+	"math"
 	"net/netip"
 	"strings"
 
@@ -51,6 +52,9 @@ func prefix(name string, at keys, tell reporter) {
 }
 
 func port(value any, at keys, tell reporter) {
+	if describe(value, describeNumber("integer", 1, math.MaxUint16)) {
+		return
+	}
 	written, _ := value.(json.Number)
 	if _, err := reach.ParsePort(string(written)); err != nil {
 		tell(at, wrongType(value, "a port from 1 to 65535"))
@@ -59,12 +63,18 @@ func port(value any, at keys, tell reporter) {
 
 // method is one of HTTP's: a method counts with its capitals, so others would match nothing.
 func method(value any, at keys, tell reporter) {
+	if describe(value, describeText("^[A-Z]+$")) {
+		return
+	}
 	if said, ok := value.(string); !ok || said == "" || strings.Trim(said, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		tell(at, wrongType(value, "a method in capitals, as GET"))
 	}
 }
 
 func pattern(value any, at keys, tell reporter) {
+	if describe(value, describeText("^/")) {
+		return
+	}
 	if said, ok := value.(string); !ok || !strings.HasPrefix(said, "/") {
 		tell(at, wrongType(value, "a path that begins with /"))
 	}

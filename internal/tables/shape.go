@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
@@ -44,13 +46,18 @@ func same(names []string, each shape) map[string]shape {
 }
 
 func oneOfThe(kind, want string, known map[string]shape) shape {
-	return entries(want, func(name string, value any, at keys, tell reporter) {
+	read := entries(want, func(name string, value any, at keys, tell reporter) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)
 			return
 		}
 		tell(at, spelling.Unknown(kind, name, slices.Collect(maps.Keys(known))))
 	})
+	return func(value any, at keys, tell reporter) {
+		if !describe(value, func(s *jsonschema.Schema) { describeFields(s, known) }) {
+			read(value, at, tell)
+		}
+	}
 }
 
 // named is an object with names that only its writer knows.
@@ -60,6 +67,9 @@ func named(each shape) shape {
 
 func entries(want string, each func(name string, value any, at keys, tell reporter)) shape {
 	return func(value any, at keys, tell reporter) {
+		if describe(value, func(s *jsonschema.Schema) { describeEntries(s, each) }) {
+			return
+		}
 		members, ok := value.(map[string]any)
 		if !ok {
 			tell(at, wrongType(value, want))
@@ -85,6 +95,9 @@ var callable = entries("an object", func(name string, value any, at keys, tell r
 
 func list(each shape) shape {
 	return func(value any, at keys, tell reporter) {
+		if describe(value, func(s *jsonschema.Schema) { describeList(s, each) }) {
+			return
+		}
 		elements, ok := value.([]any)
 		if !ok {
 			tell(at, wrongType(value, "a list"))
@@ -97,6 +110,9 @@ func list(each shape) shape {
 
 func word(valid ...string) shape {
 	return func(value any, at keys, tell reporter) {
+		if describe(value, func(s *jsonschema.Schema) { describeWords(s, valid) }) {
+			return
+		}
 		said, ok := value.(string)
 		switch {
 		case !ok:
@@ -112,6 +128,9 @@ func kindOf(all any, words map[string]bool) shape {
 	whole, _ := all.(map[string]any)
 	classes, _ := whole["classes"].(map[string]any)
 	return func(value any, at keys, tell reporter) {
+		if describe(value, describeText("")) {
+			return
+		}
 		said, ok := value.(string)
 		switch {
 		case !ok:
@@ -147,18 +166,27 @@ func ruleTo(each shape, all any, words map[string]bool) shape {
 var isRule = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`)
 
 func text(value any, at keys, tell reporter) {
+	if describe(value, describeText("")) {
+		return
+	}
 	if _, ok := value.(string); !ok {
 		tell(at, wrongType(value, "text"))
 	}
 }
 
 func truth(value any, at keys, tell reporter) {
+	if describe(value, func(s *jsonschema.Schema) { s.Type = "boolean" }) {
+		return
+	}
 	if _, ok := value.(bool); !ok {
 		tell(at, wrongType(value, "true or false"))
 	}
 }
 
 func count(value any, at keys, tell reporter) {
+	if describe(value, describeNumber("integer", 1, math.MaxInt32)) {
+		return
+	}
 	number, _ := value.(json.Number)
 	if n, err := strconv.ParseFloat(string(number), 64); err != nil || n != math.Trunc(n) || n < 1 || n > math.MaxInt32 {
 		tell(at, wrongType(value, fmt.Sprintf("a whole number from 1 to %d", math.MaxInt32)))
@@ -169,6 +197,9 @@ func count(value any, at keys, tell reporter) {
 const maxCPUs = 4096
 
 func amount(value any, at keys, tell reporter) {
+	if describe(value, describeNumber("number", 0, maxCPUs)) {
+		return
+	}
 	number, _ := value.(json.Number)
 	if n, err := number.Float64(); err != nil || !(n > 0 && n <= maxCPUs) {
 		tell(at, wrongType(value, fmt.Sprintf("a number above 0, and %d at most", maxCPUs)))
@@ -193,6 +224,9 @@ var places = entries("an object", func(name string, value any, at keys, tell rep
 })
 
 func place(value any, at keys, tell reporter) {
+	if describe(value, describeText("")) {
+		return
+	}
 	if name, ok := value.(string); !ok || !bailiff.IsProtectable(name) {
 		tell(at, wrongType(value, "a path below the mount, such as .envrc or .claude/"))
 	}

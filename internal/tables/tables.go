@@ -88,9 +88,11 @@ var effectNames = []string{
 }
 
 // packs describe programs by their words and options.
-var packs = named(fields(map[string]shape{"programs": named(fields(map[string]shape{
+var packs = named(pack)
+
+var pack = fields(map[string]shape{"programs": named(fields(map[string]shape{
 	"source": text, "like": text, "verbs": named(list(word(effectNames...))), "options": named(list(word(effectNames...))),
-}))}))
+}))})
 
 // CheckPacks lists what is wrong in data.bailiff.packs, decoded as for [Check].
 func CheckPacks(all any) (faults []Fault) {
@@ -130,6 +132,9 @@ var techniqueID = regexp.MustCompile(`^T\d{4}(\.\d{3})?$`)
 func IsTechnique(id string) bool { return techniqueID.MatchString(id) }
 
 func technique(value any, at keys, tell reporter) {
+	if describe(value, describeText(techniqueID.String())) {
+		return
+	}
 	if id, ok := value.(string); !ok || !IsTechnique(id) {
 		tell(at, wrongType(value, "a technique of ATT&CK, as T1059 or T1059.004"))
 	}

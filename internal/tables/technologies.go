@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
@@ -33,6 +35,9 @@ func (t technologies) to(each shape) shape {
 	known := oneOfThe("backend", "an object with a value for each backend", same(t, each))
 	return func(value any, at keys, tell reporter) {
 		known(value, at, tell)
+		if describe(value, func(s *jsonschema.Schema) { s.AdditionalProperties = described(each) }) { // for a team's own backends
+			return
+		}
 		members := object(value)
 		for alias, name := range bailiff.BackendAliases {
 			if members[alias] != nil && members[name] != nil {
@@ -42,7 +47,14 @@ func (t technologies) to(each shape) shape {
 	}
 }
 
-func (t technologies) list() shape { return list(word(t...)) }
+func (t technologies) list() shape {
+	read := word(t...)
+	return list(func(value any, at keys, tell reporter) {
+		if !describe(value, describeText("")) { // a team's own backends have any name
+			read(value, at, tell)
+		}
+	})
+}
 
 func (t technologies) platform() shape {
 	return fields(map[string]shape{
