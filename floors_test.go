@@ -37,7 +37,8 @@ var staircase = []step{
 			"internal/trust metrics",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history " +
 			"internal/protected internal/swap",
-		"backends internal/evidence internal/guard internal/httpapi internal/remote",
+		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",
+		"internal/syslog",
 		"backends/kernel backends/runner backends/workdirs",
 		"backends/limits",
 	}},
@@ -105,6 +106,8 @@ var owners = map[string]string{
 	"go.opentelemetry.io":                    "internal/traces",
 	"github.com/go-telegram/bot":             "gateway/chat/telegram",
 	"github.com/cenkalti/backoff/v5":         "gateway/chat",
+	"github.com/leodido/go-syslog/v4":        "internal/syslog",
+	"github.com/santhosh-tekuri/jsonschema":  "internal/ocsf",
 }
 
 type listed struct {

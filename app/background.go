@@ -19,7 +19,9 @@ func (a *App) background(ctx context.Context) {
 	if a.source != nil {
 		a.serving.Go(func() { a.source.Follow(ctx, a.policies) })
 	}
-	a.serving.Go(func() { a.exporter.Run(ctx, a.decisions.Written) })
+	for _, exporter := range a.exporters.all() {
+		a.serving.Go(func() { exporter.Run(ctx, a.decisions.Written) })
+	}
 	a.serving.Go(func() { a.sweepAlways(ctx) })
 	a.serving.Go(func() { a.giveBackAlways(ctx) })
 	a.serving.Go(func() { a.rejudge(ctx) })

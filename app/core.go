@@ -22,7 +22,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/egress"
 	"github.com/bailiff-dev/bailiff/internal/env"
-	"github.com/bailiff-dev/bailiff/internal/export"
 	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -48,9 +47,9 @@ type core struct {
 	variables   *env.Sources
 	scrubber    *redact.Scrubber // of what is kept and shown
 	decisions   *audit.Log
-	exporter    *export.Exporter // nil if the decision log is sent nowhere
-	tracer      *traces.Tracer   // nil if traces are sent nowhere
-	shadow      *shadow          // nil if there is none
+	exporters   exporters      // none if the decision log is sent nowhere
+	tracer      *traces.Tracer // nil if traces are sent nowhere
+	shadow      *shadow        // nil if there is none
 	backends    map[string]backends.Backend
 	roster      roster
 	approvals   *approval.Book

@@ -9,25 +9,67 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/export"
+	"github.com/bailiff-dev/bailiff/internal/ocsf"
+	"github.com/bailiff-dev/bailiff/internal/syslog"
 )
 
 // openLog opens the decision log, and prepares its export if there is to be one.
 func (c *core) openLog() (err error) {
-	if c.exporter, err = c.openExport(); err != nil {
-		return fmt.Errorf("preparing decision_log.export: %w", err)
+	if c.exporters, err = c.openExports(); err != nil {
+		return err
 	}
 	c.decisions, err = audit.Open(audit.Config{StateDir: c.cfg.StateDir, Observer: c.metrics, Log: c.log,
-		Scrub: c.scrubber.Scrub, Mask: c.mask, Bounds: bounds(c.cfg.DecisionLog), Needed: c.exporter.Needed})
+		Scrub: c.scrubber.Scrub, Mask: c.mask, Bounds: bounds(c.cfg.DecisionLog), Needed: c.exporters.needed})
 	return err
 }
 
-// openExport returns nil if the log is sent nowhere.
-func (c *core) openExport() (*export.Exporter, error) {
-	to := c.cfg.DecisionLog.Export
-	if to.URL == "" {
-		return nil, nil
+// exporters send the decision log; either is nil if it is sent nowhere.
+type exporters struct{ service, syslog *export.Exporter }
+
+func (e exporters) all() []*export.Exporter { return []*export.Exporter{e.service, e.syslog} }
+
+// needed names the oldest segment that one of them is still to send.
+func (e exporters) needed() (oldest string) {
+	for _, one := range e.all() {
+		if segment := one.Needed(); segment != "" && (oldest == "" || segment < oldest) {
+			oldest = segment
+		}
 	}
-	return export.New(export.Config{StateDir: c.cfg.StateDir, Receiver: to, Observer: c.metrics, Log: c.log})
+	return oldest
+}
+
+func (c *core) openExports() (e exporters, err error) {
+	if to := c.cfg.DecisionLog.Export; to.URL != "" {
+		service, err := export.NewService(to.Server, c.formatOf(to.Format))
+		if err == nil {
+			e.service, err = c.openExport("exported.json", service, c.metrics.Export())
+		}
+		if err != nil {
+			return e, fmt.Errorf("preparing decision_log.export: %w", err)
+		}
+	}
+	if to := c.cfg.DecisionLog.Syslog; to.Address != "" {
+		client, err := syslog.New(to.Server, c.formatOf(to.Format))
+		if err == nil {
+			e.syslog, err = c.openExport("syslog.json", client, c.metrics.Syslog())
+		}
+		if err != nil {
+			return e, fmt.Errorf("preparing decision_log.syslog: %w", err)
+		}
+	}
+	return e, nil
+}
+
+func (c *core) openExport(cursor string, to export.Receiver, told export.Observer) (*export.Exporter, error) {
+	return export.New(export.Config{StateDir: c.cfg.StateDir, Cursor: cursor, Receiver: to, Observer: told, Log: c.log})
+}
+
+// formatOf is nil where lines are sent as they are.
+func (c *core) formatOf(name string) export.Format {
+	if name != config.FormatOCSF {
+		return nil
+	}
+	return func(line []byte) ([]byte, error) { return ocsf.Of(line, c.version) }
 }
 
 // mask asks the policies, which are there before any request has an event.

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bufio"
 	"compress/gzip"
 	"encoding/pem"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,7 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
@@ -52,8 +54,34 @@ func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
 		t.Errorf("variables that no request gets are %v, want LOGS_TOKEN", credentials)
 	}
 	next := *s.cfg
-	next.DecisionLog.Export = httpapi.Server{}
+	next.DecisionLog.Export = config.Export{}
 	if waiting, err := s.reload(t.Context(), &next); err != nil || len(waiting) != 1 || waiting[0] != "decision_log.export" {
+		t.Errorf("waiting for a restart are %v, %v", waiting, err)
+	}
+}
+
+func TestTheDecisionLogIsSentBySyslogAsConfigured(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	s := startSidecar(t, "backends: {bubblewrap: {}}", `decision_log: {syslog: {address: "tcp://`+
+		listener.Addr().String()+`", format: ocsf}}`)
+	conn, err := listener.Accept()
+	must(t, err)
+	defer conn.Close()
+	length, err := bufio.NewReader(conn).ReadString('{')
+	must(t, err)
+	if !strings.Contains(length, " <110>1 20") || !strings.HasSuffix(length, " reload - {") {
+		t.Errorf("the first message begins with %q", length)
+	}
+	awaitThat(t, "all to be sent", func() bool { return s.state().SyslogLag == 0 })
+	if needed := s.exporters.needed(); needed != "0" {
+		t.Errorf("needed is all from %s, though nothing of it is known to have come", needed)
+	}
+	next := *s.cfg
+	next.DecisionLog.Syslog = config.Syslog{}
+	if waiting, err := s.reload(t.Context(), &next); err != nil || len(waiting) != 1 || waiting[0] != "decision_log.syslog" {
 		t.Errorf("waiting for a restart are %v, %v", waiting, err)
 	}
 }

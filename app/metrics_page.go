@@ -39,7 +39,8 @@ func (a *App) state() metrics.State {
 	now := metrics.State{
 		PoliciesStale: a.stale(),
 		LogFailing:    a.decisions.Err() != nil,
-		ExportLag:     a.exporter.Lag(),
+		ExportLag:     a.exporters.service.Lag(),
+		SyslogLag:     a.exporters.syslog.Lag(),
 	}
 	if oldest, _ := a.approvals.List(api.Query{State: bailiff.ApprovalPending, Limit: 1}); len(oldest) > 0 {
 		now.OldestPending = oldest[0].Created

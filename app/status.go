@@ -145,7 +145,8 @@ func messages(list []bailiff.Reason) string {
 }
 
 func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) []string {
-	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.decisions.Warnings(), a.exporter.Warnings())
+	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.decisions.Warnings(), a.exporters.service.Warnings(),
+		a.exporters.syslog.Warnings())
 	if err := a.variables.Err(); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
 	}

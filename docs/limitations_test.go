@@ -46,14 +46,15 @@ func TestEverySectionOfLimitsIsInOnePlace(t *testing.T) {
 	}
 }
 
-// A page that says so in its first lines is of a service that no test has met.
-func TestEveryServiceThatWasNotTriedIsListed(t *testing.T) {
+// A page that says so is of something that no test has met.
+func TestWhatWasNeverTriedIsListed(t *testing.T) {
 	t.Parallel()
 	listed := read(t, limitations)
-	said := regexp.MustCompile(`(is|are) proven\s+against\s+a\s+stand-in`)
+	said := regexp.MustCompile(`(?i)(is|are)\s+proven\s+against\s+a\s+stand-in|never\s+run\s+here|never\s+validated|was\s+not\s+tried`)
 	for _, p := range pages(t) {
-		if target := strings.TrimPrefix(p.name, "docs/"); said.MatchString(p.prose()) && !strings.Contains(listed.text, "("+target+")") {
-			t.Errorf("%s does not say that %s is proven against a stand-in only", limitations, path.Base(p.name))
+		if target := strings.TrimPrefix(p.name, "docs/"); p.name != limitations && said.MatchString(p.prose()) &&
+			!strings.Contains(listed.text, "("+target+")") {
+			t.Errorf("%s does not say what %s was never tried with", limitations, path.Base(p.name))
 		}
 	}
 }

@@ -190,18 +190,15 @@ func newLaw(r registration) law {
 
 // trail is of the decision log, its export and that of traces.
 type trail struct {
-	auditEvents   prometheus.Counter
-	auditErrors   prometheus.Counter
-	auditFailing  prometheus.Gauge
-	auditBytes    prometheus.Gauge
-	auditHeld     prometheus.Gauge
-	auditRetired  prometheus.Counter
-	exported      prometheus.Counter
-	exportRefused prometheus.Counter
-	exportErrors  prometheus.Counter
-	exportLag     prometheus.Gauge
-	spansExported prometheus.Counter
-	spansDropped  prometheus.Counter
+	auditEvents    prometheus.Counter
+	auditErrors    prometheus.Counter
+	auditFailing   prometheus.Gauge
+	auditBytes     prometheus.Gauge
+	auditHeld      prometheus.Gauge
+	auditRetired   prometheus.Counter
+	export, syslog Receiver
+	spansExported  prometheus.Counter
+	spansDropped   prometheus.Counter
 }
 
 func newTrail(r registration) trail {
@@ -213,12 +210,22 @@ func newTrail(r registration) trail {
 		auditHeld: r.gauges("audit_held_files",
 			"Files of the decision log that are past their retention and could not be removed.").WithLabelValues(),
 		auditRetired: r.counters("audit_retired_files_total", "Files of the decision log that retention removed.").WithLabelValues(),
-		exported:     r.counters("audit_exported_total", "Events of the decision log that its receiver took.").WithLabelValues(),
-		exportRefused: r.counters("audit_export_refused_total",
-			"Events of the decision log that its receiver refuses, and that were passed over.").WithLabelValues(),
-		exportErrors: r.counters("audit_export_errors_total", "Attempts to send the decision log that failed.").WithLabelValues(),
-		exportLag: r.gauges("audit_export_lag_seconds",
-			"How old the oldest event is that the receiver of the decision log has not; 0 if it has all.").WithLabelValues(),
+		export: Receiver{
+			exported: r.counters("audit_exported_total", "Events of the decision log that its receiver took.").WithLabelValues(),
+			refused: r.counters("audit_export_refused_total",
+				"Events of the decision log that its receiver refuses, and that were passed over.").WithLabelValues(),
+			errors: r.counters("audit_export_errors_total", "Attempts to send the decision log that failed.").WithLabelValues(),
+			lag: r.gauges("audit_export_lag_seconds",
+				"How old the oldest event is that the receiver of the decision log has not; 0 if it has all.").WithLabelValues(),
+		},
+		syslog: Receiver{
+			exported: r.counters("syslog_sent_total", "Events of the decision log that were sent by syslog.").WithLabelValues(),
+			refused: r.counters("syslog_refused_total",
+				"Events of the decision log that the receiver of syslog refuses, and that were passed over.").WithLabelValues(),
+			errors: r.counters("syslog_errors_total", "Attempts to send the decision log by syslog that failed.").WithLabelValues(),
+			lag: r.gauges("syslog_lag_seconds",
+				"How old the oldest event is that was not sent by syslog; 0 if all were.").WithLabelValues(),
+		},
 		spansExported: r.counters("trace_spans_exported_total", "Parts of traces that their receiver took.").WithLabelValues(),
 		spansDropped: r.counters("trace_spans_dropped_total",
 			"Parts of traces that are lost, since the receiver failed or was too slow.").WithLabelValues(),

@@ -130,6 +130,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"requests_limited_total": "by", "connections_refused_total": "listener", "break_glass_total": "",
 		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
 		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "",
+		"syslog_sent_total": "", "syslog_refused_total": "", "syslog_errors_total": "", "syslog_lag_seconds": "",
 		"egress_connections_total": "backend,outcome", "egress_refusals_total": "rule", "egress_sent_bytes_total": "",
 		"egress_received_bytes_total": "", "egress_open": "backend", "egress_judgement_duration_seconds_count": "",
 		"build_info": "goversion,version",

@@ -256,8 +256,9 @@ type State struct {
 	// PoliciesStale says that the policies in force may be others than the
 	// configuration's, LogFailing that the decision log cannot be written.
 	PoliciesStale, LogFailing bool
-	// ExportLag is how old the oldest event is that is still to be exported.
-	ExportLag time.Duration
+	// ExportLag is how old the oldest event is that is still to be exported, SyslogLag that
+	// is still to be sent by syslog.
+	ExportLag, SyslogLag time.Duration
 }
 
 // Show sets what is shown next.
@@ -269,7 +270,8 @@ func (m *Metrics) Show(s State) {
 	m.approvalsOldest.Set(waits)
 	m.policyStale.Set(truth(s.PoliciesStale))
 	m.auditFailing.Set(truth(s.LogFailing))
-	m.exportLag.Set(s.ExportLag.Seconds())
+	m.export.lag.Set(s.ExportLag.Seconds())
+	m.syslog.lag.Set(s.SyslogLag.Seconds())
 }
 
 // Audited counts an event of the decision log, or the failure to write one.
@@ -295,14 +297,26 @@ func (m *Metrics) SpansExported(n int) { m.spansExported.Add(float64(n)) }
 // SpansDropped counts those that it never got.
 func (m *Metrics) SpansDropped(n int) { m.spansDropped.Add(float64(n)) }
 
-// Exported counts events that the receiver of the decision log took.
-func (m *Metrics) Exported(events int) { m.exported.Add(float64(events)) }
+// Export counts what the receiver of decision_log.export takes.
+func (m *Metrics) Export() Receiver { return m.export }
+
+// Syslog counts what that of decision_log.syslog takes.
+func (m *Metrics) Syslog() Receiver { return m.syslog }
+
+// Receiver counts what one receiver of the decision log takes.
+type Receiver struct {
+	exported, refused, errors prometheus.Counter
+	lag                       prometheus.Gauge
+}
+
+// Exported counts events that it took.
+func (r Receiver) Exported(events int) { r.exported.Add(float64(events)) }
 
 // ExportRefused counts events that it refuses, and that were passed over.
-func (m *Metrics) ExportRefused(events int) { m.exportRefused.Add(float64(events)) }
+func (r Receiver) ExportRefused(events int) { r.refused.Add(float64(events)) }
 
 // ExportFailed counts an attempt to send it what there is.
-func (m *Metrics) ExportFailed() { m.exportErrors.Inc() }
+func (r Receiver) ExportFailed() { r.errors.Inc() }
 
 // observe notes how long something took, and in which trace that can be looked at.
 func observe(histogram prometheus.Observer, took time.Duration, trace string) {

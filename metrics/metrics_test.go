@@ -213,14 +213,20 @@ func TestTheExportOfTheDecisionLogIsCounted(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
-	m.Exported(20)
-	m.Exported(3)
-	m.ExportRefused(2)
-	m.ExportFailed()
-	m.Show(State{ExportLag: 90 * time.Second})
+	m.Export().Exported(20)
+	m.Export().Exported(3)
+	m.Export().ExportRefused(2)
+	m.Export().ExportFailed()
+	m.Syslog().Exported(7)
+	m.Syslog().ExportRefused(4)
+	m.Syslog().ExportFailed()
+	m.Syslog().ExportFailed()
+	m.Show(State{ExportLag: 90 * time.Second, SyslogLag: time.Minute})
 	compare(t, registry,
 		"bailiff_audit_exported_total 23\nbailiff_audit_export_refused_total 2\nbailiff_audit_export_errors_total "+
 			"1\nbailiff_audit_export_lag_seconds 90\n")
+	compare(t, registry,
+		"bailiff_syslog_sent_total 7\nbailiff_syslog_refused_total 4\nbailiff_syslog_errors_total 2\nbailiff_syslog_lag_seconds 60\n")
 }
 
 func TestTablesAreReplacedAsAWhole(t *testing.T) {

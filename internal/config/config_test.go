@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/syslog"
 )
 
 func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
@@ -88,8 +89,9 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond,
 			Shadow: []string{"/etc/bailiff/next"}},
 		DecisionLog: DecisionLog{Rotate{32, 1}, Retain{90, 1000},
-			httpapi.Server{URL: "https://logs.example.com/logs", Token: settings.Credential{Env: "LOGS_TOKEN"},
-				CAFile: "/etc/bailiff/ca.pem"}},
+			Export{httpapi.Server{URL: "https://logs.example.com/logs", Token: settings.Credential{Env: "LOGS_TOKEN"},
+				CAFile: "/etc/bailiff/ca.pem"}, FormatOCSF},
+			Syslog{syslog.Server{Address: "relp://10.0.0.7:2514", CAFile: "/etc/bailiff/ca.pem", AcceptPlaintext: true}, FormatOPA}},
 		Traces: Traces{Server: httpapi.Server{URL: "https://collector.example.com/v1/traces",
 			Token: settings.Credential{Env: "TRACES_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"},
 			Sample: 0.25, Commands: true},

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/syslog"
 )
 
 // DecisionLog bounds the decision log's files, and says where they are sent.
@@ -9,7 +11,42 @@ type DecisionLog struct {
 	Rotate Rotate
 	Retain Retain
 	// Export is a receiver of the decision log; none has no URL.
-	Export httpapi.Server
+	Export Export
+	// Syslog is another; none has no address.
+	Syslog Syslog
+}
+
+// Export is a service that takes events by HTTP.
+type Export struct {
+	httpapi.Server
+	Format string
+}
+
+// Syslog is a receiver of syslog.
+type Syslog struct {
+	syslog.Server
+	Format string
+}
+
+// The formats of events: the log's own lines, which are those of OPA's decision logs, and
+// those of the Open Cybersecurity Schema Framework.
+const (
+	FormatOPA  = "opa"
+	FormatOCSF = "ocsf"
+)
+
+func format(into *string) settings.Setting {
+	return settings.Setting{Key: "format", Into: into, Valid: []string{FormatOPA, FormatOCSF}}
+}
+
+// Settings are the keys of the section.
+func (e *Export) Settings() []settings.Setting {
+	return append(e.Server.Settings(), format(&e.Format))
+}
+
+// Settings are the keys of the section.
+func (s *Syslog) Settings() []settings.Setting {
+	return append(s.Server.Settings(), format(&s.Format))
 }
 
 // Rotate says at which size and after which span of time a new file is begun.
@@ -29,7 +66,14 @@ func (r *reader) decisionLog(d *DecisionLog, at place) {
 			r.whole = append(r.whole, func() { r.checkRetain(*d, at) })
 		},
 		"export": func(at place) {
-			r.server(&d.Export, d.Export.Settings(), at, "where the events are sent, as in https://logs.example.com/logs")
+			r.server(&d.Export.Server, d.Export.Settings(), at, "where the events are sent, as in https://logs.example.com/logs")
+		},
+		"syslog": func(at place) {
+			before := len(r.faults)
+			r.settings(d.Syslog.Settings(), at)
+			if err := d.Syslog.Check(); err != nil && len(r.faults) == before {
+				r.fault(at, "%v", err)
+			}
 		},
 	})
 }

@@ -2,14 +2,10 @@ package export
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
@@ -60,7 +56,10 @@ func (e *Exporter) send(ctx context.Context, written audit.Position) error {
 	from := e.now().cursor
 	if from.After(written) { // another log than the one that was sent, such as an older copy
 		from = audit.Position{}
-		e.set(func(s *state) { s.cursor = from }) // all of it is needed until it was sent
+		e.set(func(s *state) { s.cursor, s.settled, s.sent = from, from, nil }) // all of it is needed until it was sent
+	}
+	if err := e.settle(); err != nil {
+		return err
 	}
 	if !written.After(from) {
 		return nil
@@ -110,7 +109,7 @@ func (r *round) deliver(ctx context.Context, batch []event) error {
 	switch half := len(batch) / 2; {
 	case err == nil:
 		return r.took(batch)
-	case !blames(err):
+	case !r.config.Receiver.Blames(err):
 		return err
 	case half > 0:
 		if httpapi.Status(err) == http.StatusRequestEntityTooLarge {
@@ -138,64 +137,54 @@ func size(batch []event) (bytes int) {
 // took moves the cursor behind a batch. What was refused before it is passed over.
 func (r *round) took(batch []event) error {
 	end := batch[len(batch)-1].end
-	if err := writeCursor(cursorPath(r.config.StateDir), end); err != nil {
+	r.set(func(s *state) { s.cursor, s.sent = end, append(s.sent, sent{end, time.Now()}) })
+	if err := r.settle(); err != nil {
 		return err
 	}
 	for _, s := range r.suspects {
 		r.config.Log.Error("an event of the decision log is not exported, since the receiver refuses it; it stays in the log",
 			"decision_id", s.id, "segment", s.end.Segment, "error", s.why)
 	}
-	r.set(func(s *state) { s.cursor, s.refused = end, s.refused+len(r.suspects) })
+	r.set(func(s *state) { s.refused += len(r.suspects) })
 	r.config.Observer.ExportRefused(len(r.suspects))
 	r.config.Observer.Exported(len(batch))
 	r.suspects = nil
 	return nil
 }
 
+// settle writes down how far the receiver is known to have the log.
+func (e *Exporter) settle() error {
+	s := e.now()
+	known := 0
+	for known < len(s.sent) && time.Since(s.sent[known].at) >= e.config.Receiver.Settles() {
+		known++
+	}
+	if known == 0 {
+		return nil
+	}
+	end := s.sent[known-1].end
+	if err := writeCursor(e.config.path(), end); err != nil {
+		return err
+	}
+	e.set(func(s *state) { s.settled, s.sent = end, s.sent[known:] })
+	return nil
+}
+
 // post sends a batch until there is an answer to stay with.
 func (e *Exporter) post(ctx context.Context, batch []event) error {
-	body, err := packed(batch)
-	if err != nil {
-		return fmt.Errorf("compressing events: %w", err)
+	lines := make([][]byte, len(batch))
+	for i, v := range batch {
+		lines[i] = v.line
 	}
-	err = e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.config.Receiver.URL, Idempotent: true,
-		Header: http.Header{"Content-Encoding": {"gzip"}},
-		Body: func() (io.Reader, string, error) {
-			e.set(func(s *state) { s.asked = time.Now() })
-			return bytes.NewReader(body), "application/json", nil
-		},
-		Failed: func(err error) {
-			if ctx.Err() == nil && !blames(err) { // else the batch is looked into
-				e.met(err)
-			}
-		}})
+	err := e.config.Receiver.Send(ctx, lines, func() { e.set(func(s *state) { s.asked = time.Now() }) }, func(err error) {
+		if ctx.Err() == nil && !e.config.Receiver.Blames(err) { // else the batch is looked into
+			e.met(err)
+		}
+	})
 	e.set(func(s *state) {
 		if s.asked = (time.Time{}); err == nil {
 			s.met = nil
 		}
 	})
 	return err
-}
-
-// packed is a batch as a JSON array, compressed.
-func packed(batch []event) ([]byte, error) {
-	var body bytes.Buffer
-	w := gzip.NewWriter(&body)
-	before := "["
-	for _, v := range batch {
-		if _, err := w.Write(slices.Concat([]byte(before), v.line)); err != nil {
-			return nil, err
-		}
-		before = ","
-	}
-	_, err := io.WriteString(w, "]")
-	err = errors.Join(err, w.Close())
-	return body.Bytes(), err
-}
-
-// reason reads the answer of a receiver in OPA's manner, if it is one.
-func reason(body []byte) (code, message string) {
-	var answer struct{ Code, Message string }
-	_ = json.Unmarshal(body, &answer)
-	return answer.Code, answer.Message
 }

@@ -1,19 +1,21 @@
-// Package export sends the decision log to a receiver, as OPA sends its own: POST of a
-// JSON array of events, compressed by gzip (OPA's decision log service API).
+// Package export sends the decision log to a receiver: a service that takes OPA's decision
+// logs, or one of syslog.
 //
 // The log itself is the queue. A cursor beside the log's key says how far the receiver
-// has it: it moves when the receiver said yes, and is what a restart begins from. So
-// nothing is lost, whatever fails and for how long, and memory holds one batch; an
-// event may come twice, which its decision_id tells. Only lines that are on disk are
-// sent, as they are there, in their order.
+// has it: it moves when the receiver is known to have what was sent, and is what a restart
+// begins from. So nothing is lost, whatever fails and for how long, and memory holds one
+// batch; an event may come twice, which its hash tells. Only lines that are on disk are
+// sent, in their order.
 //
 // A receiver that is down, busy or refuses the credential is asked again, ever more
-// rarely, and never sooner than it wants. Where it refuses what it got (400, 413, 422),
-// the batch is halved until one event is left to blame. That one is passed over once
-// the receiver has taken a later one, is counted and named in the sidecar's own log,
-// and stays in the decision log. A receiver that takes none is waited for.
+// rarely, and never sooner than it wants. Where it refuses what it got, the batch is halved
+// until one event is left to blame. That one is passed over once the receiver has taken a
+// later one, is counted and named in the sidecar's own log, and stays in the decision log.
+// A receiver that takes none is waited for. Some protocols do not say what has come: what
+// was sent within the span that the receiver names is sent again after a break.
 //
-// Not here: what may be removed of the log, which package audit asks [Exporter.Needed].
+// Not here: what may be removed of the log, which package audit asks [Exporter.Needed];
+// the messages of syslog, which package syslog makes.
 package export
 
 import (
@@ -21,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"sync"
 	"time"
@@ -38,11 +39,27 @@ type Observer interface {
 	ExportFailed()
 }
 
+// Receiver is where the events go.
+type Receiver interface {
+	// String is what errors call it.
+	String() string
+	// Send has it take lines of the log, in their order. It calls began before each try, and
+	// failed after one that it makes again. After an error it is open which of them it has.
+	Send(ctx context.Context, lines [][]byte, began func(), failed func(error)) error
+	// Blames says whether it refuses what it got, rather than to answer at all.
+	Blames(error) bool
+	// Settles is how long after Send what it took may still be lost with the connection.
+	Settles() time.Duration
+	// Close gives back what Send keeps.
+	Close()
+}
+
 // Config is what an Exporter needs.
 type Config struct {
 	StateDir string
-	// Receiver is at an address as in https://logs.example.com/logs.
-	Receiver httpapi.Server
+	// Cursor names the file below StateDir/audit that says how far the receiver has the log.
+	Cursor   string
+	Receiver Receiver
 	Observer Observer
 	Log      *slog.Logger
 }
@@ -50,7 +67,6 @@ type Config struct {
 // Exporter sends one log to one receiver. Nil sends nothing, and needs nothing.
 type Exporter struct {
 	config Config
-	api    *httpapi.Client
 	most   int // bytes of a batch, of more than one event
 
 	mu    sync.Mutex
@@ -59,7 +75,9 @@ type Exporter struct {
 
 // state is how far the export is.
 type state struct {
-	cursor audit.Position
+	// cursor is behind what was sent, settled behind what the receiver is known to have.
+	cursor, settled audit.Position
+	sent            []sent
 	// oldest is when the oldest event happened that the receiver has not; zero if it
 	// has all.
 	oldest  time.Time
@@ -71,23 +89,25 @@ type state struct {
 	asked time.Time
 }
 
+// sent is what may still be lost with the connection.
+type sent struct {
+	end audit.Position
+	at  time.Time
+}
+
 // New reads how far the export is, without a call to the receiver.
 func New(c Config) (*Exporter, error) {
-	cursor, err := readCursor(cursorPath(c.StateDir))
+	cursor, err := readCursor(c.path())
 	if err != nil {
 		return nil, err
 	}
-	api, err := c.Receiver.Client(receiverName, reason)
-	if err != nil {
-		return nil, err
-	}
-	return &Exporter{config: c, api: api, most: batchBytes, state: state{cursor: cursor}}, nil
+	return &Exporter{config: c, most: batchBytes, state: state{cursor: cursor, settled: cursor}}, nil
 }
 
 // Needed names the oldest segment that is still to be sent, for [audit.Config]. As long
 // as nothing was sent that is the first of all.
 func (e *Exporter) Needed() string {
-	switch segment := e.now().cursor.Segment; {
+	switch segment := e.now().settled.Segment; {
 	case e == nil:
 		return ""
 	case segment == "":
@@ -111,21 +131,21 @@ func (e *Exporter) Warnings() (all []string) {
 		return nil
 	}
 	s := e.now()
-	if err := s.trouble(); err != nil {
+	if err := s.trouble(e.config.Receiver.String()); err != nil {
 		all = append(all, "the decision log is not exported, and waits in its files: "+err.Error())
 	}
 	if s.refused > 0 {
 		all = append(all,
-			fmt.Sprintf("%d events of the decision log were refused by what it is exported to, since the start: they are in the local "+
-				"log only", s.refused))
+			fmt.Sprintf("%d events of the decision log were refused by %s, since the start: they are in the local log only", s.refused,
+				e.config.Receiver))
 	}
 	return all
 }
 
 // trouble is what the last try met, or that it meets nothing.
-func (s state) trouble() error {
+func (s state) trouble(receiver string) error {
 	if !s.asked.IsZero() && time.Since(s.asked) > promptly {
-		return fmt.Errorf("%s has not answered for %s", receiverName, time.Since(s.asked).Truncate(time.Second))
+		return fmt.Errorf("%s has not answered for %s", receiver, time.Since(s.asked).Truncate(time.Second))
 	}
 	return s.met
 }
@@ -152,8 +172,6 @@ const (
 	firstPause, longestPause = time.Second, time.Minute
 	// promptly is how long an answer may take before it is told that there is none.
 	promptly = 5 * time.Second
-	// receiverName is what errors call the receiver.
-	receiverName = "the receiver of the decision log"
 )
 
 // Run sends what there is and what comes, until ctx ends. What is not sent then is
@@ -162,6 +180,7 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 	if e == nil {
 		return
 	}
+	defer e.config.Receiver.Close()
 	pause := firstPause
 	for {
 		wait := lookEvery
@@ -179,8 +198,14 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 	}
 }
 
+// back has what may be lost sent again.
+func (e *Exporter) back() {
+	e.set(func(s *state) { s.cursor, s.sent = s.settled, nil })
+}
+
 // failed takes in why a round ended early.
 func (e *Exporter) failed(err error) {
+	e.back()
 	before := e.now()
 	if !errors.Is(err, before.met) {
 		e.met(err)
@@ -197,13 +222,4 @@ func (e *Exporter) met(err error) {
 	e.set(func(s *state) { s.met, s.asked = err, time.Time{} })
 }
 
-// blames says whether the receiver refuses what it got, rather than to answer at all.
-func blames(err error) bool {
-	switch httpapi.Status(err) {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return true
-	}
-	return false
-}
-
-func cursorPath(stateDir string) string { return filepath.Join(stateDir, "audit", "exported.json") }
+func (c Config) path() string { return filepath.Join(c.StateDir, "audit", c.Cursor) }

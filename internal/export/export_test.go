@@ -249,6 +249,10 @@ func TestATryThatEndsARoundCountsOnce(t *testing.T) {
 	}
 }
 
+func cursorPath(stateDir string) string {
+	return Config{StateDir: stateDir, Cursor: "exported.json"}.path()
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

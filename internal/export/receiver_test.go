@@ -151,11 +151,11 @@ func (r *receiver) exporter(stateDir string) (*Exporter, *counted) {
 	if err := os.WriteFile(token, []byte("sesame-4711-and-more"), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	e, err := New(Config{StateDir: stateDir, Observer: told, Log: slog.New(slog.DiscardHandler),
-		Receiver: httpapi.Server{URL: r.URL + "/logs", Token: settings.Credential{File: token}}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	service, err := NewService(httpapi.Server{URL: r.URL + "/logs", Token: settings.Credential{File: token}}, nil)
+	must(r.t, err)
+	e, err := New(Config{StateDir: stateDir, Cursor: "exported.json", Observer: told, Receiver: service,
+		Log: slog.New(slog.DiscardHandler)})
+	must(r.t, err)
 	return e, told
 }
 
