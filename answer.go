@@ -121,6 +121,8 @@ type Progress struct {
 	ToolCall *ToolCall
 	// Step is what is being done that takes long, such as bringing an image.
 	Step string
+	// Blocked is a connection that was refused. The same refusal again is not told.
+	Blocked *Blocked
 	// Output holds the next bytes of output, already redacted.
 	Output []byte
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // Status is the answer to GET /v1/status.
@@ -73,6 +75,18 @@ type PlatformStatus struct {
 	Message string   `json:"message"`
 }
 
+// Expose says what is opened of an isolated sandbox.
+func (s *PlatformStatus) Expose(b bailiff.BackendTerms) {
+	if b.Network != "none" {
+		s.Network, s.Egress = b.Network, b.Egress
+	}
+	for _, m := range b.Mounts {
+		if !m.ReadOnly {
+			s.Shared = append(s.Shared, m.Source)
+		}
+	}
+}
+
 // EgressStatus counts the connections of sandboxes whose network is egress: those that are open,
 // and what became of all since the sidecar was started.
 type EgressStatus struct {
@@ -81,6 +95,29 @@ type EgressStatus struct {
 	Refused  int64 `json:"refused"`
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
+	// Sessions are those that tried hosts last, the latest first.
+	Sessions []EgressSession `json:"sessions,omitempty"`
+}
+
+// EgressSession is what one session reached and tried since the sidecar was started.
+type EgressSession struct {
+	Session string       `json:"session"`
+	Last    time.Time    `json:"last"`
+	Hosts   []EgressHost `json:"hosts"`
+	// More counts the events of hosts that are not listed.
+	More int64 `json:"more,omitempty"`
+}
+
+// EgressHost is what became of the connections of a session to a host.
+type EgressHost struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	Opened   int64  `json:"opened"`
+	Refused  int64  `json:"refused"`
+	Sent     int64  `json:"sent"`
+	Received int64  `json:"received"`
+	// Rule is that of the last refusal.
+	Rule string `json:"rule,omitempty"`
 }
 
 // ChatStatus is the same of a chat that the policies' tables name.

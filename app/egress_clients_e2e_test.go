@@ -34,6 +34,14 @@ func forClients(t *testing.T) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"login": "ana", "echo": %q}`, r.Header.Get("Authorization"))
 	})))
+	mux.Handle("GET /go/", goModules(t))
+	mux.HandleFunc("GET /apt/", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/Packages") {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, "Package: stand\nVersion: 1\nArchitecture: all\nFilename: stand.deb\nSize: 1\n")
+	})
 	mux.HandleFunc("GET /by/query", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "it is %v: %s", r.URL.Query().Get("key") == clientsToken, r.RequestURI)
 	})
@@ -88,6 +96,32 @@ func pythonIndex(t *testing.T) http.Handler {
 		}
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<!DOCTYPE html><a href="%s">%[1]s</a>`, wheel)
+	})
+}
+
+// goModules has one module with one package.
+func goModules(t *testing.T) http.Handler {
+	t.Helper()
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	for name, text := range map[string]string{"go.mod": "module stand.test/m\n", "m.go": "package m\n"} {
+		w, err := z.Create("stand.test/m@v1.0.0/" + name)
+		must(t, err)
+		_, err = w.Write([]byte(text))
+		must(t, err)
+	}
+	must(t, z.Close())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/go/stand.test/m/@v/v1.0.0.info":
+			fmt.Fprint(w, `{"Version": "v1.0.0"}`)
+		case "/go/stand.test/m/@v/v1.0.0.mod":
+			fmt.Fprint(w, "module stand.test/m\n")
+		case "/go/stand.test/m/@v/v1.0.0.zip":
+			_, _ = w.Write(packed.Bytes())
+		default:
+			http.NotFound(w, r)
+		}
 	})
 }
 
@@ -160,6 +194,13 @@ PYTHONPATH=there python3 -m stand`, "installed by pip", false},
 	"pip by netrc": {"/usr/bin/pip3", `echo machine repo.example.com login x password $API_TOKEN > ~/.netrc &&
 python3 -m pip install -q --target=there --index-url https://SERVER/simple/ stand && PYTHONPATH=there python3 -m stand`,
 		"installed by pip", false},
+	"go": {"/usr/local/go/bin/go", `export GOPROXY=https://SERVER/go GONOSUMDB=* GONOSUMCHECK=1 GOFLAGS=-mod=mod GONOPROXY= GOSUMDB=off &&
+export GOPATH=/tmp/gopath GOCACHE=/tmp/gocache && mkdir m && cd m && printf 'module x\nrequire stand.test/m v1.0.0\n' > go.mod &&
+/usr/local/go/bin/go mod download -json stand.test/m`, `"Version": "v1.0.0"`, false},
+	"apt": {"/usr/bin/apt-get", `mkdir -p state/lists/partial cache/archives/partial && touch status &&
+echo 'deb [trusted=yes] https://SERVER/apt ./' > sources && apt-get update -o Dir::Etc::sourcelist=$PWD/sources -o Dir::Etc::sourceparts=- \
+-o Dir::State=$PWD/state -o Dir::State::status=$PWD/status -o Dir::Cache=$PWD/cache -o Acquire::https::CAInfo=$SSL_CERT_FILE \
+-o APT::Sandbox::User= -o Acquire::Languages=none && cat state/lists/*_Packages`, "Package: stand", true},
 	"curl by query": {"curl", `curl -sS "https://SERVER/by/query?key=$API_TOKEN"`,
 		"it is true: /by/query?key=[API_TOKEN redacted]", true},
 	"all that a sandbox shows": {"bash", `printenv; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\0' '\n'`,
@@ -217,5 +258,40 @@ func TestAStandInMayBeNearABackgroundProcessWhereItsRowSaysSo(t *testing.T) {
 		if a := answeredWithYes(t, s, req); a.Status != want || (want == bailiff.Unavailable) != (a.Code == bailiff.CodeOccupied) {
 			t.Errorf("%s: it ended as %s (%s), said %q and printed %q", name, a.Status, a.Code, a.Message, a.Output)
 		}
+	}
+}
+
+// bareImage is an image like that of the tests, without certificates.
+func bareImage(t *testing.T) string {
+	t.Helper()
+	name := "bailiff-bare-" + filepath.Base(openDir(t))
+	docker := func(args ...string) {
+		if said, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
+			t.Fatalf("docker %q: %v: %s", args, err, said)
+		}
+	}
+	docker("run", "--name", name, sandboxImage, "rm", "-r", "/etc/ssl/certs", "/usr/share/ca-certificates")
+	docker("commit", name, name+":test")
+	t.Cleanup(func() { docker("image", "rm", "--force", name+":test") })
+	docker("rm", name)
+	return name + ":test"
+}
+
+// Programs of an image that knows no authority trust the sandbox's, and public ones where their TLS
+// is left closed.
+func TestProgramsOfAnImageWithoutCertificatesTrustTheirWayOut(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "served ") }))
+	t.Cleanup(server.Close)
+	section, port := reaching(t, server)
+	s := startOffice(t, openDir(t), onePerson(t, `backends: {docker: {image: "`+bareImage(t)+`"}}`, section,
+		wayOut(t, "      repo.example.com: [{ports: ["+port+"], methods: [GET]}]\n")))
+	at := "https://repo.example.com:" + port + "/"
+	req := atTerminal("s", "ls /etc/ssl/certs; curl -sS "+at+"; git ls-remote "+at+" 2>&1 | grep -c verif; "+
+		`grep -c BEGIN "$SSL_CERT_FILE" | sed 's/^1..$/a hundred and more/'`)
+	req.Backend = ""
+	a := ask(t, s.agent, req)
+	if want := "ls: cannot access '/etc/ssl/certs': No such file or directory\nserved 0\na hundred and more\n"; a.Output != want {
+		t.Errorf("it ended as %s, said %q and printed %q, want %q", a.Status, a.Message, a.Output, want)
 	}
 }

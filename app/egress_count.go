@@ -13,15 +13,19 @@ import (
 )
 
 // egressTotals count connections and what passed. They are safe for concurrent use.
-type egressTotals struct{ open, opened, refused, sent, received atomic.Int64 }
+type egressTotals struct {
+	open, opened, refused, sent, received atomic.Int64
+	sessions                              talks
+}
 
 func (t *egressTotals) status() api.EgressStatus {
 	return api.EgressStatus{Open: t.open.Load(), Opened: t.opened.Load(), Refused: t.refused.Load(), Sent: t.sent.Load(),
-		Received: t.received.Load()}
+		Received: t.received.Load(), Sessions: t.sessions.list()}
 }
 
 // add counts an event that is in the log.
 func (t *egressTotals) add(e egress.Event) {
+	t.sessions.add(e)
 	switch e.What {
 	case egress.Opened:
 		t.opened.Add(1)

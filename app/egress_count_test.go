@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,6 +19,11 @@ type fullLog struct{}
 
 func (fullLog) Record(context.Context, egress.Event) error { return errors.New("the disk is full") }
 
+func withoutSessions(s api.EgressStatus) api.EgressStatus {
+	s.Sessions = nil
+	return s
+}
+
 func TestAConnectionIsCountedAsWhatItsRecordCameTo(t *testing.T) {
 	t.Parallel()
 	registry := metrics.NewRegistry()
@@ -31,7 +37,8 @@ func TestAConnectionIsCountedAsWhatItsRecordCameTo(t *testing.T) {
 			t.Errorf("an event %s is said to be written down", e.What)
 		}
 	}
-	if got, want := log.totals.status(), (api.EgressStatus{Sent: 3, Received: 4}); got != want {
+	if got, want := log.totals.status(), (api.EgressStatus{Sent: 3, Received: 4}); got.Sessions == nil ||
+		!reflect.DeepEqual(withoutSessions(got), want) {
 		t.Errorf("the status says %+v, want %+v", got, want)
 	}
 	w := httptest.NewRecorder()

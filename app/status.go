@@ -106,7 +106,7 @@ func (a *App) ordinary(ctx context.Context, platform, chat string) api.PlatformS
 		IdleSeconds: d.Backend.IdleSeconds, MaxSeconds: d.Backend.MaxSeconds, Persistent: d.Backend.Persistent}
 	if backend := a.backends[d.Backend.Name]; backend != nil && backend.Isolated() {
 		state.Isolated = true
-		expose(&state, d.Backend)
+		state.Expose(d.Backend)
 	}
 	if d.Outcome != bailiff.Allow {
 		state.Message = messages(d.Reasons())
@@ -114,18 +114,6 @@ func (a *App) ordinary(ctx context.Context, platform, chat string) api.PlatformS
 		state.Message = "Backend " + d.Backend.Name + " is not ready."
 	}
 	return state
-}
-
-// expose says what is opened of an isolated sandbox.
-func expose(state *api.PlatformStatus, b bailiff.BackendTerms) {
-	if b.Network != "none" {
-		state.Network, state.Egress = b.Network, b.Egress
-	}
-	for _, m := range b.Mounts {
-		if !m.ReadOnly {
-			state.Shared = append(state.Shared, m.Source)
-		}
-	}
 }
 
 // image is the one that a decision's backend would use.

@@ -26,6 +26,9 @@ type OutletTerms struct {
 	// CA is the certificate, in PEM, that programs inside are to trust; empty without
 	// interception.
 	CA []byte
+	// Roots are certificates, in PEM, that programs are to trust besides it where the sandbox
+	// has none of its own.
+	Roots []byte
 }
 
 // OutletFacts say what the runner opened.
@@ -33,7 +36,7 @@ type OutletFacts struct {
 	// Port is where it listens, on every address of loopback.
 	Port int
 	// CAFile is a file inside the sandbox that holds the certificate alone, Bundle one
-	// that holds the image's own roots and the certificate. Both are empty if the terms
+	// that holds the image's own roots, or those of the terms, and the certificate. Both are empty if the terms
 	// had no certificate.
 	CAFile, Bundle string
 }

@@ -46,6 +46,8 @@ type Approvals interface {
 	// Void takes back what was approved and not used, if anything is left, and says
 	// why.
 	Void(ctx context.Context, id, reason string) error
+	// Withdraw takes back what a session still asks people.
+	Withdraw(ctx context.Context, caller, session string) error
 }
 
 // Throttle keeps out, with one sentence, a client that brings too many requests.

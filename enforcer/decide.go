@@ -22,6 +22,22 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 	return d
 }
 
+// Preview judges a request that its client has run by [Enforcer.Execute] if it may run at all,
+// where it is judged again and written down. Here only a denial is, after which nothing comes.
+func (e *Enforcer) Preview(ctx context.Context, req bailiff.Request) (d bailiff.Decided) {
+	e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
+		m := e.judge(ctx, req)
+		event := m.recorded()
+		if m.Decision.Outcome == bailiff.Deny {
+			e.config.Recorder.Note(event)
+			e.config.Observer.Decided(ctx, req, m.Decision, m.took)
+		}
+		d = bailiff.Decided{ID: event.DecisionID, Decision: m.Decision, Unread: m.Files, Projects: e.projects(m.Decision.Backend)}
+		return bailiff.Answer{DecisionID: d.ID, Decision: d.Decision}
+	})
+	return d
+}
+
 // projects are the folders of this machine in which a file tool of the client may do what a
 // decision lets a command do: the sandbox shows them as they are, may write them, and keeps
 // protected files in them.

@@ -57,6 +57,29 @@ func TestADecisionIsWrittenThoughItsClientHungUp(t *testing.T) {
 	}
 }
 
+func TestWhatIsExecutedThenIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	for _, decision := range []bailiff.Decision{allow(), bailiff.Denied("a.b", "No.")} {
+		b := newBench(t, func(b *bench) { b.judge.decision = decision })
+		ahead := b.Preview(t.Context(), request("true")).Decision.Outcome
+		if ahead != decision.Outcome {
+			t.Errorf("ahead it is %s", ahead)
+		}
+		if ahead != bailiff.Deny { // else its client sends nothing
+			b.Execute(t.Context(), request("true"), nil)
+		}
+		written := 0
+		for _, e := range b.tape.all() {
+			if e.Custom.Event == api.DecisionEvent {
+				written++
+			}
+		}
+		if written != 1 {
+			t.Errorf("what is %s is written %d times", ahead, written)
+		}
+	}
+}
+
 // noting is a decision log for which nothing waits.
 type noting struct{ *audit.Log }
 

@@ -137,15 +137,16 @@ func (*Enforcer) serve(ctx context.Context, _ bailiff.Request, run func(context.
 	return run(ctx)
 }
 
-// EndSession stops and removes a session's sandboxes with their files. In one that is the user's, what the
-// session runs in the background is stopped, and its interpreters are ended.
+// EndSession stops and removes a session's sandboxes with their files, and takes its open questions back.
+// In one that is the user's, what the session runs in the background is stopped, and its interpreters are ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error) {
 	e.tools.forget(caller, session)
 	e.refusals.forget(caller, session)
 	key := lease.Key{Caller: caller, Session: session}
 	running := e.processes.Running(key)
 	dropped, unremoved, err := e.leases.EndSession(ctx, caller, session)
-	return bailiff.Ended{Sandboxes: dropped, Processes: running, Unremoved: unremoved}, errors.Join(err, e.processes.End(ctx, key))
+	return bailiff.Ended{Sandboxes: dropped, Processes: running, Unremoved: unremoved}, errors.Join(err, e.processes.End(ctx, key),
+		e.config.Approvals.Withdraw(ctx, caller, session))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and

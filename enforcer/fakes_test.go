@@ -108,6 +108,8 @@ func (h *humans) Void(_ context.Context, _, reason string) error {
 	return nil
 }
 
+func (h *humans) Withdraw(context.Context, string, string) error { return nil }
+
 func (h *humans) Frozen(bailiff.Session) (string, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

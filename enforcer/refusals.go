@@ -37,12 +37,7 @@ type refusal struct {
 
 // remember keeps a denial.
 func (r refusals) remember(req bailiff.Request, terms bailiff.ApprovalTerms, answer bailiff.Approval) {
-	key := lease.KeyOf(req)
-	of, known := r.sessions.Get(key)
-	if !known {
-		of = &refusalsOf{all: map[string]refusal{}}
-		r.sessions.Put(key, of)
-	}
+	of := r.sessions.GetOrPut(lease.KeyOf(req), func() *refusalsOf { return &refusalsOf{all: map[string]refusal{}} })
 	lasting := time.Duration(terms.GrantSeconds) * time.Second
 	if lasting == 0 {
 		lasting = refusedAtAll

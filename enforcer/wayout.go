@@ -20,8 +20,9 @@ type WayOut interface {
 	// Serve serves a connection to its end on behalf of a request, puts in the values of its
 	// variables that are swapped, and tells what becomes of it.
 	Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer)
-	// CA is the certificate, in PEM, that programs in a sandbox are to trust.
-	CA(sandbox string) ([]byte, error)
+	// Trust is the certificate that programs in a sandbox are to trust, and those besides it
+	// where the sandbox has none of its own, in PEM.
+	Trust(sandbox string) (certificate, others []byte, err error)
 }
 
 var errNoWay = errors.New("this sidecar gives sandboxes no way out")
@@ -40,20 +41,30 @@ type traffic struct {
 	received int64
 }
 
-// Refused notes a refusal; the same one again is counted.
+// Refused notes a refusal, and tells of it; the same one again is counted.
 func (t *traffic) Refused(b bailiff.Blocked) {
+	if t.isNew(&b) {
+		t.news(bailiff.Progress{Blocked: &b})
+	}
+}
+
+// isNew notes a refusal, and says whether it is named in the answer for the first time.
+func (t *traffic) isNew(b *bailiff.Blocked) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, known := range t.blocked {
 		if known.Host == b.Host && known.Port == b.Port && known.Rule == b.Rule && known.Method == b.Method &&
 			known.Approval == b.Approval {
 			t.blocked[i].Count++
-			return
+			return false
 		}
 	}
-	if b.Count = 1; len(t.blocked) < maxBlocked {
-		t.blocked = append(t.blocked, b)
+	b.Count = 1
+	if len(t.blocked) == maxBlocked {
+		return false
 	}
+	t.blocked = append(t.blocked, *b)
+	return true
 }
 
 // Closed notes the end of a connection that was open.
@@ -149,7 +160,7 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress,
 			Approved: g.vouchedFor()}}
 	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g), reach: g.Decision.Backend.Egress}}, g.swapped
-	way, err := g.held.Way(ctx, e.config.WayOut.CA, func(ctx context.Context, conn net.Conn) {
+	way, err := g.held.Way(ctx, e.config.WayOut.Trust, func(ctx context.Context, conn net.Conn) {
 		e.config.WayOut.Serve(ctx, conn, of, swapped, &w.traffic)
 	})
 	w.Way = way

@@ -18,6 +18,8 @@ import (
 type Enforcer interface {
 	Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer
 	Decide(ctx context.Context, req bailiff.Request) bailiff.Decided
+	// Preview judges what the client has executed then, if it may be.
+	Preview(ctx context.Context, req bailiff.Request) bailiff.Decided
 	// Refuse records a denial of what is no request that could be judged.
 	Refuse(ctx context.Context, caller string, because bailiff.Reason) bailiff.Decided
 	EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error)
@@ -178,7 +180,16 @@ func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 		return nil, p
 	}
 	defer blame(req)
-	d := a.config.Enforcer.Decide(r.Context(), req)
+	judge := a.config.Enforcer.Decide
+	switch then := r.URL.Query().Get("then"); then {
+	case "":
+	case "execute":
+		judge = a.config.Enforcer.Preview
+	default:
+		return nil, problem(http.StatusBadRequest, codeRequest,
+			fmt.Sprintf("then is %q; the one value that it may have is execute.", cut(then)))
+	}
+	d := judge(r.Context(), req)
 	return api.Decided{DecisionID: d.ID, Decision: d.Decision.Told(), UnreadFiles: d.Unread, Projects: d.Projects}, nil
 }
 

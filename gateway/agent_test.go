@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -47,6 +48,13 @@ func TestADecisionIsAnsweredAndNothingIsRun(t *testing.T) {
 	c.post("/v1/decide", telegramRequest).into(t, http.StatusOK, &d)
 	if d.DecisionID != "d1" || d.Decision.Outcome != bailiff.Allow || d.Decision.Revision != "r1" {
 		t.Errorf("the answer is %+v", d)
+	}
+	if c.post("/v1/decide?then=execute", telegramRequest).into(t, http.StatusOK, &d); d.DecisionID != "p1" {
+		t.Errorf("ahead the answer is %+v", d)
+	}
+	a := c.post("/v1/decide?then=run", telegramRequest)
+	if a.status != http.StatusBadRequest || !strings.Contains(string(a.body), "execute") {
+		t.Errorf("of another word it says %d %s", a.status, a.body)
 	}
 }
 

@@ -67,6 +67,11 @@ func (e *enforcer) Decide(_ context.Context, req bailiff.Request) bailiff.Decide
 	return bailiff.Decided{ID: "d1", Decision: allowed}
 }
 
+func (e *enforcer) Preview(_ context.Context, req bailiff.Request) bailiff.Decided {
+	e.note(req)
+	return bailiff.Decided{ID: "p1", Decision: allowed}
+}
+
 func (e *enforcer) Refuse(_ context.Context, caller string, because bailiff.Reason) bailiff.Decided {
 	e.mu.Lock()
 	defer e.mu.Unlock()

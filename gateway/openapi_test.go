@@ -160,6 +160,7 @@ func (broken) Execute(context.Context, bailiff.Request, func(bailiff.Progress)) 
 	panic("a bug")
 }
 func (broken) Decide(context.Context, bailiff.Request) bailiff.Decided        { panic("a bug") }
+func (broken) Preview(context.Context, bailiff.Request) bailiff.Decided       { panic("a bug") }
 func (broken) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided { panic("a bug") }
 func (broken) EndSession(context.Context, string, string) (bailiff.Ended, error) {
 	return bailiff.Ended{}, errors.New("stuck")

@@ -98,6 +98,10 @@ func (s *stream) news(p bailiff.Progress) {
 		s.event("progress", api.Progress{Step: p.Step})
 		return
 	}
+	if p.Blocked != nil {
+		s.event("egress", p.Blocked)
+		return
+	}
 	whole, rest := splitCharacter(append(s.rest, p.Output...))
 	s.output(whole)
 	s.rest = append([]byte(nil), rest...)

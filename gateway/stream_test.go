@@ -63,6 +63,20 @@ func TestAStreamTellsLongSteps(t *testing.T) {
 	}
 }
 
+func TestAStreamTellsWhatIsRefusedOnTheWayOut(t *testing.T) {
+	e := &enforcer{execute: func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		news(bailiff.Progress{Decision: &bailiff.Decided{ID: "d1", Decision: allowed}})
+		news(bailiff.Progress{Blocked: &bailiff.Blocked{Host: "a.test", Port: 443, Rule: "egress.not_in_table", Message: "No.", Count: 1}})
+		return completed(req, "")
+	}}
+	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(e))))
+	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
+	want := event{"egress", `{"host":"a.test","port":443,"rule":"egress.not_in_table","message":"No.","count":1}`}
+	if len(list) != 3 || list[1] != want || list[2].name != "result" {
+		t.Errorf("the events are %v", list)
+	}
+}
+
 func TestAStreamTellsTheDecisionTheOutputAndOneResult(t *testing.T) {
 	list := streaming(t, "one\n", "two\n")
 	var names []string

@@ -42,7 +42,7 @@ type outlet struct {
 // OpenOutlet has the runner listen, as [backends.Outlet] says.
 func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, serve func(backends.OutletConn)) (backends.OutletFacts,
 	error) {
-	order := wire.Encode(wire.OutletTerms{Most: terms.MostConnections, CA: terms.CA})
+	order := wire.Encode(wire.OutletTerms{Most: terms.MostConnections, CA: terms.CA, Roots: string(terms.Roots)})
 	switch {
 	case !c.place.Outlet:
 		return backends.OutletFacts{}, fmt.Errorf("%w: network: only a sandbox whose network is egress has an outlet",
@@ -50,8 +50,8 @@ func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, ser
 	case terms.MostConnections < 1 || terms.MostConnections > math.MaxInt32:
 		return backends.OutletFacts{}, fmt.Errorf("opening an outlet for %d connections at once, want 1 or more", terms.MostConnections)
 	case len(order) > wire.MaxOutlet:
-		return backends.OutletFacts{}, fmt.Errorf("opening an outlet: the certificate has %d bytes, want at most %d", len(terms.CA),
-			wire.MaxOutlet)
+		return backends.OutletFacts{}, fmt.Errorf("opening an outlet: the certificates have %d bytes, want at most %d",
+			len(terms.CA)+len(terms.Roots), wire.MaxOutlet)
 	}
 	o := &outlet{client: c, most: terms.MostConnections, serve: serve, conns: map[uint32]*conn{}, left: wire.ConnsWindow}
 	if !c.outlet.CompareAndSwap(nil, o) {

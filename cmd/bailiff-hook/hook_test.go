@@ -136,11 +136,11 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 	}
 }
 
-// order is what "bailiff exec" gets in these tests.
-const order = "/bin/sh exec --end-with-parent --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
+// ordered is what "bailiff exec" gets in these tests.
+const ordered = "/bin/sh exec --end-with-parent --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
 
 func (d *fakeSidecar) order(client, rest string) string {
-	return strings.NewReplacer("ADDRESS", d.address, "CLIENT", client).Replace(order) + rest
+	return strings.NewReplacer("ADDRESS", d.address, "CLIENT", client).Replace(ordered) + rest
 }
 
 func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
@@ -172,9 +172,9 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Claude Code, in the background": {"claude-code", "Bash", `{"command": "x", "run_in_background": true}`, allowing("docker"), nil,
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --timeout 1800 -- 'x'","run_in_background":true}`), 0},
 		"Claude Code, asked": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), nil,
-			claude("ask", first, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
+			claude("ask", first, `,"updatedInput":{"command":"ORDER --wait 300 -- 'x'","timeout":360000}`), 0},
 		"Claude Code, asked with nobody in front": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), []string{"--headless"},
-			claude("allow", due, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
+			claude("allow", due, `,"updatedInput":{"command":"ORDER --wait 300 -- 'x'","timeout":360000}`), 0},
 		"Claude Code, denied": {"claude-code", "Bash", bash, denying, nil, claude("deny", closed, ""), 2},
 		"Claude Code, in its folder": {"claude-code", "Bash", `{"command": "x"}`,
 			allowing("docker", bailiff.Mount{Source: "/home/ana/p/", Target: "/p"}, bailiff.Mount{Source: "/home/ana", Target: "/ana"},
@@ -196,7 +196,7 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Hermes, allowed": {"hermes", "terminal", `{"command": "x", "timeout": 3, "force": true, "background": true}`,
 			allowing("docker"), nil, `{"action":"modify","args":{"background":true,"command":"ORDER --timeout 3 -- 'x'","timeout":3}}`, 0},
 		"Hermes, asked": {"hermes", "terminal", `{"command": "x"}`, asking("docker"), nil,
-			`{"action":"modify","args":{"command":"ORDER -- 'x'","timeout":360}}`, 0},
+			`{"action":"modify","args":{"command":"ORDER --wait 300 -- 'x'","timeout":360}}`, 0},
 		"Hermes, denied": {"hermes", "terminal", `{"command": "x"}`, denying, nil, `{"action":"block","message":"bailiff: ` +
 			closed + `"}`, 2},
 		"Hermes, in a folder": {"hermes", "terminal", `{"command": "x", "workdir": "/srv/q"}`,

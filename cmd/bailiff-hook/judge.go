@@ -140,11 +140,15 @@ func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error
 	if h.isOrder(c, m.command) {
 		return verdict{outcome: allow, reason: "bailiff judges it when it runs", command: m.command}, nil
 	}
-	d, err := h.decide(ctx, h.request(c, m, ""))
+	d, err := h.preview(ctx, h.request(c, m, ""))
 	if err != nil {
 		return verdict{}, err
 	}
-	v := verdict{command: h.order(c, workdir(m.workdir, c.cwd, d.Backend.Mounts), m.timeout, m.command)}
+	o := order{workdir: workdir(m.workdir, c.cwd, d.Backend.Mounts), timeout: m.timeout, text: m.command}
+	if d.Outcome == bailiff.Ask {
+		o.wait = d.Approval.TimeoutSeconds
+	}
+	v := verdict{command: h.line(c, o)}
 	switch d.Outcome {
 	case bailiff.Allow:
 		v.outcome, v.reason = allow, "allowed by the policies; bailiff runs it in "+d.Backend.Name

@@ -10,8 +10,16 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
-// order is the command line that has bailiff run a text.
-func (h hook) order(c call, workdir string, timeout int, text string) string {
+// order is what bailiff is to run: in which folder, for how many seconds, and how many it may
+// wait for people. What is zero is left to bailiff.
+type order struct {
+	workdir       string
+	timeout, wait int
+	text          string
+}
+
+// line is the command line of an order.
+func (h hook) line(c call, o order) string {
 	line := []string{h.bailiff, "exec", "--end-with-parent", "--listen", h.listen}
 	if h.tokenFile != "" {
 		line = append(line, "--token-file", h.tokenFile)
@@ -20,17 +28,20 @@ func (h hook) order(c call, workdir string, timeout int, text string) string {
 	for _, name := range h.env {
 		line = append(line, "--env", name)
 	}
-	if workdir != "" {
-		line = append(line, "--workdir", workdir)
+	if o.workdir != "" {
+		line = append(line, "--workdir", o.workdir)
 	}
-	if timeout > 0 {
-		line = append(line, "--timeout", strconv.Itoa(timeout))
+	if o.timeout > 0 {
+		line = append(line, "--timeout", strconv.Itoa(o.timeout))
 	}
-	return shellquote.Join(line...) + " -- " + shellquote.Enclose(text)
+	if o.wait > 0 {
+		line = append(line, "--wait", strconv.Itoa(o.wait))
+	}
+	return shellquote.Join(line...) + " -- " + shellquote.Enclose(o.text)
 }
 
 // isOrder says whether a command is exactly such an order of this session, in which
-// nothing but the text, the folder and the time are anybody's choice. It is made
+// nothing but the text, the folder and the times are anybody's choice. It is made
 // again from those and compared, so that nothing can hide in it.
 func (h hook) isOrder(c call, command string) bool {
 	line, ok := shellquote.Split(command)
@@ -38,8 +49,9 @@ func (h hook) isOrder(c call, command string) bool {
 		return false
 	}
 	end := len(line) - 2
-	timeout, _ := strconv.Atoi(after(line[:end], "--timeout"))
-	return h.order(c, after(line[:end], "--workdir"), timeout, line[end+1]) == command
+	number := func(name string) int { n, _ := strconv.Atoi(after(line[:end], name)); return n }
+	o := order{workdir: after(line[:end], "--workdir"), timeout: number("--timeout"), wait: number("--wait"), text: line[end+1]}
+	return h.line(c, o) == command
 }
 
 // after is the word that follows the last one of that name.

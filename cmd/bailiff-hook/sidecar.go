@@ -24,9 +24,19 @@ type decided struct {
 	projects []string
 }
 
-// decide asks the sidecar what it would decide, once. Whatever is not a decision
-// whole in itself is an error.
+// decide asks the sidecar what it would decide, once, which the decision log holds. Whatever
+// is not a decision whole in itself is an error.
 func (h hook) decide(ctx context.Context, req bailiff.Request) (decided, error) {
+	return h.ask(ctx, "/v1/decide", req)
+}
+
+// preview asks the same about a request that runs by the sidecar alone, which writes its
+// decision down then.
+func (h hook) preview(ctx context.Context, req bailiff.Request) (decided, error) {
+	return h.ask(ctx, "/v1/decide?then=execute", req)
+}
+
+func (h hook) ask(ctx context.Context, path string, req bailiff.Request) (decided, error) {
 	body, err := json.Marshal(req)
 	if err == nil && len(body) > mostAsked {
 		err = fmt.Errorf("what the tool is to do is longer than the %d MiB that a request may have", mostAsked>>20)
@@ -34,7 +44,7 @@ func (h hook) decide(ctx context.Context, req bailiff.Request) (decided, error) 
 	if err != nil {
 		return decided{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	status, answer, err := h.post(ctx, "/v1/decide", body)
+	status, answer, err := h.post(ctx, path, body)
 	if err != nil {
 		return decided{}, fmt.Errorf("asking the sidecar at %s: %w", h.listen, err)
 	}

@@ -80,7 +80,7 @@ func (o *outlet) openFor(order []byte) (facts wire.OutletFacts, err error) {
 		return facts, err
 	}
 	if len(terms.CA) > 0 {
-		if facts.CAFile, facts.Bundle, err = writeTrust(terms.CA); err != nil {
+		if facts.CAFile, facts.Bundle, err = writeTrust(terms.CA, []byte(terms.Roots)); err != nil {
 			return facts, fmt.Errorf("writing the certificate: %w", err)
 		}
 	}

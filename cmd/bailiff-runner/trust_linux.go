@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // rootBundles are where images keep the certificates that programs trust, the first that
@@ -24,9 +25,13 @@ var trustFolders = []string{"/run/bailiff", "/tmp/.bailiff", homes + "/.bailiff"
 // largestBundle bounds what is read of an image's certificates.
 const largestBundle = 4 << 20
 
-// writeTrust puts a certificate into a file, and into another with those of the image.
-func writeTrust(certificate []byte) (alone, bundle string, err error) {
-	together := append(roots(), certificate...)
+// writeTrust puts a certificate into a file, and into another with those of the image, or
+// with others where the image has none.
+func writeTrust(certificate, others []byte) (alone, bundle string, err error) {
+	together := slices.Concat(roots(), certificate)
+	if len(together) == len(certificate) {
+		together = slices.Concat(others, certificate)
+	}
 	var faults []error
 	for _, folder := range trustFolders {
 		alone, bundle = filepath.Join(folder, "ca.pem"), filepath.Join(folder, "bundle.pem")

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newCheck(configPath *string) *cobra.Command {
@@ -37,7 +40,7 @@ be checked, and the policies could not: no bundle of the server was kept yet.`,
 			if isSlow {
 				return checkSlow(cmd, *configPath, format)
 			}
-			report, err := check(*configPath)
+			report, err := check(cmd.Context(), *configPath)
 			if err != nil {
 				return err
 			}
@@ -60,6 +63,9 @@ type checkReport struct {
 	Sound    bool         `json:"sound"`
 	Faults   []checkFault `json:"faults"`
 	Warnings []string     `json:"warnings"`
+	// Exposed says of platforms and chats whose sandboxes are open to a network, or to a
+	// folder of the host, how far.
+	Exposed []string `json:"exposed"`
 	// Unchecked says what could not be checked, and why: that is not sound either.
 	Unchecked string `json:"unchecked,omitempty"`
 }
@@ -77,8 +83,8 @@ type checkFault struct {
 
 // check looks at the configuration and, if it can be used, at its policies. The
 // error says that there is none to look at.
-func check(configPath string) (checkReport, error) {
-	report := checkReport{Faults: []checkFault{}, Warnings: []string{}}
+func check(ctx context.Context, configPath string) (checkReport, error) {
+	report := checkReport{Faults: []checkFault{}, Warnings: []string{}, Exposed: []string{}}
 	path, err := config.Find(configPath)
 	if err != nil {
 		return report, err
@@ -106,7 +112,9 @@ func check(configPath string) (checkReport, error) {
 		report.Warnings = append(report.Warnings, err.Error())
 	}
 	report.Warnings = append(report.Warnings, cfg.Warnings()...)
-	report.Sound = len(report.Faults) == 0 && report.Unchecked == ""
+	if report.Sound = len(report.Faults) == 0 && report.Unchecked == ""; report.Sound {
+		report.lookOutside(ctx, cfg)
+	}
 	return report, nil
 }
 
@@ -128,6 +136,20 @@ func (r *checkReport) checkPolicies(cfg *config.Config) {
 	}
 	if len(cfg.Policies.Shadow) > 0 {
 		r.addPolicies(pdp.Check(pdp.Config{Paths: cfg.Policies.Shadow}))
+	}
+}
+
+// lookOutside notes how far sandboxes are open.
+func (r *checkReport) lookOutside(ctx context.Context, cfg *config.Config) {
+	judge, err := offline.Open(ctx, cfg)
+	if err != nil {
+		r.Warnings = append(r.Warnings, "how far sandboxes are open was not looked at: "+err.Error())
+		return
+	}
+	for _, s := range judge.Exposed(ctx) {
+		name := strings.TrimSuffix(s.Platform+"/"+s.Chat, "/")
+		r.Exposed = append(r.Exposed, fmt.Sprintf("%s: sandboxes of %s are %s", termsafe.Text(name), s.Backend,
+			strings.Join(openings(s.PlatformStatus), ", and ")))
 	}
 }
 
@@ -164,6 +186,9 @@ func (r checkReport) print(w io.Writer) {
 	switch {
 	case r.Sound:
 		fmt.Fprintln(w, "configuration and policies are sound")
+		for _, said := range r.Exposed {
+			fmt.Fprintln(w, said)
+		}
 	case len(r.Faults) == 0:
 		fmt.Fprintln(w, "the configuration is sound; its policies were not checked")
 	}

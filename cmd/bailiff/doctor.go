@@ -28,10 +28,9 @@ func newDoctor(configPath *string) *cobra.Command {
 		Short: "Prove that the sidecar guards who asks it, and say what would mend it",
 		Long: `Asks at each listener at which you may ask: a command that must be allowed runs in a
 sandbox and sees the projects that the policies show; one that must be denied is denied; one
-that must be asked about reaches people (it is denied at once if you may answer, and else
-ends by itself); variables that must stay out do; a host that no table names is not reached;
-limits of time and output hold. With AGENT
-it starts the hooks that are in force in the agent's settings, as the agent would, and looks
+that must be asked about reaches people (and is taken back at once); variables that must
+stay out do; a host that no table names is not reached; limits of time and output hold. With
+AGENT it starts the hooks that are in force in the agent's settings, as the agent would, and looks
 whose they are, what they are called for and whether their times fit.
 
 It approves nothing and needs no operator's right. All of it would do no harm if it ran.
@@ -94,7 +93,7 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 			return nil, err
 		}
 	}
-	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: shellquote.Join(program, "serve", "--config", cfg.Path), Operator: operator}
+	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: shellquote.Join(program, "serve", "--config", cfg.Path)}
 	return append(all, d.Examine(ctx)...), nil
 }
 
@@ -110,7 +109,7 @@ func listenOf(cfg *config.Config) string {
 
 // examineAgent looks at an agent's settings, and starts its hooks if it has some.
 func examineAgent(ctx context.Context, name string, e setup.Entry) (all diagnosis.Checks, err error) {
-	hooks, hasHooks, err := setup.Hooks(name, e)
+	hooks, hasHooks, err := setup.Hooks(ctx, name, e)
 	if err != nil {
 		return nil, err
 	}

@@ -24,17 +24,19 @@ func newEgress(configPath *string) *cobra.Command {
 		Use:   "egress",
 		Short: "See what sandboxes reached by the network egress, and what they would reach",
 		Long: `Shows what became of the connections of sandboxes whose network is egress, what would
-become of others, and which rows would let through what was refused.
+become of others, and which rows would let through what was refused. Without a
+subcommand it lists, as "bailiff egress list" does.
 
 Exit status: see the subcommands.`,
+		Example: `  bailiff egress --session chat-42 --refused`,
 	}
 	cmd.AddCommand(newEgressList(configPath), newEgressCheck(configPath), newEgressSuggest(configPath))
 	namingOne(cmd)
+	listHosts(cmd, configPath)
 	return cmd
 }
 
 func newEgressList(configPath *string) *cobra.Command {
-	var since, session, format string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the hosts that sandboxes reached or were refused",
@@ -46,29 +48,44 @@ Exit status: 0, or 1 if the log cannot be read.`,
 		Example: `  bailiff egress list --since 168h
   bailiff egress list --session chat-42 --output json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := offline.LoadConfig(*configPath)
-			if err != nil {
-				return err
-			}
-			from, err := moment(since, time.Now())
-			if err != nil {
-				return err
-			}
-			reached := hosts{}
-			selection := audit.Selection{Last: math.MaxInt, Since: from}
-			count := func(line []byte) error { return reached.read(line, session) }
-			if err := audit.Tail(cmd.Context(), cfg.StateDir, selection, count); err != nil {
-				return err
-			}
-			rows := reached.rows()
-			return show(cmd, format, rows, func(w io.Writer) { printHosts(w, rows) })
-		},
+	}
+	listHosts(cmd, configPath)
+	return cmd
+}
+
+// listHosts has a command list hosts.
+func listHosts(cmd *cobra.Command, configPath *string) {
+	var since, format string
+	var wanted connectionsWanted
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := offline.LoadConfig(*configPath)
+		if err != nil {
+			return err
+		}
+		from, err := moment(since, time.Now())
+		if err != nil {
+			return err
+		}
+		reached := hosts{}
+		selection := audit.Selection{Last: math.MaxInt, Since: from}
+		count := func(line []byte) error { return reached.read(line, wanted) }
+		if err := audit.Tail(cmd.Context(), cfg.StateDir, selection, count); err != nil {
+			return err
+		}
+		rows := reached.rows(wanted.refused)
+		return show(cmd, format, rows, func(w io.Writer) { printHosts(w, rows) })
 	}
 	cmd.Flags().StringVar(&since, "since", "24h", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
-	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
+	cmd.Flags().StringVar(&wanted.session, "session", "", "only those of this session")
+	cmd.Flags().StringVar(&wanted.host, "host", "", "only this host, as it was judged")
+	cmd.Flags().BoolVar(&wanted.refused, "refused", false, "only hosts and ports of which something was refused")
 	outputFlag(cmd, &format)
-	return cmd
+}
+
+// connectionsWanted are those that are listed; an empty text is any.
+type connectionsWanted struct {
+	session, host string
+	refused       bool
 }
 
 // reachedHost is what became of the connections to a host and port.
@@ -86,14 +103,14 @@ type reachedHost struct {
 // hosts are those of the log, by host and port.
 type hosts map[string]*reachedHost
 
-// read counts an event of a connection; of one session alone, where it is not empty.
-func (h hosts) read(line []byte, session string) error {
+// read counts an event of a connection that is wanted.
+func (h hosts) read(line []byte, wanted connectionsWanted) error {
 	l, err := api.ReadLine(line)
 	if err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
 	c := l.Custom.Connection
-	if c == nil || session != "" && l.Custom.Session != session {
+	if c == nil || wanted.session != "" && l.Custom.Session != wanted.session || wanted.host != "" && c.Host != wanted.host {
 		return nil
 	}
 	key := endpoint(*c)
@@ -118,10 +135,14 @@ func (h hosts) read(line []byte, session string) error {
 	return nil
 }
 
-// rows are the hosts in the order of their names and ports.
-func (h hosts) rows() []reachedHost {
+// rows are the hosts in the order of their names and ports; those with refusals, if only
+// they are wanted.
+func (h hosts) rows(refused bool) []reachedHost {
 	rows := []reachedHost{}
 	for _, one := range h {
+		if refused && one.Refused == 0 {
+			continue
+		}
 		slices.Sort(one.Rules)
 		rows = append(rows, *one)
 	}

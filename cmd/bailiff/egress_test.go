@@ -23,15 +23,15 @@ var connectionLines = [][]byte{
 	[]byte(`{"decision_id":"d","timestamp":"2026-01-31T08:00:09Z","custom":{"event":"decision","session":"s"}}`),
 }
 
-func hostsOf(t *testing.T, session string) []reachedHost {
+func hostsOf(t *testing.T, wanted connectionsWanted) []reachedHost {
 	t.Helper()
 	all := hosts{}
 	for _, line := range connectionLines {
-		if err := all.read(line, session); err != nil {
+		if err := all.read(line, wanted); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return all.rows()
+	return all.rows(wanted.refused)
 }
 
 func TestHostsAreListedWithWhatBecameOfTheirConnections(t *testing.T) {
@@ -41,18 +41,21 @@ func TestHostsAreListedWithWhatBecameOfTheirConnections(t *testing.T) {
 		{Host: "b.test", Port: 80, Refused: 2, Rules: []string{"egress.not_in_table"}, Last: at(5)},
 		{Host: "b.test", Port: 443, Opened: 1, Rules: []string{}, Sent: 1, Received: 20, Last: at(2)},
 	}
-	if got := hostsOf(t, "s"); !reflect.DeepEqual(got, want) {
+	if got := hostsOf(t, connectionsWanted{session: "s"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("of the session are listed %+v, want %+v", got, want)
 	}
-	if got := hostsOf(t, ""); len(got) != 3 {
+	if got := hostsOf(t, connectionsWanted{}); len(got) != 3 {
 		t.Errorf("of all sessions are listed %+v, want three", got)
+	}
+	if got := hostsOf(t, connectionsWanted{host: "b.test", refused: true}); !reflect.DeepEqual(got, want[:1]) {
+		t.Errorf("refused at the host are listed %+v, want %+v", got, want[:1])
 	}
 }
 
 func TestAHostThatAProgramNamedCannotWriteToTheTerminal(t *testing.T) {
 	t.Parallel()
 	var printed strings.Builder
-	printHosts(&printed, hostsOf(t, ""))
+	printHosts(&printed, hostsOf(t, connectionsWanted{}))
 	for _, line := range connectionLines {
 		if err := printEvent(&printed, "table", line); err != nil {
 			t.Fatal(err)

@@ -128,7 +128,7 @@ func (d *distant) begin(ctx context.Context, agent *client.Client, req bailiff.R
 	if err != nil {
 		return req
 	}
-	decided, err := agent.Decide(ctx, text)
+	decided, err := agent.DecideAhead(ctx, text)
 	if err != nil {
 		return req // which says why when it is sent
 	}

@@ -218,10 +218,21 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 		}
 		return nil
 	}
+	if !r.dryRun {
+		r.trust(ctx, s)
+	}
 	for _, line := range s.Advice() {
 		r.say("%s", line)
 	}
 	return nil
+}
+
+// trust has the agent call what was written for it, or says that it does not.
+func (r *setupRun) trust(ctx context.Context, s *setup.Survey) {
+	if err := s.Trust(ctx); err != nil {
+		r.say("%s runs everything unjudged until you trust the hook in it (codex, then /hooks), which could not be done here: %s", r.agent,
+			err.Error())
+	}
 }
 
 // put writes changes, or shows them.

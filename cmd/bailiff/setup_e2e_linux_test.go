@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -292,16 +293,61 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
-	w.must(t, "bailiff setup claude-code --project src/shop"+accepted+" && bailiff setup codex --project src/shop")
+	said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted+" && bailiff setup codex --project src/shop")
+	if !strings.Contains(said, "codex runs everything unjudged until you trust the hook") {
+		t.Errorf("without a Codex that could be asked it says %s", said)
+	}
 	w.serves(t)
 	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
-	if found, status := w.finds(t, "codex"); status != 2 || !strings.HasPrefix(found[hook], "warning: Codex skips it") ||
+	found, status := w.finds(t, "codex")
+	if status != 2 || !strings.HasPrefix(found[hook], "warning: Whether Codex calls it is not known") ||
 		!strings.HasPrefix(found["project at agent"], "ok: ") {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	w.must(t, "bailiff setup codex --project src/shop --remove")
 	if left := w.must(t, "cat .codex/hooks.json"); strings.Contains(left, "bailiff") {
 		t.Errorf("its hook is left: %s", left)
+	}
+}
+
+func TestARealCodexCallsTheHookOnceItIsSetUp(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.has(t, "codex", "@openai/codex-linux-*/vendor/*/bin/codex")
+	w.must(t, "bailiff setup codex --project src/shop"+accepted)
+	w.serves(t)
+	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
+	if found, _ := w.finds(t, "codex"); !strings.HasPrefix(found[hook], "ok: ") {
+		t.Errorf("of the hook it finds %s", found[hook])
+	}
+	m := apptest.ServeModel(t, apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": "echo in $(hostname)"}},
+		apptest.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: a\n+mark\n*** End Patch\n"},
+		apptest.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: .envrc\n+mark\n*** End Patch\n"})
+	cmd := w.Shell(t, "cd src/shop && exec codex exec --skip-git-repo-check --json -s danger-full-access -c model=gpt-5.5 "+
+		`-c model_provider=scripted -c 'model_providers.scripted={name="scripted",base_url="`+m.URL+`/v1",wire_api="responses"}' go`)
+	told := m.Work(t, cmd)
+	if !strings.Contains(told[0], "in sandbox") || !strings.Contains(told[1], "A a") ||
+		!strings.Contains(told[2], "command.writes_startup") {
+		t.Errorf("its model is told %q", told)
+	}
+	w.must(t, "sed -i s/agent.sock/other.sock/ .codex/hooks.json")
+	if found, status := w.finds(t, "codex"); status != 1 || !strings.Contains(found[hook], "not trusted") {
+		t.Errorf("of a hook that changed it finds %s, status %d", found[hook], status)
+	}
+}
+
+// has puts a program of the clients into the user's path.
+func (w worker) has(t *testing.T, name, pattern string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(apptest.Clients(t), "node_modules", pattern))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("finding %s: %v", pattern, err)
+	}
+	programs := filepath.Join(w.Home, ".local", "bin")
+	w.must(t, "mkdir -p .local/bin")
+	if os.Link(found[0], filepath.Join(programs, name)) != nil { // which costs nothing where it is the same disk
+		text, err := os.ReadFile(found[0])
+		backendtest.Must(t, errors.Join(err, os.WriteFile(filepath.Join(programs, name), text, 0o755))) //nolint:gosec // it is run
 	}
 }
 

@@ -38,11 +38,12 @@ type Way struct {
 }
 
 // Way opens the way out of a command, whose connections are handed to serve until it ends.
-// Authority makes the certificate, in PEM, that programs in a sandbox are to trust.
-func (h *Hold) Way(ctx context.Context, authority func(sandbox string) ([]byte, error), serve func(context.Context, net.Conn)) (*Way,
-	error) {
+// Trust names the certificates, in PEM, that programs in a sandbox are to trust: always, and
+// where it has none of its own.
+func (h *Hold) Way(ctx context.Context, trust func(sandbox string) (certificate, others []byte, err error),
+	serve func(context.Context, net.Conn)) (*Way, error) {
 	o := &h.lease.outlet
-	facts, err := o.open(ctx, h.lease.sandbox, authority)
+	facts, err := o.open(ctx, h.lease.sandbox, trust)
 	if err != nil {
 		return nil, fmt.Errorf("opening the way out of the sandbox: %w", err)
 	}
@@ -88,8 +89,8 @@ func (w *Way) End() {
 }
 
 // open has the sandbox listen, once.
-func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox, authority func(string) ([]byte, error)) (backends.OutletFacts,
-	error) {
+func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox,
+	trust func(string) ([]byte, []byte, error)) (backends.OutletFacts, error) {
 	o.opening.Lock()
 	defer o.opening.Unlock()
 	if o.facts != nil {
@@ -99,11 +100,11 @@ func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox, authority f
 	if !ok {
 		return backends.OutletFacts{}, fmt.Errorf("its technology has none: %w", backends.ErrUnsupported)
 	}
-	certificate, err := authority(sandbox.ID())
+	certificate, roots, err := trust(sandbox.ID())
 	if err != nil {
 		return backends.OutletFacts{}, err
 	}
-	facts, err := opener.OpenOutlet(ctx, backends.OutletTerms{MostConnections: mostConnections, CA: certificate}, o.accept)
+	facts, err := opener.OpenOutlet(ctx, backends.OutletTerms{MostConnections: mostConnections, CA: certificate, Roots: roots}, o.accept)
 	if err == nil {
 		o.facts = &facts
 	}

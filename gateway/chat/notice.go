@@ -21,10 +21,12 @@ const (
 	noticeRunes, leastRunes = 1900, 200
 	noticeLines             = 25
 	// longestLine is how many characters of any other value are shown, longestMatch of a
-	// rule's match, and mostReasons how many reasons.
+	// rule's match, mostReasons how many reasons, and mostAnswered how many people's answers to
+	// the same.
 	longestLine  = 120
 	longestMatch = 60
 	mostReasons  = 3
+	mostAnswered = 3
 )
 
 // notice is the message about an approval, with the answers that can be given now. Person is
@@ -41,6 +43,7 @@ func notice(e api.Entry, person string, answers []option) Message {
 	}
 	tail.terms(e, len(answers) > 0)
 	tail.reasons(e)
+	tail.answered(e)
 	for _, v := range e.Votes {
 		tail.line("answer", said(v))
 	}
@@ -76,6 +79,16 @@ func (n *noticeWriter) reasons(e api.Entry) {
 	}
 	if more := len(e.Reasons) - mostReasons; more > 0 {
 		n.line("why", fmt.Sprintf("%d reasons more; bailiff approvals show %s has all", more, e.ID))
+	}
+}
+
+// answered says what people said before to the same rules and matches, while it is asked.
+func (n *noticeWriter) answered(e api.Entry) {
+	if e.State != bailiff.ApprovalPending {
+		return
+	}
+	for _, a := range e.Answered[:min(len(e.Answered), mostAnswered)] {
+		n.line("the same before", fmt.Sprintf("%s said yes %d× and no %d×", a.Person, a.Yes, a.No))
 	}
 }
 

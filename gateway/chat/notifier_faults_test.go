@@ -209,3 +209,19 @@ func TestADisplayNameNamesNobody(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatPeopleSaidToTheSameBeforeStandsWithAQuestion(t *testing.T) {
+	t.Parallel()
+	c := claim("rm -r ./build", "43")
+	e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision, Answered: []api.Answered{
+		{Person: "ana", Yes: 14}, {Person: "ben", Yes: 1, No: 2}, {Person: "cleo", No: 1}, {Person: "dora", No: 1}}}
+	text := plain(notice(e, "", nil).Text)
+	if !strings.Contains(text, "ana said yes 14× and no 0×") || !strings.Contains(text, "ben said yes 1× and no 2×") ||
+		strings.Contains(text, "dora") {
+		t.Errorf("it says %s", text)
+	}
+	e.State = bailiff.ApprovalDenied
+	if text := plain(notice(e, "", nil).Text); strings.Contains(text, "14") {
+		t.Errorf("once it was answered it says %s", text)
+	}
+}

@@ -128,6 +128,10 @@ func (c *fakeSidecar) Decide(context.Context, bailiff.Request) bailiff.Decided {
 	return bailiff.Decided{}
 }
 
+func (c *fakeSidecar) Preview(context.Context, bailiff.Request) bailiff.Decided {
+	return bailiff.Decided{}
+}
+
 func (c *fakeSidecar) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
 	return bailiff.Decided{}
 }

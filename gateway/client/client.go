@@ -108,6 +108,14 @@ func (c *Client) Decide(ctx context.Context, request []byte) (api.Decided, error
 	})
 }
 
+// DecideAhead asks the same about a request that is executed then if it may be, so that the decision
+// log holds what was decided once.
+func (c *Client) DecideAhead(ctx context.Context, request []byte) (api.Decided, error) {
+	return timed(ctx, c, c.patience, func(ctx context.Context) (api.Decided, error) {
+		return read(ctx, c, http.MethodPost, "/v1/decide?then=execute", request, checkDecided)
+	})
+}
+
 // EndSession removes a session's sandboxes and stops what else it runs.
 func (c *Client) EndSession(ctx context.Context, session string) (api.SessionEnded, error) {
 	return timed(ctx, c, c.patience, func(ctx context.Context) (api.SessionEnded, error) {

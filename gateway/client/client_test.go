@@ -27,6 +27,11 @@ func (sidecar) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
 	return bailiff.Decided{ID: req.Args.Command, Decision: bailiff.Decision{Outcome: bailiff.Ask,
 		Approval: &bailiff.ApprovalTerms{Quorum: 2}}}
 }
+func (s sidecar) Preview(ctx context.Context, req bailiff.Request) bailiff.Decided {
+	d := s.Decide(ctx, req)
+	d.ID = "preview of " + d.ID
+	return d
+}
 func (sidecar) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
 	return bailiff.Decided{}
 }
@@ -187,6 +192,11 @@ func TestTheTokenIsSent(t *testing.T) {
 		`"telegram"}}`))
 	if err != nil || decided.DecisionID != "true" || decided.Decision.Outcome != bailiff.Ask || decided.Decision.Approval.Quorum != 2 {
 		t.Errorf("decided %+v, %v", decided, err)
+	}
+	ahead, err := c.DecideAhead(t.Context(), []byte(`{"tool": "terminal", "args": {"command": "true"}, "session": {"id": "s", "platform": `+
+		`"telegram"}}`))
+	if err != nil || ahead.DecisionID != "preview of true" {
+		t.Errorf("decided ahead %+v, %v", ahead, err)
 	}
 	if ended, err := c.EndSession(t.Context(), "a/b c"); ended.Removed != 5 || ended.Processes != 2 || err != nil {
 		t.Errorf("ended %+v, %v", ended, err)

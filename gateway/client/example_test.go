@@ -54,6 +54,8 @@ func (greeter) Execute(_ context.Context, req bailiff.Request, news func(bailiff
 
 func (greeter) Decide(context.Context, bailiff.Request) bailiff.Decided { return bailiff.Decided{} }
 
+func (greeter) Preview(context.Context, bailiff.Request) bailiff.Decided { return bailiff.Decided{} }
+
 func (greeter) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
 	return bailiff.Decided{}
 }

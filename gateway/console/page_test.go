@@ -246,12 +246,14 @@ func TestTheSystemIsShownWithItsFaults(t *testing.T) {
 	s.Policies.OK, s.Policies.Faults = false, []string{"policies/env.rego:12: rego_parse_error: unexpected token"}
 	s.Backends[0].Ready, s.Backends[0].Message = false, "no user namespaces"
 	s.Chat = append(s.Chat, api.ServiceStatus{Service: "slack", Commands: true, Message: "the token is not valid"})
+	s.Egress = api.EgressStatus{Opened: 2, Refused: 1, Sessions: []api.EgressSession{{Session: "agent:main:7", Last: time.Now(),
+		Hosts: []api.EgressHost{{Host: "pypi.org", Port: 443, Opened: 2, Received: 90}, {Host: "x.test", Port: 443, Refused: 1, Rule: "r"}}}}}
 	s.Warnings = []string{"messaging platform slack runs on backend local, which is not isolated"}
 	b := o.login(t, "ana")
 	b.awaitText("#warned", "3 warnings: the last reload of the policies failed")
 	b.press("5")
 	for _, part := range []string{"the last reload failed: the policies before it stay in force", "policies/env.rego:12: rego_parse_error",
-		"not ready isolated · no user namespaces",
+		"not ready isolated · no user namespaces", "session agent:main:7 · 2 hosts · 1 refusal",
 		s.Policies.Revision, "version 1.2.3", "you are ana by uid:1000 in security",
 		"hermes unix:///run/bailiff/agent.sock for telegram, discord",
 		"telegram connected approvals in -1001, commands", "slack reaches nobody commands · the token is not valid"} {

@@ -241,6 +241,27 @@ func TestWhatWasAskedAndGrantedBeforeHoldsWhereNobodyIsReachedAnyMore(t *testing
 	}
 }
 
+func TestTheEndOfASessionTakesItsQuestionsBack(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	other := claim("rm", "y")
+	other.Request.Session.ID = "another"
+	mine, its := f.ask(claim("rm", "x")), f.ask(other)
+	session := claim("rm", "x").Request
+	must(t, f.Withdraw(t.Context(), "another caller", session.Session.ID))
+	if e, _ := f.Get(mine); e.State != bailiff.ApprovalPending {
+		t.Errorf("by another caller's session of that name it is %s", e.State)
+	}
+	must(t, f.Withdraw(t.Context(), session.Caller, session.Session.ID))
+	f.restart()
+	if e, _ := f.Get(mine); e.State != bailiff.ApprovalCancelled || e.Message != "the session that asked has ended" {
+		t.Errorf("it is %s: %s", e.State, e.Message)
+	}
+	if e, _ := f.Get(its); e.State != bailiff.ApprovalPending {
+		t.Errorf("another session's is %s", e.State)
+	}
+}
+
 func TestVoid(t *testing.T) {
 	drift := "the file changed"
 	t.Run("takes the grant of an approval back", func(t *testing.T) {

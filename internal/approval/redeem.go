@@ -138,3 +138,19 @@ func (s *state) voidGrant(approval string) (step, error) {
 	}
 	return step{ended: []*held{h}, events: []api.Event{h.event("void: what would run is no longer what was approved")}}, nil
 }
+
+// Withdraw takes back what a session that has ended still asks people: no request of it could
+// use their answer any more.
+func (b *Book) Withdraw(ctx context.Context, caller, session string) error {
+	return b.storage.do(ctx, need{pending: true}, func(s *state, now time.Time) (step, error) {
+		t := step{}
+		for _, i := range s.pendingInOrder() {
+			if i.Entry.Caller == caller && i.Entry.Request.Session.ID == session {
+				i = i.copy()
+				t.items = append(t.items, i)
+				i.settle(&t, bailiff.ApprovalCancelled, "cancelled", "the session that asked has ended", now)
+			}
+		}
+		return t, nil
+	})
+}

@@ -56,12 +56,13 @@ func NewUser(tb testing.TB) *User {
 	return u
 }
 
-// Shell is a line that the user's shell runs, in its home, with bailiff's programs in its path.
+// Shell is a line that the user's shell runs, in its home, with its own and bailiff's programs in its path.
 func (u *User) Shell(tb testing.TB, line string) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), "/bin/sh", "-c", line)
 	cmd.Dir = u.Home
-	cmd.Env = []string{"HOME=" + u.Home, "PATH=" + Programs(tb) + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=/tmp", "LANG=C.UTF-8"}
+	path := u.Home + "/.local/bin:" + Programs(tb) + ":/usr/local/bin:/usr/bin:/bin"
+	cmd.Env = []string{"HOME=" + u.Home, "PATH=" + path, "TMPDIR=/tmp", "LANG=C.UTF-8"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.credential}
 	return cmd
 }

@@ -3,8 +3,8 @@
 // each what came of it and what would mend it.
 //
 // What is promised: it approves nothing and needs no operator's right. Each request is its own
-// session's, which it ends, and would do no harm if it ran where it must not. A question that
-// it has people asked is denied at once where it may do that, and else ends by itself.
+// session's, which it ends, and would do no harm if it ran where it must not. With its session a
+// question that it has people asked is taken back.
 //
 // What is not here: what an agent's settings say, which package setup reads.
 package doctor
@@ -37,13 +37,6 @@ type Doctor struct {
 	UID int
 	// Start is what starts the sidecar.
 	Start string
-	// Operator is the sidecar's side for operators, which this user may not reach.
-	Operator Operator
-}
-
-// Operator denies questions.
-type Operator interface {
-	Deny(ctx context.Context, id, reason string) (api.Entry, error)
 }
 
 // patience is how long all requests at one listener may take; an image may have to be brought.
@@ -67,7 +60,6 @@ func (d Doctor) Examine(ctx context.Context) (all diagnosis.Checks) {
 // door is one listener that is asked at.
 type door struct {
 	*client.Client
-	operator                      Operator
 	name, session, platform, user string
 }
 
@@ -94,7 +86,7 @@ func (d Doctor) examineListener(ctx context.Context, all *diagnosis.Checks, l co
 		return true
 	}
 	all.Fine(name, "A sidecar answers at %s.", l.Listen)
-	t := door{Client: c, operator: d.Operator, name: l.Name, session: "doctor:" + fmt.Sprint(time.Now().UnixNano()),
+	t := door{Client: c, name: l.Name, session: "doctor:" + fmt.Sprint(time.Now().UnixNano()),
 		platform: platformOf(l),
 		user:     fmt.Sprint(d.UID)}
 	defer func() { _, _ = c.EndSession(context.WithoutCancel(ctx), t.session) }()
@@ -249,7 +241,7 @@ func (t door) examineQuestion(ctx context.Context, all *diagnosis.Checks, name, 
 	}})
 	switch {
 	case told.ID != "" && answer.Status != bailiff.Completed:
-		all.Fine(name, "People are asked about %q (%s), %s. %s", command, told.ID, t.end(ctx, told), told.Message)
+		all.Fine(name, "People are asked about %q (%s), %s. %s", command, told.ID, t.withdraw(ctx), told.Message)
 	case err != nil:
 		all.Fail(name, sentence(err), "")
 	case answer.Status == bailiff.Refused:
@@ -260,12 +252,12 @@ func (t door) examineQuestion(ctx context.Context, all *diagnosis.Checks, name, 
 	}
 }
 
-// end ends a question, if this user may, and says how it ends.
-func (t door) end(ctx context.Context, asked api.Approval) string {
-	if _, err := t.operator.Deny(ctx, asked.ID, "It is a question of bailiff doctor."); err == nil {
-		return "and it was denied again"
+// withdraw takes the question back, as any asker does by the end of its session.
+func (t door) withdraw(ctx context.Context) string {
+	if _, err := t.EndSession(context.WithoutCancel(ctx), t.session); err != nil {
+		return "and could not be taken back: " + err.Error()
 	}
-	return "which ends by itself at " + asked.ExpiresAt.Local().Format(time.TimeOnly)
+	return "and it was taken back"
 }
 
 // secrets are variables that no sandbox may get by their names alone.

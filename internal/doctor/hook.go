@@ -67,7 +67,8 @@ func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setu
 	}
 	all.Fine(name, "It is %s, answers, and denies what must be denied.", h.Lock)
 	if h.Doubt != "" {
-		all.Doubt(name, h.Doubt+".", "Have root set the hook instead (bailiff setup --managed), which needs no trust.")
+		all.Doubt(name, h.Doubt+".",
+			"Put the agent's program into the path, or have root set the hook instead (bailiff setup --managed), which needs no trust.")
 	}
 }
 

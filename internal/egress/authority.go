@@ -15,7 +15,11 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"sync"
 	"time"
+
+	_ "golang.org/x/crypto/x509roots/fallback" // for a sidecar on a machine without certificates
+	"golang.org/x/crypto/x509roots/fallback/bundle"
 
 	"github.com/bailiff-dev/bailiff/internal/reach"
 	"github.com/bailiff-dev/bailiff/internal/recent"
@@ -71,16 +75,27 @@ func newAuthorities(key []byte, own *Authority) (*authorities, error) {
 	return &authorities{key, own, leaf, recent.New[leafOf, *tls.Certificate](mostLeaves)}, nil
 }
 
-// CA is the certificate, in PEM, of the authority that programs in a sandbox are to trust.
-// It is the same after a restart.
-func (p *Proxy) CA(sandbox string) ([]byte, error) {
+// Trust is the certificate, in PEM, of the authority that programs in a sandbox are to trust.
+// It is the same after a restart. Others are those of public authorities, for programs whose
+// TLS is left closed in a sandbox that knows none.
+func (p *Proxy) Trust(sandbox string) (certificate, others []byte, err error) {
 	now := p.now.Load().authorities
-	text, err := now.pem(sandbox)
-	if err == nil {
-		p.given.Put(sandbox, now)
+	if certificate, err = now.pem(sandbox); err != nil {
+		return nil, nil, err
 	}
-	return text, err
+	p.given.Put(sandbox, now)
+	return certificate, publicRoots(), nil
 }
+
+// publicRoots are those that Mozilla trusts without a condition, in PEM.
+var publicRoots = sync.OnceValue(func() (all []byte) {
+	for root := range bundle.Roots() {
+		if root.Constraint == nil { // which a file could not say
+			all = append(all, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})...)
+		}
+	}
+	return all
+})
 
 func (a *authorities) pem(sandbox string) ([]byte, error) {
 	chain, _, err := a.of(sandbox)

@@ -323,10 +323,14 @@ func TestAnEscapedSlashIsJudgedInBothReadings(t *testing.T) {
 	if status, _, body := answered(t, client, asking(t, "GET", address+"/@scope%2fname")); status != 200 || body != "/@scope%2fname" {
 		t.Errorf("allowed in both: %d %q", status, body)
 	}
+	if status, _, body := answered(t, client, asking(t, "GET", address+"/apt/./Packages")); status != 200 || body != "/apt/./Packages" {
+		t.Errorf("with a segment that leads nowhere: %d %q", status, body)
+	}
 	w.mu.Lock()
 	w.denied["GET /one%2fname"], w.denied["GET /two/name"] = true, true
+	w.denied["GET /closed"], w.denied["GET /odd/./"] = true, true
 	w.mu.Unlock()
-	for _, path := range []string{"/one%2fname", "/one%2Fname", "/on%65%2fname", "/two%2fname"} {
+	for _, path := range []string{"/one%2fname", "/one%2Fname", "/on%65%2fname", "/two%2fname", "/./closed", "/././closed", "/odd/./"} {
 		if status, _, body := answered(t, client, asking(t, "GET", address+path)); status != 403 {
 			t.Errorf("%s: %d %q", path, status, body)
 		}

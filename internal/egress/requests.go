@@ -40,9 +40,9 @@ var elsewhere = []string{
 	"X-Rewrite-Url",
 }
 
-// spellings are the request as the policies are asked about it: its path decoded, and once
-// more with the escaped slashes in it kept, since servers read it in either way. A request
-// with more meanings is refused.
+// spellings are the request as the policies are asked about it: its path decoded, once more
+// with the escaped slashes in it kept, and each of these without the segments "." that apt
+// writes, since servers read it in either way. A request with more meanings is refused.
 func spellings(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, *refusal) {
 	if r.URL.Path == "" {
 		r.URL.Path = "/"
@@ -60,12 +60,28 @@ func spellings(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, *re
 		return []bailiff.Connection{c}, refuse(c, ruleAmbiguous, "A header names another method or path.",
 			"Send the request with the method and path that are meant.")
 	}
-	asked := []bailiff.Connection{c}
-	if kept := keptSlashes(r.URL); kept != c.Path {
-		c.Path = kept
-		asked = append(asked, c)
+	var paths []string
+	for _, one := range []string{c.Path, keptSlashes(r.URL)} {
+		for _, read := range []string{one, undotted(one)} {
+			if !slices.Contains(paths, read) {
+				paths = append(paths, read)
+			}
+		}
+	}
+	asked := make([]bailiff.Connection, len(paths))
+	for i, one := range paths {
+		asked[i] = c
+		asked[i].Path = one
 	}
 	return asked, nil
+}
+
+// undotted is a path without segments that lead nowhere.
+func undotted(path string) string {
+	for strings.Contains(path, "/./") {
+		path = strings.ReplaceAll(path, "/./", "/")
+	}
+	return path
 }
 
 // keptSlashes is the path decoded but for the slashes that are escaped in it.
@@ -79,14 +95,14 @@ func keptSlashes(u *url.URL) string {
 	return strings.Join(parts, "%2f")
 }
 
-// isPlainPath says whether every server reads the same path, but for escaped slashes:
-// neither decoding nor cleaning changes where it leads.
+// isPlainPath says whether every server reads the same path, but for escaped slashes and
+// segments that lead nowhere: neither decoding nor cleaning changes where it leads.
 func isPlainPath(u *url.URL) bool {
 	clean := path.Clean(u.Path)
 	if strings.HasSuffix(u.Path, "/") && clean != "/" {
 		clean += "/"
 	}
-	if clean != u.Path || u.Path[0] != '/' || !utf8.ValidString(u.Path) || strings.ContainsAny(u.Path, "\\;%#?") {
+	if clean != undotted(u.Path) || u.Path[0] != '/' || !utf8.ValidString(u.Path) || strings.ContainsAny(u.Path, "\\;%#?") {
 		return false
 	}
 	for i := range len(u.Path) {

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"bytes"
 	"crypto/x509"
 	"fmt"
 	"io"
@@ -114,8 +115,11 @@ func TestASandboxKeepsTheAuthorityThatItWasGiven(t *testing.T) {
 		Key: []byte(strings.Repeat("o", KeySize)), Roots: x509.NewCertPool(), Limits: Limits{1, 1, 1, 1}}
 	proxy, err := New(settings)
 	must(t, err)
-	_, err = proxy.CA("s1")
+	_, others, err := proxy.Trust("s1")
 	must(t, err)
+	if roots := x509.NewCertPool(); !roots.AppendCertsFromPEM(others) || bytes.Count(others, []byte("BEGIN CERTIFICATE")) < 100 {
+		t.Errorf("a sandbox without certificates gets %.100q", others)
+	}
 	given := proxy.authoritiesOf("s1")
 	chain, key, err := given.of("organisation")
 	must(t, err)

@@ -67,7 +67,8 @@ var lines = map[string]string{
 		`"custom":{"event":"execution","status":"completed","exit_code":6,"backend":"docker","sandbox_id":"x-1","duration_ns":58473024}}`,
 	"a timeout": `{` + head + `,"custom":{"event":"execution","status":"timeout","backend":"docker","sandbox_id":"x-1"}}`,
 	"an opening": `{` + head + `,` +
-		`"custom":{"event":"connection","sandbox_id":"x-1","connection":{"what":"opened","protocol":"https","host":"a.example","port":443}}}`,
+		`"custom":{"event":"connection","sandbox_id":"x-1",` +
+		`"connection":{"what":"opened","protocol":"https","host":"a.example","port":443}}}`,
 	"an end": `{` + head + `,` +
 		`"custom":{"event":"connection","connection":{"what":"closed","host":"a.example","port":443,"sent":5,"received":9}}}`,
 	"a refusal": `{` + head + `,` +

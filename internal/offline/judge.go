@@ -25,6 +25,7 @@ type Judge struct {
 	policies  *pdp.PDP
 	variables *env.Sources
 	enforcer  *enforcer.Enforcer
+	backends  config.Backends
 	egress    config.Egress
 }
 
@@ -47,7 +48,7 @@ func Open(ctx context.Context, cfg *config.Config) (*Judge, error) {
 		return nil, err
 	}
 	e.Probe(ctx)
-	return &Judge{policies, variables, e, cfg.Egress}, nil
+	return &Judge{policies, variables, e, cfg.Backends, cfg.Egress}, nil
 }
 
 // caller is the caller of a request where there is no listener.

@@ -48,6 +48,21 @@ func (m *Map[K, V]) Get(key K) (V, bool) {
 	return v, known
 }
 
+// GetOrPut returns the value of a key, or sets one if there is none.
+func (m *Map[K, V]) GetOrPut(key K, one func() V) V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, known := m.young[key]
+	if known {
+		return v
+	}
+	if v, known = m.old[key]; !known {
+		v = one()
+	}
+	m.setLocked(key, v)
+	return v
+}
+
 // Put sets the value of a key.
 func (m *Map[K, V]) Put(key K, v V) {
 	m.mu.Lock()

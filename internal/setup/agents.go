@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,9 +23,14 @@ type agent interface {
 // hooked is an agent that has hooks.
 type hooked interface {
 	// hooks are those of bailiff that the agent would read, in the order in which they hold.
-	hooks(e Entry) ([]Hook, error)
+	hooks(ctx context.Context, e Entry) ([]Hook, error)
 	// managed are the lines by which root has every user's agent ask.
 	managed(e Entry) []string
+}
+
+// trusting is an agent that calls a hook only if its user said that it may.
+type trusting interface {
+	trust(ctx context.Context, e Entry) error
 }
 
 // advised is an agent with which something is left to do, or to know.
@@ -61,7 +67,7 @@ type Hook struct {
 }
 
 // Hooks are the hooks in the settings of an agent; has is false for one that has no hooks.
-func Hooks(name string, e Entry) (all []Hook, has bool, err error) {
+func Hooks(ctx context.Context, name string, e Entry) (all []Hook, has bool, err error) {
 	a := agentOf(name)
 	if a == nil {
 		return nil, false, unknownAgent(name)
@@ -70,7 +76,7 @@ func Hooks(name string, e Entry) (all []Hook, has bool, err error) {
 	if !has {
 		return nil, false, nil
 	}
-	all, err = h.hooks(e)
+	all, err = h.hooks(ctx, e)
 	return all, true, err
 }
 
@@ -121,6 +127,14 @@ func (s *Survey) Managed() ([]string, error) {
 		return nil, fmt.Errorf("%s reads no hooks of root's: leave --managed out", s.in.Agent)
 	}
 	return h.managed(s.Entry()), nil
+}
+
+// Trust has the agent call the hooks that were written, where it asks its user first.
+func (s *Survey) Trust(ctx context.Context) error {
+	if a, ok := s.agent.(trusting); ok {
+		return a.trust(ctx, s.Entry())
+	}
+	return nil
 }
 
 // Advice is what is left to do or to know.

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -94,19 +95,22 @@ var (
 	codexOnly    = regexp.MustCompile(`(?m)^allow_managed_hooks_only = true$`)
 )
 
-func (c codexAgent) hooks(e Entry) ([]Hook, error) {
+func (c codexAgent) hooks(ctx context.Context, e Entry) ([]Hook, error) {
 	root, err := readFile(managedCodex, "", 0)
 	if err != nil {
 		return nil, err
 	}
 	own, _, err := c.read(c.path(e), "the user's own")
 	for i := range own {
-		own[i].Doubt = "Codex skips it without a word until you trust it (/hooks), and again when it was changed"
 		if codexOnly.MatchString(root.Before) {
 			own[i].Off = managedCodex + " lets root's hooks only run"
 		}
 	}
-	return append(codexManaged(root.Before), own...), err
+	all := append(codexManaged(root.Before), own...)
+	if len(all) > 0 {
+		c.look(ctx, e, all)
+	}
+	return all, err
 }
 
 // codexManaged is the hook in root's file, if it is written as the shipped one.
@@ -135,8 +139,4 @@ func (codexAgent) managed(e Entry) []string {
 		"cat > /etc/codex/requirements.toml <<'EOT'\n" + strings.TrimSuffix(text, "\n") + "\nEOT",
 		"cat > /etc/codex/managed_config.toml <<'EOT'\n" + strings.TrimSuffix(codex.ManagedConfig, "\n") + "\nEOT",
 	}
-}
-
-func (codexAgent) advice(Entry) []string {
-	return []string{"Codex skips the hook until you trust it: start codex and say /hooks."}
 }

@@ -46,7 +46,8 @@ func deny(all *object) error {
 	} else {
 		return fmt.Errorf("permission: %w", err)
 	}
-	for _, name := range opencodeDenied {
+	for _, name := range opencodeDenied { // behind all others, since the last that fits holds
+		permission.remove(name)
 		permission.set(name, "deny")
 	}
 	all.set("permission", permission)

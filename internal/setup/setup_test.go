@@ -140,8 +140,7 @@ func TestOpencodeGetsBailiffsToolsForItsOwn(t *testing.T) {
 		"": `{"mcp": MCP, "permission": {DENIED}}`,
 		`{"model": "m", "permission": "ask", "mcp": {"a": {"type": "local"}}}`: `{"model": "m", ` +
 			`"permission": {"*": "ask", DENIED}, "mcp": {"a": {"type": "local"}, "bailiff": SERVER}}`,
-		`{"permission": {"bash": {"git *": "allow"}, "read": "allow"}}`: `{"permission": {"bash": "deny", "read": "allow", ` +
-			`"edit": "deny", "webfetch": "deny", "external_directory": "deny"}, "mcp": MCP}`,
+		`{"permission": {"bash": {"git *": "allow"}, "read": "allow"}}`: `{"permission": {"read": "allow", DENIED}, "mcp": MCP}`,
 	} {
 		e := entryOf(t)
 		path := opencode{}.file(e)

@@ -153,13 +153,15 @@ type Files struct {
 }
 
 // MaxOutlet bounds encoded [OutletTerms].
-const MaxOutlet = 256 << 10
+const MaxOutlet = 512 << 10
 
 // OutletTerms say how connections are to be taken. Most are open at once; CA is a
-// certificate, in PEM, that programs are to find, empty if there is none.
+// certificate, in PEM, that programs are to find, empty if there is none, and Roots are those
+// that they find besides where the place has none.
 type OutletTerms struct {
-	Most int
-	CA   []byte
+	Most  int
+	CA    []byte
+	Roots string
 }
 
 // OutletFacts say where the runner listens, and in which files a certificate is: alone,
@@ -338,6 +340,7 @@ func (m *Matches) parts(c *codec) {
 
 func (o *OutletTerms) parts(c *codec) {
 	number(c, &o.Most)
+	c.text(&o.Roots)
 	c.rest(&o.CA)
 }
 

@@ -47,7 +47,8 @@ export function system(status, me) {
       el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', opened(p), p.message ? [' ', seen(p.message)] : '')))),
     status.egress?.opened + status.egress?.refused > 0 && el('section', { class: 'block' }, el('h3', {}, 'Way out'),
       el('dl', {}, line('connections', `${status.egress.open} open`), line('opened', String(status.egress.opened)),
-        line('refused', String(status.egress.refused)), line('sent', `${status.egress.sent} bytes`), line('received', `${status.egress.received} bytes`))),
+        line('refused', String(status.egress.refused)), line('sent', `${status.egress.sent} bytes`), line('received', `${status.egress.received} bytes`)),
+      (status.egress.sessions ?? []).map(talk)),
     status.chat?.length > 0 && el('section', { class: 'block' }, el('h3', {}, 'Chat services'),
       el('dl', {}, status.chat.map((c) => line(mono(c.service), ready(!c.message, 'connected', 'reaches nobody'), ' ', purpose(c), c.message ? [' · ', seen(c.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Listeners'),
@@ -57,6 +58,12 @@ export function system(status, me) {
         line('you are', mono(me.person || 'nobody in people'), ' by ', mono(me.credential), me.groups.length ? [' in ', seen(me.groups.join(', '))] : ''))),
   ]
 }
+
+// talk is what one session reached and tried.
+const talk = (s) => el('details', {}, el('summary', {}, 'session ', mono(s.session), ' · ', plural(s.hosts.length, 'host'), ' · ', plural(s.hosts.reduce((n, h) => n + h.refused, 0), 'refusal'), ' · last ', timeAgo(s.last)),
+  el('ul', { class: 'plain' }, s.hosts.map((h) => el('li', {}, mono(`${h.host}:${h.port}`), ' · opened ', plural(h.opened, 'time'),
+    h.refused > 0 ? [' · ', el('b', { class: 'loud' }, 'refused ', plural(h.refused, 'time')), ' by ', mono(h.rule)] : '',
+    ` · ${h.sent} bytes sent, ${h.received} received`)), s.more > 0 && el('li', { class: 'quiet' }, `and ${plural(s.more, 'event')} of other hosts`)))
 
 // opened says how far the sandboxes of a platform are open.
 const opened = ({ network, egress, shared }) => [
