@@ -33,8 +33,8 @@ var staircase = []step{
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/reach",
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
-			"internal/records internal/redact internal/removal internal/rows internal/subprocess internal/tables internal/throttle " +
-			"internal/trust metrics",
+			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
+			"internal/tables internal/throttle internal/trust metrics",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history " +
 			"internal/protected internal/swap",
 		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",
@@ -46,7 +46,7 @@ var staircase = []step{
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
 			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/pdp " +
 			"internal/replay internal/traces",
-		"backends/backendtest/machine backends/ssh/inside internal/remote/remotetest",
+		"backends/backendtest/machine backends/ssh/inside internal/postgres/postgrestest internal/remote/remotetest",
 		"backends/ssh",
 		"backends/catalogue",
 	}},
@@ -98,6 +98,7 @@ var owners = map[string]string{
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
 	"go.etcd.io/bbolt":                       "internal/approval",
+	"github.com/jackc/pgx/v5":                "internal/postgres internal/approval", // connections; statements
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",

@@ -166,7 +166,7 @@ func ownedBy(t *testing.T, folder, text string, list ...string) []string {
 	t.Helper()
 	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text), catalogue.All())
 	must(t, err)
-	out, err := exec.Command("docker", append(list, "--filter", "label=bailiff.owner="+owner(cfg.StateDir))...).Output()
+	out, err := exec.Command("docker", append(list, "--filter", "label=bailiff.owner="+owner(cfg))...).Output()
 	must(t, err)
 	return strings.Fields(string(out))
 }

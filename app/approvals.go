@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
 )
 
 // openApprovals opens what remembers approvals, grants and freezes.
@@ -15,16 +19,57 @@ func (c *core) openApprovals() error {
 	if err := c.roster.follow(c.cfg); err != nil {
 		return err
 	}
-	caps := c.cfg.Limits.PendingApprovals
+	book := approval.Config{
+		Path: ApprovalsFile(c.cfg), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
+		Reachable: c.roster.reachable, Caps: approval.Caps(c.cfg.Limits.PendingApprovals), Scrub: c.scrubber.Scrub, Log: c.log,
+	}
 	var err error
-	c.approvals, err = approval.Open(approval.Config{
-		Path: filepath.Join(c.cfg.StateDir, "approvals.db"), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
-		Reachable: c.roster.reachable, Caps: approval.Caps(caps), Scrub: c.scrubber.Scrub, Log: c.log,
-	})
+	if c.cfg.Store.Postgres.DSN.Given() {
+		book.Shared, err = c.openShared(book.Path)
+	}
+	if err == nil {
+		c.approvals, err = approval.Open(book)
+	}
 	if err != nil {
 		return fmt.Errorf("opening the approvals: %w", err)
 	}
 	return nil
+}
+
+// ApprovalsFile is where approvals are kept that no other sidecar shares.
+func ApprovalsFile(cfg *config.Config) string { return filepath.Join(cfg.StateDir, "approvals.db") }
+
+// openShared opens the database. A file with freezes and grants of its own must not be left
+// beside it unread.
+func (c *core) openShared(file string) (*approval.Shared, error) {
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, fmt.Errorf("%s holds approvals, grants and freezes of this sidecar alone: stop it and run "+
+			"\"bailiff store migrate\", which moves them to PostgreSQL", file))
+	}
+	var err error
+	if c.database, err = OpenDatabase(context.Background(), c.cfg.Store.Postgres); err != nil {
+		return nil, err
+	}
+	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen}, nil
+}
+
+// OpenDatabase connects to the database that sidecars share.
+func OpenDatabase(ctx context.Context, p config.Postgres) (*postgres.DB, error) {
+	dsn, err := p.DSN.Read()
+	if err != nil {
+		return nil, err
+	}
+	return postgres.Open(ctx, postgres.Config{DSN: dsn, CAFile: p.CAFile})
+}
+
+// haltFrozen stops what runs here and another sidecar has frozen.
+func (c *core) haltFrozen(ctx context.Context) {
+	if !c.halts.Load() {
+		return // nothing has been started yet
+	}
+	if err := (freezer{c}).halt(ctx); err != nil {
+		c.log.Error("stopping what another sidecar has frozen", "error", err)
+	}
 }
 
 // enforcerApprovals are the approvals as the enforcer needs them.

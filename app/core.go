@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os/exec"
 	"slices"
+	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -25,6 +26,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 	"github.com/bailiff-dev/bailiff/internal/throttle"
 	"github.com/bailiff-dev/bailiff/internal/traces"
@@ -53,6 +55,8 @@ type core struct {
 	backends    map[string]backends.Backend
 	roster      roster
 	approvals   *approval.Book
+	database    *postgres.DB // that sidecars share; nil if there is none
+	halts       atomic.Bool  // the enforcer is there
 	ledger      *ledger.Ledger
 	throttle    *throttle.Throttle
 	proxy       *egress.Proxy // by which sandboxes leave
@@ -79,12 +83,13 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics, Readiness: c.metrics,
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
-		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.enforcerTracer(),
+		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), Tracer: c.enforcerTracer(),
 		Unfinished: unfinished(c.decisions), WayOut: wayOut, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
+	c.halts.Store(true)
 	c.enforcer.Bound(lease.Bounds(cfg.Limits.Sandboxes))
 	c.enforcer.Warm(lease.Warm(cfg.Limits.Warm))
 	c.enforcer.Hold(hold(cfg.Egress))
@@ -137,6 +142,9 @@ func (c *core) releaseAll() error {
 	if c.approvals != nil {
 		err = c.approvals.Close()
 	}
+	if c.database != nil {
+		c.database.Close()
+	}
 	if c.shadow != nil {
 		c.shadow.Close()
 	}
@@ -181,9 +189,14 @@ func tableNames(ctx context.Context, policies *pdp.PDP, table string) []string {
 	return names(entries)
 }
 
-// owner names this sidecar among others that use the same engine.
-func owner(stateDir string) string {
-	sum := sha256.Sum256([]byte(stateDir))
+// owner names this sidecar among others that use the same engine. Sidecars of a fleet may have
+// their state in folders of the same path.
+func owner(cfg *config.Config) string {
+	name := cfg.StateDir
+	if cfg.Store.Postgres.DSN.Given() {
+		name = "replica " + cfg.Store.Replica
+	}
+	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])
 }
 

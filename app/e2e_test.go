@@ -155,7 +155,7 @@ func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
 			must(t, err)
 			before.stop()
 			backend := before.backends[name]
-			spec := backends.Spec{Owner: owner(before.cfg.StateDir), Session: "s", Workspace: "left", Network: "none", ReadOnly: true}
+			spec := backends.Spec{Owner: owner(before.cfg), Session: "s", Workspace: "left", Network: "none", ReadOnly: true}
 			left, err := backend.Open(t.Context(), spec)
 			must(t, err)
 			must(t, left.Close(t.Context()))

@@ -17,8 +17,11 @@ func (z freezer) Freeze(ctx context.Context, f api.Freeze) (api.Freeze, error) {
 	if err != nil {
 		return done, errors.Join(err, z.halt(ctx)) // a store that fails has frozen everything
 	}
+	if done.Warning != "" {
+		done.Warning = bailiff.Sentence(done.Warning) + " "
+	}
 	if why := z.roster.now.Load().Unliftable(); why != "" {
-		done.Warning = bailiff.Sentence("nobody can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
+		done.Warning += bailiff.Sentence("nobody can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
 	}
 	return done, z.halt(ctx)
 }

@@ -57,6 +57,7 @@ func changedUntilRestart(now, next *config.Config) (waiting []string) {
 		"guards":                   !slices.Equal(next.Guards, now.Guards),
 		"runner":                   next.Runner != now.Runner, "log": next.Log != now.Log,
 		"decision_log.export": next.DecisionLog.Export != now.DecisionLog.Export,
+		"store":               next.Store != now.Store,
 		"decision_log.syslog": next.DecisionLog.Syslog != now.DecisionLog.Syslog,
 		"traces":              next.Traces != now.Traces,
 		"chat services":       !reflect.DeepEqual(next.Chat, now.Chat),

@@ -144,6 +144,7 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 	if err := a.approvals.Err(); err != nil {
 		all = append(all, "nothing is asked while the book of approvals cannot be written: "+err.Error())
 	}
+	all = append(all, a.approvals.Warnings()...)
 	unremoved := a.enforcer.Unremoved()
 	for _, backend := range slices.Sorted(maps.Keys(unremoved)) {
 		all = append(all, fmt.Sprintf("files of sessions that have ended could not be removed from backend %s yet: %v", backend,

@@ -214,6 +214,11 @@ func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited ti
 	}
 }
 
+// ApprovalEndedElsewhere takes out a question that another sidecar has counted by its end.
+func (m *Metrics) ApprovalEndedElsewhere(platform string) {
+	m.approvalsPending.WithLabelValues(m.labels.platform(platform)).Dec()
+}
+
 // ApprovalRefused counts a question that never became an approval: "refused", since too
 // much was pending already, or "unreachable".
 func (m *Metrics) ApprovalRefused(platform, resolution string) {

@@ -10,9 +10,9 @@ require_approval contains finding if {
 	_verdict_on(finding) == "ask"
 }
 
-_approval_reasons := [] if count(require_approval) == 0
-
-_approval_reasons := _in_order(require_approval) if count(require_approval) > 0
+_approval_reasons := [] if {
+	count(require_approval) == 0
+} else := _in_order(require_approval)
 
 _approval := _approval_of(_approval_reasons, require_approval)
 

@@ -25,6 +25,7 @@ _preferred := _platform.backends if not _chat.backends
 _eligible contains [candidate.rank, name] if {
 	some candidate in backend_candidates
 	name := _known_as(candidate.name)
+	input.backend.available[name]
 	_isolated_enough(name)
 }
 

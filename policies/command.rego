@@ -8,32 +8,35 @@ package bailiff
 findings contains finding if some [finding, _, _] in _found_by_name
 
 _found_by_name contains [_found(class, _spelt(call)), class, call] if {
-	some program, group in _calls_by
-	some class in data.bailiff.tables.programs[program]
-	data.bailiff.tables.classes[class]
-	some call in group
-	not _harmless(call)
-	not _only_tried(call, class)
+	some call in _calls
+	some ["by name", class] in _does(call)
+	not _asks_for_help(call)
 }
 
 findings contains _found(class, _spelt(call)) if {
-	some program, group in _calls_by
-	table := data.bailiff.tables.options[program]
-	some call in group
+	some call in _calls
+	some [source, class] in _does(call)
+	source != "by name"
 	not _asks_for_help(call)
+}
+
+# What a call does by the tables and the packs, whatever stands beside it. It is a function of the call and tables alone, so that
+# it is evaluated once for all requests with the call.
+_does(call) := (({["by name", class] |
+	some class in data.bailiff.tables.programs[call.program]
+	data.bailiff.tables.classes[class]
+	not _is_harmless_word(call)
+	not _only_tried(call, class)
+} | {["by options", class] |
+	table := data.bailiff.tables.options[call.program]
 	some flag in array.concat(call.flags, call.argv)
 	some class in table[flag]
-}
-
-findings contains _found(class, _spelt(call)) if {
-	some program, group in _calls_by
-	table := data.bailiff.tables.actions[program]
-	some call in group
+}) | {["by actions", class] |
+	table := data.bailiff.tables.actions[call.program]
 	some action in _actions(call)
 	some class in table[action]
-	not _asks_for_help(call)
 	not _only_tried(call, class)
-}
+}) | _does_as_packed(call)
 
 # A call that asks for help, or what would be done, does nothing elsewhere.
 _only_tried(call, class) if {
@@ -41,10 +44,7 @@ _only_tried(call, class) if {
 	count({flag | some flag in call.flags} & {"--help", "--version", "--dry-run", "--dryrun"}) > 0
 }
 
-# Some programs only look, with the right first argument.
-_harmless(call) if data.bailiff.tables.harmless[call.program][call.argv[1]]
-
-_harmless(call) if data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[1], call.argv[2]])]
+_harmless(call) if _is_harmless_word(call)
 
 _harmless(call) if _asks_for_help(call)
 
@@ -70,7 +70,12 @@ _only_looks_at(call, at) if data.bailiff.tables.harmless[call.program][call.argv
 
 _only_looks_at(call, at) if data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[at], call.argv[at + 1]])]
 
-_harmless(call) if {
+# Some programs only look, with the right first argument.
+_is_harmless_word(call) if data.bailiff.tables.harmless[call.program][call.argv[1]]
+
+_is_harmless_word(call) if data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[1], call.argv[2]])]
+
+_is_harmless_word(call) if {
 	data.bailiff.tables.harmless[call.program][""]
 	count(call.argv) == 1
 }

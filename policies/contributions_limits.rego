@@ -5,7 +5,7 @@ package bailiff
 # description: |
 #   A limit must be a number above zero and of a kind that is looked up.
 _faults contains _no_limit(limit, said) if {
-	not _all_positive({value | some kind, _ in _offered; some value in _offered[kind]})
+	not _all_positive({value | some limit in limits; some value in limit})
 	some limit in limits
 	some kind, value in limit
 	not _positive(value)

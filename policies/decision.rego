@@ -44,17 +44,13 @@ _verdict := {
 	"tools": _tools,
 }
 
-default _outcome := "deny"
-
-_outcome := "ask" if {
-	count(_denials) == 0
-	count(_approval_reasons) > 0
-}
-
 _outcome := "allow" if {
 	count(_denials) == 0
 	count(_approval_reasons) == 0
-}
+} else := "ask" if {
+	count(_denials) == 0
+	count(_approval_reasons) > 0
+} else := "deny"
 
 # METADATA
 # title: Platforms

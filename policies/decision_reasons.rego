@@ -6,9 +6,9 @@ package bailiff
 #   A reason of the decision has the rule, the message and the part that was found. What
 #   has not the shape of a reason is passed on as it is: the enforcer then refuses the
 #   whole decision instead of losing a denial in silence.
-_denials := [] if count(deny) == 0
-
-_denials := _in_order(deny) if count(deny) > 0
+_denials := [] if {
+	count(deny) == 0
+} else := _in_order(deny)
 
 # The order of reasons is that of what they say: a grade changes none of it.
 _in_order(reasons) := [_reason(said) | some [_, said] in {[_ungraded(said), said] | some said in reasons}]

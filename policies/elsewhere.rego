@@ -39,11 +39,10 @@ _examined.service contains _found(class, _spelt(call)) if {
 # title: Programs that no table knows
 # description: |
 #   One whose words say that something is deleted, published or deployed may do that.
-_examined.unknown contains _found("may_change", _spelt(call)) if {
-	some call in _unknown_calls
+_may_change(call) if {
 	some operand in array.slice(call.operands, 0, 2)
 	regex.match(_drastic, operand)
-	not _asks_for_help(call)
+	_is_unknown(call)
 	not _looks(call)
 	count(_packed(call.program, call)) == 0
 }
@@ -62,18 +61,14 @@ _drastic := concat("", [
 	`|^(publish|deploy)$`,
 ])
 
-_aspects contains "unknown" if count(_unknown_calls) > 0
-
-_unknown_calls contains call if {
-	some program, group in _calls_by
-	not data.bailiff.tables.known[program]
-	not data.bailiff.tables.programs[program]
-	not data.bailiff.tables.lookers[program]
-	not data.bailiff.tables.options[program]
-	not data.bailiff.tables.actions[program]
-	not data.bailiff.tables.harmless[program]
-	some call in group
-	call.operands[0]
+_is_unknown(call) if {
+	call.program != ""
+	not data.bailiff.tables.known[call.program]
+	not data.bailiff.tables.programs[call.program]
+	not data.bailiff.tables.lookers[call.program]
+	not data.bailiff.tables.options[call.program]
+	not data.bailiff.tables.actions[call.program]
+	not data.bailiff.tables.harmless[call.program]
 }
 
 # METADATA

@@ -6,14 +6,11 @@ package bailiff
 #   A variable enters if the request names it, a source holds it, an entry of the table
 #   fits it, and nothing withholds it. Names that are never forwarded (loader, shell,
 #   provider and bailiff's own) are no matter of the table's entries.
-_env := {"forward": [], "withheld": [], "set": {}, "sealed": []} if count(_requested_names) == 0
-
-_env := _entering if {
-	count(_requested_names) > 0
+_env := {"forward": [], "withheld": [], "set": {}, "sealed": []} if {
+	count(_requested_names) == 0
+} else := _entering if {
 	count(_swapped) == 0
-}
-
-_env := object.union(_entering, {"swap": _swapped}) if count(_swapped) > 0
+} else := object.union(_entering, {"swap": _swapped})
 
 _entering := {
 	"forward": _forwarded,
@@ -77,7 +74,7 @@ withhold_env contains {"name": name, "rule": "env.no_egress"} if {
 }
 
 # One rule for each name that stays out: the first that holds.
-_withheld[name] := rule if {
+_withheld := {name: rule |
 	some name in _requested_names
 	rule := _withholding(name)
 }
@@ -88,7 +85,7 @@ _withholding(name) := _kept_out[name] if {
 	not name in forward_env
 }
 
-_kept_out[name] := min(rules) if {
+_kept_out := {name: min(rules) |
 	some name in _requested_names
 	rules := {said.rule | some said in withhold_env; said.name == name}
 	count(rules) > 0

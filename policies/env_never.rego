@@ -26,9 +26,10 @@ _never_forwarded(name) := min(_prefix_rules(name)) if {
 	count(_prefix_rules(name)) > 0
 }
 
-# Looked up by every beginning of the name, however many prefixes there are.
-_prefix_rules(name) := {data.bailiff.tables.env_never.prefixes[prefix] |
-	capitals := upper(name)
-	some length in numbers.range(1, min({count(name), 40}))
-	prefix := substring(capitals, 0, length)
+# Most names begin like none of them.
+_prefix_rules(name) := set() if {
+	not strings.any_prefix_match(upper(name), object.keys(data.bailiff.tables.env_never.prefixes))
+} else := {rule |
+	some prefix, rule in data.bailiff.tables.env_never.prefixes
+	startswith(upper(name), prefix)
 }

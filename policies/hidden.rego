@@ -23,7 +23,7 @@ findings contains _found("hidden", "") if {
 
 # A name that no program has stands for one that the shell or a later one puts in.
 findings contains _found("hidden", "") if {
-	some program, _ in _calls_by
+	some program in _command.programs
 	startswith(program, "{")
 	endswith(program, "}")
 	contains(program, ",")

@@ -5,9 +5,33 @@ package bailiff
 # description: |
 #   Commits, branches, merges and pushes of a branch are ordinary work. Discarding
 #   uncommitted work is not, nor is rewriting history that others may have.
-_examined.versions contains _found("history", _spelt(call)) if {
+_examined.versions contains _found(class, _spelt(call)) if {
 	some call in _calls_of.versions
-	_rewrites(call.operands[0], {flag | some flag in call.flags}, call)
+	some class in _done_to_versions(call)
+}
+
+# What a call does, whatever stands beside it. It is a function of the call and tables alone, as [_does] is.
+_done_to_versions(call) := union({
+	{"history" | _rewrites(call.operands[0], {flag | some flag in call.flags}, call)},
+	{"sends_files" | _pushes_to_address(call)},
+	{class | some setting in _git_given(call); some class in _given_does(setting)},
+	{class | call.operands[0] == "config"; some class in _config_does(call)},
+	{"inline" | some flag in call.flags; data.bailiff.tables.git_options[call.operands[0]][flag]},
+	{class | some flag in array.concat(call.flags, [""]); some class in data.bailiff.tables.git_verbs[call.operands[0]][flag]},
+	{"inline" | some word in call.argv; regex.match(`^((--remote=)?ext::|--(config-env|exec-path=))`, word)},
+})
+
+# A setting for one call leads elsewhere, plants a program or starts one.
+_given_does(setting) := ({"redirected" |
+	_leads_git_elsewhere(lower(split(setting, "=")[0]), regex.replace(setting, `^[^=]*=?`, ""))
+} | {"startup" |
+	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
+}) | {"inline" | _starts_program(setting)}
+
+# So does one that stays.
+_config_does(call) := {"startup" | _plants(_git_set(call))} | {"redirected" |
+	_leads_git_elsewhere(_git_set(call), call.operands[count(call.operands) - 1])
+	not startswith(_git_set(call), "remote.")
 }
 
 _rewrites("push", flags, _) if count(flags & _forcing) > 0
@@ -80,8 +104,7 @@ _rewrites("rm", flags, _) if {
 }
 
 _rewrites("clean", _, call) if {
-	some [given, setting] in _git_given
-	given == call
+	some setting in _git_given(call)
 	regex.match(`(?i)^clean\.requireforce=(false|0|no|off)$`, setting)
 	count({flag | some flag in call.flags} & {"-n", "--dry-run"}) == 0
 }

@@ -7,15 +7,16 @@ package bailiff
 #   folder.
 _examined.versions contains _found(class, operand) if {
 	some call in _calls_of.versions
+	some [class, operand] in _git_reads(call)
+}
+
+# "git show REVISION:FILE" reads a file that may be gone from the folder.
+_git_reads(call) := {[class, operand] |
 	call.operands[0] in {"diff", "hash-object", "add", "grep", "apply"}
 	some operand in array.slice(call.operands, 1, count(call.operands))
 	regex.match(`^[/~]`, operand)
 	some class in _classes_of("reads", operand)
-}
-
-# "git show REVISION:FILE" reads a file that may be gone from the folder.
-_examined.versions contains _found(class, operand) if {
-	some call in _calls_of.versions
+} | {[class, operand] |
 	call.operands[0] in {"show", "cat-file", "archive"}
 	some operand in call.operands
 	contains(operand, ":")
@@ -27,11 +28,9 @@ _examined.versions contains _found(class, operand) if {
 # description: |
 #   A push to an address sends the work to a place that nobody set up as a remote. So
 #   does a push to a remote that the same text has just set.
-_examined.versions contains _found("sends_files", _spelt(call)) if {
-	some call in _calls_of.versions
+_pushes_to_address(call) if {
 	call.operands[0] == "push"
-	address := call.operands[1]
-	regex.match(`://|^[^/]+@[^/]+:`, address)
+	regex.match(`://|^[^/]+@[^/]+:`, call.operands[1])
 }
 
 # A push to an address that the same text has just set.
@@ -66,17 +65,6 @@ _pushes_to(push, name) if push.operands[1] == name
 # description: |
 #   A setting may replace the address of a remote, put a proxy before it, or stop the
 #   check of its certificate.
-_examined.versions contains _found("redirected", _spelt(call)) if {
-	some [call, setting] in _git_given
-	_leads_git_elsewhere(lower(split(setting, "=")[0]), regex.replace(setting, `^[^=]*=?`, ""))
-}
-
-_examined.versions contains _found("redirected", _spelt(call)) if {
-	some call in _calls_of.versions
-	_leads_git_elsewhere(_git_set(call), call.operands[count(call.operands) - 1])
-	not startswith(_git_set(call), "remote.")
-}
-
 _leads_git_elsewhere(key, value) if {
 	regex.match(`^(http|https|remote)\..*proxy$|^core\.gitproxy$`, key)
 	value != ""

@@ -4,9 +4,14 @@ package bailiff
 # title: Settings of git that start programs
 # description: |
 #   Some settings make git start a program later on that the text does not show.
-_examined.versions contains _found("startup", _spelt(call)) if {
-	some call in _calls_of.versions
-	_plants(_git_set(call))
+_plants(key) if data.bailiff.tables.git_keys[key]
+
+_plants(key) if data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
+
+# Whatever it is called, a setting with such a name holds a program or an address.
+_plants(key) if {
+	parts := split(key, ".")
+	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }
 
 # The name of the setting that "config NAME VALUE" or "config set NAME VALUE" changes.
@@ -24,31 +29,12 @@ _only_asks(call) if {
 
 _only_asks(call) if call.operands[1] in {"get", "unset", "list", "remove-section", "rename-section", "edit"}
 
-_plants(key) if data.bailiff.tables.git_keys[key]
-
-_plants(key) if data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
-
-# Whatever it is called, a setting with such a name holds a program or an address.
-_plants(key) if {
-	parts := split(key, ".")
-	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
-}
-
-_examined.versions contains _found("startup", _spelt(call)) if {
-	some [call, setting] in _git_given
-	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
-}
-
 # Settings for one call, and those of a new clone.
-_git_given contains [call, setting] if {
-	some call in _calls_of.versions
+_git_given(call) := {setting |
 	some position, option in call.argv
 	option in {"-c", "--config"}
 	setting := call.argv[position + 1]
-}
-
-_git_given contains [call, trim_prefix(word, "--config=")] if {
-	some call in _calls_of.versions
+} | {trim_prefix(word, "--config=") |
 	some word in call.argv
 	startswith(word, "--config=")
 }
@@ -56,34 +42,16 @@ _git_given contains [call, trim_prefix(word, "--config=")] if {
 # METADATA
 # title: Programs that git starts at once
 # description: |
-#   Options, addresses and settings of one call may name a program.
-_examined.versions contains _found("inline", _spelt(call)) if {
-	some call in _calls_of.versions
-	options := data.bailiff.tables.git_options[call.operands[0]]
-	some flag in call.flags
-	options[flag]
-}
-
-# Verbs that serve, send or start something, or do so with one of these options.
-_examined.versions contains _found(class, _spelt(call)) if {
-	some call in _calls_of.versions
-	options := data.bailiff.tables.git_verbs[call.operands[0]]
-	some flag in array.concat(call.flags, [""])
-	some class in options[flag]
-}
-
-_examined.versions contains _found("inline", _spelt(call)) if {
-	some call in _calls_of.versions
-	some word in call.argv
-	regex.match(`^((--remote=)?ext::|--(config-env|exec-path=))`, word)
-}
-
-# Settings for one call whose program the text does not show otherwise.
-_examined.versions contains _found("inline", _spelt(call)) if {
-	some [call, setting] in _git_given
-	key := lower(split(setting, "=")[0])
-	_starts_value(key)
+#   Options, addresses and settings of one call may name a program. So do verbs that
+#   serve, send or start something, or do so with one of these options.
+_starts_program(setting) if {
+	_starts_value(lower(split(setting, "=")[0]))
 	not regex.match(`=$|=[\w.-]+( --?[A-Za-z-]+)*$`, setting)
+}
+
+_starts_program(setting) if {
+	parts := split(lower(split(setting, "=")[0]), ".")
+	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }
 
 _starts_value(key) if {
@@ -94,10 +62,4 @@ _starts_value(key) if {
 _starts_value(key) if {
 	data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
 	not regex.match(`^(url\.|include)`, key)
-}
-
-_examined.versions contains _found("inline", _spelt(call)) if {
-	some [call, setting] in _git_given
-	parts := split(lower(split(setting, "=")[0]), ".")
-	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }

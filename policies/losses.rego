@@ -29,6 +29,7 @@ _vital(path) if startswith(path, "/boot/")
 _vital(path) if {
 	startswith(path, "/")
 	_wild(path)
+	strings.any_prefix_match(object.keys(data.bailiff.tables.paths.vital), _literal(path))
 	some name, _ in data.bailiff.tables.paths.vital
 	glob.match(path, ["/"], name)
 }

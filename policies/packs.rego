@@ -6,14 +6,12 @@ package bailiff
 #   A pack describes programs by their words and options, and by families of these, and what each does. The
 #   table of effects gives what they do a kind. A pack makes nothing harmless, and words
 #   that the table of actions has are its own.
-findings contains _found(class, _spelt(call)) if {
-	some program, group in _calls_by
-	some call in group
-	some class in _packed(program, call)
-	not _harmless(call)
+_does_as_packed(call) := {["by packs", class] |
+	some class in _packed(call.program, call)
+	not _is_harmless_word(call)
 	not _only_tried(call, class)
 	not _changes_nothing(call)
-}
+} | {["by its words", "may_change"] | _may_change(call)}
 
 # The kinds of what a call does by the packs.
 _packed(program, call) := {class |

@@ -9,14 +9,22 @@ package bailiff
 #   last two of its folder. Only a path with wildcards is compared with the whole table.
 #   Each path is split into its folder, up to the last slash, and its name, so that a
 #   folder is looked up once, however many of its files are named.
-_located := {kind: spots |
+_named_paths contains [kind, class, path] if {
 	some kind, paths in {"reads": _reads, "writes": _writes}
-	count(paths) > 0
-	spots := [[path, folder, base] |
-		some path in paths
-		folder := regex.replace(path, `[^/]*$`, "")
-		some base in _bases(kind, trim_prefix(path, folder))
-	]
+	some path in paths
+	some class in _named_as(kind, path)
+}
+
+# What a path is, whatever stands beside it. It is a function of the path and tables alone, as [_does] is of a call.
+_named_as(kind, path) := union({
+	_as_placed(kind, folder, bases),
+	_as_named(kind, folder, bases),
+	_as_a_home(kind, path, folder),
+	{class | regex.match(`[*?\[{]`, path); some class in _by_pattern(kind, path)},
+	_as_a_device(kind, path, folder),
+}) if {
+	folder := regex.replace(path, `[^/]*$`, "")
+	bases := _bases(kind, trim_prefix(path, folder))
 }
 
 # A copy of a file, packed or kept by an editor, holds what the file holds.
@@ -27,17 +35,16 @@ _bases(kind, base) := {base, regex.replace(base, _of_copies, "")} if {
 
 _of_copies := `(\.(bak|backup|old|orig|save|saved|copy|swp|tmp|gz|bz2|xz|zst|lz4|Z|[0-9]+)|~)$`
 
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	some [path, folder, base] in spots
+_as_placed(kind, folder, bases) := {class |
 	some shape, inherited in _around(kind, folder)
+	some base in bases
 	class := object.get(data.bailiff.tables.paths[kind].folders, concat("", [shape, base]), inherited)
 	class != "free"
 }
 
 # To make an empty folder, or to set a time, changes nothing that starts.
 _named_paths contains ["writes", "startup", path] if {
-	some [path, _, _] in _located.writes
+	some path in _writes
 	regex.match(`^(~|/home/|/Users/|/root/)`, path)
 	some shape in _forms(path)
 	_kept_for_programs(shape)
@@ -52,67 +59,34 @@ _only_made(path) if {
 	}
 }
 
-# Files in a folder of such a name, in any place.
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	count(data.bailiff.tables.paths[kind].inside) > 0
-	some [path, folder, _] in spots
+# The last name, the last two, and the last two of the folder; a folder of such a name in any place; an ending.
+_as_named(kind, folder, bases) := ({class |
+	some name in ((bases | {concat("", [_last_of(folder), base]) | some base in bases}) | _last_two(folder))
+	class := data.bailiff.tables.paths[kind].names[name]
+} | {class |
 	contains(folder, ".")
 	some part in split(folder, "/")
 	startswith(part, ".")
 	class := data.bailiff.tables.paths[kind].inside[part]
+}) | {class |
+	some base in bases
+	contains(base, ".")
+	class := data.bailiff.tables.paths[kind].suffixes[regex.replace(base, `^.*\.`, "")]
 }
 
-# A home itself.
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	some [path, folder, _] in spots
+_last_two(folder) := {trim_suffix(found, "/") | some found in regex.find_n(`[^/]+/[^/]+/$`, folder, 1)}
+
+_as_a_home(kind, path, folder) := {class |
 	_above_home[folder]
 	regex.match(`^(/home/|/Users/|/root$|~)`, path)
 	some class in _classes_of(kind, path)
 }
 
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	some [path, _, base] in spots
-	class := data.bailiff.tables.paths[kind].names[base]
-}
-
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	some [path, folder, base] in spots
-	class := data.bailiff.tables.paths[kind].names[concat("", [_last_of(folder), base])]
-}
-
-# What lies in a folder with such a name of two.
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	some [path, folder, _] in spots
-	class := data.bailiff.tables.paths[kind].names[trim_suffix(regex.find_n(`[^/]+/[^/]+/$`, folder, 1)[0], "/")]
-}
-
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	count(data.bailiff.tables.paths[kind].suffixes) > 0
-	some [path, _, base] in spots
-	contains(base, ".")
-	class := data.bailiff.tables.paths[kind].suffixes[regex.replace(base, `^.*\.`, "")]
-}
-
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	some [path, _, _] in spots
-	regex.match(`[*?\[{]`, path)
-	some class in _by_pattern(kind, path)
-}
+_above_home := {"": true, "/": true, "/home/": true, "/Users/": true}
 
 # Disks, and memory of processes.
-_named_paths contains [kind, class, path] if {
-	some kind, spots in _located
-	some [path, folder, _] in spots
+_as_a_device(kind, path, folder) := {class |
 	regex.match(`^/(dev|proc)/`, folder)
 	some pattern, class in data.bailiff.tables.paths[kind].patterns
 	regex.match(pattern, path)
 }
-
-_above_home := {"": true, "/": true, "/home/": true, "/Users/": true}

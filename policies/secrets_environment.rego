@@ -22,7 +22,8 @@ findings contains _found("credentials", _spelt(call)) if {
 }
 
 findings contains _found("credentials", _spelt(call)) if {
-	some call in _calls_by.printenv
+	some call in _calls
+	call.program == "printenv"
 	some name in call.operands
 	_secretish(name)
 }
@@ -35,9 +36,8 @@ _examined.sends contains _found("sends_environment", "") if {
 }
 
 _dumps contains call if {
-	some program, group in _calls_by
-	program in {"printenv", "env", "set", "export", "declare", "typeset"}
-	some call in group
+	some call in _calls
+	call.program in {"printenv", "env", "set", "export", "declare", "typeset"}
 	_dumps_environment(call)
 }
 

@@ -27,11 +27,9 @@ _aspects contains "program" if _code
 
 # The calls by the kinds of their programs, which the table of programs names.
 _calls_of := {kind: group |
-	some program, _ in _calls_by
-	some kind in data.bailiff.tables.programs[program]
+	some kind in {kind | some program in _command.programs; some kind in data.bailiff.tables.programs[program]}
 	group := [call |
-		some other, made in _calls_by
-		kind in data.bailiff.tables.programs[other]
-		some call in made
+		some call in _calls
+		kind in data.bailiff.tables.programs[call.program]
 	]
 }

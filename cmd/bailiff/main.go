@@ -70,7 +70,7 @@ as they say.
 		newTest(&configPath), newCheck(&configPath),
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newChat(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
-		newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
+		newStore(&configPath), newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
 		newDemo(), newRunTests(), newVersion(), newSchema(), newMan(),
 	)
 	namingOne(root)

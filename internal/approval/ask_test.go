@@ -315,8 +315,11 @@ func TestVoid(t *testing.T) {
 func (f *fixture) floodUnanswerable(n int) {
 	f.Book.config.Router = roster{}
 	var all sync.WaitGroup
+	room := make(chan struct{}, 64)
 	for n := range n {
+		room <- struct{}{}
 		all.Go(func() {
+			defer func() { <-room }()
 			if _, err := f.Ask(f.t.Context(), claim(fmt.Sprint("flood ", n), "y")); err != nil {
 				f.t.Error(err)
 			}
@@ -324,6 +327,10 @@ func (f *fixture) floodUnanswerable(n int) {
 	}
 	all.Wait()
 	f.Book.config.Router = f.config.Router
+	if s, shared := f.storage.(*sharedStore); shared {
+		must(f.t, s.keep(f.t.Context()))
+		s.refresh()
+	}
 }
 
 func TestResolvedApprovalsAreKeptForAWhile(t *testing.T) {

@@ -17,9 +17,18 @@
 // would go to people by another route by now, or need more of them. What is frozen
 // is covered by nothing.
 //
+// # In a database
+//
+// Where several sidecars share a store, it is a PostgreSQL. A step is a transaction that locks
+// and loads the part of the state that the step says it needs, and fails if it looks at
+// anything else. Every row is changed only as it was loaded; if another was faster, the step is
+// decided anew. What a book shows follows the tables. Each sidecar says every second that it
+// lives and which freezes it goes by: a freeze returns once each has said so, and one that was
+// not heard for five seconds denies by itself. Deadlines go by the database's clock.
+//
 // # On disk
 //
-// The store is one bbolt file of mode 0600. Every record is eight bytes of
+// Without one, the store is one bbolt file of mode 0600. Every record is eight bytes of
 // checksum, over its place and its text, and a JSON document; a claim's text is a
 // record of its own, written once and read only to show or answer it. The seal,
 // rewritten with every transaction, holds the schema's version and the exclusive
@@ -80,6 +89,8 @@ type Observer interface {
 	// ApprovalResolved is told the state that ended it, or "unanswerable", and the trace
 	// that its request is exported in, if any.
 	ApprovalResolved(platform, resolution, scope string, waited time.Duration, trace string)
+	// ApprovalEndedElsewhere is told of one that another sidecar has resolved and counted.
+	ApprovalEndedElsewhere(platform string)
 	// ApprovalRefused is told of a question that never became an approval: "refused",
 	// since too much was pending already, or "unreachable".
 	ApprovalRefused(platform, resolution string)
@@ -90,10 +101,12 @@ type Observer interface {
 // each user; zero means 1,000, 20 and 5.
 type Caps struct{ Caller, Session, User int }
 
-// Config is what a Book needs; Path, Router and Recorder are required.
+// Config is what a Book needs; Path or Shared, Router and Recorder are required.
 type Config struct {
 	// Path is the store's file; it is made if there never was one.
-	Path     string
+	Path string
+	// Shared is the store where several sidecars have one; then there is no file.
+	Shared   *Shared
 	Router   Router
 	Recorder Recorder
 	Observer Observer
@@ -144,8 +157,7 @@ func Open(c Config) (*Book, error) {
 		config: c, closing: make(chan struct{}), delivered: make(chan struct{}), waiting: map[string]chan struct{}{},
 		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[api.Change]{Lost: api.Change{Lost: true}},
 	}
-	var err error
-	if b.storage, err = openFile(b); err != nil {
+	if err := b.openStorage(); err != nil {
 		return nil, err
 	}
 	var ctx context.Context
@@ -158,8 +170,17 @@ func Open(c Config) (*Book, error) {
 	return b, nil
 }
 
+func (b *Book) openStorage() (err error) {
+	if shared := b.config.Shared; shared != nil {
+		b.storage, err = openShared(b, shared)
+	} else {
+		b.storage, err = openFile(b)
+	}
+	return err
+}
+
 func (c *Config) complete() error {
-	absent := map[string]bool{"Path": c.Path == "", "Router": c.Router == nil, "Recorder": c.Recorder == nil}
+	absent := map[string]bool{"Path": c.Path == "" && c.Shared == nil, "Router": c.Router == nil, "Recorder": c.Recorder == nil}
 	if err := required.Fields("approval", absent); err != nil {
 		return err
 	}
@@ -188,12 +209,13 @@ type unobserved struct{}
 
 func (unobserved) ApprovalOpened(string)                                          {}
 func (unobserved) ApprovalResolved(string, string, string, time.Duration, string) {}
+func (unobserved) ApprovalEndedElsewhere(string)                                  {}
 func (unobserved) ApprovalRefused(_, _ string)                                    {}
 func (unobserved) GrantsActive(int)                                               {}
 
 // reconcile shows what the disk holds, and tells of what differs from what was
 // shown before.
-func (b *Book) reconcile(s *state) {
+func (b *Book) reconcile(s *state, ended func(*item)) {
 	b.mu.Lock()
 	before := b.seen
 	b.seen = s
@@ -209,7 +231,7 @@ func (b *Book) reconcile(s *state) {
 			b.config.Observer.ApprovalOpened(i.Entry.Request.Session.Platform)
 		}
 		if !i.pending() && was != nil && was.pending() {
-			resolved(i, string(i.Entry.State))(b.config.Observer)
+			ended(i)
 		}
 	}
 	b.config.Observer.GrantsActive(len(s.grants))
@@ -218,7 +240,15 @@ func (b *Book) reconcile(s *state) {
 
 // Err is why the store failed; it is nil when it works. Until then nothing is
 // granted, everything is frozen, and what the book shows may be old.
-func (b *Book) Err() error { return b.outage.Err() }
+func (b *Book) Err() error { return b.storage.err() }
+
+// Warnings say what deserves a second look, a sentence each.
+func (b *Book) Warnings() []string {
+	if s, isShared := b.storage.(*sharedStore); isShared && s.deaf.Load() {
+		return []string{"what other sidecars do is seen up to 200 ms later: PostgreSQL passes no notifications on"}
+	}
+	return nil
+}
 
 // deliverAtMost is how long Close waits for the decision log.
 const deliverAtMost = 3 * time.Second
@@ -235,9 +265,6 @@ func (b *Book) Close() (err error) {
 	})
 	return err
 }
-
-// now is the time by the wall's clock, since it is compared with stored ones.
-func (b *Book) now() time.Time { return time.Now().UTC().Round(0) }
 
 func (b *Book) reach(point string) {
 	if b.config.reached != nil {
@@ -390,6 +417,14 @@ func (b *Book) claim(i *item) (text claimText, found bool, err error) {
 }
 
 func (b *Book) item(id string) *item {
+	if i := b.known(id); i != nil {
+		return i
+	}
+	b.storage.refresh()
+	return b.known(id)
+}
+
+func (b *Book) known(id string) *item {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.seen.items[id]
@@ -397,7 +432,7 @@ func (b *Book) item(id string) *item {
 
 // Grants returns the live grants in the order of their creation.
 func (b *Book) Grants() []api.Grant {
-	now := b.now()
+	now := b.storage.now()
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	grants := make([]api.Grant, 0, len(b.seen.grants))

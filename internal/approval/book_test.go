@@ -223,6 +223,12 @@ func (c *counts) ApprovalResolved(platform, resolution, scope string, _ time.Dur
 	c.resolved[strings.TrimSpace(resolution+" "+scope)]++
 }
 
+func (c *counts) ApprovalEndedElsewhere(platform string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending[platform]--
+}
+
 func (c *counts) ApprovalRefused(_, resolution string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -91,6 +91,7 @@ func configIn(dir string) Config {
 func open(t *testing.T, change ...func(*Config)) *fixture {
 	t.Helper()
 	c := configIn(t.TempDir())
+	c.onPostgreSQL(t)
 	for _, f := range change {
 		f(&c)
 	}

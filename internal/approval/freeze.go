@@ -39,7 +39,16 @@ func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error)
 	if err != nil {
 		return api.Freeze{}, err
 	}
-	return api.Freeze(f), nil
+	silent, err := b.storage.confirm(ctx)
+	if err != nil {
+		return api.Freeze{}, err
+	}
+	done := api.Freeze(f)
+	if len(silent) > 0 {
+		done.Warning = fmt.Sprintf("replicas %s do not answer: they start nothing new, and what they run may go on; stop it there",
+			strings.Join(silent, ", "))
+	}
+	return done, nil
 }
 
 func (f freeze) check() error {

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,6 +65,29 @@ func (o *outbox) takeSent() []uint64 {
 	sent := o.sent
 	o.sent = nil
 	return sent
+}
+
+// putBack is for what takeSent returned and is not removed yet.
+func (o *outbox) putBack(sent []uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sent = append(sent, o.sent...)
+}
+
+// merge adds what waits on disk and is not known.
+func (o *outbox) merge(numbers []uint64, events []api.Event) {
+	var newNumbers []uint64
+	var newEvents []api.Event
+	o.mu.Lock()
+	for i, n := range numbers {
+		if !slices.Contains(o.sent, n) && !slices.ContainsFunc(o.waiting, func(w numbered) bool { return w.number == n }) {
+			newNumbers, newEvents = append(newNumbers, n), append(newEvents, events[i])
+		}
+	}
+	o.mu.Unlock()
+	if newNumbers != nil {
+		o.add(newNumbers, newEvents)
+	}
 }
 
 func (o *outbox) hasSent() bool {

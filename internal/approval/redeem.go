@@ -31,7 +31,7 @@ func (b *Book) covered(c bailiff.Claim) (w wanted, covered bool) {
 	if err != nil {
 		return w, false // what would go to nobody is asked anew, which says why
 	}
-	w, now := w.by(plan, c.Decision.Approval), b.now()
+	w, now := w.by(plan, c.Decision.Approval), b.storage.now()
 	return w, b.reads(func(s *state) bool { return s.cover(w, now) != nil })
 }
 
@@ -50,6 +50,10 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 	}
 	w, covered := b.covered(c)
 	if !covered {
+		b.storage.refresh()
+		w, covered = b.covered(c)
+	}
+	if !covered {
 		return bailiff.Approval{}, false, nil
 	}
 	var used bailiff.Approval
@@ -57,10 +61,10 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 	n.uses = true
 	err = b.storage.do(ctx, n, func(s *state, now time.Time) (step, error) {
 		covering := s.cover(w, now)
-		if covering == nil {
+		if granted = covering != nil; !granted {
 			return step{}, nil
 		}
-		used, granted = redeemed(covering), true
+		used = redeemed(covering)
 		return use(covering, now, api.Event{DecisionID: c.DecisionID, RequestedBy: c.Request.Caller, Custom: api.Custom{
 			Event: api.ApprovalEvent, RequestID: b.scrub(c.Request.ID), Session: c.Request.Session.ID, Message: "redeemed: " + used.Message,
 			Approval: &used,
@@ -76,7 +80,7 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 func use(covering []*held, now time.Time, e api.Event) step {
 	t := step{events: []api.Event{e}}
 	for _, h := range covering {
-		h := &held{h.Grant, h.Pairs, h.Rules, h.DecisionID}
+		h := &held{h.Grant, h.Pairs, h.Rules, h.DecisionID, h.version}
 		h.Grant.Uses, h.Grant.LastUsed = h.Grant.Uses+1, now
 		if h.Grant.Scope == bailiff.ScopeOnce {
 			t.ended = append(t.ended, h)

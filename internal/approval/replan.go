@@ -60,6 +60,7 @@ func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err 
 	}
 	err = b.storage.do(ctx, need{items: ids(all)}, func(s *state, now time.Time) (step, error) {
 		b.replans.Add(1)
+		again = nil
 		var t step
 		for _, r := range all {
 			switch i := s.item(r.item.Entry.ID); {

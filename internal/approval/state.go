@@ -48,6 +48,8 @@ type held struct {
 	Rules []string `json:"rules,omitempty"`
 	// DecisionID is of the claim that was approved.
 	DecisionID string `json:"decision_id"`
+	// version counts its changes as that of an item does.
+	version int64
 }
 
 func (h *held) live(now time.Time) bool {
@@ -222,7 +224,8 @@ func (s *state) putItem(i *item) {
 		at, _ := s.find(i.Seq)
 		s.order[at] = i
 	} else {
-		s.order = append(s.order, i)
+		at, _ := s.find(i.Seq) // the last, unless others open approvals too
+		s.order = slices.Insert(s.order, at, i)
 		s.seq = max(s.seq, i.Seq)
 	}
 	switch was := known && before.pending(); {
@@ -263,6 +266,10 @@ func (s *state) find(seq uint64) (int, bool) {
 
 // dropItem forgets a resolved item; the oldest go first.
 func (s *state) dropItem(i *item) {
+	if s.pending[i.Entry.Digest] == i { // how it ended was not seen
+		delete(s.pending, i.Entry.Digest)
+		s.count(&i.Entry, -1)
+	}
 	delete(s.items, i.Entry.ID)
 	if at, found := s.find(i.Seq); found {
 		s.order = slices.Delete(s.order, at, at+1)

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -22,6 +23,13 @@ type storage interface {
 	claim(seq uint64) (text claimText, found bool, err error)
 	// refresh shows what others have written until now.
 	refresh()
+	// confirm returns once freezes are in force wherever this book is; silent are the replicas
+	// of which that is not known, which start nothing new.
+	confirm(ctx context.Context) (silent []string, err error)
+	// now is the time by the clock that deadlines go by.
+	now() time.Time
+	// err is why nothing may be granted; nil if that is not so.
+	err() error
 	// close returns once all that is waited for was decided.
 	close() error
 }
@@ -84,6 +92,7 @@ func (d *deadline) due(at time.Time) {
 // show lets readers, watchers and waiters see a step that is durable.
 func (b *Book) show(t step) {
 	b.mu.Lock()
+	t = b.seen.newer(t)
 	b.seen.apply(t)
 	grants := len(b.seen.grants)
 	for _, i := range t.items {
@@ -99,4 +108,18 @@ func (b *Book) show(t step) {
 		b.config.Observer.GrantsActive(grants)
 	}
 	b.changes.Tell(t.changes)
+}
+
+// newer is a step without what is older than the state: steps of one process may be shown in
+// another order than they were written.
+func (s *state) newer(t step) step {
+	t.items = slices.DeleteFunc(slices.Clone(t.items), func(i *item) bool {
+		was := s.items[i.Entry.ID]
+		return was != nil && was.version > i.version
+	})
+	t.grants = slices.DeleteFunc(slices.Clone(t.grants), func(h *held) bool {
+		was := s.grants[h.Grant.ID]
+		return was != nil && was.version > h.version
+	})
+	return t
 }

@@ -69,6 +69,14 @@ func (b *fileStore) claim(seq uint64) (claimText, bool, error) { return b.store.
 // refresh has nothing to do where no other process writes.
 func (b *fileStore) refresh() {}
 
+// confirm has nothing to wait for: the one book that there is goes by a freeze at once.
+func (b *fileStore) confirm(context.Context) ([]string, error) { return nil, nil }
+
+// now is the time by the wall's clock, since it is compared with stored ones.
+func (b *fileStore) now() time.Time { return time.Now().UTC().Round(0) }
+
+func (b *fileStore) err() error { return b.outage.Err() }
+
 // sweep ends what has run out of time.
 func (b *fileStore) sweep(ctx context.Context) error { return b.do(ctx, need{}, b.sweeping) }
 
@@ -95,7 +103,7 @@ func (b *fileStore) open() error {
 	b.deadline = deadline{}
 	b.deadline.plan(step{items: c.items, grants: c.grants})
 	b.outbox.reset(c.numbers, c.events)
-	b.reconcile(c.state(s.seal.Approvals))
+	b.reconcile(c.state(s.seal.Approvals), func(i *item) { resolved(i, string(i.Entry.State))(b.config.Observer) })
 	return nil
 }
 
@@ -250,7 +258,7 @@ func (b *fileStore) setTimer() {
 	if !b.deadline.at.IsZero() {
 		wait = min(wait, max(0, time.Until(b.deadline.at)))
 	}
-	if b.Err() != nil {
+	if b.err() != nil {
 		wait = mendDelay
 	} else if b.outbox.hasSent() {
 		wait = min(wait, sentDelay)
@@ -271,7 +279,7 @@ func (b *fileStore) fail(err error) error {
 
 // mend opens a store that failed anew, and takes what is on disk for the truth.
 func (b *fileStore) mend() error {
-	failure := b.Err()
+	failure := b.err()
 	if failure == nil {
 		return nil
 	}

@@ -63,7 +63,8 @@ func (r *reader) backend(section backends.Maker, at place) {
 func (c *Config) sections() map[string][]settings.Setting {
 	all := map[string][]settings.Setting{"decision_log.export": c.DecisionLog.Export.Settings(),
 		"decision_log.syslog": c.DecisionLog.Syslog.Settings(), "traces": c.Traces.Settings(),
-		"egress.upstream_proxy": {{Key: "credential", Into: &c.Egress.UpstreamProxy.Credential}}}
+		"egress.upstream_proxy": {{Key: "credential", Into: &c.Egress.UpstreamProxy.Credential}},
+		"store.postgres":        c.Store.Postgres.Settings()}
 	for name, section := range c.Backends {
 		all["backends."+name] = section.Settings()
 	}

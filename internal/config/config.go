@@ -54,6 +54,7 @@ type Config struct {
 	Limits    Limits
 	Backends  Backends
 	Egress    Egress
+	Store     Store
 	Runner    Runner
 	Log       Log
 }

@@ -35,6 +35,7 @@ func (r *reader) config(c *Config, at place) {
 		"limits":       func(at place) { r.shares(&c.Limits, at) },
 		"backends":     func(at place) { r.backends(c, at) },
 		"egress":       func(at place) { r.egress(&c.Egress, at) },
+		"store":        func(at place) { r.store(&c.Store, at) },
 		"runner":       func(at place) { r.section(at, fields{"path": as(&c.Runner.Path, r.path)}) },
 		"log": func(at place) {
 			r.section(at, fields{

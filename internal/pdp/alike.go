@@ -2,7 +2,6 @@ package pdp
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -62,10 +61,9 @@ func appendNamed(to []byte, part ast.Object, names map[string]bool) (_ []byte, e
 	return to, nil
 }
 
-// keep remembers a sound decision.
-func (m *memo) keep(key string, d bailiff.Decision) {
-	text, err := json.Marshal(d) // as large as it is written, or nearly so
-	if key != "" && err == nil && len(text) <= maxKept {
-		m.judgements.Put(key, &kept{decision: cloned(d), size: len(key) + len(text)})
+// keep remembers a sound decision, which was read from an answer of a size.
+func (m *memo) keep(key string, d bailiff.Decision, size int) {
+	if key != "" && size <= maxKept {
+		m.judgements.Put(key, &kept{decision: cloned(d), size: len(key) + size})
 	}
 }

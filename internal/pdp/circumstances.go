@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
@@ -44,24 +43,25 @@ const (
 	mostCircumstanceBytes = 4 << 20
 )
 
-// settled remembers what the rules are that circumstances settle. It is safe for concurrent use; a nil one remembers nothing.
+// settled remembers what the rules are that circumstances settle, and what functions are. It is safe for concurrent use.
 type settled struct {
-	rules  []ast.Ref
-	read   inputParts
-	values *recent.Map[string, *extents]
+	rules     ruleNumbers // all that are behind the document
+	byThem    []bool      // by number, whether circumstances settle the rule
+	read      inputParts
+	values    *recent.Map[string, *extents]
+	functions *functions
 }
 
-// extents are the values of rules, nil where a rule is undefined. Nothing of it changes.
+// extents are the values of rules by their numbers, nil where a value is not known. Nothing of it changes.
 type extents struct {
-	rules []ast.Ref
 	terms []*ast.Term
 	size  int
 }
 
 // settledBy finds the rules behind a document that circumstances settle.
 func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
-	s := &settled{read: inputParts{}, values: recent.NewSized[string](mostCircumstances, mostCircumstanceBytes,
-		func(e *extents) int { return e.size })}
+	s := &settled{read: inputParts{}, functions: newFunctions(), values: recent.NewSized[string](mostCircumstances,
+		mostCircumstanceBytes, func(e *extents) int { return e.size })}
 	groups, known := map[string][]*ast.Rule{}, readings{}
 	for rule := range behind(compiler, document) {
 		if name, ok := nameOf(rule); ok {
@@ -71,15 +71,28 @@ func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		name, _ := nameOf(groups[key][0])
 		read, sure := known.of(compiler, name)
-		if !sure || read.isOfTheText() || slices.ContainsFunc(groups[key], isFunction) {
-			continue
-		}
-		s.rules = append(s.rules, name)
-		for part, within := range read {
-			s.read.merge(part, within)
+		switch isFunction := slices.ContainsFunc(groups[key], isFunction); {
+		case isFunction && sure && len(read) == 0:
+			s.functions.add(name)
+		case !isFunction:
+			s.add(name, read, sure && !read.isOfTheText())
 		}
 	}
 	return s
+}
+
+// add gives a rule a number.
+func (s *settled) add(name ast.Ref, read inputParts, byCircumstances bool) {
+	if !s.rules.add(name) {
+		return
+	}
+	s.byThem = append(s.byThem, byCircumstances)
+	if !byCircumstances {
+		return
+	}
+	for part, within := range read {
+		s.read.merge(part, within)
+	}
 }
 
 func isFunction(rule *ast.Rule) bool { return len(rule.Head.Args) > 0 }
@@ -104,43 +117,37 @@ func (p inputParts) merge(part string, within map[string]bool) {
 	maps.Copy(p[part], within)
 }
 
-// begin is the cache of an evaluation about a document, which holds what is remembered of its circumstances.
-func (s *settled) begin(document ast.Value) (cache topdown.VirtualCache, key string, known *extents) {
-	cache = topdown.NewVirtualCache()
+// begin is the cache of an evaluation about a document, which knows what is remembered of its circumstances by a key.
+func (s *settled) begin(document ast.Value) (cache *evaluationCache, key string) {
+	cache = newEvaluationCache(s)
 	object, ok := document.(ast.Object)
-	if s == nil || len(s.rules) == 0 || !ok {
-		return cache, "", nil
+	if !ok {
+		return cache, ""
 	}
 	text, err := s.read.appendOf(nil, object)
 	if err != nil || len(text) > maxKept {
-		return cache, "", nil
+		return cache, ""
 	}
 	key = string(text)
-	if known, _ = s.values.Get(key); known != nil {
-		for i, rule := range known.rules {
-			cache.Put(rule, known.terms[i])
-		}
+	if known, _ := s.values.Get(key); known != nil {
+		copy(cache.rules, known.terms)
 	}
-	return cache, key, known
+	return cache, key
 }
 
-// end remembers what a sound evaluation found about circumstances.
-func (s *settled) end(cache topdown.VirtualCache, key string, known *extents) {
-	if key == "" || known != nil && len(known.rules) == len(s.rules) {
+// end remembers what a sound evaluation found about circumstances and functions.
+func (s *settled) end(cache *evaluationCache, key string) {
+	s.functions.remember(cache.calls)
+	if key == "" || !cache.settledMore {
 		return
 	}
-	found := &extents{size: len(key)}
-	for _, rule := range s.rules {
-		term, undefined := cache.Get(rule)
-		if term == nil && !undefined {
-			continue
-		}
-		found.rules, found.terms = append(found.rules, rule), append(found.terms, term)
-		if term != nil {
-			found.size += len(term.String())
+	found := &extents{terms: cache.rules, size: len(key)}
+	for i, term := range found.terms {
+		if !s.byThem[i] {
+			found.terms[i] = nil
+		} else if term != nil {
+			found.size += sizeOf(term)
 		}
 	}
-	if known == nil || len(found.rules) > len(known.rules) {
-		s.values.Put(key, found)
-	}
+	s.values.Put(key, found)
 }

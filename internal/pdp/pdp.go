@@ -244,7 +244,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	answer, err := s.decide(ctx, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")
 	if j.Decision, j.Fault = concluded(answer, err, at.Backends); j.Fault == nil {
-		s.alike.keep(key, j.Decision)
+		s.alike.keep(key, j.Decision, sizeOf(answer))
 	}
 	clock.lap("timer_bailiff_decode_ns")
 }

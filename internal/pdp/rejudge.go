@@ -94,7 +94,7 @@ func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at ba
 	}
 	d, fault := concluded(answer, err, at.Backends)
 	if fault == nil {
-		s.alike.keep(key, d)
+		s.alike.keep(key, d, sizeOf(answer))
 	}
 	return d, nil
 }

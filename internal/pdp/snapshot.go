@@ -142,10 +142,10 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 
 // decide asks for the decision about an input document, see [evaluate].
 func (s *snapshot) decide(ctx context.Context, input ast.Value, at time.Time, limit time.Duration) (*ast.Term, error) {
-	cache, key, known := s.settled.begin(input)
+	cache, key := s.settled.begin(input)
 	answer, err := evaluate(ctx, s.decision, input, at, limit, rego.EvalVirtualCache(cache))
 	if err == nil {
-		s.settled.end(cache, key, known)
+		s.settled.end(cache, key)
 	}
 	return answer, err
 }

@@ -93,10 +93,11 @@ func behind(compiler *ast.Compiler, document ast.Ref) map[*ast.Rule]bool {
 	found := map[*ast.Rule]bool{}
 	var reach func(*ast.Rule)
 	reach = func(rule *ast.Rule) {
-		if found[rule] {
+		if rule == nil || found[rule] {
 			return
 		}
 		found[rule] = true
+		reach(rule.Else) // the graph has what it uses as its own
 		for next := range compiler.Graph.Dependencies(rule) {
 			reach(next.(*ast.Rule))
 		}

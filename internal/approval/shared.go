@@ -1,0 +1,389 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bailiff-dev/bailiff/internal/outage"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
+)
+
+// Shared is a store that the books of several sidecars have in common.
+type Shared struct {
+	DB *postgres.DB
+	// Replica is this sidecar's name among them.
+	Replica string
+	// Froze stops what runs and is frozen by now. It is called before others are told that a
+	// freeze is in force here.
+	Froze func(context.Context)
+}
+
+const (
+	// stepTime is how long a step may take, with what it waits for others; lookTime is how long
+	// a look at what they did may.
+	stepTime = 5 * time.Second
+	lookTime = 2 * time.Second
+	// stepAttempts is how often a step is decided anew because another was faster.
+	stepAttempts = 20
+	// beatEvery is how often a replica says that it lives and looks for what others did;
+	// pollEvery is how often it looks where it is not notified.
+	beatEvery = time.Second
+	pollEvery = 200 * time.Millisecond
+	// deafAfter is how long a replica may go by what it saw last. One that has not been heard
+	// for so long denies by itself.
+	deafAfter = 5 * time.Second
+	// confirmEvery is how often a freeze looks who has confirmed it.
+	confirmEvery = 20 * time.Millisecond
+	// keepEvery is how often old rows are removed.
+	keepEvery = 10 * time.Second
+)
+
+// sharedStore is a store in a database that other replicas write too. Each step is a
+// transaction of its own that loads what the step needs, under locks. What the book shows
+// follows the tables.
+type sharedStore struct {
+	*Book
+	db      *postgres.DB
+	replica string
+	epoch   int64
+	froze   func(context.Context)
+
+	// showing is held for reading from before a step is committed until it is shown, so that
+	// what others did is never shown in between.
+	showing sync.RWMutex
+	// following is held while the tables are read; these are its own.
+	following sync.Mutex
+	horizon   string // of transactions: what changed before it is shown already
+	reload    bool   // all is to be read anew
+
+	freezes atomic.Int64  // the version of the freezes that is shown
+	skew    atomic.Int64  // of the database's clock against this one's, in nanoseconds
+	heard   atomic.Int64  // when the last good beat began, in nanoseconds since began
+	began   time.Time     // by the monotonic clock
+	lost    atomic.Bool   // events may be in the outbox that are not known here
+	deaf    atomic.Bool   // no notifications come
+	hasty   atomic.Bool   // the next beat is due at once
+	fenced  atomic.Bool   // another sidecar has this replica's name
+	failed  outage.Outage // of the last beat
+	woken   chan struct{}
+	dirty   chan struct{}
+
+	lock     sync.Mutex
+	stamped  stamps
+	deadline deadline
+
+	steps   sync.WaitGroup
+	running sync.WaitGroup
+	end     context.CancelFunc
+}
+
+var _ storage = (*sharedStore)(nil)
+
+// openShared takes the replica's name and shows what the tables hold.
+func openShared(b *Book, c *Shared) (*sharedStore, error) {
+	s := &sharedStore{Book: b, db: c.DB, replica: c.Replica, froze: c.Froze, began: time.Now(), reload: true,
+		woken: make(chan struct{}, 1), dirty: make(chan struct{}, 1)}
+	if s.froze == nil {
+		s.froze = func(context.Context) {}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*deafAfter)
+	defer cancel()
+	if err := s.db.Check(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.enlist(ctx); err != nil {
+		return nil, err
+	}
+	s.lost.Store(true)
+	return s, s.round(ctx)
+}
+
+// enlist takes the replica's name. One that another sidecar lives under is not taken.
+func (s *sharedStore) enlist(ctx context.Context) error {
+	for {
+		err := s.db.Own().QueryRow(ctx, takeName, s.replica, deafAfter.Seconds()).Scan(&s.epoch)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, noRows) {
+			return fmt.Errorf("taking the name of replica %q: %w", s.replica, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("another sidecar uses PostgreSQL under the name of replica %q: give each a name of its own (store.replica)",
+				s.replica)
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+func (s *sharedStore) start() {
+	ctx, end := context.WithCancel(context.Background())
+	s.end = end
+	s.running.Go(func() { s.db.Notify(ctx, s.dirty) })
+	s.running.Go(func() { s.db.Listen(ctx, s.wakeUp, func(works bool) { s.deaf.Store(!works) }) })
+	s.running.Go(func() { s.run(ctx) })
+}
+
+func (s *sharedStore) wakeUp() { signal(s.woken) }
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// run follows the others, beats and sweeps.
+func (s *sharedStore) run(ctx context.Context) {
+	var beaten, kept time.Time
+	for ctx.Err() == nil {
+		if s.hasty.Swap(false) || time.Since(beaten) >= beatEvery {
+			beaten = time.Now()
+			s.failing(s.round(ctx))
+		} else {
+			_, err := s.follow(ctx)
+			s.failing(err)
+		}
+		if s.isDue() {
+			s.failing(s.sweep(ctx))
+		}
+		if time.Since(kept) >= keepEvery {
+			kept = time.Now()
+			s.failing(s.keep(ctx))
+		}
+		s.rest(ctx, time.Until(beaten.Add(beatEvery)))
+	}
+}
+
+// rest waits until something is to be done.
+func (s *sharedStore) rest(ctx context.Context, wait time.Duration) {
+	if s.deaf.Load() {
+		wait = min(wait, pollEvery)
+	}
+	s.lock.Lock()
+	if at := s.deadline.at; !at.IsZero() {
+		wait = min(wait, max(confirmEvery, at.Sub(s.now())))
+	}
+	s.lock.Unlock()
+	timer := time.NewTimer(max(0, wait))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.woken:
+	case <-ctx.Done():
+	}
+}
+
+// failing takes in how an attempt to follow ended.
+func (s *sharedStore) failing(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) && s.failed.Set(err) {
+		s.config.Log.Error("the shared store of approvals does not answer", "error", err)
+	}
+}
+
+// round follows what others did, stops what they froze, and says that this replica lives and
+// what it has seen.
+func (s *sharedStore) round(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	begun := time.Since(s.began)
+	freezes, err := s.follow(ctx)
+	if err != nil {
+		return err
+	}
+	return s.beat(ctx, begun, freezes)
+}
+
+// beat says which freezes are in force here.
+func (s *sharedStore) beat(ctx context.Context, begun time.Duration, freezes int64) error {
+	s.following.Lock() // so that no look finds what is just being removed
+	defer s.following.Unlock()
+	sent := s.outbox.takeSent()
+	tag, err := s.db.Own().Exec(ctx, beat, s.replica, s.epoch, freezes, numbersOf(sent))
+	if err != nil {
+		s.outbox.putBack(sent)
+		return err
+	}
+	if tag.RowsAffected() == 0 {
+		s.fenced.Store(true)
+		return errFenced
+	}
+	s.heard.Store(int64(begun))
+	if s.failed.Err() != nil {
+		s.failed.Set(nil)
+		s.config.Log.Info("the shared store of approvals answers again")
+	}
+	return nil
+}
+
+func numbersOf(sent []uint64) []int64 {
+	numbers := make([]int64, len(sent))
+	for i, n := range sent {
+		numbers[i] = int64(n)
+	}
+	return numbers
+}
+
+var errFenced = errors.New("another sidecar has taken the name of this replica; give each a name of its own (store.replica) and " +
+	"start this one anew")
+
+// err is why what is shown may be old, so that nothing may be granted by it.
+func (s *sharedStore) err() error {
+	if s.fenced.Load() {
+		return fmt.Errorf("%w: %w", ErrStore, errFenced)
+	}
+	if time.Since(s.began)-time.Duration(s.heard.Load()) < deafAfter {
+		return nil
+	}
+	why := s.failed.Err()
+	if why == nil {
+		why = errors.New("it has not answered for too long")
+	}
+	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", ErrStore, why)
+}
+
+func (s *sharedStore) now() time.Time {
+	return time.Now().Add(time.Duration(s.skew.Load())).UTC().Round(0)
+}
+
+func (s *sharedStore) refresh() {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	_, err := s.follow(ctx)
+	s.failing(err)
+}
+
+// isDue says whether something has run out of time.
+func (s *sharedStore) isDue() bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return !s.deadline.at.IsZero() && !s.now().Before(s.deadline.at)
+}
+
+func (s *sharedStore) sweep(ctx context.Context) error {
+	err := s.do(ctx, need{ended: true}, func(st *state, now time.Time) (step, error) {
+		t, _ := sweep(st, now)
+		return t, nil
+	})
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.deadline = deadline{}
+	s.deadline.plan(step{items: slices.Collect(maps.Values(s.seen.pending)), grants: slices.Collect(maps.Values(s.seen.grants))})
+	return err
+}
+
+// do decides a step on what it needs, anew where another replica was faster.
+func (s *sharedStore) do(ctx context.Context, n need, d decide) error {
+	s.steps.Add(1)
+	defer s.steps.Done()
+	select {
+	case <-s.closing:
+		return errClosed
+	default:
+	}
+	if err := s.err(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var err error
+	for attempt := range stepAttempts {
+		if err = s.attempt(ctx, n, d); !errors.Is(err, errMoved) {
+			return err
+		}
+		time.Sleep(rand.N(time.Duration(attempt+1) * time.Millisecond))
+	}
+	return fmt.Errorf("%w: %w", ErrStore, err)
+}
+
+// errMoved says that a row was changed between loading and writing it.
+var errMoved = errors.New("others change the same approvals and grants all the time")
+
+// attempt is one transaction. It goes on when its caller is gone, since half of it would not
+// be undone.
+func (s *sharedStore) attempt(ctx context.Context, n need, d decide) error {
+	conn, err := s.connection(ctx)
+	if err != nil {
+		return storeFault(err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime)
+	defer cancel()
+	tx, err := s.begin(ctx, conn, n)
+	if err != nil {
+		return storeFault(err)
+	}
+	defer tx.release()
+	t, err := tx.decide(d)
+	if err != nil || t.empty() {
+		return err
+	}
+	s.lock.Lock()
+	for i := range t.events {
+		t.events[i].Timestamp = s.stamped.next(tx.now)
+	}
+	s.lock.Unlock()
+	s.reach("staged")
+	return s.commit(ctx, tx, t)
+}
+
+// connection waits for its turn. By then the store may have failed.
+func (s *sharedStore) connection(ctx context.Context) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, deafAfter)
+	defer cancel()
+	return s.db.Pool().Acquire(ctx)
+}
+
+func storeFault(err error) error {
+	if errors.Is(err, errMoved) {
+		return err
+	}
+	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, err)
+}
+
+// commit writes a step and shows it.
+func (s *sharedStore) commit(ctx context.Context, tx *sharedTx, t step) error {
+	s.showing.RLock()
+	defer s.showing.RUnlock()
+	numbers, err := tx.write(ctx, t)
+	if err != nil {
+		s.lost.Store(true) // it may have been committed all the same
+		s.wakeUp()
+		return storeFault(err)
+	}
+	s.reach("committed")
+	s.outbox.add(numbers, t.events)
+	s.show(t)
+	s.lock.Lock()
+	s.deadline.plan(t)
+	s.lock.Unlock()
+	signal(s.dirty)
+	s.reach("shown")
+	return nil
+}
+
+// close leaves the replica's name to the next.
+func (s *sharedStore) close() error {
+	<-s.delivered
+	s.steps.Wait()
+	if s.end != nil {
+		s.end()
+	}
+	s.running.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	_, err := s.db.Own().Exec(ctx, leave, s.replica, s.epoch, numbersOf(s.outbox.takeSent()))
+	return err
+}

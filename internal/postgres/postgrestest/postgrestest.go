@@ -1,0 +1,187 @@
+// Package postgrestest starts a PostgreSQL for tests: one cluster in a folder of its own, which
+// is reached by a Unix socket there.
+//
+// Not here: what a sidecar makes of it (internal/postgres).
+package postgrestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
+)
+
+// startTime is how long a server may take to answer first.
+const startTime = time.Minute
+
+// Server is a PostgreSQL. It ends with its test.
+type Server struct {
+	// Dir holds the cluster and its socket.
+	Dir string
+
+	bin     string
+	as      *syscall.SysProcAttr
+	running *exec.Cmd
+}
+
+// Start starts a server, or skips the test where there is none.
+func Start(tb testing.TB) *Server {
+	tb.Helper()
+	bin, err := programs()
+	backendtest.Needs(tb, "PostgreSQL", err)
+	s := &Server{bin: bin}
+	s.as, err = account()
+	backendtest.Needs(tb, "a user to run PostgreSQL as", err)
+	if s.Dir, err = os.MkdirTemp("", "postgres"); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(s.Dir) })
+	if c := s.as.Credential; c != nil {
+		if err := os.Chown(s.Dir, int(c.Uid), int(c.Gid)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	made := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale")
+	out, err := made.CombinedOutput()
+	if err != nil {
+		tb.Fatalf("initdb: %v\n%s", err, out)
+	}
+	s.Run(tb)
+	tb.Cleanup(s.Kill)
+	s.makeTables(tb)
+	return s
+}
+
+// programs is the folder of the newest version's programs.
+func programs() (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if path, err := exec.LookPath("postgres"); err == nil {
+		found = append(found, path)
+	}
+	if found == nil {
+		return "", errors.New("no /usr/lib/postgresql/*/bin/postgres: install Debian's package postgresql")
+	}
+	return filepath.Dir(slices.Max(found)), nil
+}
+
+// account is another user's for root, as whom PostgreSQL does not run.
+func account() (*syscall.SysProcAttr, error) {
+	as := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if os.Geteuid() != 0 {
+		return as, nil
+	}
+	other, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, _ := strconv.ParseUint(other.Uid, 10, 32)
+	gid, _ := strconv.ParseUint(other.Gid, 10, 32)
+	as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return as, nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
+
+func (s *Server) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
+	cmd.SysProcAttr, cmd.Dir = s.as, s.Dir
+	return cmd
+}
+
+// Run starts the server, anew after [Server.Kill], and waits until it answers.
+func (s *Server) Run(tb testing.TB) {
+	tb.Helper()
+	log, err := os.OpenFile(filepath.Join(s.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer log.Close()
+	s.running = s.command("postgres", "-D", s.data(), "-k", s.Dir, "-c", "listen_addresses=", "-c", "max_connections=200")
+	s.running.Stdout, s.running.Stderr = log, log
+	if err := s.running.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	for end := time.Now().Add(startTime); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := pgx.Connect(tb.Context(), s.DSN("postgres"))
+		if err == nil {
+			_ = conn.Close(tb.Context())
+			return
+		}
+		if time.Now().After(end) {
+			text, _ := os.ReadFile(log.Name())
+			tb.Fatalf("PostgreSQL does not answer: %v\n%s", err, text)
+		}
+	}
+}
+
+// Signal sends the server a signal.
+func (s *Server) Signal(signal syscall.Signal) { _ = s.running.Process.Signal(signal) }
+
+// Kill ends the server and its connections at once.
+func (s *Server) Kill() {
+	if s.running == nil {
+		return
+	}
+	s.Signal(syscall.SIGCONT)
+	s.Signal(syscall.SIGQUIT) // without a checkpoint, as if it had crashed
+	_ = s.running.Wait()
+	s.running = nil
+}
+
+// DSN is a connection string of a database.
+func (s *Server) DSN(database string) string {
+	return fmt.Sprintf("host=%s user=postgres dbname=%s", s.Dir, database)
+}
+
+const database = "bailiff"
+
+func (s *Server) makeTables(tb testing.TB) {
+	tb.Helper()
+	s.Exec(tb, "postgres", "CREATE DATABASE "+database)
+	db, err := postgres.Open(tb.Context(), postgres.Config{DSN: bailiff.NewSecret(s.DSN(database))})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Migrate(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Empty empties the one database, and returns its connection string. What had it open before is
+// of no use any more.
+func (s *Server) Empty(tb testing.TB) string {
+	tb.Helper()
+	s.Exec(tb, database, "TRUNCATE bailiff.replicas, bailiff.approvals, bailiff.claims, bailiff.grants, bailiff.freezes, bailiff.outbox, "+
+		"bailiff.moved; UPDATE bailiff.state SET freezes = 0")
+	return s.DSN(database)
+}
+
+// Exec executes a statement as the owner of all.
+func (s *Server) Exec(tb testing.TB, database, sql string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), startTime)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.DSN(database))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		tb.Fatal(err)
+	}
+}
