@@ -49,9 +49,9 @@ _harmless(call) if _is_harmless_word(call)
 _harmless(call) if _asks_for_help(call)
 
 # "kubectl -n shop get pods"
-_harmless(call) if _only_looks_at(call, _behind(call, 1))
+_is_harmless_word(call) if _only_looks_at(call, _behind(call, 1))
 
-_harmless(call) if _only_looks_at(call, _behind(call, _behind(call, 1)))
+_is_harmless_word(call) if _only_looks_at(call, _behind(call, _behind(call, 1)))
 
 # The place behind an option before the first argument.
 _behind(call, at) := at + 2 if {

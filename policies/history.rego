@@ -147,8 +147,7 @@ _rewrites("gc", _, call) if {
 # What nothing leads to any more goes at once.
 _rewrites(verb, _, call) if {
 	verb in {"gc", "prune", "reflog", "maintenance"}
-	some [given, setting] in _git_given
-	given == call
+	some setting in _git_given(call)
 	regex.match(`(?i)^gc\.(pruneexpire|reflogexpire|reflogexpireunreachable)=(now|all)$`, setting)
 }
 
