@@ -247,7 +247,8 @@ func TestTheSystemIsShownWithItsFaults(t *testing.T) {
 	s.Backends[0].Ready, s.Backends[0].Message = false, "no user namespaces"
 	s.Chat = append(s.Chat, api.ServiceStatus{Service: "slack", Commands: true, Message: "the token is not valid"})
 	s.Egress = api.EgressStatus{Opened: 2, Refused: 1, Sessions: []api.EgressSession{{Session: "agent:main:7", Last: time.Now(),
-		Hosts: []api.EgressHost{{Host: "pypi.org", Port: 443, Opened: 2, Received: 90}, {Host: "x.test", Port: 443, Refused: 1, Rule: "r"}}}}}
+		Hosts: []api.EgressHost{{Host: "pypi.org", Port: 443, Opened: 2, Received: 90},
+			{Host: "x.test", Port: 443, Refused: 1, Rule: "r"}}}}}
 	s.Warnings = []string{"messaging platform slack runs on backend local, which is not isolated"}
 	b := o.login(t, "ana")
 	b.awaitText("#warned", "3 warnings: the last reload of the policies failed")
