@@ -19,10 +19,12 @@ type Decider interface {
 }
 
 // Recorder writes the decision log. Record returns nil once the event is on
-// disk; Note queues it behind the others and does not wait.
+// disk; Note queues it behind the others and does not wait. Err is why the log
+// fails, until a later event is on disk.
 type Recorder interface {
 	Record(ctx context.Context, e api.Event) error
 	Note(e api.Event)
+	Err() error
 }
 
 // Environ holds the variables that may be forwarded.

@@ -24,7 +24,12 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 
 // Preview judges a request that its client has run by [Enforcer.Execute] if it may run at all,
 // where it is judged again and written down. Here only a denial is, after which nothing comes.
+// While the log fails a preview is written like any decision, so that the client learns at
+// once that nothing runs.
 func (e *Enforcer) Preview(ctx context.Context, req bailiff.Request) (d bailiff.Decided) {
+	if e.config.Recorder.Err() != nil {
+		return e.Decide(ctx, req)
+	}
 	e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
 		m := e.judge(ctx, req)
 		event := m.recorded()

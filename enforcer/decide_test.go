@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +78,14 @@ func TestWhatIsExecutedThenIsWrittenOnce(t *testing.T) {
 		if written != 1 {
 			t.Errorf("what is %s is written %d times", ahead, written)
 		}
+	}
+}
+
+func TestAPreviewIsDeniedWhileTheLogFails(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.judge.decision, b.tape.broken = allow(), errors.New("the disk is full") })
+	if d := b.Preview(t.Context(), request("true")).Decision; d.Outcome != bailiff.Deny || d.Denials[0].Rule != "log.unwritable" {
+		t.Errorf("it is %+v", d)
 	}
 }
 

@@ -135,6 +135,8 @@ func (l *tape) Record(_ context.Context, e api.Event) error {
 	return nil
 }
 
+func (l *tape) Err() error { return l.broken }
+
 func (l *tape) Note(e api.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -42,6 +42,7 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, api.Event) error { return nil }
 func (nowhere) Note(api.Event)                          {}
+func (nowhere) Err() error                              { return nil }
 
 // blank is a ledger in which nothing stands.
 type blank[T records.Entry] struct{}

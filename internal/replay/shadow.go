@@ -16,10 +16,11 @@ import (
 )
 
 // Recorder writes the decision log. Record returns nil once the event is on disk;
-// Note does not wait.
+// Note does not wait. Err is why the log fails.
 type Recorder interface {
 	Record(ctx context.Context, e api.Event) error
 	Note(e api.Event)
+	Err() error
 }
 
 // Observer is told what policies in the shadow would have decided about a request,
@@ -91,6 +92,9 @@ func (s *Shadow) Note(e api.Event) {
 	s.config.Recorder.Note(e)
 	s.offer(e)
 }
+
+// Err is why the log fails.
+func (s *Shadow) Err() error { return s.config.Recorder.Err() }
 
 // Close judges no more. Events are still written.
 func (s *Shadow) Close() {

@@ -33,6 +33,8 @@ func (b *book) Record(_ context.Context, e api.Event) error {
 	return nil
 }
 
+func (*book) Err() error { return nil }
+
 func (b *book) Note(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
