@@ -250,6 +250,34 @@ func TestWhoeverStopsARequestHearsHowItEnded(t *testing.T) {
 	}
 }
 
+func TestAStopThatComesTooLateEndsNoOtherRequest(t *testing.T) {
+	var stop chan struct{}
+	s := sidecar{func(ctx context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
+		if req.Args.Command == "slow" {
+			select {
+			case <-ctx.Done():
+				return bailiff.Answer{Status: bailiff.Interrupted}
+			case <-time.After(2 * time.Millisecond): // in which a late stop would come
+			}
+		} else {
+			close(stop)
+		}
+		return bailiff.Answer{Status: bailiff.Completed}
+	}}
+	c := clientOf(t, agentListener(t, s, gateway.ListenerConfig{}))
+	slow := request
+	slow.Args.Command = "slow"
+	for range 200 {
+		stop = make(chan struct{})
+		if _, err := c.Execute(t.Context(), request, News{Stop: stop}); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := c.Execute(t.Context(), slow, News{}); err != nil || answer.Status != bailiff.Completed {
+			t.Fatalf("the next request ended as %+v, %v", answer, err)
+		}
+	}
+}
+
 func TestARequestThatNoSidecarWouldReadIsNotSent(t *testing.T) {
 	large := request
 	large.Args.Command = strings.Repeat("x", gateway.LargestRequest)

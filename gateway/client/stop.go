@@ -19,6 +19,7 @@ type line struct {
 	mu     sync.Mutex
 	conn   net.Conn
 	silent bool
+	over   bool
 }
 
 // stoppable has a request on a context stopped by the end of a channel, until that is
@@ -51,10 +52,14 @@ func (l *line) take(conn net.Conn) {
 	l.conn = conn
 }
 
-// fallSilent gives a request up that is on no connection yet.
+// fallSilent gives a request up that is on no connection yet. One that is over has none any
+// more: another request may be on it.
 func (l *line) fallSilent() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.over {
+		return
+	}
 	half, can := l.conn.(interface{ CloseWrite() error })
 	if !can || half.CloseWrite() != nil {
 		l.give()
@@ -68,7 +73,7 @@ func (l *line) fallSilent() {
 func (l *line) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.silent {
+	if l.over = true; l.silent {
 		_ = l.conn.Close()
 	}
 }
