@@ -157,9 +157,7 @@ func inPython(session, code string) bailiff.Request {
 
 // reading fetches addresses that its text does not name.
 func reading(session string, addresses ...string) bailiff.Request {
-	req := atTerminal(session, "python3 -c '"+strings.Replace(fetch(), `[""]`, "sys.stdin.read().split()", 1)+"'")
-	req.Backend, req.Args.Stdin = "", strings.Join(addresses, " ")
-	return req
+	return withInput(session, strings.Replace(fetch(), `[""]`, "sys.stdin.read().split()", 1), addresses...)
 }
 
 func TestANewHostIsAskedAboutWhileTheConnectionWaits(t *testing.T) {

@@ -123,6 +123,14 @@ func (s *sharedStore) read(ctx context.Context, rescan bool) (*followed, error) 
 	return f, conn.SendBatch(ctx, b).Close()
 }
 
+// sortOut puts what a row holds with what is there, or with what is gone.
+func sortOut[T any](one T, gone bool, there, ended *[]T) {
+	if gone {
+		there = ended
+	}
+	*there = append(*there, one)
+}
+
 func (f *followed) items(b *pgx.Batch, horizon string) {
 	const changed = "SELECT seq, version, doc, gone IS NOT NULL FROM bailiff.approvals WHERE changed >= $1::text::xid8 ORDER BY seq"
 	b.Queue(changed, horizon).Query(
@@ -132,11 +140,7 @@ func (f *followed) items(b *pgx.Batch, horizon string) {
 			var gone bool
 			_, err := pgx.ForEachRow(rows, []any{&seq, &version, &text, &gone}, func() error {
 				i, err := readItem(seq, version, text)
-				if gone {
-					f.step.pruned = append(f.step.pruned, i)
-				} else {
-					f.step.items = append(f.step.items, i)
-				}
+				sortOut(i, gone, &f.step.items, &f.step.pruned)
 				return err
 			})
 			return err
@@ -151,11 +155,7 @@ func (f *followed) grants(b *pgx.Batch, horizon string) {
 			var gone bool
 			_, err := pgx.ForEachRow(rows, []any{&version, &text, &gone}, func() error {
 				h, err := readGrant(version, text)
-				if gone {
-					f.step.ended = append(f.step.ended, h)
-				} else {
-					f.step.grants = append(f.step.grants, h)
-				}
+				sortOut(h, gone, &f.step.grants, &f.step.ended)
 				return err
 			})
 			return err
@@ -169,11 +169,7 @@ func (f *followed) frozen(b *pgx.Batch, horizon string) {
 		_, err := pgx.ForEachRow(rows, []any{&text, &gone}, func() error {
 			var one freeze
 			err := strict([]byte(text), &one)
-			if gone {
-				f.step.thawed = append(f.step.thawed, one)
-			} else {
-				f.step.frozen = append(f.step.frozen, one)
-			}
+			sortOut(one, gone, &f.step.frozen, &f.step.thawed)
 			return err
 		})
 		return err

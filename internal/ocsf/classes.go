@@ -74,8 +74,8 @@ func (e *event) succeeded(so bool, detail string) {
 }
 
 // decision is what the policies said of a request.
-func (e *event) decision(l api.Line) {
-	input, result := l.ReadInput(), l.ReadResult()
+func (e *event) decision(l api.Line, input api.LineInput) {
+	result := l.ReadResult()
 	e.called(other, string(input.Tool), l)
 	if text := input.Args.Text(); text != "" {
 		e.API.Request = cmp.Or(e.API.Request, &apiRequest{})

@@ -185,20 +185,23 @@ type traffic struct {
 
 // Of is the event of a line of the decision log, as JSON. The version is this program's.
 func Of(line []byte, version string) ([]byte, error) {
-	l, err := api.ReadLine(line)
-	if err != nil {
-		return json.Marshal(unread(line, version, err))
-	}
-	var custom struct {
+	var read struct {
+		api.Line
 		Custom struct {
+			api.Custom
 			Hash string `json:"hash"`
 		} `json:"custom"`
 	}
-	_ = api.ReadWhatFits(line, &custom) // else the line has none
+	if err := api.ReadWhatFits(line, &read); err != nil {
+		return json.Marshal(unread(line, version, err))
+	}
+	l := read.Line
+	l.Custom = read.Custom.Custom
+	input := l.ReadInput()
 	e := newEvent(l.Timestamp, version)
-	e.Message, e.Unmapped = l.Custom.Message, leftOf(l)
-	e.Metadata.UID, e.Metadata.CorrelationUID, e.Metadata.EventCode = custom.Custom.Hash, l.DecisionID, string(l.Custom.Event)
-	e.tell(l)
+	e.Message, e.Unmapped, e.Actor = l.Custom.Message, leftOf(l, input.Session), actorOf(l, input.Session)
+	e.Metadata.UID, e.Metadata.CorrelationUID, e.Metadata.EventCode = read.Custom.Hash, l.DecisionID, string(l.Custom.Event)
+	e.tell(l, input)
 	return json.Marshal(e)
 }
 
@@ -219,11 +222,10 @@ func unread(line []byte, version string, why error) *event {
 }
 
 // tell has the event be of the class that fits.
-func (e *event) tell(l api.Line) {
-	e.Actor = actorOf(l)
+func (e *event) tell(l api.Line, input api.LineInput) {
 	switch l.Custom.Event {
 	case api.DecisionEvent:
-		e.decision(l)
+		e.decision(l, input)
 	case api.ApprovalEvent:
 		e.approval(l)
 	case api.ExecutionEvent:
@@ -236,8 +238,7 @@ func (e *event) tell(l api.Line) {
 }
 
 // actorOf is the session's user, as far as the line tells one.
-func actorOf(l api.Line) *actor {
-	asked := l.ReadInput().Session
+func actorOf(l api.Line, asked bailiff.Session) *actor {
 	a := &actor{AppName: asked.Platform}
 	if asked.UserID != "" || asked.UserName != "" {
 		a.User = &user{Name: asked.UserName, UID: asked.UserID}
@@ -248,11 +249,11 @@ func actorOf(l api.Line) *actor {
 	return a
 }
 
-func leftOf(l api.Line) unmapped {
+func leftOf(l api.Line, s bailiff.Session) unmapped {
 	left := unmapped{TraceID: l.TraceID, SpanID: l.SpanID, Digest: l.Custom.Digest, RequestedBy: l.RequestedBy, Backend: l.Custom.Backend,
 		SandboxID: l.Custom.SandboxID, Erased: l.Erased, Masked: l.Masked, Approval: l.Custom.Approval, BreakGlass: l.Custom.BreakGlass,
 		Rollback: l.Custom.Rollback, Shadow: l.Custom.Shadow, Connection: l.Custom.Connection}
-	if s := l.ReadInput().Session; s.ChatID != "" {
+	if s.ChatID != "" {
 		left.Chat = &chat{s.ChatID, string(s.ChatType), s.ThreadID}
 	}
 	return left
