@@ -127,7 +127,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"listener_last_decision_timestamp_seconds": "listener", "sandbox_sweep_failures_total": "backend",
 		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "",
 		"grants_active":          "",
-		"requests_limited_total": "by", "connections_refused_total": "listener", "break_glass_total": "",
+		"requests_limited_total": "by", "requests_forwarded_total": "outcome", "connections_refused_total": "listener", "break_glass_total": "",
 		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
 		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "",
 		"syslog_sent_total": "", "syslog_refused_total": "", "syslog_errors_total": "", "syslog_lag_seconds": "",
