@@ -92,6 +92,8 @@ type Program struct {
 
 	Runs    Words
 	Project string
+	// Alone is the subcommand that it runs where none is named.
+	Alone string
 	// RunsScripts says that the operands are scripts of the project.
 	RunsScripts bool `yaml:"runs_scripts"`
 	// Tests is the language of the files of tests that the operands name.
