@@ -92,6 +92,8 @@ type Program struct {
 
 	Runs    Words
 	Project string
+	// Alone is the subcommand that it runs where none is named.
+	Alone string
 	// RunsScripts says that the operands are scripts of the project.
 	RunsScripts bool `yaml:"runs_scripts"`
 	// Tests is the language of the files of tests that the operands name. With TestsFor it runs tests only where one of
@@ -228,9 +230,25 @@ type Entry struct {
 }
 
 // Look finds all that programs.yaml says of a name.
-func Look(name string) Entry {
+func Look(name string) *Entry {
+	if e := entries()[name]; e != nil {
+		return e
+	}
+	return entryOf(name)
+}
+
+// entries are those of the names that programs.yaml has.
+var entries = sync.OnceValue(func() map[string]*Entry {
+	known := make(map[string]*Entry, len(all()))
+	for name := range all() {
+		known[name] = entryOf(name)
+	}
+	return known
+})
+
+func entryOf(name string) *Entry {
 	own := Of(name)
-	e := Entry{Name: name, Own: own, Described: own, Language: Interpreter(name), OnlyOptions: own.onlyOptions()}
+	e := &Entry{Name: name, Own: own, Described: own, Language: interpreterOf(name), OnlyOptions: own.onlyOptions()}
 	if !own.isDescribed() {
 		e.Described = Described(name)
 	}
@@ -339,6 +357,13 @@ func Family(name string) string {
 
 // Interpreter is the language a program interprets, empty if it does not.
 func Interpreter(name string) string {
+	if e := entries()[name]; e != nil {
+		return e.Language
+	}
+	return interpreterOf(name)
+}
+
+func interpreterOf(name string) string {
 	switch language := Of(name).Language; language {
 	case "shell", name:
 		return language
@@ -365,7 +390,6 @@ var judged = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// all are the programs by their names. A fault in the file is one of this package.
 // InterpreterLike is the interpreter that a file system finds under a name, where capitals and small letters are the same
 // to it; empty if there is none.
 func InterpreterLike(name string) string { return interpreters()[strings.ToLower(name)] }
@@ -380,6 +404,7 @@ var interpreters = sync.OnceValue(func() map[string]string {
 	return names
 })
 
+// all are the programs by their names. A fault in the file is one of this package.
 var all = sync.OnceValue(func() map[string]*Program {
 	programs, err := read(text)
 	if err != nil {

@@ -79,6 +79,8 @@ func grammarOf(name string) grammar {
 		return grammar{runs: (*analysis).su}
 	case "tar":
 		return grammar{arguments: tarArguments, runs: (*analysis).tar, effects: (*effect).tar}
+	case "type":
+		return grammar{runs: (*analysis).typeOf}
 	case "unzip":
 		return grammar{runs: (*analysis).unzip, effects: (*effect).unzip}
 	case "vim":

@@ -19,6 +19,9 @@ func (a *analysis) projectScripts(name, project string, inv *invocation, args *a
 			}
 		}
 	}
+	if alone := a.about(name).Own.Alone; alone != "" && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") }) {
+		words = []string{alone}
+	}
 	scripts := scriptsRun(words)
 	if a.about(name).Own.RunsScripts {
 		for scripts = nil; len(words) > 0; words = words[1:] {
