@@ -100,6 +100,7 @@ func TestManyThatTakeAHomeAtOnceAgree(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
 	sides := []*Homes{d.join(t, "one").Homes(), d.join(t, "two").Homes(), d.join(t, "three").Homes()}
+	names := []string{"one", "two", "three"}
 	for n := range 20 {
 		s := Session{"hermes", fmt.Sprint("s", n), "telegram", fmt.Sprint("u", n/2)}
 		said := make([]Home, 3*len(sides))
@@ -109,7 +110,7 @@ func TestManyThatTakeAHomeAtOnceAgree(t *testing.T) {
 		}
 		all.Wait()
 		for i, home := range said {
-			if home.Replica == "" || home.Replica != said[0].Replica || home.Mine != (home.Replica == []string{"one", "two", "three"}[i%3]) {
+			if home.Replica == "" || home.Replica != said[0].Replica || home.Mine != (home.Replica == names[i%3]) {
 				t.Fatalf("they say %+v", said)
 			}
 		}
@@ -314,8 +315,8 @@ func TestTheSidecarsAreListed(t *testing.T) {
 	d.do(t, "INSERT INTO bailiff.replicas (id, epoch, seen, freezes) VALUES ('three', 1, '-infinity', 0)")
 	all, err := f.Members(t.Context())
 	backendtest.Must(t, err)
-	if len(all) != 3 || all[0].ID != "one" || !all[0].Lives() || all[0].Homes != 1 || all[0].Revision != "r" || !all[1].Left || all[1].Lives() ||
-		all[2].ID != "two" || all[2].Lives() || all[2].Silent < deadAfter {
+	if len(all) != 3 || all[0].ID != "one" || !all[0].Lives() || all[0].Homes != 1 || all[0].Revision != "r" || !all[1].Left ||
+		all[1].Lives() || all[2].ID != "two" || all[2].Lives() || all[2].Silent < deadAfter {
 		t.Errorf("they are %+v", all)
 	}
 }
