@@ -52,6 +52,7 @@ type requested struct {
 	envWithheld       *prometheus.CounterVec
 	limited           *prometheus.CounterVec
 	crowded           *prometheus.CounterVec
+	consoleLogins     *prometheus.CounterVec
 	breakGlassUsed    prometheus.Counter
 	putBack           prometheus.Counter
 }
@@ -69,6 +70,7 @@ func newRequested(r registration) requested {
 		envForwarded:   r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
 		envWithheld:    r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
 		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		consoleLogins:  r.counters("console_logins_total", "Logins to the console.", "login", "result"),
 		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
 		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
