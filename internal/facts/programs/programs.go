@@ -97,10 +97,12 @@ type Program struct {
 	// RunsScripts says that the operands are scripts of the project.
 	RunsScripts bool `yaml:"runs_scripts"`
 	// Tests is the language of the files of tests that the operands name. With TestsFor it runs tests only where one of
-	// these is an option or the first operand. Picks says that operands may be parts of the names of tests.
+	// these is an option or the first operand. Picks says that operands may be parts of the names of tests, Bare
+	// that what it gives a test starts nothing.
 	Tests    string
 	TestsFor Words `yaml:"tests_for"`
 	Picks    bool
+	Bare     bool
 	// Gathers are the patterns of the names of files that the program finds and runs by itself; the last is of those
 	// that it runs beside a file that is named.
 	Gathers Words

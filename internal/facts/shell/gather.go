@@ -224,8 +224,10 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
 		}
 	case lang == "node" && a.nodeSettings(name, inv, s):
-	default:
+	case lang == "python":
 		a.foundProgram(name, lang, inv, s)
+	default: // what it gets from the program may do anything
+		a.hidesFound(name, lang, inv, s)
 	}
 }
 
