@@ -48,6 +48,7 @@ func (a *App) rejudge(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-a.reloaded:
+			a.proxy.Rejudge(ctx)
 			a.enforcer.Rejudge(ctx)
 		}
 	}

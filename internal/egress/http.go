@@ -131,7 +131,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	x := d.exchange(ctx)
 	defer x.end(ctx)
 	defer cancel()
-	x.forward(ctx, w, r, d.c, terms.limits)
+	x.forward(ctx, w, r, d.c, terms)
 }
 
 // readRequest reads a request in absolute form, which has one meaning or is refused.

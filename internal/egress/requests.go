@@ -185,14 +185,15 @@ func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return
 	}
 	defer leave()
-	x.forward(ctx, w, r, c, terms.limits)
+	x.forward(ctx, w, r, c, terms)
 }
 
 // errSwitched is an answer that would leave HTTP.
 var errSwitched = errors.New("the server switches to another protocol")
 
 func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection,
-	most bailiff.ConnectionLimits) {
+	t terms) {
+	most := t.limits
 	if no := x.proxy.bound(ctx, r, c, most); no != nil {
 		tell(w, no)
 		return
@@ -228,7 +229,10 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{Got1xxResponse: fewBefore()}))
 	switch {
 	case isWebSocket(r):
-		proxy.Transport = x.switching()
+		cuttable, cut := context.WithCancel(r.Context())
+		defer cut()
+		defer x.proxy.stand(ctx, &stood{x.destination, t.allowed, true, cut}, t.began)()
+		r, proxy.Transport = r.WithContext(cuttable), x.switching()
 	case len(c.Secrets) > 0:
 		proxy.Transport = quiet{x.transport}
 	}
