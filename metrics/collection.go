@@ -82,6 +82,8 @@ type questions struct {
 	approvalsOldest  prometheus.Gauge
 	approvalWait     prometheus.Observer
 	grantsActive     prometheus.Gauge
+	patternsApproved *prometheus.CounterVec
+	patternsUsed     *prometheus.CounterVec
 }
 
 func newQuestions(r registration) questions {
@@ -91,8 +93,10 @@ func newQuestions(r registration) questions {
 		approvalsPending: r.gauges("approvals_pending", "Approvals that wait for a human.", "platform"),
 		approvalsOldest: r.gauges("approvals_oldest_pending_seconds",
 			"How long the question waits that waits longest; 0 if none does.").WithLabelValues(),
-		approvalWait: r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
-		grantsActive: r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+		approvalWait:     r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
+		grantsActive:     r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+		patternsApproved: r.counters("patterns_approved_total", "Yeses of people to a pattern of a request's words.", "platform"),
+		patternsUsed:     r.counters("patterns_used_total", "Requests that ran by a grant of a pattern, without a question.", "platform"),
 	}
 }
 

@@ -228,6 +228,16 @@ func (m *Metrics) ApprovalRefused(platform, resolution string) {
 // GrantsActive sets how many grants may let requests run.
 func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 
+// PatternApproved counts a yes to a pattern of a request's words.
+func (m *Metrics) PatternApproved(platform string) {
+	m.patternsApproved.WithLabelValues(m.labels.platform(platform)).Inc()
+}
+
+// PatternUsed counts a request that ran by a grant of a pattern.
+func (m *Metrics) PatternUsed(platform string) {
+	m.patternsUsed.WithLabelValues(m.labels.platform(platform)).Inc()
+}
+
 // BreakGlassUsed counts a request that ran on an operator's word against the policies.
 func (m *Metrics) BreakGlassUsed() { m.breakGlassUsed.Inc() }
 

@@ -95,6 +95,9 @@ type Observer interface {
 	// since too much was pending already, or "unreachable".
 	ApprovalRefused(platform, resolution string)
 	GrantsActive(n int)
+	// PatternApproved is told of a yes to a pattern, PatternUsed of a request that ran by one.
+	PatternApproved(platform string)
+	PatternUsed(platform string)
 }
 
 // Caps are how many approvals may be pending for each caller, each session and
@@ -212,6 +215,8 @@ func (unobserved) ApprovalResolved(string, string, string, time.Duration, string
 func (unobserved) ApprovalEndedElsewhere(string)                                  {}
 func (unobserved) ApprovalRefused(_, _ string)                                    {}
 func (unobserved) GrantsActive(int)                                               {}
+func (unobserved) PatternApproved(string)                                         {}
+func (unobserved) PatternUsed(string)                                             {}
 
 // reconcile shows what the disk holds, and tells of what differs from what was
 // shown before.
@@ -368,7 +373,7 @@ func (b *Book) Get(id string) (api.Entry, bool) {
 		return api.Entry{}, false
 	}
 	e := text.fill(i.Entry)
-	e.Answered = b.answered(i)
+	e.Answered, e.Pattern = b.answered(i), b.suggested(i, text.claim(i.Entry.DecisionID))
 	return e, true
 }
 
