@@ -15,6 +15,8 @@ type arguments struct {
 	rest []word
 	// all are the words as they stand.
 	all []word
+	// verb is what is known of the first operand where that is a program's verb, nil for other programs.
+	verb *programs.Entry
 }
 
 // option is an option that has a value.
@@ -58,15 +60,20 @@ func (a *analysis) argumentsOf(name string, words []word) *arguments {
 
 // about is all that is known of a program. The last one is kept, since a call asks often.
 func (a *analysis) about(name string) *programs.Entry {
-	if a.entry.Own == nil || a.entry.Name != name {
+	if a.entry == nil || a.entry.Name != name {
 		a.entry = programs.Look(name)
 	}
-	return &a.entry
+	return a.entry
 }
 
 // parseArguments reads options as the program p does; a program that is
 // not described takes no option values.
 func parseArguments(words []word, p *programs.Program) *arguments {
+	return readArguments(words, p, p.Strict)
+}
+
+// readArguments reads options up to the first operand only, where that is strict.
+func readArguments(words []word, p *programs.Program, strict bool) *arguments {
 	g := &arguments{all: words}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -75,7 +82,7 @@ func parseArguments(words []word, p *programs.Program) *arguments {
 			g.addOperands(words[i+1:], words[i+1:])
 			return g
 		case !optionLike(w, p):
-			if p.Strict {
+			if strict {
 				g.addOperands(words[i:], words[i:])
 				return g
 			}

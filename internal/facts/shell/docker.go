@@ -14,16 +14,14 @@ func isContainer(subcommand string) bool {
 
 // dockerArguments leaves the options of a container's command alone.
 func dockerArguments(words []word, p *programs.Program) *arguments {
-	strict := *p
-	strict.Strict = true
-	outer := parseArguments(words, &strict)
+	outer := readArguments(words, p, true)
 	if len(outer.rest) == 0 {
 		return outer
 	}
 	if !isContainer(outer.rest[0].text) {
 		return parseArguments(words, p)
 	}
-	inner := parseArguments(outer.rest[1:], &strict)
+	inner := readArguments(outer.rest[1:], p, true)
 	inner.flags = append(outer.flags, inner.flags...)
 	inner.options = append(outer.options, inner.options...)
 	inner.operands = append(outer.rest[:1:1], inner.operands...)

@@ -11,13 +11,12 @@ import (
 
 // gitArguments reads the words of git, and those of its verb as that takes them.
 func gitArguments(words []word, p *programs.Program) *arguments {
-	global := *p
-	global.Strict = true
-	g := parseArguments(words, &global)
+	g := readArguments(words, p, true)
 	if len(g.operands) == 0 {
 		return g
 	}
-	if verb := verbOf(g); verb != &programs.Undescribed {
+	g.verb = programs.Look("git " + g.operands[0].text)
+	if verb := g.verb.Described; verb != &programs.Undescribed {
 		p = verb
 	}
 	rest := parseArguments(g.rest[1:], p)
@@ -28,7 +27,10 @@ func gitArguments(words []word, p *programs.Program) *arguments {
 
 // verbOf is how the verb of a call of git reads its arguments.
 func verbOf(args *arguments) *programs.Program {
-	return programs.Described("git " + first(args.operands).text)
+	if args.verb == nil {
+		return &programs.Undescribed
+	}
+	return args.verb.Described
 }
 
 // git runs shell text from aliases, pagers and hooks given as settings.

@@ -109,10 +109,10 @@ func (s stream) besides(o stream) stream {
 // fillsOf says how a call fills the files that it writes, and the words that name them.
 func (a *analysis) fillsOf(name string, args *arguments) (programs.Fills, *arguments) {
 	fills := a.about(name).Own.Fills
-	if name != "git" || len(args.operands) == 0 {
+	if args.verb == nil {
 		return fills, args
 	}
-	if fills = programs.Of("git " + args.operands[0].text).Fills; fills == "" {
+	if fills = args.verb.Own.Fills; fills == "" {
 		return "", args
 	}
 	verb := *args

@@ -21,7 +21,7 @@ var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant
 // parse reads a text into its statements; of more than limit, it leaves out the rest.
 func parse(text string, limit int) (stmts []*syntax.Stmt, err error) {
 	p := parsers.Get().(*syntax.Parser)
-	for stmt, err := range p.StmtsSeq(&guarded{text: text}) {
+	for stmt, err := range p.StmtsSeq(&guarded{text, len(text) <= shallow}) {
 		if err != nil {
 			return nil, err // the parser stays out of the pool: it stopped halfway
 		}
@@ -33,14 +33,20 @@ func parse(text string, limit int) (stmts []*syntax.Stmt, err error) {
 	return stmts, nil
 }
 
+// shallow is how long a text may be that nests too little for a deep stack, whatever is in it.
+const shallow = maxFrames / 12
+
 // guarded hands out a text in pieces for as long as its reader's stack is not deep.
-type guarded struct{ text string }
+type guarded struct {
+	text    string
+	shallow bool
+}
 
 func (g *guarded) Read(p []byte) (int, error) {
 	if len(g.text) == 0 {
 		return 0, io.EOF
 	}
-	if deep() {
+	if !g.shallow && deep() {
 		return 0, errTooDeep
 	}
 	n := copy(p, g.text)

@@ -58,19 +58,26 @@ func (s *scope) set(name string, v variable) {
 		s.full = true
 		return
 	}
-	if s.shared || s.vars == nil {
-		fresh := make(map[string]variable, len(s.vars)+1)
-		maps.Copy(fresh, s.vars)
-		*s.steps += len(fresh) / 8
-		s.vars, s.shared = fresh, false
-	}
-	s.vars[name], s.version = v, new(byte)
+	s.change()
+	s.vars[name] = v
 }
 
 // unset makes a name as if the text had never assigned it.
 func (s *scope) unset(name string) {
-	s.set(name, variable{})
+	s.change()
 	delete(s.vars, name)
+}
+
+// change makes the variables the scope's own.
+func (s *scope) change() {
+	s.version = new(byte)
+	if !s.shared && s.vars != nil {
+		return
+	}
+	fresh := make(map[string]variable, len(s.vars)+1)
+	maps.Copy(fresh, s.vars)
+	*s.steps += len(fresh) / 8
+	s.vars, s.shared = fresh, false
 }
 
 // inFile does something with the name of the file that a text is from.

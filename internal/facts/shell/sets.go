@@ -1,9 +1,9 @@
 package shell
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -35,27 +35,36 @@ func distinct(calls []made) []value.Call {
 	if len(calls) == 1 {
 		return []value.Call{calls[0].Call}
 	}
-	seen := make(map[string]bool, len(calls))
+	seen := make(map[uint64]*value.Call, len(calls))
 	kept := make([]value.Call, 0, len(calls))
-	for _, c := range calls {
-		if key := keyOf(&c.Call); !seen[key] {
-			seen[key] = true
-			kept = append(kept, c.Call)
+	for i := range calls {
+		c := &calls[i].Call
+		hash := hashOf(c)
+		if same := seen[hash]; same == nil || !saysTheSame(c, same) {
+			seen[hash] = c
+			kept = append(kept, *c)
 		}
 	}
 	return kept
 }
 
-func keyOf(c *value.Call) string {
-	var b strings.Builder
-	for _, list := range [][]string{c.Argv, c.Wrappers, c.Reads, c.Writes, c.Assigns, {c.Program, c.PipesTo}} {
+var seed = maphash.MakeSeed()
+
+// hashOf is the same for calls that say the same.
+func hashOf(c *value.Call) uint64 {
+	hash := maphash.String(seed, c.Program)*31 + maphash.String(seed, c.PipesTo)
+	for _, list := range [...][]string{c.Argv, c.Wrappers, c.Reads, c.Writes, c.Assigns} {
+		hash = hash*31 + uint64(len(list))
 		for _, s := range list {
-			b.WriteString(s)
-			b.WriteByte(0)
+			hash = hash*31 + maphash.String(seed, s)
 		}
-		b.WriteByte(1)
 	}
-	return b.String()
+	return hash
+}
+
+func saysTheSame(c, d *value.Call) bool {
+	return c.Program == d.Program && c.PipesTo == d.PipesTo && slices.Equal(c.Argv, d.Argv) && slices.Equal(c.Wrappers, d.Wrappers) &&
+		slices.Equal(c.Reads, d.Reads) && slices.Equal(c.Writes, d.Writes) && slices.Equal(c.Assigns, d.Assigns)
 }
 
 func programsOf(calls []value.Call) []string {

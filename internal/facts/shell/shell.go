@@ -34,6 +34,9 @@ const (
 	maxTexts     = 2 << 20
 	maxPath      = 4096
 	maxRecursion = 4
+	// bytesPerCall and mostCallsExpected say how many calls a text is given room for at first.
+	bytesPerCall      = 32
+	mostCallsExpected = 63
 )
 
 // Read reads what a bash text would do at a place, and runs none of it. A Python
@@ -76,7 +79,7 @@ type analysis struct {
 	// effect gathers what the call does that is being recorded; its room is used again.
 	effect effect
 	// entry is the program that was asked about last.
-	entry programs.Entry
+	entry *programs.Entry
 	// wrappers are the programs around the text that is being read.
 	wrappers []string
 
@@ -154,6 +157,7 @@ func (a *analysis) read(text string) (ok bool) {
 	if err != nil {
 		return false
 	}
+	a.calls = make([]made, 0, 1+min(len(text)/bytesPerCall, mostCallsExpected))
 	sc := &scope{cwd: a.at.Workdir, astray: a.at.Astray, argsKnown: true, steps: &a.steps}
 	a.statements(stmts, sc, stream{})
 	for _, t := range a.traps {
