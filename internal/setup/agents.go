@@ -28,6 +28,9 @@ type hooked interface {
 	managed(e Entry) []string
 }
 
+// served is an agent that has bailiff's tools by MCP.
+type served interface{ server(e Entry) (Server, error) }
+
 // trusting is an agent that calls a hook only if its user said that it may.
 type trusting interface {
 	trust(ctx context.Context, e Entry) error
@@ -78,6 +81,29 @@ func Hooks(ctx context.Context, name string, e Entry) (all []Hook, has bool, err
 	}
 	all, err = h.hooks(ctx, e)
 	return all, true, err
+}
+
+// Server is a server of bailiff's tools in the settings of an agent.
+type Server struct {
+	// Path is the file, Command what the agent starts.
+	Path    string
+	Command []string
+	// Off says why the agent does not start it; empty if it does.
+	Off string
+}
+
+// Tools is the server of tools that an agent has; has is false for one that has none.
+func Tools(name string, e Entry) (s Server, has bool, err error) {
+	a := agentOf(name)
+	if a == nil {
+		return Server{}, false, unknownAgent(name)
+	}
+	h, has := a.(served)
+	if !has {
+		return Server{}, false, nil
+	}
+	s, err = h.server(e)
+	return s, true, err
 }
 
 // Lacking are the files in which an agent's entries are missing, or name another sidecar.
