@@ -276,6 +276,9 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 	if left := w.must(t, "bailiff approvals list --output json"); strings.Contains(left, `"pending"`) {
 		t.Errorf("questions are left: %s", left)
 	}
+	if said, _ := w.says(t, "bailiff check"); strings.Contains(said, "the "+hook) {
+		t.Errorf("of a hook that fits check says %s", said)
+	}
 	for _, c := range []struct{ edit, check, want string }{
 		{"s/ || .*; }\"/\"/", hook, "failure: Where the hook is missing"},
 		{"s/: 60/: 50/", hook, "failure: The agent runs the tool after 50 s"},
@@ -286,6 +289,11 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 		w.must(t, "cp .claude/settings.json kept && sed -i '"+c.edit+"' .claude/settings.json")
 		if found, status := w.finds(t, "claude-code"); status != 1 || !strings.HasPrefix(found[c.check], c.want) {
 			t.Errorf("after %s it finds %q, status %d", c.edit, found[c.check], status)
+		}
+		if strings.Contains(c.want, "after 50 s") {
+			if said, _ := w.says(t, "bailiff check"); !strings.Contains(said, "the "+hook+": The agent runs the tool after 50 s") {
+				t.Errorf("after %s check says %s", c.edit, said)
+			}
 		}
 		w.must(t, "mv kept .claude/settings.json")
 	}

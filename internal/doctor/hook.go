@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -47,17 +45,8 @@ func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all di
 
 // examineHook returns the reason that the hook gives where it denies as it must.
 func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setup.Hook) (reason string) {
-	switch limit, known := killedAfter(h.Line); {
-	case h.Tools != "" && h.Tools != "*" && h.Tools != ".*":
-		all.Fail(name, fmt.Sprintf("It is called for %q only; every other tool runs unjudged.", h.Tools), `Set "matcher" to "*".`)
-		return ""
-	case !h.IsGuarded() || !known:
-		all.Fail(name, "Where the hook is missing, killed or stuck, the agent runs the tool.",
-			"Set the whole line that bailiff setup writes.")
-		return ""
-	case limit >= h.Limit:
-		all.Fail(name, fmt.Sprintf("The agent runs the tool after %d s without an answer, and the hook may take %d s.", h.Limit, limit),
-			`Set "timeout" to 60.`)
+	if what, do := h.Fault(); what != "" {
+		all.Fail(name, what, do)
 		return ""
 	}
 	for _, c := range []struct{ command, want string }{{"echo " + mark, "allow"}, {denied, "deny"}} {
@@ -78,18 +67,6 @@ func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setu
 			"Put the agent's program into the path, or have root set the hook instead (bailiff setup --managed), which needs no trust.")
 	}
 	return reason
-}
-
-var timeoutWord = regexp.MustCompile(`^/usr/bin/timeout -s KILL (\d+) `)
-
-// killedAfter is after how many seconds a hook ends at the latest.
-func killedAfter(line string) (seconds int, known bool) {
-	found := timeoutWord.FindStringSubmatch(line)
-	if found == nil {
-		return 0, false
-	}
-	seconds, err := strconv.Atoi(found[1])
-	return seconds, err == nil
 }
 
 // ask starts a hook by its line, as an agent does, and asks about a command.
