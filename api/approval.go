@@ -39,6 +39,10 @@ type Entry struct {
 	// Answered counts what people answered before to the same rules and matches; in a list it is
 	// left out.
 	Answered []Answered `json:"answered,omitempty"`
+	// Pattern is the one that would have covered most of what the user asked before, among the
+	// patterns of the request's words in which one is free. Its match is empty where no earlier
+	// request differs by one word. It is nil in a list, and where no pattern may be approved now.
+	Pattern *Preview `json:"pattern,omitempty"`
 	// Scope is what was granted, GrantID the grant, until GrantExpires; zero is never.
 	Scope        string    `json:"scope,omitempty"`
 	GrantID      string    `json:"grant_id,omitempty"`

@@ -41,6 +41,8 @@ type Approving struct {
 	Scope string `json:"scope"`
 	// Match is a pattern of the request's words that the scope holds for.
 	Match string `json:"match,omitempty"`
+	// Digest is of the claim that was shown; a yes to another one is not taken. Empty is not compared.
+	Digest string `json:"digest,omitempty"`
 }
 
 // Denying is the body of POST /v1/approvals/{id}/deny.

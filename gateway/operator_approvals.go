@@ -58,6 +58,12 @@ func (o *operator) preview(r *http.Request) (any, *api.Problem) {
 }
 
 func (o *operator) approve(r *http.Request, who bailiff.Approver, wish api.Approving) (any, *api.Problem) {
+	if wish.Digest != "" {
+		entry, found := o.config.Approvals.Get(r.PathValue("id"))
+		if found && entry.Digest != wish.Digest {
+			return nil, problem(http.StatusConflict, "other_digest", "Approval "+entry.ID+" is not what was shown; look at it again.")
+		}
+	}
 	return o.answer(r, who, bailiff.Verdict{Approve: true, Scope: wish.Scope, Match: wish.Match})
 }
 

@@ -198,6 +198,7 @@ func TestAnswersAreTakenOnceAndFromWhomMayGiveThem(t *testing.T) {
 		{"with a list", ana, first + "/deny", `[]`, 400, codeRequest, "want an object"},
 		{"with too long a reason", ana, first + "/deny", `{"reason": "` + long(t, 1001) + `"}`, 400, codeRequest,
 			"longer than 1,000 characters"},
+		{"by the digest of another one", ana, first + "/approve", `{"digest": "x"}`, 409, "other_digest", "is not what was shown"},
 		{"yes", ana, first + "/approve", `{"scope": "session"}`, 200, "", ""},
 		{"yes again", ana, first + "/approve", "", 409, "already_voted", "ana has answered"},
 		{"no after yes", ana, first + "/deny", "", 409, "already_voted", "ana has answered"},

@@ -51,6 +51,7 @@ type requested struct {
 	envForwarded      *prometheus.CounterVec
 	envWithheld       *prometheus.CounterVec
 	limited           *prometheus.CounterVec
+	forwarded         *prometheus.CounterVec
 	crowded           *prometheus.CounterVec
 	breakGlassUsed    prometheus.Counter
 	putBack           prometheus.Counter
@@ -68,6 +69,7 @@ func newRequested(r registration) requested {
 			"backend"),
 		envForwarded:   r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
 		envWithheld:    r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
+		forwarded:      r.counters("requests_forwarded_total", "Requests sent to the sidecar that serves their session.", "outcome"),
 		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
 		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
 		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
@@ -82,6 +84,8 @@ type questions struct {
 	approvalsOldest  prometheus.Gauge
 	approvalWait     prometheus.Observer
 	grantsActive     prometheus.Gauge
+	patternsApproved *prometheus.CounterVec
+	patternsUsed     *prometheus.CounterVec
 }
 
 func newQuestions(r registration) questions {
@@ -91,8 +95,10 @@ func newQuestions(r registration) questions {
 		approvalsPending: r.gauges("approvals_pending", "Approvals that wait for a human.", "platform"),
 		approvalsOldest: r.gauges("approvals_oldest_pending_seconds",
 			"How long the question waits that waits longest; 0 if none does.").WithLabelValues(),
-		approvalWait: r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
-		grantsActive: r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+		approvalWait:     r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
+		grantsActive:     r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+		patternsApproved: r.counters("patterns_approved_total", "Yeses of people to a pattern of a request's words.", "platform"),
+		patternsUsed:     r.counters("patterns_used_total", "Requests that ran by a grant of a pattern, without a question.", "platform"),
 	}
 }
 
@@ -239,6 +245,9 @@ func (c *collection) announce(version string) {
 	}
 	for _, share := range shares {
 		c.limited.WithLabelValues(share)
+	}
+	for _, outcome := range forwardings {
+		c.forwarded.WithLabelValues(outcome)
 	}
 }
 

@@ -89,6 +89,8 @@ func everything(m *Metrics) {
 	m.ApprovalOpened("telegram")
 	m.ApprovalResolved("telegram", "expired", "", time.Second, "")
 	m.GrantsActive(1)
+	m.PatternApproved("telegram")
+	m.PatternUsed("telegram")
 	m.Limited("user")
 	m.Crowded("hermes")()
 	m.BreakGlassUsed()
@@ -126,9 +128,10 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"approvals_oldest_pending_seconds": "", "policy_stale": "", "policy_bundle_last_success_timestamp_seconds": "", "audit_failing": "",
 		"listener_last_decision_timestamp_seconds": "listener", "sandbox_sweep_failures_total": "backend",
 		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "",
-		"grants_active":          "",
+		"grants_active": "", "patterns_approved_total": "platform", "patterns_used_total": "platform",
 		"requests_limited_total": "by", "connections_refused_total": "listener", "break_glass_total": "",
-		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
+		"requests_forwarded_total": "outcome",
+		"audit_events_total":       "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
 		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "",
 		"syslog_sent_total": "", "syslog_refused_total": "", "syslog_errors_total": "", "syslog_lag_seconds": "",
 		"egress_connections_total": "backend,outcome", "egress_refusals_total": "rule", "egress_sent_bytes_total": "",

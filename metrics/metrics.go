@@ -228,6 +228,16 @@ func (m *Metrics) ApprovalRefused(platform, resolution string) {
 // GrantsActive sets how many grants may let requests run.
 func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 
+// PatternApproved counts a yes to a pattern of a request's words.
+func (m *Metrics) PatternApproved(platform string) {
+	m.patternsApproved.WithLabelValues(m.labels.platform(platform)).Inc()
+}
+
+// PatternUsed counts a request that ran by a grant of a pattern.
+func (m *Metrics) PatternUsed(platform string) {
+	m.patternsUsed.WithLabelValues(m.labels.platform(platform)).Inc()
+}
+
 // BreakGlassUsed counts a request that ran on an operator's word against the policies.
 func (m *Metrics) BreakGlassUsed() { m.breakGlassUsed.Inc() }
 
@@ -237,6 +247,11 @@ func (m *Metrics) PutBack(changes int) { m.putBack.Add(float64(changes)) }
 // Limited counts a request that was kept out by the share of a "caller",
 // "session" or "user".
 func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }
+
+// ToPeer counts a request that another sidecar was to run, by what became of that.
+func (m *Metrics) ToPeer(outcome string) {
+	m.forwarded.WithLabelValues(oneOf(forwardings, outcome)).Inc()
+}
 
 // BundleConfirmed says that the bundle server vouches for the policies in force now. It
 // does not where something is rolled back.

@@ -8,8 +8,8 @@ func (m *Metrics) ChatPosted(service, result string) {
 	m.chatPosts.WithLabelValues(oneOf(services, service), oneOf(posts, result)).Inc()
 }
 
-// ChatClicked counts an answer that came by a chat service: "taken", "barred", "late" or
-// "invalid".
+// ChatClicked counts an answer that came by a chat service: "taken", "listed" (a yes to
+// several questions at once), "barred", "late" or "invalid".
 func (m *Metrics) ChatClicked(service, result string) {
 	m.chatClicks.WithLabelValues(oneOf(services, service), oneOf(clicks, result)).Inc()
 }
@@ -31,5 +31,5 @@ func (m *Metrics) ChatDown(service string, down bool) {
 var (
 	services = []string{"slack", "discord", "telegram", "matrix", "webhook"}
 	posts    = []string{"ok", "again", "refused"}
-	clicks   = []string{"taken", "barred", "late", "invalid"}
+	clicks   = []string{"taken", "listed", "barred", "late", "invalid"}
 )

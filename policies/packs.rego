@@ -26,11 +26,14 @@ _described(program) := {about |
 	about := pack.programs[object.get(pack.programs[program], "like", program)]
 }
 
-_effects(about, call) := ({effect |
-	some verb in _verbs(call)
+_effects(about, call) := (({effect |
+	some verb in _verbs(call.operands)
 	not data.bailiff.tables.actions[call.program][verb]
 	some effect in about.verbs[verb]
 } | {effect |
+	some verb in _verbs(_behind_option(call))
+	some effect in about.verbs[verb]
+}) | {effect |
 	some word in array.concat(call.flags, call.argv)
 	some effect in about.options[word]
 }) | {effect |
@@ -42,6 +45,13 @@ _effects(about, call) := ({effect |
 }
 
 # The words with which a call may begin: "compute instances delete".
-_verbs(call) := {concat(" ", array.slice(call.operands, 0, length)) |
-	some length in numbers.range(1, min({4, count(call.operands)}))
+_verbs(operands) := {concat(" ", array.slice(operands, 0, length)) |
+	some length in numbers.range(1, min({4, count(operands)}))
+}
+
+# The words behind an option at the start, if the first of them may be its value.
+_behind_option(call) := array.slice(call.operands, 1, 5) if {
+	startswith(call.argv[1], "-")
+	not contains(call.argv[1], "=")
+	call.argv[2] == call.operands[0]
 }

@@ -8,6 +8,12 @@ test_words_of_a_pack_are_found if {
 	_packed_as([]) == set()
 }
 
+test_words_behind_an_option_are_found if {
+	behind := object.union(call("acme", ["-p"], ["prod", "compute", "delete"]), {"argv": ["acme", "-p", "prod", "compute", "delete"]})
+	_found([behind]) == {"command.destroys_data"} with data.bailiff.packs as _packs
+	_found([object.union(behind, {"argv": ["acme", "prod", "compute", "delete", "-p"]})]) == set() with data.bailiff.packs as _packs
+}
+
 test_options_of_a_pack_are_found if {
 	_found([call("acme", ["--public"], ["list"])]) == {"command.publishes"} with data.bailiff.packs as _packs
 	_found([call("acme", ["--private"], ["list"])]) == set() with data.bailiff.packs as _packs

@@ -43,14 +43,18 @@ func (n *Notifier) answer(ctx context.Context, t Click) (told, result string) {
 		n.enqueue(p.ID)
 		return "The message has other buttons by now, so nothing was changed. Look at it again.", "invalid"
 	}
-	v := bailiff.Verdict{Approve: o.Scope != "", Scope: o.Scope}
+	v := bailiff.Verdict{Approve: o.Scope != "", Scope: o.Scope, Match: o.Match}
 	if !v.Approve {
 		v.Reason = shortened(strings.TrimSpace(t.Reason), longestReason)
 	}
-	answered, err := n.config.Approvals.Answer(ctx, p.ID, n.config.Identify(n.config.Service, t.By.ID), v)
+	who := n.config.Identify(n.config.Service, t.By.ID)
+	answered, err := n.config.Approvals.Answer(ctx, p.ID, who, v)
 	if err != nil {
 		n.release(p, o)
 		return n.refused(p.ID, err)
+	}
+	if o.Listed > 0 {
+		return thanks(answered, v) + n.answerListed(ctx, p.Listed, who, v), "listed"
 	}
 	return thanks(answered, v), "taken"
 }

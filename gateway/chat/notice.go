@@ -29,11 +29,11 @@ const (
 	mostAnswered = 3
 )
 
-// notice is the message about an approval, with the answers that can be given now. Person is
+// notice is the message about an approval, with what is offered now. Person is
 // the requester's name in people, empty if there is none. The request's texts are cut to
 // what fits; then a file holds all of them.
-func notice(e api.Entry, person string, answers []option) Message {
-	head, tail := &noticeWriter{}, &noticeWriter{}
+func notice(e api.Entry, person string, o offer) Message {
+	head, more, tail := &noticeWriter{}, &noticeWriter{}, &noticeWriter{}
 	head.add(Strong, headline(e))
 	head.line("who asks", requester(e, person))
 	head.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+
@@ -41,19 +41,35 @@ func notice(e api.Entry, person string, answers []option) Message {
 	if folder := e.Request.Args.Workdir; folder != "" {
 		head.line("folder", folder)
 	}
-	tail.terms(e, len(answers) > 0)
+	more.offered(o)
+	tail.terms(e, len(o.Answers) > 0)
 	tail.reasons(e)
 	tail.answered(e)
 	for _, v := range e.Votes {
 		tail.line("answer", said(v))
 	}
-	body := &noticeWriter{runes: max(noticeRunes-head.length()-tail.length(), leastRunes), lines: noticeLines}
+	body := &noticeWriter{runes: max(noticeRunes-head.length()-more.length()-tail.length(), leastRunes), lines: noticeLines}
 	body.texts(e)
-	m := Message{Text: slices.Concat(head.text, body.text, tail.text), File: body.file}
-	for _, o := range answers {
-		m.Buttons = append(m.Buttons, o.button())
+	m := Message{Text: slices.Concat(head.text, body.text, more.text, tail.text), File: body.file}
+	for _, a := range o.Answers {
+		m.Buttons = append(m.Buttons, a.button())
 	}
 	return m
+}
+
+// offered says what a yes to more than this request would be for. It stands next to the text, so
+// that no service cuts it off.
+func (n *noticeWriter) offered(o offer) {
+	if o.Pattern != nil {
+		n.add(Plain, "\npattern: ")
+		n.add(Code, o.Pattern.Match)
+		n.add(Plain, fmt.Sprintf(" would have covered %d of the last %d requests of this user that were asked about", o.Pattern.Covered,
+			o.Pattern.Of))
+	}
+	for i, other := range o.Listed {
+		n.add(Plain, fmt.Sprintf("\nalso waiting, %d: ", i+2))
+		n.add(Code, other.Text)
+	}
 }
 
 func (n *noticeWriter) terms(e api.Entry, here bool) {

@@ -24,7 +24,8 @@ type Approvals interface {
 }
 
 // NotifierObserver counts posts and clicks. The results of a post are "ok", "again" (it
-// failed and is tried again) and "refused"; those of a click are "taken", "barred" (the
+// failed and is tried again) and "refused"; those of a click are "taken", "listed" (a yes to
+// several questions at once), "barred" (the
 // person may not answer), "late" and "invalid".
 type NotifierObserver interface {
 	ConnectionObserver
@@ -60,6 +61,8 @@ type NotifierConfig struct {
 //   - A button's token is random, works once, and means one answer to one approval of one
 //     digest at one message. After each vote the message has new tokens. Any other token
 //     changes nothing.
+//   - A message may list other waiting questions of the same session that differ in their text
+//     alone. The yes to all covers those that it lists and no later one, each by its own digest.
 //   - A person is known by the service's id alone. [Approvals] decide whether they may
 //     answer and whether it is too late.
 type Notifier struct {
@@ -232,9 +235,10 @@ func (n *Notifier) reconcileOnce(ctx context.Context, id string) error {
 	case !pending && p != nil && p.Ref == (Ref{}) && !p.Tried:
 		return n.drop(p) // it was never shown
 	case p == nil:
-		p = newPost(e)
+		p = newPost(e, n.alsoWaiting(e))
 	}
-	shown, err := n.publish(ctx, p.rendered(e, n.config.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person, pending))
+	person := n.config.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person
+	shown, err := n.publish(ctx, p.rendered(e, person, pending, n.alsoWaiting(e)))
 	if errors.Is(err, ErrGone) && pending { // a person deleted the message
 		n.enqueue(id)
 		return n.save(p.repost())

@@ -22,7 +22,7 @@ func TestAfterARestartWhatIsPendingStandsThereOnceAndWhatWasAnsweredSaysSo(t *te
 	o.knows(id)
 	o.restart()
 	o.ask("rm -r ./dist")
-	o.poster.await(t, "the second question", func(m []Message) bool { return len(m) == 2 && len(m[1].Buttons) == 4 })
+	o.poster.await(t, "the second question", func(m []Message) bool { return len(m) == 2 && len(m[1].Buttons) == 5 })
 	if o.poster.posts != 2 {
 		t.Errorf("%d messages were posted", o.poster.posts)
 	}
@@ -154,7 +154,7 @@ func TestWhatIsNotShownGoesAlongWhateverItIs(t *testing.T) {
 			}
 			e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision,
 				Reasons: c.Decision.Approval.Reasons}
-			m := notice(e, "", []option{{Token: "t", Scope: "once"}})
+			m := notice(e, "", offer{Answers: []option{{Token: "t", Scope: "once"}}})
 			if n := len([]rune(plain(m.Text))); n > 2000 || m.File == nil || !strings.Contains(string(m.File.Content), "; rm -rf /") {
 				t.Errorf("it has %d characters, and a file: %v", n, m.File != nil)
 			}
@@ -172,11 +172,11 @@ func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
 	o.knows(id)
 	e, _ := o.book.Get(id)
 	e.Plan.Channels = []string{"console"}
-	p := o.notifier.find(id).rendered(e, "", false)
+	p := o.notifier.find(id).rendered(e, "", false, nil)
 	if text := plain(p.message.Text); len(p.message.Buttons) > 0 || !strings.Contains(text, "asked elsewhere by now, on console") {
 		t.Errorf("it says %s", text)
 	}
-	if again := p.rendered(e, "", true); len(again.message.Buttons) != 4 || again.Answers[0].Token == o.notifier.find(id).Answers[0].Token {
+	if again := p.rendered(e, "", true, nil); len(again.message.Buttons) != 4 || again.Answers[0].Token == o.notifier.find(id).Answers[0].Token {
 		t.Errorf("asked here again it offers %v", again.Answers)
 	}
 }
@@ -204,7 +204,7 @@ func TestADisplayNameNamesNobody(t *testing.T) {
 		"":    `who asks: telegram:43 in group -7, by hermes, called "ana (telegram:42) in dm 42, by telegram"`,
 		"ben": "who asks: ben (telegram:43) in group -7, by hermes\n",
 	} {
-		if text := plain(notice(e, person, nil).Text); !strings.Contains(text, want) {
+		if text := plain(notice(e, person, offer{}).Text); !strings.Contains(text, want) {
 			t.Errorf("of %q it says %s", person, text)
 		}
 	}
@@ -215,13 +215,13 @@ func TestWhatPeopleSaidToTheSameBeforeStandsWithAQuestion(t *testing.T) {
 	c := claim("rm -r ./build", "43")
 	e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision, Answered: []api.Answered{
 		{Person: "ana", Yes: 14}, {Person: "ben", Yes: 1, No: 2}, {Person: "cleo", No: 1}, {Person: "dora", No: 1}}}
-	text := plain(notice(e, "", nil).Text)
+	text := plain(notice(e, "", offer{}).Text)
 	if !strings.Contains(text, "ana said yes 14× and no 0×") || !strings.Contains(text, "ben said yes 1× and no 2×") ||
 		strings.Contains(text, "dora") {
 		t.Errorf("it says %s", text)
 	}
 	e.State = bailiff.ApprovalDenied
-	if text := plain(notice(e, "", nil).Text); strings.Contains(text, "14") {
+	if text := plain(notice(e, "", offer{}).Text); strings.Contains(text, "14") {
 		t.Errorf("once it was answered it says %s", text)
 	}
 }

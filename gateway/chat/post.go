@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // post is an approval's message.
@@ -24,9 +26,9 @@ type post struct {
 	// it may have succeeded.
 	Nonce string `json:"nonce"`
 	Tried bool   `json:"tried,omitempty"`
-	// Answers are what its buttons mean, after as many votes as Votes counts.
-	Answers []option `json:"answers"`
-	Votes   int      `json:"votes"`
+	// offer is what it offers, after as many votes as Votes counts.
+	offer
+	Votes int `json:"votes"`
 	// Spent are the tokens of its last buttons, so that a late answer is recognised.
 	Spent []string `json:"spent,omitempty"`
 	// Shown is the digest of its text, Done says that the text is final.
@@ -37,11 +39,25 @@ type post struct {
 	message Message
 }
 
+// offer is what a message offers, until it has other buttons.
+type offer struct {
+	// Answers are what its buttons mean.
+	Answers []option `json:"answers"`
+	// Pattern is one that may be approved, with what it would have covered.
+	Pattern *api.Preview `json:"pattern,omitempty"`
+	// Listed are the other questions that a yes to all covers.
+	Listed []alsoListed `json:"listed,omitempty"`
+}
+
 // option is an answer that a button stands for.
 type option struct {
 	Token string `json:"token"`
 	// Scope is what is granted; empty denies.
 	Scope string `json:"scope,omitempty"`
+	// Match is the pattern that it is granted for.
+	Match string `json:"match,omitempty"`
+	// Listed is how many questions it is a yes to, where the message lists others.
+	Listed int `json:"listed,omitempty"`
 	// Asks says that the button asks for a reason.
 	Asks bool `json:"asks,omitempty"`
 }
@@ -49,9 +65,9 @@ type option struct {
 // Key is the post's name on disk.
 func (p post) Key() string { return p.ID }
 
-func newPost(e api.Entry) *post {
+func newPost(e api.Entry, others []alsoListed) *post {
 	p := &post{ID: e.ID, Digest: e.Digest, Nonce: newToken(), At: time.Now()}
-	p.newButtons(e)
+	p.newButtons(e, others)
 	return p
 }
 
@@ -62,16 +78,16 @@ func (p *post) repost() *post {
 	return &next
 }
 
-// rendered is a post as it is to be shown now.
-func (p *post) rendered(e api.Entry, person string, pending bool) *post {
+// rendered is a post as it is to be shown now. Others are the questions that it may list.
+func (p *post) rendered(e api.Entry, person string, pending bool, others []alsoListed) *post {
 	next := *p
 	if len(e.Votes) != p.Votes || pending && len(p.Answers) == 0 {
-		next.newButtons(e)
+		next.newButtons(e, others)
 	}
 	if !pending {
-		next.Spent, next.Answers, next.At = append(next.Spent, p.tokens()...), nil, time.Now()
+		next.Spent, next.offer, next.At = append(next.Spent, p.tokens()...), offer{}, time.Now()
 	}
-	next.message = notice(e, person, next.Answers)
+	next.message = notice(e, person, next.offer)
 	return &next
 }
 
@@ -83,12 +99,27 @@ func (p *post) tokens() (all []string) {
 }
 
 // newButtons replaces the buttons; those before mean nothing any more.
-func (p *post) newButtons(e api.Entry) {
-	p.Votes, p.Answers = len(e.Votes), nil
+func (p *post) newButtons(e api.Entry, others []alsoListed) {
+	p.Votes, p.offer = len(e.Votes), offer{Listed: others}
 	for _, scope := range e.Scopes {
 		p.Answers = append(p.Answers, option{Token: newToken(), Scope: scope})
 	}
+	if offersPattern(e) {
+		p.Pattern = e.Pattern
+		for _, scope := range e.Scopes[slices.Index(e.Scopes, bailiff.ScopeOnce)+1:] {
+			p.Answers = append(p.Answers, option{Token: newToken(), Scope: scope, Match: e.Pattern.Match})
+		}
+	}
+	if len(others) > 0 {
+		p.Answers = append(p.Answers, option{Token: newToken(), Scope: bailiff.ScopeOnce, Listed: len(others) + 1})
+	}
 	p.Answers = append(p.Answers, option{Token: newToken()}, option{Token: newToken(), Asks: true})
+}
+
+// offersPattern says whether a message offers the pattern that is suggested: one that would have
+// covered another request, and that is shown whole.
+func offersPattern(e api.Entry) bool {
+	return e.Pattern != nil && e.Pattern.Covered > 1 && termsafe.Brief(e.Pattern.Match, longestLine) == e.Pattern.Match
 }
 
 // newToken returns 130 random bits in letters and digits.
@@ -100,6 +131,12 @@ var wordOf = map[string]string{bailiff.ScopeOnce: "approve", bailiff.ScopeSessio
 func (o option) button() Button {
 	b := Button{Token: o.Token, Word: wordOf[o.Scope], Yes: o.Scope != ""}
 	switch {
+	case o.Listed > 0:
+		b.Label, b.Word, b.Sign = fmt.Sprintf("Approve all %d, once", o.Listed), "all", "☑️"
+	case o.Match != "" && o.Scope == bailiff.ScopeSession:
+		b.Label, b.Word, b.Sign = "The pattern, this session", "pattern", "🧩"
+	case o.Match != "":
+		b.Label, b.Word = "The pattern, 30 days", "pattern always"
 	case o.Scope == bailiff.ScopeOnce:
 		b.Label, b.Sign = "Approve once", "✅"
 	case o.Scope == bailiff.ScopeSession:

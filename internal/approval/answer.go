@@ -56,6 +56,9 @@ func (b *Book) Answer(ctx context.Context, id string, who bailiff.Approver, v ba
 	if err != nil {
 		return api.Entry{}, err
 	}
+	if v.Match != "" {
+		b.config.Observer.PatternApproved(answered.Request.Session.Platform)
+	}
 	return answered, nil
 }
 

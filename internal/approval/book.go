@@ -95,6 +95,9 @@ type Observer interface {
 	// since too much was pending already, or "unreachable".
 	ApprovalRefused(platform, resolution string)
 	GrantsActive(n int)
+	// PatternApproved is told of a yes to a pattern, PatternUsed of a request that ran by one.
+	PatternApproved(platform string)
+	PatternUsed(platform string)
 }
 
 // Caps are how many approvals may be pending for each caller, each session and
@@ -212,6 +215,8 @@ func (unobserved) ApprovalResolved(string, string, string, time.Duration, string
 func (unobserved) ApprovalEndedElsewhere(string)                                  {}
 func (unobserved) ApprovalRefused(_, _ string)                                    {}
 func (unobserved) GrantsActive(int)                                               {}
+func (unobserved) PatternApproved(string)                                         {}
+func (unobserved) PatternUsed(string)                                             {}
 
 // reconcile shows what the disk holds, and tells of what differs from what was
 // shown before.
@@ -241,6 +246,15 @@ func (b *Book) reconcile(s *state, ended func(*item)) {
 // Err is why the store failed; it is nil when it works. Until then nothing is
 // granted, everything is frozen, and what the book shows may be old.
 func (b *Book) Err() error { return b.storage.err() }
+
+// Standing is how this sidecar is seen by others that share its store: the epoch of its name, and
+// how often it was silent for so long that they may have taken over what was its own.
+func (b *Book) Standing() (epoch int64, silences uint64) {
+	if s, isShared := b.storage.(*sharedStore); isShared {
+		return s.epoch, s.silences.Load()
+	}
+	return 0, 0
+}
 
 // Warnings say what deserves a second look, a sentence each.
 func (b *Book) Warnings() []string {
@@ -368,7 +382,7 @@ func (b *Book) Get(id string) (api.Entry, bool) {
 		return api.Entry{}, false
 	}
 	e := text.fill(i.Entry)
-	e.Answered = b.answered(i)
+	e.Answered, e.Pattern = b.answered(i), b.suggested(i, text.claim(i.Entry.DecisionID))
 	return e, true
 }
 

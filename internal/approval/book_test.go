@@ -245,6 +245,15 @@ func (c *counts) GrantsActive(n int) {
 	c.grants = n
 }
 
+func (c *counts) PatternApproved(string) { c.add("pattern approved") }
+func (c *counts) PatternUsed(string)     { c.add("pattern used") }
+
+func (c *counts) add(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.resolved[what]++
+}
+
 func TestWhatIsCounted(t *testing.T) {
 	c := &counts{pending: map[string]int{}, resolved: map[string]int{}}
 	f := open(t, func(config *Config) { config.Observer = c })

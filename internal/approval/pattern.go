@@ -13,8 +13,6 @@ import (
 const (
 	// longestPattern is how long a grant of a pattern lasts at most.
 	longestPattern = 30 * 24 * time.Hour
-	// previewed is how many requests a preview looks at.
-	previewed = 200
 	// anyWord stands for one word in a pattern.
 	anyWord = "*"
 )
@@ -45,16 +43,26 @@ func fits(pattern string, call []string) bool {
 	return true
 }
 
+// offersPattern is nil if some pattern may be approved for a claim.
+func (e *entry) offersPattern(c bailiff.Claim) error {
+	switch {
+	case e.Plan.Quorum > 1:
+		return refuse(api.ErrScope, "approval %s needs %d people, and a pattern is for one person to approve", e.ID, e.Plan.Quorum)
+	case !patterned(c) || width(e.Scopes[len(e.Scopes)-1]) < width(bailiff.ScopeSession):
+		return refuse(api.ErrScope, "approval %s offers no pattern: it is offered for a plain text of one program, where the policies let "+
+			"each rule that asks have one (approval.patterns) for longer than once", e.ID)
+	}
+	return nil
+}
+
 // pattern is nil if a verdict's pattern may be approved for a claim.
 func (e *entry) pattern(c bailiff.Claim, v bailiff.Verdict) error {
+	if err := e.offersPattern(c); err != nil {
+		return err
+	}
 	switch {
 	case v.Scope != bailiff.ScopeSession && v.Scope != bailiff.ScopeAlways:
 		return refuse(api.ErrScope, "a pattern is approved for session or always, not %q", v.Scope)
-	case e.Plan.Quorum > 1:
-		return refuse(api.ErrScope, "approval %s needs %d people, and a pattern is for one person to approve", e.ID, e.Plan.Quorum)
-	case !patterned(c):
-		return refuse(api.ErrScope, "approval %s offers no pattern: it is offered for a plain text of one program, where the policies let "+
-			"each rule that asks have one (approval.patterns)", e.ID)
 	case !slices.Contains(strings.Fields(v.Match), anyWord) || !fits(v.Match, c.Call):
 		return refuse(api.ErrScope, "the pattern %q does not stand for %q: write the same words, with * in place of words that are no "+
 			"option, no address and no path that leads out of the folder, and never of the program", v.Match, strings.Join(c.Call, " "))
@@ -86,52 +94,4 @@ func (h *held) has(w wanted, reason int) bool {
 		return slices.Contains(h.Pairs, w.pairs[reason])
 	}
 	return h.Grant.Revision == w.revision && slices.Contains(h.Rules, w.rules[reason]) && fits(h.Grant.Match, w.call)
-}
-
-// Preview says of how many of the user's last requests that were asked about a grant of a
-// pattern would have let run. The error is [api.ErrUnknown] or [api.ErrScope].
-func (b *Book) Preview(id, match string) (api.Preview, error) {
-	i := b.item(id)
-	if i == nil {
-		return api.Preview{}, unknown(id)
-	}
-	text, found, err := b.claim(i)
-	if err != nil || !found {
-		return api.Preview{}, unknown(id)
-	}
-	c := text.claim(i.Entry.DecisionID)
-	if err := i.Entry.pattern(c, bailiff.Verdict{Scope: bailiff.ScopeSession, Match: match}); err != nil {
-		return api.Preview{}, err
-	}
-	rules, preview := ruleKeys(c.Pairs()), api.Preview{Match: match}
-	for _, other := range b.lastOf(i) {
-		text, found, err := b.claim(other)
-		if err != nil || !found {
-			continue // its text is gone
-		}
-		preview.Of++
-		past := text.claim("")
-		if patterned(past) && fits(match, past.Call) && !slices.ContainsFunc(ruleKeys(past.Pairs()), func(key string) bool {
-			return !slices.Contains(rules, key)
-		}) {
-			preview.Covered++
-		}
-	}
-	return preview, nil
-}
-
-// lastOf are the last requests of an approval's user that people were asked about.
-func (b *Book) lastOf(asked *item) (last []*item) {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	mine := func(e *entry) [4]string {
-		s := e.Request.Session
-		return [4]string{e.Caller, e.Peer, s.Platform, s.UserID}
-	}
-	for _, i := range slices.Backward(b.seen.order) {
-		if len(last) < previewed && mine(&i.Entry) == mine(&asked.Entry) {
-			last = append(last, i)
-		}
-	}
-	return last
 }

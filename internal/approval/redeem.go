@@ -57,6 +57,7 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 		return bailiff.Approval{}, false, nil
 	}
 	var used bailiff.Approval
+	byPattern := false
 	n := w.need(nil)
 	n.uses = true
 	err = b.storage.do(ctx, n, func(s *state, now time.Time) (step, error) {
@@ -65,6 +66,7 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 			return step{}, nil
 		}
 		used = redeemed(covering)
+		byPattern = slices.ContainsFunc(covering, func(h *held) bool { return h.Grant.Match != "" })
 		return use(covering, now, api.Event{DecisionID: c.DecisionID, RequestedBy: c.Request.Caller, Custom: api.Custom{
 			Event: api.ApprovalEvent, RequestID: b.scrub(c.Request.ID), Session: c.Request.Session.ID, Message: "redeemed: " + used.Message,
 			Approval: &used,
@@ -72,6 +74,9 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 	})
 	if err != nil {
 		return bailiff.Approval{}, false, err
+	}
+	if byPattern {
+		b.config.Observer.PatternUsed(c.Request.Session.Platform)
 	}
 	return used, granted, nil
 }

@@ -93,6 +93,7 @@ type Config struct {
 type Proxy struct {
 	now         *atomic.Pointer[settings] // for the next connection
 	meter       *meter
+	standing    *standing
 	given       *recent.Map[string, *authorities] // by the sandbox that trusts them
 	config      Config                            // of this connection, as all that follows
 	authorities *authorities
@@ -113,7 +114,8 @@ const mostGiven = 10_000
 
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {
-	p := &Proxy{now: &atomic.Pointer[settings]{}, meter: newMeter(), given: recent.New[string, *authorities](mostGiven)}
+	p := &Proxy{now: &atomic.Pointer[settings]{}, meter: newMeter(),
+		standing: &standing{all: map[*stood]bool{}}, given: recent.New[string, *authorities](mostGiven)}
 	if err := p.Change(c); err != nil {
 		return nil, err
 	}

@@ -46,6 +46,8 @@ type world struct {
 	dialer    Dialer // the world itself, if nil
 	resolver  Resolver
 	logFails  bool
+	recorded  func(Event) // is told of what is written down
+	proxy     *Proxy
 	steps     []string
 	events    []Event
 }
@@ -87,6 +89,9 @@ func (w *world) Record(_ context.Context, e Event) error {
 		return errors.New("the disk is full")
 	}
 	w.events = append(w.events, e)
+	if w.recorded != nil {
+		w.recorded(e)
+	}
 	return nil
 }
 
@@ -129,6 +134,7 @@ func proxied(t testing.TB, w *world, service string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.proxy = proxy
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -17,10 +17,19 @@ func (t telling) Record(ctx context.Context, e Event) error {
 	c := e.Connection
 	switch e.What {
 	case Refused:
-		t.hear.Refused(bailiff.Blocked{Host: c.Host, Port: c.Port, Method: c.Method, Rule: e.Rule, Message: e.Message, Instead: e.Instead,
-			Approval: e.Approval})
+		t.refused(c, e.Rule, e.Message, e.Instead, e.Approval)
 	case Closed:
 		t.hear.Closed(c.Host, e.Sent, e.Received)
 	}
-	return t.Recorder.Record(ctx, e)
+	err := t.Recorder.Record(ctx, e)
+	if err != nil && e.What == Opened {
+		no := unrecorded(c)
+		t.refused(c, no.Rule, no.Message, no.Instead, "")
+	}
+	return err
+}
+
+func (t telling) refused(c bailiff.Connection, rule, message, instead, approval string) {
+	t.hear.Refused(bailiff.Blocked{Host: c.Host, Port: c.Port, Method: c.Method, Rule: rule, Message: message, Instead: instead,
+		Approval: approval})
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/x509"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -160,7 +162,7 @@ func TestARequestThatWaitsForItsHostInVainIsRefused(t *testing.T) {
 func inMemory(t *testing.T, w *world) net.Conn {
 	t.Helper()
 	floor := reach.NewFloor(nil, func() ([]netip.Addr, error) { return nil, nil })
-	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: w, Dialer: cmp.Or[Dialer](w.dialer, w), Floor: floor,
+	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: cmp.Or[Resolver](w.resolver, w), Dialer: cmp.Or[Dialer](w.dialer, w), Floor: floor,
 		Key: bytes.Repeat([]byte{7}, KeySize), Roots: x509.NewCertPool(), Limits: Limits{1, 1, 1, 1}})
 	must(t, err)
 	program, conn := net.Pipe()
@@ -198,10 +200,58 @@ func TestAHeadThatComesSlowlyIsRefused(t *testing.T) {
 	}
 }
 
+// silent is a name server, and the network, of which no answer ever comes.
+type silent struct{}
+
+func (silent) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (silent) Dial(ctx context.Context, _ netip.AddrPort, _ func(netip.AddrPort) error) (net.Conn, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAConnectionDoesNotWaitForEverForItsHost(t *testing.T) {
+	for name, w := range map[string]*world{
+		"a resolver that is silent": {resolver: silent{}, allowed: map[string]bool{"tcp a.test": true, "http a.test GET": true}},
+		"a host that is silent": {dialer: silent{}, names: map[string][]string{"a.test": {"8.8.8.8"}},
+			allowed: map[string]bool{"tcp a.test": true, "http a.test GET": true}},
+	} {
+		for way, said := range map[string]string{
+			"a tunnel":  "CONNECT a.test:5432 HTTP/1.1\r\nHost: a.test\r\n\r\n",
+			"a request": "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := &world{resolver: w.resolver, dialer: w.dialer, names: w.names, allowed: w.allowed}
+					program := inMemory(t, w)
+					defer program.Close()
+					began := time.Now()
+					_, err := io.WriteString(program, said)
+					must(t, err)
+					answer, err := http.ReadResponse(bufio.NewReader(program), nil)
+					must(t, err)
+					defer answer.Body.Close()
+					if took := time.Since(began); answer.Header.Get("X-Bailiff-Rule") != ruleUnreachable || took != stepTime {
+						t.Errorf("after %s it got %s %v", took, answer.Status, answer.Header)
+					}
+					program.Close()
+					synctest.Wait()
+					if rules := rulesOf(w); !slices.Equal(rules, []string{ruleUnreachable + " a.test"}) {
+						t.Errorf("written down was %q", rules)
+					}
+				})
+			})
+		}
+	}
+}
+
 func TestATunnelOverWhichNothingPassesIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
-		p := &Proxy{config: Config{Recorder: w}}
+		p := &Proxy{config: Config{Recorder: w}, standing: &standing{all: map[*stood]bool{}}}
 		program, client := net.Pipe()
 		server, host := net.Pipe()
 		defer program.Close()
@@ -209,7 +259,7 @@ func TestATunnelOverWhichNothingPassesIsClosed(t *testing.T) {
 		began := time.Now()
 		ended := make(chan bool)
 		go func() {
-			p.tunnel(t.Context(), client, &way{&destination{c: bailiff.Connection{Protocol: "tcp"}}, server, bailiff.ConnectionLimits{}})
+			p.tunnel(t.Context(), client, &way{&destination{c: bailiff.Connection{Protocol: "tcp"}}, server, terms{}})
 			close(ended)
 		}()
 		for range 3 {

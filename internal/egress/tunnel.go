@@ -18,7 +18,7 @@ import (
 type way struct {
 	*destination
 	server net.Conn
-	limits bailiff.ConnectionLimits // of the tunnel
+	terms  terms // of the tunnel
 }
 
 func (w *way) close() {
@@ -49,7 +49,7 @@ func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailif
 		leave()
 		return nil, p.refused(ctx, c, failure(c, err))
 	}
-	return &way{d, &held{server, leave}, terms.limits}, nil
+	return &way{d, &held{server, leave}, terms}, nil
 }
 
 // tunnels are the ways in which a program may speak in a tunnel, the likely one first.
@@ -90,11 +90,13 @@ func (p *Proxy) tunnel(ctx context.Context, client net.Conn, w *way) {
 	if client.SetDeadline(time.Time{}) != nil {
 		return
 	}
-	idle := time.AfterFunc(tunnelIdle, func() { client.Close(); server.Close() })
+	cut := func() { client.Close(); server.Close() }
+	defer p.stand(ctx, &stood{destination: w.destination, allowed: w.terms.allowed, cut: cut}, w.terms.began)()
+	idle := time.AfterFunc(tunnelIdle, cut)
 	defer idle.Stop()
 	received := make(chan int64, 1)
-	go func() { received <- copyTo(client, p.download(ctx, busy{server, idle}, c, w.limits)) }()
-	sent := copyTo(server, p.upload(ctx, io.MultiReader(bytes.NewReader(hello), busy{client, idle}), c, w.limits))
+	go func() { received <- copyTo(client, p.download(ctx, busy{server, idle}, c, w.terms.limits)) }()
+	sent := copyTo(server, p.upload(ctx, io.MultiReader(bytes.NewReader(hello), busy{client, idle}), c, w.terms.limits))
 	// The end of the tunnel is told although it may be the end of the request too; a
 	// fault of the log then shows in the log's own health.
 	_ = p.config.Recorder.Record(context.WithoutCancel(ctx), Event{What: Closed, Connection: c, Sent: sent, Received: <-received})

@@ -50,6 +50,7 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 // that they allow written down, or else the first that people allow. Only where it returns
 // no refusal may the destination be resolved.
 func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.Connection, terms, *refusal) {
+	began := p.standing.began()
 	if p.excess != "" {
 		return ways[0], terms{}, p.refused(ctx, ways[0], tooMany(ways[0], p.excess))
 	}
@@ -58,7 +59,7 @@ func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.
 	if no != nil {
 		return c, terms{}, p.refused(ctx, c, no)
 	}
-	return c, terms{v.Private, v.Limits}, p.opened(ctx, c, v)
+	return c, terms{v.Private, v.Limits, []allowance{allowed(c, v)}, began}, p.opened(ctx, c, v)
 }
 
 // weigh asks the policies about the ways in which a program may speak. It returns the first
@@ -84,6 +85,8 @@ func weigh(ctx context.Context, judge Judge, ways []bailiff.Connection) (c baili
 type terms struct {
 	private bool
 	limits  bailiff.ConnectionLimits
+	allowed []allowance
+	began   int // the turn of standing
 }
 
 // verdict is a judgement that lets a connection through, with the approval by which it does.
@@ -145,7 +148,7 @@ func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection, we
 	if c := spellings[0]; p.excess != "" {
 		return t, p.refused(ctx, c, tooMany(c, p.excess))
 	}
-	t.private = true
+	t.private, t.began = true, p.standing.began()
 	var v verdict
 	for _, one := range spellings {
 		if v, no = p.settle(ctx, one, p.config.Judge.Connection(ctx, one)); no != nil {
@@ -155,6 +158,7 @@ func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection, we
 			return t, p.refused(ctx, one, no)
 		}
 		t.private, t.limits = t.private && v.Private, tighter(t.limits, v.Limits)
+		t.allowed = append(t.allowed, allowed(one, v))
 	}
 	return t, p.opened(ctx, spellings[len(spellings)-1], v)
 }

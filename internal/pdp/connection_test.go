@@ -79,6 +79,27 @@ func TestAnOddAnswerAboutAConnectionDenies(t *testing.T) {
 	}
 }
 
+// What does not end is cut off, and what fails says so: neither lets anything through.
+func TestPoliciesThatFailOrTakeLongLetNoConnectionThrough(t *testing.T) {
+	for wrong, rules := range map[string]string{
+		"no answer within 20ms": `connection := {"outcome": "allow", "denials": []} if count(numbers.range(1, 1000000000)) > 0`,
+		"eval_conflict_error": "connection := {\"outcome\": \"allow\", \"denials\": []} if input.connection.port == 443\n\n" +
+			"connection := {\"outcome\": \"deny\", \"denials\": []} if input.connection.port == 443",
+	} {
+		p := opened(t, map[string]string{"a.rego": allowing + "\n" + rules + "\n"})
+		if strings.Contains(wrong, "within") {
+			p.config.EvalTimeout = 20 * time.Millisecond
+		}
+		for range 2 { // a fault is not remembered as an answer
+			j := p.Connection(context.Background(), wayTo("pypi.org"))
+			if j.Outcome != bailiff.Deny || j.Fault == nil || len(j.Denials) != 1 || j.Denials[0].Rule != "policy.error" ||
+				!strings.Contains(j.Denials[0].Message, wrong) {
+				t.Errorf("%s: %+v", wrong, j)
+			}
+		}
+	}
+}
+
 func TestTheNewPoliciesJudgeTheNextConnection(t *testing.T) {
 	root := copied(t)
 	p, err := Open(context.Background(), Config{Paths: []string{root}, EvalTimeout: time.Minute})
@@ -112,6 +133,19 @@ func BenchmarkConnectionRows(b *testing.B) {
 		}
 	}
 	compare(b, "x-few", judge(many), judge(few))
+}
+
+// BenchmarkConnectionKnown compares a judgement that is remembered with a new one.
+func BenchmarkConnectionKnown(b *testing.B) {
+	p, n := withRows(b, 100), 0
+	judge := func(user string) {
+		c := wayTo("pypi.org")
+		c.Session.UserName = user
+		if j := p.Connection(context.Background(), c); j.Outcome != bailiff.Allow {
+			b.Fatalf("%+v", j)
+		}
+	}
+	compare(b, "x-new", func() { judge("ana") }, func() { n++; judge(fmt.Sprint(n)) })
 }
 
 func withRows(b *testing.B, rows int) *PDP {

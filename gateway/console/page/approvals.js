@@ -41,8 +41,9 @@ export function row(entry) {
 
 const yes = (entry) => entry.votes.filter((vote) => vote.approve).length
 
-// detail is an approval whole. Answer and freeze are what its buttons do.
-export function detail(shown, { answer, freeze, back }) {
+// detail is an approval whole. Answer and freeze are what its buttons do; listed is how many
+// wait alike, it among them.
+export function detail(shown, { answer, freeze, back, listed }) {
   const { approval: entry } = shown
   return [
     el('header', { class: 'detail-head' },
@@ -52,12 +53,13 @@ export function detail(shown, { answer, freeze, back }) {
     ended(entry),
     reasons(entry),
     answered(entry),
+    pattern(entry),
     texts(shown),
     el('div', { class: 'facts' }, askedBy(entry, freeze), runsIn(entry), variables(entry), filesOf(entry)),
     votes(entry),
     history(shown.history),
     papers(entry),
-    isPending(entry) && actions(entry, answer),
+    isPending(entry) && actions(entry, answer, listed),
   ]
 }
 
@@ -80,6 +82,10 @@ const reasons = (entry) => el('ul', { class: 'reasons', 'aria-label': 'Why a per
 // answered says what people said before to the same rules and matches.
 const answered = (entry) => entry.answered?.length > 0 && el('ul', { class: 'plain answered', 'aria-label': 'Answers to the same before' },
   entry.answered.map(({ person, yes, no }) => el('li', { class: 'quiet' }, mono(person), ` said yes to the same ${times(yes)}, no ${times(no)}.`)))
+
+// pattern says what a pattern of the words would have covered.
+const pattern = (entry) => entry.pattern?.match && el('p', { class: 'quiet' }, 'The pattern ', mono(entry.pattern.match),
+  ` would have covered ${entry.pattern.covered} of the last ${entry.pattern.of} requests of this user that were asked about.`)
 
 const times = (n) => n === 1 ? 'once' : `${n} times`
 
@@ -172,10 +178,12 @@ const papers = (entry) => el('details', { class: 'more', 'data-fold': 'papers' }
   ['policies', el('code', { class: 'digest' }, seen(entry.decision.revision))], ['asked', new Date(entry.created).toLocaleString()],
   ['ends', new Date(entry.expires).toLocaleString()]))
 
-function actions(entry, answer) {
+function actions(entry, answer, listed) {
   const button = (about, label, key, act) => el('button', { class: `button ${about}`, 'data-live': true, 'data-act': act, on: { click: () => answer(act) } }, label, ' ', el('kbd', { 'aria-hidden': 'true' }, key))
   return el('footer', { class: 'actions buttons' },
     entry.scopes.map((scope) => button(scope === 'once' ? 'yes' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
+    entry.pattern && button('yes wider', 'Approve a pattern…', 'p', 'pattern'),
+    listed > 0 && button('yes', `Approve all ${listed} alike`, 'l', 'listed'),
     button('no', 'Deny', 'd', 'deny'))
 }
 

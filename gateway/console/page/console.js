@@ -5,6 +5,7 @@ import { remember, remembered } from './address.js'
 import * as approvals from './approvals.js'
 import * as panels from './panels.js'
 import * as dialogs from './dialogs.js'
+import * as wider from './wider.js'
 
 const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system']
 
@@ -215,6 +216,7 @@ function showPending() {
   byId('none-pending').hidden = pending.length > 0
   if (!selected && pending.length) select(pending[0].id)
   else markSelected(focused)
+  if (known.shown && byId('detail').dataset.listed !== String(alike().length)) showDetail()
   showCounts()
 }
 
@@ -259,9 +261,10 @@ function showDetail() {
     detail.replaceChildren(el('p', { class: 'empty' }, waitingNow().length ? 'Choose an approval.' : 'New requests that need a person appear here by themselves.'))
     return
   }
+  detail.dataset.listed = alike().length
   const act = detail.contains(document.activeElement) ? document.activeElement.dataset.act : undefined
   const unfolded = [...detail.querySelectorAll('details[open]')].map((fold) => fold.dataset.fold)
-  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, back: closeDetail }).flat(3).filter(Boolean))
+  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, back: closeDetail, listed: alike().length }).flat(3).filter(Boolean))
   for (const fold of detail.querySelectorAll('details')) fold.open = unfolded.includes(fold.dataset.fold)
   if (act) (detail.querySelector(`[data-act="${act}"]`) ?? detail).focus()
   tick()
@@ -330,6 +333,9 @@ function askAnswer(act) {
   const entry = known.shown?.approval
   if (!entry || !approvals.isPending(entry) || !isLive()) return
   if (act === 'deny') askDenial(entry)
+  else if (act === 'pattern' && entry.pattern) askPattern(entry)
+  else if (act === 'listed' && alike().length) askListed(entry, alike())
+  else if (!approvals.scopes[act]) dialogs.toast('That is not offered here.')
   else if (entry.scopes.includes(act)) askApproval(entry, act)
   else dialogs.toast(`${approvals.scopes[act].label} is not offered here.`)
 }
@@ -339,6 +345,31 @@ function askApproval(entry, scope) {
     title: `${approvals.scopes[scope].label}?`, yes: approvals.scopes[scope].label, tone: scope === 'once' ? 'yes' : 'yes wider',
     body: [who(entry), approvals.excerpt(entry), approvals.leaves(entry, scope)],
     act: () => answer(entry, 'approve', { scope }),
+  })
+}
+
+// alike are what is shown and what waits alike.
+const alike = () => wider.alike(selected, waitingNow())
+
+function askListed(entry, entries) {
+  dialogs.ask({
+    title: `Approve all ${entries.length}, once?`, yes: `Approve all ${entries.length}`, tone: 'yes',
+    body: [who(entry), wider.list(entries), el('p', {}, 'Each may run once, exactly as shown. What is asked later is asked about by itself.')],
+    act: async () => {
+      const refusals = await wider.approveAll(entries)
+      for (const refusal of refusals) dialogs.toast(refusal)
+      dialogs.toast(`Approved ${entries.length - refusals.length} of ${entries.length}`)
+      await refresh.pending()
+      if (selected) refresh.shown()
+    },
+  })
+}
+
+function askPattern(entry) {
+  const { body, input, verdict } = wider.patternQuestion(entry)
+  dialogs.ask({
+    title: 'Approve a pattern?', yes: 'Approve the pattern', tone: 'yes wider', input, body: [who(entry), approvals.excerpt(entry), body],
+    act: async () => answer(entry, 'approve', await verdict()),
   })
 }
 
@@ -398,8 +429,7 @@ function askFreeze(kind = 'all', id = '') {
     target.input.required = chosen !== 'all'
     target.label.hidden = chosen === 'all'
   }
-  const choice = (value, label, what) => el('label', { class: 'choice' },
-    el('input', { type: 'radio', name: 'kind', value, checked: value === kind, on: { change: () => choose(value) } }), el('span', {}, el('b', {}, label), ' ', el('span', { class: 'quiet' }, what)))
+  const choice = (value, label, what) => dialogs.choice('kind', value, label, what, value === kind, () => choose(value))
   choose(kind)
   dialogs.ask({
     title: 'Freeze?', yes: 'Freeze', tone: 'no', input: reason.input,
@@ -449,7 +479,7 @@ function switchTheme() {
   localStorage.setItem('bailiff-theme', document.documentElement.dataset.theme)
 }
 
-const answerKeys = { ...Object.fromEntries(Object.entries(approvals.scopes).map(([scope, { key }]) => [key, scope])), d: 'deny' }
+const answerKeys = { ...Object.fromEntries(Object.entries(approvals.scopes).map(([scope, { key }]) => [key, scope])), d: 'deny', p: 'pattern', l: 'listed' }
 
 // press is a key anywhere but in a dialog or a field.
 function press(event) {

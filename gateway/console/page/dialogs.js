@@ -73,6 +73,10 @@ export function toast(...text) {
   setTimeout(() => node.remove(), toastFor)
 }
 
+// choice is one of several of which one is chosen.
+export const choice = (name, value, label, what, checked, choose) => el('label', { class: 'choice' },
+  el('input', { type: 'radio', name, value, checked, on: { change: choose } }), el('span', {}, el('b', {}, label), ' ', el('span', { class: 'quiet' }, what)))
+
 // field is a labelled line of input.
 export function field(label, attributes) {
   const input = el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', maxlength: '1000', ...attributes })

@@ -7,6 +7,7 @@ const card = (title, about, action) => el('li', { class: 'card' }, el('div', { c
 export const grant = (g, revoke) => card(
   [el('span', { class: `badge ${g.scope === 'always' ? 'wait' : 'plain'}` }, g.scope), ' ', mono(g.user), ' on ', seen(g.platform), ', ', mono(g.backend)],
   [
+    g.match && el('div', {}, 'pattern ', mono(g.match), ', until the policies change'),
     (g.pairs ?? []).length > 0 && el('ul', { class: 'plain' }, g.pairs.map((pair) => el('li', {}, mono(pair.rule), pair.match && [' on ', mono(pair.match)]))),
     g.session && el('div', {}, 'session ', mono(g.session)),
     el('div', {}, 'by ', mono(g.by), ' (', seen(g.via), ') ', timeAgo(g.created), ' · used ', plural(g.uses, 'time'), g.last_used ? [', last ', timeAgo(g.last_used)] : '',

@@ -43,6 +43,9 @@ func (s *scanner) awkPattern() {
 var awkWords = set(`BEGIN END if else while for do in break continue next nextfile exit return delete print printf
 		func function switch case default`)
 
+// AwkKeyword says that a word of a program names no value.
+func AwkKeyword(word string) bool { return awkWords[word] }
+
 // readAwk knows that a program starts nothing: names of functions are spelt, and nothing is called by what a variable holds.
 func readAwk(tokens []token) (Effects, bool) {
 	for _, t := range tokens {

@@ -92,10 +92,17 @@ type Program struct {
 
 	Runs    Words
 	Project string
+	// Alone is the subcommand that it runs where none is named.
+	Alone string
 	// RunsScripts says that the operands are scripts of the project.
 	RunsScripts bool `yaml:"runs_scripts"`
-	// Tests is the language of the files of tests that the operands name.
-	Tests string
+	// Tests is the language of the files of tests that the operands name. With TestsFor it runs tests only where one of
+	// these is an option or the first operand. Picks says that operands may be parts of the names of tests, Bare
+	// that what it gives a test starts nothing.
+	Tests    string
+	TestsFor Words `yaml:"tests_for"`
+	Picks    bool
+	Bare     bool
 	// Gathers are the patterns of the names of files that the program finds and runs by itself; the last is of those
 	// that it runs beside a file that is named.
 	Gathers Words
@@ -104,11 +111,19 @@ type Program struct {
 	Finds    Words
 	FindsFor Words `yaml:"finds_for"`
 	Holds    string
-	Output   Output
-	Saves    bool
-	Fills    Fills
-	Links    Words
-	Loses    Loses
+	// Plain finds that a file of Finds only names values, by each of its lines. Without are endings of names that are none.
+	Plain   Lines
+	Without Words
+	// Verbs are first operands which have an entry of their own, with what the program finds for them. Sources are the
+	// endings of the names of operands that it compiles and runs at once.
+	Verbs, Sources Words
+	// Prints are options with which the operands are only read.
+	Prints Words
+	Output Output
+	Saves  bool
+	Fills  Fills
+	Links  Words
+	Loses  Loses
 
 	// Setup are the first operands with which the program prints settings for the shell that started it, or "*"
 	// if it does nothing else. Such text is as harmless as the program.

@@ -15,7 +15,7 @@ import (
 // without an entry in variables.yaml.
 type Variable struct {
 	Holds Held
-	// Program takes the options or commands that it holds.
+	// Program takes the options or commands that it holds, or reads the files that it names.
 	Program string
 	// Family says that it is known by the end of its name alone.
 	Family bool
@@ -32,6 +32,7 @@ const (
 	HeldPrompt   Held = "prompt"
 	HeldCommands Held = "commands"
 	HeldOptions  Held = "options"
+	HeldFiles    Held = "files"
 )
 
 // UnmarshalYAML reads a kind, and the program where there is one.
@@ -41,8 +42,8 @@ func (v *Variable) UnmarshalYAML(n *yaml.Node) error {
 		return fmt.Errorf("line %d: %q is not a kind of value and a program", n.Line, n.Value)
 	}
 	v.Holds = Held(words[0])
-	named := v.Holds == HeldCommands || v.Holds == HeldOptions
-	kinds := []Held{HeldCommand, HeldScript, HeldProgram, HeldPrompt, HeldCommands, HeldOptions}
+	named := v.Holds == HeldCommands || v.Holds == HeldOptions || v.Holds == HeldFiles
+	kinds := []Held{HeldCommand, HeldScript, HeldProgram, HeldPrompt, HeldCommands, HeldOptions, HeldFiles}
 	if !slices.Contains(kinds, v.Holds) || named != (len(words) == 2) {
 		return fmt.Errorf("line %d: %q is not a kind of value and a program", n.Line, n.Value)
 	}

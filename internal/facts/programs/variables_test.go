@@ -12,6 +12,7 @@ func TestVariablesAreKnownByTheirNamesAndEndings(t *testing.T) {
 		"PS1":         {Holds: HeldPrompt},
 		"BASH_ENV":    {Holds: HeldScript},
 		"CC":          {Holds: HeldProgram},
+		"PSQLRC":      {Holds: HeldFiles, Program: "psql"},
 		"_PAGER":      {Holds: HeldCommand},
 		"FOO":         {},
 		"FOO_BAR":     {Family: true},
@@ -25,7 +26,7 @@ func TestVariablesAreKnownByTheirNamesAndEndings(t *testing.T) {
 
 func TestFaultyGrammarOfVariablesIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"X: ", "X: thing", "X: command tar", "X: options", "X: options tar zip", "X: [a]", "- X"} {
+	for _, text := range []string{"X: ", "X: thing", "X: command tar", "X: options", "X: options tar zip", "X: files", "X: [a]", "- X"} {
 		if _, err := readVariables([]byte(text)); err == nil {
 			t.Errorf("%q is taken", text)
 		}

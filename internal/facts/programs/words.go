@@ -91,6 +91,38 @@ func (e *Escapes) UnmarshalYAML(n *yaml.Node) (err error) {
 	return nil
 }
 
+// Lines matches a text by each of its lines.
+type Lines struct{ *regexp.Regexp }
+
+// UnmarshalYAML reads a regular expression, or several of which each matches some lines.
+func (l *Lines) UnmarshalYAML(n *yaml.Node) error {
+	expressions := []string{n.Value}
+	if n.Kind == yaml.SequenceNode {
+		if err := n.Decode(&expressions); err != nil {
+			return err
+		}
+	}
+	all := "^(?:" + strings.Join(expressions, "|") + ")$"
+	var err error
+	if l.Regexp, err = regexp.Compile(all); err != nil {
+		return fmt.Errorf("line %d: reading the expression %q: %w", n.Line, all, err)
+	}
+	return nil
+}
+
+// All says that the expression, if there is one, matches every line of a text.
+func (l Lines) All(text string) bool {
+	if l.Regexp == nil {
+		return false
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if !l.MatchString(strings.TrimSuffix(line, "\r")) {
+			return false
+		}
+	}
+	return true
+}
+
 // UnmarshalYAML takes a way of filling files.
 func (f *Fills) UnmarshalYAML(n *yaml.Node) error {
 	return kind(f, n, Copied, Unpacked, FromInput, Parts, Expanded, Compiled)

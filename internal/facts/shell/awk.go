@@ -3,6 +3,7 @@ package shell
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/oneliner"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -152,6 +153,9 @@ func withoutStrings(code string) string {
 			}
 			i = end
 		case '/', '#':
+			if code[i] == '/' && divides(code[:i]) {
+				continue
+			}
 			end := closing(code, i+1, '/')
 			if code[i] == '#' {
 				end = closing(code, i+1, '\n')
@@ -166,6 +170,13 @@ func withoutStrings(code string) string {
 		}
 	}
 	return string(text)
+}
+
+// divides says that a slash behind this is a division for certain: it follows a value.
+func divides(code string) bool {
+	code = strings.TrimRight(code, " \t")
+	start := len(strings.TrimRightFunc(code, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }))
+	return strings.HasSuffix(code, "]") || start < len(code) && !oneliner.AwkKeyword(code[start:])
 }
 
 // closing is where a character stands that no backslash precedes, or the end.

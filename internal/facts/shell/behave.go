@@ -16,6 +16,8 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		return a.shell(name, inv, args)
 	} else if lang != "" {
 		a.runsOptions(name, inv, args)
+		a.tests(name, a.about(name).Own, inv, args)
+		a.finds(name, inv, args)
 		if project := a.about(name).Own.Project; project != "" {
 			a.projectScripts(name, project, inv, args)
 		}

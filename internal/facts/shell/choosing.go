@@ -36,9 +36,25 @@ func (a *analysis) chosen(name string, v word, sc *scope, handed bool) {
 		}
 	case programs.HeldCommands:
 		a.callWith(variable.Program, []word{known("-c"), v}, sc)
+	case programs.HeldFiles:
+		if v.known {
+			a.readsSettings(variable.Program, v, sc)
+		}
 	case programs.HeldOptions:
 		if words := optionWords(v); v.known && slices.ContainsFunc(words, tellsMore) {
 			a.callWith(variable.Program, words, sc)
+		}
+	}
+}
+
+// readsSettings reads files as the settings of a program.
+func (a *analysis) readsSettings(program string, files word, sc *scope) {
+	inv := &invocation{wrappers: a.wrappers, sc: sc}
+	for _, file := range strings.FieldsFunc(files.text, func(r rune) bool { return r == ' ' || r == ':' }) {
+		w := part(files, file)
+		a.runsFile(w, sc)
+		if s, ok := a.programIn(w, inv); ok {
+			a.reading(s, func() { a.commands(program, a.about(program).Own, inv, s) })
 		}
 	}
 }

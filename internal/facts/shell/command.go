@@ -10,7 +10,15 @@ func (a *analysis) named(name string, inv *invocation, args *arguments) (result,
 
 // which writes where a program lies; its name stands for that.
 func (a *analysis) which(_ string, _ *invocation, args *arguments) (result, bool) {
-	return result{out: stream{present: true, text: first(args.operands).text, known: len(args.operands) == 1}}, true
+	return result{out: stream{present: true, text: first(args.operands).text + "\n", known: len(args.operands) == 1, orNothing: true}}, true
+}
+
+// typeOf is "type": by -p and -P it writes where a program lies.
+func (a *analysis) typeOf(name string, inv *invocation, args *arguments) (result, bool) {
+	if !args.has("-p", "-P") {
+		return result{}, false
+	}
+	return a.which(name, inv, args)
 }
 
 // exec puts a program in the place of the shell.

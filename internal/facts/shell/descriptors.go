@@ -165,10 +165,7 @@ func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
 	if w.text == "-" {
 		return in, in.present
 	}
-	if !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(sc.cwd, "/") {
-		return stream{}, false
-	}
-	number, below, ok := descriptorNumber(a.at.Path(w.text, sc.cwd))
+	number, below, ok := a.descriptorOf(w, sc)
 	switch {
 	case !ok || below != "":
 		return stream{}, false
@@ -179,6 +176,24 @@ func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
 		return d.in, true
 	}
 	return unknown(value.Taint{}), number != input
+}
+
+// descriptorOf is the descriptor that a word names, by the links that the text makes too.
+func (a *analysis) descriptorOf(w word, sc *scope) (number, below string, ok bool) {
+	if strings.HasPrefix(w.text, "/") || strings.HasPrefix(sc.cwd, "/") {
+		if number, below, ok = descriptorNumber(a.at.Path(w.text, sc.cwd)); ok {
+			return number, below, true
+		}
+	}
+	if len(a.links) == 0 {
+		return "", "", false
+	}
+	for _, p := range a.behindLinks(a.path(w, sc), true) {
+		if number, below, ok = descriptorNumber(p); ok {
+			return number, below, true
+		}
+	}
+	return "", "", false
 }
 
 // holds is the content of a file that a word names from a folder, if the text made the file or

@@ -26,7 +26,11 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 	for _, o := range args.options {
 		e.option(o, p)
 	}
-	if !runsOperands(a.about(name).Language, p, args) {
+	switch own := a.about(name).Own; {
+	case runsOperands(a.about(name).Language, p, args):
+	case len(own.Prints) > 0 && args.has(own.Prints...):
+		e.operands(programs.Reads)
+	default:
 		e.operands(p.Operands)
 	}
 	e.particular(name)

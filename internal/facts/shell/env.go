@@ -41,8 +41,13 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 	assigns := slices.Clip(inv.assigns)
 	for len(words) > 0 {
 		name, value, ok := strings.Cut(words[0].text, "=")
-		if !ok || !syntax.ValidName(name) {
+		if !ok || name == "" {
 			break
+		}
+		if !syntax.ValidName(name) {
+			a.exported(name, part(words[0], value), inv)
+			words = words[1:]
+			continue
 		}
 		assigns = append(assigns, name)
 		a.assigns = append(a.assigns, name)
@@ -55,4 +60,14 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 		words = words[1:]
 	}
 	return words, assigns
+}
+
+// exported reads a function that a variable hands to the shells that are started: any of them may call it.
+func (a *analysis) exported(variable string, body word, inv *invocation) {
+	if !strings.HasPrefix(variable, "BASH_FUNC_") {
+		return
+	}
+	call := part(body, "f"+body.text+"\nf")
+	call.known = body.known
+	a.text("env", inv, call, inv.sc.fork())
 }

@@ -128,7 +128,7 @@ func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
 		sc, given := a.projectOf(p, inv, args)
 		there.sc = sc
 		switch first(given.operands).text {
-		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
+		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci", "update", "dump-autoload":
 			a.runsAny(sc, p.Project)
 		}
 		a.projectScripts(name, p.Project, &there, given)

@@ -73,18 +73,19 @@ func matchParts(pattern, file []string) bool {
 
 // tests reads the files of tests that a call runs: those that operands name by a path, of which what
 // follows "::" names a test, or as a module; those in the folders that operands name; and where none is named
-// those below the current one.
+// those below the current one, as where an operand may pick tests by a part of their names.
 func (a *analysis) tests(name string, p *programs.Program, inv *invocation, args *arguments) {
-	if p.Tests == "" {
+	if p.Tests == "" || len(p.TestsFor) > 0 && !args.has(p.TestsFor...) && !slices.Contains(p.TestsFor, first(args.operands).text) {
 		return
 	}
 	there := *inv
 	there.sc, args = a.projectOf(p, inv, args)
 	run := func(file string, s stream) { a.runsContent(name, p.Tests, &there, file, s) }
 	words := args.operands
-	if first(words).text == "discover" {
+	if word := first(words).text; word == "discover" || slices.Contains(p.TestsFor, word) {
 		words = words[1:]
 	}
+	picked := false
 	for _, w := range words {
 		file, _, _ := strings.Cut(w.text, "::")
 		switch {
@@ -97,9 +98,10 @@ func (a *analysis) tests(name string, p *programs.Program, inv *invocation, args
 				a.importsFound(name, p.Tests, &there, []string{file})
 			}
 			a.gather(p.Gathers, part(w, file), &there, run)
+			picked = picked || p.Picks
 		}
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || picked {
 		a.gather(p.Gathers, known("."), &there, run)
 	} else if len(p.Gathers) > 1 { // beside those that are named, the project's own
 		a.gather(p.Gathers[len(p.Gathers)-1:], known("."), &there, run)
@@ -144,25 +146,46 @@ var languagesOf = map[string]string{".py": "python", ".js": "node", ".cjs": "nod
 // part of the project like any other.
 func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 	p := a.about(name).Own
-	if len(p.Finds) == 0 || args.has("--version", "-V", "--help", "-h") {
+	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || args.has("--version", "-V", "--help", "-h") {
 		return
 	}
 	there := *inv
 	there.sc, args = a.projectOf(p, inv, args)
-	if len(p.FindsFor) > 0 && !slices.Contains(p.FindsFor, first(args.operands).text) {
-		return
+	verb := first(args.operands).text
+	if len(p.FindsFor) == 0 || slices.Contains(p.FindsFor, verb) {
+		a.findsAll(name, p, &there, args)
+	}
+	if slices.Contains(p.Verbs, verb) {
+		a.findsAll(name, programs.Of(name+" "+verb), &there, args)
+	}
+}
+
+// findsAll reads the files of an entry: sources that operands name, and those that the program finds.
+func (a *analysis) findsAll(name string, p *programs.Program, inv *invocation, args *arguments) {
+	for _, w := range args.operands {
+		if slices.Contains(p.Sources, path.Ext(w.text)) {
+			a.runsSource(name, p, inv, w)
+		}
 	}
 	named := false
 	for i, w := range args.all[:max(0, len(args.all)-1)] {
 		if slices.Contains(namesOwnFile, w.text) {
-			a.findsFile(name, p, &there, args.all[i+1])
+			a.findsFile(name, p, inv, args.all[i+1])
 			named = p.Options == nil // else the option may be another one
 		}
 	}
 	for _, file := range p.Finds {
 		if !named {
-			a.findsFile(name, p, &there, known(file))
+			a.findsFile(name, p, inv, known(file))
 		}
+	}
+}
+
+// runsSource reads a source that a program compiles and runs at once, if it was found in a file.
+func (a *analysis) runsSource(name string, p *programs.Program, inv *invocation, w word) {
+	at := a.runsFile(w, inv.sc)
+	if s, ok := a.runnable(at, a.fileAt(w, inv.sc)); ok && s.found {
+		a.reading(s, func() { a.foundProgram(name, cmp.Or(languagesOf[path.Ext(w.text)], p.Holds), inv, s) })
 	}
 }
 
@@ -172,7 +195,11 @@ var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--r
 
 // findsFile reads a file that a program finds, or those of a pattern.
 func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, file word) {
-	run := func(_ string, s stream) { a.foundItself(name, p, inv, s) }
+	run := func(file string, s stream) {
+		if !slices.ContainsFunc(p.Without, func(end string) bool { return strings.HasSuffix(file, end) }) {
+			a.foundItself(name, p, inv, s)
+		}
+	}
 	at := a.fileAt(file, inv.sc)
 	if wild(file.text) {
 		a.gatherAt(at, run)
@@ -191,13 +218,16 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 	case s.settled:
 	case !s.known:
 		a.hide()
+	case p.Plain.All(s.text):
 	case p.Escapes.Regexp != nil:
 		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, maxItems) {
 			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
 		}
 	case lang == "node" && a.nodeSettings(name, inv, s):
-	default:
+	case lang == "python":
 		a.foundProgram(name, lang, inv, s)
+	default: // what it gets from the program may do anything
+		a.hidesFound(name, lang, inv, s)
 	}
 }
 

@@ -47,16 +47,14 @@ func grammarOf(name string) grammar {
 		return grammar{runs: (*analysis).flock}
 	case "git":
 		return grammar{arguments: gitArguments, runs: (*analysis).git, effects: (*effect).git}
-	case "go":
-		return grammar{files: (*analysis).goFiles}
-	case "java":
-		return grammar{files: (*analysis).javaFile}
 	case "kubectl":
 		return grammar{runs: (*analysis).cluster}
 	case "make":
 		return grammar{files: (*analysis).makefiles}
 	case "mosh":
 		return grammar{effects: (*effect).ssh}
+	case "ninja":
+		return grammar{files: (*analysis).ninja}
 	case "netcat":
 		return grammar{runs: (*analysis).netcat}
 	case "nix-shell":
@@ -81,6 +79,8 @@ func grammarOf(name string) grammar {
 		return grammar{runs: (*analysis).su}
 	case "tar":
 		return grammar{arguments: tarArguments, runs: (*analysis).tar, effects: (*effect).tar}
+	case "type":
+		return grammar{runs: (*analysis).typeOf}
 	case "unzip":
 		return grammar{runs: (*analysis).unzip, effects: (*effect).unzip}
 	case "vim":

@@ -26,7 +26,7 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 		a.runsAny(sc, "GNUmakefile", "makefile", "Makefile")
 		names = []word{known("GNUmakefile"), known("makefile"), known("Makefile")}
 	}
-	for _, w := range names {
+	for _, w := range slices.Concat(a.makefilesBefore(inv.sc), names) {
 		s, ok := a.holds(w, inv.in, inv.sc, sc)
 		p := a.path(w, sc)
 		if !ok || slices.Contains(a.making, p) || len(a.making) > maxIncluded { // "make" in a recipe reads the same file
@@ -42,6 +42,19 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 		})
 		a.making = a.making[:len(a.making)-1]
 	}
+}
+
+// makefilesBefore are those that a variable has make read before the others.
+func (a *analysis) makefilesBefore(sc *scope) (names []word) {
+	v, set := a.value("MAKEFILES", sc)
+	if !set || !v.known {
+		return nil
+	}
+	for _, name := range strings.Fields(v.text) {
+		a.runsFile(part(v, name), sc)
+		names = append(names, part(v, name))
+	}
+	return names
 }
 
 // recipes reads the commands of a makefile that the text holds.

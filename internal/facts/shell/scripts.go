@@ -3,6 +3,7 @@ package shell
 import (
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,6 +18,9 @@ func (a *analysis) projectScripts(name, project string, inv *invocation, args *a
 				a.text(name, inv, part(w, text), inv.sc.fork())
 			}
 		}
+	}
+	if alone := a.about(name).Own.Alone; alone != "" && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") }) {
+		words = []string{alone}
 	}
 	scripts := scriptsRun(words)
 	if a.about(name).Own.RunsScripts {
@@ -96,11 +100,15 @@ func (a *analysis) readAgain(file string) (stream, bool) {
 	return stream{present: true, text: c.Text, known: c.Known, file: file, found: true, settled: !c.Recent}, ok
 }
 
+// composerEvents are the scripts that composer runs beside its own work.
+var composerEvents = []string{"pre-install-cmd", "post-install-cmd", "pre-update-cmd", "post-update-cmd", "pre-autoload-dump",
+	"post-autoload-dump", "pre-package-install", "post-package-install", "pre-package-update", "post-package-update"}
+
 // scriptsOf reads some of the scripts of a project's file, each once on the way to it.
 func (a *analysis) scriptsOf(name string, inv *invocation, s stream, scripts []string) {
 	var file struct {
-		Scripts map[string]string `json:"scripts"`
-		Tasks   map[string]string `json:"tasks"`
+		Scripts map[string]scriptText `json:"scripts"`
+		Tasks   map[string]scriptText `json:"tasks"`
 	}
 	if !s.known || json.Unmarshal([]byte(s.text), &file) != nil {
 		a.ran(s.Taint)
@@ -108,7 +116,7 @@ func (a *analysis) scriptsOf(name string, inv *invocation, s stream, scripts []s
 		return
 	}
 	for _, key := range scripts {
-		text := file.Scripts[key] + file.Tasks[key]
+		text := string(file.Scripts[key] + file.Tasks[key])
 		switch at := s.file + "#" + key; {
 		case text == "" && key == "start":
 			a.languageFile(name, "node", inv, known("server.js"))
@@ -119,6 +127,40 @@ func (a *analysis) scriptsOf(name string, inv *invocation, s stream, scripts []s
 		}
 	}
 }
+
+// scriptText is the text of a script, which is one or a list of them. What a manager has other words for is put as commands:
+// "@php x" is a call of PHP, "@x" another script, and "A::b" a function of the project's own.
+type scriptText string
+
+// UnmarshalJSON reads one text, or several. What is neither, such as a task with settings, is none that is read here.
+func (s *scriptText) UnmarshalJSON(data []byte) error {
+	var lines []string
+	if json.Unmarshal(data, &lines) != nil {
+		lines = make([]string, 1)
+		if err := json.Unmarshal(data, &lines[0]); err != nil {
+			return err
+		}
+	}
+	for i, line := range lines {
+		word, rest, _ := strings.Cut(line, " ")
+		name, at := strings.CutPrefix(word, "@")
+		switch {
+		case at && name == "putenv":
+			lines[i] = "export " + rest
+		case at && (name == "php" || name == "composer"):
+			lines[i] = name + " " + rest
+		case at:
+			lines[i] = "composer run " + name + " " + rest
+		case composerFunction.MatchString(line):
+			lines[i] = ":"
+		}
+	}
+	*s = scriptText(strings.Join(lines, "\n"))
+	return nil
+}
+
+// composerFunction matches the name of a function of PHP.
+var composerFunction = regexp.MustCompile(`^[\w\\]+::\w+$`)
 
 // scriptsRun are the scripts that a command of a package manager runs.
 func scriptsRun(words []string) []string {
@@ -136,7 +178,9 @@ func scriptsRun(words []string) []string {
 	case "t", "tst":
 		main = "test"
 	case "install", "i", "ci", "add", "rebuild":
-		return []string{"preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare"}
+		return append([]string{"preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare"}, composerEvents...)
+	case "update", "require", "remove", "dump-autoload", "dumpautoload":
+		return composerEvents
 	case "publish", "pack":
 		return []string{"prepublishOnly", "prepack", "prepare", "postpack", "publish", "postpublish"}
 	}

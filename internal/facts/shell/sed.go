@@ -24,7 +24,40 @@ func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool
 			a.text("sed", inv, part(w, m[1]), inv.sc.fork())
 		}
 	}
-	return result{out: stream{present: true, Taint: inv.in.Taint}}, true
+	return result{out: a.sedLines(inv, args)}, true
+}
+
+// sedLines are the lines that it writes: those that it reads behind a text, where it does nothing else.
+func (a *analysis) sedLines(inv *invocation, args *arguments) stream {
+	out := unknown(inv.in.Taint)
+	scripts := a.sedScripts(inv, args)
+	if len(scripts) != 1 || len(args.operands) > 1 {
+		return out
+	}
+	prefix, ok := sedPrefix(scripts[0])
+	if !ok {
+		return out
+	}
+	names := inv.in.names()
+	if len(names) == 0 {
+		names = []word{{text: "***", glob: true}}
+	}
+	for _, name := range names {
+		out.items = append(out.items, joined(prefix, name.text))
+	}
+	return out
+}
+
+// sedPrefix is the text that a script such as "s/^/TEXT/" puts before each line.
+func sedPrefix(script word) (word, bool) {
+	if !script.known || len(script.text) < 2 || script.text[0] != 's' {
+		return word{}, false
+	}
+	parts := strings.Split(script.text[2:], script.text[1:2])
+	if len(parts) != 3 || parts[0] != "^" || parts[2] != "" || !strings.HasSuffix(parts[1], "/") || strings.ContainsAny(parts[1], `\&`) {
+		return word{}, false
+	}
+	return known(parts[1]), true
 }
 
 // sedScripts are the scripts of a call, as far as the text holds them.

@@ -34,6 +34,9 @@ func addresses(operands []word) []word {
 func (e *effect) socat(_ string) {
 	for _, w := range addresses(e.args.operands) {
 		kind, rest, _ := strings.Cut(w.text, ":")
+		if plain, _, _ := strings.Cut(kind, ","); strings.Contains(plain, "/") { // socat takes it for a file
+			kind, rest = "gopen", w.text
+		}
 		file, _, _ := strings.Cut(rest, ",")
 		switch strings.ToLower(strings.TrimRight(kind, "46")) {
 		case "file", "open", "gopen":

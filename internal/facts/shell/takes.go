@@ -96,7 +96,7 @@ func (a *analysis) commands(name string, p *programs.Program, inv *invocation, s
 		a.runs(s.path, s.file)
 	}
 	switch {
-	case s.isElsewhere():
+	case s.isElsewhere() || s.known && p.Plain.All(s.text):
 	case (!s.known || p.Escapes.Regexp == nil) && p.Input != programs.Commands:
 		a.ran(s.Taint)
 		a.hide()

@@ -250,7 +250,9 @@ func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scop
 		} else {
 			left, sc.former = before.former, before.former
 		}
+		out := all.out.or(r.out)
 		all = a.following(all, r)
+		all.out = out
 	}
 	start.former = left
 	a.merge(sc, start)

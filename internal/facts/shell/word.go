@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -51,6 +52,8 @@ type stream struct {
 	found, settled bool
 	// over says that it was longer than what is followed.
 	over bool
+	// orNothing says that it is empty where its command fails.
+	orNothing bool
 	value.Taint
 }
 
@@ -79,6 +82,20 @@ func (s stream) then(o stream) stream {
 		joined.items = append(s.names(), o.names()...)
 	}
 	return joined
+}
+
+// or is what two commands write of which the second runs where the first fails. Two names of one program, such as "python3"
+// and "python", are as good as one.
+func (s stream) or(o stream) stream {
+	if !s.orNothing || !s.known || !o.known {
+		return s.then(o)
+	}
+	x, y := strings.TrimSpace(s.text), strings.TrimSpace(o.text)
+	if programs.Family(x) == programs.Family(y) || programs.Interpreter(x) != "" && programs.Interpreter(x) == programs.Interpreter(y) {
+		s.Taint, s.orNothing = s.Taint.With(o.Taint), o.orNothing
+		return s
+	}
+	return stream{present: true, items: oneOf(append(s.names(), o.names()...)), Taint: s.Taint.With(o.Taint)}
 }
 
 // names are the patterns for the names in a stream, and the words of one that is known.
