@@ -34,9 +34,9 @@ var staircase = []step{
 		"internal/reach",
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
 			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
-			"internal/tables internal/throttle internal/trust metrics",
-		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history " +
-			"internal/protected internal/swap",
+			"internal/scripted internal/tables internal/throttle internal/trust metrics",
+		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
+			"internal/history internal/protected internal/swap",
 		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",
 		"internal/syslog",
 		"backends/kernel backends/runner backends/workdirs",
@@ -58,7 +58,7 @@ var staircase = []step{
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
 		"gateway internal/hermes internal/offline internal/setup",
-		"gateway/chat gateway/client gateway/console gateway/mcp",
+		"gateway/chat gateway/client gateway/console gateway/mcp internal/peers internal/peers/peerstest",
 		"internal/doctor",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
@@ -98,7 +98,7 @@ var owners = map[string]string{
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
 	"go.etcd.io/bbolt":                       "internal/approval",
-	"github.com/jackc/pgx/v5":                "internal/postgres internal/approval", // connections; statements
+	"github.com/jackc/pgx/v5":                "internal/postgres internal/approval internal/fleet", // connections; statements
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",

@@ -120,6 +120,9 @@ func (a *App) stop() error {
 	for _, d := range a.openedListeners() {
 		listeners.Go(func() { a.shut(ctx, d) })
 	}
+	if a.fleet.server != nil {
+		listeners.Go(func() { a.shutPeers(ctx) })
+	}
 	listeners.Wait()
 	closeMCP(a.mcpServers.retire(nil))
 	err := errors.Join(fault, a.core.close(ctx))

@@ -248,6 +248,11 @@ func (m *Metrics) PutBack(changes int) { m.putBack.Add(float64(changes)) }
 // "session" or "user".
 func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }
 
+// ToPeer counts a request that another sidecar was to run, by what became of that.
+func (m *Metrics) ToPeer(outcome string) {
+	m.forwarded.WithLabelValues(oneOf(forwardings, outcome)).Inc()
+}
+
 // BundleConfirmed says that the bundle server vouches for the policies in force now. It
 // does not where something is rolled back.
 func (m *Metrics) BundleConfirmed() { m.bundleConfirmed.SetToCurrentTime() }
