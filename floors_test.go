@@ -34,7 +34,7 @@ var staircase = []step{
 		"internal/reach",
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
 			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
-			"internal/tables internal/throttle internal/trust metrics",
+			"internal/scripted internal/tables internal/throttle internal/trust metrics",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
 			"internal/history internal/protected internal/swap",
 		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",

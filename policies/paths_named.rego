@@ -52,6 +52,13 @@ _named_paths contains ["writes", "startup", path] if {
 	not _only_made(path)
 }
 
+# Python runs lines of these files whenever it starts in that environment. Elsewhere the ending means other things.
+_named_paths contains ["writes", "startup", path] if {
+	some path in _writes
+	endswith(path, ".pth")
+	regex.match(`(^|/)(site|dist)-packages/[^/]+$`, path)
+}
+
 _only_made(path) if {
 	writers := {call.program | some call in _calls; path in call.writes}
 	count(writers) > 0

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/setup"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -29,6 +31,7 @@ as its schema describes it, and that their tables say what policies look up. Loo
 too, at what backends will use: the runner, files of credentials, keys and certificates,
 images, folders. So run it as the sidecar's user; a variable that is not set here only warns.
 Prints every fault as file:line and says what would be right. It runs no tests: see "bailiff test".
+It warns of hooks in the settings of your Claude Code and Codex that would let tools run unjudged.
 Of policies that come from a server it checks the bundle that the sidecar kept last.
 With --slow it lists instead the rules that take most of a judgement, with their places.
 
@@ -111,11 +114,20 @@ func check(ctx context.Context, configPath string) (checkReport, error) {
 	if _, err := runner.Find(""); err != nil && cfg.Runner.Path == "" {
 		report.Warnings = append(report.Warnings, err.Error())
 	}
-	report.Warnings = append(report.Warnings, cfg.Warnings()...)
+	report.Warnings = append(append(report.Warnings, cfg.Warnings()...), unfitHooks(cfg)...)
 	if report.Sound = len(report.Faults) == 0 && report.Unchecked == ""; report.Sound {
 		report.lookOutside(ctx, cfg, policies)
 	}
 	return report, nil
+}
+
+// unfitHooks says which hooks of this user's agents would let tools run unjudged.
+func unfitHooks(cfg *config.Config) []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil // a user without a home has no agents
+	}
+	return setup.Unfit(setup.Entry{Listen: listenOf(cfg), Home: home, Getenv: os.Getenv})
 }
 
 // checkPolicies checks those that the configuration names; of a bundle the last one that
