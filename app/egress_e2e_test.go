@@ -24,7 +24,7 @@ import (
 
 // wayOut are the shipped policies with egress for the command line, rows for its hosts and for
 // variables.
-func wayOut(t *testing.T, rows string, variables ...string) (section string) {
+func wayOut(t testing.TB, rows string, variables ...string) (section string) {
 	t.Helper()
 	folder, section := shippedWith(t, "    network:\n      platforms: {}\n",
 		"    network:\n      platforms: {cli: {network: egress, egress: [plain.test, repo.example.com]}}\n")
@@ -331,7 +331,7 @@ EOF`
 
 // reaching is the section by which sandboxes reach a server that has a certificate of its own,
 // and the server's port.
-func reaching(t *testing.T, server *httptest.Server) (section, port string) {
+func reaching(t testing.TB, server *httptest.Server) (section, port string) {
 	t.Helper()
 	authority := filepath.Join(openDir(t), "authority.pem")
 	save(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))

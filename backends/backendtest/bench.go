@@ -39,8 +39,12 @@ func Benchmark(b *testing.B, backend backends.Backend, spec backends.Spec) {
 }
 
 // BenchmarkOutlet compares a gigabyte through a sandbox's outlet with one over the host's
-// loopback, by turns, and a command beside such traffic with one that is alone.
-func BenchmarkOutlet(b *testing.B, backend backends.Backend, spec backends.Spec) {
+// loopback and with one by other ways into the sandbox, by turns; a command beside such traffic
+// with one that is alone; and a sandbox that has an outlet with one that has none. Others are
+// given the sandbox and the number of bytes.
+func BenchmarkOutlet(b *testing.B, backend backends.Backend, spec backends.Spec,
+	others map[string]func(sandbox backends.Sandbox, bytes int) error) {
+	b.Run("made", func(b *testing.B) { compareMade(b, backend, spec) })
 	spec.Network = backends.Egress
 	warm := open(b, new(Config), backend, spec)
 	facts, err := warm.openOutlet(backends.OutletTerms{MostConnections: 128}, func(c backends.OutletConn) { pour(c) })
@@ -72,7 +76,17 @@ func BenchmarkOutlet(b *testing.B, backend backends.Backend, spec backends.Spec)
 	host := backends.OutletHost(1).String()
 	b.Run("a gigabyte", func(b *testing.B) {
 		direct := fetch("127.0.0.1", listener.Addr().(*net.TCPAddr).Port, 1e9)
-		compare(b, inside(fetch(host, facts.Port, 1e9)), func() error { return exec.Command(direct.Argv[0], direct.Argv[1:]...).Run() })
+		ways := map[string]func() error{"sandbox": inside(fetch(host, facts.Port, 1e9)),
+			"host": func() error { return exec.Command(direct.Argv[0], direct.Argv[1:]...).Run() }}
+		for name, do := range others {
+			ways[name] = func() error { return do(warm.Sandbox, 1e9) }
+		}
+		took := ByTurns(b, ways)
+		for name, all := range took {
+			if name != "sandbox" {
+				b.ReportMetric(float64(Median(all))/float64(Median(took["sandbox"])), "rate/"+name)
+			}
+		}
 	})
 	for _, downloads := range []int{0, 1, 100} {
 		b.Run(fmt.Sprintf("true beside %d downloads", downloads), func(b *testing.B) {
@@ -89,12 +103,68 @@ func BenchmarkOutlet(b *testing.B, backend backends.Backend, spec backends.Spec)
 				Must(b, inside(runner.Shell("true"))())
 				took = append(took, time.Since(start))
 			}
+			peak, err := output(warm.Sandbox, runnersMemory)
+			Must(b, err)
 			cancel()
 			all.Wait()
+			var kilobytes float64
+			_, err = fmt.Sscan(peak, &kilobytes)
+			Must(b, err)
+			b.ReportMetric(kilobytes/1000, "runner-MB")
 			b.ReportMetric(float64(Median(took).Microseconds()), "p50-µs")
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 		})
 	}
+}
+
+// runnersMemory prints the kilobytes that the processes of the runner have had at most.
+const runnersMemory = `all=0
+for p in /proc/[0-9]*; do
+	[[ $(<$p/comm) == $(</proc/$PPID/comm) ]] && while read -r what size _; do
+		[[ $what == VmHWM: ]] && all=$((all + size))
+	done <$p/status
+done 2>/dev/null
+echo $all`
+
+// compareMade makes sandboxes with an outlet and ones without, each with a first command and one more.
+func compareMade(b *testing.B, backend backends.Backend, spec backends.Spec) {
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for _, network := range []string{backends.Egress, "none"} {
+			spec.Network = network
+			start := time.Now()
+			sandbox, err := backend.Open(b.Context(), spec)
+			Must(b, err)
+			if outlet, ok := sandbox.(backends.Outlet); ok && network == backends.Egress {
+				_, err = outlet.OpenOutlet(b.Context(), backends.OutletTerms{MostConnections: 128}, func(c backends.OutletConn) { c.Close() })
+				Must(b, err)
+			}
+			_, err = output(sandbox, "true")
+			Must(b, err)
+			took[network] = append(took[network], time.Since(start))
+			start = time.Now()
+			_, err = output(sandbox, "true")
+			Must(b, err)
+			took["true in "+network] = append(took["true in "+network], time.Since(start))
+			Must(b, sandbox.Close(context.Background()))
+		}
+	}
+	b.ReportMetric(float64(Median(took[backends.Egress]).Microseconds()), "egress-µs")
+	b.ReportMetric(float64(Median(took["none"]).Microseconds()), "none-µs")
+	b.ReportMetric(float64(Median(took[backends.Egress]))/float64(Median(took["none"])), "egress/none")
+	b.ReportMetric(float64(Median(took["true in "+backends.Egress]))/float64(Median(took["true in none"])), "true-egress/none")
+}
+
+// output is what a line of bash prints in a sandbox.
+func output(sandbox backends.Sandbox, line string) (string, error) {
+	cmd := runner.Shell(line)
+	cmd.HeadBytes = 1000
+	var said []byte
+	exit, err := sandbox.Run(context.Background(), cmd, func(piece []byte) { said = append(said, piece...) })
+	if err == nil && exit.Code != 0 {
+		err = fmt.Errorf("it ended with %d", exit.Code)
+	}
+	return string(said), err
 }
 
 // pour sends as many bytes as a line asks for.

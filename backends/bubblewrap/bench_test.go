@@ -64,7 +64,7 @@ func alone(b *testing.B, backend *Backend, spec backends.Spec) time.Duration {
 func BenchmarkOutlet(b *testing.B) {
 	backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
 	backendtest.Must(b, err)
-	backendtest.BenchmarkOutlet(b, backend, backends.Spec{CPUs: 2, MemoryMB: 512, PIDs: 600, ReadOnly: true})
+	backendtest.BenchmarkOutlet(b, backend, backends.Spec{CPUs: 2, MemoryMB: 512, PIDs: 600, ReadOnly: true}, nil)
 }
 
 // BenchmarkBound compares a command beside the files of a workspace that has a bound with one where it has none, by turns.

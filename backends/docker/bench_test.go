@@ -102,5 +102,9 @@ func ratio(a, b []time.Duration) float64 { return float64(median(a)) / float64(m
 func BenchmarkOutlet(b *testing.B) {
 	spec := testSpec(b)
 	spec.PIDs = 600
-	backendtest.BenchmarkOutlet(b, testBackend(b), spec)
+	backendtest.BenchmarkOutlet(b, testBackend(b), spec, map[string]func(backends.Sandbox, int) error{
+		"docker-exec": func(sandbox backends.Sandbox, bytes int) error {
+			return exec.Command("docker", "exec", sandbox.ID(), "head", "-c", strconv.Itoa(bytes), "/dev/zero").Run()
+		},
+	})
 }

@@ -24,7 +24,8 @@ func BenchmarkProxy(b *testing.B) {
 	})
 	address := server.Listener.Addr().String()
 	at := "https://allowed.test:" + port(address)
-	proxied := program(b, proxied(b, w, address), false)
+	proxy := proxied(b, w, address)
+	proxied := program(b, proxy, false)
 	direct := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.roots},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, address)
@@ -36,6 +37,12 @@ func BenchmarkProxy(b *testing.B) {
 		compare(b, anew(b, proxied, at+"/"), anew(b, direct, at+"/"))
 	})
 	b.Run("64 MiB", func(b *testing.B) { compare(b, getting(b, proxied, at+"/large"), getting(b, direct, at+"/large")) })
+	b.Run("64 MiB by HTTP/2", func(b *testing.B) {
+		second := program(b, proxy, true)
+		transport := direct.Transport.(*http.Transport).Clone()
+		transport.ForceAttemptHTTP2 = true
+		compare(b, getting(b, second, at+"/large"), getting(b, &http.Client{Transport: transport}, at+"/large"))
+	})
 	b.Run("a hundred at a time, twenty requests each", func(b *testing.B) {
 		compare(b, hundred(getting(b, proxied, at+"/")), hundred(getting(b, direct, at+"/")))
 	})

@@ -64,10 +64,16 @@ type heads struct {
 // know the connection as one of TLS.
 func watch(one *single, refused func(*refusal), of bailiff.Connection) *heads {
 	h := &heads{Conn: one.conn, of: of, refused: refused}
-	if inside, ok := one.conn.(*tls.Conn); !ok || inside.ConnectionState().NegotiatedProtocol != "h2" {
+	if !speaksHTTP2(one.conn) {
 		one.conn = h
 	}
 	return h
+}
+
+// speaksHTTP2 says whether a program chose HTTP/2 as its TLS began.
+func speaksHTTP2(client net.Conn) bool {
+	inside, ok := client.(*tls.Conn)
+	return ok && inside.ConnectionState().NegotiatedProtocol == "h2"
 }
 
 // read notes that the head of a request was read, await that another one is to come.

@@ -128,7 +128,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	x := d.exchange(ctx)
+	x := d.exchange(ctx, false)
 	defer x.end(ctx)
 	defer cancel()
 	x.forward(ctx, w, r, d.c, terms)

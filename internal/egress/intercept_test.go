@@ -105,6 +105,7 @@ func TestEachRequestInsideTLSIsJudged(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			w, server := secured(t, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Alt-Svc", `h3=":443"`)
+				w.Header().Set("X-Spoken", r.Proto)
 				if r.URL.Path == "/moved" {
 					http.Redirect(w, r, "/secret", http.StatusFound)
 					return
@@ -118,7 +119,7 @@ func TestEachRequestInsideTLSIsJudged(t *testing.T) {
 			must(t, err)
 			body, err := io.ReadAll(answer.Body)
 			must(t, errors.Join(err, answer.Body.Close()))
-			if string(body) != "GET "+host+" /a?b=c;d " || answer.Proto != version || answer.Header.Get("Alt-Svc") != "" {
+			if string(body) != "GET "+host+" /a?b=c;d " || answer.Proto != version || answer.Header.Get("X-Spoken") != version || answer.Header.Get("Alt-Svc") != "" {
 				t.Errorf("got %s %q %v", answer.Proto, body, answer.Header)
 			}
 			for _, refused := range []*http.Request{

@@ -120,11 +120,12 @@ type exchange struct {
 	sent, received atomic.Int64
 }
 
-// exchange makes one whose connections end with the context.
-func (d *destination) exchange(ctx context.Context) *exchange {
+// exchange makes one whose connections end with the context. It speaks HTTP/2 with a server
+// only for a program that does: for others that would cost time and gain nothing.
+func (d *destination) exchange(ctx context.Context, http2 bool) *exchange {
 	x := &exchange{destination: d}
 	x.transport = &http.Transport{
-		DisableCompression: true, ForceAttemptHTTP2: true, MaxConnsPerHost: mostServers, IdleConnTimeout: idleTime,
+		DisableCompression: true, Protocols: new(http.Protocols), MaxConnsPerHost: mostServers, IdleConnTimeout: idleTime,
 		TLSHandshakeTimeout: stepTime, ResponseHeaderTimeout: answerTime, MaxResponseHeaderBytes: mostHead,
 		TLSClientConfig: &tls.Config{RootCAs: d.proxy.config.Roots, ServerName: d.to.Host.String(), MinVersion: tls.VersionTLS12},
 		DialContext: func(dialling context.Context, _, _ string) (net.Conn, error) {
@@ -136,6 +137,8 @@ func (d *destination) exchange(ctx context.Context) *exchange {
 			return &counted{server, x}, nil
 		},
 	}
+	x.transport.Protocols.SetHTTP1(true)
+	x.transport.Protocols.SetHTTP2(http2)
 	return x
 }
 
@@ -199,7 +202,7 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		return
 	}
 	proxy := &httputil.ReverseProxy{
-		Transport: x.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: x.transport, FlushInterval: -1, BufferPool: pieces, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.Host = c.Protocol, x.to.String(), authority(c.Protocol, x.to)
 			pr.Out.URL.RawQuery = pr.In.URL.RawQuery // as it was written: no query is judged
@@ -232,12 +235,31 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		cuttable, cut := context.WithCancel(r.Context())
 		defer cut()
 		defer x.proxy.stand(ctx, &stood{x.destination, t.allowed, true, cut}, t.began)()
-		r, proxy.Transport = r.WithContext(cuttable), x.switching()
+		r = r.WithContext(cuttable)
 	case len(c.Secrets) > 0:
 		proxy.Transport = quiet{x.transport}
 	}
 	proxy.ServeHTTP(w, r)
 }
+
+// pieces are what bodies are carried in.
+var pieces = new(piecePool)
+
+// piecePool keeps pieces for reuse.
+type piecePool struct{ sync.Pool }
+
+const pieceSize = 64 << 10
+
+// Get is a piece.
+func (p *piecePool) Get() []byte {
+	if kept, ok := p.Pool.Get().(*[pieceSize]byte); ok {
+		return kept[:]
+	}
+	return make([]byte, pieceSize)
+}
+
+// Put keeps one.
+func (p *piecePool) Put(piece []byte) { p.Pool.Put((*[pieceSize]byte)(piece)) }
 
 // mostBefore is how many informational answers may come before the one that counts.
 const mostBefore = 8
@@ -273,7 +295,7 @@ func (d *destination) isHost(written string) bool {
 // inside serves the requests on a connection to one host, until it ends.
 func (p *Proxy) inside(ctx context.Context, client net.Conn, d *destination) {
 	ctx, cancel := context.WithCancel(ctx)
-	x := d.exchange(ctx)
+	x := d.exchange(ctx, speaksHTTP2(client))
 	defer x.end(ctx)
 	var open gate
 	defer open.shut()

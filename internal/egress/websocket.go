@@ -27,12 +27,3 @@ func unswitched(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refus
 	}
 	return nil
 }
-
-// switching is the transport by HTTP/1.1 alone, since no other version goes over to a WebSocket
-// in this way.
-func (x *exchange) switching() *http.Transport {
-	transport := x.transport.Clone()
-	transport.Protocols = new(http.Protocols)
-	transport.Protocols.SetHTTP1(true)
-	return transport
-}

@@ -135,6 +135,19 @@ func BenchmarkConnectionRows(b *testing.B) {
 	compare(b, "x-few", judge(many), judge(few))
 }
 
+// BenchmarkConnectionKnown compares a judgement that is remembered with a new one.
+func BenchmarkConnectionKnown(b *testing.B) {
+	p, n := withRows(b, 100), 0
+	judge := func(user string) {
+		c := wayTo("pypi.org")
+		c.Session.UserName = user
+		if j := p.Connection(context.Background(), c); j.Outcome != bailiff.Allow {
+			b.Fatalf("%+v", j)
+		}
+	}
+	compare(b, "x-new", func() { judge("ana") }, func() { n++; judge(fmt.Sprint(n)) })
+}
+
 func withRows(b *testing.B, rows int) *PDP {
 	b.Helper()
 	var table strings.Builder

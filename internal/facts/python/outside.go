@@ -4,11 +4,12 @@ import "github.com/bailiff-dev/bailiff/internal/facts/value"
 
 // A name that nothing in a program binds and that Python does not know is no fault
 // where programs run one after another in one interpreter: an earlier one has set
-// it, to whatever. So a program that uses one does not tell what it does.
+// it, to any value. So a program that uses one does not tell what it does. In an
+// interpreter that has run nothing before such a name is an error.
 
 // outside notes the use of a name that the program itself does not explain.
 func (w *walk) outside(name string) {
-	if !builtins[name] && len(w.stars) == 0 {
+	if !w.at.Fresh && !builtins[name] && len(w.stars) == 0 {
 		w.hide()
 	}
 }

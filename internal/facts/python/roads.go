@@ -29,10 +29,13 @@ var standard = value.SetOf(standardText)
 var sameModules = map[string]string{"posix": "os", "nt": "os", "pyio": "io", "frozen_importlib": "importlib",
 	"frozen_importlib_external": "importlib", "__builtins__": "builtins", "__builtin__": "builtins"}
 
+// sameThings are attributes by which a function, or a type that stands for one, is found again.
+var sameThings = value.SetOf("__call__ __value__ __bound__ __default__")
+
 // canonical is the one name of what has several.
 func canonical(name string) string {
-	for strings.HasSuffix(name, ".__call__") {
-		name = strings.TrimSuffix(name, ".__call__")
+	for i := strings.LastIndexByte(name, '.'); i > 0 && sameThings[name[i+1:]]; i = strings.LastIndexByte(name, '.') {
+		name = name[:i]
 	}
 	if strings.IndexByte(name, '.') > 0 || strings.HasPrefix(name, "_") {
 		name = reached(name)

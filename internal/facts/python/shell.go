@@ -41,6 +41,9 @@ func (w *walk) runs(d behaviour, c *call) {
 		w.words(words, c, at)
 	case doesRunFile:
 		file, _ := c.arg(0, d.name)
+		if names, given := c.arg(1, "init_globals"); given && !isNone(names) { // what they stand for is not followed
+			w.hide()
+		}
 		w.words([]objects{textOf("python3"), file}, c, at)
 	case doesRunNamed:
 		w.words(append([]objects{textOf(d.name)}, c.args...), c, at)

@@ -284,7 +284,7 @@ func (a *analysis) nested(code word, sc *scope, wrappers []string, in stream) re
 	a.ran(code.Taint)
 	a.texts += len(code.text)
 	if !code.known {
-		code = withFreshFolders(code, sc)
+		code = withFreshNames(code, sc)
 	}
 	if !code.known || a.texts > maxTexts {
 		a.hide()

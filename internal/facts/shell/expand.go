@@ -285,7 +285,7 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	out := a.statements(p.Stmts, inner, stream{}).out
 	a.captured(from)
 	a.whole(out)
-	if w, ok := a.freshFolder(p); ok {
+	if w, ok := a.freshName(p); ok {
 		return w
 	}
 	if out.present && !out.known {

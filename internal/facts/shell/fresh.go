@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// freshFolder is the name that "$(mktemp -d)" stands for: no other text knows it, but nothing
-// else has it, and the folder is empty. Each has a number of its own.
-func (a *analysis) freshFolder(p *syntax.CmdSubst) (word, bool) {
+// freshName is the name that "$(mktemp)" stands for: no other text knows it, but nothing
+// else has it, and the file or folder is empty. Each has a number of its own.
+func (a *analysis) freshName(p *syntax.CmdSubst) (word, bool) {
 	if len(p.Stmts) != 1 || a.functions["mktemp"] != nil || a.aliases["mktemp"] != "" {
 		return word{}, false
 	}
@@ -19,25 +19,23 @@ func (a *analysis) freshFolder(p *syntax.CmdSubst) (word, bool) {
 	if !ok || len(s.Redirs) > 0 || s.Negated || s.Background || len(c.Assigns) > 0 || len(c.Args) == 0 || c.Args[0].Lit() != "mktemp" {
 		return word{}, false
 	}
-	folder := false
 	for _, w := range c.Args[1:] {
 		switch lit := w.Lit(); {
 		case lit == "-d" || lit == "--directory":
-			folder = true
 		case strings.HasPrefix(lit, "/tmp/") && strings.Count(lit, "/") == 2 && strings.HasSuffix(lit, "XXX"):
 		default:
 			return word{}, false
 		}
 	}
 	a.fresh++
-	return word{text: fmt.Sprintf("/tmp/tmp.$(%d)", a.fresh)}, folder
+	return word{text: fmt.Sprintf("/tmp/tmp.$(%d)", a.fresh)}, true
 }
 
 var freshNames = regexp.MustCompile(`/tmp/tmp\.\$\((\d+)\)`)
 
-// withFreshFolders is a text that is known but for the names of folders that the text around it has made: they are
+// withFreshNames is a text that is known but for the names of files and folders that the text around it has made: they are
 // variables of its own.
-func withFreshFolders(code word, sc *scope) word {
+func withFreshNames(code word, sc *scope) word {
 	names := freshNames.FindAllStringSubmatch(code.text, maxFormer)
 	if len(names) == 0 || strings.ContainsAny(freshNames.ReplaceAllString(code.text, ""), "$`\x00…") {
 		return code

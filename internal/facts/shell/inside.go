@@ -218,7 +218,7 @@ func (a *analysis) programs(c value.Code) {
 func (a *analysis) python(name string, inv *invocation, code string) value.Code {
 	around := a.around()
 	c := a.readPython(code, value.Place{Workdir: inv.sc.cwd, Astray: inv.sc.astray, Home: a.at.Home, Level: a.at.Level + 1,
-		Contents: a.at.Contents, Within: &around, Settled: a.settled})
+		Contents: a.at.Contents, Within: &around, Settled: a.settled, Fresh: freshPython(name, inv)})
 	switch {
 	case c.Command != nil && !c.Command.Complete: // a young file that the program runs is among what hides it
 		a.complete = a.complete && a.idle
@@ -248,6 +248,13 @@ func (a *analysis) python(name string, inv *invocation, code string) value.Code 
 		a.take(c.Command, append(slices.Clip(inv.wrappers), name))
 	}
 	return c
+}
+
+// freshPython says that a call starts a Python that runs what it is given and nothing before.
+func freshPython(name string, inv *invocation) bool {
+	return strings.HasPrefix(name, "python") && !slices.ContainsFunc(inv.argv[1:], func(w word) bool {
+		return strings.HasPrefix(w.text, "-m") || strings.HasPrefix(w.text, "-i") || !w.known && strings.HasPrefix(w.text, "$")
+	})
 }
 
 // take adds the facts of a shell text that was read by itself.

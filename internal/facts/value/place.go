@@ -21,6 +21,8 @@ type Place struct {
 	Contents *Contents
 	// Within are those of them that the text lies in, nil if there are none.
 	Within *[]string
+	// Fresh says that a Python program has an interpreter of its own, which has run nothing before.
+	Fresh bool
 	// Settled says that the text is a part of a file that is not recent.
 	Settled bool
 }

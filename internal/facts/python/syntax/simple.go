@@ -104,9 +104,9 @@ func (p *parser) assignment() []*Statement {
 	if p.is("type") && p.tokens[p.at+1].kind == tokenName && !keywords[p.tokens[p.at+1].text] {
 		p.next()
 		target := &Expression{Form: NameForm, Text: p.name()}
-		p.typeParameters()
+		types := p.typeParameters()
 		p.expect("=")
-		return []*Statement{{Act: ActAssign, Targets: []*Expression{target}, Exprs: []*Expression{p.expression()}}}
+		return append(types, &Statement{Act: ActAssign, Targets: []*Expression{target}, Exprs: []*Expression{p.expression()}})
 	}
 	first := p.list()
 	if p.accept(":") {

@@ -171,36 +171,53 @@ func (p *parser) decorated(column int) []*Statement {
 func (p *parser) define(column int) *Statement {
 	p.expect("def")
 	s := &Statement{Act: ActDefine, Text: p.name()}
-	p.typeParameters()
+	types := p.typeParameters()
 	p.expect("(")
 	s.Params = p.parameters(")")
 	p.expect(")")
 	if p.accept("->") {
 		s.Params.Computed = append(s.Params.Computed, p.list())
 	}
-	s.Body = p.suite(column)
+	s.Body = append(types, p.suite(column)...)
 	return s
 }
 
-func (p *parser) typeParameters() {
-	if p.accept("[") {
-		for !p.accept("]") {
-			p.next()
-			if p.peek().kind == tokenEnd {
-				p.fail()
-			}
+// typeParameters reads what is in brackets behind the name of a function, class or type. Each name stands for its bound or its
+// default, which are computed when a program asks for them.
+func (p *parser) typeParameters() []*Statement {
+	var all []*Statement
+	if !p.accept("[") {
+		return nil
+	}
+	for !p.accept("]") {
+		if !p.accept("*") {
+			p.accept("**")
+		}
+		name := &Expression{Form: NameForm, Text: p.name()}
+		stands := [3]*Expression{{Form: ListForm}, {Form: ListForm}, {Form: ListForm}}
+		if p.accept(":") {
+			stands[0] = p.expression()
+		}
+		if p.accept("=") {
+			stands[2] = p.expression()
+		}
+		choice := &Expression{Form: ChoiceForm, Kids: stands[:]}
+		all = append(all, &Statement{Act: ActAssign, Targets: []*Expression{name}, Exprs: []*Expression{choice}})
+		if !p.accept(",") && !p.is("]") {
+			p.fail()
 		}
 	}
+	return all
 }
 
 func (p *parser) class(column int) *Statement {
 	p.expect("class")
 	s := &Statement{Act: ActClass, Text: p.name()}
-	p.typeParameters()
+	types := p.typeParameters()
 	if p.accept("(") {
 		s.Exprs = p.arguments(other()).Kids[1:]
 	}
-	s.Body = p.suite(column)
+	s.Body = append(types, p.suite(column)...)
 	return s
 }
 
