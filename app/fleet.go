@@ -136,7 +136,7 @@ func replicaWarnings(replicas []api.ReplicaStatus) []string {
 	if len(revisions) < 2 {
 		return nil
 	}
-	return []string{"the sidecars that share the store judge by different policies: \"bailiff status\" lists the revision of each"}
+	return []string{"the sidecars that share the store judge by different policies"}
 }
 
 // runFleet does until ctx ends what a sidecar among others has to.
