@@ -102,7 +102,7 @@ func check(ctx context.Context, configPath string) (checkReport, error) {
 		return report, err
 	}
 	report.add(outlook.Faults)
-	report.checkPolicies(cfg)
+	policies := report.checkPolicies(cfg)
 	if path == "" {
 		report.Warnings = append(report.Warnings,
 			"there is no configuration: none is named by --config or BAILIFF_CONFIG, none stands in the usual places, so the "+
@@ -116,7 +116,7 @@ func check(ctx context.Context, configPath string) (checkReport, error) {
 	}
 	report.Warnings = append(append(report.Warnings, cfg.Warnings()...), unfitHooks(cfg)...)
 	if report.Sound = len(report.Faults) == 0 && report.Unchecked == ""; report.Sound {
-		report.lookOutside(ctx, cfg)
+		report.lookOutside(ctx, cfg, policies)
 	}
 	return report, nil
 }
@@ -132,15 +132,16 @@ func unfitHooks(cfg *config.Config) []string {
 
 // checkPolicies checks those that the configuration names; of a bundle the last one that
 // the sidecar kept.
-func (r *checkReport) checkPolicies(cfg *config.Config) {
-	policies := pdp.Config{Paths: cfg.Policies.Paths}
-	var err error
-	if cfg.Policies.Bundle != nil {
-		policies.Archive, err = offline.LastArchive(cfg)
+func (r *checkReport) checkPolicies(cfg *config.Config) (policies *pdp.PDP) {
+	settings, err := offline.PolicySettings(cfg)
+	if err == nil && cfg.Policies.Bundle != nil {
+		settings.Archive, err = offline.LastArchive(cfg)
 	}
 	switch {
 	case err == nil:
-		r.addPolicies(pdp.Check(policies))
+		var faults []pdp.Fault
+		policies, faults = pdp.OpenChecked(settings)
+		r.addPolicies(faults)
 	case errors.Is(err, bundle.ErrNone):
 		r.Unchecked = fmt.Sprintf("the policies of %s were not checked: the sidecar has kept none yet", cfg.Policies.Bundle.URL)
 	default:
@@ -149,11 +150,12 @@ func (r *checkReport) checkPolicies(cfg *config.Config) {
 	if len(cfg.Policies.Shadow) > 0 {
 		r.addPolicies(pdp.Check(pdp.Config{Paths: cfg.Policies.Shadow}))
 	}
+	return policies
 }
 
 // lookOutside notes how far sandboxes are open.
-func (r *checkReport) lookOutside(ctx context.Context, cfg *config.Config) {
-	judge, err := offline.Open(ctx, cfg)
+func (r *checkReport) lookOutside(ctx context.Context, cfg *config.Config, policies *pdp.PDP) {
+	judge, err := offline.Over(ctx, cfg, policies)
 	if err != nil {
 		r.Warnings = append(r.Warnings, "how far sandboxes are open was not looked at: "+err.Error())
 		return

@@ -80,6 +80,27 @@ func TestFilesOfBuildersAreReadAsFarAsTheyOnlyNameValues(t *testing.T) {
 	})
 }
 
+func TestFilesOfFoldersThatAreInstalledAreRead(t *testing.T) {
+	t.Parallel()
+	const removal = "rm -rf ~"
+	setup := recent("import os\nos.system('" + removal + "')")
+	listed := func(line string) Contents {
+		return Contents{"/w/r.txt": settled("numpy==2.1\n" + line + "\n"), "/w/d/setup.py": setup}
+	}
+	foundCases(t, map[string]foundCase{
+		"a folder":                  {"pip install ./d", Contents{"/w/d/setup.py": setup}, removal, true},
+		"a folder that is edited":   {"pip3 install -e ./d", Contents{"/w/d/setup.py": setup}, removal, true},
+		"the same by Python":        {"python3 -m pip install --editable=./d", Contents{"/w/d/setup.py": setup}, removal, true},
+		"a package of that name":    {"pip install d", Contents{"/w/d/setup.py": setup}, "", true},
+		"a folder of a list":        {"pip install -r r.txt", listed("./d"), removal, true},
+		"one that is edited":        {"pip install -r r.txt", listed("-e ./d  # here"), removal, true},
+		"one by its address":        {"pip install -r r.txt", listed("x @ file:///w/d"), removal, true},
+		"packages of a list":        {"pip install -r r.txt", listed("d"), "", true},
+		"a list that is not there":  {"pip install -r r.txt", Contents{}, "", true},
+		"a list that is only named": {"pip download -r r.txt", listed("./d"), "", true},
+	})
+}
+
 func TestCommandsOfRulesAndOfPackagesAreRead(t *testing.T) {
 	t.Parallel()
 	const removal = "rm -rf ~"

@@ -114,6 +114,9 @@ type Program struct {
 	// Plain finds that a file of Finds only names values, by each of its lines. Without are endings of names that are none.
 	Plain   Lines
 	Without Words
+	// Folders are options that name folders with files of Finds, as operands behind the first do. A file that an option names
+	// lists more of them.
+	Folders Words
 	// Verbs are first operands which have an entry of their own, with what the program finds for them. Sources are the
 	// endings of the names of operands that it compiles and runs at once.
 	Verbs, Sources Words
