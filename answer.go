@@ -49,6 +49,10 @@ const (
 	CodeProcess = "no_such_process"
 	// CodeRateLimited: too many requests in a short time.
 	CodeRateLimited = "rate_limited"
+	// CodeHome: the sidecar that serves the session does not answer; nothing was run.
+	CodeHome = "home_unreachable"
+	// CodeStore: the store that sidecars share does not answer; nothing was run.
+	CodeStore = "store_failed"
 	// CodeShutdown: the sidecar is stopping.
 	CodeShutdown = "shutting_down"
 )

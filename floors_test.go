@@ -34,9 +34,9 @@ var staircase = []step{
 		"internal/reach",
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
 			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
-			"internal/tables internal/throttle internal/trust metrics",
-		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/history " +
-			"internal/protected internal/swap",
+			"internal/scripted internal/tables internal/throttle internal/trust metrics",
+		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
+			"internal/history internal/protected internal/swap",
 		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",
 		"internal/syslog",
 		"backends/kernel backends/runner backends/workdirs",
@@ -44,9 +44,9 @@ var staircase = []step{
 	}},
 	{"technologies", []string{ // what judges, and where commands run
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
-			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/pdp " +
+			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/login internal/pdp " +
 			"internal/replay internal/traces",
-		"backends/backendtest/machine backends/ssh/inside internal/postgres/postgrestest internal/remote/remotetest",
+		"backends/backendtest/machine backends/ssh/inside internal/login/logintest internal/postgres/postgrestest internal/remote/remotetest",
 		"backends/ssh",
 		"backends/catalogue",
 	}},
@@ -58,7 +58,7 @@ var staircase = []step{
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
 		"gateway internal/hermes internal/offline internal/setup",
-		"gateway/chat gateway/client gateway/console gateway/mcp",
+		"gateway/chat gateway/client gateway/console gateway/mcp internal/peers internal/peers/peerstest",
 		"internal/doctor",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
@@ -98,7 +98,7 @@ var owners = map[string]string{
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
 	"go.etcd.io/bbolt":                       "internal/approval",
-	"github.com/jackc/pgx/v5":                "internal/postgres internal/approval", // connections; statements
+	"github.com/jackc/pgx/v5":                "internal/postgres internal/approval internal/fleet", // connections; statements
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",
@@ -107,6 +107,10 @@ var owners = map[string]string{
 	"go.opentelemetry.io":                    "internal/traces",
 	"github.com/go-telegram/bot":             "gateway/chat/telegram",
 	"github.com/cenkalti/backoff/v5":         "gateway/chat",
+	"github.com/coreos/go-oidc/v3":           "internal/login",
+	"golang.org/x/oauth2":                    "internal/login",
+	"github.com/zitadel/oidc/v3":             "internal/login/logintest",
+	"github.com/go-jose/go-jose/v4":          "internal/login/logintest",
 	"github.com/leodido/go-syslog/v4":        "internal/syslog",
 	"github.com/santhosh-tekuri/jsonschema":  "internal/ocsf",
 }

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/gateway/console"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/outage"
@@ -57,6 +58,8 @@ type App struct {
 	mcpServers      mcpServers
 	operator        *listener
 	console         *listener // nil if there is none
+	page            *console.Console
+	certificate     certificate
 	services        chats
 	metricsServer   *http.Server // nil if there is no page
 	metricsListener net.Listener
@@ -119,6 +122,9 @@ func (a *App) stop() error {
 	a.mu.Unlock()
 	for _, d := range a.openedListeners() {
 		listeners.Go(func() { a.shut(ctx, d) })
+	}
+	if a.fleet.server != nil {
+		listeners.Go(func() { a.shutPeers(ctx) })
 	}
 	listeners.Wait()
 	closeMCP(a.mcpServers.retire(nil))

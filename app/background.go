@@ -25,6 +25,7 @@ func (a *App) background(ctx context.Context) {
 	a.serving.Go(func() { a.sweepAlways(ctx) })
 	a.serving.Go(func() { a.giveBackAlways(ctx) })
 	a.serving.Go(func() { a.rejudge(ctx) })
+	a.runFleet(ctx)
 	a.runChats(ctx)
 	for _, warning := range a.Status(ctx).Warnings {
 		a.log.Warn(warning)

@@ -91,7 +91,7 @@ func (a *App) openSessions(account *chatAccount) error {
 		return nil
 	}
 	agent, err := gateway.NewAgent(gateway.AgentConfig{Name: account.name, Platforms: []string{account.name}, Console: a.consoleURL(),
-		Enforcer: a.enforcer, Tools: a.enforcer, Tracer: a.agentTracer()})
+		Enforcer: a.front, Tools: a.front, Tracer: a.agentTracer()})
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/peers"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 	"github.com/bailiff-dev/bailiff/internal/throttle"
@@ -56,7 +57,9 @@ type core struct {
 	roster      roster
 	approvals   *approval.Book
 	database    *postgres.DB // that sidecars share; nil if there is none
-	halts       atomic.Bool  // the enforcer is there
+	fleet       fleetParts
+	front       peers.Local // takes requests from agents: the enforcer, or what finds that of their session
+	halts       atomic.Bool // the enforcer is there
 	ledger      *ledger.Ledger
 	throttle    *throttle.Throttle
 	proxy       *egress.Proxy // by which sandboxes leave
@@ -75,6 +78,9 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
+	if err := c.openFleet(ctx); err != nil {
+		return nil, errors.Join(err, c.releaseAll())
+	}
 	wayOut, err := c.newWayOut()
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())
@@ -84,9 +90,12 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), Tracer: c.enforcerTracer(),
-		Unfinished: unfinished(c.decisions), WayOut: wayOut, Log: log,
+		Claims: c.claims(), Unfinished: unfinished(c.decisions), WayOut: wayOut, Log: log,
 	})
 	if err != nil {
+		return nil, errors.Join(err, c.releaseAll())
+	}
+	if err := c.openRouter(); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
 	c.halts.Store(true)
@@ -141,6 +150,12 @@ func (c *core) releaseAll() error {
 	var err error
 	if c.approvals != nil {
 		err = c.approvals.Close()
+	}
+	if c.fleet.router != nil {
+		c.fleet.router.Close()
+	}
+	if c.fleet.stop != nil {
+		c.fleet.stop()
 	}
 	if c.database != nil {
 		c.database.Close()

@@ -35,7 +35,8 @@ func TestWhatStandsInAFileIsJudgedWhenALaterRequestRunsIt(t *testing.T) {
 			run: "make || true", rule: "command.deletes_recursively"},
 		"a Python program": {name: "x.py", content: "import os\nif 0: os.system('rm -rf ./precious')\n", run: "python3 x.py",
 			rule: "command.deletes_recursively"},
-		"a program that is not read": {name: "x.js", content: "console.log(1)\n", run: "node x.js", rule: "command.hides_meaning"},
+		"a program that is not read": {name: "x.js", content: "run(x)\n", run: "node x.js", rule: "command.hides_meaning"},
+		"a program that computes":    {name: "x.js", content: "console.log(1)\n", run: "false && node x.js"},
 		"a script that hides what it does": {name: "x.sh", content: "false && eval \"$UNKNOWN\"\n", run: "sh x.sh",
 			rule: "command.hides_meaning"},
 		"a harmless script":         {name: "x.sh", content: "for f in *; do echo \"$f\"; done\n", run: "bash x.sh"},
@@ -117,6 +118,11 @@ func TestWhatStandsInAFileIsJudgedWhereAProgramFindsIt(t *testing.T) {
 		"a builder's file":       {name: "Rakefile", content: "a\n", run: "false && rake", rule: hides},
 		"settings that run":      {name: "vite.config.js", content: "a()\n", run: "false && npx vite build", rule: hides},
 		"settings that name":     {name: "vite.config.js", content: "export default {a: 1}\n", run: "false && npx vite build"},
+		"a test of Node's":       {name: "a.test.js", content: "run(x)\n", run: "false && node --test", rule: hides},
+		"a test that compares":   {name: "a.test.js", content: "test('a', () => { expect(1).toBe(1) })\n", run: "false && node --test"},
+		"a source that runs":     {name: "main.go", content: "package main\n", run: "false && go run .", rule: hides},
+		"a rule of a builder":    {name: "build.ninja", content: "rule a\n  command = " + harm, run: "false && ninja", rule: deletes},
+		"a makefile before":      {name: "x.mk", content: "all:\n\t" + harm, run: "false && MAKEFILES=x.mk make", rule: deletes},
 		"a program of a project": {name: "node_modules/.bin/zz", content: "#!/bin/sh\n" + harm, run: "false && npx zz", rule: deletes},
 		"a script of a project": {name: "package.json", content: `{"scripts": {"a": "rm -rf ./p"}}`,
 			run: "false && yarn a", rule: deletes},
@@ -135,7 +141,7 @@ func judgesHeld(t *testing.T, o *office, cases map[string]heldFile) {
 	for name, f := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			folder := openDir(t)
+			folder := filepath.Join(openDir(t), "project") // so that what else lies in the folder of temporary files is not above it
 			path := filepath.Join(folder, f.name)
 			must(t, os.MkdirAll(filepath.Dir(path), 0o755)) //nolint:gosec // any user runs it
 			save(t, path, f.content)

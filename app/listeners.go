@@ -27,6 +27,9 @@ func (a *App) openListeners() error {
 		}
 		a.agents = append(a.agents, listener)
 	}
+	if err := a.openPeers(); err != nil {
+		return err
+	}
 	if err := a.openChats(); err != nil {
 		return err
 	}
@@ -63,7 +66,7 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 	messaging := tableNames(context.Background(), a.policies, "platforms")
 	agent, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: a.cfg.Agent.DataPaths, Console: a.consoleURL(),
-		Enforcer: a.enforcer, Tools: a.enforcer, Evaluator: a.policies, Circumstances: a.enforcer.Placed, Tracer: a.agentTracer(),
+		Enforcer: a.front, Tools: a.front, Evaluator: a.policies, Circumstances: a.enforcer.Placed, Tracer: a.agentTracer(),
 	})
 	if err != nil {
 		return agentPlan{}, err
@@ -113,6 +116,9 @@ func openListener(c gateway.ListenerConfig, handler http.Handler) (*listener, er
 func (a *App) serve() {
 	for _, d := range a.openedListeners() {
 		a.serveListener(d)
+	}
+	if a.fleet.server != nil {
+		a.serving.Go(func() { a.listenerFailed(a.fleet.server.Serve()) })
 	}
 	if a.metricsServer != nil {
 		a.serving.Go(func() { a.listenerFailed(a.serveMetrics()) })

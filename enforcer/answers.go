@@ -78,8 +78,9 @@ var errBusy = fmt.Errorf("too many request ids of the last %.0f minutes are reme
 // answers remembers what was answered under a request id, for its caller and
 // session, and lets a second request with the same id join the first.
 type answers struct {
-	mu    sync.Mutex
-	known map[answerKey]*rememberedAnswer
+	claims Claims // nil where no other sidecar knows of them
+	mu     sync.Mutex
+	known  map[answerKey]*rememberedAnswer
 	// ended are the keys of known that have their answer, in the order in which they expire.
 	ended []answerKey
 	// bare are ids whose answers were let go, in the order of bareOrder.
@@ -110,8 +111,8 @@ type bareAnswer struct {
 	expires int64 // in seconds since 1970
 }
 
-func remember(unfinished []Unfinished) *answers {
-	a := &answers{known: map[answerKey]*rememberedAnswer{}, bare: map[[sha256.Size]byte]bareAnswer{}}
+func remember(unfinished []Unfinished, claims Claims) *answers {
+	a := &answers{claims: claims, known: map[answerKey]*rememberedAnswer{}, bare: map[[sha256.Size]byte]bareAnswer{}}
 	for _, u := range unfinished {
 		r := &rememberedAnswer{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
 		r.answer = unknownOutcome(u.RequestID,
@@ -147,7 +148,7 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 	if first {
 		r.answer = failed(bailiff.Failed, bailiff.CodeOutcomeUnknown, errShutdown).of(req) // stands only if run panics
 		defer a.settle(key, r)
-		r.answer = run()
+		r.answer = a.claimed(ctx, req, digest, run)
 		return r.answer
 	}
 	if r.digest != digest {
@@ -160,6 +161,26 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 	case <-ctx.Done():
 		return interrupted("").of(req)
 	}
+}
+
+// claimed runs a request whose id no other sidecar has run anything under.
+func (a *answers) claimed(ctx context.Context, req bailiff.Request, digest string, run func() bailiff.Answer) bailiff.Answer {
+	if a.claims == nil {
+		return run()
+	}
+	first, same, err := a.claims.Claim(ctx, req.Caller, req.Session.ID, req.ID, digest)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return interrupted("").of(req)
+	case err != nil:
+		return failed(bailiff.Unavailable, bailiff.CodeStore, err).of(req)
+	case first:
+		return run()
+	case same:
+		return unknownOutcome(req.ID, "Another sidecar began this request, and its answer is not known here; it is not run again under "+
+			"this id.")
+	}
+	return failed(bailiff.Failed, bailiff.CodeConflict, errConflict).of(req)
 }
 
 // retell gives the news of an answer that came about for another caller.
@@ -207,6 +228,9 @@ func (b bareAnswer) answer(id, digest string) *rememberedAnswer {
 
 // settle keeps an answer that must not come about a second time.
 func (a *answers) settle(key answerKey, r *rememberedAnswer) {
+	if a.claims != nil { // before the id can be claimed again
+		a.claims.Ended(key.caller, key.session, key.request, !lasting(r.answer))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.expires = time.Now().Add(remembered)

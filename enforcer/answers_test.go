@@ -121,7 +121,7 @@ func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 	for name, ended := range map[string]bool{"that nobody saw end": false, "that ended, and whose answer is lost": true} {
 		t.Run(name, func(t *testing.T) {
 			known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(),
-				At: time.Now(), Ended: ended}})
+				At: time.Now(), Ended: ended}}, nil)
 			a := known.once(t.Context(), req, func(bailiff.Progress) {},
 				func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
 			if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
@@ -146,7 +146,7 @@ func answered(t *testing.T, known *answers, n int, output []byte) {
 
 func TestHoweverManyRequestIDsAreRemembered(t *testing.T) {
 	t.Parallel()
-	known := remember(nil)
+	known := remember(nil, nil)
 	const n = maxRememberedBytes / answerBytes * 9 / 8
 	answered(t, known, n, nil)
 	for _, id := range []int{0, n / 20, n - 1} {
@@ -166,7 +166,7 @@ func TestHoweverManyRequestIDsAreRemembered(t *testing.T) {
 
 func TestAnswersAreLetGoByTheirBytesAndTheirIDsKept(t *testing.T) {
 	t.Parallel()
-	known := remember(nil)
+	known := remember(nil, nil)
 	answered(t, known, 40, make([]byte, maxRememberedBytes/32))
 	if known.bytes > maxRememberedBytes || len(known.known)+len(known.bare) != 40 || len(known.bare) < 8 {
 		t.Errorf("%d bytes of %d answers, %d bare ids", known.bytes, len(known.known), len(known.bare))
@@ -175,7 +175,7 @@ func TestAnswersAreLetGoByTheirBytesAndTheirIDsKept(t *testing.T) {
 
 func TestWhatIsRememberedIsForgottenInTime(t *testing.T) {
 	t.Parallel()
-	known := remember(nil)
+	known := remember(nil, nil)
 	answered(t, known, 40, make([]byte, maxRememberedBytes/32))
 	known.forget(time.Now().Add(remembered + 2*time.Second))
 	if len(known.known)+len(known.bare)+len(known.ended)+len(known.bareOrder)+known.bytes != 0 {

@@ -27,6 +27,16 @@ type Recorder interface {
 	Err() error
 }
 
+// Claims are the request ids of several sidecars.
+type Claims interface {
+	// Claim makes an id of a caller's session this sidecar's. First says that no other has run
+	// anything under it, same that another had it for the request of that digest.
+	Claim(ctx context.Context, caller, session, id, digest string) (first, same bool, err error)
+	// Ended says that what an id was claimed for has ended; free that nothing was run, so that
+	// the id may be claimed again.
+	Ended(caller, session, id string, free bool)
+}
+
 // Environ holds the variables that may be forwarded.
 type Environ interface {
 	Available(names []string) []string
@@ -72,8 +82,8 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Unfinished
-// and Log is required.
+// Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Claims,
+// Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
@@ -103,6 +113,8 @@ type Config struct {
 	Tracer Tracer
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
+	// Claims are the request ids of all sidecars that share a store; nil where there is one.
+	Claims Claims
 	// Unfinished are the requests that an earlier run started and whose end it
 	// did not record, or recorded not long ago.
 	Unfinished []Unfinished

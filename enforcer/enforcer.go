@@ -55,7 +55,7 @@ func New(c Config) (*Enforcer, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{config: c, answers: remember(c.Unfinished), refusals: newRefusals(), running: ctx, stop: stop}
+	e := &Enforcer{config: c, answers: remember(c.Unfinished, c.Claims), refusals: newRefusals(), running: ctx, stop: stop}
 	e.parts = e
 	if c.Tracer != nil {
 		e.parts = traced{e, c.Tracer}
@@ -127,7 +127,7 @@ func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(co
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()
-		defer e.flights.add(req.Session, cancel)()
+		defer e.flights.add(req, cancel)()
 		return run(ctx).halted(ctx).of(req)
 	})
 }

@@ -3,9 +3,12 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
 // flights are the requests that are under way.
@@ -15,13 +18,14 @@ type flights struct {
 }
 
 type flight struct {
+	caller  string
 	session bailiff.Session
 	cancel  context.CancelCauseFunc
 }
 
 // add counts a request in until the returned function is called.
-func (f *flights) add(session bailiff.Session, cancel context.CancelCauseFunc) (remove func()) {
-	one := &flight{session, cancel}
+func (f *flights) add(req bailiff.Request, cancel context.CancelCauseFunc) (remove func()) {
+	one := &flight{req.Caller, req.Session, cancel}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.all == nil {
@@ -43,14 +47,42 @@ var errHalted = errors.New("an operator stopped it")
 // stay stopped must be frozen before: requests that are judged from now on are
 // not held up here.
 func (e *Enforcer) Halt(ctx context.Context, match func(bailiff.Session) bool) error {
-	e.flights.mu.Lock()
-	for f := range e.flights.all {
-		if match(f.session) {
-			f.cancel(errHalted)
+	e.flights.end(errHalted, func(f *flight) bool { return match(f.session) })
+	return e.leases.Halt(ctx, match)
+}
+
+func (f *flights) end(why error, match func(*flight) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for one := range f.all {
+		if match(one) {
+			one.cancel(why)
 		}
 	}
-	e.flights.mu.Unlock()
-	return e.leases.Halt(ctx, match)
+}
+
+// errYielded is the cause of requests whose session another sidecar serves by now.
+var errYielded = errors.New("another sidecar has taken the session over")
+
+// Serving are the sessions that have sandboxes here, or requests.
+func (e *Enforcer) Serving() []lease.Key {
+	all := map[lease.Key]bool{}
+	for _, key := range e.leases.Sessions() {
+		all[key] = true
+	}
+	e.flights.mu.Lock()
+	defer e.flights.mu.Unlock()
+	for f := range e.flights.all {
+		all[lease.Key{Caller: f.caller, Session: f.session.ID}] = true
+	}
+	return slices.Collect(maps.Keys(all))
+}
+
+// Yield ends what a session runs here, which another sidecar serves by now. Its questions and its
+// grants are that one's.
+func (e *Enforcer) Yield(ctx context.Context, key lease.Key) {
+	e.leases.Yield(ctx, key) // first, so that what ran there is told why it ended
+	e.flights.end(errYielded, func(f *flight) bool { return f.caller == key.Caller && f.session.ID == key.Session })
 }
 
 // halted says in an answer that an operator stopped its request.

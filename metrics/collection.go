@@ -51,7 +51,9 @@ type requested struct {
 	envForwarded      *prometheus.CounterVec
 	envWithheld       *prometheus.CounterVec
 	limited           *prometheus.CounterVec
+	forwarded         *prometheus.CounterVec
 	crowded           *prometheus.CounterVec
+	consoleLogins     *prometheus.CounterVec
 	breakGlassUsed    prometheus.Counter
 	putBack           prometheus.Counter
 }
@@ -68,7 +70,9 @@ func newRequested(r registration) requested {
 			"backend"),
 		envForwarded:   r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
 		envWithheld:    r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
+		forwarded:      r.counters("requests_forwarded_total", "Requests sent to the sidecar that serves their session.", "outcome"),
 		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		consoleLogins:  r.counters("console_logins_total", "Logins to the console.", "login", "result"),
 		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
 		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
@@ -243,6 +247,9 @@ func (c *collection) announce(version string) {
 	}
 	for _, share := range shares {
 		c.limited.WithLabelValues(share)
+	}
+	for _, outcome := range forwardings {
+		c.forwarded.WithLabelValues(outcome)
 	}
 }
 

@@ -93,6 +93,7 @@ func everything(m *Metrics) {
 	m.PatternUsed("telegram")
 	m.Limited("user")
 	m.Crowded("hermes")()
+	m.ConsoleLogin(bailiff.LoginLink, true)
 	m.BreakGlassUsed()
 	m.PutBack(1)
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)
@@ -130,7 +131,8 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "",
 		"grants_active": "", "patterns_approved_total": "platform", "patterns_used_total": "platform",
 		"requests_limited_total": "by", "connections_refused_total": "listener", "break_glass_total": "",
-		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
+		"requests_forwarded_total": "outcome",
+		"audit_events_total":       "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
 		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "",
 		"syslog_sent_total": "", "syslog_refused_total": "", "syslog_errors_total": "", "syslog_lag_seconds": "",
 		"egress_connections_total": "backend,outcome", "egress_refusals_total": "rule", "egress_sent_bytes_total": "",

@@ -31,14 +31,16 @@ var (
 		bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired,
 		bailiff.TimedOut, bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed,
 	}
-	reasons     = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen", "policy"}
+	reasons = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen", "policy",
+		"yielded"}
 	resolutions = []string{
 		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
 		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), string(bailiff.ApprovalUnreachable), "unanswerable", refused,
 	}
-	shares     = []string{"caller", "session", "user"}
-	directions = []api.Direction{api.Looser, api.Stricter, api.Sideways}
-	scopes     = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
+	shares      = []string{"caller", "session", "user"}
+	forwardings = []string{"ok", "moved", "unreachable", "lost"}
+	directions  = []api.Direction{api.Looser, api.Stricter, api.Sideways}
+	scopes      = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
 )
 
 func toolLabel(t bailiff.Tool) string     { return oneOf(tools, t) }

@@ -11,7 +11,7 @@ require_approval contains finding if {
 }
 
 _approval_reasons := [] if {
-	count(require_approval) == 0
+	require_approval == set()
 } else := _in_order(require_approval)
 
 _approval := _approval_of(_approval_reasons, require_approval)

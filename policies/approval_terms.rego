@@ -4,13 +4,43 @@ package bailiff
 # title: The terms of an approval
 # description: |
 #   The terms are the strictest of those that the tables and the reasons to ask offer. A pattern
-#   is offered where the table approval.patterns has each rule that asks.
+#   is offered where the table approval.patterns has each rule that asks, and never for one that
+#   finds a read of credentials, sending, a gain of rights or a hidden meaning.
 _approval_of(reasons, asked) := object.union(_terms_of(reasons, asked), {"patterns": true}) if {
 	count(asked) > 0
 	every source in asked {
 		data.bailiff.tables.approval.patterns[source.rule]
+		not source.rule in _never_patterned
 	}
 } else := _terms_of(reasons, asked)
+
+_never_patterned := {
+	"command.changes_accounts",
+	"command.changes_own_settings",
+	"command.disables_protection",
+	"command.escapes_to_shell",
+	"command.gains_privilege",
+	"command.grants_access",
+	"command.hides_meaning",
+	"command.opens_reverse_shell",
+	"command.opens_to_network",
+	"command.preloads_library",
+	"command.publishes",
+	"command.reaches_another_host",
+	"command.reaches_metadata",
+	"command.reaches_new_host",
+	"command.reads_credentials",
+	"command.reads_memory",
+	"command.redirects_connections",
+	"command.runs_decoded",
+	"command.runs_downloaded",
+	"command.runs_inline_program",
+	"command.sends_environment",
+	"command.sends_files",
+	"command.sets_setuid",
+	"command.writes_credentials",
+	"command.writes_ssh",
+}
 
 _terms_of(reasons, asked) := {
 	"reasons": reasons,

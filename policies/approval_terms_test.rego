@@ -27,6 +27,32 @@ test_a_pattern_is_offered_where_the_table_has_each_rule_that_asks if {
 	}
 }
 
+test_no_table_offers_a_pattern_for_secrets_sending_rights_or_hidden_meaning if {
+	every rule in {
+		"command.reads_credentials", "command.reads_memory", "command.sends_files", "command.sends_environment",
+		"command.reaches_new_host", "command.gains_privilege", "command.sets_setuid", "command.hides_meaning",
+		"command.runs_decoded", "command.runs_inline_program", "command.writes_credentials",
+	} {
+		not _by_pattern(rule).patterns
+	}
+	_by_pattern("team.rule").patterns
+}
+
+# What is denied is approved in no way.
+test_what_is_denied_has_no_terms if {
+	tables := {"approval": {"patterns": {"command.deletes_recursively": true}}}
+	deletes := on_host(request("cli", [call("rm", ["-r"], ["src"])]))
+	answer := by(tables, deletes) with data.bailiff.deny as {{"rule": "team.rule", "message": "It is denied."}}
+	answer.outcome == "deny"
+	not answer.approval
+}
+
+_by_pattern(rule) := answer.approval if {
+	asked := {{"rule": rule, "message": "It is asked."}}
+	quiet := {"command.gains_privilege": {"host": "allow", "sandbox": "allow"}}
+	answer := by({"approval": {"patterns": {rule: true}}, "verdicts": quiet}, _sudo) with data.bailiff.require_approval as asked
+}
+
 test_code_is_approved_once_only if {
 	answer := usually(on_host(program("cli", {"complete": false})))
 	answer.outcome == "ask"

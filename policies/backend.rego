@@ -5,7 +5,15 @@ package bailiff
 # description: |
 #   Describes the backend that was chosen, as the decision has it: image, lifetime,
 #   network, bounds and mounts.
-_backend := object.union(_backend_settled, {"mounts": _mounts})
+_backend := _backend_unmounted if {
+	_shows_nothing
+} else := object.union(_backend_settled, {"mounts": _mounts})
+
+_backend_unmounted := object.union(_backend_settled, {"mounts": []})
+
+_shows_nothing if not _shown
+
+_shows_nothing if _shown == []
 
 # All but the mounts, which depend on the text.
 _backend_settled := {

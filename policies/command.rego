@@ -7,22 +7,24 @@ package bailiff
 #   a rule. Adding a program to a kind takes a line in data.yaml and no code.
 findings contains finding if some [finding, _, _] in _found_by_name
 
-_found_by_name contains [_found(class, _spelt(call)), class, call] if {
-	some call in _calls
-	some ["by name", class] in _does(call)
-	not _asks_for_help(call)
-}
+_found_by_name contains [_found(class, _spelt(call)), class, call] if some ["by name", class, call] in _done
 
 findings contains _found(class, _spelt(call)) if {
+	some [source, class, call] in _done
+	source != "by name"
+}
+
+_done contains [source, class, call] if {
 	some call in _calls
 	some [source, class] in _does(call)
-	source != "by name"
 	not _asks_for_help(call)
 }
 
 # What a call does by the tables and the packs, whatever stands beside it. It is a function of the call and tables alone, so that
 # it is evaluated once for all requests with the call.
-_does(call) := (({["by name", class] |
+_does(call) := set() if {
+	not _may_do(call.program)
+} else := (({["by name", class] |
 	some class in data.bailiff.tables.programs[call.program]
 	data.bailiff.tables.classes[class]
 	not _is_harmless_word(call)
@@ -37,6 +39,22 @@ _does(call) := (({["by name", class] |
 	some class in table[action]
 	not _only_tried(call, class)
 }) | _does_as_packed(call)
+
+# Whether calls of a program may do anything by the tables and the packs. It is a function of the program alone.
+default _may_do(_) := false
+
+_may_do(program) if {
+	some class in data.bailiff.tables.programs[program]
+	data.bailiff.tables.classes[class]
+}
+
+_may_do(program) if data.bailiff.tables.options[program]
+
+_may_do(program) if data.bailiff.tables.actions[program]
+
+_may_do(program) if count(_described(program)) > 0
+
+_may_do(program) if _is_unknown(program)
 
 # A call that asks for help, or what would be done, does nothing elsewhere.
 _only_tried(call, class) if {

@@ -14,7 +14,7 @@ _looking(call) if data.bailiff.tables.bailiff_looks[call.operands[0]]
 _looking(call) if data.bailiff.tables.bailiff_looks[concat(" ", array.slice(call.operands, 0, 2))]
 
 # Variables of the agent and of bailiff change what they ask about.
-findings contains _found("own_settings", "") if {
+_found_in_text contains _found("own_settings", "") if {
 	some name in _command.assigns
 	regex.match(`^(HERMES|BAILIFF)_`, name)
 }

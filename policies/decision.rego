@@ -45,10 +45,10 @@ _verdict := {
 }
 
 _outcome := "allow" if {
-	count(_denials) == 0
-	count(_approval_reasons) == 0
+	_denials == []
+	_approval_reasons == []
 } else := "ask" if {
-	count(_denials) == 0
+	_denials == []
 	count(_approval_reasons) > 0
 } else := "deny"
 

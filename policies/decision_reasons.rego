@@ -7,7 +7,7 @@ package bailiff
 #   has not the shape of a reason is passed on as it is: the enforcer then refuses the
 #   whole decision instead of losing a denial in silence.
 _denials := [] if {
-	count(deny) == 0
+	deny == set()
 } else := _in_order(deny)
 
 # The order of reasons is that of what they say: a grade changes none of it.

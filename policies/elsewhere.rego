@@ -40,9 +40,9 @@ _examined.service contains _found(class, _spelt(call)) if {
 # description: |
 #   One whose words say that something is deleted, published or deployed may do that.
 _may_change(call) if {
+	_is_unknown(call.program)
 	some operand in array.slice(call.operands, 0, 2)
 	regex.match(_drastic, operand)
-	_is_unknown(call)
 	not _looks(call)
 	count(_packed(call.program, call)) == 0
 }
@@ -61,14 +61,16 @@ _drastic := concat("", [
 	`|^(publish|deploy)$`,
 ])
 
-_is_unknown(call) if {
-	call.program != ""
-	not data.bailiff.tables.known[call.program]
-	not data.bailiff.tables.programs[call.program]
-	not data.bailiff.tables.lookers[call.program]
-	not data.bailiff.tables.options[call.program]
-	not data.bailiff.tables.actions[call.program]
-	not data.bailiff.tables.harmless[call.program]
+default _is_unknown(_) := false
+
+_is_unknown(program) if {
+	program != ""
+	not data.bailiff.tables.known[program]
+	not data.bailiff.tables.programs[program]
+	not data.bailiff.tables.lookers[program]
+	not data.bailiff.tables.options[program]
+	not data.bailiff.tables.actions[program]
+	not data.bailiff.tables.harmless[program]
 }
 
 # METADATA

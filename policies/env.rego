@@ -6,11 +6,23 @@ package bailiff
 #   A variable enters if the request names it, a source holds it, an entry of the table
 #   fits it, and nothing withholds it. Names that are never forwarded (loader, shell,
 #   provider and bailiff's own) are no matter of the table's entries.
-_env := {"forward": [], "withheld": [], "set": {}, "sealed": []} if {
-	count(_requested_names) == 0
+_env := _none_entering if {
+	_none_entering
 } else := _entering if {
 	count(_swapped) == 0
 } else := object.union(_entering, {"swap": _swapped})
+
+# Whatever the text does, if all are withheld.
+_none_entering := {
+	"forward": [],
+	"withheld": [{"name": name, "rule": rule} | some name, rule in _kept_out],
+	"set": {},
+	"sealed": [],
+} if {
+	every name in _requested_names {
+		_kept_out[name]
+	}
+}
 
 _entering := {
 	"forward": _forwarded,

@@ -4,25 +4,25 @@ package bailiff
 # title: Texts that do not tell what would run
 # description: |
 #   A text that cannot be read may do anything, so it is found.
-findings contains _found(class, "") if {
+_found_in_text contains _found(class, "") if {
 	some feature in _features
 	class := data.bailiff.tables.features[feature]
 }
 
 # Logs of earlier releases do not tell what a program in a shell text does.
-findings contains _found("inline", "") if {
+_found_in_text contains _found("inline", "") if {
 	"inline_program" in _features
 	not "read_program" in _features
 	not _command.code
 }
 
-findings contains _found("hidden", "") if {
+_found_in_text contains _found("hidden", "") if {
 	_text_is_due
 	not _understood
 }
 
 # A name that no program has stands for one that the shell or a later one puts in.
-findings contains _found("hidden", "") if {
+_found_in_text contains _found("hidden", "") if {
 	some program in _command.programs
 	startswith(program, "{")
 	endswith(program, "}")

@@ -16,10 +16,14 @@ _done_to_versions(call) := union({
 	{"sends_files" | _pushes_to_address(call)},
 	{class | some setting in _git_given(call); some class in _given_does(setting)},
 	{class | call.operands[0] == "config"; some class in _config_does(call)},
-	{"inline" | some flag in call.flags; data.bailiff.tables.git_options[call.operands[0]][flag]},
-	{class | some flag in array.concat(call.flags, [""]); some class in data.bailiff.tables.git_verbs[call.operands[0]][flag]},
-	{"inline" | some word in call.argv; regex.match(`^((--remote=)?ext::|--(config-env|exec-path=))`, word)},
+	{class | some class in _verb_does(call.operands[0], call.flags)},
+	{"inline" | regex.match(`(^|\x00)((--remote=)?ext::|--(config-env|exec-path=))`, concat("\u0000", call.argv))},
 })
+
+_verb_does(verb, flags) := {"inline" | some flag in flags; data.bailiff.tables.git_options[verb][flag]} | {class |
+	some flag in array.concat(flags, [""])
+	some class in data.bailiff.tables.git_verbs[verb][flag]
+}
 
 # A setting for one call leads elsewhere, plants a program or starts one.
 _given_does(setting) := ({"redirected" |

@@ -30,7 +30,9 @@ _only_asks(call) if {
 _only_asks(call) if call.operands[1] in {"get", "unset", "list", "remove-section", "rename-section", "edit"}
 
 # Settings for one call, and those of a new clone.
-_git_given(call) := {setting |
+_git_given(call) := set() if {
+	not strings.any_prefix_match(call.argv, ["-c", "--config"])
+} else := {setting |
 	some position, option in call.argv
 	option in {"-c", "--config"}
 	setting := call.argv[position + 1]

@@ -19,6 +19,7 @@ _named_paths contains [kind, class, path] if {
 _named_as(kind, path) := union({
 	_as_placed(kind, folder, bases),
 	_as_named(kind, folder, bases),
+	_in_a_folder(kind, folder),
 	_as_a_home(kind, path, folder),
 	{class | regex.match(`[*?\[{]`, path); some class in _by_pattern(kind, path)},
 	_as_a_device(kind, path, folder),
@@ -51,6 +52,13 @@ _named_paths contains ["writes", "startup", path] if {
 	not _only_made(path)
 }
 
+# Python runs lines of these files whenever it starts in that environment. Elsewhere the ending means other things.
+_named_paths contains ["writes", "startup", path] if {
+	some path in _writes
+	endswith(path, ".pth")
+	regex.match(`(^|/)(site|dist)-packages/[^/]+$`, path)
+}
+
 _only_made(path) if {
 	writers := {call.program | some call in _calls; path in call.writes}
 	count(writers) > 0
@@ -59,19 +67,27 @@ _only_made(path) if {
 	}
 }
 
-# The last name, the last two, and the last two of the folder; a folder of such a name in any place; an ending.
-_as_named(kind, folder, bases) := ({class |
-	some name in ((bases | {concat("", [_last_of(folder), base]) | some base in bases}) | _last_two(folder))
+# The last name, the last two; an ending.
+_as_named(kind, folder, bases) := {class |
+	last := _last_of(folder)
+	some base in bases
+	some name in [base, concat("", [last, base])]
+	class := data.bailiff.tables.paths[kind].names[name]
+} | {class |
+	some base in bases
+	contains(base, ".")
+	class := data.bailiff.tables.paths[kind].suffixes[regex.replace(base, `^.*\.`, "")]
+}
+
+# The last two names of the folder; a folder of such a name in any place.
+_in_a_folder(kind, folder) := {class |
+	some name in _last_two(folder)
 	class := data.bailiff.tables.paths[kind].names[name]
 } | {class |
 	contains(folder, ".")
 	some part in split(folder, "/")
 	startswith(part, ".")
 	class := data.bailiff.tables.paths[kind].inside[part]
-}) | {class |
-	some base in bases
-	contains(base, ".")
-	class := data.bailiff.tables.paths[kind].suffixes[regex.replace(base, `^.*\.`, "")]
 }
 
 _last_two(folder) := {trim_suffix(found, "/") | some found in regex.find_n(`[^/]+/[^/]+/$`, folder, 1)}

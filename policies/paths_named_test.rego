@@ -22,6 +22,9 @@ test_names_count_wherever_they_lie if {
 	_written("project/.git/hooks/pre-push") == {"command.writes_startup"}
 	_written("project/settings.json") == set()
 	_written("src/hosts.go") == set()
+	_written(".venv/lib/python3.12/site-packages/x.pth") == {"command.writes_startup"}
+	_written("models/x.pth") == set()
+	_written("site-packages/x/y.pth") == set()
 }
 
 test_paths_are_looked_up_by_folder_name_and_pattern if {

@@ -22,7 +22,7 @@ findings contains _found("credentials", _spelt(call)) if {
 }
 
 findings contains _found("credentials", _spelt(call)) if {
-	some call in _calls
+	some call in _dumps
 	call.program == "printenv"
 	some name in call.operands
 	_secretish(name)
@@ -35,9 +35,15 @@ _examined.sends contains _found("sends_environment", "") if {
 	count(_dumps) > 0
 }
 
+_dumpers_called contains program if {
+	some program in _command.programs
+	program in {"printenv", "env", "set", "export", "declare", "typeset"}
+}
+
 _dumps contains call if {
+	_dumpers_called != set()
 	some call in _calls
-	call.program in {"printenv", "env", "set", "export", "declare", "typeset"}
+	call.program in _dumpers_called
 	_dumps_environment(call)
 }
 

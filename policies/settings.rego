@@ -56,7 +56,7 @@ _examined.interprets contains _found("preload", _spelt(call)) if {
 }
 
 # The name of a variable does not say what it is set to.
-findings contains _found("preload", "") if {
+_found_in_text contains _found("preload", "") if {
 	some name in _command.assigns
 	data.bailiff.tables.preloads[name]
 }

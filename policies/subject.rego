@@ -32,7 +32,7 @@ _text_is_due if input.tool == "terminal"
 
 _text_is_due if input.args.action in {"write", "submit"}
 
-_text_is_due if _command
+_text_is_due if is_boolean(_command.parsed)
 
 _understood if {
 	_command.parsed
@@ -43,17 +43,27 @@ _understood if {
 # title: What a request uses
 # description: |
 #   Sets of what the command and the program name together.
-_reads := {path | some text in _texts; some path in text.reads}
+_reads contains path if some path in _command.reads
 
-_writes := {path | some text in _texts; some path in text.writes}
+_reads contains path if some path in _code.reads
 
-_hosts := {host | some text in _texts; some host in text.hosts}
+_writes contains path if some path in _command.writes
 
-_settings := {setting | some text in _texts; some setting in text.settings}
+_writes contains path if some path in _code.writes
+
+_hosts contains host if some host in _command.hosts
+
+_hosts contains host if some host in _code.hosts
+
+_settings contains setting if some setting in _command.settings
+
+_settings contains setting if some setting in _code.settings
 
 # Files and folders whose content is gone afterwards.
-_loses := {path | some text in _texts; some path in text.loses}
+_loses contains path if some path in _command.loses
 
-_features := {feature | some text in _texts; some feature in text.features}
+_loses contains path if some path in _code.loses
 
-_texts := array.concat([text | text := _command], [text | text := _code])
+_features contains feature if some feature in _command.features
+
+_features contains feature if some feature in _code.features

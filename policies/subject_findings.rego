@@ -11,23 +11,36 @@ findings contains finding if {
 	some finding in _examined[aspect]
 }
 
-_aspects contains kind if some kind, _ in _calls_of
+# What is found in the text by what is known of it as a whole, such as its features, stands in _found_in_text.
+findings contains finding if some finding in _found_in_text
 
-_aspects contains "paths" if count(_reads | _writes) > 0
+_aspects contains aspect if some aspect in _aspects_but_paths
 
-_aspects contains "hosts" if count(_hosts) > 0
+_aspects contains "paths" if _reads != set()
 
-_aspects contains "settings" if count(_settings) > 0
+_aspects contains "paths" if _writes != set()
 
-_aspects contains "losses" if count(_loses) > 0
+# Nearly every text has paths of its own, and all else in common with others.
+_aspects_but_paths contains kind if some kind in _kinds
 
-_aspects contains "mounts" if _platform.mounts
+_aspects_but_paths contains "hosts" if count(_hosts) > 0
 
-_aspects contains "program" if _code
+_aspects_but_paths contains "settings" if count(_settings) > 0
+
+_aspects_but_paths contains "losses" if count(_loses) > 0
+
+_aspects_but_paths contains "mounts" if _platform.mounts
+
+_aspects_but_paths contains "program" if is_boolean(_code.parsed)
+
+_kinds contains kind if {
+	some program in _command.programs
+	some kind in data.bailiff.tables.programs[program]
+}
 
 # The calls by the kinds of their programs, which the table of programs names.
-_calls_of := {kind: group |
-	some kind in {kind | some program in _command.programs; some kind in data.bailiff.tables.programs[program]}
+_calls_of[kind] := group if {
+	some kind in _kinds
 	group := [call |
 		some call in _calls
 		kind in data.bailiff.tables.programs[call.program]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/setup"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -29,6 +31,7 @@ as its schema describes it, and that their tables say what policies look up. Loo
 too, at what backends will use: the runner, files of credentials, keys and certificates,
 images, folders. So run it as the sidecar's user; a variable that is not set here only warns.
 Prints every fault as file:line and says what would be right. It runs no tests: see "bailiff test".
+It warns of hooks in the settings of your Claude Code and Codex that would let tools run unjudged.
 Of policies that come from a server it checks the bundle that the sidecar kept last.
 With --slow it lists instead the rules that take most of a judgement, with their places.
 
@@ -99,7 +102,7 @@ func check(ctx context.Context, configPath string) (checkReport, error) {
 		return report, err
 	}
 	report.add(outlook.Faults)
-	report.checkPolicies(cfg)
+	policies := report.checkPolicies(cfg)
 	if path == "" {
 		report.Warnings = append(report.Warnings,
 			"there is no configuration: none is named by --config or BAILIFF_CONFIG, none stands in the usual places, so the "+
@@ -111,24 +114,34 @@ func check(ctx context.Context, configPath string) (checkReport, error) {
 	if _, err := runner.Find(""); err != nil && cfg.Runner.Path == "" {
 		report.Warnings = append(report.Warnings, err.Error())
 	}
-	report.Warnings = append(report.Warnings, cfg.Warnings()...)
+	report.Warnings = append(append(report.Warnings, cfg.Warnings()...), unfitHooks(cfg)...)
 	if report.Sound = len(report.Faults) == 0 && report.Unchecked == ""; report.Sound {
-		report.lookOutside(ctx, cfg)
+		report.lookOutside(ctx, cfg, policies)
 	}
 	return report, nil
 }
 
+// unfitHooks says which hooks of this user's agents would let tools run unjudged.
+func unfitHooks(cfg *config.Config) []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil // a user without a home has no agents
+	}
+	return setup.Unfit(setup.Entry{Listen: listenOf(cfg), Home: home, Getenv: os.Getenv})
+}
+
 // checkPolicies checks those that the configuration names; of a bundle the last one that
 // the sidecar kept.
-func (r *checkReport) checkPolicies(cfg *config.Config) {
-	policies := pdp.Config{Paths: cfg.Policies.Paths}
-	var err error
-	if cfg.Policies.Bundle != nil {
-		policies.Archive, err = offline.LastArchive(cfg)
+func (r *checkReport) checkPolicies(cfg *config.Config) (policies *pdp.PDP) {
+	settings, err := offline.PolicySettings(cfg)
+	if err == nil && cfg.Policies.Bundle != nil {
+		settings.Archive, err = offline.LastArchive(cfg)
 	}
 	switch {
 	case err == nil:
-		r.addPolicies(pdp.Check(policies))
+		var faults []pdp.Fault
+		policies, faults = pdp.OpenChecked(settings)
+		r.addPolicies(faults)
 	case errors.Is(err, bundle.ErrNone):
 		r.Unchecked = fmt.Sprintf("the policies of %s were not checked: the sidecar has kept none yet", cfg.Policies.Bundle.URL)
 	default:
@@ -137,11 +150,12 @@ func (r *checkReport) checkPolicies(cfg *config.Config) {
 	if len(cfg.Policies.Shadow) > 0 {
 		r.addPolicies(pdp.Check(pdp.Config{Paths: cfg.Policies.Shadow}))
 	}
+	return policies
 }
 
 // lookOutside notes how far sandboxes are open.
-func (r *checkReport) lookOutside(ctx context.Context, cfg *config.Config) {
-	judge, err := offline.Open(ctx, cfg)
+func (r *checkReport) lookOutside(ctx context.Context, cfg *config.Config, policies *pdp.PDP) {
+	judge, err := offline.Over(ctx, cfg, policies)
 	if err != nil {
 		r.Warnings = append(r.Warnings, "how far sandboxes are open was not looked at: "+err.Error())
 		return

@@ -31,7 +31,9 @@ sandbox and sees the projects that the policies show; one that must be denied is
 that must be asked about reaches people (and is taken back at once); variables that must
 stay out do; a host that no table names is not reached; limits of time and output hold. With
 AGENT it starts the hooks that are in force in the agent's settings, as the agent would, and looks
-whose they are, what they are called for and whether their times fit.
+whose they are, what they are called for and whether their times fit; Claude Code itself is started
+in this folder, with a model that asks for one command that must be denied. The tools of an agent that
+has them by MCP, and those of listeners with a section mcp, are called.
 
 It approves nothing and needs no operator's right. All of it would do no harm if it ran.
 Run it as the agent's user.
@@ -126,7 +128,11 @@ func examineAgent(ctx context.Context, name string, e setup.Entry) (all diagnosi
 	if len(lacking) == 0 {
 		all.Fine("settings", "The entries of %s are there, as far as bailiff knows them.", name)
 	}
-	return all, nil
+	server, has, err := setup.Tools(name, e)
+	if has && err == nil {
+		all = append(all, doctor.ExamineServer(ctx, server)...)
+	}
+	return all, err
 }
 
 // examineHermes looks at the home of Hermes as "bailiff hermes doctor" does.

@@ -227,7 +227,12 @@ func TestSecretsInAProjectAreListedBeforeAnythingIsWritten(t *testing.T) {
 // finds is what the doctor found, by the names of its checks.
 func (w worker) finds(t *testing.T, words string) (found map[string]string, status int) {
 	t.Helper()
-	cmd := w.Shell(t, "bailiff doctor --output json "+words)
+	return w.findsIn(t, ".", words)
+}
+
+func (w worker) findsIn(t *testing.T, folder, words string) (found map[string]string, status int) {
+	t.Helper()
+	cmd := w.Shell(t, "cd "+folder+" && exec bailiff doctor --output json "+words)
 	printed, _ := cmd.Output() // its status is looked at
 	var d struct {
 		Checks []struct{ Name, State, Message, Do string }
@@ -265,11 +270,14 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 	if said := w.must(t, "bailiff setup claude-code --project src/shop"); !strings.Contains(said, "project at agent") {
 		t.Errorf("a setup that changes nothing does not end with the doctor: %s", said)
 	}
-	if status != 2 || len(found) != 11 {
+	if status != 2 || len(found) != 12 || !strings.HasPrefix(found["hook as Claude Code calls it"], "warning: ") {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	if left := w.must(t, "bailiff approvals list --output json"); strings.Contains(left, `"pending"`) {
 		t.Errorf("questions are left: %s", left)
+	}
+	if said, _ := w.says(t, "bailiff check"); strings.Contains(said, "the "+hook) {
+		t.Errorf("of a hook that fits check says %s", said)
 	}
 	for _, c := range []struct{ edit, check, want string }{
 		{"s/ || .*; }\"/\"/", hook, "failure: Where the hook is missing"},
@@ -281,6 +289,11 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 		w.must(t, "cp .claude/settings.json kept && sed -i '"+c.edit+"' .claude/settings.json")
 		if found, status := w.finds(t, "claude-code"); status != 1 || !strings.HasPrefix(found[c.check], c.want) {
 			t.Errorf("after %s it finds %q, status %d", c.edit, found[c.check], status)
+		}
+		if strings.Contains(c.want, "after 50 s") {
+			if said, _ := w.says(t, "bailiff check"); !strings.Contains(said, "the "+hook+": The agent runs the tool after 50 s") {
+				t.Errorf("after %s check says %s", c.edit, said)
+			}
 		}
 		w.must(t, "mv kept .claude/settings.json")
 	}
@@ -351,6 +364,30 @@ func (w worker) has(t *testing.T, name, pattern string) {
 	}
 }
 
+func TestARealClaudeCodeCallsTheHookOnceItIsSetUp(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.has(t, "claude", "@anthropic-ai/claude-code/bin/claude.exe")
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	w.serves(t)
+	const check = "hook as Claude Code calls it"
+	if found, _ := w.finds(t, "claude-code"); !strings.HasPrefix(found[check], "ok: It called the hook") {
+		t.Errorf("of the hook it finds %s", found[check])
+	}
+	w.must(t, "mkdir -p off/.claude && echo '{\"disableAllHooks\": true}' >off/.claude/settings.json")
+	found, status := w.findsIn(t, "off", "claude-code")
+	if status != 1 || !strings.HasPrefix(found[check], "failure: Claude Code did not call the hook in this folder.") {
+		t.Errorf("in a folder whose settings switch hooks off it finds %s, status %d", found[check], status)
+	}
+	m := apptest.ServeModel(t, apptest.Call{Tool: "Write", Args: map[string]any{"file_path": w.project + "/a.sh", "content": "echo tested"}},
+		apptest.Call{Tool: "Bash", Args: map[string]any{"command": "sh a.sh && hostname"}})
+	told := m.Work(t, w.Shell(t, "cd src/shop && ANTHROPIC_BASE_URL="+m.URL+" ANTHROPIC_API_KEY=none DISABLE_AUTOUPDATER=1 "+
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 exec claude -p go --permission-mode acceptEdits"))
+	if text := w.must(t, "cat src/shop/a.sh"); text != "echo tested" || !strings.Contains(told[1], "tested\nsandbox") {
+		t.Errorf("the file holds %q, its model is told %q", text, told)
+	}
+}
+
 func TestToolsByMCPBeginInTheProjectOfTheirAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
@@ -359,7 +396,8 @@ func TestToolsByMCPBeginInTheProjectOfTheirAgent(t *testing.T) {
 		t.Fatalf("it tells no entry: %s", said)
 	}
 	w.serves(t)
-	if found, status := w.finds(t, "mcp:zed"); status != 2 || !strings.HasPrefix(found["settings"], "ok: ") {
+	if found, status := w.finds(t, "mcp:zed"); status != 2 || !strings.HasPrefix(found["settings"], "ok: ") ||
+		!strings.HasPrefix(found["tools of zed"], "ok: ") {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	for folder, want := range map[string]string{"src/shop": w.project + "\n/tmp\n/tmp\n", "src": "/workspace\n/tmp\n/tmp\n"} {

@@ -21,6 +21,7 @@ const (
 	reasonEnd      = "session_end"
 	reasonShutdown = "shutdown"
 	reasonFrozen   = "frozen"
+	reasonYielded  = "yielded"
 )
 
 // Evicted is why a sandbox was taken from the requests that used it: one of the reasons.
@@ -33,6 +34,7 @@ var evictions = map[Evicted]string{
 	reasonRemoved:  "An operator removed the sandbox",
 	reasonEnd:      "The session was ended and its sandbox removed",
 	reasonShutdown: "The sidecar is shutting down and removed the sandbox",
+	reasonYielded:  "Another sidecar has taken the session over, and the sandbox was removed",
 	reasonFrozen:   "An operator froze a session that used the sandbox, and it was removed",
 }
 

@@ -95,6 +95,12 @@ func (p *Pool) Halt(ctx context.Context, match func(bailiff.Session) bool) error
 	return await(ctx, p.drop(reasonFrozen, func(l *Lease) bool { return l.isForLocked(match) }))
 }
 
+// Yield removes the sandboxes in which a session was that another sidecar serves by now, and
+// returns when they are gone.
+func (p *Pool) Yield(ctx context.Context, key Key) {
+	_ = await(ctx, p.drop(reasonYielded, func(l *Lease) bool { return slices.Contains(l.keysLocked(), key) }))
+}
+
 // Close removes every sandbox, and what else the backends keep for them.
 func (p *Pool) Close(ctx context.Context) {
 	p.closeAll()

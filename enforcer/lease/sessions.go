@@ -34,6 +34,25 @@ func (l *Lease) isForLocked(match func(bailiff.Session) bool) bool {
 	return l.hasUnknownSessionsLocked() || slices.ContainsFunc(l.sessions, match)
 }
 
+// keysLocked are the sessions that a lease has served, as far as they are remembered.
+func (l *Lease) keysLocked() []Key {
+	all := []Key{{l.caller, l.session}}
+	for _, s := range l.sessions {
+		all = append(all, Key{l.caller, s.ID})
+	}
+	return all
+}
+
+// Sessions are those that have sandboxes.
+func (p *Pool) Sessions() (all []Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.all {
+		all = append(all, l.keysLocked()...)
+	}
+	return all
+}
+
 // sessionsOf lists those that a lease has served; all is false if there may have been more.
 func (p *Pool) sessionsOf(l *Lease) (sessions []bailiff.Session, all bool) {
 	p.mu.Lock()

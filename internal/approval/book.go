@@ -247,6 +247,15 @@ func (b *Book) reconcile(s *state, ended func(*item)) {
 // granted, everything is frozen, and what the book shows may be old.
 func (b *Book) Err() error { return b.storage.err() }
 
+// Standing is how this sidecar is seen by others that share its store: the epoch of its name, and
+// how often it was silent for so long that they may have taken over what was its own.
+func (b *Book) Standing() (epoch int64, silences uint64) {
+	if s, isShared := b.storage.(*sharedStore); isShared {
+		return s.epoch, s.silences.Load()
+	}
+	return 0, 0
+}
+
 // Warnings say what deserves a second look, a sentence each.
 func (b *Book) Warnings() []string {
 	if s, isShared := b.storage.(*sharedStore); isShared && s.deaf.Load() {

@@ -15,14 +15,14 @@ func TestAPatternIsSuggestedFromWhatWasAskedBefore(t *testing.T) {
 		change func(*bailiff.Claim)
 		want   *api.Preview
 	}{
-		"of the word that differs":         {[]string{"rm -r a", "rm -r b"}, "rm -r c", nil, &api.Preview{Match: "rm -r *", Covered: 3, Of: 3}},
+		"of the word that differs": {[]string{"rm -r a", "rm -r b"}, "rm -r c", nil, &api.Preview{Match: "rm -r *", Covered: 3, Of: 3}},
 		"of the place that differs mostly": {[]string{"rm x a", "rm b c", "rm b d"}, "rm b a", nil,
 			&api.Preview{Match: "rm b *", Covered: 3, Of: 4}},
-		"of no option":                     {[]string{"rm -r a"}, "rm -f a", nil, &api.Preview{Of: 2}},
-		"of no program":                    {[]string{"rm a b"}, "mv a b", nil, &api.Preview{Of: 2}},
-		"of no path out of the folder":     {[]string{"rm -r /a"}, "rm -r b", nil, &api.Preview{Of: 2}},
-		"of two words never":               {[]string{"rm a b"}, "rm c d", nil, &api.Preview{Of: 2}},
-		"of another length never":          {[]string{"rm a"}, "rm a b", nil, &api.Preview{Of: 2}},
+		"of no option":                 {[]string{"rm -r a"}, "rm -f a", nil, &api.Preview{Of: 2}},
+		"of no program":                {[]string{"rm a b"}, "mv a b", nil, &api.Preview{Of: 2}},
+		"of no path out of the folder": {[]string{"rm -r /a"}, "rm -r b", nil, &api.Preview{Of: 2}},
+		"of two words never":           {[]string{"rm a b"}, "rm c d", nil, &api.Preview{Of: 2}},
+		"of another length never":      {[]string{"rm a"}, "rm a b", nil, &api.Preview{Of: 2}},
 		"where none may be approved": {[]string{"rm -r a"}, "rm -r b",
 			func(c *bailiff.Claim) { c.Decision.Approval.Patterns = false }, nil},
 		"where only once is offered": {[]string{"rm -r a"}, "rm -r b",

@@ -65,17 +65,18 @@ type sharedStore struct {
 	horizon   string // of transactions: what changed before it is shown already
 	reload    bool   // all is to be read anew
 
-	freezes atomic.Int64  // the version of the freezes that is shown
-	skew    atomic.Int64  // of the database's clock against this one's, in nanoseconds
-	heard   atomic.Int64  // when the last good beat began, in nanoseconds since began
-	began   time.Time     // by the monotonic clock
-	lost    atomic.Bool   // events may be in the outbox that are not known here
-	deaf    atomic.Bool   // no notifications come
-	hasty   atomic.Bool   // the next beat is due at once
-	fenced  atomic.Bool   // another sidecar has this replica's name
-	failed  outage.Outage // of the last beat
-	woken   chan struct{}
-	dirty   chan struct{}
+	freezes  atomic.Int64  // the version of the freezes that is shown
+	skew     atomic.Int64  // of the database's clock against this one's, in nanoseconds
+	silences atomic.Uint64 // how often no beat was good for deafAfter
+	heard    atomic.Int64  // when the last good beat began, in nanoseconds since began
+	began    time.Time     // by the monotonic clock
+	lost     atomic.Bool   // events may be in the outbox that are not known here
+	deaf     atomic.Bool   // no notifications come
+	hasty    atomic.Bool   // the next beat is due at once
+	fenced   atomic.Bool   // another sidecar has this replica's name
+	failed   outage.Outage // of the last beat
+	woken    chan struct{}
+	dirty    chan struct{}
 
 	lock     sync.Mutex
 	stamped  stamps
@@ -217,6 +218,9 @@ func (s *sharedStore) beat(ctx context.Context, begun time.Duration, freezes int
 	if tag.RowsAffected() == 0 {
 		s.fenced.Store(true)
 		return errFenced
+	}
+	if begun-time.Duration(s.heard.Load()) >= deafAfter {
+		s.silences.Add(1) // before it counts as heard
 	}
 	s.heard.Store(int64(begun))
 	if s.failed.Err() != nil {

@@ -131,10 +131,10 @@ func (m *Model) Work(tb testing.TB, agent *exec.Cmd) (told []string) {
 	var printed, said bytes.Buffer
 	agent.Stdout, agent.Stderr = &printed, &said
 	err := agent.Run()
-	if told = m.Results(); err != nil || len(told) != len(m.calls) {
-		tb.Fatalf("%s: %v; of %d calls it ended %d: %q; on offer were %v\n%s\n%s", filepath.Base(agent.Path), err, len(m.calls),
+	if told = m.Results(); err != nil || len(told) != m.calls {
+		tb.Fatalf("%s: %v; of %d calls it ended %d: %q; on offer were %v\n%s\n%s", filepath.Base(agent.Path), err, m.calls,
 			len(told), told,
-			m.offers(), printed.String(), said.String())
+			m.Offers(), printed.String(), said.String())
 	}
 	return told
 }

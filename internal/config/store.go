@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net"
 	"os"
 	"regexp"
 
@@ -12,6 +13,16 @@ type Store struct {
 	Postgres Postgres
 	// Replica is this sidecar's name among them.
 	Replica string
+	Peer    Peer
+}
+
+// Peer is where the sidecars reach this one, which then serves sessions of the others; without
+// Listen each serves what comes to it.
+type Peer struct {
+	// Listen is the host:port where they come in, Address the one by which they find it.
+	Listen, Address string
+	// CA holds the certificates of who vouches for the sidecars, Cert and Key this one's.
+	CA, Cert, Key string
 }
 
 // Postgres is the database; without a DSN the state folder holds what there is.
@@ -41,11 +52,30 @@ func (r *reader) store(s *Store, at place) {
 		"replica": as(&s.Replica, func(at place) (string, bool) {
 			return r.shaped(at, replicaName, "want a name of letters, digits, ., _ and -, is %q")
 		}),
+		"peer": func(at place) { r.peer(&s.Peer, at) },
 	})
 	if s.Replica == "" {
 		s.Replica, _ = os.Hostname()
 	}
 	if s.Postgres.DSN.Given() && !replicaName.MatchString(s.Replica) {
 		r.fault(at, "lacks replica: the host's name %q is none; want one of letters, digits, ., _ and -", s.Replica)
+	}
+	if s.Peer.Listen != "" && !s.Postgres.DSN.Given() {
+		r.fault(at, "lacks postgres: by what it holds sidecars know each other's sessions; without it there is no peer")
+	}
+	if _, port, err := net.SplitHostPort(s.Peer.Listen); err == nil && s.Peer.Address == "" {
+		s.Peer.Address = net.JoinHostPort(s.Replica, port)
+	}
+}
+
+func (r *reader) peer(p *Peer, at place) {
+	r.section(at, fields{
+		"listen": r.hostPort(&p.Listen), "address": r.hostPort(&p.Address),
+		"tls": func(at place) {
+			r.section(at, fields{"ca": as(&p.CA, r.path), "cert": as(&p.Cert, r.path), "key": as(&p.Key, r.path)})
+		},
+	})
+	if p.Listen == "" || p.CA == "" || p.Cert == "" || p.Key == "" {
+		r.fault(at, "lacks listen or tls: want {listen: \"0.0.0.0:7411\", tls: {ca: peers-ca.pem, cert: peer.pem, key: peer.key}}")
 	}
 }

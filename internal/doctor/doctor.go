@@ -97,6 +97,9 @@ func (d Doctor) examineListener(ctx context.Context, all *diagnosis.Checks, l co
 			examine(ctx, all)
 		}
 	}
+	if l.MCP != nil {
+		examineMCP(ctx, all, l, token)
+	}
 	return true
 }
 

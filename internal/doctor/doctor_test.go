@@ -57,6 +57,41 @@ require_approval contains {"rule": "house.git", "message": "It uses git.", "matc
 	}
 }
 
+func TestToolsByMCPAreCalled(t *testing.T) {
+	t.Parallel()
+	s := apptest.Serve(t, `agent: {listeners: [{name: a, listen: "<agent>", platforms: ["*"], mcp: {platform: telegram, user: "7"}}]}`)
+	d := at(t, s.Agent)
+	d.Config.Agent.Listeners[0].MCP = &config.MCP{}
+	all := d.Examine(t.Context())
+	if last := all[len(all)-1]; all.Worst() != diagnosis.Fine || last.Name != "tools by MCP at a" {
+		t.Errorf("it finds %+v", all)
+	}
+	started := setup.Server{Path: "f", Command: []string{apptest.Programs(t) + "/bailiff", "mcp", "--listen", s.Agent}}
+	if all := doctor.ExamineServer(t.Context(), started); all.Worst() != diagnosis.Fine {
+		t.Errorf("of a server that the agent starts it finds %+v", all)
+	}
+	without := apptest.Serve(t)
+	d = at(t, without.Agent)
+	d.Config.Agent.Listeners[0].MCP = &config.MCP{}
+	if all := d.Examine(t.Context()); all.Worst() != diagnosis.Failed || !strings.HasPrefix(all[len(all)-1].Name, "tools by MCP") {
+		t.Errorf("of a listener that serves none yet it finds %+v", all)
+	}
+}
+
+func TestToolsThatAnAgentCannotStartAreFound(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]setup.Server{
+		"it is off":                    {Off: "it is off"},
+		"does not serve them":          {Command: []string{"/nonexistent/bailiff", "mcp"}},
+		"false does not serve them":    {Command: []string{"/bin/false"}},
+		`Of "echo bailiff-doctor" the`: {Command: []string{apptest.Programs(t) + "/bailiff", "mcp", "--listen", "unix:///nonexistent"}},
+	} {
+		if all := doctor.ExamineServer(t.Context(), s); all.Worst() != diagnosis.Failed || !strings.Contains(all[0].Message, want) {
+			t.Errorf("it finds %+v, want %s", all, want)
+		}
+	}
+}
+
 func TestAUserWhoMayAskNowhereIsTold(t *testing.T) {
 	t.Parallel()
 	d := at(t, "unix:///nonexistent/a.sock")

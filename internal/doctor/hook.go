@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -22,7 +20,7 @@ const hookPatience = time.Minute
 // ExamineHooks starts the hooks of an agent as the agent would, and sees that what must be
 // denied is denied by them, and that nothing passes where they fail.
 func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all diagnosis.Checks) {
-	inForce := 0
+	inForce, reason := 0, ""
 	for _, h := range hooks {
 		name := "hook in " + h.Path
 		if h.Off != "" {
@@ -31,7 +29,12 @@ func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all di
 			continue
 		}
 		inForce++
-		examineHook(ctx, &all, name, h)
+		if why := examineHook(ctx, &all, name, h); why != "" {
+			reason = why
+		}
+	}
+	if agent == "claude-code" && reason != "" {
+		examineClaude(ctx, &all, reason)
 	}
 	if inForce == 0 {
 		all.Fail("hook", "No hook is in force in the settings of "+agent+", so that it asks about nothing.",
@@ -40,29 +43,22 @@ func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all di
 	return all
 }
 
-func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setup.Hook) {
-	switch limit, known := killedAfter(h.Line); {
-	case h.Tools != "" && h.Tools != "*" && h.Tools != ".*":
-		all.Fail(name, fmt.Sprintf("It is called for %q only; every other tool runs unjudged.", h.Tools), `Set "matcher" to "*".`)
-		return
-	case !h.IsGuarded() || !known:
-		all.Fail(name, "Where the hook is missing, killed or stuck, the agent runs the tool.",
-			"Set the whole line that bailiff setup writes.")
-		return
-	case limit >= h.Limit:
-		all.Fail(name, fmt.Sprintf("The agent runs the tool after %d s without an answer, and the hook may take %d s.", h.Limit, limit),
-			`Set "timeout" to 60.`)
-		return
+// examineHook returns the reason that the hook gives where it denies as it must.
+func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setup.Hook) (reason string) {
+	if what, do := h.Fault(); what != "" {
+		all.Fail(name, what, do)
+		return ""
 	}
 	for _, c := range []struct{ command, want string }{{"echo " + mark, "allow"}, {denied, "deny"}} {
-		got, reason, err := ask(ctx, h.Line, c.command)
+		got, said, err := ask(ctx, h.Line, c.command)
 		if err != nil {
-			reason = err.Error()
+			said = err.Error()
 		}
+		reason = said
 		if got != c.want {
 			all.Fail(name, fmt.Sprintf("About %q it says %q, want %q: %s", c.command, got, c.want, reason),
 				"Start the sidecar, and see that --listen is where it listens.")
-			return
+			return ""
 		}
 	}
 	all.Fine(name, "It is %s, answers, and denies what must be denied.", h.Lock)
@@ -70,18 +66,7 @@ func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setu
 		all.Doubt(name, h.Doubt+".",
 			"Put the agent's program into the path, or have root set the hook instead (bailiff setup --managed), which needs no trust.")
 	}
-}
-
-var timeoutWord = regexp.MustCompile(`^/usr/bin/timeout -s KILL (\d+) `)
-
-// killedAfter is after how many seconds a hook ends at the latest.
-func killedAfter(line string) (seconds int, known bool) {
-	found := timeoutWord.FindStringSubmatch(line)
-	if found == nil {
-		return 0, false
-	}
-	seconds, err := strconv.Atoi(found[1])
-	return seconds, err == nil
+	return reason
 }
 
 // ask starts a hook by its line, as an agent does, and asks about a command.

@@ -1,6 +1,9 @@
 package facts
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestFilesThatProgramsGatherByPatternsAreRead(t *testing.T) {
 	t.Parallel()
@@ -120,4 +123,47 @@ func TestScriptsOfProjectsAreReadHoweverTheyAreStarted(t *testing.T) {
 			".ONESHELL:\nSHELL = python3\nall:\n\timport os\n\tos.system('" + removal + "')\n")}, removal, true},
 		"by a usual shell": {"make", Contents{"/w/Makefile": settled("SHELL := /usr/bin/env bash\nall:\n\techo\n")}, "", true},
 	})
+}
+
+// A young program that only computes, with what it loads, hides nothing, whatever it is started by.
+func TestFilesThatOnlyComputeHideNothing(t *testing.T) {
+	t.Parallel()
+	file := func(name, text string) Contents { return Contents{"/w/" + name: recent(text)} }
+	const sum = "export function add(a, b) { return a + b }\n"
+	tests := Contents{"/w/sum.js": recent(sum),
+		"/w/sum.test.js": recent("import { add } from './sum.js'\nimport { test, expect } from 'vitest'\n" +
+			"test('adds', () => { expect(add(1, 2)).toBe(3) })\n")}
+	with := func(text string) Contents {
+		return Contents{"/w/a.js": recent("import { f } from './b.js'\nf()\n"), "/w/b.js": recent(text)}
+	}
+	foundCases(t, map[string]foundCase{
+		"a program of Node's":           {"node a.js", file("a.js", "console.log(1)"), "", true},
+		"one that starts another":       {"node a.js", file("a.js", "require('child_process').execSync('ls')"), "", false},
+		"one by its first line":         {"./a.js", file("a.js", "#!/usr/bin/env node\nconsole.log(1)"), "", true},
+		"one with an option there":      {"./a.js", file("a.js", "#!/usr/bin/node --require=./x.js\nconsole.log(1)"), "", false},
+		"one for another interpreter":   {"node a.js", file("a.js", "#!/bin/sh\nconsole.log(1)"), "", false},
+		"one behind a harmless option":  {"node --no-warnings a.js", file("a.js", "console.log(1)"), "", true},
+		"one behind another option":     {"node --import=x a.js", file("a.js", "console.log(1)"), "", false},
+		"what it loads":                 {"node a.js", with("export function f() { return 1 }"), "", true},
+		"what it loads and starts more": {"node a.js", with("import 'child_process'"), "", false},
+		"what it loads is not there":    {"node a.js", file("a.js", "import { f } from './b.js'\nf()\n"), "", false},
+		"what it loads is old": {"node a.js", Contents{"/w/a.js": recent("const f = require('./b')\nf()"),
+			"/w/b.js": settled("module.exports = require('child_process').exec")}, "", false},
+		"what it loads is a folder": {"node a.js", Contents{"/w/a.js": recent("const f = require('./b')\nf()"),
+			"/w/b/index.js": recent("exports.a = 1")}, "", false},
+		"tests that only compare": {"npx vitest run", tests, "", true},
+		"tests that get more":     {"npx playwright test", file("a.spec.js", "test('a', ({ page }) => page.f())"), "", false},
+		"settings that get more":  {"npx webpack", file("webpack.config.js", "module.exports = (e) => e.f()"), "", false},
+		"Perl":                    {"perl a.pl", file("a.pl", "print 1 + 1;\n"), "", true},
+		"Perl with a module":      {"perl -Mx a.pl", file("a.pl", "print 1 + 1;\n"), "", false},
+		"Ruby":                    {"ruby a.rb", file("a.rb", "puts 1 + 1\n"), "", true},
+		"Ruby that starts more":   {"ruby a.rb", file("a.rb", "system('ls')\n"), "", false},
+		"Lua":                     {"lua a.lua", file("a.lua", "print(1)\n"), "", true},
+		"what arguments name": {"node a.js x",
+			file("a.js", "console.log(require('fs').readFileSync(process.argv[2], 'utf8'))"), "", false},
+	})
+	read := Shell("node a.js", Place{Workdir: "/w", Contents: &Contents{"/w/a.js": recent("require('fs').writeFileSync('/etc/x', '1')")}})
+	if !slices.Contains(read.Writes, "/etc/x") || !read.Complete {
+		t.Errorf("a program of Node's writes %v (complete: %t)", read.Writes, read.Complete)
+	}
 }

@@ -44,7 +44,7 @@ func TestWhatATextMayDependOnBelongsToIt(t *testing.T) {
 		`rm -f $(cat a.txt)`:                          "a.txt",
 		`xargs rm -f < a.txt`:                         "a.txt",
 		`while read f; do rm "$f"; done < a.txt`:      "a.txt",
-		`node -e 'require("./a")'`:                    "a.cjs a.js a.mjs a/index.js",
+		`node -e 'require("./a")'`:                    "a a.cjs a.js a.mjs a.node a.ts a/index.js",
 		`npm run a`:                                   ".npmrc package.json",
 		`yarn a`:                                      "package.json",
 		`npx a`:                                       "node_modules/.bin/a",

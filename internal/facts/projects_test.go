@@ -61,7 +61,8 @@ func TestFilesOfBuildersAreReadAsFarAsTheyOnlyNameValues(t *testing.T) {
 	file := func(name, text string) Contents { return Contents{"/w/" + name: recent(text)} }
 	const pom = "<?xml version=\"1.0\"?>\n<project>\n  <modelVersion>4.0.0</modelVersion>\n  <dependencies>\n    <dependency>\n" +
 		"      <groupId>junit</groupId>\n    </dependency>\n  </dependencies>\n"
-	const gems = "source 'https://rubygems.org'\n\nruby '3.3'\ngem 'rails', '~> 7.1', require: false\ngroup :test do\n  gem \"rspec\"\nend\n"
+	const gems = "source 'https://rubygems.org'\n\nruby '3.3'\n" +
+		"gem 'rails', '~> 7.1', require: false\ngroup :test do\n  gem \"rspec\"\nend\n"
 	foundCases(t, map[string]foundCase{
 		"a plain list of Maven's": {"mvn -q test", file("pom.xml", pom+"</project>\n"), "", true},
 		"one with a plug-in": {"mvn test",
@@ -79,40 +80,62 @@ func TestFilesOfBuildersAreReadAsFarAsTheyOnlyNameValues(t *testing.T) {
 	})
 }
 
+func TestFilesOfFoldersThatAreInstalledAreRead(t *testing.T) {
+	t.Parallel()
+	const removal = "rm -rf ~"
+	setup := recent("import os\nos.system('" + removal + "')")
+	listed := func(line string) Contents {
+		return Contents{"/w/r.txt": settled("numpy==2.1\n" + line + "\n"), "/w/d/setup.py": setup}
+	}
+	foundCases(t, map[string]foundCase{
+		"a folder":                  {"pip install ./d", Contents{"/w/d/setup.py": setup}, removal, true},
+		"a folder that is edited":   {"pip3 install -e ./d", Contents{"/w/d/setup.py": setup}, removal, true},
+		"the same by Python":        {"python3 -m pip install --editable=./d", Contents{"/w/d/setup.py": setup}, removal, true},
+		"a package of that name":    {"pip install d", Contents{"/w/d/setup.py": setup}, "", true},
+		"a folder of a list":        {"pip install -r r.txt", listed("./d"), removal, true},
+		"one that is edited":        {"pip install -r r.txt", listed("-e ./d  # here"), removal, true},
+		"one by its address":        {"pip install -r r.txt", listed("x @ file:///w/d"), removal, true},
+		"packages of a list":        {"pip install -r r.txt", listed("d"), "", true},
+		"a list that is not there":  {"pip install -r r.txt", Contents{}, "", true},
+		"a list that is only named": {"pip download -r r.txt", listed("./d"), "", true},
+	})
+}
+
 func TestCommandsOfRulesAndOfPackagesAreRead(t *testing.T) {
 	t.Parallel()
 	const removal = "rm -rf ~"
 	file := func(name, text string) Contents { return Contents{"/w/" + name: recent(text)} }
 	composer := func(scripts string) Contents { return file("composer.json", `{"scripts": {`+scripts+`}}`) }
 	foundCases(t, map[string]foundCase{
-		"a rule of ninja's":        {"ninja", file("build.ninja", "rule a\n  command = "+removal+"\nbuild x: a\n"), removal, true},
-		"an old rule of ninja's":   {"ninja",
+		"a rule of ninja's": {"ninja", file("build.ninja", "rule a\n  command = "+removal+"\nbuild x: a\n"), removal, true},
+		"an old rule of ninja's": {"ninja",
 			Contents{"/w/build.ninja": settled("rule a\n  command = " + removal + "\n")}, removal, true},
 		"a rule in another folder": {"ninja -C b", file("b/build.ninja", "rule a\n  command = "+removal+"\n"), removal, true},
 		"a rule of another file":   {"ninja -f x", file("x", "rule a\n  command = "+removal+"\n"), removal, true},
-		"a compiler":               {"ninja",
+		"a compiler": {"ninja",
 			file("build.ninja", "cflags = -O2\nrule a\n  command = gcc $cflags -c $in -o $out\n"), "", true},
-		"a command in a variable":  {"ninja", file("build.ninja", "x = "+removal+"\nrule a\n  command = $x\n"), removal, true},
-		"the command of a target":  {"ninja",
+		"a command in a variable": {"ninja", file("build.ninja", "x = "+removal+"\nrule a\n  command = $x\n"), removal, true},
+		"the command of a target": {"ninja",
 			file("build.ninja", "rule a\n  command = $c\nbuild x: a\n  c = ls\nbuild y: a\n  c = "+removal+"\n"), removal, true},
-		"a command among values":   {"ninja",
+		"a command among values": {"ninja",
 			file("build.ninja", "x = ; "+removal+"\ny = a\nrule a\n  command = cc $x\n"), removal, true},
 		"a command among several values": {"ninja", file("build.ninja",
 			"rule a\n  command = cc $x\nbuild x: a\n  x = -O2\nbuild y: a\n  x = -O3; "+removal+"\n"), removal, true},
-		"a line that goes on":            {"ninja", file("build.ninja", "rule a\n  command = rm $\n    -rf ~\n"), removal, true},
-		"a rule that is included":        {"ninja",
-			Contents{"/w/build.ninja": settled("include r.ninja\n"), "/w/r.ninja": recent("rule a\n  command = " + removal + "\n")}, removal, true},
-		"a file that includes itself":    {"ninja", file("build.ninja", "include build.ninja\nrule a\n  command = ls\n"), "", true},
-		"what a target's files do":       {"ninja", file("build.ninja", "rule a\n  command = $in\n"), "", false},
-		"rules that are too many":        {"ninja", Contents{"/w/build.ninja": {Recent: true}}, "", false},
-		"old rules that are too many":    {"ninja", Contents{"/w/build.ninja": {}}, "", true},
-		"a script after installing":      {"composer install",
+		"a line that goes on": {"ninja", file("build.ninja", "rule a\n  command = rm $\n    -rf ~\n"), removal, true},
+		"a rule that is included": {"ninja",
+			Contents{"/w/build.ninja": settled("include r.ninja\n"),
+				"/w/r.ninja": recent("rule a\n  command = " + removal + "\n")}, removal, true},
+		"a file that includes itself": {"ninja", file("build.ninja", "include build.ninja\nrule a\n  command = ls\n"), "", true},
+		"what a target's files do":    {"ninja", file("build.ninja", "rule a\n  command = $in\n"), "", false},
+		"rules that are too many":     {"ninja", Contents{"/w/build.ninja": {Recent: true}}, "", false},
+		"old rules that are too many": {"ninja", Contents{"/w/build.ninja": {}}, "", true},
+		"a script after installing": {"composer install",
 			composer(`"post-install-cmd": ["@php artisan x", "` + removal + `"]`), removal, true},
 		"one that composer does not run": {"composer install", composer(`"deploy": "` + removal + `"`), "", true},
 		"one by its name":                {"composer run deploy", composer(`"deploy": "` + removal + `"`), removal, true},
 		"one that another one runs":      {"composer test", composer(`"test": ["@all"], "all": "` + removal + `"`), removal, true},
 		"a function of the project":      {"composer install", composer(`"post-install-cmd": "A\\B::c"`), "", true},
-		"an old script":                  {"composer install",
+		"an old script": {"composer install",
 			Contents{"/w/composer.json": settled(`{"scripts": {"post-install-cmd": "eval $X"}}`)}, "", true},
 	})
 }

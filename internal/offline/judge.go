@@ -35,6 +35,11 @@ func Open(ctx context.Context, cfg *config.Config) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Over(ctx, cfg, policies)
+}
+
+// Over is [Open] with policies that are open already.
+func Over(ctx context.Context, cfg *config.Config, policies *pdp.PDP) (*Judge, error) {
 	variables, err := OpenVariables(cfg)
 	if err != nil {
 		return nil, err

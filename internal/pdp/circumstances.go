@@ -49,6 +49,7 @@ type settled struct {
 	byThem    []bool      // by number, whether circumstances settle the rule
 	read      inputParts
 	values    *recent.Map[string, *extents]
+	apart     *apart // rules that they do not settle
 	functions *functions
 }
 
@@ -60,39 +61,39 @@ type extents struct {
 
 // settledBy finds the rules behind a document that circumstances settle.
 func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
-	s := &settled{read: inputParts{}, functions: newFunctions(), values: recent.NewSized[string](mostCircumstances,
+	s := &settled{read: inputParts{}, apart: newApart(), functions: newFunctions(), values: recent.NewSized[string](mostCircumstances,
 		mostCircumstanceBytes, func(e *extents) int { return e.size })}
-	groups, known := map[string][]*ast.Rule{}, readings{}
-	for rule := range behind(compiler, document) {
-		if name, ok := nameOf(rule); ok {
-			groups[name.String()] = append(groups[name.String()], rule)
-		}
-	}
+	groups, readings := groupsOf(behind(compiler, document)), newPartReadings(compiler)
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
-		name, _ := nameOf(groups[key][0])
-		read, sure := known.of(compiler, name)
+		name := groups[key][0].Ref()
+		if name.String() != key {
+			name, _ = nameOf(groups[key][0])
+		}
+		read, sure := readings.of(name)
 		switch isFunction := slices.ContainsFunc(groups[key], isFunction); {
 		case isFunction && sure && len(read) == 0:
 			s.functions.add(name)
 		case !isFunction:
-			s.add(name, read, sure && !read.isOfTheText())
+			if byThem := sure && !read.isOfTheText(); s.add(name, read, byThem) {
+				s.apart.add(read, sure && !byThem)
+			}
 		}
 	}
 	return s
 }
 
-// add gives a rule a number.
-func (s *settled) add(name ast.Ref, read inputParts, byCircumstances bool) {
+// add gives a rule a number, if it can be told from the others.
+func (s *settled) add(name ast.Ref, read inputParts, byCircumstances bool) bool {
 	if !s.rules.add(name) {
-		return
+		return false
 	}
 	s.byThem = append(s.byThem, byCircumstances)
-	if !byCircumstances {
-		return
+	if byCircumstances {
+		for part, within := range read {
+			s.read.merge(part, within)
+		}
 	}
-	for part, within := range read {
-		s.read.merge(part, within)
-	}
+	return true
 }
 
 func isFunction(rule *ast.Rule) bool { return len(rule.Head.Args) > 0 }
@@ -102,6 +103,28 @@ func nameOf(rule *ast.Rule) (ast.Ref, bool) {
 	length := len(rule.Module.Package.Path) + 1
 	ref := rule.Ref()
 	return ref[:min(length, len(ref))], len(ref) >= length && ref[:length].IsGround()
+}
+
+// groupsOf are the rules by the documents that they make: where a name has others below it ("_examined.paths"), each of these is
+// one by itself if none is computed.
+func groupsOf(rules map[*ast.Rule]bool) map[string][]*ast.Rule {
+	groups, computed := map[string][]*ast.Rule{}, map[string]bool{}
+	for rule := range rules {
+		if name, ok := nameOf(rule); ok {
+			groups[name.String()] = append(groups[name.String()], rule)
+			computed[name.String()] = computed[name.String()] || !rule.Ref().IsGround()
+		}
+	}
+	for name, all := range maps.Clone(groups) {
+		if computed[name] {
+			continue
+		}
+		delete(groups, name)
+		for _, rule := range all {
+			groups[rule.Ref().String()] = append(groups[rule.Ref().String()], rule)
+		}
+	}
+	return groups
 }
 
 // merge adds a part with what is read in it.
@@ -124,6 +147,7 @@ func (s *settled) begin(document ast.Value) (cache *evaluationCache, key string)
 	if !ok {
 		return cache, ""
 	}
+	cache.apart = s.apart.begin(object)
 	text, err := s.read.appendOf(nil, object)
 	if err != nil || len(text) > maxKept {
 		return cache, ""
@@ -138,6 +162,9 @@ func (s *settled) begin(document ast.Value) (cache *evaluationCache, key string)
 // end remembers what a sound evaluation found about circumstances and functions.
 func (s *settled) end(cache *evaluationCache, key string) {
 	s.functions.remember(cache.calls)
+	if cache.apart != nil {
+		cache.apart.end()
+	}
 	if key == "" || !cache.settledMore {
 		return
 	}

@@ -50,7 +50,7 @@ func (p *PDP) Costs(ctx context.Context, requests []bailiff.Request, at bailiff.
 	}
 	each := float64(total.Microseconds()) / float64(max(1, len(requests)))
 	for rule, share := range shares {
-		all = append(all, Cost{rule.Location.File, rule.Location.Row, rule.Head.Ref().String(), each * share / sum})
+		all = append(all, Cost{rule.Location.File, rule.Location.Row, rule.Head.Ref().GroundPrefix().String(), each * share / sum})
 	}
 	slices.SortFunc(all, func(a, b Cost) int {
 		return cmp.Or(cmp.Compare(b.Microseconds, a.Microseconds), cmp.Compare(a.File, b.File), a.Line-b.Line)

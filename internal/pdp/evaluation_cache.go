@@ -13,6 +13,7 @@ type evaluationCache struct {
 	topdown.VirtualCache // of parts of rules, too
 	settled              *settled
 	rules                []*ast.Term // by number
+	apart                *apartCache // nil where the input document is no object
 	calls                map[uint64]*callValue
 	replaced             int  // how many "with" are around what is evaluated
 	settledMore          bool // than what was known at the start
@@ -40,6 +41,9 @@ func (c *evaluationCache) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {
 		return c.VirtualCache.Get(key)
 	}
 	if n, ok := c.settled.rules.of(key); ok {
+		if c.rules[n] == nil && c.apart != nil {
+			c.rules[n] = c.apart.valueOf(n)
+		}
 		if value = c.rules[n]; value == undefined {
 			return nil, true
 		}
@@ -75,6 +79,9 @@ func (c *evaluationCache) Put(key ast.Ref, value *ast.Term) {
 		}
 		c.rules[n] = value
 		c.settledMore = c.settledMore || c.settled.byThem[n]
+		if c.apart != nil {
+			c.apart.put(n, value)
+		}
 		return
 	}
 	if value == nil || !c.settled.functions.isCall(key) {
@@ -129,11 +136,18 @@ func sizeOf(t *ast.Term) int {
 	case ast.String:
 		size += len(v)
 	case *ast.Array:
-		v.Foreach(func(t *ast.Term) { size += sizeOf(t) })
+		for i := range v.Len() {
+			size += sizeOf(v.Elem(i))
+		}
 	case ast.Set:
-		v.Foreach(func(t *ast.Term) { size += sizeOf(t) })
+		for _, t := range v.Slice() {
+			size += sizeOf(t)
+		}
 	case ast.Object:
-		v.Foreach(func(k, t *ast.Term) { size += sizeOf(k) + sizeOf(t) })
+		names := v.KeysIterator()
+		for name, more := names.Next(); more; name, more = names.Next() {
+			size += sizeOf(name) + sizeOf(v.Get(name))
+		}
 	}
 	return size
 }

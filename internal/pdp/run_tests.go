@@ -156,15 +156,26 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 
 // Check lists what is wrong with the policies that a config names. It runs no tests.
 func Check(c Config) []Fault {
-	p, faults := (&PDP{config: c, archive: c.Archive}).read()
-	if len(faults) > 0 {
-		return faults
-	}
-	s, faults := newSnapshot(context.Background(), p, false, p.check)
-	if len(faults) == 0 && s.connection == nil {
-		faults = p.unjudgedWays()
-	}
+	_, faults := OpenChecked(c)
 	return faults
+}
+
+// OpenChecked opens the policies that a config names as soon as nothing is wrong with them, as [Check] says.
+func OpenChecked(c Config) (*PDP, []Fault) {
+	p := prepared(c)
+	next, faults := p.read()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	s, faults := newSnapshot(context.Background(), next, c.Explained, next.check)
+	if len(faults) == 0 && s.connection == nil {
+		faults = next.unjudgedWays()
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	p.inForce.Store(s)
+	return p, nil
 }
 
 // runTests checks everything like check and runs the policies' own tests; having

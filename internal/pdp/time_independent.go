@@ -34,58 +34,7 @@ func (p inputParts) add(ref ast.Ref) {
 // as a whole, and call no built-in whose result differs from one call to the next; what
 // others do, such as a mask of the decision log, is no part of it.
 func timeIndependent(compiler *ast.Compiler, document ast.Ref) (read inputParts, sure bool) {
-	return readings{}.of(compiler, document)
-}
-
-// readings are what single rules read, so that each is looked at once for many documents.
-type readings map[*ast.Rule]ruleReading
-
-type ruleReading struct {
-	parts  inputParts
-	varies bool
-}
-
-// of tells of a document what [timeIndependent] does.
-func (r readings) of(compiler *ast.Compiler, document ast.Ref) (read inputParts, sure bool) {
-	read, sure = inputParts{}, true
-	for rule := range behind(compiler, document) {
-		one, known := r[rule]
-		if !known {
-			one = readingOf(rule)
-			r[rule] = one
-		}
-		sure = sure && !one.varies
-		for part, within := range one.parts {
-			read.merge(part, within)
-		}
-	}
-	return read, sure
-}
-
-func readingOf(rule *ast.Rule) ruleReading {
-	read := inputParts{}
-	varies := false
-	var visitor *ast.GenericVisitor
-	visitor = ast.NewGenericVisitor(func(node any) bool {
-		switch node := node.(type) {
-		case *ast.Rule:
-			visitor.Walk(node.Head.Reference) // which it would pass over
-		case ast.Var:
-			varies = varies || node == inputRoot
-		case ast.Ref:
-			varies = varies || callsVarying(node)
-			if isTimeIndependentPart(node) {
-				read.add(node)
-				for _, step := range node[2:] {
-					visitor.Walk(step)
-				}
-				return true
-			}
-		}
-		return varies
-	})
-	visitor.Walk(rule)
-	return ruleReading{read, varies}
+	return newPartReadings(compiler).of(document)
 }
 
 // behind are the rules that a document may depend on, those of the document included.

@@ -35,7 +35,7 @@ const (
 	// connections are how many a sidecar has at most for its steps, ownConnections how many for
 	// what it does by itself, beside the one that listens.
 	connections    = 20
-	ownConnections = 3
+	ownConnections = 5
 	// connectTimeout is how long a server may take to let a sidecar in.
 	connectTimeout = 5 * time.Second
 )

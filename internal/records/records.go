@@ -190,12 +190,18 @@ func (s *Store[T]) path(key string) string { return filepath.Join(s.config.Dir, 
 // Write writes a file so that no reader ever sees a part of it, not even after the
 // machine failed if it is to be durable. No other user may read it. A process that is killed at it
 // leaves a file behind, which [Clear] removes.
-func Write(path string, text []byte, durable bool) error {
+func Write(path string, text []byte, durable bool) error { return write(path, text, 0o600, durable) }
+
+// WriteAs is [Write] of a durable file whose mode is given.
+func WriteAs(path string, text []byte, mode os.FileMode) error { return write(path, text, mode, true) }
+
+func write(path string, text []byte, mode os.FileMode, durable bool) error {
 	file, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(text)
+	err = errors.Join(err, file.Chmod(mode))
 	if durable && err == nil {
 		err = file.Sync()
 	}

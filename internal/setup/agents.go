@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/defaultpath"
@@ -22,11 +24,16 @@ type agent interface {
 
 // hooked is an agent that has hooks.
 type hooked interface {
-	// hooks are those of bailiff that the agent would read, in the order in which they hold.
+	// written are those of bailiff in the files that the agent reads, in the order in which they
+	// hold; hooks says of each whether the agent calls it, too.
+	written(e Entry) ([]Hook, error)
 	hooks(ctx context.Context, e Entry) ([]Hook, error)
 	// managed are the lines by which root has every user's agent ask.
 	managed(e Entry) []string
 }
+
+// served is an agent that has bailiff's tools by MCP.
+type served interface{ server(e Entry) (Server, error) }
 
 // trusting is an agent that calls a hook only if its user said that it may.
 type trusting interface {
@@ -80,6 +87,29 @@ func Hooks(ctx context.Context, name string, e Entry) (all []Hook, has bool, err
 	return all, true, err
 }
 
+// Server is a server of bailiff's tools in the settings of an agent.
+type Server struct {
+	// Path is the file, Command what the agent starts.
+	Path    string
+	Command []string
+	// Off says why the agent does not start it; empty if it does.
+	Off string
+}
+
+// Tools is the server of tools that an agent has; has is false for one that has none.
+func Tools(name string, e Entry) (s Server, has bool, err error) {
+	a := agentOf(name)
+	if a == nil {
+		return Server{}, false, unknownAgent(name)
+	}
+	h, has := a.(served)
+	if !has {
+		return Server{}, false, nil
+	}
+	s, err = h.server(e)
+	return s, true, err
+}
+
 // Lacking are the files in which an agent's entries are missing, or name another sidecar.
 func Lacking(name string, e Entry) (paths []string, err error) {
 	a := agentOf(name)
@@ -99,8 +129,56 @@ func unknownAgent(name string) error {
 	return fmt.Errorf("no agent is called %q; there are %s", name, Agents())
 }
 
-// IsGuarded says whether the line refuses the tool where the hook is missing, killed or stuck.
-func (h Hook) IsGuarded() bool {
+// Unfit says which hooks in the settings of the user's agents would let tools run unjudged. No
+// agent is started.
+func Unfit(e Entry) (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		h, has := agents[name].(hooked)
+		if !has {
+			continue
+		}
+		written, err := h.written(e)
+		if err != nil {
+			all = append(all, fmt.Sprintf("the hooks of %s were not looked at: %v", name, err))
+		}
+		for _, h := range written {
+			if what, do := h.Fault(); h.Off == "" && what != "" {
+				all = append(all, fmt.Sprintf("the hook in %s: %s %s", h.Path, what, do))
+			}
+		}
+	}
+	return all
+}
+
+// Fault says why the agent would run tools unjudged although it has the hook, and what would mend
+// that; both are empty where it would not.
+func (h Hook) Fault() (what, do string) {
+	switch limit, known := h.killedAfter(); {
+	case h.Tools != "" && h.Tools != "*" && h.Tools != ".*":
+		return fmt.Sprintf("It is called for %q only; every other tool runs unjudged.", h.Tools), `Set "matcher" to "*".`
+	case !h.isGuarded() || !known:
+		return "Where the hook is missing, killed or stuck, the agent runs the tool.", "Set the whole line that bailiff setup writes."
+	case limit >= h.Limit:
+		return fmt.Sprintf("The agent runs the tool after %d s without an answer, and the hook may take %d s.", h.Limit, limit),
+			`Set "timeout" to 60.`
+	}
+	return "", ""
+}
+
+var timeoutWord = regexp.MustCompile(`^/usr/bin/timeout -s KILL (\d+) `)
+
+// killedAfter is after how many seconds the hook ends at the latest.
+func (h Hook) killedAfter() (seconds int, known bool) {
+	found := timeoutWord.FindStringSubmatch(h.Line)
+	if found == nil {
+		return 0, false
+	}
+	seconds, err := strconv.Atoi(found[1])
+	return seconds, err == nil
+}
+
+// isGuarded says whether the line refuses the tool where the hook is missing, killed or stuck.
+func (h Hook) isGuarded() bool {
 	return strings.HasSuffix(h.Line, guard) && strings.HasPrefix(h.Line, "/usr/bin/timeout ")
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // Change is a file that is to be written.
@@ -81,16 +82,7 @@ func (c Change) write() error {
 	if about, err := os.Stat(c.Path); err == nil {
 		mode = about.Mode().Perm()
 	}
-	file, err := os.CreateTemp(folder, ".bailiff-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	_, err = file.WriteString(c.After)
-	if err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), c.Path)
+	return records.WriteAs(c.Path, []byte(c.After), mode)
 }
 
 // folderMode is that of folders which are made for it: as closed as the file.

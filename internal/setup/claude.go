@@ -24,7 +24,9 @@ func (c claude) settings(e Entry) []string { return []string{c.path(e)} }
 // managedClaude is root's file, which holds before the user's.
 const managedClaude = "/etc/claude-code/managed-settings.json"
 
-func (c claude) hooks(_ context.Context, e Entry) ([]Hook, error) {
+func (c claude) hooks(_ context.Context, e Entry) ([]Hook, error) { return c.written(e) }
+
+func (c claude) written(e Entry) ([]Hook, error) {
 	roots, by, err := c.read(managedClaude, "root's")
 	if err != nil {
 		return nil, err

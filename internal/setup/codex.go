@@ -96,6 +96,14 @@ var (
 )
 
 func (c codexAgent) hooks(ctx context.Context, e Entry) ([]Hook, error) {
+	all, err := c.written(e)
+	if len(all) > 0 {
+		c.look(ctx, e, all)
+	}
+	return all, err
+}
+
+func (c codexAgent) written(e Entry) ([]Hook, error) {
 	root, err := readFile(managedCodex, "", 0)
 	if err != nil {
 		return nil, err
@@ -106,11 +114,7 @@ func (c codexAgent) hooks(ctx context.Context, e Entry) ([]Hook, error) {
 			own[i].Off = managedCodex + " lets root's hooks only run"
 		}
 	}
-	all := append(codexManaged(root.Before), own...)
-	if len(all) > 0 {
-		c.look(ctx, e, all)
-	}
-	return all, err
+	return append(codexManaged(root.Before), own...), err
 }
 
 // codexManaged is the hook in root's file, if it is written as the shipped one.

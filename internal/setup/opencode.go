@@ -90,12 +90,46 @@ func (o opencode) change(e Entry, edit func(all, servers *object) error) ([]Chan
 	return []Change{change}, nil
 }
 
+// server is the entry as opencode reads it, whatever it says by now.
+func (o opencode) server(e Entry) (Server, error) {
+	found := Server{Path: o.file(e)}
+	change, err := readFile(found.Path, "", 0)
+	if err != nil {
+		return found, err
+	}
+	var said struct {
+		MCP map[string]struct {
+			Command []string
+			Enabled *bool
+		}
+	}
+	if change.Before != "" {
+		err = json.Unmarshal([]byte(change.Before), &said)
+	}
+	if err != nil {
+		return found, fmt.Errorf("reading %s: %w", found.Path, err)
+	}
+	entry := said.MCP["bailiff"]
+	found.Command = entry.Command
+	switch {
+	case len(entry.Command) == 0:
+		found.Off = "it has no command in mcp.bailiff"
+	case entry.Enabled != nil && !*entry.Enabled:
+		found.Off = "mcp.bailiff is not enabled"
+	}
+	return found, nil
+}
+
 func (o opencode) advice(e Entry) []string {
 	return []string{"opencode's own bash, edit and webfetch are denied in " + o.file(e) + ", and stay so after a removal."}
 }
 
 // anyMCP is another agent that speaks the protocol, whose settings are not known.
 type anyMCP struct{ client string }
+
+func (a anyMCP) server(e Entry) (Server, error) {
+	return Server{Path: a.client, Command: e.mcpCommand()}, nil
+}
 
 func (anyMCP) settings(Entry) []string          { return nil }
 func (anyMCP) add(Entry) ([]Change, error)      { return nil, nil }

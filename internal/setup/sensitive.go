@@ -15,19 +15,40 @@ const mostLookedAt = 200_000
 // heavy are folders that hold others' files, and many.
 var heavy = []string{".git", "node_modules", ".venv", "venv", "__pycache__", ".tox", "vendor", "target"}
 
-// The names of files that usually hold secrets.
+// Of these names the policies know only where they stand, or not at all, since they hold much
+// else, too.
 var (
-	secretNames = []string{".netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.json", "id_rsa",
-		"id_dsa", "id_ecdsa", "id_ed25519", "secrets.yaml", "secrets.yml", "secrets.json", "terraform.tfstate"}
-	secretSuffixes = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"}
-	harmlessEnv    = []string{".example", ".sample", ".template", ".dist"}
+	moreNames    = []string{".npmrc", "credentials"}
+	moreSuffixes = []string{"pem"}
+	harmlessEnv  = []string{".example", ".sample", ".template", ".dist"}
 )
+
+// secretNames are the names of files that usually hold secrets.
+type secretNames struct{ names, suffixes map[string]any }
+
+// secretNames are those that the policies' tables know, or else those of the shipped tables.
+func (s *Survey) secretNames() (known secretNames, err error) {
+	t, err := s.openTables()
+	if err != nil {
+		t, err = s.shippedTables()
+	}
+	for at, into := range map[string]*map[string]any{"names": &known.names, "suffixes": &known.suffixes} {
+		said, wrong := t.doc.Value("bailiff", "tables", "paths", "reads", at)
+		err = errors.Join(err, wrong)
+		*into, _ = said.(map[string]any)
+	}
+	return known, err
+}
 
 var errEnough = errors.New("enough")
 
-// sensitive are the files of a project that look like secrets by their names, relative to it.
-func sensitive(project string) (found []string, err error) {
-	looked := 0
+// sensitive are the files of the project that look like secrets by their names, relative to it.
+func (s *Survey) sensitive() (found []string, err error) {
+	known, err := s.secretNames()
+	if err != nil {
+		return nil, fmt.Errorf("reading which files hold secrets: %w", err)
+	}
+	project, looked := s.Project, 0
 	err = filepath.WalkDir(project, func(path string, entry fs.DirEntry, err error) error {
 		if looked++; looked > mostLookedAt {
 			return errEnough
@@ -39,7 +60,7 @@ func sensitive(project string) (found []string, err error) {
 			return fs.SkipDir
 		case entry.IsDir() && path != project && slices.Contains(heavy, entry.Name()):
 			return fs.SkipDir
-		case !entry.IsDir() && isSensitive(entry.Name()):
+		case !entry.IsDir() && known.has(entry.Name()):
 			name, _ := filepath.Rel(project, path)
 			found = append(found, name)
 		}
@@ -51,10 +72,14 @@ func sensitive(project string) (found []string, err error) {
 	return found, nil
 }
 
-func isSensitive(name string) bool {
-	ends := func(suffix string) bool { return strings.HasSuffix(name, suffix) }
+func (k secretNames) has(name string) bool {
 	if name == ".env" || strings.HasPrefix(name, ".env.") {
-		return !slices.ContainsFunc(harmlessEnv, ends)
+		return !slices.ContainsFunc(harmlessEnv, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 	}
-	return slices.Contains(secretNames, name) || slices.ContainsFunc(secretSuffixes, ends)
+	suffix := strings.TrimPrefix(filepath.Ext(name), ".")
+	return k.names[name] == credentials || slices.Contains(moreNames, name) ||
+		k.suffixes[suffix] == credentials || slices.Contains(moreSuffixes, suffix)
 }
+
+// credentials is the tables' word for what holds secrets.
+const credentials = "credentials"

@@ -85,7 +85,7 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 	if err := s.refuse(); err != nil {
 		return nil, err
 	}
-	if s.Sensitive, err = sensitive(s.Project); err != nil {
+	if s.Sensitive, err = s.sensitive(); err != nil {
 		return nil, err
 	}
 	s.SameUser = !s.cfg.Operator.AllowSameUser

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,7 +128,7 @@ func TestRootsLinesAreTheShippedFilesAndAreFoundAgain(t *testing.T) {
 	e := entryOf(t)
 	lines := strings.Join(newCodex().managed(e), "\n")
 	hooks := codexManaged(lines)
-	if len(hooks) != 1 || !hooks[0].IsGuarded() || hooks[0].Limit != 60 || !strings.Contains(hooks[0].Line, "--listen "+e.Listen) {
+	if len(hooks) != 1 || !hooks[0].isGuarded() || hooks[0].Limit != 60 || !strings.Contains(hooks[0].Line, "--listen "+e.Listen) {
 		t.Errorf("Codex' hook is %+v in\n%s", hooks, lines)
 	}
 	if lines := strings.Join(newClaude().managed(e), "\n"); !strings.Contains(lines, "bailiff-hook claude-code --listen "+e.Listen+" ||") {
@@ -160,6 +161,15 @@ func TestOpencodeGetsBailiffsToolsForItsOwn(t *testing.T) {
 		if bare.Replace(string(text)) != bare.Replace(want) {
 			t.Errorf("%s is %s, want %s", before, text, want)
 		}
+		started, has, err := Tools("opencode", e)
+		if err != nil || !has || started.Off != "" || !slices.Equal(started.Command, e.mcpCommand()) {
+			t.Errorf("it starts %+v, %v", started, err)
+		}
+		backendtest.Must(t, os.WriteFile(path, []byte(strings.Replace(string(text), `"type": "local",`, `"enabled": false, "type": "local",`, -1)), 0o600))
+		if started, _, err := Tools("opencode", e); err != nil || started.Off != "mcp.bailiff is not enabled" {
+			t.Errorf("switched off it starts %+v, %v", started, err)
+		}
+		backendtest.Must(t, os.WriteFile(path, text, 0o600))
 		if lacking, err := Lacking("opencode", e); err != nil || len(lacking) > 0 {
 			t.Errorf("it lacks %v, %v", lacking, err)
 		}

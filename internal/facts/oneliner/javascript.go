@@ -83,7 +83,7 @@ var (
 		crypto Error`)
 	// javaScriptHidden are properties that lead out of what a program was given.
 	javaScriptHidden = set(`constructor prototype mainModule caller callee arguments binding getBuiltinModule
-		prepareStackTrace captureStackTrace dlopen openStdin`)
+		prepareStackTrace captureStackTrace dlopen openStdin toMatchFileSnapshot`)
 	// modules are what the text may take from Node's modules, with what that does to the file which it names.
 	modules = map[string]map[string]effect{
 		"fs": {"readFileSync": reads, "existsSync": reads, "statSync": reads, "readdirSync": reads, "writeFileSync": writes,
@@ -106,11 +106,16 @@ type programJS struct {
 	// counts are variables that never hold anything but a number.
 	counts  map[string]bool
 	aliases map[string]string
+	// tested says that the program takes names from a runner of tests.
+	tested bool
+	// read are the places of statements that import, which were read as a whole.
+	read map[int]bool
 	Effects
 }
 
 func readJavaScript(tokens []token) (Effects, bool) {
-	p := &programJS{tokens: tokens, own: map[string]bool{}, counts: map[string]bool{}, aliases: map[string]string{}}
+	p := &programJS{tokens: tokens, own: map[string]bool{}, counts: map[string]bool{}, aliases: map[string]string{},
+		read: map[int]bool{}}
 	if !p.declares() {
 		return Effects{}, false
 	}
@@ -146,8 +151,10 @@ func (p *programJS) declares() bool {
 			p.own[t.text] = true
 		}
 	}
-	for i := range p.tokens {
+	for i, t := range p.tokens {
+		p.tested = p.tested || t.kind == text && testingModules[t.text]
 		p.alias(i)
+		p.imports(i)
 	}
 	for name := range p.own {
 		if javaScriptHeld[name] && p.aliases[name] != name {
@@ -233,6 +240,8 @@ func (p *programJS) count() {
 func (p *programJS) knows(i int) bool {
 	t, before, next := p.tokens[i], at(p.tokens, i-1), at(p.tokens, i+1)
 	switch {
+	case p.read[i]:
+		return true
 	case t.is("["):
 		return !p.isSubscript(i) || p.subscribes(i+1, closes(p.tokens, i))
 	case t.is("]"):
@@ -255,6 +264,10 @@ func (p *programJS) knows(i int) bool {
 		return p.member(t.text, i+1)
 	case t.text == "Error":
 		return next.is("(")
+	case t.named("export", "module", "exports"):
+		return p.exports(i)
+	case testNames[t.text] && (p.tested || !p.own[t.text]):
+		return p.tests(i)
 	}
 	return javaScriptWords[t.text] || javaScriptGlobals[t.text] || javaScriptMade[t.text] || p.own[t.text]
 }
@@ -297,7 +310,12 @@ func (p *programJS) requires(i int) bool {
 	if strings.HasPrefix(module, ".") && strings.HasSuffix(module, ".json") {
 		return p.note(reads, module)
 	}
-	if modules[module] == nil || module == "Object" || module == "process" {
+	switch {
+	case isOwnFile(module):
+		return p.loads(module)
+	case checking[module] || testingModules[p.tokens[i+2].text]:
+		return p.requiresTests(i, module)
+	case modules[module] == nil || module == "Object" || module == "process":
 		return false
 	}
 	if at(p.tokens, i-1).is("=") && at(p.tokens, i-2).kind == word && p.aliases[p.tokens[i-2].text] == module {

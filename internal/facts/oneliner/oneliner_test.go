@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// harmless are programs that the readers know, with the files that they name: "<" is read, ">" written.
+// harmless are programs that the readers know, with the files that they name: "<" is read, ">" written, "+" loaded.
 var harmless = map[string][][]string{
 	"node": {
 		{`console.log("ok")`},
@@ -21,6 +21,16 @@ var harmless = map[string][][]string{
 		{`require("./package.json").version`, "<./package.json"},
 		{`function f(n) { return n < 2 ? n : f(n-1) + f(n-2) } console.log(f(20))`},
 		{`console.log(require("crypto").createHash("sha256").update("x").digest("hex"))`},
+		{"import { add, sub as minus } from './sum.js'\nconsole.log(add(1, minus(2, 1)))", "+./sum.js"},
+		{"import './a'\nimport * as b from '../b.mjs'\nimport c, { d } from './c'\nb.f(c, d)", "+./a", "+../b.mjs", "+./c"},
+		{"import fs from 'node:fs'\nimport { join } from 'path'\nconsole.log(fs.readFileSync('a', 'utf8'), join('a', 'b'))", "<a"},
+		{"const { add } = require('./sum'), x = 1;\ntest('adds', () => { expect(add(1, x)).toBe(2) })", "+./sum"},
+		{"import test from './t.js'\nimport { describe, it } from 'node:test'\nimport assert from 'node:assert/strict'\n" +
+			"describe('a', () => { it.skip('b', () => assert.equal(test(1), 2)) })", "+./t.js"},
+		{"const { test } = require('node:test')\nconst assert = require('assert')\ntest('a', async () => { assert.ok(await 1) })"},
+		{"let test = 1; for (const it of [2]) { test += it } console.log(test, it)"},
+		{"export const a = 1\nexport default function f(x) { return x + a }\nexport async function g() { return 1 }"},
+		{"function f(x) { return x }\nmodule.exports = { f, g: 1 }\nmodule.exports.h = f\nexports.i = f"},
 		{`try { JSON.parse("{") } catch (e) { console.error(e.message); process.exit(1) }`},
 	},
 	"R": {
@@ -100,6 +110,16 @@ var unread = map[string][]string{
 		`this.constructor`, `globalThis.process`, `/* x */ 1`, `with (process) kill(1)`, `new Worker("x")`, `process.kill(1)`,
 		`let i=0; ({f(i){return [][i]}}).f("constructor")`, "`${process.kill(1)}`", `setTimeout` + "\r" + `eval(1)`,
 		`//` + "\u2028" + `eval(1)`,
+		"import { execSync } from 'child_process'\nexecSync('id')", "import cp from 'child_process'", "import x from 'lodash'\nx()",
+		"import { writeFileSync } from 'fs'\nwriteFileSync('a', 'b')", "import { run } from 'node:test'\nrun({files: ['a']})",
+		"import { test as run } from 'node:test'", "import { test } from 'node:test'\ntest.run({files: ['a']})",
+		"const { run } = require('node:test')\nrun({})", "const t = require('node:test')\nt.run({})", "const x = test\nx.run({})",
+		"import * as v from 'vitest'\nv.vi.importActual('child_process')", "jest.requireActual('child_process')",
+		"vi.importActual('child_process')", "import process from './a.js'", "import { eval as e } from './a.js'\nimport eval from './b.js'",
+		"import x from './a.node'", "const y = require('./a.wasm')", "import x from 'https://a.b/c.js'", "export * from 'child_process'",
+		"module.constructor", "module.children[0]", "const m = module", "require.main", "expect(1).toMatchFileSnapshot('/a')",
+		"import { x } from './a.js' with { type: 'json' }", "import {\"a\" as b} from './c.js'", "1; import.meta.url", "import('./a.js')",
+		"export { a } from './b.js'", "class A extends B {}",
 		`let a = []; a[a.x]`, `a?.["con"+"s"]`, `[["constructor"][0]]: 1`, `const {[x]: y} = {}`, `os.setPriority(1)`, `a`,
 	},
 	"awk": {
@@ -165,6 +185,9 @@ func TestListedProgramsAreReadWithTheirFiles(t *testing.T) {
 			}
 			for _, f := range e.Writes {
 				files = append(files, ">"+f)
+			}
+			for _, f := range e.Loads {
+				files = append(files, "+"+f)
 			}
 			if !slices.Equal(files, p[1:]) {
 				t.Errorf("%s: %s names %v, want %v", language, p[0], files, p[1:])

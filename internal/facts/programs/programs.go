@@ -97,10 +97,12 @@ type Program struct {
 	// RunsScripts says that the operands are scripts of the project.
 	RunsScripts bool `yaml:"runs_scripts"`
 	// Tests is the language of the files of tests that the operands name. With TestsFor it runs tests only where one of
-	// these is an option or the first operand. Picks says that operands may be parts of the names of tests.
+	// these is an option or the first operand. Picks says that operands may be parts of the names of tests, Bare
+	// that what it gives a test starts nothing.
 	Tests    string
 	TestsFor Words `yaml:"tests_for"`
 	Picks    bool
+	Bare     bool
 	// Gathers are the patterns of the names of files that the program finds and runs by itself; the last is of those
 	// that it runs beside a file that is named.
 	Gathers Words
@@ -112,6 +114,9 @@ type Program struct {
 	// Plain finds that a file of Finds only names values, by each of its lines. Without are endings of names that are none.
 	Plain   Lines
 	Without Words
+	// Folders are options that name folders with files of Finds, as operands behind the first do. A file that an option names
+	// lists more of them.
+	Folders Words
 	// Verbs are first operands which have an entry of their own, with what the program finds for them. Sources are the
 	// endings of the names of operands that it compiles and runs at once.
 	Verbs, Sources Words

@@ -38,12 +38,21 @@ func (a *analysis) computes(lang string, inv *invocation, code word) bool {
 	if !ok || loops && strings.Contains(code.text, "ARGV") {
 		return false
 	}
+	if len(e.Loads) > 0 {
+		return false
+	}
 	if e.Operands || loops {
 		if lang == "perl" && !opensPlainly(operands, inv.wrappers) {
 			return false
 		}
 		e.Operands = true
 	}
+	a.touches(inv, e, operands...)
+	return true
+}
+
+// touches notes the files that a program names, and those that operands name which it reads.
+func (a *analysis) touches(inv *invocation, e oneliner.Effects, operands ...word) {
 	touched := &effect{a: a, args: &arguments{}, sc: inv.sc}
 	if e.Operands {
 		touched.read(operands...)
@@ -58,7 +67,6 @@ func (a *analysis) computes(lang string, inv *invocation, code word) bool {
 	for _, p := range touched.writes {
 		a.madeUnknown(p, "")
 	}
-	return true
 }
 
 // operandsBeside are the words of a call that are neither options nor its program; ok is false for an option that is not

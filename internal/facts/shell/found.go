@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/oneliner"
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // foundIn is what was found in a file, by its path as it is to be opened. A file that is being
@@ -64,12 +66,85 @@ func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
 	if lang == "perl" && onlySubstitutes(s.text) {
 		return
 	}
+	bare := programs.Interpreter(base(first(inv.argv))) != "" || a.about(name).Own.Bare
+	if bare && a.computesFound(name, lang, inv, s, 0) {
+		a.importsFound(name, lang, inv, loaded(lang, s.text))
+		return
+	}
+	a.hidesFound(name, lang, inv, s)
+}
+
+// hidesFound reads the shell texts of a program in a language that is not read.
+func (a *analysis) hidesFound(name, lang string, inv *invocation, s stream) {
 	a.hide()
 	a.importsFound(name, lang, inv, loaded(lang, s.text))
 	commands, _ := shellInside(lang, s.text)
 	for _, c := range commands {
 		a.text(name, inv, known(c), inv.sc.fork())
 	}
+}
+
+// harmlessOptions are those of interpreters that change neither what a program in a file may do nor where it is from.
+var harmlessOptions = value.SetOf("--test --watch --no-warnings -w")
+
+// computesFound says that a program in a file, with all that it loads, does nothing but compute, print and read and write files
+// that it names, and notes these files.
+func (a *analysis) computesFound(name, lang string, inv *invocation, s stream, depth int) bool {
+	code, ok := withoutFirstLine(lang, s)
+	if !ok || depth > maxIncluded || !a.spend(1+len(code)/64) || depth == 0 && !plainlyStarted(a.about(name).Language, inv) {
+		return false
+	}
+	e, ok := oneliner.Read(lang, code)
+	if !ok || e.Operands {
+		return false
+	}
+	for _, module := range e.Loads {
+		if more, ok := a.loadedFile(lang, s, module); !ok || !a.computesFound(name, lang, inv, more, depth+1) {
+			return false
+		}
+	}
+	a.touches(inv, e)
+	return true
+}
+
+// withoutFirstLine is the text of a program without the line that names its interpreter, if that is the one of the language
+// and gets no options there.
+func withoutFirstLine(lang string, s stream) (code string, ok bool) {
+	switch lang {
+	case "node", "perl", "ruby", "lua":
+	default:
+		return "", false
+	}
+	words := firstLine(s.text)
+	if len(words) == 0 {
+		return s.text, s.known
+	}
+	_, code, _ = strings.Cut(s.text, "\n")
+	last := words[len(words)-1]
+	return code, s.known && programs.Interpreter(path.Base(last)) == lang && len(words) <= 2 && !strings.HasPrefix(last, "-")
+}
+
+// plainlyStarted says that the options before a program in a file are harmless. Those of a runner of tests are not looked at.
+func plainlyStarted(lang string, inv *invocation) bool {
+	for _, w := range inv.argv[min(1, len(inv.argv)):] {
+		if lang == "" || !strings.HasPrefix(w.text, "-") {
+			return true
+		}
+		if !harmlessOptions[w.text] {
+			return false
+		}
+	}
+	return true
+}
+
+// loadedFile is what was found in a file that another one loads. A folder may name a file of its own, so that it is none.
+func (a *analysis) loadedFile(lang string, s stream, module string) (stream, bool) {
+	for _, file := range moduleFiles(lang, module) {
+		if more, ok := a.foundIn(value.Tidy(path.Dir(s.file) + "/" + file)); ok {
+			return more, path.Base(file) != "index.js"
+		}
+	}
+	return stream{}, false
 }
 
 // startsFound reads a program that was found in a file and is started by its path.

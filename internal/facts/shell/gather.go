@@ -179,6 +179,52 @@ func (a *analysis) findsAll(name string, p *programs.Program, inv *invocation, a
 			a.findsFile(name, p, inv, known(file))
 		}
 	}
+	if len(p.Folders) > 0 {
+		a.findsInFolders(name, p, inv, args)
+	}
+}
+
+// findsInFolders reads what a program finds in folders that a call names, itself or by a list.
+func (a *analysis) findsInFolders(name string, p *programs.Program, inv *invocation, args *arguments) {
+	folders := slices.Clone(after(args.operands, 1))
+	for _, o := range args.options {
+		if slices.Contains(p.Folders, o.name) {
+			folders = append(folders, o.value)
+		}
+		if a.about(name).Described.Options[o.name] == programs.FileRead {
+			a.seeksFile(o.value, inv.sc)
+			list, _ := a.programIn(o.value, inv)
+			for line := range strings.SplitSeq(list.text, "\n") {
+				folders = append(folders, part(o.value, listedFolder(line)))
+			}
+		}
+	}
+	for _, w := range folders {
+		w.text = strings.TrimPrefix(strings.TrimPrefix(w.text, "file:"), "//")
+		for _, file := range p.Finds {
+			if (rooted(w.text) || strings.HasPrefix(w.text, ".")) && w.text != "." && a.spend(1) {
+				a.findsFile(name, p, inv, inFolder(w, file))
+			}
+		}
+	}
+}
+
+// listedFolder is what a line of a list may name a folder by: behind an option, behind "@", or alone.
+func listedFolder(line string) string {
+	words := strings.Fields(line)
+	switch {
+	case len(words) > 1 && strings.HasPrefix(words[0], "-"):
+		return words[1]
+	case len(words) > 2 && words[1] == "@":
+		return words[2]
+	case len(words) > 0:
+		_, file, named := strings.Cut(words[0], "@file:")
+		if named {
+			return file
+		}
+		return words[0]
+	}
+	return ""
 }
 
 // runsSource reads a source that a program compiles and runs at once, if it was found in a file.
@@ -224,8 +270,10 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
 		}
 	case lang == "node" && a.nodeSettings(name, inv, s):
-	default:
+	case lang == "python":
 		a.foundProgram(name, lang, inv, s)
+	default: // what it gets from the program may do anything
+		a.hidesFound(name, lang, inv, s)
 	}
 }
 

@@ -126,10 +126,10 @@ var everLoaded = value.SetOf("sys builtins time itertools marshal gc errno atexi
 func moduleFiles(lang, module string) []string {
 	switch lang {
 	case "node":
-		if path.Ext(module) != "" {
+		if languagesOf[path.Ext(module)] == "node" || path.Ext(module) == ".node" {
 			return []string{module}
 		}
-		return []string{module + ".js", module + ".cjs", module + ".mjs", module + "/index.js"}
+		return []string{module, module + ".js", module + ".cjs", module + ".mjs", module + ".ts", module + ".node", module + "/index.js"}
 	case "ruby":
 		return []string{module, module + ".rb"}
 	case "python":

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -36,6 +37,7 @@ type Server struct {
 	bin     string
 	as      *syscall.SysProcAttr
 	running *exec.Cmd
+	ended   chan struct{} // closed when it is
 }
 
 // Start starts a server, or skips the test where there is none.
@@ -112,7 +114,7 @@ func (s *Server) Run(tb testing.TB) {
 	defer log.Close()
 	s.running = s.command("postgres", "-D", s.data(), "-k", s.Dir, "-c", "listen_addresses=", "-c", "max_connections=200")
 	s.running.Stdout, s.running.Stderr = log, log
-	if err := s.running.Start(); err != nil {
+	if err := s.start(); err != nil {
 		tb.Fatal(err)
 	}
 	for end := time.Now().Add(startTime); ; time.Sleep(20 * time.Millisecond) {
@@ -128,6 +130,24 @@ func (s *Server) Run(tb testing.TB) {
 	}
 }
 
+// start starts the server on a thread that lasts as long as it: by Pdeathsig it ends with the thread
+// that started it, and threads end by themselves where sandboxes are made.
+func (s *Server) start() error {
+	started, ended := make(chan error, 1), make(chan struct{})
+	s.ended = ended
+	go func(running *exec.Cmd) {
+		defer close(ended)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := running.Start()
+		started <- err
+		if err == nil {
+			_ = running.Wait()
+		}
+	}(s.running)
+	return <-started
+}
+
 // Signal sends the server a signal.
 func (s *Server) Signal(signal syscall.Signal) { _ = s.running.Process.Signal(signal) }
 
@@ -138,7 +158,7 @@ func (s *Server) Kill() {
 	}
 	s.Signal(syscall.SIGCONT)
 	s.Signal(syscall.SIGQUIT) // without a checkpoint, as if it had crashed
-	_ = s.running.Wait()
+	<-s.ended
 	s.running = nil
 }
 
@@ -167,7 +187,7 @@ func (s *Server) makeTables(tb testing.TB) {
 func (s *Server) Empty(tb testing.TB) string {
 	tb.Helper()
 	s.Exec(tb, database, "TRUNCATE bailiff.replicas, bailiff.approvals, bailiff.claims, bailiff.grants, bailiff.freezes, bailiff.outbox, "+
-		"bailiff.moved; UPDATE bailiff.state SET freezes = 0")
+		"bailiff.moved, bailiff.homes, bailiff.requests, bailiff.duties; UPDATE bailiff.state SET freezes = 0")
 	return s.DSN(database)
 }
 

@@ -1,0 +1,153 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/fleet"
+	"github.com/bailiff-dev/bailiff/internal/peers"
+)
+
+// fleetParts are what a sidecar has that shares a store with others; all are nil where it does
+// not. Without a listener for peers it serves what comes to it, and there is no router.
+type fleetParts struct {
+	members  *fleet.Fleet
+	homes    *fleet.Homes
+	requests *fleet.Requests
+	stop     func() // ends what writes requests down
+	router   *peers.Router
+	server   *peers.Server
+}
+
+// openFleet tells the others of this sidecar, once it has its name among them.
+func (c *core) openFleet(ctx context.Context) (err error) {
+	if c.database == nil {
+		return nil
+	}
+	c.fleet.members, err = fleet.New(ctx, fleet.Config{DB: c.database, Replica: c.cfg.Store.Replica, Address: c.cfg.Store.Peer.Address,
+		Revision: c.policies.Revision, Standing: c.standing})
+	if err != nil {
+		return fmt.Errorf("joining the other sidecars: %w", err)
+	}
+	c.fleet.homes, c.fleet.requests = c.fleet.members.Homes(), c.fleet.members.Requests()
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx)) // requests end later than the sidecar is told to
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.fleet.requests.Run(ctx) }()
+	c.fleet.stop = func() { end(); <-ended }
+	return nil
+}
+
+func (c *core) standing() fleet.Standing {
+	epoch, silences := c.approvals.Standing()
+	return fleet.Standing{Epoch: epoch, Silences: silences, Err: c.approvals.Err()}
+}
+
+// openRouter prepares to send requests to the sidecars that serve their sessions.
+func (c *core) openRouter() (err error) {
+	c.front = c.enforcer
+	if c.cfg.Store.Peer.Listen == "" {
+		return nil
+	}
+	c.fleet.router, err = peers.New(peers.Config{Local: c.enforcer, Homes: c.fleet.homes, TLS: peerTLS(c.cfg.Store.Peer),
+		Observer: c.metrics, Tracer: c.agentTracer()})
+	c.front = c.fleet.router
+	return err
+}
+
+func peerTLS(p config.Peer) peers.TLS {
+	return peers.TLS{Certificate: p.Cert, Key: p.Key, Authority: p.CA}
+}
+
+// openPeers opens the listener at which the other sidecars ask.
+func (a *App) openPeers() (err error) {
+	if a.fleet.router == nil {
+		return nil
+	}
+	a.fleet.server, err = peers.Listen(a.cfg.Store.Peer.Listen, a.fleet.router, a.log)
+	if err != nil {
+		return fmt.Errorf("opening store.peer: %w", err)
+	}
+	return nil
+}
+
+// shutPeers takes no more requests of other sidecars, which then send them where they go next.
+func (a *App) shutPeers(ctx context.Context) {
+	if err := a.fleet.server.Shutdown(ctx); err != nil {
+		a.log.Warn("closing a listener", "listener", "peers", "error", err)
+	}
+}
+
+// claims are the request ids of all sidecars as the enforcer needs them; nil where there is one.
+func (c *core) claims() enforcer.Claims {
+	if c.fleet.requests == nil {
+		return nil
+	}
+	return sharedClaims{c.fleet.requests}
+}
+
+type sharedClaims struct{ *fleet.Requests }
+
+func (s sharedClaims) Claim(ctx context.Context, caller, session, id, digest string) (first, same bool, err error) {
+	claimed, err := s.Requests.Claim(ctx, fleet.RequestID{Caller: caller, Session: session, ID: id}, digest)
+	return claimed == fleet.First, claimed == fleet.SameElsewhere, err
+}
+
+func (s sharedClaims) Ended(caller, session, id string, free bool) {
+	s.Requests.Ended(fleet.RequestID{Caller: caller, Session: session, ID: id}, free)
+}
+
+// runFleet does until ctx ends what a sidecar among others has to.
+func (a *App) runFleet(ctx context.Context) {
+	if a.database == nil {
+		return
+	}
+	a.serving.Go(func() { a.fleet.members.Run(ctx) })
+	if a.fleet.router != nil {
+		a.serving.Go(func() { a.yieldAlways(ctx) })
+	}
+}
+
+// yieldEvery is how soon it is seen that this sidecar was silent for so long that others may
+// have taken its sessions over.
+const yieldEvery = time.Second
+
+// yieldAlways ends what runs here of sessions that other sidecars have taken over.
+func (a *App) yieldAlways(ctx context.Context) {
+	seen := a.standing().Silences
+	tick := time.NewTicker(yieldEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		now := a.standing().Silences
+		if now == seen {
+			continue
+		}
+		if err := a.yield(ctx); err != nil {
+			a.log.Error("looking which sessions other sidecars have taken over", "error", err)
+			continue
+		}
+		seen = now
+	}
+}
+
+// yield ends what runs of sessions whose home is another sidecar by now.
+func (a *App) yield(ctx context.Context) error {
+	var all []fleet.Session
+	for _, key := range a.enforcer.Serving() {
+		all = append(all, fleet.Session{Caller: key.Caller, ID: key.Session})
+	}
+	lost, err := a.fleet.homes.Lost(ctx, all)
+	for _, s := range lost {
+		a.log.Warn("another sidecar has taken a session over", "caller", s.Caller, "session", s.ID)
+		a.enforcer.Yield(ctx, lease.Key{Caller: s.Caller, Session: s.ID})
+	}
+	return err
+}

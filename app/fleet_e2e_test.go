@@ -1,0 +1,177 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/peers/peerstest"
+	"github.com/bailiff-dev/bailiff/internal/porttest"
+	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+)
+
+// depot is where sidecars of a test meet: a database, and an authority for their certificates.
+type depot struct {
+	server    *postgrestest.Server
+	authority *peerstest.Authority
+	dsn       string
+}
+
+func openDepot(tb testing.TB) *depot {
+	tb.Helper()
+	c := &depot{server: postgrestest.Start(tb), authority: peerstest.New(tb)}
+	c.dsn = filepath.Join(tb.TempDir(), "dsn")
+	must(tb, os.WriteFile(c.dsn, []byte(c.server.Empty(tb)), 0o600))
+	return c
+}
+
+// member is the configuration of a sidecar of that name.
+func (c *depot) member(tb testing.TB, name string) string {
+	tb.Helper()
+	certificate, key := c.authority.Issue(tb, name)
+	address := porttest.Address(tb)
+	return onePerson(tb, "backends: {bubblewrap: {}}", keepNoneReady, fmt.Sprintf(
+		`store: {postgres: {dsn: {file: %s}}, replica: %s, peer: {listen: "%s", address: "%s", tls: {ca: %s, cert: %s, key: %s}}}`,
+		c.dsn, name, address, address, c.authority.Path, certificate, key))
+}
+
+func (c *depot) start(tb testing.TB, name string) *office {
+	tb.Helper()
+	return startOffice(tb, openDir(tb), c.member(tb, name))
+}
+
+func (c *depot) launch(tb testing.TB, name string) *process {
+	tb.Helper()
+	p := launch(tb, openDir(tb), c.member(tb, name))
+	p.awaitServing(tb)
+	return p
+}
+
+func withID(req bailiff.Request, id string) bailiff.Request {
+	req.ID = id
+	return req
+}
+
+// Whichever sidecar is asked, a session runs at one.
+func TestASessionIsServedByOneSidecarWhicheverIsAsked(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	one, two := c.start(t, "one"), c.start(t, "two")
+	made := mustComplete(t, one.agent, inChat("s1", "cd /tmp; echo kept > here"))
+	var printed []string
+	a, err := two.agent.Execute(t.Context(), inChat("s1", "pwd; cat here"), client.News{
+		Output: func(piece []byte) { printed = append(printed, string(piece)) }})
+	must(t, err)
+	if a.SandboxID != made.SandboxID || a.Output != "/tmp\nkept\n" || strings.Join(printed, "") != a.Output {
+		t.Errorf("the other sidecar ran it in %s, which printed %q (%q as it went); it was in %s", a.SandboxID, a.Output, printed,
+			made.SandboxID)
+	}
+	other := inChat("s2", "cat /tmp/here")
+	other.Session.UserID = "43"
+	if a := mustComplete(t, two.agent, other); a.SandboxID == made.SandboxID || a.ExitCode == 0 {
+		t.Errorf("another user's session ran in %s too", a.SandboxID)
+	}
+	if left := two.enforcer.Sandboxes(); len(left) != 1 {
+		t.Errorf("the other sidecar has %d sandboxes, want that of its own session", len(left))
+	}
+	if log := string(bytes.Join(one.decisions.Recent("s1", 100), nil)); !strings.Contains(log, a.DecisionID) ||
+		!strings.Contains(log, `"caller":{"name":"test"}`) {
+		t.Errorf("the log of its home does not say who sent it: %s", log)
+	}
+	process := mustComplete(t, two.agent, inBackground("s1", counting)).ProcessID
+	tell(t, one.agent, process, "one", "1 one")
+	tell(t, two.agent, process, "two", "2 two")
+	ended, err := two.agent.EndSession(t.Context(), "s1")
+	must(t, err)
+	if ended.Removed != 1 || ended.Processes != 1 || len(one.enforcer.Sandboxes()) != 0 {
+		t.Errorf("its end removed %+v", ended)
+	}
+}
+
+// A request id runs once, wherever it is sent.
+func TestARequestIDIsOneOverAllSidecars(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	one, two := c.start(t, "one"), c.start(t, "two")
+	req := withID(inChat("s1", "echo once >> /tmp/witness; cat /tmp/witness"), "r1")
+	first := mustComplete(t, one.agent, req)
+	if again := mustComplete(t, two.agent, req); again.Output != "once\n" || again.DecisionID != first.DecisionID {
+		t.Errorf("sent to the other sidecar it printed %q", again.Output)
+	}
+	if a := ask(t, two.agent, withID(inChat("s1", "true"), "r1")); a.Code != bailiff.CodeConflict {
+		t.Errorf("another request of that id is answered %s, %s", a.Status, a.Code)
+	}
+}
+
+// What a killed sidecar served is served by another, and nothing runs a second time.
+func TestAKilledSidecarsSessionsAreTakenOver(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	one, two := c.launch(t, "one"), c.launch(t, "two")
+	req := withID(inChat("s1", "echo done"), "r1")
+	mustComplete(t, one.agent, req)
+	if a := mustComplete(t, two.agent, inChat("s1", "true")); a.SandboxID == "" {
+		t.Error("it ran nowhere")
+	}
+	one.kill()
+	killed := time.Now()
+	mustComplete(t, two.agent, inChat("s1", "true"))
+	t.Logf("served again after %v", time.Since(killed))
+	a, err := two.agent.Execute(t.Context(), req, client.News{})
+	must(t, err)
+	if a.Code != bailiff.CodeOutcomeUnknown {
+		t.Errorf("a request that the killed one ran is answered %s, %s", a.Status, a.Code)
+	}
+}
+
+// A sidecar that stops gives its sessions away at once.
+func TestAStoppedSidecarsSessionsAreTakenOverAtOnce(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	one, two := c.launch(t, "one"), c.launch(t, "two")
+	mustComplete(t, one.agent, inChat("s1", "true"))
+	mustComplete(t, two.agent, inChat("s1", "true"))
+	one.stop(t)
+	stopped := time.Now()
+	mustComplete(t, two.agent, inChat("s1", "true"))
+	if took := time.Since(stopped); took > 15*time.Second {
+		t.Errorf("it took %v, as if it had been killed", took)
+	}
+	t.Logf("served again after %v", time.Since(stopped))
+}
+
+// A sidecar that was paused for so long that another took its sessions over ends what it ran of
+// them, and sends what comes for them there.
+func TestAPausedSidecarYields(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	one, two := c.launch(t, "one"), c.launch(t, "two")
+	mustComplete(t, one.agent, inChat("s1", "echo one > /tmp/whose"))
+	lost := make(chan api.Answer, 1)
+	go func() {
+		a, _ := one.agent.Execute(t.Context(), inChat("s1", "sleep 600"), client.News{})
+		lost <- a
+	}()
+	awaitThat(t, "the command to run", func() bool {
+		list, err := one.operator.Sandboxes(t.Context())
+		return err == nil && len(list) == 1 && list[0].Users == 1
+	})
+	must(t, one.cmd.Process.Signal(syscall.SIGSTOP))
+	served := mustComplete(t, two.agent, inChat("s1", "cat /tmp/whose; echo two > /tmp/whose"))
+	must(t, one.cmd.Process.Signal(syscall.SIGCONT))
+	if a := <-lost; a.Status != bailiff.Interrupted {
+		t.Errorf("what ran there ended as %s: %s", a.Status, a.Message)
+	}
+	awaitThat(t, "the paused sidecar to send its session on", func() bool {
+		a, err := one.agent.Execute(t.Context(), inChat("s1", "cat /tmp/whose"), client.News{})
+		return err == nil && a.SandboxID == served.SandboxID && a.Output == "two\n"
+	})
+}

@@ -1,0 +1,177 @@
+// Package fleet knows which of the sidecars that share a PostgreSQL does what: who serves a
+// session ([Homes]), under which request ids something ran ([Requests]), and who does what one
+// does at a time ([Duties]).
+//
+// Promised:
+//
+//   - A session has one home. Its home is believed only as long as this sidecar is heard by
+//     PostgreSQL, and others take it over only after that has ended for three times as long.
+//   - A request id is one sidecar's, once. Who cannot ask PostgreSQL is told so, and is not told
+//     that an id is free.
+//   - What this sidecar remembers of its own homes is forgotten when it was silent for so long
+//     that others may have taken them.
+//   - Deadlines are by PostgreSQL's clock, or by this machine's from the moment before a word of
+//     PostgreSQL's was asked for; two machines' clocks are never compared.
+//
+// Not here: approvals, freezes, and that a sidecar says that it lives (internal/approval); how
+// sidecars speak with each other (internal/peers).
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/required"
+)
+
+const (
+	// deadAfter is how long a sidecar is silent before others do what was its own. It trusts
+	// what it remembers for a third of that.
+	deadAfter = 15 * time.Second
+	// askTime is how long an answer of PostgreSQL is waited for.
+	askTime = 2 * time.Second
+	// tellEvery is how often a sidecar says what it is.
+	tellEvery = 5 * time.Second
+	// keepEvery is how often old rows are removed.
+	keepEvery = time.Minute
+)
+
+// ErrStore is the kind of errors by which nothing is known of the other sidecars.
+var ErrStore = errors.New("the store that sidecars share failed")
+
+// Standing is how this sidecar is seen by the others.
+type Standing struct {
+	// Epoch is that of its name.
+	Epoch int64
+	// Silences counts how often it was not heard for so long that others may believe it dead.
+	Silences uint64
+	// Err is why it may be believed dead now.
+	Err error
+}
+
+// Config is what a Fleet needs; every field but Address is required.
+type Config struct {
+	DB *postgres.DB
+	// Replica is this sidecar's name.
+	Replica string
+	// Address is the host and port where the others reach it; without one it is no home of theirs.
+	Address string
+	// Revision is that of the policies in force.
+	Revision func() string
+	Standing func() Standing
+}
+
+// Fleet is the sidecars that share a database, as one of them sees them.
+type Fleet struct {
+	config Config
+}
+
+// New returns the fleet, after telling it of this sidecar.
+func New(ctx context.Context, c Config) (*Fleet, error) {
+	err := required.Fields("fleet", map[string]bool{"DB": c.DB == nil, "Replica": c.Replica == "",
+		"Revision": c.Revision == nil, "Standing": c.Standing == nil})
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{config: c}
+	return f, f.tell(ctx)
+}
+
+const (
+	tellReplica = "UPDATE bailiff.replicas SET address = $3, revision = $4 WHERE id = $1 AND epoch = $2"
+	// A row that is gone must not be missed: a home lasts for longer than the files of its
+	// session, a request id for longer than a request.
+	forgetHomes    = "DELETE FROM bailiff.homes WHERE used < clock_timestamp() - interval '40 days'"
+	forgetRequests = `DELETE FROM bailiff.requests WHERE at < clock_timestamp() - interval '10 minutes' AND
+		(ended < clock_timestamp() - interval '10 minutes' OR at < clock_timestamp() - interval '2 days')`
+)
+
+// Run tells the others of this sidecar and removes what is old, until ctx ends.
+func (f *Fleet) Run(ctx context.Context) {
+	var kept time.Time
+	for {
+		// What fails here is tried again; that PostgreSQL is away is told by the book of approvals.
+		_ = f.tell(ctx)
+		if time.Since(kept) >= keepEvery {
+			kept = time.Now()
+			_ = f.keep(ctx)
+		}
+		select {
+		case <-time.After(tellEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (f *Fleet) tell(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	_, err := f.config.DB.Own().Exec(ctx, tellReplica, f.config.Replica, f.config.Standing().Epoch, f.config.Address, f.config.Revision())
+	return fault(err)
+}
+
+func (f *Fleet) keep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	b := &pgx.Batch{}
+	b.Queue(forgetHomes)
+	b.Queue(forgetRequests)
+	return fault(f.config.DB.Own().SendBatch(ctx, b).Close())
+}
+
+// fault tells that an error is PostgreSQL's.
+func fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, err)
+}
+
+// Member is one of the sidecars.
+type Member struct {
+	ID, Address, Revision string
+	// Silent is how long it has not been heard. Left says that it ended in order.
+	Silent time.Duration
+	Left   bool
+	// Homes is how many sessions and users have their home there.
+	Homes int
+}
+
+// Lives says whether others leave its sessions to it.
+func (m Member) Lives() bool { return !m.Left && m.Silent < deadAfter }
+
+const listMembers = `SELECT id, address, revision, seen = '-infinity',
+	CASE WHEN seen = '-infinity' THEN 0 ELSE extract(epoch FROM clock_timestamp() - seen)::float8 END,
+	(SELECT count(*) FROM bailiff.homes WHERE replica = id) FROM bailiff.replicas ORDER BY id`
+
+// Members lists the sidecars, those that are gone too.
+func (f *Fleet) Members(ctx context.Context) ([]Member, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	rows, err := f.config.DB.Own().Query(ctx, listMembers)
+	if err != nil {
+		return nil, fault(err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
+		var silent float64
+		err = row.Scan(&m.ID, &m.Address, &m.Revision, &m.Left, &silent, &m.Homes)
+		m.Silent = time.Duration(silent * float64(time.Second))
+		return m, err
+	})
+	return all, fault(err)
+}
+
+// key stands for names in a table, whatever they hold.
+type key [16]byte
+
+func keyOf(parts ...string) key {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
+	return key(sum[:16])
+}

@@ -1,0 +1,243 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// mostClaims are written in one transaction; maxQueued wait for it.
+	mostClaims = 256
+	maxQueued  = 1024
+	// endEvery is how long an end waits for a claim that takes it along.
+	endEvery = time.Second
+)
+
+// Requests are the request ids of all sidecars. Many are claimed in one transaction.
+type Requests struct {
+	*Fleet
+	claims chan *claim
+	ends   chan end
+	over   chan struct{} // closed when nothing is written any more
+}
+
+// RequestID is one of a caller's session.
+type RequestID struct{ Caller, Session, ID string }
+
+func (r RequestID) key() key { return keyOf("request", r.Caller, r.Session, r.ID) }
+
+// claim waits to be written.
+type claim struct {
+	key    key
+	digest [sha256.Size]byte
+	done   chan claimed
+}
+
+type claimed struct {
+	outcome Claimed
+	err     error
+}
+
+// end says that a request has ended, or that it never began.
+type end struct {
+	key  key
+	free bool
+}
+
+// Claimed says what an id is.
+type Claimed int
+
+// The outcomes of a claim. Of an id that another sidecar claimed, or an earlier run of this
+// one, it is told whether that was for the same request.
+const (
+	Unclaimed Claimed = iota
+	First
+	SameElsewhere
+	OtherElsewhere
+)
+
+// Requests returns the request ids, which are claimed while Run runs.
+func (f *Fleet) Requests() *Requests {
+	return &Requests{f, make(chan *claim, maxQueued), make(chan end, maxQueued), make(chan struct{})}
+}
+
+// Claim makes an id this sidecar's. One that it had claimed before in this run is first again:
+// what became of it is this sidecar's to know.
+func (r *Requests) Claim(ctx context.Context, id RequestID, digest string) (Claimed, error) {
+	if s := r.config.Standing(); s.Err != nil {
+		return Unclaimed, s.Err
+	}
+	c := &claim{key: id.key(), digest: sha256.Sum256([]byte(digest)), done: make(chan claimed, 1)}
+	select {
+	case r.claims <- c:
+	case <-ctx.Done():
+		return Unclaimed, ctx.Err()
+	}
+	select {
+	case came := <-c.done:
+		return came.outcome, came.err
+	case <-r.over:
+		return Unclaimed, errOver
+	case <-ctx.Done():
+		return Unclaimed, ctx.Err()
+	}
+}
+
+var errOver = fmt.Errorf("%w: the sidecar is stopping", ErrStore)
+
+// Ended says that a request has its answer. Free says that it never ran, so that its id may be
+// claimed again. An end that is not written costs no more than that the id is known for longer.
+func (r *Requests) Ended(id RequestID, free bool) {
+	select {
+	case r.ends <- end{id.key(), free}:
+	default:
+	}
+}
+
+// Run writes what is claimed and what has ended, until ctx ends.
+func (r *Requests) Run(ctx context.Context) {
+	defer close(r.over)
+	var ended []end
+	tick := time.NewTicker(endEvery)
+	defer tick.Stop()
+	for {
+		var batch []*claim
+		select {
+		case c := <-r.claims:
+			batch = r.more(c)
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if ended = r.moreEnds(ended); len(batch)+len(ended) > 0 {
+			r.write(ctx, batch, ended)
+			ended = nil
+		}
+	}
+}
+
+// more takes what has queued up behind a claim.
+func (r *Requests) more(first *claim) []*claim {
+	batch := []*claim{first}
+	for len(batch) < mostClaims {
+		select {
+		case next := <-r.claims:
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+func (r *Requests) moreEnds(ended []end) []end {
+	for len(ended) < maxQueued {
+		select {
+		case e := <-r.ends:
+			ended = append(ended, e)
+		default:
+			return ended
+		}
+	}
+	return ended
+}
+
+const (
+	claimIDs = `INSERT INTO bailiff.requests (key, digest, replica, epoch) SELECT k, d, $3, $4
+		FROM unnest($1::bytea[], $2::bytea[]) AS t (k, d) WHERE EXISTS (SELECT FROM bailiff.replicas WHERE id = $3 AND epoch = $4) ORDER BY k ON CONFLICT (key) DO NOTHING RETURNING key`
+	claimedIDs = "SELECT key, digest, replica = $2 AND epoch = $3 FROM bailiff.requests WHERE key = ANY($1)"
+	endIDs     = "UPDATE bailiff.requests SET ended = clock_timestamp() WHERE key = ANY($1) AND replica = $2 AND epoch = $3"
+	freeIDs    = "DELETE FROM bailiff.requests WHERE key = ANY($1) AND replica = $2 AND epoch = $3"
+)
+
+// write writes a batch in one transaction, and answers its claims.
+func (r *Requests) write(ctx context.Context, batch []*claim, ended []end) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	epoch, open := r.config.Standing().Epoch, map[key]*claim{}
+	var keys, digests, taken [][]byte
+	for _, c := range batch {
+		if open[c.key] != nil {
+			c.done <- claimed{err: fmt.Errorf("%w: the id is claimed twice at once", ErrStore)}
+			continue
+		}
+		open[c.key] = c
+		keys, digests = append(keys, c.key[:]), append(digests, c.digest[:])
+	}
+	b := &pgx.Batch{}
+	r.queueEnds(b, ended, epoch)
+	if len(keys) > 0 {
+		b.Queue(claimIDs, keys, digests, r.config.Replica, epoch).Query(func(rows pgx.Rows) (err error) {
+			taken, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
+			return err
+		})
+	}
+	err := r.config.DB.Own().SendBatch(ctx, b).Close()
+	if err == nil {
+		for _, k := range taken {
+			open[key(k)].answer(First, nil)
+			delete(open, key(k))
+		}
+		err = r.known(ctx, open, epoch)
+	}
+	for _, c := range open {
+		c.answer(Unclaimed, fault(cmp.Or(err, errFenced)))
+	}
+}
+
+func (c *claim) answer(outcome Claimed, err error) { c.done <- claimed{outcome, err} }
+
+func (r *Requests) queueEnds(b *pgx.Batch, ended []end, epoch int64) {
+	var over, free [][]byte
+	for _, e := range ended {
+		if e.free {
+			free = append(free, e.key[:])
+		} else {
+			over = append(over, e.key[:])
+		}
+	}
+	if over != nil {
+		b.Queue(endIDs, over, r.config.Replica, epoch)
+	}
+	if free != nil {
+		b.Queue(freeIDs, free, r.config.Replica, epoch)
+	}
+}
+
+// known answers the claims whose id was claimed before, and leaves those of which nothing is
+// known.
+func (r *Requests) known(ctx context.Context, open map[key]*claim, epoch int64) error {
+	if len(open) == 0 {
+		return nil
+	}
+	var keys [][]byte
+	for k := range open {
+		keys = append(keys, k[:])
+	}
+	rows, err := r.config.DB.Own().Query(ctx, claimedIDs, keys, r.config.Replica, epoch)
+	if err != nil {
+		return err
+	}
+	var k, digest []byte
+	var own bool
+	_, err = pgx.ForEachRow(rows, []any{&k, &digest, &own}, func() error {
+		c := open[key(k)]
+		switch {
+		case own:
+			c.answer(First, nil)
+		case bytes.Equal(digest, c.digest[:]):
+			c.answer(SameElsewhere, nil)
+		default:
+			c.answer(OtherElsewhere, nil)
+		}
+		delete(open, key(k))
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,201 @@
+package pdp
+
+import (
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// A rule may do no more than stand for a part of the input document, as "_command := input.command if input.tool == "terminal""
+// does. Who reads "_command.hosts" reads the hosts and the tool, not all of the command.
+
+// standIn is what a document stands for.
+type standIn struct {
+	parts      []ast.Ref
+	conditions inputParts
+}
+
+// partReadings finds which parts of the input document are behind documents of compiled policies.
+type partReadings struct {
+	compiler *ast.Compiler
+	standIns map[string]*standIn // by the names of documents, nil for one that does more
+	rules    map[*ast.Rule]partReading
+}
+
+// partReading is what one rule reads by itself, and the rules whose values it uses.
+type partReading struct {
+	parts  inputParts
+	varies bool
+	uses   []*ast.Rule
+}
+
+func newPartReadings(compiler *ast.Compiler) *partReadings {
+	return &partReadings{compiler, map[string]*standIn{}, map[*ast.Rule]partReading{}}
+}
+
+// of tells what is behind a document, and whether nothing else is: see [timeIndependent].
+func (p *partReadings) of(document ast.Ref) (read inputParts, sure bool) {
+	read, sure = inputParts{}, true
+	found := map[*ast.Rule]bool{}
+	var reach func(*ast.Rule)
+	reach = func(rule *ast.Rule) {
+		if found[rule] {
+			return
+		}
+		found[rule] = true
+		one := p.ofRule(rule)
+		sure = sure && !one.varies
+		for part, within := range one.parts {
+			read.merge(part, within)
+		}
+		for _, used := range one.uses {
+			reach(used)
+		}
+	}
+	for _, rule := range p.compiler.GetRulesDynamicWithOpts(document, ast.RulesOptions{IncludeHiddenModules: true}) {
+		reach(rule)
+	}
+	return read, sure
+}
+
+func (p *partReadings) ofRule(rule *ast.Rule) partReading {
+	if known, ok := p.rules[rule]; ok {
+		return known
+	}
+	one := partReading{parts: inputParts{}}
+	seenThrough, whole := map[string]bool{}, map[string]bool{}
+	var visitor *ast.GenericVisitor
+	visitor = ast.NewGenericVisitor(func(node any) bool {
+		switch node := node.(type) {
+		case *ast.Rule:
+			visitor.Walk(node.Head.Reference) // which it would pass over
+		case ast.Var:
+			one.varies = one.varies || node == inputRoot
+		case ast.Ref:
+			one.varies = one.varies || callsVarying(node)
+			if name, through := p.seesThrough(node, one.parts); through {
+				seenThrough[name] = true
+				walkSteps(visitor, node[3:])
+				return true
+			} else if name != "" {
+				whole[name] = true
+			}
+			if isTimeIndependentPart(node) {
+				one.parts.add(node)
+				walkSteps(visitor, node[2:])
+				return true
+			}
+		}
+		return one.varies
+	})
+	visitor.Walk(rule)
+	for used := range p.compiler.Graph.Dependencies(rule) {
+		used := used.(*ast.Rule)
+		if name := used.Ref().String(); !seenThrough[name] || whole[name] {
+			one.uses = append(one.uses, used)
+		}
+	}
+	if rule.Else != nil {
+		one.uses = append(one.uses, rule.Else) // the graph has what it uses as its own
+	}
+	p.rules[rule] = one
+	return one
+}
+
+func walkSteps(visitor *ast.GenericVisitor, steps []*ast.Term) {
+	for _, step := range steps {
+		visitor.Walk(step)
+	}
+}
+
+// seesThrough adds what a reference reads of the input document through one that stands for a part of it. Where it names
+// nothing in that part, only the name of the document is told.
+func (p *partReadings) seesThrough(ref ast.Ref, read inputParts) (name string, through bool) {
+	if len(ref) < 3 || !ref[0].Equal(ast.DefaultRootDocument) || !ref[:3].IsGround() {
+		return "", false
+	}
+	name = ref[:3].String()
+	stands, known := p.standIns[name]
+	if !known {
+		stands = standsFor(p.compiler.GetRulesExact(ref[:3]))
+		p.standIns[name] = stands
+	}
+	if stands == nil {
+		return "", false
+	}
+	if len(ref) < 4 {
+		return name, false
+	}
+	if _, fixed := ref[3].Value.(ast.String); !fixed {
+		return name, false
+	}
+	for _, part := range stands.parts {
+		read.add(part.Concat(ref[3:]))
+	}
+	for part, within := range stands.conditions {
+		read.merge(part, within)
+	}
+	return name, true
+}
+
+// standsFor is what the rules of a document stand for; nil if they do more than that.
+func standsFor(rules []*ast.Rule) *standIn {
+	if len(rules) == 0 {
+		return nil
+	}
+	stands := &standIn{conditions: inputParts{}}
+	for _, rule := range rules {
+		part, rest := valueOf(rule)
+		if part == nil {
+			return nil
+		}
+		stands.parts = append(stands.parts, part)
+		for _, condition := range rest {
+			if !readsOnlyParts(condition, stands.conditions) {
+				return nil
+			}
+		}
+	}
+	return stands
+}
+
+// valueOf is the part of the input document that a rule gives as its value, and the rest of its body.
+func valueOf(rule *ast.Rule) (part ast.Ref, rest ast.Body) {
+	if rule.Default || rule.Else != nil || len(rule.Head.Args) > 0 || rule.Head.Key != nil || rule.Head.Value == nil {
+		return nil, nil
+	}
+	if ref, ok := rule.Head.Value.Value.(ast.Ref); ok && isFixedPart(ref) {
+		return ref, rule.Body
+	}
+	for i, expression := range rule.Body { // the compiler gives a reference in a head a name
+		if !expression.IsEquality() || len(expression.With) > 0 || expression.Negated {
+			continue
+		}
+		name, from := expression.Operand(0), expression.Operand(1)
+		if ref, ok := from.Value.(ast.Ref); ok && name.Equal(rule.Head.Value) && isFixedPart(ref) {
+			return ref, append(rule.Body[:i:i], rule.Body[i+1:]...)
+		}
+	}
+	return nil, nil
+}
+
+// isFixedPart says whether a reference is a part of the input document that fixed names lead to, and not the time.
+func isFixedPart(ref ast.Ref) bool { return isTimeIndependentPart(ref) && ref.IsGround() }
+
+// readsOnlyParts adds the parts that an expression reads; it is false where it reads anything else.
+func readsOnlyParts(expression *ast.Expr, read inputParts) bool {
+	terms := expression.Operands()
+	if term, ok := expression.Terms.(*ast.Term); ok {
+		terms = []*ast.Term{term}
+	} else if !expression.IsEquality() && !expression.Operator().Equal(ast.NotEqual.Ref()) {
+		return false
+	}
+	for _, term := range terms {
+		ref, isRef := term.Value.(ast.Ref)
+		switch {
+		case isRef && isFixedPart(ref):
+			read.add(ref)
+		case isRef || !ast.IsConstant(term.Value):
+			return false
+		}
+	}
+	return len(expression.With) == 0
+}
