@@ -32,7 +32,8 @@ func TestCallsOfGRPCAreJudgedByServiceAndMethod(t *testing.T) {
 		allowed: map[string]bool{"https allowed.test": true, "https allowed.test POST": true},
 		denied:  map[string]bool{"POST /grpc.health.v1.Health/List": true}}
 	proxy, host := proxied(t, w, listener.Addr().String()), "allowed.test:"+port(listener.Addr().String())
-	conn, err := grpc.NewClient("passthrough:///"+host, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: trusting(t)})),
+	trusted := credentials.NewTLS(&tls.Config{RootCAs: trusting(t)})
+	conn, err := grpc.NewClient("passthrough:///"+host, grpc.WithTransportCredentials(trusted),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return connected(proxy, host) }))
 	must(t, err)
 	defer conn.Close()
