@@ -33,7 +33,10 @@ func UID(credential string) (uid uint32, ok bool) {
 	return uint32(n), ok && err == nil
 }
 
-// Account names a person who comes by a chat service, such as
+// OIDC is the service of [Account] for the accounts of an OpenID provider.
+const OIDC = "oidc"
+
+// Account names a person who comes by a chat service or an OpenID provider, such as
 // "slack:U07A".
 func Account(service, id string) string { return service + ":" + id }
 
@@ -47,7 +50,18 @@ type Approver struct {
 	Credential string
 	// Channel is the listener: "operator", "console" or a chat service.
 	Channel string
+	// Login is how they logged in: "link", "oidc" or "device"; empty where the listener itself knows them.
+	Login string
 }
+
+// How an approver logged in.
+const (
+	// LoginLink is by a link that the operators' socket gave out.
+	LoginLink = "link"
+	// LoginOIDC is by an OpenID provider, in a browser; LoginDevice on the command line.
+	LoginOIDC   = "oidc"
+	LoginDevice = "device"
+)
 
 // Name is what the approver is called; two credentials of one person are one.
 func (a Approver) Name() string {
@@ -58,4 +72,10 @@ func (a Approver) Name() string {
 }
 
 // Via is by what and where they come.
-func (a Approver) Via() string { return a.Credential + " on " + a.Channel }
+func (a Approver) Via() string {
+	via := a.Credential + " on " + a.Channel
+	if a.Login != "" {
+		via += " by " + a.Login
+	}
+	return via
+}

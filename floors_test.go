@@ -44,9 +44,9 @@ var staircase = []step{
 	}},
 	{"technologies", []string{ // what judges, and where commands run
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
-			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/pdp " +
+			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/login internal/pdp " +
 			"internal/replay internal/traces",
-		"backends/backendtest/machine backends/ssh/inside internal/postgres/postgrestest internal/remote/remotetest",
+		"backends/backendtest/machine backends/ssh/inside internal/login/logintest internal/postgres/postgrestest internal/remote/remotetest",
 		"backends/ssh",
 		"backends/catalogue",
 	}},
@@ -107,6 +107,10 @@ var owners = map[string]string{
 	"go.opentelemetry.io":                    "internal/traces",
 	"github.com/go-telegram/bot":             "gateway/chat/telegram",
 	"github.com/cenkalti/backoff/v5":         "gateway/chat",
+	"github.com/coreos/go-oidc/v3":           "internal/login",
+	"golang.org/x/oauth2":                    "internal/login",
+	"github.com/zitadel/oidc/v3":             "internal/login/logintest",
+	"github.com/go-jose/go-jose/v4":          "internal/login/logintest",
 	"github.com/leodido/go-syslog/v4":        "internal/syslog",
 	"github.com/santhosh-tekuri/jsonschema":  "internal/ocsf",
 }

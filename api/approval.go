@@ -76,6 +76,7 @@ type Vote struct {
 	Person     string    `json:"person"`
 	Credential string    `json:"credential"`
 	Channel    string    `json:"channel"`
+	Login      string    `json:"login,omitempty"`
 	Approve    bool      `json:"approve"`
 	Scope      string    `json:"scope,omitempty"`
 	Reason     string    `json:"reason,omitempty"`

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/gateway/console"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/outage"
@@ -57,6 +58,8 @@ type App struct {
 	mcpServers      mcpServers
 	operator        *listener
 	console         *listener // nil if there is none
+	page            *console.Console
+	certificate     certificate
 	services        chats
 	metricsServer   *http.Server // nil if there is no page
 	metricsListener net.Listener

@@ -16,6 +16,10 @@ import (
 
 // openApprovals opens what remembers approvals, grants and freezes.
 func (c *core) openApprovals() error {
+	var err error
+	if c.roster.logins, err = openLogins(c.cfg.StateDir, c.log); err != nil {
+		return err
+	}
 	if err := c.roster.follow(c.cfg); err != nil {
 		return err
 	}
@@ -23,7 +27,6 @@ func (c *core) openApprovals() error {
 		Path: ApprovalsFile(c.cfg), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
 		Reachable: c.roster.reachable, Caps: approval.Caps(c.cfg.Limits.PendingApprovals), Scrub: c.scrubber.Scrub, Log: c.log,
 	}
-	var err error
 	if c.cfg.Store.Postgres.DSN.Given() {
 		book.Shared, err = c.openShared(book.Path)
 	}

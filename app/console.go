@@ -16,11 +16,16 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	if a.cfg.Operator.Console == "" {
 		return nil, nil
 	}
-	page, err := console.Open(console.Config{Address: a.cfg.Operator.Console, Operator: a.operatorFor, Log: a.log})
+	c := console.Config{Address: a.cfg.Operator.Console, Operator: a.operatorFor, MaxAge: a.cfg.Operator.OIDC.Session,
+		Counted: a.metrics.ConsoleLogin, Log: a.log}
+	if err := a.secure(&c); err != nil {
+		return nil, err
+	}
+	page, err := console.Open(c)
 	if err != nil {
 		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)
 	}
-	a.console = &listener{page.Listener, make(chan struct{})}
+	a.console, a.page = &listener{page.Listener, make(chan struct{})}, page
 	return page.Link, nil
 }
 

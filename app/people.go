@@ -14,6 +14,7 @@ import (
 // roster knows people by the configuration that is in force.
 type roster struct {
 	now       atomic.Pointer[people.Roster]
+	logins    *logins
 	notifiers atomic.Pointer[chat.Notifiers]
 }
 
@@ -21,7 +22,7 @@ var _ approval.Router = (*roster)(nil)
 
 // follow puts another configuration into force.
 func (r *roster) follow(cfg *config.Config) error {
-	next, err := people.New(cfg)
+	next, err := people.New(cfg, r.logins)
 	if err != nil {
 		return err
 	}
@@ -43,6 +44,11 @@ func (r *roster) Identify(uid uint32, channel string) bailiff.Approver {
 // IdentifyAccount says who comes by an account at a chat service.
 func (r *roster) IdentifyAccount(service, id string) bailiff.Approver {
 	return r.now.Load().IdentifyAccount(service, id)
+}
+
+// IdentifyLogin says who comes by an account of the OpenID provider.
+func (r *roster) IdentifyLogin(account, login string) bailiff.Approver {
+	return r.now.Load().IdentifyLogin(account, login)
 }
 
 // reachable is nil if a channel of a plan works.

@@ -35,7 +35,7 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 		return waiting, err
 	}
 	a.cfg.People, a.cfg.Approvals = next.People, next.Approvals
-	replanned := errors.Join(a.approvals.Replan(ctx), a.followEgress(next.Egress))
+	replanned := errors.Join(a.approvals.Replan(ctx), a.followEgress(next.Egress), a.certificate.read())
 	if next.Limits.RequestsPerMinute != a.cfg.Limits.RequestsPerMinute {
 		a.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
 		a.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))

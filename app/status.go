@@ -43,6 +43,9 @@ func (a *App) consoleURL() string {
 	if a.console == nil {
 		return ""
 	}
+	if a.certificate.name != "" {
+		return a.page.URL()
+	}
 	return strings.Replace(a.console.Address(), "tcp://", "http://", 1)
 }
 

@@ -18,8 +18,23 @@ const (
 	maxRead, maxLooked, maxRounds = 64, 1024, 8
 )
 
-// budget is what is left of these bounds. A file that runs beyond them may be anything.
+// budget is what is left of these bounds. Of a file beyond those of texts only the age is found; one beyond the looks may be
+// anything.
 type budget struct{ bytes, files, looks int }
+
+// texts is how many bytes the text of the next file may have.
+func (b budget) texts() int {
+	if b.files <= 0 {
+		return 0
+	}
+	return b.bytes
+}
+
+// finder finds files of a sandbox; [lease.Hold] is one.
+type finder interface {
+	Read(ctx context.Context, workdir, path string, most int) (bailiff.Content, error)
+	Match(ctx context.Context, workdir, pattern string) (paths []string, all bool, err error)
+}
 
 // readFiles judges a request once more with the text of the files that it runs, or by which its
 // text may come to mean something else, where it is to run on the host: what stands in them is
@@ -75,7 +90,7 @@ func (m *judged) unread(ctx context.Context, left *budget) (more []bailiff.Conte
 		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) {
 			continue
 		}
-		content, matches, err := m.found(ctx, path, *left)
+		content, matches, err := left.find(ctx, m.held, m.located.Args.Workdir, path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
 		}
@@ -86,23 +101,23 @@ func (m *judged) unread(ctx context.Context, left *budget) (more []bailiff.Conte
 	return more, nil
 }
 
-// found is what a file holds, or the files that a pattern of names matches.
-func (m *judged) found(ctx context.Context, path string, left budget) (c bailiff.Content, matches []string, err error) {
+// find is what a file holds, or the files that a pattern of names matches.
+func (b budget) find(ctx context.Context, in finder, workdir, path string) (c bailiff.Content, matches []string, err error) {
 	c.File.Path = path
 	switch {
-	case left.files <= 0 || left.looks <= 0:
+	case b.looks <= 0:
 		c.Recent = true
 		return c, nil, nil
 	case isPattern(path):
 		var all bool
-		if matches, all, err = m.held.Match(ctx, m.located.Args.Workdir, path); err == nil {
+		if matches, all, err = in.Match(ctx, workdir, path); err == nil {
 			if c.Recent = !all; all {
 				c.Kind = bailiff.ContentMissing
 			}
 			return c, matches, nil
 		}
 	default:
-		if c, err = m.held.Read(ctx, m.located.Args.Workdir, path, left.bytes); err == nil {
+		if c, err = in.Read(ctx, workdir, path, b.texts()); err == nil {
 			if isProgram(c.Text) {
 				c.Text, c.Kind = "", bailiff.ContentCompiled
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,6 +34,8 @@ type ListenerConfig struct {
 	// that the handler knows its clients by a login of its own.
 	Token bailiff.Secret
 	Login bool
+	// TLS has a TCP listener speak TLS with what it says; nil has it speak in the clear.
+	TLS *tls.Config
 	// HeaderTimeout and BodyTimeout are how long a client may take to send each,
 	// WriteTimeout how long to take one write, IdleTimeout how long to keep a
 	// connection for the next request.
@@ -132,7 +135,10 @@ func (l *Listener) newServer() *http.Server {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       withPeer,
 		ConnState:         noteIdle,
+		TLSConfig:         l.config.TLS,
 	}
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true) // a connection has one request at a time, as the bounds count them
 	server.RegisterOnShutdown(sync.OnceFunc(func() { close(closing) }))
 	return server
 }
@@ -178,7 +184,11 @@ func (l *Listener) Address() string {
 
 // Serve takes requests until [Listener.Shutdown].
 func (l *Listener) Serve() error {
-	if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
+	serve := l.server.Serve
+	if l.config.TLS != nil {
+		serve = func(socket net.Listener) error { return l.server.ServeTLS(socket, "", "") }
+	}
+	if err := serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving %s: %w", l.config.address(), err)
 	}
 	return nil

@@ -32,8 +32,8 @@ var errNoPeer = errors.New("the connection tells no user")
 // withPeer asks once, when a connection begins; net/http carries it to the
 // requests in no other way.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
-	ours, ok := c.(*conn)
-	if !ok {
+	ours := own(c)
+	if ours == nil {
 		return ctx
 	}
 	ctx = context.WithValue(ctx, peerNameKey{}, ours.who)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -112,9 +113,18 @@ type conn struct {
 
 // noteIdle notes of a connection whether it waits for a next request.
 func noteIdle(c net.Conn, state http.ConnState) {
-	if own, ok := c.(*conn); ok {
-		own.idle.Store(state == http.StateIdle)
+	if ours := own(c); ours != nil {
+		ours.idle.Store(state == http.StateIdle)
 	}
+}
+
+// own is a listener's connection, below TLS too; nil for another's.
+func own(c net.Conn) *conn {
+	if secured, ok := c.(*tls.Conn); ok {
+		c = secured.NetConn()
+	}
+	ours, _ := c.(*conn)
+	return ours
 }
 
 func (c *conn) Close() error {

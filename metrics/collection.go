@@ -53,6 +53,7 @@ type requested struct {
 	limited           *prometheus.CounterVec
 	forwarded         *prometheus.CounterVec
 	crowded           *prometheus.CounterVec
+	consoleLogins     *prometheus.CounterVec
 	breakGlassUsed    prometheus.Counter
 	putBack           prometheus.Counter
 }
@@ -71,6 +72,7 @@ func newRequested(r registration) requested {
 		envWithheld:    r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
 		forwarded:      r.counters("requests_forwarded_total", "Requests sent to the sidecar that serves their session.", "outcome"),
 		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		consoleLogins:  r.counters("console_logins_total", "Logins to the console.", "login", "result"),
 		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
 		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),

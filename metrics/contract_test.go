@@ -93,6 +93,7 @@ func everything(m *Metrics) {
 	m.PatternUsed("telegram")
 	m.Limited("user")
 	m.Crowded("hermes")()
+	m.ConsoleLogin(bailiff.LoginLink, true)
 	m.BreakGlassUsed()
 	m.PutBack(1)
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)

@@ -97,6 +97,18 @@ func (m *Metrics) Listeners(names []string) {
 // a listener. A listener is shown from then on, with none.
 func (m *Metrics) Crowded(listener string) func() { return m.crowded.WithLabelValues(listener).Inc }
 
+// ConsoleLogin counts a login to the console: by a link, by the OpenID provider or on a command line.
+func (m *Metrics) ConsoleLogin(login string, in bool) {
+	result := "refused"
+	if in {
+		result = "in"
+	}
+	if login != bailiff.LoginLink && login != bailiff.LoginOIDC && login != bailiff.LoginDevice {
+		login = other
+	}
+	m.consoleLogins.WithLabelValues(login, result).Inc()
+}
+
 // Decided counts a decision, what it denied and which variables it kept out.
 func (m *Metrics) Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration) {
 	m.judged(ctx, req, d.Outcome.String(), d.Backend.Name, took)

@@ -298,8 +298,8 @@ func said(v api.Vote) string {
 	if v.Reason != "" {
 		answer += ": " + v.Reason
 	}
-	return termsafe.Text(fmt.Sprintf("%s at %s (%s on %s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime),
-		v.Credential, v.Channel, answer))
+	by := bailiff.Approver{Credential: v.Credential, Channel: v.Channel, Login: v.Login}
+	return termsafe.Text(fmt.Sprintf("%s at %s (%s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), by.Via(), answer))
 }
 
 // logLine is an event of the decision log in a line.

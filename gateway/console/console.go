@@ -3,17 +3,21 @@
 // it.
 //
 // A login begins with a link that only the operators' socket gives out
-// ([Console.Link]). Its token stands in the fragment, which browsers send to
+// ([Console.Link]), or that the console itself gives to whom an OpenID provider knows
+// ([Config.Provider]). Its token stands in the fragment, which browsers send to
 // nobody; the page exchanges it, once, for a session. A session is two secrets:
 // a cookie that scripts cannot read, and a token that the page keeps and sends
 // in a header. Cookies go to every port of a host, and what is stored by a page
 // does not, so that a server on another port that is shown the cookie can do
 // nothing with it. The session answers in the name of the operator who asked for the
-// link, through an operator API of its own ([Config.Operator]).
+// link or logged in, through an operator API of its own ([Config.Operator]).
+//
+// A command line logs in by the provider's device flow, and sends its secret, the only one
+// that it has, as a bearer token; a browser's page could not send such from elsewhere.
 //
 // What is promised:
-//   - nothing but the page itself is served without both secrets, to a host name
-//     that is not the console's, or to another origin;
+//   - nothing but the page itself and a login is served without both secrets, to a host
+//     name that is not the console's, or to another origin;
 //   - links and sessions live in memory only, and as hashes; they end by
 //     themselves, and only what a person does keeps a session alive;
 //   - when a session ends, its streams and requests end;
@@ -22,13 +26,13 @@
 //     control characters visible.
 //
 // What is not here: what operators may do (gateway), who may answer
-// (internal/people), and encryption: away from loopback the page wants a proxy
-// that adds it.
+// (internal/people), and how a provider is asked (internal/login).
 package console
 
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -47,7 +51,17 @@ type Config struct {
 	Address string
 	// Operator returns the operator API that answers in the name of who.
 	Operator func(who bailiff.Approver) (http.Handler, error)
-	Log      *slog.Logger
+	// Name is by what browsers call the console, whose TLS is as TLS says; both are empty where it
+	// is served in the clear.
+	Name string
+	TLS  *tls.Config
+	// Provider lets people log in; nil where there is none.
+	Provider Provider
+	// MaxAge ends a login by the provider; zero means that it ends as every other.
+	MaxAge time.Duration
+	// Counted is told of each login, and whether it was let in; nil is told of none.
+	Counted func(way string, in bool)
+	Log     *slog.Logger
 
 	// idleTimeout ends a session that is unused.
 	idleTimeout time.Duration
@@ -65,10 +79,12 @@ type Console struct {
 	*gateway.Listener
 	config   Config
 	host     string   // with the port, as in links
+	base     string   // with the scheme too
 	hosts    []string // all by which it may be called
 	cookie   string
 	pages    map[string]asset
 	links    links
+	devices  devices
 	sessions sessions
 	refusals pace
 }
@@ -80,9 +96,12 @@ func Open(c Config) (*Console, error) {
 	}
 	c.idleTimeout = cmp.Or(c.idleTimeout, idleTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	if c.Counted == nil {
+		c.Counted = func(string, bool) {}
+	}
 	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.idleTimeout}}
 	listener, err := gateway.Open(gateway.ListenerConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true,
-		Log: c.Log},
+		TLS: c.TLS, Log: c.Log},
 		console)
 	if err != nil {
 		return nil, err
@@ -100,32 +119,56 @@ func (c *Console) at(configured, opened string) {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
+	host = cmp.Or(c.config.Name, host)
 	c.host = net.JoinHostPort(host, port)
 	c.cookie = "bailiff_console_" + port
 	for _, name := range []string{host, "127.0.0.1", "localhost", "::1"} {
 		c.hosts = append(c.hosts, net.JoinHostPort(strings.ToLower(name), port))
 	}
+	usual := map[string]string{"http": "80", "https": "443"}[c.scheme()]
+	if port == usual { // which browsers leave out
+		c.host = host
+		c.hosts = append(c.hosts, strings.ToLower(host))
+	}
+	c.base = c.scheme() + "://" + c.host
 }
+
+func (c *Console) scheme() string {
+	if c.config.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// URL is that of the page.
+func (c *Console) URL() string { return c.base }
 
 // Link returns a link that logs in, once and for five minutes, as who.
 func (c *Console) Link(who bailiff.Approver) (url string, expires time.Time) {
-	who.Channel = bailiff.ChannelConsole
+	who.Channel, who.Login = bailiff.ChannelConsole, bailiff.LoginLink
 	token, expires := c.links.add(who, time.Now())
-	return "http://" + c.host + "/#" + token, expires
+	return c.base + "/#" + token, expires
 }
 
 // ServeHTTP is everything that the console serves.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	guard(w.Header())
 	if !slices.Contains(c.hosts, strings.ToLower(r.Host)) {
-		refuse(w, http.StatusMisdirectedRequest, "wrong_host", "The console is at http://"+c.host+" and answers to no other name.")
+		refuse(w, http.StatusMisdirectedRequest, "wrong_host", "The console is at "+c.base+" and answers to no other name.")
 		return
 	}
 	if page, found := c.pages[r.URL.Path]; found {
 		page.serve(w, r)
 		return
 	}
-	if !ours(r) {
+	if c.loginByProvider(w, r) {
+		return
+	}
+	if s := c.sessions.bearer(r); s != nil {
+		c.serve(w, r, s)
+		return
+	}
+	if !c.ours(r) {
 		refuse(w, http.StatusForbidden, "cross_origin", "Only the console's own page may ask this.")
 		return
 	}
@@ -133,16 +176,16 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.login(w, r)
 		return
 	}
-	c.serveSession(w, r)
-}
-
-// serveSession serves those who are logged in.
-func (c *Console) serveSession(w http.ResponseWriter, r *http.Request) {
 	s := c.sessions.find(c.secrets(r))
 	if s == nil {
 		refuse(w, http.StatusUnauthorized, "not_logged_in", "You are not logged in; run \"bailiff console\" for a link.")
 		return
 	}
+	c.serve(w, r, s)
+}
+
+// serve serves those who are logged in.
+func (c *Console) serve(w http.ResponseWriter, r *http.Request, s *session) {
 	if unsafe(r) {
 		c.sessions.use(s) // what the page does by itself only reads
 	}
@@ -163,7 +206,7 @@ func (c *Console) serveSession(w http.ResponseWriter, r *http.Request) {
 
 // ours tells whether a request comes from the console's own page. Browsers send
 // an Origin with whatever is not a plain reading request.
-func ours(r *http.Request) bool {
+func (c *Console) ours(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
 	}
@@ -171,7 +214,7 @@ func ours(r *http.Request) bool {
 	if len(origin) == 0 {
 		return !unsafe(r)
 	}
-	return len(origin) == 1 && origin[0] == "http://"+r.Host
+	return len(origin) == 1 && origin[0] == c.scheme()+"://"+r.Host
 }
 
 func unsafe(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 )
 
@@ -25,6 +26,7 @@ type about struct {
 	Person     string    `json:"person"`
 	Groups     []string  `json:"groups"`
 	Credential string    `json:"credential"`
+	Login      string    `json:"login"`
 	ExpiresAt  time.Time `json:"expires_at"`
 }
 
@@ -62,9 +64,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	if old := c.sessions.find(c.secrets(r)); old != nil {
 		c.sessions.end(old)
 	}
-	s, cookie, token := c.sessions.begin(who, operator, time.Now())
-	c.config.Log.Info("logged in to the console", "person", who.Person, "credential", who.Credential)
-	http.SetCookie(w, &http.Cookie{Name: c.cookie, Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	s, cookie, token := c.sessions.begin(who, operator, c.maxAge(who), time.Now())
+	c.entered(who)
+	http.SetCookie(w, c.sessionCookie(cookie))
 	send(w, http.StatusOK, loggedIn{token, s.told()})
 }
 
@@ -83,14 +85,35 @@ func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
 			"Too many links that log nobody in; run \"bailiff console\" for a new one.")
 		return
 	}
+	c.config.Counted(bailiff.LoginLink, false)
 	c.config.Log.Warn("refused a login to the console", "reason", bad.code)
 	refuse(w, http.StatusForbidden, bad.code, bad.message)
+}
+
+func (c *Console) sessionCookie(value string) *http.Cookie {
+	return &http.Cookie{Name: c.cookie, Value: value, Path: "/", HttpOnly: true, Secure: c.config.TLS != nil,
+		SameSite: http.SameSiteStrictMode}
+}
+
+// maxAge is when a login ends, whatever happens.
+func (c *Console) maxAge(who bailiff.Approver) time.Duration {
+	if who.Login != bailiff.LoginLink && c.config.MaxAge > 0 {
+		return min(maxAge, c.config.MaxAge)
+	}
+	return maxAge
+}
+
+func (c *Console) entered(who bailiff.Approver) {
+	c.config.Counted(who.Login, true)
+	c.config.Log.Info("logged in to the console", "person", who.Person, "credential", who.Credential, "login", who.Login)
 }
 
 func (c *Console) logout(w http.ResponseWriter, s *session) {
 	c.sessions.end(s)
 	c.config.Log.Info("logged out of the console", "person", s.who.Person, "credential", s.who.Credential)
-	http.SetCookie(w, &http.Cookie{Name: c.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: -1})
+	gone := c.sessionCookie("")
+	gone.MaxAge = -1
+	http.SetCookie(w, gone)
 	w.WriteHeader(http.StatusNoContent)
 }
 

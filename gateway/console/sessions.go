@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ type session struct {
 	cookie   hashed
 	token    hashed
 	last     time.Time // at which it ends, whatever happens
+	idle     time.Duration
+	bare     bool // its token is its only secret
 	ended    context.Context
 	end      context.CancelFunc
 
@@ -35,7 +38,7 @@ func (s *session) told() about {
 	if groups == nil {
 		groups = []string{}
 	}
-	return about{s.who.Person, groups, s.who.Credential, s.expires}
+	return about{s.who.Person, groups, s.who.Credential, s.who.Login, s.expires}
 }
 
 // sessions are those who are logged in.
@@ -46,14 +49,27 @@ type sessions struct {
 	all map[hashed]*session // by their cookies
 }
 
-func (ss *sessions) begin(who bailiff.Approver, operator http.Handler, now time.Time) (s *session, cookie, token string) {
+// begin begins a session of a browser, which is at most so old.
+func (ss *sessions) begin(who bailiff.Approver, operator http.Handler, age time.Duration, now time.Time) (s *session, cookie, token string) {
 	cookie, token = newSecret(), newSecret()
-	s = &session{who: who, operator: operator, cookie: hash(cookie), token: hash(token), last: now.Add(maxAge)}
+	s = &session{who: who, operator: operator, cookie: hash(cookie), token: hash(token), last: now.Add(age), idle: ss.idle}
+	ss.open(s, age)
+	return s, cookie, token
+}
+
+// beginBare begins a session of a command line, which has one secret and ends by its age alone.
+func (ss *sessions) beginBare(who bailiff.Approver, operator http.Handler, age time.Duration, now time.Time) (s *session, token string) {
+	token = newSecret()
+	s = &session{who: who, operator: operator, cookie: hash(token), bare: true, last: now.Add(age), idle: age}
+	ss.open(s, age)
+	return s, token
+}
+
+func (ss *sessions) open(s *session, age time.Duration) {
 	s.ended, s.end = context.WithCancel(context.Background())
-	s.timer = time.AfterFunc(maxAge, func() { ss.end(s) })
+	s.timer = time.AfterFunc(age, func() { ss.end(s) })
 	ss.use(s)
 	ss.add(s)
-	return s, cookie, token
 }
 
 func (ss *sessions) add(s *session) {
@@ -82,13 +98,34 @@ func (ss *sessions) find(cookie, token string) *session {
 	ss.mu.Lock()
 	s := ss.all[hash(cookie)]
 	ss.mu.Unlock()
-	if s == nil {
+	if s == nil || s.bare {
 		return nil
 	}
 	given := hash(token)
 	if subtle.ConstantTimeCompare(given[:], s.token[:]) != 1 {
 		return nil
 	}
+	return s.alive()
+}
+
+// bearer returns the session whose only secret a request sends as a bearer token, nil if there is none.
+func (ss *sessions) bearer(r *http.Request) *session {
+	sent := r.Header["Authorization"]
+	if len(sent) != 1 {
+		return nil
+	}
+	token, is := strings.CutPrefix(sent[0], "Bearer ")
+	ss.mu.Lock()
+	s := ss.all[hash(token)]
+	ss.mu.Unlock()
+	if !is || s == nil || !s.bare {
+		return nil
+	}
+	return s.alive()
+}
+
+// alive is the session unless its time is over.
+func (s *session) alive() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !time.Now().Before(s.expires) {
@@ -101,7 +138,7 @@ func (ss *sessions) find(cookie, token string) *session {
 func (ss *sessions) use(s *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expires = time.Now().Add(ss.idle)
+	s.expires = time.Now().Add(s.idle)
 	if s.expires.After(s.last) {
 		s.expires = s.last
 	}

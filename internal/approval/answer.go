@@ -158,7 +158,8 @@ func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (ap
 	if slices.ContainsFunc(e.Votes, func(v api.Vote) bool { return nameOf(v) == who.Name() || v.Credential == who.Credential }) {
 		return api.Vote{}, refuse(api.ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
 	}
-	given := api.Vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Approve: v.Approve, Reason: v.Reason, At: now}
+	given := api.Vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Login: who.Login,
+		Approve: v.Approve, Reason: v.Reason, At: now}
 	if !v.Approve {
 		return given, nil
 	}
@@ -173,7 +174,7 @@ func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (ap
 }
 
 func approverOf(v api.Vote) bailiff.Approver {
-	return bailiff.Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel}
+	return bailiff.Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel, Login: v.Login}
 }
 
 func nameOf(v api.Vote) string { return approverOf(v).Name() }

@@ -64,7 +64,7 @@ func (c *Config) sections() map[string][]settings.Setting {
 	all := map[string][]settings.Setting{"decision_log.export": c.DecisionLog.Export.Settings(),
 		"decision_log.syslog": c.DecisionLog.Syslog.Settings(), "traces": c.Traces.Settings(),
 		"egress.upstream_proxy": {{Key: "credential", Into: &c.Egress.UpstreamProxy.Credential}},
-		"store.postgres":        c.Store.Postgres.Settings()}
+		"store.postgres":        c.Store.Postgres.Settings(), "operator.oidc": c.Operator.OIDC.Settings()}
 	for name, section := range c.Backends {
 		all["backends."+name] = section.Settings()
 	}

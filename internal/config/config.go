@@ -122,6 +122,8 @@ type Operator struct {
 	UIDs   []uint32
 	// Console is the host:port of the web page; empty means none.
 	Console string
+	TLS     ConsoleTLS
+	OIDC    OIDC
 	// AllowSameUser lets an operator answer although the agent's user could
 	// reach the operator's socket too, and answer what they asked for themselves.
 	AllowSameUser bool
@@ -135,6 +137,8 @@ type Person struct {
 	Name   string
 	Groups []string
 	UIDs   []uint32
+	// OIDC are the person's accounts at operator.oidc.
+	OIDC []string
 	// Accounts are the person's ids by messaging platform.
 	Accounts map[string][]string
 }

@@ -25,7 +25,8 @@ func Default(known backends.Catalogue) *Config {
 			Listeners: []Listener{{Name: "agent", Listen: socket(defaultpath.AgentSocket), UIDs: self}},
 			DataPaths: []string{api.DecisionPath, "agent/call/decision"},
 		},
-		Operator:    Operator{Listen: socket(defaultpath.OperatorSocket), UIDs: self},
+		Operator: Operator{Listen: socket(defaultpath.OperatorSocket), UIDs: self,
+			OIDC: OIDC{AccountClaim: "sub", GroupsClaim: "groups", Session: 12 * time.Hour}},
 		Metrics:     Metrics{Listen: "127.0.0.1:9464"},
 		Policies:    Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
 		DecisionLog: DecisionLog{Rotate: Rotate{Megabytes: 64, Hours: 24}},
@@ -70,7 +71,7 @@ func (c *Config) Warnings() []string {
 	if c.Metrics.Listen != "" && !loopback(c.Metrics.Listen) {
 		all = append(all, "metrics are served to other machines ("+c.Metrics.Listen+")")
 	}
-	if c.Operator.Console != "" && !loopback(c.Operator.Console) {
+	if c.Operator.Console != "" && c.Operator.TLS.Name == "" && !loopback(c.Operator.Console) {
 		all = append(all, "the operator console is served to other machines ("+c.Operator.Console+")")
 	}
 	if c.Operator.AllowSameUser {

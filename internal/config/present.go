@@ -42,6 +42,7 @@ func (r *reader) look(c *Config) (o Outlook) {
 		r.note(&o, "runner.path", checkRunner(c.Runner.Path))
 	}
 	r.lookAtEgress(&o, c.Egress)
+	r.lookAtTLS(&o, c.Operator.TLS)
 	byLine := func(a, b Fault) int { return a.Line - b.Line }
 	slices.SortStableFunc(o.Faults, byLine)
 	slices.SortStableFunc(o.Doubts, byLine)

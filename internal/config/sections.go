@@ -23,7 +23,7 @@ func (r *reader) config(c *Config, at place) {
 	want := fields{
 		"state_dir":    as(&c.StateDir, r.path),
 		"agent":        func(at place) { r.agent(&c.Agent, at) },
-		"operator":     func(at place) { r.operator(&c.Operator, at) },
+		"operator":     func(at place) { r.operator(c, at) },
 		"people":       func(at place) { r.people(c, at) },
 		"metrics":      func(at place) { r.section(at, fields{"listen": r.hostPort(&c.Metrics.Listen)}) },
 		"policies":     func(at place) { r.policies(&c.Policies, at) },
@@ -196,7 +196,8 @@ func (r *reader) hostPort(into *string) func(place) {
 	}
 }
 
-func (r *reader) operator(o *Operator, at place) {
+func (r *reader) operator(c *Config, at place) {
+	o := &c.Operator
 	r.section(at, fields{
 		"listen": func(at place) {
 			o.Listen = r.address(at)
@@ -211,6 +212,8 @@ func (r *reader) operator(o *Operator, at place) {
 			}
 		},
 		"console":         r.hostPort(&o.Console),
+		"tls":             func(at place) { r.consoleTLS(c, at) },
+		"oidc":            func(at place) { r.oidc(c, at) },
 		"allow_same_user": r.boolean(&o.AllowSameUser),
 		"break_glass":     r.boolean(&o.BreakGlass),
 	})
@@ -233,7 +236,8 @@ func (r *reader) people(c *Config, at place) {
 
 func (r *reader) person(at place) Person {
 	p := Person{Accounts: map[string][]string{}}
-	want := fields{"name": as(&p.Name, r.label), "groups": r.each(&p.Groups, r.text), "uids": r.uids(&p.UIDs)}
+	want := fields{"name": as(&p.Name, r.label), "groups": r.each(&p.Groups, r.text), "uids": r.uids(&p.UIDs),
+		"oidc": r.each(&p.OIDC, r.account)}
 	for _, platform := range messaging {
 		want[platform] = func(at place) {
 			var ids []string
@@ -257,6 +261,9 @@ func (p Person) identities() []string {
 	}
 	for _, uid := range p.UIDs {
 		ids = append(ids, "uid "+strconv.FormatUint(uint64(uid), 10))
+	}
+	for _, account := range p.OIDC {
+		ids = append(ids, "oidc account "+account)
 	}
 	for _, platform := range messaging {
 		for _, id := range p.Accounts[platform] {

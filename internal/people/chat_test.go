@@ -42,7 +42,7 @@ func guildhall(t *testing.T, change ...string) *Roster {
 	}
 	c, err := config.Parse("/etc/bailiff.yaml", []byte(text), catalogue.All())
 	must(t, err)
-	r, err := New(c)
+	r, err := New(c, noLogins{})
 	must(t, err)
 	r.self = 4000
 	return r

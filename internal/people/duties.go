@@ -26,7 +26,7 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	if why := r.conflict(who, c.Request); why != "" {
 		return why
 	}
-	return unmet(who, p, c.Request, way)
+	return r.unmet(who, p, c.Request, way)
 }
 
 // holder is the person who has a credential, an operator's user without a person where such
@@ -35,6 +35,12 @@ func (r *Roster) holder(who bailiff.Approver) (p *config.Person, why string) {
 	if slices.Contains(r.services, who.Channel) {
 		id, ok := strings.CutPrefix(who.Credential, bailiff.Account(who.Channel, ""))
 		if p = r.byAccount(who.Channel, id); p == nil || !ok {
+			return nil, who.Credential + " belongs to nobody in people"
+		}
+		return p, ""
+	}
+	if account, ok := loggedIn(who); ok {
+		if p = r.byLogin(account); p == nil || !r.oidc() || who.Channel != bailiff.ChannelConsole {
 			return nil, who.Credential + " belongs to nobody in people"
 		}
 		return p, ""
@@ -54,7 +60,7 @@ func (r *Roster) conflict(who bailiff.Approver, req bailiff.Request) string {
 	if r.operator.AllowSameUser {
 		return ""
 	}
-	why := r.reached(req, slices.Contains(r.services, who.Channel))
+	why := r.given(who, req)
 	switch {
 	case why != "":
 		return why
@@ -66,13 +72,26 @@ func (r *Roster) conflict(who bailiff.Approver, req bailiff.Request) string {
 	return ""
 }
 
+// given says how the agent of a request could give an approver's answer itself: where they come by
+// chat or log in in a browser elsewhere, with the sidecar's own secrets; where they come by the
+// operators' socket, by that. A login on a command line is kept in a file of an operator's user.
+func (r *Roster) given(who bailiff.Approver, req bailiff.Request) string {
+	_, oidc := loggedIn(who)
+	if oidc || slices.Contains(r.services, who.Channel) {
+		if why := r.reached(req, true); why != "" || who.Login != bailiff.LoginDevice {
+			return why
+		}
+	}
+	return r.reached(req, false)
+}
+
 // unmet says why a route's condition keeps an approver from answering.
-func unmet(who bailiff.Approver, p *config.Person, req bailiff.Request, way route) string {
+func (r *Roster) unmet(who bailiff.Approver, p *config.Person, req bailiff.Request, way route) string {
 	if way.approvers == nil {
 		return ""
 	}
 	name := who.Name()
-	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: p.Groups, UIDs: p.UIDs, Channel: who.Channel}, req)
+	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: r.groups(who, slices.Clone(p.Groups)), UIDs: p.UIDs, Channel: who.Channel}, req)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("the approvers of route %s cannot be told: %v", way.Name, err)
@@ -169,6 +188,9 @@ func (r *Roster) search(c bailiff.Claim, way route) (all found) {
 		if len(r.services) > 0 {
 			why += ", and no account where it is asked"
 		}
+		if r.oidc() {
+			why += ", and no account at operator.oidc"
+		}
 		may := false
 		for _, who := range r.ways(p, way) {
 			if why = r.bar(who, c, way); why == "" {
@@ -206,6 +228,11 @@ func (r *Roster) ways(p config.Person, way route) []bailiff.Approver {
 			}
 			continue
 		}
+		if channel == bailiff.ChannelConsole && r.oidc() {
+			for _, account := range p.OIDC {
+				all = append(all, r.IdentifyLogin(account, bailiff.LoginOIDC))
+			}
+		}
 		for _, uid := range p.UIDs {
 			if slices.Contains(r.operator.UIDs, uid) {
 				all = append(all, r.Identify(uid, channel))
@@ -218,7 +245,7 @@ func (r *Roster) ways(p config.Person, way route) []bailiff.Approver {
 // unanswerable says why too few could answer, and what would be right.
 func (r *Roster) unanswerable(req bailiff.Request, quorum int, f found) error {
 	switch {
-	case !r.operator.AllowSameUser && len(r.services) == 0 && r.reached(req, false) != "":
+	case !r.operator.AllowSameUser && len(r.services) == 0 && !r.oidc() && r.reached(req, false) != "":
 		return nobody("%s", r.reached(req, false))
 	case len(r.candidates()) == 0:
 		return nobody("people in bailiff.yaml names nobody; name there who may, with %s", r.means())
@@ -237,10 +264,14 @@ func (r *Roster) unanswerable(req bailiff.Request, quorum int, f found) error {
 
 // means are those by which people can answer.
 func (r *Roster) means() string {
-	if len(r.services) == 0 {
+	at := slices.Clone(r.services)
+	if r.oidc() {
+		at = append(at, "operator.oidc")
+	}
+	if len(at) == 0 {
 		return "a uid that is among operator.uids"
 	}
-	return "a uid that is among operator.uids or an account at " + joined(r.services, "or")
+	return "a uid that is among operator.uids or an account at " + joined(at, "or")
 }
 
 // mostReasons keeps a sentence readable where many people are configured.
@@ -258,7 +289,7 @@ func (r *Roster) Warnings() []string {
 		if why == "" || r.operator.AllowSameUser {
 			continue
 		}
-		if len(r.services) == 0 || r.reaches(l, true) != "" {
+		if len(r.services) == 0 && !r.oidc() || r.reaches(l, true) != "" {
 			all = append(all, "what needs approval is refused: "+why)
 		}
 	}
@@ -267,6 +298,22 @@ func (r *Roster) Warnings() []string {
 
 func (r *Roster) byUID(uid uint32) *config.Person {
 	i := slices.IndexFunc(r.people, func(p config.Person) bool { return slices.Contains(p.UIDs, uid) })
+	if i < 0 {
+		return nil
+	}
+	return &r.people[i]
+}
+
+// oidc says whether people can log in by an OpenID provider.
+func (r *Roster) oidc() bool { return r.operator.OIDC.Issuer != "" }
+
+// loggedIn is the account of an approver who logged in by the OpenID provider.
+func loggedIn(who bailiff.Approver) (account string, ok bool) {
+	return strings.CutPrefix(who.Credential, bailiff.Account(bailiff.OIDC, ""))
+}
+
+func (r *Roster) byLogin(account string) *config.Person {
+	i := slices.IndexFunc(r.people, func(p config.Person) bool { return slices.Contains(p.OIDC, account) })
 	if i < 0 {
 		return nil
 	}

@@ -16,10 +16,15 @@ func roster(t *testing.T, text, settings string) *Roster {
 	}
 	c, err := config.Parse("/etc/bailiff.yaml", []byte(text), catalogue.All())
 	must(t, err)
-	r, err := New(c)
+	r, err := New(c, noLogins{})
 	must(t, err)
 	return r
 }
+
+// noLogins is where nobody has logged in yet.
+type noLogins struct{}
+
+func (noLogins) Groups(string) []string { return nil }
 
 func from(listener, peer, platform, user string) bailiff.Request {
 	return bailiff.Request{Tool: bailiff.Terminal, Caller: listener, Peer: peer,

@@ -33,7 +33,7 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 				Operator: config.Operator{UIDs: []uint32{0, 1000}, AllowSameUser: c.sameUser},
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents,
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
-			})
+			}, noLogins{})
 			must(t, err)
 			if stuck := r.Unliftable() != ""; stuck && c.may {
 				t.Errorf("somebody may, and yet %s", r.Unliftable())
@@ -74,7 +74,7 @@ func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: []uint32{64321}, Platforms: c.platforms,
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
 				Backends: sections,
-			})
+			}, noLogins{})
 			must(t, err)
 			_, err = r.Plan(bailiff.Claim{Request: bailiff.Request{Caller: "hermes", Peer: bailiff.Credential(64321),
 				Session: bailiff.Session{Platform: "cli", UserID: "7"}}})
@@ -109,7 +109,7 @@ func TestWhereNobodyCouldLiftAFreezeTheReasonIsSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, err := New(&config.Config{People: c.people, Operator: config.Operator{UIDs: []uint32{1000}, AllowSameUser: c.sameUser},
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents,
-					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}})
+					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}}, noLogins{})
 			must(t, err)
 			if why := r.Unliftable(); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
 				t.Errorf("it says %q", why)

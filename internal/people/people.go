@@ -6,8 +6,9 @@
 // Only who is configured under people answers at all. Where the user that an
 // agent runs as could reach the operators' socket, no answer that came by it
 // counts, since the agent could have given it; that goes for the console too,
-// whose login comes from there. An answer from a chat does not count where the agent
-// could read the sidecar's own secrets, and so speak for the service. A condition that
+// whose login by a link comes from there. An answer from a chat does not count where the agent
+// could read the sidecar's own secrets, and so speak for the service; nor does one of a
+// login by an OpenID provider, which for a command line must meet both. A condition that
 // cannot be evaluated lets no one answer. operator.allow_same_user lifts these for
 // machines with one person, but not the conditions, nor that in a chat only people answer.
 //
@@ -37,6 +38,7 @@ type Roster struct {
 	timeout   time.Duration
 	// services are the chat services by which people can be asked.
 	services []string
+	logins   Logins
 	// self is the sidecar's own user, onHost says that commands may run as it.
 	self   uint32
 	onHost bool
@@ -51,9 +53,16 @@ type route struct {
 	approvers *guard.ApproverCondition
 }
 
+// Logins knows what an OpenID provider said of its accounts when they last logged in.
+type Logins interface {
+	// Groups are an account's.
+	Groups(account string) []string
+}
+
 // New makes a roster. The error names a condition that does not compile.
-func New(c *config.Config) (*Roster, error) {
+func New(c *config.Config, logins Logins) (*Roster, error) {
 	r := &Roster{
+		logins: logins,
 		people: c.People, operator: c.Operator, listeners: c.Agent.Listeners, timeout: c.Approvals.Timeout,
 		services: c.Chat.Services(), self: uint32(os.Geteuid()), //nolint:gosec // a uid fits
 	}
@@ -97,6 +106,27 @@ func (r *Roster) Identify(uid uint32, channel string) bailiff.Approver {
 // channel too; the person is empty if people does not name the account.
 func (r *Roster) IdentifyAccount(service, id string) bailiff.Approver {
 	return as(bailiff.Approver{Credential: bailiff.Account(service, id), Channel: service}, r.byAccount(service, id))
+}
+
+// IdentifyLogin returns the approver who logged in to the console by an account of the OpenID
+// provider; the person is empty if people does not name the account.
+func (r *Roster) IdentifyLogin(account, login string) bailiff.Approver {
+	who := as(bailiff.Approver{Credential: bailiff.Account(bailiff.OIDC, account), Channel: bailiff.ChannelConsole, Login: login},
+		r.byLogin(account))
+	if who.Person != "" {
+		who.Groups = r.groups(who, who.Groups)
+	}
+	return who
+}
+
+// groups are a person's, with those that the OpenID provider vouches for where it is by that that they come.
+func (r *Roster) groups(who bailiff.Approver, all []string) []string {
+	if account, ok := loggedIn(who); ok {
+		for _, name := range r.logins.Groups(account) {
+			all = add(all, name)
+		}
+	}
+	return all
 }
 
 func as(who bailiff.Approver, p *config.Person) bailiff.Approver {
@@ -173,16 +203,24 @@ func (r *Roster) May(who bailiff.Approver, c bailiff.Claim, name string) error {
 // is frozen, or break glass. An agent that could reach the operators' socket
 // could otherwise lift it for itself.
 func (r *Roster) MayLift(who bailiff.Approver) error {
-	uid, known := bailiff.UID(who.Credential)
+	p, why := r.holder(who)
+	_, oidc := loggedIn(who)
 	switch {
-	case !known || !slices.Contains(r.operator.UIDs, uid):
-		return fmt.Errorf("not yours to lift: %s is not among operator.uids", who.Credential)
+	case slices.Contains(r.services, who.Channel):
+		why = who.Credential + " is not among operator.uids"
+	case why == "" && p.Name != who.Person:
+		why = who.Credential + " is somebody else now, so log in again"
+	case why == "" && who.Person == "" && !r.operator.AllowSameUser:
+		why = who.Credential + " belongs to nobody in people"
+	}
+	switch {
+	case why != "":
+		return fmt.Errorf("not yours to lift: %s", why)
 	case r.operator.AllowSameUser:
 		return nil
-	case who.Person == "":
-		return fmt.Errorf("not yours to lift: %s belongs to nobody in people", who.Credential)
 	}
-	if why := r.Unliftable(); why != "" {
+	why = r.within(who.Login != bailiff.LoginOIDC, oidc)
+	if why != "" {
 		return fmt.Errorf("nobody can lift this here: %s", why)
 	}
 	return nil
@@ -193,11 +231,26 @@ func (r *Roster) Unliftable() string {
 	if r.operator.AllowSameUser && len(r.operator.UIDs) > 0 {
 		return ""
 	}
-	if !slices.ContainsFunc(r.operator.UIDs, func(uid uint32) bool { return r.byUID(uid) != nil }) {
-		return "people in bailiff.yaml names nobody with a uid that is among operator.uids"
+	why := "people in bailiff.yaml names nobody with a uid that is among operator.uids"
+	if slices.ContainsFunc(r.operator.UIDs, func(uid uint32) bool { return r.byUID(uid) != nil }) {
+		if why = r.within(true, false); why == "" {
+			return ""
+		}
 	}
+	if r.oidc() && slices.ContainsFunc(r.people, func(p config.Person) bool { return len(p.OIDC) > 0 }) {
+		return r.within(false, true)
+	}
+	return why
+}
+
+// within says how the agent of a listener could give an answer itself: by the operators' socket, or
+// with the sidecar's own secrets, as far as either matters.
+func (r *Roster) within(socket, secrets bool) string {
 	for _, l := range r.listeners {
-		if why := r.reaches(l, false); why != "" {
+		if why := r.reaches(l, false); socket && why != "" {
+			return why
+		}
+		if why := r.reaches(l, true); secrets && why != "" {
 			return why
 		}
 	}

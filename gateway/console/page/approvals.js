@@ -165,7 +165,7 @@ function votes(entry) {
   const { plan } = entry
   return el('section', { class: 'votes' }, el('h3', {}, 'Answers', plan.quorum > 1 && el('span', { class: 'quiet' }, ` ${yes(entry)} of ${plan.quorum} needed`)),
     el('ul', { class: 'plain' }, entry.votes.map((vote) => el('li', {},
-      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), ' ', timeAgo(vote.at),
+      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), vote.login && ` by ${vote.login}`, ' ', timeAgo(vote.at),
       vote.reason && [': ', seen(vote.reason)]))),
     isPending(entry) && el('p', { class: 'quiet' }, 'Who may answer: ', (plan.approvers ?? []).map((name, n) => [n ? ', ' : '', mono(name)]), ' on ', seen((plan.channels ?? []).join(', ')), ' by route ', mono(plan.route), '.'))
 }

@@ -35,6 +35,10 @@ function showLogin(why) {
   byId('login').hidden = false
   byId('login-why').replaceChildren(why)
   document.title = 'bailiff console – log in'
+  ask('GET', '/ways').then(({ provider }) => {
+    byId('login-provider').hidden = !provider
+    byId('login-provider').querySelector('span').replaceChildren(seen(provider))
+  }, () => {}) // a sidecar that does not answer lets nobody in
 }
 
 function open() {

@@ -132,7 +132,7 @@ func (w *walk) handles(d behaviour, c *call, vs objects) objects {
 		w.reads(vs)
 		return w.listed(d, vs)
 	case doesMatching:
-		w.reads(vs)
+		w.reads(searched(vs))
 		return w.listedBelow(vs)
 	case doesDatabase:
 		w.opensDatabase(vs)

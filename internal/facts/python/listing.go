@@ -39,6 +39,18 @@ func (w *walk) listed(d behaviour, folders objects) objects {
 	return objects{list}
 }
 
+// searched are the folders that have to be listed to find what matches patterns.
+func searched(patterns objects) objects {
+	var folders objects
+	for _, p := range patterns {
+		if i := strings.IndexAny(p.text, "*?["); i > 0 && (p.shape == isString || p.shape == isPath) {
+			p.text = p.text[:strings.LastIndexByte(p.text[:i], '/')+1]
+		}
+		folders = append(folders, p)
+	}
+	return folders
+}
+
 // listedBelow is a list of paths.
 func (w *walk) listedBelow(paths objects) objects {
 	var known objects

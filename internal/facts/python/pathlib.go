@@ -75,8 +75,11 @@ func (w *walk) pathMethod(b object, name string, c *call) objects {
 		return w.open(opened)
 	case name == "glob" || name == "rglob":
 		pattern := joinAll(append([]objects{self}, c.args...))
-		w.reads(pattern)
-		return asPaths(w.listedBelow(below()))
+		w.reads(searched(pattern))
+		if name == "rglob" {
+			pattern = pattern.with(joinAll(append([]objects{self, textOf("**")}, c.args...)))
+		}
+		return asPaths(w.listedBelow(pattern.with(below())))
 	}
 	return hidden("value", b.Taint)
 }

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/settings"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/trust"
+)
+
+// ConsoleTLS has the console served by TLS under a name; without a name it is not.
+type ConsoleTLS struct {
+	// Certificate and Key are files, as PEM.
+	Certificate, Key string
+	// Name is by what browsers call the console; the certificate must hold it.
+	Name string
+}
+
+// Read reads the certificate with its key, and says of a pair that could not serve why not.
+func (t ConsoleTLS) Read() (*tls.Certificate, error) {
+	text, err := trust.Public(t.Certificate)
+	if err != nil {
+		return nil, err
+	}
+	key, err := trust.Secret(t.Key)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ReadCertificates(t.Certificate); err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(text, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no private key as PEM that is the one of the certificate in %s", t.Key, t.Certificate)
+	}
+	return &pair, t.check(pair.Leaf)
+}
+
+func (t ConsoleTLS) check(c *x509.Certificate) error {
+	if c.VerifyHostname(t.Name) != nil {
+		return fmt.Errorf("the certificate in %s does not hold the name %s: want one whose subjectAltName does", t.Certificate, t.Name)
+	}
+	if now := time.Now(); now.After(c.NotAfter) || now.Before(c.NotBefore) {
+		return fmt.Errorf("the certificate in %s is not valid now: it is from %s to %s", t.Certificate,
+			c.NotBefore.Format(time.DateOnly), c.NotAfter.Format(time.DateOnly))
+	}
+	return nil
+}
+
+// OIDC is the provider by which people log in; without an issuer they cannot.
+type OIDC struct {
+	Issuer   string
+	ClientID string
+	// ClientSecret is for clients that have one.
+	ClientSecret settings.Credential
+	// AccountClaim is the claim that people[].oidc names people by.
+	AccountClaim string
+	// GroupsClaim is the claim whose groups a person has beside those of people[].groups; empty means none.
+	GroupsClaim string
+	// Scopes are asked for beside openid.
+	Scopes []string
+	// Session ends a login, whatever happens in it.
+	Session time.Duration
+	// CAFile holds the certificates of who may vouch for the provider; empty means those of this machine.
+	CAFile string
+}
+
+// Settings are the keys of operator.oidc.
+func (o *OIDC) Settings() []settings.Setting {
+	return []settings.Setting{
+		{Key: "issuer", Into: &o.Issuer, Check: httpapi.CheckAddress},
+		{Key: "client_id", Into: &o.ClientID},
+		{Key: "client_secret", Into: &o.ClientSecret},
+		{Key: "account_claim", Into: &o.AccountClaim},
+		{Key: "groups_claim", Into: &o.GroupsClaim},
+		{Key: "scopes", Into: &o.Scopes},
+		{Key: "session", Into: &o.Session, Least: int(time.Minute / time.Second), Most: int(12 * time.Hour / time.Second)},
+		{Key: "ca_file", Into: &o.CAFile, Path: true, Present: httpapi.IsRoots},
+	}
+}
+
+func (r *reader) oidc(c *Config, at place) {
+	o := &c.Operator.OIDC
+	before := len(r.faults)
+	r.settings(o.Settings(), at)
+	switch {
+	case len(r.faults) > before:
+	case o.Issuer == "":
+		r.fault(at, "issuer is missing: say where the provider is, as in https://id.example.com")
+	case o.ClientID == "":
+		r.fault(at, "client_id is missing: say by which id the provider knows bailiff")
+	}
+	r.whole = append(r.whole, func() {
+		switch {
+		case c.Operator.Console == "":
+			r.fault(at, "there is no console to log in to, want operator.console to say where it is")
+		case c.Operator.TLS.Name == "" && !loopback(c.Operator.Console):
+			r.fault(at, "wants operator.tls where the console is not on this machine alone, since a login could be read on the way")
+		}
+	})
+}
+
+func (r *reader) consoleTLS(c *Config, at place) {
+	t := &c.Operator.TLS
+	before := len(r.faults)
+	r.section(at, fields{
+		"certificate": as(&t.Certificate, r.path), "key": as(&t.Key, r.path),
+		"name": as(&t.Name, func(at place) (string, bool) {
+			return r.shaped(at, dnsName, "want the name by which browsers call the console, in lower case, such as bailiff.example.com, is %q")
+		}),
+	})
+	if len(r.faults) > before {
+		return
+	}
+	for _, missing := range []struct{ key, value string }{{"certificate", t.Certificate}, {"key", t.Key}, {"name", t.Name}} {
+		if missing.value == "" {
+			r.fault(at, "%s is missing: want certificate, key and name", missing.key)
+		}
+	}
+	if net.ParseIP(t.Name) != nil {
+		r.fault(at, "name is %s, want a name and no address", t.Name)
+	}
+	r.whole = append(r.whole, func() {
+		if c.Operator.Console == "" {
+			r.fault(at, "there is no console to serve, want operator.console to say where it is")
+		}
+	})
+}
+
+var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+
+// lookAtTLS looks at the files by which the console is served.
+func (r *reader) lookAtTLS(o *Outlook, t ConsoleTLS) {
+	if t.Name == "" {
+		return
+	}
+	_, err := t.Read()
+	r.note(o, "operator.tls", err)
+}
+
+// account is by what a claim names a person.
+func (r *reader) account(at place) (string, bool) {
+	s, ok := r.text(at)
+	if ok && strings.TrimSpace(s) != s {
+		r.fault(at, "want an account without spaces around it, is %q", s)
+		return "", false
+	}
+	return s, ok
+}
