@@ -94,7 +94,8 @@ func (r *Roster) unmet(who bailiff.Approver, p *config.Person, req bailiff.Reque
 		return ""
 	}
 	name := who.Name()
-	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: r.groups(who, slices.Clone(p.Groups)), UIDs: p.UIDs, Roles: p.Roles, Channel: who.Channel}, req)
+	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: r.groups(who, slices.Clone(p.Groups)), UIDs: p.UIDs,
+		Roles: p.Roles, Channel: who.Channel}, req)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("the approvers of route %s cannot be told: %v", way.Name, err)
