@@ -24,6 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/login/logintest"
 )
 
@@ -194,5 +195,45 @@ func TestTheCertificateIsReadAgainWithTheConfiguration(t *testing.T) {
 	}
 	if resp, text := i.surf(t).send(t, "GET", "/ways", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("then the one so far serves on: %d %s", resp.StatusCode, text)
+	}
+}
+
+// console is a client of the console, with the token of a login.
+func (i *identified) console(t *testing.T, token string) *client.Client {
+	t.Helper()
+	c, err := client.NewConsole(i.page.URL(), bailiff.NewSecret(token), i.roots)
+	must(t, err)
+	return c
+}
+
+func TestACommandLineLogsInAndAnswersAsThePerson(t *testing.T) {
+	t.Parallel()
+	i := startIdentified(t, `[{name: ana, oidc: [ana-at-work]}]`)
+	asked := send(t.Context(), i.office.agent, atTerminal("s", "rm -r ./build"))
+	id := asked.question(t)
+	nobody := i.console(t, "")
+	begun, err := nobody.BeginLogin(t.Context())
+	must(t, err)
+	i.provider.Confirm(t, begun.Code, "ana-at-work")
+	in, err := nobody.AwaitLogin(t.Context(), begun.Device)
+	must(t, err)
+	if in.Person != "ana" || time.Until(in.ExpiresAt) > time.Hour {
+		t.Errorf("logged in: %+v", in)
+	}
+	if again, err := nobody.AwaitLogin(t.Context(), begun.Device); err == nil {
+		t.Errorf("a second one is logged in by the same code: %+v", again)
+	}
+	ana := i.console(t, in.Token)
+	e, err := ana.Approve(t.Context(), id, "")
+	must(t, err)
+	if v := e.Votes[0]; v.Person != "ana" || v.Credential != "oidc:ana-at-work" || v.Login != bailiff.LoginDevice {
+		t.Errorf("the vote is %+v", v)
+	}
+	wants(t, asked.end(t), bailiff.Completed, "")
+	must(t, ana.Logout(t.Context()))
+	for name, c := range map[string]*client.Client{"after the end": ana, "with no token": nobody, "with another": i.console(t, "x")} {
+		if _, err := c.Status(t.Context()); err == nil {
+			t.Errorf("%s the console answers", name)
+		}
 	}
 }

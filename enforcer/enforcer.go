@@ -303,15 +303,29 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 	if m.env, m.swapped, err = e.values(m.Decision.Env); err != nil {
 		return err
 	}
+	for try := 1; ; try++ {
+		if err = e.holdNow(ctx, m, alone || m.mustBeAlone()); try == mostOvertaken || !errors.Is(err, lease.ErrOvertaken) {
+			break
+		}
+	}
+	if err == nil && m.reloads != e.reloads.Load() {
+		m.held.Lease().Review(ctx)
+	}
+	return err
+}
+
+// mostOvertaken is how often a sandbox is made for a request while other programs make and remove
+// protected folders of its project, as the agents' own sandboxes do.
+const mostOvertaken = 3
+
+// holdNow takes the sandbox that shows the folders of a decision as they are now.
+func (e *Enforcer) holdNow(ctx context.Context, m *judged, alone bool) (err error) {
 	spec := e.leases.SpecOf(m.located, m.Decision)
-	if alone || m.mustBeAlone() {
+	if alone {
 		spec = spec.Exclusive()
 	}
 	if m.held, err = m.script.Share(spec); m.held == nil && err == nil {
 		err = e.parts.acquire(ctx, m, func(ctx context.Context) (*lease.Hold, error) { return e.leases.Acquire(ctx, spec) })
-	}
-	if err == nil && m.reloads != e.reloads.Load() {
-		m.held.Lease().Review(ctx)
 	}
 	return err
 }

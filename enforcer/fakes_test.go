@@ -205,6 +205,8 @@ type fakeBackend struct {
 	scripts atomic.Int32 // that were started
 	// talks is what becomes of an interpreter as it is started.
 	talks func(*talk) error
+	// opening happens as a sandbox is made; an error is that of the opening.
+	opening func() error
 	// closing happens while a sandbox is closed.
 	closing func()
 	// files are the digests of files, the same in each sandbox.
@@ -245,6 +247,11 @@ func (s *fakeBackend) Open(_ context.Context, spec backends.Spec) (backends.Sand
 	defer s.mu.Unlock()
 	if s.fault != nil {
 		return nil, s.fault
+	}
+	if s.opening != nil {
+		if err := s.opening(); err != nil {
+			return nil, err
+		}
 	}
 	r := &fakeSandbox{fakeBackend: s, spec: spec, id: fmt.Sprintf("sandbox-%d", len(s.made)+1), done: make(chan struct{})}
 	s.made = append(s.made, r)

@@ -13,8 +13,10 @@ import (
 type call struct {
 	// session is the client's own id of the conversation, cwd its folder on this machine.
 	session, cwd string
-	tool         string
-	input        fields
+	// transcript is the client's record of the conversation, where it names one.
+	transcript string
+	tool       string
+	input      fields
 	// after says that the tool has run already.
 	after bool
 }
@@ -47,6 +49,9 @@ func readCall(text []byte, before string, after ...string) (c call, err error) {
 	}
 	if err == nil {
 		c.input, err = all.object("tool_input")
+	}
+	if err == nil {
+		c.transcript, err = all.optional("transcript_path")
 	}
 	if err != nil {
 		return call{}, fmt.Errorf("reading the tool call: %w", err)

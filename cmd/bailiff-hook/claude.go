@@ -24,7 +24,11 @@ func (claude) meaning(c call) (meaning, error) {
 		return claudeBash(c.input)
 	case "Read":
 		m, err := about(c, "file_path", reading)
-		if path, _ := c.input.text("file_path"); claudeKept(path) {
+		path, _ := c.input.text("file_path")
+		if isKept(c, path) {
+			return meaning{kind: harmless}, err
+		}
+		if claudeKept(path) {
 			m.why = "it is what Claude Code kept of a result; have the command write to a file of the sandbox, and read parts of " +
 				"that by Bash"
 		}

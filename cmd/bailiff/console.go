@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
 func newConsole(configPath *string) *cobra.Command {
@@ -25,7 +23,11 @@ ssh -L 8642:127.0.0.1:8642 MACHINE
 Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 		Example: "  bailiff console",
 		Args:    cobra.NoArgs,
-		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			operator, err := socketClient(cmd.ErrOrStderr(), *configPath)
+			if err != nil {
+				return err
+			}
 			link, err := operator.ConsoleLink(cmd.Context())
 			if err != nil {
 				return withoutConsole(err)
@@ -33,7 +35,7 @@ Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 			fmt.Fprintln(cmd.OutOrStdout(), link.URL)
 			fmt.Fprintf(cmd.ErrOrStderr(), "Open it before %s; it works once.\n", link.ExpiresAt.Local().Format(time.TimeOnly))
 			return nil
-		}),
+		},
 	}
 }
 

@@ -127,7 +127,7 @@ func (x *execution) runAgainstPolicies(cmd *cobra.Command, req bailiff.Request) 
 	if x.by != (agentAddress{}) {
 		return errors.New("--break-glass goes by the operators' socket, which --listen does not name")
 	}
-	operator, err := operatorClient(cmd.ErrOrStderr(), *x.configPath)
+	operator, err := socketClient(cmd.ErrOrStderr(), *x.configPath)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func hasCode(err error, code string) bool {
 	return errors.As(err, &p) && p.Code == code
 }
 
-// atOperator is a command that asks at the operators' socket.
+// atOperator is a command that asks as an operator.
 func atOperator(configPath *string, do func(cmd *cobra.Command, operator *client.Client, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -224,9 +224,19 @@ func atOperator(configPath *string, do func(cmd *cobra.Command, operator *client
 	}
 }
 
-// operatorClient asks at the operators' socket. Faults of the configuration only warn: the sidecar
-// may run by an earlier version of the file, and a freeze cannot wait until they are mended.
+// operatorClient asks the console as who is logged in there, or at the operators' socket.
 func operatorClient(warnings io.Writer, configPath string) (*client.Client, error) {
+	if configPath == "" {
+		if console, err := loggedIn(warnings); err != nil || console != nil {
+			return console, err
+		}
+	}
+	return socketClient(warnings, configPath)
+}
+
+// socketClient asks at the operators' socket. Faults of the configuration only warn: the sidecar
+// may run by an earlier version of the file, and a freeze cannot wait until they are mended.
+func socketClient(warnings io.Writer, configPath string) (*client.Client, error) {
 	cfg, err := offline.LoadConfig(configPath)
 	var faults config.Faults
 	if errors.As(err, &faults) {

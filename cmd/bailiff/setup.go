@@ -333,7 +333,7 @@ func (r *setupRun) await(ctx context.Context, s *setup.Survey) error {
 
 // isServed says whether a sidecar answers its operators.
 func isServed(ctx context.Context, file string) bool {
-	operator, err := operatorClient(io.Discard, file)
+	operator, err := socketClient(io.Discard, file)
 	if err != nil {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -380,11 +381,29 @@ func TestARealClaudeCodeCallsTheHookOnceItIsSetUp(t *testing.T) {
 		t.Errorf("in a folder whose settings switch hooks off it finds %s, status %d", found[check], status)
 	}
 	m := apptest.ServeModel(t, apptest.Call{Tool: "Write", Args: map[string]any{"file_path": w.project + "/a.sh", "content": "echo tested"}},
-		apptest.Call{Tool: "Bash", Args: map[string]any{"command": "sh a.sh && hostname"}})
+		apptest.Call{Tool: "Bash", Args: map[string]any{"command": "sh a.sh && hostname"}},
+		apptest.Call{Tool: "Bash", Args: map[string]any{"command": "seq 9000"}},
+		apptest.Call{Tool: "Read", Args: fileNamedIn(2, ".txt")},
+		apptest.Call{Tool: "Bash", Args: map[string]any{"command": "echo $((6 * 7)) in the background", "run_in_background": true}},
+		apptest.Call{Tool: "Read", Args: fileNamedIn(4, ".output")})
 	told := m.Work(t, w.Shell(t, "cd src/shop && ANTHROPIC_BASE_URL="+m.URL+" ANTHROPIC_API_KEY=none DISABLE_AUTOUPDATER=1 "+
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 exec claude -p go --permission-mode acceptEdits"))
 	if text := w.must(t, "cat src/shop/a.sh"); text != "echo tested" || !strings.Contains(told[1], "tested\nsandbox") {
 		t.Errorf("the file holds %q, its model is told %q", text, told)
+	}
+	if !strings.Contains(told[3], "\t2\n") || strings.Contains(told[3], "denied") {
+		t.Errorf("of what Claude Code kept of a large result its model is told %.300q after %.500q", told[3], told[2])
+	}
+	if strings.Contains(told[5], "not judged") || strings.Contains(told[5], "denied") {
+		t.Errorf("of the background's output its model is told %.300q after %.500q", told[5], told[4])
+	}
+}
+
+// fileNamedIn reads the file that an earlier result names.
+func fileNamedIn(result int, ext string) func([]string) any {
+	named := regexp.MustCompile(`/[^\s"\\]+\` + ext + `\b`)
+	return func(results []string) any {
+		return map[string]any{"file_path": named.FindString(results[result]), "limit": 20}
 	}
 }
 

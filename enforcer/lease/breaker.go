@@ -102,7 +102,8 @@ func (b *breaker) failed(spec backends.Spec, err error) {
 // isBackends says whether the fault of an opening is the backend's, rather than that
 // of what was asked for or of the request that broke it off.
 func isBackends(err error) bool {
-	if errors.Is(err, backends.ErrUnsupported) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, backends.ErrUnsupported) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, ErrOvertaken) {
 		return false
 	}
 	return errors.Is(err, backends.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)

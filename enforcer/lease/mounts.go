@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -38,6 +39,20 @@ func shown(mounts []bailiff.Mount) (all []bailiff.Mount, guarded bool) {
 
 func isGuarded(m bailiff.Mount) bool { return !m.ReadOnly && len(m.Protected) > 0 }
 
+// ErrOvertaken says that a protected folder came, went or was replaced while the sandbox that
+// shows it was made: the spec is no longer what is there, and has to be made anew.
+var ErrOvertaken = errors.New("the sandbox's mounts are no longer what is there")
+
+// overtaken is the fault of an opening, with what the folders are by now.
+func overtaken(fault error, mounts []bailiff.Mount) error {
+	for _, n := range nestedMounts(mounts) {
+		if about, err := os.Lstat(n.Source); err != nil || !about.IsDir() {
+			return fmt.Errorf("%w: %w", ErrOvertaken, fault)
+		}
+	}
+	return fault
+}
+
 // confirmTimeout bounds the look at a new sandbox's mounts.
 const confirmTimeout = 10 * time.Second
 
@@ -60,8 +75,8 @@ func confirm(ctx context.Context, sandbox backends.Sandbox, mounts []bailiff.Mou
 	for _, n := range nested {
 		above, in := places[n.above.Target], places[n.Target]
 		if in.root == "" || !in.readOnly || in.device != above.device || in.root != path.Join(above.root, n.rel) {
-			return fmt.Errorf("%w: %s is not shown read-only as the folder that it is in %s; it was replaced while the sandbox was made",
-				backends.ErrUnavailable, n.Target, n.above.Source)
+			return fmt.Errorf("%w: %w: %s is not shown read-only as the folder that it is in %s; it was replaced while the sandbox was made",
+				backends.ErrUnavailable, ErrOvertaken, n.Target, n.above.Source)
 		}
 	}
 	return nil

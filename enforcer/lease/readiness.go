@@ -203,6 +203,8 @@ func (r *readiness) open(ctx context.Context, name string, maker backends.Backen
 			err = errors.Join(err, sandbox.Close(context.WithoutCancel(ctx)))
 			sandbox = nil
 		}
+	} else {
+		err = overtaken(err, spec.Mounts)
 	}
 	r.sandboxes.SandboxStarted(ctx, name, err, time.Since(start))
 	r.note(name, spec, err)

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// isKept says whether a file is one in which Claude Code keeps what a tool of this session
+// printed. What stands there came out of calls that were judged, and no sandbox shows it. It has to
+// be a plain file of this user's own, with no other name, in the folder of this very session, and
+// no link may lead there.
+func isKept(c call, file string) bool {
+	if !isKeptIn(c, filepath.Dir(file), filepath.Ext(file)) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil || real != file {
+		return false
+	}
+	about, err := os.Lstat(file)
+	if err != nil || !about.Mode().IsRegular() {
+		return false
+	}
+	stat, ok := about.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid() && stat.Nlink == 1
+}
+
+// isKeptIn says whether a folder is the one in which Claude Code keeps such files: large results
+// stand beside the record of the session, outputs of the background in a folder of the user's.
+func isKeptIn(c call, folder, ext string) bool {
+	if c.session == "" || c.session != filepath.Base(c.session) || strings.HasPrefix(c.session, ".") {
+		return false
+	}
+	record, isRecord := strings.CutSuffix(c.transcript, "/"+c.session+".jsonl")
+	if isRecord && folder == filepath.Join(record, c.session, "tool-results") {
+		return true
+	}
+	user := filepath.Join("/tmp", "claude-"+strconv.Itoa(os.Geteuid()))
+	project, isTasks := strings.CutSuffix(folder, filepath.Join("/", c.session, "tasks"))
+	return ext == ".output" && isTasks && filepath.Dir(project) == user
+}
