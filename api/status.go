@@ -19,7 +19,26 @@ type Status struct {
 	Chats     []ChatStatus     `json:"chats"`
 	Chat      []ServiceStatus  `json:"chat"`
 	Egress    EgressStatus     `json:"egress"`
-	Warnings  []string         `json:"warnings"`
+	// Replicas are the sidecars that share a store with this one; missing where it shares none.
+	Replicas []ReplicaStatus `json:"replicas,omitempty"`
+	Warnings []string        `json:"warnings"`
+}
+
+// ReplicaStatus is one of the sidecars that share a store.
+type ReplicaStatus struct {
+	Name string `json:"name"`
+	// Self says that it is the one that answers.
+	Self bool `json:"self"`
+	// Address is where the others reach it; empty where they do not.
+	Address string `json:"address"`
+	// State is "lives", "silent" or, of one that ended in order, "left".
+	State string `json:"state"`
+	// SilentSeconds is how long it has not been heard.
+	SilentSeconds int `json:"silent_seconds"`
+	// Homes counts the sessions and users that it serves.
+	Homes int `json:"homes"`
+	// Revision is that of its policies.
+	Revision string `json:"revision"`
 }
 
 // ListenerStatus is a listener for agents, with the platforms for which it may speak.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -130,11 +131,39 @@ func (p pending) Pending(session string) []api.Entry {
 func (a *App) runChats(ctx context.Context) {
 	a.serving.Go(func() { a.services.notifiers.Run(ctx) })
 	for _, account := range a.services.open {
-		if account.notifier != nil {
-			a.serving.Go(func() { account.notifier.Run(ctx) })
-		}
-		a.serving.Go(func() { a.connect(ctx, account) })
+		a.serving.Go(func() { a.runChat(ctx, account) })
 	}
+}
+
+// runChat keeps one account connected, at one sidecar of those that serve each other's sessions.
+func (a *App) runChat(ctx context.Context, account *chatAccount) {
+	if a.fleet.router == nil {
+		a.attend(ctx, account)
+		return
+	}
+	account.inbox().Connected(errNotYet)
+	a.fleet.members.Duty(ctx, "chat "+account.name, func(ctx context.Context) {
+		a.attend(ctx, account)
+		account.inbox().Connected(errNotYet) // until another sidecar is heard of
+	}, func(string) { account.inbox().Connected(nil) })
+}
+
+// attend posts at an account and takes what comes in by it.
+func (a *App) attend(ctx context.Context, account *chatAccount) {
+	var posting sync.WaitGroup
+	if account.notifier != nil {
+		posting.Go(func() { account.notifier.Run(ctx) })
+	}
+	a.connect(ctx, account)
+	posting.Wait()
+}
+
+func (a *chatAccount) inbox() chat.Channel {
+	inbox := chat.Channel{Notifier: a.notifier, Connection: a.connection}
+	if a.sessions != nil {
+		inbox.Sessions = a.sessions
+	}
+	return inbox
 }
 
 // reconnectEvery is how soon an account is tried again that a service refused: a token may
@@ -145,10 +174,7 @@ const reconnectEvery = time.Minute
 var errNotYet = errors.New("there is no connection yet")
 
 func (a *App) connect(ctx context.Context, account *chatAccount) {
-	inbox := chat.Channel{Notifier: account.notifier, Connection: account.connection}
-	if account.sessions != nil {
-		inbox.Sessions = account.sessions
-	}
+	inbox := account.inbox()
 	inbox.Connected(errNotYet)
 	for {
 		err := account.platform.Run(ctx, inbox)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -98,6 +99,44 @@ func (s sharedClaims) Claim(ctx context.Context, caller, session, id, digest str
 
 func (s sharedClaims) Ended(caller, session, id string, free bool) {
 	s.Requests.Ended(fleet.RequestID{Caller: caller, Session: session, ID: id}, free)
+}
+
+// replicas are the sidecars that share the store; none where it does not answer, which the warnings
+// tell of.
+func (a *App) replicas(ctx context.Context) (list []api.ReplicaStatus) {
+	if a.fleet.members == nil {
+		return nil
+	}
+	members, err := a.fleet.members.Members(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, m := range members {
+		state := "silent"
+		switch {
+		case m.Left:
+			state = "left"
+		case m.Lives():
+			state = "lives"
+		}
+		list = append(list, api.ReplicaStatus{Name: m.ID, Self: m.ID == a.cfg.Store.Replica, Address: m.Address, State: state,
+			SilentSeconds: int(m.Silent.Seconds()), Homes: m.Homes, Revision: m.Revision})
+	}
+	return list
+}
+
+// replicaWarnings say that sidecars which live judge by other policies.
+func replicaWarnings(replicas []api.ReplicaStatus) []string {
+	revisions := map[string]bool{}
+	for _, r := range replicas {
+		if r.State == "lives" && r.Revision != "" {
+			revisions[r.Revision] = true
+		}
+	}
+	if len(revisions) < 2 {
+		return nil
+	}
+	return []string{"the sidecars that share the store judge by different policies"}
 }
 
 // runFleet does until ctx ends what a sidecar among others has to.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/peers/peerstest"
 	"github.com/bailiff-dev/bailiff/internal/porttest"
@@ -36,11 +37,19 @@ func openDepot(tb testing.TB) *depot {
 // member is the configuration of a sidecar of that name.
 func (c *depot) member(tb testing.TB, name string) string {
 	tb.Helper()
+	return onePerson(tb, "backends: {bubblewrap: {}}", keepNoneReady, c.store(tb, name))
+}
+
+// store is the section by which a sidecar of that name meets the others.
+func (c *depot) store(tb testing.TB, name string) string {
+	tb.Helper()
 	certificate, key := c.authority.Issue(tb, name)
 	address := porttest.Address(tb)
-	return onePerson(tb, "backends: {bubblewrap: {}}", keepNoneReady, fmt.Sprintf(
-		`store: {postgres: {dsn: {file: %s}}, replica: %s, peer: {listen: "%s", address: "%s", tls: {ca: %s, cert: %s, key: %s}}}`,
-		c.dsn, name, address, address, c.authority.Path, certificate, key))
+	return fmt.Sprintf(`store:
+  postgres: {dsn: {file: %s}}
+  replica: %s
+  peer: {listen: "%s", address: "%s", tls: {ca: %s, cert: %s, key: %s}}
+`, c.dsn, name, address, address, c.authority.Path, certificate, key)
 }
 
 func (c *depot) start(tb testing.TB, name string) *office {
@@ -85,6 +94,12 @@ func TestASessionIsServedByOneSidecarWhicheverIsAsked(t *testing.T) {
 	if log := string(bytes.Join(one.decisions.Recent("s1", 100), nil)); !strings.Contains(log, a.DecisionID) ||
 		!strings.Contains(log, `"caller":{"name":"test"}`) {
 		t.Errorf("the log of its home does not say who sent it: %s", log)
+	}
+	status, err := two.operator.Status(t.Context())
+	must(t, err)
+	if r := status.Replicas; len(r) != 2 || r[0].Name != "one" || r[0].State != "lives" || r[0].Homes != 2 || r[0].Revision == "" ||
+		!r[1].Self {
+		t.Errorf("the status lists the sidecars %+v", r)
 	}
 	process := mustComplete(t, two.agent, inBackground("s1", counting)).ProcessID
 	tell(t, one.agent, process, "one", "1 one")
@@ -174,4 +189,43 @@ func TestAPausedSidecarYields(t *testing.T) {
 		a, err := one.agent.Execute(t.Context(), inChat("s1", "cat /tmp/whose"), client.News{})
 		return err == nil && a.SandboxID == served.SandboxID && a.Output == "two\n"
 	})
+}
+
+// An account at a chat is connected at one sidecar, whichever asks, and at another once that is gone.
+func TestAChatIsConnectedAtOneSidecar(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	telegram := telegramtest.New(t)
+	telegram.Group(approvers, "42", "43", "44")
+	guildOf := func(name string) *running {
+		folder := openDir(t)
+		text := guild(t, folder, telegram, fmt.Sprintf("approvals: %q", approvers)) + c.store(t, name)
+		return serveGuild(t, folder, strings.NewReplacer("uids: [4242], platforms: [discord]", `platforms: ["*"]`,
+			`/o.sock"}`, `/o.sock", allow_same_user: true}`).Replace(text))
+	}
+	one := guildOf("one")
+	awaitThat(t, "the account to be connected", func() bool { return one.services.open[0].fault() == nil })
+	two := guildOf("two")
+	awaitThat(t, "the other to hear of it", func() bool { return two.services.open[0].fault() == nil })
+	approved := func(session string, questions int) {
+		t.Helper()
+		ran := make(chan api.Answer, 1)
+		req := inChat(session, "echo it ran # marked "+session)
+		req.WaitSeconds = 60
+		go func() {
+			a, _ := two.client(t).Execute(t.Context(), req, client.News{})
+			ran <- a
+		}()
+		question := theQuestion(telegram, questions)
+		telegram.Click("43", approvers, question.ID, "Approve once")
+		if a := <-ran; a.Output != "it ran\n" {
+			t.Errorf("answered %s, %s", a.Status, a.Message)
+		}
+		telegram.Await(approvers, func(m []telegramtest.Message) bool {
+			return len(m) == questions && strings.Contains(m[questions-1].Text, "approved by ben")
+		})
+	}
+	approved("s1", 1)
+	one.stop()
+	approved("s2", 2)
 }

@@ -17,10 +17,11 @@ import (
 // Status tells operators what the sidecar is and what is wrong with it.
 func (a *App) Status(ctx context.Context) api.Status {
 	platforms, chats := a.platforms(ctx), a.chats(ctx)
+	replicas := a.replicas(ctx)
 	return api.Status{
 		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
 		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Egress: a.egress.status(),
-		Warnings: a.warnings(platforms, chats),
+		Replicas: replicas, Warnings: append(a.warnings(platforms, chats), replicaWarnings(replicas)...),
 	}
 }
 

@@ -86,6 +86,9 @@ func printStatus(w io.Writer, s api.Status) {
 		fmt.Fprintf(w, "egress\t%d open\t%d opened and %d refused since the start, %d bytes sent and %d received\n", e.Open, e.Opened,
 			e.Refused, e.Sent, e.Received)
 	}
+	for _, r := range s.Replicas {
+		fmt.Fprintf(w, "replica\t%s\t%s\t%s\n", r.Name, cmp.Or(r.Address, "serves what comes to it"), stateOf(r))
+	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
 	}
@@ -124,6 +127,18 @@ func reachOf(c api.ServiceStatus) string {
 		return "reaches nobody: " + c.Message
 	}
 	return "connected"
+}
+
+// stateOf says how a sidecar is that shares the store.
+func stateOf(r api.ReplicaStatus) string {
+	words := r.State
+	if r.State == "silent" {
+		words = fmt.Sprintf("silent for %s", time.Duration(r.SilentSeconds)*time.Second)
+	}
+	if r.Self {
+		words += ", this one"
+	}
+	return fmt.Sprintf("%s; serves %d sessions and users; policies %.12s", words, r.Homes, r.Revision)
 }
 
 // standing says how long a sandbox stays, or why there is none.

@@ -17,6 +17,8 @@ func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 				Shared: []string{"/srv/project"}},
 			{Platform: "slack", Backend: "docker", IdleSeconds: 600, Network: "full"}},
 		Egress: api.EgressStatus{Open: 1, Opened: 12, Refused: 3, Sent: 1832, Received: 90112},
+		Replicas: []api.ReplicaStatus{{Name: "one", Self: true, Address: "one:7411", State: "lives", Homes: 7, Revision: "abc"},
+			{Name: "two", State: "silent", SilentSeconds: 90}},
 		Chats: []api.ChatStatus{{Chat: "-100", PlatformStatus: api.PlatformStatus{
 			Platform: "telegram", Backend: "bubblewrap", IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}},
 		Chat: []api.ServiceStatus{
@@ -34,6 +36,8 @@ func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 		"service\ttelegram\tapprovals in -1001, commands\tconnected\n",
 		"service\tslack\tapprovals in C1\treaches nobody: gone\n",
 		"service\tdiscord\tcommands\tconnected\n",
+		"replica\tone\tone:7411\tlives, this one; serves 7 sessions and users; policies abc\n",
+		"replica\ttwo\tserves what comes to it\tsilent for 1m30s; serves 0 sessions and users; policies \n",
 	} {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("printed is %s, want a line %q", text.String(), line)

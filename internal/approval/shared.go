@@ -78,6 +78,7 @@ type sharedStore struct {
 	woken    chan struct{}
 	dirty    chan struct{}
 
+	turns    turns
 	lock     sync.Mutex
 	stamped  stamps
 	deadline deadline
@@ -319,10 +320,11 @@ var errMoved = errors.New("others change the same approvals and grants all the t
 // attempt is one transaction. It goes on when its caller is gone, since half of it would not
 // be undone.
 func (s *sharedStore) attempt(ctx context.Context, n need, d decide) error {
-	conn, err := s.connection(ctx)
+	conn, leave, err := s.connection(ctx, n)
 	if err != nil {
 		return storeFault(err)
 	}
+	defer leave()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime)
 	defer cancel()
 	tx, err := s.begin(ctx, conn, n)
@@ -343,11 +345,18 @@ func (s *sharedStore) attempt(ctx context.Context, n need, d decide) error {
 	return s.commit(ctx, tx, t)
 }
 
-// connection waits for its turn. By then the store may have failed.
-func (s *sharedStore) connection(ctx context.Context) (*pgxpool.Conn, error) {
+// connection waits for its turn, first among those that need the same locks. By then the store
+// may have failed.
+func (s *sharedStore) connection(ctx context.Context, n need) (conn *pgxpool.Conn, leave func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, deafAfter)
 	defer cancel()
-	return s.db.Pool().Acquire(ctx)
+	if leave, err = s.turns.take(ctx, n.locks()); err != nil {
+		return nil, nil, err
+	}
+	if conn, err = s.db.Pool().Acquire(ctx); err != nil {
+		leave()
+	}
+	return conn, leave, err
 }
 
 func storeFault(err error) error {

@@ -130,7 +130,7 @@ func (n *need) locks() (keys []int64) {
 		}
 	}
 	slices.Sort(keys)
-	return keys
+	return slices.Compact(keys)
 }
 
 func lockKey(text string) int64 {

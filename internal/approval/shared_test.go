@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -14,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
@@ -66,7 +69,8 @@ func TestOnPostgreSQL(t *testing.T) {
 		"what one replica asks another answers": twoReplicasAnswer, "a freeze is in force on all when it returns": twoReplicasFreeze,
 		"a grant of scope once is used on one replica": twoReplicasRedeem, "a name is one sidecar's": oneName,
 		"what runs out of time ends": timeIsOver, "each step is in a log": stepsAreLogged,
-		"a database that is down grants nothing": databaseDown, "a step that looks elsewhere fails": looksElsewhere,
+		"one user's flood leaves others connections": aFlood,
+		"a database that is down grants nothing":     databaseDown, "a step that looks elsewhere fails": looksElsewhere,
 		"a book of a file moves once": movesOnce,
 	} {
 		t.Run(name, test)
@@ -172,6 +176,40 @@ func stepsAreLogged(t *testing.T) {
 	f.redeem(claim("rm", "x"))
 	if steps := f.steps(id); !slices.Contains(steps, "asked") || !slices.Contains(steps, "approved") {
 		t.Errorf("the log has %v", steps)
+	}
+}
+
+// aFlood has a user's requests wait for each other as if they were slow.
+func aFlood(t *testing.T) {
+	f := open(t)
+	conn, err := pgx.Connect(t.Context(), server.DSN("bailiff"))
+	must(t, err)
+	user := holder{"user", "telegram", "42"}
+	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", lockKey(string(user.hash())))
+	must(t, err)
+	const many = 60
+	var flood sync.WaitGroup
+	for n := range many {
+		flood.Go(func() { _, _ = f.Ask(t.Context(), claim(fmt.Sprint("rm ", n), "x")) })
+	}
+	turns := &f.storage.(*sharedStore).turns
+	within(t, time.Minute, "all waiting for one", func() bool {
+		turns.mu.Lock()
+		defer turns.mu.Unlock()
+		return slices.ContainsFunc(slices.Collect(maps.Values(turns.all)), func(one *turn) bool { return one.users == many })
+	})
+	within(t, time.Minute, "one waiting for the database", func() bool {
+		waiting := 0
+		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&waiting)
+		return err == nil && waiting == 1
+	})
+	other := claim("rm", "x")
+	other.Request.Session.UserID, other.Request.Session.ID = "43", "s2"
+	f.ask(other)
+	must(t, conn.Close(t.Context())) // which gives the lock up
+	flood.Wait()
+	if len(turns.all) != 0 {
+		t.Errorf("%d turns are left", len(turns.all))
 	}
 }
 

@@ -150,7 +150,8 @@ func (r *Requests) moreEnds(ended []end) []end {
 
 const (
 	claimIDs = `INSERT INTO bailiff.requests (key, digest, replica, epoch) SELECT k, d, $3, $4
-		FROM unnest($1::bytea[], $2::bytea[]) AS t (k, d) WHERE EXISTS (SELECT FROM bailiff.replicas WHERE id = $3 AND epoch = $4) ORDER BY k ON CONFLICT (key) DO NOTHING RETURNING key`
+		FROM unnest($1::bytea[], $2::bytea[]) AS t (k, d)
+		WHERE EXISTS (SELECT FROM bailiff.replicas WHERE id = $3 AND epoch = $4) ORDER BY k ON CONFLICT (key) DO NOTHING RETURNING key`
 	claimedIDs = "SELECT key, digest, replica = $2 AND epoch = $3 FROM bailiff.requests WHERE key = ANY($1)"
 	endIDs     = "UPDATE bailiff.requests SET ended = clock_timestamp() WHERE key = ANY($1) AND replica = $2 AND epoch = $3"
 	freeIDs    = "DELETE FROM bailiff.requests WHERE key = ANY($1) AND replica = $2 AND epoch = $3"

@@ -112,7 +112,8 @@ func (s *Server) Run(tb testing.TB) {
 		tb.Fatal(err)
 	}
 	defer log.Close()
-	s.running = s.command("postgres", "-D", s.data(), "-k", s.Dir, "-c", "listen_addresses=", "-c", "max_connections=200")
+	s.running = s.command("postgres", "-D", s.data(), "-k", s.Dir, "-c", "listen_addresses=", "-c", "max_connections=200",
+		"-c", "shared_preload_libraries=pg_stat_statements")
 	s.running.Stdout, s.running.Stderr = log, log
 	if err := s.start(); err != nil {
 		tb.Fatal(err)
