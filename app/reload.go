@@ -17,7 +17,7 @@ import (
 
 // reload puts a new configuration into force as far as a running sidecar can:
 // the agents' listeners with their users, platforms and tokens, how many sandboxes
-// there may be, who may give commands by chat, how long the decision log stays, the
+// there may be, the console's certificate, who may give commands by chat, how long the decision log stays, the
 // people and the routes of approvals, how sandboxes leave. It returns the names of the sections that wait for a restart.
 func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {

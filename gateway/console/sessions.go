@@ -50,7 +50,8 @@ type sessions struct {
 }
 
 // begin begins a session of a browser, which is at most so old.
-func (ss *sessions) begin(who bailiff.Approver, operator http.Handler, age time.Duration, now time.Time) (s *session, cookie, token string) {
+func (ss *sessions) begin(who bailiff.Approver, operator http.Handler, age time.Duration, now time.Time) (s *session,
+	cookie, token string) {
 	cookie, token = newSecret(), newSecret()
 	s = &session{who: who, operator: operator, cookie: hash(cookie), token: hash(token), last: now.Add(age), idle: ss.idle}
 	ss.open(s, age)

@@ -112,7 +112,8 @@ func (r *reader) consoleTLS(c *Config, at place) {
 	r.section(at, fields{
 		"certificate": as(&t.Certificate, r.path), "key": as(&t.Key, r.path),
 		"name": as(&t.Name, func(at place) (string, bool) {
-			return r.shaped(at, dnsName, "want the name by which browsers call the console, in lower case, such as bailiff.example.com, is %q")
+			return r.shaped(at, dnsName, "want the name by which browsers call the console, in lower case, such as "+
+				"bailiff.example.com, is %q")
 		}),
 	})
 	if len(r.faults) > before {
@@ -152,4 +153,23 @@ func (r *reader) account(at place) (string, bool) {
 		return "", false
 	}
 	return s, ok
+}
+
+// The roles of people. Each may look.
+const (
+	RoleViewer   = "viewer"
+	RoleApprover = "approver" // answers, and revokes grants
+	RoleOperator = "operator" // freezes, thaws, removes sandboxes, and revokes grants
+	RoleAdmin    = "admin"    // all of it, and rolls policies back and breaks glass
+)
+
+func (r *reader) roles(into *[]string, at place) {
+	before := len(r.faults)
+	r.each(into, func(at place) (role string, ok bool) {
+		r.oneOf(&role, "role", RoleViewer, RoleApprover, RoleOperator, RoleAdmin)(at)
+		return role, role != ""
+	})(at)
+	if len(*into) == 0 && len(r.faults) == before {
+		r.fault(at, "names no role; leave it out to let them do all that people may, or give the role viewer")
+	}
 }

@@ -106,8 +106,8 @@ func (p *Provider) read(all claims) (a Account, err error) {
 	a.ID = all.text(p.config.AccountClaim)
 	switch {
 	case a.ID == "" || len(a.ID) > longestName:
-		return a, fmt.Errorf("the provider says no claim %s of up to %d bytes; operator.oidc.account_claim and scopes say what it is asked for",
-			p.config.AccountClaim, longestName)
+		return a, fmt.Errorf("the provider says no claim %s of up to %d bytes; operator.oidc.account_claim and scopes say what it is "+
+			"asked for", p.config.AccountClaim, longestName)
 	case p.config.AccountClaim == "email" && strings.Trim(string(all["email_verified"]), `"`) != "true":
 		return a, errors.New("the provider has not verified the account's email, so that the address could be anybody's")
 	}

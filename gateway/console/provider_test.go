@@ -1,0 +1,83 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/login"
+)
+
+// vouching is a provider at which ana logs in without a page.
+type vouching struct{ refuses error }
+
+func (vouching) Name() string { return "id.example.com" }
+
+func (vouching) Begin(_ context.Context, redirect string) (string, string, error) {
+	return redirect + "?code=c&state=s", "kept", nil
+}
+
+func (v vouching) Finish(_ context.Context, _, kept, state, code string) (bailiff.Approver, error) {
+	if kept != "kept" || state != "s" || code != "c" {
+		return bailiff.Approver{}, fmt.Errorf("%w: it brings %q, %q, %q", login.ErrRefused, kept, state, code)
+	}
+	return bailiff.Approver{Person: "ana", Credential: "oidc:a1", Channel: "console", Login: "oidc"}, v.refuses
+}
+
+func (vouching) BeginDevice(context.Context) (Device, error) { return Device{}, login.ErrUnavailable }
+
+func TestOneClickLogsInByTheProvider(t *testing.T) {
+	o := serve(t, func(c *Config) { c.Provider = vouching{} })
+	o.ask(t, claim("rm -r ./build"))
+	b := openTab(t)
+	b.open(o.base())
+	b.awaitText("#login-provider", "Log in with id.example.com")
+	b.click("#login-provider a")
+	b.await(`document.body.dataset.live === 'yes'`)
+	b.awaitText("#pending", "rm -r ./build")
+	if violations := b.violations(); len(violations) > 0 {
+		t.Errorf("the page's policy stopped %q", violations)
+	}
+}
+
+func TestALoginThatIsRefusedSaysWhyAsText(t *testing.T) {
+	counted := map[string]int{}
+	c, err := Open(Config{Address: "127.0.0.1:0", Operator: echo,
+		Provider: vouching{refuses: fmt.Errorf("%w: <b>eve</b> is nobody", login.ErrRefused)},
+		Counted:  func(way string, in bool) { counted[fmt.Sprint(way, in)]++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Shutdown(context.Background()) })
+	v := &visitor{Console: c}
+	begun := v.visit("GET", "/oidc/login", "", "Sec-Fetch-Site", "cross-site")
+	if begun.Code != http.StatusSeeOther {
+		t.Fatalf("beginning: %d %s", begun.Code, begun.Body)
+	}
+	cookie := begun.Result().Cookies()[0]
+	if cookie.SameSite != http.SameSiteLaxMode || !cookie.HttpOnly || cookie.Path != "/oidc/" {
+		t.Errorf("the browser keeps %v", cookie)
+	}
+	back, err := url.Parse(begun.Header().Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := v.visit("GET", back.RequestURI(), "", "Sec-Fetch-Site", "cross-site", "Cookie", cookie.Name+"="+cookie.Value)
+	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "&lt;b&gt;eve&lt;/b&gt; is nobody") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := v.visit("GET", back.RequestURI(), "", "Sec-Fetch-Site", "cross-site"); w.Code != http.StatusForbidden {
+		t.Errorf("without what the browser kept: %d %s", w.Code, w.Body)
+	}
+	if counted["oidcfalse"] != 2 || counted["oidctrue"] != 0 {
+		t.Errorf("counted %v", counted)
+	}
+	if w := v.visit("GET", "/oidc/login", "", "Host", "localhost:"+strings.Split(c.host, ":")[1]); w.Header().Get("Location") !=
+		c.base+"/oidc/login" {
+		t.Errorf("by another name it sends to %s", w.Header().Get("Location"))
+	}
+}
