@@ -54,6 +54,14 @@ type Approver struct {
 	Login string
 }
 
+// What the role of a person may let them do.
+const (
+	MayAnswer  = "answer"
+	MayRevoke  = "revoke"
+	MayOperate = "operate" // freeze, thaw, remove sandboxes
+	MayGovern  = "govern"  // roll policies back, break glass
+)
+
 // How an approver logged in.
 const (
 	// LoginLink is by a link that the operators' socket gave out.

@@ -5,10 +5,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +21,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
 )
 
 // clientsToken is the value that the server of [forClients] wants, which no sandbox gets.
@@ -205,6 +210,35 @@ echo 'deb [trusted=yes] https://SERVER/apt ./' > sources && apt-get update -o Di
 		"it is true: /by/query?key=[API_TOKEN redacted]", true},
 	"all that a sandbox shows": {"bash", `printenv; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\0' '\n'`,
 		"API_TOKEN=tok_", true},
+	"requests": {"/usr/lib/python3/dist-packages/requests", `/usr/bin/python3 -c 'import os, requests
+print(requests.get("https://SERVER/api/v3/user", headers={"Authorization": "token " + os.environ["API_TOKEN"]}).text)'`,
+		`"login": "ana"`, false},
+	"httpx": {"/usr/lib/python3/dist-packages/httpx", `/usr/bin/python3 -c 'import asyncio, httpx, os
+async def main():
+    async with httpx.AsyncClient() as client:
+        print((await client.get("https://SERVER/api/v3/user", headers={"Authorization": "token " + os.environ["API_TOKEN"]})).text)
+asyncio.run(main())'`, `"login": "ana"`, false},
+	"asyncio": {"python3", `python3 -c 'import asyncio, os, ssl, urllib.parse
+async def main():
+    proxy = urllib.parse.urlsplit(os.environ["HTTPS_PROXY"])
+    answer, said = await asyncio.open_connection(proxy.hostname, proxy.port)
+    said.write(b"CONNECT SERVER HTTP/1.1\r\nHost: SERVER\r\n\r\n")
+    await answer.readuntil(b"\r\n\r\n")
+    loop = asyncio.get_running_loop()
+    inside = await loop.start_tls(said.transport, said.transport.get_protocol(), ssl.create_default_context(),
+        server_hostname="repo.example.com")
+    token = os.environ["API_TOKEN"].encode()
+    inside.write(b"GET /api/v3/user HTTP/1.1\r\nHost: SERVER\r\nAuthorization: token " + token + b"\r\nConnection: close\r\n\r\n")
+    print((await answer.read()).decode())
+asyncio.run(main())'`, `"login": "ana"`, false},
+	"Node by its agent": {"npm", `export NODE_PATH=$(dirname $(readlink -f $(command -v npm)))/../node_modules && node -e '
+const {HttpsProxyAgent} = require("https-proxy-agent")
+require("https").get("https://SERVER/api/v3/user", {agent: new HttpsProxyAgent(process.env.HTTPS_PROXY),
+  headers: {Authorization: "token " + process.env.API_TOKEN}}, (answer) => answer.pipe(process.stdout))'`, `"login": "ana"`, false},
+	"Node by undici": {"npm", `export NODE_PATH=$(dirname $(readlink -f $(command -v npm)))/../node_modules && node -e '
+const {fetch, EnvHttpProxyAgent} = require("undici")
+fetch("https://SERVER/api/v3/user", {dispatcher: new EnvHttpProxyAgent(), headers: {Authorization: "token " + process.env.API_TOKEN}})
+  .then((answer) => answer.text()).then(console.log)'`, `"login": "ana"`, false},
 	"gh": {"gh", "GH_HOST=SERVER GH_ENTERPRISE_TOKEN=$API_TOKEN gh api user", `"login": "ana"`, false},
 }
 
@@ -229,6 +263,9 @@ func TestClientsWorkWithWhatStandsForTheirTokens(t *testing.T) {
 			t.Run(name+" with "+backend, func(t *testing.T) {
 				t.Parallel()
 				_, err := exec.LookPath(job.program)
+				if filepath.IsAbs(job.program) {
+					_, err = os.Stat(job.program) // of Debian's, which may be a library
+				}
 				backendtest.Needs(t, strings.ToUpper(filepath.Base(job.program)), err)
 				req := atTerminal(name, strings.ReplaceAll(job.command, "SERVER", host))
 				req.Backend, req.Env = "", []string{"API_TOKEN"}
@@ -293,5 +330,71 @@ func TestProgramsOfAnImageWithoutCertificatesTrustTheirWayOut(t *testing.T) {
 	a := ask(t, s.agent, req)
 	if want := "ls: cannot access '/etc/ssl/certs': No such file or directory\nserved 0\na hundred and more\n"; a.Output != want {
 		t.Errorf("it ended as %s, said %q and printed %q, want %q", a.Status, a.Message, a.Output, want)
+	}
+}
+
+// byTunnel carries each connection to a port of the sandbox's own to a host, in a tunnel of the way out.
+const byTunnel = `import os, socket, sys, threading, urllib.parse
+proxy, to = urllib.parse.urlsplit(os.environ["HTTP_PROXY"]), sys.argv[1]
+own = socket.create_server(("127.0.0.1", 5432))
+def pump(a, b):
+    while part := a.recv(65536):
+        b.sendall(part)
+    b.shutdown(socket.SHUT_WR)
+def serve():
+    while True:
+        program, _ = own.accept()
+        host = socket.create_connection((proxy.hostname, proxy.port))
+        host.sendall(("CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n" % (to, to)).encode())
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += host.recv(1)
+        for way in ((program, host), (host, program)):
+            threading.Thread(target=pump, args=way, daemon=True).start()
+threading.Thread(target=serve, daemon=True).start()
+os.system(sys.stdin.read())
+`
+
+// A program that knows no proxy, such as psql, reaches its host by a tunnel whose row says tcp.
+func TestAProgramThatKnowsNoProxyReachesItsHostByATunnel(t *testing.T) {
+	t.Parallel()
+	runtime.LockOSThread() // the database ends with the thread that started it
+	defer runtime.UnlockOSThread()
+	database := postgrestest.Start(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			program, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer program.Close()
+				server, err := net.Dial("unix", filepath.Join(database.Dir, ".s.PGSQL.5432"))
+				if err != nil {
+					return
+				}
+				defer server.Close()
+				go func() { _, _ = io.Copy(server, program) }()
+				_, _ = io.Copy(program, server)
+			}()
+		}
+	}()
+	service := listener.Addr().String()
+	_, port, _ := strings.Cut(service, ":")
+	folder, policies := shippedWith(t, "    network:\n      platforms: {}\n",
+		"    network:\n      platforms: {cli: {network: egress, egress: [\"db.corp:"+port+"\"]}}\n")
+	addRows(t, folder, "      db.corp: [{ports: ["+port+"], protocol: tcp, private: true}]\n")
+	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"], policies,
+		"egress: {hosts: {db.corp: 127.0.0.1}, own: [\""+service+"\"]}"))
+	req := atTerminal("s", "python3 -c '"+byTunnel+"' db.corp:"+port)
+	req.Backend = ""
+	req.Args.Stdin = "/usr/lib/postgresql/*/bin/psql -h 127.0.0.1 -U postgres -Atc 'SELECT 6 * 7' postgres 2>&1"
+	a := answeredWithYes(t, s, req)
+	wants(t, a, bailiff.Completed, "")
+	if a.Output != "42\n" || a.Egress == nil || a.Egress.Hosts != 1 {
+		t.Errorf("it printed %q, told of connections is %+v", a.Output, a.Egress)
 	}
 }

@@ -419,6 +419,12 @@ func TestASwappedVariableIsKnownToItsHostAlone(t *testing.T) {
 				strings.Contains(a.Output, hex.EncodeToString([]byte(value))) || strings.Count(a.Output, "[API_TOKEN redacted]") < 4 {
 				t.Errorf("it printed %q", a.Output)
 			}
+			typed := atTerminal("s", "curl -sS -o /dev/null "+base+"/typed/"+value[:10]+"''"+value[10:])
+			typed.Backend = ""
+			wants(t, answeredWithYes(t, s, typed), bailiff.Completed, "")
+			if _, asked := told.Load("/" + backend + "/typed/" + value); !asked {
+				t.Error("what an agent types by itself did not leave")
+			}
 			logged, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
 			must(t, err)
 			for _, file := range logged {

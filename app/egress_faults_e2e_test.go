@@ -51,10 +51,12 @@ func TestAFaultOnTheWayOutRefusesTheConnectionAndIsTold(t *testing.T) {
 		"    network:\n      platforms: {cli: {network: egress, egress: ["+strings.Join(hosts, ", ")+"]}}\n")
 	addRows(t, folder, rows.String())
 	save(t, filepath.Join(folder, "house.rego"), faultyPolicies)
-	save(t, filepath.Join(folder, "mask.rego"), maskOf(`concat("/", ["", "custom", "message"]) if input.custom.connection.host == "masked.test"`))
-	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"], policies, "egress: {resolver: [\"127.0.0.1:1\"], hosts: "+
-		"{odd.test: 127.0.0.1, broken.test: 127.0.0.1, masked.test: 127.0.0.1, unverified.test: 127.0.0.1, plain.test: 127.0.0.1}, own: [\""+
-		at+"\", \""+sealed+"\"]}"))
+	save(t, filepath.Join(folder, "mask.rego"), maskOf(`concat("/", ["", "custom", "message"]) if {
+	input.custom.connection.host == "masked.test"
+}`))
+	const found = "{odd.test: 127.0.0.1, broken.test: 127.0.0.1, masked.test: 127.0.0.1, unverified.test: 127.0.0.1, plain.test: 127.0.0.1}"
+	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"], policies, "egress: {resolver: [\"127.0.0.1:1\"], hosts: "+found+
+		", own: [\""+at+"\", \""+sealed+"\"]}"))
 	for name, c := range map[string]struct{ address, rule, why string }{
 		"an answer of the policies that cannot be read": {"http://odd.test:" + port, "policy.invalid",
 			"The policies gave no valid answer about a connection"},

@@ -102,7 +102,7 @@ func (a *App) openOperator() error {
 func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals,
 		Grants: a.approvals, Freezer: freezer{a.core},
-		Decisions: a.decisions, History: policyHistory{a.core}, Who: who}
+		Decisions: a.decisions, History: policyHistory{a.core}, Who: who, Permit: a.roster.permit}
 }
 
 func openListener(c gateway.ListenerConfig, handler http.Handler) (*listener, error) {

@@ -51,6 +51,14 @@ func (r *roster) IdentifyLogin(account, login string) bailiff.Approver {
 	return r.now.Load().IdentifyLogin(account, login)
 }
 
+// permit is nil if the roles of who let them do something.
+func (r *roster) permit(who bailiff.Approver, to string) error {
+	if err := r.now.Load().Permit(who, to); err != nil {
+		return ineligible{err}
+	}
+	return nil
+}
+
 // reachable is nil if a channel of a plan works.
 func (r *roster) reachable(p api.Plan) error {
 	if notifiers := r.notifiers.Load(); notifiers != nil {

@@ -68,6 +68,9 @@ func newSource(c *core) (*bundle.Source, error) {
 // reloads are told what becomes of the policies.
 type reloads struct{ *core }
 
+// OutOfTime has the metrics count an evaluation that took too long.
+func (c reloads) OutOfTime() { c.metrics.OutOfTime() }
+
 // Reloaded has the metrics and the decision log hold the reload, and has what is live
 // judged again.
 func (c reloads) Reloaded(ok bool, revision string) {

@@ -49,6 +49,9 @@ func (s *shadow) Reloaded(bool, string) {
 	}
 }
 
+// OutOfTime has nothing to tell: nothing is denied by policies in the shadow.
+func (s *shadow) OutOfTime() {}
+
 func (s *shadow) tell() {
 	for _, warning := range s.warnings() {
 		s.log.Warn(warning)

@@ -8,10 +8,10 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// shelf holds files by their paths: a text, or how old what cannot be read is.
-type shelf map[string]bailiff.Content
+// folder holds files by their paths: a text, or how old what cannot be read is.
+type folder map[string]bailiff.Content
 
-func (s shelf) Read(_ context.Context, _, path string, most int) (bailiff.Content, error) {
+func (s folder) Read(_ context.Context, _, path string, most int) (bailiff.Content, error) {
 	c, ok := s[path]
 	switch {
 	case !ok:
@@ -25,7 +25,7 @@ func (s shelf) Read(_ context.Context, _, path string, most int) (bailiff.Conten
 	return c, nil
 }
 
-func (s shelf) Match(context.Context, string, string) (paths []string, all bool, err error) {
+func (s folder) Match(context.Context, string, string) (paths []string, all bool, err error) {
 	return []string{"a"}, len(s) > 0, nil
 }
 
@@ -35,7 +35,7 @@ func TestOfFilesBeyondTheBoundsOfTextsTheAgeIsFound(t *testing.T) {
 	text := func(recent bool) bailiff.Content {
 		return bailiff.Content{Kind: bailiff.ContentText, Text: "ls", Recent: recent}
 	}
-	files := shelf{"old": text(false), "young": text(true), "device": {}}
+	files := folder{"old": text(false), "young": text(true), "device": {}}
 	all := budget{bytes: 100, files: 1, looks: 1}
 	for name, c := range map[string]struct {
 		left         budget

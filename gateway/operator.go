@@ -62,8 +62,8 @@ type DecisionLog interface {
 	Watch() (lines <-chan []byte, stop func())
 }
 
-// OperatorConfig is what an operators' listener serves; every field but BreakGlass and
-// Link is required.
+// OperatorConfig is what an operators' listener serves; every field but Permit,
+// BreakGlass and Link is required.
 type OperatorConfig struct {
 	Statuser  Statuser
 	Sandboxes Sandboxer
@@ -75,6 +75,9 @@ type OperatorConfig struct {
 	// Who says who sends a request; false if this listener does not know them. It is
 	// all that differs between the listeners of operators, see [ByPeer].
 	Who func(*http.Request) (bailiff.Approver, bool)
+	// Permit is nil if who may do something of [bailiff.MayAnswer] and its like; its error is one of
+	// package api. Nil lets all do all.
+	Permit func(who bailiff.Approver, to string) error
 	// BreakGlass is nil where no operator may do it.
 	BreakGlass BreakGlasser
 	// Link makes a link by which a person who is known here comes to the console;
@@ -111,26 +114,27 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.answer(http.MethodGet, "/v1/policies", o.policies)
 	rs.answer(http.MethodGet, "/v1/policies/history", o.revisions)
 	rs.answer(http.MethodGet, "/v1/policies/history/{revision}", o.revision)
-	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{http.MethodPost: wishing(o, o.rollBack).ServeHTTP,
-		http.MethodDelete: o.known(o.resume).ServeHTTP})
+	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{http.MethodPost: o.permitted(bailiff.MayGovern, wishing(o, o.rollBack)).ServeHTTP,
+		http.MethodDelete: o.permitted(bailiff.MayGovern, o.known(o.resume)).ServeHTTP})
 	rs.answer(http.MethodGet, "/v1/sandboxes", o.sandboxes)
-	rs.answer(http.MethodDelete, "/v1/sandboxes/{id}", o.remove)
-	rs.answer(http.MethodPost, "/v1/sandboxes/reap", o.reap)
+	rs.answer(http.MethodDelete, "/v1/sandboxes/{id}", o.permitted(bailiff.MayOperate, o.remove))
+	rs.answer(http.MethodPost, "/v1/sandboxes/reap", o.permitted(bailiff.MayOperate, o.reap))
 	rs.answer(http.MethodGet, "/v1/approvals", o.approvals)
 	rs.answer(http.MethodGet, "/v1/approvals/{id}", o.approval)
 	rs.answer(http.MethodGet, "/v1/approvals/{id}/preview", o.preview)
 	rs.answer(http.MethodPost, "/v1/approvals/{id}/approve", wishing(o, o.approve))
 	rs.answer(http.MethodPost, "/v1/approvals/{id}/deny", wishing(o, o.deny))
 	rs.answer(http.MethodGet, "/v1/grants", o.grants)
-	rs.answer(http.MethodDelete, "/v1/grants/{id}", o.known(o.revoke))
+	rs.answer(http.MethodDelete, "/v1/grants/{id}", o.permitted(bailiff.MayRevoke, o.known(o.revoke)))
 	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: answer(o.freezes).ServeHTTP,
-		http.MethodPost: wishing(o, o.freeze).ServeHTTP, http.MethodDelete: wishing(o, o.thaw).ServeHTTP})
+		http.MethodPost:   o.permitted(bailiff.MayOperate, wishing(o, o.freeze)).ServeHTTP,
+		http.MethodDelete: o.permitted(bailiff.MayOperate, wishing(o, o.thaw)).ServeHTTP})
 	rs.answer(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
 	rs.elsewhere("This is the operators' listener; agents ask at a listener of agent.listeners.",
 		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
 	if c.BreakGlass != nil {
-		rs.answer(http.MethodPost, "/v1/break-glass", wishing(o, o.breakGlass))
+		rs.answer(http.MethodPost, "/v1/break-glass", o.permitted(bailiff.MayGovern, wishing(o, o.breakGlass)))
 	}
 	if c.Link != nil {
 		rs.answer(http.MethodPost, "/v1/console/links", o.known(o.link))
@@ -155,6 +159,19 @@ func (o *operator) known(do func(r *http.Request, who bailiff.Approver) (any, *a
 			return nil, p
 		}
 		return do(r, who)
+	}
+}
+
+// permitted answers requests of those whom their role lets do it, and of those whom this listener does not
+// know: whether these may is for what answers to say.
+func (o *operator) permitted(to string, do answer) answer {
+	return func(r *http.Request) (any, *api.Problem) {
+		if who, known := o.config.Who(r); known && o.config.Permit != nil {
+			if err := o.config.Permit(who, to); err != nil {
+				return nil, refusal("", err)
+			}
+		}
+		return do(r)
 	}
 }
 

@@ -174,6 +174,7 @@ type law struct {
 	bundleConfirmed   prometheus.Gauge
 	policyStale       prometheus.Gauge
 	policyRevision    *prometheus.GaugeVec
+	policyTimeouts    prometheus.Counter
 	shadowDecisions   *prometheus.CounterVec
 	shadowDropped     prometheus.Counter
 }
@@ -188,6 +189,8 @@ func newLaw(r registration) law {
 		policyStale: r.gauges("policy_stale",
 			"Whether the policies in force may be others than the configuration's.").WithLabelValues(),
 		policyRevision: r.gauges("policy_info", "The revision of the policies in force.", "revision"),
+		policyTimeouts: r.counters("policy_timeouts_total",
+			"Evaluations of the policies that took too long, so that what they were about was denied.").WithLabelValues(),
 		shadowDecisions: r.counters("shadow_decisions_total",
 			"Decisions that the shadow policies judged too: their outcome, the live one, and where the difference leads.", "tool",
 			"platform", "outcome", "live", "difference"),

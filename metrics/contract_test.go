@@ -103,6 +103,7 @@ func everything(m *Metrics) {
 	m.Listeners([]string{"hermes"})
 	m.Decided(context.Background(), bailiff.Request{Caller: "hermes"}, d, 0)
 	m.Reloaded(true, "abc")
+	m.OutOfTime()
 	m.BundleConfirmed()
 	m.Audited(nil)
 	m.Kept(1, 1, 1)
@@ -124,7 +125,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"execution_duration_seconds_count": "backend,tool", "env_forwarded_total": "name", "env_withheld_total": "name,rule",
 		"backend_ready": "backend", "sandboxes": "backend", "sandbox_starts_total": "backend,result",
 		"sandbox_start_duration_seconds_count": "backend",
-		"sandboxes_reaped_total":               "backend,reason", "policy_reloads_total": "result",
+		"sandboxes_reaped_total":               "backend,reason", "policy_reloads_total": "result", "policy_timeouts_total": "",
 		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",
 		"approvals_oldest_pending_seconds": "", "policy_stale": "", "policy_bundle_last_success_timestamp_seconds": "", "audit_failing": "",
 		"listener_last_decision_timestamp_seconds": "listener", "sandbox_sweep_failures_total": "backend",

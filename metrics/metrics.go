@@ -281,6 +281,9 @@ func (m *Metrics) Reloaded(ok bool, revision string) {
 	m.policyRevision.WithLabelValues(revision).Set(1)
 }
 
+// OutOfTime counts an evaluation of the policies that took too long, so that what it was about was denied.
+func (m *Metrics) OutOfTime() { m.policyTimeouts.Inc() }
+
 // State are figures that are read at each scrape, and not counted as they change.
 type State struct {
 	// OldestPending is when the question was asked that waits longest; zero if none does.

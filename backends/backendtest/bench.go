@@ -136,7 +136,8 @@ func compareMade(b *testing.B, backend backends.Backend, spec backends.Spec) {
 			sandbox, err := backend.Open(b.Context(), spec)
 			Must(b, err)
 			if outlet, ok := sandbox.(backends.Outlet); ok && network == backends.Egress {
-				_, err = outlet.OpenOutlet(b.Context(), backends.OutletTerms{MostConnections: 128}, func(c backends.OutletConn) { c.Close() })
+				_, err = outlet.OpenOutlet(b.Context(), backends.OutletTerms{MostConnections: 128},
+					func(c backends.OutletConn) { c.Close() })
 				Must(b, err)
 			}
 			_, err = output(sandbox, "true")

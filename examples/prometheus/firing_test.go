@@ -62,11 +62,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // policies have a fault, and one of whose people is never eligible.
 func newAlerting(t *testing.T) *alerting {
 	t.Helper()
-	folder := apptest.PolicyFolder(t, apptest.AskedAbout, "    network:\n      platforms: {}\n",
+	folder := apptest.PolicyFolder(t, apptest.AskedAbout+looping, "    network:\n      platforms: {}\n",
 		"    network:\n      platforms: {cli: {network: egress, egress: [inner.test]}}\n",
 		"    destinations:\n", "    destinations:\n      inner.test: [{ports: [80], protocol: http}]\n")
 	receiver := newReceiver(t)
-	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder,
+	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 3s, require_tests: false}", folder,
 		apptest.PolicyFolder(t, "nonsense"))
 	token := filepath.Join(t.TempDir(), "telegram.token")
 	must(t, os.WriteFile(token, []byte("7000000001:AAnobodys-token_of-a-bot"), 0o600))
@@ -120,6 +120,7 @@ var causes = []cause{
 	{"BailiffApprovalsUnreachable", true, (*alerting).askByChat},
 	{"BailiffApprovalWaits", true, (*alerting).askSlowly},
 	{"BailiffGlassBroken", true, (*alerting).breakGlass},
+	{"BailiffPolicyTimeouts", true, (*alerting).loop},
 	{"BailiffPolicyStale", true, (*alerting).misspell},
 	{"BailiffDecisionLogFailing", true, (*alerting).disturbLog},
 	{"BailiffDown", true, func(p *alerting, _ *testing.T) { p.Kill() }},
@@ -241,6 +242,18 @@ func (p *alerting) breakGlass(t *testing.T) {
 		bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /nobody/is/here"},
 			Session: bailiff.Session{ID: "s", Platform: "telegram", UserID: "42"}, Backend: "bubblewrap"}, "an alert is tried")
 	must(t, err)
+}
+
+// looping is a rule that never ends for the commands that say so.
+const looping = `
+deny contains {"rule": "house.loops", "message": "It loops."} if {
+	input.args.command == "echo loop"
+	count([1 | some a in numbers.range(1, 20000); some b in numbers.range(1, 20000); a * b == -1]) > 0
+}
+`
+
+func (p *alerting) loop(t *testing.T) {
+	p.end(t, "42", "echo loop", "bubblewrap", bailiff.Refused)
 }
 
 func (p *alerting) misspell(t *testing.T) {

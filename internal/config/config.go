@@ -137,6 +137,8 @@ type Person struct {
 	Name   string
 	Groups []string
 	UIDs   []uint32
+	// Roles are what the person may do; none means all.
+	Roles []string
 	// OIDC are the person's accounts at operator.oidc.
 	OIDC []string
 	// Accounts are the person's ids by messaging platform.

@@ -87,7 +87,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			OIDC: OIDC{Issuer: "https://id.example.com", ClientID: "bailiff", ClientSecret: settings.Credential{Env: "OIDC_SECRET"},
 				AccountClaim: "email", GroupsClaim: "roles", Scopes: []string{"email"}, Session: 8 * time.Hour,
 				CAFile: "/etc/bailiff/ca.pem"}},
-		People: []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, OIDC: []string{"ana@example.com"},
+		People: []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Roles: []string{"approver", "operator"}, OIDC: []string{"ana@example.com"},
 			Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
 		Metrics: Metrics{Listen: "127.0.0.1:9464"},
 		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond,

@@ -153,3 +153,22 @@ func (r *reader) account(at place) (string, bool) {
 	}
 	return s, ok
 }
+
+// The roles of people. Each may look.
+const (
+	RoleViewer   = "viewer"
+	RoleApprover = "approver" // answers, and revokes grants
+	RoleOperator = "operator" // freezes, thaws, removes sandboxes, and revokes grants
+	RoleAdmin    = "admin"    // all of it, and rolls policies back and breaks glass
+)
+
+func (r *reader) roles(into *[]string, at place) {
+	before := len(r.faults)
+	r.each(into, func(at place) (role string, ok bool) {
+		r.oneOf(&role, "role", RoleViewer, RoleApprover, RoleOperator, RoleAdmin)(at)
+		return role, role != ""
+	})(at)
+	if len(*into) == 0 && len(r.faults) == before {
+		r.fault(at, "names no role; leave it out to let them do all that people may, or give the role viewer")
+	}
+}

@@ -237,7 +237,7 @@ func (r *reader) people(c *Config, at place) {
 func (r *reader) person(at place) Person {
 	p := Person{Accounts: map[string][]string{}}
 	want := fields{"name": as(&p.Name, r.label), "groups": r.each(&p.Groups, r.text), "uids": r.uids(&p.UIDs),
-		"oidc": r.each(&p.OIDC, r.account)}
+		"oidc": r.each(&p.OIDC, r.account), "roles": func(at place) { r.roles(&p.Roles, at) }}
 	for _, platform := range messaging {
 		want[platform] = func(at place) {
 			var ids []string

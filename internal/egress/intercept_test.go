@@ -119,7 +119,8 @@ func TestEachRequestInsideTLSIsJudged(t *testing.T) {
 			must(t, err)
 			body, err := io.ReadAll(answer.Body)
 			must(t, errors.Join(err, answer.Body.Close()))
-			if string(body) != "GET "+host+" /a?b=c;d " || answer.Proto != version || answer.Header.Get("X-Spoken") != version || answer.Header.Get("Alt-Svc") != "" {
+			if string(body) != "GET "+host+" /a?b=c;d " || answer.Proto != version ||
+				answer.Header.Get("X-Spoken") != version || answer.Header.Get("Alt-Svc") != "" {
 				t.Errorf("got %s %q %v", answer.Proto, body, answer.Header)
 			}
 			for _, refused := range []*http.Request{

@@ -162,7 +162,8 @@ func TestARequestThatWaitsForItsHostInVainIsRefused(t *testing.T) {
 func inMemory(t *testing.T, w *world) net.Conn {
 	t.Helper()
 	floor := reach.NewFloor(nil, func() ([]netip.Addr, error) { return nil, nil })
-	proxy, err := New(Config{Judge: w, Recorder: w, Resolver: cmp.Or[Resolver](w.resolver, w), Dialer: cmp.Or[Dialer](w.dialer, w), Floor: floor,
+	proxy, err := New(Config{Judge: w, Recorder: w, Floor: floor,
+		Resolver: cmp.Or[Resolver](w.resolver, w), Dialer: cmp.Or[Dialer](w.dialer, w),
 		Key: bytes.Repeat([]byte{7}, KeySize), Roots: x509.NewCertPool(), Limits: Limits{1, 1, 1, 1}})
 	must(t, err)
 	program, conn := net.Pipe()

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
@@ -32,16 +30,6 @@ func newDatabase(tb testing.TB) *database {
 func (d *database) do(tb testing.TB, sql string) {
 	tb.Helper()
 	d.Exec(tb, "bailiff", sql)
-}
-
-// number is the one that a query finds.
-func (d *database) number(tb testing.TB, sql string) (n int) {
-	tb.Helper()
-	conn, err := pgx.Connect(tb.Context(), d.dsn)
-	backendtest.Must(tb, err)
-	defer conn.Close(tb.Context())
-	backendtest.Must(tb, conn.QueryRow(tb.Context(), sql).Scan(&n))
-	return n
 }
 
 // join is a sidecar that lives, in its first epoch.
@@ -257,7 +245,7 @@ func TestManyIDsAreClaimedInOneTransaction(t *testing.T) {
 	}
 	work.Wait()
 	const count = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE '%INSERT INTO bailiff.requests%'"
-	calls := d.number(t, count)
+	calls := d.Number(t, "bailiff", count)
 	t.Logf("%.3f transactions a request at %d at once", float64(calls)/(workers*each), workers)
 	if calls == 0 || calls > workers*each/4 {
 		t.Errorf("%d requests took %d transactions", workers*each, calls)

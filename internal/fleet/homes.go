@@ -223,7 +223,7 @@ func (h *Homes) put(ctx context.Context, tx pgx.Tx, s Session, home, ofUser Home
 
 // Leave gives up the home of a session that has ended.
 func (h *Homes) Leave(ctx context.Context, s Session) error {
-	h.Forget(s)
+	defer h.Forget(s) // after it, so that no request remembers what is just being given up
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	k := s.key()

@@ -12,6 +12,8 @@ type Approver struct {
 	Name   string   `json:"name"`
 	Groups []string `json:"groups"`
 	UIDs   []uint32 `json:"uids"`
+	// Roles are empty where the person may do all that people may.
+	Roles []string `json:"roles"`
 	// Channel is the one by which the answer would come: "operator", "console" or a chat service.
 	Channel string `json:"channel"`
 }

@@ -71,6 +71,7 @@ func (p *PDP) judgeConnection(ctx context.Context, s *snapshot, input ast.Object
 		}
 	}
 	answer, err := evaluate(ctx, *s.connection, input, at, p.config.EvalTimeout)
+	p.noteTime(err)
 	if err == nil && answer == nil {
 		err = errors.New("evaluating policies: the document about connections is undefined")
 	}

@@ -57,9 +57,10 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
-// Observer is told how every reload ended, and the revision in force after it.
+// Observer is told how every reload ended, and the revision in force after it; and of each evaluation that took too long.
 type Observer interface {
 	Reloaded(ok bool, revision string)
+	OutOfTime()
 }
 
 // Guard speaks before the policies, and can only deny. The facts are those of the
@@ -97,7 +98,7 @@ type Config struct {
 	// History keeps what comes into force, so that it can be rolled back to; it may be
 	// missing.
 	History *history.History
-	// Log and Observer hear of reloads; both may be missing.
+	// Log hears of reloads, and Observer of evaluations, too; both may be missing.
 	Log      *slog.Logger
 	Observer Observer
 }
@@ -243,10 +244,18 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	}
 	answer, err := s.decide(ctx, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")
+	p.noteTime(err)
 	if j.Decision, j.Fault = concluded(answer, err, at.Backends); j.Fault == nil {
 		s.alike.keep(key, j.Decision, sizeOf(answer))
 	}
 	clock.lap("timer_bailiff_decode_ns")
+}
+
+// noteTime tells of an evaluation that took too long.
+func (p *PDP) noteTime(err error) {
+	if errors.Is(err, errNoAnswer) && p.config.Observer != nil {
+		p.config.Observer.OutOfTime()
+	}
 }
 
 // concluded makes a decision of how an evaluation ended.

@@ -210,6 +210,8 @@ type hasty struct{ leave func() }
 
 func (h hasty) Reloaded(bool, string) { h.leave() }
 
+func (hasty) OutOfTime() {}
+
 func TestAStartWithARollbackThatIsCutShortFindsNoBundleSound(t *testing.T) {
 	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", built(t, tree(t, house), "v1"), nil}, EvalTimeout: time.Minute,
 		History: shelved(t, t.TempDir())}

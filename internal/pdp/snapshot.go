@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -150,6 +151,9 @@ func (s *snapshot) decide(ctx context.Context, input ast.Value, at time.Time, li
 	return answer, err
 }
 
+// errNoAnswer is why an evaluation was cancelled whose time was over.
+var errNoAnswer = errors.New("no answer")
+
 // evaluate asks a query about an input document; the answer is nil where it is
 // undefined. An evaluation whose thread exceeds the limit is cancelled.
 func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration,
@@ -166,7 +170,7 @@ func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value
 	case topdown.IsCancel(err) && ctx.Err() != nil:
 		return nil, fmt.Errorf("evaluating policies: the request was given up: %w", context.Cause(ctx))
 	case topdown.IsCancel(err):
-		return nil, fmt.Errorf("evaluating policies: no answer within %s", limit)
+		return nil, fmt.Errorf("evaluating policies: %w within %s", errNoAnswer, limit)
 	case err != nil:
 		return nil, fmt.Errorf("evaluating policies: %w", err)
 	case len(results) == 0:

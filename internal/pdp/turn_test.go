@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +65,13 @@ func TestTheClockOfAThreadStandsWhileItSleeps(t *testing.T) {
 	}
 }
 
+// timeouts counts evaluations that took too long.
+type timeouts struct{ atomic.Int64 }
+
+func (*timeouts) Reloaded(bool, string) {}
+
+func (c *timeouts) OutOfTime() { c.Add(1) }
+
 func TestPoliciesThatNeverEndHoldUpNoOther(t *testing.T) {
 	folder := tree(t, map[string]string{"p.rego": `package bailiff
 
@@ -77,7 +85,8 @@ _loops if {
 	count([1 | some a in numbers.range(1, 5000); some b in numbers.range(1, 5000); a * b == -1]) == 0
 }
 `})
-	p, err := Open(t.Context(), Config{EvalTimeout: 60 * time.Millisecond, Paths: []string{folder}})
+	var late timeouts
+	p, err := Open(t.Context(), Config{EvalTimeout: 60 * time.Millisecond, Paths: []string{folder}, Observer: &late})
 	must(t, err)
 	ask := func(command string, i int) bailiff.Judgement {
 		r := listing
@@ -103,6 +112,9 @@ _loops if {
 		case <-ended:
 			if beside < 32 {
 				t.Errorf("%d other requests were judged beside those that never end", beside)
+			}
+			if n := late.Load(); n != 32 {
+				t.Errorf("%d evaluations are said to have been out of time, want 32", n)
 			}
 			return
 		default:

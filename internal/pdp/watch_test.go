@@ -18,6 +18,8 @@ type reloads chan bool
 
 func (r reloads) Reloaded(ok bool, _ string) { r <- ok }
 
+func (reloads) OutOfTime() {}
+
 // await is the end of the next reload; a machine that needs longer is broken.
 func (r reloads) await(t *testing.T) bool {
 	t.Helper()

@@ -254,3 +254,69 @@ func TestAHomeThatIsNotThereHasBegunNothing(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
+
+// A connection over which nothing comes any more, though neither side has closed it, is lost.
+func TestAConnectionThatFallsSilentIsLost(t *testing.T) {
+	t.Parallel()
+	a := peerstest.New(t)
+	door, home := newMember(t, a, "door"), newMember(t, a, "home")
+	wire := newWire(t, home.server.Address())
+	door.homes.set(fleet.Home{Replica: "home", Address: wire.address})
+	home.enforcer.does = func(ctx context.Context, _ func(bailiff.Progress)) bailiff.Answer {
+		wire.silence()
+		<-ctx.Done() // the home hears nothing either
+		return bailiff.Answer{Status: bailiff.Interrupted}
+	}
+	if answer := door.Execute(t.Context(), asked, nil); answer.Code != bailiff.CodeOutcomeUnknown || home.enforcer.count() != 1 {
+		t.Errorf("answered %+v, ran %d times", answer, home.enforcer.count())
+	}
+}
+
+// wire carries connections to a sidecar until it falls silent.
+type wire struct {
+	address string
+	silent  chan struct{}
+	once    sync.Once
+}
+
+func newWire(t *testing.T, to string) *wire {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	backendtest.Must(t, err)
+	w := &wire{address: listener.Addr().String(), silent: make(chan struct{})}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			into, err := net.Dial("tcp", to)
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _, _ = from.Close(), into.Close() })
+			go w.carry(from, into)
+			go w.carry(into, from)
+		}
+	}()
+	return w
+}
+
+func (w *wire) silence() { w.once.Do(func() { close(w.silent) }) }
+
+// carry drops what comes once the wire is silent.
+func (w *wire) carry(from, into net.Conn) {
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(piece)
+		if err != nil {
+			return
+		}
+		select {
+		case <-w.silent:
+		default:
+			_, _ = into.Write(piece[:n])
+		}
+	}
+}

@@ -23,6 +23,9 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	case p.Name != who.Person:
 		return who.Credential + " is somebody else now, so log in again"
 	}
+	if why := lacks(who, p, bailiff.MayAnswer); why != "" {
+		return why
+	}
 	if why := r.conflict(who, c.Request); why != "" {
 		return why
 	}
@@ -91,7 +94,7 @@ func (r *Roster) unmet(who bailiff.Approver, p *config.Person, req bailiff.Reque
 		return ""
 	}
 	name := who.Name()
-	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: r.groups(who, slices.Clone(p.Groups)), UIDs: p.UIDs, Channel: who.Channel}, req)
+	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: r.groups(who, slices.Clone(p.Groups)), UIDs: p.UIDs, Roles: p.Roles, Channel: who.Channel}, req)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("the approvers of route %s cannot be told: %v", way.Name, err)

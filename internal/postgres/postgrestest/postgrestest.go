@@ -206,3 +206,17 @@ func (s *Server) Exec(tb testing.TB, database, sql string) {
 		tb.Fatal(err)
 	}
 }
+
+// Number is the one that a query finds.
+func (s *Server) Number(tb testing.TB, database, sql string) (n int) {
+	tb.Helper()
+	conn, err := pgx.Connect(tb.Context(), s.DSN(database))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer conn.Close(tb.Context())
+	if err := conn.QueryRow(tb.Context(), sql).Scan(&n); err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,40 @@
+package people
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// allowed are the roles that let a person do something, beside admin.
+var allowed = map[string][]string{
+	bailiff.MayAnswer:  {config.RoleApprover},
+	bailiff.MayRevoke:  {config.RoleApprover, config.RoleOperator},
+	bailiff.MayOperate: {config.RoleOperator},
+	bailiff.MayGovern:  {},
+}
+
+// Permit is nil if the roles of who let them do something. People without roles may do all that people may,
+// and so may an operator's user without a person.
+func (r *Roster) Permit(who bailiff.Approver, to string) error {
+	p, why := r.holder(who)
+	if why != "" || p.Name == "" {
+		return nil // whether such may do it is for others to say
+	}
+	if why := lacks(who, p, to); why != "" {
+		return fmt.Errorf("not yours to do: %s", why)
+	}
+	return nil
+}
+
+// lacks says which role a person lacks for something; empty if none.
+func lacks(who bailiff.Approver, p *config.Person, to string) string {
+	sufficient := slices.Concat(allowed[to], []string{config.RoleAdmin})
+	if len(p.Roles) == 0 || slices.ContainsFunc(sufficient, func(role string) bool { return slices.Contains(p.Roles, role) }) {
+		return ""
+	}
+	return fmt.Sprintf("%s has the role %s, and this is for %s", who.Name(), joined(p.Roles, "and"),
+		joined(sufficient, "or"))
+}
