@@ -46,7 +46,8 @@ var staircase = []step{
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
 			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/login internal/pdp " +
 			"internal/replay internal/traces",
-		"backends/backendtest/machine backends/ssh/inside internal/login/logintest internal/postgres/postgrestest internal/remote/remotetest",
+		"backends/backendtest/machine backends/ssh/inside internal/login/logintest internal/postgres/postgrestest " +
+			"internal/remote/remotetest",
 		"backends/ssh",
 		"backends/catalogue",
 	}},

@@ -114,7 +114,8 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.answer(http.MethodGet, "/v1/policies", o.policies)
 	rs.answer(http.MethodGet, "/v1/policies/history", o.revisions)
 	rs.answer(http.MethodGet, "/v1/policies/history/{revision}", o.revision)
-	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{http.MethodPost: o.permitted(bailiff.MayGovern, wishing(o, o.rollBack)).ServeHTTP,
+	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{
+		http.MethodPost:   o.permitted(bailiff.MayGovern, wishing(o, o.rollBack)).ServeHTTP,
 		http.MethodDelete: o.permitted(bailiff.MayGovern, o.known(o.resume)).ServeHTTP})
 	rs.answer(http.MethodGet, "/v1/sandboxes", o.sandboxes)
 	rs.answer(http.MethodDelete, "/v1/sandboxes/{id}", o.permitted(bailiff.MayOperate, o.remove))

@@ -68,7 +68,8 @@ as they say.
 	root.AddCommand(
 		newSetup(&configPath), newDoctor(&configPath), newServe(&configPath), newExec(&configPath), newDecide(&configPath),
 		newTest(&configPath), newCheck(&configPath),
-		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newLogin(), newLogout(), newChat(&configPath),
+		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newLogin(), newLogout(),
+		newChat(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
 		newStore(&configPath), newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
 		newDemo(), newRunTests(), newVersion(), newSchema(), newMan(),

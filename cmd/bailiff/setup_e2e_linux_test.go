@@ -380,7 +380,8 @@ func TestARealClaudeCodeCallsTheHookOnceItIsSetUp(t *testing.T) {
 	if status != 1 || !strings.HasPrefix(found[check], "failure: Claude Code did not call the hook in this folder.") {
 		t.Errorf("in a folder whose settings switch hooks off it finds %s, status %d", found[check], status)
 	}
-	m := apptest.ServeModel(t, apptest.Call{Tool: "Write", Args: map[string]any{"file_path": w.project + "/a.sh", "content": "echo tested"}},
+	m := apptest.ServeModel(t,
+		apptest.Call{Tool: "Write", Args: map[string]any{"file_path": w.project + "/a.sh", "content": "echo tested"}},
 		apptest.Call{Tool: "Bash", Args: map[string]any{"command": "sh a.sh && hostname"}},
 		apptest.Call{Tool: "Bash", Args: map[string]any{"command": "seq 9000"}},
 		apptest.Call{Tool: "Read", Args: fileNamedIn(2, ".txt")},

@@ -75,7 +75,8 @@ func confirm(ctx context.Context, sandbox backends.Sandbox, mounts []bailiff.Mou
 	for _, n := range nested {
 		above, in := places[n.above.Target], places[n.Target]
 		if in.root == "" || !in.readOnly || in.device != above.device || in.root != path.Join(above.root, n.rel) {
-			return fmt.Errorf("%w: %w: %s is not shown read-only as the folder that it is in %s; it was replaced while the sandbox was made",
+			return fmt.Errorf("%w: %w: %s is not shown read-only as the folder that it is in %s; "+
+				"it was replaced while the sandbox was made",
 				backends.ErrUnavailable, ErrOvertaken, n.Target, n.above.Source)
 		}
 	}

@@ -176,7 +176,8 @@ func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
 	if text := plain(p.message.Text); len(p.message.Buttons) > 0 || !strings.Contains(text, "asked elsewhere by now, on console") {
 		t.Errorf("it says %s", text)
 	}
-	if again := p.rendered(e, "", true, nil); len(again.message.Buttons) != 4 || again.Answers[0].Token == o.notifier.find(id).Answers[0].Token {
+	again := p.rendered(e, "", true, nil)
+	if len(again.message.Buttons) != 4 || again.Answers[0].Token == o.notifier.find(id).Answers[0].Token {
 		t.Errorf("asked here again it offers %v", again.Answers)
 	}
 }

@@ -27,7 +27,9 @@ func Visit(ctx context.Context, network, address string, token bailiff.Secret) (
 	if network == "tcp" {
 		host = address
 	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, network, address) }
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
 	return enter(ctx, &sdk.StreamableClientTransport{Endpoint: "http://" + host + Path, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{Transport: withToken{token, &http.Transport{DialContext: dial}}}})
 }
@@ -56,7 +58,8 @@ func enter(ctx context.Context, transport sdk.Transport) (*Door, error) {
 
 // Terminal calls the tool terminal. Failed says that the tool answered with an error.
 func (d *Door) Terminal(ctx context.Context, command string) (text string, failed bool, err error) {
-	result, err := d.session.CallTool(ctx, &sdk.CallToolParams{Name: string(bailiff.Terminal), Arguments: map[string]any{"command": command}})
+	params := &sdk.CallToolParams{Name: string(bailiff.Terminal), Arguments: map[string]any{"command": command}}
+	result, err := d.session.CallTool(ctx, params)
 	if err != nil {
 		return "", false, fmt.Errorf("calling terminal by MCP: %w", err)
 	}

@@ -29,7 +29,8 @@ func ExamineServer(ctx context.Context, s setup.Server) (all diagnosis.Checks) {
 	cmd.Env = os.Environ() // as the agent that the user starts
 	door, err := mcp.Start(ctx, cmd)
 	if err != nil {
-		all.Fail(name, fmt.Sprintf("%s does not serve them. %s", shellquote.Join(s.Command...), sentence(err)), "Start it by hand, and see what it says.")
+		all.Fail(name, fmt.Sprintf("%s does not serve them. %s", shellquote.Join(s.Command...), sentence(err)),
+			"Start it by hand, and see what it says.")
 		return all
 	}
 	examineDoor(ctx, &all, name, door)
@@ -60,7 +61,8 @@ func examineDoor(ctx context.Context, all *diagnosis.Checks, name string, door *
 			return
 		}
 		if failed != c.fails || !c.fails && !strings.Contains(said, mark) {
-			all.Fail(name, fmt.Sprintf("Of %q the tool says: %s", c.command, bailiff.Foreign(said)), "Look at bailiff status and bailiff audit tail.")
+			all.Fail(name, fmt.Sprintf("Of %q the tool says: %s", c.command, bailiff.Foreign(said)),
+				"Look at bailiff status and bailiff audit tail.")
 			return
 		}
 	}

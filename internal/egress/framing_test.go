@@ -22,9 +22,10 @@ import (
 func TestNoRequestHidesInTheBodyOfAnother(t *testing.T) {
 	const hidden = "GET /secret HTTP/1.1\r\nHost: HOST\r\n\r\n"
 	for name, text := range map[string]string{
-		"two kinds of length": "POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden,
-		"a folded header":     "POST / HTTP/1.1\r\nHost: HOST\r\nA: b\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n" + hidden,
-		"a bare end of line":  "POST / HTTP/1.1\r\nHost: HOST\r\nA: b\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden,
+		"two kinds of length": "POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			"0\r\n\r\n" + hidden,
+		"a folded header":    "POST / HTTP/1.1\r\nHost: HOST\r\nA: b\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n" + hidden,
+		"a bare end of line": "POST / HTTP/1.1\r\nHost: HOST\r\nA: b\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden,
 		"a space before the colon": "POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" +
 			hidden,
 		"a chunk that says too little": "POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n" + hidden,

@@ -165,7 +165,8 @@ func TestOpencodeGetsBailiffsToolsForItsOwn(t *testing.T) {
 		if err != nil || !has || started.Off != "" || !slices.Equal(started.Command, e.mcpCommand()) {
 			t.Errorf("it starts %+v, %v", started, err)
 		}
-		backendtest.Must(t, os.WriteFile(path, []byte(strings.Replace(string(text), `"type": "local",`, `"enabled": false, "type": "local",`, -1)), 0o600))
+		off := strings.ReplaceAll(string(text), `"type": "local",`, `"enabled": false, "type": "local",`)
+		backendtest.Must(t, os.WriteFile(path, []byte(off), 0o600))
 		if started, _, err := Tools("opencode", e); err != nil || started.Off != "mcp.bailiff is not enabled" {
 			t.Errorf("switched off it starts %+v, %v", started, err)
 		}

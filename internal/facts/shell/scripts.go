@@ -19,7 +19,8 @@ func (a *analysis) projectScripts(name, project string, inv *invocation, args *a
 			}
 		}
 	}
-	if alone := a.about(name).Own.Alone; alone != "" && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") }) {
+	isOperand := func(w string) bool { return !strings.HasPrefix(w, "-") }
+	if alone := a.about(name).Own.Alone; alone != "" && !slices.ContainsFunc(words, isOperand) {
 		words = []string{alone}
 	}
 	scripts := scriptsRun(words)
