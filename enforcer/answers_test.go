@@ -2,6 +2,8 @@ package enforcer
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -180,5 +182,43 @@ func TestWhatIsRememberedIsForgottenInTime(t *testing.T) {
 	known.forget(time.Now().Add(remembered + 2*time.Second))
 	if len(known.known)+len(known.bare)+len(known.ended)+len(known.bareOrder)+known.bytes != 0 {
 		t.Errorf("left: %d answers, %d ids, %d bytes", len(known.known), len(known.bare), known.bytes)
+	}
+}
+
+// claimsOf answers each claim alike, and remembers what was given back.
+type claimsOf struct {
+	first, same bool
+	err         error
+	free        []bool
+}
+
+func (c *claimsOf) Claim(context.Context, string, string, string, string) (first, same bool, err error) {
+	return c.first, c.same, c.err
+}
+
+func (c *claimsOf) Ended(_, _, _ string, free bool) { c.free = append(c.free, free) }
+
+func TestWhatAnotherSidecarMayHaveRunIsNotRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		claims *claimsOf
+		code   string
+		free   bool
+	}{
+		"an id that is free":                     {claims: &claimsOf{first: true}},
+		"the same request, begun by another":     {claims: &claimsOf{same: true}, code: bailiff.CodeOutcomeUnknown},
+		"another request of that id":             {claims: &claimsOf{}, code: bailiff.CodeConflict, free: true},
+		"an id of which the store tells nothing": {claims: &claimsOf{err: errors.New("away")}, code: bailiff.CodeStore, free: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran := false
+			a := remember(nil, c.claims).once(t.Context(), named("r1", request("date")), nil, func() bailiff.Answer {
+				ran = true
+				return bailiff.Answer{Status: bailiff.Completed}
+			})
+			if a.Code != c.code || ran != (c.code == "") || !slices.Equal(c.claims.free, []bool{c.free}) {
+				t.Errorf("ran %v, answered %+v, given back %v", ran, a, c.claims.free)
+			}
+		})
 	}
 }
