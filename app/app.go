@@ -58,7 +58,7 @@ type App struct {
 	mcpServers      mcpServers
 	operator        *listener
 	console         *listener // nil if there is none
-	page            *console.Console
+	consolePage     *console.Console
 	certificate     certificate
 	services        chats
 	metricsServer   *http.Server // nil if there is no page

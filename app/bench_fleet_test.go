@@ -51,9 +51,8 @@ func TestWhatIsJudgedOrAllowedAsksNoDatabase(t *testing.T) {
 		}
 	}
 	ask(inChat("s1", "true"))
-	const steps = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query NOT LIKE 'DELETE%' " +
-		"AND (query LIKE '%bailiff.homes%' " +
-		"OR query LIKE '%bailiff.requests%' OR query LIKE '%pg_advisory_xact_lock%')"
+	const steps = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query NOT LIKE 'DELETE%' AND " +
+		"(query LIKE '%bailiff.homes%' OR query LIKE '%bailiff.requests%' OR query LIKE '%pg_advisory_xact_lock%')"
 	before := c.server.Number(t, "bailiff", steps)
 	for range 20 {
 		ask(inChat("s1", "true"))

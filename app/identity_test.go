@@ -88,7 +88,7 @@ func (i *identified) surf(t *testing.T) *surfer {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	must(t, err)
-	return &surfer{base: i.page.URL(), Client: &http.Client{Jar: jar,
+	return &surfer{base: i.consolePage.URL(), Client: &http.Client{Jar: jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: i.roots, MinVersion: tls.VersionTLS12}}}}
 }
@@ -201,7 +201,7 @@ func TestTheCertificateIsReadAgainWithTheConfiguration(t *testing.T) {
 // console is a client of the console, with the token of a login.
 func (i *identified) console(t *testing.T, token string) *client.Client {
 	t.Helper()
-	c, err := client.NewConsole(i.page.URL(), bailiff.NewSecret(token), i.roots)
+	c, err := client.NewConsole(i.consolePage.URL(), bailiff.NewSecret(token), i.roots)
 	must(t, err)
 	return c
 }

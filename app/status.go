@@ -45,7 +45,7 @@ func (a *App) consoleURL() string {
 		return ""
 	}
 	if a.certificate.name != "" {
-		return a.page.URL()
+		return a.consolePage.URL()
 	}
 	return strings.Replace(a.console.Address(), "tcp://", "http://", 1)
 }

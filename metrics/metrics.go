@@ -16,6 +16,7 @@ package metrics
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -68,6 +69,10 @@ func New(registerer prometheus.Registerer, c Config) *Metrics {
 	m.Known(nil, nil)
 	m.announce(c.Version)
 	m.egressRefusals.WithLabelValues("floor.address")
+	for _, login := range logins {
+		m.consoleLogins.WithLabelValues(login, loginIn)
+		m.consoleLogins.WithLabelValues(login, loginRefused)
+	}
 	for backend := range m.labels.backends {
 		m.sandboxes.WithLabelValues(backend)
 		m.backendReady.WithLabelValues(backend)
@@ -97,13 +102,22 @@ func (m *Metrics) Listeners(names []string) {
 // a listener. A listener is shown from then on, with none.
 func (m *Metrics) Crowded(listener string) func() { return m.crowded.WithLabelValues(listener).Inc }
 
+// logins are the ways to log in.
+var logins = []string{bailiff.LoginLink, bailiff.LoginOIDC, bailiff.LoginDevice}
+
+// What became of a login.
+const (
+	loginIn      = "in"
+	loginRefused = "refused"
+)
+
 // ConsoleLogin counts a login to the console: by a link, by the OpenID provider or on a command line.
 func (m *Metrics) ConsoleLogin(login string, in bool) {
-	result := "refused"
+	result := loginRefused
 	if in {
-		result = "in"
+		result = loginIn
 	}
-	if login != bailiff.LoginLink && login != bailiff.LoginOIDC && login != bailiff.LoginDevice {
+	if !slices.Contains(logins, login) {
 		login = other
 	}
 	m.consoleLogins.WithLabelValues(login, result).Inc()

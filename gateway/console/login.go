@@ -78,6 +78,7 @@ const (
 )
 
 func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
+	c.config.Counted(bailiff.LoginLink, false)
 	wait := c.refusals.wait(time.Now())
 	if wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
@@ -85,7 +86,6 @@ func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
 			"Too many links that log nobody in; run \"bailiff console\" for a new one.")
 		return
 	}
-	c.config.Counted(bailiff.LoginLink, false)
 	c.config.Log.Warn("refused a login to the console", "reason", bad.code)
 	refuse(w, http.StatusForbidden, bad.code, bad.message)
 }
