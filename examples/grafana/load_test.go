@@ -40,7 +40,7 @@ func newLoad(t *testing.T) *load {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
-	folder, telegram := apptest.PolicyFolder(t, apptest.AskedAbout, closed, opened), telegramtest.New(t)
+	folder, telegram := apptest.PolicyFolder(t, apptest.AskedAbout, closed, opened, whole, byPattern), telegramtest.New(t)
 	telegram.Group(approvers, ana)
 	all := append(slices.Clone(sections), shadowed(folder), onTelegram(t, telegram),
 		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [%q]}]", os.Getuid(), ana))
@@ -51,6 +51,12 @@ func newLoad(t *testing.T) *load {
 const (
 	closed = "    network:\n      platforms: {}\n"
 	opened = "    network:\n      platforms: {cli: {network: egress}}\n"
+)
+
+// With byPattern for whole, what is asked about here may be approved by a pattern.
+const (
+	whole     = "      patterns:\n"
+	byPattern = whole + "        house.asks: true\n"
 )
 
 // leaves is a command that asks for a host of which no row speaks.
@@ -115,13 +121,13 @@ func (l *load) ask(t *testing.T, platform, user, command string, want bailiff.St
 	l.Ask(t, req, want)
 }
 
-// answered has one question approved for a session, and one denied while its user asks
-// more than may wait.
+// answered has one question approved for a session, with all that match a pattern, of which there is one, and another one denied
+// while its user asks more than may wait.
 func (l *load) answered(t *testing.T) {
 	t.Helper()
 	for user, answer := range map[string]func(context.Context, *client.Client, string) error{
 		"yes": func(ctx context.Context, c *client.Client, id string) error {
-			_, err := c.Approve(ctx, id, bailiff.ScopeSession)
+			_, err := c.ApproveMatching(ctx, id, string(bailiff.ScopeSession), "echo asked-about *")
 			return err
 		},
 		"no": func(ctx context.Context, c *client.Client, id string) error {
@@ -131,7 +137,7 @@ func (l *load) answered(t *testing.T) {
 		},
 	} {
 		ended := make(chan api.Answer, 1)
-		req := request("discord", user, "echo asked-about")
+		req := request("discord", user, "echo asked-about once")
 		req.Session.ID = l.session("discord", user)
 		agent := l.Client(t)
 		go func() {
@@ -143,6 +149,7 @@ func (l *load) answered(t *testing.T) {
 			t.Fatalf("after a %s it ended as %q", user, got)
 		}
 	}
+	l.ask(t, "discord", "yes", "echo asked-about again", bailiff.Completed)
 }
 
 // chatted has a command given by chat, approved in the group, and answered.
