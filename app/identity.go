@@ -109,7 +109,7 @@ func (i identities) BeginDevice(ctx context.Context) (console.Device, error) {
 // then on, for what is pending too.
 func (a *App) admit(ctx context.Context, account login.Account, way string) (bailiff.Approver, error) {
 	if a.roster.IdentifyLogin(account.ID, way).Person == "" {
-		return bailiff.Approver{}, fmt.Errorf("%w: the account %q belongs to nobody in people of bailiff.yaml; name it there, as in "+
+		return bailiff.Approver{}, fmt.Errorf("%w: the account %q belongs to no person in people of bailiff.yaml; name it there, as in "+
 			"oidc: [%q]",
 			login.ErrRefused, account.ID, account.ID)
 	}

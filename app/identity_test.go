@@ -171,7 +171,7 @@ func TestAnAccountOfNobodyIsNotLoggedIn(t *testing.T) {
 	i := startIdentified(t, `[{name: ana, oidc: [ana-at-work]}]`)
 	browser := i.surf(t)
 	if resp, text := browser.login(t, i.provider, "eve"); resp.StatusCode != http.StatusForbidden ||
-		!strings.Contains(text, "belongs to nobody in people") {
+		!strings.Contains(text, "belongs to no person in people") {
 		t.Errorf("%d %s", resp.StatusCode, text)
 	}
 	i.provider.Break(true)

@@ -12,7 +12,7 @@ _env := _none_entering if {
 	count(_swapped) == 0
 } else := object.union(_entering, {"swap": _swapped})
 
-# Whatever the text does, if all are withheld.
+# With any text, if all are withheld.
 _none_entering := {
 	"forward": [],
 	"withheld": [{"name": name, "rule": rule} | some name, rule in _kept_out],

@@ -101,7 +101,7 @@ type kept struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// client asks the console as who is logged in, or as nobody yet.
+// client asks the console as who is logged in, or without a login.
 func (k kept) client() (*client.Client, error) {
 	roots, err := k.roots()
 	if err != nil {
@@ -196,7 +196,7 @@ func awaitLogin(ctx context.Context, console *client.Client, begun api.DeviceLog
 	}
 }
 
-// loggedIn asks the console as who is logged in; nil if nobody is, and with a warning if nobody is any more.
+// loggedIn asks the console as who is logged in; nil if no person is, and with a warning if none is any more.
 func loggedIn(warnings io.Writer) (*client.Client, error) {
 	k, err := readLogin()
 	if err != nil || k == nil {

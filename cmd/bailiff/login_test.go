@@ -27,7 +27,7 @@ func typed(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// consoleOf is a console at which somebody has logged in once they were asked twice.
+// consoleOf is a console at which a person has logged in once they were asked twice.
 func consoleOf(t *testing.T, ends time.Time) (url string, token func() string) {
 	t.Helper()
 	var asked, seen atomic.Value

@@ -95,7 +95,7 @@ func (c *Console) sessionCookie(value string) *http.Cookie {
 		SameSite: http.SameSiteStrictMode}
 }
 
-// maxAge is when a login ends, whatever happens.
+// maxAge is when a login ends at the latest.
 func (c *Console) maxAge(who bailiff.Approver) time.Duration {
 	if who.Login != bailiff.LoginLink && c.config.MaxAge > 0 {
 		return min(maxAge, c.config.MaxAge)

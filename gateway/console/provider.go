@@ -106,14 +106,14 @@ func (c *Console) finishLogin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/#"+token, http.StatusSeeOther)
 }
 
-// declined is that the provider let nobody in.
+// declined is that the provider let no person in.
 type declined struct{ said string }
 
 func (d *declined) Error() string {
 	return "the provider let you not in: " + bailiff.Beginning(d.said, 100)
 }
 
-// loginCookie is what a browser keeps while somebody logs in. The provider's page brings it back, so
+// loginCookie is what a browser keeps while a person logs in. The provider's page brings it back, so
 // that it is not strict.
 func (c *Console) loginCookie(kept string, age time.Duration) *http.Cookie {
 	return &http.Cookie{Name: c.cookie + "_login", Value: kept, Path: "/oidc/", HttpOnly: true, Secure: c.config.TLS != nil,
@@ -127,7 +127,7 @@ var refused = template.Must(template.New("refused").Parse(`<!doctype html>
 <body><main class="login"><h1>Not logged in</h1><p role="alert">{{.}}</p><p><a href="/">Back to the console</a></p></main></body></html>
 `))
 
-// refuseLogin says on a page of its own why somebody is not logged in: it is no script that asked.
+// refuseLogin says on a page of its own why a person is not logged in: it is no script that asked.
 func (c *Console) refuseLogin(w http.ResponseWriter, way string, err error) {
 	status := c.loginRefused(way, err)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -135,7 +135,7 @@ func (c *Console) refuseLogin(w http.ResponseWriter, way string, err error) {
 	_ = refused.Execute(w, bailiff.Sentence(err.Error())) // a browser that is gone needs no page
 }
 
-// loginRefused counts and logs a login that let nobody in, the log as often as it bears.
+// loginRefused counts and logs a login that let no person in, the log as often as it bears.
 func (c *Console) loginRefused(way string, err error) (status int) {
 	c.config.Counted(way, false)
 	if c.refusals.wait(time.Now()) == 0 {

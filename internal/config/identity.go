@@ -65,7 +65,7 @@ type OIDC struct {
 	GroupsClaim string
 	// Scopes are asked for beside openid.
 	Scopes []string
-	// Session ends a login, whatever happens in it.
+	// Session ends a login, used or not.
 	Session time.Duration
 	// CAFile holds the certificates of who may vouch for the provider; empty means those of this machine.
 	CAFile string

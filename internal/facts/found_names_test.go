@@ -125,7 +125,7 @@ func TestScriptsOfProjectsAreReadHoweverTheyAreStarted(t *testing.T) {
 	})
 }
 
-// A young program that only computes, with what it loads, hides nothing, whatever it is started by.
+// A young program that only computes, with what it loads, hides nothing, by any program that starts it.
 func TestFilesThatOnlyComputeHideNothing(t *testing.T) {
 	t.Parallel()
 	file := func(name, text string) Contents { return Contents{"/w/" + name: recent(text)} }

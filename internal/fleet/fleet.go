@@ -168,7 +168,7 @@ func (f *Fleet) Members(ctx context.Context) ([]Member, error) {
 	return all, fault(err)
 }
 
-// key stands for names in a table, whatever they hold.
+// key stands for names in a table, with any values.
 type key [16]byte
 
 func keyOf(parts ...string) key {

@@ -109,7 +109,7 @@ func (p *Provider) read(all claims) (a Account, err error) {
 		return a, fmt.Errorf("the provider says no claim %s of up to %d bytes; operator.oidc.account_claim and scopes say what it is "+
 			"asked for", p.config.AccountClaim, longestName)
 	case p.config.AccountClaim == "email" && strings.Trim(string(all["email_verified"]), `"`) != "true":
-		return a, errors.New("the provider has not verified the account's email, so that the address could be anybody's")
+		return a, errors.New("the provider has not verified the account's email, so that the address could be any person's")
 	}
 	a.Groups, err = groups(all[p.config.GroupsClaim])
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// BrowserFor is how long somebody has to log in at the provider.
+// BrowserFor is how long a person has to log in at the provider.
 const BrowserFor = 10 * time.Minute
 
 // Begin returns where to send a browser, and what that browser must keep until the provider sends it

@@ -1,4 +1,4 @@
-// Package login asks an OpenID provider who somebody is: in a browser by the code flow, with
+// Package login asks an OpenID provider who a person is: in a browser by the code flow, with
 // PKCE, state and nonce ([Provider.Begin], [Provider.Finish]), on a command line by the device
 // flow ([Provider.BeginDevice], [Provider.AwaitDevice]).
 //
@@ -6,7 +6,7 @@
 //   - an [Account] comes from a token that this provider signed for this client and for this very
 //     login, with an asymmetric key of its key set of the moment, and that has not expired;
 //   - clocks may differ by a minute;
-//   - the provider is asked when somebody logs in, never before: a provider that does not answer
+//   - the provider is asked when a person logs in, never before: a provider that does not answer
 //     keeps people from logging in, and nothing else;
 //   - no redirection is followed, every answer is bounded, and few logins are checked at once;
 //   - no error holds a token, a code or a secret.
@@ -34,7 +34,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
-// Why somebody is not logged in. Each is wrapped in one sentence for people.
+// Why a person is not logged in. Each is wrapped in one sentence for people.
 var (
 	// ErrRefused: what came back proves no login.
 	ErrRefused = errors.New("refused")

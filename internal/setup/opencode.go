@@ -90,7 +90,7 @@ func (o opencode) change(e Entry, edit func(all, servers *object) error) ([]Chan
 	return []Change{change}, nil
 }
 
-// server is the entry as opencode reads it, whatever it says by now.
+// server is the entry as opencode reads it, with all that it says by now.
 func (o opencode) server(e Entry) (Server, error) {
 	found := Server{Path: o.file(e)}
 	change, err := readFile(found.Path, "", 0)

@@ -38,7 +38,7 @@ function showLogin(why) {
   ask('GET', '/ways').then(({ provider }) => {
     byId('login-provider').hidden = !provider
     byId('login-provider').querySelector('span').replaceChildren(seen(provider))
-  }, () => {}) // a sidecar that does not answer lets nobody in
+  }, () => {}) // a sidecar that does not answer lets no person in
 }
 
 function open() {

@@ -33,7 +33,7 @@ func parse(text string, limit int) (stmts []*syntax.Stmt, err error) {
 	return stmts, nil
 }
 
-// shallow is how long a text may be that nests too little for a deep stack, whatever is in it.
+// shallow is how long a text may be that nests too little for a deep stack, with anything in it.
 const shallow = maxFrames / 12
 
 // guarded hands out a text in pieces for as long as its reader's stack is not deep.

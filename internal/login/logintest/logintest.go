@@ -1,4 +1,4 @@
-// Package logintest serves a real OpenID provider (zitadel/oidc) for tests: anybody logs in as who they
+// Package logintest serves a real OpenID provider (zitadel/oidc) for tests: every user logs in as who they
 // say, by a page with one button, and the provider vouches for the groups that a test gives them.
 // A test can have the provider rotate its key, stop answering, or send tokens that prove nothing.
 package logintest
@@ -80,7 +80,7 @@ func Open(t testing.TB) *Server {
 	return s
 }
 
-// form is the page on which somebody says who they are.
+// form is the page on which a person says who they are.
 func (s *Server) form(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	_, _ = fmt.Fprintf(w, `<form method="post"><input type="hidden" name="id" value="%s"><input name="username" value="ana-at-work">`+
