@@ -113,9 +113,11 @@ func (a *App) admit(ctx context.Context, account login.Account, way string) (bai
 			"oidc: [%q]",
 			login.ErrRefused, account.ID, account.ID)
 	}
-	changed, err := a.roster.logins.keep(account)
-	if err == nil && changed {
-		err = a.approvals.Replan(ctx)
+	err := a.roster.logins.keep(account)
+	if err == nil && a.roster.logins.unplanned.Swap(false) {
+		if err = a.approvals.Replan(ctx); err != nil {
+			a.roster.logins.unplanned.Store(true) // for the next login, whose groups may be the same
+		}
 	}
 	if err != nil {
 		return bailiff.Approver{}, fmt.Errorf("%w: %w", login.ErrUnavailable, err)
@@ -126,10 +128,12 @@ func (a *App) admit(ctx context.Context, account login.Account, way string) (bai
 // logins are the groups that the OpenID provider said of each account when it last logged in. They are
 // kept, so that it is known after a restart whom a question can be put to.
 type logins struct {
-	store *records.Store[lastLogin]
+	store     *records.Store[lastLogin]
+	unplanned atomic.Bool // approvals are pending whose plans go by other groups
 
-	mu  sync.Mutex
-	all map[string][]string // by account
+	keeping sync.Mutex // one login at a time is written down, while the groups of all can be asked for
+	mu      sync.Mutex
+	all     map[string][]string // by account
 }
 
 var _ people.Logins = (*logins)(nil)
@@ -170,14 +174,18 @@ func (l *logins) Groups(account string) []string {
 	return l.all[account]
 }
 
-// keep remembers a login, and says whether its groups are others than before.
-func (l *logins) keep(a login.Account) (changed bool, err error) {
+// keep remembers a login, and notes where its groups are others than before.
+func (l *logins) keep(a login.Account) error {
+	l.keeping.Lock()
+	defer l.keeping.Unlock()
+	if err := l.store.Keep(lastLogin{a.ID, a.Groups, time.Now().UTC()}); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, known := l.all[a.ID]
-	if err := l.store.Keep(lastLogin{a.ID, a.Groups, time.Now().UTC()}); err != nil {
-		return false, err
+	if before, known := l.all[a.ID]; !known || !slices.Equal(before, a.Groups) {
+		l.unplanned.Store(true)
 	}
 	l.all[a.ID] = a.Groups
-	return !known || !slices.Equal(before, a.Groups), nil
+	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,14 +102,12 @@ type kept struct {
 
 // client asks the console as who is logged in, or without a login.
 func (k kept) client() (*client.Client, error) {
-	roots, err := k.roots()
+	roots, err := httpapi.Roots(k.CAFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading --ca-file: %w", err)
 	}
 	return client.NewConsole(k.At, bailiff.NewSecret(k.Token), roots)
 }
-
-func (k kept) roots() (*x509.CertPool, error) { return httpapi.Roots(k.CAFile) }
 
 func loginFile() (string, error) {
 	folder, err := os.UserConfigDir()

@@ -227,6 +227,10 @@ func (n *Notifier) reconcileOnce(ctx context.Context, id string) error {
 	e, found := n.config.Approvals.Get(id)
 	p := n.find(id)
 	pending := found && n.isAsked(&e)
+	var others []alsoListed
+	if pending {
+		others = n.alsoWaiting(e)
+	}
 	switch {
 	case p == nil && !pending, p != nil && p.Done:
 		return nil
@@ -235,10 +239,10 @@ func (n *Notifier) reconcileOnce(ctx context.Context, id string) error {
 	case !pending && p != nil && p.Ref == (Ref{}) && !p.Tried:
 		return n.drop(p) // it was never shown
 	case p == nil:
-		p = newPost(e, n.alsoWaiting(e))
+		p = newPost(e, others)
 	}
 	person := n.config.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person
-	shown, err := n.publish(ctx, p.rendered(e, person, pending, n.alsoWaiting(e)))
+	shown, err := n.publish(ctx, p.rendered(e, person, pending, others))
 	if errors.Is(err, ErrGone) && pending { // a person deleted the message
 		n.enqueue(id)
 		return n.save(p.repost())

@@ -1,6 +1,9 @@
 package facts
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Tests in languages that are not read run as much as any other program.
 func TestTestsInLanguagesThatAreNotReadHideWhatTheyDoWhileTheyAreYoung(t *testing.T) {
@@ -138,4 +141,23 @@ func TestCommandsOfRulesAndOfPackagesAreRead(t *testing.T) {
 		"an old script": {"composer install",
 			Contents{"/w/composer.json": settled(`{"scripts": {"post-install-cmd": "eval $X"}}`)}, "", true},
 	})
+}
+
+// Each value stands for many others: spelt out they would be more than any machine writes.
+func TestValuesThatGrowAreNotSpeltOut(t *testing.T) {
+	t.Parallel()
+	grown := func(reference, last string) (text string) {
+		for _, pair := range []string{"AB", "BC", "CD", "DE", "EF"} {
+			text += pair[:1] + " = " + strings.Repeat(strings.Replace(reference, "X", pair[1:], 1), 200) + "\n"
+		}
+		return text + "F =\n" + last
+	}
+	for command, files := range map[string]Contents{
+		"ninja": {"/w/build.ninja": recent(grown("$X ", "rule r\n  command = $A\n"))},
+		"make":  {"/w/Makefile": recent(grown("$(X)", "all:\n\techo $(A)\n"))},
+	} {
+		if c := Shell(command, Place{Workdir: "/w", Home: "/home/a", Contents: &files}); c.Complete {
+			t.Errorf("%s is complete", command)
+		}
+	}
 }

@@ -35,7 +35,6 @@ func (f *Fleet) Duty(ctx context.Context, name string, do func(context.Context),
 		case err != nil || holder == "": // PostgreSQL, or this sidecar's name, is away
 		case holder == f.config.Replica:
 			f.doDuty(ctx, name, begun, do)
-			continue
 		default:
 			elsewhere(holder)
 		}

@@ -95,18 +95,14 @@ const (
 // Run tells the others of this sidecar and removes what is old, until ctx ends.
 func (f *Fleet) Run(ctx context.Context) {
 	var kept time.Time
-	for {
+	for ctx.Err() == nil {
 		// What fails here is tried again; that PostgreSQL is away is told by the book of approvals.
 		_ = f.tell(ctx)
 		if time.Since(kept) >= keepEvery {
 			kept = time.Now()
 			_ = f.keep(ctx)
 		}
-		select {
-		case <-time.After(tellEvery):
-		case <-ctx.Done():
-			return
-		}
+		pause(ctx, tellEvery)
 	}
 }
 

@@ -103,7 +103,6 @@ func (r *Requests) Ended(id RequestID, free bool) {
 // Run writes what is claimed and what has ended, until ctx ends.
 func (r *Requests) Run(ctx context.Context) {
 	defer close(r.over)
-	var ended []end
 	tick := time.NewTicker(endEvery)
 	defer tick.Stop()
 	for {
@@ -115,9 +114,8 @@ func (r *Requests) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if ended = r.moreEnds(ended); len(batch)+len(ended) > 0 {
+		if ended := r.queuedEnds(); len(batch)+len(ended) > 0 {
 			r.write(ctx, batch, ended)
-			ended = nil
 		}
 	}
 }
@@ -136,7 +134,7 @@ func (r *Requests) more(first *claim) []*claim {
 	return batch
 }
 
-func (r *Requests) moreEnds(ended []end) []end {
+func (r *Requests) queuedEnds() (ended []end) {
 	for len(ended) < maxQueued {
 		select {
 		case e := <-r.ends:

@@ -126,7 +126,9 @@ func (p *Provider) enter(ctx context.Context) (context.Context, func(), error) {
 	}
 }
 
-// discover asks the provider once what it is. One that could not be asked is left alone for a moment.
+// discover asks the provider once what it is. One that could not be asked is left alone for a moment. All
+// logins wait for the one question, so it goes on when the person who caused it has gone: no one of them can
+// break it off for the others.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +138,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if time.Since(p.failed) < again {
 		return nil, p.fault
 	}
-	known, err := oidc.NewProvider(ctx, p.config.Issuer)
+	known, err := oidc.NewProvider(context.WithoutCancel(ctx), p.config.Issuer)
 	if err == nil {
 		err = checkEndpoints(known.Endpoint())
 	}

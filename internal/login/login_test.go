@@ -229,3 +229,15 @@ func TestACommandLineLogsInOnceAPersonHasEnteredItsCode(t *testing.T) {
 		t.Errorf("it is %+v, %v", got, err)
 	}
 }
+
+func TestWhoGoesAwayKeepsNoOtherFromLoggingIn(t *testing.T) {
+	t.Parallel()
+	s := logintest.Open(t)
+	p := provider(s.URL)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	_, _, _ = p.Begin(gone, redirect)
+	if _, err := enter(t, p, s); err != nil {
+		t.Errorf("after one who went away: %v", err)
+	}
+}

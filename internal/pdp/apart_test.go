@@ -87,6 +87,18 @@ func TestPartsBehindARuleAreThoseThatItNames(t *testing.T) {
 	}
 }
 
+func TestAReferenceThatMayMeanAnyDocumentReadsAllOfThem(t *testing.T) {
+	t.Parallel()
+	const other = "package other\n\ny := input.command if input.tool == \"terminal\"\n"
+	for _, more := range []string{"x := [data.other.y.hosts, [v | v := data.other[_]]]", "x := [data.other.y.hosts, data.other]"} {
+		s := settledOf(t, more, other)
+		read, _ := newPartReadings(s.compiler).of(ast.MustParseRef("data.more.x"))
+		if !slices.Contains(read.parts(), inputPart{name: "command"}) {
+			t.Errorf("%s: read are %v, want all of the command", more, read)
+		}
+	}
+}
+
 func TestWhatOneTextAloneHasIsRememberedNowhere(t *testing.T) {
 	t.Parallel()
 	s := settledOf(t, "x := [input.args.stdin, y, z]\n\nz := input.command.text\n\ny := count(input.command.calls)")

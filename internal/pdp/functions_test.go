@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -10,10 +11,13 @@ import (
 )
 
 // settledOf compiles one rule "x" and what it uses.
-func settledOf(t *testing.T, more string) *snapshot {
+func settledOf(t *testing.T, more string, others ...string) *snapshot {
 	t.Helper()
 	files := map[string]string{"more.rego": "package more\n\n" + more + "\n", "p.rego": "package bailiff\n\ndecision := data.more.x\n",
 		"data.json": `{"table": {"a": 1}}`}
+	for i, other := range others {
+		files[fmt.Sprintf("other%d.rego", i)] = other
+	}
 	parsed, faults := load(readAll, []string{tree(t, files)})
 	if len(faults) > 0 {
 		t.Fatal(faults)

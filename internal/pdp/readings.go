@@ -61,7 +61,7 @@ func (p *partReadings) ofRule(rule *ast.Rule) partReading {
 		return known
 	}
 	one := partReading{parts: inputParts{}}
-	seenThrough, whole := map[string]bool{}, map[string]bool{}
+	seenThrough, whole, anyName := map[string]bool{}, map[string]bool{}, false
 	var visitor *ast.GenericVisitor
 	visitor = ast.NewGenericVisitor(func(node any) bool {
 		switch node := node.(type) {
@@ -71,6 +71,7 @@ func (p *partReadings) ofRule(rule *ast.Rule) partReading {
 			one.varies = one.varies || node == inputRoot
 		case ast.Ref:
 			one.varies = one.varies || callsVarying(node)
+			anyName = anyName || namesNoDocument(node)
 			if name, through := p.seesThrough(node, one.parts); through {
 				seenThrough[name] = true
 				walkSteps(visitor, node[3:])
@@ -89,7 +90,7 @@ func (p *partReadings) ofRule(rule *ast.Rule) partReading {
 	visitor.Walk(rule)
 	for used := range p.compiler.Graph.Dependencies(rule) {
 		used := used.(*ast.Rule)
-		if name := used.Ref().String(); !seenThrough[name] || whole[name] {
+		if name := used.Ref().String(); !seenThrough[name] || whole[name] || anyName {
 			one.uses = append(one.uses, used)
 		}
 	}
@@ -104,6 +105,11 @@ func walkSteps(visitor *ast.GenericVisitor, steps []*ast.Term) {
 	for _, step := range steps {
 		visitor.Walk(step)
 	}
+}
+
+// namesNoDocument says that a reference to policies leaves open which document it means, so that it may be any.
+func namesNoDocument(ref ast.Ref) bool {
+	return ref[0].Equal(ast.DefaultRootDocument) && (len(ref) < 3 || !ref[:3].IsGround())
 }
 
 // seesThrough adds what a reference reads of the input document through one that stands for a part of it. Where it names

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,10 +21,8 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 		return why
 	case !slices.Contains(way.Channels, who.Channel):
 		return fmt.Sprintf("route %s takes answers by %s only", way.Name, joined(way.Channels, "or"))
-	case p.Name != who.Person:
-		return who.Credential + " is somebody else now, so log in again"
 	}
-	if why := lacks(who, p, bailiff.MayAnswer); why != "" {
+	if why := cmp.Or(replaced(who, p), lacks(who, p, bailiff.MayAnswer)); why != "" {
 		return why
 	}
 	if why := r.conflict(who, c.Request); why != "" {
@@ -56,6 +55,14 @@ func (r *Roster) holder(who bailiff.Approver) (p *config.Person, why string) {
 		p = &config.Person{}
 	}
 	return p, ""
+}
+
+// replaced says that a credential is another person's than when who came; empty if it is not.
+func replaced(who bailiff.Approver, p *config.Person) string {
+	if p.Name == who.Person {
+		return ""
+	}
+	return who.Credential + " is somebody else now, so log in again"
 }
 
 // conflict says why separation of duties keeps an approver from answering.

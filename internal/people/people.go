@@ -208,8 +208,8 @@ func (r *Roster) MayLift(who bailiff.Approver) error {
 	switch {
 	case slices.Contains(r.services, who.Channel):
 		why = who.Credential + " is not among operator.uids"
-	case why == "" && p.Name != who.Person:
-		why = who.Credential + " is somebody else now, so log in again"
+	case why == "" && replaced(who, p) != "":
+		why = replaced(who, p)
 	case why == "" && who.Person == "" && !r.operator.AllowSameUser:
 		why = who.Credential + " belongs to nobody in people"
 	}

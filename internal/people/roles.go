@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,13 +18,14 @@ var allowed = map[string][]string{
 }
 
 // Permit is nil if the roles of who let them do something. People without roles may do all that people may,
-// and so may an operator's user without a person.
+// and so may an operator's user without a person. A login lasts longer than what it was given for: it lets
+// do nothing once its account is no person's, or another's.
 func (r *Roster) Permit(who bailiff.Approver, to string) error {
 	p, why := r.holder(who)
-	if why != "" || p.Name == "" {
-		return nil // whether such may do it is for others to say
+	if why == "" {
+		why = cmp.Or(replaced(who, p), lacks(who, p, to))
 	}
-	if why := lacks(who, p, to); why != "" {
+	if why != "" {
 		return fmt.Errorf("not yours to do: %s", why)
 	}
 	return nil

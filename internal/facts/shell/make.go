@@ -92,13 +92,13 @@ func (a *analysis) recipesWith(inv *invocation, args *arguments, makefile word, 
 			var all []string
 			for _, command := range r.commands {
 				a.shellOf(inv, makefile, command, vars)
-				all = append(all, expandMake(strings.TrimLeft(command, "@-+ "), vars, 0))
+				all = append(all, a.expandMake(strings.TrimLeft(command, "@-+ "), vars, 0))
 			}
 			if strings.Contains(text, ".ONESHELL:") {
 				all = []string{strings.Join(all, "\n")}
 			}
 			for _, command := range all {
-				a.text("make", inv, part(makefile, byShell(expandMake(vars["SHELL"], vars, 0), command)), inv.sc.fork())
+				a.text("make", inv, part(makefile, byShell(a.expandMake(vars["SHELL"], vars, 0), command)), inv.sc.fork())
 			}
 		}
 	}
@@ -164,8 +164,8 @@ func (a *analysis) rulesOf(inv *invocation, makefile word, text string, vars map
 				continue
 			}
 			command = after
-			rules = append(rules, rule{targets: strings.Fields(expandMake(to, vars, 0)),
-				sources: strings.Fields(strings.TrimLeft(expandMake(from, vars, 0), ":"))})
+			rules = append(rules, rule{targets: strings.Fields(a.expandMake(to, vars, 0)),
+				sources: strings.Fields(strings.TrimLeft(a.expandMake(from, vars, 0), ":"))})
 		}
 		if strings.TrimSpace(command) != "" && len(rules) > 0 && a.spend(1) {
 			rules[len(rules)-1].commands = append(rules[len(rules)-1].commands, command)
@@ -240,12 +240,12 @@ func (a *analysis) shellOf(inv *invocation, makefile word, line string, vars map
 			if !ok || !a.spend(1) {
 				break
 			}
-			a.text("make", inv, part(makefile, expandMake(enclosedIn(after), vars, 0)), inv.sc.fork())
+			a.text("make", inv, part(makefile, a.expandMake(enclosedIn(after), vars, 0)), inv.sc.fork())
 			rest = after
 		}
 	}
 	if name, command, ok := strings.Cut(line, "!="); ok && makeName.MatchString(strings.TrimSpace(name)) {
-		a.text("make", inv, part(makefile, expandMake(command, vars, 0)), inv.sc.fork())
+		a.text("make", inv, part(makefile, a.expandMake(command, vars, 0)), inv.sc.fork())
 	}
 }
 
@@ -258,7 +258,7 @@ var (
 
 // expandMake is a text as make expands it. A reference that is not followed becomes a variable that
 // the shell does not know.
-func expandMake(text string, vars map[string]string, depth int) string {
+func (a *analysis) expandMake(text string, vars map[string]string, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] != '$' || i+1 == len(text) {
@@ -277,11 +277,11 @@ func expandMake(text string, vars map[string]string, depth int) string {
 			name = inner
 		}
 		value, ok := vars[name]
-		if !ok || depth > 4 || b.Len() > maxValue/4 {
+		if !ok || depth > 4 || b.Len() > maxValue/4 || !a.spend(1+len(value)/64) {
 			b.WriteString("$_")
 			continue
 		}
-		b.WriteString(expandMake(value, vars, depth+1))
+		b.WriteString(a.expandMake(value, vars, depth+1))
 	}
 	return b.String()
 }

@@ -34,7 +34,7 @@ func (a *analysis) ninja(name string, inv *invocation, args *arguments) {
 		if slices.ContainsFunc(sources, func(s stream) bool { return !s.known && !s.settled }) {
 			a.hide()
 		}
-		for _, command := range ninjaCommands(text) {
+		for _, command := range a.ninjaCommands(text) {
 			a.text(name, &there, known(command), there.sc.fork())
 		}
 	})
@@ -58,7 +58,7 @@ func (a *analysis) ninjaText(file word, inv *invocation, above []stream) (string
 
 // ninjaCommands are the commands of a text, with every value that they may begin with, and the values that hold more of a
 // shell's text and are not the only ones of their variables.
-func ninjaCommands(text string) (commands []string) {
+func (a *analysis) ninjaCommands(text string) (commands []string) {
 	values := map[string][]string{}
 	for _, found := range ninjaValues.FindAllStringSubmatch(text, -1) {
 		if name := found[1]; len(values[name]) < maxItems && !slices.Contains(values[name], found[2]) {
@@ -69,9 +69,9 @@ func ninjaCommands(text string) (commands []string) {
 		for _, command := range values[name] {
 			switch {
 			case name == "command":
-				commands = append(commands, ninjaLed(ninjaExpanded(command, values, 0), values)...)
+				commands = append(commands, a.ninjaLed(a.ninjaExpanded(command, values, 0), values)...)
 			case len(values[name]) > 1 && strings.ContainsAny(command, ";&|`<>("):
-				commands = append(commands, ": "+ninjaSpelt(ninjaExpanded(command, values, 0)))
+				commands = append(commands, ": "+ninjaSpelt(a.ninjaExpanded(command, values, 0)))
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func ninjaCommands(text string) (commands []string) {
 
 // ninjaExpanded is a text with what stands for the variables that have one value. Those of a target's files stay, as do those
 // with several values.
-func ninjaExpanded(text string, values map[string][]string, depth int) string {
+func (a *analysis) ninjaExpanded(text string, values map[string][]string, depth int) string {
 	if depth > maxIncluded || len(text) > maxOperated {
 		return text
 	}
@@ -90,14 +90,16 @@ func ninjaExpanded(text string, values map[string][]string, depth int) string {
 			return found
 		case len(values[name]) == 0:
 			return ""
+		case !a.spend(1 + len(values[name][0])/64):
+			return found
 		default:
-			return ninjaExpanded(values[name][0], values, depth+1)
+			return a.ninjaExpanded(values[name][0], values, depth+1)
 		}
 	})
 }
 
 // ninjaLed are the commands that one may be which begins with a variable of several values.
-func ninjaLed(command string, values map[string][]string) (commands []string) {
+func (a *analysis) ninjaLed(command string, values map[string][]string) (commands []string) {
 	at := ninjaNames.FindStringIndex(command)
 	if at == nil || strings.TrimSpace(command[:at[0]]) != "" {
 		return []string{ninjaSpelt(command)}
@@ -107,7 +109,7 @@ func ninjaLed(command string, values map[string][]string) (commands []string) {
 		return []string{ninjaSpelt(command)}
 	}
 	for _, value := range values[name] {
-		commands = append(commands, ninjaSpelt(ninjaExpanded(value, values, 0)+command[at[1]:]))
+		commands = append(commands, ninjaSpelt(a.ninjaExpanded(value, values, 0)+command[at[1]:]))
 	}
 	return commands
 }
