@@ -167,9 +167,9 @@ func TestAgentsThatRealAgentsStartAreJudgedToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, path := serve(t), apptest.Mark(t)
 			a.model = started[name].model
-			a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
-			if n := runs(t, s); n < 2 {
-				t.Errorf("it ran %d times in the sandbox, want once for each of two agents", n)
+			told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
+			if n := runs(t, s); n < 2 || strings.Contains(strings.Join(told, ""), "is not known") {
+				t.Errorf("it ran %d times in the sandbox, want once for each of two agents; its model is told %q", n, told)
 			}
 			apptest.WantNoMark(t, path)
 		})

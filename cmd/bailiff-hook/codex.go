@@ -32,8 +32,11 @@ func (codex) meaning(c call) (meaning, error) {
 	case "view_image":
 		return about(c, "path", reading)
 	}
-	return meaning{kind: codexHarmless[c.tool]}, nil
+	return meaning{kind: codexHarmless[strings.TrimPrefix(c.tool, codexAgents)]}, nil
 }
+
+// codexAgents is the namespace of Codex' tools for agents, which stands before the names of some of them in calls of the hook.
+const codexAgents = "multi_agent_v1"
 
 // codexHarmless are the tools that touch nothing of this machine.
 var codexHarmless = map[string]kind{
