@@ -43,8 +43,9 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 }
 
 func (c *core) standing() fleet.Standing {
+	err := c.approvals.Err() // first: a sidecar that is heard again has counted its silence before
 	epoch, silences := c.approvals.Standing()
-	return fleet.Standing{Epoch: epoch, Silences: silences, Err: c.approvals.Err()}
+	return fleet.Standing{Epoch: epoch, Silences: silences, Err: err}
 }
 
 // openRouter prepares to send requests to the sidecars that serve their sessions.

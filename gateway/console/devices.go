@@ -2,9 +2,7 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -85,10 +83,7 @@ func (c *Console) beginDevice(w http.ResponseWriter, r *http.Request) {
 
 func (c *Console) awaitDevice(w http.ResponseWriter, r *http.Request) {
 	var sent api.DeviceWait
-	d := json.NewDecoder(io.LimitReader(r.Body, maxLogin))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&sent); err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request", "This takes {\"device\": \"…\"}.")
+	if !read(w, r, &sent, `This takes {"device": "…"}.`) {
 		return
 	}
 	device, known := c.devices.find(sent.Device)
@@ -117,10 +112,8 @@ func (c *Console) awaitDevice(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Console) enterDevice(w http.ResponseWriter, who bailiff.Approver) {
-	operator, err := c.config.Operator(who)
-	if err != nil {
-		c.config.Log.Error("opening a session of the console", "error", err)
-		refuse(w, http.StatusInternalServerError, "internal", "The sidecar failed at this request; its log says how.")
+	operator, ok := c.operator(w, who)
+	if !ok {
 		return
 	}
 	s, token := c.sessions.beginBare(who, operator, c.maxAge(who), time.Now())

@@ -44,10 +44,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	var sent struct {
 		Token string `json:"token"`
 	}
-	d := json.NewDecoder(io.LimitReader(r.Body, maxLogin))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&sent); err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request", "A login is {\"token\": \"…\"}.")
+	if !read(w, r, &sent, `A login is {"token": "…"}.`) {
 		return
 	}
 	who, bad := c.links.redeem(sent.Token, time.Now())
@@ -55,10 +52,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		c.turnAway(w, bad)
 		return
 	}
-	operator, err := c.config.Operator(who)
-	if err != nil {
-		c.config.Log.Error("opening a session of the console", "error", err)
-		refuse(w, http.StatusInternalServerError, "internal", "The sidecar failed at this request; its log says how.")
+	operator, ok := c.operator(w, who)
+	if !ok {
 		return
 	}
 	if old := c.sessions.find(c.secrets(r)); old != nil {
@@ -76,6 +71,27 @@ const (
 	refusalsAtOnce = 10
 	refusalEvery   = 6 * time.Second
 )
+
+// read takes what a login sends, or says what would be right.
+func read(w http.ResponseWriter, r *http.Request, into any, right string) bool {
+	d := json.NewDecoder(io.LimitReader(r.Body, maxLogin))
+	d.DisallowUnknownFields()
+	if d.Decode(into) != nil {
+		refuse(w, http.StatusBadRequest, "invalid_request", right)
+		return false
+	}
+	return true
+}
+
+// operator is the API of a session that begins.
+func (c *Console) operator(w http.ResponseWriter, who bailiff.Approver) (http.Handler, bool) {
+	operator, err := c.config.Operator(who)
+	if err != nil {
+		c.config.Log.Error("opening a session of the console", "error", err)
+		refuse(w, http.StatusInternalServerError, "internal", "The sidecar failed at this request; its log says how.")
+	}
+	return operator, err == nil
+}
 
 func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
 	c.config.Counted(bailiff.LoginLink, false)

@@ -110,7 +110,7 @@ func (c *Console) finishLogin(w http.ResponseWriter, r *http.Request) {
 type declined struct{ said string }
 
 func (d *declined) Error() string {
-	return "the provider let you not in: " + bailiff.Beginning(d.said, 100)
+	return "the provider did not let you in: " + bailiff.Foreign(d.said)
 }
 
 // loginCookie is what a browser keeps while a person logs in. The provider's page brings it back, so

@@ -12,6 +12,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 const (
@@ -145,12 +147,5 @@ func brief(err error) error {
 	if errors.As(err, &address) {
 		err = address.Err
 	}
-	return errors.New(cut(err.Error()))
-}
-
-// cut keeps the beginning of what others say, in one line.
-func cut(text string) string {
-	const most = 300
-	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "?")
-	return text[:min(len(text), most)]
+	return errors.New(bailiff.Foreign(err.Error()))
 }

@@ -19,20 +19,15 @@ import (
 const BrowserFor = 10 * time.Minute
 
 // Begin returns where to send a browser, and what that browser must keep until the provider sends it
-// back to redirect. State,
-// nonce and PKCE's verifier are made of what is kept, so that nothing of a login that is never
-// finished stays here, and no other browser can finish it.
+// back to redirect. State, nonce and PKCE's verifier are made of what is kept, so that nothing of a
+// login that is never finished stays here, and no other browser can finish it.
 func (p *Provider) Begin(ctx context.Context, redirect string) (url, kept string, err error) {
 	ctx, leave, err := p.enter(ctx)
 	if err != nil {
 		return "", "", err
 	}
 	defer leave()
-	known, err := p.discover(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	client, err := p.client(known, redirect)
+	_, client, err := p.client(ctx, redirect)
 	if err != nil {
 		return "", "", err
 	}
@@ -51,11 +46,7 @@ func (p *Provider) Finish(ctx context.Context, redirect, kept, state, code strin
 		return Account{}, err
 	}
 	defer leave()
-	known, err := p.discover(ctx)
-	if err != nil {
-		return Account{}, err
-	}
-	client, err := p.client(known, redirect)
+	known, client, err := p.client(ctx, redirect)
 	if err != nil {
 		return Account{}, err
 	}

@@ -25,11 +25,7 @@ func (p *Provider) BeginDevice(ctx context.Context) (Device, error) {
 		return Device{}, err
 	}
 	defer leave()
-	known, err := p.discover(ctx)
-	if err != nil {
-		return Device{}, err
-	}
-	client, err := p.client(known, "")
+	_, client, err := p.client(ctx, "")
 	if err != nil {
 		return Device{}, err
 	}
@@ -47,11 +43,7 @@ func (p *Provider) BeginDevice(ctx context.Context) (Device, error) {
 // AwaitDevice waits until the person has logged in, or ctx ends: then the error is [ErrPending].
 func (p *Provider) AwaitDevice(ctx context.Context, d Device) (Account, error) {
 	inner := oidc.ClientContext(ctx, p.http) // and no place: this waits for a person
-	known, err := p.discover(inner)
-	if err != nil {
-		return Account{}, err
-	}
-	client, err := p.client(known, "")
+	known, client, err := p.client(inner, "")
 	if err != nil {
 		return Account{}, err
 	}

@@ -160,19 +160,22 @@ func checkEndpoints(e oauth2.Endpoint) error {
 	return nil
 }
 
-// client is this program as the provider knows it.
-func (p *Provider) client(known *oidc.Provider, redirect string) (*oauth2.Config, error) {
-	c := &oauth2.Config{ClientID: p.config.ClientID, Endpoint: known.Endpoint(), RedirectURL: redirect,
+// client is the provider, and this program as the provider knows it.
+func (p *Provider) client(ctx context.Context, redirect string) (known *oidc.Provider, c *oauth2.Config, err error) {
+	if known, err = p.discover(ctx); err != nil {
+		return nil, nil, err
+	}
+	c = &oauth2.Config{ClientID: p.config.ClientID, Endpoint: known.Endpoint(), RedirectURL: redirect,
 		Scopes: append([]string{oidc.ScopeOpenID}, p.config.Scopes...)}
 	if p.config.Secret == nil {
-		return c, nil
+		return known, c, nil
 	}
 	secret, err := p.config.Secret()
 	if err != nil {
-		return nil, fmt.Errorf("%w: client_secret: %w", ErrUnavailable, err)
+		return nil, nil, fmt.Errorf("%w: client_secret: %w", ErrUnavailable, err)
 	}
 	c.ClientSecret = secret.Reveal()
-	return c, nil
+	return known, c, nil
 }
 
 // exchanged says of an error of the token endpoint whether the provider refused, without what it
@@ -180,7 +183,7 @@ func (p *Provider) client(known *oidc.Provider, redirect string) (*oauth2.Config
 func exchanged(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.ErrorCode != "" {
-		return fmt.Errorf("%w: the provider says %q", ErrRefused, cut(refused.ErrorCode))
+		return fmt.Errorf("%w: the provider says %q", ErrRefused, bailiff.Foreign(refused.ErrorCode))
 	}
 	if errors.As(err, &refused) && refused.Response != nil {
 		return fmt.Errorf("%w: it answers %d", ErrUnavailable, refused.Response.StatusCode)

@@ -26,6 +26,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/fleet"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 const (
@@ -76,6 +77,10 @@ type Router struct {
 
 // New returns a router, after a look at its certificates.
 func New(c Config) (*Router, error) {
+	err := required.Fields("peers", map[string]bool{"Local": c.Local == nil, "Homes": c.Homes == nil, "Observer": c.Observer == nil})
+	if err != nil {
+		return nil, err
+	}
 	client, err := newClient(c.TLS)
 	if err != nil {
 		return nil, err
