@@ -17,9 +17,14 @@ const (
 	anyWord = "*"
 )
 
-// freeWord is what a pattern's "*" may stand for: no option, and no address, path or name that
-// leads out of the folder.
-var freeWord = regexp.MustCompile(`^[A-Za-z0-9._+,][A-Za-z0-9._+,/-]*$`)
+// freeWord is what a pattern's "*" may stand for: a plain name. Options, addresses and paths, which may lead through a link, are
+// none, and neither are names that a shell's own "*" leaves out, nor what programs take for more than a name ("0", "+main", "a+").
+var freeWord = regexp.MustCompile(`^(?:\./)?[A-Za-z0-9_](?:[A-Za-z0-9._,-]*[A-Za-z0-9_])?$`)
+
+// isFree says that "*" may stand for the word at a place of a call. The program and the word behind it may choose what is done.
+func isFree(call []string, place int) bool {
+	return place > 1 && freeWord.MatchString(call[place]) && strings.Trim(call[place], "0") != ""
+}
 
 // patterned says that a claim can be covered by a pattern of its words: the policies offer it,
 // and the text is one call of which no file and no standard input changes the meaning.
@@ -31,12 +36,11 @@ func patterned(c bailiff.Claim) bool {
 // fits says whether a pattern stands for the words of a call.
 func fits(pattern string, call []string) bool {
 	words := strings.Fields(pattern)
-	if len(words) != len(call) || len(words) == 0 || words[0] == anyWord {
+	if len(words) != len(call) || len(words) == 0 {
 		return false
 	}
 	for i, word := range words {
-		isFree := word == anyWord && freeWord.MatchString(call[i]) && !slices.Contains(strings.Split(call[i], "/"), "..")
-		if !isFree && word != call[i] {
+		if word != call[i] && !(word == anyWord && isFree(call, i)) {
 			return false
 		}
 	}
@@ -64,8 +68,8 @@ func (e *entry) pattern(c bailiff.Claim, v bailiff.Verdict) error {
 	case v.Scope != bailiff.ScopeSession && v.Scope != bailiff.ScopeAlways:
 		return refuse(api.ErrScope, "a pattern is approved for session or always, not %q", v.Scope)
 	case !slices.Contains(strings.Fields(v.Match), anyWord) || !fits(v.Match, c.Call):
-		return refuse(api.ErrScope, "the pattern %q does not stand for %q: write the same words, with * in place of words that are no "+
-			"option, no address and no path that leads out of the folder, and never of the program", v.Match, strings.Join(c.Call, " "))
+		return refuse(api.ErrScope, "the pattern %q does not stand for %q: write the same words, with * in place of plain names that are "+
+			"no option, address or path, and never of the program or the word behind it", v.Match, strings.Join(c.Call, " "))
 	}
 	return nil
 }

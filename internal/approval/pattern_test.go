@@ -35,7 +35,14 @@ func TestWhatAPatternCovers(t *testing.T) {
 		covers string // the scopes that do
 	}{
 		"the same words":                {"rm -r build", nil, "session always"},
-		"another word":                  {"rm -r dist/a.b-c", nil, "session always"},
+		"another word":                  {"rm -r dist-a.b_c", nil, "session always"},
+		"a word of this folder":         {"rm -r ./dist", nil, "session always"},
+		"a path, perhaps by a link":     {"rm -r dist/a", nil, ""},
+		"a name that begins with a dot": {"rm -r .git", nil, ""},
+		"a name and a sign before it":   {"rm -r +dist", nil, ""},
+		"a name and a sign behind it":   {"rm -r dist+", nil, ""},
+		"an expression":                 {"rm -r .+", nil, ""},
+		"none but zeros":                {"rm -r 0", nil, ""},
 		"an option in the word's place": {"rm -r --no-preserve-root", nil, ""},
 		"one more word":                 {"rm -r build dist", nil, ""},
 		"one word less":                 {"rm -r", nil, ""},

@@ -18,7 +18,7 @@ func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 		held, shown string
 	}{
 		{entry{}, "id state digest decision_id trace_id caller peer request decision reasons shortened plan scopes votes scope grant_id " +
-			"grant_expires message created expires resolved", "files input answered"},
+			"grant_expires message created expires resolved", "files input answered pattern"},
 		{api.Plan{}, "route approvers channels quorum timeout_ns", ""},
 		{api.Vote{}, "person credential channel login approve scope reason at", ""},
 		{grant{}, "id approval_id scope caller peer platform session user tool backend env swap route quorum digest pairs match " +

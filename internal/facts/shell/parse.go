@@ -20,6 +20,10 @@ var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant
 
 // parse reads a text into its statements; of more than limit, it leaves out the rest.
 func parse(text string, limit int) (stmts []*syntax.Stmt, err error) {
+	text, mark, err := asBash(text)
+	if err != nil {
+		return nil, err
+	}
 	p := parsers.Get().(*syntax.Parser)
 	for stmt, err := range p.StmtsSeq(&guarded{text, len(text) <= shallow}) {
 		if err != nil {
@@ -30,6 +34,7 @@ func parse(text string, limit int) (stmts []*syntax.Stmt, err error) {
 		}
 	}
 	parsers.Put(p)
+	withReturns(stmts, mark)
 	return stmts, nil
 }
 
