@@ -14,16 +14,29 @@ import (
 
 // What stands in texts before, between and after a call, in any order.
 var (
-	before = []string{"", "", "", "echo a ", "cat <<E\n", "cat <<'E'\n", "x=1 ", "echo $(", "echo `", "sh -c '", "eval \"", "{ ", "( ", "f() { ",
-		"if true; then ", "bash <<E\n", "bash <<'E'\n", "cat <<E | sh\n", "echo 'a", "# ", "a=( ", "case x in x) ", "[[ a ", " ! ", "time "}
-	pieces = []string{"echo", "a", "\\", "\\\n", "\n", "#", " #", "# ", "'", "\"", "`", "$(", ")", "$'", "\r", "\r\n", ";", "&&", "||", "|", "&", " ",
-		" ", "<<E\n", "<<'E'\n", "<<-E\n", "E\n", "\nE\n", "{ ", "; }", "( ", "fi", "x=", "$x", "${x", "}", "$((1))", "((", "))", "!", "eval ", "\t",
-		"for i in 1; do ", "; done", "f", "\\\\", "\\'", "\\\"", "$\"", "<(", "~", "*", "[", "]", "=", "\\\r\n", "\v", "|&", "2>&1", "cat ",
-		"alias z=probe\n", "set -- probe\n", "$1", "$@", "${x:-probe}"}
-	joints = []string{"\n", " ", ";", " \n", "\\\n", "\r\n", " && ", " | ", "\\\r\n", " #\n", " # \\\n", "#\\\n", "\t\n", "E\n", "\nE\n", "'\n", "\"\n",
-		"`\n", ")\n", "}\n"}
-	probes = []string{"probe", "pro''be", "pro\\be", "pro\\\nbe", "$'probe'", "p\"ro\"be", "{probe,}"}
-	behind = []string{"", "", "\n", " x", "'", "\"", "`", ")", " }", "; }", "; fi", "; done", ";; esac", "\nE\n", "\r", "\r\n", " # x", " \\"}
+	before = []string{
+		"", "", "", "echo a ", "cat <<E\n", "cat <<'E'\n", "x=1 ", "echo $(", "echo `", "sh -c '", "eval \"", "{ ",
+		"( ", "f() { ", "if true; then ", "bash <<E\n", "bash <<'E'\n", "cat <<E | sh\n", "echo 'a", "# ", "a=( ",
+		"case x in x) ", "[[ a ", " ! ", "time ",
+	}
+	pieces = []string{
+		"echo", "a", "\\", "\\\n", "\n", "#", " #", "# ", "'", "\"", "`", "$(", ")", "$'", "\r", "\r\n", ";", "&&",
+		"||", "|", "&", " ", " ", "<<E\n", "<<'E'\n", "<<-E\n", "E\n", "\nE\n", "{ ", "; }", "( ", "fi", "x=", "$x",
+		"${x", "}", "$((1))", "((", "))", "!", "eval ", "\t", "for i in 1; do ", "; done", "f", "\\\\", "\\'", "\\\"",
+		"$\"", "<(", "~", "*", "[", "]", "=", "\\\r\n", "\v", "|&", "2>&1", "cat ", "alias z=probe\n",
+		"set -- probe\n", "$1", "$@", "${x:-probe}",
+	}
+	joints = []string{
+		"\n", " ", ";", " \n", "\\\n", "\r\n", " && ", " | ", "\\\r\n", " #\n", " # \\\n", "#\\\n", "\t\n", "E\n",
+		"\nE\n", "'\n", "\"\n", "`\n", ")\n", "}\n",
+	}
+	probes = []string{
+		"probe", "pro''be", "pro\\be", "pro\\\nbe", "$'probe'", "p\"ro\"be", "{probe,}",
+	}
+	behind = []string{
+		"", "", "\n", " x", "'", "\"", "`", ")", " }", "; }", "; fi", "; done", ";; esac", "\nE\n", "\r", "\r\n",
+		" # x", " \\",
+	}
 )
 
 func TestEveryCallThatBashMakesIsRead(t *testing.T) {
@@ -38,7 +51,8 @@ func TestEveryCallThatBashMakesIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(folder, "probe"), []byte("#!/bin/sh\nprintf 'it %s' ran >&2\n"), 0o700); err != nil { //nolint:gosec // it is run
+	said := []byte("#!/bin/sh\nprintf 'it %s' ran >&2\n")
+	if err := os.WriteFile(filepath.Join(folder, "probe"), said, 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same texts each time

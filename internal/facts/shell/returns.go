@@ -78,7 +78,8 @@ func unusedIn(text string) string {
 
 // joinedComments are the places of the backslashes by which the library joins comments with the lines behind them.
 func joinedComments(text string) (places []int, err error) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(&guarded{text, len(text) <= shallow}, "")
+	keeping := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
+	file, err := keeping.Parse(&guarded{text, len(text) <= shallow}, "")
 	if err != nil {
 		return nil, err
 	}
