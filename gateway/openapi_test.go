@@ -128,7 +128,7 @@ var (
 func operatorExchanges(t *testing.T, o *office) []exchange {
 	yes, no := o.ask(t, asking("s1", "rm -rf ./build", "rm")), o.ask(t, asking("s2", "rm -rf ./other", "rm"))
 	words := asking("s5", "rm z", "rm")
-	words.Files, words.Plain, words.Call, words.Decision.Approval.Patterns = nil, true, []string{"rm", "z"}, true
+	words.Files, words.Plain, words.Call, words.Decision.Approval.Patterns = nil, true, []string{"rm", "-r", "z"}, true
 	granted, err := o.Answer(t.Context(), o.ask(t, asking("s3", "rm x", "rm")), bailiff.Approver{Person: "ana"},
 		bailiff.Verdict{Approve: true, Scope: "session"})
 	if err != nil {
@@ -140,7 +140,7 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 		{"POST", "/v1/policies/rollback", `{"revision": "r0", "reason": "It was right."}`}, {"DELETE", "/v1/policies/rollback", ""},
 		{"DELETE", "/v1/sandboxes/sb1", ""}, {"POST", "/v1/sandboxes/reap", ""},
 		{"GET", "/v1/approvals?state=pending&limit=10", ""}, {"GET", "/v1/approvals/" + yes, ""},
-		{"GET", "/v1/approvals/" + o.ask(t, words) + "/preview?match=rm+*", ""},
+		{"GET", "/v1/approvals/" + o.ask(t, words) + "/preview?match=rm+-r+*", ""},
 		{"POST", "/v1/approvals/" + yes + "/approve", `{"scope": "once"}`}, {"POST", "/v1/approvals/" + no + "/deny", `{"reason": "no"}`},
 		{"GET", "/v1/approvals", ""}, {"GET", "/v1/grants", ""}, {"DELETE", "/v1/grants/" + granted.GrantID, ""},
 		{"POST", "/v1/freeze", `{"kind": "session", "id": "s9", "reason": "odd"}`}, {"GET", "/v1/freeze", ""},
