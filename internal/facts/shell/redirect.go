@@ -45,8 +45,8 @@ func (a *analysis) redirections(list []*syntax.Redirect, sc *scope, in stream) r
 }
 
 func (a *analysis) heredoc(d *syntax.Redirect, sc *scope) stream {
-	if isQuoted(d.Word) {
-		return literal(spelled(d.Hdoc))
+	if d.Hdoc != nil && isQuoted(d.Word) {
+		return literal(d.Hdoc.Lit())
 	}
 	w := a.document(d.Hdoc, sc)
 	return stream{present: true, text: w.text, known: w.known, Taint: w.Taint}
@@ -54,23 +54,8 @@ func (a *analysis) heredoc(d *syntax.Redirect, sc *scope) stream {
 
 // isQuoted says that a part of a word is quoted, as that behind "<<" of a document in which nothing is expanded or escaped.
 func isQuoted(w *syntax.Word) bool {
-	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
-		lit, ok := p.(*syntax.Lit)
-		return !ok || strings.Contains(lit.Value, `\`)
-	})
-}
-
-// spelled is a word without expansions as it is written.
-func spelled(w *syntax.Word) string {
-	var b strings.Builder
-	if w != nil {
-		for _, p := range w.Parts {
-			if lit, ok := p.(*syntax.Lit); ok {
-				b.WriteString(lit.Value)
-			}
-		}
-	}
-	return b.String()
+	lit := w.Lit() // empty where a part is no literal
+	return lit == "" || strings.Contains(lit, `\`)
 }
 
 // duplicate reads ">&2", but also ">&file".
