@@ -115,7 +115,7 @@ func TestWhoMayAnswerDoesAndNobodyElse(t *testing.T) {
 		"nor may who asked say no": {"", ofAna("s1"), []answerOf{
 			{"ana", false, "not_eligible", "ana asked for it"}, yes("ben")}, bailiff.Completed},
 		"an operator who is nobody may not": {"", ofAna("s1"), []answerOf{
-			notTaken("zoe", "not_eligible", "uid:61009 belongs to nobody in people; ask ben or dora"), no("ben")}, bailiff.Refused},
+			notTaken("zoe", "not_eligible", "uid:61009 belongs to no person in people; ask ben or dora"), no("ben")}, bailiff.Refused},
 		"a route names who may": {route, ofAna("s1"), []answerOf{
 			notTaken("dora", "not_eligible", "dora is not among the approvers of route secure; ask ben"), yes("ben")}, bailiff.Completed},
 		"a quorum is different people": {quorum, ofAna("s1"), []answerOf{

@@ -83,7 +83,7 @@ func TestAnApprovalAtDiscordIsAnsweredByWhoMay(t *testing.T) {
 	discord.Write(anaAtDiscord, dm, "", "echo it ran # marked")
 	shown := discord.Await(discordtest.Channel, atDiscord("is asked for", "echo it ran # marked"))
 	for who, want := range map[string]string{anaAtDiscord: "ana asked for it; ask ben",
-		eveAtDiscord: "belongs to nobody in people; ask ben"} {
+		eveAtDiscord: "belongs to no person in people; ask ben"} {
 		if told := discord.Click(who, discordtest.Channel, shown[0].ID, "Approve once"); !strings.Contains(told, want) {
 			t.Errorf("%s was told %q", who, told)
 		}

@@ -68,7 +68,7 @@ backends: {bubblewrap: {}}
 	asked := ben.Await(ops, func(all []matrixtest.Message) bool {
 		return oneSays("is asked for", "echo '<it>' ran # marked")(all) && len(all[0].Signs) > 1
 	})[0]
-	for who, want := range map[*matrixtest.Person]string{ana: "ana asked for it; ask ben", eve: "belongs to nobody in people; ask ben"} {
+	for who, want := range map[*matrixtest.Person]string{ana: "ana asked for it; ask ben", eve: "belongs to no person in people; ask ben"} {
 		who.React(ops, asked.ID, "✅")
 		who.Await(awaitAlone(t, who), oneSays(want))
 	}
@@ -146,7 +146,7 @@ backends: {bubblewrap: {}}
 		answer map[string]string
 		told   string
 	}{
-		{map[string]string{"id": "1", "user": "eve", "token": asked.Buttons[0].Token}, "webhook:eve belongs to nobody in people"},
+		{map[string]string{"id": "1", "user": "eve", "token": asked.Buttons[0].Token}, "webhook:eve belongs to no person in people"},
 		{map[string]string{"id": "2", "user": "b3n", "token": "forged"}, "This is no approval of mine"},
 		{map[string]string{"id": "3", "user": "b3n", "message": "m1", "word": asked.Buttons[0].Word}, "You approved"},
 		{map[string]string{"id": "3", "user": "b3n", "token": asked.Buttons[0].Token}, "repeated"},

@@ -71,7 +71,7 @@ func testAtSlack(t *testing.T, server *slacktest.Server) {
 		}
 	}
 	for user, want := range map[string]string{"UANA": "ana asked for it; ask ben",
-		"UEVE": "slack:UEVE belongs to nobody in people; ask ben"} {
+		"UEVE": "slack:UEVE belongs to no person in people; ask ben"} {
 		server.Click(user, "C1", question.ID, "Approve once")
 		server.Until(func() bool { return strings.Contains(strings.Join(server.Told(user), " "), want) })
 	}

@@ -166,7 +166,7 @@ func TestAPersonLogsInByTheProviderAndHowStandsInTheEvent(t *testing.T) {
 	}
 }
 
-func TestAnAccountOfNobodyIsNotLoggedIn(t *testing.T) {
+func TestAnAccountOfNoPersonIsNotLoggedIn(t *testing.T) {
 	t.Parallel()
 	i := startIdentified(t, `[{name: ana, oidc: [ana-at-work]}]`)
 	browser := i.surf(t)
@@ -211,16 +211,16 @@ func TestACommandLineLogsInAndAnswersAsThePerson(t *testing.T) {
 	i := startIdentified(t, `[{name: ana, oidc: [ana-at-work]}]`)
 	asked := send(t.Context(), i.office.agent, atTerminal("s", "rm -r ./build"))
 	id := asked.question(t)
-	nobody := i.console(t, "")
-	begun, err := nobody.BeginLogin(t.Context())
+	loggedOut := i.console(t, "")
+	begun, err := loggedOut.BeginLogin(t.Context())
 	must(t, err)
 	i.provider.Confirm(t, begun.Code, "ana-at-work")
-	in, err := nobody.AwaitLogin(t.Context(), begun.Device)
+	in, err := loggedOut.AwaitLogin(t.Context(), begun.Device)
 	must(t, err)
 	if in.Person != "ana" || time.Until(in.ExpiresAt) > time.Hour {
 		t.Errorf("logged in: %+v", in)
 	}
-	if again, err := nobody.AwaitLogin(t.Context(), begun.Device); err == nil {
+	if again, err := loggedOut.AwaitLogin(t.Context(), begun.Device); err == nil {
 		t.Errorf("a second one is logged in by the same code: %+v", again)
 	}
 	ana := i.console(t, in.Token)
@@ -231,7 +231,7 @@ func TestACommandLineLogsInAndAnswersAsThePerson(t *testing.T) {
 	}
 	wants(t, asked.end(t), bailiff.Completed, "")
 	must(t, ana.Logout(t.Context()))
-	for name, c := range map[string]*client.Client{"after the end": ana, "with no token": nobody, "with another": i.console(t, "x")} {
+	for name, c := range map[string]*client.Client{"after the end": ana, "with no token": loggedOut, "with another": i.console(t, "x")} {
 		if _, err := c.Status(t.Context()); err == nil {
 			t.Errorf("%s the console answers", name)
 		}

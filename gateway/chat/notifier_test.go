@@ -32,7 +32,7 @@ func (r router) Plan(bailiff.Claim) (api.Plan, error) {
 func (r router) May(who bailiff.Approver, c bailiff.Claim, _ string) error {
 	switch {
 	case !slices.Contains(r.people, who.Person):
-		return fmt.Errorf("not yours to answer: %s belongs to nobody in people; ask %s", who.Credential, strings.Join(r.people, " or "))
+		return fmt.Errorf("not yours to answer: %s belongs to no person in people; ask %s", who.Credential, strings.Join(r.people, " or "))
 	case c.Request.Session.UserID == who.Person:
 		return fmt.Errorf("not yours to answer: %s asked for it; ask somebody else", who.Person)
 	}
@@ -231,7 +231,7 @@ func TestWhoMayNotAnswerIsToldWhoMayAndChangesNothing(t *testing.T) {
 	id := o.ask("rm -r ./build")
 	for range 2 {
 		if told := o.click("mallory",
-			"Approve once"); told != "Not yours to answer: slack:mallory belongs to nobody in people; ask ana or ben." {
+			"Approve once"); told != "Not yours to answer: slack:mallory belongs to no person in people; ask ana or ben." {
 			t.Errorf("a stranger is told %q", told)
 		}
 	}

@@ -212,7 +212,7 @@ func (e everywhere) Plan(bailiff.Claim) (api.Plan, error) {
 
 func (everywhere) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
 	if who.Person == "" {
-		return fmt.Errorf("not yours to answer: %s belongs to nobody in people", who.Credential)
+		return fmt.Errorf("not yours to answer: %s belongs to no person in people", who.Credential)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func TestOneClickLogsInByTheProvider(t *testing.T) {
 func TestALoginThatIsRefusedSaysWhyAsText(t *testing.T) {
 	counted := map[string]int{}
 	c, err := Open(Config{Address: "127.0.0.1:0", Operator: echo,
-		Provider: vouching{refuses: fmt.Errorf("%w: <b>eve</b> is nobody", login.ErrRefused)},
+		Provider: vouching{refuses: fmt.Errorf("%w: <b>eve</b> is not known", login.ErrRefused)},
 		Counted:  func(way string, in bool) { counted[fmt.Sprint(way, in)]++ }})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestALoginThatIsRefusedSaysWhyAsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := v.visit("GET", back.RequestURI(), "", "Sec-Fetch-Site", "cross-site", "Cookie", cookie.Name+"="+cookie.Value)
-	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "&lt;b&gt;eve&lt;/b&gt; is nobody") {
+	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "&lt;b&gt;eve&lt;/b&gt; is not known") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := v.visit("GET", back.RequestURI(), "", "Sec-Fetch-Site", "cross-site"); w.Code != http.StatusForbidden {

@@ -83,13 +83,13 @@ func TestATokenThatProvesNothingLogsNobodyIn(t *testing.T) {
 		"forged":              {func(c map[string]any) string { return logintest.SignWith("x", other, c) }, "failed to verify signature"},
 		"alg none":            {logintest.Unsigned, "malformed jwt"},
 		"expired":             {with("exp", time.Now().Add(-2*time.Minute).Unix()), "token is expired"},
-		"of another audience": {with("aud", "somebody-else"), `expected audience "bailiff"`},
+		"of another audience": {with("aud", "another-client"), `expected audience "bailiff"`},
 		"of two audiences": {func(claims map[string]any) string {
-			claims["aud"] = []string{"bailiff", "somebody-else"}
+			claims["aud"] = []string{"bailiff", "another-client"}
 			delete(claims, "azp")
 			return s.Sign(claims)
 		}, "another client"},
-		"of another party":    {with("azp", "somebody-else"), "another client"},
+		"of another party":    {with("azp", "another-client"), "another client"},
 		"of another issuer":   {with("iss", "https://elsewhere.example.com"), "issued by a different provider"},
 		"of another login":    {with("nonce", "another"), "made for another login"},
 		"of the future":       {with("iat", time.Now().Add(5*time.Minute).Unix()), "clocks"},
@@ -148,10 +148,10 @@ func TestOnlyTheBrowserThatBeganALoginFinishesIt(t *testing.T) {
 	}
 	back := s.Login(t, begun, "ana").Query()
 	for name, c := range map[string]struct{ kept, state, says string }{
-		"another browser":    {others, back.Get("state"), "not the login that this browser has begun"},
-		"no browser":         {"", back.Get("state"), "has begun no login"},
-		"without a state":    {kept, "", "not the login that this browser has begun"},
-		"a cookie of nobody": {"x", back.Get("state"), "has begun no login"},
+		"another browser":      {others, back.Get("state"), "not the login that this browser has begun"},
+		"no browser":           {"", back.Get("state"), "has begun no login"},
+		"without a state":      {kept, "", "not the login that this browser has begun"},
+		"a cookie of no login": {"x", back.Get("state"), "has begun no login"},
 	} {
 		if _, err := p.Finish(t.Context(), redirect, c.kept, c.state, back.Get("code")); !errors.Is(err, login.ErrRefused) ||
 			!strings.Contains(err.Error(), c.says) {

@@ -51,8 +51,8 @@ func guildhall(t *testing.T, change ...string) *Roster {
 func TestWhoAnswersInAChatIsWhoseAccountItIs(t *testing.T) {
 	t.Parallel()
 	const (
-		yes    = ""
-		nobody = "belongs to nobody in people"
+		yes     = ""
+		unknown = "belongs to no person in people"
 	)
 	for name, c := range map[string]struct {
 		account string
@@ -61,9 +61,9 @@ func TestWhoAnswersInAChatIsWhoseAccountItIs(t *testing.T) {
 	}{
 		"somebody with an account":                 {"UBEN", from("hermes", "uid:1001", "discord", "7"), yes},
 		"somebody with an account and a uid":       {"UANA", from("hermes", "uid:1001", "discord", "7"), yes},
-		"a stranger":                               {"UZED", from("hermes", "uid:1001", "discord", "7"), nobody},
-		"no id at all":                             {"", from("hermes", "uid:1001", "discord", "7"), nobody},
-		"somebody's account at another service":    {"3", from("hermes", "uid:1001", "discord", "7"), nobody},
+		"a stranger":                               {"UZED", from("hermes", "uid:1001", "discord", "7"), unknown},
+		"no id at all":                             {"", from("hermes", "uid:1001", "discord", "7"), unknown},
+		"a person's account at another service":    {"3", from("hermes", "uid:1001", "discord", "7"), unknown},
 		"who asked, by the same account":           {"UBEN", from("hermes", "uid:1001", "slack", "UBEN"), "ben asked for it"},
 		"who asked, as the agent's user":           {"UANA", from("operators", "uid:1000", "cli", ""), "ana asked for it"},
 		"another, of an agent that is an operator": {"UBEN", from("operators", "uid:1000", "cli", ""), yes},

@@ -37,13 +37,13 @@ func (r *Roster) holder(who bailiff.Approver) (p *config.Person, why string) {
 	if slices.Contains(r.services, who.Channel) {
 		id, ok := strings.CutPrefix(who.Credential, bailiff.Account(who.Channel, ""))
 		if p = r.byAccount(who.Channel, id); p == nil || !ok {
-			return nil, who.Credential + " belongs to nobody in people"
+			return nil, who.Credential + " belongs to no person in people"
 		}
 		return p, ""
 	}
 	if account, ok := loggedIn(who); ok {
 		if p = r.byLogin(account); p == nil || !r.oidc() || who.Channel != bailiff.ChannelConsole {
-			return nil, who.Credential + " belongs to nobody in people"
+			return nil, who.Credential + " belongs to no person in people"
 		}
 		return p, ""
 	}
@@ -62,7 +62,7 @@ func replaced(who bailiff.Approver, p *config.Person) string {
 	if p.Name == who.Person {
 		return ""
 	}
-	return who.Credential + " is somebody else now, so log in again"
+	return who.Credential + " is another person now, so log in again"
 }
 
 // conflict says why separation of duties keeps an approver from answering.
@@ -75,7 +75,7 @@ func (r *Roster) conflict(who bailiff.Approver, req bailiff.Request) string {
 	case why != "":
 		return why
 	case who.Person == "":
-		return who.Credential + " belongs to nobody in people"
+		return who.Credential + " belongs to no person in people"
 	case slices.Contains(r.requesters(req), who.Person):
 		return who.Person + " asked for it"
 	}

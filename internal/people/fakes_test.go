@@ -21,7 +21,7 @@ func roster(t *testing.T, text, settings string) *Roster {
 	return r
 }
 
-// noLogins is where nobody has logged in yet.
+// noLogins is where no person has logged in yet.
 type noLogins struct{}
 
 func (noLogins) Groups(string) []string { return nil }

@@ -99,8 +99,8 @@ func TestWhereNobodyCouldLiftAFreezeTheReasonIsSaid(t *testing.T) {
 		sameUser bool
 		says     string // empty if somebody could
 	}{
-		"nobody in people":            {nil, []uint32{7}, false, "names nobody"},
-		"somebody who is no operator": {[]config.Person{{Name: "ben", UIDs: []uint32{9}}}, []uint32{7}, false, "names nobody"},
+		"no person in people":         {nil, []uint32{7}, false, "names no person"},
+		"a person who is no operator": {[]config.Person{{Name: "ben", UIDs: []uint32{9}}}, []uint32{7}, false, "names no person"},
 		"an operator":                 {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{7}, false, ""},
 		"an operator, but the agent too": {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{1000}, false,
 			"could reach the operators' socket"},

@@ -68,7 +68,7 @@ func TestALoginByTheProviderIsItsPersonsAlone(t *testing.T) {
 		"ben": {r.IdentifyLogin("b1", "oidc"), from("hermes", "uid:1001", "discord", "7"), "rest", ""},
 		"ben, who asked in a chat": {r.IdentifyLogin("b1", "oidc"), from("hermes", "uid:1001", "telegram", "42"), "rest",
 			"ben asked for it"},
-		"an account of nobody": {r.IdentifyLogin("x", "oidc"), from("hermes", "uid:1001", "discord", "7"), "rest", "belongs to nobody"},
+		"an account of no person": {r.IdentifyLogin("x", "oidc"), from("hermes", "uid:1001", "discord", "7"), "rest", "belongs to no person"},
 		"ben, of an agent with ana's user": {r.IdentifyLogin("b1", "oidc"), from("operators", "uid:1000", "discord", "7"), "rest",
 			""},
 		"ben on a command line, of an agent with ana's user": {r.IdentifyLogin("b1", "device"),
@@ -79,9 +79,9 @@ func TestALoginByTheProviderIsItsPersonsAlone(t *testing.T) {
 		"ana, whom it has not":                    {r.IdentifyLogin("a1", "oidc"), code, "secrets", "not among the approvers"},
 		"where only the socket will do":           {r.IdentifyLogin("b1", "oidc"), process, "socket", "by operator only"},
 		"an account at another channel": {bailiff.Approver{Person: "ben", Credential: "oidc:b1", Channel: "operator"},
-			from("hermes", "uid:1001", "discord", "7"), "rest", "belongs to nobody"},
+			from("hermes", "uid:1001", "discord", "7"), "rest", "belongs to no person"},
 		"an account that is another's": {bailiff.Approver{Person: "ana", Credential: "oidc:b1", Channel: "console", Login: "oidc"},
-			from("hermes", "uid:1001", "discord", "7"), "rest", "somebody else now"},
+			from("hermes", "uid:1001", "discord", "7"), "rest", "another person now"},
 	} {
 		err := r.May(c.who, claim(c.req, because("a")), c.route)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {

@@ -211,7 +211,7 @@ func (r *Roster) MayLift(who bailiff.Approver) error {
 	case why == "" && replaced(who, p) != "":
 		why = replaced(who, p)
 	case why == "" && who.Person == "" && !r.operator.AllowSameUser:
-		why = who.Credential + " belongs to nobody in people"
+		why = who.Credential + " belongs to no person in people"
 	}
 	switch {
 	case why != "":
@@ -231,7 +231,7 @@ func (r *Roster) Unliftable() string {
 	if r.operator.AllowSameUser && len(r.operator.UIDs) > 0 {
 		return ""
 	}
-	why := "people in bailiff.yaml names nobody with a uid that is among operator.uids"
+	why := "people in bailiff.yaml names no person with a uid that is among operator.uids"
 	if slices.ContainsFunc(r.operator.UIDs, func(uid uint32) bool { return r.byUID(uid) != nil }) {
 		if why = r.within(true, false); why == "" {
 			return ""

@@ -71,8 +71,8 @@ func TestALoginThatIsNoPersonsAnyMoreLetsDoNothing(t *testing.T) {
 	for name, c := range map[string]struct{ change, says string }{
 		"as it was":           {"name: ben -> name: ben", ""},
 		"with another role":   {"name: ben, -> name: ben, roles: [viewer],", "ben has the role viewer"},
-		"without the account": {"oidc: [b1], -> ", "oidc:b1 belongs to nobody"},
-		"of another person":   {"name: ben -> name: eve", "oidc:b1 is somebody else now"},
+		"without the account": {"oidc: [b1], -> ", "oidc:b1 belongs to no person"},
+		"of another person":   {"name: ben -> name: eve", "oidc:b1 is another person now"},
 	} {
 		err := providedBy(t, noLogins{}, c.change).Permit(who, bailiff.MayOperate)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
