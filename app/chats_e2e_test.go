@@ -82,7 +82,8 @@ func TestACommandGivenInAChatIsApprovedInAnotherAndAnswered(t *testing.T) {
 			t.Errorf("the question does not say %q: %s", want, question.Text)
 		}
 	}
-	for user, want := range map[string]string{"42": "ana asked for it; ask ben", "44": "telegram:44 belongs to no person in people; ask ben"} {
+	for user, want := range map[string]string{"42": "ana asked for it; ask ben",
+		"44": "telegram:44 belongs to no person in people; ask ben"} {
 		telegram.Click(user, approvers, question.ID, "Approve once")
 		telegram.Until(func() bool { return strings.Contains(strings.Join(telegram.Told(user), " "), want) })
 	}
