@@ -33,6 +33,7 @@ deps:
 	scripts/start-docker
 	scripts/make-image
 	scripts/install-clients
+	scripts/install-axe
 
 check: lint policies
 	go test -short ./...

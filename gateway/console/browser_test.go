@@ -65,8 +65,9 @@ func startBrowser() {
 // tab is a page of a browser, whose profile knows nothing yet. What goes wrong in
 // it fails its test.
 type tab struct {
-	ctx context.Context
-	t   testing.TB
+	ctx    context.Context
+	t      testing.TB
+	clicks int
 
 	mu      sync.Mutex
 	dialogs []string
@@ -199,6 +200,7 @@ func (b *tab) click(selector string) {
 	b.await(fmt.Sprintf(`((e) => e && !e.disabled && e.checkVisibility() && getComputedStyle(e).pointerEvents !== `+
 		`'none')(document.querySelector(%s))`, quoted(selector)))
 	b.run(chromedp.Click(chromedp.CSS(selector)))
+	b.clicks++
 }
 
 // press types keys, wherever the focus is: as a keyboard does, where a key that

@@ -155,7 +155,7 @@ func TestALostConnectionIsShown(t *testing.T) {
 	o.line.cut()
 	b.awaitText("#lost", "Connection lost. What is shown may be old, and nothing can be answered.")
 	if !is[bool](b, `document.querySelector('[data-act="once"]').disabled &&
-		getComputedStyle(document.querySelector('#views')).opacity < 1`) {
+		getComputedStyle(document.querySelector('#views')).outlineStyle === 'dashed'`) {
 		t.Error("what may be old can be answered, or does not look old")
 	}
 	b.press("a")

@@ -30,15 +30,22 @@ func (v vouching) Finish(_ context.Context, _, kept, state, code string) (bailif
 
 func (vouching) BeginDevice(context.Context) (Device, error) { return Device{}, login.ErrUnavailable }
 
-func TestOneClickLogsInByTheProvider(t *testing.T) {
+func TestOneClickLogsInByTheProviderAndTwoApprove(t *testing.T) {
 	o := serve(t, func(c *Config) { c.Provider = vouching{} })
-	o.ask(t, claim("rm -r ./build"))
+	id := o.ask(t, claim("rm -r ./build"))
 	b := openTab(t)
 	b.open(o.base())
 	b.awaitText("#login-provider", "Log in with id.example.com")
 	b.click("#login-provider a")
 	b.await(`document.body.dataset.live === 'yes'`)
 	b.awaitText("#pending", "rm -r ./build")
+	b.awaitApproval("rm -r ./build")
+	b.click(`[data-act="once"]`)
+	b.click("#confirm-yes")
+	b.awaitText("#toasts", "Approved")
+	if e := o.entry(t, id); e.State != bailiff.ApprovalApproved || b.clicks != 3 {
+		t.Errorf("after %d clicks it is %s, want 3 that leave 2 to the provider's pages", b.clicks, e.State)
+	}
 	if violations := b.violations(); len(violations) > 0 {
 		t.Errorf("the page's policy stopped %q", violations)
 	}

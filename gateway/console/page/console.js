@@ -233,8 +233,11 @@ function showCounts() {
   document.title = `${known.freezes.length ? 'FROZEN ' : ''}${n ? `(${n}) ` : ''}bailiff console`
 }
 
+// counted says to those who hear a number what it counts.
+const counted = { approvals: 'waiting', grants: 'in force', sandboxes: 'alive', system: 'wrong' }
+
 function count(name, n) {
-  byId(`count-${name}`).replaceChildren(n ? String(n) : '')
+  byId(`count-${name}`).replaceChildren(...n ? [String(n), el('span', {}, ` ${counted[name]}`)] : [])
 }
 
 function select(id, opened = false) {
@@ -259,6 +262,9 @@ function markSelected(focus) {
   if (focus) current?.focus()
 }
 
+// stopName tells a stop of the Tab key in an approval from the others, however often it is drawn.
+const stopName = (stop) => stop.dataset.act ?? stop.closest('details')?.dataset.fold ?? stop.ariaLabel
+
 function showDetail() {
   const detail = byId('detail')
   if (!known.shown) {
@@ -266,11 +272,11 @@ function showDetail() {
     return
   }
   detail.dataset.listed = alike().length
-  const act = detail.contains(document.activeElement) ? document.activeElement.dataset.act : undefined
+  const stop = detail.contains(document.activeElement) ? stopName(document.activeElement) : undefined
   const unfolded = [...detail.querySelectorAll('details[open]')].map((fold) => fold.dataset.fold)
   detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, back: closeDetail, listed: alike().length }).flat(3).filter(Boolean))
   for (const fold of detail.querySelectorAll('details')) fold.open = unfolded.includes(fold.dataset.fold)
-  if (act) (detail.querySelector(`[data-act="${act}"]`) ?? detail).focus()
+  if (stop) ([...detail.querySelectorAll('button, summary, pre')].find((other) => stopName(other) === stop) ?? detail).focus()
   tick()
   enable()
 }
