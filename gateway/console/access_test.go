@@ -49,8 +49,9 @@ func (b *tab) passesAxe(script, view, part string) {
 	}
 	for scheme, rules := range inThemes {
 		b.prefer(scheme)
-		found, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string](`axe.run(`+quoted(part)+`, `+rules+`).then(({ violations }) => violations.flatMap((v) =>
-			v.nodes.map((n) => v.id + ' at ' + n.target.join(' ') + ': ' + n.failureSummary)))`, chromedp.EvalAwaitPromise))
+		found, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string](`axe.run(`+quoted(part)+`, `+rules+`).then(
+			({ violations }) => violations.flatMap((v) => v.nodes.map((n) =>
+				v.id + ' at ' + n.target.join(' ') + ': ' + n.failureSummary)))`, chromedp.EvalAwaitPromise))
 		if err != nil || len(found) > 0 {
 			b.t.Errorf("%s, %s: %v\n%s", view, scheme, err, strings.Join(found, "\n"))
 		}
@@ -147,7 +148,7 @@ func (b *tab) tabbed(selector string) {
 }
 
 func TestAnApprovalIsAnsweredWithTabAndEnterAlone(t *testing.T) {
-	for name, width := range map[string]int64{"on a desk": 1280, "on a phone": 320} {
+	for name, width := range map[string]int64{"on a wide screen": 1280, "on a phone": 320} {
 		t.Run(name, func(t *testing.T) {
 			o := serve(t)
 			denied := o.ask(t, claim("rm -rf ./one"))
