@@ -9,19 +9,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
-// busy awaits that so many requests run in sandboxes.
-func busy(t *testing.T, s *apptest.Sidecar, want int) {
-	t.Helper()
-	backendtest.Await(t, "so many requests run as should", func() bool {
-		list, err := s.Operators(t).Sandboxes(t.Context())
-		users := 0
-		for _, sandbox := range list {
-			users += sandbox.Users
-		}
-		return err == nil && users == want
-	})
-}
-
 func TestACommandEndsWithTheProgramWhoseShellOrderedIt(t *testing.T) {
 	_, err := exec.LookPath("python3")
 	backendtest.Needs(t, "PYTHON", err)
@@ -31,8 +18,27 @@ func TestACommandEndsWithTheProgramWhoseShellOrderedIt(t *testing.T) {
 	if err := agent.Start(); err != nil {
 		t.Fatal(err)
 	}
-	busy(t, s, 1)
+	s.Busy(t, 1)
 	_ = agent.Process.Kill()
 	_ = agent.Wait()
-	busy(t, s, 0)
+	s.Busy(t, 0)
+}
+
+func TestACommandEndsWithItsClient(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	backendtest.Needs(t, "PYTHON", err)
+	s := apptest.Serve(t)
+	for name, words := range map[string][]string{
+		"in Go":     {filepath.Join(apptest.Programs(t), "bailiff"), "exec", "--listen", s.Agent, "--", "sleep 1000"},
+		"in Python": {python, filepath.Join(apptest.Root(t), "examples", "python", "ask.py"), "--listen", s.Agent, "sleep 1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent := exec.Command(words[0], words[1:]...)
+			backendtest.Must(t, agent.Start())
+			s.Busy(t, 1)
+			_ = agent.Process.Kill()
+			_ = agent.Wait()
+			s.Busy(t, 0)
+		})
+	}
 }

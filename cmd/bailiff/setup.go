@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -67,7 +68,9 @@ type setupRun struct {
 	answers                 setup.Answers
 	in                      *bufio.Reader
 	out                     io.Writer
-	isAttended, isChanged   bool
+	isAttended              bool
+	// isStale says that a sidecar which runs has not read what was written.
+	isStale bool
 }
 
 func (r *setupRun) run(cmd *cobra.Command, agent string) error {
@@ -211,6 +214,7 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	if err := r.put(changes); err != nil {
 		return err
 	}
+	r.isStale = slices.ContainsFunc(changes, s.IsOfSidecar)
 	if r.managed {
 		r.say("As root, so that every user's %s asks, and no setting of theirs switches that off:", r.agent)
 		for _, line := range managed {
@@ -237,7 +241,7 @@ func (r *setupRun) trust(ctx context.Context, s *setup.Survey) {
 
 // put writes changes, or shows them.
 func (r *setupRun) put(changes []setup.Change) error {
-	if r.isChanged = len(changes) > 0; !r.isChanged {
+	if len(changes) == 0 {
 		r.say("Nothing to change.")
 	}
 	if !r.dryRun {
@@ -280,12 +284,12 @@ func (r *setupRun) takeAway(in setup.Config) error {
 // startPatience is how long a sidecar may take until it answers.
 const startPatience = 2 * time.Minute
 
-// start has the sidecar run with what was written, and the doctor prove it.
+// start has the sidecar run with what was written, and the doctor prove it. One that has read all of it goes on.
 func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
+	if !r.isStale && isServed(ctx, s.File) {
+		return r.prove(ctx, s)
+	}
 	if !setup.HasManager(ctx) {
-		if isServed(ctx, s.File) && !r.isChanged {
-			return r.prove(ctx, s)
-		}
 		r.say("Start the sidecar, anew if one runs; then bailiff doctor %s proves that it guards:", r.agent)
 		r.say("  %s", s.Line())
 		return nil

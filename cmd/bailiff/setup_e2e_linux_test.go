@@ -248,10 +248,23 @@ func (w worker) findsIn(t *testing.T, folder, words string) (found map[string]st
 	return found, cmd.ProcessState.ExitCode()
 }
 
+// lacks is a program that this machine has not for everyone, and a file of the projects that need it.
+func (w worker) lacks(t *testing.T) (program, file string) {
+	t.Helper()
+	for program, file := range map[string]string{"cargo": "Cargo.toml", "go": "go.mod", "mvn": "pom.xml", "php": "composer.json"} {
+		if w.Shell(t, "command -v "+program).Run() != nil {
+			return program, file
+		}
+	}
+	t.Fatal("this machine has every program")
+	return "", ""
+}
+
 func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
-	w.must(t, "bailiff setup claude-code --project src/shop --allow-same-user"+accepted)
+	program, file := w.lacks(t)
+	w.must(t, "touch src/shop/Makefile src/shop/"+file+" && bailiff setup claude-code --project src/shop --allow-same-user"+accepted)
 	if found, status := w.finds(t, "claude-code"); status != 1 || !strings.Contains(found["listener agent"], "Start the sidecar: ") {
 		t.Errorf("without a sidecar it finds %v, status %d", found, status)
 	}
@@ -271,7 +284,15 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 	if said := w.must(t, "bailiff setup claude-code --project src/shop"); !strings.Contains(said, "project at agent") {
 		t.Errorf("a setup that changes nothing does not end with the doctor: %s", said)
 	}
-	if status != 2 || len(found) != 12 || !strings.HasPrefix(found["hook as Claude Code calls it"], "warning: ") {
+	for name, want := range map[string]string{
+		"author at agent":   "warning: Commits of the agent in " + w.project + " fail",
+		"programs at agent": "warning: Commands do not find these programs, which " + w.project + " needs: " + program + ".",
+	} {
+		if !strings.HasPrefix(found[name], want) {
+			t.Errorf("%s is %q, want %s", name, found[name], want)
+		}
+	}
+	if status != 2 || len(found) != 14 || !strings.HasPrefix(found["hook as Claude Code calls it"], "warning: ") {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	if left := w.must(t, "bailiff approvals list --output json"); strings.Contains(left, `"pending"`) {
@@ -280,6 +301,7 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 	if said, _ := w.says(t, "bailiff check"); strings.Contains(said, "the "+hook) {
 		t.Errorf("of a hook that fits check says %s", said)
 	}
+	w.must(t, "git -C src/shop config user.email ana@shop.test")
 	for _, c := range []struct{ edit, check, want string }{
 		{"s/ || .*; }\"/\"/", hook, "failure: Where the hook is missing"},
 		{"s/: 60/: 50/", hook, "failure: The agent runs the tool after 50 s"},
@@ -288,8 +310,12 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 		{`1s/{/{"disableAllHooks": true,/`, "hook", "failure: No hook is in force"},
 	} {
 		w.must(t, "cp .claude/settings.json kept && sed -i '"+c.edit+"' .claude/settings.json")
-		if found, status := w.finds(t, "claude-code"); status != 1 || !strings.HasPrefix(found[c.check], c.want) {
+		found, status := w.finds(t, "claude-code")
+		if status != 1 || !strings.HasPrefix(found[c.check], c.want) {
 			t.Errorf("after %s it finds %q, status %d", c.edit, found[c.check], status)
+		}
+		if said := found["author at agent"]; said != "" {
+			t.Errorf("of commits by an author that the project names it finds %q", said)
 		}
 		if strings.Contains(c.want, "after 50 s") {
 			if said, _ := w.says(t, "bailiff check"); !strings.Contains(said, "the "+hook+": The agent runs the tool after 50 s") {
@@ -307,11 +333,15 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
-	said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted+" && bailiff setup codex --project src/shop")
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	w.serves(t)
+	said := w.must(t, "bailiff setup codex --project src/shop")
 	if !strings.Contains(said, "codex runs everything unjudged until you trust the hook") {
 		t.Errorf("without a Codex that could be asked it says %s", said)
 	}
-	w.serves(t)
+	if strings.Contains(said, "Start the sidecar") || !strings.Contains(said, "project at agent") {
+		t.Errorf("beside a sidecar that has read all that it needs it says %s", said)
+	}
 	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
 	found, status := w.finds(t, "codex")
 	if status != 2 || !strings.HasPrefix(found[hook], "warning: Whether Codex calls it is not known") ||

@@ -32,6 +32,9 @@ type agent struct {
 	Tool     string `json:"tool"`
 	Input    any    `json:"input"`
 	Marker   string `json:"marker"`
+	// Env are the variables that it asks for, Cancelled is the file with which its user gives the call up.
+	Env       []string `json:"env,omitempty"`
+	Cancelled string   `json:"cancelled,omitempty"`
 	// Approve is what the agent's user says when asked.
 	Approve *bool  `json:"approve,omitempty"`
 	Wasm    string `json:"wasm,omitempty"`

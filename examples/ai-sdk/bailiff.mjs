@@ -100,9 +100,10 @@ function terminal(execute) {
     }),
     // Waits as long as people may take to approve it. Giving up ends the command.
     execute: async (args, { abortSignal }) => {
-      const { status, exit_code, output, message } = await execute(args, abortSignal);
+      const { status, exit_code, output, message, truncated, decision } = await execute(args, abortSignal);
       if (typeof status !== 'string') throw new Error('bailiff did not say what became of the command');
-      return { status, exit_code, output, message };
+      const withheld = (decision?.env?.withheld ?? []).map(({ name, rule }) => `${name} (${rule})`);
+      return { status, exit_code, output, message, ...(truncated && { truncated }), ...(withheld.length > 0 && { withheld }) };
     },
   });
 }

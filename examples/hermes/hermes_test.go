@@ -50,6 +50,7 @@ type hermes struct {
 	waits  map[int]chan outcome
 	sent   chan map[string]string // messages to chats
 	raised []string
+	cmd    *exec.Cmd
 }
 
 // outcome is how a call ended.
@@ -72,7 +73,7 @@ func start(t *testing.T, folder, kind, sidecar string, env ...string) *hermes {
 	if err := errors.Join(errIn, errOut, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	h.in = in
+	h.in, h.cmd = in, cmd
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 16<<20)
 	if !lines.Scan() || !strings.Contains(lines.Text(), "ready") {

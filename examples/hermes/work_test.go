@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -232,6 +233,43 @@ func TestAnInterruptedCallStops(t *testing.T) {
 	backendtest.Await(t, "the command's end", func() bool {
 		return h.call(t, "terminal", args{"command": "grep -l 'sleep' /proc/[0-9]*/comm"}, nil)["exit_code"] != 0.0
 	})
+}
+
+func TestACommandEndsWithAHermesThatIsKilled(t *testing.T) {
+	s := serve(t)
+	h := start(t, plugin(t), "", s.Agent)
+	h.begin(t, "terminal", args{"command": "sleep 600"}, nil)
+	s.Busy(t, 1)
+	_ = h.cmd.Process.Kill()
+	s.Busy(t, 0)
+}
+
+func TestAWrongTokenRunsNothingAndIsNotSaid(t *testing.T) {
+	url, right := serve(t).TCP(t)
+	for token, runs := range map[string]bool{right: true, "another-token": false} {
+		file := filepath.Join(t.TempDir(), "token")
+		backendtest.Must(t, os.WriteFile(file, []byte(token), 0o600))
+		h := start(t, plugin(t), "", "tcp://"+strings.TrimPrefix(url, "http://"), "BAILIFF_TOKEN_FILE="+file)
+		r := h.call(t, "terminal", guarded["terminal"], nil)
+		if said := fmt.Sprint(r); (r["output"] == "hi\n") != runs || strings.Contains(said, token) ||
+			!runs && !strings.HasPrefix(r.text("error"), "BLOCKED: ") {
+			t.Errorf("it ends as %s, and should run: %t", said, runs)
+		}
+		h.untouched(t)
+	}
+}
+
+// An agent that Hermes starts is a session of its own there, within the same chat.
+func TestAgentsThatHermesStartsAreJudgedToo(t *testing.T) {
+	h := start(t, plugin(t), "", serve(t).Agent)
+	child := map[string]any{"ids": map[string]string{"session_id": "c1-child", "task_id": "subagent-0", "tool_call_id": "call_0"}}
+	if r := h.call(t, "terminal", args{"command": "hostname"}, child); r["output"] != "sandbox\n" {
+		t.Errorf("its command ends as %v", r)
+	}
+	if r := h.call(t, "terminal", args{"command": "rm -rf /"}, child); !strings.Contains(r.text("error"), "command.destroys_system") {
+		t.Errorf("its denied command ends as %v", r)
+	}
+	h.untouched(t)
 }
 
 func TestTheChatIsToldWhoCanApprove(t *testing.T) {

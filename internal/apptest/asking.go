@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,6 +53,20 @@ func (s *Sidecar) ApproveNext(tb testing.TB) {
 			}
 		}
 	}()
+}
+
+// Busy awaits that so many requests run in sandboxes.
+func (s *Sidecar) Busy(tb testing.TB, want int) {
+	tb.Helper()
+	operators := s.Operators(tb)
+	backendtest.Await(tb, fmt.Sprintf("%d requests run", want), func() bool {
+		list, err := operators.Sandboxes(tb.Context())
+		users := 0
+		for _, sandbox := range list {
+			users += sandbox.Users
+		}
+		return err == nil && users == want
+	})
 }
 
 // waiting is a question that waits now; empty if none does.

@@ -15,10 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -26,7 +24,6 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/diagnosis"
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // Doctor examines a sidecar.
@@ -165,38 +162,6 @@ func (t door) examineAllowed(ctx context.Context, all *diagnosis.Checks) (runs b
 }
 
 const local = "local"
-
-// examineProject sees whether a folder inside is the one of this machine.
-func (t door) examineProject(ctx context.Context, all *diagnosis.Checks, m bailiff.Mount) {
-	name, remove := t.check("project"), "Take it away by bailiff setup AGENT --project "+shellquote.Quote(m.Source)+" --remove"
-	about, err := os.Stat(m.Source)
-	if err != nil {
-		all.Fail(name, "No sandbox can be made that shows it: "+err.Error()+".", remove)
-		return
-	}
-	req := t.request("stat -c %i . && if test -w .; then echo true; else echo false; fi")
-	req.Args.Workdir = m.Target
-	answer, err := t.run(ctx, req)
-	switch want := fmt.Sprintf("%d\n%t\n", inode(about), !m.ReadOnly); {
-	case err != nil:
-		all.Fail(name, sentence(err), remove)
-	case answer.Status != bailiff.Completed || answer.Output != want:
-		all.Fail(name, fmt.Sprintf("The sandbox does not show %s as the policies say. %s", m.Source, answer.Message),
-			"Start the sidecar anew, and let the sandbox's user write the folder.")
-	case m.ReadOnly:
-		all.Fine(name, "The sandbox shows %s, read-only.", m.Source)
-	default:
-		all.Fine(name, "The sandbox shows %s, writable.", m.Source)
-	}
-}
-
-// inode is by which number a folder is known on its file system.
-func inode(about os.FileInfo) uint64 {
-	if said, ok := about.Sys().(*syscall.Stat_t); ok {
-		return said.Ino
-	}
-	return 0
-}
 
 // Commands that must be denied, or asked about. Were one run by mistake, it would do nothing.
 const denied = "false && rm -rf --no-preserve-root /"

@@ -109,11 +109,19 @@ func (p *PDP) verification(next *parsed) func(context.Context) Faults {
 func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
 	switch {
 	case p.testsApart():
-		return next.runTestsBy(p.config.TestCommand)
+		return p.announced(next.runTestsBy(p.config.TestCommand))
 	case p.config.RequireTests:
-		return next.runTests
+		return p.announced(next.runTests)
 	}
 	return next.check
+}
+
+// announced logs that tests begin: while they run, which takes seconds, a sidecar that starts answers no request.
+func (p *PDP) announced(tests func(context.Context) Faults) func(context.Context) Faults {
+	return func(ctx context.Context) Faults {
+		p.config.Log.Info("running the tests of the policies")
+		return tests(ctx)
+	}
 }
 
 func (p *PDP) testsApart() bool { return p.config.RequireTests && p.config.TestCommand != nil }

@@ -192,6 +192,11 @@ func (s *Survey) Changes(a Answers) ([]Change, error) {
 	return slices.DeleteFunc(append(append(tables, configured), asked...), Change.isNone), nil
 }
 
+// IsOfSidecar says whether the sidecar reads a file that is changed, or the agent alone.
+func (s *Survey) IsOfSidecar(c Change) bool {
+	return !slices.ContainsFunc(s.agent.settings(s.Entry()), func(path string) bool { return within(c.Path, path) })
+}
+
 // Removal is what takes the project away again. The agent's entries go with the last project.
 func (s *Survey) Removal() ([]Change, error) {
 	changes, left, err := s.untable()

@@ -1,6 +1,6 @@
 // Runs agents whose models wish for nothing but one tool call each, all at once, and
 // prints what became of each. The argument is the path of a JSON list of cases.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { httpPolicyClient, opaPolicy, wasmPolicyClient, wrapMcpTools } from '@ai-sdk/policy-opa';
@@ -17,6 +17,12 @@ const ways = {
   bare: (c, tools) => ({ tools, toolApproval: by(remote(c)), runtimeContext: c.context }),
   wasm: async (c, tools) => ({ tools, toolApproval: by(await compiled(c)), runtimeContext: c.context }),
 };
+// once gives a call up when a file is there.
+const once = path => {
+  const giving = new AbortController();
+  const watch = setInterval(() => { if (existsSync(path)) { clearInterval(watch); giving.abort(); } }, 10);
+  return giving.signal;
+};
 const by = client => opaPolicy({ client, path: 'agent/call/decision' });
 const remote = ({ url, token }) => httpPolicyClient({ url, headers: { Authorization: `Bearer ${token}` } });
 const compiled = ({ wasm, data }) => wasmPolicyClient({ wasm: readFileSync(wasm), data: JSON.parse(readFileSync(data, 'utf8')) });
@@ -29,7 +35,7 @@ async function run(c) {
   });
   const settings = {
     ...await ways[c.way](c, { [c.tool]: c.tool === 'terminal' ? made.terminal : marks }, made),
-    stopWhen: isStepCount(3), maxRetries: 0,
+    stopWhen: isStepCount(3), maxRetries: 0, abortSignal: c.cancelled && once(c.cancelled),
   };
   const call = says({ type: 'tool-call', toolCallId: 'call-1', toolName: c.tool, input: JSON.stringify(c.input) });
   const messages = [{ role: 'user', content: 'go' }];
