@@ -70,12 +70,15 @@ func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
 	return value.known && simpleWord(w)
 }
 
-// evaluates says whether a variable can be evaluated. An index in its value would
+// evaluates says whether a variable can be evaluated: one that holds a number. An index in its value would
 // be evaluated too, and may hold commands.
 func (a *analysis) evaluates(v variable) bool {
 	for _, w := range v.list {
 		if strings.Contains(w.text, "[") {
 			a.hide()
+			return false
+		}
+		if n, err := strconv.Atoi(w.text); w.text != "" && (err != nil || strconv.Itoa(n) != w.text) {
 			return false
 		}
 	}

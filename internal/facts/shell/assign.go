@@ -12,16 +12,19 @@ import (
 func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) {
 	argv := []word{known(c.Variant.Value)}
 	exports := c.Variant.Value == "export"
-	array, global := false, exports || c.Variant.Value == "readonly"
+	fixed, number := c.Variant.Value == "readonly", false
+	array, global := false, exports || fixed
 	for _, as := range c.Args {
 		if as.Name == nil {
 			w := a.single(as.Value, sc)
 			flag := w.text
 			argv = append(argv, w)
 			exports = exports || strings.HasPrefix(flag, "-") && strings.Contains(flag, "x")
-			if c.Variant.Value != "export" && strings.HasPrefix(flag, "-") && strings.Contains(flag, "n") {
-				a.hide() // one name then stands for another
+			if c.Variant.Value != "export" && strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "nluc") {
+				a.hide() // one name then stands for another, or for another text than was assigned
 			}
+			fixed = fixed || strings.HasPrefix(flag, "-") && strings.Contains(flag, "r")
+			number = number || strings.HasPrefix(flag, "-") && strings.Contains(flag, "i")
 			global = global || strings.HasPrefix(flag, "-") && strings.Contains(flag, "g")
 			array = array || strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "aA")
 			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
@@ -40,12 +43,26 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.vars[as.Name.Value].list == nil {
 			a.assign(as.Name.Value, empty(array), sc)
 		}
+		if fixed || number {
+			a.restrict(as.Name.Value, fixed, number, sc)
+		}
 		if exports && !slices.Contains(sc.exported, as.Name.Value) {
 			sc.exported = append(sc.exported, as.Name.Value)
 		}
 	}
 	inv := invocation{argv: argv, wrappers: a.wrappers, sc: sc, files: files}
 	a.record(&inv, c.Variant.Value, a.argumentsOf(c.Variant.Value, argv[1:]))
+}
+
+// restrict makes a variable read-only, or one that takes numbers only.
+func (a *analysis) restrict(name string, fixed, number bool, sc *scope) {
+	v := sc.vars[name]
+	if v.list == nil && !v.array {
+		v.lost = true
+	}
+	v.fixed, v.number = v.fixed || fixed, v.number || number
+	sc.unset(name)
+	sc.set(name, v)
 }
 
 // declared assigns what one word of a declaration does, and is that word.

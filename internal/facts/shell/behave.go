@@ -188,6 +188,7 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 	case "shopt":
 		a.globs.Star = a.globs.Star || args.has("-s") && slices.Contains(texts(args.operands), "globstar")
 		a.globs.Fold = a.globs.Fold || args.has("-s") && slices.Contains(texts(args.operands), "nocaseglob")
+		a.escapes = a.escapes || args.has("-s") && slices.Contains(texts(args.operands), "xpg_echo")
 		return silent, true
 	case "set":
 		a.setArguments(inv)
@@ -307,6 +308,9 @@ func (a *analysis) source(name string, inv *invocation, args *arguments) result 
 
 func (a *analysis) setArguments(inv *invocation) {
 	for i, w := range inv.argv[1:] {
+		if strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "k") { // assignments then stand anywhere in a call
+			a.hide()
+		}
 		if w.text == "--" {
 			inv.sc.args = inv.argv[i+2:]
 			return

@@ -166,6 +166,7 @@ func (a *analysis) program(inv *invocation) {
 		return
 	}
 	p := a.runsFile(w, inv.sc)
+	a.copies(*inv, p)
 	for _, there := range a.formerly(inv, w) {
 		s, _ := a.foundIn(a.fileAt(w, there.sc))
 		a.reading(s, func() { a.startsFound(there, p, s) })
@@ -178,6 +179,41 @@ func (a *analysis) program(inv *invocation) {
 	} else if ok {
 		a.startsFile(inv, p, s)
 	}
+}
+
+// copies reads a call of a file as one of the known programs that the text copied to it, or linked it to.
+func (a *analysis) copies(inv invocation, p string) {
+	if p == "" || a.madeBy >= maxMade {
+		return
+	}
+	a.madeBy++
+	defer func() { a.madeBy-- }()
+	for _, from := range a.originals(p) {
+		if name, ok := programName(known(from)); !ok || programs.Of(name) == &programs.Undescribed {
+			a.copies(inv, a.at.Path(from, ""))
+			continue
+		}
+		in := inv
+		in.argv, in.direct = append([]word{known(from)}, inv.argv[1:]...), true
+		a.invoke(in)
+	}
+}
+
+// originals are the files that a path is a copy of or a link to, in one step.
+func (a *analysis) originals(p string) []string {
+	from := a.stepThrough(p, true)
+	upwards(p, func(to, below string) bool {
+		for _, t := range a.transfers[to] {
+			if below == "" && t.kind == written && len(t.from) == 1 {
+				from = append(from, t.from[0])
+			}
+			for i := 0; i < len(t.from) && t.kind == copied; i++ {
+				from = append(from, sourceOf(t.from[i], below))
+			}
+		}
+		return a.spend(1)
+	})
+	return from
 }
 
 // startsFile reads a program that the text wrote.

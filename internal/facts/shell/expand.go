@@ -201,22 +201,26 @@ func singleQuoted(q *syntax.SglQuoted) string {
 }
 
 func (a *analysis) quoted(f *fielder, q *syntax.DblQuoted, sc *scope) {
-	// "$@" and "${a[@]}" alone may be several fields, or none.
-	if len(q.Parts) == 1 {
-		if pe, ok := q.Parts[0].(*syntax.ParamExp); ok {
-			if list, ok := a.list(pe, sc); ok {
-				a.addList(f, list)
-				return
-			}
-		}
-	}
 	for _, p := range q.Parts {
-		a.quotedPart(f, p, sc)
+		pe, ok := p.(*syntax.ParamExp)
+		if !ok {
+			a.quotedPart(f, p, sc)
+			continue
+		}
+		switch list, sign, ok := a.list(pe, sc); {
+		case !ok:
+			a.quotedPart(f, p, sc)
+		case sign == "*":
+			f.word(sc.joined(list, sign))
+		default:
+			a.addList(f, list, len(q.Parts) == 1)
+		}
 	}
 }
 
-func (a *analysis) addList(f *fielder, list []word) {
-	if len(list) == 0 && f.b.Len() == 0 {
+// addList adds what "$@" and "${a[@]}" stand for in quotes: several fields, or none where nothing stands beside it.
+func (a *analysis) addList(f *fielder, list []word, alone bool) {
+	if len(list) == 0 && alone && f.b.Len() == 0 {
 		f.open = false
 	}
 	for i, w := range list {
@@ -245,8 +249,13 @@ func (a *analysis) expanded(f *fielder, p syntax.WordPart, sc *scope, split bool
 	var w word
 	switch p := p.(type) {
 	case *syntax.ParamExp:
-		if list, ok := a.list(p, sc); ok && split {
-			a.addList(f, list)
+		if list, _, ok := a.list(p, sc); ok && split {
+			for i, w := range list {
+				if i > 0 {
+					f.end()
+				}
+				f.split(w, sc.ifs())
+			}
 			return
 		}
 		w = a.parameter(p, sc)

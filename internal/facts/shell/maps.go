@@ -19,6 +19,9 @@ func empty(array bool) variable {
 func (a *analysis) element(as *syntax.Assign, sc *scope) {
 	name := as.Name.Value
 	key, w := a.key(as.Index, sc), shownAs(a.single(as.Value, sc), name)
+	if name == "BASH_ALIASES" || name == "BASH_CMDS" { // which the shell looks commands up in
+		a.hide()
+	}
 	v := sc.vars[name]
 	if as.Append || len(v.list) >= maxFields {
 		sc.lose(name)
@@ -57,11 +60,22 @@ func (v variable) with(key, w word) variable {
 // picked is the element of an array that a text names, or a word that stands for all.
 func (a *analysis) picked(p *syntax.ParamExp, sc *scope) (word, bool) {
 	v := sc.vars[p.Param.Value]
-	if p.Index == nil || p.Excl || v.lost || len(v.list) == 0 || v.keys == nil && v.known() {
+	if p.Index == nil || p.Excl || v.lost || len(v.list) == 0 || allOf(p) != "" {
 		return word{}, false
 	}
-	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
-		return word{}, false
+	some := word{text: "$" + p.Param.Value, items: oneOf(v.list)}
+	if v.keys == nil {
+		n, ok := number(a.arithmetic(p.Index, sc))
+		if n < 0 {
+			n += len(v.list)
+		}
+		switch {
+		case !ok || n < 0:
+			return some, true
+		case n >= len(v.list):
+			return known(""), true
+		}
+		return v.list[n], true
 	}
 	key := a.key(p.Index, sc)
 	found := -1
@@ -75,7 +89,7 @@ func (a *analysis) picked(p *syntax.ParamExp, sc *scope) (word, bool) {
 	if key.known && found >= 0 && distinctKeys(v.keys) {
 		return v.list[found], true
 	}
-	return word{text: "$" + p.Param.Value, items: oneOf(v.list)}, true
+	return some, true
 }
 
 // distinctKeys says that no key may stand for another: in an array, a name stands for

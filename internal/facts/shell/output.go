@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"io"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -20,7 +21,7 @@ func (a *analysis) output(name string, inv *invocation, args *arguments) stream 
 	in := inv.in
 	switch name {
 	case "echo":
-		return echoed(inv.argv[1:])
+		return a.echoed(inv)
 	case "printf":
 		return printed(args.operands)
 	case "pwd":
@@ -44,7 +45,8 @@ func (a *analysis) output(name string, inv *invocation, args *arguments) stream 
 	return unknown(in.Taint.With(a.inputTaint(inv, args)))
 }
 
-func echoed(words []word) stream {
+func (a *analysis) echoed(inv *invocation) stream {
+	words := inv.argv[1:]
 	newline, escapes := "\n", false
 	for len(words) > 0 && len(words[0].text) > 1 && words[0].text[0] == '-' && strings.Trim(words[0].text[1:], "neE") == "" {
 		if strings.Contains(words[0].text, "n") {
@@ -58,8 +60,15 @@ func echoed(words []word) stream {
 		if text, _, err := expand.Format(new(expand.Config), w.text, nil); err == nil {
 			w.text = text
 		}
+	} else if strings.Contains(w.text, `\`) && (a.escapes || slices.ContainsFunc(inv.wrappers, readsEscapes)) {
+		w.known = false
 	}
 	return stream{present: true, text: w.text + newline, known: w.known, Taint: w.Taint}
+}
+
+// readsEscapes says that a program is a shell whose "echo" may take backslashes for escapes without an option.
+func readsEscapes(name string) bool {
+	return name != "bash" && programs.Of(name).Language == "shell"
 }
 
 func printed(words []word) stream {

@@ -4,35 +4,90 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // mention notes a variable that the text takes from its environment.
 func (a *analysis) mention(name string) { a.variables = append(a.variables, name) }
 
-// list is the fields of "$@", "$*" and "${a[@]}", if that is what p is and they are known.
-func (a *analysis) list(p *syntax.ParamExp, sc *scope) ([]word, bool) {
-	if p.Param == nil || p.Excl || p.Length || p.Exp != nil || p.Repl != nil || p.Slice != nil {
+// list is the fields of "$@", "$*" and "${a[@]}", or those that an operation makes of each of them, and its sign.
+func (a *analysis) list(p *syntax.ParamExp, sc *scope) (items []word, sign string, ok bool) {
+	if p.Param == nil {
+		return nil, "", false
+	}
+	if array, ok := a.indirect(p, sc); ok {
+		p = array
+	}
+	if sign = allOf(p); p.Excl || p.Length || sign == "" {
+		return nil, "", false
+	}
+	items = a.all(p, sc)
+	if p.Exp == nil && p.Repl == nil && p.Slice == nil {
+		return items, sign, true
+	}
+	items, ok = a.listOperated(p, items, sc)
+	return items, sign, ok
+}
+
+// indirect is "${a[@]}" for "${!x}" where x holds "a[@]".
+func (a *analysis) indirect(p *syntax.ParamExp, sc *scope) (*syntax.ParamExp, bool) {
+	if !p.Excl || p.Index != nil || p.Names != 0 || p.Exp != nil || p.Repl != nil || p.Slice != nil {
 		return nil, false
 	}
+	held, _ := a.value(p.Param.Value, sc)
+	name, index, _ := strings.Cut(held.text, "[")
+	if !held.known || !syntax.ValidName(name) || index != "@]" && index != "*]" {
+		return nil, false
+	}
+	all := &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: index[:1]}}}
+	return &syntax.ParamExp{Param: &syntax.Lit{Value: name}, Index: all}, true
+}
+
+// allOf is "@" or "*" where p stands for all arguments, or for all elements of an array.
+func allOf(p *syntax.ParamExp) string {
+	sign := p.Param.Value
+	if w, ok := p.Index.(*syntax.Word); ok {
+		sign = w.Lit()
+	} else if p.Index != nil {
+		return ""
+	}
+	if sign == "@" || sign == "*" {
+		return sign
+	}
+	return ""
+}
+
+// all are the arguments, or the elements of an array.
+func (a *analysis) all(p *syntax.ParamExp, sc *scope) []word {
 	name := p.Param.Value
-	if p.Index == nil && (name == "@" || name == "*") {
+	if p.Index == nil {
 		if !sc.argsKnown {
-			return []word{{text: "$@"}}, true
+			return []word{{text: "$@"}}
 		}
-		return sc.args, true
+		return sc.args
 	}
-	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
-		v, ok := sc.vars[name]
-		if !ok || v.lost {
-			a.noteUnset(name, ok)
-			return []word{{text: "$" + name}}, true
-		}
-		return v.list, true
+	v, ok := sc.vars[name]
+	if !ok || v.lost {
+		a.noteUnset(name, ok)
+		return []word{{text: "$" + name}}
 	}
-	return nil, false
+	return v.list
+}
+
+// joined is a list as one word, where it is not several: "$*" and "${a[*]}" with the first sign of IFS between.
+func (s *scope) joined(list []word, sign string) word {
+	if sign == "@" {
+		return join(list, " ")
+	}
+	first, size := utf8.DecodeRuneInString(s.ifs())
+	if v := s.vars["IFS"]; v.lost || !v.known() || first == utf8.RuneError && size > 0 {
+		w := join(list, " ")
+		w.known = false
+		return w
+	}
+	return join(list, s.ifs()[:size])
 }
 
 func (a *analysis) noteUnset(name string, assigned bool) {
@@ -46,12 +101,15 @@ func (a *analysis) parameter(p *syntax.ParamExp, sc *scope) word {
 	if p.Param == nil {
 		return word{text: "$…"}
 	}
+	if list, sign, ok := a.list(p, sc); ok {
+		return sc.joined(list, sign)
+	}
 	a.innerWords(p, sc)
 	name := p.Param.Value
 	value, set := a.value(name, sc)
 	if w, ok := a.picked(p, sc); ok {
 		element := *p
-		element.Index = nil
+		element.Param, element.Index = &syntax.Lit{Value: "_"}, nil
 		if bare(&element) {
 			return w
 		}
@@ -198,65 +256,4 @@ func (a *analysis) slice(s *syntax.Slice, sc *scope) {
 			a.operands(x, sc)
 		}
 	}
-}
-
-// operated lets the shell library apply ${x%…}, ${x//a/b}, ${x:1:2} … to what is known.
-func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
-	name := p.Param.Value
-	shown := word{text: "$" + name, Taint: held.Taint}
-	if p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && p.Exp.Word.Lit() == "P" {
-		a.hide() // the value is expanded once more, commands in it included
-		return shown
-	}
-	if _, index, ok := strings.Cut(held.text, "["); ok && p.Excl && strings.ContainsAny(index, "$`") { // which is evaluated
-		a.hide()
-		return shown
-	}
-	env := environ{scope: sc, home: cmp.Or(a.at.Home, homeMark)}
-	if !p.Excl && p.Index == nil && !p.Length {
-		env.name, env.held = name, held
-	}
-	if !env.Get(name).Set {
-		return shown
-	}
-	if len(held.text) > maxOperated || p.Repl != nil && len(a.single(p.Repl.With, sc).text) > maxOperated || !a.spend(1+len(held.text)) {
-		a.hide()
-		return shown
-	}
-	w := &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{p}}}}
-	text, err := expand.Literal(&expand.Config{Env: env, NoUnset: true}, w)
-	if err == nil && len(text) > maxValue {
-		a.hide()
-	}
-	text = strings.ReplaceAll(text, homeMark, "~")
-	if err != nil || len(text) > maxValue || strings.Contains(text, "\x01") {
-		return shown
-	}
-	return word{text: text, known: held.known || p.Excl || p.Length, home: held.home && strings.HasPrefix(text, "~"), Taint: held.Taint}
-}
-
-// homeMark stands for a home folder that is not known while the shell library changes a
-// value.
-const homeMark = "/home/\x01"
-
-// environ shows the library the variables of a scope, and one as it is held: parts that
-// are not known as they are written.
-type environ struct {
-	*scope
-	home string
-	name string
-	held word
-}
-
-func (e environ) Get(name string) expand.Variable {
-	v := e.scope.Get(name)
-	if name == e.name && (e.held.known || strings.Contains(e.held.text, "/")) {
-		v = expand.Variable{Set: true, Kind: expand.String, Str: e.held.text}
-	} else if _, ok := e.vars[name]; !ok && name == "HOME" {
-		v = expand.Variable{Set: true, Kind: expand.String, Str: "~"}
-	}
-	if rest, ok := strings.CutPrefix(v.Str, "~"); ok && v.Kind == expand.String && (rest == "" || rest[0] == '/') {
-		v.Str = e.home + rest
-	}
-	return v
 }

@@ -44,6 +44,8 @@ type variable struct {
 	keys []string
 	// lost marks a variable that the text assigned to something unknown, gone one that it unset.
 	lost, gone bool
+	// fixed marks one that the text made read-only, number one that takes numbers only.
+	fixed, number bool
 }
 
 func (s *scope) fork() *scope {
@@ -59,7 +61,17 @@ func (s *scope) set(name string, v variable) {
 		return
 	}
 	s.change()
-	s.vars[name] = v
+	s.vars[name] = v.after(s.vars[name])
+}
+
+// after is a variable as it is once it has been assigned to one that was declared so: what is read-only keeps its value and ends
+// the line, and what takes numbers evaluates what it is given.
+func (v variable) after(old variable) variable {
+	v.fixed, v.number = v.fixed || old.fixed, v.number || old.number
+	if old.fixed || v.number && slices.ContainsFunc(v.list, func(w word) bool { return !allDigits(w.text) }) {
+		v.list, v.lost = nil, true
+	}
+	return v
 }
 
 // unset makes a name as if the text had never assigned it.
@@ -152,7 +164,8 @@ func differing(x, y map[string]variable) []string {
 }
 
 func (v variable) equal(w variable) bool {
-	return v.lost == w.lost && v.gone == w.gone && v.array == w.array && slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list,
+	return v.lost == w.lost && v.gone == w.gone && v.array == w.array && v.fixed == w.fixed && v.number == w.number &&
+		slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list,
 		func(x, y word) bool { return x.text == y.text && x.known == y.known && x.Taint == y.Taint })
 }
 

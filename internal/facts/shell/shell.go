@@ -65,6 +65,8 @@ type analysis struct {
 	idle, settled, late bool
 	// globs are the options that the text sets for wildcards.
 	globs value.Globs
+	// escapes says that the text has "echo" take backslashes for escapes.
+	escapes bool
 	// feed is where the input of the command being expanded comes from: what ">(…)" gets is
 	// at best that.
 	feed  value.Taint
