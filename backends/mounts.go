@@ -58,6 +58,11 @@ func checkMount(m bailiff.Mount, allowed, sockets []string) error {
 	return nil
 }
 
+// Overlaps says whether a mount lies at, below or above a path of the sandbox.
+func Overlaps(mounts []bailiff.Mount, path string) bool {
+	return slices.ContainsFunc(mounts, func(m bailiff.Mount) bool { return overlap(m.Target, path) })
+}
+
 func isPlain(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
 // Resolved is a path with its links followed as far as it exists here; on a

@@ -56,6 +56,11 @@ func (b *Backend) arguments(spec backends.Spec, workspace, events string, files 
 	}
 	list = append(list, "--dir", "/etc", "--dir", "/var")
 	list = append(list, visible...)
+	own, err := b.ownBundle(spec, files)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, own...)
 	// The user that makes the namespaces may change settings of the kernel for them.
 	list = append(list, "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
 	for _, folder := range workdirs.Writable {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -96,4 +97,20 @@ time.sleep(1000)'`
 		t.Errorf("the outlet is at port %d", facts.Port)
 	}
 	says(t, sandbox, fmt.Sprintf("cat </dev/tcp/127.0.0.1/%d", facts.Port), "the sidecar\n")
+}
+
+func TestProgramsTrustTheWayOutWithoutVariables(t *testing.T) {
+	wanted := spec
+	wanted.Network = backends.Egress
+	before := digest(t)
+	backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, backend(t), wanted))
+	if after := digest(t); after != before {
+		t.Error("the certificates of this machine were changed")
+	}
+}
+
+func digest(t *testing.T) string {
+	text, err := os.ReadFile("/etc/ssl/certs/ca-certificates.crt")
+	backendtest.Must(t, err)
+	return backends.Digest(string(text))
 }

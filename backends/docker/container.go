@@ -30,6 +30,7 @@ const (
 	labelImage     = "bailiff.image"
 	labelExpires   = "bailiff.expires"
 	labelRunner    = "bailiff.runner"
+	labelTrust     = "bailiff.trust"
 )
 
 const mib = 1 << 20

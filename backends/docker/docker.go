@@ -98,6 +98,8 @@ type Backend struct {
 
 	program program
 	seeding sync.Mutex
+	// bundles are the files of certificates of images, by their ids; seeding guards them.
+	bundles map[string]string
 	making  sync.Mutex // of volumes, and looking for those that are unused
 	warned  sync.Once  // of what the engine lacks
 	opening backends.Opening
@@ -139,7 +141,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}}
+	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{}}
 	var err error
 	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {
 		return nil, err

@@ -165,3 +165,9 @@ func (b *Backend) lendImage(t testing.TB) {
 	backendtest.Must(t, err)
 	loaded.Body.Close()
 }
+
+func TestProgramsOnPodmanTrustTheWayOutWithoutVariables(t *testing.T) {
+	spec := testSpec(t)
+	spec.Network = backends.Egress
+	backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, podmanBackend(t, owner(t)), spec))
+}

@@ -59,6 +59,10 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 	if err != nil {
 		return nil, err
 	}
+	trusted, err := b.trust(ctx, spec, found)
+	if err != nil {
+		return nil, err
+	}
 	workspace, err := b.workspaceVolume(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -66,7 +70,7 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 	defer workspace.release()
 	owned := make(chan error, 1) // a workspace is needed by the first command, not by the start
 	go func() { owned <- b.ownWorkspace(ctx, spec, found.ID, workspace) }()
-	opened, err := b.begin(ctx, name, spec, found, mounts(spec, program, workspace.Name))
+	opened, err := b.begin(ctx, name, spec, found, append(mounts(spec, program, workspace.Name), trusted...))
 	if owning := <-owned; owning != nil && err == nil {
 		err = owning
 		_ = opened.Client.Close() // always nil

@@ -363,3 +363,20 @@ func TestNetworks(t *testing.T) {
 		}
 	}
 }
+
+func TestProgramsTrustTheWayOutWithoutVariables(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	spec.Network = backends.Egress
+	for range 2 { // the second finds the volume there
+		backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, b, spec))
+	}
+	none := testSpec(t)
+	none.Network = "none"
+	backendtest.Says(t, backendtest.Opened(t, b, none), "test -L /etc/ssl/certs/ca-certificates.crt || echo an own file", "an own file\n")
+	_, err := b.Sweep(t.Context(), owner(t), keepNone)
+	backendtest.Must(t, err)
+	if left, err := b.engine.VolumeList(t.Context(), volumesOf(owner(t))); err != nil || len(left.Volumes) > 0 {
+		t.Errorf("%d volumes are left behind, %v", len(left.Volumes), err)
+	}
+}

@@ -16,8 +16,8 @@ import (
 )
 
 // Sweep removes the owner's containers that keep does not want, started or not,
-// and the volumes that none of the others uses: the runners', and those of
-// workspaces that no sidecar will ever list. Of other owners, who may never come again,
+// and the volumes that none of the others uses: the runners', those of images'
+// certificates, and those of workspaces that no sidecar will ever list. Of other owners, who may never come again,
 // it removes the containers that are past their time.
 func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error) {
 	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ofAnybody})
@@ -83,7 +83,8 @@ func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 	var faults []error
 	for _, v := range found.Volumes {
 		half := v.Labels[labelOwner] == "" && isOwned(v.Name, owner)
-		if half || v.Labels[labelOwner] == owner && v.Labels[labelRunner] != "" {
+		spare := v.Labels[labelRunner] != "" || v.Labels[labelTrust] != ""
+		if half || v.Labels[labelOwner] == owner && spare {
 			b.unmarkSeeded(v.Name)
 			faults = append(faults, b.removeVolume(ctx, v.Name))
 		}
@@ -93,8 +94,9 @@ func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 }
 
 func isOwned(volume, owner string) bool {
-	return strings.HasPrefix(volume, ownersVolumes(runnerVolumes, owner)) ||
-		strings.HasPrefix(volume, ownersVolumes(workspaceVolumes, owner))
+	return slices.ContainsFunc([]string{runnerVolumes, trustVolumes, workspaceVolumes}, func(kind string) bool {
+		return strings.HasPrefix(volume, ownersVolumes(kind, owner))
+	})
 }
 
 // unmarkSeeded has a volume filled again at its next use.

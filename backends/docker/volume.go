@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -34,6 +35,7 @@ const (
 // are: a volume that the engine was killed while making has no label to tell.
 const (
 	runnerVolumes    = "bailiff-runner-"
+	trustVolumes     = "bailiff-trust-"
 	workspaceVolumes = "bailiff-workspace-"
 )
 
@@ -234,8 +236,7 @@ type entry struct {
 	content        []byte
 }
 
-// fill unpacks an entry into a volume by way of a container that is never started: so
-// nothing has to run as root, and a remote engine is as good as a local one.
+// fill unpacks an entry into a volume.
 func (b *Backend) fill(ctx context.Context, e entry) error {
 	engine, err := b.describe(ctx)
 	if err != nil {
@@ -247,16 +248,27 @@ func (b *Backend) fill(ctx context.Context, e entry) error {
 	if err != nil {
 		return err
 	}
+	return b.beside(ctx, e.owner, e.image, []mount.Mount{volumeAt(e.volume, "/"+e.target, false)}, func(name string) error {
+		return b.unpack(ctx, name, where, archive)
+	})
+}
+
+// beside calls do with a container of an image that is never started, and removes it: so
+// nothing has to run as root, and a remote engine is as good as a local one.
+func (b *Backend) beside(ctx context.Context, owner, image string, mounts []mount.Mount, do func(name string) error) error {
 	name, done := b.opening.Name("bailiff-fill-")
 	defer done()
-	_, err = b.engine.ContainerCreate(ctx,
-		&container.Config{Image: e.image, Cmd: []string{"/nothing"}, Labels: map[string]string{labelOwner: e.owner}},
-		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{volumeAt(e.volume, "/"+e.target, false)}},
-		nil, nil, name)
+	_, err := b.engine.ContainerCreate(ctx,
+		&container.Config{Image: image, Cmd: []string{"/nothing"}, Labels: map[string]string{labelOwner: owner}},
+		&container.HostConfig{NetworkMode: "none", Mounts: mounts}, nil, nil, name)
 	if err == nil {
-		err = b.engine.CopyToContainer(ctx, name, where, archive, container.CopyToContainerOptions{})
+		err = do(name)
 	}
 	return cmp.Or(err, b.discard(ctx, name))
+}
+
+func (b *Backend) unpack(ctx context.Context, name, where string, archive io.Reader) error {
+	return b.engine.CopyToContainer(ctx, name, where, archive, container.CopyToContainerOptions{})
 }
 
 func pack(header tar.Header, content []byte) (*bytes.Buffer, error) {

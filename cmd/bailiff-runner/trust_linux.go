@@ -6,21 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-)
 
-// rootBundles are where images keep the certificates that programs trust, the first that
-// is there counts.
-var rootBundles = []string{
-	"/etc/ssl/certs/ca-certificates.crt",
-	"/etc/pki/tls/certs/ca-bundle.crt",
-	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-	"/etc/ssl/ca-bundle.pem",
-	"/etc/ssl/cert.pem",
-}
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
 
 // trustFolders are where the certificate of an outlet is kept, the first that can be
 // written to.
-var trustFolders = []string{"/run/bailiff", "/tmp/.bailiff", homes + "/.bailiff"}
+var trustFolders = []string{wire.TrustFolder, "/tmp/.bailiff", homes + "/.bailiff"}
 
 // largestBundle bounds what is read of an image's certificates.
 const largestBundle = 4 << 20
@@ -34,7 +26,7 @@ func writeTrust(certificate, others []byte) (alone, bundle string, err error) {
 	}
 	var faults []error
 	for _, folder := range trustFolders {
-		alone, bundle = filepath.Join(folder, "ca.pem"), filepath.Join(folder, "bundle.pem")
+		alone, bundle = filepath.Join(folder, "ca.pem"), filepath.Join(folder, filepath.Base(wire.TrustBundle))
 		err := os.MkdirAll(folder, 0o755)
 		if err == nil {
 			err = replaceFile(alone, certificate)
@@ -43,7 +35,7 @@ func writeTrust(certificate, others []byte) (alone, bundle string, err error) {
 			err = replaceFile(bundle, together)
 		}
 		if err == nil {
-			return alone, bundle, nil
+			return alone, bundle, writeOwnBundle(together)
 		}
 		faults = append(faults, err)
 	}
@@ -52,7 +44,11 @@ func writeTrust(certificate, others []byte) (alone, bundle string, err error) {
 
 // roots are the certificates of the image, none if it has none, with a line's end.
 func roots() []byte {
-	for _, path := range rootBundles {
+	paths := []string{wire.ImageRoots}
+	for _, path := range wire.RootBundles {
+		paths = append(paths, path+wire.KeptRoots, path)
+	}
+	for _, path := range paths {
 		stat, err := os.Stat(path)
 		if err != nil || !stat.Mode().IsRegular() || stat.Size() > largestBundle {
 			continue
@@ -62,6 +58,29 @@ func roots() []byte {
 		}
 	}
 	return nil
+}
+
+// writeOwnBundle writes to the sandbox's own bundle where it has one in the place of the
+// image's, for programs that read no variable. Of the paths of bundles, those that can be
+// written to lead to it.
+func writeOwnBundle(together []byte) error {
+	if _, err := os.Stat(wire.ImageRoots); err != nil {
+		return nil
+	}
+	var faults []error
+	for _, path := range wire.RootBundles {
+		if held, err := os.ReadFile(path); err == nil && bytes.Equal(held, together) {
+			return nil // programs may be reading it
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		_, err = file.Write(together)
+		return errors.Join(err, file.Close())
+	}
+	return errors.Join(faults...)
 }
 
 // replaceFile writes a file in whose place another may be.
