@@ -33,6 +33,9 @@ type Claim struct {
 	Call []string
 	// Input is the input document that the policies saw.
 	Input json.Marshaler
+	// HeldUntil is how long a connection of a request that runs waits for the answer; zero for
+	// a request that has not begun.
+	HeldUntil time.Time
 }
 
 // File is a file of a sandbox by its content.

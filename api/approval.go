@@ -54,6 +54,19 @@ type Entry struct {
 	// Expires is when it ends without an answer.
 	Expires  time.Time `json:"expires"`
 	Resolved time.Time `json:"resolved,omitzero"`
+	// HeldUntil is how long a connection of the request waits for the answer, which runs
+	// meanwhile; zero if the request has not begun.
+	HeldUntil time.Time `json:"held_until,omitzero"`
+}
+
+// Destination is where the connection leads that waits for an answer, as a rule found it.
+func (e Entry) Destination() string {
+	for _, r := range e.Reasons {
+		if r.Match != "" {
+			return r.Match
+		}
+	}
+	return "a host"
 }
 
 // Plan is how a claim is put to people.

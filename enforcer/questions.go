@@ -101,13 +101,15 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 	if denied, known := q.enforcer.refusals.recall(claim.Request, terms); known {
 		return denied, nil
 	}
+	hold := q.enforcer.longestHold()
+	claim.HeldUntil = time.Now().Add(hold)
 	asked, err := q.enforcer.config.Approvals.Ask(ctx, claim)
 	if err != nil {
 		return bailiff.Approval{}, err
 	}
 	q.news(bailiff.Progress{Approval: &asked})
 	if asked.State == bailiff.ApprovalPending {
-		asked = q.enforcer.await(ctx, q.claim.Request, asked, q.enforcer.longestHold())
+		asked = q.enforcer.await(ctx, q.claim.Request, asked, hold)
 		if asked.State != bailiff.ApprovalPending {
 			q.news(bailiff.Progress{Approval: &asked})
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -34,7 +35,10 @@ func TestConnectionsThatWaitForOneAnswerAskOnce(t *testing.T) {
 		}
 		all.Wait()
 		if n := len(b.human.asked); n != 1 {
-			t.Errorf("people were asked %d times", n)
+			t.Fatalf("people were asked %d times", n)
+		}
+		if left := time.Until(b.human.asked[0].HeldUntil); left <= 0 || left > usualHold {
+			t.Errorf("people are told that the connections wait for %s", left)
 		}
 	}
 }

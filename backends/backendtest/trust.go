@@ -71,7 +71,8 @@ func certificates(t *testing.T, name string) (authority []byte, leaf tls.Certifi
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	Must(t, err)
 	above := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the tests' authority"}, IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour)}
 	below := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{name}, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, NotBefore: above.NotBefore, NotAfter: above.NotAfter}
 	root, err := x509.CreateCertificate(rand.Reader, above, above, key.Public(), key)

@@ -136,6 +136,7 @@ func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 	p.line("approval", e.ID)
 	p.line("state", string(e.State)+remaining(e))
 	p.line("", termsafe.Text(e.Message))
+	p.held(e, time.Now())
 	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session),
 		called(e.Request.Session), termsafe.Text(e.Request.Session.ID), e.Caller, e.Peer))
 	p.line("tool", tool(e.Request))
@@ -193,6 +194,19 @@ func (p *sheet) raw(line string) { p.WriteString(line + "\n") }
 func (p *sheet) list(name string, values []string) {
 	if len(values) > 0 {
 		p.line(name, termsafe.Text(strings.Join(values, " ")))
+	}
+}
+
+// held says that what is asked about runs already, and how long its connection waits.
+func (p *sheet) held(e api.Entry, now time.Time) {
+	switch left := e.HeldUntil.Sub(now).Round(time.Second); {
+	case e.HeldUntil.IsZero() || e.State != bailiff.ApprovalPending:
+	case left > 0:
+		p.line("connection", fmt.Sprintf("the request runs already; its connection to %s waits for the answer, for %s more",
+			termsafe.Text(e.Destination()), left))
+	default:
+		p.line("connection", fmt.Sprintf("to %s: it was refused for want of an answer; the same request finds a later one",
+			termsafe.Text(e.Destination())))
 	}
 }
 

@@ -97,3 +97,27 @@ func TestALongTextIsShownByItsEndsAndHowMuchIsBetween(t *testing.T) {
 		}
 	}
 }
+
+func TestAConnectionThatWaitsIsShown(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	e := api.Entry{State: bailiff.ApprovalPending, Reasons: []bailiff.Reason{{Rule: "egress.new_host", Match: "x.test:443"}}}
+	for _, c := range []struct {
+		state bailiff.ApprovalState
+		until time.Time
+		want  string
+	}{
+		{bailiff.ApprovalPending, time.Time{}, ""},
+		{bailiff.ApprovalPending, now.Add(42 * time.Second),
+			"connection the request runs already; its connection to x.test:443 waits for the answer, for 42s more\n"},
+		{bailiff.ApprovalPending, now.Add(-time.Second),
+			"connection to x.test:443: it was refused for want of an answer; the same request finds a later one\n"},
+		{bailiff.ApprovalDenied, now.Add(42 * time.Second), ""},
+	} {
+		var p sheet
+		e.State, e.HeldUntil = c.state, c.until
+		if p.held(e, now); p.String() != c.want {
+			t.Errorf("%s until %s: shown is %q, want %q", c.state, c.until, p.String(), c.want)
+		}
+	}
+}

@@ -79,9 +79,18 @@ func (n *noticeWriter) terms(e api.Entry, here bool) {
 	case e.State != bailiff.ApprovalPending:
 	case here:
 		n.line("until", e.Expires.UTC().Format(time.DateTime)+" UTC")
+		n.held(e)
 		n.line("who may answer", quorum(e))
 	default:
 		n.line("where", "it is asked elsewhere by now, on "+strings.Join(e.Plan.Channels, " or "))
+	}
+}
+
+// held says that what is asked about runs already, and how long its connection waits.
+func (n *noticeWriter) held(e api.Entry) {
+	if !e.HeldUntil.IsZero() {
+		n.line("runs already", "its connection to "+termsafe.Brief(e.Destination(), longestMatch)+" waits until "+
+			e.HeldUntil.UTC().Format(time.TimeOnly)+" UTC")
 	}
 }
 

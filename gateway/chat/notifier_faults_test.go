@@ -226,3 +226,19 @@ func TestWhatPeopleSaidToTheSameBeforeStandsWithAQuestion(t *testing.T) {
 		t.Errorf("once it was answered it says %s", text)
 	}
 }
+
+func TestAQuestionAboutAConnectionSaysThatItsRequestRunsAndHowLongItWaits(t *testing.T) {
+	t.Parallel()
+	c := claim("curl x.test", "43")
+	e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision,
+		Reasons: []bailiff.Reason{{Rule: "egress.new_host", Message: "New.", Match: "x.test:443"}}}
+	here := offer{Answers: []option{{Token: "t", Scope: "once"}}}
+	if text := plain(notice(e, "", here).Text); strings.Contains(text, "runs already") {
+		t.Errorf("of a request that has not begun it says %s", text)
+	}
+	e.HeldUntil = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if text := plain(notice(e, "", here).Text); !strings.Contains(text,
+		"\nruns already: its connection to x.test:443 waits until 03:04:05 UTC\n") {
+		t.Errorf("it says %s", text)
+	}
+}

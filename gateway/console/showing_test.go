@@ -41,6 +41,25 @@ func TestEverythingOfAnApprovalIsShown(t *testing.T) {
 	b.awaitText(`[data-fold="history"]`, "waiting echo earlier")
 }
 
+func TestAConnectionThatWaitsIsShownWithHowLongItStillDoes(t *testing.T) {
+	o := serve(t)
+	held := func(until time.Duration) func(*bailiff.Claim) {
+		return func(c *bailiff.Claim) { c.HeldUntil = time.Now().Add(until) }
+	}
+	to := func(host string) func(*bailiff.Claim) {
+		return reasons(bailiff.Reason{Rule: "egress.new_host", Message: "No row names this host.", Match: host})
+	}
+	o.ask(t, claim("curl one.test", to("one.test:443"), held(time.Hour)))
+	b := o.login(t, "ana")
+	b.awaitApproval("curl one.test")
+	b.awaitText("#detail", "The request runs already. Its connection to one.test:443 waits for the answer, for 59:")
+	o = serve(t)
+	o.ask(t, claim("curl two.test", to("two.test:443"), held(-time.Second)))
+	b = o.login(t, "ana")
+	b.awaitApproval("curl two.test")
+	b.awaitText("#detail", "The connection to two.test:443 was refused for want of an answer.")
+}
+
 func TestACallOfAScriptIsShownWithItsArguments(t *testing.T) {
 	o := serve(t)
 	o.ask(t, claim("", reasons(bailiff.Reason{Rule: "tool.called", Message: "A script calls a tool of the agent.", Match: "send_mail"}),

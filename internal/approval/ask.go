@@ -49,7 +49,8 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 		if i := s.pendingOf(q.entry.Digest); i != nil {
 			if now.Before(i.Entry.Expires) {
 				a = i.Entry.approval()
-				return step{}, nil
+				t.hold(i, q.entry.HeldUntil)
+				return t, nil
 			}
 			t.expire(i, now)
 		}
@@ -74,6 +75,15 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 		return bailiff.Approval{}, err
 	}
 	return a, nil
+}
+
+// hold notes that another connection waits for the answer, and for longer.
+func (t *step) hold(i *item, until time.Time) {
+	if until.After(i.Entry.HeldUntil) {
+		i = i.copy()
+		i.Entry.HeldUntil = until
+		t.items = append(t.items, i)
+	}
 }
 
 // refused tells of a question that is not kept, which leaves no trace otherwise;
@@ -108,6 +118,7 @@ func (b *Book) question(c bailiff.Claim, p api.Plan) (*question, error) {
 	q := &question{wanted: want(c).by(p, c.Decision.Approval), text: text}
 	e := &q.entry
 	claim.shorten(e)
+	e.HeldUntil = c.HeldUntil
 	e.State, e.Digest, e.DecisionID, e.TraceID = bailiff.ApprovalPending, q.wanted.digest, c.DecisionID, c.TraceID
 	e.Plan, e.Scopes, e.Votes = p, q.wanted.offered, []api.Vote{}
 	e.Plan.Approvers, e.Plan.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)

@@ -50,6 +50,18 @@ func TestTheSameRequestIsAskedOnce(t *testing.T) {
 	}
 }
 
+func TestALaterConnectionThatWaitsIsToldOfInTheSameQuestion(t *testing.T) {
+	f := open(t)
+	first, later := time.Now().Add(time.Minute), time.Now().Add(time.Hour)
+	for _, c := range []struct{ until, shown time.Time }{{first, first}, {later, later}, {first, later}, {time.Time{}, later}} {
+		id := f.ask(with(claim("curl x.test", "x.test:443"), func(claim *bailiff.Claim) { claim.HeldUntil = c.until }))
+		entries, _ := f.List(api.Query{})
+		if len(entries) != 1 || entries[0].ID != id || !entries[0].HeldUntil.Equal(c.shown) {
+			t.Errorf("asked with %s, there are %+v, want one that is held until %s", c.until, entries, c.shown)
+		}
+	}
+}
+
 func TestWhatNobodyCanAnswerEndsAtOnce(t *testing.T) {
 	f := open(t, func(c *Config) { c.Router = roster{} })
 	a, err := f.Ask(t.Context(), claim("rm", "x"))

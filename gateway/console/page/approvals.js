@@ -51,6 +51,7 @@ export function detail(shown, { answer, freeze, back, listed }) {
       el('h2', { tabindex: '-1', class: 'detail-title' }, whoSays(entry.request), el('span', { class: 'quiet' }, ' on ', seen(entry.request.session.platform), asks(entry.request))),
       isPending(entry) && entry.plan.quorum > 1 && el('span', { class: 'pill' }, `${yes(entry)} of ${entry.plan.quorum} said yes`), state(entry)),
     ended(entry),
+    held(entry),
     reasons(entry),
     answered(entry),
     pattern(entry),
@@ -73,6 +74,15 @@ const state = (entry) => isPending(entry)
   : el('span', { class: `pill ${entry.state}` }, entry.state === 'pending' ? 'expired' : entry.state)
 
 const ended = (entry) => !isPending(entry) && el('p', { class: `outcome ${entry.state}`, role: 'status' }, seen(entry.message))
+
+// held says that the request runs already, and how long its connection waits.
+function held(entry) {
+  if (!entry.held_until || !isPending(entry)) return false
+  const to = mono(entry.reasons.find((reason) => reason.match)?.match ?? 'a host')
+  return el('p', { class: 'held' }, ...Date.parse(entry.held_until) > clock.now()
+    ? ['The request runs already. Its connection to ', to, ' waits for the answer, for ', el('b', {}, countdown(entry.held_until)), ' more.']
+    : ['The connection to ', to, ' was refused for want of an answer. The same request finds a later one.'])
+}
 
 const reasons = (entry) => el('ul', { class: 'reasons', 'aria-label': 'Why a person must approve this' }, entry.reasons.map((reason) =>
   el('li', {}, el('span', {}, seen(reason.message)), ' ',
