@@ -25,6 +25,7 @@ func limitChecks() []check {
 		promise("Memory is bounded", memory, boundedMemory),
 		promise("Memory is bounded, however it is used", hogs, boundedMemory),
 		promise("Processors are bounded", processors, boundedProcessors),
+		promise("Commands have less weight than the sidecar", weight),
 		promise("No more is written than the bound on the disk", fillers, isolated),
 		promise("What it cannot do is refused by the name of the field", unmet),
 	}
@@ -152,6 +153,12 @@ os.wait()
 used = os.times()
 print(used.children_user + used.children_system, time.monotonic() - began)
 `
+
+// weight is read by a process that a command started in a session of its own. This process was
+// told no niceness by the tests.
+func weight(t *testing.T, b box) {
+	b.says("setsid --wait bash -c 'read -ra stat </proc/self/stat; ((stat[18] > 0)); echo $?'", "0\n")
+}
 
 // unmet asks for whatever a spec of the suite leaves out, since the backend cannot
 // do it, and for what none can.

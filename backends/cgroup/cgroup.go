@@ -1,5 +1,6 @@
 // Package cgroup bounds what a group of processes may use: processors, memory,
-// number of processes. It makes control groups of its own below the one that
+// number of processes. Where processors are bounded, the group also has less weight than
+// this process when both want one. It makes control groups of its own below the one that
 // this process is in, with the kernel's first or second interface, whichever
 // holds the controller.
 //
@@ -60,8 +61,8 @@ func (l Limits) settings() (list []setting) {
 	if l.CPUs > 0 {
 		quota := strconv.Itoa(max(1000, int(l.CPUs*period)))
 		list = append(list, setting{CPUs, "cpu",
-			[][2]string{{"cpu.cfs_period_us", strconv.Itoa(period)}, {"cpu.cfs_quota_us", quota}},
-			[][2]string{{"cpu.max", quota + " " + strconv.Itoa(period)}}})
+			[][2]string{{"cpu.cfs_period_us", strconv.Itoa(period)}, {"cpu.cfs_quota_us", quota}, {"?cpu.shares", strconv.Itoa(Shares)}},
+			[][2]string{{"cpu.max", quota + " " + strconv.Itoa(period)}, {"?cpu.weight", weight}}})
 	}
 	if l.MemoryMB > 0 {
 		bytes := strconv.Itoa(l.MemoryMB << 20)
@@ -75,6 +76,13 @@ func (l Limits) settings() (list []setting) {
 	}
 	return list
 }
+
+// A group has half the weight of one that was told nothing, which the sidecar's is: by the
+// kernel's first interface, and by its second.
+const (
+	Shares = 512
+	weight = "50"
+)
 
 // period is the stretch of time, in microseconds, in which processor time is given out.
 const period = 100_000

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ func TestTheSecondInterfaceIsToldTheLimits(t *testing.T) {
 	own := t.TempDir()
 	place(t, filepath.Join(own, "cgroup.subtree_control"), "cpu memory pids")
 	group := filepath.Join(own, "bailiff-x")
-	for _, name := range []string{"cpu.max", "memory.max", "memory.swap.max", "pids.max", "cgroup.procs"} {
+	for _, name := range []string{"cpu.max", "cpu.weight", "memory.max", "memory.swap.max", "pids.max", "cgroup.procs"} {
 		place(t, filepath.Join(group, name), "")
 	}
 	made := &Group{folders: []string{group}}
@@ -90,7 +91,7 @@ func TestTheSecondInterfaceIsToldTheLimits(t *testing.T) {
 		backendtest.Must(t, made.set(here, "bailiff-x", s))
 	}
 	backendtest.Must(t, made.Add(4711))
-	for name, want := range map[string]string{"cpu.max": "150000 100000", "memory.max": "67108864", "memory.swap.max": "0",
+	for name, want := range map[string]string{"cpu.max": "150000 100000", "cpu.weight": "50", "memory.max": "67108864", "memory.swap.max": "0",
 		"pids.max": "100", "cgroup.procs": "4711"} {
 		if text, err := os.ReadFile(filepath.Join(group, name)); err != nil || string(text) != want {
 			t.Errorf("%s is told %q, %v, want %q", name, text, err, want)
@@ -115,6 +116,9 @@ func TestARealGroup(t *testing.T) {
 			t.Errorf("the group is called %s", folder)
 		}
 	}
+	if weights := weightsOf(group); !slices.Equal(weights, []string{"512"}) && !slices.Equal(weights, []string{"50"}) {
+		t.Errorf("its weights are %q, want half of what a group has that was told none", weights)
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	backendtest.NoError(t, group.Close(t.Context()))
@@ -124,6 +128,18 @@ func TestARealGroup(t *testing.T) {
 			t.Errorf("%s is left: %v", folder, err)
 		}
 	}
+}
+
+// weightsOf reads how much the group weighs, by either interface of the kernel.
+func weightsOf(group *Group) (list []string) {
+	for _, folder := range group.folders {
+		for _, name := range []string{"cpu.shares", "cpu.weight"} {
+			if text, err := os.ReadFile(filepath.Join(folder, name)); err == nil {
+				list = append(list, strings.TrimSpace(string(text)))
+			}
+		}
+	}
+	return list
 }
 
 // asMaker makes this test program make a group with a process in it, and wait to

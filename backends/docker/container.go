@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
@@ -133,13 +134,18 @@ func (b *Backend) Shows(mounts []bailiff.Mount) error {
 	return backends.CheckMounts(mounts, b.cfg.MountsAllowed, b.socket()...)
 }
 
-// limits leaves out what the spec does not bound. Swap is never added to memory.
+// limits leaves out what the spec does not bound. Swap is never added to memory. A container
+// has less weight than the sidecar where both want a processor; without a bound on processors
+// it is given none, since an engine may lack the controller then.
 func limits(spec backends.Spec) container.Resources {
 	r := container.Resources{
 		NanoCPUs: int64(spec.CPUs * 1e9),
 		Memory:   int64(spec.MemoryMB) * mib,
 	}
 	r.MemorySwap = r.Memory
+	if spec.CPUs > 0 {
+		r.CPUShares = cgroup.Shares
+	}
 	if spec.PIDs > 0 {
 		r.PidsLimit = new(int64(spec.PIDs))
 	}

@@ -41,6 +41,9 @@
 // may be able to change the resource limits of runner and supervisors: that is
 // noticed, and ends the runner's service.
 //
+// Where processors are wanted by more than there are, commands stand back behind the runner
+// and the sidecar: a supervisor has less weight, and what it starts inherits that.
+//
 // A supervisor and the command's first process share their working directory
 // (CLONE_FS). That is how the runner knows where a shell stood at its end without
 // a word of its own in the user's script.
@@ -76,6 +79,7 @@ func main() {
 		fail(err)
 	}
 	if len(os.Args) == 2 && os.Args[1] == superviseArgument {
+		stepBack()
 		startThreads(supervisorsThreads)
 		supervise()
 		return
