@@ -91,8 +91,8 @@ func TestTheSecondInterfaceIsToldTheLimits(t *testing.T) {
 		backendtest.Must(t, made.set(here, "bailiff-x", s))
 	}
 	backendtest.Must(t, made.Add(4711))
-	for name, want := range map[string]string{"cpu.max": "150000 100000", "cpu.weight": "50", "memory.max": "67108864", "memory.swap.max": "0",
-		"pids.max": "100", "cgroup.procs": "4711"} {
+	for name, want := range map[string]string{"cpu.max": "150000 100000", "cpu.weight": "50", "memory.max": "67108864",
+		"memory.swap.max": "0", "pids.max": "100", "cgroup.procs": "4711"} {
 		if text, err := os.ReadFile(filepath.Join(group, name)); err != nil || string(text) != want {
 			t.Errorf("%s is told %q, %v, want %q", name, text, err, want)
 		}

@@ -34,7 +34,8 @@ func TestLimitsHold(t *testing.T) {
 		{"the workspace", "head -c 100M /dev/zero 2>&1 >/workspace/big; stat -c %s /workspace/big; rm /workspace/big",
 			"head: error writing 'standard output': No space left on device\n33554432\n"},
 		{"temporary files", "head -c 100M /dev/zero >/tmp/big 2>/dev/null; stat -c %s /tmp/big; rm /tmp/big", "12582912\n"},
-		{"weight", "cd /sys/fs/cgroup; if [[ -e cpu.weight ]]; then (($(<cpu.weight) < 100)); else (($(<cpu/cpu.shares) < 1024)); fi; echo $?", "0\n"},
+		{"weight", "cd /sys/fs/cgroup; if [[ -e cpu.weight ]]; then (($(<cpu.weight)<100)); else (($(<cpu/cpu.shares)<1024)); fi; echo $?",
+			"0\n"},
 		{"shared memory", "head -c 100M /dev/zero >/dev/shm/big 2>/dev/null; stat -c %s /dev/shm/big; rm /dev/shm/big", "2097152\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
