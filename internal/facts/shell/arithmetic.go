@@ -78,11 +78,17 @@ func (a *analysis) evaluates(v variable) bool {
 			a.hide()
 			return false
 		}
-		if n, err := strconv.Atoi(w.text); w.text != "" && (err != nil || strconv.Itoa(n) != w.text) {
+		if w.text != "" && !isNumber(w.text) {
 			return false
 		}
 	}
 	return v.known()
+}
+
+// isNumber says that a text is a number as it is written, so that it is not evaluated to another.
+func isNumber(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && strconv.Itoa(n) == text
 }
 
 func simpleWord(w *syntax.Word) bool {

@@ -72,6 +72,9 @@ func (a *analysis) declared(as *syntax.Assign, sc *scope) word {
 		return known(name)
 	}
 	a.assignment(as, sc)
+	if as.Value != nil && len(a.braces(as.Value)) > 1 { // each of them is assigned
+		sc.lose(name)
+	}
 	v, _ := a.value(name, sc)
 	return part(v, name+"="+v.text)
 }

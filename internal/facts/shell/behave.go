@@ -345,6 +345,7 @@ func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
 	out := printed(args.operands)
 	a.whole(out)
 	w := out.word()
+	w.text, _, _ = strings.Cut(w.text, "\x00")
 	a.assign(name.text, variable{list: []word{shownAs(w, name.text)}}, inv.sc)
 	return result{out: literal("")}, true
 }

@@ -111,7 +111,7 @@ func (a *analysis) parts(f *fielder, parts []syntax.WordPart, sc *scope, split b
 		case *syntax.Lit:
 			a.bare(f, p.Value, i == 0, sc)
 		case *syntax.SglQuoted:
-			f.add(singleQuoted(p))
+			f.singleQuoted(p)
 		case *syntax.DblQuoted:
 			f.open = true
 			a.quoted(f, p, sc)
@@ -188,16 +188,41 @@ func unescape(s, only string) string {
 	return b.String()
 }
 
-func singleQuoted(q *syntax.SglQuoted) string {
+// singleQuoted adds what stands in single quotes, behind "$" with its escapes. Those of control signs are not followed.
+func (f *fielder) singleQuoted(q *syntax.SglQuoted) {
 	if !q.Dollar {
-		return q.Value
+		f.add(q.Value)
+		return
 	}
 	s, _, err := expand.Format(new(expand.Config), q.Value, nil)
-	if err != nil {
-		return q.Value
+	if err != nil || strings.Contains(q.Value, `\c`) {
+		f.hole("$'…'", value.Taint{})
+		return
 	}
 	s, _, _ = strings.Cut(s, "\x00")
-	return s
+	f.add(s)
+}
+
+// literalQuotes is the text in the single quotes of a word such as "${x:-'a'}", which quote nothing in double quotes.
+func literalQuotes(p *syntax.ParamExp) (held string, ok bool) {
+	if p.Exp == nil || p.Exp.Op > syntax.AssignUnsetOrNull || p.Exp.Word == nil {
+		return "", false
+	}
+	for _, part := range p.Exp.Word.Parts {
+		if q, quoted := part.(*syntax.SglQuoted); quoted {
+			held, ok = held+q.Value, true
+		}
+	}
+	return held, ok
+}
+
+// innerQuotes adds such a word, which is not followed. The text has another end to bash where the quotes hold a sign of its own.
+func (a *analysis) innerQuotes(f *fielder, p *syntax.ParamExp, held string, sc *scope) {
+	w := a.parameter(p, sc)
+	if strings.ContainsAny(held, "$`\\}\"") {
+		a.hide()
+	}
+	f.hole("${…}", w.Taint)
 }
 
 func (a *analysis) quoted(f *fielder, q *syntax.DblQuoted, sc *scope) {
@@ -236,7 +261,13 @@ func (a *analysis) quotedPart(f *fielder, p syntax.WordPart, sc *scope) {
 	case *syntax.Lit:
 		f.add(unescape(p.Value, "$`\"\\\n"))
 	case *syntax.SglQuoted:
-		f.add(singleQuoted(p))
+		f.singleQuoted(p)
+	case *syntax.ParamExp:
+		if held, ok := literalQuotes(p); ok {
+			a.innerQuotes(f, p, held, sc)
+			return
+		}
+		a.expanded(f, p, sc, false)
 	case *syntax.DblQuoted:
 		a.quoted(f, p, sc)
 	default:
@@ -300,7 +331,7 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	if out.present && !out.known {
 		return word{text: "$(…)", items: oneOf(out.items), Taint: out.Taint}
 	}
-	return word{text: strings.TrimRight(out.text, "\n"), known: true, Taint: out.Taint}
+	return word{text: strings.TrimRight(strings.ReplaceAll(out.text, "\x00", ""), "\n"), known: true, Taint: out.Taint}
 }
 
 // whole has what a stream leaves out hide what the text does, where its words count. They depend on the file that it is

@@ -128,6 +128,9 @@ func (a *analysis) readInto(name string, inv *invocation, args *arguments) {
 		in = opened.in
 	}
 	a.whole(in)
+	if name == "read" && (args.has("-n", "-N", "-d", "-i") || !args.has("-r") && strings.Contains(in.text, `\`)) {
+		in = stream{present: true, items: in.names(), Taint: in.Taint} // a part of it, or without the backslashes
+	}
 	into, array := args.value("-a")
 	switch names := args.operands; {
 	case array || name == "mapfile" || name == "readarray":
@@ -144,18 +147,34 @@ func (a *analysis) readInto(name string, inv *invocation, args *arguments) {
 
 // readLine gives each name its part of a line. Of several lines each may be meant.
 func (a *analysis) readLine(names []word, in stream, sc *scope) {
-	line := strings.TrimRight(in.text, "\n")
-	ifs := sc.ifs()
+	line, ifs := strings.TrimRight(in.text, "\n"), sc.ifs()
+	follows := in.known && !strings.Contains(line, "\n") && sc.vars["IFS"].known()
+	f := newFielder()
+	if follows {
+		f.split(word{text: line, known: true, home: strings.HasPrefix(line, "~")}, ifs)
+		f.end()
+	}
 	for i, w := range names {
 		v := word{text: "$" + w.text, items: oneOf(in.names()), Taint: in.Taint}
-		if in.known && !strings.Contains(line, "\n") {
-			v = word{text: strings.TrimSpace(line), known: true, Taint: in.Taint}
-			if j := strings.IndexAny(v.text, ifs); i+1 < len(names) && j >= 0 {
-				v.text, line = v.text[:j], v.text[j+1:]
-			} else {
-				line = ""
-			}
+		switch last := i+1 == len(names); {
+		case follows && i >= len(f.out):
+			v = word{known: true, Taint: in.Taint}
+		case follows && (!last || len(f.out) == len(names)):
+			v = word{text: f.out[i].text, known: true, Taint: in.Taint}
+		case follows && strings.Trim(ifs, blanks) == "": // the last name gets the rest, as it stands
+			v = word{text: restOf(line, i, ifs), known: true, Taint: in.Taint}
 		}
 		a.assign(w.text, variable{list: []word{v}, lost: v.items == nil && !v.known && v.Taint == (value.Taint{})}, sc)
 	}
+}
+
+// restOf is a line without the first fields in it, and without the signs that part them at its ends.
+func restOf(line string, fields int, ifs string) string {
+	line = strings.Trim(line, ifs)
+	for range fields {
+		if i := strings.IndexAny(line, ifs); i >= 0 && ifs != "" {
+			line = strings.TrimLeft(line[i:], ifs)
+		}
+	}
+	return line
 }

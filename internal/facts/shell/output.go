@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -77,6 +78,9 @@ func printed(words []word) stream {
 	if !all.known || len(words) == 0 {
 		return s
 	}
+	if slices.ContainsFunc(words, func(w word) bool { return w.home }) && shortened.MatchString(words[0].text) {
+		return s
+	}
 	if wide(words[0].text) {
 		s.over = true
 		return s
@@ -97,6 +101,9 @@ func printed(words []word) stream {
 	s.known = true
 	return s
 }
+
+// shortened are formats that keep a part of a text, or measure it.
+var shortened = regexp.MustCompile(`%[^%sb]`)
 
 // wide says whether a format asks for more columns than a text needs.
 func wide(format string) bool {
@@ -191,7 +198,7 @@ func decoded(name string, in stream, args *arguments) stream {
 	} else {
 		out.Decoded = true
 	}
-	if in.known && undo != nil {
+	if in.known && undo != nil && !strings.Contains(in.text, "~") { // which may be the home folder's
 		if text, err := undo(in.text); err == nil && len(text) <= maxValue && !strings.Contains(text, "\x00") {
 			out.text, out.known = text, true
 		}

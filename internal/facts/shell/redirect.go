@@ -45,11 +45,39 @@ func (a *analysis) redirections(list []*syntax.Redirect, sc *scope, in stream) r
 }
 
 func (a *analysis) heredoc(d *syntax.Redirect, sc *scope) stream {
-	if d.Hdoc != nil && isQuoted(d.Word) {
-		return literal(d.Hdoc.Lit())
+	body := d.Hdoc
+	if d.Op == syntax.DashHdoc {
+		body = withoutTabs(body)
 	}
-	w := a.document(d.Hdoc, sc)
+	if body != nil && isQuoted(d.Word) {
+		return literal(body.Lit())
+	}
+	w := a.document(body, sc)
 	return stream{present: true, text: w.text, known: w.known, Taint: w.Taint}
+}
+
+// withoutTabs is the body of a document behind "<<-", whose lines lose the tabs that they begin with.
+func withoutTabs(body *syntax.Word) *syntax.Word {
+	if body == nil {
+		return nil
+	}
+	out, begins := &syntax.Word{}, true
+	for _, p := range body.Parts {
+		lit, ok := p.(*syntax.Lit)
+		if !ok {
+			out.Parts, begins = append(out.Parts, p), false
+			continue
+		}
+		lines := strings.SplitAfter(lit.Value, "\n")
+		for i := range lines {
+			if i > 0 || begins {
+				lines[i] = strings.TrimLeft(lines[i], "\t")
+			}
+		}
+		out.Parts = append(out.Parts, &syntax.Lit{Value: strings.Join(lines, "")})
+		begins = strings.HasSuffix(lit.Value, "\n")
+	}
+	return out
 }
 
 // isQuoted says that a part of a word is quoted, as that behind "<<" of a document in which nothing is expanded or escaped.

@@ -68,7 +68,7 @@ func (s *scope) set(name string, v variable) {
 // the line, and what takes numbers evaluates what it is given.
 func (v variable) after(old variable) variable {
 	v.fixed, v.number = v.fixed || old.fixed, v.number || old.number
-	if old.fixed || v.number && slices.ContainsFunc(v.list, func(w word) bool { return !allDigits(w.text) }) {
+	if old.fixed || v.number && slices.ContainsFunc(v.list, func(w word) bool { return !isNumber(w.text) }) {
 		v.list, v.lost = nil, true
 	}
 	return v

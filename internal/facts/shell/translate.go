@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -86,10 +87,9 @@ func (a *analysis) pathPart(name string, args *arguments) stream {
 	s := stream{present: true, known: true, Taint: w.Taint, text: base(w)}
 	if name == "dirname" {
 		s.text = "."
-		if i := strings.LastIndexByte(w.text, '/'); i > 0 {
-			s.text = w.text[:i]
-		} else if i == 0 {
-			s.text = "/"
+		path := strings.TrimRight(w.text, "/")
+		if i := strings.LastIndexByte(path, '/'); i >= 0 || path != w.text && path == "" {
+			s.text = cmp.Or(strings.TrimRight(path[:max(i, 0)], "/"), "/")
 		}
 	}
 	return s

@@ -226,13 +226,32 @@ func (f *fielder) split(w word, ifs string) {
 		if i > 0 {
 			f.pattern(piece)
 		}
+		between, behind := delimiter(rest.text[i:], ifs)
+		f.open = f.open || strings.TrimLeft(between, blanks) != ""
 		f.end()
-		_, n := utf8.DecodeRuneInString(rest.text[i:])
-		rest.text = rest.text[i+n:]
+		rest.text = behind
 	}
 	if rest.text != "" {
 		f.pattern(rest)
 	}
+}
+
+// blanks are the signs that part fields without making empty ones.
+const blanks = " \t\n"
+
+// delimiter is what parts two fields at the beginning of a text, and the text behind it: blanks, and one other sign.
+func delimiter(text, ifs string) (between, behind string) {
+	blank := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(ifs, r) {
+			return r
+		}
+		return -1
+	}, blanks)
+	behind = strings.TrimLeft(text, blank)
+	if r, n := utf8.DecodeRuneInString(behind); n > 0 && strings.ContainsRune(ifs, r) {
+		behind = strings.TrimLeft(behind[n:], blank)
+	}
+	return text[:len(text)-len(behind)], behind
 }
 
 // pattern adds an unquoted piece, in which wildcards count.
