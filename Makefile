@@ -8,6 +8,7 @@
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
 # make dist VERSION=1.2.3   a release, into dist/: packages, images, bills of materials, checksums; signed with KEY=…
 # make package-test     installs, upgrades and purges the Debian package of dist/ in a Debian of its own
+# make docs     the pages as a static site, in bin/site
 # make bench    the comparisons of docs/performance.md
 
 export CGO_ENABLED ?= 0
@@ -15,7 +16,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.linkedVersion=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross dist dist-test package-test bench bench-against conformance-table clean
+.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross dist dist-test package-test docs bench bench-against conformance-table clean
 
 # Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too.
 build:
@@ -40,6 +41,7 @@ check: lint policies
 
 test: deps policies
 	BAILIFF_REQUIRE_ALL=1 go test -p 4 -timeout 25m ./...
+	cd site && BAILIFF_REQUIRE_ALL=1 go test ./...
 	CGO_ENABLED=1 go test -race -short -timeout 15m . ./app/... ./backends/... ./cmd/... ./enforcer/... ./gateway/... ./internal/...
 
 test-all: deps policies apptainer-test synapse-test
@@ -64,6 +66,7 @@ lint:
 	test -z "$$(find . -name '*.go' | xargs awk '{ gsub("\t", "    ") } length > 140 { print FILENAME ":" FNR ": over 140 columns" }' | tee /dev/stderr)"
 	go vet ./...
 	go tool staticcheck ./...
+	cd site && go vet ./... && $$(cd .. && go tool -n staticcheck) ./...
 	test -z "$$($(OPA) fmt -l policies policy_test.rego | tee /dev/stderr)"
 	$(OPA) check --strict -s policies/schema/input.json policies
 
@@ -84,6 +87,10 @@ dist-test:
 
 package-test:
 	scripts/test-package dist
+
+# A module of its own, too; a link that leads nowhere is an error.
+docs:
+	cd site && go run .
 
 bench: deps
 	go test -run '^$$' -bench . ./...
