@@ -1,7 +1,11 @@
 package console
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +192,8 @@ func TestPictures(t *testing.T) {
 	}
 	second := func() { b.press("1"); b.click("#pending li:nth-child(2)"); b.awaitApproval("get.example.test") }
 	shoot("light", "light", 1360, 900, second)
+	shoot("light", "picture", 1120, 740, second)
+	b.keepsItsPicture(t)
 	shoot("dark", "dark", 1360, 900, second)
 	shoot("dark", "dark-question", 1360, 900, func() { b.click(`[data-act="session"]`) })
 	b.press(kb.Escape)
@@ -200,5 +206,28 @@ func TestPictures(t *testing.T) {
 	shoot("dark", "phone-dark", 390, 800, second)
 	if v := b.violations(); len(v) > 0 {
 		t.Errorf("the page's policy stopped %q", v)
+	}
+}
+
+// passing are times and ids, which no two pages share.
+var passing = regexp.MustCompile(`\d+:\d\d(:\d\d)?( [AP]M)?|\d+ (s|min) ago|just now|\ba-[a-z0-9]{10}\b`)
+
+// keepsItsPicture holds the picture of the console in docs to what the page shows: not by its
+// points, but by its text, which is kept beside it.
+func (b *tab) keepsItsPicture(t *testing.T) {
+	t.Helper()
+	text := passing.ReplaceAllString(is[string](b, `document.querySelector('#app').innerText.replace(/\s*\n\s*/g, '\n')`), "…") + "\n"
+	file := filepath.Join("..", "..", "docs", "pictures", "console")
+	if os.Getenv("BAILIFF_UPDATE_RESULTS") != "" {
+		png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+		if err = errors.Join(err, os.WriteFile(file+".png", png, 0o644), os.WriteFile(file+".txt", []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, err := os.ReadFile(file + ".txt"); err != nil || string(kept) != text {
+		t.Errorf("%s.png is not what the page shows (%v): make it anew with BAILIFF_UPDATE_RESULTS=1; the page shows:\n%s", file, err, text)
+	}
+	if picture, err := os.Stat(file + ".png"); err != nil || picture.Size() > 150<<10 {
+		t.Errorf("the picture is missing, or of more than 150 KiB: %v", err)
 	}
 }
