@@ -253,6 +253,22 @@ func tables(t *testing.T, text []byte) map[string]any {
 	return data.Bailiff.Tables
 }
 
+// longer are the pages of more than 200 lines, and why.
+var longer = map[string]string{"docs/operations.md": "the reference of the configuration and the metrics is on it"}
+
+func TestPagesAreShortAndBeginWithWhatTheirReaderCanDo(t *testing.T) {
+	t.Parallel()
+	for _, p := range pages(t) {
+		if lines := strings.Count(p.text, "\n"); lines > 200 && longer[p.name] == "" {
+			t.Errorf("%s has %d lines, want 200 at most: split it by task", p.name, lines)
+		}
+		isList := p.name == "README.md" || p.name == "docs/backends/conformance.md"
+		if !isList && filepath.Dir(p.name) != "docs/design" && !strings.Contains(p.text, "\n\nAfter this page ") {
+			t.Errorf(`%s does not say after its title what "After this page" its reader can do`, p.name)
+		}
+	}
+}
+
 func TestLinksLeadToFiles(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, target := range p.links() {
@@ -354,7 +370,7 @@ func TestEveryMetricIsListed(t *testing.T) {
 
 func TestEveryRuleIsListed(t *testing.T) {
 	want := rules(t)
-	same(t, "docs/policies.md", want, named(t, "docs/policies.md", ruleShown))
+	same(t, "docs/shipped-policies.md", want, named(t, "docs/shipped-policies.md", ruleShown))
 }
 
 // rules are those that the policies, their tables and the Go code can give.

@@ -23,7 +23,7 @@ func (p *plan) leaveModes() {
 				"Set it to manual, so that Hermes asks where bailiff does not guard.")
 		} else {
 			p.left(mode, said, "What is asked about is a matter of the policies; in a sandbox, little is.",
-				"See docs/policies.md, table verdicts.")
+				"See docs/shipped-policies.md, table verdicts.")
 		}
 	}
 	for _, key := range []string{"approvals.cron_mode", "approvals.single_query_mode", "approvals.unattended_mode"} {
@@ -35,7 +35,7 @@ func (p *plan) leaveModes() {
 			p.carried(key, said, "the shipped policies", "Where nobody attends, what would be asked about is denied (approval.unattended).")
 		default:
 			p.left(key, said, "Where nobody attends, bailiff denies what would be asked about (approval.unattended).",
-				"Allow by rule what must run unattended: docs/policies.md.")
+				"Allow by rule what must run unattended: docs/shipped-policies.md.")
 		}
 	}
 }
@@ -47,7 +47,7 @@ type omission struct{ key, unless, why, do string }
 // The first ones hold on docker where nobody says anything.
 var omissions = []omission{
 	{"terminal.docker_network", "false", "Hermes' containers reach the whole network; bailiff's sandboxes reach none.",
-		"Open it for a platform in the table network (full); docs/policies.md."},
+		"Open it for a platform in the table network (full); docs/shipped-policies.md."},
 	{"terminal.container_persistent", "false",
 		"Hermes keeps one container for all chats of a profile; bailiff has a sandbox for each session, whose files go with it.",
 		"\"persistent: {docker: true}\" in the table platforms keeps each session's files; docs/sandboxes.md."},
@@ -82,7 +82,7 @@ var omissions = []omission{
 	{"code_execution.kernel_idle_timeout", "", "An interpreter ends after ten minutes without a script.", ""},
 	{"command_allowlist", "[]",
 		"Those are descriptions of Hermes' patterns; an approval of bailiff is for one request and its circumstances.",
-		"Approve anew where bailiff asks, or allow by rule: docs/policies.md."},
+		"Approve anew where bailiff asks, or allow by rule: docs/shipped-policies.md."},
 	{"approvals.denial_breaker_threshold", "", "bailiff limits requests and questions instead (limits).", ""},
 	{"security.tirith_enabled", "false", "The policies judge instead, and do not fail open.", "It may stay on in Hermes."},
 	{"security.approval.transport", "builtin", "It is for Hermes' own questions; bailiff's are answered by bailiff's people.", ""},

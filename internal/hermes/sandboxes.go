@@ -261,7 +261,7 @@ func (p *plan) mount() {
 	for _, volume := range volumes {
 		mount, why := p.mountOf(volume)
 		if why != "" {
-			p.left(key, said, volume+": "+why, "If it must be there: docs/policies.md, table platforms, mounts.")
+			p.left(key, said, volume+": "+why, "If it must be there: docs/shipped-policies.md, table platforms, mounts.")
 			continue
 		}
 		mounts = append(mounts, mount)
