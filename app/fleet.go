@@ -30,7 +30,7 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 		return nil
 	}
 	c.fleet.members, err = fleet.New(ctx, fleet.Config{DB: c.database, Replica: c.cfg.Store.Replica, Address: c.cfg.Store.Peer.Address,
-		Revision: c.policies.Revision, Standing: c.standing})
+		Revision: c.policies.Revision, Head: func() fleet.LogHead { return fleet.LogHead(c.decisions.Head()) }, Standing: c.standing})
 	if err != nil {
 		return fmt.Errorf("joining the other sidecars: %w", err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
 )
 
 // notTyped are the beginnings of blocks that are not typed, and why.
@@ -57,6 +58,9 @@ func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 				backendtest.Needs(t, "PROMTOOL (run scripts/install-deps)", err)
 			}
 			s := newSession(t)
+			if strings.Contains(p.text, "$DATABASE_URL") {
+				s.database = postgrestest.Start(t).DSN("bailiff")
+			}
 			if strings.Contains(p.text, "npm install ") {
 				s.installClients(t)
 			}

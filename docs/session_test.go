@@ -20,7 +20,10 @@ import (
 
 // session is a fresh copy of the repository in which a reader types what one
 // page says, block after block, into one shell.
-type session struct{ folder string }
+type session struct {
+	folder   string
+	database string // its connection string, where the page wants one
+}
 
 func newSession(t *testing.T) session {
 	t.Helper()
@@ -30,7 +33,7 @@ func newSession(t *testing.T) session {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	s := session{folder}
+	s := session{folder: folder}
 	if err := s.clone(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +148,9 @@ func script(name string, blocks []block) string {
 func (s session) environment(t *testing.T) []string {
 	t.Helper()
 	env := []string{"HOME=" + s.home(), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	if s.database != "" {
+		env = append(env, "DATABASE_URL="+s.database)
+	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN"} {
 		value := strings.TrimSpace(output(t, "go", "env", name))
 		if name == "GOFLAGS" {

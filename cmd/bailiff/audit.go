@@ -162,6 +162,7 @@ func happened(l api.Line) string {
 
 func newAuditVerify(configPath *string) *cobra.Command {
 	var v verification
+	var f fleetVerification
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Find lines that were edited, removed, reordered or cut off",
@@ -172,13 +173,32 @@ removed is not missed; what anybody else removed is.
 With --against it also holds the log to heads that "bailiff audit head" signed and that
 were kept elsewhere: this finds a log that was written anew by root, with the log's key.
 
-Exit status: 0 if the log is whole, 2 if it was tampered with, 1 if it cannot be read.`,
+With --fleet it checks the logs of all sidecars that share a PostgreSQL, and that each
+goes as far as its sidecar has told the others: this finds a log that is missing, was cut
+short or was begun anew. Give the state folders, or folders of state folders; without any
+it is the one of the configuration. Copies must be younger than the heads: save these by
+"bailiff audit head --fleet" before you copy, and give them by --heads.
+
+Exit status: 0 if all is whole, 2 if a log was tampered with, cut short or is missing, 1
+if something cannot be read.`,
 		Example: `  bailiff audit verify --output json
-  bailiff audit verify --against heads.jsonl --public-key head.pub`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd, *configPath) },
+  bailiff audit verify --against heads.jsonl --public-key head.pub
+  bailiff audit verify --fleet --heads heads.jsonl /srv/copies`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && !f.fleet {
+				return fmt.Errorf("%q: folders are named with --fleet only; without it the log is that of the configuration", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.fleet {
+				return f.run(cmd, *configPath, v.format, args)
+			}
+			return v.run(cmd, *configPath)
+		},
 	}
 	v.register(cmd)
+	f.register(cmd)
 	outputFlag(cmd, &v.format)
 	return cmd
 }
@@ -231,8 +251,9 @@ func (v *verification) heads() ([]audit.Head, error) {
 
 func newAuditHead(configPath *string) *cobra.Command {
 	var key string
+	var ofFleet bool
 	cmd := &cobra.Command{
-		Use:   "head --key FILE",
+		Use:   "head {--key FILE | --fleet}",
 		Short: "Sign how far the decision log goes",
 		Long: `Prints one line that says how many lines the decision log has on disk and the hash of
 the last of them, signed. Kept on another machine, such lines show later whether the log is
@@ -240,10 +261,16 @@ still the one that was written: see "bailiff audit verify --against". The key is
 a key of Ed25519 as PEM, which the sidecar need not have. Run it at intervals, whether or not
 a sidecar is running.
 
-Exit status: 0, or 1 if the log or the key cannot be read.`,
+With --fleet it prints how far all sidecars that share a PostgreSQL have told each other that
+their logs go, a line each run of a sidecar, not signed: see "bailiff audit verify --fleet".
+
+Exit status: 0, or 1 if the log, the key or PostgreSQL cannot be read.`,
 		Example: "  bailiff audit head --key head.key >>heads.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if ofFleet {
+				return printFleetHeads(cmd, *configPath)
+			}
 			cfg, err := offline.LoadConfig(*configPath)
 			if err != nil {
 				return err
@@ -256,7 +283,9 @@ Exit status: 0, or 1 if the log or the key cannot be read.`,
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the private key, a `file` that is kept from others")
-	_ = cmd.MarkFlagRequired("key") // there is such a flag
+	cmd.Flags().BoolVar(&ofFleet, "fleet", false, "print how far the logs of all sidecars go that share a PostgreSQL")
+	cmd.MarkFlagsOneRequired("key", "fleet")
+	cmd.MarkFlagsMutuallyExclusive("key", "fleet")
 	return cmd
 }
 

@@ -9,7 +9,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff/app"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
 )
 
 func newStore(configPath *string) *cobra.Command {
@@ -54,10 +56,7 @@ func migrateStore(ctx context.Context, configPath string) (moved int, err error)
 	if err != nil {
 		return 0, err
 	}
-	if !cfg.Store.Postgres.DSN.Given() {
-		return 0, errors.New("the configuration names no database: add store: {postgres: {dsn: {file: PATH}}}")
-	}
-	db, err := app.OpenDatabase(ctx, cfg.Store.Postgres)
+	db, err := openStore(ctx, cfg)
 	if err != nil {
 		return 0, err
 	}
@@ -66,4 +65,11 @@ func migrateStore(ctx context.Context, configPath string) (moved int, err error)
 		return 0, err
 	}
 	return approval.Move(ctx, app.ApprovalsFile(cfg), db)
+}
+
+func openStore(ctx context.Context, cfg *config.Config) (*postgres.DB, error) {
+	if !cfg.Store.Postgres.DSN.Given() {
+		return nil, errors.New("the configuration names no database: add store: {postgres: {dsn: {file: PATH}}}")
+	}
+	return app.OpenDatabase(ctx, cfg.Store.Postgres)
 }

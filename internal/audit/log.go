@@ -94,7 +94,8 @@ type Log struct {
 	unfinished []Unfinished
 	end        recent
 	health     health
-	written    atomic.Pointer[Position]
+	written    atomic.Pointer[position]
+	name       string // of its chain
 	bounds     *atomic.Pointer[Bounds]
 	keeper     *keeper
 	asides     chan func() // run between writes, on the writer's goroutine
@@ -143,7 +144,7 @@ func Open(c Config) (*Log, error) {
 		return nil, fmt.Errorf("opening the decision log: %w", err)
 	}
 	l := &Log{config: c, health: health{log: c.Log}, queue: make(chan entry, queueLength), writer: w, bounds: bounds,
-		asides: make(chan func()), ended: make(chan struct{})}
+		name: w.chain.name(), asides: make(chan func()), ended: make(chan struct{})}
 	w.committed = l.committed
 	if l.unfinished, err = unfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
@@ -151,7 +152,7 @@ func Open(c Config) (*Log, error) {
 	if err := l.end.load(c.StateDir); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
 	}
-	l.written.Store(&Position{w.synced.segment, w.synced.offset})
+	l.written.Store(new(w.synced))
 	l.keeper = newKeeper(l)
 	go l.run()
 	l.noteTorn(torn)

@@ -22,7 +22,10 @@ func (p Position) After(other Position) bool {
 
 // Written is the end of the last line that is known to be on disk. What lies behind it
 // may be taken back.
-func (l *Log) Written() Position { return *l.written.Load() }
+func (l *Log) Written() Position {
+	p := l.written.Load()
+	return Position{p.segment, p.offset}
+}
 
 // ReadFrom gives every whole line behind a position, without its line break and valid
 // during the call, with its end. What retention removes meanwhile is left out.

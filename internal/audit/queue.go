@@ -117,7 +117,7 @@ func waited(batch []entry) bool {
 // committed tells how a commit of n lines ended.
 func (l *Log) committed(n int64, err error) {
 	if err == nil {
-		l.written.Store(&Position{l.writer.synced.segment, l.writer.synced.offset})
+		l.written.Store(new(l.writer.synced))
 	}
 	l.report(n, err)
 }

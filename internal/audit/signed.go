@@ -21,8 +21,9 @@ import (
 type Head struct {
 	Time time.Time `json:"time"`
 	// Lines are all that were ever written; Hash is that of the last of them.
-	Lines     int64  `json:"lines"`
-	Hash      string `json:"last_hash"`
+	Lines int64  `json:"lines"`
+	Hash  string `json:"last_hash"`
+	// Signature is empty where other sidecars were told of the head.
 	Signature string `json:"signature"`
 }
 
@@ -128,35 +129,48 @@ func readSigned(line []byte, public ed25519.PublicKey) (h Head, err error) {
 	return h, nil
 }
 
-func byLines(signed []Head) map[int64][]Head {
+func byLines(heads []Head) map[int64][]Head {
 	all := map[int64][]Head{}
-	for _, h := range signed {
+	for _, h := range heads {
 		all[h.Lines] = append(all[h.Lines], h)
 	}
 	return all
 }
 
-// hold compares what was signed of so many lines with the hash of the last of them.
-func (v *verification) hold(lines int64, hash string) {
-	for _, h := range v.signed[lines] {
-		if h.Hash == hash {
-			v.Signed++
-			continue
-		}
-		v.fault(v.file, v.line, fmt.Sprintf("this is line %d of the log, and not the one whose hash was signed at %s: the log was written "+
-			"anew", lines, h.Time.Format(time.RFC3339)))
+// given is how a head became known outside the sidecar.
+func (h Head) given() string {
+	how := "told to the other sidecars"
+	if h.Signature != "" {
+		how = "signed"
 	}
-	delete(v.signed, lines)
+	return how + " at " + h.Time.Format(time.RFC3339)
 }
 
-// missed tells of signed heads of lines that the log does not have.
+// hold compares what is known of so many lines with the hash of the last of them.
+func (v *verification) hold(lines int64, hash string) {
+	for _, h := range v.heads[lines] {
+		switch {
+		case h.Hash != hash:
+			v.fault(v.file, v.line, fmt.Sprintf("this is line %d of the log, and not the one whose hash was %s: the log was written anew",
+				lines, h.given()))
+		case h.Signature == "":
+			v.Told++
+		default:
+			v.Signed++
+		}
+	}
+	delete(v.heads, lines)
+}
+
+// missed tells of heads of lines that the log does not have.
 func (v *verification) missed() {
-	for lines, heads := range v.signed {
+	for lines, heads := range v.heads {
 		if lines < v.Retired {
 			v.Older += len(heads)
 			continue
 		}
-		v.fault(v.file, v.line+1, fmt.Sprintf("the log ends after %d lines, and %d were signed at %s: lines were cut off",
-			v.Retired+v.Lines, lines, heads[0].Time.Format(time.RFC3339)))
+		v.Missing = max(v.Missing, lines-v.Retired-v.Lines)
+		v.fault(v.file, v.line+1, fmt.Sprintf("the log ends after %d lines, and %d were %s: lines were cut off",
+			v.Retired+v.Lines, lines, heads[0].given()))
 	}
 }

@@ -19,10 +19,13 @@ type Report struct {
 	// Uncommitted counts the lines beyond the head: a running sidecar's last, or
 	// a crashed one's.
 	Uncommitted int64 `json:"uncommitted"`
-	// Signed counts the signed heads that the log agrees with, Older those of lines that
-	// retention removed.
+	// Signed counts the signed heads that the log agrees with, Told those that its sidecar told
+	// the others, Older those of lines that retention removed.
 	Signed int `json:"signed_heads,omitempty"`
+	Told   int `json:"told_heads,omitempty"`
 	Older  int `json:"older_heads,omitempty"`
+	// Missing is how many lines fewer there are than a head counts.
+	Missing int64 `json:"missing,omitempty"`
 	// Torn says that the log ends within a line that was never committed.
 	Torn   bool    `json:"torn"`
 	Faults []Fault `json:"faults"`
@@ -48,14 +51,14 @@ const maxFaults = 100
 
 // Verify reads the whole log, which may be in use. Its error wraps
 // [ErrTampered] and names the first fault if there is one. With heads of it that were
-// signed, it holds the log to these too.
-func Verify(stateDir string, signed ...Head) (Report, error) {
+// signed, or told to other sidecars, it holds the log to these too.
+func Verify(stateDir string, heads ...Head) (Report, error) {
 	key, err := readKey(stateDir)
 	if err != nil {
 		return Report{}, fmt.Errorf("verifying the decision log: %w", err)
 	}
 	for {
-		v := &verification{key: key, signed: byLines(signed)}
+		v := &verification{key: key, heads: byLines(heads)}
 		err := v.all(stateDir)
 		if (err != nil || len(v.Faults) > 0) && v.outrun(stateDir) {
 			continue
@@ -86,8 +89,8 @@ type verification struct {
 	leaving, entered bool
 	// fits says that something fits the key.
 	fits bool
-	// signed are the heads to which the log is held, by how many lines they count.
-	signed map[int64][]Head
+	// heads are those to which the log is held, by how many lines they count.
+	heads map[int64][]Head
 
 	file string
 	line int

@@ -1,6 +1,6 @@
 // Package fleet knows which of the sidecars that share a PostgreSQL does what: who serves a
-// session ([Homes]), under which request ids something ran ([Requests]), and who does what one
-// does at a time ([Duties]).
+// session ([Homes]), under which request ids something ran ([Requests]), who does what one
+// does at a time ([Fleet.Duty]), and how far the decision log of each goes ([Heads]).
 //
 // Promised:
 //
@@ -64,6 +64,8 @@ type Config struct {
 	Address string
 	// Revision is that of the policies in force.
 	Revision func() string
+	// Head is how far this sidecar's decision log goes.
+	Head     func() LogHead
 	Standing func() Standing
 }
 
@@ -75,7 +77,7 @@ type Fleet struct {
 // New returns the fleet, after telling it of this sidecar.
 func New(ctx context.Context, c Config) (*Fleet, error) {
 	err := required.Fields("fleet", map[string]bool{"DB": c.DB == nil, "Replica": c.Replica == "",
-		"Revision": c.Revision == nil, "Standing": c.Standing == nil})
+		"Revision": c.Revision == nil, "Head": c.Head == nil, "Standing": c.Standing == nil})
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +111,11 @@ func (f *Fleet) Run(ctx context.Context) {
 func (f *Fleet) tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	_, err := f.config.DB.Own().Exec(ctx, tellReplica, f.config.Replica, f.config.Standing().Epoch, f.config.Address, f.config.Revision())
-	return fault(err)
+	epoch, b := f.config.Standing().Epoch, &pgx.Batch{}
+	b.Queue(tellReplica, f.config.Replica, epoch, f.config.Address, f.config.Revision())
+	head := f.config.Head()
+	b.Queue(tellHead, head.Chain, f.config.Replica, epoch, head.Lines, head.Hash)
+	return fault(f.config.DB.Own().SendBatch(ctx, b).Close())
 }
 
 func (f *Fleet) keep(ctx context.Context) error {
@@ -119,6 +124,7 @@ func (f *Fleet) keep(ctx context.Context) error {
 	b := &pgx.Batch{}
 	b.Queue(forgetHomes)
 	b.Queue(forgetRequests)
+	b.Queue(forgetHeads)
 	return fault(f.config.DB.Own().SendBatch(ctx, b).Close())
 }
 

@@ -40,6 +40,7 @@ func (d *database) join(tb testing.TB, name string) *Fleet {
 	backendtest.Must(tb, err)
 	tb.Cleanup(db.Close)
 	f, err := New(tb.Context(), Config{DB: db, Replica: name, Address: name + ":1", Revision: func() string { return "r" },
+		Head:     func() LogHead { return LogHead{Chain: name, Lines: 3, Hash: "h"} },
 		Standing: func() Standing { return Standing{Epoch: 1} }})
 	backendtest.Must(tb, err)
 	return f
@@ -306,5 +307,43 @@ func TestTheSidecarsAreListed(t *testing.T) {
 	if len(all) != 3 || all[0].ID != "one" || !all[0].Lives() || all[0].Homes != 1 || all[0].Revision != "r" || !all[1].Left ||
 		all[1].Lives() || all[2].ID != "two" || all[2].Lives() || all[2].Silent < deadAfter {
 		t.Errorf("they are %+v", all)
+	}
+}
+
+// What was told of an earlier run must not be lost with a later one, whose log may have been cut short.
+func TestHowFarALogGoesIsKeptForEachRun(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	f := d.join(t, "one")
+	lines, epoch := int64(3), int64(1)
+	f.config.Head = func() LogHead { return LogHead{Chain: "c", Lines: lines, Hash: fmt.Sprint("h", lines)} }
+	f.config.Standing = func() Standing { return Standing{Epoch: epoch} }
+	told := func() (all []string) {
+		backendtest.Must(t, f.tell(t.Context()))
+		heads, err := Heads(t.Context(), f.config.DB)
+		backendtest.Must(t, err)
+		for _, h := range heads {
+			all = append(all, fmt.Sprint(h.Replica, " ", h.Chain, " ", h.Lines, " ", h.Hash))
+		}
+		return all[1:] // the first is of join
+	}
+	told()
+	lines = 9
+	if all := told(); !slices.Equal(all, []string{"one c 9 h9"}) {
+		t.Errorf("later in the run they are %q", all)
+	}
+	d.do(t, "UPDATE bailiff.replicas SET epoch = 2 WHERE id = 'one'")
+	lines = 10
+	if all := told(); !slices.Equal(all, []string{"one c 9 h9"}) {
+		t.Errorf("from a sidecar whose name is another's by now they are %q", all)
+	}
+	epoch, lines = 2, 5
+	if all := told(); !slices.Equal(all, []string{"one c 9 h9", "one c 5 h5"}) {
+		t.Errorf("in the next run they are %q", all)
+	}
+	d.do(t, "UPDATE bailiff.log_heads SET told = told - interval '401 days'")
+	backendtest.Must(t, f.keep(t.Context()))
+	if all := told(); !slices.Equal(all, []string{"one c 5 h5"}) {
+		t.Errorf("after a year they are %q", all)
 	}
 }

@@ -188,7 +188,7 @@ func (s *Server) makeTables(tb testing.TB) {
 func (s *Server) Empty(tb testing.TB) string {
 	tb.Helper()
 	s.Exec(tb, database, "TRUNCATE bailiff.replicas, bailiff.approvals, bailiff.claims, bailiff.grants, bailiff.freezes, bailiff.outbox, "+
-		"bailiff.moved, bailiff.homes, bailiff.requests, bailiff.duties; UPDATE bailiff.state SET freezes = 0")
+		"bailiff.moved, bailiff.homes, bailiff.requests, bailiff.duties, bailiff.log_heads; UPDATE bailiff.state SET freezes = 0")
 	return s.DSN(database)
 }
 
