@@ -91,6 +91,20 @@ func (c *core) claims() enforcer.Claims {
 	return sharedClaims{c.fleet.requests}
 }
 
+// homes say which sidecar serves a session, as the leases need it; nil where each serves what comes to it.
+func (c *core) homes() lease.Homes {
+	if c.cfg.Store.Peer.Listen == "" {
+		return nil
+	}
+	return sharedHomes{c.fleet.homes}
+}
+
+type sharedHomes struct{ *fleet.Homes }
+
+func (s sharedHomes) Serves(ctx context.Context, k lease.Key) error {
+	return s.Homes.Serves(ctx, fleet.Session{Caller: k.Caller, ID: k.Session})
+}
+
 type sharedClaims struct{ *fleet.Requests }
 
 func (s sharedClaims) Claim(ctx context.Context, caller, session, id, digest string) (first, same bool, err error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -179,8 +180,10 @@ func TestAPausedSidecarYields(t *testing.T) {
 		list, err := one.operator.Sandboxes(t.Context())
 		return err == nil && len(list) == 1 && list[0].Users == 1
 	})
+	sent := sendAlways(t, one)
 	must(t, one.cmd.Process.Signal(syscall.SIGSTOP))
 	served := mustComplete(t, two.agent, inChat("s1", "cat /tmp/whose; echo two > /tmp/whose"))
+	sent.mark()
 	must(t, one.cmd.Process.Signal(syscall.SIGCONT))
 	if a := <-lost; a.Status != bailiff.Interrupted {
 		t.Errorf("what ran there ended as %s: %s", a.Status, a.Message)
@@ -189,6 +192,61 @@ func TestAPausedSidecarYields(t *testing.T) {
 		a, err := one.agent.Execute(t.Context(), inChat("s1", "cat /tmp/whose"), client.News{})
 		return err == nil && a.SandboxID == served.SandboxID && a.Output == "two\n"
 	})
+	sent.end()
+	for n, answers := range sent.after {
+		for i, a := range answers {
+			// The first was sent before the pause, and may have run before it.
+			if i > 0 && a.Status == bailiff.Completed && a.SandboxID != served.SandboxID {
+				t.Errorf("sender %d: after the pause a command ran in %s, want only in %s", n, a.SandboxID, served.SandboxID)
+			}
+			if a.Status == bailiff.Completed || a.Message != "" {
+				continue
+			}
+			t.Errorf("sender %d: it is answered %s, %s, without a word why", n, a.Status, a.Code)
+		}
+	}
+}
+
+// senders ask a sidecar for one command after another.
+type senders struct {
+	mu     sync.Mutex
+	marked bool
+	over   bool
+	after  [4][]api.Answer // of each, since they were marked
+	done   sync.WaitGroup
+}
+
+func sendAlways(tb testing.TB, p *process) *senders {
+	s := &senders{}
+	for n := range s.after {
+		s.done.Go(func() {
+			for s.add(n, nil) {
+				if a, err := p.agent.Execute(tb.Context(), inChat("s1", "true"), client.News{}); err == nil {
+					s.add(n, &a)
+				}
+			}
+		})
+	}
+	return s
+}
+
+// add notes an answer, and says whether to go on.
+func (s *senders) add(n int, a *api.Answer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a != nil && s.marked {
+		s.after[n] = append(s.after[n], *a)
+	}
+	return !s.over
+}
+
+func (s *senders) mark() { s.mu.Lock(); s.marked = true; s.mu.Unlock() }
+
+func (s *senders) end() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.done.Wait()
 }
 
 // An account at a chat is connected at one sidecar, whichever asks, and at another once that is gone.

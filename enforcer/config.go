@@ -83,7 +83,7 @@ type Observer interface {
 }
 
 // Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Claims,
-// Unfinished and Log is required.
+// Homes, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
@@ -113,8 +113,10 @@ type Config struct {
 	Tracer Tracer
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
-	// Claims are the request ids of all sidecars that share a store; nil where there is one.
+	// Claims are the request ids of all sidecars that share a store, Homes which of them serves a session;
+	// both are nil where there is one.
 	Claims Claims
+	Homes  lease.Homes
 	// Unfinished are the requests that an earlier run started and whose end it
 	// did not record, or recorded not long ago.
 	Unfinished []Unfinished

@@ -350,6 +350,7 @@ type bench struct {
 	kept        *entriesInMemory[ledger.Workspace]
 	shown       lease.BackendObserver
 	made        lease.Observer
+	homes       lease.Homes
 	log         *slog.Logger
 }
 
@@ -426,6 +427,7 @@ func newBench(t testing.TB, changes ...func(*bench)) *bench {
 	var err error
 	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made,
 		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
+		Homes: b.homes,
 		Backends: map[string]backends.Backend{"docker": b.fakeBackend, "bubblewrap": b.fakeBackend, "podman": b.fakeBackend,
 			"local": b.fakeBackend}})
 	must(t, err)

@@ -102,6 +102,9 @@ func (e *Enforcer) broken(ctx context.Context, g grant, a answer, err error) ans
 		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopped(ctx)
 	case !a.started && ctx.Err() != nil:
 		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, neverStarted(ctx)
+	case errors.Is(err, lease.ErrElsewhere):
+		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeHome
+		a.Message = bailiff.Sentence(err.Error())
 	case errors.Is(err, backends.ErrUnfit):
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
 		req := g.located

@@ -52,7 +52,7 @@ type Processes interface {
 // deny it.
 type Policies func(ctx context.Context, req bailiff.Request) (Spec, bool)
 
-// Config is what a Pool needs; every field is required.
+// Config is what a Pool needs; every field but Homes is required.
 type Config struct {
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
@@ -64,11 +64,13 @@ type Config struct {
 	Workspaces ledger.Entries[ledger.Workspace]
 	Processes  Processes
 	Policies   Policies
-	Freezer    Freezer
-	Recorder   Recorder
-	Sandboxes  Observer
-	Readiness  BackendObserver
-	Log        *slog.Logger
+	// Homes may be nil, where no other sidecar serves sessions.
+	Homes     Homes
+	Freezer   Freezer
+	Recorder  Recorder
+	Sandboxes Observer
+	Readiness BackendObserver
+	Log       *slog.Logger
 }
 
 // Key is a session of a caller.

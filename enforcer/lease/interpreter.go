@@ -26,6 +26,7 @@ type KernelTerms struct {
 
 // KernelRun is an interpreter with the one script that runs in it.
 type KernelRun struct {
+	hold   *Hold
 	kernel *kernel.Kernel
 	// own says that the interpreter is the script's alone and ends with it.
 	own bool
@@ -40,6 +41,10 @@ type KernelRun struct {
 func (k KernelRun) Run(ctx context.Context, script kernel.Script, out func([]byte),
 	call func(context.Context, kernel.Call) kernel.Result) (kernel.Exit, []string, error) {
 	script.Last = k.own
+	if err := k.hold.mayStart(ctx); err != nil {
+		k.leave(false)
+		return kernel.Exit{}, nil, err
+	}
 	exit, err := k.kernel.Run(ctx, script, out, call)
 	k.leave(exit.Ended || err != nil && !errors.Is(err, backends.ErrNotStarted))
 	return exit, append(k.notes, k.lossNotes(exit)...), err
@@ -47,6 +52,9 @@ func (k KernelRun) Run(ctx context.Context, script kernel.Script, out func([]byt
 
 // Kernel finds or starts the interpreter for a script: its session's, or one of its own.
 func (h *Hold) Kernel(ctx context.Context, t KernelTerms) (KernelRun, error) {
+	if err := h.mayStart(ctx); err != nil {
+		return KernelRun{}, err
+	}
 	own, notes := h.needsOwnKernel(t)
 	if !own {
 		return h.sessionKernel(ctx, t)
@@ -55,7 +63,7 @@ func (h *Hold) Kernel(ctx context.Context, t KernelTerms) (KernelRun, error) {
 	if err != nil {
 		return KernelRun{}, err
 	}
-	return KernelRun{kernel: k, own: true, notes: notes, leave: func(bool) { h.endKernel(ctx, k) }}, nil
+	return KernelRun{hold: h, kernel: k, own: true, notes: notes, leave: func(bool) { h.endKernel(ctx, k) }}, nil
 }
 
 // needsOwnKernel says whether a script has an interpreter of its own, where nothing of
@@ -88,7 +96,7 @@ func (h *Hold) sessionKernel(ctx context.Context, t KernelTerms) (KernelRun, err
 		s.turn.Pass()
 		return KernelRun{}, err
 	}
-	run := KernelRun{kernel: s.kernel, leave: func(ended bool) {
+	run := KernelRun{hold: h, kernel: s.kernel, leave: func(ended bool) {
 		if ended {
 			h.endKernel(ctx, s.kernel)
 			s.kernel = nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
 )
@@ -163,6 +164,8 @@ func (p *Process) fail(ctx context.Context, a *bailiff.Answer, err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		a.Status, a.Code, a.ExitCode, a.Message = bailiff.TimedOut, "", bailiff.ExitTimeout,
 			"The time was over before "+p.id+" took it; a part may have been read."
+	case errors.Is(err, lease.ErrElsewhere):
+		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeHome
 	case errors.Is(err, errMuted):
 	case errors.Is(err, errOvertaken), errors.Is(err, errLongLine):
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeCommand

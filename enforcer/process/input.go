@@ -151,6 +151,9 @@ func (p *Process) write(ctx context.Context, t Task, end string) error {
 		return err
 	}
 	defer p.typed.writer.Pass()
+	if err := p.lease.Serves(ctx, lease.KeyOf(p.request)); err != nil {
+		return err
+	}
 	if err := p.typed.begin(t.Request.Args.Typed, data); err != nil {
 		return err
 	}

@@ -132,6 +132,35 @@ func TestADeadSidecarsHomesAreTaken(t *testing.T) {
 	}
 }
 
+// Right before each start it is asked whether the session is still this sidecar's.
+func TestASidecarServesWhatNoOtherHasTakenOver(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	now := Standing{Epoch: 1}
+	first := d.join(t, "one")
+	first.config.Standing = func() Standing { return now }
+	one, two := first.Homes(), d.join(t, "two").Homes()
+	s := Session{Caller: "hermes", ID: "s1"}
+	serves := func(when string, want bool, s Session) {
+		t.Helper()
+		if err := one.Serves(t.Context(), s); (err == nil) != want {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	homeOfSession(t, one, s)
+	serves("its own", true, s)
+	serves("none's", true, Session{Caller: "hermes", ID: "s9"})
+	now.Err = ErrStore
+	serves("while it is not heard", false, s)
+	now = Standing{Epoch: 1, Silences: 1}
+	serves("after a silence in which none took it", true, s)
+	d.dies(t, "one")
+	homeOfSession(t, two, s)
+	serves("one that it cannot know to be taken", true, s)
+	now.Silences++
+	serves("another's, after a silence", false, s)
+}
+
 func TestWhoIsNotHeardTakesAndBelievesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)

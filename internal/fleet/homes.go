@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -85,6 +86,19 @@ func (h *Homes) Known(ctx context.Context, s Session) (Home, error) {
 		return home, nil
 	}
 	return h.look(ctx, s)
+}
+
+// Serves is nil if this sidecar is the home of a session by now, or if none is. It asks PostgreSQL only if
+// this sidecar was silent since that was known.
+func (h *Homes) Serves(ctx context.Context, s Session) error {
+	home, err := h.Known(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case home.Replica != "" && !home.Mine:
+		return fmt.Errorf("sidecar %s does", home.Replica)
+	}
+	return nil
 }
 
 // Forget has a home looked up anew that proved to be another one.

@@ -1,0 +1,56 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
+)
+
+// moved says that another sidecar serves every session, once it is set.
+type moved struct{ atomic.Bool }
+
+func (m *moved) Serves(context.Context, lease.Key) error {
+	if m.Load() {
+		return errors.New("sidecar two does")
+	}
+	return nil
+}
+
+// A sidecar that was paused, and whose session another has taken over meanwhile, starts nothing more in it.
+func TestNothingIsStartedInASessionThatAnotherSidecarServes(t *testing.T) {
+	t.Parallel()
+	homes := &moved{}
+	b := newBench(t, asScripts, func(b *bench) { b.homes = homes })
+	var ran atomic.Int32
+	b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+		ran.Add(1)
+		return backends.Exit{}, nil
+	}
+	id, job := b.start(t, inBackground("sh"))
+	b.Execute(t.Context(), code("x = 1"), nil)
+	begun := b.fakeBackend.scripts.Load()
+	homes.Store(true)
+	for name, req := range map[string]bailiff.Request{
+		"a command": request("true"), "a background process": inBackground("sh"), "a script": code("x = 1"),
+		"input": about("write", id, "true\n"),
+	} {
+		a := b.Execute(t.Context(), req, nil)
+		if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeHome || !strings.Contains(a.Message, "sidecar two does") {
+			t.Errorf("%s is answered %s, %s: %s", name, a.Status, a.Code, a.Message)
+		}
+	}
+	running := 0
+	for _, s := range b.fakeBackend.sandboxes() {
+		running += len(s.living())
+	}
+	if ran.Load() != 0 || len(job.input) != 0 || b.fakeBackend.scripts.Load() != begun || running != 1 {
+		t.Errorf("%d commands and %d scripts ran, %d writes came in, %d processes live", ran.Load(), b.fakeBackend.scripts.Load()-begun,
+			len(job.input), running)
+	}
+}
