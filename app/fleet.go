@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet"
 	"github.com/bailiff-dev/bailiff/internal/peers"
+	"github.com/bailiff-dev/bailiff/internal/throttle"
 )
 
 // fleetParts are what a sidecar has that shares a store with others; all are nil where it does
@@ -30,7 +32,8 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 		return nil
 	}
 	c.fleet.members, err = fleet.New(ctx, fleet.Config{DB: c.database, Replica: c.cfg.Store.Replica, Address: c.cfg.Store.Peer.Address,
-		Revision: c.policies.Revision, Head: func() fleet.LogHead { return fleet.LogHead(c.decisions.Head()) }, Standing: c.standing})
+		Revision: c.policies.Revision, Head: func() fleet.LogHead { return fleet.LogHead(c.decisions.Head()) }, Standing: c.standing,
+		Living: c.divideLimits})
 	if err != nil {
 		return fmt.Errorf("joining the other sidecars: %w", err)
 	}
@@ -40,6 +43,16 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 	go func() { defer close(ended); c.fleet.requests.Run(ctx) }()
 	c.fleet.stop = func() { end(); <-ended }
 	return nil
+}
+
+// divideLimits has sidecars keep a bound together. A caller's requests come to all of them; a user's
+// sessions are served by one, unless each serves what comes to it.
+func (c *core) divideLimits(living int) {
+	parts := throttle.Parts{Caller: living, User: living}
+	if c.cfg.Store.Peer.Listen != "" {
+		parts.User = 1
+	}
+	c.throttle.Divide(parts)
 }
 
 func (c *core) standing() fleet.Standing {
@@ -160,14 +173,32 @@ func (a *App) runFleet(ctx context.Context) {
 		return
 	}
 	a.serving.Go(func() { a.fleet.members.Run(ctx) })
+	if a.cfg.Store.OnOutage == config.Stop {
+		a.serving.Go(func() { a.stopAtOutages(ctx) })
+	}
 	if a.fleet.router != nil {
 		a.serving.Go(func() { a.yieldAlways(ctx) })
 	}
 }
 
-// yieldEvery is how soon it is seen that this sidecar was silent for so long that others may
-// have taken its sessions over.
+// yieldEvery is how soon it is seen that the store does not answer, or that this sidecar was silent
+// for so long that others may have taken its sessions over.
 const yieldEvery = time.Second
+
+// stopAtOutages stops what runs whenever the store that sidecars share begins not to answer.
+func (a *App) stopAtOutages(ctx context.Context) {
+	away := false
+	backends.Every(yieldEvery, ctx.Done(), func() {
+		err := a.standing().Err
+		if begins := err != nil && !away; begins {
+			a.log.Warn("what runs is stopped until the shared store answers again", "error", err)
+			if err := a.enforcer.Suspend(ctx); err != nil {
+				a.log.Error("stopping what runs", "error", err)
+			}
+		}
+		away = err != nil
+	})
+}
 
 // yieldAlways ends what runs here of sessions that other sidecars have taken over.
 func (a *App) yieldAlways(ctx context.Context) {

@@ -249,6 +249,72 @@ func (s *senders) end() {
 	s.done.Wait()
 }
 
+// Without the database nothing new runs. What runs goes on to its end, or is stopped where the configuration
+// says so.
+func TestWithoutTheDatabaseNothingNewRuns(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	sidecars := map[string]*office{}
+	for _, reaction := range []string{"finish", "stop"} {
+		text := strings.Replace(c.member(t, reaction), "  replica:", "  on_outage: "+reaction+"\n  replica:", 1)
+		sidecars[reaction] = startOffice(t, openDir(t), text)
+	}
+	of := func(session, command string) bailiff.Request {
+		req := inChat(session, command)
+		req.Session.UserID = session // so that each is served where it is asked
+		return req
+	}
+	ran := map[string]chan api.Answer{}
+	for reaction, s := range sidecars {
+		ran[reaction] = make(chan api.Answer, 1)
+		mustComplete(t, s.agent, of(reaction, "true"))
+		go func() {
+			a, _ := s.agent.Execute(t.Context(), of(reaction, "until test -e /tmp/end; do sleep 0.1; done; echo ended"), client.News{})
+			ran[reaction] <- a
+		}()
+		awaitThat(t, "the command to run", func() bool { return s.enforcer.Sandboxes()[0].Users == 1 })
+	}
+	c.server.Kill()
+	if a := <-ran["stop"]; a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "does not answer") {
+		t.Errorf("what was to be stopped ended as %s: %s", a.Status, a.Message)
+	}
+	for reaction, s := range sidecars {
+		awaitThat(t, "requests to be refused", func() bool {
+			a, err := s.agent.Execute(t.Context(), of(reaction, "true"), client.News{})
+			return err == nil && a.Status == bailiff.Unavailable && strings.Contains(a.Message, "PostgreSQL")
+		})
+	}
+	if list := sidecars["finish"].enforcer.Sandboxes(); len(list) != 1 || list[0].Users != 1 {
+		t.Errorf("what was to go on has the sandboxes %+v", list)
+	}
+	c.server.Run(t)
+	awaitThat(t, "its session to go on beside it", func() bool {
+		a, err := sidecars["finish"].agent.Execute(t.Context(), of("finish", "touch /tmp/end"), client.News{})
+		return err == nil && a.Status == bailiff.Completed
+	})
+	if a := <-ran["finish"]; a.Output != "ended\n" {
+		t.Errorf("what was to go on ended as %s: %s", a.Status, a.Message)
+	}
+}
+
+// What a caller may bring in a minute is for all sidecars together, as long as they live.
+func TestSidecarsHaveACallersBoundTogether(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	text := strings.Replace(c.member(t, "one"), keepNoneReady, "limits: {warm: {sandboxes: 0}, requests_per_minute: {caller: 2}}", 1)
+	one := startOffice(t, openDir(t), text)
+	refusal := func() string { return ask(t, one.agent, inChat("s1", "true")).Message }
+	alone := func() bool {
+		said := refusal()
+		return strings.Contains(said, "2 requests a minute") && !strings.Contains(said, "together")
+	}
+	awaitThat(t, "the bound of one", alone)
+	two := c.launch(t, "two")
+	awaitThat(t, "the bound of two", func() bool { return strings.Contains(refusal(), "at 2 sidecars together") })
+	two.stop(t)
+	awaitThat(t, "the bound of one again", alone)
+}
+
 // An account at a chat is connected at one sidecar, whichever asks, and at another once that is gone.
 func TestAChatIsConnectedAtOneSidecar(t *testing.T) {
 	t.Parallel()

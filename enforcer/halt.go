@@ -61,6 +61,9 @@ func (f *flights) end(why error, match func(*flight) bool) {
 	}
 }
 
+// Suspend stops what runs and removes the sandboxes, whose workspaces stay.
+func (e *Enforcer) Suspend(ctx context.Context) error { return e.leases.Suspend(ctx) }
+
 // errYielded is the cause of requests whose session another sidecar serves by now.
 var errYielded = errors.New("another sidecar has taken the session over")
 

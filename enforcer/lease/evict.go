@@ -22,6 +22,7 @@ const (
 	reasonShutdown = "shutdown"
 	reasonFrozen   = "frozen"
 	reasonYielded  = "yielded"
+	reasonOutage   = "outage"
 )
 
 // Evicted is why a sandbox was taken from the requests that used it: one of the reasons.
@@ -35,6 +36,7 @@ var evictions = map[Evicted]string{
 	reasonEnd:      "The session was ended and its sandbox removed",
 	reasonShutdown: "The sidecar is shutting down and removed the sandbox",
 	reasonYielded:  "Another sidecar has taken the session over, and the sandbox was removed",
+	reasonOutage:   "The store that sidecars share does not answer, and the sandbox was removed (store.on_outage)",
 	reasonFrozen:   "An operator froze a session that used the sandbox, and it was removed",
 }
 

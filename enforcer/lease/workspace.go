@@ -122,7 +122,7 @@ func (l *Lease) retainForLocked(reason string) time.Duration {
 	switch {
 	case l.evicted == reasonEnd:
 		return 0
-	case reason == reasonFrozen:
+	case reason == reasonFrozen, reason == reasonOutage:
 		return maxAge
 	case reason == reasonPolicy, reason == reasonFailed:
 		return l.idle

@@ -14,7 +14,15 @@ type Store struct {
 	// Replica is this sidecar's name among them.
 	Replica string
 	Peer    Peer
+	// OnOutage is what becomes of what runs while the store does not answer: [Finish] or [Stop].
+	OnOutage string
 }
+
+// The words of OnOutage: what runs goes on to its end, or is stopped. Nothing new runs either way.
+const (
+	Finish = "finish"
+	Stop   = "stop"
+)
 
 // Peer is where the sidecars reach this one, which then serves sessions of the others; without
 // Listen each serves what comes to it.
@@ -52,8 +60,12 @@ func (r *reader) store(s *Store, at place) {
 		"replica": as(&s.Replica, func(at place) (string, bool) {
 			return r.shaped(at, replicaName, "want a name of letters, digits, ., _ and -, is %q")
 		}),
-		"peer": func(at place) { r.peer(&s.Peer, at) },
+		"peer":      func(at place) { r.peer(&s.Peer, at) },
+		"on_outage": r.oneOf(&s.OnOutage, "reaction", Finish, Stop),
 	})
+	if s.OnOutage != "" && !s.Postgres.DSN.Given() {
+		r.fault(at, "has on_outage and lacks postgres: without it there is no store whose outage would stop anything")
+	}
 	if s.Replica == "" {
 		s.Replica, _ = os.Hostname()
 	}

@@ -28,3 +28,15 @@ func TestAPeerNeedsADatabaseAndFilesByWhichItIsKnown(t *testing.T) {
 		t.Errorf("read is %+v", p)
 	}
 }
+
+func TestAnOutageStopsOrFinishesWhatRuns(t *testing.T) {
+	for text, want := range map[string]string{
+		"postgres: {dsn: {file: dsn}}, on_outage: halt": "valid are finish, stop",
+		"on_outage: stop": "lacks postgres",
+	} {
+		_, err := Parse("/etc/bailiff/bailiff.yaml", []byte("store: {replica: one, "+text+"}"), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -55,7 +55,7 @@ type Standing struct {
 	Err error
 }
 
-// Config is what a Fleet needs; every field but Address is required.
+// Config is what a Fleet needs; every field but Address and Living is required.
 type Config struct {
 	DB *postgres.DB
 	// Replica is this sidecar's name.
@@ -67,6 +67,8 @@ type Config struct {
 	// Head is how far this sidecar's decision log goes.
 	Head     func() LogHead
 	Standing func() Standing
+	// Living is told, every few seconds, how many sidecars live, this one among them; it may be nil.
+	Living func(n int)
 }
 
 // Fleet is the sidecars that share a database, as one of them sees them.
@@ -87,6 +89,7 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 
 const (
 	tellReplica = "UPDATE bailiff.replicas SET address = $3, revision = $4 WHERE id = $1 AND epoch = $2"
+	countLiving = "SELECT count(*) FROM bailiff.replicas WHERE id = $1 OR seen > clock_timestamp() - make_interval(secs => $2)"
 	// A row that is gone must not be missed: a home lasts for longer than the files of its
 	// session, a request id for longer than a request.
 	forgetHomes    = "DELETE FROM bailiff.homes WHERE used < clock_timestamp() - interval '40 days'"
@@ -111,11 +114,18 @@ func (f *Fleet) Run(ctx context.Context) {
 func (f *Fleet) tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	epoch, b := f.config.Standing().Epoch, &pgx.Batch{}
+	epoch, living, b := f.config.Standing().Epoch, 0, &pgx.Batch{}
 	b.Queue(tellReplica, f.config.Replica, epoch, f.config.Address, f.config.Revision())
 	head := f.config.Head()
 	b.Queue(tellHead, head.Chain, f.config.Replica, epoch, head.Lines, head.Hash)
-	return fault(f.config.DB.Own().SendBatch(ctx, b).Close())
+	b.Queue(countLiving, f.config.Replica, deadAfter.Seconds()).QueryRow(func(row pgx.Row) error { return row.Scan(&living) })
+	if err := f.config.DB.Own().SendBatch(ctx, b).Close(); err != nil {
+		return fault(err)
+	}
+	if f.config.Living != nil {
+		f.config.Living(living)
+	}
+	return nil
 }
 
 func (f *Fleet) keep(ctx context.Context) error {

@@ -91,3 +91,33 @@ func TestMadeUpSessionsFillNoMemoryAndEscapeNoCallersBound(t *testing.T) {
 		t.Errorf("%d buckets are kept", n)
 	}
 }
+
+func TestAShareThatSeveralSidecarsHaveIsDivided(t *testing.T) {
+	limit, now := New(Shares{Caller: 60, Session: 60, User: 60}, tally{}), time.Now()
+	admitted := func() (n int) {
+		for limit.admit(from("hermes", fmt.Sprint("s", n), fmt.Sprint("u", n)), now) == nil {
+			n++
+		}
+		return n
+	}
+	if n := admitted(); n != 60 {
+		t.Errorf("alone it lets %d in", n)
+	}
+	limit.Divide(Parts{Caller: 3, User: 1})
+	now = now.Add(time.Minute)
+	if n := admitted(); n != 20 {
+		t.Errorf("with two others it lets %d in", n)
+	}
+	err := limit.admit(from("hermes", "s", "ana"), now)
+	if err == nil || !strings.Contains(err.Error(), "60 requests a minute that limits.requests_per_minute allows it at 3 sidecars together") {
+		t.Errorf("it says %v", err)
+	}
+	limit.Divide(Parts{Caller: 1, User: 1})
+	if n := admitted(); n != 0 {
+		t.Errorf("it forgot what came: once the others are gone it lets %d in at once", n)
+	}
+	now = now.Add(time.Minute)
+	if n := admitted(); n != 60 {
+		t.Errorf("a minute after they are gone it lets %d in", n)
+	}
+}
