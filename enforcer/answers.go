@@ -135,10 +135,11 @@ func unknownOutcome(id, message string) bailiff.Answer {
 }
 
 // once runs a request unless its id is known; then it gives that answer, and
-// news of it.
-func (a *answers) once(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), run func() bailiff.Answer) bailiff.Answer {
+// news of it. What runs asks claimed before it begins.
+func (a *answers) once(ctx context.Context, req bailiff.Request, news func(bailiff.Progress),
+	run func(claimed claimed) bailiff.Answer) bailiff.Answer {
 	if req.ID == "" {
-		return run()
+		return run(atOnce)
 	}
 	key, digest := answerKey{req.Caller, req.Session.ID, req.ID}, req.Digest()
 	r, first := a.claim(key, digest)
@@ -148,7 +149,9 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 	if first {
 		r.answer = failed(bailiff.Failed, bailiff.CodeOutcomeUnknown, errShutdown).of(req) // stands only if run panics
 		defer a.settle(key, r)
-		r.answer = a.claimed(ctx, req, digest, run)
+		claimed := a.claimElsewhere(ctx, req, digest)
+		r.answer = run(claimed)
+		_ = claimed() // the end of a claim is told after it
 		return r.answer
 	}
 	if r.digest != digest {
@@ -163,24 +166,45 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 	}
 }
 
-// claimed runs a request whose id no other sidecar has run anything under.
-func (a *answers) claimed(ctx context.Context, req bailiff.Request, digest string, run func() bailiff.Answer) bailiff.Answer {
+// claimed waits until a request id is this sidecar's. It is nil then, or the answer to the request, of
+// which nothing may begin. It may be asked again.
+type claimed func() *answer
+
+// atOnce is of a request whose id no other sidecar knows.
+func atOnce() *answer { return nil }
+
+// claimElsewhere claims an id among all sidecars, while its request is judged and recorded.
+func (a *answers) claimElsewhere(ctx context.Context, req bailiff.Request, digest string) claimed {
 	if a.claims == nil {
-		return run()
+		return atOnce
 	}
-	first, same, err := a.claims.Claim(ctx, req.Caller, req.Session.ID, req.ID, digest)
+	var said *answer
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		first, same, err := a.claims.Claim(ctx, req.Caller, req.Session.ID, req.ID, digest)
+		said = unclaimed(ctx, req.ID, first, same, err)
+	}()
+	return func() *answer { <-done; return said }
+}
+
+// unclaimed is the answer to a request whose id is not this sidecar's; nil if it is.
+func unclaimed(ctx context.Context, id string, first, same bool, err error) *answer {
+	var a answer
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return interrupted("").of(req)
+		a = interrupted("")
 	case err != nil:
-		return failed(bailiff.Unavailable, bailiff.CodeStore, err).of(req)
+		a = failed(bailiff.Unavailable, bailiff.CodeStore, err)
 	case first:
-		return run()
+		return nil
 	case same:
-		return unknownOutcome(req.ID, "Another sidecar began this request, and its answer is not known here; it is not run again under "+
+		a.Answer = unknownOutcome(id, "Another sidecar began this request, and its answer is not known here; it is not run again under "+
 			"this id.")
+	default:
+		a = failed(bailiff.Failed, bailiff.CodeConflict, errConflict)
 	}
-	return failed(bailiff.Failed, bailiff.CodeConflict, errConflict).of(req)
+	return &a
 }
 
 // retell gives the news of an answer that came about for another caller.

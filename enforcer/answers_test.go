@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,7 +126,7 @@ func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 			known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(),
 				At: time.Now(), Ended: ended}}, nil)
 			a := known.once(t.Context(), req, func(bailiff.Progress) {},
-				func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
+				func(claimed) bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
 			if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
 				t.Errorf("answer is %+v", a)
 			}
@@ -137,7 +138,7 @@ func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 func answered(t *testing.T, known *answers, n int, output []byte) {
 	t.Helper()
 	for i := range n {
-		a := known.once(t.Context(), named(strconv.Itoa(i), request("date")), nil, func() bailiff.Answer {
+		a := known.once(t.Context(), named(strconv.Itoa(i), request("date")), nil, func(claimed) bailiff.Answer {
 			return bailiff.Answer{Status: bailiff.Completed, Output: output}
 		})
 		if a.Status != bailiff.Completed {
@@ -152,7 +153,7 @@ func TestHoweverManyRequestIDsAreRemembered(t *testing.T) {
 	const n = maxRememberedBytes / answerBytes * 9 / 8
 	answered(t, known, n, nil)
 	for _, id := range []int{0, n / 20, n - 1} {
-		a := known.once(t.Context(), named(strconv.Itoa(id), request("date")), nil, func() bailiff.Answer {
+		a := known.once(t.Context(), named(strconv.Itoa(id), request("date")), nil, func(claimed) bailiff.Answer {
 			t.Errorf("%d ran again", id)
 			return bailiff.Answer{}
 		})
@@ -160,7 +161,7 @@ func TestHoweverManyRequestIDsAreRemembered(t *testing.T) {
 			t.Errorf("%d of %d: answer is %+v", id, n, a)
 		}
 	}
-	if a := known.once(t.Context(), named("0", request("id")), nil, func() bailiff.Answer { return bailiff.Answer{} }); a.Code !=
+	if a := known.once(t.Context(), named("0", request("id")), nil, func(claimed) bailiff.Answer { return bailiff.Answer{} }); a.Code !=
 		bailiff.CodeConflict {
 		t.Errorf("another request under an id without its answer: %+v", a)
 	}
@@ -198,27 +199,62 @@ func (c *claimsOf) Claim(context.Context, string, string, string, string) (first
 
 func (c *claimsOf) Ended(_, _, _ string, free bool) { c.free = append(c.free, free) }
 
+// Whatever the decision, nothing runs, no approver is asked and no grant is used under an id that may be another's.
 func TestWhatAnotherSidecarMayHaveRunIsNotRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		claims *claimsOf
+		claims claimsOf
 		code   string
 		free   bool
 	}{
-		"an id that is free":                     {claims: &claimsOf{first: true}},
-		"the same request, begun by another":     {claims: &claimsOf{same: true}, code: bailiff.CodeOutcomeUnknown},
-		"another request of that id":             {claims: &claimsOf{}, code: bailiff.CodeConflict, free: true},
-		"an id of which the store tells nothing": {claims: &claimsOf{err: errors.New("away")}, code: bailiff.CodeStore, free: true},
+		"an id that is free":                     {claims: claimsOf{first: true}},
+		"the same request, begun by another":     {claims: claimsOf{same: true}, code: bailiff.CodeOutcomeUnknown},
+		"another request of that id":             {claims: claimsOf{}, code: bailiff.CodeConflict, free: true},
+		"an id of which the store tells nothing": {claims: claimsOf{err: errors.New("away")}, code: bailiff.CodeStore, free: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			ran := false
-			a := remember(nil, c.claims).once(t.Context(), named("r1", request("date")), nil, func() bailiff.Answer {
-				ran = true
-				return bailiff.Answer{Status: bailiff.Completed}
+		for kind, decision := range map[string]bailiff.Decision{"allowed": allow(), "granted": allow(ask)} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				claims := c.claims
+				b := newBench(t, func(b *bench) { b.claims, b.judge.decision = &claims, decision })
+				b.human.answer = always(bailiff.ApprovalApproved)
+				var ran atomic.Int32
+				b.fakeBackend.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+					ran.Add(1)
+					return backends.Exit{}, nil
+				}
+				req := named("r1", request("date"))
+				req.WaitSeconds = 300
+				a := b.Execute(t.Context(), req, nil)
+				if runs := ran.Load() == 1; a.Code != c.code || runs != (c.code == "") || !slices.Equal(claims.free, []bool{c.free}) {
+					t.Errorf("ran %v, answered %+v, given back %v", runs, a, claims.free)
+				}
+				if asked := len(b.human.asked); c.code != "" && asked != 0 {
+					t.Errorf("%d questions were asked", asked)
+				}
 			})
-			if a.Code != c.code || ran != (c.code == "") || !slices.Equal(c.claims.free, []bool{c.free}) {
-				t.Errorf("ran %v, answered %+v, given back %v", ran, a, c.claims.free)
-			}
-		})
+		}
+	}
+}
+
+// slowClaims says that an id is free once the decision is recorded.
+type slowClaims struct {
+	claimsOf
+	tape *tape
+}
+
+func (c *slowClaims) Claim(ctx context.Context, _, _, _, _ string) (first, same bool, err error) {
+	for len(c.tape.kinds()) == 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	return true, false, ctx.Err()
+}
+
+// An allowed request is judged and recorded while its id is claimed, and runs after both.
+func TestAnIDIsClaimedWhileItsRequestIsRecorded(t *testing.T) {
+	t.Parallel()
+	claims := &slowClaims{}
+	b := newBench(t, func(b *bench) { claims.tape, b.claims = b.tape, claims })
+	if a := b.Execute(t.Context(), named("r1", request("date")), nil); a.Status != bailiff.Completed {
+		t.Errorf("answer is %+v", a)
 	}
 }

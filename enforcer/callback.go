@@ -77,7 +77,7 @@ func (c *calls) carry(ctx context.Context, req bailiff.Request) bailiff.Answer {
 		if err := c.admit(req); err != nil {
 			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
-		return c.execute(ctx, req, c.pass, c.script.held)
+		return c.execute(ctx, req, c.pass, c.script.held, atOnce)
 	})
 }
 

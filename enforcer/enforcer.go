@@ -104,7 +104,9 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 			return failed(bailiff.Unavailable, bailiff.CodeBusy, errInFlight)
 		}
 		defer e.underWay.leave(req)
-		return answer{Answer: e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news, nil).of(req) })}
+		return answer{Answer: e.answers.once(ctx, req, news, func(claimed claimed) bailiff.Answer {
+			return e.execute(ctx, req, news, nil, claimed).of(req)
+		})}
 	})
 }
 
@@ -177,16 +179,23 @@ func (e *Enforcer) enter() bool {
 }
 
 // execute is the one way from a request to a sandbox, for a call of a script within
-// the script's hold.
-func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *lease.Hold) answer {
+// the script's hold. Its id is claimed meanwhile: that is waited for before approvers are asked, anything
+// is taken or held, or anything runs.
+func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *lease.Hold,
+	claimed claimed) answer {
 	m := e.judge(ctx, req)
 	ctx = m.concerning(ctx)
-	m.script = within
+	m.script, m.claimed = within, claimed
 	m.news = func(bailiff.Progress) {}
 	if m.streams = news != nil; m.streams {
 		p := &progress{news: news}
 		defer p.end()
 		m.news, ctx = p.tell, backends.WithSteps(ctx, p.tellStep)
+	}
+	if m.Decision.Outcome != bailiff.Allow || e.readsFiles(m) {
+		if refused := claimed(); refused != nil {
+			return *refused
+		}
 	}
 	return e.proceed(ctx, m, e.prepare(ctx, m))
 }
@@ -251,6 +260,11 @@ func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer
 // carryOut runs what may run, asks humans about what they may let run, and
 // refuses the rest.
 func (e *Enforcer) carryOut(ctx context.Context, m *judged, g grant) answer {
+	if m.claimed != nil {
+		if refused := m.claimed(); refused != nil {
+			return *refused
+		}
+	}
 	if m.fault != nil {
 		return e.noSandbox(ctx, m.Decision, m.fault)
 	}

@@ -351,6 +351,7 @@ type bench struct {
 	shown       lease.BackendObserver
 	made        lease.Observer
 	homes       lease.Homes
+	claims      Claims
 	log         *slog.Logger
 }
 
@@ -427,7 +428,7 @@ func newBench(t testing.TB, changes ...func(*bench)) *bench {
 	var err error
 	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made,
 		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
-		Homes: b.homes,
+		Homes: b.homes, Claims: b.claims,
 		Backends: map[string]backends.Backend{"docker": b.fakeBackend, "bubblewrap": b.fakeBackend, "podman": b.fakeBackend,
 			"local": b.fakeBackend}})
 	must(t, err)

@@ -15,8 +15,9 @@ const (
 	// mostClaims are written in one transaction; maxQueued wait for it.
 	mostClaims = 256
 	maxQueued  = 1024
-	// endEvery is how long an end waits for a claim that takes it along.
+	// endEvery is how long an end waits to be written, maxOver how many do.
 	endEvery = time.Second
+	maxOver  = 50_000
 )
 
 // Requests are the request ids of all sidecars. Many are claimed in one transaction.
@@ -105,16 +106,21 @@ func (r *Requests) Run(ctx context.Context) {
 	defer close(r.over)
 	tick := time.NewTicker(endEvery)
 	defer tick.Stop()
+	var over []end
 	for {
 		var batch []*claim
+		var ended []end
 		select {
 		case c := <-r.claims:
 			batch = r.more(c)
+			ended, over = r.queuedEnds(over)
 		case <-tick.C:
+			ended, over = r.queuedEnds(over)
+			ended, over = append(ended, over...), nil
 		case <-ctx.Done():
 			return
 		}
-		if ended := r.queuedEnds(); len(batch)+len(ended) > 0 {
+		if len(batch)+len(ended) > 0 {
 			r.write(ctx, batch, ended)
 		}
 	}
@@ -134,16 +140,22 @@ func (r *Requests) more(first *claim) []*claim {
 	return batch
 }
 
-func (r *Requests) queuedEnds() (ended []end) {
-	for len(ended) < maxQueued {
+// queuedEnds sorts what has ended: an id that is free is given up before it can be claimed again, what is
+// over is written with the next tick, so that no claim waits for it.
+func (r *Requests) queuedEnds(before []end) (free, over []end) {
+	over = before
+	for {
 		select {
 		case e := <-r.ends:
-			ended = append(ended, e)
+			if e.free {
+				free = append(free, e)
+			} else if len(over) < maxOver {
+				over = append(over, e)
+			}
 		default:
-			return ended
+			return free, over
 		}
 	}
-	return ended
 }
 
 const (
