@@ -108,8 +108,8 @@ func TestAShareThatSeveralSidecarsHaveIsDivided(t *testing.T) {
 	if n := admitted(); n != 20 {
 		t.Errorf("with two others it lets %d in", n)
 	}
-	err := limit.admit(from("hermes", "s", "ana"), now)
-	if err == nil || !strings.Contains(err.Error(), "60 requests a minute that limits.requests_per_minute allows it at 3 sidecars together") {
+	const want = "60 requests a minute that limits.requests_per_minute allows it at 3 sidecars together"
+	if err := limit.admit(from("hermes", "s", "ana"), now); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("it says %v", err)
 	}
 	limit.Divide(Parts{Caller: 1, User: 1})
