@@ -90,7 +90,7 @@ var owners = map[string]string{
 	"github.com/go-json-experiment/json":     "gateway internal/pdp", // strict reading; quoting
 	"github.com/google/uuid":                 "internal/audit",
 	"github.com/google/cel-go":               "internal/guard",
-	"golang.org/x/sync":                      "enforcer",
+	"golang.org/x/sync":                      "enforcer internal/login",
 	"golang.org/x/time":                      "internal/egress internal/throttle",
 	"golang.org/x/term":                      "cmd/bailiff",
 	"golang.org/x/net":                       "cmd/bailiff-runner internal/reach",

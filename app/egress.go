@@ -24,6 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/reach"
 	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // newWayOut makes the proxy by which sandboxes leave whose network is egress.
@@ -149,7 +150,7 @@ func trustedRoots(paths []string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("reading the certificates that this machine trusts: %w", err)
 	}
 	for _, path := range paths {
-		certificates, err := config.ReadCertificates(path)
+		certificates, err := trust.Certificates(path)
 		if err != nil {
 			return nil, fmt.Errorf("reading egress.trust: %w", err)
 		}

@@ -237,3 +237,37 @@ func TestACommandLineLogsInAndAnswersAsThePerson(t *testing.T) {
 		}
 	}
 }
+
+func TestARemovedPersonIsLoggedOutWithTheReload(t *testing.T) {
+	t.Parallel()
+	i := startIdentified(t, `[{name: ana, oidc: [ana-at-work]}, {name: ben, oidc: [ben-at-work]}]`)
+	ana, ben := i.surf(t), i.surf(t)
+	ana.login(t, i.provider, "ana-at-work")
+	ben.login(t, i.provider, "ben-at-work")
+	events, err := http.NewRequestWithContext(t.Context(), http.MethodGet, ana.base+"/v1/events", nil)
+	must(t, err)
+	events.Header.Set("Bailiff-Token", ana.token)
+	stream, err := ana.Do(events)
+	must(t, err)
+	defer func() { _ = stream.Body.Close() }()
+	if stream.StatusCode != http.StatusOK {
+		t.Fatalf("the stream is answered %d", stream.StatusCode)
+	}
+	next := *i.cfg
+	next.People = next.People[1:]
+	_, err = i.reload(t.Context(), &next)
+	must(t, err)
+	_, _ = io.ReadAll(stream.Body) // ends, or the test does not
+	if resp, text := ana.send(t, "GET", "/v1/approvals", ""); resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("who is removed is answered %d %s", resp.StatusCode, text)
+	}
+	if resp, text := ben.send(t, "GET", "/v1/approvals", ""); resp.StatusCode != http.StatusOK {
+		t.Errorf("who is not is answered %d %s", resp.StatusCode, text)
+	}
+	link, _ := i.consolePage.Link(bailiff.Approver{Person: "ana", Credential: "uid:64000", Channel: bailiff.ChannelOperator})
+	at, err := url.Parse(link)
+	must(t, err)
+	if resp, text := i.surf(t).send(t, "POST", "/login", `{"token": "`+at.Fragment+`"}`); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a link that is older than the removal: %d %s", resp.StatusCode, text)
+	}
+}

@@ -59,6 +59,9 @@ func (r *roster) permit(who bailiff.Approver, to string) error {
 	return nil
 }
 
+// known is nil while who may be logged in.
+func (r *roster) known(who bailiff.Approver) error { return r.now.Load().Known(who) }
+
 // reachable is nil if a channel of a plan works.
 func (r *roster) reachable(p api.Plan) error {
 	if notifiers := r.notifiers.Load(); notifiers != nil {

@@ -35,6 +35,9 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 		return waiting, err
 	}
 	a.cfg.People, a.cfg.Approvals = next.People, next.Approvals
+	if a.consolePage != nil {
+		a.consolePage.Review()
+	}
 	replanned := errors.Join(a.approvals.Replan(ctx), a.followEgress(next.Egress), a.certificate.read())
 	if next.Limits.RequestsPerMinute != a.cfg.Limits.RequestsPerMinute {
 		a.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute

@@ -62,7 +62,7 @@ type DecisionLog interface {
 	Watch() (lines <-chan []byte, stop func())
 }
 
-// OperatorConfig is what an operators' listener serves; every field but Permit,
+// OperatorConfig is what an operators' listener serves; every field but
 // BreakGlass and Link is required.
 type OperatorConfig struct {
 	Statuser  Statuser
@@ -76,7 +76,7 @@ type OperatorConfig struct {
 	// all that differs between the listeners of operators, see [ByPeer].
 	Who func(*http.Request) (bailiff.Approver, bool)
 	// Permit is nil if who may do something of [bailiff.MayAnswer] and its like; its error is one of
-	// package api. Nil lets all do all.
+	// package api.
 	Permit func(who bailiff.Approver, to string) error
 	// BreakGlass is nil where no operator may do it.
 	BreakGlass BreakGlasser
@@ -147,6 +147,7 @@ func (c OperatorConfig) missing() error {
 	return required.Fields("operator", map[string]bool{
 		"Statuser": c.Statuser == nil, "Sandboxes": c.Sandboxes == nil, "Approvals": c.Approvals == nil, "Grants": c.Grants == nil,
 		"Freezer": c.Freezer == nil, "Decisions": c.Decisions == nil, "History": c.History == nil, "Who": c.Who == nil,
+		"Permit": c.Permit == nil,
 	})
 }
 
@@ -167,7 +168,7 @@ func (o *operator) known(do func(r *http.Request, who bailiff.Approver) (any, *a
 // know: whether these may is for what answers to say.
 func (o *operator) permitted(to string, do answer) answer {
 	return func(r *http.Request) (any, *api.Problem) {
-		if who, known := o.config.Who(r); known && o.config.Permit != nil {
+		if who, known := o.config.Who(r); known {
 			if err := o.config.Permit(who, to); err != nil {
 				return nil, refusal("", err)
 			}

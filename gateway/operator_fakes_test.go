@@ -105,8 +105,11 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
 	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, History: laws{},
-		Who: as(person), BreakGlass: breaker{}, Link: linked}
+		Who: as(person), Permit: anything, BreakGlass: breaker{}, Link: linked}
 }
+
+// anything is permitted.
+func anything(bailiff.Approver, string) error { return nil }
 
 // breaker runs everything for everybody but bob.
 type breaker struct{}
@@ -212,7 +215,7 @@ func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
 	Freezer:   brokenOffice{},
-	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), BreakGlass: brokenOffice{},
+	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
 	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {

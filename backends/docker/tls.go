@@ -89,20 +89,12 @@ func (f TLS) read() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading backends.docker.tls.cert and key: %w", err)
 	}
-	cfg.Certificates = []tls.Certificate{own}
+	cfg.Certificates = []tls.Certificate{*own}
 	return cfg, nil
 }
 
-func pair(cert, key string) (own tls.Certificate, err error) {
-	public, err := trust.Public(cert)
-	if err != nil {
-		return own, err
-	}
-	private, err := trust.Secret(key)
-	if err != nil {
-		return own, err
-	}
-	own, err = tls.X509KeyPair(public, private)
+func pair(cert, key string) (*tls.Certificate, error) {
+	own, err := trust.KeyPair(cert, key)
 	if err == nil && time.Now().After(own.Leaf.NotAfter) {
 		err = fmt.Errorf("the certificate in %s has expired: renew it", cert)
 	}

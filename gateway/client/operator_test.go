@@ -61,7 +61,7 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 		Freezer: book, Decisions: log, History: laws{},
 		Who: gateway.ByPeer(func(_ uint32, channel string) bailiff.Approver {
 			return bailiff.Approver{Person: "root", Credential: "uid:0", Channel: channel}
-		})})
+		}), Permit: func(bailiff.Approver, string) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,8 @@
 //     name that is not the console's, or to another origin;
 //   - links and sessions live in memory only, and as hashes; they end by
 //     themselves, and only what a person does keeps a session alive;
-//   - when a session ends, its streams and requests end;
+//   - when a session ends, its streams and requests end; one whose person may not be logged in any
+//     more ends with [Console.Review];
 //   - the page runs its own scripts only, shows in no frame, and loads nothing
 //     from elsewhere; what a request says is text in it, never markup, with its
 //     control characters visible.
@@ -33,7 +34,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -43,6 +43,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Config says where the console is and what is behind it.
@@ -51,6 +52,8 @@ type Config struct {
 	Address string
 	// Operator returns the operator API that answers in the name of who.
 	Operator func(who bailiff.Approver) (http.Handler, error)
+	// Known is nil while who may be logged in; it says why not.
+	Known func(who bailiff.Approver) error
 	// Name is by what browsers call the console, whose TLS is as TLS says; both are empty where it
 	// is served in the clear.
 	Name string
@@ -91,8 +94,8 @@ type Console struct {
 
 // Open starts to listen.
 func Open(c Config) (*Console, error) {
-	if c.Operator == nil {
-		return nil, fmt.Errorf("console config lacks Operator")
+	if err := required.Fields("console", map[string]bool{"Operator": c.Operator == nil, "Known": c.Known == nil}); err != nil {
+		return nil, err
 	}
 	c.idleTimeout = cmp.Or(c.idleTimeout, idleTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
@@ -148,6 +151,16 @@ func (c *Console) Link(who bailiff.Approver) (url string, expires time.Time) {
 	who.Channel, who.Login = bailiff.ChannelConsole, bailiff.LoginLink
 	token, expires := c.links.add(who, time.Now())
 	return c.base + "/#" + token, expires
+}
+
+// Review ends the logins of all who may not be logged in any more.
+func (c *Console) Review() {
+	for _, s := range c.sessions.list() {
+		if err := c.config.Known(s.who); err != nil {
+			c.sessions.end(s)
+			c.config.Log.Info("ended a login to the console", "person", s.who.Person, "credential", s.who.Credential, "reason", err)
+		}
+	}
 }
 
 // ServeHTTP is everything that the console serves.

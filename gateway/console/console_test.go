@@ -409,7 +409,7 @@ func TestTheConsolesAddress(t *testing.T) {
 }
 
 func TestTheConsoleNeedsAnOperatorAPI(t *testing.T) {
-	if _, err := Open(Config{Address: "127.0.0.1:0"}); err == nil || err.Error() != "console config lacks Operator" {
+	if _, err := Open(Config{Address: "127.0.0.1:0"}); err == nil || err.Error() != "console config lacks Known, Operator" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Open(Config{Address: "127.0.0.1:notaport", Operator: echo}); err == nil {

@@ -85,12 +85,22 @@ func read(w http.ResponseWriter, r *http.Request, into any, right string) bool {
 
 // operator is the API of a session that begins.
 func (c *Console) operator(w http.ResponseWriter, who bailiff.Approver) (http.Handler, bool) {
+	if err := c.config.Known(who); err != nil { // a link may be older than the configuration
+		c.refuseStranger(w, who, err)
+		return nil, false
+	}
 	operator, err := c.config.Operator(who)
 	if err != nil {
 		c.config.Log.Error("opening a session of the console", "error", err)
 		refuse(w, http.StatusInternalServerError, "internal", "The sidecar failed at this request; its log says how.")
 	}
 	return operator, err == nil
+}
+
+func (c *Console) refuseStranger(w http.ResponseWriter, who bailiff.Approver, why error) {
+	c.config.Counted(who.Login, false)
+	c.config.Log.Warn("refused a login to the console", "credential", who.Credential, "reason", why)
+	refuse(w, http.StatusForbidden, "not_eligible", bailiff.Sentence(why.Error()))
 }
 
 func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {

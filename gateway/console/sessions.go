@@ -3,7 +3,9 @@ package console
 import (
 	"context"
 	"crypto/subtle"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,6 +85,12 @@ func (ss *sessions) add(s *session) {
 		ss.remove(ss.oldest())
 	}
 	ss.all[s.cookie] = s
+}
+
+func (ss *sessions) list() []*session {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return slices.Collect(maps.Values(ss.all))
 }
 
 func (ss *sessions) oldest() (oldest *session) {

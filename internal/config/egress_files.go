@@ -1,11 +1,8 @@
 package config
 
 import (
-	"bytes"
 	"crypto"
-	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,49 +12,16 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
-// ReadCertificates reads the certificates in a file, as PEM.
-func ReadCertificates(path string) (all []*x509.Certificate, err error) {
-	text, err := trust.Public(path)
-	if err != nil {
-		return nil, err
-	}
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		one, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, fmt.Errorf("%s: certificate %d: %w", path, len(all)+1, err)
-		}
-		all = append(all, one)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s holds no certificate as PEM (-----BEGIN CERTIFICATE-----)", path)
-	}
-	return all, nil
-}
-
 // Read reads the authority, which must be one, with a key that fits. Below its certificate are
 // those of the authorities above it, up to a root: programs trust no other.
 func (ca EgressCA) Read() ([]*x509.Certificate, crypto.Signer, error) {
-	text, err := trust.Public(ca.Certificate)
+	chain, err := trust.Certificates(ca.Certificate)
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := trust.Secret(ca.Key)
+	pair, err := trust.KeyPair(ca.Certificate, ca.Key)
 	if err != nil {
 		return nil, nil, err
-	}
-	chain, err := ReadCertificates(ca.Certificate)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !bytes.Contains(key, []byte("PRIVATE KEY-----")) {
-		return nil, nil, fmt.Errorf("%s holds no private key as PEM (-----BEGIN PRIVATE KEY-----)", ca.Key)
-	}
-	pair, err := tls.X509KeyPair(text, key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the key in %s is not that of the certificate in %s", ca.Key, ca.Certificate)
 	}
 	signer, ok := pair.PrivateKey.(crypto.Signer)
 	switch c := pair.Leaf; {
@@ -93,7 +57,7 @@ func (p UpstreamProxy) Login() (bailiff.Secret, error) {
 // lookAtEgress looks at the files that the section names.
 func (r *reader) lookAtEgress(o *Outlook, e Egress) {
 	for i, path := range e.Trust {
-		_, err := ReadCertificates(path)
+		_, err := trust.Certificates(path)
 		r.note(o, fmt.Sprintf("egress.trust[%d]", i), err)
 	}
 	if e.CA != (EgressCA{}) {

@@ -24,22 +24,11 @@ type ConsoleTLS struct {
 
 // Read reads the certificate with its key, and says of a pair that could not serve why not.
 func (t ConsoleTLS) Read() (*tls.Certificate, error) {
-	text, err := trust.Public(t.Certificate)
+	pair, err := trust.KeyPair(t.Certificate, t.Key)
 	if err != nil {
 		return nil, err
 	}
-	key, err := trust.Secret(t.Key)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := ReadCertificates(t.Certificate); err != nil {
-		return nil, err
-	}
-	pair, err := tls.X509KeyPair(text, key)
-	if err != nil {
-		return nil, fmt.Errorf("%s holds no private key as PEM that is the one of the certificate in %s", t.Key, t.Certificate)
-	}
-	return &pair, t.check(pair.Leaf)
+	return pair, t.check(pair.Leaf)
 }
 
 func (t ConsoleTLS) check(c *x509.Certificate) error {

@@ -29,6 +29,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
@@ -81,7 +82,9 @@ type Provider struct {
 	http   *http.Client
 	places chan struct{}
 
-	mu     sync.Mutex
+	asking singleflight.Group
+
+	mu     sync.Mutex     // is not held while the provider is asked
 	known  *oidc.Provider // nil until it was asked what it is
 	failed time.Time
 	fault  error
@@ -127,27 +130,47 @@ func (p *Provider) enter(ctx context.Context) (context.Context, func(), error) {
 }
 
 // discover asks the provider once what it is. One that could not be asked is left alone for a moment. All
-// logins wait for the one question, so it goes on when the person who caused it has gone: no one of them can
-// break it off for the others.
+// logins wait for the one question, so it goes on when the person who caused it has gone; each waits no
+// longer than its own person.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
+	if known, fault := p.discovered(); known != nil || fault != nil {
+		return known, fault
+	}
+	asking := p.asking.DoChan("", func() (any, error) { return nil, p.ask(context.WithoutCancel(ctx)) })
+	select {
+	case asked := <-asking:
+		if asked.Err != nil {
+			return nil, asked.Err
+		}
+		return p.discovered()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+}
+
+// discovered is what is known, or why the provider is not asked now; both are nil where it is to be asked.
+func (p *Provider) discovered() (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known != nil {
-		return p.known, nil
-	}
-	if time.Since(p.failed) < again {
+	if p.known == nil && time.Since(p.failed) < again {
 		return nil, p.fault
 	}
-	known, err := oidc.NewProvider(context.WithoutCancel(ctx), p.config.Issuer)
+	return p.known, nil
+}
+
+func (p *Provider) ask(ctx context.Context) error {
+	known, err := oidc.NewProvider(ctx, p.config.Issuer)
 	if err == nil {
 		err = checkEndpoints(known.Endpoint())
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if err != nil {
 		p.failed, p.fault = time.Now(), fmt.Errorf("%w: %w", ErrUnavailable, brief(err))
-		return nil, p.fault
+		return p.fault
 	}
 	p.known = known
-	return known, nil
+	return nil
 }
 
 // checkEndpoints refuses a provider that wants codes or tokens in the clear.

@@ -241,3 +241,25 @@ func TestWhoGoesAwayKeepsNoOtherFromLoggingIn(t *testing.T) {
 		t.Errorf("after one who went away: %v", err)
 	}
 }
+
+func TestWaitingForTheProviderEndsWithTheRequest(t *testing.T) {
+	t.Parallel()
+	answer, asked := make(chan struct{}), make(chan struct{}, 10)
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-answer
+	}))
+	t.Cleanup(silent.Close)
+	t.Cleanup(func() { close(answer) }) // before the server waits for its requests
+	p := provider(silent.URL)
+	go func() { _, _, _ = p.Begin(context.Background(), redirect) }()
+	<-asked
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, _, err := p.Begin(gone, redirect); !errors.Is(err, login.ErrUnavailable) {
+		t.Errorf("a second one says %v", err)
+	}
+	if len(asked) > 0 {
+		t.Error("the provider is asked twice at once")
+	}
+}

@@ -18,19 +18,11 @@ type TLS struct {
 }
 
 func (t TLS) pair() (*tls.Certificate, error) {
-	certificate, err := trust.Public(t.Certificate)
+	pair, err := trust.KeyPair(t.Certificate, t.Key)
 	if err != nil {
-		return nil, fmt.Errorf("reading the certificate of store.peer: %w", err)
+		return nil, fmt.Errorf("reading certificate and key of store.peer: %w", err)
 	}
-	key, err := trust.Secret(t.Key)
-	if err != nil {
-		return nil, fmt.Errorf("reading the key of store.peer: %w", err)
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		return nil, fmt.Errorf("%s and %s of store.peer: %w", t.Certificate, t.Key, err)
-	}
-	return &pair, nil
+	return pair, nil
 }
 
 func (t TLS) authority() (*x509.CertPool, error) {

@@ -1,7 +1,6 @@
 package people
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,14 +20,31 @@ var allowed = map[string][]string{
 // and so may an operator's user without a person. A login lasts longer than what it was given for: it lets
 // do nothing once its account is no person's, or another's.
 func (r *Roster) Permit(who bailiff.Approver, to string) error {
-	p, why := r.holder(who)
+	p, why := r.current(who)
 	if why == "" {
-		why = cmp.Or(replaced(who, p), lacks(who, p, to))
+		why = lacks(who, p, to)
 	}
 	if why != "" {
 		return fmt.Errorf("not yours to do: %s", why)
 	}
 	return nil
+}
+
+// Known is nil while who may be logged in: to look on, in any role.
+func (r *Roster) Known(who bailiff.Approver) error {
+	if _, why := r.current(who); why != "" {
+		return fmt.Errorf("not yours to see: %s", why)
+	}
+	return nil
+}
+
+// current is the holder of a credential, if that is who came by it.
+func (r *Roster) current(who bailiff.Approver) (*config.Person, string) {
+	p, why := r.holder(who)
+	if why == "" {
+		why = replaced(who, p)
+	}
+	return p, why
 }
 
 // lacks says which role a person lacks for something; empty if none.
