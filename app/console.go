@@ -16,8 +16,8 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	if a.cfg.Operator.Console == "" {
 		return nil, nil
 	}
-	c := console.Config{Address: a.cfg.Operator.Console, Operator: a.operatorFor, Known: a.roster.known, MaxAge: a.cfg.Operator.OIDC.Session,
-		Counted: a.metrics.ConsoleLogin, Log: a.log}
+	c := console.Config{Address: a.cfg.Operator.Console, Operator: a.operatorFor, Known: a.roster.known,
+		MaxAge: a.cfg.Operator.OIDC.Session, Counted: a.metrics.ConsoleLogin, Log: a.log}
 	if err := a.secure(&c); err != nil {
 		return nil, err
 	}
