@@ -37,7 +37,7 @@ func UID(credential string) (uid uint32, ok bool) {
 const OIDC = "oidc"
 
 // Account names a person who comes by a chat service or an OpenID provider, such as
-// "slack:U07A".
+// "slack:U07A", and a program that comes by a token, such as "token:siem".
 func Account(service, id string) string { return service + ":" + id }
 
 // Approver is who answers, as a listener of the operators knows it.
@@ -50,7 +50,7 @@ type Approver struct {
 	Credential string
 	// Channel is the listener: "operator", "console" or a chat service.
 	Channel string
-	// Login is how they logged in: "link", "oidc" or "device"; empty where the listener itself knows them.
+	// Login is how they logged in: "link", "oidc", "device" or "token"; empty where the listener itself knows them.
 	Login string
 }
 
@@ -69,6 +69,8 @@ const (
 	// LoginOIDC is by an OpenID provider, in a browser; LoginDevice on the command line.
 	LoginOIDC   = "oidc"
 	LoginDevice = "device"
+	// LoginToken is by a token of operator.tokens: a program, which belongs to no person.
+	LoginToken = "token"
 )
 
 // Name is what the approver is called; two credentials of one person are one.

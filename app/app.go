@@ -60,6 +60,7 @@ type App struct {
 	console         *listener // nil if there is none
 	consolePage     *console.Console
 	certificate     certificate
+	tokens          tokens
 	services        chats
 	metricsServer   *http.Server // nil if there is no page
 	metricsListener net.Listener

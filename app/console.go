@@ -21,6 +21,11 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	if err := a.secure(&c); err != nil {
 		return nil, err
 	}
+	a.tokens.open, a.tokens.log = a.programAPI, a.log
+	if err := a.tokens.read(a.cfg.Operator.Tokens); err != nil {
+		return nil, err
+	}
+	c.Program = a.tokens.find
 	page, err := console.Open(c)
 	if err != nil {
 		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)

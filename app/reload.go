@@ -17,7 +17,7 @@ import (
 
 // reload puts a new configuration into force as far as a running sidecar can:
 // the agents' listeners with their users, platforms and tokens, how many sandboxes
-// there may be, the console's certificate, who may give commands by chat, how long the decision log stays, the
+// there may be, the console's certificate and the tokens of programs, who may give commands by chat, how long the decision log stays, the
 // people and the routes of approvals, how sandboxes leave. It returns the names of the sections that wait for a restart.
 func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
@@ -38,7 +38,8 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	if a.consolePage != nil {
 		a.consolePage.Review()
 	}
-	replanned := errors.Join(a.approvals.Replan(ctx), a.followEgress(next.Egress), a.certificate.read())
+	replanned := errors.Join(a.approvals.Replan(ctx), a.followEgress(next.Egress), a.certificate.read(),
+		a.followTokens(next.Operator.Tokens))
 	if next.Limits.RequestsPerMinute != a.cfg.Limits.RequestsPerMinute {
 		a.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
 		a.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
@@ -53,7 +54,7 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 // changedUntilRestart are the sections that differ and that a running sidecar cannot change.
 func changedUntilRestart(now, next *config.Config) (waiting []string) {
 	for name, changed := range map[string]bool{
-		"state_dir": next.StateDir != now.StateDir, "operator": !reflect.DeepEqual(next.Operator, now.Operator),
+		"state_dir": next.StateDir != now.StateDir, "operator": !reflect.DeepEqual(untilRestart(next.Operator), untilRestart(now.Operator)),
 		"metrics": next.Metrics != now.Metrics, "policies": !reflect.DeepEqual(next.Policies, now.Policies),
 		"env": !reflect.DeepEqual(next.Env, now.Env), "backends": !reflect.DeepEqual(next.Backends, now.Backends),
 		"limits.pending_approvals": next.Limits.PendingApprovals != now.Limits.PendingApprovals,
@@ -72,6 +73,12 @@ func changedUntilRestart(now, next *config.Config) (waiting []string) {
 	}
 	slices.Sort(waiting)
 	return waiting
+}
+
+// untilRestart is what a running sidecar cannot change of a section.
+func untilRestart(o config.Operator) config.Operator {
+	o.Tokens = nil
+	return o
 }
 
 // replaceListeners closes every agents' listener and opens the new ones, after

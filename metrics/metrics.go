@@ -103,7 +103,7 @@ func (m *Metrics) Listeners(names []string) {
 func (m *Metrics) Crowded(listener string) func() { return m.crowded.WithLabelValues(listener).Inc }
 
 // logins are the ways to log in.
-var logins = []string{bailiff.LoginLink, bailiff.LoginOIDC, bailiff.LoginDevice}
+var logins = []string{bailiff.LoginLink, bailiff.LoginOIDC, bailiff.LoginDevice, bailiff.LoginToken}
 
 // What became of a login.
 const (

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/records"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
@@ -23,7 +24,7 @@ import (
 )
 
 func newLogin() *cobra.Command {
-	var at, caFile string
+	var at, caFile, tokenFile string
 	cmd := &cobra.Command{
 		Use:   "login --at URL",
 		Short: "Log in to a sidecar's console, here or on another machine",
@@ -31,6 +32,9 @@ func newLogin() *cobra.Command {
 printed, in any browser, and enter the code. From then on the commands for operators ask
 the console at that URL as you, unless --config is given: not the operators' socket. What
 only the socket does (console, exec --break-glass) goes on there.
+
+With --token-file the commands ask as the program whose token of operator.tokens the file
+holds. The file is read at each use; such a login has no end of its own.
 
 The login is kept in bailiff/login.json of your configuration folder, for you alone. It ends
 when operator.oidc.session says, by "bailiff logout", and when the sidecar stops.
@@ -42,18 +46,26 @@ Exit status: 0 once you are logged in, 1 if not.`,
 			if at == "" {
 				return errors.New("--at is missing: give the console's address, as in https://bailiff.example.com:8642")
 			}
-			if caFile != "" {
-				abs, err := filepath.Abs(caFile)
+			for _, file := range []*string{&caFile, &tokenFile} {
+				if *file == "" {
+					continue
+				}
+				abs, err := filepath.Abs(*file)
 				if err != nil {
 					return err
 				}
-				caFile = abs
+				*file = abs
 			}
-			return logIn(cmd.Context(), cmd.OutOrStdout(), kept{At: at, CAFile: caFile})
+			k := kept{At: at, CAFile: caFile, TokenFile: tokenFile}
+			if tokenFile != "" {
+				return useToken(cmd.Context(), cmd.OutOrStdout(), k)
+			}
+			return logIn(cmd.Context(), cmd.OutOrStdout(), k)
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "the console's `URL`")
 	cmd.Flags().StringVar(&caFile, "ca-file", "", "a `file` of certificates that may vouch for the console (default: this machine's)")
+	cmd.Flags().StringVar(&tokenFile, "token-file", "", "a `file` with the token of a program, to ask as that")
 	return cmd
 }
 
@@ -79,8 +91,11 @@ Exit status: 0, or 1 if there is no login, or the sidecar could not be told.`,
 			if err != nil {
 				return err
 			}
+			if k.TokenFile != "" {
+				return os.Remove(path) // the token is the program's for good
+			}
 			console, err := k.client()
-			if err == nil && time.Now().Before(k.ExpiresAt) {
+			if err == nil && !k.ended() {
 				err = console.Logout(cmd.Context())
 			}
 			if hasCode(err, "not_logged_in") {
@@ -98,7 +113,12 @@ type kept struct {
 	Token     string    `json:"token"`
 	Person    string    `json:"person"`
 	ExpiresAt time.Time `json:"expires_at"`
+	// TokenFile holds a program's token, in place of Token.
+	TokenFile string `json:"token_file,omitempty"`
 }
+
+// ended says that a person's login is over.
+func (k kept) ended() bool { return k.TokenFile == "" && !time.Now().Before(k.ExpiresAt) }
 
 // client asks the console as who is logged in, or without a login.
 func (k kept) client() (*client.Client, error) {
@@ -106,7 +126,29 @@ func (k kept) client() (*client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading --ca-file: %w", err)
 	}
-	return client.NewConsole(k.At, bailiff.NewSecret(k.Token), roots)
+	token := bailiff.NewSecret(k.Token)
+	if k.TokenFile != "" {
+		if token, err = config.ReadToken(k.TokenFile); err != nil {
+			return nil, err
+		}
+	}
+	return client.NewConsole(k.At, token, roots)
+}
+
+// useToken has the commands ask as a program, if the console knows its token.
+func useToken(ctx context.Context, out io.Writer, k kept) error {
+	console, err := k.client()
+	if err != nil {
+		return err
+	}
+	if _, err = console.Status(ctx); err != nil && !hasCode(err, "not_eligible") { // which says that it lacks that scope
+		return err
+	}
+	if err := k.write(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The commands for operators ask %s by the token in %s.\n", termsafe.Text(k.At), termsafe.Text(k.TokenFile))
+	return nil
 }
 
 func loginFile() (string, error) {
@@ -199,7 +241,7 @@ func loggedIn(warnings io.Writer) (*client.Client, error) {
 	if err != nil || k == nil {
 		return nil, err
 	}
-	if !time.Now().Before(k.ExpiresAt) {
+	if k.ended() {
 		fmt.Fprintf(warnings, "bailiff: warning: your login at %s has ended; going on by the operators' socket. \"bailiff login\" begins "+
 			"another, \"bailiff logout\" forgets it\n", termsafe.Text(k.At))
 		return nil, nil

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -52,6 +53,15 @@ func consoleOf(t *testing.T, ends time.Time) (url string, token func() string) {
 	mux.HandleFunc("GET /v1/grants", func(w http.ResponseWriter, r *http.Request) {
 		seen.Store(r.Header.Get("Authorization"))
 		answer(w, api.Grants{Grants: []api.Grant{}})
+	})
+	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {
+		status, code := http.StatusForbidden, "not_eligible" // it lacks the scope
+		if r.Header.Get("Authorization") != "Bearer a-token-of-a-program" {
+			status, code = http.StatusUnauthorized, "not_logged_in"
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(api.Problem{Code: code, Message: "No."})
 	})
 	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	server := httptest.NewServer(mux)
@@ -110,5 +120,47 @@ func TestALoginThatCannotBeUsedSaysSo(t *testing.T) {
 		if _, err := typed(t, "login", "--at", address); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("at %q: %v", address, err)
 		}
+	}
+}
+
+func TestAProgramsTokenIsReadAtEachUse(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	url, token := consoleOf(t, time.Now().Add(time.Hour))
+	file := filepath.Join(home, "siem.token")
+	keep := func(text string, mode os.FileMode) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(file, []byte(text), mode), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		text string
+		mode os.FileMode
+		says string
+	}{
+		{"a-token-of-no-program", 0o600, "No."}, {"a-token", 0o600, "holds a secret of 7 characters, want at least 16"},
+		{"a-token-of-a-program", 0o644, "others may use " + file},
+	} {
+		keep(c.text, c.mode)
+		if out, err := typed(t, "login", "--at", url, "--token-file", file); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("with %q, %04o: %v %s", c.text, c.mode, err, out)
+		}
+	}
+	keep("a-token-of-a-program", 0o600)
+	if out, err := typed(t, "login", "--at", url, "--token-file", file); err != nil || strings.Contains(out, "a-token-of") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	keep("another-token-of-it", 0o600)
+	if out, err := typed(t, "approvals", "grants"); err != nil || token() != "Bearer another-token-of-it" {
+		t.Errorf("a command asks with %q: %v %s", token(), err, out)
+	}
+	kept, err := os.ReadFile(filepath.Join(home, ".config", "bailiff", "login.json"))
+	if err != nil || strings.Contains(string(kept), "token-of") {
+		t.Errorf("kept is %s, %v", kept, err)
+	}
+	if out, err := typed(t, "logout"); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -13,7 +13,8 @@
 // link or logged in, through an operator API of its own ([Config.Operator]).
 //
 // A command line logs in by the provider's device flow, and sends its secret, the only one
-// that it has, as a bearer token; a browser's page could not send such from elsewhere.
+// that it has, as a bearer token; a browser's page could not send such from elsewhere. So does a
+// program ([Config.Program]), which needs no login.
 //
 // What is promised:
 //   - nothing but the page itself and a login is served without both secrets, to a host
@@ -38,6 +39,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +64,8 @@ type Config struct {
 	Provider Provider
 	// MaxAge ends a login by the provider; zero means that it ends as every other.
 	MaxAge time.Duration
+	// Program serves the program that a token is of, nil if it is of none. The field is nil where programs have none.
+	Program func(token string) http.Handler
 	// Counted is told of each login, and whether it was let in; nil is told of none.
 	Counted func(way string, in bool)
 	Log     *slog.Logger
@@ -177,8 +181,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.loginByProvider(w, r) {
 		return
 	}
-	if s := c.sessions.bearer(r); s != nil {
-		c.serve(w, r, s)
+	if token, sent := bearer(r); sent && c.serveBearer(w, r, token) {
 		return
 	}
 	if !c.ours(r) {
@@ -195,6 +198,31 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.serve(w, r, s)
+}
+
+// serveBearer serves who sends a token alone: a command line that is logged in, or a program. It says whether the
+// request is answered.
+func (c *Console) serveBearer(w http.ResponseWriter, r *http.Request, token string) bool {
+	if s := c.sessions.bearer(token); s != nil {
+		c.serve(w, r, s)
+		return true
+	}
+	if c.config.Program == nil {
+		return false
+	}
+	if program := c.config.Program(token); program != nil {
+		program.ServeHTTP(w, r)
+		return true
+	}
+	c.config.Counted(bailiff.LoginToken, false)
+	if wait := c.refusals.wait(time.Now()); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		refuse(w, http.StatusTooManyRequests, "too_many_logins", "Too many tokens that let nothing in; try again in a moment.")
+		return true
+	}
+	c.config.Log.Warn("refused a token at the console", "path", r.URL.Path)
+	refuse(w, http.StatusUnauthorized, "not_logged_in", "The token that was sent is of no login that goes on, and none of operator.tokens.")
+	return true
 }
 
 // serve serves those who are logged in.

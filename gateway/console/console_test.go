@@ -88,7 +88,7 @@ func echo(who bailiff.Approver) (http.Handler, error) {
 
 func openEcho(t testing.TB) *Console {
 	t.Helper()
-	c, err := Open(Config{Address: "127.0.0.1:0", Operator: echo})
+	c, err := Open(Config{Address: "127.0.0.1:0", Known: anyone, Operator: echo})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestThePageHasNoMarkupMadeOfText(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, err := Open(Config{Address: "127.0.0.1:0", Operator: echo})
+		c, err := Open(Config{Address: "127.0.0.1:0", Known: anyone, Operator: echo})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func endSessions(c *Console) {
 
 func TestWrongLinksAreLimitedAndRightOnesAreNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, err := Open(Config{Address: "127.0.0.1:0", Operator: echo})
+		c, err := Open(Config{Address: "127.0.0.1:0", Known: anyone, Operator: echo})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +316,7 @@ func TestSessionsEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				console, err := Open(Config{Address: "127.0.0.1:0", Operator: echo})
+				console, err := Open(Config{Address: "127.0.0.1:0", Known: anyone, Operator: echo})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -345,7 +345,7 @@ func TestASessionsStreamsEndWithIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began, ended := make(chan struct{}), make(chan struct{})
-			c, err := Open(Config{Address: "127.0.0.1:0", Operator: func(bailiff.Approver) (http.Handler, error) {
+			c, err := Open(Config{Address: "127.0.0.1:0", Known: anyone, Operator: func(bailiff.Approver) (http.Handler, error) {
 				return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { close(began); <-r.Context().Done() }), nil
 			}})
 			if err != nil {
@@ -412,7 +412,7 @@ func TestTheConsoleNeedsAnOperatorAPI(t *testing.T) {
 	if _, err := Open(Config{Address: "127.0.0.1:0"}); err == nil || err.Error() != "console config lacks Known, Operator" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Open(Config{Address: "127.0.0.1:notaport", Operator: echo}); err == nil {
+	if _, err := Open(Config{Address: "127.0.0.1:notaport", Known: anyone, Operator: echo}); err == nil {
 		t.Error("it opens nowhere")
 	}
 }

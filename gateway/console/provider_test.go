@@ -53,7 +53,7 @@ func TestOneClickLogsInByTheProviderAndTwoApprove(t *testing.T) {
 
 func TestALoginThatIsRefusedSaysWhyAsText(t *testing.T) {
 	counted := map[string]int{}
-	c, err := Open(Config{Address: "127.0.0.1:0", Operator: echo,
+	c, err := Open(Config{Address: "127.0.0.1:0", Known: anyone, Operator: echo,
 		Provider: vouching{refuses: fmt.Errorf("%w: <b>eve</b> is not known", login.ErrRefused)},
 		Counted:  func(way string, in bool) { counted[fmt.Sprint(way, in)]++ }})
 	if err != nil {

@@ -117,17 +117,21 @@ func (ss *sessions) find(cookie, token string) *session {
 	return s.alive()
 }
 
-// bearer returns the session whose only secret a request sends as a bearer token, nil if there is none.
-func (ss *sessions) bearer(r *http.Request) *session {
-	sent := r.Header["Authorization"]
-	if len(sent) != 1 {
-		return nil
+// bearer is the token that a request sends alone.
+func bearer(r *http.Request) (token string, sent bool) {
+	all := r.Header["Authorization"]
+	if len(all) != 1 {
+		return "", false
 	}
-	token, is := strings.CutPrefix(sent[0], "Bearer ")
+	return strings.CutPrefix(all[0], "Bearer ")
+}
+
+// bearer returns the session whose only secret is a token, nil if there is none.
+func (ss *sessions) bearer(token string) *session {
 	ss.mu.Lock()
 	s := ss.all[hash(token)]
 	ss.mu.Unlock()
-	if !is || s == nil || !s.bare {
+	if s == nil || !s.bare {
 		return nil
 	}
 	return s.alive()

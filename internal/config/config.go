@@ -124,6 +124,8 @@ type Operator struct {
 	Console string
 	TLS     ConsoleTLS
 	OIDC    OIDC
+	// Tokens are those of programs.
+	Tokens []Token
 	// AllowSameUser lets an operator answer although the agent's user could
 	// reach the operator's socket too, and answer what they asked for themselves.
 	AllowSameUser bool

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/trust"
@@ -85,14 +88,7 @@ func (r *reader) oidc(c *Config, at place) {
 	case o.ClientID == "":
 		r.fault(at, "client_id is missing: say by which id the provider knows bailiff")
 	}
-	r.whole = append(r.whole, func() {
-		switch {
-		case c.Operator.Console == "":
-			r.fault(at, "there is no console to log in to, want operator.console to say where it is")
-		case c.Operator.TLS.Name == "" && !loopback(c.Operator.Console):
-			r.fault(at, "wants operator.tls where the console is not on this machine alone, since a login could be read on the way")
-		}
-	})
+	r.whole = append(r.whole, func() { r.checkConsole(c, at, "log in to", "a login") })
 }
 
 func (r *reader) consoleTLS(c *Config, at place) {
@@ -132,6 +128,68 @@ func (r *reader) lookAtTLS(o *Outlook, t ConsoleTLS) {
 	}
 	_, err := t.Read()
 	r.note(o, "operator.tls", err)
+}
+
+// Token is by what a program of the operators' comes to the console.
+type Token struct {
+	Name string
+	// Scopes are what it may do.
+	Scopes []string
+	File   string
+}
+
+// Read reads the secret.
+func (t Token) Read() (bailiff.Secret, error) { return ReadToken(t.File) }
+
+func (r *reader) tokens(c *Config, at place) {
+	c.Operator.Tokens = []Token{}
+	r.list(at, func(at place) {
+		var t Token
+		before := len(r.faults)
+		r.section(at, fields{"name": as(&t.Name, r.label), "scopes": r.each(&t.Scopes, r.tokenScope),
+			"token_file": as(&t.File, r.trustedPath)})
+		if len(r.faults) == before {
+			r.checkToken(t, c.Operator.Tokens, at)
+		}
+		c.Operator.Tokens = append(c.Operator.Tokens, t)
+	})
+	r.whole = append(r.whole, func() { r.checkConsole(c, at, "send a token to", "a token") })
+}
+
+func (r *reader) tokenScope(at place) (scope string, ok bool) {
+	r.oneOf(&scope, "scope", api.TokenReadsApprovals, api.TokenReadsDecisions, api.TokenReadsStatus, api.TokenFreezes,
+		api.TokenRevokes, api.TokenStopsSandboxes)(at)
+	return scope, scope != ""
+}
+
+func (r *reader) checkToken(t Token, others []Token, at place) {
+	switch {
+	case t.Name == "":
+		r.fault(at, "name is missing: want that of the program")
+	case len(t.Scopes) == 0:
+		r.fault(at, "scopes is missing: want what the program may do, as in [status:read]")
+	case t.File == "":
+		r.fault(at, "token_file is missing: want the file that holds the secret that the program sends")
+	case slices.ContainsFunc(others, func(o Token) bool { return o.Name == t.Name }):
+		r.fault(at, "the name %q is taken by another token", t.Name)
+	}
+}
+
+// checkConsole wants a console that no one can listen to, for what a client sends there.
+func (r *reader) checkConsole(c *Config, at place, do, sent string) {
+	switch {
+	case c.Operator.Console == "":
+		r.fault(at, "there is no console to %s, want operator.console to say where it is", do)
+	case c.Operator.TLS.Name == "" && !loopback(c.Operator.Console):
+		r.fault(at, "wants operator.tls where the console is not on this machine alone, since %s could be read on the way", sent)
+	}
+}
+
+// lookAtTokens looks at the files of operator.tokens.
+func (r *reader) lookAtTokens(o *Outlook, tokens []Token) {
+	for i, t := range tokens {
+		r.note(o, fmt.Sprintf("operator.tokens[%d].token_file", i), settings.Credential{File: t.File}.Present())
+	}
 }
 
 // account is by what a claim names a person.

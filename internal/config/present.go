@@ -43,6 +43,7 @@ func (r *reader) look(c *Config) (o Outlook) {
 	}
 	r.lookAtEgress(&o, c.Egress)
 	r.lookAtTLS(&o, c.Operator.TLS)
+	r.lookAtTokens(&o, c.Operator.Tokens)
 	byLine := func(a, b Fault) int { return a.Line - b.Line }
 	slices.SortStableFunc(o.Faults, byLine)
 	slices.SortStableFunc(o.Doubts, byLine)

@@ -214,6 +214,7 @@ func (r *reader) operator(c *Config, at place) {
 		"console":         r.hostPort(&o.Console),
 		"tls":             func(at place) { r.consoleTLS(c, at) },
 		"oidc":            func(at place) { r.oidc(c, at) },
+		"tokens":          func(at place) { r.tokens(c, at) },
 		"allow_same_user": r.boolean(&o.AllowSameUser),
 		"break_glass":     r.boolean(&o.BreakGlass),
 	})
