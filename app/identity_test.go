@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -244,7 +245,9 @@ func TestARemovedPersonIsLoggedOutWithTheReload(t *testing.T) {
 	ana, ben := i.surf(t), i.surf(t)
 	ana.login(t, i.provider, "ana-at-work")
 	ben.login(t, i.provider, "ben-at-work")
-	events, err := http.NewRequestWithContext(t.Context(), http.MethodGet, ana.base+"/v1/events", nil)
+	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	events, err := http.NewRequestWithContext(patience, http.MethodGet, ana.base+"/v1/events", nil)
 	must(t, err)
 	events.Header.Set("Bailiff-Token", ana.token)
 	stream, err := ana.Do(events)
@@ -257,7 +260,9 @@ func TestARemovedPersonIsLoggedOutWithTheReload(t *testing.T) {
 	next.People = next.People[1:]
 	_, err = i.reload(t.Context(), &next)
 	must(t, err)
-	_, _ = io.ReadAll(stream.Body) // ends, or the test does not
+	if _, _ = io.ReadAll(stream.Body); patience.Err() != nil {
+		t.Error("the stream of who is removed goes on")
+	}
 	if resp, text := ana.send(t, "GET", "/v1/approvals", ""); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("who is removed is answered %d %s", resp.StatusCode, text)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -39,7 +40,7 @@ func (i *identified) retoken(t *testing.T, tokens ...config.Token) {
 }
 
 // ask sends a request as a program.
-func (i *identified) ask(t *testing.T, ctx context.Context, token, method, path, body string) *http.Response {
+func (i *identified) ask(ctx context.Context, t *testing.T, token, method, path, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, i.consolePage.URL()+path, strings.NewReader(body))
 	must(t, err)
@@ -73,16 +74,16 @@ func TestAProgramLooksAndStopsAsItsTokenSays(t *testing.T) {
 		"no token":                 {"", "GET", "/v1/approvals", http.StatusUnauthorized},
 		"the beginnings of a page": {siemToken, "GET", "/session", http.StatusForbidden},
 	} {
-		if resp := i.ask(t, t.Context(), c.token, c.method, c.path, "{}"); resp.StatusCode != c.want {
+		if resp := i.ask(t.Context(), t, c.token, c.method, c.path, "{}"); resp.StatusCode != c.want {
 			text, _ := io.ReadAll(resp.Body)
 			t.Errorf("%s: %d %s, want %d", name, resp.StatusCode, text, c.want)
 		}
 	}
-	resp := i.ask(t, t.Context(), pagerToken, "POST", "/v1/freeze", `{"kind": "session", "id": "s"}`)
+	resp := i.ask(t.Context(), t, pagerToken, "POST", "/v1/freeze", `{"kind": "session", "id": "s"}`)
 	if f := i.approvals.Freezes(); resp.StatusCode != http.StatusOK || len(f) != 1 || f[0].By != "token:pager" {
 		t.Errorf("a freeze: %d, %+v", resp.StatusCode, f)
 	}
-	if resp := i.ask(t, t.Context(), pagerToken, "DELETE", "/v1/freeze", `{"kind": "session", "id": "s"}`); resp.StatusCode !=
+	if resp := i.ask(t.Context(), t, pagerToken, "DELETE", "/v1/freeze", `{"kind": "session", "id": "s"}`); resp.StatusCode !=
 		http.StatusForbidden || len(i.approvals.Freezes()) != 1 {
 		t.Errorf("its thaw: %d", resp.StatusCode)
 	}
@@ -93,8 +94,10 @@ func TestATokenEndsWithTheReloadThatTakesItAway(t *testing.T) {
 	t.Parallel()
 	i := startWithPrograms(t)
 	before := i.cfg.Operator.Tokens
-	events := i.ask(t, t.Context(), siemToken, "GET", "/v1/events", "")
-	goesOn := func(token string) int { return i.ask(t, t.Context(), token, "GET", "/v1/grants", "").StatusCode }
+	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	events := i.ask(patience, t, siemToken, "GET", "/v1/events", "")
+	goesOn := func(token string) int { return i.ask(t.Context(), t, token, "GET", "/v1/grants", "").StatusCode }
 
 	must(t, os.Chmod(filepath.Join(i.folder, "pager"), 0o644))
 	next := *i.cfg
@@ -114,7 +117,9 @@ func TestATokenEndsWithTheReloadThatTakesItAway(t *testing.T) {
 
 	save(t, filepath.Join(i.folder, "siem"), "another-secret-of-the-siem")
 	i.retoken(t, before[0])
-	_, _ = io.ReadAll(events.Body) // ends, or the test does not
+	if _, _ = io.ReadAll(events.Body); patience.Err() != nil {
+		t.Error("the stream of a token that was changed goes on")
+	}
 	for token, want := range map[string]int{siemToken: http.StatusUnauthorized, pagerToken: http.StatusUnauthorized,
 		"another-secret-of-the-siem": http.StatusOK} {
 		if got := goesOn(token); got != want {
@@ -128,14 +133,14 @@ func TestWrongTokensAreLimitedAndRightOnesAreNot(t *testing.T) {
 	i := startWithPrograms(t)
 	limited := 0
 	for range 20 {
-		if i.ask(t, t.Context(), "a-secret-of-no-program", "GET", "/v1/grants", "").StatusCode == http.StatusTooManyRequests {
+		if i.ask(t.Context(), t, "a-secret-of-no-program", "GET", "/v1/grants", "").StatusCode == http.StatusTooManyRequests {
 			limited++
 		}
 	}
 	if limited < 5 {
 		t.Errorf("of 20 wrong tokens %d were limited", limited)
 	}
-	if resp := i.ask(t, t.Context(), siemToken, "GET", "/v1/grants", ""); resp.StatusCode != http.StatusOK {
+	if resp := i.ask(t.Context(), t, siemToken, "GET", "/v1/grants", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("a right one is answered %d", resp.StatusCode)
 	}
 }

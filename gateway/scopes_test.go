@@ -14,12 +14,12 @@ func TestATokenLetsAProgramDoWhatItsScopesSayOnly(t *testing.T) {
 	var reached string
 	all := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached = r.Method + " " + r.URL.Path })
 	needed := map[string]string{
-		"GET /v1/approvals": "approvals:read", "GET /v1/approvals/a1": "approvals:read", "GET /v1/approvals/a1/preview": "approvals:read",
-		"GET /v1/grants": "approvals:read", "GET /v1/decisions": "decisions:read", "GET /v1/events": "approvals:read decisions:read",
-		"GET /v1/status": "status:read", "GET /v1/policies": "status:read", "GET /v1/policies/history": "status:read",
-		"GET /v1/policies/history/r1": "status:read", "GET /v1/sandboxes": "status:read", "GET /v1/freeze": "status:read",
-		"POST /v1/freeze": "freeze:write", "DELETE /v1/grants/g1": "grants:write", "DELETE /v1/sandboxes/s1": "sandboxes:write",
-		"POST /v1/sandboxes/reap": "sandboxes:write",
+		"GET /v1/approvals": "approvals.read", "GET /v1/approvals/a1": "approvals.read", "GET /v1/approvals/a1/preview": "approvals.read",
+		"GET /v1/grants": "approvals.read", "GET /v1/decisions": "decisions.read", "GET /v1/events": "approvals.read decisions.read",
+		"GET /v1/status": "status.read", "GET /v1/policies": "status.read", "GET /v1/policies/history": "status.read",
+		"GET /v1/policies/history/r1": "status.read", "GET /v1/sandboxes": "status.read", "GET /v1/freeze": "status.read",
+		"POST /v1/freeze": "freeze.write", "DELETE /v1/grants/g1": "grants.write", "DELETE /v1/sandboxes/s1": "sandboxes.write",
+		"POST /v1/sandboxes/reap": "sandboxes.write",
 		// for people
 		"POST /v1/approvals/a1/approve": "", "POST /v1/approvals/a1/deny": "", "DELETE /v1/freeze": "", "POST /v1/policies/rollback": "",
 		"DELETE /v1/policies/rollback": "", "POST /v1/break-glass": "", "POST /v1/console/links": "", "GET /v1//status": "",

@@ -86,7 +86,10 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 				Name: "bailiff.example.com"},
 			OIDC: OIDC{Issuer: "https://id.example.com", ClientID: "bailiff", ClientSecret: settings.Credential{Env: "OIDC_SECRET"},
 				AccountClaim: "email", GroupsClaim: "roles", Scopes: []string{"email"}, Session: 8 * time.Hour,
-				CAFile: "/etc/bailiff/ca.pem"}},
+				CAFile: "/etc/bailiff/ca.pem"},
+			Tokens: []Token{
+				{Name: "siem", Scopes: []string{"approvals.read", "decisions.read", "status.read"}, File: "/etc/bailiff/siem.token"},
+				{Name: "pager", Scopes: []string{"freeze.write", "grants.write", "sandboxes.write"}, File: "/etc/bailiff/pager.token"}}},
 		People: []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Roles: []string{"approver", "operator"},
 			OIDC:     []string{"ana@example.com"},
 			Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},

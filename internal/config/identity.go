@@ -167,7 +167,7 @@ func (r *reader) checkToken(t Token, others []Token, at place) {
 	case t.Name == "":
 		r.fault(at, "name is missing: want that of the program")
 	case len(t.Scopes) == 0:
-		r.fault(at, "scopes is missing: want what the program may do, as in [status:read]")
+		r.fault(at, "scopes is missing: want what the program may do, as in [status.read]")
 	case t.File == "":
 		r.fault(at, "token_file is missing: want the file that holds the secret that the program sends")
 	case slices.ContainsFunc(others, func(o Token) bool { return o.Name == t.Name }):

@@ -62,7 +62,7 @@ func TestTokensAndSecretsOfEverySectionAreLookedAtAlike(t *testing.T) {
 	for key, text := range map[string]string{
 		"agent.listeners[0].token_file": "agent:\n  listeners:\n    - {name: a, listen: 'tcp://127.0.0.1:1', token_file: PLACE}\n",
 		"operator.tokens[0].token_file": "operator:\n  console: '127.0.0.1:1'\n" +
-			"  tokens: [{name: siem, scopes: [status:read], token_file: PLACE}]\n",
+			"  tokens: [{name: siem, scopes: [status.read], token_file: PLACE}]\n",
 		"webhook.secret":        "webhook:\n  url: 'http://127.0.0.1:1'\n  secret: {file: PLACE}\n  listen: '127.0.0.1:1'\n",
 		"traces.token":          "traces:\n  url: 'http://127.0.0.1:1'\n  token: {file: PLACE}\n",
 		"policies.bundle.token": "policies:\n  bundle:\n    {url: 'https://a.test/b.tar.gz', token: {file: PLACE}}\n",
