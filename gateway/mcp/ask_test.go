@@ -344,6 +344,7 @@ func TestClientsThatHearOfProgressOrHaveNoLimitWaitToTheEnd(t *testing.T) {
 	}{
 		"one that gives up after a minute":           {"mcporter", nil, time.Minute},
 		"the same, which wants to hear of progress":  {"mcporter", "p", 0},
+		"one that gives up whatever it hears":        {"codex-mcp-client", "p", 5 * time.Minute},
 		"one of which nothing is known":              {"another", nil, 0},
 		"one that wants to hear of it, and is known": {"inspector-cli", 7, 0},
 	} {

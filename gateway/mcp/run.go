@@ -19,9 +19,12 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
-// clientLimits are after how long clients give a call up that say by no token that
-// they hear of its progress.
-var clientLimits = map[string]time.Duration{"inspector-cli": time.Minute, "mcporter": time.Minute}
+// clientLimits are after how long clients give a call up. Codex does so whatever it hears of the
+// call's progress, the others where they say by no token that they hear of it.
+var clientLimits = map[string]struct {
+	after  time.Duration
+	isFirm bool
+}{"codex-mcp-client": {5 * time.Minute, true}, "inspector-cli": {time.Minute, false}, "mcporter": {time.Minute, false}}
 
 const (
 	// toAnswer is how long before its limit a client has its answer, toAsk how long
@@ -41,8 +44,12 @@ func (s *Server) limitOf(call *sdk.CallToolRequest) time.Duration {
 	if s.config.ClientTimeout > 0 {
 		return s.config.ClientTimeout
 	}
-	if who := call.ClientInfo(); who != nil && call.Params.GetProgressToken() == nil {
-		return clientLimits[who.Name]
+	who := call.ClientInfo()
+	if who == nil {
+		return 0
+	}
+	if limit := clientLimits[who.Name]; limit.isFirm || call.Params.GetProgressToken() == nil {
+		return limit.after
 	}
 	return 0
 }
