@@ -38,7 +38,12 @@ func isKeptIn(c call, folder, ext string) bool {
 	if isRecord && folder == filepath.Join(record, c.session, "tool-results") {
 		return true
 	}
-	user := filepath.Join("/tmp", "claude-"+strconv.Itoa(os.Geteuid()))
 	project, isTasks := strings.CutSuffix(folder, filepath.Join("/", c.session, "tasks"))
-	return ext == ".output" && isTasks && filepath.Dir(project) == user
+	return ext == ".output" && isTasks && isTemporary(filepath.Dir(project))
+}
+
+// isTemporary says whether a folder is that of the user in which Claude Code keeps what need not last: in TMPDIR where it has one.
+func isTemporary(folder string) bool {
+	name := "claude-" + strconv.Itoa(os.Geteuid())
+	return folder == filepath.Join("/tmp", name) || folder == filepath.Join(os.TempDir(), name)
 }

@@ -24,6 +24,8 @@ func TestOnlyWhatClaudeCodeKeptOfThisSessionIsReadBack(t *testing.T) {
 		backendtest.Must(t, os.WriteFile(file, []byte("x"), 0o600))
 		return file
 	}
+	t.Setenv("TMPDIR", filepath.Join(record, "tmp"))
+	own := filepath.Join(record, "tmp", filepath.Base(user), "p")
 	result := written(record, "s1", "tool-results", "a.txt")
 	linked := filepath.Join(record, "s1", "tool-results", "b.txt")
 	backendtest.Must(t, os.Symlink(written(record, "secret"), linked))
@@ -35,6 +37,8 @@ func TestOnlyWhatClaudeCodeKeptOfThisSessionIsReadBack(t *testing.T) {
 	}{
 		"a large result":          {"s1", record + "/s1.jsonl", result, true},
 		"output of a task":        {"s1", "", written(tasks, "s1", "tasks", "b1.output"), true},
+		"output where TMPDIR is":  {"s1", "", written(own, "s1", "tasks", "b1.output"), true},
+		"output elsewhere":        {"s1", "", written(record, filepath.Base(user), "p", "s1", "tasks", "b1.output"), false},
 		"another session's":       {"s2", record + "/s2.jsonl", result, false},
 		"another session's task":  {"s2", "", written(tasks, "s1", "tasks", "b2.output"), false},
 		"another record's":        {"s1", "/elsewhere/s1.jsonl", result, false},

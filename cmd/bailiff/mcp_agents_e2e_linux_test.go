@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,9 +20,8 @@ var mcpAgents = map[string]struct {
 	start func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd
 }{
 	"Claude Code": {"mcp__bailiff__terminal", func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
-		return s.Claude(t, m, "--strict-mcp-config", "--allowedTools", "mcp__bailiff__terminal", "--mcp-config",
-			`{"mcpServers": {"bailiff": {"command": "/usr/local/bin/bailiff", `+
-				`"args": ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]}}}`)
+		return s.Claude(t, m, "--strict-mcp-config", "--allowedTools", "mcp__bailiff__terminal,mcp__bailiff__process", "--mcp-config",
+			`{"mcpServers": {"bailiff": {"command": "/usr/local/bin/bailiff", "args": `+mcpArgs+`}}}`)
 	}},
 	"Codex": {"mcp__bailiff/terminal", func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 		return s.Codex(t, m, `
@@ -31,14 +32,18 @@ required = true
 startup_timeout_sec = 60
 command = "/usr/local/bin/bailiff"
 default_tools_approval_mode = "approve"
-args = ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]
-`)
+args = `+mcpArgs+"\n")
 	}},
 	"opencode": {"bailiff_terminal", func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 		return s.Opencode(t, m, map[string]any{"bailiff": map[string]any{"type": "local",
-			"command": []string{"/usr/local/bin/bailiff", "mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"}}})
+			"command": json.RawMessage(strings.Replace(mcpArgs, "[", `["/usr/local/bin/bailiff", `, 1))}})
 	}},
 }
+
+const mcpArgs = `["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1", "--env", "OF_NO_TABLE"]`
+
+// processID finds a process in what a model is told.
+var processID = regexp.MustCompile(`\bp[a-z2-7]{10}\b`)
 
 // marking is a command that leaves a mark where it runs.
 func marking(mark string) map[string]any {
@@ -52,9 +57,22 @@ func TestRealAgentsRunCommandsByMCPInTheSandbox(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mark := apptest.Mark(t)
 			told := byMCP(t, s.Agent, agent.start, apptest.Call{Tool: agent.tool, Args: marking(mark)},
-				apptest.Call{Tool: agent.tool, Args: map[string]any{"command": "mkfs.ext4 /dev/none"}})
-			if !strings.Contains(told[0], mark) || !strings.Contains(told[1], "command.destroys_system") {
-				t.Errorf("its model is told %q", told)
+				apptest.Call{Tool: agent.tool, Args: map[string]any{"command": "mkfs.ext4 /dev/none"}},
+				apptest.Call{Tool: agent.tool, Args: map[string]any{"command": "printenv OF_NO_TABLE"}},
+				apptest.Call{Tool: agent.tool, Args: map[string]any{"command": "seq 30000 | tee all.txt"}},
+				apptest.Call{Tool: agent.tool, Args: map[string]any{"command": "sed -n 15000p all.txt"}},
+				apptest.Call{Tool: agent.tool, Args: map[string]any{"command": "read n; echo hello $n", "background": true}},
+				apptest.Call{Tool: strings.Replace(agent.tool, "terminal", "process", 1), Args: func(told []string) any {
+					return map[string]any{"action": "submit", "process_id": processID.FindString(told[5]), "data": "ana"}
+				}},
+				apptest.Call{Tool: strings.Replace(agent.tool, "terminal", "process", 1), Args: func(told []string) any {
+					return map[string]any{"action": "wait", "process_id": processID.FindString(told[5]), "timeout": 30}
+				}})
+			for i, want := range []string{mark, "command.destroys_system", "OF_NO_TABLE was withheld (env.", "62", "15000", "", "",
+				"hello ana"} {
+				if !strings.Contains(told[i], want) || strings.Contains(told[3], "\n15000\n") {
+					t.Errorf("of call %d its model is told %.500q, want %s", i, told[i], want)
+				}
 			}
 			apptest.WantNoMark(t, mark)
 		})
