@@ -16,15 +16,14 @@ findings contains _found(class, _spelt(call)) if {
 
 _done contains [source, class, call] if {
 	some call in _calls
+	_may_do(call.program)
 	some [source, class] in _does(call)
 	not _asks_for_help(call)
 }
 
-# What a call does by the tables and the packs, whatever stands beside it. It is a function of the call and tables alone, so that
-# it is evaluated once for all requests with the call.
-_does(call) := set() if {
-	not _may_do(call.program)
-} else := (({["by name", class] |
+# What a call does by the tables and the packs, whatever stands beside it, if its program may do anything. It is a function of
+# the call and tables alone, so that it is evaluated once for all requests with the call.
+_does(call) := (({["by name", class] |
 	some class in data.bailiff.tables.programs[call.program]
 	data.bailiff.tables.classes[class]
 	not _is_harmless_word(call)

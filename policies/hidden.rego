@@ -46,7 +46,7 @@ _examined.evaluates contains _found("hidden", "") if {
 	regex.match("\\[[^\\]]*(\\$\\([^…]|`)", word)
 }
 
-findings contains _found("hidden", "") if {
+_examined.tracing contains _found("hidden", "") if {
 	"PS4" in _command.assigns
 	regex.match("PS4=.{0,3}[^;\\n]*(\\$\\(|`)", _command.text)
 }

@@ -38,18 +38,27 @@ _config_does(call) := {"startup" | _plants(_git_set(call))} | {"redirected" |
 	not startswith(_git_set(call), "remote.")
 }
 
-_rewrites("push", flags, _) if count(flags & _forcing) > 0
+# The verb stands in the body, where OPA's index chooses by it.
+_rewrites(verb, flags, _) if {
+	verb == "push"
+	count(flags & _forcing) > 0
+}
 
 _forcing := {"-f", "--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "-d", "--prune"}
 
-_rewrites("push", _, call) if {
+_rewrites(verb, _, call) if {
+	verb == "push"
 	some refspec in array.slice(call.operands, 1, count(call.operands))
 	regex.match(`^[+:]`, refspec)
 }
 
-_rewrites("reset", flags, _) if count(flags & {"--hard", "--merge", "--keep"}) > 0
+_rewrites(verb, flags, _) if {
+	verb == "reset"
+	count(flags & {"--hard", "--merge", "--keep"}) > 0
+}
 
-_rewrites("clean", flags, call) if {
+_rewrites(verb, flags, call) if {
+	verb == "clean"
 	count(flags & {"-f", "--force"}) > 0
 	count(flags & {"-n", "--dry-run"}) == 0
 	not _cleans_built(flags, call)
@@ -64,26 +73,33 @@ _cleans_built(flags, call) if {
 	}
 }
 
-_rewrites("branch", flags, _) if "-D" in flags
+_rewrites(verb, flags, _) if {
+	verb == "branch"
+	"-D" in flags
+}
 
-_rewrites("branch", flags, _) if {
+_rewrites(verb, flags, _) if {
+	verb == "branch"
 	count(flags & {"-d", "--delete"}) > 0
 	count(flags & {"-f", "--force"}) > 0
 }
 
-_rewrites("checkout", _, call) if {
+_rewrites(verb, _, call) if {
+	verb == "checkout"
 	some word in call.operands
 	_whole_folder(word)
 }
 
 # Words after "--" are paths.
-_rewrites("checkout", _, call) if {
+_rewrites(verb, _, call) if {
+	verb == "checkout"
 	some position, "--" in call.argv
 	some word in array.slice(call.argv, position + 1, count(call.argv))
 	_names_folder(word)
 }
 
-_rewrites("restore", flags, call) if {
+_rewrites(verb, flags, call) if {
+	verb == "restore"
 	some word in array.slice(call.operands, 1, count(call.operands))
 	_names_folder(word)
 	_over_files(flags)
@@ -101,22 +117,28 @@ _names_folder(word) if _whole_folder(word)
 # A name without an ending, written small, is a folder's.
 _names_folder(word) if regex.match(`(^|/)[a-z0-9_-]+$`, word)
 
-_rewrites("rm", flags, _) if {
+_rewrites(verb, flags, _) if {
+	verb == "rm"
 	count(flags & {"-f", "--force"}) > 0
 	"-r" in flags
 	not "--cached" in flags
 }
 
-_rewrites("clean", _, call) if {
+_rewrites(verb, _, call) if {
+	verb == "clean"
 	some setting in _git_given(call)
 	regex.match(`(?i)^clean\.requireforce=(false|0|no|off)$`, setting)
 	count({flag | some flag in call.flags} & {"-n", "--dry-run"}) == 0
 }
 
 # A branch that is there already moves away from its commits.
-_rewrites("branch", flags, _) if count(flags & {"-f", "--force", "-C"}) > 0
+_rewrites(verb, flags, _) if {
+	verb == "branch"
+	count(flags & {"-f", "--force", "-C"}) > 0
+}
 
-_rewrites("branch", flags, call) if {
+_rewrites(verb, flags, call) if {
+	verb == "branch"
 	"-M" in flags
 	count(call.operands) > 2
 }
@@ -126,24 +148,44 @@ _rewrites(verb, flags, _) if {
 	flag in flags
 }
 
-_rewrites("update-ref", _, call) if count(call.operands) > 2
+_rewrites(verb, _, call) if {
+	verb == "update-ref"
+	count(call.operands) > 2
+}
 
-_rewrites("prune", flags, _) if count(flags & {"-n", "--dry-run"}) == 0
+_rewrites(verb, flags, _) if {
+	verb == "prune"
+	count(flags & {"-n", "--dry-run"}) == 0
+}
 
-_rewrites("worktree", flags, call) if {
+_rewrites(verb, flags, call) if {
+	verb == "worktree"
 	call.operands[1] == "remove"
 	count(flags & {"-f", "--force"}) > 0
 }
 
-_rewrites("rebase", flags, _) if count(flags & {"--abort", "--continue", "--skip", "--quit", "--show-current-patch"}) == 0
+_rewrites(verb, flags, _) if {
+	verb == "rebase"
+	count(flags & {"--abort", "--continue", "--skip", "--quit", "--show-current-patch"}) == 0
+}
 
-_rewrites("reflog", _, call) if call.operands[1] in {"expire", "delete"}
+_rewrites(verb, _, call) if {
+	verb == "reflog"
+	call.operands[1] in {"expire", "delete"}
+}
 
-_rewrites("stash", _, call) if call.operands[1] in {"drop", "clear"}
+_rewrites(verb, _, call) if {
+	verb == "stash"
+	call.operands[1] in {"drop", "clear"}
+}
 
-_rewrites("update-ref", flags, _) if "-d" in flags
+_rewrites(verb, flags, _) if {
+	verb == "update-ref"
+	"-d" in flags
+}
 
-_rewrites("gc", _, call) if {
+_rewrites(verb, _, call) if {
+	verb == "gc"
 	some word in call.argv
 	regex.match(`^--p[a-z]*=(now|all)$`, word)
 }
@@ -156,15 +198,20 @@ _rewrites(verb, _, call) if {
 }
 
 # Files that another file names.
-_rewrites("checkout", flags, _) if "--pathspec-from-file" in flags
+_rewrites(verb, flags, _) if {
+	verb == "checkout"
+	"--pathspec-from-file" in flags
+}
 
-_rewrites("restore", flags, _) if {
+_rewrites(verb, flags, _) if {
+	verb == "restore"
 	"--pathspec-from-file" in flags
 	_over_files(flags)
 }
 
 # A variable may be the option without which nothing is cleaned.
-_rewrites("clean", _, call) if {
+_rewrites(verb, _, call) if {
+	verb == "clean"
 	some word in array.slice(call.argv, 1, count(call.argv))
 	regex.match(`^"?\$`, word)
 }

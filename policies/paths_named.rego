@@ -15,8 +15,20 @@ _named_paths contains [kind, class, path] if {
 	some class in _named_as(kind, path)
 }
 
-# What a path is, whatever stands beside it. It is a function of the path and tables alone, as [_does] is of a call.
-_named_as(kind, path) := union({
+# What a path is, whatever stands beside it. It is a function of the path and tables alone, as [_does] is of a call. A name that
+# no table has is what others in its folder are, and what its ending says.
+_named_as(kind, path) := inherited | {class |
+	contains(base, ".")
+	class := data.bailiff.tables.paths[kind].suffixes[regex.replace(base, `^.*\.`, "")]
+} if {
+	not regex.match(_telling, path)
+	folder := regex.replace(path, `[^/]*$`, "")
+	inherited := _unnamed_in(kind, folder)
+	base := trim_prefix(path, folder)
+	not _last_names[kind][base]
+} else := _named_fully(kind, path)
+
+_named_fully(kind, path) := union({
 	_as_placed(kind, folder, bases),
 	_as_named(kind, folder, bases),
 	_in_a_folder(kind, folder),
@@ -26,6 +38,23 @@ _named_as(kind, path) := union({
 }) if {
 	folder := regex.replace(path, `[^/]*$`, "")
 	bases := _bases(kind, trim_prefix(path, folder))
+}
+
+# Wildcards, a folder, a device, a home, a copy.
+_telling := concat("|", [`[*?\[{\n]|/$|^/(dev|proc)/|^~[^/]*$|^/root$|^/(home|Users)/[^/]*$`, _of_copies])
+
+# What a name that no table has is in a folder.
+_unnamed_in(kind, folder) := {class | some class in _around(kind, folder); class != "free"} | _in_a_folder(kind, folder)
+
+# The last names of the paths in the tables.
+_last_names := {kind: {name: true |
+	some part in ["folders", "names"]
+	some path, _ in table[part]
+	parts := split(path, "/")
+	name := parts[count(parts) - 1]
+} |
+	some kind in ["reads", "writes"]
+	table := data.bailiff.tables.paths[kind]
 }
 
 # A copy of a file, packed or kept by an editor, holds what the file holds.

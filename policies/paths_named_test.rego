@@ -77,3 +77,15 @@ test_copies_of_credentials_are_credentials if {
 		_found([reading("cat", path)]) == set()
 	}
 }
+
+test_names_that_no_table_has_are_what_the_tables_say_of_their_folder if {
+	folders := ["", "/", "/etc/", "/var/log/", "/home/", "/home/ana/.config/x/", "/root/", "~/.ssh/", "a/.git/hooks/", "/dev/"]
+	bases := ["x", "x.key", "a.rego.md", "x.bak", "hosts", "pre-push", ".env", "root", "~ana", "*.x"]
+	every folder in folders {
+		every base in bases {
+			path := concat("", [folder, base])
+			data.bailiff._named_as("reads", path) == data.bailiff._named_fully("reads", path)
+			data.bailiff._named_as("writes", path) == data.bailiff._named_fully("writes", path)
+		}
+	}
+}

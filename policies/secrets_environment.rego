@@ -12,7 +12,7 @@ _examined.lists_processes contains _found("credentials", _spelt(call)) if {
 }
 
 # Secrets of the environment, for all to read: those that are looked for in it, or printed by their names.
-findings contains _found("credentials", _spelt(call)) if {
+_examined.environment contains _found("credentials", _spelt(call)) if {
 	some dump in _dumps
 	some call in _calls
 	call.program == dump.pipes_to
@@ -21,7 +21,7 @@ findings contains _found("credentials", _spelt(call)) if {
 	_secretish(word)
 }
 
-findings contains _found("credentials", _spelt(call)) if {
+_examined.environment contains _found("credentials", _spelt(call)) if {
 	some call in _dumps
 	call.program == "printenv"
 	some name in call.operands

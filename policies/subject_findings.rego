@@ -4,8 +4,8 @@ package bailiff
 # title: Which rules look at a request
 # description: |
 #   Rules that are about one aspect stand in _examined.ASPECT and cost nothing where it
-#   is absent. The aspects are paths, hosts, settings, losses, mounts, program (of execute_code,
-#   or in a shell text), and the kinds of the programs called.
+#   is absent. The aspects are paths, hosts, settings, losses, mounts, environment (a program that
+#   shows it), tracing, program (of execute_code, or in a shell text), and the kinds of the programs called.
 findings contains finding if {
 	some aspect in _aspects
 	some finding in _examined[aspect]
@@ -30,6 +30,10 @@ _aspects_but_paths contains "settings" if count(_settings) > 0
 _aspects_but_paths contains "losses" if count(_loses) > 0
 
 _aspects_but_paths contains "mounts" if _platform.mounts
+
+_aspects_but_paths contains "environment" if _dumpers_called != set()
+
+_aspects_but_paths contains "tracing" if "PS4" in _command.assigns
 
 _aspects_but_paths contains "program" if is_boolean(_code.parsed)
 

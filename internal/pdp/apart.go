@@ -52,10 +52,11 @@ func (p inputParts) parts() (all []inputPart) {
 
 // apart remembers rules by the parts of the input document that they read. It is safe for concurrent use.
 type apart struct {
-	parts  []inputPart
-	names  [][2]*ast.Term // of the parts
-	byRule [][]int        // by the number of the rule, the numbers of the parts; nil where the rule is not remembered
-	values *recent.Map[uint64, *apartValue]
+	parts     []inputPart
+	names     [][2]*ast.Term // of the parts
+	ofOneText []bool         // by the numbers of the parts
+	byRule    [][]int        // by the number of the rule, the numbers of the parts; nil where the rule is not remembered
+	values    *recent.Map[uint64, *apartValue]
 }
 
 // apartValue is the value of one rule for some parts. Nothing of it changes.
@@ -77,15 +78,20 @@ func (a *apart) add(read inputParts, may bool) {
 		a.byRule = append(a.byRule, nil)
 		return
 	}
+	a.byRule = append(a.byRule, a.numbersOf(parts))
+}
+
+func (a *apart) numbersOf(parts []inputPart) []int {
 	numbers := make([]int, len(parts))
 	for i, part := range parts {
 		if numbers[i] = slices.Index(a.parts, part); numbers[i] < 0 {
 			numbers[i] = len(a.parts)
 			a.parts = append(a.parts, part)
 			a.names = append(a.names, [2]*ast.Term{ast.NewTerm(part.name), ast.NewTerm(part.below)})
+			a.ofOneText = append(a.ofOneText, ofOneText[part])
 		}
 	}
-	a.byRule = append(a.byRule, numbers)
+	return numbers
 }
 
 // apartCache is what one evaluation has of it.
@@ -120,20 +126,25 @@ func (c *apartCache) term(number int) *ast.Term {
 // key is what a rule is remembered by; it is false where it is not.
 func (c *apartCache) key(rule int) (hash uint64, ok bool) {
 	numbers := c.byRule[rule]
-	if numbers == nil {
+	if numbers == nil || slices.ContainsFunc(numbers, c.isOfOneText) {
 		return 0, false
 	}
-	hash = uint64(rule)
+	return c.hashOf(numbers)*31 + uint64(rule), true
+}
+
+func (c *apartCache) isOfOneText(number int) bool {
+	return c.ofOneText[number] && c.term(number) != nil
+}
+
+// hashOf is the same for the same parts of a document.
+func (c *apartCache) hashOf(numbers []int) (hash uint64) {
 	for _, n := range numbers {
 		hash *= 31
 		if term := c.term(n); term != nil {
-			if ofOneText[c.parts[n]] {
-				return 0, false
-			}
 			hash += uint64(term.Hash())
 		}
 	}
-	return hash, true
+	return hash
 }
 
 // valueOf is what is remembered of a rule, nil if nothing is.
@@ -143,16 +154,31 @@ func (c *apartCache) valueOf(rule int) *ast.Term {
 		return nil
 	}
 	known, _ := c.values.Get(hash)
-	if known == nil || known.rule != rule {
+	if known == nil || known.rule != rule || !c.have(c.byRule[rule], known.parts) {
 		return nil
 	}
-	for i, n := range c.byRule[rule] {
-		term := c.term(n)
-		if (term == nil) != (known.parts[i] == nil) || term != nil && !term.Equal(known.parts[i]) {
-			return nil
+	return known.value
+}
+
+// have says whether parts of the document are the same as others, where both may be missing.
+func (c *apartCache) have(numbers []int, others []*ast.Term) bool {
+	for i, n := range numbers {
+		if term := c.term(n); (term == nil) != (others[i] == nil) || term != nil && !term.Equal(others[i]) {
+			return false
 		}
 	}
-	return known.value
+	return true
+}
+
+// take gives parts of the document, nil for those that are missing, and what they hold in bytes.
+func (c *apartCache) take(numbers []int) (parts []*ast.Term, size int) {
+	parts = make([]*ast.Term, len(numbers))
+	for i, n := range numbers {
+		if parts[i] = c.term(n); parts[i] != nil {
+			size += sizeOf(parts[i])
+		}
+	}
+	return parts, size
 }
 
 // put notes the value that an evaluation found for a rule.
@@ -161,14 +187,9 @@ func (c *apartCache) put(rule int, value *ast.Term) {
 	if !ok {
 		return
 	}
-	one := &apartValue{rule: rule, value: value, size: sizeOf(value)}
-	for _, n := range c.byRule[rule] {
-		term := c.term(n)
-		if one.parts = append(one.parts, term); term != nil {
-			one.size += sizeOf(term)
-		}
-	}
-	if one.size <= maxKept {
+	one := &apartValue{rule: rule, value: value}
+	one.parts, one.size = c.take(c.byRule[rule])
+	if one.size += sizeOf(value); one.size <= maxKept {
 		c.found, c.hashes = append(c.found, one), append(c.hashes, hash)
 	}
 }

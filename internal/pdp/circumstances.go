@@ -47,21 +47,24 @@ const (
 type settled struct {
 	rules     ruleNumbers // all that are behind the document
 	byThem    []bool      // by number, whether circumstances settle the rule
-	read      inputParts
-	values    *recent.Map[string, *extents]
+	read      inputParts  // by the rules that they settle
+	numbers   []int       // of these parts
+	values    *recent.Map[uint64, *extents]
 	apart     *apart // rules that they do not settle
 	functions *functions
 }
 
-// extents are the values of rules by their numbers, nil where a value is not known. Nothing of it changes.
+// extents are the values of rules by their numbers, nil where a value is not known, for some parts of the document. Nothing of it
+// changes.
 type extents struct {
+	parts []*ast.Term // nil where a part is missing
 	terms []*ast.Term
 	size  int
 }
 
 // settledBy finds the rules behind a document that circumstances settle.
 func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
-	s := &settled{read: inputParts{}, apart: newApart(), functions: newFunctions(), values: recent.NewSized[string](mostCircumstances,
+	s := &settled{read: inputParts{}, apart: newApart(), functions: newFunctions(), values: recent.NewSized[uint64](mostCircumstances,
 		mostCircumstanceBytes, func(e *extents) int { return e.size })}
 	groups, readings := groupsOf(behind(compiler, document)), newPartReadings(compiler)
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
@@ -79,6 +82,7 @@ func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
 			}
 		}
 	}
+	s.numbers = s.apart.numbersOf(s.read.parts())
 	return s
 }
 
@@ -140,35 +144,35 @@ func (p inputParts) merge(part string, within map[string]bool) {
 	maps.Copy(p[part], within)
 }
 
-// begin is the cache of an evaluation about a document, which knows what is remembered of its circumstances by a key.
-func (s *settled) begin(document ast.Value) (cache *evaluationCache, key string) {
-	cache = newEvaluationCache(s)
+// begin is the cache of an evaluation about a document, which knows what is remembered of its circumstances.
+func (s *settled) begin(document ast.Value) *evaluationCache {
+	cache := newEvaluationCache(s)
 	object, ok := document.(ast.Object)
 	if !ok {
-		return cache, ""
+		return cache
 	}
 	cache.apart = s.apart.begin(object)
-	text, err := s.read.appendOf(nil, object)
-	if err != nil || len(text) > maxKept {
-		return cache, ""
-	}
-	key = string(text)
-	if known, _ := s.values.Get(key); known != nil {
+	known, _ := s.values.Get(cache.apart.hashOf(s.numbers))
+	if known != nil && cache.apart.have(s.numbers, known.parts) {
 		copy(cache.rules, known.terms)
 	}
-	return cache, key
+	return cache
 }
 
 // end remembers what a sound evaluation found about circumstances and functions.
-func (s *settled) end(cache *evaluationCache, key string) {
+func (s *settled) end(cache *evaluationCache) {
 	s.functions.remember(cache.calls)
-	if cache.apart != nil {
-		cache.apart.end()
-	}
-	if key == "" || !cache.settledMore {
+	if cache.apart == nil {
 		return
 	}
-	found := &extents{terms: cache.rules, size: len(key)}
+	cache.apart.end()
+	if !cache.settledMore {
+		return
+	}
+	found := &extents{terms: cache.rules}
+	if found.parts, found.size = cache.apart.take(s.numbers); found.size > maxKept {
+		return
+	}
 	for i, term := range found.terms {
 		if !s.byThem[i] {
 			found.terms[i] = nil
@@ -176,5 +180,5 @@ func (s *settled) end(cache *evaluationCache, key string) {
 			found.size += sizeOf(term)
 		}
 	}
-	s.values.Put(key, found)
+	s.values.Put(cache.apart.hashOf(s.numbers), found)
 }

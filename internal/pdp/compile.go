@@ -48,6 +48,8 @@ type parsed struct {
 	schemas        *ast.SchemaSet
 	// bundles are the revisions that bundles give themselves, by their archives.
 	bundles map[string]string
+	// released says that these are the program's own, which passed every check before it was released.
+	released bool
 }
 
 // load reads and parses what lies at the paths, in one of the ways to read.
@@ -60,14 +62,17 @@ func load(read func(paths []string) ([]file, Faults), paths []string) (*parsed, 
 }
 
 func parse(files []file) (*parsed, Faults) {
-	return newParsed(files, map[string]*ast.Module{})
+	return newParsed(files, &parsed{tests: map[string]*ast.Module{}})
 }
 
 // parseUntested leaves the tests out.
-func parseUntested(files []file) (*parsed, Faults) { return newParsed(files, nil) }
+func parseUntested(files []file) (*parsed, Faults) { return newParsed(files, &parsed{}) }
 
-func newParsed(files []file, tests map[string]*ast.Module) (*parsed, Faults) {
-	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: tests, data: map[string]any{}, bundles: map[string]string{}}
+// parseReleased parses the program's own policies, without their tests.
+func parseReleased(files []file) (*parsed, Faults) { return newParsed(files, &parsed{released: true}) }
+
+func newParsed(files []file, p *parsed) (*parsed, Faults) {
+	p.files, p.modules, p.data, p.bundles = files, map[string]*ast.Module{}, map[string]any{}, map[string]string{}
 	var faults Faults
 	for _, f := range files {
 		faults = append(faults, p.add(f)...)
@@ -114,7 +119,9 @@ func (p *parsed) addData(f file) Faults {
 	var document any
 	read, language := util.UnmarshalJSON, "JSON"
 	if path.Ext(f.place) == ".yaml" {
-		read, language = unmarshalYAML, "YAML"
+		if read, language = unmarshalYAML, "YAML"; p.released {
+			read = util.Unmarshal
+		}
 	}
 	if err := read(f.text, &document); err != nil {
 		return Faults{{File: f.name, Line: lineOf(err, f.text), Message: fmt.Sprintf("this is no valid %s: %v", language, err)}}

@@ -35,7 +35,7 @@ func (p *PDP) Costs(ctx context.Context, requests []bailiff.Request, at bailiff.
 			return nil, 0, err
 		}
 		total += time.Since(start)
-		cache, _ := s.settled.begin(input)
+		cache := s.settled.begin(input)
 		profile := profiler.New()
 		if _, err := evaluate(ctx, s.decision, input, at.Time, p.config.EvalTimeout, rego.EvalVirtualCache(cache),
 			rego.EvalQueryTracer(profile)); err != nil {

@@ -40,6 +40,12 @@ func (c *evaluationCache) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {
 	if c.replaced > 0 {
 		return c.VirtualCache.Get(key)
 	}
+	if _, isCall := key[0].Value.(ast.Ref); isCall {
+		if c.settled.functions.isCall(key) {
+			return c.valueOf(key), false
+		}
+		return c.VirtualCache.Get(key)
+	}
 	if n, ok := c.settled.rules.of(key); ok {
 		if c.rules[n] == nil && c.apart != nil {
 			c.rules[n] = c.apart.valueOf(n)
@@ -48,9 +54,6 @@ func (c *evaluationCache) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {
 			return nil, true
 		}
 		return value, false
-	}
-	if c.settled.functions.isCall(key) {
-		return c.valueOf(key), false
 	}
 	return c.VirtualCache.Get(key)
 }

@@ -2,7 +2,6 @@ package pdp
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -169,9 +168,41 @@ func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(j.Decision) // as large as it is written, or nearly so
-	k.size = len(k.before) + len(k.after) + len(text)
-	return k, err
+	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision)
+	return k, nil
+}
+
+// eachSize is about what an item takes beside its text.
+const eachSize = 64
+
+// sizeOfDecision is how many bytes a decision takes, or nearly so.
+func sizeOfDecision(d bailiff.Decision) int {
+	const itself = 1024
+	size := itself + sizeOfReasons(d.Denials) + eachSize*(len(d.Env.Withheld)+len(d.Env.Swap))
+	if d.Approval != nil {
+		size += sizeOfReasons(d.Approval.Reasons)
+	}
+	for _, m := range d.Backend.Mounts {
+		size += eachSize + len(m.Source) + len(m.Target) + sizeOfWords(m.Protected)
+	}
+	for name, value := range d.Env.Set {
+		size += eachSize + len(name) + len(value)
+	}
+	return size + sizeOfWords(d.Backend.Egress) + sizeOfWords(d.Env.Forward) + sizeOfWords(d.Env.Sealed) + sizeOfWords(d.Tools)
+}
+
+func sizeOfReasons(all []bailiff.Reason) (size int) {
+	for _, r := range all {
+		size += 2*eachSize + len(r.Rule) + len(r.Message) + len(r.Match) + len(r.Instead) + sizeOfWords(r.Attack)
+	}
+	return size
+}
+
+func sizeOfWords(all []string) (size int) {
+	for _, word := range all {
+		size += eachSize/2 + len(word)
+	}
+	return size
 }
 
 // tell gives the remembered judgement to a request that comes at another time.

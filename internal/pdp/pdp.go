@@ -9,7 +9,7 @@
 // schema of the input document, and its own tests pass. Until then the last good
 // one stays in force and the faults are told. At start-up there is none to keep,
 // so that any fault is fatal. The embedded policies are part of the program: their
-// tests pass before it is released, and are not run again at each start.
+// tests and their tables pass before it is released, and are not checked again at each start.
 //
 // What is promised of a decision: the policies' answer is read strictly, and
 // an answer that is no decision (undefined, a conflict, an error, out of time, an

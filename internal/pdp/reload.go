@@ -30,7 +30,11 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 
 // tryOut parses files, and puts them in force where they differ from what is. Readable is the revision of what could be parsed.
 func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
-	next, faults := p.parse(files)
+	parse := p.parse
+	if p.isOwn() {
+		parse = parseReleased
+	}
+	next, faults := parse(files)
 	if len(faults) > 0 {
 		return faults, ""
 	}

@@ -57,11 +57,11 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
 		faults = append(faults, p.check(ctx)...) // the tests' faults too
-	} else {
-		faults = append(p.checkLookups(compiler), p.checkSpelling(compiler)...)
 	}
-	faults = append(faults, p.checkMask()...)
-	if faults = append(faults, p.checkTables()...); len(faults) > 0 {
+	if !p.released {
+		faults = append(faults, p.checkMore(compiler)...)
+	}
+	if len(faults) > 0 {
 		return nil, faults.sorted()
 	}
 	if faults := verify(ctx); len(faults) > 0 {
@@ -92,6 +92,14 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 		return nil, faultsIn(err, "").sorted()
 	}
 	return s, nil
+}
+
+// checkMore finds what compiling does not; the compiler is nil where that failed.
+func (p *parsed) checkMore(compiler *ast.Compiler) (faults Faults) {
+	if compiler != nil {
+		faults = append(p.checkLookups(compiler), p.checkSpelling(compiler)...)
+	}
+	return append(append(faults, p.checkMask()...), p.checkTables()...)
 }
 
 // prepareConnection prepares the query about connections, where the policies have one.
@@ -143,10 +151,10 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 
 // decide asks for the decision about an input document, see [evaluate].
 func (s *snapshot) decide(ctx context.Context, input ast.Value, at time.Time, limit time.Duration) (*ast.Term, error) {
-	cache, key := s.settled.begin(input)
+	cache := s.settled.begin(input)
 	answer, err := evaluate(ctx, s.decision, input, at, limit, rego.EvalVirtualCache(cache))
 	if err == nil {
-		s.settled.end(cache, key)
+		s.settled.end(cache)
 	}
 	return answer, err
 }

@@ -308,3 +308,10 @@ func TestATeamsOwnTablesAreItsOwn(t *testing.T) {
 		t.Error(faults)
 	}
 }
+
+// The program starts without checking its own policies, so this must.
+func TestTheShippedPoliciesAreSound(t *testing.T) {
+	if faults := Check(Config{}); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
