@@ -120,10 +120,14 @@ type server struct {
 	name   func(n int64) string
 	asked  atomic.Int64
 
-	mu    sync.Mutex
-	times []time.Duration
-	wall  time.Duration
-	began time.Duration // of processor time
+	// mayFail says that a request which fails ends no round, and is among the failures.
+	mayFail bool
+
+	mu       sync.Mutex
+	failures []error
+	times    []time.Duration
+	wall     time.Duration
+	began    time.Duration // of processor time
 }
 
 func startBailiff(b *testing.B, folder string, body []byte) *server {
@@ -136,10 +140,16 @@ backends: {bubblewrap: {}}
 `, folder, sockets)
 	path := filepath.Join(folder, "bailiff.yaml")
 	must(b, os.WriteFile(path, []byte(text), 0o600))
-	for _, program := range []string{"bailiff", "bailiff-runner"} {
-		mustRun(b, "go", "build", "-o", filepath.Join(folder, program), "../cmd/"+program)
-	}
+	buildPrograms(b, "..", folder)
 	return start(b, sockets+"/a.sock", "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", path)
+}
+
+// buildPrograms builds what "make build" does of a tree.
+func buildPrograms(b *testing.B, tree, folder string) {
+	for _, program := range []string{"bailiff", "bailiff-runner"} {
+		mustRun(b, "go", "build", "-C", tree, "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o",
+			filepath.Join(folder, program), "./cmd/"+program)
+	}
 }
 
 func startOPA(b *testing.B, folder string, body []byte) *server {
@@ -200,7 +210,10 @@ func (s *server) round(b *testing.B) {
 			times := make([]time.Duration, benchRequests)
 			for i := range times {
 				var err error
-				if times[i], err = s.ask(); err != nil {
+				times[i], err = s.ask()
+				if err != nil && s.mayFail {
+					s.fail(err)
+				} else if err != nil {
 					b.Error(err)
 					return
 				}
@@ -212,6 +225,12 @@ func (s *server) round(b *testing.B) {
 	}
 	clients.Wait()
 	s.wall += time.Since(began)
+}
+
+func (s *server) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = append(s.failures, err)
 }
 
 func (s *server) reset() {

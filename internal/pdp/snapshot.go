@@ -151,16 +151,30 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 
 // decide asks for the decision about an input document, see [evaluate].
 func (s *snapshot) decide(ctx context.Context, input ast.Value, at time.Time, limit time.Duration) (*ast.Term, error) {
-	cache := s.settled.begin(input)
-	answer, err := evaluate(ctx, s.decision, input, at, limit, rego.EvalVirtualCache(cache))
-	if err == nil {
-		s.settled.end(cache)
+	return unlessStarved(func() (*ast.Term, error) {
+		cache := s.settled.begin(input)
+		answer, err := evaluate(ctx, s.decision, input, at, limit, rego.EvalVirtualCache(cache))
+		if err == nil {
+			s.settled.end(cache)
+		}
+		return answer, err
+	})
+}
+
+// unlessStarved tries once more where the machine was so busy that an evaluation got no processor.
+func unlessStarved(try func() (*ast.Term, error)) (*ast.Term, error) {
+	answer, err := try()
+	if errors.Is(err, errStarved) {
+		answer, err = try()
 	}
 	return answer, err
 }
 
-// errNoAnswer is why an evaluation was cancelled whose time was over.
-var errNoAnswer = errors.New("no answer")
+// errNoAnswer is why an evaluation was cancelled whose time was over, errStarved that it had not had its time.
+var (
+	errNoAnswer = errors.New("no answer")
+	errStarved  = fmt.Errorf("%w for want of a processor", errNoAnswer)
+)
 
 // evaluate asks a query about an input document; the answer is nil where it is
 // undefined. An evaluation whose thread exceeds the limit is cancelled.
@@ -177,6 +191,8 @@ func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value
 	switch {
 	case topdown.IsCancel(err) && ctx.Err() != nil:
 		return nil, fmt.Errorf("evaluating policies: the request was given up: %w", context.Cause(ctx))
+	case topdown.IsCancel(err) && turn.isStarved():
+		return nil, fmt.Errorf("evaluating policies: %w within %s", errStarved, wallFactor*limit)
 	case topdown.IsCancel(err):
 		return nil, fmt.Errorf("evaluating policies: %w within %s", errNoAnswer, limit)
 	case err != nil:

@@ -35,7 +35,9 @@ type turn struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
-	held  chan struct{} // where the turn is to be given back; nil after the end
+	// starved says that it was cancelled by the clock on the wall, before it had its time.
+	starved bool
+	held    chan struct{} // where the turn is to be given back; nil after the end
 }
 
 // takeTurn waits for a turn, and keeps this goroutine's thread for it. The end of ctx or of the limit cancels it.
@@ -63,6 +65,7 @@ func (t *turn) look() {
 	}
 	used, wall := t.clock()-t.began, time.Since(t.start)
 	if used >= t.limit || wall >= wallFactor*t.limit {
+		t.starved = used < t.limit
 		t.cancel.Cancel()
 		return
 	}
@@ -87,6 +90,12 @@ func (t *turn) stepAside() {
 		t.held = longTurns
 	default:
 	}
+}
+
+func (t *turn) isStarved() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.starved
 }
 
 func (t *turn) end() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/bailiff-dev/bailiff"
 )
 
@@ -42,8 +44,33 @@ func TestTheTimeOfAnEvaluationIsThatOfItsThread(t *testing.T) {
 				}
 				time.Sleep(time.Millisecond)
 			}
+			if turn.isStarved() != c.afterAll {
+				t.Errorf("it is said to have had no processor: %v, want %v", turn.isStarved(), c.afterAll)
+			}
 			if took := time.Since(turn.start); c.afterAll && took < wallFactor*limit {
 				t.Errorf("it was cancelled after %v, want %v", took, wallFactor*limit)
+			}
+		})
+	}
+}
+
+func TestAnEvaluationThatGotNoProcessorIsTriedOnceMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault error
+		tries int
+	}{
+		"it got no processor": {fmt.Errorf("evaluating: %w", errStarved), 2},
+		"it had its time":     {errNoAnswer, 1},
+		"it answered":         {nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tries := 0
+			_, err := unlessStarved(func() (*ast.Term, error) {
+				tries++
+				return nil, c.fault
+			})
+			if tries != c.tries || err != c.fault {
+				t.Errorf("tried %d times, and failed with %v, want %d times and %v", tries, err, c.tries, c.fault)
 			}
 		})
 	}
