@@ -60,7 +60,8 @@ func (t door) examineAuthor(ctx context.Context, all *diagnosis.Checks, m bailif
 		return
 	}
 	git := "git -C " + shellquote.Quote(m.Source) + " config "
-	all.Doubt(t.check("author"), "Commits of the agent in "+m.Source+" fail: git finds no author in the sandbox, which does not show your home.",
+	all.Doubt(t.check("author"),
+		"Commits of the agent in "+m.Source+" fail: git finds no author in the sandbox, which does not show your home.",
 		fmt.Sprintf(`%[1]suser.name "$(git config --global user.name)"; %[1]suser.email "$(git config --global user.email)"`, git))
 }
 
@@ -80,8 +81,10 @@ func (t door) examinePrograms(ctx context.Context, all *diagnosis.Checks, m bail
 		}
 	}
 	if len(lacking) > 0 {
-		all.Doubt(t.check("programs"), "Commands do not find these programs, which "+m.Source+" needs: "+strings.Join(lacking, ", ")+".",
-			"Have them installed in the image, or where none is used, in /usr/bin or /usr/local/bin: a link to a program below /usr will do.")
+		all.Doubt(t.check("programs"),
+			"Commands do not find these programs, which "+m.Source+" needs: "+strings.Join(lacking, ", ")+".",
+			"Have them installed in the image, or where none is used, in /usr/bin or /usr/local/bin: a link to a program below /usr "+
+				"will do.")
 	}
 }
 
