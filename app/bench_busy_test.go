@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	burners   = 16
-	busyTotal = 20_000
+	busyProcesses = 16
+	busyTotal     = 20_000
 )
 
-// BenchmarkBusy has eight clients ask POST /v1/decide about new texts while sixteen processes burn every processor, with
+// BenchmarkBusy has eight clients ask POST /v1/decide about new texts while sixteen processes keep every processor busy, with
 // the default configuration. A judgement that is no permission, as where its time ran out, counts as a failure.
 func BenchmarkBusy(b *testing.B) {
 	request, _, _ := benchCase(b)
@@ -19,10 +19,10 @@ func BenchmarkBusy(b *testing.B) {
 	s.name = func(n int64) string { return strconv.FormatInt(n, 10) }
 	s.mayFail = true
 	s.reset()
-	for range burners {
-		burner := exec.Command("bash", "-c", "while :; do :; done")
-		must(b, burner.Start())
-		b.Cleanup(func() { _ = burner.Process.Kill(); _ = burner.Wait() })
+	for range busyProcesses {
+		busy := exec.Command("bash", "-c", "while :; do :; done")
+		must(b, busy.Start())
+		b.Cleanup(func() { _ = busy.Process.Kill(); _ = busy.Wait() })
 	}
 	for b.Loop() {
 		for range busyTotal / benchClients / benchRequests {

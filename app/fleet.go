@@ -173,7 +173,7 @@ func (a *App) runFleet(ctx context.Context) {
 		return
 	}
 	a.serving.Go(func() { a.fleet.members.Run(ctx) })
-	if a.cfg.Store.OnOutage == config.Stop {
+	if a.cfg.Store.OnOutage == config.OnOutageStop {
 		a.serving.Go(func() { a.stopAtOutages(ctx) })
 	}
 	if a.fleet.router != nil {
@@ -181,14 +181,14 @@ func (a *App) runFleet(ctx context.Context) {
 	}
 }
 
-// yieldEvery is how soon it is seen that the store does not answer, or that this sidecar was silent
+// storeEvery is how soon it is seen that the store does not answer, or that this sidecar was silent
 // for so long that others may have taken its sessions over.
-const yieldEvery = time.Second
+const storeEvery = time.Second
 
 // stopAtOutages stops what runs whenever the store that sidecars share begins not to answer.
 func (a *App) stopAtOutages(ctx context.Context) {
 	away := false
-	backends.Every(yieldEvery, ctx.Done(), func() {
+	backends.Every(storeEvery, ctx.Done(), func() {
 		err := a.standing().Err
 		if begins := err != nil && !away; begins {
 			a.log.Warn("what runs is stopped until the shared store answers again", "error", err)
@@ -203,7 +203,7 @@ func (a *App) stopAtOutages(ctx context.Context) {
 // yieldAlways ends what runs here of sessions that other sidecars have taken over.
 func (a *App) yieldAlways(ctx context.Context) {
 	seen := a.standing().Silences
-	tick := time.NewTicker(yieldEvery)
+	tick := time.NewTicker(storeEvery)
 	defer tick.Stop()
 	for {
 		select {

@@ -45,7 +45,7 @@ _terms := {
 	"backend": {
 		"name": "bubblewrap", "network": "none", "image": "", "scope": "session", "idle_seconds": 60, "egress": [],
 		"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "read_only": true,
-		"mounts": [{"source": "WITNESS", "target": "/witness"}],
+		"mounts": [{"source": "WRITTEN", "target": "/written"}],
 	},
 	"env": {"forward": [], "withheld": [], "set": {}},
 	"limits": {"timeout_seconds": 20, "output_bytes": 1000},
@@ -92,7 +92,7 @@ func TestSidecarsThatAreHarmedKeepTheirPromises(t *testing.T) {
 	defer end()
 	var acting sync.WaitGroup
 	for n, r := range c.replicas {
-		acting.Go(func() { r.suffer(ctx, c.random(n)) })
+		acting.Go(func() { r.disturb(ctx, c.random(n)) })
 	}
 	for n := range chaosAgents {
 		acting.Go(func() { c.ask(ctx, n, c.random(100+n)) })
@@ -111,7 +111,7 @@ type chaos struct {
 	t        *testing.T
 	seed     uint64
 	depot    *depot
-	witness  string // the folder of the witnesses
+	written  string // the folder in which commands write
 	replicas []*replica
 
 	mu      sync.Mutex
@@ -124,7 +124,7 @@ type chaos struct {
 }
 
 func newChaos(t *testing.T) *chaos {
-	c := &chaos{t: t, seed: chaosSeed(t), depot: openDepot(t), witness: openDir(t), texts: map[string]*text{},
+	c := &chaos{t: t, seed: chaosSeed(t), depot: openDepot(t), written: openDir(t), texts: map[string]*text{},
 		asked: map[string]bool{}, done: map[string]bool{}, answers: map[string]int{}}
 	t.Logf("BAILIFF_TEST_SEED=%d", c.seed)
 	for n := range chaosAgents {
@@ -132,7 +132,7 @@ func newChaos(t *testing.T) *chaos {
 		must(t, os.Chmod(c.file(n), 0o666)) // sandboxes have users of their own
 	}
 	house := t.TempDir()
-	save(t, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WITNESS", c.witness, 1))
+	save(t, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", c.written, 1))
 	for n := range chaosReplicas {
 		c.replicas = append(c.replicas, c.newReplica(fmt.Sprint("replica-", n), house))
 	}
@@ -147,7 +147,7 @@ func newChaos(t *testing.T) *chaos {
 
 func (c *chaos) random(n int) *rand.Rand { return rand.New(rand.NewPCG(c.seed, uint64(n))) }
 
-func (c *chaos) file(agent int) string { return filepath.Join(c.witness, sessionOf(agent)) }
+func (c *chaos) file(agent int) string { return filepath.Join(c.written, sessionOf(agent)) }
 
 func sessionOf(agent int) string { return fmt.Sprint("s", agent) }
 
@@ -174,7 +174,7 @@ func (c *chaos) newReplica(name, house string) *replica {
 	r.store, socket = socketLineTo(c.t, c.depot.server.Dir)
 	dsn := filepath.Join(c.t.TempDir(), "dsn")
 	must(c.t, os.WriteFile(dsn, []byte("host="+socket+" user=postgres dbname=bailiff"), 0o600))
-	text := patient(onePerson(c.t, "backends: {bubblewrap: {mounts_allowed: ["+c.witness+"]}}",
+	text := patient(onePerson(c.t, "backends: {bubblewrap: {mounts_allowed: ["+c.written+"]}}",
 		"limits: {warm: {sandboxes: 0}, pending_approvals: {caller: 5000, session: 5000, user: 5000}}",
 		"policies: {require_tests: false, paths: ["+house+"]}", fmt.Sprintf(`store:
   postgres: {dsn: {file: %s}}
@@ -228,9 +228,9 @@ func (r *replica) awaitServing(tb testing.TB) {
 	tb.Fatalf("%s does not serve: %v", r.name, err)
 }
 
-// suffer harms a sidecar again and again, and leaves it as it should be. One that ends by itself is
+// disturb harms a sidecar again and again, and leaves it as it should be. One that ends by itself is
 // started again, as a service manager would.
-func (r *replica) suffer(ctx context.Context, random *rand.Rand) {
+func (r *replica) disturb(ctx context.Context, random *rand.Rand) {
 	upTo := func(most time.Duration) time.Duration { return time.Duration(random.Int64N(int64(most))) }
 	harms := []struct {
 		name        string
@@ -250,11 +250,11 @@ func (r *replica) suffer(ctx context.Context, random *rand.Rand) {
 		sleep(ctx, time.Second+upTo(8*time.Second))
 		harm := harms[random.IntN(len(harms))]
 		r.harms[harm.name]++
-		r.revive(true)
+		r.restartEnded(true)
 		harm.begin()
 		sleep(ctx, upTo(harm.most))
 		harm.over()
-		r.revive(false)
+		r.restartEnded(false)
 	}
 }
 
@@ -265,8 +265,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// revive starts a sidecar again that has ended; unasked says that nothing had ended it.
-func (r *replica) revive(unasked bool) {
+// restartEnded starts a sidecar again that has ended; unasked says that nothing had ended it.
+func (r *replica) restartEnded(unasked bool) {
 	select {
 	case <-r.ended:
 	default:
@@ -287,7 +287,7 @@ func (c *chaos) ask(ctx context.Context, agent int, random *rand.Rand) {
 	for n := 0; ctx.Err() == nil; n++ {
 		line := fmt.Sprintf("%s-%d", sessionOf(agent), n)
 		made := &text{line: line, yes: map[string]bool{}, told: map[string]bool{}, no: map[string]bool{}}
-		req := inChat(sessionOf(agent), fmt.Sprintf("echo %s >> /witness/%s", line, sessionOf(agent)))
+		req := inChat(sessionOf(agent), fmt.Sprintf("echo %s >> /written/%s", line, sessionOf(agent)))
 		req.Session.UserID, req.WaitSeconds = fmt.Sprint("u", agent), 2+random.IntN(4)
 		asked := random.IntN(2) == 0
 		if asked {
@@ -397,7 +397,7 @@ func (c *chaos) thaw(random *rand.Rand, session string) {
 // end kills one sidecar and stops the others in order. No sandbox may be left of either.
 func (c *chaos) end() {
 	for _, r := range c.replicas {
-		r.revive(true)
+		r.restartEnded(true)
 		r.awaitServing(c.t)
 	}
 	for n := range chaosAgents {
@@ -430,7 +430,7 @@ func (c *chaos) wantNothingOf(r *replica) {
 	c.t.Errorf("of %s there is left:\n%s", r.name, strings.Join(left, "\n"))
 }
 
-// check holds the witnesses against the logs, and both against what was acknowledged.
+// check compares what was written with the logs, and both with what was acknowledged.
 func (c *chaos) check() {
 	logs := c.logs()
 	ran := map[string]int{}

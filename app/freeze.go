@@ -21,7 +21,7 @@ func (z freezer) Freeze(ctx context.Context, f api.Freeze) (api.Freeze, error) {
 		done.Warning = bailiff.Sentence(done.Warning) + " "
 	}
 	if why := z.roster.now.Load().Unliftable(); why != "" {
-		done.Warning += bailiff.Sentence("nobody can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
+		done.Warning += bailiff.Sentence("no person can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
 	}
 	return done, z.halt(ctx)
 }

@@ -59,7 +59,7 @@ func (r *roster) permit(who bailiff.Approver, to string) error {
 	return nil
 }
 
-// known is nil while who may be logged in.
+// known says why a person may not be logged in; it is nil while they may.
 func (r *roster) known(who bailiff.Approver) error { return r.now.Load().Known(who) }
 
 // reachable is nil if a channel of a plan works.

@@ -137,7 +137,7 @@ func unknownOutcome(id, message string) bailiff.Answer {
 // once runs a request unless its id is known; then it gives that answer, and
 // news of it. What runs asks claimed before it begins.
 func (a *answers) once(ctx context.Context, req bailiff.Request, news func(bailiff.Progress),
-	run func(claimed claimed) bailiff.Answer) bailiff.Answer {
+	run func(claimed ownID) bailiff.Answer) bailiff.Answer {
 	if req.ID == "" {
 		return run(atOnce)
 	}
@@ -166,15 +166,15 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 	}
 }
 
-// claimed waits until a request id is this sidecar's. It is nil then, or the answer to the request, of
+// ownID waits until a request id is this sidecar's. It is nil then, or the answer to the request, of
 // which nothing may begin. It may be asked again.
-type claimed func() *answer
+type ownID func() *answer
 
 // atOnce is of a request whose id no other sidecar knows.
 func atOnce() *answer { return nil }
 
 // claimElsewhere claims an id among all sidecars, while its request is judged and recorded.
-func (a *answers) claimElsewhere(ctx context.Context, req bailiff.Request, digest string) claimed {
+func (a *answers) claimElsewhere(ctx context.Context, req bailiff.Request, digest string) ownID {
 	if a.claims == nil {
 		return atOnce
 	}

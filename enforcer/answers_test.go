@@ -126,7 +126,7 @@ func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 			known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(),
 				At: time.Now(), Ended: ended}}, nil)
 			a := known.once(t.Context(), req, func(bailiff.Progress) {},
-				func(claimed) bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
+				func(ownID) bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
 			if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
 				t.Errorf("answer is %+v", a)
 			}
@@ -138,7 +138,7 @@ func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 func answered(t *testing.T, known *answers, n int, output []byte) {
 	t.Helper()
 	for i := range n {
-		a := known.once(t.Context(), named(strconv.Itoa(i), request("date")), nil, func(claimed) bailiff.Answer {
+		a := known.once(t.Context(), named(strconv.Itoa(i), request("date")), nil, func(ownID) bailiff.Answer {
 			return bailiff.Answer{Status: bailiff.Completed, Output: output}
 		})
 		if a.Status != bailiff.Completed {
@@ -153,7 +153,7 @@ func TestHoweverManyRequestIDsAreRemembered(t *testing.T) {
 	const n = maxRememberedBytes / answerBytes * 9 / 8
 	answered(t, known, n, nil)
 	for _, id := range []int{0, n / 20, n - 1} {
-		a := known.once(t.Context(), named(strconv.Itoa(id), request("date")), nil, func(claimed) bailiff.Answer {
+		a := known.once(t.Context(), named(strconv.Itoa(id), request("date")), nil, func(ownID) bailiff.Answer {
 			t.Errorf("%d ran again", id)
 			return bailiff.Answer{}
 		})
@@ -161,7 +161,7 @@ func TestHoweverManyRequestIDsAreRemembered(t *testing.T) {
 			t.Errorf("%d of %d: answer is %+v", id, n, a)
 		}
 	}
-	if a := known.once(t.Context(), named("0", request("id")), nil, func(claimed) bailiff.Answer { return bailiff.Answer{} }); a.Code !=
+	if a := known.once(t.Context(), named("0", request("id")), nil, func(ownID) bailiff.Answer { return bailiff.Answer{} }); a.Code !=
 		bailiff.CodeConflict {
 		t.Errorf("another request under an id without its answer: %+v", a)
 	}
@@ -199,7 +199,7 @@ func (c *claimsOf) Claim(context.Context, string, string, string, string) (first
 
 func (c *claimsOf) Ended(_, _, _ string, free bool) { c.free = append(c.free, free) }
 
-// Whatever the decision, nothing runs, no approver is asked and no grant is used under an id that may be another's.
+// Nothing runs, no approver is asked and no grant is used under an id that may be another's. That holds for each decision.
 func TestWhatAnotherSidecarMayHaveRunIsNotRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -104,7 +104,7 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 			return failed(bailiff.Unavailable, bailiff.CodeBusy, errInFlight)
 		}
 		defer e.underWay.leave(req)
-		return answer{Answer: e.answers.once(ctx, req, news, func(claimed claimed) bailiff.Answer {
+		return answer{Answer: e.answers.once(ctx, req, news, func(claimed ownID) bailiff.Answer {
 			return e.execute(ctx, req, news, nil, claimed).of(req)
 		})}
 	})
@@ -182,7 +182,7 @@ func (e *Enforcer) enter() bool {
 // the script's hold. Its id is claimed meanwhile: that is waited for before approvers are asked, anything
 // is taken or held, or anything runs.
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *lease.Hold,
-	claimed claimed) answer {
+	claimed ownID) answer {
 	m := e.judge(ctx, req)
 	ctx = m.concerning(ctx)
 	m.script, m.claimed = within, claimed

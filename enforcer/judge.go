@@ -31,7 +31,7 @@ type judged struct {
 	// script is the hold of the script that called, nil if none did.
 	script *lease.Hold
 	// claimed tells whether the request's id is this sidecar's; nil where that is known.
-	claimed claimed
+	claimed ownID
 
 	// files are those that the text runs or may depend on, as they are in the sandbox; unbound
 	// are the names of those that have no content which stands.

@@ -21,7 +21,7 @@ _done contains [source, class, call] if {
 	not _asks_for_help(call)
 }
 
-# What a call does by the tables and the packs, whatever stands beside it, if its program may do anything. It is a function of
+# What a call does by the tables and the packs, apart from what stands beside it, if its program may do anything. It is a function of
 # the call and tables alone, so that it is evaluated once for all requests with the call.
 _does(call) := (({["by name", class] |
 	some class in data.bailiff.tables.programs[call.program]

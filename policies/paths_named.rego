@@ -15,7 +15,7 @@ _named_paths contains [kind, class, path] if {
 	some class in _named_as(kind, path)
 }
 
-# What a path is, whatever stands beside it. It is a function of the path and tables alone, as [_does] is of a call. A name that
+# What a path is, apart from what stands beside it. It is a function of the path and tables alone, as [_does] is of a call. A name that
 # no table has is what others in its folder are, and what its ending says.
 _named_as(kind, path) := inherited | {class |
 	contains(base, ".")

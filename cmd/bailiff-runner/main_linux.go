@@ -41,8 +41,8 @@
 // may be able to change the resource limits of runner and supervisors: that is
 // noticed, and ends the runner's service.
 //
-// Where processors are wanted by more than there are, commands stand back behind the runner
-// and the sidecar: a supervisor has less weight, and what it starts inherits that.
+// Where more processes want a processor than there are, the runner and the sidecar go before
+// commands: a supervisor has less weight, and what it starts inherits that.
 //
 // A supervisor and the command's first process share their working directory
 // (CLONE_FS). That is how the runner knows where a shell stood at its end without
@@ -79,7 +79,7 @@ func main() {
 		fail(err)
 	}
 	if len(os.Args) == 2 && os.Args[1] == superviseArgument {
-		stepBack()
+		lowerWeight()
 		startThreads(supervisorsThreads)
 		supervise()
 		return

@@ -144,7 +144,7 @@ func fork(job wire.Job, files []uintptr) (pid int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("starting %s in %s: %w", path, job.Dir, err)
 	}
-	backInGroup(pid)
+	lowerAutogroup(pid)
 	return pid, nil
 }
 

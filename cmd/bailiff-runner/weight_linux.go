@@ -7,25 +7,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// back is by how much nicer a supervisor is than the runner.
-const back = 5
+// nicer is by how much nicer a supervisor is than the runner.
+const nicer = 5
 
-// stepBack gives this process less weight than its parent has, and with it all that it starts.
+// lowerWeight gives this process less weight than its parent has, and with it all that it starts.
 // No privilege is needed for that, and without one no command takes it back.
-func stepBack() {
+func lowerWeight() {
 	if left, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil { // 20 less the niceness
-		nicer := uintptr(20 - left + back) // at most 19, as the kernel has it
-		_, _, _ = syscall.AllThreadsSyscall(syscall.SYS_SETPRIORITY, unix.PRIO_PROCESS, 0, nicer)
+		niceness := uintptr(20 - left + nicer) // at most 19, as the kernel has it
+		_, _, _ = syscall.AllThreadsSyscall(syscall.SYS_SETPRIORITY, unix.PRIO_PROCESS, 0, niceness)
 	}
 }
 
-// backInGroup does the same for a session of processes where the kernel weighs sessions
-// against each other, since that does without what each process says.
-func backInGroup(pid int) {
+// lowerAutogroup does the same for a session of processes where the kernel weighs sessions
+// against each other, since the weight of each process does not count there.
+func lowerAutogroup(pid int) {
 	fd, err := syscall.Open("/proc/"+strconv.Itoa(pid)+"/autogroup", syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}
-	_, _ = syscall.Write(fd, []byte(strconv.Itoa(back)))
+	_, _ = syscall.Write(fd, []byte(strconv.Itoa(nicer)))
 	_ = syscall.Close(fd)
 }

@@ -39,7 +39,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -54,7 +53,7 @@ type Config struct {
 	Address string
 	// Operator returns the operator API that answers in the name of who.
 	Operator func(who bailiff.Approver) (http.Handler, error)
-	// Known is nil while who may be logged in; it says why not.
+	// Known says why a person may not be logged in; it is nil while they may.
 	Known func(who bailiff.Approver) error
 	// Name is by what browsers call the console, whose TLS is as TLS says; both are empty where it
 	// is served in the clear.
@@ -215,9 +214,7 @@ func (c *Console) serveBearer(w http.ResponseWriter, r *http.Request, token stri
 		return true
 	}
 	c.config.Counted(bailiff.LoginToken, false)
-	if wait := c.refusals.wait(time.Now()); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		refuse(w, http.StatusTooManyRequests, "too_many_logins", "Too many tokens that let nothing in; try again in a moment.")
+	if limited(w, c.refusals.wait(time.Now()), "Too many tokens that log no one in; try again in a moment.") {
 		return true
 	}
 	c.config.Log.Warn("refused a token at the console", "path", r.URL.Path)

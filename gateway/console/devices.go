@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -67,9 +66,7 @@ func (d *devices) drop(secret string) bool {
 }
 
 func (c *Console) beginDevice(w http.ResponseWriter, r *http.Request) {
-	if wait := c.devices.begun.wait(time.Now()); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		refuse(w, http.StatusTooManyRequests, "too_many_logins", "Too many logins are begun; try again in a moment.")
+	if limited(w, c.devices.begun.wait(time.Now()), "Too many logins are begun; try again in a moment.") {
 		return
 	}
 	device, err := c.config.Provider.BeginDevice(r.Context())

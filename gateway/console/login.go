@@ -65,7 +65,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, loggedIn{token, s.told()})
 }
 
-// How many links that log nobody in are answered and logged at once, and how
+// How many links that log no one in are answered and logged at once, and how
 // long it takes until one more is.
 const (
 	refusalsAtOnce = 10
@@ -105,11 +105,7 @@ func (c *Console) refuseStranger(w http.ResponseWriter, who bailiff.Approver, wh
 
 func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
 	c.config.Counted(bailiff.LoginLink, false)
-	wait := c.refusals.wait(time.Now())
-	if wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		refuse(w, http.StatusTooManyRequests, "too_many_logins",
-			"Too many links that log nobody in; run \"bailiff console\" for a new one.")
+	if limited(w, c.refusals.wait(time.Now()), "Too many links that log no one in; run \"bailiff console\" for a new one.") {
 		return
 	}
 	c.config.Log.Warn("refused a login to the console", "reason", bad.code)
@@ -151,6 +147,16 @@ func (c *Console) secrets(r *http.Request) (cookie, token string) {
 		return "", ""
 	}
 	return cookies[0].Value, tokens[0]
+}
+
+// limited refuses a request that has to wait, and says whether it did.
+func limited(w http.ResponseWriter, wait time.Duration, why string) bool {
+	if wait <= 0 {
+		return false
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+	refuse(w, http.StatusTooManyRequests, "too_many_logins", why)
+	return true
 }
 
 func refuse(w http.ResponseWriter, status int, code, message string) {

@@ -342,11 +342,11 @@ func TestClientsThatHearOfProgressOrHaveNoLimitWaitToTheEnd(t *testing.T) {
 		token  any
 		want   time.Duration
 	}{
-		"one that gives up after a minute":           {"mcporter", nil, time.Minute},
-		"the same, which wants to hear of progress":  {"mcporter", "p", 0},
-		"one that gives up whatever it hears":        {"codex-mcp-client", "p", 5 * time.Minute},
-		"one of which nothing is known":              {"another", nil, 0},
-		"one that wants to hear of it, and is known": {"inspector-cli", 7, 0},
+		"one that gives up after a minute":               {"mcporter", nil, time.Minute},
+		"the same, which wants to hear of progress":      {"mcporter", "p", 0},
+		"one that gives up even if it hears of progress": {"codex-mcp-client", "p", 5 * time.Minute},
+		"one of which nothing is known":                  {"another", nil, 0},
+		"one that wants to hear of it, and is known":     {"inspector-cli", 7, 0},
 	} {
 		call := &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Meta: sdk.Meta{
 			sdk.MetaKeyClientInfo: map[string]any{"name": test.client, "version": "1"}}}}

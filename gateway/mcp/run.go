@@ -19,7 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
-// clientLimits are after how long clients give a call up. Codex does so whatever it hears of the
+// clientLimits are after how long clients give a call up. Codex does so even if it hears of the
 // call's progress, the others where they say by no token that they hear of it.
 var clientLimits = map[string]struct {
 	after  time.Duration

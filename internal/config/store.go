@@ -14,14 +14,15 @@ type Store struct {
 	// Replica is this sidecar's name among them.
 	Replica string
 	Peer    Peer
-	// OnOutage is what becomes of what runs while the store does not answer: [Finish] or [Stop].
+	// OnOutage is what becomes of what runs while the store does not answer: [OnOutageStop], or that it
+	// goes on to its end.
 	OnOutage string
 }
 
-// The words of OnOutage: what runs goes on to its end, or is stopped. Nothing new runs either way.
+// The words of OnOutage: what runs is stopped, or goes on to its end. Nothing new runs either way.
 const (
-	Finish = "finish"
-	Stop   = "stop"
+	OnOutageStop = "stop"
+	finish       = "finish"
 )
 
 // Peer is where the sidecars reach this one, which then serves sessions of the others; without
@@ -61,7 +62,7 @@ func (r *reader) store(s *Store, at place) {
 			return r.shaped(at, replicaName, "want a name of letters, digits, ., _ and -, is %q")
 		}),
 		"peer":      func(at place) { r.peer(&s.Peer, at) },
-		"on_outage": r.oneOf(&s.OnOutage, "reaction", Finish, Stop),
+		"on_outage": r.oneOf(&s.OnOutage, "reaction", finish, OnOutageStop),
 	})
 	if s.OnOutage != "" && !s.Postgres.DSN.Given() {
 		r.fault(at, "has on_outage and lacks postgres: without it there is no store whose outage would stop anything")
