@@ -41,20 +41,7 @@ var (
 
 func TestEveryCallThatBashMakesIsRead(t *testing.T) {
 	t.Parallel()
-	folder, empty := t.TempDir(), t.TempDir()
-	for name, target := range map[string]string{"sh": "bash", "bash": "bash", "cat": "cat"} {
-		program, err := exec.LookPath(target)
-		if err == nil {
-			err = os.Symlink(program, filepath.Join(folder, name))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	said := []byte("#!/bin/sh\nprintf 'it %s' ran >&2\n")
-	if err := os.WriteFile(filepath.Join(folder, "probe"), said, 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
+	folder, empty := probing(t, "sh", "bash", "cat"), t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same texts each time
 	one := func(of []string) string { return of[random.IntN(len(of))] }
 	ran := 0
@@ -76,6 +63,30 @@ func TestEveryCallThatBashMakesIsRead(t *testing.T) {
 	if ran < 100 {
 		t.Errorf("bash ran %d probes, so that the texts prove little", ran)
 	}
+}
+
+// probing is a folder with a probe that says that it ran, and with these programs, of which "sh" is bash.
+func probing(t *testing.T, names ...string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for _, name := range names {
+		of := name
+		if of == "sh" {
+			of = "bash"
+		}
+		program, err := exec.LookPath(of)
+		if err == nil {
+			err = os.Symlink(program, filepath.Join(folder, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := []byte("#!/bin/sh\nprintf 'it %s' ran >&2\nprintf 'it %s' ran\n")
+	if err := os.WriteFile(filepath.Join(folder, "probe"), said, 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	return folder
 }
 
 // bashRuns says whether a text has bash run the probe, which is in a folder, while it stands in an empty one.

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +59,7 @@ func (a *analysis) operands(x syntax.ArithmExpr, sc *scope) bool {
 func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
 	if name := w.Lit(); name != "" {
 		if v, ok := sc.vars[name]; ok {
-			return a.evaluates(v)
+			return a.evaluates(v, sc)
 		}
 		if syntax.ValidName(name) {
 			a.mention(name)
@@ -66,30 +68,56 @@ func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
 		return true
 	}
 	value := a.single(w, sc)
-	a.again(value)
+	a.calculates(value, sc)
+	if slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { q, ok := p.(*syntax.SglQuoted); return ok && expands(q.Value) }) {
+		a.hide() // these quotes quote nothing here
+	}
 	return value.known && simpleWord(w)
 }
 
-// evaluates says whether a variable can be evaluated: one that holds a number. An index in its value would
-// be evaluated too, and may hold commands.
-func (a *analysis) evaluates(v variable) bool {
+// evaluates says whether a variable can be evaluated: one that holds a number. What else it holds is evaluated in turn, and an
+// index in that may hold commands.
+func (a *analysis) evaluates(v variable, sc *scope) bool {
+	if !v.known() {
+		return false
+	}
+	numbers := true
 	for _, w := range v.list {
-		if strings.Contains(w.text, "[") {
-			a.hide()
-			return false
-		}
 		if w.text != "" && !isNumber(w.text) {
-			return false
+			numbers = false
+			a.calculates(w, sc)
 		}
 	}
-	return v.known()
+	return numbers
 }
+
+// calculates hides what a text does if, read as arithmetic, it or what one of its names stands for has an index.
+func (a *analysis) calculates(w word, sc *scope) {
+	a.again(w)
+	defer a.enter()()
+	if names := variableNames.FindAllString(w.text, maxFields); a.spend(1 + len(names)) {
+		for _, name := range names {
+			for _, held := range sc.vars[name].list {
+				if strings.Contains(held.text, "[") {
+					a.hide()
+				} else if !isNumber(held.text) && held.text != name {
+					a.calculates(held, sc)
+				}
+			}
+		}
+	}
+}
+
+var variableNames = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 
 // isNumber says that a text is a number as it is written, so that it is not evaluated to another.
 func isNumber(text string) bool {
 	n, err := strconv.Atoi(text)
 	return err == nil && strconv.Itoa(n) == text
 }
+
+// expands says that a text has a sign of an expansion.
+func expands(text string) bool { return strings.ContainsAny(text, "$`") }
 
 func simpleWord(w *syntax.Word) bool {
 	for _, p := range w.Parts {

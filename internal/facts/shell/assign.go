@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 	for _, as := range c.Args {
 		if as.Name == nil {
 			w := a.single(as.Value, sc)
+			a.again(w)
 			flag := w.text
 			argv = append(argv, w)
 			exports = exports || strings.HasPrefix(flag, "-") && strings.Contains(flag, "x")
@@ -60,6 +62,9 @@ func (a *analysis) restrict(name string, fixed, number bool, sc *scope) {
 	if v.list == nil && !v.array {
 		v.lost = true
 	}
+	if number {
+		a.evaluates(v, sc)
+	}
 	v.fixed, v.number = v.fixed || fixed, v.number || number
 	sc.unset(name)
 	sc.set(name, v)
@@ -68,6 +73,9 @@ func (a *analysis) restrict(name string, fixed, number bool, sc *scope) {
 // declared assigns what one word of a declaration does, and is that word.
 func (a *analysis) declared(as *syntax.Assign, sc *scope) word {
 	name := as.Name.Value
+	if as.Naked && as.Index != nil {
+		a.key(as.Index, sc)
+	}
 	if as.Naked {
 		return known(name)
 	}
@@ -99,10 +107,19 @@ func (a *analysis) assignment(as *syntax.Assign, sc *scope) {
 			w = word{text: "$" + name, Taint: w.Taint}
 		}
 		w = shownAs(w, name)
+		if indexRuns.MatchString(w.text) { // which the shell runs wherever it evaluates the variable
+			a.hide()
+		}
+		if sc.vars[name].number {
+			a.calculates(w, sc)
+		}
 		a.setting(name, w.text)
 		sc.set(name, variable{list: []word{w}})
 	}
 }
+
+// indexRuns is the index of an element with a command in it.
+var indexRuns = regexp.MustCompile("\\w\\[[^\\]\n]*(\\$\\(|`)")
 
 // shownAs names an unknown value after its variable, unless it is what a file holds.
 func shownAs(w word, name string) word {

@@ -170,9 +170,19 @@ func (a *analysis) fileToRun(file word, inv *invocation) string {
 	return a.runsFile(file, inv.sc)
 }
 
+// namesVariables are the commands of the shell that take names of variables, and so of elements.
+var namesVariables = map[string]bool{
+	"test": true, "[": true, "unset": true, "read": true, "mapfile": true, "readarray": true, "getopts": true, "wait": true, "let": true,
+}
+
 // builtin does what changes the shell itself.
 func (a *analysis) builtin(name string, inv *invocation, args *arguments) (result, bool) {
 	silent := result{out: literal("")}
+	if namesVariables[name] {
+		for _, w := range inv.argv[1:] {
+			a.again(w)
+		}
+	}
 	switch name {
 	case "cd", "pushd", "chdir":
 		a.changeFolder(inv, args)
@@ -185,6 +195,9 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		return a.nested(join(inv.argv[1:], " "), inv.sc, append(slices.Clip(inv.wrappers), name), inv.in), true
 	case "source", ".":
 		return a.source(name, inv, args), true
+	case "compgen":
+		a.completes(name, inv, args)
+		return result{out: completions(args)}, true
 	case "shopt":
 		a.globs.Star = a.globs.Star || args.has("-s") && slices.Contains(texts(args.operands), "globstar")
 		a.globs.Fold = a.globs.Fold || args.has("-s") && slices.Contains(texts(args.operands), "nocaseglob")

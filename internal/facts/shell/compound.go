@@ -147,7 +147,7 @@ func (a *analysis) test(x syntax.TestExpr, sc *scope) {
 // number reads a word that [[ … ]] takes for arithmetic or a variable's name.
 func (a *analysis) number(x syntax.TestExpr, sc *scope) {
 	if w, ok := x.(*syntax.Word); ok {
-		a.again(a.single(w, sc))
+		a.calculates(a.single(w, sc), sc)
 	}
 }
 

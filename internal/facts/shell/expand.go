@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -203,6 +204,15 @@ func (f *fielder) singleQuoted(q *syntax.SglQuoted) {
 	f.add(s)
 }
 
+// quotesBlanks says that the word of an expansion has quotes which keep a part of it from being split.
+func quotesBlanks(p *syntax.ParamExp) bool {
+	return p.Exp != nil && p.Exp.Op < syntax.RemSmallSuffix && p.Exp.Word != nil &&
+		slices.ContainsFunc(p.Exp.Word.Parts, func(part syntax.WordPart) bool {
+			_, lit := part.(*syntax.Lit)
+			return !lit && len(p.Exp.Word.Parts) > 1
+		})
+}
+
 // literalQuotes is the text in the single quotes of a word such as "${x:-'a'}", which quote nothing in double quotes.
 func literalQuotes(p *syntax.ParamExp) (held string, ok bool) {
 	if p.Exp == nil || p.Exp.Op > syntax.AssignUnsetOrNull || p.Exp.Word == nil {
@@ -290,6 +300,7 @@ func (a *analysis) expanded(f *fielder, p syntax.WordPart, sc *scope, split bool
 			return
 		}
 		w = a.parameter(p, sc)
+		w.known = w.known && !(split && quotesBlanks(p))
 	case *syntax.CmdSubst:
 		w = a.substitution(p, sc)
 	case *syntax.ArithmExp:
@@ -319,6 +330,9 @@ func (s *scope) ifs() string {
 // substitution is what $(…) stands for.
 func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 	a.feature(value.FeatureCommandSubstitution)
+	if p.Backquotes && holdsBackquote(p) { // it may end there
+		a.hide()
+	}
 	from := len(a.calls)
 	inner := sc.fork()
 	inner.open = inner.open.without(output)
@@ -332,6 +346,22 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 		return word{text: "$(…)", items: oneOf(out.items), Taint: out.Taint}
 	}
 	return word{text: strings.TrimRight(strings.ReplaceAll(out.text, "\x00", ""), "\n"), known: true, Taint: out.Taint}
+}
+
+// holdsBackquote says that a text between backquotes has one more, in quotes or in a document.
+func holdsBackquote(p *syntax.CmdSubst) (holds bool) {
+	for _, s := range p.Stmts {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.SglQuoted:
+				holds = holds || strings.Contains(n.Value, "`")
+			case *syntax.Lit:
+				holds = holds || strings.Contains(n.Value, "`")
+			}
+			return !holds
+		})
+	}
+	return holds
 }
 
 // whole has what a stream leaves out hide what the text does, where its words count. They depend on the file that it is

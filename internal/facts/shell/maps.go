@@ -41,6 +41,9 @@ func (a *analysis) key(x syntax.ArithmExpr, sc *scope) word {
 	}
 	key := a.single(w, sc)
 	a.again(key)
+	if key.known && expands(key.text) { // quotes keep nothing from being expanded once more
+		a.hide()
+	}
 	return key
 }
 

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
@@ -100,6 +101,21 @@ func (a *analysis) selected(inv *invocation, args *arguments) stream {
 	out.over = in.over
 	return out
 }
+
+// completes reads what "compgen" runs and expands.
+func (a *analysis) completes(name string, inv *invocation, args *arguments) {
+	for _, o := range args.options {
+		switch {
+		case o.name == "-C":
+			a.text(name, inv, o.value, inv.sc.fork())
+		case o.name == "-W" && expands(o.value.text), o.name == "-W" && substitutes.MatchString(o.value.text), o.name == "-F":
+			a.hide()
+		}
+	}
+}
+
+// substitutes is the beginning of a process substitution.
+var substitutes = regexp.MustCompile(`[<>]\(`)
 
 // completions are the names that "compgen" writes.
 func completions(args *arguments) stream {

@@ -14,6 +14,9 @@ import (
 // listOperated is what an operation makes of all arguments or elements. It is false where it looks at the list as one.
 func (a *analysis) listOperated(p *syntax.ParamExp, items []word, sc *scope) ([]word, bool) {
 	if p.Exp != nil && p.Exp.Op <= syntax.AssignUnsetOrNull {
+		if slices.ContainsFunc(items, func(w word) bool { return !w.known }) {
+			a.single(p.Exp.Word, sc)
+		}
 		some := len(items) > 1 || len(items) == 1 && (!items[0].known || items[0].text != "")
 		return items, some && p.Exp.Op != syntax.AlternateUnset && p.Exp.Op != syntax.AlternateUnsetOrNull
 	}

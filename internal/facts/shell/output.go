@@ -29,8 +29,6 @@ func (a *analysis) output(name string, inv *invocation, args *arguments) stream 
 		return stream{present: true, text: inv.sc.cwd, known: inv.sc.cwd != ""}
 	case "cat", "tee":
 		return a.copied(name, inv, args)
-	case "compgen":
-		return completions(args)
 	case "basename", "dirname":
 		return a.pathPart(name, args)
 	}

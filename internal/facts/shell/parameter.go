@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -105,6 +106,12 @@ func (a *analysis) parameter(p *syntax.ParamExp, sc *scope) word {
 		return sc.joined(list, sign)
 	}
 	a.innerWords(p, sc)
+	if p.Exp != nil && p.Exp.Word != nil && slices.ContainsFunc(p.Exp.Word.Parts, func(part syntax.WordPart) bool {
+		lit, ok := part.(*syntax.Lit)
+		return ok && substitutes.MatchString(lit.Value)
+	}) {
+		a.hide() // a process substitution, to bash
+	}
 	name := p.Param.Value
 	value, set := a.value(name, sc)
 	if w, ok := a.picked(p, sc); ok {
@@ -119,6 +126,8 @@ func (a *analysis) parameter(p *syntax.ParamExp, sc *scope) word {
 		if w, ok := a.fallback(p, value, set, sc); ok {
 			return w
 		}
+	} else if p.Exp != nil && p.Exp.Op < syntax.RemSmallSuffix {
+		a.single(p.Exp.Word, sc)
 	}
 	if !set {
 		a.mention(name)
@@ -200,6 +209,9 @@ func (a *analysis) fallback(p *syntax.ParamExp, value word, set bool, sc *scope)
 		empty := value.known && value.text == "" &&
 			(p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull || sc.vars[p.Param.Value].gone)
 		if !missing && !empty {
+			if !value.known {
+				value.Taint = value.Taint.With(a.single(p.Exp.Word, sc).Taint)
+			}
 			return value, true
 		}
 		if missing {
@@ -212,6 +224,9 @@ func (a *analysis) fallback(p *syntax.ParamExp, value word, set bool, sc *scope)
 		return w, true
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		a.noteUnset(p.Param.Value, set)
+		if !value.known || value.text == "" {
+			a.single(p.Exp.Word, sc)
+		}
 		return value, true
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		return a.alternate(p, value, set, sc), true

@@ -187,6 +187,9 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 		}
 	case *syntax.CoprocClause:
 		a.feature(value.FeatureBackground)
+		if _, call := c.Stmt.Cmd.(*syntax.CallExpr); c.Name != nil && (call || c.Stmt.Cmd == nil) { // the name is a program
+			a.hide()
+		}
 		return a.statement(c.Stmt, sc.fork(), unknown(value.Taint{}))
 	default:
 		a.complete = false
