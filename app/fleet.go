@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
@@ -185,19 +186,33 @@ func (a *App) runFleet(ctx context.Context) {
 // for so long that others may have taken its sessions over.
 const storeEvery = time.Second
 
-// stopAtOutages stops what runs whenever the store that sidecars share begins not to answer.
+// stopAtOutages stops what runs while the store that sidecars share does not answer.
 func (a *App) stopAtOutages(ctx context.Context) {
-	away := false
-	backends.Every(storeEvery, ctx.Done(), func() {
-		err := a.standing().Err
-		if begins := err != nil && !away; begins {
-			a.log.Warn("what runs is stopped until the shared store answers again", "error", err)
-			if err := a.enforcer.Suspend(ctx); err != nil {
-				a.log.Error("stopping what runs", "error", err)
-			}
-		}
-		away = err != nil
-	})
+	watch := outages{log: a.log, stop: a.enforcer.Suspend}
+	backends.Every(storeEvery, ctx.Done(), func() { watch.look(ctx, a.standing().Err) })
+}
+
+// outages are those of the store that sidecars share.
+type outages struct {
+	log  *slog.Logger
+	stop func(context.Context) error
+	away bool
+}
+
+// look stops what runs if the store does not answer now: each time, since a request that was judged right
+// before an outage may begin after it was seen first.
+func (o *outages) look(ctx context.Context, err error) {
+	begins := err != nil && !o.away
+	o.away = err != nil
+	if begins {
+		o.log.Warn("what runs is stopped until the shared store answers again", "error", err)
+	}
+	if !o.away {
+		return
+	}
+	if err := o.stop(ctx); err != nil {
+		o.log.Error("stopping what runs", "error", err)
+	}
 }
 
 // yieldAlways ends what runs here of sessions that other sidecars have taken over.

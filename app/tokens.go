@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
@@ -33,26 +35,59 @@ type program struct {
 	end     context.CancelFunc
 }
 
-// read takes over tokens with what their files hold now; if one of them cannot serve, those so far stay.
+// read takes over tokens with what their files hold now. One that cannot be read stays as it was if its entry is
+// unchanged, and keeps no other from being replaced or withdrawn. The first time, each must be right.
 func (ts *tokens) read(configured []config.Token) error {
-	var next []*program
+	before := ts.now.Load()
+	var all []*program
+	var faults []error
 	for _, t := range configured {
 		one, err := ts.program(t)
 		if err != nil {
-			return fmt.Errorf("operator.tokens: %s: %w", t.Name, err)
+			faults = append(faults, fmt.Errorf("operator.tokens: %s: %w", t.Name, err))
+			one = unchanged(before, t)
 		}
-		for _, other := range next {
-			if other.secret == one.secret {
-				return fmt.Errorf("operator.tokens: %s and %s have the same secret, want one for each", other.Name, t.Name)
-			}
+		if one != nil {
+			all = append(all, one)
 		}
-		next = append(next, one)
 	}
-	if before := ts.now.Load(); before != nil {
+	next, shared := withOwnSecrets(all)
+	err := errors.Join(append(faults, shared...)...)
+	switch {
+	case before != nil:
 		replace(*before, next)
+	case err != nil:
+		return err
 	}
 	ts.now.Store(&next)
+	return err
+}
+
+// unchanged is the program of an entry that was there before, or nil.
+func unchanged(before *[]*program, t config.Token) *program {
+	if before == nil {
+		return nil
+	}
+	for _, old := range *before {
+		if reflect.DeepEqual(old.Token, t) {
+			return old
+		}
+	}
 	return nil
+}
+
+// withOwnSecrets leaves out programs that have one secret together, which does not tell whose scopes hold.
+func withOwnSecrets(all []*program) (own []*program, faults []error) {
+	first, shared := map[[sha256.Size]byte]*program{}, map[[sha256.Size]byte]bool{}
+	for _, one := range all {
+		if other := first[one.secret]; other != nil {
+			faults = append(faults, fmt.Errorf("operator.tokens: %s and %s have the same secret, want one for each", other.Name, one.Name))
+			shared[one.secret] = true
+			continue
+		}
+		first[one.secret] = one
+	}
+	return slices.DeleteFunc(all, func(one *program) bool { return shared[one.secret] }), faults
 }
 
 func (ts *tokens) program(t config.Token) (*program, error) {
@@ -74,7 +109,10 @@ func replace(before, next []*program) {
 	for _, old := range before {
 		kept := false
 		for _, one := range next {
-			if one.secret == old.secret && reflect.DeepEqual(one.Token, old.Token) {
+			switch {
+			case one == old:
+				kept = true
+			case one.secret == old.secret && reflect.DeepEqual(one.Token, old.Token):
 				one.end()
 				one.allowed, one.end, kept = old.allowed, old.end, true
 			}

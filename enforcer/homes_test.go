@@ -54,3 +54,20 @@ func TestNothingIsStartedInASessionThatAnotherSidecarServes(t *testing.T) {
 			len(job.input), running)
 	}
 }
+
+func TestAnAgentsToolIsNotCalledForASessionThatAnotherSidecarServes(t *testing.T) {
+	t.Parallel()
+	homes := &moved{}
+	b := newBench(t, func(b *bench) { b.homes, b.judge.decision = homes, allow(tools("web_search")) })
+	must(t, b.RegisterTools("hermes", "s1", []string{"web_search"}))
+	called, value, fault := 0, "", ""
+	b.fakeBackend.script = func(p *python) int {
+		homes.Store(true)
+		value, fault = p.call("web_search", `{}`)
+		return 0
+	}
+	b.Execute(t.Context(), code("call"), b.agent(t, func(bailiff.ToolCall) (string, bool) { called++; return "1", false }))
+	if called != 0 || value != "" || !strings.Contains(fault, "sidecar two does") {
+		t.Errorf("the agent was asked %d times, the script got %s %s", called, value, fault)
+	}
+}

@@ -13,9 +13,10 @@ import (
 
 // ownBundle puts a copy in memory in the place of the file of certificates that programs
 // trust, for the runner to write to, and shows it the file itself elsewhere. Where there is
-// none, programs have the variables alone.
+// none, programs have the variables alone; so they have where what may be written is bounded and
+// the memory is not, since the copy can be written to.
 func (b *Backend) ownBundle(spec backends.Spec, files *descriptors) ([]string, error) {
-	if spec.Network != backends.Egress {
+	if spec.Network != backends.Egress || spec.DiskMB > 0 && spec.MemoryMB == 0 {
 		return nil, nil
 	}
 	root := cmp.Or(b.cfg.Root, "/")

@@ -109,6 +109,12 @@ func TestProgramsTrustTheWayOutWithoutVariables(t *testing.T) {
 	}
 }
 
+func TestProgramsTrustByVariablesAloneWhereTheDiskIsBoundedAndMemoryIsNot(t *testing.T) {
+	wanted := spec
+	wanted.Network, wanted.MemoryMB = backends.Egress, 0
+	says(t, backendtest.Opened(t, backend(t), wanted), "test -w /etc/ssl/certs/ca-certificates.crt || echo not writable", "not writable\n")
+}
+
 func digest(t *testing.T) string {
 	text, err := os.ReadFile("/etc/ssl/certs/ca-certificates.crt")
 	backendtest.Must(t, err)

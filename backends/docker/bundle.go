@@ -23,16 +23,31 @@ const largestTrust = 16 << 20
 
 // trust has programs of a sandbox trust its outlet without a variable: the folder of the image's
 // certificates is shown from a volume in which a link to the runner's file is in the place of
-// the bundle. All sandboxes of an image share the volume and cannot write to it.
+// the bundle. All sandboxes of an image share the volume and cannot write to it. Where the engine
+// does not give or take the certificates, programs have the variables alone.
 func (b *Backend) trust(ctx context.Context, spec backends.Spec, found image.InspectResponse) ([]mount.Mount, error) {
 	if spec.Network != backends.Egress {
 		return nil, nil
 	}
 	b.seeding.Lock()
 	defer b.seeding.Unlock()
+	shown, err := b.trustVolume(ctx, spec, found)
+	if err == nil || ctx.Err() != nil {
+		return shown, err
+	}
+	b.cfg.Log.WarnContext(ctx, "programs trust the way out by variables alone", "image", found.ID, "error", err)
+	if errors.Is(err, errTooLarge) {
+		b.bundles[found.ID] = ""
+	}
+	return nil, nil
+}
+
+// trustVolume shows the volume, unless the image or the mounts have no place for it. b.seeding is held.
+func (b *Backend) trustVolume(ctx context.Context, spec backends.Spec, found image.InspectResponse) ([]mount.Mount, error) {
 	bundle, err := b.bundleOf(ctx, spec.Owner, found.ID)
 	folder := path.Dir(bundle)
-	if bundle == "" || err != nil || backends.Overlaps(spec.Mounts, folder) || declares(found, folder) {
+	if bundle == "" || err != nil || declares(found, folder) || backends.Overlaps(spec.Mounts, folder) ||
+		backends.Overlaps(spec.Mounts, wire.TrustFolder) { // where the link leads
 		return nil, err
 	}
 	made, err := b.makeVolume(ctx, volume.CreateOptions{
@@ -43,11 +58,6 @@ func (b *Backend) trust(ctx context.Context, spec backends.Spec, found image.Ins
 		return nil, err
 	}
 	err = b.seed(made, func() error { return b.copyTrust(ctx, spec.Owner, found.ID, made.Name, bundle) })
-	if errors.Is(err, errTooLarge) {
-		b.cfg.Log.WarnContext(ctx, "programs trust the way out by variables alone", "image", found.ID, "error", err)
-		b.bundles[found.ID] = ""
-		return nil, nil
-	}
 	return []mount.Mount{volumeAt(made.Name, folder, true)}, err
 }
 
@@ -140,15 +150,9 @@ func moved(w *tar.Writer, r *tar.Reader, prefix, bundle string) error {
 		if err != nil {
 			return err
 		}
-		name := path.Clean(header.Name)
-		header.Name = prefix + name
-		switch {
-		case name == ".":
-			header.Name = prefix + "./"
-		case header.Typeflag == tar.TypeLink:
-			header.Linkname = prefix + path.Clean(header.Linkname)
-		case name == bundle:
-			header.Name += wire.KeptRoots
+		header.Name = movedName(header.Name, prefix, bundle)
+		if header.Typeflag == tar.TypeLink {
+			header.Linkname = movedName(header.Linkname, prefix, bundle)
 		}
 		if err := w.WriteHeader(header); err != nil {
 			return err
@@ -157,4 +161,15 @@ func moved(w *tar.Writer, r *tar.Reader, prefix, bundle string) error {
 			return err
 		}
 	}
+}
+
+// movedName is the name of an entry in the copy, by which links lead to it too.
+func movedName(name, prefix, bundle string) string {
+	switch name = path.Clean(name); name {
+	case ".":
+		return prefix + "./"
+	case bundle:
+		return prefix + bundle + wire.KeptRoots
+	}
+	return prefix + name
 }

@@ -72,7 +72,7 @@ func (h *Hold) Match(ctx context.Context, workdir, pattern string) (paths []stri
 
 // Run runs a command in the sandbox.
 func (h *Hold) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
-	if err := h.mayStart(ctx); err != nil {
+	if err := h.MayStart(ctx); err != nil {
 		return backends.Exit{}, err
 	}
 	cmd.Reap = h.weight == exclusive || h.guarded
@@ -81,7 +81,7 @@ func (h *Hold) Run(ctx context.Context, cmd backends.Command, out func([]byte)) 
 
 // Start starts a command that outlives the hold, under a tag.
 func (h *Hold) Start(ctx context.Context, cmd backends.Command, tag string) (backends.Process, error) {
-	if err := h.mayStart(ctx); err != nil {
+	if err := h.MayStart(ctx); err != nil {
 		return nil, err
 	}
 	cmd.Reap = h.weight == exclusive || h.guarded

@@ -29,6 +29,7 @@ func (l *Lease) Serves(ctx context.Context, k Key) error {
 	return nil
 }
 
-func (h *Hold) mayStart(ctx context.Context) error {
+// MayStart is nil if something may be started for the session of a hold now.
+func (h *Hold) MayStart(ctx context.Context) error {
 	return h.lease.Serves(ctx, Key{h.lease.caller, h.session.ID})
 }

@@ -41,7 +41,7 @@ type KernelRun struct {
 func (k KernelRun) Run(ctx context.Context, script kernel.Script, out func([]byte),
 	call func(context.Context, kernel.Call) kernel.Result) (kernel.Exit, []string, error) {
 	script.Last = k.own
-	if err := k.hold.mayStart(ctx); err != nil {
+	if err := k.hold.MayStart(ctx); err != nil {
 		k.leave(false)
 		return kernel.Exit{}, nil, err
 	}
@@ -52,7 +52,7 @@ func (k KernelRun) Run(ctx context.Context, script kernel.Script, out func([]byt
 
 // Kernel finds or starts the interpreter for a script: its session's, or one of its own.
 func (h *Hold) Kernel(ctx context.Context, t KernelTerms) (KernelRun, error) {
-	if err := h.mayStart(ctx); err != nil {
+	if err := h.MayStart(ctx); err != nil {
 		return KernelRun{}, err
 	}
 	own, notes := h.needsOwnKernel(t)

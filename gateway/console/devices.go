@@ -114,6 +114,9 @@ func (c *Console) enterDevice(w http.ResponseWriter, who bailiff.Approver) {
 		return
 	}
 	s, token := c.sessions.beginBare(who, operator, c.maxAge(who), time.Now())
+	if !c.stays(w, s) {
+		return
+	}
 	c.entered(who)
 	send(w, http.StatusOK, api.DeviceLoggedIn{Token: token, Person: who.Person, Credential: who.Credential, ExpiresAt: s.last})
 }

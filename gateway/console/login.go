@@ -60,6 +60,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		c.sessions.end(old)
 	}
 	s, cookie, token := c.sessions.begin(who, operator, c.maxAge(who), time.Now())
+	if !c.stays(w, s) {
+		return
+	}
 	c.entered(who)
 	http.SetCookie(w, c.sessionCookie(cookie))
 	send(w, http.StatusOK, loggedIn{token, s.told()})
@@ -95,6 +98,17 @@ func (c *Console) operator(w http.ResponseWriter, who bailiff.Approver) (http.Ha
 		refuse(w, http.StatusInternalServerError, "internal", "The sidecar failed at this request; its log says how.")
 	}
 	return operator, err == nil
+}
+
+// stays ends a session that has just begun if its person may not be logged in any more: a [Console.Review]
+// that ran right before did not find it.
+func (c *Console) stays(w http.ResponseWriter, s *session) bool {
+	err := c.config.Known(s.who)
+	if err != nil {
+		c.sessions.end(s)
+		c.refuseStranger(w, s.who, err)
+	}
+	return err == nil
 }
 
 func (c *Console) refuseStranger(w http.ResponseWriter, who bailiff.Approver, why error) {

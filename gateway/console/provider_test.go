@@ -2,8 +2,10 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -29,6 +31,39 @@ func (v vouching) Finish(_ context.Context, _, kept, state, code string) (bailif
 }
 
 func (vouching) BeginDevice(context.Context) (Device, error) { return Device{}, login.ErrUnavailable }
+
+// The people may be read again after a login has looked whether its person is one, and before its session
+// is there to be reviewed.
+func TestALoginWhosePersonIsRemovedMeanwhileEnds(t *testing.T) {
+	for name, log := range map[string]func(*Console) *httptest.ResponseRecorder{
+		"a link": func(c *Console) *httptest.ResponseRecorder {
+			link, _ := c.Link(person("ana"))
+			return (&visitor{Console: c}).loginBy(link)
+		},
+		"a command line": func(c *Console) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			c.enterDevice(w, person("ana"))
+			return w
+		},
+	} {
+		looks := 0
+		c, err := Open(Config{Address: "127.0.0.1:0", Operator: echo, Known: func(bailiff.Approver) error {
+			if looks++; looks > 1 {
+				return errors.New("ana is not known")
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Shutdown(context.Background()) })
+		w := log(c)
+		if w.Code != http.StatusForbidden || len(w.Result().Cookies()) > 0 || strings.Contains(w.Body.String(), `"token"`) ||
+			len(c.sessions.list()) > 0 {
+			t.Errorf("%s: %d %s, and %d sessions are there", name, w.Code, w.Body, len(c.sessions.list()))
+		}
+	}
+}
 
 func TestOneClickLogsInByTheProviderAndTwoApprove(t *testing.T) {
 	o := serve(t, func(c *Config) { c.Provider = vouching{} })

@@ -77,9 +77,13 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	return a, nil
 }
 
+// heldLater is by how much a later connection must wait longer to be noted, so that not each one that joins
+// rewrites the approval.
+const heldLater = 10 * time.Second
+
 // hold notes that another connection waits for the answer, and for longer.
 func (t *step) hold(i *item, until time.Time) {
-	if until.After(i.Entry.HeldUntil) {
+	if until.After(i.Entry.HeldUntil.Add(heldLater)) {
 		i = i.copy()
 		i.Entry.HeldUntil = until
 		t.items = append(t.items, i)

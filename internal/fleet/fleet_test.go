@@ -159,6 +159,9 @@ func TestASidecarServesWhatNoOtherHasTakenOver(t *testing.T) {
 	serves("one that it cannot know to be taken", true, s)
 	now.Silences++
 	serves("another's, after a silence", false, s)
+	d.dies(t, "two")
+	one.Forget(s)
+	serves("that of another that is gone", false, s)
 }
 
 func TestWhoIsNotHeardTakesAndBelievesNothing(t *testing.T) {

@@ -89,7 +89,8 @@ func (h *Homes) Known(ctx context.Context, s Session) (Home, error) {
 }
 
 // Serves is nil if this sidecar is the home of a session by now, or if none is. It asks PostgreSQL only if
-// this sidecar was silent since that was known.
+// this sidecar was silent since that was known, or knows of no home: one that is gone may have taken the
+// session over, and have run something in it.
 func (h *Homes) Serves(ctx context.Context, s Session) error {
 	home, err := h.Known(ctx, s)
 	switch {
@@ -97,8 +98,14 @@ func (h *Homes) Serves(ctx context.Context, s Session) error {
 		return err
 	case home.Replica != "" && !home.Mine:
 		return fmt.Errorf("sidecar %s does", home.Replica)
+	case home.Mine:
+		return nil
 	}
-	return nil
+	lost, err := h.Lost(ctx, []Session{s})
+	if err == nil && len(lost) > 0 {
+		err = errors.New("a sidecar that is gone took it over")
+	}
+	return err
 }
 
 // Forget has a home looked up anew that proved to be another one.

@@ -54,11 +54,11 @@ func (t *Throttle) Set(s Shares) {
 	t.shares, t.buckets = s, recent.New[string, *rate.Limiter](maxKnown)
 }
 
-// Divide sets how many have each share together. What has been counted stays counted.
+// Divide sets how many have each share together, this one always among them. What has been counted stays counted.
 func (t *Throttle) Divide(among Parts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.parts = among
+	t.parts = Parts{max(1, among.Caller), max(1, among.User)}
 }
 
 // Admit counts a request, or says in one sentence why it comes too soon. One

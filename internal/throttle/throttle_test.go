@@ -66,6 +66,17 @@ func TestWhatIsKeptOutTakesNothingFromOtherShares(t *testing.T) {
 	}
 }
 
+func TestASidecarThatIsNotCountedHasAWholeShare(t *testing.T) {
+	limit := New(Shares{Caller: 1, User: 1}, tally{})
+	limit.Divide(Parts{})
+	if err := limit.Admit(from("hermes", "s", "ana")); err != nil {
+		t.Error(err)
+	}
+	if err := limit.Admit(from("hermes", "s", "ana")); err == nil {
+		t.Error("a second request was let in")
+	}
+}
+
 func TestNoShareMeansNoBound(t *testing.T) {
 	limit := New(Shares{}, tally{})
 	for range 10_000 {
