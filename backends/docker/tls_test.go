@@ -22,7 +22,8 @@ func TestCertificatesAreLookedAtBeforeTheyAreUsed(t *testing.T) {
 			"key": "there is no /key"}},
 		{"a key as the authority", TLS{CA: ours.files.Key}, map[string]string{"ca": "holds no certificate", "cert": "there is no",
 			"key": "there is no"}},
-		{"the key of another", TLS{ours.files.CA, ours.files.Cert, others.files.Key}, map[string]string{"key": "is not that of the certificate"}},
+		{"the key of another", TLS{ours.files.CA, ours.files.Cert, others.files.Key},
+			map[string]string{"key": "is not that of the certificate"}},
 		{"an expired one", expired, map[string]string{"key": "has expired: renew it"}},
 	} {
 		for _, s := range (&Config{TLS: c.files}).Settings() {
