@@ -125,11 +125,12 @@ func TestATokenEndsThoughAnotherIsAtFault(t *testing.T) {
 	}{
 		{"an unchanged one cannot be read", pagerToken, 0o644, []config.Token{siem, pager}, "others may use", http.StatusOK,
 			http.StatusForbidden},
-		{"the other is withdrawn", pagerToken, 0o644, []config.Token{pager}, "others may use", http.StatusUnauthorized, http.StatusForbidden},
+		{"the other is withdrawn", pagerToken, 0o644, []config.Token{pager}, "others may use", http.StatusUnauthorized,
+			http.StatusForbidden},
 		{"one with other scopes cannot be read", pagerToken, 0o644, []config.Token{siem, rescoped}, "others may use", http.StatusOK,
 			http.StatusUnauthorized},
-		{"both have one secret", siemToken, 0o600, []config.Token{siem, pager}, "siem and pager have the same secret", http.StatusUnauthorized,
-			http.StatusUnauthorized},
+		{"both have one secret", siemToken, 0o600, []config.Token{siem, pager}, "siem and pager have the same secret",
+			http.StatusUnauthorized, http.StatusUnauthorized},
 	} {
 		save(t, pager.File, c.file)
 		must(t, os.Chmod(pager.File, c.mode))

@@ -53,8 +53,9 @@ func TestTheSameRequestIsAskedOnce(t *testing.T) {
 func TestALaterConnectionThatWaitsIsToldOfInTheSameQuestion(t *testing.T) {
 	f := open(t)
 	first, later := time.Now().Add(time.Minute), time.Now().Add(time.Hour)
-	for _, c := range []struct{ until, shown time.Time }{{first, first}, {first.Add(9 * time.Second), first}, {later, later}, {first, later},
-		{time.Time{}, later}} {
+	for _, c := range []struct{ until, shown time.Time }{
+		{first, first}, {first.Add(9 * time.Second), first}, {later, later}, {first, later}, {time.Time{}, later},
+	} {
 		id := f.ask(with(claim("curl x.test", "x.test:443"), func(claim *bailiff.Claim) { claim.HeldUntil = c.until }))
 		entries, _ := f.List(api.Query{})
 		if len(entries) != 1 || entries[0].ID != id || !entries[0].HeldUntil.Equal(c.shown) {
