@@ -83,9 +83,7 @@ func chaosSeed(tb testing.TB) uint64 {
 
 // Sidecars that share a store keep their promises together, however they are killed, paused and cut off.
 func TestSidecarsThatAreHarmedKeepTheirPromises(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a minute")
-	}
+	backendtest.Long(t)
 	t.Parallel()
 	c := newChaos(t)
 	ctx, end := context.WithTimeout(t.Context(), chaosTime(t))
@@ -215,17 +213,19 @@ func (r *replica) kill() {
 func (r *replica) awaitServing(tb testing.TB) {
 	tb.Helper()
 	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	if !within(time.Minute, func() bool {
 		if _, err = r.operator.Status(tb.Context()); err == nil {
-			return
+			return true
 		}
 		select {
 		case <-r.ended:
 			tb.Fatalf("%s ended: %s", r.name, r.log)
 		default:
 		}
+		return false
+	}) {
+		tb.Fatalf("%s does not serve: %v", r.name, err)
 	}
-	tb.Fatalf("%s does not serve: %v", r.name, err)
 }
 
 // disturb harms a sidecar again and again, and leaves it as it should be. One that ends by itself is
@@ -383,15 +383,13 @@ func (c *chaos) freeze(ctx context.Context, random *rand.Rand) {
 }
 
 func (c *chaos) thaw(random *rand.Rand, session string) {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	within(time.Minute, func() bool {
 		once, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
 		err := c.any(random).operator.Thaw(once, api.FreezeSession, session)
-		cancel()
 		var known *api.Problem
-		if err == nil || errors.As(err, &known) && known.Status == 404 {
-			return
-		}
-	}
+		return err == nil || errors.As(err, &known) && known.Status == 404
+	})
 }
 
 // end kills one sidecar and stops the others in order. No sandbox may be left of either.
@@ -422,12 +420,12 @@ func (c *chaos) end() {
 func (c *chaos) wantNothingOf(r *replica) {
 	c.t.Helper()
 	var left []string
-	for end := time.Now().Add(patienceOfTests); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if left = (&killedStarts{folder: r.folder, killed: []int{r.cmd.Process.Pid}}).processes(); len(left) == 0 {
-			return
-		}
+	if !within(patienceOfTests, func() bool {
+		left = (&killedStarts{folder: r.folder, killed: []int{r.cmd.Process.Pid}}).processes()
+		return len(left) == 0
+	}) {
+		c.t.Errorf("of %s there is left:\n%s", r.name, strings.Join(left, "\n"))
 	}
-	c.t.Errorf("of %s there is left:\n%s", r.name, strings.Join(left, "\n"))
 }
 
 // check compares what was written with the logs, and both with what was acknowledged.

@@ -129,11 +129,19 @@ const patienceOfTests = 20 * time.Second
 // awaitThat waits until a condition holds.
 func awaitThat(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(patienceOfTests); !holds(); time.Sleep(10 * time.Millisecond) {
+	if !within(patienceOfTests, holds) {
+		tb.Fatalf("waited in vain for %s", what)
+	}
+}
+
+// within says whether a condition comes to hold in a time.
+func within(patience time.Duration, holds func() bool) bool {
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			tb.Fatalf("waited in vain for %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // question is the id of the approval that a pending request waits for.

@@ -243,17 +243,22 @@ type slowClaims struct {
 }
 
 func (c *slowClaims) Claim(ctx context.Context, _, _, _, _ string) (first, same bool, err error) {
-	for len(c.tape.kinds()) == 0 && ctx.Err() == nil {
-		time.Sleep(time.Millisecond)
+	select {
+	case <-c.tape.noted:
+		return true, false, nil
+	case <-ctx.Done():
+		return false, false, ctx.Err()
 	}
-	return true, false, ctx.Err()
 }
 
 // An allowed request is judged and recorded while its id is claimed, and runs after both.
 func TestAnIDIsClaimedWhileItsRequestIsRecorded(t *testing.T) {
 	t.Parallel()
 	claims := &slowClaims{}
-	b := newBench(t, func(b *bench) { claims.tape, b.claims = b.tape, claims })
+	b := newBench(t, func(b *bench) {
+		b.tape.noted = make(chan struct{}, 1)
+		claims.tape, b.claims = b.tape, claims
+	})
 	if a := b.Execute(t.Context(), named("r1", request("date")), nil); a.Status != bailiff.Completed {
 		t.Errorf("answer is %+v", a)
 	}

@@ -125,6 +125,8 @@ type tape struct {
 	mu     sync.Mutex
 	events []api.Event
 	broken error
+	// noted is sent to as an event is noted, if it has room.
+	noted chan struct{}
 }
 
 func (l *tape) Record(_ context.Context, e api.Event) error {
@@ -141,6 +143,10 @@ func (l *tape) Note(e api.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.events = append(l.events, e)
+	select {
+	case l.noted <- struct{}{}:
+	default:
+	}
 }
 
 func (l *tape) all() []api.Event {

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 	"time"
@@ -13,9 +14,11 @@ import (
 // TestASessionOfACommandHasLessWeight needs a kernel that weighs sessions of processes, which it tells in a file. The
 // kernel lets others than root say it ten times a second only.
 func TestASessionOfACommandHasLessWeight(t *testing.T) {
-	if here, err := os.ReadFile("/proc/self/autogroup"); err != nil || len(here) == 0 || os.Getuid() != 0 {
-		t.Skip("sessions of processes are not weighed here, or this is not root")
+	here, fault := os.ReadFile("/proc/self/autogroup")
+	if fault == nil && (len(here) == 0 || os.Getuid() != 0) {
+		fault = errors.New("its file is empty, or this is not root")
 	}
+	backendtest.Needs(t, "A KERNEL THAT WEIGHS SESSIONS", fault)
 	command := runner.Shell("until read -r _ _ nice </proc/self/autogroup && ((nice == 5)); do read -t 0.01 <> <(:); done")
 	command.Timeout = 10 * time.Second // it is said as the command starts
 	exit, err := backendtest.Opened(t, open(t), spec).Run(context.Background(), command, func([]byte) {})
