@@ -269,7 +269,7 @@ func runs(t *testing.T, s *apptest.Sidecar) (n int) {
 
 func TestCodexIsToldHowToAskAndTheCommandRunsOnceItIsApproved(t *testing.T) {
 	s, a, path := serve(t), agents["Codex"], apptest.Mark(t)
-	s.ApproveNext(t)
+	s.ApproveNext(t, 0)
 	command := "echo asked-about; touch " + path + " && ls -d " + path
 	again := func(told []string) any {
 		_, order, _ := strings.Cut(told[0], "which waits for them: ")
@@ -344,7 +344,7 @@ func TestWithoutBailiffHookNoRealAgentRunsAnything(t *testing.T) {
 
 func TestClaudeCodeThatPrintsAndEndsIsKnownToHaveNobodyInFront(t *testing.T) {
 	s, a, path := serve(t), agents["Claude Code"], apptest.Mark(t)
-	s.ApproveNext(t)
+	s.ApproveNext(t, 0)
 	told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), a.shell("echo asked-about; touch "+path+" && ls -d "+path))
 	wantSaid(t, told[0], "asked-about\n"+path)
 	apptest.WantNoMark(t, path)

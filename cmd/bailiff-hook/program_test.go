@@ -160,7 +160,7 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 			if _, again, told := strings.Cut(strings.TrimSpace(got.stderr), "run exactly this, which waits for them: "); told {
 				got, command = ask(again)
 			}
-			sidecar.ApproveNext(t)
+			sidecar.ApproveNext(t, 0)
 			if printed, status := carryOut(t, got, command); status != 0 || !strings.Contains(printed, "/") {
 				t.Errorf("an approved command ends with %d and prints %q", status, printed)
 			}

@@ -17,7 +17,7 @@ func TestClaudeCodeAsksItsUserAndThenTheCommandWaitsForItsApproval(t *testing.T)
 		t.Run(answer, func(t *testing.T) {
 			s, path := serve(t), apptest.Mark(t)
 			if runs {
-				s.ApproveNext(t)
+				s.ApproveNext(t, 0)
 			}
 			m := apptest.ServeModel(t, a.shell("echo asked-about; touch "+path+" && ls -d "+path))
 			asked := atThePrompt(t, a.machine(t, s.Agent, apptest.Programs(t)).Claude(t, m,

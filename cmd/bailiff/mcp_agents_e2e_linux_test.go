@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
@@ -133,11 +132,7 @@ func TestRealAgentsWaitForApproversWhereTheConsoleHasAPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := apptest.Serve(t, `operator: {listen: "<operator>", console: "127.0.0.1:0", allow_same_user: true}`,
 				apptest.WithRules(t, apptest.AskedAbout))
-			go func() {
-				id := s.Pending(t)
-				time.Sleep(2 * time.Second) // in which an agent that gives its call up has done so
-				_, _ = s.Operators(t).Approve(t.Context(), id, bailiff.ScopeOnce)
-			}()
+			s.ApproveNext(t, 2*time.Second) // in which an agent that gives its call up has done so
 			told := byMCP(t, s.Agent, agent.start, apptest.Call{Tool: agent.tool, Args: map[string]any{
 				"command": "echo asked-about; echo and run by $(hostname)"}})
 			if !strings.Contains(told[0], "and run by sandbox") {

@@ -39,14 +39,15 @@ func (s *Sidecar) Pending(tb testing.TB) (id string) {
 	return id
 }
 
-// ApproveNext says yes, once, to the question that comes next. If none comes, the
-// request ends unanswered.
-func (s *Sidecar) ApproveNext(tb testing.TB) {
+// ApproveNext says yes, once, to the question that comes next, when it has been open for so
+// long. If none comes, the request ends unanswered.
+func (s *Sidecar) ApproveNext(tb testing.TB, open time.Duration) {
 	tb.Helper()
 	operators := s.Operators(tb)
 	go func() {
 		for ctx := tb.Context(); ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
 			if id := waiting(ctx, operators); id != "" {
+				time.Sleep(open)
 				if _, err := operators.Approve(ctx, id, bailiff.ScopeOnce); err == nil {
 					return
 				}
