@@ -124,3 +124,14 @@ test_builds_of_images_in_the_project_are_ordinary if {
 		"command.uses_container_engine" in _found([_spoken(words)])
 	}
 }
+
+test_downloads_from_a_store_send_nothing if {
+	_found([_spoken(["aws", "s3", "cp", "s3://bucket/key", "."])]) == set()
+	_found([_spoken(["gsutil", "cp", "gs://bucket/key", "data/"])]) == set()
+	every words in [
+		["aws", "s3", "cp", "key", "s3://bucket"], ["aws", "s3", "cp", "--profile", "s3://x", "key", "s3://bucket"],
+		["aws", "s3", "cp", "s3://a/b", "s3://c"], ["aws", "s3", "mv", "s3://a/b", "."],
+	] {
+		"command.sends_files" in _found([_spoken(words)])
+	}
+}
