@@ -19,9 +19,10 @@ import (
 
 // The statements by which another server is accepted.
 const (
-	lockServer   = "SELECT server FROM bailiff.state FOR UPDATE"
-	noteServer   = "UPDATE bailiff.state SET server = $1"
-	endOnce      = "UPDATE bailiff.grants SET gone = clock_timestamp(), version = version + 1, changed = pg_current_xact_id() WHERE gone IS NULL"
+	lockServer = "SELECT server FROM bailiff.state FOR UPDATE"
+	noteServer = "UPDATE bailiff.state SET server = $1"
+	endOnce    = `UPDATE bailiff.grants SET gone = clock_timestamp(), version = version + 1, changed = pg_current_xact_id()
+		WHERE gone IS NULL`
 	countMissing = `UPDATE bailiff.state SET freezes = freezes + 1
 		WHERE cardinality($1::bytea[]) > (SELECT count(*) FROM bailiff.freezes WHERE key = ANY($1) AND gone IS NULL)`
 	ofScopeOnce = " AND digest <> ''"
