@@ -8,6 +8,8 @@
 //     database whose tables are older, or are newer than this program can go by.
 //   - A notification is a wake-up only, and is sent after what it tells of was committed, by
 //     one paced sender.
+//   - No connection is used that leads to another server than the one that was accepted: a standby that
+//     was promoted may lack what was committed last.
 //   - No error names a password.
 //
 // Not here: what the tables hold (internal/approval).
@@ -22,6 +24,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,9 +54,10 @@ type Config struct {
 
 // DB is a database. It may be used concurrently.
 type DB struct {
-	pool   *pgxpool.Pool
-	own    *pgxpool.Pool
-	config *pgx.ConnConfig
+	pool     *pgxpool.Pool
+	own      *pgxpool.Pool
+	config   *pgx.ConnConfig
+	accepted atomic.Pointer[Place]
 }
 
 // Open connects to a database.
@@ -70,6 +74,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.RuntimeParams["application_name"] = "bailiff"
 	db := &DB{config: config.ConnConfig}
+	config.AfterConnect = db.isAccepted
 	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
