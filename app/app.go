@@ -117,6 +117,9 @@ func (a *App) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var listeners sync.WaitGroup
+	if a.fleet.router != nil && a.cfg.Store.OnStop != config.OnStopRemove {
+		listeners.Go(func() { a.handOver(ctx) })
+	}
 	fault := a.services.close()
 	a.mu.Lock()
 	a.stopping = true // no reload opens a listener from here on

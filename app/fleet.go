@@ -97,6 +97,30 @@ func (a *App) shutPeers(ctx context.Context) {
 	}
 }
 
+// handOver gives the sessions away that this sidecar serves, until ctx ends: at once those of which nothing
+// runs, each of the others once that has ended. Their sandboxes are removed meanwhile.
+func (a *App) handOver(ctx context.Context) {
+	a.fleet.router.Leave()
+	busy, ended := a.enforcer.Leave()
+	for ctx.Err() == nil {
+		var keep []fleet.Session
+		for _, p := range busy() {
+			keep = append(keep, fleet.Session{Caller: p.Caller, ID: p.Session.ID, Platform: p.Session.Platform, User: p.Session.UserID})
+		}
+		if err := a.fleet.homes.GiveAway(ctx, keep); err != nil {
+			a.log.Warn("giving sessions to other sidecars; they take them over when this one has ended", "error", err)
+		}
+		a.enforcer.DropIdle()
+		if len(keep) == 0 {
+			return
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // claims are the request ids of all sidecars as the enforcer needs them; nil where there is one.
 func (c *core) claims() enforcer.Claims {
 	if c.fleet.requests == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -162,6 +163,80 @@ func TestAStoppedSidecarsSessionsAreTakenOverAtOnce(t *testing.T) {
 		t.Errorf("it took %v, as if it had been killed", took)
 	}
 	t.Logf("served again after %v", time.Since(stopped))
+}
+
+// While something runs at a sidecar that stops, its other sessions are served by another, and a request that
+// waits for approvers goes on waiting there.
+func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	house, written := t.TempDir(), openDir(t)
+	save(t, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", written, 1))
+	member := func(name string) *process {
+		text := strings.NewReplacer("backends: {bubblewrap: {}}", "backends: {bubblewrap: {mounts_allowed: ["+written+"]}}\n"+
+			"policies: {require_tests: false, paths: ["+house+"]}").Replace(c.member(t, name))
+		p := launch(t, openDir(t), text)
+		p.awaitServing(t)
+		return p
+	}
+	one, two := member("one"), member("two")
+	of := func(session, command string) bailiff.Request {
+		req := inChat(session, command)
+		req.Session.UserID, req.WaitSeconds = session, 60
+		return withID(req, session+" "+command)
+	}
+	sent := func(to *process, req bailiff.Request) <-chan api.Answer {
+		answer := make(chan api.Answer, 1)
+		go func() {
+			a, err := to.agent.Execute(t.Context(), req, client.News{})
+			if err != nil {
+				t.Error(err)
+			}
+			answer <- a
+		}()
+		return answer
+	}
+	for _, session := range []string{"idle", "busy", "waits", "asks"} {
+		mustComplete(t, one.agent, of(session, "true"))
+	}
+	runs := sent(one, of("busy", "touch /tmp/runs; sleep 3; echo ended"))
+	waits, asks := sent(two, of("waits", "echo waited # asked")), sent(one, of("asks", "echo asked # asked"))
+	var pending []api.Entry
+	awaitThat(t, "both to be asked, and one to run", func() bool {
+		page, err := two.operator.Approvals(t.Context(), api.Query{State: bailiff.ApprovalPending})
+		list, fault := one.operator.Sandboxes(t.Context())
+		pending = page.Approvals
+		return err == nil && fault == nil && len(pending) == 2 && slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
+	})
+	must(t, one.cmd.Process.Signal(syscall.SIGTERM))
+	stopped := time.Now()
+	mustComplete(t, two.agent, of("idle", "echo served"))
+	t.Logf("served again %v after SIGTERM", time.Since(stopped))
+	if a := <-asks; a.Status != bailiff.ApprovalRequired {
+		t.Errorf("what waited at the sidecar that stops is answered %s, %s", a.Status, a.Message)
+	}
+	asks = sent(two, of("asks", "echo asked # asked"))
+	for _, e := range pending {
+		_, err := two.operator.Approve(t.Context(), e.ID, "")
+		must(t, err)
+	}
+	if a := <-waits; a.Output != "waited\n" {
+		t.Errorf("what waited behind it is answered %s, %s", a.Status, a.Message)
+	}
+	if a := <-asks; a.Output != "asked\n" {
+		t.Errorf("sent again, it is answered %s, %s", a.Status, a.Message)
+	}
+	select {
+	case <-runs:
+		t.Error("what ran had ended before, so that this shows nothing")
+	default:
+	}
+	if a := <-runs; a.Output != "ended\n" {
+		t.Errorf("what ran ended as %s: %s", a.Status, a.Message)
+	}
+	must(t, one.cmd.Wait())
+	mustComplete(t, two.agent, of("busy", "echo served"))
+	t.Logf("all ended %v after SIGTERM", time.Since(stopped))
 }
 
 // A sidecar that was paused for so long that another took its sessions over ends what it ran of

@@ -137,6 +137,7 @@ func (e *Enforcer) await(ctx context.Context, req bailiff.Request, asked bailiff
 	defer e.waiting.leave(req)
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	defer context.AfterFunc(e.leaving, cancel)()
 	return e.config.Approvals.Await(ctx, asked.ID)
 }
 

@@ -56,6 +56,7 @@ func New(c Config) (*Enforcer, error) {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	e := &Enforcer{config: c, answers: remember(c.Unfinished, c.Claims), refusals: newRefusals(), running: ctx, stop: stop}
+	e.leaving, e.leave = context.WithCancel(context.Background())
 	e.parts = e
 	if c.Tracer != nil {
 		e.parts = traced{e, c.Tracer}
@@ -86,6 +87,8 @@ type Enforcer struct {
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc
+	leaving context.Context // ends when sessions are to leave
+	leave   context.CancelFunc
 	flight  sync.WaitGroup
 	mu      sync.Mutex
 	closed  bool
@@ -129,7 +132,11 @@ func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(co
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()
-		defer e.flights.add(req, cancel)()
+		remove, in := e.flights.add(req, cancel)
+		if !in {
+			return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
+		}
+		defer remove()
 		return run(ctx).halted(ctx).of(req)
 	})
 }

@@ -54,6 +54,8 @@ type humans struct {
 	answer func(c bailiff.Claim) bailiff.ApprovalState
 	// meanwhile happens between the question and the answer.
 	meanwhile func()
+	// awaits happens while the answer is waited for, until ctx ends.
+	awaits    func(ctx context.Context)
 	fault     error
 	frozen    bool
 	asked     []bailiff.Claim
@@ -86,6 +88,9 @@ func (h *humans) Ask(_ context.Context, c bailiff.Claim) (bailiff.Approval, erro
 func (h *humans) Await(ctx context.Context, id string) bailiff.Approval {
 	if h.meanwhile != nil {
 		h.meanwhile()
+	}
+	if h.awaits != nil {
+		h.awaits(ctx)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,6 +15,8 @@ import (
 type flights struct {
 	mu  sync.Mutex
 	all map[*flight]bool
+	// ended is nil until sessions are to leave. From then on it holds a signal after a request has ended.
+	ended chan struct{}
 }
 
 type flight struct {
@@ -23,19 +25,31 @@ type flight struct {
 	cancel  context.CancelCauseFunc
 }
 
-// add counts a request in until the returned function is called.
-func (f *flights) add(req bailiff.Request, cancel context.CancelCauseFunc) (remove func()) {
+// add counts a request in until remove is called. It is not let in if its session has left.
+func (f *flights) add(req bailiff.Request, cancel context.CancelCauseFunc) (remove func(), in bool) {
 	one := &flight{req.Caller, req.Session, cancel}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.ended != nil && !f.isPresentLocked(req.Caller, req.Session.ID) {
+		return nil, false
+	}
 	if f.all == nil {
 		f.all = map[*flight]bool{}
 	}
 	f.all[one] = true
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.all, one)
+	return func() { f.remove(one) }, true
+}
+
+func (f *flights) remove(one *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.all, one)
+	if f.ended == nil {
+		return
+	}
+	select {
+	case f.ended <- struct{}{}:
+	default:
 	}
 }
 

@@ -12,6 +12,20 @@ _examined.program contains _found(class, "") if {
 	some class in data.bailiff.tables.code_calls[called]
 }
 
+# METADATA
+# title: What a Python program does to services
+# description: |
+#   A method of what a library of a service gave, such as boto3.delete_bucket: a verb of a client's command
+#   line, and judged as one.
+_examined.program contains _found(class, "") if {
+	some called in _code.calls
+	words := split(called, ".")
+	some kind in data.bailiff.tables.code_services[words[0]]
+	some pattern, classes in data.bailiff.tables.code_methods[kind]
+	regex.match(pattern, words[count(words) - 1])
+	some class in classes
+}
+
 _examined.program contains _found("hidden_code", "") if {
 	input.tool == "execute_code"
 	not _understood_code

@@ -24,6 +24,16 @@ test_calls_have_rules if {
 	_found_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data"}
 }
 
+test_methods_of_libraries_that_reach_services_have_rules if {
+	_found_in({"calls": ["boto3.client", "boto3.delete_bucket"]}) == {"command.destroys_data"}
+	_found_in({"calls": ["azure.begin_delete"]}) == {"command.destroys_data"}
+	_found_in({"calls": ["requests.delete"]}) == {"command.destroys_data"}
+	_found_in({"calls": ["psutil.kill"]}) == {"command.kills_processes"}
+	_found_in({"calls": ["stripe.Refund.create"]}) == {"command.costs_money"}
+	_found_in({"calls": ["slack_sdk.chat_postMessage"]}) == {"command.changes_elsewhere"}
+	_found_in({"calls": ["boto3.list_buckets", "redis.delete", "pandas.drop", "numpy.delete", "delete"]}) == set()
+}
+
 test_python_in_a_shell_text_is_judged_alike if {
 	_found_in_shell({"calls": ["shutil.rmtree"], "writes": ["build"]}) == {"command.deletes_recursively"}
 	_found_in_shell({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == set()

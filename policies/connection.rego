@@ -237,10 +237,15 @@ _is_private if {
 #   one of them says nothing.
 connection_limits contains {name: max(said)} if {
 	some name in ["upload_mb", "download_mb"]
-	fitting := [row | some row in _rows; _bears(row)]
-	said := [row[name] | some row in fitting]
+	said := [row[name] | some row in _fitting_rows]
 	count(said) > 0
-	count(said) == count(fitting)
+	count(said) == count(_fitting_rows)
+}
+
+# Those that the connection or request fits, which explanations show too.
+_fitting_rows contains row if {
+	some row in _rows
+	_bears(row)
 }
 
 # Of a tunnel no method is known.

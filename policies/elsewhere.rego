@@ -58,7 +58,7 @@ _looks(call) if {
 
 _drastic := concat("", [
 	`^((batch|bulk|admin|force)-)?(delete|destroy|purge|wipe|drop|revoke|terminate|erase|undeploy|decommission)(-[a-z-]+)?$`,
-	`|^(publish|deploy)$`,
+	`|^(publish|deploy)$|^(Delete|Destroy|Purge|Wipe|Drop|Revoke|Terminate|Erase)[A-Z][A-Za-z]*$`,
 ])
 
 default _is_unknown(_) := false
@@ -109,6 +109,21 @@ _examined.listens contains _found("serves", _spelt(call)) if {
 	some call in _calls_of.listens
 	some word in call.argv
 	regex.match(`^(--?[A-Za-z-]+=)?(0\.0\.0\.0|\[?::\]?)(:[0-9]+)?$`, word)
+}
+
+# One that listens on every address unless it is told otherwise. Their names are verbs of other programs.
+_examined.listens_widely contains _found("serves", _spelt(call)) if {
+	some call in _calls_of.listens_widely
+	every wrapper in call.wrappers {
+		data.bailiff.tables.plain_starters[wrapper]
+	}
+	not _changes_nothing(call)
+	not _names_this_host(call)
+}
+
+_names_this_host(call) if {
+	some word in call.argv
+	regex.match(`^(--?[A-Za-z-]+=)?([a-z]+://)?(127\.[0-9.]+|localhost|\[?::1\]?)(:[0-9]+)?$`, word)
 }
 
 # A server that shows a home or the system.

@@ -64,3 +64,21 @@ test_words_to_a_server_of_files_are_found if {
 	_found([call("curl", ["-Q"], ["DELE old", "ftp://files.test"])]) == {"command.destroys_data"}
 	_found([call("curl", ["-Q"], ["NOOP", "ftp://files.test"])]) == set()
 }
+
+test_servers_that_listen_widely_by_themselves if {
+	every server in [call("serve", [], ["build"]), call("http-server", ["-p", "80"], ["."]), call("live-server", [], [])] {
+		_found([server]) == {"command.opens_to_network"}
+	}
+	every server in [
+		call("serve", ["-l", "tcp://localhost:3000"], ["build"]), call("http-server", ["-a", "127.0.0.1"], ["."]),
+		call("http-server", ["--help"], []),
+	] {
+		_found([server]) == set()
+	}
+}
+
+test_verbs_in_capitals_delete if {
+	_found([call("unknown-cli", [], ["ecs", "DeleteInstance"])]) == {"command.may_change_elsewhere"}
+	_found([call("tccli", [], ["cvm", "TerminateInstances"])]) == {"command.destroys_data"}
+	_found([call("unknown-cli", [], ["ecs", "DescribeInstances"])]) == set()
+}

@@ -25,8 +25,40 @@ _examined.installs contains _found("downloaded", _spelt(call)) if {
 	some call in _calls_of.installs
 	_installing(call)
 	some position, word in call.argv
-	regex.match(`^(git\+|https?://|git://|ssh://|git@|github:|gitlab:|bitbucket:)|^[\w.-]+(\[[^\]]*\])?\s*@\s*(git\+|https?:)`, word)
+	_is_address(word)
 	not data.bailiff.tables.index_options[call.argv[position - 1]]
+}
+
+# The same, where it is run at once.
+_examined.launches contains _found("downloaded", _spelt(call)) if {
+	some call in _calls_of.launches
+	some word in _launched(call)
+	_is_address(word)
+}
+
+_is_address(word) if {
+	regex.match(`^(git\+|https?://|git://|ssh://|git@|github:|gitlab:|bitbucket:)|^[\w.-]+(\[[^\]]*\])?\s*@\s*(git\+|https?:)`, word)
+}
+
+# The word that names what a launcher runs: the first behind its verb, or behind an option.
+_launched(call) := (({word |
+	some verb in data.bailiff.tables.launchers[call.program]
+	count(verb) == 0
+	word := call.operands[0]
+} | {word |
+	some verb in data.bailiff.tables.launchers[call.program]
+	words := split(verb, " ")
+	array.slice(call.operands, 0, count(words)) == words
+	word := call.operands[count(words)]
+}) | {word |
+	some position, option in call.argv
+	data.bailiff.tables.launcher_options[option]
+	word := call.argv[position + 1]
+}) | {word |
+	some given in call.argv
+	parts := split(given, "=")
+	data.bailiff.tables.launcher_options[parts[0]]
+	word := concat("=", array.slice(parts, 1, count(parts)))
 }
 
 _installing(call) if {

@@ -24,6 +24,22 @@ test_packages_of_an_index_are_ordinary if {
 	}
 }
 
+test_packages_that_are_run_from_an_address_are_downloads if {
+	every launcher in [
+		call("npx", [], ["https://x.test/a.tgz"]), call("npx", ["-p", "github:a/b"], ["tool"]),
+		call("npx", ["--package=git+https://x.test/a"], ["tool"]), call("pnpm", [], ["dlx", "https://x.test/a.tgz"]),
+		call("uv", [], ["tool", "run", "--from", "git+https://x.test/a", "a"]), call("deno", [], ["run", "https://x.test/a.ts"]),
+	] {
+		_found([launcher]) == {"command.runs_downloaded"}
+	}
+	every launcher in [
+		call("npx", [], ["lighthouse", "https://x.test"]), call("pnpm", [], ["dlx", "tool", "https://x.test"]),
+		call("deno", [], ["run", "a.ts", "https://x.test"]), call("deno", [], ["fmt", "https://x.test"]),
+	] {
+		_found([launcher]) == set()
+	}
+}
+
 test_packages_of_the_project_are_ordinary if {
 	_found([call("npm", [], ["uninstall", "lodash"])]) == set()
 	_found([call("npm", ["-g"], ["uninstall", "lodash"])]) == {"command.removes_packages"}

@@ -217,6 +217,8 @@ func outletOnly(t *testing.T, b box) {
 		b.run(shell(kill))
 		b.prints("the outlet after "+kill, speaking("echo", backends.OutletHost(3).String(), facts.Port, "still there"), "still there\n")
 	}
+	b.prints("who strikes at the runner", speaking("strike"), "")
+	b.prints("the outlet after that", speaking("echo", backends.OutletHost(3).String(), facts.Port, "still there"), "still there\n")
 	NoError(t, b.Kill(context.Background()))
 }
 

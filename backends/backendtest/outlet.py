@@ -1,5 +1,5 @@
 # Speaks through an outlet in the ways that programs do.
-import hashlib, os, socket, struct, sys, threading
+import hashlib, os, resource, signal, socket, struct, sys, threading
 
 
 def dial(host, port):
@@ -152,3 +152,27 @@ def nobody(host, port):
         print("connected")
     except OSError:
         print("refused")
+
+
+# strike tries to stop each process there is: by signals, by its limits and by its memory. The
+# limits of what another user or another namespace runs cannot be set.
+def strike():
+    spared = {os.getpid(), os.getppid()}
+    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+        if pid in spared:
+            continue
+        for what in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU):
+            try:
+                resource.prlimit(pid, what, (0, 0))
+            except (OSError, ValueError):
+                pass
+        for name in (signal.SIGSTOP, signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.kill(pid, name)
+            except OSError:
+                pass
+        try:
+            open(f"/proc/{pid}/mem", "r+b").close()
+            print("writes the memory of", pid)
+        except OSError:
+            pass

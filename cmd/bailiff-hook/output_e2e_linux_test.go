@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -39,6 +40,22 @@ func TestRealAgentsReadWhatTheirCommandsPrintAndAreToldWhatTheyLacked(t *testing
 				t.Errorf("of much output its model is told %d bytes", len(cut))
 			}
 			wantSaid(t, told[len(told)-1], "15000")
+		})
+	}
+}
+
+func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
+	if os.Getenv("BAILIFF_TEST_ALL") == "" {
+		t.Skip("takes more than a minute")
+	}
+	waits := map[string][]apptest.Call{"Claude Code": nil, "Codex": {goingOn(30_000), goingOn(30_000), goingOn(30_000)}}
+	s := serve(t)
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := append([]apptest.Call{a.shell("for i in $(seq 65); do echo $i; sleep 1; done; hostname; echo to the end")}, waits[name]...)
+			told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), calls...)
+			wantSaid(t, strings.Join(told, ""), "sandbox\nto the end")
 		})
 	}
 }

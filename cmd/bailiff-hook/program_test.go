@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,6 +240,84 @@ func BenchmarkHook(b *testing.B) {
 			b.ReportMetric(script.Seconds()/hook.Seconds(), "python/hook")
 		})
 	}
+}
+
+// Of which parts the hook's time is made, in turns; each part is the difference of two medians. A command
+// of the shell is on disk when it runs, so that its hook waits for no sync of the log; a file tool's does.
+func BenchmarkHookParts(b *testing.B) {
+	sidecar := apptest.Serve(b)
+	hook := filepath.Join(apptest.Programs(b), "bailiff-hook")
+	at := func(address string) []string { return []string{hook, "claude-code", "--listen", address} }
+	body := func(n int) string {
+		return fmt.Sprintf(`{"tool": "terminal", "args": {"command": "git log -n %d"}, "session": {"id": "s1", "platform": "cli"}}`, n)
+	}
+	echoing := answering(b, asked(b, sidecar.Agent, "/v1/decide?then=execute", body(0)))
+	var n int
+	fresh := func() string { n++; return fmt.Sprintf(`{"command": "git log -n %d"}`, n) }
+	steps := map[string]func() time.Duration{
+		"start": func() time.Duration { return startToEnd(b, "", []string{hook, "--help"}) },
+		"read": func() time.Duration {
+			return startToEnd(b, question("claude-code", "TodoWrite", `{}`), at(sidecar.Agent))
+		},
+		"connect": func() time.Duration { return startToEnd(b, question("claude-code", "Bash", fresh()), at(echoing)) },
+		"judge": func() time.Duration {
+			return startToEnd(b, question("claude-code", "Bash", fresh()), at(sidecar.Agent))
+		},
+		"ahead": func() time.Duration {
+			return timed(func() { n++; asked(b, sidecar.Agent, "/v1/decide?then=execute", body(n)) })
+		},
+		"logged": func() time.Duration { return timed(func() { n++; asked(b, sidecar.Agent, "/v1/decide", body(n)) }) },
+	}
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for name, step := range steps {
+			took[name] = append(took[name], step())
+		}
+	}
+	ms := func(name string) float64 { return median(took[name]).Seconds() * 1000 }
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(ms("start"), "ms/start")
+	b.ReportMetric(ms("read")-ms("start"), "ms/reading")
+	b.ReportMetric(ms("connect")-ms("read"), "ms/connection")
+	b.ReportMetric(ms("judge")-ms("connect"), "ms/judgement")
+	b.ReportMetric(ms("logged")-ms("ahead"), "ms/log")
+	b.ReportMetric(ms("judge"), "ms/hook")
+	whole := slices.Sorted(slices.Values(took["judge"]))
+	b.ReportMetric(whole[len(whole)*95/100].Seconds()*1000, "ms/hook-p95")
+}
+
+func timed(do func()) time.Duration {
+	begun := time.Now()
+	do()
+	return time.Since(begun)
+}
+
+// asked has a sidecar answer one question, as the hook does without a program of its own.
+func asked(b *testing.B, address, path, body string) (answer []byte) {
+	b.Helper()
+	h := hook{listen: address}
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	defer cancel()
+	status, answer, err := h.post(ctx, path, []byte(body))
+	if err != nil || status != "200" {
+		b.Fatalf("asking %s: %s, %v\n%s", path, status, err, answer)
+	}
+	return answer
+}
+
+// answering is a sidecar that says the same of everything, at once.
+func answering(b *testing.B, answer []byte) (address string) {
+	b.Helper()
+	l, err := net.Listen("unix", filepath.Join(b.TempDir(), "s"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(answer)
+	})}
+	go func() { _ = server.Serve(l) }()
+	b.Cleanup(func() { _ = server.Close() })
+	return "unix://" + l.Addr().String()
 }
 
 // connecting is the program that only starts and connects, made as the hook is.

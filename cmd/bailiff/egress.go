@@ -23,14 +23,15 @@ func newEgress(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "egress",
 		Short: "See what sandboxes reached by the network egress, and what they would reach",
-		Long: `Shows what became of the connections of sandboxes whose network is egress, what would
-become of others, and which rows would let through what was refused. Without a
+		Long: `Shows what became of the connections of sandboxes whose network is egress and why, what
+would become of others, and which rows would let through what was refused. Without a
 subcommand it lists, as "bailiff egress list" does.
 
 Exit status: see the subcommands.`,
 		Example: `  bailiff egress --session chat-42 --refused`,
 	}
-	cmd.AddCommand(newEgressList(configPath), newEgressCheck(configPath), newEgressSuggest(configPath))
+	cmd.AddCommand(newEgressList(configPath), newEgressCheck(configPath), newEgressExplain(configPath),
+		newEgressSuggest(configPath))
 	namingOne(cmd)
 	listHosts(cmd, configPath)
 	return cmd

@@ -25,7 +25,7 @@ func newEgressCheck(configPath *string) *cobra.Command {
 		Short: "Say what would become of a connection, and look nothing up",
 		Long: `Judges a connection of an ordinary request of a session by the policies of the
 configuration: whether it would be opened, asked about or refused, by which rules, and
-which rows the host has, each with its file and line. With --method and --path it judges a
+which rows the host has, each with its file and line and whether it fits. With --method and --path it judges a
 request on the connection too. Without PORT it is 443. No sidecar is needed, and no name
 is looked up: the address that a name stands for may still be refused.
 
@@ -96,11 +96,18 @@ func printReached(w io.Writer, r offline.Reached) {
 		}
 	}
 	fmt.Fprintf(w, "sandbox\t%s\t%s\n", cmp.Or(r.Backend, "none"), termsafe.Text(network(r)))
+	for _, list := range r.Lists {
+		fmt.Fprintf(w, "list\t%s:%d\t%s\n", termsafe.Text(list.File), list.Line, termsafe.Text(list.Name))
+	}
 	if r.Protocol != "" {
 		fmt.Fprintf(w, "speaks\t%s\t%s\n", r.Protocol, judged(r))
 	}
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "row\t%s:%d\t%s %s\n", termsafe.Text(row.File), row.Line, termsafe.Text(row.Host), termsafe.Text(string(row.Row)))
+		fmt.Fprintf(w, "row\t%s:%d\t%s %s", termsafe.Text(row.File), row.Line, termsafe.Text(row.Host), termsafe.Text(string(row.Row)))
+		if row.Fits != "" {
+			fmt.Fprintf(w, ": %s", row.Fits)
+		}
+		fmt.Fprintln(w)
 	}
 	printExplanation(w, explain.Explanation{Fired: r.Fired, Fault: r.Fault})
 	fmt.Fprintf(w, "policies\t%s\n", r.Revision)

@@ -38,6 +38,17 @@ type asking struct {
 	Call     string  `json:"call"`
 	ID       string  `json:"id"`
 	Request  wish    `json:"request"`
+	// Whole has it told what the answer to execute holds, as a [told].
+	Whole bool `json:"whole"`
+}
+
+// told is what a caller reads in an answer.
+type told struct {
+	Status    bailiff.Status `json:"status"`
+	Process   string         `json:"process"`
+	Output    string         `json:"output"`
+	Truncated bool           `json:"truncated"`
+	Withheld  []string       `json:"withheld"`
 }
 
 // wish is the part of a request that both clients are given in the same way.
@@ -45,10 +56,11 @@ type wish struct {
 	Tool    bailiff.Tool    `json:"tool"`
 	Args    bailiff.Args    `json:"args"`
 	Session bailiff.Session `json:"session"`
+	Env     []string        `json:"env,omitempty"`
 }
 
 func (a asking) request() bailiff.Request {
-	return bailiff.Request{ID: a.ID, Tool: a.Request.Tool, Args: a.Request.Args, Session: a.Request.Session}
+	return bailiff.Request{ID: a.ID, Tool: a.Request.Tool, Args: a.Request.Args, Session: a.Request.Session, Env: a.Request.Env}
 }
 
 type come struct {
@@ -112,6 +124,11 @@ func executed(ctx context.Context, c *client.Client, a asking) (string, error) {
 	if string(whole) != string(output) {
 		err = fmt.Errorf("the pieces of output are %q, the whole is %q", output, whole)
 	}
+	if a.Whole {
+		text, wrong := json.Marshal(told{answer.Status, answer.ProcessID, answer.Output, answer.Truncated,
+			answer.Decision.WithheldBy(answer.ExitCode != 0)})
+		return string(text), errors.Join(err, wrong)
+	}
 	told := []string{string(answer.Status), answer.Code, fmt.Sprint(answer.ExitCode), hex.EncodeToString(whole)}
 	return strings.Join(append(told, names...), " "), err
 }
@@ -169,10 +186,12 @@ func pythonAsker(t *testing.T) asker {
 
 var (
 	chat  = bailiff.Session{ID: "s1", Platform: "telegram", ChatType: "dm", ChatID: "42", UserID: "42"}
-	hello = wish{bailiff.Terminal, bailiff.Args{Command: "echo hello"}, chat}
+	hello = typed("echo hello")
 )
 
-func typed(command string) wish { return wish{bailiff.Terminal, bailiff.Args{Command: command}, chat} }
+func typed(command string) wish {
+	return wish{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Session: chat}
+}
 
 func TestBothClientsSayTheSameOfASidecar(t *testing.T) {
 	s := apptest.Serve(t, apptest.WithRules(t, `
@@ -192,17 +211,17 @@ require_approval contains {"rule": "house.asks", "message": "It removes.", "matc
 			{"a command that people must approve", asking{Call: "execute", Request: typed("rm -rf build")},
 				come{"Answer", "approval_required  75  decision approval", ""}},
 			{"a command that takes too long", asking{Call: "execute",
-				Request: wish{bailiff.Terminal, bailiff.Args{Command: "sleep 60", Timeout: 1}, chat}},
+				Request: wish{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sleep 60", Timeout: 1}, Session: chat}},
 				come{"Answer", "timeout  124  decision", ""}},
 			{"a command that its caller gives up", asking{Call: "execute", Request: typed("sleep 60"), Seconds: 0.5},
 				come{"Uncertain", "", ""}},
-			{"a program", asking{Call: "execute", Request: wish{bailiff.ExecuteCode, bailiff.Args{Code: "print(6*7)"}, chat}},
+			{"a program", asking{Call: "execute", Request: wish{Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "print(6*7)"}, Session: chat}},
 				come{"Answer", "completed  0 34320a decision", ""}},
 			{"an id", asking{Call: "execute", ID: name, Request: hello}, come{"Answer", "completed  0 68656c6c6f0a decision", ""}},
 			{"another request under that id", asking{Call: "execute", ID: name, Request: typed("echo bye")},
 				come{"Answer", "error request_id_conflict 125 ", ""}},
 			{"what is no request", asking{Call: "execute",
-				Request: wish{bailiff.Terminal, bailiff.Args{Command: "ls", Workdir: "here", Timeout: -1}, chat}},
+				Request: wish{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls", Workdir: "here", Timeout: -1}, Session: chat}},
 				come{"Refused", "invalid_request /args/timeout /args/workdir", ""}},
 			{"what is too large", asking{Call: "execute", Request: typed("echo " + strings.Repeat("a", 1<<20))},
 				come{"Refused", "too_large", ""}},
@@ -225,6 +244,42 @@ require_approval contains {"rule": "house.asks", "message": "It removes.", "matc
 				}
 			})
 		}
+	}
+}
+
+func TestBothClientsReadMuchOutputBackAndHearOfVariablesAndProcesses(t *testing.T) {
+	s := apptest.Serve(t)
+	for name, ask := range both(t) {
+		t.Run(name, func(t *testing.T) {
+			asks := func(request wish) (answer told) {
+				t.Helper()
+				request.Session.ID = name
+				got := ask(asking{Address: s.Agent, Seconds: 60, Call: "execute", Request: request, Whole: true})
+				if err := json.Unmarshal([]byte(got.Told), &answer); err != nil || answer.Status != bailiff.Completed {
+					t.Fatalf("%+v comes to %+v, %v", request.Args, got, err)
+				}
+				return answer
+			}
+			cut := asks(typed("seq 30000 | tee all.txt"))
+			if !cut.Truncated || strings.Contains(cut.Output, "\n15000\n") || len(cut.Output) > 51_000 {
+				t.Errorf("of much output it reads %d bytes, cut: %t", len(cut.Output), cut.Truncated)
+			}
+			if read := asks(typed("sed -n 15000p all.txt")); read.Output != "15000\n" || read.Truncated {
+				t.Errorf("what was cut is read back as %+v", read)
+			}
+			wanting := typed("printenv OF_NO_TABLE")
+			wanting.Env = []string{"OF_NO_TABLE"}
+			if lacked := asks(wanting); len(lacked.Withheld) != 1 || !strings.HasPrefix(lacked.Withheld[0], "OF_NO_TABLE was withheld (env.") {
+				t.Errorf("of a variable it is told %q", lacked.Withheld)
+			}
+			begins := wish{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "read n; echo hello $n", Background: true}, Session: chat}
+			process := asks(begins).Process
+			asks(wish{Tool: bailiff.Process, Args: bailiff.Args{Action: "submit", ProcessID: process, Data: "ana"}, Session: chat})
+			if ended := asks(wish{Tool: bailiff.Process, Args: bailiff.Args{Action: "wait", ProcessID: process, Timeout: 30},
+				Session: chat}); ended.Output != "hello ana\n" {
+				t.Errorf("what it began ends as %+v", ended)
+			}
+		})
 	}
 }
 

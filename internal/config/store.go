@@ -17,12 +17,21 @@ type Store struct {
 	// OnOutage is what becomes of what runs while the store does not answer: [OnOutageStop], or that it
 	// goes on to its end.
 	OnOutage string
+	// OnStop is when a sidecar that is told to stop gives its sessions to the others: [OnStopRemove], or
+	// each as soon as nothing of it runs.
+	OnStop string
 }
 
 // The words of OnOutage: what runs is stopped, or goes on to its end. Nothing new runs either way.
 const (
 	OnOutageStop = "stop"
 	finish       = "finish"
+)
+
+// The words of OnStop: sessions are given away once no sandbox is left, or as soon as nothing of them runs.
+const (
+	OnStopRemove = "remove"
+	handOver     = "hand_over"
 )
 
 // Peer is where the sidecars reach this one, which then serves sessions of the others; without
@@ -63,7 +72,11 @@ func (r *reader) store(s *Store, at place) {
 		}),
 		"peer":      func(at place) { r.peer(&s.Peer, at) },
 		"on_outage": r.oneOf(&s.OnOutage, "reaction", finish, OnOutageStop),
+		"on_stop":   r.oneOf(&s.OnStop, "reaction", handOver, OnStopRemove),
 	})
+	if s.OnStop != "" && s.Peer.Listen == "" {
+		r.fault(at, "has on_stop and lacks peer: without it there is no session that another sidecar would take over")
+	}
 	if s.OnOutage != "" && !s.Postgres.DSN.Given() {
 		r.fault(at, "has on_outage and lacks postgres: without it there is no store whose outage would stop anything")
 	}

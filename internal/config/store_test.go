@@ -33,6 +33,8 @@ func TestAnOutageStopsOrFinishesWhatRuns(t *testing.T) {
 	for text, want := range map[string]string{
 		"postgres: {dsn: {file: dsn}}, on_outage: halt": "valid are finish, stop",
 		"on_outage: stop": "lacks postgres",
+		"postgres: {dsn: {file: dsn}}, on_stop: remove": "lacks peer",
+		"on_stop: keep": "valid are hand_over, remove",
 	} {
 		_, err := Parse("/etc/bailiff/bailiff.yaml", []byte("store: {replica: one, "+text+"}"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

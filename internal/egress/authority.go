@@ -29,7 +29,7 @@ import (
 const KeySize = 32
 
 // A leaf holds for leafFor, its first half a margin for clocks that go wrong; it is made
-// anew a quarter before its end. So many are remembered.
+// anew a quarter before its end. So many are remembered, and as many certificates of sandboxes.
 const (
 	leafFor    = 48 * time.Hour
 	mostLeaves = 1024
@@ -49,6 +49,8 @@ type authorities struct {
 	own    *Authority        // of an organisation, if there is one
 	leaf   *ecdsa.PrivateKey // of all leaves of this process
 	leaves *recent.Map[leafOf, *tls.Certificate]
+	// certificates are those of sandboxes' authorities, which take longer to make than their keys to derive.
+	certificates *recent.Map[string, *x509.Certificate]
 }
 
 // leafOf is a host as a sandbox sees it.
@@ -72,7 +74,8 @@ func newAuthorities(key []byte, own *Authority) (*authorities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the key of certificates: %w", err)
 	}
-	return &authorities{key, own, leaf, recent.New[leafOf, *tls.Certificate](mostLeaves)}, nil
+	return &authorities{key, own, leaf, recent.New[leafOf, *tls.Certificate](mostLeaves),
+		recent.New[string, *x509.Certificate](mostLeaves)}, nil
 }
 
 // Trust is the certificate, in PEM, of the authority that programs in a sandbox are to trust.
@@ -129,6 +132,9 @@ func (a *authorities) of(sandbox string) ([]*x509.Certificate, crypto.Signer, er
 	if err != nil {
 		return nil, nil, fmt.Errorf("deriving the key of a sandbox: %w", err)
 	}
+	if known, ok := a.certificates.Get(sandbox); ok {
+		return []*x509.Certificate{known}, key, nil
+	}
 	name := sha256.Sum256([]byte(sandbox))
 	template := &x509.Certificate{
 		SerialNumber: new(big.Int).SetBytes(name[:8]), Subject: pkix.Name{CommonName: "bailiff sandbox " + hex.EncodeToString(name[:8])},
@@ -140,7 +146,11 @@ func (a *authorities) of(sandbox string) ([]*x509.Certificate, crypto.Signer, er
 		return nil, nil, fmt.Errorf("making the authority of a sandbox: %w", err)
 	}
 	certificate, err := x509.ParseCertificate(bytes)
-	return []*x509.Certificate{certificate}, key, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the authority of a sandbox: %w", err)
+	}
+	a.certificates.Put(sandbox, certificate)
+	return []*x509.Certificate{certificate}, key, nil
 }
 
 // derive makes the key of a sandbox's authority. A number that is no key of the curve, of

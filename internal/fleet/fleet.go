@@ -8,6 +8,8 @@
 //     PostgreSQL, and others take it over only after that has ended for three times as long.
 //   - A request id is one sidecar's, once. Who cannot ask PostgreSQL is told so, and is not told
 //     that an id is free.
+//   - A home that is given away is the next sidecar's, or this one's again once it is started anew;
+//     never both.
 //   - What this sidecar remembers of its own homes is forgotten when it was silent for so long
 //     that others may have taken them.
 //   - Deadlines are by PostgreSQL's clock, or by this machine's from the moment before a word of
@@ -22,6 +24,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -74,6 +77,8 @@ type Config struct {
 // Fleet is the sidecars that share a database, as one of them sees them.
 type Fleet struct {
 	config Config
+	// leaving is set once this sidecar gives away what it serves.
+	leaving atomic.Bool
 }
 
 // New returns the fleet, after telling it of this sidecar.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -133,6 +134,108 @@ func TestADeadSidecarsHomesAreTaken(t *testing.T) {
 }
 
 // Right before each start it is asked whether the session is still this sidecar's.
+// What a sidecar gives away is served by the next that is asked, what it keeps is not. What none has taken
+// is its own again once it is started anew.
+func TestAHomeThatIsGivenAwayIsTheNextSidecars(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	var epoch atomic.Int64
+	epoch.Store(1)
+	first := d.join(t, "one")
+	first.config.Standing = func() Standing { return Standing{Epoch: epoch.Load()} }
+	one, two := first.Homes(), d.join(t, "two").Homes()
+	busy, ofSameUser := Session{"hermes", "busy", "telegram", "ana"}, Session{"hermes", "new", "telegram", "ana"}
+	idle, untouched := Session{"hermes", "idle", "telegram", "ben"}, Session{"hermes", "untouched", "telegram", "cleo"}
+	for _, s := range []Session{busy, idle, untouched} {
+		homeOfSession(t, one, s)
+	}
+	backendtest.Must(t, one.GiveAway(t.Context(), []Session{busy}))
+	for s, want := range map[Session]string{busy: "one", ofSameUser: "one", idle: "two"} {
+		if home := homeOfSession(t, two, s); home.Replica != want {
+			t.Errorf("the home of %s is %+v, want %s", s.ID, home, want)
+		}
+	}
+	if _, err := one.Of(t.Context(), Session{Caller: "hermes", ID: "late"}); err == nil {
+		t.Error("it takes another session")
+	}
+	backendtest.Must(t, one.GiveAway(t.Context(), nil))
+	two.Forget(busy)
+	if home := homeOfSession(t, two, busy); home.Replica != "two" {
+		t.Errorf("the home of what has ended is %+v", home)
+	}
+	d.do(t, "UPDATE bailiff.replicas SET epoch = 2 WHERE id = 'one'")
+	epoch.Store(2)
+	again := first.Homes()
+	first.leaving.Store(false)
+	if home := homeOfSession(t, again, untouched); !home.Mine {
+		t.Errorf("started anew, what none has taken has the home %+v", home)
+	}
+	if home := homeOfSession(t, two, untouched); home.Replica != "one" {
+		t.Errorf("the other says that it is %+v", home)
+	}
+	if home := homeOfSession(t, again, idle); home.Replica != "two" {
+		t.Errorf("what the other has taken has the home %+v", home)
+	}
+}
+
+// A sidecar that takes a home while the last one comes back takes it only if that has not.
+func TestAHomeIsNotTakenFromASidecarThatIsBack(t *testing.T) {
+	t.Parallel()
+	const ofOne = " WHERE id = 'one'"
+	for name, c := range map[string]struct{ gone, back string }{
+		"heard again": {"UPDATE bailiff.replicas SET seen = clock_timestamp() - interval '16 seconds'" + ofOne,
+			"UPDATE bailiff.replicas SET seen = clock_timestamp()" + ofOne},
+		"started anew": {"UPDATE bailiff.replicas SET seen = '-infinity'" + ofOne,
+			"UPDATE bailiff.replicas SET seen = clock_timestamp(), epoch = 2" + ofOne},
+		"had given it": {"UPDATE bailiff.homes SET given = 'one 1'", "UPDATE bailiff.replicas SET epoch = 2" + ofOne},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDatabase(t)
+			one, two := d.join(t, "one").Homes(), d.join(t, "two").Homes()
+			s := Session{"hermes", "s1", "telegram", "ana"}
+			homeOfSession(t, one, s)
+			d.do(t, c.gone)
+			conn, err := two.config.DB.Pool().Acquire(t.Context())
+			backendtest.Must(t, err)
+			defer release(conn)
+			var ofSession, ofUser had
+			backendtest.Must(t, two.lock(t.Context(), conn, s, &ofSession, &ofUser))
+			if ofSession.home.Replica != "" {
+				t.Fatalf("it has the home %+v", ofSession.home)
+			}
+			d.do(t, c.back)
+			home := Home{Replica: "two", Address: "two:1"}
+			if err := two.put(t.Context(), conn, s, home, ofSession, ofUser, Standing{Epoch: 1}); !errors.Is(err, errFenced) {
+				t.Errorf("it is taken: %v", err)
+			}
+		})
+	}
+}
+
+// An id that is free is another sidecar's to claim, once a sidecar that gives its sessions away has said so.
+func TestAnIDIsFreeBeforeASessionIsGivenAway(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	leaving, next := d.join(t, "one"), d.join(t, "two")
+	leaving.leaving.Store(true)
+	one, two := leaving.Requests(), next.Requests()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go one.Run(ctx)
+	go two.Run(ctx)
+	for n := range 20 {
+		id := RequestID{"hermes", "s1", fmt.Sprint("r", n)}
+		if got, err := one.Claim(t.Context(), id, "x"); got != First {
+			t.Fatalf("claimed as %v, %v", got, err)
+		}
+		one.Ended(id, true)
+		if got, err := two.Claim(t.Context(), id, "x"); got != First {
+			t.Fatalf("at the next it is claimed as %v, %v", got, err)
+		}
+	}
+}
+
 func TestASidecarServesWhatNoOtherHasTakenOver(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)

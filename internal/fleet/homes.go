@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/recent"
@@ -133,10 +134,11 @@ func (h *Homes) found(k key, home Home, asked time.Time, s Standing) Home {
 	return home
 }
 
-// homeOf finds none where the home is no living sidecar's. A sidecar's own homes are its own
-// however long it was silent, if no other took them.
+// homeOf finds none where the home is no living sidecar's, or is one's that has given it away. A
+// sidecar's own homes are its own however long it was silent, if no other took them.
 const homeOf = `SELECT h.replica, r.address FROM bailiff.homes h JOIN bailiff.replicas r ON r.id = h.replica
-	WHERE h.key = $1 AND (r.id = $2 OR r.address <> '' AND r.seen > clock_timestamp() - make_interval(secs => $3))`
+	WHERE h.key = $1 AND h.given <> r.id || ' ' || r.epoch
+	AND (r.id = $2 OR r.address <> '' AND r.seen > clock_timestamp() - make_interval(secs => $3))`
 
 const useHome = "UPDATE bailiff.homes SET used = clock_timestamp() WHERE key = $1 AND used < clock_timestamp() - interval '1 hour'"
 
@@ -185,37 +187,94 @@ const (
 	// transaction.
 	stillMe = "SELECT 1 / count(*) FROM bailiff.replicas WHERE id = $1 AND epoch = $2"
 	putHome = `INSERT INTO bailiff.homes (key, replica) VALUES ($1, $2)
-		ON CONFLICT (key) DO UPDATE SET replica = excluded.replica, used = clock_timestamp()`
+		ON CONFLICT (key) DO UPDATE SET replica = excluded.replica, used = clock_timestamp(), given = ''`
+	// lastHome is the run of the sidecar that had a home last. stillGone divides by zero where that sidecar
+	// was started anew since, or was heard again: then the home is its own. Until the end of the transaction
+	// it is not, since its row is held.
+	lastHome = `SELECT r.id, r.epoch, CASE WHEN h.given = r.id || ' ' || r.epoch THEN NULL ELSE r.seen::text END
+		FROM bailiff.homes h JOIN bailiff.replicas r ON r.id = h.replica WHERE h.key = $1`
+	stillGone = `SELECT 1 / count(*) FROM (SELECT FROM bailiff.replicas
+		WHERE id = $1 AND epoch = $2 AND ($3::text IS NULL OR seen = $3::timestamptz) FOR SHARE) AS r`
+	giveAway = `UPDATE bailiff.homes SET given = $1 || ' ' || $2::bigint
+		WHERE replica = $1 AND key <> ALL($3) AND given <> $1 || ' ' || $2::bigint
+		AND EXISTS (SELECT FROM bailiff.replicas WHERE id = $1 AND epoch = $2)`
 )
 
 // take makes this sidecar the home of a session, or the one that is the home of its user. Two
 // that take the same wait for each other.
 func (h *Homes) take(ctx context.Context, s Session) (home Home, err error) {
+	for range takeAttempts {
+		if home, err = h.tryTake(ctx, s); !errors.Is(err, errFenced) {
+			break
+		}
+	}
+	return home, err
+}
+
+// takeAttempts is how often a home is taken whose last sidecar comes back at that moment.
+const takeAttempts = 3
+
+func (h *Homes) tryTake(ctx context.Context, s Session) (home Home, err error) {
 	asked, standing := time.Now(), h.config.Standing()
 	if standing.Err != nil {
 		return home, standing.Err
 	}
+	if h.leaving.Load() {
+		return home, errLeaving
+	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	err = pgx.BeginFunc(ctx, h.config.DB.Pool(), func(tx pgx.Tx) error {
-		var ofSession, ofUser Home
-		if err := h.lock(ctx, tx, s, &ofSession, &ofUser); err != nil {
-			return err
-		}
-		home = cmp.Or(ofSession, ofUser, Home{Replica: h.config.Replica, Address: h.config.Address})
-		if ofSession == home {
-			return nil
-		}
-		return h.put(ctx, tx, s, home, ofUser, standing)
-	})
+	conn, err := h.config.DB.Pool().Acquire(ctx)
 	if err != nil {
-		return Home{}, fault(err)
+		return home, fault(err)
+	}
+	defer release(conn)
+	var ofSession, ofUser had
+	if err := h.lock(ctx, conn, s, &ofSession, &ofUser); err != nil {
+		return home, fault(err)
+	}
+	home = cmp.Or(ofSession.home, ofUser.home, Home{Replica: h.config.Replica, Address: h.config.Address})
+	if ofSession.home != home {
+		if err := h.put(ctx, conn, s, home, ofSession, ofUser, standing); err != nil {
+			return Home{}, fault(err)
+		}
 	}
 	return h.found(s.key(), home, asked, standing), nil
 }
 
+// errLeaving is of a sidecar that gives its homes away.
+var errLeaving = errors.New("this sidecar is stopping, and serves no further sessions; send the request to another one")
+
+// release ends what was not committed.
+func release(conn *pgxpool.Conn) {
+	if conn.Conn().PgConn().TxStatus() != 'I' {
+		ctx, cancel := context.WithTimeout(context.Background(), askTime)
+		defer cancel()
+		_, _ = conn.Exec(ctx, "ROLLBACK") // a connection that fails is not used again
+	}
+	conn.Release()
+}
+
+// had is a home that may be, and the run of the sidecar that had it last.
+type had struct {
+	home  Home
+	last  string
+	epoch int64
+	// seen is when that was heard last; nil if it has given the home away.
+	seen *string
+}
+
+func scanHad(last *had) func(pgx.Row) error {
+	return func(row pgx.Row) error {
+		if err := row.Scan(&last.last, &last.epoch, &last.seen); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return nil
+	}
+}
+
 // lock keeps others from taking the homes of a session and its user, and reads them.
-func (h *Homes) lock(ctx context.Context, tx pgx.Tx, s Session, ofSession, ofUser *Home) error {
+func (h *Homes) lock(ctx context.Context, conn *pgxpool.Conn, s Session, ofSession, ofUser *had) error {
 	k, user := s.key(), s.userKey()
 	locks := []int64{k.lock()}
 	if user != (key{}) {
@@ -223,23 +282,49 @@ func (h *Homes) lock(ctx context.Context, tx pgx.Tx, s Session, ofSession, ofUse
 	}
 	slices.Sort(locks)
 	b := &pgx.Batch{}
+	b.Queue("BEGIN")
 	b.Queue("SELECT count(pg_advisory_xact_lock(key)) FROM unnest($1::bigint[]) AS key", locks)
-	b.Queue(homeOf, k[:], h.config.Replica, deadAfter.Seconds()).QueryRow(scanHome(ofSession))
-	b.Queue(homeOf, user[:], h.config.Replica, deadAfter.Seconds()).QueryRow(scanHome(ofUser))
-	return tx.SendBatch(ctx, b).Close()
+	for k, one := range map[key]*had{k: ofSession, user: ofUser} {
+		b.Queue(lastHome, k[:]).QueryRow(scanHad(one)) // first: what is heard after it is still gone is seen at the end
+		b.Queue(homeOf, k[:], h.config.Replica, deadAfter.Seconds()).QueryRow(scanHome(&one.home))
+	}
+	return conn.SendBatch(ctx, b).Close()
 }
 
 func (k key) lock() int64 { return int64(binary.BigEndian.Uint64(k[:8])) }
 
-func (h *Homes) put(ctx context.Context, tx pgx.Tx, s Session, home, ofUser Home, standing Standing) error {
+// put writes a home and commits it, unless a sidecar that had it is back by then.
+func (h *Homes) put(ctx context.Context, conn *pgxpool.Conn, s Session, home Home, ofSession, ofUser had, standing Standing) error {
 	b := &pgx.Batch{}
 	b.Queue(stillMe, h.config.Replica, standing.Epoch)
-	k, user := s.key(), s.userKey()
-	b.Queue(putHome, k[:], home.Replica)
-	if user != (key{}) && ofUser.Replica == "" {
-		b.Queue(putHome, user[:], home.Replica)
+	h.queuePut(b, s.key(), home, ofSession)
+	if user := s.userKey(); user != (key{}) && ofUser.home.Replica == "" {
+		h.queuePut(b, user, home, ofUser)
 	}
-	return fenced(tx.SendBatch(ctx, b).Close())
+	b.Queue("COMMIT") // here, so that a sidecar that is paused now holds no row of another's
+	return fenced(conn.SendBatch(ctx, b).Close())
+}
+
+func (h *Homes) queuePut(b *pgx.Batch, k key, home Home, before had) {
+	if before.last != "" && before.last != h.config.Replica {
+		b.Queue(stillGone, before.last, before.epoch, before.seen)
+	}
+	b.Queue(putHome, k[:], home.Replica)
+}
+
+// GiveAway gives all homes away but those of some sessions and of their users: the next sidecar that is
+// asked for one has it, though this one lives. From now on it takes none.
+func (h *Homes) GiveAway(ctx context.Context, keep []Session) error {
+	h.leaving.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	keys := [][]byte{}
+	for _, s := range keep {
+		session, user := s.key(), s.userKey()
+		keys = append(keys, session[:], user[:])
+	}
+	_, err := h.config.DB.Own().Exec(ctx, giveAway, h.config.Replica, h.config.Standing().Epoch, keys)
+	return fault(err)
 }
 
 // Leave gives up the home of a session that has ended.

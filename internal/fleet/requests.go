@@ -25,6 +25,7 @@ type Requests struct {
 	*Fleet
 	claims chan *claim
 	ends   chan end
+	hurry  chan struct{} // holds one signal while ends are not to wait for the tick
 	over   chan struct{} // closed when nothing is written any more
 }
 
@@ -47,8 +48,9 @@ type claimed struct {
 
 // end says that a request has ended, or that it never began.
 type end struct {
-	key  key
-	free bool
+	key     key
+	free    bool
+	written chan struct{} // closed once it is, or could not be
 }
 
 // Claimed says what an id is.
@@ -65,7 +67,7 @@ const (
 
 // Requests returns the request ids, which are claimed while Run runs.
 func (f *Fleet) Requests() *Requests {
-	return &Requests{f, make(chan *claim, maxQueued), make(chan end, maxQueued), make(chan struct{})}
+	return &Requests{f, make(chan *claim, maxQueued), make(chan end, maxQueued), make(chan struct{}, 1), make(chan struct{})}
 }
 
 // Claim makes an id this sidecar's. One that it had claimed before in this run is first again:
@@ -93,15 +95,29 @@ func (r *Requests) Claim(ctx context.Context, id RequestID, digest string) (Clai
 var errOver = fmt.Errorf("%w: the sidecar is stopping", ErrStore)
 
 // Ended says that a request has its answer. Free says that it never ran, so that its id may be
-// claimed again. An end that is not written costs no more than that the id is known for longer.
+// claimed again. An end that is not written costs no more than that the id is known for longer. A sidecar
+// that gives its sessions away waits until an id is free, since another may claim it at once.
 func (r *Requests) Ended(id RequestID, free bool) {
+	e := end{id.key(), free, make(chan struct{})}
 	select {
-	case r.ends <- end{id.key(), free}:
+	case r.ends <- e:
 	default:
+		return
+	}
+	if !free || !r.leaving.Load() {
+		return
+	}
+	select {
+	case r.hurry <- struct{}{}:
+	default:
+	}
+	select {
+	case <-e.written:
+	case <-r.over:
 	}
 }
 
-// Run writes what is claimed and what has ended, until ctx ends.
+// Run writes what is claimed and what has ended, until ctx ends, and then what ended until then.
 func (r *Requests) Run(ctx context.Context) {
 	defer close(r.over)
 	tick := time.NewTicker(endEvery)
@@ -114,10 +130,15 @@ func (r *Requests) Run(ctx context.Context) {
 		case c := <-r.claims:
 			batch = r.more(c)
 			ended, over = r.queuedEnds(over)
+		case <-r.hurry:
+			ended, over = r.queuedEnds(over)
 		case <-tick.C:
 			ended, over = r.queuedEnds(over)
 			ended, over = append(ended, over...), nil
 		case <-ctx.Done():
+			if ended, over = r.queuedEnds(over); len(ended)+len(over) > 0 {
+				r.write(context.WithoutCancel(ctx), nil, append(ended, over...))
+			}
 			return
 		}
 		if len(batch)+len(ended) > 0 {
@@ -190,6 +211,9 @@ func (r *Requests) write(ctx context.Context, batch []*claim, ended []end) {
 		})
 	}
 	err := r.config.DB.Own().SendBatch(ctx, b).Close()
+	for _, e := range ended {
+		close(e.written)
+	}
 	if err == nil {
 		for _, k := range taken {
 			open[key(k)].answer(First, nil)

@@ -179,3 +179,38 @@ func TestCheckNamesPlatformsWhoseConnectionsNoRuleJudges(t *testing.T) {
 		}
 	}
 }
+
+// A connection of the log is explained by what was logged of it. Policies of a team's own need
+// not have the shipped rules about rows.
+func TestAConnectionOfTheLogIsExplained(t *testing.T) {
+	asked := wayTo("pypi.org")
+	asked.Session.Platform, asked.For.Egress = "cli", []string{"mine"}
+	input, err := ConnectionInput(asked).MarshalJSON()
+	must(t, err)
+	tables := `bailiff: {tables: {destinations: {pypi.org: [{ports: [443]}]}, destination_groups: {mine: ["pypi.org:443"]},
+  network: {platforms: {cli: {network: egress, egress: [mine]}}}}}
+`
+	root := opened(t, map[string]string{"data.yaml": tables, "a.rego": allowing + `
+connection := {"outcome": "deny", "denials": [reason]} if some reason in deny_connection
+
+deny_connection contains {"rule": "house.closed", "message": "Closed."} if input.connection.host == "pypi.org"
+`})
+	p, err := Open(t.Context(), Config{Paths: root.config.Paths, Explained: true, ExplainTimeout: time.Minute})
+	must(t, err)
+	as := func(text []byte) []byte { return text }
+	j, x, err := p.ExplainLogged(t.Context(), input, as)
+	must(t, err)
+	if j.Outcome != bailiff.Deny || x.Fault != "" || len(x.Fired) != 1 || x.Fired[0].Rule != "house.closed" || x.Fired[0].Line == 0 {
+		t.Errorf("judged %v, explained by %+v", j, x.Fired)
+	}
+	if len(x.Rows) != 1 || x.Rows[0].Fits != "" || x.Rows[0].Line != 1 {
+		t.Errorf("the rows are %+v", x.Rows)
+	}
+	if len(x.Lists) != 2 || x.Lists[0].Name != "network.platforms.cli" || x.Lists[1].Name != "destination_groups.mine" ||
+		x.Lists[0].Line != 2 {
+		t.Errorf("the lists are %+v", x.Lists)
+	}
+	if _, _, err := p.ExplainLogged(t.Context(), []byte(`{"connection": {}}`), as); err == nil {
+		t.Error("a document without a time is explained")
+	}
+}

@@ -46,21 +46,54 @@ func (p *PDP) Explain(
 	return x
 }
 
+// ConnectionExplained tells how the judgement of a connection came about.
+type ConnectionExplained struct {
+	// Rows are those of the host, whether or not they fit.
+	Rows []Row `json:"rows"`
+	// Lists are the entries of the tables that say what the session's requests may reach.
+	Lists []Place `json:"lists"`
+	explain.Explanation
+}
+
 // ExplainConnection tells how the judgement of a connection came about. Scrub takes secrets
 // out of a text.
-func (p *PDP) ExplainConnection(ctx context.Context, c bailiff.Connection, j bailiff.ConnectionJudgement, scrub func([]byte) []byte) (
-	x explain.Explanation) {
-	x = explain.New()
-	defer p.unexplained(&x)
-	s := p.inForce.Load()
+func (p *PDP) ExplainConnection(ctx context.Context, c bailiff.Connection, j bailiff.ConnectionJudgement, scrub func([]byte) []byte,
+) ConnectionExplained {
+	return p.explainConnection(ctx, connectionDocument(c), c.Time, j, scrub)
+}
+
+// ExplainLogged judges a connection of the decision log anew, by its input document as JSON, and
+// tells how that came about. A document that no policy can judge is an error.
+func (p *PDP) ExplainLogged(ctx context.Context, input []byte, scrub func([]byte) []byte) (j bailiff.ConnectionJudgement,
+	x ConnectionExplained, err error) {
+	if j, err = p.RejudgeConnection(ctx, input); err != nil {
+		return j, x, err
+	}
+	document, err := readDocument(input)
+	if err != nil {
+		return j, x, err
+	}
+	at, err := timeIn(document)
+	if err != nil {
+		return j, x, err
+	}
+	return j, p.explainConnection(ctx, document, at, j, scrub), nil
+}
+
+func (p *PDP) explainConnection(ctx context.Context, input ast.Object, at time.Time, j bailiff.ConnectionJudgement,
+	scrub func([]byte) []byte) (x ConnectionExplained) {
+	x = ConnectionExplained{Rows: []Row{}, Lists: []Place{}, Explanation: explain.New()}
+	defer p.unexplained(&x.Explanation)
+	s, limit := p.inForce.Load(), cmp.Or(p.config.ExplainTimeout, explainTimeout)
 	if s.connection == nil {
 		x.Fault = "the policies have no rule about connections"
 		return x
 	}
+	x.Rows, x.Lists = s.rowsFor(ctx, input, at, limit), s.listsFor(input)
 	s.explainable(*s.connection).Explain(ctx, explain.Question{
-		Input: connectionDocument(c), At: c.Time, Limit: cmp.Or(p.config.ExplainTimeout, explainTimeout), Scrub: scrub,
+		Input: input, At: at, Limit: limit, Scrub: scrub,
 		Decision: bailiff.Decision{Outcome: j.Outcome, Denials: j.Denials, Approval: j.Approval},
-	}, &x)
+	}, &x.Explanation)
 	return x
 }
 

@@ -57,14 +57,18 @@ func newClient(t TLS) (*client, error) {
 	}}}, nil
 }
 
-// send has a sidecar do something. It is told apart whether that may have begun.
+// send has a sidecar do something. It is told apart whether that may have begun: it has not while part of the
+// message is not written, since a message is read whole first.
 func (c *client) send(ctx context.Context, address, what string, message any) (*http.Response, error) {
 	body, err := json.Marshal(message)
 	if err != nil {
 		return nil, err
 	}
-	var sent atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	var begun, sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() { begun.Store(true) },
+		WroteRequest: func(i httptrace.WroteRequestInfo) { sent.Store(sent.Load() || i.Err == nil) },
+	})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+path+what, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -74,7 +78,7 @@ func (c *client) send(ctx context.Context, address, what string, message any) (*
 	}
 	response, err := c.http.Do(r)
 	switch {
-	case err != nil && sent.Load():
+	case err != nil && (sent.Load() || begun.Load() && ctx.Err() != nil): // who goes away does not wait for the rest
 		return nil, fmt.Errorf("%w (%w)", errLost, err)
 	case err != nil:
 		return nil, fmt.Errorf("%w (%w)", errNotTaken, err)

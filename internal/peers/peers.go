@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -71,8 +72,9 @@ type Config struct {
 // Router sends requests where they belong.
 type Router struct {
 	Local
-	config Config
-	client *client
+	config  Config
+	client  *client
+	leaving atomic.Bool
 }
 
 // New returns a router, after a look at its certificates.
@@ -85,8 +87,11 @@ func New(c Config) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Router{c.Local, c, client}, nil
+	return &Router{Local: c.Local, config: c, client: client}, nil
 }
+
+// Leave has what waits for approvers here go on waiting at the sidecar that sent it.
+func (r *Router) Leave() { r.leaving.Store(true) }
 
 // Close ends the connections to other sidecars.
 func (r *Router) Close() { r.client.http.CloseIdleConnections() }
@@ -198,7 +203,7 @@ func (r *Router) AnswerTool(caller, id, result string, isError bool) error {
 func (r *Router) at(ctx context.Context, s fleet.Session, find func(context.Context, fleet.Session) (fleet.Home, error), here func() error,
 	there func(address string) error) error {
 	var last error
-	for until := time.Now().Add(movedWithin); ; {
+	for until, pause := time.Now().Add(movedWithin), time.Duration(0); ; pause = lookEvery {
 		home, err := find(ctx, s)
 		if err != nil {
 			return fmt.Errorf("finding the sidecar that serves the session: %w", err)
@@ -215,8 +220,8 @@ func (r *Router) at(ctx context.Context, s fleet.Session, find func(context.Cont
 		if last = named(home, err); time.Now().After(until) {
 			return last
 		}
-		select {
-		case <-time.After(lookEvery):
+		select { // at first not for long: a sidecar that stops has given its sessions away before
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return last
 		}

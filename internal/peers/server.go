@@ -121,6 +121,9 @@ func (r *Router) serveExecute(w http.ResponseWriter, q *http.Request) {
 		news = func(p bailiff.Progress) { s.write(part{Progress: &p}) }
 	}
 	a := r.Local.Execute(ctx, message.request(), news)
+	if a.Status == bailiff.ApprovalRequired && r.leaving.Load() { // nothing ran: the session's next home asks the same
+		a = bailiff.Answer{RequestID: a.RequestID, Status: bailiff.Unavailable, Code: bailiff.CodeShutdown}
+	}
 	s.write(part{Answer: &a})
 }
 

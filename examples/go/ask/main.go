@@ -35,6 +35,9 @@ func main() {
 	if answer.Message != "" {
 		fmt.Fprintln(os.Stderr, answer.Message)
 	}
+	for _, line := range answer.Decision.WithheldBy(answer.ExitCode != 0) {
+		fmt.Fprintln(os.Stderr, line)
+	}
 	os.Exit(answer.ExitCode)
 }
 

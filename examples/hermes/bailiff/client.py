@@ -82,7 +82,6 @@ class Answer:
         self.processes = document.get("processes", [])
         self.tool_calls_made = document.get("tool_calls_made", 0)
         self.egress = document.get("egress")
-        self.egress = document.get("egress")
         self.decision = document.get("decision")
         self.approval = document.get("approval")
 
@@ -90,6 +89,18 @@ class Answer:
     def ok(self):
         """Whether it ran to its end and says that it succeeded."""
         return self.status == "completed" and self.exit_code == 0
+
+    @property
+    def withheld(self):
+        """Which variables did not enter, in a sentence each; of those that enter for other programs only, where it failed."""
+        told = []
+        for held in ((self.decision or {}).get("env") or {}).get("withheld") or []:
+            sentence = "%s was withheld (%s)" % (held["name"], held["rule"])
+            if held["rule"] != "env.program":
+                told.append(sentence + ".")
+            elif self.exit_code != 0:
+                told.append(sentence + ": it enters for its own programs only; send the one command that needs it alone.")
+        return told
 
 
 class Decided:

@@ -19,6 +19,9 @@ def executed(client, line):
 
     answer = client.execute(**line["request"], wait_seconds=0, request_id=line["id"], deadline=line["seconds"], on_event=told)
     assert output == answer.output_bytes, (output, answer.output)
+    if line["whole"]:
+        return json.dumps({"status": answer.status, "process": answer.process_id, "output": answer.output,
+                           "truncated": answer.truncated, "withheld": answer.withheld})
     return " ".join([answer.status, answer.code, str(answer.exit_code), answer.output_bytes.hex()] + names)
 
 

@@ -34,7 +34,9 @@ func (w *walk) do(d behaviour, c *call) objects {
 		return symbolOf(c.name + "()")
 	case doesNothing:
 		c.escapeAll(w)
-		return objects{{shape: isInstance, text: c.name, Taint: c.tainted().With(value.Taint{Fetched: reachesNetwork(c.name)})}}
+		made := object{shape: isInstance, text: c.name, Taint: c.tainted().With(value.Taint{Fetched: reachesNetwork(c.name)})}
+		made.Library = library(c.name)
+		return objects{made}
 	}
 	return w.doTexts(d, c)
 }

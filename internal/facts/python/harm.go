@@ -22,6 +22,7 @@ func (w *walk) harm(c *call) {
 		w.sendsEnvironment(c)
 	}
 	w.sendsSecrets(c)
+	w.deletesByMethod(c)
 	if fileServers[c.name] {
 		w.servesFiles(c)
 	}

@@ -12,6 +12,7 @@ func (w *walk) method(b object, callee *syntax.Expression, c *call) objects {
 	if full, ok := throughValue(callee); ok {
 		return w.callSymbol(full, c).with(hidden("value", b.allTaint()))
 	}
+	w.libraryMethod(b, callee, c)
 	if callee.Kids[0].Form == syntax.NameForm {
 		w.mutate(callee.Kids[0].Text, b, name, c)
 	}

@@ -136,13 +136,17 @@ func programName(w word) (name string, ok bool) {
 	return spelt(name), true
 }
 
-// spelt is the name of an interpreter where file systems take capitals and small letters for the same, and where
-// programs have an ending.
+// spelt is the name of a program without the ending that some systems give it, and that of an interpreter where file
+// systems take capitals and small letters for the same.
 func spelt(name string) string {
 	if programs.Of(name) != &programs.Undescribed {
 		return name
 	}
-	return cmp.Or(programs.InterpreterLike(strings.TrimSuffix(name, ".exe")), name)
+	bare, ended := strings.CutSuffix(name, ".exe")
+	if !ended || bare == "" {
+		bare = name
+	}
+	return cmp.Or(programs.InterpreterLike(bare), bare)
 }
 
 // ofZsh is the name in "=name", which zsh looks up, and in "zf_name", which is its own such

@@ -1,10 +1,16 @@
 package value
 
+import "cmp"
+
 // Taint is where a text came from: the network, a decoder, a file, the whole
 // environment.
-type Taint struct{ Fetched, Decoded, Read, Environ bool }
+type Taint struct {
+	Fetched, Decoded, Read, Environ bool
+	// Library is the library of Python that made it.
+	Library string
+}
 
 // With is the taint of what is made of two texts.
 func (t Taint) With(o Taint) Taint {
-	return Taint{t.Fetched || o.Fetched, t.Decoded || o.Decoded, t.Read || o.Read, t.Environ || o.Environ}
+	return Taint{t.Fetched || o.Fetched, t.Decoded || o.Decoded, t.Read || o.Read, t.Environ || o.Environ, cmp.Or(t.Library, o.Library)}
 }

@@ -1,0 +1,60 @@
+package enforcer
+
+import "github.com/bailiff-dev/bailiff"
+
+// Presence is a session of which a request is under way.
+type Presence struct {
+	Caller  string
+	Session bailiff.Session
+}
+
+// Leave has sessions begin nothing more here, but those of which something is under way: these go on until
+// it has ended. A request that waits for approvers is answered at once that it waits still, so that it can
+// be sent again elsewhere. Busy lists what is under way, ended holds a signal after some of it has ended.
+//
+// A session that busy does not list once has nothing here that could still start.
+func (e *Enforcer) Leave() (busy func() []Presence, ended <-chan struct{}) {
+	ended = e.flights.leave()
+	e.leave()
+	return e.flights.present, ended
+}
+
+// DropIdle begins to remove the sandboxes of sessions of which nothing is under way.
+func (e *Enforcer) DropIdle() { e.leases.DropIdle(e.flights.isPresent) }
+
+// leave takes in no more sessions.
+func (f *flights) leave() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = make(chan struct{}, 1)
+	return f.ended
+}
+
+// present lists the sessions of which requests are under way.
+func (f *flights) present() (all []Presence) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seen := map[Presence]bool{}
+	for one := range f.all {
+		seen[Presence{one.caller, one.session}] = true
+	}
+	for p := range seen {
+		all = append(all, p)
+	}
+	return all
+}
+
+func (f *flights) isPresent(caller, session string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isPresentLocked(caller, session)
+}
+
+func (f *flights) isPresentLocked(caller, session string) bool {
+	for one := range f.all {
+		if one.caller == caller && one.session.ID == session {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package python
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
+)
+
+// A value that a call of a library gave is an object of it, and so is what is got from it
+// by attributes, methods and loops. A method of one is noted by the library and its own
+// name alone, as "boto3.delete_bucket": which of a library's many classes it is of is not
+// followed. Python's own modules are told by full names.
+
+// library is the library that a dotted name is of; empty if it is Python's own.
+func library(name string) string {
+	if top, _, more := strings.Cut(name, "."); more && !standard[top] {
+		return top
+	}
+	return ""
+}
+
+// libraryMethod notes a method of an object of a library.
+func (w *walk) libraryMethod(b object, callee *syntax.Expression, c *call) {
+	if b.Library == "" || b.shape != isInstance && b.shape != isUnknown {
+		return
+	}
+	w.note(&w.notes.calls, b.Library+"."+callee.Text)
+	if holder := callee.Kids[0]; b.Library == "git" && holder.Form == syntax.AttributeForm && holder.Text == "git" {
+		verb := strings.ReplaceAll(callee.Text, "_", "-")
+		w.words(append([]objects{textOf("git"), textOf(verb)}, c.args...), &call{}, w.at)
+	}
+}
+
+// deletesByMethod notes a request of a client of HTTP whose method is a word of the call.
+func (w *walk) deletesByMethod(c *call) {
+	if !reachesNetwork(c.name) {
+		return
+	}
+	given := slices.Concat(c.args[:min(2, len(c.args))], []objects{c.keywords["method"]})
+	for _, v := range slices.Concat(given...) {
+		if v.shape == isString && strings.EqualFold(v.text, "DELETE") {
+			top, _, _ := strings.Cut(c.name, ".")
+			w.note(&w.notes.calls, top+".delete")
+		}
+	}
+}
