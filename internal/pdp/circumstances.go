@@ -65,10 +65,10 @@ type extents struct {
 }
 
 // settledBy finds the rules behind a document that circumstances settle.
-func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
+func settledBy(readings *partReadings, document ast.Ref) *settled {
 	s := &settled{read: inputParts{}, apart: newApart(), functions: newFunctions(), values: recent.NewSized[uint64](mostCircumstances,
 		mostCircumstanceBytes, func(e *extents) int { return e.size })}
-	groups, readings := groupsOf(behind(compiler, document)), newPartReadings(compiler)
+	groups := groupsOf(behind(readings.compiler, document))
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		name := groups[key][0].Ref()
 		if name.String() != key {
@@ -149,6 +149,12 @@ func (p inputParts) merge(part string, within map[string]bool) {
 		p[part] = map[string]bool{}
 	}
 	maps.Copy(p[part], within)
+}
+
+func (p inputParts) mergeAll(others inputParts) {
+	for part, within := range others {
+		p.merge(part, within)
+	}
 }
 
 // begin is the cache of an evaluation about a document, which knows what is remembered of its circumstances.
