@@ -100,6 +100,18 @@ _only_tried(call, class) if {
 	count({flag | some flag in call.flags} & {"--help", "--version", "--dry-run", "--dryrun"}) > 0
 }
 
+_only_tried(call, "containers") if {
+	call.program in {"kubectl", "oc", "helm"}
+	call.operands[0] in {
+		"apply", "create", "delete", "run", "expose", "label", "annotate", "patch", "replace", "scale", "set", "autoscale",
+		"drain", "cordon", "taint", "install", "upgrade", "uninstall",
+	}
+	not "--" in call.argv
+	asked := {word | some word in call.argv; startswith(word, "--dry-run")}
+	count(asked) > 0
+	asked - {"--dry-run", "--dry-run=client", "--dry-run=server"} == set()
+}
+
 _harmless(call) if _is_harmless_word(call)
 
 _harmless(call) if _asks_for_help(call)

@@ -88,3 +88,23 @@ test_options_before_a_word_that_looks if {
 	_found([call("docker", [], ["-H", "tcp://builder:2375", "ps"])]) == set()
 	_found([call("docker", [], ["-H", "unix:///var/run/docker.sock", "ps"])]) == {"command.uses_container_engine"}
 }
+
+test_a_change_of_a_cluster_that_is_only_tried_is_none if {
+	every words in [["kubectl", "apply", "-f", "k8s", "--dry-run=client"], ["kubectl", "delete", "pod", "web", "--dry-run=server"]] {
+		_found([_spoken(words)]) == set()
+	}
+	every words in [
+		["kubectl", "apply", "-f", "k8s", "--dry-run=none"], ["kubectl", "delete", "pod", "web", "--dry-run=client", "--dry-run=none"],
+		["kubectl", "exec", "web", "--", "sh", "--dry-run=client"], ["kubectl", "exec", "web", "--dry-run=client"],
+	] {
+		"command.uses_container_engine" in _found([_spoken(words)])
+	}
+}
+
+_spoken(words) := object.union(
+	call(words[0], [word | some word in words; startswith(word, "-")], [word |
+		some word in array.slice(words, 1, count(words))
+		not startswith(word, "-")
+	]),
+	{"argv": words},
+)

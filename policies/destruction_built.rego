@@ -24,6 +24,15 @@ _deletes_built(call) if {
 	}
 }
 
+# What a search for built things finds.
+_deletes_built(call) if {
+	"find" in call.wrappers
+	count(_searches) > 0
+	every search in _searches {
+		_seeks_built(search)
+	}
+}
+
 _may_go(_, operand) if data.bailiff.tables.disposable[trim_prefix(operand, "./")]
 
 # A file of the folder, by its name, beside what a build makes.

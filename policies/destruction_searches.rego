@@ -18,7 +18,51 @@ _search_deletes(call) if {
 
 _examined.searches contains _found("deletes_recursively", _spelt(call)) if {
 	some call in _searches
+	not _seeks_built(call)
 }
+
+_examined.searches contains _found("deletes_built", _spelt(call)) if {
+	some call in _searches
+	_seeks_built(call)
+}
+
+# METADATA
+# title: Searches for what a build makes
+# description: |
+#   One folder of the project, names that nothing but a build gives, and behind these what deletes: every word is one of
+#   such a search.
+_seeks_built(call) if {
+	regex.match(`^[A-Za-z0-9_./-]+$`, call.argv[1])
+	not regex.match(`^[-/]|\.\.`, call.argv[1])
+	startswith(call.argv[2], "-")
+	count(call.reads) > 0
+	every folder in call.reads {
+		_in_project(concat("", [folder, "/"]))
+	}
+	names := {call.argv[position + 1] | some position, word in call.argv; word == "-name"}
+	count(names) > 0
+	every name in names {
+		data.bailiff.tables.disposable[name]
+		regex.match(`^(__|\.|\*|node_modules$)`, name)
+	}
+	every word in array.slice(call.argv, 2, count(call.argv)) {
+		_of_such_a_search(word, names)
+	}
+	_first(call.argv, {"-name"}) < _first(call.argv, {"-delete", "-exec", "-execdir"})
+}
+
+_of_such_a_search(word, names) if word in names
+
+_of_such_a_search(word, _) if {
+	word in {
+		"-name", "-type", "d", "f", "-maxdepth", "-mindepth", "-depth", "-prune", "-print", "-print0", "-delete", "-exec",
+		"-execdir", "rm", "-r", "-f", "-rf", "-fr", "-R", "-Rf", "-v", "{}", "+", ";",
+	}
+}
+
+_of_such_a_search(word, _) if regex.match(`^[0-9]$`, word)
+
+_first(words, sought) := min([position | some position, word in words; word in sought])
 
 # Without a test by name or date a search finds everything.
 _examined.searches contains _found("destroys", folder) if {

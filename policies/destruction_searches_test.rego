@@ -37,3 +37,19 @@ test_searches_name_the_folder_or_the_call if {
 	]
 	[data.bailiff._trim_suffix_slash(path) | some path in ["/", "/a/", "/a//", "a"]] == ["/", "/a", "/a", "a"]
 }
+
+test_searches_for_what_a_build_makes if {
+	_found([_search_of(["find", ".", "-name", "*.pyc", "-delete"])]) == {"command.deletes_built"}
+	every words in [
+		["find", ".", "-delete", "-name", "*.pyc"], ["find", "..", "-name", "*.pyc", "-delete"],
+		["find", ".", "-name", "*.pyc", "-o", "-delete"], ["find", ".", "-name", "build", "-delete"],
+		["find", ".", "-name", "*.py", "-delete"], ["find", "/srv", "-name", "*.pyc", "-delete"],
+	] {
+		_found([_search_of(words)]) == {"command.deletes_recursively"}
+	}
+}
+
+_search_of(words) := object.union(
+	call("find", [], []),
+	{"argv": words, "reads": ["~/project"], "writes": ["~/project/**/*"]},
+)

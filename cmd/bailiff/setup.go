@@ -42,7 +42,8 @@ files. Files in it that look like secrets are listed first: every command could 
 What weakens bailiff is written only after a yes at the terminal, or by its flag.
 
 The same command again changes nothing; with another folder it adds that one. --remove takes
-a folder away, though it be gone, and with the last one the agent's entries.
+a folder away, though it be gone, and with the last one the agent's entries and the service,
+if nothing else needs it.
 
 Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		Example: "  bailiff setup claude-code --project ~/src/shop",
@@ -57,6 +58,7 @@ Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 	f.BoolVar(&r.answers.AcceptMissingLimits, "accept-missing-limits", false,
 		"let sandboxes go without the limits that this machine cannot hold")
 	f.BoolVar(&r.answers.AllowSameUser, "allow-same-user", false, "let your own user, whose agent it is, answer its approvals")
+	f.BoolVar(&r.answers.ShowModules, "go-modules", false, "let sandboxes read the modules that Go keeps in your home")
 	return cmd
 }
 
@@ -85,7 +87,7 @@ func (r *setupRun) run(cmd *cobra.Command, agent string) error {
 		return err
 	}
 	if r.remove {
-		return r.takeAway(in)
+		return r.takeAway(cmd.Context(), in)
 	}
 	survey, err := setup.Look(cmd.Context(), in)
 	if err != nil {
@@ -163,6 +165,12 @@ func (r *setupRun) ask(s *setup.Survey) (err error) {
 		r.say("This machine cannot hold these limits for %s: %s. A command could use all of them up (--accept-missing-limits).",
 			s.Backend, strings.Join(s.Missing, ", "))
 		if r.answers.AcceptMissingLimits, err = r.confirm("Go on without?"); err != nil {
+			return err
+		}
+	}
+	if s.Modules != "" && !r.answers.ShowModules {
+		r.say("Commands find the modules that Go keeps in %s only if sandboxes show that folder, read-only (--go-modules).", s.Modules)
+		if r.answers.ShowModules, err = r.confirm("Show it?"); err != nil {
 			return err
 		}
 	}
@@ -269,7 +277,7 @@ func (r *setupRun) put(changes []setup.Change) error {
 	return nil
 }
 
-func (r *setupRun) takeAway(in setup.Config) error {
+func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 	survey, err := setup.LookBack(in)
 	if err != nil {
 		return err
@@ -278,7 +286,35 @@ func (r *setupRun) takeAway(in setup.Config) error {
 	if err != nil {
 		return err
 	}
-	return r.put(changes)
+	if err := r.put(changes); err != nil {
+		return err
+	}
+	return r.retire(ctx, survey)
+}
+
+// retire ends the user's service where nothing needs it any more.
+func (r *setupRun) retire(ctx context.Context, s *setup.Survey) error {
+	if !s.IsService() {
+		return nil
+	}
+	if needs := s.Serves(); len(needs) > 0 {
+		r.say("Your service bailiff goes on, for %s.", strings.Join(needs, ", "))
+		return nil
+	}
+	const line = "systemctl --user disable --now bailiff"
+	switch {
+	case r.dryRun:
+		r.say("would end your service bailiff, which nothing needs any more: %s", line)
+		return nil
+	case !setup.HasManager(ctx):
+		r.say("Nothing needs your service bailiff any more; no service manager answers here, so end it where one does: %s", line)
+		return nil
+	}
+	if err := s.Stop(ctx); err != nil {
+		return err
+	}
+	r.say("Your service bailiff is ended, since nothing needs it any more.")
+	return nil
 }
 
 // startPatience is how long a sidecar may take until it answers.
@@ -332,6 +368,9 @@ func (r *setupRun) await(ctx context.Context, s *setup.Survey) error {
 		}
 	}
 	r.say("The sidecar runs, as your service bailiff.")
+	if !setup.Lingers() {
+		r.say("It ends with your last login on this machine and starts with the next; \"loginctl enable-linger\" has it go on.")
+	}
 	return nil
 }
 

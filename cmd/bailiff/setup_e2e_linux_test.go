@@ -49,10 +49,13 @@ func (w worker) must(t *testing.T, line string) string {
 	return printed
 }
 
+// quickly has the sidecar start in time on a busy machine.
+const quickly = "sed -i 's/paths: .policies./&, require_tests: false, eval_timeout: 10s/' .config/bailiff/bailiff.yaml"
+
 // serves starts the sidecar as the line says that was printed, until the test ends.
 func (w worker) serves(t *testing.T) {
 	t.Helper()
-	w.must(t, "sed -i 's/paths: .policies./&, require_tests: false, eval_timeout: 10s/' .config/bailiff/bailiff.yaml") // on a busy machine
+	w.must(t, quickly)
 	cmd := w.Shell(t, "exec bailiff serve")
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -167,6 +170,42 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 	}
 }
 
+func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, `mkdir -p go/pkg/mod/x.test/dep@v1.0.0 && echo 'package dep // One' >go/pkg/mod/x.test/dep@v1.0.0/dep.go && `+
+		`echo 'module x.test/shop' >src/shop/go.mod && echo 'package shop' >src/shop/shop.go && mkdir -p src/other`)
+	if said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted); !strings.Contains(said, "(--go-modules)") ||
+		strings.Contains(w.must(t, "cat .config/bailiff/policies/data.yaml"), "/home/go/pkg") {
+		t.Errorf("without a yes it says %s", said)
+	}
+	w.must(t, "bailiff setup claude-code --project src/shop --go-modules")
+	if said := w.must(t, "bailiff setup claude-code --project src/other --go-modules"); strings.Contains(said, "--go-modules") {
+		t.Errorf("where they are shown it says %s", said)
+	}
+	w.serves(t)
+	const read = "cat ~/go/pkg/mod/x.test/*/dep.go; touch ~/go/pkg/mod/x 2>/dev/null || echo and no more"
+	_, rewritten := w.asks(t, w.project, read)
+	if printed := w.must(t, rewritten); printed != "package dep // One\nand no more\n" {
+		t.Errorf("a command prints %q", printed)
+	}
+	if _, err := os.Stat("/usr/local/go/bin/go"); err == nil {
+		_, rewritten = w.asks(t, w.project, "go build ./... && go env GOMODCACHE")
+		if printed := w.must(t, rewritten); printed != "/home/go/pkg/mod\n" {
+			t.Errorf("Go says %q", printed)
+		}
+	}
+	w.must(t, "bailiff setup claude-code --project src/other --remove")
+	if left := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml"); !strings.Contains(left, "go/pkg") {
+		t.Error("with one of two projects the modules went")
+	}
+	w.must(t, "bailiff setup claude-code --project src/shop --remove")
+	left := w.must(t, "grep -hE 'mounts_allowed|mounts:' .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml")
+	if strings.Contains(left, w.Home) || !strings.Contains(left, "mounts_allowed: []") {
+		t.Errorf("with the last project there is left %s", left)
+	}
+}
+
 func TestNothingIsWrittenWhereAProjectIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
@@ -251,7 +290,7 @@ func (w worker) findsIn(t *testing.T, folder, words string) (found map[string]st
 // lacks is a program that this machine has not for everyone, and a file of the projects that need it.
 func (w worker) lacks(t *testing.T) (program, file string) {
 	t.Helper()
-	for program, file := range map[string]string{"cargo": "Cargo.toml", "go": "go.mod", "mvn": "pom.xml", "php": "composer.json"} {
+	for program, file := range map[string]string{"cargo": "Cargo.toml", "mvn": "pom.xml", "php": "composer.json"} {
 		if w.Shell(t, "command -v "+program).Run() != nil {
 			return program, file
 		}

@@ -74,6 +74,9 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	if err != nil {
 		return bailiff.Approval{}, err
 	}
+	if a.State == bailiff.ApprovalApproved {
+		b.storage.refresh() // its grants may have been made right before, and not be shown here yet
+	}
 	return a, nil
 }
 

@@ -80,6 +80,9 @@ func live(dir string) error {
 		return err
 	}
 	c := configIn(dir)
+	if err := c.inCrash(); err != nil {
+		return err
+	}
 	c.Recorder, c.Caps = log, Caps{Caller: 100, Session: 100, User: 100}
 	c.reached = killAt(os.Getenv("APPROVAL_CRASH_AT"))
 	b, err := Open(c)
@@ -93,7 +96,8 @@ func live(dir string) error {
 	for side := range 3 {
 		go func() {
 			for n := 0; ; n++ {
-				l.act(fmt.Sprint("s", side), n)
+				l.act(fmt.Sprint(os.Getenv(crashReplica), "s", side), n)
+				l.race()
 			}
 		}()
 	}
@@ -161,6 +165,25 @@ func (l *liver) act(session string, n int) {
 	l.rest(session)
 }
 
+// race asks for what other workers ask for too, and uses what any of them has granted.
+func (l *liver) race() {
+	if os.Getenv(crashDSN) == "" {
+		return
+	}
+	ctx := context.Background()
+	c := claim(fmt.Sprint("rm raced ", rand.IntN(3)), "x")
+	a, err := l.Ask(ctx, c)
+	if err != nil {
+		return
+	}
+	if a.State == bailiff.ApprovalPending {
+		_, _ = l.Answer(ctx, a.ID, by("ana"), bailiff.Verdict{Approve: true, Scope: "once"})
+	}
+	if used, granted, err := l.Redeem(ctx, c); err == nil && granted {
+		l.said.say("ran %s", used.ID)
+	}
+}
+
 // rest freezes or thaws now and then, so that sessions do not end up in grants.
 func (l *liver) rest(session string) {
 	switch rand.IntN(8) {
@@ -206,12 +229,13 @@ func TestAKilledBookKeepsEveryPromise(t *testing.T) {
 
 // killed runs a book and kills it: at a point if one is given, else at any time,
 // now and then while it opens.
-func killed(t *testing.T, dir, run, when string) {
+func killed(t *testing.T, dir, run, when string, env ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	child := exec.CommandContext(ctx, os.Args[0])
 	child.Env = append(os.Environ(), "APPROVAL_CRASH_DIR="+dir, "APPROVAL_CRASH_RUN="+run, "APPROVAL_CRASH_AT="+when)
+	child.Env = append(child.Env, env...)
 	var errs strings.Builder
 	child.Stderr = &errs
 	out, err := child.StdoutPipe()
@@ -312,8 +336,17 @@ func (p *promises) gone(grant string) {
 // checkLog checks that the decision log tells of all that was acknowledged.
 func checkLog(t *testing.T, dir string) {
 	t.Helper()
+	logged := stepsIn(t, filepath.Join(dir, "log"))
+	for _, line := range linesOf(t, filepath.Join(dir, "said")) {
+		wantLogged(t, line, logged)
+	}
+}
+
+// stepsIn are the steps of approvals in a decision log.
+func stepsIn(t *testing.T, path string) map[string]bool {
+	t.Helper()
 	logged := map[string]bool{}
-	for _, line := range linesOf(t, filepath.Join(dir, "log")) {
+	for _, line := range linesOf(t, path) {
 		var e outgoing
 		if err := e.UnmarshalJSON([]byte(line)); err != nil {
 			t.Errorf("%s: %v", line, err)
@@ -322,21 +355,25 @@ func checkLog(t *testing.T, dir string) {
 		step, _, _ := strings.Cut(e.Custom.Message, ":")
 		logged[step+" "+approvalID(api.Event(e))] = true
 	}
-	for _, line := range linesOf(t, filepath.Join(dir, "said")) {
-		said := strings.Fields(line)
-		want := said[0]
-		switch said[0] {
-		case "answered":
-			want = said[2]
-		case "ran":
-			want = "redeemed"
-		case "asked", "void":
-		default:
-			continue
-		}
-		if !logged[want+" "+said[1]] {
-			t.Errorf("%q is not in the decision log", line)
-		}
+	return logged
+}
+
+// wantLogged wants the step that a line acknowledges to be in a log.
+func wantLogged(t *testing.T, line string, logged map[string]bool) {
+	t.Helper()
+	said := strings.Fields(line)
+	want := said[0]
+	switch said[0] {
+	case "answered":
+		want = said[2]
+	case "ran":
+		want = "redeemed"
+	case "asked", "void":
+	default:
+		return
+	}
+	if !logged[want+" "+said[1]] {
+		t.Errorf("%q is not in the decision log", line)
 	}
 }
 

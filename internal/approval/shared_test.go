@@ -68,7 +68,7 @@ func TestOnPostgreSQL(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"what one replica asks another answers": twoReplicasAnswer, "a freeze is in force on all when it returns": twoReplicasFreeze,
 		"a grant of scope once is used on one replica": twoReplicasRedeem, "a name is one sidecar's": oneName,
-		"what runs out of time ends": timeIsOver, "each step is in a log": stepsAreLogged,
+		"what Ask says is granted is covered": askedAnew, "what runs out of time ends": timeIsOver, "each step is in a log": stepsAreLogged,
 		"one user's flood leaves others connections": aFlood,
 		"a database that is down grants nothing":     databaseDown, "a step that looks elsewhere fails": looksElsewhere,
 		"a book of a file moves once": movesOnce,
@@ -103,6 +103,19 @@ func twoReplicasAnswer(t *testing.T) {
 	}
 	if !one.redeem(claim("rm", "x")) || two.redeem(claim("rm", "x")) {
 		t.Error("it is not granted once")
+	}
+}
+
+// A request that comes to one replica right after its approval on the other can be redeemed there.
+func askedAnew(t *testing.T) {
+	one, two := replicas(t)
+	for round := range 30 {
+		c := claim(fmt.Sprint("rm ", round), "x")
+		one.approve(one.ask(c), "ana", "once")
+		a, err := two.Ask(t.Context(), c)
+		if must(t, err); a.State != bailiff.ApprovalApproved || !two.Covered(c) {
+			t.Errorf("round %d: asked, it is %s; covered: %v", round, a.State, two.Covered(c))
+		}
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 
 // intercept ends the TLS of a program here, and serves the requests in it.
 func (p *Proxy) intercept(ctx context.Context, client net.Conn, d *destination) {
-	inside := tls.Server(client, &tls.Config{
+	outside := gather(client)
+	defer outside.flush()
+	inside := tls.Server(outside, &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, SessionTicketsDisabled: true,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			if no := misnamed(d.c, hello.ServerName); no != nil {

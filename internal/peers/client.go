@@ -66,6 +66,8 @@ func (c *client) send(ctx context.Context, address, what string, message any) (*
 	}
 	var begun, sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		// A connection is asked for again only if the one before did not take the message.
+		GetConn:      func(string) { begun.Store(false); sent.Store(false) },
 		WroteHeaders: func() { begun.Store(true) },
 		WroteRequest: func(i httptrace.WroteRequestInfo) { sent.Store(sent.Load() || i.Err == nil) },
 	})

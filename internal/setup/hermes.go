@@ -37,7 +37,7 @@ func (h hermes) add(e Entry) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := h.change(e, func(doc *yamledit.Document) error {
+	config, err := h.change(e, "has Hermes load the plug-in, and run commands by it only", func(doc *yamledit.Document) error {
 		enabled, err := doc.Value(hermesEnabled...)
 		if names, _ := enabled.([]any); err == nil && !slices.Contains(names, any("bailiff")) {
 			err = doc.Append("bailiff", hermesEnabled...)
@@ -77,7 +77,7 @@ func (h hermes) plugin(e Entry) (changes []Change, err error) {
 // remove has Hermes load the plug-in no longer. The place where it runs commands stays the
 // plug-in's, so that it runs none until another is named.
 func (h hermes) remove(e Entry) ([]Change, error) {
-	c, err := h.change(e, func(doc *yamledit.Document) error {
+	c, err := h.change(e, "has Hermes load the plug-in no longer", func(doc *yamledit.Document) error {
 		enabled, err := doc.Value(hermesEnabled...)
 		if names, _ := enabled.([]any); err == nil && slices.Contains(names, any("bailiff")) {
 			err = doc.Set(slices.DeleteFunc(names, func(name any) bool { return name == "bailiff" }), hermesEnabled...)
@@ -87,8 +87,8 @@ func (h hermes) remove(e Entry) ([]Change, error) {
 	return []Change{c}, err
 }
 
-func (h hermes) change(e Entry, edit func(*yamledit.Document) error) (Change, error) {
-	c, err := readFile(filepath.Join(h.home(e), "config.yaml"), "has Hermes load the plug-in, and run commands by it only", 0o600)
+func (h hermes) change(e Entry, why string, edit func(*yamledit.Document) error) (Change, error) {
+	c, err := readFile(filepath.Join(h.home(e), "config.yaml"), why, 0o600)
 	if err != nil {
 		return c, err
 	}

@@ -26,7 +26,7 @@ type match struct {
 }
 
 func (f hooksFile) add(e Entry) ([]Change, error) {
-	return f.change(e, func(event string, matches []match) []match {
+	return f.change(e, "has "+f.called+" ask before each tool", func(event string, matches []match) []match {
 		tools, line := "*", e.hook(f.client)
 		if event == after {
 			tools, line = f.writing, e.hookAfter(f.client)
@@ -42,12 +42,12 @@ func (f hooksFile) add(e Entry) ([]Change, error) {
 }
 
 func (f hooksFile) remove(e Entry) ([]Change, error) {
-	return f.change(e, func(_ string, matches []match) []match { return without(matches, f.client) })
+	return f.change(e, "has "+f.called+" ask no longer", func(_ string, matches []match) []match { return without(matches, f.client) })
 }
 
 // change edits the hooks in the user's settings.
-func (f hooksFile) change(e Entry, edit func(event string, matches []match) []match) ([]Change, error) {
-	change, err := readFile(f.path(e), "has "+f.called+" ask before each tool", 0o600)
+func (f hooksFile) change(e Entry, why string, edit func(event string, matches []match) []match) ([]Change, error) {
+	change, err := readFile(f.path(e), why, 0o600)
 	if err != nil {
 		return nil, err
 	}

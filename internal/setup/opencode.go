@@ -27,7 +27,7 @@ func (o opencode) settings(e Entry) []string { return []string{o.file(e)} }
 var opencodeDenied = []string{"bash", "edit", "webfetch", "external_directory"}
 
 func (o opencode) add(e Entry) ([]Change, error) {
-	return o.change(e, func(all, servers *object) error {
+	return o.change(e, "gives opencode the sandboxed tools, and takes its own shell away", func(all, servers *object) error {
 		servers.set("bailiff", object{{"type", encoded("local")}, {"command", encoded(e.mcpCommand())}})
 		all.set("mcp", *servers)
 		return deny(all)
@@ -56,7 +56,7 @@ func deny(all *object) error {
 
 // remove leaves the permissions: without them more would be allowed than ever was asked for.
 func (o opencode) remove(e Entry) ([]Change, error) {
-	return o.change(e, func(all, servers *object) error {
+	return o.change(e, "gives opencode the sandboxed tools no longer; its own shell stays denied", func(all, servers *object) error {
 		servers.remove("bailiff")
 		if len(*servers) == 0 {
 			all.remove("mcp")
@@ -67,8 +67,8 @@ func (o opencode) remove(e Entry) ([]Change, error) {
 	})
 }
 
-func (o opencode) change(e Entry, edit func(all, servers *object) error) ([]Change, error) {
-	change, err := readFile(o.file(e), "gives opencode the sandboxed tools, and takes its own shell away", 0o600)
+func (o opencode) change(e Entry, why string, edit func(all, servers *object) error) ([]Change, error) {
+	change, err := readFile(o.file(e), why, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -3,9 +3,12 @@ package setup
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
@@ -32,6 +35,30 @@ func (s *Survey) ServiceChange() (Change, error) {
 	}
 	c.After = s.unit()
 	return c, nil
+}
+
+// IsService says whether the user's service manager starts the sidecar by a unit that was written here.
+func (s *Survey) IsService() bool {
+	c, err := s.ServiceChange()
+	return err == nil && strings.HasPrefix(c.Before, unitMark)
+}
+
+// Serves is for what the sidecar is needed still, after a removal was written.
+func (s *Survey) Serves() (needs []string) {
+	for _, folder := range s.left {
+		needs = append(needs, "the folder "+folder)
+	}
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		if lacking, err := Lacking(name, s.Entry()); err == nil && len(lacking) == 0 && name != s.in.Agent {
+			needs = append(needs, name)
+		}
+	}
+	for _, l := range s.cfg.Agent.Listeners {
+		if !slices.Equal(l.Platforms, []string{"cli"}) {
+			needs = append(needs, "the listener "+l.Name)
+		}
+	}
+	return needs
 }
 
 // unit gives its control groups away, so that sandboxes of bubblewrap have their limits.
@@ -63,15 +90,40 @@ func unitWord(word string) string {
 
 // Restart has the service manager start the sidecar anew, with what is written now.
 func Restart(ctx context.Context) error {
-	for _, words := range [][]string{{"daemon-reload"}, {"enable", unitName}, {"restart", unitName}} {
+	return systemctl(ctx, "starting", []string{"daemon-reload"}, []string{"enable", unitName}, []string{"restart", unitName})
+}
+
+// Stop has the service manager end the sidecar and start it no more, and takes the unit away.
+func (s *Survey) Stop(ctx context.Context) error {
+	unit, err := s.ServiceChange()
+	if err == nil {
+		err = systemctl(ctx, "stopping", []string{"disable", "--now", unitName})
+	}
+	if err == nil {
+		err = os.Remove(unit.Path)
+	}
+	if err == nil {
+		err = systemctl(ctx, "stopping", []string{"daemon-reload"})
+	}
+	return err
+}
+
+func systemctl(ctx context.Context, doing string, lines ...[]string) error {
+	for _, words := range lines {
 		cmd := exec.CommandContext(ctx, "systemctl", append([]string{"--user"}, words...)...)
 		cmd.Env = os.Environ() // by which the manager is found
 		if said, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("starting the sidecar by systemctl --user %s: %w: %s", strings.Join(words, " "), err,
+			return fmt.Errorf("%s the sidecar by systemctl --user %s: %w: %s", doing, strings.Join(words, " "), err,
 				bailiff.Foreign(string(said)))
 		}
 	}
 	return nil
+}
+
+// Lingers says whether the user's services go on without a login of the user.
+func Lingers() bool {
+	me, err := user.Current()
+	return err == nil && isThere(filepath.Join("/var/lib/systemd/linger", me.Username))
 }
 
 // Line is what starts the sidecar where no service manager does.

@@ -52,6 +52,8 @@ type Answers struct {
 	AcceptMissingLimits bool
 	// AllowSameUser lets the user of the agent answer approvals.
 	AllowSameUser bool
+	// ShowModules lets sandboxes show [Survey.Modules].
+	ShowModules bool
 }
 
 // Survey is what was found before anything is written.
@@ -71,9 +73,17 @@ type Survey struct {
 	// of the agent could read.
 	Sensitive []string
 
+	// Modules is the folder in the user's home with the modules that Go would read there, which a
+	// sandbox does not show yet; empty if the project needs none.
+	Modules string
+
 	in    Config
 	agent agent
 	cfg   *config.Config
+	// left are the folders that sandboxes show still, once a removal is written.
+	left []string
+	// removed are the folders of modules that go with the last project.
+	removed []string
 }
 
 // Look finds out what is there, and refuses what must not be set up.
@@ -89,7 +99,11 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 		return nil, err
 	}
 	s.SameUser = !s.cfg.Operator.AllowSameUser
-	return s, s.chooseBackend(ctx)
+	if err := s.chooseBackend(ctx); err != nil {
+		return nil, err
+	}
+	s.Modules = s.modules()
+	return s, nil
 }
 
 // LookBack finds what is to be removed. The project need not be there any more.
@@ -174,7 +188,7 @@ func (s *Survey) Changes(a Answers) ([]Change, error) {
 		return nil, fmt.Errorf("%s cannot hold these limits here: %s; it serves only where that is accepted (--accept-missing-limits)",
 			s.Backend, list(s.Missing))
 	}
-	tables, err := s.tableChanges()
+	tables, err := s.tableChanges(a)
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +217,7 @@ func (s *Survey) Removal() ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.left = left
 	configured, err := s.unconfigure()
 	if err != nil {
 		return nil, err

@@ -109,6 +109,9 @@ func (s *Survey) showBy(doc *yamledit.Document, a Answers) error {
 	if allowed := listOf(section, mountsAllowed); !slices.Contains(allowed, s.Project) {
 		err = doc.Append(s.Project, at(mountsAllowed)...)
 	}
+	if s.Modules != "" && a.ShowModules && !slices.Contains(listOf(section, mountsAllowed), s.Modules) {
+		err = errors.Join(err, doc.Append(s.Modules, at(mountsAllowed)...))
+	}
 	accepted := listOf(section, acceptMissing)
 	for _, name := range s.Missing {
 		if a.AcceptMissingLimits && !slices.Contains(accepted, name) {
@@ -138,7 +141,7 @@ func (s *Survey) unconfigure() (Change, error) {
 	doc, err := yamledit.Parse(c.Before)
 	for name, section := range s.cfg.Backends {
 		allowed := listOf(section, mountsAllowed)
-		kept := slices.DeleteFunc(slices.Clone(allowed), func(path string) bool { return path == s.Project })
+		kept := slices.DeleteFunc(slices.Clone(allowed), s.isRemoved)
 		if err == nil && len(kept) != len(allowed) {
 			err = doc.Set(yamledit.List(kept), "backends", name, mountsAllowed)
 		}

@@ -97,7 +97,7 @@ func source(row any) string {
 }
 
 // tableChanges has the policies show the project, writable.
-func (s *Survey) tableChanges() ([]Change, error) {
+func (s *Survey) tableChanges(a Answers) ([]Change, error) {
 	t, err := s.openTables()
 	if err != nil {
 		return nil, err
@@ -113,6 +113,9 @@ func (s *Survey) tableChanges() ([]Change, error) {
 	case !isSame(rows[at], s.row()):
 		rows[at] = s.row()
 		err = t.doc.Set(rows, path...)
+	}
+	if s.Modules != "" && a.ShowModules {
+		err = errors.Join(err, s.appendModules(t.doc, path))
 	}
 	if err != nil {
 		return nil, s.byHand(fmt.Sprintf("%s: %v", t.path, err))
@@ -160,12 +163,10 @@ func (s *Survey) untable() (changes []Change, left []string, err error) {
 	}
 	said, err := t.doc.Value(slices.Concat(cli, []string{"mounts"})...)
 	shown, _ := said.(map[string]any)
+	left = s.leave(shown)
 	for backend, list := range shown {
 		rows, _ := list.([]any)
-		kept := slices.DeleteFunc(slices.Clone(rows), func(row any) bool { return source(row) == s.Project })
-		for _, row := range kept {
-			left = append(left, source(row))
-		}
+		kept := slices.DeleteFunc(slices.Clone(rows), func(row any) bool { return s.isRemoved(source(row)) })
 		if len(kept) != len(rows) && err == nil {
 			err = t.doc.Set(kept, slices.Concat(cli, []string{"mounts", backend})...)
 		}
@@ -174,6 +175,30 @@ func (s *Survey) untable() (changes []Change, left []string, err error) {
 		return nil, nil, fmt.Errorf("%s: %w: take the row of %s away yourself", t.path, err, s.Project)
 	}
 	return []Change{{Path: t.path, Why: "shows " + s.Project + " no longer", Before: t.text, After: t.doc.String()}}, left, nil
+}
+
+// leave finds which projects are shown still once this one is not. With the last of them the modules go.
+func (s *Survey) leave(shown map[string]any) (left []string) {
+	var modules []string
+	for _, list := range shown {
+		rows, _ := list.([]any)
+		for _, row := range rows {
+			switch path := source(row); {
+			case isOfModules(row):
+				modules = append(modules, path)
+			case path != s.Project:
+				left = append(left, path)
+			}
+		}
+	}
+	if len(left) == 0 {
+		s.removed = modules
+	}
+	return left
+}
+
+func (s *Survey) isRemoved(path string) bool {
+	return path == s.Project || slices.Contains(s.removed, path)
 }
 
 // Gone are the folders of other projects that are not there any more: while a row names one, no

@@ -47,6 +47,8 @@ func grammarOf(name string) grammar {
 		return grammar{runs: (*analysis).flock}
 	case "git":
 		return grammar{arguments: gitArguments, runs: (*analysis).git, effects: (*effect).git}
+	case "httpie":
+		return grammar{effects: (*effect).httpie}
 	case "kubectl":
 		return grammar{runs: (*analysis).cluster}
 	case "make":
