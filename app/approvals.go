@@ -53,7 +53,7 @@ func (c *core) openShared(file string) (*approval.Shared, error) {
 	if c.database, err = OpenDatabase(context.Background(), c.cfg.Store.Postgres); err != nil {
 		return nil, err
 	}
-	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen}, nil
+	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew}, nil
 }
 
 // OpenDatabase connects to the database that sidecars share.

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -40,6 +43,7 @@ func forClients(t *testing.T) http.Handler {
 		fmt.Fprintf(w, `{"login": "ana", "echo": %q}`, r.Header.Get("Authorization"))
 	})))
 	mux.Handle("GET /go/", goModules(t))
+	mux.Handle("GET /cargo/", crates(t))
 	mux.HandleFunc("GET /apt/", func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/Packages") {
 			http.NotFound(w, r)
@@ -123,6 +127,36 @@ func goModules(t *testing.T) http.Handler {
 		case "/go/stand.test/m/@v/v1.0.0.mod":
 			fmt.Fprint(w, "module stand.test/m\n")
 		case "/go/stand.test/m/@v/v1.0.0.zip":
+			_, _ = w.Write(packed.Bytes())
+		default:
+			http.NotFound(w, r)
+		}
+	})
+}
+
+// crates is a sparse registry of cargo's with one crate.
+func crates(t *testing.T) http.Handler {
+	t.Helper()
+	var packed bytes.Buffer
+	compressed := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(compressed)
+	for name, text := range map[string]string{
+		"Cargo.toml": "[package]\nname = \"stand\"\nversion = \"1.0.0\"\nedition = \"2021\"\n", "src/lib.rs": "// stands\n",
+	} {
+		must(t, archive.WriteHeader(&tar.Header{Name: "stand-1.0.0/" + name, Mode: 0o644, Size: int64(len(text))}))
+		_, err := archive.Write([]byte(text))
+		must(t, err)
+	}
+	must(t, archive.Close())
+	must(t, compressed.Close())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/cargo/config.json":
+			fmt.Fprintf(w, `{"dl": "https://%s/cargo/dl/{crate}/{version}"}`, r.Host)
+		case "/cargo/st/an/stand":
+			fmt.Fprintf(w, `{"name": "stand", "vers": "1.0.0", "deps": [], "cksum": "%x", "features": {}, "yanked": false}`,
+				sha256.Sum256(packed.Bytes()))
+		case "/cargo/dl/stand/1.0.0":
 			_, _ = w.Write(packed.Bytes())
 		default:
 			http.NotFound(w, r)
@@ -239,6 +273,29 @@ require("https").get("https://SERVER/api/v3/user", {agent: new HttpsProxyAgent(p
 const {fetch, EnvHttpProxyAgent} = require("undici")
 fetch("https://SERVER/api/v3/user", {dispatcher: new EnvHttpProxyAgent(), headers: {Authorization: "token " + process.env.API_TOKEN}})
   .then((answer) => answer.text()).then(console.log)'`, `"login": "ana"`, false},
+	"cargo": {"cargo", `mkdir -p x/src && cd x && touch src/lib.rs && export CARGO_HOME=/tmp/cargo &&
+printf '[package]\nname = "x"\nversion = "1.0.0"\n[dependencies]\nstand = {version = "1", registry = "stand"}\n' > Cargo.toml &&
+CARGO_REGISTRIES_STAND_INDEX=sparse+https://SERVER/cargo/ cargo fetch && cat /tmp/cargo/registry/src/*/stand-1.0.0/src/lib.rs`,
+		"// stands", false},
+	"Java": {"java", `cat > M.java <<'EOF'
+import java.net.*;
+import java.net.http.*;
+class M {
+	public static void main(String[] none) throws Exception {
+		var to = URI.create("https://SERVER/api/v3/user");
+		var token = "token " + System.getenv("API_TOKEN");
+		var by = to.toURL().openConnection();
+		by.setRequestProperty("Authorization", token);
+		System.out.print(new String(by.getInputStream().readAllBytes()));
+		var asked = HttpRequest.newBuilder(to).header("Authorization", token).build();
+		var client = HttpClient.newBuilder().proxy(ProxySelector.getDefault()).build();
+		System.out.println(" by HttpClient: " + client.send(asked, HttpResponse.BodyHandlers.ofString()).body());
+	}
+}
+EOF
+keytool -importcert -noprompt -file $NODE_EXTRA_CA_CERTS -keystore store -storepass changeit 2>&1
+proxy=${HTTPS_PROXY#http://} && java -Dhttps.proxyHost=${proxy%:*} -Dhttps.proxyPort=${proxy##*:} \
+-Djavax.net.ssl.trustStore=store -Djavax.net.ssl.trustStorePassword=changeit M.java`, ` by HttpClient: {"login": "ana"`, false},
 	"gh": {"gh", "GH_HOST=SERVER GH_ENTERPRISE_TOKEN=$API_TOKEN gh api user", `"login": "ana"`, false},
 }
 

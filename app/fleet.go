@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -44,6 +45,14 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 	go func() { defer close(ended); c.fleet.requests.Run(ctx) }()
 	c.fleet.stop = func() { end(); <-ended }
 	return nil
+}
+
+// sayAnew tells a PostgreSQL that may lack the last commits which sessions and request ids are this sidecar's.
+func (c *core) sayAnew(ctx context.Context) error {
+	if !c.halts.Load() {
+		return nil // nothing was begun yet
+	}
+	return errors.Join(c.fleet.homes.SayAnew(ctx), c.fleet.requests.SayAnew(ctx))
 }
 
 // divideLimits has sidecars keep a bound together. A caller's requests come to all of them; a user's

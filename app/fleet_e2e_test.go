@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/peers/peerstest"
@@ -199,7 +200,7 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	for _, session := range []string{"idle", "busy", "waits", "asks"} {
 		mustComplete(t, one.agent, of(session, "true"))
 	}
-	runs := sent(one, of("busy", "touch /tmp/runs; sleep 3; echo ended"))
+	runs := sent(one, of("busy", "until test -e /written/end; do sleep 0.1; done; echo ended"))
 	waits, asks := sent(two, of("waits", "echo waited # asked")), sent(one, of("asks", "echo asked # asked"))
 	var pending []api.Entry
 	awaitThat(t, "both to be asked, and one to run", func() bool {
@@ -226,17 +227,57 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	if a := <-asks; a.Output != "asked\n" {
 		t.Errorf("sent again, it is answered %s, %s", a.Status, a.Message)
 	}
-	select {
-	case <-runs:
-		t.Error("what ran had ended before, so that this shows nothing")
-	default:
-	}
+	save(t, filepath.Join(written, "end"), "")
 	if a := <-runs; a.Output != "ended\n" {
 		t.Errorf("what ran ended as %s: %s", a.Status, a.Message)
 	}
 	must(t, one.cmd.Wait())
 	mustComplete(t, two.agent, of("busy", "echo served"))
 	t.Logf("all ended %v after SIGTERM", time.Since(stopped))
+}
+
+// A freeze of all that is said at one of five sidecars has stopped what runs at each when it returns.
+func TestAFreezeHasStoppedFiveSidecarsWhenItReturns(t *testing.T) {
+	backendtest.Long(t)
+	t.Parallel()
+	c := openDepot(t)
+	var members []*process
+	for n := range chaosReplicas {
+		members = append(members, c.launch(t, fmt.Sprint("replica-", n)))
+	}
+	for round := range 5 {
+		var ran []chan api.Answer
+		for n, m := range members {
+			req := inChat(fmt.Sprint("s", round, n), "sleep 600")
+			req.Session.UserID = req.Session.ID
+			answer := make(chan api.Answer, 1)
+			ran = append(ran, answer)
+			go func() {
+				a, _ := m.agent.Execute(t.Context(), req, client.News{})
+				answer <- a
+			}()
+			awaitThat(t, "the command to run", func() bool {
+				list, err := m.operator.Sandboxes(t.Context())
+				return err == nil && slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
+			})
+		}
+		begun := time.Now()
+		f, err := members[0].operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeAll, Reason: "test"})
+		if must(t, err); f.Warning != "" {
+			t.Errorf("it warns: %s", f.Warning)
+		}
+		t.Logf("five sidecars were frozen after %v", time.Since(begun))
+		for n, m := range members {
+			list, err := m.operator.Sandboxes(t.Context())
+			if must(t, err); slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users > 0 }) {
+				t.Errorf("at sidecar %d there still runs %+v", n, list)
+			}
+			if a := <-ran[n]; a.Status != bailiff.Interrupted {
+				t.Errorf("what ran at sidecar %d ended as %s", n, a.Status)
+			}
+		}
+		must(t, members[0].operator.Thaw(t.Context(), api.FreezeAll, ""))
+	}
 }
 
 // A sidecar that was paused for so long that another took its sessions over ends what it ran of

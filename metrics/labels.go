@@ -38,7 +38,7 @@ var (
 		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), string(bailiff.ApprovalUnreachable), "unanswerable", refused,
 	}
 	shares      = []string{"caller", "session", "user"}
-	forwardings = []string{"ok", "moved", "unreachable", "lost"}
+	forwardings = []string{"ok", "moved", "unreachable", "refused", "lost"}
 	directions  = []api.Direction{api.Looser, api.Stricter, api.Sideways}
 	scopes      = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
 )

@@ -116,6 +116,29 @@ _harmless(call) if _is_harmless_word(call)
 
 _harmless(call) if _asks_for_help(call)
 
+# "aws s3 cp s3://bucket/key .", where nothing but plain words comes before.
+_only_tried(call, "sends_files") if {
+	call.program in {"aws", "gsutil", "gcloud"}
+	some at in [1, 2]
+	call.argv[at] in {"cp", "sync"}
+	regex.match(`^(s3|gs)://`, call.argv[at + 1])
+	regex.match(`^[A-Za-z0-9_./]`, call.argv[at + 2])
+	count([word | some word in call.argv; contains(word, "://")]) == 1
+}
+
+# "docker build -t app .": the steps run in containers that see the folder and nothing else of the machine.
+_is_harmless_word(call) if {
+	call.program in {"docker", "podman"}
+	call.argv[1] == "build"
+	every flag in call.flags {
+		data.bailiff.tables.build_options[flag]
+	}
+	every word in array.slice(call.argv, 2, count(call.argv)) {
+		regex.match(`^[A-Za-z0-9_.-][A-Za-z0-9_.:/=@+-]*$`, word)
+		not regex.match(`\.\.|://|^git@|^github\.com/|^-$`, word)
+	}
+}
+
 # "kubectl -n shop get pods"
 _is_harmless_word(call) if _only_looks_at(call, _behind(call, 1))
 

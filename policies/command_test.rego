@@ -108,3 +108,31 @@ _spoken(words) := object.union(
 	]),
 	{"argv": words},
 )
+
+test_builds_of_images_in_the_project_are_ordinary if {
+	every words in [
+		["docker", "build", "-t", "app:dev", "."], ["podman", "build", "--no-cache", "-f", "deploy/Dockerfile", "."],
+		["docker", "pull", "alpine:3"],
+	] {
+		_found([_spoken(words)]) == set()
+	}
+	every words in [
+		["docker", "build", "--secret", "id=a,src=key", "."], ["docker", "build", "--allow=security.insecure", "."],
+		["docker", "build", "-t", "app", ".."], ["docker", "build", "https://x.test/a.git"], ["docker", "build", "/etc"],
+		["docker", "build", "-o", "out", "."], ["podman", "build", "-v", "/:/host", "."], ["docker", "build", "-"],
+		["docker", "--host=tcp://x.test:2375", "build", "."],
+	] {
+		"command.uses_container_engine" in _found([_spoken(words)])
+	}
+}
+
+test_downloads_from_a_store_send_nothing if {
+	_found([_spoken(["aws", "s3", "cp", "s3://bucket/key", "."])]) == set()
+	_found([_spoken(["gsutil", "cp", "gs://bucket/key", "data/"])]) == set()
+	every words in [
+		["aws", "s3", "cp", "key", "s3://bucket"], ["aws", "s3", "cp", "--profile", "s3://x", "key", "s3://bucket"],
+		["aws", "s3", "cp", "s3://a/b", "s3://c"], ["aws", "s3", "mv", "s3://a/b", "."],
+	] {
+		"command.sends_files" in _found([_spoken(words)])
+	}
+}

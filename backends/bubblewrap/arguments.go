@@ -101,7 +101,11 @@ func (b *Backend) programs() ([]string, error) {
 	for _, name := range etc {
 		list = append(list, "--ro-bind-try", "/etc/"+name, "/etc/"+name)
 	}
-	return list, nil
+	ofJava, err := filepath.Glob("/etc/java-*-openjdk") // to which links of Debian's Java lead
+	for _, folder := range ofJava {
+		list = append(list, "--ro-bind-try", folder, folder)
+	}
+	return list, err
 }
 
 func (b *Backend) ownRoot() ([]string, error) {

@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/descent"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
@@ -176,5 +178,16 @@ func (b *Backend) check(spec backends.Spec) error {
 		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.%s.root to choose what sandboxes see",
 			backends.ErrUnsupported, b.Backend)
 	}
-	return runner.CheckPIDs(spec.PIDs)
+	return errors.Join(runner.CheckPIDs(spec.PIDs), present(spec.Mounts))
+}
+
+// present names a folder that is to be shown and is gone, and how it is taken away.
+func present(mounts []bailiff.Mount) error {
+	for _, m := range mounts {
+		if _, err := os.Stat(m.Source); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: the folder %s, which sandboxes show, is not there: put it back, or have them show it no longer (a "+
+				"project: bailiff setup AGENT --project %s --remove)", backends.ErrUnavailable, m.Source, shellquote.Quote(m.Source))
+		}
+	}
+	return nil
 }

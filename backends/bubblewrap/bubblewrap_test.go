@@ -234,6 +234,14 @@ func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 		"shown read-only\n")
 }
 
+func TestAFolderThatIsGoneIsNamedWithTheWayToTakeItAway(t *testing.T) {
+	gone := filepath.Join(stateDir(t), "gone")
+	wanted := spec
+	wanted.Mounts = []bailiff.Mount{{Source: gone, Target: "/data"}}
+	_, err := backend(t, func(c *bubblewrap.Config) { c.MountsAllowed = []string{gone} }).Open(t.Context(), wanted)
+	backendtest.Fault(t, err, backends.ErrUnavailable, "the folder "+gone+", which sandboxes show, is not there")
+}
+
 func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
 	root := stateDir(t)
 	for _, name := range []string{"usr", "etc", "opt/tool", "root", "var"} {

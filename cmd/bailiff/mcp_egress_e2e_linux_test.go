@@ -26,8 +26,7 @@ func TestRealAgentsReachAHostOnceAPersonAllowsIt(t *testing.T) {
 	fetching := func(address string) map[string]any {
 		return map[string]any{"command": "curl -sS http://" + strings.Replace(address, "/", ":"+port+"/", 1)}
 	}
-	for _, name := range []string{"Claude Code", "Codex"} {
-		agent := mcpAgents[name]
+	for name, agent := range mcpAgents {
 		t.Run(name, func(t *testing.T) {
 			approved := func([]string) any {
 				if _, err := s.Operators(t).Approve(t.Context(), s.Pending(t), bailiff.ScopeSession); err != nil {

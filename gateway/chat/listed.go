@@ -27,6 +27,31 @@ type alsoListed struct {
 	Digest string `json:"digest"`
 	// Text is what would run, and why it is asked about.
 	Text string `json:"text"`
+	// Ended is its state once it waits no more.
+	Ended bailiff.ApprovalState `json:"ended,omitempty"`
+}
+
+// asTheyStand are listed questions with what became of them meanwhile.
+func (n *Notifier) asTheyStand(listed []alsoListed) []alsoListed {
+	now := slices.Clone(listed)
+	for i, other := range now {
+		if e, found := n.config.Approvals.Get(other.ID); found && e.State != bailiff.ApprovalPending {
+			now[i].Ended = e.State
+		}
+	}
+	return now
+}
+
+// listing are the approvals whose messages list a question.
+func (n *Notifier) listing(question string) (ids []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, p := range n.posts {
+		if !p.Done && slices.ContainsFunc(p.Listed, func(other alsoListed) bool { return other.ID == question }) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // alsoWaiting are the other questions of the same session that differ from an approval in their
@@ -48,7 +73,7 @@ func (n *Notifier) alsoWaiting(e api.Entry) (all []alsoListed) {
 		if length > longestListed || length > room || len(all) == mostListed {
 			continue
 		}
-		all, room = append(all, alsoListed{other.ID, other.Digest, line}), room-length
+		all, room = append(all, alsoListed{ID: other.ID, Digest: other.Digest, Text: line}), room-length
 	}
 	return all
 }

@@ -46,6 +46,10 @@ func TestAMessageListsWhatElseWaitsAndOneYesCoversIt(t *testing.T) {
 	if _, err := o.book.Answer(t.Context(), ids[0], identify("slack", "ben"), bailiff.Verdict{}); err != nil {
 		t.Fatal(err)
 	}
+	o.poster.await(t, "it says what became of what it lists", func(m []Message) bool {
+		return strings.Contains(plain(m[2].Text), "rm -r a (command.deletes_recursively) is denied by now\nalso waiting, 3: rm -r b "+
+			"(command.deletes_recursively)\n")
+	})
 	told := o.clickOn("ana", token, at)
 	if want := fmt.Sprintf("You approved %s. Of %s: Too late: ", ids[2], ids[0]); !strings.HasPrefix(told, want) ||
 		!strings.HasSuffix(told, " You approved "+ids[1]+".") {

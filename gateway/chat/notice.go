@@ -69,6 +69,9 @@ func (n *noticeWriter) offered(o offer) {
 	for i, other := range o.Listed {
 		n.add(Plain, fmt.Sprintf("\nalso waiting, %d: ", i+2))
 		n.add(Code, other.Text)
+		if other.Ended != "" {
+			n.add(Plain, " is "+string(other.Ended)+" by now")
+		}
 	}
 }
 

@@ -62,7 +62,8 @@ type NotifierConfig struct {
 //     digest at one message. After each vote the message has new tokens. Any other token
 //     changes nothing.
 //   - A message may list other waiting questions of the same session that differ in their text
-//     alone. The yes to all covers those that it lists and no later one, each by its own digest.
+//     alone. The yes to all covers those that it lists and no later one, each by its own digest. The
+//     message says of each when it waits no more.
 //   - A person is known by the service's id alone. [Approvals] decide whether they may
 //     answer and whether it is too late.
 type Notifier struct {
@@ -151,6 +152,11 @@ func (n *Notifier) onChange(change api.Change) {
 		n.resync()
 	case change.Entry != nil && (n.isAsked(change.Entry) || n.find(change.Entry.ID) != nil):
 		n.enqueue(change.Entry.ID)
+		if change.Entry.State != bailiff.ApprovalPending {
+			for _, id := range n.listing(change.Entry.ID) {
+				n.enqueue(id)
+			}
+		}
 	}
 }
 
@@ -241,6 +247,7 @@ func (n *Notifier) reconcileOnce(ctx context.Context, id string) error {
 	case p == nil:
 		p = newPost(e, others)
 	}
+	p.Listed = n.asTheyStand(p.Listed)
 	person := n.config.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person
 	shown, err := n.publish(ctx, p.rendered(e, person, pending, others))
 	if errors.Is(err, ErrGone) && pending { // a person deleted the message

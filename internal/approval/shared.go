@@ -25,6 +25,9 @@ type Shared struct {
 	// Froze stops what runs and is frozen by now. It is called before others are told that a
 	// freeze is in force here.
 	Froze func(context.Context)
+	// Moved tells the store anew what this sidecar knows of its own there, since that may be missing: a standby
+	// was promoted, or a backup restored. It is called while nothing is granted; it may be nil.
+	Moved func(context.Context) error
 }
 
 const (
@@ -56,6 +59,7 @@ type sharedStore struct {
 	replica string
 	epoch   int64
 	froze   func(context.Context)
+	moved   func(context.Context) error
 
 	// showing is held for reading from before a step is committed until it is shown, so that
 	// what others did is never shown in between.
@@ -64,12 +68,14 @@ type sharedStore struct {
 	following sync.Mutex
 	horizon   string // of transactions: what changed before it is shown already
 	reload    bool   // all is to be read anew
+	unsettled bool   // another server answers, and it does not know yet what is known here; the rounds' own
 
 	freezes  atomic.Int64  // the version of the freezes that is shown
 	skew     atomic.Int64  // of the database's clock against this one's, in nanoseconds
 	silences atomic.Uint64 // how often no beat was good for deafAfter
 	heard    atomic.Int64  // when the last good beat began, in nanoseconds since began
 	began    time.Time     // by the monotonic clock
+	refusing atomic.Int64  // until when nothing is granted since another server answers, in nanoseconds since began
 	lost     atomic.Bool   // events may be in the outbox that are not known here
 	deaf     atomic.Bool   // no notifications come
 	hasty    atomic.Bool   // the next beat is due at once
@@ -97,9 +103,15 @@ func openShared(b *Book, c *Shared) (*sharedStore, error) {
 	if s.froze == nil {
 		s.froze = func(context.Context) {}
 	}
+	if s.moved = c.Moved; s.moved == nil {
+		s.moved = func(context.Context) error { return nil }
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*deafAfter)
 	defer cancel()
 	if err := s.db.Check(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.settleServer(ctx, nil); err != nil {
 		return nil, err
 	}
 	if err := s.enlist(ctx); err != nil {
@@ -200,6 +212,9 @@ func (s *sharedStore) round(ctx context.Context) error {
 	defer cancel()
 	begun := time.Since(s.began)
 	freezes, err := s.follow(ctx)
+	if errors.Is(err, postgres.ErrMoved) || s.unsettled {
+		return s.acceptServer(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -247,7 +262,11 @@ func (s *sharedStore) err() error {
 	if s.fenced.Load() {
 		return fmt.Errorf("%w: %w", ErrStore, errFenced)
 	}
-	if time.Since(s.began)-time.Duration(s.heard.Load()) < deafAfter {
+	now := time.Since(s.began)
+	if now < time.Duration(s.refusing.Load()) {
+		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until all sidecars know of it", ErrStore, postgres.ErrMoved)
+	}
+	if now-time.Duration(s.heard.Load()) < deafAfter {
 		return nil
 	}
 	why := s.failed.Err()

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
 )
 
 // The statements by which replicas know of each other. A replica that left, or has been silent
@@ -48,6 +49,7 @@ const (
 // followed is what one look at the tables found.
 type followed struct {
 	step    step
+	place   postgres.Place
 	horizon string
 	freezes int64
 	now     time.Time
@@ -82,10 +84,14 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	}
 	rescan := s.lost.Swap(false)
 	news, err := s.read(ctx, rescan)
+	if before, known := s.db.Accepted(); err == nil && known {
+		err = news.place.IsAfter(before)
+	}
 	if err != nil {
 		s.lost.Store(s.lost.Load() || rescan)
 		return nil, err
 	}
+	s.db.Accept(news.place)
 	s.skew.Store(int64(time.Until(news.now)))
 	s.horizon = news.horizon
 	s.outbox.merge(news.numbers, news.events)
@@ -108,6 +114,7 @@ func (s *sharedStore) read(ctx context.Context, rescan bool) (*followed, error) 
 	b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	b.Queue("SELECT pg_snapshot_xmin(pg_current_snapshot())::text, clock_timestamp(), freezes FROM bailiff.state").QueryRow(
 		func(row pgx.Row) error { return row.Scan(&f.horizon, &f.now, &f.freezes) })
+	b.Queue(postgres.SelectPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&f.place.Server, &f.place.Position) })
 	f.items(b, s.horizon)
 	f.grants(b, s.horizon)
 	f.frozen(b, s.horizon)

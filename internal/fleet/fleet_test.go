@@ -236,6 +236,41 @@ func TestAnIDIsFreeBeforeASessionIsGivenAway(t *testing.T) {
 	}
 }
 
+// A PostgreSQL that lacks the last commits learns from a sidecar what is its own, as far as no other has it.
+func TestWhatIsMissingInAPromotedStandbyIsSaidAnew(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	first, second := d.join(t, "one"), d.join(t, "two")
+	one, two, oneIDs, twoIDs := first.Homes(), second.Homes(), first.Requests(), second.Requests()
+	go oneIDs.Run(t.Context())
+	go twoIDs.Run(t.Context())
+	s, taken := Session{Caller: "hermes", ID: "s1"}, Session{Caller: "hermes", ID: "s2"}
+	homeOfSession(t, one, s)
+	homeOfSession(t, one, taken)
+	ran, free := RequestID{"hermes", "s1", "ran"}, RequestID{"hermes", "s1", "free"}
+	for _, id := range []RequestID{ran, free} {
+		if got, err := oneIDs.Claim(t.Context(), id, "x"); got != First {
+			t.Fatalf("claimed as %v, %v", got, err)
+		}
+	}
+	first.leaving.Store(true) // so that it waits until the id is free
+	oneIDs.Ended(free, true)
+	d.do(t, "DELETE FROM bailiff.homes; DELETE FROM bailiff.requests")
+	homeOfSession(t, two, taken)
+	backendtest.Must(t, one.SayAnew(t.Context()))
+	backendtest.Must(t, oneIDs.SayAnew(t.Context()))
+	for s, want := range map[Session]string{s: "one", taken: "two"} {
+		if home := homeOfSession(t, two, s); home.Replica != want {
+			t.Errorf("the home of %s is %+v, want %s", s.ID, home, want)
+		}
+	}
+	for id, want := range map[RequestID]Claimed{ran: SameElsewhere, free: First} {
+		if got, err := twoIDs.Claim(t.Context(), id, "x"); got != want {
+			t.Errorf("%s is claimed as %v, %v; want %v", id.ID, got, err, want)
+		}
+	}
+}
+
 func TestASidecarServesWhatNoOtherHasTakenOver(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)

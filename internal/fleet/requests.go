@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 const (
@@ -27,6 +29,7 @@ type Requests struct {
 	ends   chan end
 	hurry  chan struct{} // holds one signal while ends are not to wait for the tick
 	over   chan struct{} // closed when nothing is written any more
+	made   *recent.Map[key, [sha256.Size]byte]
 }
 
 // RequestID is one of a caller's session.
@@ -67,7 +70,8 @@ const (
 
 // Requests returns the request ids, which are claimed while Run runs.
 func (f *Fleet) Requests() *Requests {
-	return &Requests{f, make(chan *claim, maxQueued), make(chan end, maxQueued), make(chan struct{}, 1), make(chan struct{})}
+	return &Requests{f, make(chan *claim, maxQueued), make(chan end, maxQueued), make(chan struct{}, 1), make(chan struct{}),
+		recent.New[key, [sha256.Size]byte](maxOver)}
 }
 
 // Claim makes an id this sidecar's. One that it had claimed before in this run is first again:
@@ -216,6 +220,7 @@ func (r *Requests) write(ctx context.Context, batch []*claim, ended []end) {
 	}
 	if err == nil {
 		for _, k := range taken {
+			r.made.Put(key(k), open[key(k)].digest) // before it is answered
 			open[key(k)].answer(First, nil)
 			delete(open, key(k))
 		}
@@ -232,6 +237,7 @@ func (r *Requests) queueEnds(b *pgx.Batch, ended []end, epoch int64) {
 	var over, free [][]byte
 	for _, e := range ended {
 		if e.free {
+			r.made.Take(e.key)
 			free = append(free, e.key[:])
 		} else {
 			over = append(over, e.key[:])

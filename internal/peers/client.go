@@ -34,6 +34,8 @@ var (
 	errNotTaken = errors.New("it does not answer")
 	// errMoved is one that is the home no more.
 	errMoved = fmt.Errorf("it serves the session no more: %w", errNotTaken)
+	// errRefused is one that takes nothing of what was sent, so that nothing was begun.
+	errRefused = errors.New("it refuses what this sidecar sent")
 	// errLost is one of which it is not known what it began.
 	errLost = errors.New("the connection to it was lost while this ran there, so that its outcome is unknown; look at what it did before " +
 		"repeating it")
@@ -96,7 +98,7 @@ func (c *client) send(ctx context.Context, address, what string, message any) (*
 	case http.StatusServiceUnavailable:
 		return nil, fmt.Errorf("%w: it says %s", errNotTaken, said)
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
-		return nil, fmt.Errorf("it refuses what this sidecar sent: %s", said)
+		return nil, fmt.Errorf("%w: %s", errRefused, said)
 	}
 	return nil, fmt.Errorf("%w (it answers %s)", errLost, response.Status)
 }

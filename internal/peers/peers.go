@@ -57,7 +57,7 @@ type Homes interface {
 	Members(ctx context.Context) ([]fleet.Member, error)
 }
 
-// Observer counts what is sent to other sidecars: "ok", "moved", "unreachable" or "lost".
+// Observer counts what is sent to other sidecars: "ok", "moved", "unreachable", "refused" or "lost".
 type Observer interface{ ToPeer(outcome string) }
 
 // Config is what a Router needs; Tracer may be nil.
@@ -241,6 +241,8 @@ func outcomeOf(err error) string {
 		return "moved"
 	case errors.Is(err, errNotTaken):
 		return "unreachable"
+	case errors.Is(err, errRefused):
+		return "refused"
 	case errors.Is(err, errLost):
 		return "lost"
 	}

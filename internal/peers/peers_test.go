@@ -240,7 +240,7 @@ func TestAMessageThatIsNotUnderstoodWholeIsRefused(t *testing.T) {
 	a := peerstest.New(t)
 	door, home := newMember(t, a, "door"), newMember(t, a, "home")
 	_, err := door.client.send(t.Context(), home.server.Address(), "execute", map[string]any{"caller": "x", "later": true})
-	if err == nil || !strings.Contains(err.Error(), "later") || home.enforcer.count() != 0 {
+	if err == nil || !strings.Contains(err.Error(), "later") || home.enforcer.count() != 0 || outcomeOf(err) != "refused" {
 		t.Errorf("answered %v", err)
 	}
 }

@@ -8,6 +8,8 @@
 //     database whose tables are older, or are newer than this program can go by.
 //   - A notification is a wake-up only, and is sent after what it tells of was committed, by
 //     one paced sender.
+//   - No connection is used that leads to another server than the one that was accepted: a standby that
+//     was promoted may lack what was committed last.
 //   - No error names a password.
 //
 // Not here: what the tables hold (internal/approval).
@@ -22,6 +24,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,7 +39,8 @@ const (
 	// what it does by itself, beside the one that listens.
 	connections    = 20
 	ownConnections = 5
-	// connectTimeout is how long a server may take to let a sidecar in.
+	// connectTimeout is how long a server may take to let a sidecar in, where the connection string has no
+	// connect_timeout.
 	connectTimeout = 5 * time.Second
 )
 
@@ -51,9 +55,10 @@ type Config struct {
 
 // DB is a database. It may be used concurrently.
 type DB struct {
-	pool   *pgxpool.Pool
-	own    *pgxpool.Pool
-	config *pgx.ConnConfig
+	pool     *pgxpool.Pool
+	own      *pgxpool.Pool
+	config   *pgx.ConnConfig
+	accepted atomic.Pointer[Place]
 }
 
 // Open connects to a database.
@@ -67,9 +72,12 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	config.MaxConns = connections
-	config.ConnConfig.ConnectTimeout = connectTimeout
+	if config.ConnConfig.ConnectTimeout <= 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
 	config.ConnConfig.RuntimeParams["application_name"] = "bailiff"
 	db := &DB{config: config.ConnConfig}
+	config.AfterConnect = db.isAccepted
 	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
@@ -81,9 +89,25 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	if err := db.own.Ping(ctx); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+		return nil, fmt.Errorf("connecting to PostgreSQL at %s as user %s, to database %s: %w", db.config.Host, db.config.User,
+			db.config.Database, db.whyNot(err))
 	}
 	return db, nil
+}
+
+// whyNot says in one sentence why there is no connection.
+func (db *DB) whyNot(err error) error {
+	var refused *pgconn.PgError
+	var unreachable *net.OpError
+	switch {
+	case errors.As(err, &refused):
+		return errors.New(refused.Message)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("it does not answer within %v (connect_timeout in the connection string)", db.config.ConnectTimeout)
+	case errors.As(err, &unreachable):
+		return unreachable.Err
+	}
+	return err
 }
 
 // Close ends all connections.

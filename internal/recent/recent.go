@@ -85,6 +85,19 @@ func (m *Map[K, V]) Take(key K) (v V, known bool) {
 	return v, known
 }
 
+// All are the values that are known, by key. None counts as used by that.
+func (m *Map[K, V]) All() map[K]V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := maps.Clone(m.young)
+	for key, v := range m.old {
+		if _, newer := all[key]; !newer {
+			all[key] = v
+		}
+	}
+	return all
+}
+
 // ForgetAll forgets every value of which so is true.
 func (m *Map[K, V]) ForgetAll(so func(V) bool) {
 	m.mu.Lock()

@@ -72,7 +72,9 @@ func Start(tb testing.TB) *Server {
 func programs() (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if path, err := exec.LookPath("postgres"); err == nil {
-		found = append(found, path)
+		if path, err = filepath.EvalSymlinks(path); err == nil { // beside it there is all that belongs to it
+			found = append(found, path)
+		}
 	}
 	if found == nil {
 		return "", errors.New("no /usr/lib/postgresql/*/bin/postgres: install Debian's package postgresql")
@@ -147,6 +149,49 @@ func (s *Server) start() error {
 		}
 	}(s.running)
 	return <-started
+}
+
+// Standby is a copy of the server that follows it, in a folder of its own. It ends with its test.
+func (s *Server) Standby(tb testing.TB) *Server {
+	tb.Helper()
+	copied := &Server{bin: s.bin, as: s.as}
+	var err error
+	if copied.Dir, err = os.MkdirTemp("", "standby"); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(copied.Dir) })
+	if c := s.as.Credential; c != nil {
+		if err := os.Chown(copied.Dir, int(c.Uid), int(c.Gid)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	out, err := s.command("pg_basebackup", "-D", copied.data(), "-h", s.Dir, "-U", "postgres", "-R", "--no-sync", "-c", "fast").CombinedOutput()
+	if err != nil {
+		tb.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+	copied.Run(tb)
+	tb.Cleanup(copied.Kill)
+	return copied
+}
+
+// Follows waits until a standby has all that was committed at the server.
+func (s *Server) Follows(tb testing.TB, primary *Server) {
+	tb.Helper()
+	position := primary.Number(tb, "postgres", "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint")
+	for end := time.Now().Add(startTime); s.Number(tb, "postgres", "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint") < position; {
+		if time.Now().After(end) {
+			tb.Fatal("the standby does not follow")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Promote has a standby be a server of its own.
+func (s *Server) Promote(tb testing.TB) {
+	tb.Helper()
+	if out, err := s.command("pg_ctl", "-D", s.data(), "-w", "promote").CombinedOutput(); err != nil {
+		tb.Fatalf("promoting the standby: %v\n%s", err, out)
+	}
 }
 
 // Signal sends the server a signal.

@@ -1,0 +1,137 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiff-dev/bailiff/internal/postgres"
+)
+
+// A standby that is promoted may lack the last commits, and a backup that is restored does. What they did must
+// not be done a second time: a grant that was used is back, a freeze is gone, a request id is free. Which commits
+// are missing, none that is left can say for all. So the first sidecar that sees another server ends all grants of
+// scope once there, and those of other scopes that it does not know; each sidecar says anew what it knows to be
+// frozen and its own. Until all have done so nothing is granted.
+
+// The statements by which another server is accepted.
+const (
+	lockServer   = "SELECT server FROM bailiff.state FOR UPDATE"
+	noteServer   = "UPDATE bailiff.state SET server = $1"
+	endOnce      = "UPDATE bailiff.grants SET gone = clock_timestamp(), version = version + 1, changed = pg_current_xact_id() WHERE gone IS NULL"
+	countMissing = `UPDATE bailiff.state SET freezes = freezes + 1
+		WHERE cardinality($1::bytea[]) > (SELECT count(*) FROM bailiff.freezes WHERE key = ANY($1) AND gone IS NULL)`
+	ofScopeOnce = " AND digest <> ''"
+	orUnknown   = " AND (digest <> '' OR NOT id = ANY($1))"
+	keepEpoch   = `INSERT INTO bailiff.replicas AS r (id, epoch, seen, freezes) VALUES ($1, $2, clock_timestamp(), 0)
+		ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, seen = clock_timestamp(), freezes = 0 WHERE r.epoch < excluded.epoch`
+)
+
+// acceptServer goes on with another server than before.
+func (s *sharedStore) acceptServer(ctx context.Context) error {
+	s.refusing.Store(int64(time.Since(s.began) + deafAfter))
+	s.unsettled = true
+	s.silences.Add(1) // others may have taken what was this sidecar's own
+	s.mu.RLock()
+	seen := s.seen
+	s.mu.RUnlock()
+	if err := s.settleServer(ctx, seen); err != nil {
+		return err
+	}
+	if err := s.moved(ctx); err != nil {
+		return err
+	}
+	s.unsettled = false
+	s.lost.Store(true)
+	s.hasty.Store(true)
+	s.wakeUp()
+	s.config.Log.Warn("PostgreSQL is another server than before: a standby was promoted, or a backup was restored; grants of scope once "+
+		"were ended", "server", s.server())
+	return nil
+}
+
+func (s *sharedStore) server() string {
+	p, _ := s.db.Accepted()
+	return p.Server
+}
+
+// settleServer has what commits that may be missing did be done by none again, once for each server, and
+// accepts it. Seen is what was shown of the server before; nil at the start.
+func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
+	conn, err := s.db.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var now postgres.Place
+	if err := conn.QueryRow(ctx, postgres.SelectPlace).Scan(&now.Server, &now.Position); err != nil {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(freezeLock)); err != nil {
+			return err
+		}
+		var noted string
+		if err := tx.QueryRow(ctx, lockServer).Scan(&noted); err != nil {
+			return err
+		}
+		before, known := s.db.Accepted()
+		isBack := known && before.Server == now.Server && now.Position < before.Position
+		if noted == now.Server && !isBack {
+			return s.sayAnew(ctx, tx, seen)
+		}
+		if noted != "" || isBack {
+			if err := endGrants(ctx, tx, seen); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, noteServer, now.Server); err != nil {
+			return err
+		}
+		return s.sayAnew(ctx, tx, seen)
+	})
+	if err != nil {
+		return fmt.Errorf("accepting another server: %w", err)
+	}
+	s.db.Accept(now)
+	return nil
+}
+
+// endGrants ends the grants that may have been used or revoked by what is missing.
+func endGrants(ctx context.Context, tx pgx.Tx, seen *state) error {
+	if seen == nil {
+		_, err := tx.Exec(ctx, endOnce+ofScopeOnce)
+		return err
+	}
+	known := []string{}
+	for id := range seen.grants {
+		known = append(known, id)
+	}
+	_, err := tx.Exec(ctx, endOnce+orUnknown, known)
+	return err
+}
+
+// sayAnew says what this sidecar knows to be frozen, and which run it is.
+func (s *sharedStore) sayAnew(ctx context.Context, tx pgx.Tx, seen *state) error {
+	if seen == nil {
+		return nil
+	}
+	b := &pgx.Batch{}
+	b.Queue(keepEpoch, s.replica, s.epoch)
+	var keys [][]byte
+	for _, f := range seen.freezes {
+		keys = append(keys, f.key())
+	}
+	b.Queue(countMissing, keys) // before they are put
+	for _, f := range seen.freezes {
+		text, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		b.Queue(putFreeze, f.key(), string(text))
+	}
+	return tx.SendBatch(ctx, b).Close()
+}
