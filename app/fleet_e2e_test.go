@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/peers/peerstest"
@@ -233,6 +234,50 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	must(t, one.cmd.Wait())
 	mustComplete(t, two.agent, of("busy", "echo served"))
 	t.Logf("all ended %v after SIGTERM", time.Since(stopped))
+}
+
+// A freeze of all that is said at one of five sidecars has stopped what runs at each when it returns.
+func TestAFreezeHasStoppedFiveSidecarsWhenItReturns(t *testing.T) {
+	backendtest.Long(t)
+	t.Parallel()
+	c := openDepot(t)
+	var members []*process
+	for n := range chaosReplicas {
+		members = append(members, c.launch(t, fmt.Sprint("replica-", n)))
+	}
+	for round := range 5 {
+		var ran []chan api.Answer
+		for n, m := range members {
+			req := inChat(fmt.Sprint("s", round, n), "sleep 600")
+			req.Session.UserID = req.Session.ID
+			answer := make(chan api.Answer, 1)
+			ran = append(ran, answer)
+			go func() {
+				a, _ := m.agent.Execute(t.Context(), req, client.News{})
+				answer <- a
+			}()
+			awaitThat(t, "the command to run", func() bool {
+				list, err := m.operator.Sandboxes(t.Context())
+				return err == nil && slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
+			})
+		}
+		begun := time.Now()
+		f, err := members[0].operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeAll, Reason: "test"})
+		if must(t, err); f.Warning != "" {
+			t.Errorf("it warns: %s", f.Warning)
+		}
+		t.Logf("five sidecars were frozen after %v", time.Since(begun))
+		for n, m := range members {
+			list, err := m.operator.Sandboxes(t.Context())
+			if must(t, err); slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users > 0 }) {
+				t.Errorf("at sidecar %d there still runs %+v", n, list)
+			}
+			if a := <-ran[n]; a.Status != bailiff.Interrupted {
+				t.Errorf("what ran at sidecar %d ended as %s", n, a.Status)
+			}
+		}
+		must(t, members[0].operator.Thaw(t.Context(), api.FreezeAll, ""))
+	}
 }
 
 // A sidecar that was paused for so long that another took its sessions over ends what it ran of

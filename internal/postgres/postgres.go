@@ -39,7 +39,8 @@ const (
 	// what it does by itself, beside the one that listens.
 	connections    = 20
 	ownConnections = 5
-	// connectTimeout is how long a server may take to let a sidecar in.
+	// connectTimeout is how long a server may take to let a sidecar in, where the connection string has no
+	// connect_timeout.
 	connectTimeout = 5 * time.Second
 )
 
@@ -71,7 +72,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	config.MaxConns = connections
-	config.ConnConfig.ConnectTimeout = connectTimeout
+	if config.ConnConfig.ConnectTimeout <= 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
 	config.ConnConfig.RuntimeParams["application_name"] = "bailiff"
 	db := &DB{config: config.ConnConfig}
 	config.AfterConnect = db.isAccepted
@@ -86,9 +89,25 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	if err := db.own.Ping(ctx); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+		return nil, fmt.Errorf("connecting to PostgreSQL at %s as user %s, to database %s: %w", db.config.Host, db.config.User,
+			db.config.Database, db.whyNot(err))
 	}
 	return db, nil
+}
+
+// whyNot says in one sentence why there is no connection.
+func (db *DB) whyNot(err error) error {
+	var refused *pgconn.PgError
+	var unreachable *net.OpError
+	switch {
+	case errors.As(err, &refused):
+		return errors.New(refused.Message)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("it does not answer within %v (connect_timeout in the connection string)", db.config.ConnectTimeout)
+	case errors.As(err, &unreachable):
+		return unreachable.Err
+	}
+	return err
 }
 
 // Close ends all connections.
