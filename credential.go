@@ -52,7 +52,13 @@ type Approver struct {
 	Channel string
 	// Login is how they logged in: "link", "oidc", "device" or "token"; empty where the listener itself knows them.
 	Login string
+	// Proof is by what they proved once more, for this answer alone, who they are: such as "webauthn:1f2e3d4c5b6a7988" for a
+	// security key; empty where nothing was.
+	Proof string
 }
+
+// ProofWebAuthn is the proof of a security key, or another authenticator that speaks WebAuthn.
+const ProofWebAuthn = "webauthn"
 
 // What the role of a person may let them do.
 const (
@@ -86,6 +92,9 @@ func (a Approver) Via() string {
 	via := a.Credential + " on " + a.Channel
 	if a.Login != "" {
 		via += " by " + a.Login
+	}
+	if a.Proof != "" {
+		via += " with " + a.Proof
 	}
 	return via
 }

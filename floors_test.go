@@ -45,7 +45,7 @@ var staircase = []step{
 	{"technologies", []string{ // what judges, and where commands run
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
 			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/login internal/pdp " +
-			"internal/replay internal/traces",
+			"internal/replay internal/securitykey internal/traces",
 		"backends/backendtest/machine backends/ssh/inside internal/login/logintest internal/postgres/postgrestest " +
 			"internal/remote/remotetest",
 		"backends/ssh",
@@ -110,6 +110,7 @@ var owners = map[string]string{
 	"github.com/cenkalti/backoff/v5":         "gateway/chat",
 	"github.com/coreos/go-oidc/v3":           "internal/login",
 	"golang.org/x/oauth2":                    "internal/login",
+	"github.com/go-webauthn/webauthn":        "internal/securitykey",
 	"github.com/zitadel/oidc/v3":             "internal/login/logintest",
 	"github.com/go-jose/go-jose/v4":          "internal/login/logintest",
 	"github.com/leodido/go-syslog/v4":        "internal/syslog",

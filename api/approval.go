@@ -82,6 +82,8 @@ type Plan struct {
 	Quorum int `json:"quorum"`
 	// Timeout is how long they have.
 	Timeout time.Duration `json:"timeout_ns"`
+	// Proof is by what each answer must be proved: "webauthn", or empty.
+	Proof string `json:"proof,omitempty"`
 }
 
 // Vote is one person's answer.
@@ -90,6 +92,7 @@ type Vote struct {
 	Credential string    `json:"credential"`
 	Channel    string    `json:"channel"`
 	Login      string    `json:"login,omitempty"`
+	Proof      string    `json:"proof,omitempty"`
 	Approve    bool      `json:"approve"`
 	Scope      string    `json:"scope,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
@@ -125,6 +128,8 @@ type Grant struct {
 	Route string `json:"route"`
 	// Quorum is how many of them said yes.
 	Quorum int `json:"quorum"`
+	// Proof is by what each of them had to prove their answer, if by anything.
+	Proof string `json:"proof,omitempty"`
 	// Digest is of the one claim that a grant of scope once covers.
 	Digest string `json:"digest,omitempty"`
 	// Pairs are what the other grants cover.

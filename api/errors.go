@@ -12,6 +12,8 @@ var (
 	ErrScope = errors.New("scope not offered")
 	// ErrIneligible: that approver may not answer.
 	ErrIneligible = errors.New("not eligible")
+	// ErrProof: that approver may answer, once they have proved who they are.
+	ErrProof = errors.New("proof needed")
 	// ErrVoted: that person has answered already.
 	ErrVoted = errors.New("answered already")
 )

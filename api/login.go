@@ -26,3 +26,15 @@ type DeviceLoggedIn struct {
 	Credential string    `json:"credential,omitempty"`
 	ExpiresAt  time.Time `json:"expires_at,omitzero"`
 }
+
+// SecurityKey is one that a person has registered, as the console shows it at GET /keys.
+type SecurityKey struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Site is the name of the host at which it was registered, and at which alone it counts.
+	Site  string    `json:"site"`
+	Added time.Time `json:"added"`
+	Used  time.Time `json:"used,omitzero"`
+	// Copied says that there may be a copy of it, so that it counts no more.
+	Copied bool `json:"copied"`
+}

@@ -10,3 +10,8 @@ const (
 	TokenRevokes        = "grants.write"
 	TokenStopsSandboxes = "sandboxes.write"
 )
+
+// TokenScopes are all of them.
+func TokenScopes() []string {
+	return []string{TokenReadsApprovals, TokenReadsDecisions, TokenReadsStatus, TokenFreezes, TokenRevokes, TokenStopsSandboxes}
+}

@@ -24,6 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/outage"
+	"github.com/bailiff-dev/bailiff/internal/securitykey"
 )
 
 // Config is what a sidecar is started with.
@@ -59,6 +60,7 @@ type App struct {
 	operator        *listener
 	console         *listener // nil if there is none
 	consolePage     *console.Console
+	keys            *securitykey.Keys // nil where there is no console
 	certificate     certificate
 	tokens          tokens
 	services        chats

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -21,20 +23,34 @@ func BenchmarkAgainst(b *testing.B) {
 	if commit == "" {
 		b.Skip("no commit to compare with: see make bench-against")
 	}
-	sides := map[string]*against{"now": newAgainst(b, ".."), "then": newAgainst(b, checkedOut(b, commit))}
-	for name, s := range sides {
-		b.ReportMetric(s.memory(b), name+"-start-MB")
+	trees := map[string]string{"now": builtOf(b, ".."), "then": builtOf(b, checkedOut(b, commit))}
+	b.Run("start", func(b *testing.B) { starts(b, trees) })
+	for _, backend := range []string{"bubblewrap", "docker"} {
+		b.Run(backend, func(b *testing.B) { comparedOn(b, trees, backend) })
 	}
+}
+
+// comparedOn compares sidecars that have one backend.
+func comparedOn(b *testing.B, trees map[string]string, backend string) {
+	sides := map[string]*against{}
+	for name, folder := range trees {
+		sides[name] = newAgainst(b, folder, backend)
+	}
+	b.Run("memory", func(b *testing.B) { memories(b, sides) })
 	for _, kind := range []string{"new", "repeated"} {
-		b.Run("decide/"+kind, func(b *testing.B) { rates(b, sides, kind == "new") })
-		b.Run("execute/"+kind, func(b *testing.B) { executions(b, sides, kind == "new") })
+		if backend == "bubblewrap" { // which the rate of decisions does not depend on
+			b.Run("decide/"+kind, func(b *testing.B) { rates(b, sides, kind == "new") })
+		}
+		b.Run("execute/"+kind, func(b *testing.B) { executions(b, sides, 1, kind == "new") })
 	}
+	b.Run("execute/16-at-a-time", func(b *testing.B) { executions(b, sides, 16, false) })
 }
 
 // against is one side: a sidecar that runs, and how to ask it.
 type against struct {
 	*server
-	n int
+	n     atomic.Int64
+	ready time.Duration // from its start to its first answer, with the tests of the policies
 }
 
 // checkedOut is a commit's tree.
@@ -45,33 +61,81 @@ func checkedOut(b *testing.B, commit string) string {
 	return tree
 }
 
-func newAgainst(b *testing.B, tree string) *against {
-	folder, sockets := openDir(b), openDir(b)
-	for _, program := range []string{"bailiff", "bailiff-runner"} {
-		mustRun(b, "go", "build", "-C", tree, "-o", filepath.Join(folder, program), "./cmd/"+program)
-	}
+// builtOf is a folder with a tree's programs and policies.
+func builtOf(b *testing.B, tree string) string {
+	folder := openDir(b)
+	buildPrograms(b, tree, folder)
 	policies := filepath.Join(folder, "policies")
 	mustRun(b, "cp", "-r", filepath.Join(tree, "policies"), policies)
 	mustRun(b, "chmod", "-R", "go-w", policies)
-	config := filepath.Join(folder, "bailiff.yaml")
+	return folder
+}
+
+// configured writes a configuration, and tells where it is and the socket of agents.
+func configured(b *testing.B, folder, backend string) (config, socket string) {
+	state, sockets := openDir(b), openDir(b)
+	config = filepath.Join(state, "bailiff.yaml")
 	must(b, os.WriteFile(config, fmt.Appendf(nil, `state_dir: %s/state
 agent: {listeners: [{name: test, listen: "unix://%[2]s/a.sock"}]}
 operator: {listen: "unix://%[2]s/o.sock"}
 metrics: {listen: ""}
-policies: {paths: [policies]}
-backends: {bubblewrap: {}}
-`, folder, sockets), 0o600))
+policies: {paths: [%s/policies]}
+backends: {%s: {%s}}
+`, state, sockets, folder, backend, imageOf(backend)), 0o600))
+	return config, sockets + "/a.sock"
+}
+
+func newAgainst(b *testing.B, folder, backend string) *against {
+	config, socket := configured(b, folder, backend)
 	req := inChat("bench", "cd src && go test ./... -run "+mark+" | tee out.txt")
 	body, err := json.Marshal(req)
 	must(b, err)
-	return &against{server: start(b, sockets+"/a.sock", "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", config)}
+	began := time.Now()
+	s := start(b, socket, "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", config)
+	return &against{server: s, ready: time.Since(began)}
+}
+
+// starts are how long "bailiff decide" takes from its start to its answer, by the policies that are built in and by those of the
+// folder, and how long the tests of the policies take.
+func starts(b *testing.B, trees map[string]string) {
+	runs := map[string]func(){}
+	for name, folder := range trees {
+		config, _ := configured(b, folder, "bubblewrap")
+		bailiff := filepath.Join(folder, "bailiff")
+		own := filepath.Join(filepath.Dir(config), "own.yaml")
+		must(b, os.WriteFile(own, []byte("state_dir: "+filepath.Dir(config)+"/own\nbackends: {bubblewrap: {}}\n"), 0o600))
+		runs[name+"-decide"] = func() { mustRun(b, bailiff, "decide", "--config", own, "--platform", "telegram", "--", "true") }
+		runs[name+"-decide-by-folder"] = func() { mustRun(b, bailiff, "decide", "--config", config, "--platform", "telegram", "--", "true") }
+		runs[name+"-policies-test"] = func() { mustRun(b, bailiff, "test", filepath.Join(folder, "policies")) }
+	}
+	for name, all := range takeTurns(b, runs) {
+		b.ReportMetric(float64(median(all).Microseconds())/1000, name+"-ms")
+	}
+}
+
+// memories are what the sides have in memory five seconds after their start, and 20 s after 300 requests; and how long they took
+// to start.
+func memories(b *testing.B, sides map[string]*against) {
+	time.Sleep(5 * time.Second)
+	for name, s := range sides {
+		b.ReportMetric(s.memory(b), name+"-start-MB")
+		b.ReportMetric(float64(s.ready.Milliseconds()), name+"-serve-ready-ms")
+	}
+	for _, s := range sides {
+		for range 300 {
+			s.execute(b, true)
+		}
+	}
+	time.Sleep(20 * time.Second)
+	for name, s := range sides {
+		b.ReportMetric(s.memory(b), name+"-300-requests-MB")
+	}
 }
 
 var resident = regexp.MustCompile(`VmRSS:\s+(\d+)`)
 
-// memory is what the process has in memory five seconds after its start, in MB.
+// memory is what the process has in memory, in MB.
 func (a *against) memory(b *testing.B) float64 {
-	time.Sleep(5 * time.Second)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.pid))
 	must(b, err)
 	kilobytes, err := strconv.Atoi(string(resident.FindSubmatch(text)[1]))
@@ -101,11 +165,11 @@ func rates(b *testing.B, sides map[string]*against, fresh bool) {
 	b.ReportMetric(sides["now"].rate()/sides["then"].rate(), "now/then")
 }
 
-// executions are commands that do nothing in a warm sandbox.
-func executions(b *testing.B, sides map[string]*against, fresh bool) {
-	runs := map[string]func(){"host": func() { mustRun(b, "bash", "--noprofile", "--norc", "-c", "true") }}
+// executions are commands that do nothing in a warm sandbox, so many at a time.
+func executions(b *testing.B, sides map[string]*against, atATime int, fresh bool) {
+	runs := map[string]func(){"host": together(atATime, func() { mustRun(b, "bash", "--noprofile", "--norc", "-c", "true") })}
 	for name, s := range sides {
-		runs[name] = func() { s.execute(b, fresh) }
+		runs[name] = together(atATime, func() { s.execute(b, fresh) })
 		s.execute(b, fresh)
 	}
 	took := takeTurns(b, runs)
@@ -117,11 +181,21 @@ func executions(b *testing.B, sides map[string]*against, fresh bool) {
 	}
 }
 
+// together runs so many of one thing at the same time.
+func together(many int, one func()) func() {
+	return func() {
+		var all sync.WaitGroup
+		for range many {
+			all.Go(one)
+		}
+		all.Wait()
+	}
+}
+
 func (a *against) execute(b *testing.B, fresh bool) {
 	text := "true"
 	if fresh {
-		a.n++
-		text = fmt.Sprintf("true # %d", a.n)
+		text = fmt.Sprintf("true # %d", a.n.Add(1))
 	}
 	body, err := json.Marshal(inChat("bench", text))
 	must(b, err)

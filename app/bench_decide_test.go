@@ -176,7 +176,7 @@ func start(b *testing.B, socket, path string, body []byte, argv ...string) *serv
 	}
 	s := &server{pid: cmd.Process.Pid, path: path, body: body, name: func(int64) string { return "0" },
 		client: &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: benchClients}}}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := s.ask(); err == nil {
 			return s
 		} else if time.Now().After(deadline) {

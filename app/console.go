@@ -3,11 +3,14 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/console"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/securitykey"
 )
 
 // openConsole opens the web page, and returns what makes links to it; nil if
@@ -16,8 +19,11 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	if a.cfg.Operator.Console == "" {
 		return nil, nil
 	}
+	if a.keys, err = a.openKeys(); err != nil {
+		return nil, err
+	}
 	c := console.Config{Address: a.cfg.Operator.Console, Operator: a.operatorFor, Known: a.roster.known,
-		MaxAge: a.cfg.Operator.OIDC.Session, Counted: a.metrics.ConsoleLogin, Log: a.log}
+		Keys: a.keys, Proved: a.metrics.KeyAnswered, MaxAge: a.cfg.Operator.OIDC.Session, Counted: a.metrics.ConsoleLogin, Log: a.log}
 	if err := a.secure(&c); err != nil {
 		return nil, err
 	}
@@ -32,6 +38,22 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	}
 	a.console, a.consolePage = &listener{page.Listener, make(chan struct{})}, page
 	return page.Link, nil
+}
+
+// openKeys opens the security keys of people, those of this sidecar's console.
+func (a *App) openKeys() (*securitykey.Keys, error) {
+	keys, err := securitykey.Open(filepath.Join(a.cfg.StateDir, "keys"), a.log)
+	if err != nil {
+		return nil, err
+	}
+	return keys, keys.Retain(personNames(a.cfg.People))
+}
+
+func personNames(people []config.Person) (names []string) {
+	for _, p := range people {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // operatorFor is the operator API for an operator who is logged in to the console.

@@ -26,10 +26,11 @@ func onAllAddresses(t *testing.T) (port string, heard *atomic.Int32) {
 	heard = new(atomic.Int32)
 	listener, err := net.Listen("tcp4", "0.0.0.0:0")
 	must(t, err)
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	counting := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		heard.Add(1)
 		fmt.Fprint(w, "served")
-	})}}
+	})
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: counting}}
 	server.Start()
 	t.Cleanup(server.Close)
 	_, port, err = net.SplitHostPort(listener.Addr().String())
@@ -203,7 +204,8 @@ func TestNoNameIsLookedUpByAWayOfTheSandboxsOwn(t *testing.T) {
 			resolver, asked := questioned(t)
 			s := startOffice(t, openDir(t), onePerson(t, section, "egress: {resolver: [\""+resolver+"\"]}",
 				wayOut(t, "      plain.test: [{}]\n")))
-			refused := []string{"dns.test:443", "data.dns.test:443", "plain.test:853", "dns.test:853", "1.1.1.1:443", "1.1.1.1:853", "8.8.8.8:53"}
+			refused := []string{"dns.test:443", "data.dns.test:443", "plain.test:853", "dns.test:853", "1.1.1.1:443", "1.1.1.1:853",
+				"8.8.8.8:53"}
 			a := answeredWithYes(t, s, withInput("s", resolving, refused...))
 			var want strings.Builder
 			for _, to := range refused {
@@ -281,7 +283,7 @@ func TestAFreezeEndsOpenConnections(t *testing.T) {
 			wants(t, ask(t, s.agent, run), bailiff.Refused, "It is odd.")
 			wantLogged(t, s.folder, started.DecisionID, "opened db.test:"+port, "closed db.test:"+port)
 			must(t, s.operator.Thaw(t.Context(), api.FreezeSession, "stopped"))
-			asking = send(t.Context(), s.agent, run)
+			send(t.Context(), s.agent, run)
 			if line := <-begun; line != "hello\n" {
 				t.Errorf("after the thaw the server heard %q", line)
 			}
@@ -300,7 +302,8 @@ func TestAConnectionIsRefusedWhereItsQuestionCannotBeKept(t *testing.T) {
 			t.Parallel()
 			_, policies := shippedWith(t, "    network:\n      platforms: {}\n      ask_new_hosts: {}\n",
 				"    network:\n      platforms: {cli: {network: egress, egress: [repo.example.com]}}\n      ask_new_hosts: {cli: true}\n")
-			s := startOffice(t, openDir(t), onePerson(t, section, "egress: {hosts: {one.test: 127.0.0.1}, own: [\""+service+"\"]}", policies))
+			s := startOffice(t, openDir(t), onePerson(t, section, policies,
+				"egress: {hosts: {one.test: 127.0.0.1}, own: [\""+service+"\"]}"))
 			store := filepath.Join(s.folder, "state", "approvals.db")
 			must(t, os.Rename(store, store+".away"))
 			a := ask(t, s.agent, reading("s", "http://one.test:"+port+"/a"))

@@ -35,10 +35,12 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 		return waiting, err
 	}
 	a.cfg.People, a.cfg.Approvals = next.People, next.Approvals
+	var forgotten error
 	if a.consolePage != nil {
 		a.consolePage.Review()
+		forgotten = a.keys.Retain(personNames(next.People))
 	}
-	replanned := errors.Join(a.approvals.Replan(ctx), a.followEgress(next.Egress), a.certificate.read(),
+	replanned := errors.Join(forgotten, a.approvals.Replan(ctx), a.followEgress(next.Egress), a.certificate.read(),
 		a.followTokens(next.Operator.Tokens))
 	if next.Limits.RequestsPerMinute != a.cfg.Limits.RequestsPerMinute {
 		a.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute

@@ -130,7 +130,7 @@ func longest(format string) string {
 
 func TestEveryWarningIsExplained(t *testing.T) {
 	said := warnings(t)
-	listed := firstColumn(t, "docs/recovery.md", "## What each warning means")
+	listed := firstColumn(t, "docs/warnings.md", "## What each warning means")
 	for text := range said.status {
 		if !slices.ContainsFunc(listed, func(row string) bool { return strings.Contains(row, text) }) {
 			t.Errorf("not explained is the warning %q", text)

@@ -107,6 +107,7 @@ func refusal(unknown string, err error) *api.Problem {
 		{api.ErrUnknown, http.StatusNotFound, unknown},
 		{api.ErrSettled, http.StatusConflict, "already_settled"},
 		{api.ErrVoted, http.StatusConflict, "already_voted"},
+		{api.ErrProof, http.StatusForbidden, "proof_needed"},
 		{api.ErrIneligible, http.StatusForbidden, "not_eligible"},
 		{api.ErrScope, http.StatusUnprocessableEntity, "scope_not_offered"},
 		{api.ErrRevisionUnknown, http.StatusNotFound, "revision_unknown"},

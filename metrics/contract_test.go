@@ -94,6 +94,7 @@ func everything(m *Metrics) {
 	m.Limited("user")
 	m.Crowded("hermes")()
 	m.ConsoleLogin(bailiff.LoginLink, true)
+	m.KeyAnswered(true)
 	m.BreakGlassUsed()
 	m.PutBack(1)
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)

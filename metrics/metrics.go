@@ -9,7 +9,7 @@
 // [maxRules]; any other value is "other". So the number of series is bounded
 // by the configuration.
 //
-// A new metric gets its line in docs/operations.md and a panel in examples/grafana,
+// A new metric gets its line in docs/metrics.md and a panel in examples/grafana,
 // whose tests miss it otherwise.
 package metrics
 
@@ -73,6 +73,9 @@ func New(registerer prometheus.Registerer, c Config) *Metrics {
 		m.consoleLogins.WithLabelValues(login, loginIn)
 		m.consoleLogins.WithLabelValues(login, loginRefused)
 	}
+	for _, result := range []string{keyCounted, loginRefused} {
+		m.securityKeys.WithLabelValues(result)
+	}
 	for backend := range m.labels.backends {
 		m.sandboxes.WithLabelValues(backend)
 		m.backendReady.WithLabelValues(backend)
@@ -105,10 +108,11 @@ func (m *Metrics) Crowded(listener string) func() { return m.crowded.WithLabelVa
 // logins are the ways to log in.
 var logins = []string{bailiff.LoginLink, bailiff.LoginOIDC, bailiff.LoginDevice, bailiff.LoginToken}
 
-// What became of a login.
+// What became of a login, or of the response of a security key.
 const (
 	loginIn      = "in"
 	loginRefused = "refused"
+	keyCounted   = "counted"
 )
 
 // ConsoleLogin counts a login to the console: by a link, by the OpenID provider or on a command line.
@@ -121,6 +125,15 @@ func (m *Metrics) ConsoleLogin(login string, in bool) {
 		login = other
 	}
 	m.consoleLogins.WithLabelValues(login, result).Inc()
+}
+
+// KeyAnswered counts a response of a security key at the console.
+func (m *Metrics) KeyAnswered(counted bool) {
+	result := loginRefused
+	if counted {
+		result = keyCounted
+	}
+	m.securityKeys.WithLabelValues(result).Inc()
 }
 
 // Decided counts a decision, what it denied and which variables it kept out.

@@ -15,37 +15,76 @@ findings contains _found(class, _spelt(call)) if {
 }
 
 _done contains [source, class, call] if {
+	_doers != {}
 	some call in _calls
-	_may_do(call.program)
+	_doers[call.program]
 	some [source, class] in _does(call)
 	not _asks_for_help(call)
 }
 
+# The programs called that may do anything by the tables and the packs.
+_doers := {program: true | some program in _command.programs; _may_do(program)}
+
 # What a call does by the tables and the packs, apart from what stands beside it, if its program may do anything. It is a function of
-# the call and tables alone, so that it is evaluated once for all requests with the call.
-_does(call) := (({["by name", class] |
-	some class in data.bailiff.tables.programs[call.program]
-	data.bailiff.tables.classes[class]
+# the call and tables alone, so that it is evaluated once for all requests with the call. One that has no word of those that tell
+# something of its program does nothing.
+_does(call) := set() if {
+	_is_told_by_words(call.program)
+	object.filter(_telling_words(call.program), array.concat(array.concat(call.flags, call.argv), call.operands)) == {}
+} else := (({["by name", class] |
+	some class in _classed(call.program)
 	not _is_harmless_word(call)
 	not _only_tried(call, class)
 } | {["by options", class] |
-	table := data.bailiff.tables.options[call.program]
-	some flag in array.concat(call.flags, call.argv)
-	some class in table[flag]
+	some classes in object.filter(data.bailiff.tables.options[call.program], array.concat(call.flags, call.argv))
+	some class in classes
 }) | {["by actions", class] |
-	table := data.bailiff.tables.actions[call.program]
-	some action in _actions(call)
-	some class in table[action]
+	some class in _acted(call.program, array.slice(call.operands, 0, 2))
 	not _only_tried(call, class)
 }) | _does_as_packed(call)
+
+# Whether what a call of a program does is told by words that the tables and the packs have, and by nothing else.
+default _is_told_by_words(_) := false
+
+_is_told_by_words(program) if {
+	_classed(program) == set()
+	not _is_unknown(program)
+	not _has_packed(program, "families")
+}
+
+# The words of a program of which the tables of options and of actions and the packs know something, with the beginnings of those
+# that are several words, since an argument may be several, too.
+_telling_words(program) := {beginning: true |
+	some words in [
+		object.keys(object.get(data.bailiff.tables.options, program, {})),
+		object.keys(object.get(data.bailiff.tables.actions, program, {})),
+		_packed_words(program),
+	]
+	some word in words
+	some beginning in (_beginnings(word) | _beginnings(trim_prefix(word, "* ")))
+}
+
+_beginnings(word) := {concat(" ", array.slice(parts, 0, length)) |
+	parts := split(word, " ")
+	some length in numbers.range(1, count(parts))
+}
+
+# The kinds of a program that are classes of findings.
+_classed(program) := {class |
+	some class in data.bailiff.tables.programs[program]
+	data.bailiff.tables.classes[class]
+}
+
+# What the first operands of a call ask of its program.
+_acted(program, first) := {class |
+	some action in _actions(first)
+	some class in data.bailiff.tables.actions[program][action]
+}
 
 # Whether calls of a program may do anything by the tables and the packs. It is a function of the program alone.
 default _may_do(_) := false
 
-_may_do(program) if {
-	some class in data.bailiff.tables.programs[program]
-	data.bailiff.tables.classes[class]
-}
+_may_do(program) if count(_classed(program)) > 0
 
 _may_do(program) if data.bailiff.tables.options[program]
 
@@ -159,12 +198,6 @@ _wraps(program) if {
 }
 
 # "stop", "auth token" and, where the name of a thing comes first, "* stop".
-_actions(call) := {call.operands[0]} if count(call.operands) == 1
+_actions([first]) := {first}
 
-_actions(call) := {
-	call.operands[0],
-	concat(" ", [call.operands[0], call.operands[1]]),
-	concat(" ", ["*", call.operands[1]]),
-} if {
-	count(call.operands) > 1
-}
+_actions([first, second]) := {first, concat(" ", [first, second]), concat(" ", ["*", second])}

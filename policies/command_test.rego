@@ -61,9 +61,10 @@ test_findings_of_tables_have_the_whole_call_as_match if {
 }
 
 test_actions_are_words_alone_and_in_pairs if {
-	data.bailiff._actions(call("x", [], ["stop"])) == {"stop"}
-	data.bailiff._actions(call("x", [], ["nginx", "stop", "now"])) == {"* stop", "nginx", "nginx stop"}
-	[made | made := data.bailiff._actions(call("x", [], []))] == []
+	data.bailiff._actions(["stop"]) == {"stop"}
+	data.bailiff._actions(["nginx", "stop"]) == {"* stop", "nginx", "nginx stop"}
+	data.bailiff._acted("docker", []) == set()
+	data.bailiff._acted("systemctl", ["stop", "nginx"]) == {"services"}
 }
 
 test_a_call_that_asks_for_help_does_nothing if {

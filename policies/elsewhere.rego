@@ -44,7 +44,7 @@ _may_change(call) if {
 	some operand in array.slice(call.operands, 0, 2)
 	regex.match(_drastic, operand)
 	not _looks(call)
-	count(_packed(call.program, call)) == 0
+	count(_packed(call)) == 0
 }
 
 # "app get delete-protection"

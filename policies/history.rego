@@ -10,20 +10,34 @@ _examined.versions contains _found(class, _spelt(call)) if {
 	some class in _done_to_versions(call)
 }
 
-# What a call does, whatever stands beside it. It is a function of the call and tables alone, as [_does] is.
-_done_to_versions(call) := union({
-	{"history" | _rewrites(call.operands[0], {flag | some flag in call.flags}, call)},
-	{"sends_files" | _pushes_to_address(call)},
-	{class | some setting in _git_given(call); some class in _given_does(setting)},
-	{class | call.operands[0] == "config"; some class in _config_does(call)},
-	{class | some class in _verb_does(call.operands[0], call.flags)},
-	{"inline" | regex.match(`(^|\x00)((--remote=)?ext::|--(config-env|exec-path=))`, concat("\u0000", call.argv))},
-})
+# What a call does, whatever stands beside it. It is a function of the call and tables alone, as [_does] is; of most calls the verb and
+# the options say all, which is a function of these.
+_done_to_versions(call) := ((_verb_does(verb, call.flags) | {"history" | _rewrites(verb, _flags(call.flags), call)}) | _words_do(verb, call)) | _given_do(call) if {
+	verb := call.operands[0]
+} else := _given_do(call)
 
-_verb_does(verb, flags) := {"inline" | some flag in flags; data.bailiff.tables.git_options[verb][flag]} | {class |
+_flags(all) := {flag | some flag in all}
+
+_verb_does(verb, flags) := ({"inline" | some flag in flags; data.bailiff.tables.git_options[verb][flag]} | {class |
 	some flag in array.concat(flags, [""])
 	some class in data.bailiff.tables.git_verbs[verb][flag]
-}
+}) | {"history" | _rewrites_by_options(verb, _flags(flags))}
+
+# The verb stands in the body, where OPA's index chooses by it.
+default _words_do(_, _) := set()
+
+_words_do(verb, call) := {"sends_files" | _pushes_to_address(call)} if verb == "push"
+
+_words_do(verb, call) := _config_does(call) if verb == "config"
+
+# What is given for one call: settings, programs.
+_given_do(call) := set() if {
+	not regex.match(`(^|\x00)(-c|--config|--exec-path=|(--remote=)?ext::)`, concat("\u0000", call.argv))
+} else := union({
+	{class | some setting in _git_given(call); some class in _given_does(setting)},
+	{"history" | some setting in _git_given(call); _keeps_nothing(call.operands[0], setting)},
+	{"inline" | regex.match(`(^|\x00)((--remote=)?ext::|--(config-env|exec-path=))`, concat("\u0000", call.argv))},
+})
 
 # A setting for one call leads elsewhere, plants a program or starts one.
 _given_does(setting) := ({"redirected" |
@@ -38,8 +52,7 @@ _config_does(call) := {"startup" | _plants(_git_set(call))} | {"redirected" |
 	not startswith(_git_set(call), "remote.")
 }
 
-# The verb stands in the body, where OPA's index chooses by it.
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "push"
 	count(flags & _forcing) > 0
 }
@@ -48,11 +61,10 @@ _forcing := {"-f", "--force", "--force-with-lease", "--force-if-includes", "--mi
 
 _rewrites(verb, _, call) if {
 	verb == "push"
-	some refspec in array.slice(call.operands, 1, count(call.operands))
-	regex.match(`^[+:]`, refspec)
+	strings.any_prefix_match(array.slice(call.operands, 1, count(call.operands)), ["+", ":"])
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "reset"
 	count(flags & {"--hard", "--merge", "--keep"}) > 0
 }
@@ -73,12 +85,12 @@ _cleans_built(flags, call) if {
 	}
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "branch"
 	"-D" in flags
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "branch"
 	count(flags & {"-d", "--delete"}) > 0
 	count(flags & {"-f", "--force"}) > 0
@@ -117,7 +129,7 @@ _names_folder(word) if _whole_folder(word)
 # A name without an ending, written small, is a folder's.
 _names_folder(word) if regex.match(`(^|/)[a-z0-9_-]+$`, word)
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "rm"
 	count(flags & {"-f", "--force"}) > 0
 	"-r" in flags
@@ -132,7 +144,7 @@ _rewrites(verb, _, call) if {
 }
 
 # A branch that is there already moves away from its commits.
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "branch"
 	count(flags & {"-f", "--force", "-C"}) > 0
 }
@@ -143,7 +155,7 @@ _rewrites(verb, flags, call) if {
 	count(call.operands) > 2
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	some flag in data.bailiff.tables.git_losing[verb]
 	flag in flags
 }
@@ -153,7 +165,7 @@ _rewrites(verb, _, call) if {
 	count(call.operands) > 2
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "prune"
 	count(flags & {"-n", "--dry-run"}) == 0
 }
@@ -164,7 +176,7 @@ _rewrites(verb, flags, call) if {
 	count(flags & {"-f", "--force"}) > 0
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "rebase"
 	count(flags & {"--abort", "--continue", "--skip", "--quit", "--show-current-patch"}) == 0
 }
@@ -179,7 +191,7 @@ _rewrites(verb, _, call) if {
 	call.operands[1] in {"drop", "clear"}
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "update-ref"
 	"-d" in flags
 }
@@ -191,19 +203,18 @@ _rewrites(verb, _, call) if {
 }
 
 # What nothing leads to any more goes at once.
-_rewrites(verb, _, call) if {
+_keeps_nothing(verb, setting) if {
 	verb in {"gc", "prune", "reflog", "maintenance"}
-	some setting in _git_given(call)
 	regex.match(`(?i)^gc\.(pruneexpire|reflogexpire|reflogexpireunreachable)=(now|all)$`, setting)
 }
 
 # Files that another file names.
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "checkout"
 	"--pathspec-from-file" in flags
 }
 
-_rewrites(verb, flags, _) if {
+_rewrites_by_options(verb, flags) if {
 	verb == "restore"
 	"--pathspec-from-file" in flags
 	_over_files(flags)
@@ -216,4 +227,4 @@ _rewrites(verb, _, call) if {
 	regex.match(`^"?\$`, word)
 }
 
-_rewrites(command_name, _, _) if command_name in {"filter-branch", "filter-repo"}
+_rewrites_by_options(command_name, _) if command_name in {"filter-branch", "filter-repo"}

@@ -7,20 +7,24 @@ package bailiff
 #   folder.
 _examined.versions contains _found(class, operand) if {
 	some call in _calls_of.versions
-	some [class, operand] in _git_reads(call)
+	some [class, operand] in _git_reads(call.operands[0], call)
 }
 
-# "git show REVISION:FILE" reads a file that may be gone from the folder.
-_git_reads(call) := {[class, operand] |
-	call.operands[0] in {"diff", "hash-object", "add", "grep", "apply"}
+_git_reads(verb, call) := {[class, operand] |
 	some operand in array.slice(call.operands, 1, count(call.operands))
 	regex.match(`^[/~]`, operand)
 	some class in _classes_of("reads", operand)
-} | {[class, operand] |
-	call.operands[0] in {"show", "cat-file", "archive"}
+} if {
+	verb in {"diff", "hash-object", "add", "grep", "apply"}
+}
+
+# "git show REVISION:FILE" reads a file that may be gone from the folder.
+_git_reads(verb, call) := {[class, operand] |
 	some operand in call.operands
 	contains(operand, ":")
 	some class in _classes_of("reads", split(operand, ":")[1])
+} if {
+	verb in {"show", "cat-file", "archive"}
 }
 
 # METADATA
@@ -29,26 +33,25 @@ _git_reads(call) := {[class, operand] |
 #   A push to an address sends the work to a place that nobody set up as a remote. So
 #   does a push to a remote that the same text has just set.
 _pushes_to_address(call) if {
-	call.operands[0] == "push"
 	regex.match(`://|^[^/]+@[^/]+:`, call.operands[1])
 }
 
 # A push to an address that the same text has just set.
 _examined.versions contains _found("sends_files", "") if {
 	some setter in _calls_of.versions
-	_remote_set(setter)
+	_remote_set(setter.operands[0], setter)
 	some push in _calls_of.versions
 	push.operands[0] == "push"
 	_pushes_to(push, _remote_name(setter))
 }
 
-_remote_set(call) := call.operands[3] if {
-	call.operands[0] == "remote"
+_remote_set(verb, call) := call.operands[3] if {
+	verb == "remote"
 	call.operands[1] in {"add", "set-url"}
 }
 
-_remote_set(call) := call.operands[2] if {
-	call.operands[0] == "config"
+_remote_set(verb, call) := call.operands[2] if {
+	verb == "config"
 	regex.match(`^remote\..*\.(push)?url$`, lower(call.operands[1]))
 }
 

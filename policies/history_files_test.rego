@@ -26,7 +26,7 @@ test_files_that_git_reads_and_sends if {
 		"x",
 		"y",
 	]
-	[data.bailiff._remote_set(call("git", [], words)) |
+	[data.bailiff._remote_set(words[0], call("git", [], words)) |
 		some words in [["remote", "add", "x", "u"], ["config", "remote.y.url", "u"], ["remote", "rm", "x"]]
 	] == [
 		"u",

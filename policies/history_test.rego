@@ -25,7 +25,7 @@ test_ordinary_work_is_not if {
 test_commands_of_git_that_lose_work if {
 	[words |
 		some words in _git_words
-		data.bailiff._rewrites(words[0], set(), call("git", [], words))
+		_rewritten([], words)
 	] == [
 		["push", "origin", "+main"],
 		["push", "origin", ":main"],
@@ -38,7 +38,7 @@ test_commands_of_git_that_lose_work if {
 	]
 	[flag |
 		some flag in ["-f", "--force", "--mirror", "-u", "--tags"]
-		data.bailiff._rewrites("push", {flag}, call("git", [flag], ["push"]))
+		_rewritten([flag], ["push"])
 	] == [
 		"-f",
 		"--force",
@@ -46,18 +46,20 @@ test_commands_of_git_that_lose_work if {
 	]
 	[flag |
 		some flag in ["--hard", "--soft", "--keep"]
-		data.bailiff._rewrites("reset", {flag}, call("git", [flag], ["reset"]))
+		_rewritten([flag], ["reset"])
 	] == [
 		"--hard",
 		"--keep",
 	]
 	[flag |
 		some flag in ["--continue", "--abort", "-i"]
-		data.bailiff._rewrites("rebase", {flag}, call("git", [flag], ["rebase"]))
+		_rewritten([flag], ["rebase"])
 	] == [
 		"-i",
 	]
 }
+
+_rewritten(flags, operands) if "history" in data.bailiff._done_to_versions(call("git", flags, operands))
 
 _git_words := [
 	["status"],

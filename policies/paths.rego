@@ -13,13 +13,6 @@ _examined.paths contains _found(class, path) if {
 	not _only_looked_at(path)
 }
 
-# Policies, wherever their folder lies.
-_examined.paths contains _found("own_settings", path) if {
-	some path in _writes
-	endswith(path, ".rego")
-	regex.match(`(^|/)(policies|bailiff)/`, path)
-}
-
 _examined.brings contains _found("own_settings", path) if {
 	some call in _calls_of.brings
 	some path in call.writes

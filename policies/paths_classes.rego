@@ -11,6 +11,24 @@ _around(kind, folder) := {shape: inherited |
 	inherited := _near_or_free(kind, array.slice(split(shape, "/"), 0, count(split(shape, "/")) - 1))
 }
 
+# Whether a path lies in a folder of the root in which the tables name nothing but what is free, so that no folder says what it is.
+default _is_apart(_, _) := false
+
+_is_apart(kind, path) if {
+	some top in regex.find_n(`^/[^/*?\[\]{}\\!]+/`, path, 1)
+	not _tops[kind][top]
+	not data.bailiff.tables.paths[kind].folders[""]
+}
+
+# The folders of the root of which the tables name something, and those of the homes.
+_tops := {kind: object.union({"/home/": true, "/Users/": true, "/root/": true}, {top: true |
+	some folder, class in data.bailiff.tables.paths[kind].folders
+	class != "free"
+	top := concat("", ["/", split(folder, "/")[1], "/"])
+}) |
+	some kind in ["reads", "writes"]
+}
+
 _last_of(folder) := regex.find_n(`[^/]*/$|$`, folder, 1)[0]
 
 default _near_or_free(_, _) := "free"

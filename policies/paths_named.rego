@@ -9,22 +9,21 @@ package bailiff
 #   last two of its folder. Only a path with wildcards is compared with the whole table.
 #   Each path is split into its folder, up to the last slash, and its name, so that a
 #   folder is looked up once, however many of its files are named.
-_named_paths contains [kind, class, path] if {
-	some kind, paths in {"reads": _reads, "writes": _writes}
-	some path in paths
-	some class in _named_as(kind, path)
+_named_paths contains ["reads", class, path] if {
+	some path in _reads
+	some class in _named_as("reads", path)
+}
+
+_named_paths contains ["writes", class, path] if {
+	some path in _writes
+	some class in _named_as("writes", path)
 }
 
 # What a path is, apart from what stands beside it. It is a function of the path and tables alone, as [_does] is of a call. A name that
-# no table has is what others in its folder are, and what its ending says.
-_named_as(kind, path) := inherited | {class |
-	contains(base, ".")
-	class := data.bailiff.tables.paths[kind].suffixes[regex.replace(base, `^.*\.`, "")]
-} if {
+# no table has is what others with its ending are in its folder.
+_named_as(kind, path) := _unnamed(kind, folder, ending) if {
 	not regex.match(_telling, path)
-	folder := regex.replace(path, `[^/]*$`, "")
-	inherited := _unnamed_in(kind, folder)
-	base := trim_prefix(path, folder)
+	[[_, folder, base, ending]] := regex.find_all_string_submatch_n(`^((?:.*/)?)([^/.]*|[^/]*(\.[^/.]*))$`, path, 1)
 	not _last_names[kind][base]
 } else := _named_fully(kind, path)
 
@@ -35,16 +34,36 @@ _named_fully(kind, path) := union({
 	_as_a_home(kind, path, folder),
 	{class | regex.match(`[*?\[{]`, path); some class in _by_pattern(kind, path)},
 	_as_a_device(kind, path, folder),
+	_by_ending_there(kind, folder, path),
+	{class | kind == "reads"; some class in _unplaced(path)},
 }) if {
 	folder := regex.replace(path, `[^/]*$`, "")
 	bases := _bases(kind, trim_prefix(path, folder))
 }
 
-# Wildcards, a folder, a device, a home, a copy.
-_telling := concat("|", [`[*?\[{\n]|/$|^/(dev|proc)/|^~[^/]*$|^/root$|^/(home|Users)/[^/]*$`, _of_copies])
+# Wildcards, a folder, a device, a home, a folder that is not known, a copy.
+_telling := concat("|", [`[*?\[{\n]|/$|^/(dev|proc)/|^~[^/]*$|^/root$|^/(home|Users)/[^/]*$|^\$|^\.\./|^\.\.$`, _of_copies])
 
 # What a name that no table has is in a folder.
-_unnamed_in(kind, folder) := {class | some class in _around(kind, folder); class != "free"} | _in_a_folder(kind, folder)
+_unnamed(kind, folder, ending) := union({
+	{class | not _is_apart(kind, folder); some class in _around(kind, folder); class != "free"},
+	_in_a_folder(kind, folder),
+	{class | ending != ""; class := data.bailiff.tables.paths[kind].suffixes[trim_prefix(ending, ".")]},
+	_by_ending_there(kind, folder, ending),
+})
+
+# What an ending means in some folders alone. Python runs lines of these files whenever it starts in that environment; policies are
+# such, wherever their folder lies.
+_by_ending_there(kind, folder, path) := {class |
+	kind == "writes"
+	strings.any_suffix_match(path, [".pth", ".rego"])
+	some ending, [pattern, class] in {
+		".pth": [`(^|/)(site|dist)-packages/$`, "startup"],
+		".rego": [`(^|/)(policies|bailiff)/`, "own_settings"],
+	}
+	endswith(path, ending)
+	regex.match(pattern, folder)
+}
 
 # The last names of the paths in the tables.
 _last_names := {kind: {name: true |
@@ -66,6 +85,7 @@ _bases(kind, base) := {base, regex.replace(base, _of_copies, "")} if {
 _of_copies := `(\.(bak|backup|old|orig|save|saved|copy|swp|tmp|gz|bz2|xz|zst|lz4|Z|[0-9]+)|~)$`
 
 _as_placed(kind, folder, bases) := {class |
+	not _is_apart(kind, folder)
 	some shape, inherited in _around(kind, folder)
 	some base in bases
 	class := object.get(data.bailiff.tables.paths[kind].folders, concat("", [shape, base]), inherited)
@@ -79,13 +99,6 @@ _named_paths contains ["writes", "startup", path] if {
 	some shape in _forms(path)
 	_kept_for_programs(shape)
 	not _only_made(path)
-}
-
-# Python runs lines of these files whenever it starts in that environment. Elsewhere the ending means other things.
-_named_paths contains ["writes", "startup", path] if {
-	some path in _writes
-	endswith(path, ".pth")
-	regex.match(`(^|/)(site|dist)-packages/[^/]+$`, path)
 }
 
 _only_made(path) if {
@@ -110,16 +123,14 @@ _as_named(kind, folder, bases) := {class |
 
 # The last two names of the folder; a folder of such a name in any place.
 _in_a_folder(kind, folder) := {class |
-	some name in _last_two(folder)
-	class := data.bailiff.tables.paths[kind].names[name]
+	some names in regex.find_n(`[^/]+/[^/]+/$`, folder, 1)
+	class := data.bailiff.tables.paths[kind].names[trim_suffix(names, "/")]
 } | {class |
 	contains(folder, ".")
 	some part in split(folder, "/")
 	startswith(part, ".")
 	class := data.bailiff.tables.paths[kind].inside[part]
 }
-
-_last_two(folder) := {trim_suffix(found, "/") | some found in regex.find_n(`[^/]+/[^/]+/$`, folder, 1)}
 
 _as_a_home(kind, path, folder) := {class |
 	_above_home[folder]

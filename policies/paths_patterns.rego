@@ -4,11 +4,13 @@ package bailiff
 # title: Paths with wildcards
 # description: |
 #   A path with wildcards may mean any entry that it matches, or that lies below it.
-_by_pattern(kind, path) := set() if {
-	not _wild(path)
-} else := _pattern_folders(kind, path) | _pattern_names(kind, path)
+_by_pattern(kind, path) := _pattern_folders(kind, path) | _pattern_names(kind, path) if {
+	regex.match(`[*?\[{]`, path)
+} else := set()
 
 _pattern_folders(kind, path) := set() if {
+	_is_apart(kind, path)
+} else := set() if {
 	not _anchored(path)
 } else := _folders_within(kind, _shapes(path)) | _folders_above(kind, _shapes(path))
 
@@ -41,22 +43,25 @@ _literal(shape) := regex.split(`[*?\[{\\]`, shape)[0]
 
 # A pattern for hidden names, or one that spares only letters, may mean a name that
 # counts anywhere; "*.json" means what the folder holds, which the text does not tell.
-_pattern_names(kind, path) := ({class |
+_pattern_names(kind, path) := _pattern_endings(kind, regex.replace(path, `(?s)^.*\.`, "")) | {class |
+	regex.match(`(^|/)(\.[^/]*|[^*/]*)$`, path)
 	parts := split(path, "/")
-	base := parts[count(parts) - 1]
-	_narrow(base)
+	some class in (_names_meant(kind, parts[count(parts) - 1]) | _pairs_meant(kind, parts))
+}
+
+_names_meant(kind, base) := {class |
 	some name, class in data.bailiff.tables.paths[kind].names
 	glob.match(base, null, name)
-} | {class |
-	parts := split(path, "/")
+}
+
+_pairs_meant(kind, parts) := {class |
 	count(parts) > 1
-	_narrow(parts[count(parts) - 1])
 	some name, class in data.bailiff.tables.paths[kind].names
 	contains(name, "/")
 	glob.match(concat("/", array.slice(parts, count(parts) - 2, count(parts))), ["/"], name)
-}) | {class |
-	dotted := split(path, ".")
-	ending := dotted[count(dotted) - 1]
+}
+
+_pattern_endings(kind, ending) := {class |
 	_wild(ending)
 	_narrow(ending)
 	some suffix, class in data.bailiff.tables.paths[kind].suffixes
@@ -65,7 +70,9 @@ _pattern_names(kind, path) := ({class |
 
 # A pattern, what it is where "**" stands for no folder, and what it is in a home, if its
 # first folders may mean one.
-_shapes(path) := ({path, replace(path, "/**/", "/")} | {shape |
+_shapes(path) := {path} if {
+	not regex.match(`\*\*|^/[^/]*[*?\[\]{}\\!]|^/(home|Users|root)(/|$)`, path)
+} else := ({path, replace(path, "/**/", "/")} | {shape |
 	parts := split(path, "/")
 	some top, depth in {"home": 3, "Users": 3, "root": 2}
 	parts[0] == ""

@@ -5,13 +5,8 @@ package bailiff
 # description: |
 #   "$X/.netrc" and "../../../etc/shadow" may lie anywhere: they count as what they are
 #   in the root or in a home.
-_named_paths contains ["reads", class, path] if {
-	some path in _reads
-	regex.match(`^(\$|\.\./|\.\.$)`, path)
-	some class in _unplaced(path)
-}
-
 _unplaced(path) := {class |
+	regex.match(`^(\$|\.\./|\.\.$)`, path)
 	some rest in _rests(path)
 	regex.match(`[A-Za-z0-9]`, rest)
 	some top in {"", "~"}

@@ -37,16 +37,18 @@ _aspects_but_paths contains "tracing" if "PS4" in _command.assigns
 
 _aspects_but_paths contains "program" if is_boolean(_code.parsed)
 
-_kinds contains kind if {
+_kinds contains kind if some kind, _ in _programs_of
+
+_programs_of[kind] contains program if {
 	some program in _command.programs
 	some kind in data.bailiff.tables.programs[program]
 }
 
 # The calls by the kinds of their programs, which the table of programs names.
 _calls_of[kind] := group if {
-	some kind in _kinds
+	some kind, programs in _programs_of
 	group := [call |
 		some call in _calls
-		kind in data.bailiff.tables.programs[call.program]
+		call.program in programs
 	]
 }

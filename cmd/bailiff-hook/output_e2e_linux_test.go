@@ -53,7 +53,8 @@ func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			calls := append([]apptest.Call{a.shell("for i in $(seq 65); do echo $i; sleep 1; done; hostname; echo to the end")}, waits[name]...)
+			const command = "for i in $(seq 65); do echo $i; sleep 1; done; hostname; echo to the end"
+			calls := append([]apptest.Call{a.shell(command)}, waits[name]...)
 			told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), calls...)
 			wantSaid(t, strings.Join(told, ""), "sandbox\nto the end")
 		})

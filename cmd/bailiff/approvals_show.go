@@ -312,7 +312,7 @@ func said(v api.Vote) string {
 	if v.Reason != "" {
 		answer += ": " + v.Reason
 	}
-	by := bailiff.Approver{Credential: v.Credential, Channel: v.Channel, Login: v.Login}
+	by := bailiff.Approver{Credential: v.Credential, Channel: v.Channel, Login: v.Login, Proof: v.Proof}
 	return termsafe.Text(fmt.Sprintf("%s at %s (%s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), by.Via(), answer))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,7 @@ type question struct {
 }
 
 func (q *question) answer(cmd *cobra.Command, configPath string, args []string) error {
+	debug.SetGCPercent(replayGC)
 	cfg, err := offline.LoadConfig(configPath)
 	if err != nil {
 		return err

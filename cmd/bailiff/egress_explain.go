@@ -135,7 +135,8 @@ func printPast(w io.Writer, all []offline.Past) {
 			fmt.Fprintf(w, "then\t\tthe policies allowed it, and bailiff itself refused it\n")
 		}
 		if p.JudgedRevision != p.Now.Revision {
-			fmt.Fprintf(w, "then\t%s\tby the policies %.12s, which are others than those now\n", outcomeThen(p.Judged), termsafe.Text(p.JudgedRevision))
+			fmt.Fprintf(w, "then\t%s\tby the policies %.12s, which are others than those now\n", outcomeThen(p.Judged),
+				termsafe.Text(p.JudgedRevision))
 		}
 		printReached(w, *p.Now)
 	}

@@ -74,7 +74,7 @@ const (
 	// replayLimit is how long one decision may take in a replay: however busy the
 	// machine is, it must make no difference.
 	replayLimit = 10 * time.Second
-	// replayGC lets a replay, which ends soon, collect its garbage less often.
+	// replayGC lets a command that ends soon collect its garbage less often.
 	replayGC = 400
 )
 

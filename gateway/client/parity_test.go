@@ -215,7 +215,8 @@ require_approval contains {"rule": "house.asks", "message": "It removes.", "matc
 				come{"Answer", "timeout  124  decision", ""}},
 			{"a command that its caller gives up", asking{Call: "execute", Request: typed("sleep 60"), Seconds: 0.5},
 				come{"Uncertain", "", ""}},
-			{"a program", asking{Call: "execute", Request: wish{Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "print(6*7)"}, Session: chat}},
+			{"a program", asking{Call: "execute",
+				Request: wish{Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "print(6*7)"}, Session: chat}},
 				come{"Answer", "completed  0 34320a decision", ""}},
 			{"an id", asking{Call: "execute", ID: name, Request: hello}, come{"Answer", "completed  0 68656c6c6f0a decision", ""}},
 			{"another request under that id", asking{Call: "execute", ID: name, Request: typed("echo bye")},
@@ -269,8 +270,8 @@ func TestBothClientsReadMuchOutputBackAndHearOfVariablesAndProcesses(t *testing.
 			}
 			wanting := typed("printenv OF_NO_TABLE")
 			wanting.Env = []string{"OF_NO_TABLE"}
-			if lacked := asks(wanting); len(lacked.Withheld) != 1 || !strings.HasPrefix(lacked.Withheld[0], "OF_NO_TABLE was withheld (env.") {
-				t.Errorf("of a variable it is told %q", lacked.Withheld)
+			if lacked := asks(wanting).Withheld; len(lacked) != 1 || !strings.HasPrefix(lacked[0], "OF_NO_TABLE was withheld (env.") {
+				t.Errorf("of a variable it is told %q", lacked)
 			}
 			begins := wish{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "read n; echo hello $n", Background: true}, Session: chat}
 			process := asks(begins).Process

@@ -16,6 +16,9 @@
 // that it has, as a bearer token; a browser's page could not send such from elsewhere. So does a
 // program ([Config.Program]), which needs no login.
 //
+// Where a route wants proof, an answer is confirmed by the person's security key ([Keys]): what they want is kept here
+// while the key is asked for, and done once it has answered.
+//
 // What is promised:
 //   - nothing but the page itself and a login is served without both secrets, to a host
 //     name that is not the console's, or to another origin;
@@ -23,12 +26,14 @@
 //     themselves, and only what a person does keeps a session alive;
 //   - when a session ends, its streams and requests end; one whose person may not be logged in any
 //     more ends with [Console.Review];
+//   - a security key confirms the one wish for which it was asked, in the session that had it, once;
 //   - the page runs its own scripts only, shows in no frame, and loads nothing
 //     from elsewhere; what a request says is text in it, never markup, with its
 //     control characters visible.
 //
 // What is not here: what operators may do (gateway), who may answer
-// (internal/people), and how a provider is asked (internal/login).
+// (internal/people), how a provider is asked (internal/login), and what a security key says
+// (internal/securitykey).
 package console
 
 import (
@@ -65,6 +70,10 @@ type Config struct {
 	MaxAge time.Duration
 	// Program serves the program that a token is of, nil if it is of none. The field is nil where programs have none.
 	Program func(token string) http.Handler
+	// Keys are the security keys of people; nil where there are none.
+	Keys Keys
+	// Proved is told of each response of a security key, and whether it counted; nil is told of none.
+	Proved func(counted bool)
 	// Counted is told of each login, and whether it was let in; nil is told of none.
 	Counted func(way string, in bool)
 	Log     *slog.Logger
@@ -93,6 +102,9 @@ type Console struct {
 	devices  devices
 	sessions sessions
 	refusals pace
+	// site is the name at which security keys are asked for, under base; empty if they cannot be.
+	site       string
+	ceremonies ceremonies
 }
 
 // Open starts to listen.
@@ -104,6 +116,9 @@ func Open(c Config) (*Console, error) {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Counted == nil {
 		c.Counted = func(string, bool) {}
+	}
+	if c.Proved == nil {
+		c.Proved = func(bool) {}
 	}
 	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.idleTimeout}}
 	listener, err := gateway.Open(gateway.ListenerConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true,
@@ -137,6 +152,9 @@ func (c *Console) at(configured, opened string) {
 		c.hosts = append(c.hosts, strings.ToLower(host))
 	}
 	c.base = c.scheme() + "://" + c.host
+	if c.config.Name != "" || host == "localhost" { // keys answer to names, where a page is safe from who sees the network
+		c.site = strings.ToLower(host)
+	}
 }
 
 func (c *Console) scheme() string {
@@ -226,6 +244,9 @@ func (c *Console) serveBearer(w http.ResponseWriter, r *http.Request, token stri
 func (c *Console) serve(w http.ResponseWriter, r *http.Request, s *session) {
 	if unsafe(r) {
 		c.sessions.use(s) // what the page does by itself only reads
+	}
+	if c.serveKeys(w, r, s) {
+		return
 	}
 	switch r.Method + " " + r.URL.Path {
 	case "GET /session":

@@ -22,14 +22,18 @@ import (
 type way struct {
 	quorum  int
 	timeout time.Duration
+	proof   string
 }
 
 func (w *way) Plan(bailiff.Claim) (api.Plan, error) {
 	return api.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator", "console"}, Quorum: w.quorum,
-		Timeout: w.timeout}, nil
+		Timeout: w.timeout, Proof: w.proof}, nil
 }
 
-func (*way) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
+func (w *way) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
+	if !strings.HasPrefix(who.Proof, w.proof) {
+		return fmt.Errorf("%w: the route wants a security key", api.ErrProof)
+	}
 	if who.Person == "bob" {
 		return errors.New("bob asked for it; ana or eve can answer")
 	}

@@ -77,7 +77,12 @@ const (
 
 // read takes what a login sends, or says what would be right.
 func read(w http.ResponseWriter, r *http.Request, into any, right string) bool {
-	d := json.NewDecoder(io.LimitReader(r.Body, maxLogin))
+	return readAtMost(w, r, maxLogin, into, right)
+}
+
+// readAtMost takes what is sent if it is no longer than that.
+func readAtMost(w http.ResponseWriter, r *http.Request, most int64, into any, right string) bool {
+	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.DisallowUnknownFields()
 	if d.Decode(into) != nil {
 		refuse(w, http.StatusBadRequest, "invalid_request", right)

@@ -15,7 +15,7 @@ import (
 // Answer gives one person's verdict on an approval. One no denies it; the last
 // yes that is needed approves it, with the narrowest scope that was voted for.
 // The error is [api.ErrUnknown], [ErrSettled], [ErrScope], [ErrIneligible],
-// [ErrVoted] or [ErrStore].
+// [api.ErrProof], [ErrVoted] or [ErrStore].
 func (b *Book) Answer(ctx context.Context, id string, who bailiff.Approver, v bailiff.Verdict) (api.Entry, error) {
 	replans := b.replans.Load()
 	p, err := b.poll(id, who, v.Approve)
@@ -94,7 +94,11 @@ func (b *Book) poll(id string, who bailiff.Approver, approve bool) (p poll, err 
 	}
 	c := text.claim(i.Entry.DecisionID)
 	if err := b.config.Router.May(who, c, i.Entry.Plan.Route); err != nil {
-		return p, refuse(api.ErrIneligible, "%s", err)
+		kind := api.ErrIneligible
+		if errors.Is(err, api.ErrProof) {
+			kind = api.ErrProof
+		}
+		return p, refuse(kind, "%s", err)
 	}
 	p = poll{text: text, barred: b.barred(c, i.Entry.Votes, i.Entry.Plan.Route)}
 	if !approve {
@@ -131,6 +135,9 @@ func (p poll) update(i *item) (t step) {
 	if p.plan.Quorum > e.Plan.Quorum {
 		e.Plan.Quorum, e.Plan.Approvers, e.Plan.Channels = p.plan.Quorum, p.plan.Approvers, p.plan.Channels
 	}
+	if p.plan.Proof != "" {
+		e.Plan.Proof = p.plan.Proof
+	}
 	return t
 }
 
@@ -159,7 +166,7 @@ func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (ap
 		return api.Vote{}, refuse(api.ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
 	}
 	given := api.Vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Login: who.Login,
-		Approve: v.Approve, Reason: v.Reason, At: now}
+		Proof: who.Proof, Approve: v.Approve, Reason: v.Reason, At: now}
 	if !v.Approve {
 		return given, nil
 	}
@@ -174,7 +181,7 @@ func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (ap
 }
 
 func approverOf(v api.Vote) bailiff.Approver {
-	return bailiff.Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel, Login: v.Login}
+	return bailiff.Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel, Login: v.Login, Proof: v.Proof}
 }
 
 func nameOf(v api.Vote) string { return approverOf(v).Name() }
@@ -230,7 +237,7 @@ func because(reason string) string {
 func (i *item) grant(g grant, narrow func(*held), now time.Time) *held {
 	e := &i.Entry
 	g.ID, g.ApprovalID, g.Created = newID("g"), e.ID, now
-	g.Scope, g.Route, g.Quorum = e.narrowest(), e.Plan.Route, len(e.Votes)
+	g.Scope, g.Route, g.Quorum, g.Proof = e.narrowest(), e.Plan.Route, len(e.Votes), e.Plan.Proof
 	g.By, g.Via = e.voters()
 	h := &held{Grant: g, DecisionID: e.DecisionID}
 	switch g.Scope {

@@ -14,7 +14,7 @@
 // peer, platform and user: in the same session for a while, or always until it is
 // revoked; and only while the policies still offer that scope. A claim is covered
 // when live grants together cover every pair of it. No grant holds when its claim
-// would go to people by another route by now, or need more of them. What is frozen
+// would go to people by another route by now, need more of them, or proof that they did not give. What is frozen
 // is covered by nothing.
 //
 // # In a database

@@ -21,18 +21,23 @@ type roster struct {
 	quorum  int
 	timeout time.Duration
 	route   string
+	proof   string
 }
 
 func (r roster) Plan(bailiff.Claim) (api.Plan, error) {
 	if len(r.people) == 0 {
 		return api.Plan{}, &Unanswerable{"nobody is configured to answer"}
 	}
-	return api.Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, nil
+	return api.Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout,
+		Proof: r.proof}, nil
 }
 
 func (r roster) May(who bailiff.Approver, c bailiff.Claim, route string) error {
 	if !slices.Contains(r.people, who.Person) {
 		return fmt.Errorf("%s may not answer route %s; %s could", who.Person, route, strings.Join(r.people, " and "))
+	}
+	if !strings.HasPrefix(who.Proof, r.proof) {
+		return fmt.Errorf("%w: route %s wants it", api.ErrProof, route)
 	}
 	return nil
 }

@@ -185,6 +185,7 @@ func TestAGrantOfScopeOnceIsForAsManyPeopleAndTheRouteThatGaveIt(t *testing.T) {
 	}{
 		"policies that want more people":   {func(c *bailiff.Claim) { c.Decision.Approval.Quorum = 2 }, func(*roster) {}},
 		"a route that wants more people":   {func(*bailiff.Claim) {}, func(r *roster) { r.quorum = 2 }},
+		"a route that wants proof now":     {func(*bailiff.Claim) {}, func(r *roster) { r.proof = bailiff.ProofWebAuthn }},
 		"another route":                    {func(*bailiff.Claim) {}, func(r *roster) { r.route = "everybody" }},
 		"a route that leads to nobody now": {func(*bailiff.Claim) {}, func(r *roster) { r.people = nil }},
 	} {

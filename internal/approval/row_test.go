@@ -9,7 +9,8 @@ import (
 )
 
 // The names are those of the store's version 1, and swap, match and revision, which grants of earlier
-// releases lack, login, which their votes lack, and held_until, which their entries lack.
+// releases lack, login, which their votes lack, proof, which plans, votes
+// and grants lack, and held_until, which their entries lack.
 // A further field that the API gains belongs into the last column, and is never stored.
 func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 	t.Parallel()
@@ -19,9 +20,9 @@ func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 	}{
 		{entry{}, "id state digest decision_id trace_id caller peer request decision reasons shortened plan scopes votes scope grant_id " +
 			"grant_expires message created expires resolved held_until", "files input answered pattern"},
-		{api.Plan{}, "route approvers channels quorum timeout_ns", ""},
-		{api.Vote{}, "person credential channel login approve scope reason at", ""},
-		{grant{}, "id approval_id scope caller peer platform session user tool backend env swap route quorum digest pairs match " +
+		{api.Plan{}, "route approvers channels quorum timeout_ns proof", ""},
+		{api.Vote{}, "person credential channel login proof approve scope reason at", ""},
+		{grant{}, "id approval_id scope caller peer platform session user tool backend env swap route quorum proof digest pairs match " +
 			"revision by via created expires uses last_used", ""},
 		{freeze{}, "kind id reason by at", "warning"},
 	} {

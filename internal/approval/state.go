@@ -66,7 +66,8 @@ func (h *held) owner() owner {
 
 // holds says whether a grant is in force for what goes to people that way now.
 func (h *held) holds(way *way, now time.Time) bool {
-	return h.live(now) && way != nil && h.Grant.Route == way.route && h.Grant.Quorum >= way.quorum
+	return h.live(now) && way != nil && h.Grant.Route == way.route && h.Grant.Quorum >= way.quorum &&
+		(way.proof == "" || way.proof == h.Grant.Proof)
 }
 
 // extends says whether a grant that is wider than once is for such claims,
@@ -122,6 +123,7 @@ type wanted struct {
 type way struct {
 	route  string
 	quorum int
+	proof  string
 }
 
 func want(c bailiff.Claim) wanted {
@@ -145,7 +147,7 @@ func want(c bailiff.Claim) wanted {
 
 // by is what is wanted of a claim that goes to people by a plan.
 func (w wanted) by(p api.Plan, terms *bailiff.ApprovalTerms) wanted {
-	w.way = &way{p.Route, max(1, p.Quorum)}
+	w.way = &way{p.Route, max(1, p.Quorum), p.Proof}
 	if terms != nil {
 		w.way.quorum = max(w.way.quorum, terms.Quorum)
 	}

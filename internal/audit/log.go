@@ -42,6 +42,12 @@
 //     says so before and an event after, so that [Verify] tells what was retired from
 //     what another process removed, wherever a crash falls.
 //
+// # Heads for others
+//
+// [SignHead] signs how far the log goes, with a key that lies elsewhere, and a log is held to such heads when it is verified:
+// so one that the key's holder wrote anew shows. [VerifyFleet] holds the logs of sidecars that share a database to what each
+// told the others of its own.
+//
 // A holder of the key can write a log that verifies; ship the lines elsewhere
 // if the machine's owner is not to be trusted.
 //

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func (r *reader) approvals(c *Config, at place) {
 
 func (r *reader) route(c *Config, at place) {
 	route := Route{Quorum: 1}
-	quorum := at
+	quorum, proof := at, at
 	before := len(r.faults)
 	r.section(at, fields{
 		"name":      as(&route.Name, r.label),
@@ -58,6 +59,7 @@ func (r *reader) route(c *Config, at place) {
 		"quorum":    func(at place) { quorum = at; r.number(&route.Quorum, 1, 100)(at) },
 		"timeout":   r.duration(&route.Timeout, time.Second, 24*time.Hour),
 		"channels":  func(at place) { r.channels(c, &route, at) },
+		"proof":     func(at place) { proof = at; r.oneOf(&route.Proof, "proof", bailiff.ProofWebAuthn)(at) },
 	})
 	switch {
 	case len(r.faults) > before:
@@ -72,7 +74,10 @@ func (r *reader) route(c *Config, at place) {
 	this := len(c.Approvals.Routes) - 1
 	r.whole = append(r.whole, func() {
 		r.checkQuorum(c, route.Quorum, quorum)
-		if len(route.Channels) == 0 {
+		if route.Proof != "" {
+			r.checkProof(c, &c.Approvals.Routes[this], proof)
+		}
+		if len(c.Approvals.Routes[this].Channels) == 0 {
 			c.Approvals.Routes[this].Channels = c.Channels()
 		}
 	})
@@ -86,6 +91,22 @@ func (r *reader) checkQuorum(c *Config, quorum int, at place) {
 	if people := len(c.People); quorum > people {
 		r.fault(at, "needs %s to say yes, but people names %d", counted(quorum), people)
 	}
+}
+
+// checkProof refuses a route whose answers could not be proved. A security key answers to a page, and to the name of
+// its server.
+func (r *reader) checkProof(c *Config, route *Route, at place) {
+	host, _, _ := net.SplitHostPort(c.Operator.Console)
+	switch {
+	case slices.ContainsFunc(route.Channels, func(channel string) bool { return channel != bailiff.ChannelConsole }):
+		r.fault(at, "a security key is asked for at the console only, want channels: [console]")
+	case c.Operator.Console == "":
+		r.fault(at, "there is no console to ask for a security key, want operator.console to say where it is")
+	case c.Operator.TLS.Name == "" && host != "localhost":
+		r.fault(at, "security keys want a console with a name, want operator.tls, or operator.console as localhost:PORT "+
+			"where only this machine uses it")
+	}
+	route.Channels = []string{bailiff.ChannelConsole}
 }
 
 func counted(people int) string {

@@ -179,6 +179,8 @@ type Route struct {
 	Timeout time.Duration
 	// Channels are where people are asked, see [Config.Channels].
 	Channels []string
+	// Proof is by what each answer must be proved: [bailiff.ProofWebAuthn], or empty for none.
+	Proof string
 }
 
 // Channels are those by which people can be asked: [bailiff.ChannelOperator],

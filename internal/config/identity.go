@@ -157,8 +157,7 @@ func (r *reader) tokens(c *Config, at place) {
 }
 
 func (r *reader) tokenScope(at place) (scope string, ok bool) {
-	r.oneOf(&scope, "scope", api.TokenReadsApprovals, api.TokenReadsDecisions, api.TokenReadsStatus, api.TokenFreezes,
-		api.TokenRevokes, api.TokenStopsSandboxes)(at)
+	r.oneOf(&scope, "scope", api.TokenScopes()...)(at)
 	return scope, scope != ""
 }
 

@@ -3,10 +3,12 @@ package doctor_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
@@ -98,6 +100,31 @@ func TestAUserWhoMayAskNowhereIsTold(t *testing.T) {
 	d.Config.Agent.Listeners[0].UIDs = []uint32{4_000_000}
 	if all := d.Examine(t.Context()); all.Worst() != diagnosis.Failed || !strings.Contains(all[0].Do, "in a listener's uids") {
 		t.Errorf("it finds %+v", all)
+	}
+}
+
+func TestATokenThatOthersMayReadIsFound(t *testing.T) {
+	t.Parallel()
+	d := at(t, "unix:///nonexistent/a.sock")
+	folder := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"kept": 0o600, "open": 0o644, "wide": 0o600} {
+		path := filepath.Join(folder, name)
+		backendtest.Must(t, os.WriteFile(path, []byte("a-secret-of-a-program"), 0o600))
+		backendtest.Must(t, os.Chmod(path, mode))
+		token := config.Token{Name: name, File: path, Scopes: []string{api.TokenReadsStatus}}
+		if name == "wide" {
+			token.Scopes = api.TokenScopes()
+		}
+		d.Config.Operator.Tokens = append(d.Config.Operator.Tokens, token)
+	}
+	found := map[string]diagnosis.State{}
+	for _, c := range d.Examine(t.Context()) {
+		found[c.Name] = c.State
+	}
+	for name, want := range map[string]diagnosis.State{"kept": diagnosis.Fine, "open": diagnosis.Failed, "wide": diagnosis.Warned} {
+		if got := found["token "+name]; got != want {
+			t.Errorf("of the token that is %s it says %q, want %q", name, got, want)
+		}
 	}
 }
 

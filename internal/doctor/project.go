@@ -83,8 +83,8 @@ func (t door) examinePrograms(ctx context.Context, all *diagnosis.Checks, m bail
 	if len(lacking) > 0 {
 		all.Doubt(t.check("programs"),
 			"Commands do not find these programs, which "+m.Source+" needs: "+strings.Join(lacking, ", ")+".",
-			"Have them installed in the image, or where none is used, in /usr/bin, /usr/local/bin or /usr/local/go/bin: a link to a program below /usr "+
-				"will do.")
+			"Have them installed in the image, or where none is used, in /usr/bin, /usr/local/bin or /usr/local/go/bin: a link to a "+
+				"program below /usr will do.")
 	}
 }
 

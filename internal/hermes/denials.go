@@ -79,7 +79,7 @@ func (p *plan) denyGlob(key string, said setting, glob string) {
 	var fault *guard.Fault
 	if errors.As(guard.Valid(rule.When), &fault) {
 		p.left(key, said, "The pattern "+glob+" cannot be a guard: "+fault.Message+".",
-			"Write a guard or a rule that denies the same: docs/operations.md, Conditions.")
+			"Write a guard or a rule that denies the same: docs/configuration.md, Conditions.")
 		return
 	}
 	p.config.guards = append(p.config.guards, rule)

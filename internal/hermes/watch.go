@@ -85,7 +85,7 @@ func speaksFor(l api.ListenerStatus, platform string) bool {
 func examineHealth(d *Diagnosis, status api.Status) {
 	for _, b := range status.Backends {
 		if !b.Ready {
-			d.Checks.Fail("backend "+b.Name, "It is not ready: "+b.Message, "See docs/operations.md.")
+			d.Checks.Fail("backend "+b.Name, "It is not ready: "+b.Message, "See docs/troubleshooting.md.")
 		}
 	}
 	for _, fault := range status.Policies.Faults {

@@ -3,6 +3,7 @@ package pdp
 import (
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -45,10 +46,11 @@ const (
 
 // settled remembers what the rules are that circumstances settle, and what functions are. It is safe for concurrent use.
 type settled struct {
-	rules     ruleNumbers // all that are behind the document
-	byThem    []bool      // by number, whether circumstances settle the rule
-	read      inputParts  // by the rules that they settle
-	numbers   []int       // of these parts
+	rules     ruleNumbers                 // all that are behind the document
+	byThem    []bool                      // by number, whether circumstances settle the rule
+	constants []*atomic.Pointer[ast.Term] // by number, the values of those that read data alone; nil for the others
+	read      inputParts                  // by the rules that they settle
+	numbers   []int                       // of these parts
 	values    *recent.Map[uint64, *extents]
 	apart     *apart // rules that they do not settle
 	functions *functions
@@ -63,10 +65,10 @@ type extents struct {
 }
 
 // settledBy finds the rules behind a document that circumstances settle.
-func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
+func settledBy(readings *partReadings, document ast.Ref) *settled {
 	s := &settled{read: inputParts{}, apart: newApart(), functions: newFunctions(), values: recent.NewSized[uint64](mostCircumstances,
 		mostCircumstanceBytes, func(e *extents) int { return e.size })}
-	groups, readings := groupsOf(behind(compiler, document)), newPartReadings(compiler)
+	groups := groupsOf(behind(readings.compiler, document))
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		name := groups[key][0].Ref()
 		if name.String() != key {
@@ -77,8 +79,9 @@ func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
 		case isFunction && sure && len(read) == 0:
 			s.functions.add(name)
 		case !isFunction:
-			if byThem := sure && !read.isOfTheText(); s.add(name, read, byThem) {
-				s.apart.add(read, sure && !byThem)
+			constant := sure && len(read) == 0
+			if byThem := sure && !constant && !read.isOfTheText(); s.add(name, read, byThem, constant) {
+				s.apart.add(read, sure && !constant && !byThem)
 			}
 		}
 	}
@@ -87,11 +90,15 @@ func settledBy(compiler *ast.Compiler, document ast.Ref) *settled {
 }
 
 // add gives a rule a number, if it can be told from the others.
-func (s *settled) add(name ast.Ref, read inputParts, byCircumstances bool) bool {
+func (s *settled) add(name ast.Ref, read inputParts, byCircumstances, constant bool) bool {
 	if !s.rules.add(name) {
 		return false
 	}
 	s.byThem = append(s.byThem, byCircumstances)
+	s.constants = append(s.constants, nil)
+	if constant {
+		s.constants[len(s.constants)-1] = new(atomic.Pointer[ast.Term])
+	}
 	if byCircumstances {
 		for part, within := range read {
 			s.read.merge(part, within)
@@ -144,6 +151,12 @@ func (p inputParts) merge(part string, within map[string]bool) {
 	maps.Copy(p[part], within)
 }
 
+func (p inputParts) mergeAll(others inputParts) {
+	for part, within := range others {
+		p.merge(part, within)
+	}
+}
+
 // begin is the cache of an evaluation about a document, which knows what is remembered of its circumstances.
 func (s *settled) begin(document ast.Value) *evaluationCache {
 	cache := newEvaluationCache(s)
@@ -162,6 +175,9 @@ func (s *settled) begin(document ast.Value) *evaluationCache {
 // end remembers what a sound evaluation found about circumstances and functions.
 func (s *settled) end(cache *evaluationCache) {
 	s.functions.remember(cache.calls)
+	for _, n := range cache.constants {
+		s.constants[n].Store(cache.rules[n])
+	}
 	if cache.apart == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -74,7 +75,7 @@ func TestCircumstancesSettleTheSameForEveryText(t *testing.T) {
 // rulesSettled are the rules that circumstances settle.
 func rulesSettled(s *settled) (all []ast.Ref) {
 	for i, name := range s.rules.names {
-		if s.byThem[i] {
+		if s.byThem[i] || s.constants[i] != nil {
 			all = append(all, name)
 		}
 	}
@@ -125,11 +126,49 @@ func TestOnlyRulesThatReadNoTextAreSettled(t *testing.T) {
 			if len(faults) > 0 {
 				t.Fatal(faults)
 			}
-			rules := rulesSettled(settledBy(compiler, entrypoint))
+			rules := rulesSettled(settledBy(newPartReadings(compiler), entrypoint))
 			x := ast.MustParseRef("data.more.x")
 			if got := slices.ContainsFunc(rules, func(r ast.Ref) bool { return r.Equal(x) }); got != c.settled {
 				t.Errorf("settled are %v, with x: %v, want %v", rules, got, c.settled)
 			}
 		})
+	}
+}
+
+// A rule that reads data alone is evaluated once, in whatever circumstances, and not where other data are put in its place.
+func TestRulesOfDataAloneAreEvaluatedOnce(t *testing.T) {
+	t.Parallel()
+	p := opened(t, map[string]string{"data.json": `{"table": {"a": 1, "b": 2}}`, "p.rego": `package bailiff
+
+names := {name | some name, _ in data.table}
+
+elsewhere := n if n := names with data.table as {"c": 3}
+
+decision := {"outcome": "deny", "denials": [{"rule": "a.b", "message": said}]}
+
+said := sprintf("%v %v %v", [names, elsewhere, object.get(data.table, input.session.platform, 0)])
+`})
+	s := p.inForce.Load()
+	constant := func(name string) *ast.Term {
+		n, ok := s.settled.rules.of(ast.MustParseRef("data.bailiff." + name))
+		if !ok || s.settled.constants[n] == nil {
+			t.Fatalf("%s is none of those that read data alone", name)
+		}
+		return s.settled.constants[n].Load()
+	}
+	first := constant("names")
+	for _, platform := range []string{"a", "b", "a"} {
+		req := listing
+		req.Session.Platform = platform
+		j := p.Decide(t.Context(), req, ready)
+		want := fmt.Sprintf(`{"a", "b"} {"c"} %d`, map[string]int{"a": 1, "b": 2}[platform])
+		if len(j.Decision.Denials) != 1 || j.Decision.Denials[0].Message != want {
+			t.Errorf("it says %v, want %s", j.Decision.Denials, want)
+		}
+		now := constant("names")
+		if now == nil || first != nil && now != first {
+			t.Errorf("the names are %v, before %v", now, first)
+		}
+		first = now
 	}
 }

@@ -77,7 +77,7 @@ func newParsed(files []file, p *parsed) (*parsed, Faults) {
 	for _, f := range files {
 		faults = append(faults, p.add(f)...)
 	}
-	if p.schemas == nil {
+	if p.schemas == nil && !p.released {
 		faults = append(faults, p.addShippedSchema()...)
 	}
 	if len(p.modules) == 0 && len(faults) == 0 {
@@ -92,6 +92,8 @@ func (p *parsed) add(f file) Faults {
 		revision, faults := revisionIn(f)
 		p.bundles[f.archive] = revision
 		return faults
+	case f.isSchema() && p.released:
+		return nil
 	case f.isSchema():
 		return p.addSchema(f)
 	case f.isData():
@@ -120,7 +122,7 @@ func (p *parsed) addData(f file) Faults {
 	read, language := util.UnmarshalJSON, "JSON"
 	if path.Ext(f.place) == ".yaml" {
 		if read, language = unmarshalYAML, "YAML"; p.released {
-			read = util.Unmarshal
+			read = yaml.Unmarshal
 		}
 	}
 	if err := read(f.text, &document); err != nil {
@@ -229,7 +231,17 @@ func (p *parsed) store() (storage.Store, Faults) {
 // compiler is set up as for "opa check --strict --schema". With print, what
 // tests print is kept; without, print costs nothing.
 func (p *parsed) compiler(print bool) *ast.Compiler {
+	if p.released {
+		return p.plainCompiler(print).WithSkipStages(onlyChecks...)
+	}
 	return p.plainCompiler(print).WithStrict(true).WithSchemas(p.schemas)
+}
+
+// onlyChecks are the steps of compiling that change nothing of policies without faults.
+var onlyChecks = []ast.StageID{
+	ast.StageCheckUnusedImports, ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports, ast.StageCheckVoidCalls,
+	ast.StageCheckRuleConflicts, ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckRecursion,
+	ast.StageCheckTypes, ast.StageCheckUnsafeBuiltins, ast.StageCheckDeprecatedBuiltins,
 }
 
 // plainCompiler is set up as for "opa test".

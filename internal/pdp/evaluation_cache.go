@@ -15,8 +15,9 @@ type evaluationCache struct {
 	rules                []*ast.Term // by number
 	apart                *apartCache // nil where the input document is no object
 	calls                map[uint64]*callValue
-	replaced             int  // how many "with" are around what is evaluated
-	settledMore          bool // than what was known at the start
+	replaced             int   // how many "with" are around what is evaluated
+	settledMore          bool  // than what was known at the start
+	constants            []int // that were not known at the start
 }
 
 func newEvaluationCache(s *settled) *evaluationCache {
@@ -47,8 +48,8 @@ func (c *evaluationCache) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {
 		return c.VirtualCache.Get(key)
 	}
 	if n, ok := c.settled.rules.of(key); ok {
-		if c.rules[n] == nil && c.apart != nil {
-			c.rules[n] = c.apart.valueOf(n)
+		if c.rules[n] == nil {
+			c.rules[n] = c.earlier(n)
 		}
 		if value = c.rules[n]; value == undefined {
 			return nil, true
@@ -56,6 +57,17 @@ func (c *evaluationCache) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {
 		return value, false
 	}
 	return c.VirtualCache.Get(key)
+}
+
+// earlier is what an earlier evaluation found a rule to be, nil where none did.
+func (c *evaluationCache) earlier(rule int) *ast.Term {
+	if constant := c.settled.constants[rule]; constant != nil {
+		return constant.Load()
+	}
+	if c.apart == nil {
+		return nil
+	}
+	return c.apart.valueOf(rule)
 }
 
 // valueOf is the value of a call, nil where it is not known.
@@ -82,7 +94,10 @@ func (c *evaluationCache) Put(key ast.Ref, value *ast.Term) {
 		}
 		c.rules[n] = value
 		c.settledMore = c.settledMore || c.settled.byThem[n]
-		if c.apart != nil {
+		switch {
+		case c.settled.constants[n] != nil:
+			c.constants = append(c.constants, n)
+		case c.apart != nil:
 			c.apart.put(n, value)
 		}
 		return

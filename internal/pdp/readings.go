@@ -18,6 +18,13 @@ type partReadings struct {
 	compiler *ast.Compiler
 	standIns map[string]*standIn // by the names of documents, nil for one that does more
 	rules    map[*ast.Rule]partReading
+	wholes   map[*ast.Rule]*wholeReading
+}
+
+// wholeReading is what a rule reads by itself and by the rules whose values it uses.
+type wholeReading struct {
+	parts inputParts
+	sure  bool
 }
 
 // partReading is what one rule reads by itself, and the rules whose values it uses.
@@ -28,32 +35,39 @@ type partReading struct {
 }
 
 func newPartReadings(compiler *ast.Compiler) *partReadings {
-	return &partReadings{compiler, map[string]*standIn{}, map[*ast.Rule]partReading{}}
+	return &partReadings{compiler, map[string]*standIn{}, map[*ast.Rule]partReading{}, map[*ast.Rule]*wholeReading{}}
 }
 
-// of tells what is behind a document, and whether nothing else is: see [timeIndependent].
+// of says whether a document of compiled policies is sure to depend on nothing but data and the input document without its
+// time, and on which parts of that. The rules behind it must read the document by fixed names only, never
+// as a whole, and call no built-in whose result differs from one call to the next; what
+// others do, such as a mask of the decision log, is no part of it.
 func (p *partReadings) of(document ast.Ref) (read inputParts, sure bool) {
 	read, sure = inputParts{}, true
-	found := map[*ast.Rule]bool{}
-	var reach func(*ast.Rule)
-	reach = func(rule *ast.Rule) {
-		if found[rule] {
-			return
-		}
-		found[rule] = true
-		one := p.ofRule(rule)
-		sure = sure && !one.varies
-		for part, within := range one.parts {
-			read.merge(part, within)
-		}
-		for _, used := range one.uses {
-			reach(used)
-		}
-	}
 	for _, rule := range p.compiler.GetRulesDynamicWithOpts(document, ast.RulesOptions{IncludeHiddenModules: true}) {
-		reach(rule)
+		whole := p.whole(rule)
+		sure = sure && whole.sure
+		read.mergeAll(whole.parts)
 	}
 	return read, sure
+}
+
+// whole is what a rule reads. No rule uses itself, which compiling would refuse; of one that seems to, nothing is sure.
+func (p *partReadings) whole(rule *ast.Rule) *wholeReading {
+	if known := p.wholes[rule]; known != nil {
+		return known
+	}
+	one := p.ofRule(rule)
+	p.wholes[rule] = &wholeReading{parts: one.parts}
+	all := &wholeReading{parts: inputParts{}, sure: !one.varies}
+	all.parts.mergeAll(one.parts)
+	for _, used := range one.uses {
+		more := p.whole(used)
+		all.sure = all.sure && more.sure
+		all.parts.mergeAll(more.parts)
+	}
+	p.wholes[rule] = all
+	return all
 }
 
 func (p *partReadings) ofRule(rule *ast.Rule) partReading {

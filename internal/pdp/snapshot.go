@@ -80,15 +80,16 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
 	}
-	if inputsRead, sure := timeIndependent(compiler, entrypoint); sure {
+	readings := newPartReadings(compiler)
+	if inputsRead, sure := readings.of(entrypoint); sure {
 		s.memo, s.alike, s.inputsRead = newMemo(1), newMemo(1), inputsRead
 	}
-	s.settled = settledBy(compiler, entrypoint)
+	s.settled = settledBy(readings, entrypoint)
 	var err error
 	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {
 		return nil, faultsIn(err, "").sorted()
 	}
-	if err := s.prepareConnection(ctx); err != nil {
+	if err := s.prepareConnection(ctx, readings); err != nil {
 		return nil, faultsIn(err, "").sorted()
 	}
 	return s, nil
@@ -103,7 +104,7 @@ func (p *parsed) checkMore(compiler *ast.Compiler) (faults Faults) {
 }
 
 // prepareConnection prepares the query about connections, where the policies have one.
-func (s *snapshot) prepareConnection(ctx context.Context) error {
+func (s *snapshot) prepareConnection(ctx context.Context, readings *partReadings) error {
 	if len(s.compiler.GetRulesExact(connectionPoint)) == 0 {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (s *snapshot) prepareConnection(ctx context.Context) error {
 		return err
 	}
 	s.connection = &query
-	if _, sure := timeIndependent(s.compiler, connectionPoint); sure {
+	if _, sure := readings.of(connectionPoint); sure {
 		s.connections = recent.New[string, bailiff.ConnectionJudgement](maxJudgements)
 	}
 	return nil

@@ -315,3 +315,31 @@ func TestTheShippedPoliciesAreSound(t *testing.T) {
 		t.Error(faults)
 	}
 }
+
+// The program's own policies are read in a shorter way, to the same end.
+func TestTheProgramsOwnPoliciesAreReadAsAnyOthers(t *testing.T) {
+	t.Parallel()
+	files, faults := readAll(nil)
+	own, wrong := parseReleased(files)
+	all, more := parse(files)
+	if len(faults)+len(wrong)+len(more) > 0 {
+		t.Fatal(faults, wrong, more)
+	}
+	one, err := ast.InterfaceToValue(own.data)
+	must(t, err)
+	other, err := ast.InterfaceToValue(all.data)
+	must(t, err)
+	if one.String() != other.String() {
+		t.Error("the tables are others than those that OPA reads")
+	}
+	short, faults := own.compile(false)
+	long, wrong := all.compile(false)
+	if len(faults)+len(wrong) > 0 {
+		t.Fatal(faults, wrong)
+	}
+	for name, module := range long.Modules {
+		if text := short.Modules[name].String(); text != module.String() {
+			t.Errorf("%s becomes\n%s\nwant\n%s", name, text, module)
+		}
+	}
+}

@@ -28,15 +28,6 @@ func (p inputParts) add(ref ast.Ref) {
 	p[name] = nil
 }
 
-// timeIndependent says whether a document of compiled policies is sure to depend on
-// nothing but data and the input document without its time, and on which parts of
-// that. The rules behind it must read the document by fixed names only, never
-// as a whole, and call no built-in whose result differs from one call to the next; what
-// others do, such as a mask of the decision log, is no part of it.
-func timeIndependent(compiler *ast.Compiler, document ast.Ref) (read inputParts, sure bool) {
-	return newPartReadings(compiler).of(document)
-}
-
 // behind are the rules that a document may depend on, those of the document included.
 func behind(compiler *ast.Compiler, document ast.Ref) map[*ast.Rule]bool {
 	found := map[*ast.Rule]bool{}

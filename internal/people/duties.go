@@ -20,7 +20,8 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	case why != "":
 		return why
 	case !slices.Contains(way.Channels, who.Channel):
-		return fmt.Sprintf("route %s takes answers by %s only", way.Name, joined(way.Channels, "or"))
+		return fmt.Sprintf("route %s takes answers by %s only%s", way.Name, joined(way.Channels, "or"),
+			map[bool]string{true: ", with a security key"}[way.Proof != ""])
 	}
 	if why := cmp.Or(replaced(who, p), lacks(who, p, bailiff.MayAnswer)); why != "" {
 		return why
@@ -28,7 +29,25 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	if why := r.conflict(who, c.Request); why != "" {
 		return why
 	}
-	return r.unmet(who, p, c.Request, way)
+	if why := r.unmet(who, p, c.Request, way); why != "" {
+		return why
+	}
+	return unprovenBy(who, way)
+}
+
+// unprovenBy says which proof an approver lacks, if a route wants one.
+func unprovenBy(who bailiff.Approver, way route) string {
+	switch {
+	case way.Proof == "":
+		return ""
+	case who.Person == "":
+		return fmt.Sprintf("route %s wants the security key of a person, and %s belongs to no person in people", way.Name, who.Credential)
+	case who.Login == bailiff.LoginDevice:
+		return fmt.Sprintf("route %s wants a security key, which only a browser at the console can ask for", way.Name)
+	case !strings.HasPrefix(who.Proof, way.Proof):
+		return fmt.Sprintf("route %s wants each answer confirmed with a security key, in a browser at the console", way.Name)
+	}
+	return ""
 }
 
 // holder is the person who has a credential, an operator's user without a person where such
@@ -241,12 +260,12 @@ func (r *Roster) ways(p config.Person, way route) []bailiff.Approver {
 		}
 		if channel == bailiff.ChannelConsole && r.oidc() {
 			for _, account := range p.OIDC {
-				all = append(all, r.IdentifyLogin(account, bailiff.LoginOIDC))
+				all = append(all, proven(r.IdentifyLogin(account, bailiff.LoginOIDC), way))
 			}
 		}
 		for _, uid := range p.UIDs {
 			if slices.Contains(r.operator.UIDs, uid) {
-				all = append(all, r.Identify(uid, channel))
+				all = append(all, proven(r.Identify(uid, channel), way))
 			}
 		}
 	}

@@ -15,7 +15,7 @@ const provided = `
 operator:
   listen: unix:///run/o.sock
   uids: [1000]
-  console: 127.0.0.1:8642
+  console: localhost:8642
   oidc: {issuer: "https://id.example.com", client_id: bailiff}
 agent:
   listeners:
@@ -29,6 +29,7 @@ approvals:
   routes:
     - {name: secrets, when: 'request.tool == "execute_code"', approvers: '"security" in approver.groups'}
     - {name: socket, when: 'request.tool == "process"', channels: [operator]}
+    - {name: grave, when: 'request.session.chat_id == "grave"', proof: webauthn}
     - {name: rest}
 `
 

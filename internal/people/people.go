@@ -9,7 +9,8 @@
 // whose login by a link comes from there. An answer from a chat does not count where the agent
 // could read the sidecar's own secrets, and so speak for the service; nor does one of a
 // login by an OpenID provider, which for a command line must meet both. A condition that
-// cannot be evaluated lets no one answer. operator.allow_same_user lifts these for
+// cannot be evaluated lets no one answer. Where a route wants proof, only answers of people in a browser at
+// the console count, each with a proof of its own. operator.allow_same_user lifts these for
 // machines with one person, but not the conditions, nor that in a chat only people answer.
 //
 // What is not here: asking and remembering (package approval), and whom a listener
@@ -155,7 +156,7 @@ func (r *Roster) Plan(c bailiff.Claim) (api.Plan, error) {
 	if len(found.names) < p.Quorum {
 		return api.Plan{}, r.unanswerable(c.Request, p.Quorum, found)
 	}
-	p.Approvers, p.Channels = found.names, found.channels
+	p.Approvers, p.Channels, p.Proof = found.names, found.channels, way.Proof
 	return p, nil
 }
 
@@ -188,15 +189,31 @@ func (r *Roster) May(who bailiff.Approver, c bailiff.Claim, name string) error {
 	if i < 0 {
 		return fmt.Errorf("nobody can answer: there is no route %s any more", name)
 	}
-	why := r.bar(who, c, r.routes[i])
-	if why == "" {
+	way := r.routes[i]
+	why := r.bar(who, c, way)
+	switch {
+	case why == "":
 		return nil
+	case way.Proof != "" && who.Proof == "" && r.bar(proven(who, way), c, way) == "":
+		return unproven{"not answered yet: " + why}
 	}
-	others := r.search(c, r.routes[i]).names
+	others := r.search(c, way).names
 	if len(others) == 0 {
 		return fmt.Errorf("not yours to answer: %s; nobody else could either", why)
 	}
 	return fmt.Errorf("not yours to answer: %s; ask %s", why, joined(others, "or"))
+}
+
+// unproven is why an approver may not answer who could prove who they are.
+type unproven struct{ why string }
+
+func (u unproven) Error() string { return u.why }
+func (unproven) Unwrap() error   { return api.ErrProof }
+
+// proven is an approver as they are once they have proved by what a route wants who they are.
+func proven(who bailiff.Approver, way route) bailiff.Approver {
+	who.Proof = way.Proof
+	return who
 }
 
 // MayLift is nil if who may lift what operators or policies imposed: thaw what

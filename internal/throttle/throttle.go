@@ -2,6 +2,9 @@
 // the people and the log for themselves: it bounds how many requests each may
 // bring in a minute.
 //
+// Where several sidecars serve one listener's agents, each keeps to an equal part of its share and of each user's
+// ([Throttle.Divide]); a session is served by one of them, and has its share whole.
+//
 // A name that was not used for a while is forgotten, so that a caller who makes
 // up sessions fills no memory; the bound of the listener still holds them all.
 package throttle

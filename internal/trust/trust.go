@@ -2,7 +2,8 @@
 // is trusted with all that leads to it ([Path]), once, when it is loaded. A file that
 // is read again whenever it is needed, so that it can be renewed, is judged each time
 // as it was opened: a [Secret] is kept from others, and what is [Public] is theirs to
-// read.
+// read. Tokens and keys must be long enough that they cannot be guessed ([Token], [Key]), and a certificate is read
+// with the key that is its own ([KeyPair]).
 package trust
 
 import (

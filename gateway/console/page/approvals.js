@@ -175,9 +175,9 @@ function votes(entry) {
   const { plan } = entry
   return el('section', { class: 'votes' }, el('h3', {}, 'Answers', plan.quorum > 1 && el('span', { class: 'quiet' }, ` ${yes(entry)} of ${plan.quorum} needed`)),
     el('ul', { class: 'plain' }, entry.votes.map((vote) => el('li', {},
-      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), vote.login && ` by ${vote.login}`, ' ', timeAgo(vote.at),
+      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), vote.login && ` by ${vote.login}`, vote.proof && [' with ', mono(vote.proof)], ' ', timeAgo(vote.at),
       vote.reason && [': ', seen(vote.reason)]))),
-    isPending(entry) && el('p', { class: 'quiet' }, 'Who may answer: ', (plan.approvers ?? []).map((name, n) => [n ? ', ' : '', mono(name)]), ' on ', seen((plan.channels ?? []).join(', ')), ' by route ', mono(plan.route), '.'))
+    isPending(entry) && el('p', { class: 'quiet' }, 'Who may answer: ', (plan.approvers ?? []).map((name, n) => [n ? ', ' : '', mono(name)]), ' on ', seen((plan.channels ?? []).join(', ')), ' by route ', mono(plan.route), plan.proof && ', each confirmed with a security key', '.'))
 }
 
 const history = (events) => el('details', { class: 'more', 'data-fold': 'history' }, el('summary', {}, `This session lately (${events.length})`),

@@ -6,11 +6,12 @@ import * as approvals from './approvals.js'
 import * as panels from './panels.js'
 import * as dialogs from './dialogs.js'
 import * as wider from './wider.js'
+import * as keys from './keys.js'
 
 const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system']
 
 // known is what the sidecar said last.
-const known = { me: null, pending: [], shown: null, freezes: [], events: [], status: null }
+const known = { me: null, pending: [], shown: null, freezes: [], events: [], status: null, keys: null }
 let selected = null // the id of the approval that is shown
 let view = 'approvals'
 let hearing = false // while the stream is open
@@ -128,6 +129,7 @@ const refresh = {
   grants: reader(async () => { known.grants = (await ask('GET', '/v1/grants')).grants ?? [] }, showGrants),
   events: reader(async () => { known.events = (await ask('GET', '/v1/decisions?limit=200')).decisions ?? [] }, showActivity),
   sandboxes: reader(async () => { known.sandboxes = (await ask('GET', '/v1/sandboxes')).sandboxes ?? [] }, showSandboxes),
+  keys: reader(async () => { known.keys = await ask('GET', '/keys') }, showKeysOfMine),
   status: reader(async () => { known.status = await ask('GET', '/v1/status') }, showStatus),
 }
 
@@ -317,13 +319,18 @@ function showFrozen() {
 }
 
 function showStatus() {
-  byId('system').replaceChildren(...panels.system(known.status, known.me))
+  byId('system').replaceChildren(...panels.system(known.status, known.me).filter(Boolean))
   const open = byId('warned').querySelector('details')?.open ?? false
   const warned = panels.warned(known.status)
   byId('warned').hidden = !warned
   byId('warned').replaceChildren(...warned ? [warned] : [])
   if (warned) warned.open = open
   showCounts()
+}
+
+function showKeysOfMine() {
+  byId('own-keys').replaceChildren(...keys.panel(known.keys, askAddKey, askRemoveKey))
+  enable()
 }
 
 function show(name) {
@@ -335,6 +342,7 @@ function show(name) {
     byId(`tab-${other}`).tabIndex = current ? 0 : -1
   }
   if (name === 'sandboxes' && isLive()) refresh.sandboxes()
+  if (name === 'system' && isLive()) refresh.keys()
 }
 
 // What is done. Each is asked about first.
@@ -394,7 +402,7 @@ function askDenial(entry) {
 const who = ({ request, expires }) => el('p', {}, approvals.whoSays(request), ' on ', seen(request.session.platform), ' · ', countdown(expires), ' left')
 
 async function answer(entry, verdict, body) {
-  const answered = await ask('POST', `/v1/approvals/${encodeURIComponent(entry.id)}/${verdict}`, body)
+  const answered = await keys.answer(entry, verdict, body)
   const n = waitingNow().findIndex((other) => other.id === entry.id)
   if (answered.state === 'pending') {
     dialogs.toast(`Your yes counts; ${answered.plan.quorum} people must say so.`)
@@ -423,6 +431,22 @@ function askRemove(sandbox) {
     title: 'Remove this sandbox?', yes: 'Remove', tone: 'no',
     body: el('p', {}, mono(sandbox.id), ' is stopped, with all that runs in it, and its files go.'),
     act: async () => { await ask('DELETE', `/v1/sandboxes/${encodeURIComponent(sandbox.id)}`); await refresh.sandboxes() },
+  })
+}
+
+function askAddKey() {
+  const { input, label } = dialogs.field('Name of the key', { name: 'key-name', maxlength: '40', required: true })
+  dialogs.ask({
+    title: 'Register a security key?', yes: 'Register', tone: 'yes', input,
+    body: [el('p', {}, 'Your browser asks for the key. ', known.keys.keys.length > 0 && 'You confirm with one that you have first.'), label],
+    act: async () => { await keys.add(input.value.trim()); await refresh.keys() },
+  })
+}
+
+function askRemoveKey(key) {
+  dialogs.ask({
+    title: 'Remove this key?', yes: 'Remove', tone: 'no', body: el('p', {}, mono(key.name), ' confirms nothing from then on. You confirm this with one of your keys.'),
+    act: async () => { await keys.remove(key); await refresh.keys() },
   })
 }
 

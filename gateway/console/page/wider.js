@@ -1,5 +1,6 @@
 // Yeses to more than one request: to a pattern of the words, and to all that waits alike.
 import { ask } from './server.js'
+import * as keys from './keys.js'
 import { choice, field } from './dialogs.js'
 import { clockTime, clock, el, mono, seen } from './text.js'
 
@@ -32,9 +33,9 @@ export const list = (entries) => el('ol', { class: 'listed' }, entries.map(({ re
 // those that were not taken were not.
 export async function approveAll(entries) {
   const refusals = []
-  for (const { id, digest } of entries) {
+  for (const entry of entries) {
     try {
-      await ask('POST', `/v1/approvals/${encodeURIComponent(id)}/approve`, { scope: 'once', digest })
+      await keys.answer(entry, 'approve', { scope: 'once' })
     } catch (error) {
       if (!error.code) throw error
       refusals.push(error.message)
