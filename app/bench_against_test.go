@@ -105,7 +105,9 @@ func starts(b *testing.B, trees map[string]string) {
 		own := filepath.Join(filepath.Dir(config), "own.yaml")
 		must(b, os.WriteFile(own, []byte("state_dir: "+filepath.Dir(config)+"/own\nbackends: {bubblewrap: {}}\n"), 0o600))
 		runs[name+"-decide"] = func() { mustRun(b, bailiff, "decide", "--config", own, "--platform", "telegram", "--", "true") }
-		runs[name+"-decide-by-folder"] = func() { mustRun(b, bailiff, "decide", "--config", config, "--platform", "telegram", "--", "true") }
+		runs[name+"-decide-by-folder"] = func() {
+			mustRun(b, bailiff, "decide", "--config", config, "--platform", "telegram", "--", "true")
+		}
 		runs[name+"-policies-test"] = func() { mustRun(b, bailiff, "test", filepath.Join(folder, "policies")) }
 	}
 	for name, all := range takeTurns(b, runs) {

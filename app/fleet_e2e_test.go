@@ -207,7 +207,8 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 		page, err := two.operator.Approvals(t.Context(), api.Query{State: bailiff.ApprovalPending})
 		list, fault := one.operator.Sandboxes(t.Context())
 		pending = page.Approvals
-		return err == nil && fault == nil && len(pending) == 2 && slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
+		runs := slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
+		return err == nil && fault == nil && len(pending) == 2 && runs
 	})
 	must(t, one.cmd.Process.Signal(syscall.SIGTERM))
 	stopped := time.Now()

@@ -40,7 +40,9 @@ func TestWhereARouteWantsAKeyNoAnswerWithoutOneCounts(t *testing.T) {
 			t.Errorf("%s in a browser: %d %s", verdict, resp.StatusCode, text)
 		}
 	}
-	if resp, text := browser.send(t, "POST", "/keys/begin", `{"do": "answer", "approval": "`+id+`", "yes": {"scope": "once", "digest": "x"}}`); resp.StatusCode != http.StatusForbidden || !strings.Contains(text, "You have no security key that counts at localhost") {
+	resp, text := browser.send(t, "POST", "/keys/begin",
+		`{"do": "answer", "approval": "`+id+`", "yes": {"scope": "once", "digest": "x"}}`)
+	if resp.StatusCode != http.StatusForbidden || !strings.Contains(text, "You have no security key that counts at localhost") {
 		t.Errorf("by a person without a key: %d %s", resp.StatusCode, text)
 	}
 	if e, _ := i.approvals.Get(id); e.State != bailiff.ApprovalPending || len(e.Votes) > 0 {

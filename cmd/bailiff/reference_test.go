@@ -53,7 +53,8 @@ func write(t *testing.T, pages map[string]string) {
 // reference are the pages by their names.
 func reference(root *cobra.Command) map[string]string {
 	var list bytes.Buffer
-	fmt.Fprintf(&list, "# Commands\n\nAfter this page you know which command does what. Each page is what `bailiff COMMAND --help` says.\n\n")
+	list.WriteString("# Commands\n\nAfter this page you know which command does what. " +
+		"Each page is what `bailiff COMMAND --help` says.\n\n")
 	fmt.Fprintf(&list, "| command | what it does |\n|---|---|\n")
 	pages := map[string]string{}
 	for _, c := range shownCommands(root) {

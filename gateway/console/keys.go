@@ -214,7 +214,8 @@ func (c *Console) beginCeremony(w http.ResponseWriter, r *http.Request, s *sessi
 		c.refuseKey(w, s, err)
 		return
 	}
-	send(w, http.StatusOK, begun{Ceremony: c.ceremonies.add(ceremony{session: s, wish: wanted, prove: prove, began: time.Now()}), Get: options})
+	id := c.ceremonies.add(ceremony{session: s, wish: wanted, prove: prove, began: time.Now()})
+	send(w, http.StatusOK, begun{Ceremony: id, Get: options})
 }
 
 func (c *Console) isFirst(person string) (bool, error) {

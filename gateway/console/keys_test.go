@@ -198,7 +198,8 @@ func TestAResponseCountsOnceForItsApprovalInItsSession(t *testing.T) {
 	if code := ana.asks(`await end(` + begin(second.ID) + `, given)`); code != "key_refused" {
 		t.Errorf("replayed for another approval: %q", code)
 	}
-	if one, two := o.entry(t, first.ID), o.entry(t, second.ID); one.State != bailiff.ApprovalApproved || two.State != bailiff.ApprovalPending {
+	one, two := o.entry(t, first.ID), o.entry(t, second.ID)
+	if one.State != bailiff.ApprovalApproved || two.State != bailiff.ApprovalPending {
 		t.Errorf("%s and %s", one.State, two.State)
 	}
 }

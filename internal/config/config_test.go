@@ -109,7 +109,8 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		Approvals: Approvals{Timeout: 5 * time.Minute, Routes: []Route{
 			{
 				Name: "secrets", When: "decision.approval.reasons.exists(r, r.rule.startsWith(\"secrets.\"))\n",
-				Approvers: `"security" in approver.groups`, Quorum: 1, Timeout: 10 * time.Minute, Channels: []string{"console"}, Proof: bailiff.ProofWebAuthn,
+				Approvers: `"security" in approver.groups`, Quorum: 1, Timeout: 10 * time.Minute, Channels: []string{"console"},
+				Proof: bailiff.ProofWebAuthn,
 			},
 			{Name: "rest", Quorum: 1, Channels: []string{"operator", "console"}},
 		}},

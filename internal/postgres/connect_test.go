@@ -21,9 +21,10 @@ func TestWhyThereIsNoConnectionIsOneSentence(t *testing.T) {
 	port := silent.Addr().(*net.TCPAddr).Port
 	server := postgrestest.Start(t)
 	for dsn, want := range map[string]string{
-		"host=/nowhere user=u dbname=d": "connecting to PostgreSQL at /nowhere as user u, to database d: connect: no such file or directory",
-		fmt.Sprintf("host=127.0.0.1 port=%d user=u dbname=d connect_timeout=1", port): "connecting to PostgreSQL at 127.0.0.1 as user u, to " +
-			"database d: it does not answer within 1s (connect_timeout in the connection string)",
+		"host=/nowhere user=u dbname=d": "connecting to PostgreSQL at /nowhere as user u, to database d: " +
+			"connect: no such file or directory",
+		fmt.Sprintf("host=127.0.0.1 port=%d user=u dbname=d connect_timeout=1", port): "connecting to PostgreSQL at 127.0.0.1 as user u, " +
+			"to database d: it does not answer within 1s (connect_timeout in the connection string)",
 		server.DSN("none"): "connecting to PostgreSQL at " + server.Dir +
 			` as user postgres, to database none: database "none" does not exist`,
 	} {

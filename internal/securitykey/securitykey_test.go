@@ -81,7 +81,8 @@ func TestWhatAKeySaysCountsForItsQuestionOnly(t *testing.T) {
 		"the same host at another port": {says: func(c string) []byte {
 			return anas.get(t, site, c, "https://bailiff.example.com:9000")
 		}, why: "origin"},
-		"another site":         {says: func(c string) []byte { return anas.get(t, "example.com", c, origin) }, why: "validating the authenticator response"},
+		"another site": {says: func(c string) []byte { return anas.get(t, "example.com", c, origin) },
+			why: "validating the authenticator response"},
 		"another person's key": {says: func(c string) []byte { return bens.get(t, site, c, origin) }, why: "credential"},
 		"a key of no person": {says: func(c string) []byte { return newSoftKey(t).get(t, site, c, origin) },
 			why: "credential"},

@@ -165,7 +165,8 @@ func (s *Server) Standby(tb testing.TB) *Server {
 			tb.Fatal(err)
 		}
 	}
-	out, err := s.command("pg_basebackup", "-D", copied.data(), "-h", s.Dir, "-U", "postgres", "-R", "--no-sync", "-c", "fast").CombinedOutput()
+	out, err := s.command("pg_basebackup", "-D", copied.data(), "-h", s.Dir, "-U", "postgres", "-R", "--no-sync", "-c", "fast").
+		CombinedOutput()
 	if err != nil {
 		tb.Fatalf("pg_basebackup: %v\n%s", err, out)
 	}
