@@ -34,13 +34,13 @@ _does(call) := set() if {
 } else := (({["by name", class] |
 	some class in _classed(call.program)
 	not _is_harmless_word(call)
-	not _only_tried(call, class)
+	not _excepted(call, class)
 } | {["by options", class] |
 	some classes in object.filter(data.bailiff.tables.options[call.program], array.concat(call.flags, call.argv))
 	some class in classes
 }) | {["by actions", class] |
 	some class in _acted(call.program, array.slice(call.operands, 0, 2))
-	not _only_tried(call, class)
+	not _excepted(call, class)
 }) | _does_as_packed(call)
 
 # Whether what a call of a program does is told by words that the tables and the packs have, and by nothing else.
@@ -94,13 +94,16 @@ _may_do(program) if count(_described(program)) > 0
 
 _may_do(program) if _is_unknown(program)
 
-# A call that asks for help, or what would be done, does nothing elsewhere.
-_only_tried(call, class) if {
+# METADATA
+# title: What a kind does not mean
+# description: |
+#   A call that asks for help, or what would be done, does nothing elsewhere.
+_excepted(call, class) if {
 	class in {"deletes_elsewhere", "changes_elsewhere", "serves", "protection", "mounts"}
 	count({flag | some flag in call.flags} & {"--help", "--version", "--dry-run", "--dryrun"}) > 0
 }
 
-_only_tried(call, "containers") if {
+_excepted(call, "containers") if {
 	call.program in {"kubectl", "oc", "helm"}
 	call.operands[0] in {
 		"apply", "create", "delete", "run", "expose", "label", "annotate", "patch", "replace", "scale", "set", "autoscale",
@@ -112,12 +115,8 @@ _only_tried(call, "containers") if {
 	asked - {"--dry-run", "--dry-run=client", "--dry-run=server"} == set()
 }
 
-_harmless(call) if _is_harmless_word(call)
-
-_harmless(call) if _asks_for_help(call)
-
-# "aws s3 cp s3://bucket/key .", where nothing but plain words comes before.
-_only_tried(call, "sends_files") if {
+# "aws s3 cp s3://bucket/key ." fetches; nothing but plain words comes before.
+_excepted(call, "sends_files") if {
 	call.program in {"aws", "gsutil", "gcloud"}
 	some at in [1, 2]
 	call.argv[at] in {"cp", "sync"}
@@ -127,7 +126,7 @@ _only_tried(call, "sends_files") if {
 }
 
 # "docker build -t app .": the steps run in containers that see the folder and nothing else of the machine.
-_is_harmless_word(call) if {
+_excepted(call, "containers") if {
 	call.program in {"docker", "podman"}
 	call.argv[1] == "build"
 	every flag in call.flags {
@@ -138,6 +137,10 @@ _is_harmless_word(call) if {
 		not regex.match(`\.\.|://|^git@|^github\.com/|^-$`, word)
 	}
 }
+
+_harmless(call) if _is_harmless_word(call)
+
+_harmless(call) if _asks_for_help(call)
 
 # "kubectl -n shop get pods"
 _is_harmless_word(call) if _only_looks_at(call, _behind(call, 1))
