@@ -34,13 +34,13 @@ _does(call) := set() if {
 } else := (({["by name", class] |
 	some class in _classed(call.program)
 	not _is_harmless_word(call)
-	not _only_tried(call, class)
+	not _excepted(call, class)
 } | {["by options", class] |
 	some classes in object.filter(data.bailiff.tables.options[call.program], array.concat(call.flags, call.argv))
 	some class in classes
 }) | {["by actions", class] |
 	some class in _acted(call.program, array.slice(call.operands, 0, 2))
-	not _only_tried(call, class)
+	not _excepted(call, class)
 }) | _does_as_packed(call)
 
 # Whether what a call of a program does is told by words that the tables and the packs have, and by nothing else.
@@ -94,50 +94,48 @@ _may_do(program) if count(_described(program)) > 0
 
 _may_do(program) if _is_unknown(program)
 
-# A call that asks for help, or what would be done, does nothing elsewhere.
-_only_tried(call, class) if {
+# METADATA
+# title: What a kind does not mean
+# description: |
+#   A call that asks for help, or what would be done, does nothing elsewhere.
+_excepted(call, class) if {
 	class in {"deletes_elsewhere", "changes_elsewhere", "serves", "protection", "mounts"}
 	count({flag | some flag in call.flags} & {"--help", "--version", "--dry-run", "--dryrun"}) > 0
 }
 
-_only_tried(call, "containers") if {
-	call.program in {"kubectl", "oc", "helm"}
-	call.operands[0] in {
-		"apply", "create", "delete", "run", "expose", "label", "annotate", "patch", "replace", "scale", "set", "autoscale",
-		"drain", "cordon", "taint", "install", "upgrade", "uninstall",
+# "kubectl apply -f k8s --dry-run=client", with no options but such that start nothing: the word behind one that takes
+# a value is its value, whatever it says.
+_excepted(call, "containers") if {
+	call.program in {"kubectl", "oc"}
+	call.argv[1] in {
+		"apply", "create", "delete", "expose", "label", "annotate", "replace", "scale", "autoscale", "drain", "cordon",
+		"taint",
 	}
-	not "--" in call.argv
-	asked := {word | some word in call.argv; startswith(word, "--dry-run")}
-	count(asked) > 0
-	asked - {"--dry-run", "--dry-run=client", "--dry-run=server"} == set()
+	every word in array.slice(call.argv, 1, count(call.argv)) {
+		regex.match(`^[A-Za-z0-9./]|^(-f|-n|-o|-k|-R|--filename|--namespace|--output|--kustomize|--recursive)$|^--dry-run`, word)
+	}
+	some position, word in call.argv
+	word in {"--dry-run=client", "--dry-run=server"}
+	not call.argv[position - 1] in {"-f", "-n", "-o", "-k", "--filename", "--namespace", "--output", "--kustomize"}
+	count([other | some other in call.argv; startswith(other, "--dry-run")]) == 1
+}
+
+# "aws s3 cp s3://bucket/key ." fetches, where it is all of the text and the file lands in the project.
+_excepted(call, "sends_files") if {
+	call.program in {"aws", "gsutil", "gcloud"}
+	count(_calls) == 1
+	some at in [1, 2]
+	call.argv[at] in {"cp", "sync"}
+	regex.match(`^(s3|gs)://`, call.argv[at + 1])
+	regex.match(`^([A-Za-z0-9_][A-Za-z0-9_./-]*|\.)$`, call.argv[at + 2])
+	not regex.match(`\.\.|/\.`, call.argv[at + 2])
+	count([word | some word in call.argv; contains(word, "://")]) == 1
+	not "--delete" in call.argv
 }
 
 _harmless(call) if _is_harmless_word(call)
 
 _harmless(call) if _asks_for_help(call)
-
-# "aws s3 cp s3://bucket/key .", where nothing but plain words comes before.
-_only_tried(call, "sends_files") if {
-	call.program in {"aws", "gsutil", "gcloud"}
-	some at in [1, 2]
-	call.argv[at] in {"cp", "sync"}
-	regex.match(`^(s3|gs)://`, call.argv[at + 1])
-	regex.match(`^[A-Za-z0-9_./]`, call.argv[at + 2])
-	count([word | some word in call.argv; contains(word, "://")]) == 1
-}
-
-# "docker build -t app .": the steps run in containers that see the folder and nothing else of the machine.
-_is_harmless_word(call) if {
-	call.program in {"docker", "podman"}
-	call.argv[1] == "build"
-	every flag in call.flags {
-		data.bailiff.tables.build_options[flag]
-	}
-	every word in array.slice(call.argv, 2, count(call.argv)) {
-		regex.match(`^[A-Za-z0-9_.-][A-Za-z0-9_.:/=@+-]*$`, word)
-		not regex.match(`\.\.|://|^git@|^github\.com/|^-$`, word)
-	}
-}
 
 # "kubectl -n shop get pods"
 _is_harmless_word(call) if _only_looks_at(call, _behind(call, 1))

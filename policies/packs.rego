@@ -13,7 +13,7 @@ _does_as_packed(call) := {["by its words", "may_change"] | _may_change(call)} if
 } else := {["by packs", class] |
 	some class in _packed(call)
 	not _is_harmless_word(call)
-	not _only_tried(call, class)
+	not _excepted(call, class)
 	not _changes_nothing(call)
 } | {["by its words", "may_change"] | _may_change(call)}
 
