@@ -33,7 +33,7 @@ func prompts(t *testing.T, b box) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := runner.Shell(fmt.Sprintf(alone, c.needs, lacking) + c.script)
-			cmd.HeadBytes, cmd.Timeout, cmd.Reap = 1<<16, 20*time.Second, true
+			cmd.HeadBytes, cmd.Timeout, cmd.Reap = 1<<16, time.Minute, true
 			switch exit, out := b.run(cmd); {
 			case exit.Code == lacking:
 				t.Skipf("SKIPPED WITHOUT THE PROGRAM: the sandbox has no %s", c.needs)
