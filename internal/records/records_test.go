@@ -73,7 +73,8 @@ func TestAStrictStoreFailsAtADamagedEntryAndLeavesItAsItIs(t *testing.T) {
 	c := Config[note]{Dir: t.TempDir(), Strict: true}
 	s, file := open(t, c), filepath.Join(c.Dir, "a.json")
 	must(t, s.Keep(note{"b"}))
-	for name, text := range map[string]string{"another name": `{"name": "b"}`, "a field of a newer version": `{"name": "a", "new": 1}`, "empty": ""} {
+	for name, text := range map[string]string{"another name": `{"name": "b"}`, "empty": "",
+		"a field of a newer version": `{"name": "a", "new": 1}`} {
 		must(t, os.WriteFile(file, []byte(text), 0o600))
 		all, err := s.All()
 		if left, wrong := os.ReadFile(file); err == nil || len(all) > 0 || !strings.Contains(err.Error(), file) || wrong != nil ||
