@@ -125,12 +125,13 @@ _excepted(call, "sends_files") if {
 	call.program in {"aws", "gsutil", "gcloud"}
 	count(_calls) == 1
 	some at in [1, 2]
-	call.argv[at] in {"cp", "sync"}
+	call.argv[at] == "cp"
 	regex.match(`^(s3|gs)://`, call.argv[at + 1])
 	regex.match(`^([A-Za-z0-9_][A-Za-z0-9_./-]*|\.)$`, call.argv[at + 2])
 	not regex.match(`\.\.|/\.`, call.argv[at + 2])
 	count([word | some word in call.argv; contains(word, "://")]) == 1
-	not "--delete" in call.argv
+	not "--recursive" in call.argv
+	not "-r" in call.argv
 }
 
 _harmless(call) if _is_harmless_word(call)

@@ -120,6 +120,7 @@ test_downloads_from_a_store_send_nothing if {
 		["aws", "s3", "cp", "s3://a/b", "s3://c"], ["aws", "s3", "mv", "s3://a/b", "."],
 		["aws", "s3", "sync", "s3://empty", ".", "--delete"], ["aws", "s3", "sync", "s3://a", ".git/hooks"],
 		["aws", "s3", "cp", "s3://a/b", "/etc/x"],
+		["aws", "s3", "cp", "s3://a", ".", "--recursive"],
 	] {
 		"command.sends_files" in _found([_spoken(words)])
 	}

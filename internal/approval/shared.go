@@ -264,7 +264,7 @@ func (s *sharedStore) err() error {
 	}
 	now := time.Since(s.began)
 	if now < time.Duration(s.refusing.Load()) {
-		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until all sidecars know of it", ErrStore, postgres.ErrMoved)
+		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted for %s from then on", ErrStore, postgres.ErrMoved, deafAfter)
 	}
 	if now-time.Duration(s.heard.Load()) < deafAfter {
 		return nil
