@@ -4,7 +4,7 @@
 // this process is in, with the kernel's first or second interface, whichever
 // holds the controller.
 //
-// It promises a limit or an error that names the limit. A group that is closed
+// It promises the limits or an error that names all that are missing. A group that is closed
 // leaves neither processes nor folders. A group's name says which process made it;
 // when that is gone, a sweep ends what is left of the group.
 package cgroup
@@ -38,14 +38,22 @@ const (
 	PIDs     = "pids"
 )
 
-// Missing is a limit that cannot be set here.
+// Missing are the limits that cannot be set here, all of them, each with its error.
 type Missing struct {
-	Limit string
-	Err   error
+	Limits []string
+	errs   []error
 }
 
-func (m *Missing) Error() string { return fmt.Sprintf("%s cannot be bounded: %v", m.Limit, m.Err) }
-func (m *Missing) Unwrap() error { return m.Err }
+func (m *Missing) Error() string {
+	said := make([]string, len(m.errs))
+	for i, err := range m.errs {
+		said[i] = fmt.Sprintf("%s cannot be bounded: %v", m.Limits[i], err)
+	}
+	return strings.Join(said, "; ")
+}
+
+// Unwrap returns the errors of all.
+func (m *Missing) Unwrap() []error { return m.errs }
 
 // Group is a set of processes under common limits.
 type Group struct{ folders []string }
@@ -106,10 +114,14 @@ func (hs hierarchies) newGroup(limits Limits, accept []string) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
+	var missing Missing
 	for _, s := range limits.settings() {
 		if err := g.set(hs, name, s); err != nil && !slices.Contains(accept, s.limit) {
-			return nil, errors.Join(&Missing{s.limit, err}, g.Close(context.Background()))
+			missing.Limits, missing.errs = append(missing.Limits, s.limit), append(missing.errs, err)
 		}
+	}
+	if len(missing.Limits) > 0 {
+		return nil, errors.Join(&missing, g.Close(context.Background()))
 	}
 	return g, nil
 }

@@ -68,8 +68,17 @@ func TestALimitThatCannotBeSetIsNamedOrAccepted(t *testing.T) {
 	limits := Limits{CPUs: 1, MemoryMB: 1, PIDs: 1}
 	none := hierarchies{}
 	var missing *Missing
-	if _, err := none.newGroup(limits, []string{CPUs, PIDs}); !errors.As(err, &missing) || missing.Limit != MemoryMB {
-		t.Errorf("error is %v, want memory_mb as missing", err)
+	for accepted, want := range map[string][]string{CPUs: {MemoryMB, PIDs}, "": {CPUs, MemoryMB, PIDs}} {
+		_, err := none.newGroup(limits, []string{accepted})
+		if !errors.As(err, &missing) || !slices.Equal(missing.Limits, want) {
+			t.Errorf("error is %v, want %v as missing", err, want)
+			continue
+		}
+		for _, limit := range want {
+			if !strings.Contains(err.Error(), limit+" cannot be bounded") {
+				t.Errorf("%q does not say why %s is missing", err, limit)
+			}
+		}
 	}
 	group, err := none.newGroup(limits, []string{CPUs, MemoryMB, PIDs})
 	backendtest.Must(t, err)

@@ -39,7 +39,7 @@ func Group(section string, spec backends.Spec, accept []string) (*cgroup.Group, 
 	case errors.As(err, &missing):
 		return nil, fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with "+
 			"backends.%s.accept_missing_limits: [%s]",
-			backends.ErrUnsupported, err, section, missing.Limit)
+			backends.ErrUnsupported, err, section, strings.Join(missing.Limits, ", "))
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}

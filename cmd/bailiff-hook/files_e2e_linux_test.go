@@ -89,6 +89,25 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 	}
 }
 
+func TestTheFirstCommandOfASessionIsJudgedInItsProject(t *testing.T) {
+	const shown, mine = "/srv/project", "cli: {isolation: optional, " // in /tmp nothing counts as built
+	dir := apptest.OpenDir(t)
+	rules := apptest.WithRules(t, "", mine, mine+"mounts: {bubblewrap: [{source: "+dir+", target: "+shown+", read_only: false}]}, ")
+	s := apptest.Serve(t, rules, "backends: {bubblewrap: {mounts_allowed: ["+dir+"]}}")
+	const removes = `{"command": "rm -rf build"}`
+	ask := func(folder string) told {
+		return hookProgram(t, strings.Replace(question("claude-code", "Bash", removes), "/home/ana/p", folder, 1),
+			"claude-code", "--listen", s.Agent, "--timeout", "45s")
+	}
+	got := ask(dir)
+	if got.status != 0 || !strings.Contains(got.stdout, `"permissionDecision":"allow"`) || !strings.Contains(got.stdout, "--workdir "+shown) {
+		t.Errorf("in the project it says %+v", got)
+	}
+	if got := ask("/nowhere"); !strings.Contains(got.stdout, "command.deletes_recursively") {
+		t.Errorf("in a folder that no sandbox shows it says %+v", got)
+	}
+}
+
 // afterwards is the question of a client once the tool has run.
 func afterwards(client, tool, input string) string {
 	return strings.Replace(question(client, tool, input), "PreToolUse", "PostToolUse", 1)

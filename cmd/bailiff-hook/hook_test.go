@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,8 +26,10 @@ type fakeSidecar struct {
 	id     string
 	status int
 	asked  bailiff.Request
-	token  string
-	parent []string // of its trace
+	// folders are those that it was asked about, in their order.
+	folders []string
+	token   string
+	parent  []string // of its trace
 }
 
 func openListener(tb testing.TB, d bailiff.Decision) *fakeSidecar {
@@ -43,6 +46,7 @@ func openListener(tb testing.TB, d bailiff.Decision) *fakeSidecar {
 			http.Error(w, "odd", http.StatusBadRequest)
 			return
 		}
+		answers.folders = append(answers.folders, answers.asked.Args.Workdir)
 		w.WriteHeader(answers.status)
 		_ = json.NewEncoder(w).Encode(map[string]any{"decision_id": answers.id, "decision": d})
 	})}
@@ -218,6 +222,27 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 				t.Errorf("standard error says %q", got.stderr)
 			}
 		})
+	}
+}
+
+func TestOnlyWhatIsAskedAboutIsJudgedAgainInItsFolder(t *testing.T) {
+	mount := bailiff.Mount{Source: "/home/ana", Target: "/a"}
+	asked, denied := asking("docker"), denying
+	asked.Backend.Mounts, denied.Backend.Mounts = []bailiff.Mount{mount}, []bailiff.Mount{mount}
+	for name, c := range map[string]struct {
+		d    bailiff.Decision
+		want []string
+	}{
+		"allowed":                    {allowing("docker", mount), []string{""}},
+		"denied":                     {denied, []string{""}},
+		"asked about":                {asked, []string{"", "/a/p"}},
+		"asked about and shown none": {asking("docker"), []string{""}},
+	} {
+		d := openListener(t, c.d)
+		d.ask("claude-code", "Bash", `{"command": "x"}`)
+		if !slices.Equal(d.folders, c.want) {
+			t.Errorf("what is %s is judged in %q, want %q", name, d.folders, c.want)
+		}
 	}
 }
 

@@ -140,11 +140,11 @@ func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error
 	if h.isOrder(c, m.command) {
 		return verdict{outcome: allow, reason: "bailiff judges it when it runs", command: m.command}, nil
 	}
-	d, err := h.preview(ctx, h.request(c, m, ""))
+	d, folder, err := h.previewInFolder(ctx, c, m)
 	if err != nil {
 		return verdict{}, err
 	}
-	o := order{workdir: workdir(m.workdir, c.cwd, d.Backend.Mounts), timeout: m.timeout, text: m.command}
+	o := order{workdir: folder, timeout: m.timeout, text: m.command}
 	if d.Outcome == bailiff.Ask {
 		o.wait = d.Approval.TimeoutSeconds
 	}
@@ -159,6 +159,25 @@ func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error
 		return verdict{}, refusal(d)
 	}
 	return v, nil
+}
+
+// previewInFolder returns what the sidecar would decide, and the folder of the sandbox in which it would run; empty if none is
+// known. The first answer says where the sandbox shows the client's folder, and is about the folder in which the session
+// stands. What people would have to be asked about there is judged once more, in the folder in which it would run. Another
+// answer stands: the sidecar judges the command in its folder when it runs.
+func (h hook) previewInFolder(ctx context.Context, c call, m meaning) (d decided, folder string, err error) {
+	req := h.request(c, m, "")
+	d, err = h.preview(ctx, req)
+	if err != nil {
+		return decided{}, "", err
+	}
+	folder = workdir(m.workdir, c.cwd, d.Backend.Mounts)
+	if d.Outcome != bailiff.Ask || folder == "" {
+		return d, folder, nil
+	}
+	req.Args.Workdir = folder
+	d, err = h.preview(ctx, req)
+	return d, folder, err
 }
 
 // startable denies an order to a program that is not there: what could not run must

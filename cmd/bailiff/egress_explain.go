@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -79,7 +80,7 @@ func (e *connectionsExplained) run(cmd *cobra.Command, configPath, format string
 		return err
 	}
 	if len(lines) == 0 {
-		return errors.New("the decision log has no such connection: \"bailiff egress list\" shows those of the last day")
+		return e.none()
 	}
 	judge, err := offline.Open(cmd.Context(), cfg)
 	if err != nil {
@@ -93,6 +94,16 @@ func (e *connectionsExplained) run(cmd *cobra.Command, configPath, format string
 		all = append(all, judge.ExplainLogged(cmd.Context(), l))
 	}
 	return show(cmd, format, all, func(w io.Writer) { printLogged(w, all) })
+}
+
+// none is the error where the log has no connection that is wanted.
+func (e *connectionsExplained) none() error {
+	const none = `the decision log has no such connection: "bailiff egress list" shows those of the last day`
+	if e.host == "" {
+		return errors.New(none)
+	}
+	return fmt.Errorf(`%s. Sandboxes of a platform without "network: egress" have no network, so that nothing of theirs is logged: `+
+		`"bailiff egress check %s" says what would become of a connection`, none, shellquote.Quote(e.host))
 }
 
 // matches says whether a line of the log is about a connection that is wanted.

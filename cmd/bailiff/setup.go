@@ -289,12 +289,17 @@ func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 	if err := r.put(changes); err != nil {
 		return err
 	}
+	r.isStale = slices.ContainsFunc(changes, survey.IsOfSidecar)
 	return r.retire(ctx, survey)
 }
 
 // retire ends the user's service where nothing needs it any more.
 func (r *setupRun) retire(ctx context.Context, s *setup.Survey) error {
 	if !s.IsService() {
+		if r.isStale && !r.dryRun {
+			r.say("If a sidecar runs, start it anew, so that it reads what is written now:")
+			r.say("  %s", s.Line())
+		}
 		return nil
 	}
 	if needs := s.Serves(); len(needs) > 0 {

@@ -146,7 +146,10 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 		t.Errorf("the second time it says %q", said)
 	}
 	w.must(t, "bailiff setup claude-code --project src/other"+accepted)
-	w.must(t, "rm -r src/other && bailiff setup claude-code --project src/other --remove")
+	const anew = "start it anew, so that it reads what is written now:\n  "
+	if said := w.must(t, "rm -r src/other && bailiff setup claude-code --project src/other --remove"); !strings.Contains(said, anew) {
+		t.Errorf("the removal of what a sidecar may show says %q", said)
+	}
 	if text := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml"); strings.Contains(text, "src/other") ||
 		!strings.Contains(text, "src/shop") || !strings.Contains(w.must(t, "cat .claude/settings.json"), "bailiff-hook") {
 		t.Error("with the folder that is gone more or less than that was taken away")

@@ -129,8 +129,8 @@ func (t door) run(ctx context.Context, req bailiff.Request) (api.Answer, error) 
 	return answer, err
 }
 
-func (t door) decide(ctx context.Context, command string) (bailiff.Decision, error) {
-	text, err := json.Marshal(t.request(command))
+func (t door) decide(ctx context.Context, req bailiff.Request) (bailiff.Decision, error) {
+	text, err := json.Marshal(req)
 	if err != nil {
 		return bailiff.Decision{}, err
 	}
@@ -186,7 +186,7 @@ func (t door) examineDenied(ctx context.Context, all *diagnosis.Checks) {
 func (t door) examineAsked(ctx context.Context, all *diagnosis.Checks) {
 	name := t.check("asked")
 	for _, command := range asked {
-		decision, err := t.decide(ctx, command)
+		decision, err := t.decide(ctx, t.request(command))
 		if err != nil {
 			all.Fail(name, sentence(err), "")
 			return
@@ -233,23 +233,49 @@ func (t door) withdraw(ctx context.Context) string {
 // secrets are variables that no sandbox may get by their names alone.
 var secrets = []string{"LD_PRELOAD", "BAILIFF_TOKEN"}
 
+// secretSought says of each whether it came in, and shows none, since what shows secrets may be asked about.
+const secretSought = `echo "${LD_PRELOAD+came}${BAILIFF_TOKEN+came}"`
+
 func (t door) examineSecret(ctx context.Context, all *diagnosis.Checks) {
 	name := t.check("secret")
-	req := t.request("printenv " + strings.Join(secrets, " "))
+	req := t.request(secretSought)
 	req.Env = secrets
-	answer, err := t.run(ctx, req)
-	var withheld []string
-	for _, held := range answer.Decision.Env.Withheld {
-		withheld = append(withheld, held.Name)
+	decision, err := t.decide(ctx, req)
+	if err != nil {
+		all.Fail(name, sentence(err), "")
+		return
 	}
-	switch slices.Sort(withheld); {
+	held := withheld(decision)
+	switch {
+	case len(held) < len(secrets):
+		all.Fail(name, "A variable that must stay out is let in.", "Look at the table env of your policies.")
+		return
+	case decision.Outcome != bailiff.Allow:
+		all.Fine(name, "Variables that must stay out are withheld: %s. Whether one came in was not tried: the policies say %s about %s.",
+			strings.Join(held, ", "), decision.Outcome, secretSought)
+		return
+	}
+	answer, err := t.run(ctx, req)
+	switch {
 	case err != nil:
 		all.Fail(name, sentence(err), "")
-	case answer.Status != bailiff.Completed || answer.Output != "" || len(withheld) < len(secrets):
+	case answer.Status != bailiff.Completed:
+		all.Fail(name, fmt.Sprintf("The command that looks for variables that must stay out ended as %q. %s", answer.Status,
+			answer.Message), "")
+	case answer.Output != "\n":
 		all.Fail(name, "A variable that must stay out came in.", "Look at the table env of your policies.")
 	default:
-		all.Fine(name, "Variables that must stay out stay out: %s.", strings.Join(withheld, ", "))
+		all.Fine(name, "Variables that must stay out stay out: %s.", strings.Join(held, ", "))
 	}
+}
+
+// withheld are the names of the variables that a decision keeps out, in their order.
+func withheld(d bailiff.Decision) (names []string) {
+	for _, held := range d.Env.Withheld {
+		names = append(names, held.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // elsewhere is a host that is nowhere.
@@ -257,7 +283,7 @@ const elsewhere = "https://bailiff-doctor.invalid/"
 
 func (t door) examineHost(ctx context.Context, all *diagnosis.Checks) {
 	name, command := t.check("host"), "curl -sS -m 5 "+elsewhere
-	decision, err := t.decide(ctx, command)
+	decision, err := t.decide(ctx, t.request(command))
 	switch {
 	case err != nil:
 		all.Fail(name, sentence(err), "")

@@ -59,6 +59,30 @@ require_approval contains {"rule": "house.git", "message": "It uses git.", "matc
 	}
 }
 
+func TestSecretsThatStayOutAreNoFailureWhateverIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	networked := apptest.WithRules(t, "", "    network:\n      platforms: {}\n", "    network:\n      platforms: {telegram: {network: egress}}\n")
+	asking := apptest.WithRules(t, `
+require_approval contains {"rule": "house.seeks", "message": "It seeks.", "match": "came"} if contains(input.args.command, "+came")
+`)
+	for policies, want := range map[string]string{networked: "stay out stay out: BAILIFF_TOKEN, LD_PRELOAD.",
+		asking: "are withheld: BAILIFF_TOKEN, LD_PRELOAD. Whether one came in was not tried: the policies say ask about"} {
+		s, found := apptest.Serve(t, policies), ""
+		for _, c := range at(t, s.Agent).Examine(t.Context()) {
+			if c.Name == "secret at a" {
+				found = string(c.State) + " " + c.Message
+			}
+		}
+		if !strings.HasPrefix(found, string(diagnosis.Fine)) || !strings.Contains(found, want) {
+			t.Errorf("of secrets it finds %q, want %q", found, want)
+		}
+		pending, err := s.Operators(t).Approvals(t.Context(), api.Query{State: "pending"})
+		if err != nil || len(pending.Approvals) > 0 {
+			t.Errorf("there is left to be answered %+v, %v", pending, err)
+		}
+	}
+}
+
 func TestToolsByMCPAreCalled(t *testing.T) {
 	t.Parallel()
 	s := apptest.Serve(t, `agent: {listeners: [{name: a, listen: "<agent>", platforms: ["*"], mcp: {platform: telegram, user: "7"}}]}`)
