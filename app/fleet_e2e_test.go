@@ -240,26 +240,6 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	t.Logf("all ended %v after SIGTERM", time.Since(stopped))
 }
 
-// A session whose background process runs at a sidecar that stops is served by another only once that has ended.
-func TestASessionIsNotHandedOverWhileItsProcessRuns(t *testing.T) {
-	t.Parallel()
-	c, written := openDepot(t), openDir(t)
-	one, two := c.launchWith(t, "one", written), c.launchWith(t, "two", written)
-	mustComplete(t, one.agent, inBackground("s1", "exec 9>/written/lock; flock 9; touch /written/runs; sleep 600"))
-	awaitThat(t, "the process to run", func() bool {
-		_, err := os.Stat(filepath.Join(written, "runs"))
-		return err == nil
-	})
-	must(t, one.cmd.Process.Signal(syscall.SIGTERM))
-	stopped := time.Now()
-	a := mustComplete(t, two.agent, inChat("s1", "flock -n /written/lock echo ended"))
-	t.Logf("served again %v after SIGTERM", time.Since(stopped))
-	if a.Output != "ended\n" {
-		t.Errorf("at the sidecar that stops its process ran still: %q", a.Output)
-	}
-	must(t, one.cmd.Wait())
-}
-
 // A freeze of all that is said at one of five sidecars has stopped what runs at each when it returns.
 func TestAFreezeHasStoppedFiveSidecarsWhenItReturns(t *testing.T) {
 	backendtest.Long(t)
