@@ -74,7 +74,7 @@ func newRequested(r registration) requested {
 		forwarded:      r.counters("requests_forwarded_total", "Requests sent to the sidecar that serves their session.", "outcome"),
 		limited:        r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
 		consoleLogins:  r.counters("console_logins_total", "Logins to the console.", "login", "result"),
-		securityKeys:   r.counters("security_keys_total", "Responses of security keys at the console.", "result"),
+		securityKeys:   r.counters("security_keys_total", "Responses of security keys, to questions and registrations.", "result"),
 		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
 		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),

@@ -103,39 +103,35 @@ _excepted(call, class) if {
 	count({flag | some flag in call.flags} & {"--help", "--version", "--dry-run", "--dryrun"}) > 0
 }
 
+# "kubectl apply -f k8s --dry-run=client", with no options but such that start nothing: the word behind one that takes
+# a value is its value, whatever it says.
 _excepted(call, "containers") if {
-	call.program in {"kubectl", "oc", "helm"}
-	call.operands[0] in {
-		"apply", "create", "delete", "run", "expose", "label", "annotate", "patch", "replace", "scale", "set", "autoscale",
-		"drain", "cordon", "taint", "install", "upgrade", "uninstall",
+	call.program in {"kubectl", "oc"}
+	call.argv[1] in {
+		"apply", "create", "delete", "expose", "label", "annotate", "replace", "scale", "autoscale", "drain", "cordon",
+		"taint",
 	}
-	not "--" in call.argv
-	asked := {word | some word in call.argv; startswith(word, "--dry-run")}
-	count(asked) > 0
-	asked - {"--dry-run", "--dry-run=client", "--dry-run=server"} == set()
+	every word in array.slice(call.argv, 1, count(call.argv)) {
+		regex.match(`^[A-Za-z0-9./]|^(-f|-n|-o|-k|-R|--filename|--namespace|--output|--kustomize|--recursive)$|^--dry-run`, word)
+	}
+	some position, word in call.argv
+	word in {"--dry-run=client", "--dry-run=server"}
+	not call.argv[position - 1] in {"-f", "-n", "-o", "-k", "--filename", "--namespace", "--output", "--kustomize"}
+	count([other | some other in call.argv; startswith(other, "--dry-run")]) == 1
 }
 
-# "aws s3 cp s3://bucket/key ." fetches; nothing but plain words comes before.
+# "aws s3 cp s3://bucket/key ." fetches, where it is all of the text and the file lands in the project.
 _excepted(call, "sends_files") if {
 	call.program in {"aws", "gsutil", "gcloud"}
+	count(_calls) == 1
 	some at in [1, 2]
-	call.argv[at] in {"cp", "sync"}
+	call.argv[at] == "cp"
 	regex.match(`^(s3|gs)://`, call.argv[at + 1])
-	regex.match(`^[A-Za-z0-9_./]`, call.argv[at + 2])
+	regex.match(`^([A-Za-z0-9_][A-Za-z0-9_./-]*|\.)$`, call.argv[at + 2])
+	not regex.match(`\.\.|/\.`, call.argv[at + 2])
 	count([word | some word in call.argv; contains(word, "://")]) == 1
-}
-
-# "docker build -t app .": the steps run in containers that see the folder and nothing else of the machine.
-_excepted(call, "containers") if {
-	call.program in {"docker", "podman"}
-	call.argv[1] == "build"
-	every flag in call.flags {
-		data.bailiff.tables.build_options[flag]
-	}
-	every word in array.slice(call.argv, 2, count(call.argv)) {
-		regex.match(`^[A-Za-z0-9_.-][A-Za-z0-9_.:/=@+-]*$`, word)
-		not regex.match(`\.\.|://|^git@|^github\.com/|^-$`, word)
-	}
+	not "--recursive" in call.argv
+	not "-r" in call.argv
 }
 
 _harmless(call) if _is_harmless_word(call)

@@ -29,40 +29,37 @@ _examined.searches contains _found("deletes_built", _spelt(call)) if {
 # METADATA
 # title: Searches for what a build makes
 # description: |
-#   One folder of the project, names that nothing but a build gives, and behind these what deletes: every word is one of
-#   such a search.
+#   One folder of the project, names that nothing but a build gives, and behind these what deletes what is found.
 _seeks_built(call) if {
-	regex.match(`^[A-Za-z0-9_./-]+$`, call.argv[1])
-	not regex.match(`^[-/]|\.\.`, call.argv[1])
-	startswith(call.argv[2], "-")
+	regex.match(`^(\.|(\./)?[A-Za-z0-9_][A-Za-z0-9_./-]*)$`, call.argv[1])
+	not contains(call.argv[1], "..")
 	count(call.reads) > 0
 	every folder in call.reads {
 		_in_project(concat("", [folder, "/"]))
 	}
-	names := {call.argv[position + 1] | some position, word in call.argv; word == "-name"}
-	count(names) > 0
-	every name in names {
-		data.bailiff.tables.disposable[name]
-		regex.match(`^(__|\.|\*|node_modules$)`, name)
+	every position, word in call.argv {
+		not contains(word, " ")
+		_is_built(call.argv, position)
 	}
-	every word in array.slice(call.argv, 2, count(call.argv)) {
-		_of_such_a_search(word, names)
-	}
-	_first(call.argv, {"-name"}) < _first(call.argv, {"-delete", "-exec", "-execdir"})
+	regex.match(
+		concat("", [
+			`^((-type [df]|-m(ax|in)depth [0-9]|-depth|-prune|-print|-name [^ ]+) )*-name [^ ]+ `,
+			`((-type [df]|-depth|-prune|-print|-name [^ ]+) )*(-delete|-exec(dir)? rm( -[rRfv]+)* \{\} [+;])$`,
+		]),
+		concat(" ", array.slice(call.argv, 2, count(call.argv))),
+	)
 }
 
-_of_such_a_search(word, names) if word in names
+# Any word but those behind -name may stand anywhere as far as this goes.
+_is_built(words, position) if words[position - 1] != "-name"
 
-_of_such_a_search(word, _) if {
-	word in {
-		"-name", "-type", "d", "f", "-maxdepth", "-mindepth", "-depth", "-prune", "-print", "-print0", "-delete", "-exec",
-		"-execdir", "rm", "-r", "-f", "-rf", "-fr", "-R", "-Rf", "-v", "{}", "+", ";",
-	}
+_is_built(_, 0)
+
+_is_built(words, position) if {
+	name := words[position]
+	data.bailiff.tables.disposable[name]
+	regex.match(`^(__|\.|\*|node_modules$)`, name)
 }
-
-_of_such_a_search(word, _) if regex.match(`^[0-9]$`, word)
-
-_first(words, sought) := min([position | some position, word in words; word in sought])
 
 # Without a test by name or date a search finds everything.
 _examined.searches contains _found("destroys", folder) if {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
 func commandChecks() []check {
@@ -220,7 +221,7 @@ func environment(t *testing.T, b box) {
 	slices.Sort(got)
 	_, home := fresh.run(shell("cd && pwd"))
 	want := []string{"GITHUB_TOKEN=line one\nline two", "HOME=" + strings.TrimSpace(home), "LANG=C.UTF-8",
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin", "SHELL=/bin/bash", "TERM=vt100"}
+		"PATH=" + wire.SearchPath, "SHELL=/bin/bash", "TERM=vt100"}
 	if !slices.Equal(got, want) {
 		t.Errorf("variables are\n%q, want\n%q", got, want)
 	}

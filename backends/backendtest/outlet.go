@@ -217,7 +217,7 @@ func outletOnly(t *testing.T, b box) {
 		b.run(shell(kill))
 		b.prints("the outlet after "+kill, speaking("echo", backends.OutletHost(3).String(), facts.Port, "still there"), "still there\n")
 	}
-	b.prints("who strikes at the runner", speaking("strike"), "")
+	b.prints("a program that tries to stop the runner", speaking("stop_others"), "")
 	b.prints("the outlet after that", speaking("echo", backends.OutletHost(3).String(), facts.Port, "still there"), "still there\n")
 	NoError(t, b.Kill(context.Background()))
 }

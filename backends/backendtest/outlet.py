@@ -154,9 +154,9 @@ def nobody(host, port):
         print("refused")
 
 
-# strike tries to stop each process there is: by signals, by its limits and by its memory. The
+# stop_others tries to stop each process there is: by signals, by its limits and by its memory. The
 # limits of what another user or another namespace runs cannot be set.
-def strike():
+def stop_others():
     spared = {os.getpid(), os.getppid()}
     for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
         if pid in spared:

@@ -283,7 +283,7 @@ func (c *Client) job(cmd backends.Command, terms wire.Terms) ([]byte, error) {
 func (c *Client) environment(given map[string]bailiff.Secret) ([]string, error) {
 	var env []string
 	for _, fixed := range [][2]string{
-		{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin"},
+		{"PATH", wire.SearchPath},
 		{"HOME", c.place.Home},
 		{"SHELL", shell},
 		{"LANG", "C.UTF-8"},

@@ -107,7 +107,7 @@ func (s *supervisor) abandon() {
 }
 
 // searchPath is where programs without a folder in their name are looked for.
-var searchPath = filepath.SplitList("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin")
+var searchPath = filepath.SplitList(wire.SearchPath)
 
 func lookUp(name string) (string, error) {
 	if strings.ContainsRune(name, '/') {

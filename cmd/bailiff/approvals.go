@@ -190,7 +190,7 @@ func newApprovalsDeny(configPath *string) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "a `text` that is told to whoever asked")
+	cmd.Flags().StringVar(&reason, "reason", "", "a `text` that is told to the agent that asked")
 	return cmd
 }
 

@@ -168,7 +168,7 @@ func newAuditVerify(configPath *string) *cobra.Command {
 		Short: "Find lines that were edited, removed, reordered or cut off",
 		Long: `Checks every line of the decision log, over all of its files, against its chain of
 hashes and against the count that is kept outside the log's folder. What retention
-removed is not missed; what anybody else removed is.
+removed is not missed; what was removed otherwise is.
 
 With --against it also holds the log to heads that "bailiff audit head" signed and that
 were kept elsewhere: this finds a log that was written anew by root, with the log's key.

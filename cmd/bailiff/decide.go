@@ -52,7 +52,7 @@ type question struct {
 }
 
 func (q *question) answer(cmd *cobra.Command, configPath string, args []string) error {
-	debug.SetGCPercent(replayGC)
+	debug.SetGCPercent(shortRunGC)
 	cfg, err := offline.LoadConfig(configPath)
 	if err != nil {
 		return err

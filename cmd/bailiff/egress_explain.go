@@ -88,11 +88,11 @@ func (e *connectionsExplained) run(cmd *cobra.Command, configPath, format string
 	if word := offline.RolledBack(cfg); word != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
 	}
-	all := []offline.Past{}
+	all := []offline.LoggedConnection{}
 	for _, l := range lines {
-		all = append(all, judge.Past(cmd.Context(), l))
+		all = append(all, judge.ExplainLogged(cmd.Context(), l))
 	}
-	return show(cmd, format, all, func(w io.Writer) { printPast(w, all) })
+	return show(cmd, format, all, func(w io.Writer) { printLogged(w, all) })
 }
 
 // matches says whether a line of the log is about a connection that is wanted.
@@ -117,7 +117,7 @@ func (e *connectionsExplained) add(lines []api.Line, l api.Line) []api.Line {
 	return lines[max(0, len(lines)-e.most):]
 }
 
-func printPast(w io.Writer, all []offline.Past) {
+func printLogged(w io.Writer, all []offline.LoggedConnection) {
 	for i, p := range all {
 		if i > 0 {
 			fmt.Fprintln(w)

@@ -50,7 +50,7 @@ func (c *claim) registerWho(cmd *cobra.Command, usual string) {
 	f.StringVar(&c.session.ThreadID, "thread", "", "the thread's `id`")
 	f.StringVar(&c.session.UserID, "user", userID(), "the user's `id`")
 	f.StringVar(&c.session.ID, "session", "", "the session's `id` (default: "+usual+")")
-	f.BoolVar(&c.session.Unattended, "unattended", false, "nobody is there to ask")
+	f.BoolVar(&c.session.Unattended, "unattended", false, "no person is there to ask")
 }
 
 // register adds the flags that exec and decide share.

@@ -49,12 +49,12 @@ func newFreeze(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "freeze --session ID | --user ID | --all [--reason TEXT]",
 		Short: "Stop what runs and deny what comes, until thawed",
-		Long: `Stops what a session, a user or everybody runs, cancels what waits for approval,
+		Long: `Stops what a session, a user or all users run, cancels what waits for approval,
 revokes the grants, and denies everything until it is thawed; that survives
 restarts. It asks nothing and returns when nothing runs any more.
 
 Exit status: 0 if it is frozen, 1 if not.`,
-		Example: `  bailiff freeze --all --reason 'somebody else writes in our chat'
+		Example: `  bailiff freeze --all --reason 'a stranger writes in our chat'
   bailiff freeze --user telegram:42`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,7 +80,7 @@ Exit status: 0 if it is frozen, 1 if not.`,
 		},
 	}
 	what.register(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "a `text` that is told to whoever is stopped")
+	cmd.Flags().StringVar(&reason, "reason", "", "a `text` that is told to those who are stopped")
 	return cmd
 }
 
@@ -145,7 +145,7 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 	return cmd
 }
 
-// whatToThaw says what is frozen to whoever names nothing.
+// whatToThaw says what is frozen where none of it is named.
 func whatToThaw(ctx context.Context, operator *client.Client) error {
 	freezes, err := operator.Freezes(ctx)
 	if err != nil {

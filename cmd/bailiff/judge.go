@@ -88,7 +88,7 @@ func (j *judging) run(cmd *cobra.Command, configPath string, files []string) err
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(replayGC)
+	debug.SetGCPercent(shortRunGC)
 	judge, err := offline.JudgeRows(cmd.Context(), cfg, j.policies)
 	if err != nil {
 		return err

@@ -48,8 +48,8 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 	m.who.registerSession(cmd, "one of its own")
 	cmd.Flags().IntVar(&m.who.wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
 	cmd.Flags().IntVar(&m.timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
-	cmd.Flags().IntVar(&m.clientTimeout, "client-timeout", 0, "after how many `seconds` the agent gives a call up, whatever it is told "+
-		"meanwhile (default: what is known of it by its name)")
+	cmd.Flags().IntVar(&m.clientTimeout, "client-timeout", 0, "after how many `seconds` the agent gives a call up, even one that "+
+		"reports progress (default: what is known of it by its name)")
 	cmd.Flags().BoolVar(&m.inProject, "in-project", false,
 		"begin in the folder in which the agent started this, where the sandbox shows it")
 	m.where.register(cmd)

@@ -118,8 +118,8 @@ func newPoliciesRollback(configPath *string) *cobra.Command {
 		Use:   "rollback REVISION [--reason TEXT]",
 		Short: "Put policies in force that were before",
 		Long: `Puts policies in force that were before, at once, if they are sound today. They stay
-in force, through restarts too, whatever the files or the bundle server say, until
-"bailiff policies resume" or another rollback; the status warns as long. The files
+in force until "bailiff policies resume" or another rollback, through restarts and
+changes of the files or at the bundle server; the status warns as long. The files
 are followed meanwhile, and the status says whether they are sound. The decision
 log tells who did it.
 

@@ -114,7 +114,11 @@ func table(flags *pflag.FlagSet) string {
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && f.DefValue != "0" && f.DefValue != "0s" {
 			usage += fmt.Sprintf(" (default: %s)", f.DefValue)
 		}
-		fmt.Fprintf(&rows, "| `--%s%s` | %s |\n", f.Name, kind, cell(usage))
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		fmt.Fprintf(&rows, "| `%s%s` | %s |\n", name, kind, cell(usage))
 	})
 	if rows.Len() == 0 {
 		return ""

@@ -74,8 +74,8 @@ const (
 	// replayLimit is how long one decision may take in a replay: however busy the
 	// machine is, it must make no difference.
 	replayLimit = 10 * time.Second
-	// replayGC lets a command that ends soon collect its garbage less often.
-	replayGC = 400
+	// shortRunGC lets a command that ends soon collect its garbage less often.
+	shortRunGC = 400
 )
 
 // rerun is a replay as its flags order it.
@@ -108,7 +108,7 @@ func (r rerun) run(ctx context.Context, configPath string, logs []string) (repla
 }
 
 func (r rerun) trial(ctx context.Context, cfg *config.Config) (t replay.Trial, err error) {
-	debug.SetGCPercent(replayGC)
+	debug.SetGCPercent(shortRunGC)
 	t.Floor = offline.Floor(cfg)
 	if t.Policies, err = pdp.Try(ctx, pdp.Config{Paths: r.policies, EvalTimeout: replayLimit}); err != nil || len(r.against) == 0 {
 		return t, err

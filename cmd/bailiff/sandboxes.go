@@ -96,7 +96,7 @@ func sandboxNamed(list []api.Sandbox, text string) (string, error) {
 func newSandboxesReap(configPath *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reap",
-		Short: "Remove those that nobody is using now",
+		Short: "Remove those that are not in use now",
 		Long: "Removes every sandbox that no request is using now, and what earlier runs left behind.\n\nExit status: 0, or " +
 			"1 if no sidecar answers.",
 		Example: "  bailiff sandboxes reap",

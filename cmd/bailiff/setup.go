@@ -301,13 +301,13 @@ func (r *setupRun) retire(ctx context.Context, s *setup.Survey) error {
 		r.say("Your service bailiff goes on, for %s.", strings.Join(needs, ", "))
 		return nil
 	}
-	const line = "systemctl --user disable --now bailiff"
 	switch {
 	case r.dryRun:
-		r.say("would end your service bailiff, which nothing needs any more: %s", line)
+		r.say("would end your service bailiff, which nothing needs any more: %s", setup.StopLine)
 		return nil
 	case !setup.HasManager(ctx):
-		r.say("Nothing needs your service bailiff any more; no service manager answers here, so end it where one does: %s", line)
+		r.say("Nothing needs your service bailiff any more; no service manager answers here, so end it where one does: %s",
+			setup.StopLine)
 		return nil
 	}
 	if err := s.Stop(ctx); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// lodger is a worker who has a service manager of the machine's own, while a login lasts.
-type lodger struct {
+// workerLoggedIn is a worker who has a service manager of the machine's own, while a login lasts.
+type workerLoggedIn struct {
 	worker
 	runtime string
 	groups  []string
@@ -26,14 +26,14 @@ type lodger struct {
 
 const managerProgram = "/usr/lib/systemd/systemd"
 
-func newLodger(t *testing.T) *lodger {
+func newWorkerLoggedIn(t *testing.T) *workerLoggedIn {
 	t.Helper()
 	_, err := os.Stat(managerProgram)
 	if err == nil && os.Geteuid() != 0 {
 		err = errors.New("only root can begin a login")
 	}
 	backendtest.Needs(t, "SYSTEMD AS A USER'S MANAGER", err)
-	l := &lodger{worker: newWorker(t)}
+	l := &workerLoggedIn{worker: newWorker(t)}
 	l.runtime = filepath.Join(filepath.Dir(l.Home), "runtime")
 	l.must(t, "test ! -e ../runtime")
 	backendtest.Must(t, os.Mkdir(l.runtime, 0o700))
@@ -60,7 +60,7 @@ func newLodger(t *testing.T) *lodger {
 	return l
 }
 
-func (l *lodger) uid(t *testing.T) int {
+func (l *workerLoggedIn) uid(t *testing.T) int {
 	t.Helper()
 	about, err := os.Stat(l.Home)
 	backendtest.Must(t, err)
@@ -68,10 +68,12 @@ func (l *lodger) uid(t *testing.T) int {
 }
 
 // in has a line find the service manager.
-func (l *lodger) in(line string) string { return "export XDG_RUNTIME_DIR=" + l.runtime + "; " + line }
+func (l *workerLoggedIn) in(line string) string {
+	return "export XDG_RUNTIME_DIR=" + l.runtime + "; " + line
+}
 
 // login starts the manager, as the machine's does at a login: where /run/systemd/system is, in cgroups of the user's.
-func (l *lodger) login(t *testing.T) {
+func (l *workerLoggedIn) login(t *testing.T) {
 	t.Helper()
 	begin := "mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system && "
 	for _, group := range l.groups {
@@ -92,7 +94,7 @@ func (l *lodger) login(t *testing.T) {
 }
 
 // logout ends the manager with all services, and what a login left.
-func (l *lodger) logout(t *testing.T) {
+func (l *workerLoggedIn) logout(t *testing.T) {
 	t.Helper()
 	if l.manager == nil {
 		return
@@ -107,18 +109,18 @@ func (l *lodger) logout(t *testing.T) {
 	}
 }
 
-func (l *lodger) is(t *testing.T, what string) bool {
+func (l *workerLoggedIn) is(t *testing.T, what string) bool {
 	t.Helper()
 	return l.Shell(t, l.in("systemctl --user is-"+what+" --quiet bailiff")).Run() == nil
 }
 
-func (l *lodger) answers(t *testing.T) bool {
+func (l *workerLoggedIn) answers(t *testing.T) bool {
 	t.Helper()
 	return l.Shell(t, l.in("bailiff status")).Run() == nil
 }
 
 func TestASetupStartsAServiceThatEveryLoginHasUntilTheRemovalOfTheLastProject(t *testing.T) {
-	l := newLodger(t)
+	l := newWorkerLoggedIn(t)
 	l.must(t, "bailiff setup codex --project src/shop"+accepted)
 	l.must(t, quickly)
 	l.login(t)

@@ -129,8 +129,8 @@ type begun struct {
 	Create any `json:"create,omitempty"`
 }
 
-// responded is what ends one.
-type responded struct {
+// ending is what ends one.
+type ending struct {
 	Ceremony string          `json:"ceremony"`
 	Response json.RawMessage `json:"response"`
 }
@@ -178,7 +178,7 @@ func (c *Console) listKeys(w http.ResponseWriter, r *http.Request, s *session) {
 	if told.Unusable == "" {
 		keys, err := c.config.Keys.List(s.who.Person)
 		if err != nil {
-			c.refuseKey(w, s, err)
+			c.refuseKey(w, err)
 			return
 		}
 		told.Keys = append(told.Keys, keys...)
@@ -202,7 +202,7 @@ func (c *Console) beginCeremony(w http.ResponseWriter, r *http.Request, s *sessi
 	}
 	first, err := c.isFirst(s.who.Person)
 	if err != nil {
-		c.refuseKey(w, s, err)
+		c.refuseKey(w, err)
 		return
 	}
 	if wanted.Do == toAdd && first {
@@ -211,7 +211,7 @@ func (c *Console) beginCeremony(w http.ResponseWriter, r *http.Request, s *sessi
 	}
 	options, prove, err := c.config.Keys.Ask(s.who.Person, c.site, c.base)
 	if err != nil {
-		c.refuseKey(w, s, err)
+		c.refuseKey(w, err)
 		return
 	}
 	id := c.ceremonies.add(ceremony{session: s, wish: wanted, prove: prove, began: time.Now()})
@@ -231,7 +231,7 @@ func (c *Console) isFirst(person string) (bool, error) {
 func (c *Console) beginToMake(w http.ResponseWriter, s *session, wanted wish) {
 	options, keep, err := c.config.Keys.Register(s.who.Person, wanted.Name, c.site, c.base)
 	if err != nil {
-		c.refuseKey(w, s, err)
+		c.refuseKey(w, err)
 		return
 	}
 	send(w, http.StatusOK, begun{Create: options,
@@ -240,7 +240,7 @@ func (c *Console) beginToMake(w http.ResponseWriter, s *session, wanted wish) {
 
 // endCeremony does what a key has confirmed.
 func (c *Console) endCeremony(w http.ResponseWriter, r *http.Request, s *session) {
-	var sent responded
+	var sent ending
 	if why := c.unusable(r, s); why != "" {
 		refuse(w, http.StatusForbidden, "keys_unusable", why)
 		return
@@ -250,7 +250,8 @@ func (c *Console) endCeremony(w http.ResponseWriter, r *http.Request, s *session
 	}
 	one, known := c.ceremonies.take(sent.Ceremony, s)
 	if !known {
-		c.refuseKey(w, s, errTaken)
+		c.responded(s, errTaken)
+		c.refuseKey(w, errTaken)
 		return
 	}
 	if one.make != nil {
@@ -258,18 +259,30 @@ func (c *Console) endCeremony(w http.ResponseWriter, r *http.Request, s *session
 		return
 	}
 	key, err := one.prove(sent.Response)
+	c.responded(s, err)
 	if err != nil {
-		c.refuseKey(w, s, err)
+		c.refuseKey(w, err)
 		return
 	}
-	c.config.Proved(true)
 	c.confirmed(w, r, s, one.wish, key)
+}
+
+// responded counts a response, and warns of one that is refused. One that could not be looked at or kept is neither.
+func (c *Console) responded(s *session, err error) {
+	refused := errors.Is(err, securitykey.ErrRefused)
+	if err == nil || refused {
+		c.config.Proved(!refused)
+	}
+	if refused && c.refusals.wait(time.Now()) == 0 {
+		c.config.Log.Warn("refused a security key", "person", s.who.Person, "credential", s.who.Credential, "reason", err)
+	}
 }
 
 func (c *Console) makeKey(w http.ResponseWriter, s *session, one ceremony, response []byte) {
 	key, err := one.make(response)
+	c.responded(s, err)
 	if err != nil {
-		c.refuseKey(w, s, err)
+		c.refuseKey(w, err)
 		return
 	}
 	c.config.Log.Info("registered a security key", "person", s.who.Person, "credential", s.who.Credential, "key", key.ID, "name", key.Name)
@@ -283,7 +296,7 @@ func (c *Console) confirmed(w http.ResponseWriter, r *http.Request, s *session, 
 		c.beginToMake(w, s, wanted)
 	case toRemove:
 		if err := c.config.Keys.Remove(s.who.Person, wanted.Key); err != nil {
-			c.refuseKey(w, s, err)
+			c.refuseKey(w, err)
 			return
 		}
 		c.config.Log.Info("removed a security key", "person", s.who.Person, "key", wanted.Key, "by", key)
@@ -293,8 +306,8 @@ func (c *Console) confirmed(w http.ResponseWriter, r *http.Request, s *session, 
 	}
 }
 
-// answerProved gives an answer, through the operator API of the person with their proof. What a ceremony of more steps
-// took, the person's rights may have ended meanwhile.
+// answerProved gives an answer, through the operator API of the person with their proof. The person's rights are looked at
+// again, since they may have ended while the ceremony went on.
 func (c *Console) answerProved(w http.ResponseWriter, r *http.Request, s *session, wanted wish, key string) {
 	who := s.who
 	who.Proof = bailiff.ProofWebAuthn + ":" + key
@@ -317,16 +330,12 @@ func (c *Console) answerProved(w http.ResponseWriter, r *http.Request, s *sessio
 	operator.ServeHTTP(w, answer)
 }
 
-// refuseKey says why a key, or its response, does not count.
-func (c *Console) refuseKey(w http.ResponseWriter, s *session, err error) {
+// refuseKey says why a key, or its response, does not count, or that a ceremony cannot begin.
+func (c *Console) refuseKey(w http.ResponseWriter, err error) {
 	if !errors.Is(err, securitykey.ErrRefused) {
 		c.config.Log.Error("using security keys", "error", err)
 		refuse(w, http.StatusServiceUnavailable, "store_failed", "The security keys cannot be read or written; the sidecar's log says why.")
 		return
-	}
-	c.config.Proved(false)
-	if c.refusals.wait(time.Now()) == 0 {
-		c.config.Log.Warn("refused a security key", "person", s.who.Person, "credential", s.who.Credential, "reason", err)
 	}
 	refuse(w, http.StatusForbidden, "key_refused", bailiff.Sentence(err.Error()))
 }

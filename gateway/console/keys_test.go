@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/webauthn"
@@ -65,15 +66,29 @@ func (b *tab) asks(script string) string {
 	return code
 }
 
+// responses counts what the console tells of the responses of keys.
+type responses struct{ counted, refused atomic.Int64 }
+
+func (r *responses) add(counts bool) {
+	if counts {
+		r.counted.Add(1)
+	} else {
+		r.refused.Add(1)
+	}
+}
+
+func (r *responses) are(t *testing.T, counted, refused int64) {
+	t.Helper()
+	if c, n := r.counted.Load(), r.refused.Load(); c != counted || n != refused {
+		t.Errorf("%d responses counted and %d were refused, want %d and %d", c, n, counted, refused)
+	}
+}
+
 func TestAnAnswerIsConfirmedByTheSecurityKeyOfThePerson(t *testing.T) {
-	var logins, counted int
+	var logins int
+	var told responses
 	o := serveWithKeys(t, func(c *Config) {
-		c.Proved = func(counts bool) {
-			if counts {
-				counted++
-			}
-		}
-		c.Counted = func(string, bool) { logins++ }
+		c.Proved, c.Counted = told.add, func(string, bool) { logins++ }
 	})
 	id, other := o.ask(t, claim("rm -rf ./build")), o.ask(t, claim("rm -rf ./dist"))
 	b := o.login(t, "ana")
@@ -106,14 +121,19 @@ func TestAnAnswerIsConfirmedByTheSecurityKeyOfThePerson(t *testing.T) {
 	b.press("5")
 	b.awaitText("#own-keys", "last used")
 	b.picture("keys")
-	if counted != 2 || logins != 1 || len(b.violations()) > 0 {
-		t.Errorf("%d responses counted, %d logins, the page's policy stopped %v", counted, logins, b.violations())
+	told.are(t, 3, 0) // of the registration and two answers; that none can be asked for is no response
+	if logins != 1 || len(b.violations()) > 0 {
+		t.Errorf("%d logins, the page's policy stopped %v", logins, b.violations())
 	}
 }
 
 func TestASecondKeyAndARemovalAreConfirmedByOneThatIsThere(t *testing.T) {
-	o := serveWithKeys(t)
+	var told responses
+	o := serveWithKeys(t, func(c *Config) { c.Proved = told.add })
 	b := o.login(t, "ana")
+	if code := b.asks(`await end(await ask('POST', '/keys/begin', { do: 'add', name: 'x' }), {})`); code != "key_refused" {
+		t.Errorf("a registration without a key: %q", code)
+	}
 	first := b.plugIn()
 	b.register("first key")
 	call(b, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{AuthenticatorID: first})
@@ -139,6 +159,7 @@ func TestASecondKeyAndARemovalAreConfirmedByOneThatIsThere(t *testing.T) {
 	b.click("#confirm-yes")
 	b.await(`!document.querySelector('#own-keys').innerText.includes('first key')`)
 	b.awaitText("#own-keys", "second key")
+	told.are(t, 4, 2) // two registrations, the question before the second, and the removal
 }
 
 func TestAResponseCountsOnceForItsApprovalInItsSession(t *testing.T) {

@@ -271,7 +271,7 @@ func (s *sharedStore) err() error {
 		return fmt.Errorf("%w: %w", ErrStore, errFenced)
 	}
 	if s.refuses() {
-		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until all sidecars know of it", ErrStore, postgres.ErrMoved)
+		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted for %s from then on", ErrStore, postgres.ErrMoved, deafAfter)
 	}
 	if time.Since(s.began)-time.Duration(s.heard.Load()) < deafAfter {
 		return nil

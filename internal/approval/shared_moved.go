@@ -14,9 +14,10 @@ import (
 // A standby that is promoted may lack the last commits, and a backup that is restored does. What they did must
 // not be done a second time: a grant that was used is back, a freeze is gone, a request id is free. Which commits
 // are missing, none that is left can say for all. So the first sidecar that sees another server ends all grants of
-// scope once there, and those of other scopes that it does not know; each sidecar says anew what it knows to be
-// frozen and its own. Until all have done so nothing is granted, nor by a sidecar that starts meanwhile: the
-// tables hold when the server was accepted.
+// scope once there, and those of other scopes that it does not know; one that has just started knows of none, and
+// ends those of scope once alone. Each sidecar says anew what it knows to be frozen and its own. Each grants nothing
+// for deafAfter from when it sees the server, so that the others can say so too; one that takes longer is not waited for.
+// One that starts meanwhile grants nothing either: the tables hold when the server was accepted.
 
 // The statements by which another server is accepted.
 const (
@@ -55,7 +56,7 @@ func (s *sharedStore) acceptServer(ctx context.Context) error {
 	s.hasty.Store(true)
 	s.wakeUp()
 	s.config.Log.Warn("PostgreSQL is another server than before: a standby was promoted, or a backup was restored; grants of scope once "+
-		"were ended", "server", s.server())
+		"and those that no running sidecar knew were ended", "server", s.server())
 	return nil
 }
 

@@ -75,10 +75,14 @@ func (r *reader) route(c *Config, at place) {
 	r.whole = append(r.whole, func() {
 		r.checkQuorum(c, route.Quorum, quorum)
 		if route.Proof != "" {
-			r.checkProof(c, &c.Approvals.Routes[this], proof)
+			r.checkProof(c, route.Channels, proof)
 		}
-		if len(c.Approvals.Routes[this].Channels) == 0 {
-			c.Approvals.Routes[this].Channels = c.Channels()
+		if len(route.Channels) > 0 {
+			return
+		}
+		c.Approvals.Routes[this].Channels = c.Channels()
+		if route.Proof != "" {
+			c.Approvals.Routes[this].Channels = []string{bailiff.ChannelConsole}
 		}
 	})
 }
@@ -95,10 +99,10 @@ func (r *reader) checkQuorum(c *Config, quorum int, at place) {
 
 // checkProof refuses a route whose answers could not be proved. A security key answers to a page, and to the name of
 // its server.
-func (r *reader) checkProof(c *Config, route *Route, at place) {
+func (r *reader) checkProof(c *Config, channels []string, at place) {
 	host, _, _ := net.SplitHostPort(c.Operator.Console)
 	switch {
-	case slices.ContainsFunc(route.Channels, func(channel string) bool { return channel != bailiff.ChannelConsole }):
+	case slices.ContainsFunc(channels, func(channel string) bool { return channel != bailiff.ChannelConsole }):
 		r.fault(at, "a security key is asked for at the console only, want channels: [console]")
 	case c.Operator.Console == "":
 		r.fault(at, "there is no console to ask for a security key, want operator.console to say where it is")
@@ -106,7 +110,6 @@ func (r *reader) checkProof(c *Config, route *Route, at place) {
 		r.fault(at, "security keys want a console with a name, want operator.tls, or operator.console as localhost:PORT "+
 			"where only this machine uses it")
 	}
-	route.Channels = []string{bailiff.ChannelConsole}
 }
 
 func counted(people int) string {

@@ -133,7 +133,6 @@ func TestADeadSidecarsHomesAreTaken(t *testing.T) {
 	}
 }
 
-// Right before each start it is asked whether the session is still this sidecar's.
 // What a sidecar gives away is served by the next that is asked, what it keeps is not. What none has taken
 // is its own again once it is started anew.
 func TestAHomeThatIsGivenAwayIsTheNextSidecars(t *testing.T) {
@@ -271,6 +270,7 @@ func TestWhatIsMissingInAPromotedStandbyIsSaidAnew(t *testing.T) {
 	}
 }
 
+// Right before each start it is asked whether the session is still this sidecar's.
 func TestASidecarServesWhatNoOtherHasTakenOver(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)

@@ -98,8 +98,8 @@ func unexplained(rows []pdp.Row) pdp.ConnectionExplained {
 	return pdp.ConnectionExplained{Rows: rows, Lists: []pdp.Place{}, Explanation: explain.New()}
 }
 
-// Past is a connection of the decision log, and what the policies say of it now.
-type Past struct {
+// LoggedConnection is a connection of the decision log, and what the policies say of it now.
+type LoggedConnection struct {
 	ID      string    `json:"decision_id"`
 	Time    time.Time `json:"time"`
 	Session string    `json:"session"`
@@ -114,9 +114,9 @@ type Past struct {
 	Fault string `json:"fault,omitempty"`
 }
 
-// Past explains a connection of the decision log by the policies of the configuration.
-func (j *Judge) Past(ctx context.Context, l api.Line) Past {
-	p := Past{ID: l.DecisionID, Time: l.Timestamp, Session: l.Custom.Session, Logged: *l.Custom.Connection}
+// ExplainLogged explains a connection of the decision log by the policies of the configuration.
+func (j *Judge) ExplainLogged(ctx context.Context, l api.Line) LoggedConnection {
+	p := LoggedConnection{ID: l.DecisionID, Time: l.Timestamp, Session: l.Custom.Session, Logged: *l.Custom.Connection}
 	if l.Path != api.ConnectionPath {
 		return p
 	}

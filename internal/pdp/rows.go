@@ -26,16 +26,17 @@ type Row struct {
 	// Host is the name that it is a row of, such as "*.example.com".
 	Host string          `json:"host"`
 	Row  json.RawMessage `json:"row"`
-	// Fits is one of [RowFits] and its like; empty where that is not known.
+	// Fits is "fits", "other method or path", "other port or protocol" or "not among what the request may reach"; empty
+	// where that is not known.
 	Fits string `json:"fits,omitempty"`
 }
 
 // What a row is to a connection.
 const (
-	RowFits      = "fits"
-	RowOtherCall = "other method or path"
-	RowOtherWay  = "other port or protocol"
-	RowOutside   = "not among what the request may reach"
+	rowFits      = "fits"
+	rowOtherCall = "other method or path"
+	rowOtherWay  = "other port or protocol"
+	rowOutside   = "not among what the request may reach"
 )
 
 // Rows are those of a host and of the domains above it, whether or not they fit a
@@ -75,13 +76,13 @@ func (s *snapshot) rowsFor(ctx context.Context, input ast.Object, at time.Time, 
 	for i := range rows {
 		switch row := rows[i].term(); {
 		case within == nil:
-			rows[i].Fits = RowOutside
+			rows[i].Fits = rowOutside
 		case holds(fitting, row):
-			rows[i].Fits = RowFits
+			rows[i].Fits = rowFits
 		case holds(counted, row):
-			rows[i].Fits = RowOtherCall
+			rows[i].Fits = rowOtherCall
 		default:
-			rows[i].Fits = RowOtherWay
+			rows[i].Fits = rowOtherWay
 		}
 	}
 	return rows

@@ -59,8 +59,8 @@ func newClient(t TLS) (*client, error) {
 	}}}, nil
 }
 
-// send has a sidecar do something. It is told apart whether that may have begun: it has not while part of the
-// message is not written, since a message is read whole first.
+// send has a sidecar do something. An error says whether that may have begun. The other sidecar reads a message whole
+// before it acts, so nothing has begun while a part of it is not written.
 func (c *client) send(ctx context.Context, address, what string, message any) (*http.Response, error) {
 	body, err := json.Marshal(message)
 	if err != nil {

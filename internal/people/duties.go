@@ -20,8 +20,7 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	case why != "":
 		return why
 	case !slices.Contains(way.Channels, who.Channel):
-		return fmt.Sprintf("route %s takes answers by %s only%s", way.Name, joined(way.Channels, "or"),
-			map[bool]string{true: ", with a security key"}[way.Proof != ""])
+		return takesOnly(way)
 	}
 	if why := cmp.Or(replaced(who, p), lacks(who, p, bailiff.MayAnswer)); why != "" {
 		return why
@@ -33,6 +32,15 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 		return why
 	}
 	return unprovenBy(who, way)
+}
+
+// takesOnly says by which channels a route takes answers.
+func takesOnly(way route) string {
+	said := fmt.Sprintf("route %s takes answers by %s only", way.Name, joined(way.Channels, "or"))
+	if way.Proof != "" {
+		said += ", with a security key"
+	}
+	return said
 }
 
 // unprovenBy says which proof an approver lacks, if a route wants one.

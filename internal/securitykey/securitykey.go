@@ -51,8 +51,8 @@ func (refusal) Unwrap() error   { return ErrRefused }
 const (
 	// lasts is how long a ceremony lasts.
 	lasts = 2 * time.Minute
-	// MaxKeys is how many keys a person may have.
-	MaxKeys = 10
+	// maxKeys is how many keys a person may have.
+	maxKeys = 10
 	// maxName is how many characters the name of a key may have.
 	maxName = 40
 )
@@ -304,7 +304,7 @@ func checkName(name string) error {
 
 func roomFor(name string, own []record) error {
 	switch {
-	case len(own) >= MaxKeys:
+	case len(own) >= maxKeys:
 		return refuse("you have %d keys, which is as many as there may be: remove one", len(own))
 	case slices.ContainsFunc(own, func(r record) bool { return r.Name == name }):
 		return refuse("a key of yours has the name %s already", name)

@@ -159,7 +159,7 @@ func TestARegistrationIsForItsPersonAndSite(t *testing.T) {
 			t.Errorf("the name %q: %v", name, err)
 		}
 	}
-	for range MaxKeys - 1 {
+	for range maxKeys - 1 {
 		register(t, keys, "ana", newSoftKey(t))
 	}
 	if _, _, err := keys.Register("ana", "one more", site, origin); !errors.Is(err, ErrRefused) {

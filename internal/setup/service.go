@@ -15,8 +15,14 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
-// unitName is that of the user's service.
-const unitName = "bailiff.service"
+// The user's service, and the unit that says it.
+const (
+	serviceName = "bailiff"
+	unitName    = serviceName + ".service"
+)
+
+// StopLine is what [Survey.Stop] does, as a line that a person can run.
+const StopLine = "systemctl --user disable --now " + serviceName
 
 // unitMark is how a unit that was written here is told from one of the user's own.
 const unitMark = "# Written by \"bailiff setup\"."

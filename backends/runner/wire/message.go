@@ -8,6 +8,10 @@ import (
 // MaxJob bounds an encoded [Job].
 const MaxJob = 4 << 20
 
+// SearchPath is where commands find programs by name, as PATH has it: what their sidecar gives them, and where the
+// runner itself looks for one.
+const SearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin"
+
 // MaxTag bounds the name of a background command, MaxLogged the data of a [Piece].
 const (
 	MaxTag    = 64

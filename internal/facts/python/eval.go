@@ -214,6 +214,7 @@ func (w *walk) member(b object, e *syntax.Expression) objects {
 	if full, ok := throughValue(e); ok {
 		return symbolOf(full).with(hidden(e.Text, b.allTaint()))
 	}
+	w.libraryMember(b, e.Text)
 	w.escapeMethods(e.Text)
 	known, ok := w.attributes[e.Text]
 	if !ok {

@@ -20,12 +20,16 @@ func library(name string) string {
 	return ""
 }
 
-// libraryMethod notes a method of an object of a library.
-func (w *walk) libraryMethod(b object, callee *syntax.Expression, c *call) {
-	if b.Library == "" || b.shape != isInstance && b.shape != isUnknown {
-		return
+// libraryMember notes a method, or another attribute, of an object of a library, whether it is called here or handed on.
+func (w *walk) libraryMember(b object, name string) {
+	if b.Library != "" && (b.shape == isInstance || b.shape == isUnknown) {
+		w.note(&w.notes.calls, b.Library+"."+name)
 	}
-	w.note(&w.notes.calls, b.Library+"."+callee.Text)
+}
+
+// libraryMethod notes a call of such a method. Those of GitPython's "git" are git's own verbs.
+func (w *walk) libraryMethod(b object, callee *syntax.Expression, c *call) {
+	w.libraryMember(b, callee.Text)
 	if holder := callee.Kids[0]; b.Library == "git" && holder.Form == syntax.AttributeForm && holder.Text == "git" {
 		verb := strings.ReplaceAll(callee.Text, "_", "-")
 		w.words(append([]objects{textOf("git"), textOf(verb)}, c.args...), &call{}, w.at)

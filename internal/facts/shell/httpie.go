@@ -24,11 +24,20 @@ func (e *effect) httpie(string) {
 		e.host(value.BareHost(address.text))
 	}
 	for _, item := range ops[1:] {
-		name, file, found := strings.Cut(item.text, "@")
-		if found && !strings.ContainsAny(strings.TrimRight(name, "=:"), "=:") {
-			file, _, _ = strings.Cut(file, ";")
-			e.read(part(item, file))
-		}
+		e.httpieItem(item)
+	}
+}
+
+// httpieItem is a header, parameter or field. A backslash keeps what follows from parting name and value: then any file
+// that it may name counts, and a word that parts nothing may be the address itself.
+func (e *effect) httpieItem(item word) {
+	name, file, found := strings.Cut(item.text, "@")
+	switch {
+	case found && (strings.Contains(item.text, `\`) || !strings.ContainsAny(strings.TrimRight(name, "=:"), "=:")):
+		file, _, _ = strings.Cut(file, ";")
+		e.read(part(item, file))
+	case !strings.ContainsAny(item.text, "=@") && !e.url(item):
+		e.host(value.BareHost(item.text))
 	}
 }
 
