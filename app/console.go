@@ -46,7 +46,11 @@ func (a *App) openKeys() (*securitykey.Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keys, keys.Retain(personNames(a.cfg.People))
+	if err := keys.Retain(personNames(a.cfg.People)); err != nil {
+		return nil, fmt.Errorf("reading the security keys, of which none may be missing unnoticed: %w; make the file readable, or "+
+			"move it away: its person's next key then needs no other to confirm it", err)
+	}
+	return keys, nil
 }
 
 func personNames(people []config.Person) (names []string) {

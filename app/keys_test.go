@@ -50,6 +50,33 @@ func TestWhereARouteWantsAKeyNoAnswerWithoutOneCounts(t *testing.T) {
 	}
 }
 
+func TestNoKeyIsTheFirstWhileOneCannotBeRead(t *testing.T) {
+	t.Parallel()
+	i := startIdentified(t, `[{name: ana, oidc: [ana-at-work]}]`, keysRoute)
+	browser := i.surf(t)
+	browser.login(t, i.provider, "ana-at-work")
+	file := filepath.Join(i.cfg.StateDir, "keys", "0123456789abcdef.json")
+	save(t, file, `{"of_a_newer_version": 1}`)
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/keys", ""}, {"POST", "/keys/begin", `{"do": "add", "name": "mine"}`},
+	} {
+		if resp, text := browser.send(t, c.method, c.path, c.body); resp.StatusCode != http.StatusServiceUnavailable ||
+			!strings.Contains(text, `"store_failed"`) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, resp.StatusCode, text)
+		}
+	}
+	if _, err := i.openKeys(); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("the start: %v", err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+	must(t, os.Remove(file))
+	if resp, text := browser.send(t, "POST", "/keys/begin", `{"do": "add", "name": "mine"}`); resp.StatusCode != http.StatusOK {
+		t.Errorf("without it: %d %s", resp.StatusCode, text)
+	}
+}
+
 func TestTheKeysOfARemovedPersonAreForgottenWithTheReload(t *testing.T) {
 	t.Parallel()
 	i := startIdentified(t, `[{name: ana, oidc: [ana-at-work]}, {name: ben, oidc: [ben-at-work]}]`, keysRoute)

@@ -19,8 +19,10 @@ import (
 // origin has its scheme and port too. Options are for the browser, and end takes its response; it is called once.
 type Keys interface {
 	List(person string) ([]api.SecurityKey, error)
-	// Register begins to register a key; end keeps it.
-	Register(person, name, site, origin string) (options any, end func(response []byte) (api.SecurityKey, error), err error)
+	// Register begins to register a key; end keeps it. One that was not confirmed by a key of the person's is refused,
+	// at its end too, unless it is their first at the site.
+	Register(person, name, site, origin string, confirmed bool) (options any,
+		end func(response []byte) (api.SecurityKey, error), err error)
 	// Ask begins to ask for a key; end says which of the person's it was.
 	Ask(person, site, origin string) (options any, end func(response []byte) (key string, err error), err error)
 	Remove(person, id string) error
@@ -206,7 +208,7 @@ func (c *Console) beginCeremony(w http.ResponseWriter, r *http.Request, s *sessi
 		return
 	}
 	if wanted.Do == toAdd && first {
-		c.beginToMake(w, s, wanted)
+		c.beginToMake(w, s, wanted, false)
 		return
 	}
 	options, prove, err := c.config.Keys.Ask(s.who.Person, c.site, c.base)
@@ -228,8 +230,8 @@ func (c *Console) isFirst(person string) (bool, error) {
 	return true, err
 }
 
-func (c *Console) beginToMake(w http.ResponseWriter, s *session, wanted wish) {
-	options, keep, err := c.config.Keys.Register(s.who.Person, wanted.Name, c.site, c.base)
+func (c *Console) beginToMake(w http.ResponseWriter, s *session, wanted wish, confirmed bool) {
+	options, keep, err := c.config.Keys.Register(s.who.Person, wanted.Name, c.site, c.base, confirmed)
 	if err != nil {
 		c.refuseKey(w, err)
 		return
@@ -293,7 +295,7 @@ func (c *Console) makeKey(w http.ResponseWriter, s *session, one ceremony, respo
 func (c *Console) confirmed(w http.ResponseWriter, r *http.Request, s *session, wanted wish, key string) {
 	switch wanted.Do {
 	case toAdd:
-		c.beginToMake(w, s, wanted)
+		c.beginToMake(w, s, wanted, true)
 	case toRemove:
 		if err := c.config.Keys.Remove(s.who.Person, wanted.Key); err != nil {
 			c.refuseKey(w, err)

@@ -135,7 +135,14 @@ func TestASecondKeyAndARemovalAreConfirmedByOneThatIsThere(t *testing.T) {
 		t.Errorf("a registration without a key: %q", code)
 	}
 	first := b.plugIn()
+	if code := b.asks(`window.early = await ask('POST', '/keys/begin', { do: 'add', name: 'early' })`); code != "" {
+		t.Fatal(code)
+	}
 	b.register("first key")
+	if code := b.asks(`const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(early.create)
+		await end(early, (await navigator.credentials.create({ publicKey })).toJSON())`); code != "key_refused" {
+		t.Errorf("a key that began as the first: %q", code)
+	}
 	call(b, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{AuthenticatorID: first})
 	b.press("5")
 	if code := b.asks(`await ask('POST', '/keys/end', { ceremony: (await ask('POST', '/keys/begin', { do: 'add', name: 'x' })).ceremony,

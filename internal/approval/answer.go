@@ -237,7 +237,7 @@ func because(reason string) string {
 func (i *item) grant(g grant, narrow func(*held), now time.Time) *held {
 	e := &i.Entry
 	g.ID, g.ApprovalID, g.Created = newID("g"), e.ID, now
-	g.Scope, g.Route, g.Quorum, g.Proof = e.narrowest(), e.Plan.Route, len(e.Votes), e.Plan.Proof
+	g.Scope, g.Route, g.Quorum, g.Proof = e.narrowest(), e.Plan.Route, len(e.Votes), e.proved()
 	g.By, g.Via = e.voters()
 	h := &held{Grant: g, DecisionID: e.DecisionID}
 	switch g.Scope {
@@ -254,6 +254,15 @@ func (i *item) grant(g grant, narrow func(*held), now time.Time) *held {
 	narrow(h)
 	e.Scope, e.GrantID, e.GrantExpires = h.Grant.Scope, h.Grant.ID, h.Grant.Expires
 	return h
+}
+
+// proved is the plan's proof if each vote has it. Where sidecars share a store, the route may want it at one and not
+// yet at another, which takes votes without.
+func (e *entry) proved() string {
+	if slices.ContainsFunc(e.Votes, func(v api.Vote) bool { return !strings.HasPrefix(v.Proof, e.Plan.Proof) }) {
+		return ""
+	}
+	return e.Plan.Proof
 }
 
 func (e *entry) narrowest() string {

@@ -38,3 +38,28 @@ func TestWhereProofIsWantedAnAnswerSaysHowItWasProved(t *testing.T) {
 		t.Errorf("the grant is %+v", g)
 	}
 }
+
+// Sidecars that share a store may have read their configurations at different times.
+func TestAVoteWithoutProofMakesNoGrantWithProof(t *testing.T) {
+	f := open(t, quorum(2))
+	proof := func(as string) { f.change(func(r *roster) { r.proof = as }) }
+	proof(bailiff.ProofWebAuthn)
+	id := f.ask(claim("rm", "x"))
+	ana := by("ana")
+	ana.Proof = "webauthn:1f2e"
+	if _, err := f.Answer(t.Context(), id, ana, bailiff.Verdict{Approve: true, Scope: "session"}); err != nil {
+		t.Fatal(err)
+	}
+	proof("") // as a sidecar has it that knows of no proof yet
+	if e := f.approve(id, "ben", "session"); e.State != bailiff.ApprovalApproved || e.Plan.Proof != bailiff.ProofWebAuthn {
+		t.Fatalf("it is %s, planned as %+v", e.State, e.Plan)
+	}
+	f.restart()
+	if g := f.Grants()[0]; g.Proof != "" {
+		t.Errorf("the grant is %+v", g)
+	}
+	proof(bailiff.ProofWebAuthn)
+	if f.Covered(claim("rm", "x")) || f.redeem(claim("rm", "x")) {
+		t.Error("it covers where the route wants proof")
+	}
+}

@@ -44,6 +44,9 @@ type Config[T Entry] struct {
 	// Named is an entry whose file cannot be read, by the file's name and when it was
 	// written; nil, or false, if it is dropped.
 	Named func(key string, written time.Time) (T, bool)
+	// Strict has [Store.All] fail at an entry that cannot be read, whose file stays; it is for entries of which a missing
+	// one would allow something.
+	Strict bool
 	// Log is told of entries that cannot be read.
 	Log *slog.Logger
 }
@@ -114,7 +117,7 @@ func (s *Store[T]) Drop(key string) error {
 	return s.sync()
 }
 
-// All reads every entry. What cannot be read is told to the log.
+// All reads every entry. What cannot be read is told to the log, or is the error of a strict store.
 func (s *Store[T]) All() ([]T, error) {
 	files, err := os.ReadDir(s.config.Dir)
 	if err != nil {
@@ -126,27 +129,32 @@ func (s *Store[T]) All() ([]T, error) {
 		if !ok || strings.HasPrefix(key, unfinished) {
 			continue
 		}
-		if entry, ok := s.entry(key); ok {
+		entry, ok, err := s.entry(key)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", s.path(key), err)
+		}
+		if ok {
 			all = append(all, entry)
 		}
 	}
 	return all, nil
 }
 
-func (s *Store[T]) entry(key string) (entry T, ok bool) {
-	entry, err := s.read(key)
-	if err == nil {
-		return entry, true
-	}
+func (s *Store[T]) entry(key string) (entry T, ok bool, err error) {
+	entry, err = s.read(key)
 	if errors.Is(err, os.ErrNotExist) {
-		return entry, false // it was dropped just now
+		return entry, false, nil // it was dropped just now
+	}
+	if err == nil || s.config.Strict {
+		return entry, err == nil, err
 	}
 	if info, lost := os.Lstat(s.path(key)); s.config.Named != nil && lost == nil {
 		s.config.Log.Error("a record cannot be read; what it stands for is nobody's now", "file", s.path(key), "error", err)
-		return s.config.Named(key, info.ModTime())
+		entry, ok = s.config.Named(key, info.ModTime())
+		return entry, ok, nil
 	}
 	s.config.Log.Error("a record cannot be read and is dropped", "file", s.path(key), "error", errors.Join(err, s.Drop(key)))
-	return entry, false
+	return entry, false, nil
 }
 
 // read reads one entry strictly.

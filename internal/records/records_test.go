@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -65,6 +66,25 @@ func TestADamagedEntryIsDroppedUnlessItsNameIsEnough(t *testing.T) {
 		if err != nil || len(all) != want || os.IsNotExist(gone) == named {
 			t.Errorf("named %v: found %+v, %v, its file: %v", named, all, err, gone)
 		}
+	}
+}
+
+func TestAStrictStoreFailsAtADamagedEntryAndLeavesItAsItIs(t *testing.T) {
+	c := Config[note]{Dir: t.TempDir(), Strict: true}
+	s, file := open(t, c), filepath.Join(c.Dir, "a.json")
+	must(t, s.Keep(note{"b"}))
+	for name, text := range map[string]string{"another name": `{"name": "b"}`, "empty": "",
+		"a field of a newer version": `{"name": "a", "new": 1}`} {
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		all, err := s.All()
+		if left, wrong := os.ReadFile(file); err == nil || len(all) > 0 || !strings.Contains(err.Error(), file) || wrong != nil ||
+			string(left) != text {
+			t.Errorf("%s: found %+v, %v; left is %q, %v", name, all, err, left, wrong)
+		}
+	}
+	must(t, s.Drop("a"))
+	if all, err := s.All(); err != nil || len(all) != 1 {
+		t.Errorf("without it: %+v, %v", all, err)
 	}
 }
 

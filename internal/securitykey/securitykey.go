@@ -9,10 +9,12 @@
 //   - a response counts for the person, the site and the challenge of its ceremony only;
 //   - a key whose counter did not go on, so that there may be a copy, counts no more, after a restart too;
 //   - what a key answered is on disk before it counts: its counter cannot be seen to go back;
+//   - a person's further key at a site is registered only if it was confirmed by one that they have there;
 //   - keys of a person who is named no more are forgotten ([Keys.Retain]).
 //
 // Keys are kept as files in a folder of the sidecar's own, a file a key. They are read at each use, so that an operator who
-// removes one needs no restart.
+// removes one needs no restart. A file that cannot be read stays, and is each method's error: without it its person's next
+// key would be their first, which needs no confirmation.
 //
 // Not here: who may register a key, what an answer is for, and that a ceremony is used once (gateway/console).
 package securitykey
@@ -84,7 +86,7 @@ type Keys struct {
 
 // Open opens the keys that are kept in a folder.
 func Open(dir string, log *slog.Logger) (*Keys, error) {
-	store, err := records.Open(records.Config[record]{Dir: dir, Durable: true, Log: log})
+	store, err := records.Open(records.Config[record]{Dir: dir, Durable: true, Strict: true, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("opening the security keys: %w", err)
 	}
@@ -96,6 +98,7 @@ func Open(dir string, log *slog.Logger) (*Keys, error) {
 type ceremony struct {
 	person, site, origin string
 	name                 string // of the key that is registered
+	confirmed            bool   // by another key of the person
 	data                 webauthn.SessionData
 }
 
@@ -126,10 +129,12 @@ func (k *Keys) of(person string) ([]record, error) {
 	return own, nil
 }
 
-// Register begins to register a key of that name at a site; what it returns keeps the key that the browser made. The options
-// are for navigator.credentials.create.
-func (k *Keys) Register(person, name, site, origin string) (options any, end func(response []byte) (api.SecurityKey, error), err error) {
-	c := ceremony{person: person, name: name, site: site, origin: origin}
+// Register begins to register a key of that name at a site; what it returns keeps the key that the browser made. One that
+// was not confirmed by a key of the person's must be their first at the site, at its end too. The options are for
+// navigator.credentials.create.
+func (k *Keys) Register(person, name, site, origin string, confirmed bool) (options any,
+	end func(response []byte) (api.SecurityKey, error), err error) {
+	c := ceremony{person: person, name: name, site: site, origin: origin, confirmed: confirmed}
 	if err := checkName(name); err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +144,7 @@ func (k *Keys) Register(person, name, site, origin string) (options any, end fun
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := roomFor(name, own); err != nil {
+	if err := c.mayAddTo(own); err != nil {
 		return nil, nil, err
 	}
 	party, err := k.relyingParty(c)
@@ -172,7 +177,7 @@ func (k *Keys) registered(c ceremony, response []byte) (api.SecurityKey, error) 
 		return api.SecurityKey{}, err
 	}
 	own := slices.DeleteFunc(slices.Clone(everyones), func(r record) bool { return r.Person != c.person })
-	if err := roomFor(c.name, own); err != nil {
+	if err := c.mayAddTo(own); err != nil {
 		return api.SecurityKey{}, err
 	}
 	made, err := party.CreateCredential(user{c.person, own}, c.data, parsed)
@@ -302,12 +307,15 @@ func checkName(name string) error {
 	return nil
 }
 
-func roomFor(name string, own []record) error {
+// mayAddTo says whether the key that is registered may join those that its person has.
+func (c ceremony) mayAddTo(own []record) error {
 	switch {
+	case !c.confirmed && slices.ContainsFunc(own, func(r record) bool { return r.Site == c.site }):
+		return refuse("you have a key at %s by now, which is to confirm a further one: begin again", c.site)
 	case len(own) >= maxKeys:
 		return refuse("you have %d keys, which is as many as there may be: remove one", len(own))
-	case slices.ContainsFunc(own, func(r record) bool { return r.Name == name }):
-		return refuse("a key of yours has the name %s already", name)
+	case slices.ContainsFunc(own, func(r record) bool { return r.Name == c.name }):
+		return refuse("a key of yours has the name %s already", c.name)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func open(t *testing.T, dir string) *Keys {
 // register registers a key of a person, and returns its id.
 func register(t *testing.T, keys *Keys, person string, k *softKey) string {
 	t.Helper()
-	options, c, err := keys.Register(person, fmt.Sprintf("key %x", k.id[:4]), site, origin)
+	options, c, err := keys.Register(person, fmt.Sprintf("key %x", k.id[:4]), site, origin, true)
 	must(t, err)
 	made, err := c(k.create(t, site, challengeOf(t, options), origin))
 	must(t, err)
@@ -139,14 +139,14 @@ func TestARegistrationIsForItsPersonAndSite(t *testing.T) {
 	t.Parallel()
 	keys, k := open(t, t.TempDir()), newSoftKey(t)
 	for name, other := range map[string]string{"another origin": "https://evil.example.com", "no TLS": "http://bailiff.example.com:8642"} {
-		options, c, err := keys.Register("ana", "key", site, origin)
+		options, c, err := keys.Register("ana", "key", site, origin, false)
 		must(t, err)
 		if _, err := c(k.create(t, site, challengeOf(t, options), other)); !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	register(t, keys, "ana", k)
-	options, c, err := keys.Register("ben", "key", site, origin)
+	options, c, err := keys.Register("ben", "key", site, origin, false)
 	must(t, err)
 	if _, err := c(k.create(t, site, challengeOf(t, options), origin)); !errors.Is(err, ErrRefused) {
 		t.Errorf("one key of two people: %v", err)
@@ -155,14 +155,14 @@ func TestARegistrationIsForItsPersonAndSite(t *testing.T) {
 		t.Errorf("asked for at another site: %v", err)
 	}
 	for _, name := range []string{"", " x", "a\nb", strings.Repeat("x", maxName+1), "\xff"} {
-		if _, _, err := keys.Register("ana", name, site, origin); !errors.Is(err, ErrRefused) {
+		if _, _, err := keys.Register("ana", name, site, origin, true); !errors.Is(err, ErrRefused) {
 			t.Errorf("the name %q: %v", name, err)
 		}
 	}
 	for range maxKeys - 1 {
 		register(t, keys, "ana", newSoftKey(t))
 	}
-	if _, _, err := keys.Register("ana", "one more", site, origin); !errors.Is(err, ErrRefused) {
+	if _, _, err := keys.Register("ana", "one more", site, origin, true); !errors.Is(err, ErrRefused) {
 		t.Errorf("one more than there may be: %v", err)
 	}
 }
@@ -182,6 +182,64 @@ func TestKeysOfARemovedPersonCountNoMore(t *testing.T) {
 	}
 	if _, _, err := keys.Ask("ana", site, origin); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAFurtherKeyIsConfirmedEvenIfItsRegistrationBeganAsTheFirst(t *testing.T) {
+	t.Parallel()
+	keys, late := open(t, t.TempDir()), newSoftKey(t)
+	options, end, err := keys.Register("ana", "late", site, origin, false)
+	must(t, err)
+	register(t, keys, "ben", newSoftKey(t))
+	register(t, keys, "ana", newSoftKey(t))
+	if _, err := end(late.create(t, site, challengeOf(t, options), origin)); !errors.Is(err, ErrRefused) ||
+		!strings.Contains(err.Error(), "you have a key at "+site+" by now") {
+		t.Errorf("which began as the first and ends as the second: %v", err)
+	}
+	if _, _, err := keys.Register("ana", "later", site, origin, false); !errors.Is(err, ErrRefused) {
+		t.Errorf("which begins as the second: %v", err)
+	}
+	const elsewhere = "other.example.com"
+	options, end, err = keys.Register("ana", "elsewhere", elsewhere, "https://"+elsewhere, false)
+	must(t, err)
+	if _, err := end(late.create(t, elsewhere, challengeOf(t, options), "https://"+elsewhere)); err != nil {
+		t.Errorf("the first at another site: %v", err)
+	}
+}
+
+// Were a key forgotten that cannot be read, the next one would be the first, which is not confirmed.
+func TestAKeyThatCannotBeReadIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keys, anas, bens, next := open(t, dir), newSoftKey(t), newSoftKey(t), newSoftKey(t)
+	options, ends, err := keys.Register("carl", "carl's", site, origin, false)
+	must(t, err)
+	file := filepath.Join(dir, register(t, keys, "ana", anas)+".json")
+	id := register(t, keys, "ben", bens)
+	challenge, proves := ask(t, keys, "ben")
+	whole, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(whole), "{", `{"of_a_newer_version": 1, `, 1)), 0o600))
+	for name, does := range map[string]func() error{
+		"a list":            func() error { _, err := keys.List("ana"); return err },
+		"a question":        func() error { _, _, err := keys.Ask("ben", site, origin); return err },
+		"its end":           func() error { _, err := proves(bens.get(t, site, challenge, origin)); return err },
+		"a registration":    func() error { _, _, err := keys.Register("ana", "next", site, origin, false); return err },
+		"its end, too":      func() error { _, err := ends(next.create(t, site, challengeOf(t, options), origin)); return err },
+		"a removal":         func() error { return keys.Remove("ben", id) },
+		"people who change": func() error { return keys.Retain([]string{"carl"}) },
+	} {
+		if err := does(); err == nil || errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, os.WriteFile(file, whole, 0o600))
+	challenge, proves = ask(t, keys, "ana")
+	if _, err := proves(anas.get(t, site, challenge, origin)); err != nil {
+		t.Errorf("once it can be read again: %v", err)
+	}
+	if all, err := keys.List("carl"); err != nil || len(all) > 0 {
+		t.Errorf("meanwhile there came %+v, %v", all, err)
 	}
 }
 

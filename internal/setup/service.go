@@ -43,13 +43,17 @@ func (s *Survey) ServiceChange() (Change, error) {
 	return c, nil
 }
 
-// IsService says whether the user's service manager starts the sidecar by a unit that was written here.
+// IsService says whether the user's service manager starts the sidecar of this configuration by a unit that was written
+// here. A unit may be that of another configuration of the user's.
 func (s *Survey) IsService() bool {
 	c, err := s.ServiceChange()
-	return err == nil && strings.HasPrefix(c.Before, unitMark)
+	return err == nil && strings.HasPrefix(c.Before, unitMark) && strings.Contains(c.Before, s.serves()+"\n")
 }
 
-// Serves is for what the sidecar is needed still, after a removal was written.
+// serves are the words of the unit that name the configuration.
+func (s *Survey) serves() string { return " serve --config " + unitWord(s.File) }
+
+// Serves is for what the sidecar is needed still, after a removal was written. What is in doubt counts.
 func (s *Survey) Serves() (needs []string) {
 	for _, folder := range s.left {
 		needs = append(needs, "the folder "+folder)
@@ -64,6 +68,12 @@ func (s *Survey) Serves() (needs []string) {
 			needs = append(needs, "the listener "+l.Name)
 		}
 	}
+	for _, service := range s.cfg.Chat.Services() {
+		needs = append(needs, "the chat "+service)
+	}
+	if s.cfg.Store.Peer.Listen != "" {
+		needs = append(needs, "the sidecars that reach it by store.peer")
+	}
 	return needs
 }
 
@@ -75,7 +85,7 @@ Description=bailiff, which judges, sandboxes and logs the commands of agents
 
 [Service]
 Type=exec
-ExecStart=%s serve --config %s
+ExecStart=%s%s
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=5
@@ -86,7 +96,7 @@ UMask=0077
 
 [Install]
 WantedBy=default.target
-`, unitMark, unitWord(filepath.Join(s.in.Programs, "bailiff")), unitWord(s.File))
+`, unitMark, unitWord(filepath.Join(s.in.Programs, "bailiff")), s.serves())
 }
 
 // unitWord writes a word of a command line as systemd reads it.

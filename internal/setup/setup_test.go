@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	claudecode "github.com/bailiff-dev/bailiff/examples/claude-code"
+	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 func entryOf(t *testing.T) Entry {
@@ -88,6 +89,39 @@ func TestSystemdFindsNoFaultWithTheUsersUnit(t *testing.T) {
 	backendtest.Must(t, os.WriteFile(path, []byte(s.unit()), 0o600))
 	if said, err := exec.Command(analyzer, "verify", "--man=no", "--recursive-errors=no", path).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s\n%s", err, said, s.unit())
+	}
+}
+
+func TestTheServiceIsThatOfTheConfigurationWhichItsUnitNames(t *testing.T) {
+	home := t.TempDir()
+	own := &Survey{File: filepath.Join(home, "b.yaml"), in: Config{Programs: "/usr/bin", Home: home}}
+	other := &Survey{File: filepath.Join(home, "b.yaml.old"), in: own.in}
+	unit := filepath.Join(home, ".config", "systemd", "user", unitName)
+	backendtest.Must(t, os.MkdirAll(filepath.Dir(unit), 0o755))
+	for text, is := range map[string]bool{own.unit(): true, other.unit(): false, strings.TrimPrefix(own.unit(), unitMark): false, "": false} {
+		backendtest.Must(t, os.WriteFile(unit, []byte(text), 0o600))
+		if own.IsService() != is {
+			t.Errorf("it is %v that the service of %s has\n%s", !is, own.File, text)
+		}
+	}
+}
+
+func TestASidecarIsNeededByAllThatComesToIt(t *testing.T) {
+	for want, change := range map[string]func(*config.Config){
+		"":                   func(*config.Config) {},
+		"the listener chats": func(c *config.Config) { c.Agent.Listeners = append(c.Agent.Listeners, config.Listener{Name: "chats"}) },
+		"the chat matrix":    func(c *config.Config) { c.Chat.Matrix = &config.Matrix{} },
+		"the chat webhook":   func(c *config.Config) { c.Chat.Webhook = &config.Webhook{} },
+		"the sidecars that reach it by store.peer": func(c *config.Config) { c.Store.Peer.Listen = "127.0.0.1:8655" },
+	} {
+		e := entryOf(t)
+		s := &Survey{cfg: &config.Config{}, in: Config{Agent: "codex", Programs: e.Programs, Home: e.Home, Getenv: e.Getenv}}
+		s.cfg.Agent.Listeners = []config.Listener{{Name: "agent", Listen: config.Address{Network: "unix", Address: "/run/a.sock"},
+			Platforms: []string{"cli"}}}
+		change(s.cfg)
+		if needs := strings.Join(s.Serves(), ", "); needs != want {
+			t.Errorf("it is needed for %q, want %q", needs, want)
+		}
 	}
 }
 
