@@ -107,10 +107,13 @@ func (a *App) shutPeers(ctx context.Context) {
 }
 
 // handOver gives the sessions away that this sidecar serves, until ctx ends: at once those of which nothing
-// runs, each of the others once that has ended. Their sandboxes are removed meanwhile.
+// runs, each of the others once that has ended, its background processes too. Their sandboxes are removed
+// meanwhile.
 func (a *App) handOver(ctx context.Context) {
 	a.fleet.router.Leave()
 	busy, ended := a.enforcer.Leave()
+	tick := time.NewTicker(busyEvery)
+	defer tick.Stop()
 	for ctx.Err() == nil {
 		var keep []fleet.Session
 		for _, p := range busy() {
@@ -125,10 +128,14 @@ func (a *App) handOver(ctx context.Context) {
 		}
 		select {
 		case <-ended:
+		case <-tick.C:
 		case <-ctx.Done():
 		}
 	}
 }
+
+// busyEvery is how soon it is seen that a background process has ended.
+const busyEvery = 200 * time.Millisecond
 
 // claims are the request ids of all sidecars as the enforcer needs them; nil where there is one.
 func (c *core) claims() enforcer.Claims {

@@ -67,6 +67,18 @@ func (c *depot) launch(tb testing.TB, name string) *process {
 	return p
 }
 
+// launchWith is launch with a folder of the host that commands see as /written.
+func (c *depot) launchWith(tb testing.TB, name, written string) *process {
+	tb.Helper()
+	house := tb.TempDir()
+	save(tb, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", written, 1))
+	text := strings.Replace(c.member(tb, name), "backends: {bubblewrap: {}}", "backends: {bubblewrap: {mounts_allowed: ["+written+"]}}\n"+
+		"policies: {require_tests: false, paths: ["+house+"]}", 1)
+	p := launch(tb, openDir(tb), text)
+	p.awaitServing(tb)
+	return p
+}
+
 func withID(req bailiff.Request, id string) bailiff.Request {
 	req.ID = id
 	return req
@@ -170,17 +182,8 @@ func TestAStoppedSidecarsSessionsAreTakenOverAtOnce(t *testing.T) {
 // waits for approvers goes on waiting there.
 func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	t.Parallel()
-	c := openDepot(t)
-	house, written := t.TempDir(), openDir(t)
-	save(t, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", written, 1))
-	member := func(name string) *process {
-		text := strings.NewReplacer("backends: {bubblewrap: {}}", "backends: {bubblewrap: {mounts_allowed: ["+written+"]}}\n"+
-			"policies: {require_tests: false, paths: ["+house+"]}").Replace(c.member(t, name))
-		p := launch(t, openDir(t), text)
-		p.awaitServing(t)
-		return p
-	}
-	one, two := member("one"), member("two")
+	c, written := openDepot(t), openDir(t)
+	one, two := c.launchWith(t, "one", written), c.launchWith(t, "two", written)
 	of := func(session, command string) bailiff.Request {
 		req := inChat(session, command)
 		req.Session.UserID, req.WaitSeconds = session, 60

@@ -1,8 +1,13 @@
 package enforcer
 
-import "github.com/bailiff-dev/bailiff"
+import (
+	"maps"
+	"slices"
 
-// Presence is a session of which a request is under way.
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Presence is a session of which a request is under way, or a background process runs.
 type Presence struct {
 	Caller  string
 	Session bailiff.Session
@@ -10,16 +15,23 @@ type Presence struct {
 
 // Leave has sessions begin nothing more here, but those of which something is under way: these go on until
 // it has ended. A request that waits for approvers is answered at once that it waits still, so that it can
-// be sent again elsewhere. Busy lists what is under way, ended holds a signal after some of it has ended.
+// be sent again elsewhere. Busy lists what is under way, and the sessions whose background processes run;
+// ended holds a signal after a request has ended.
 //
 // A session that busy does not list once has nothing here that could still start.
 func (e *Enforcer) Leave() (busy func() []Presence, ended <-chan struct{}) {
 	ended = e.flights.leave()
 	e.leave()
-	return e.flights.present, ended
+	return e.busy, ended
 }
 
-// DropIdle begins to remove the sandboxes of sessions of which nothing is under way.
+func (e *Enforcer) busy() (all []Presence) {
+	seen := e.flights.present() // first: what a request has started is in its sandbox before the request ends
+	e.leases.Running(func(caller string, of bailiff.Session) { seen[Presence{caller, of}] = true })
+	return slices.Collect(maps.Keys(seen))
+}
+
+// DropIdle begins to remove the sandboxes in which nothing runs, of sessions of which no request is under way.
 func (e *Enforcer) DropIdle() { e.leases.DropIdle(e.flights.isPresent) }
 
 // leave takes in no more sessions.
@@ -30,18 +42,15 @@ func (f *flights) leave() <-chan struct{} {
 	return f.ended
 }
 
-// present lists the sessions of which requests are under way.
-func (f *flights) present() (all []Presence) {
+// present are the sessions of which requests are under way.
+func (f *flights) present() map[Presence]bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	seen := map[Presence]bool{}
 	for one := range f.all {
 		seen[Presence{one.caller, one.session}] = true
 	}
-	for p := range seen {
-		all = append(all, p)
-	}
-	return all
+	return seen
 }
 
 func (f *flights) isPresent(caller, session string) bool {

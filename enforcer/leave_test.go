@@ -71,3 +71,24 @@ func TestWhatWaitsForApproversIsAnsweredWhenSessionsLeave(t *testing.T) {
 		t.Errorf("it is answered %s, %s", a.Status, a.Message)
 	}
 }
+
+// A session whose background process runs is busy, though no request of it is under way, until that has ended.
+func TestASessionWhoseProcessRunsIsBusyUntilThatHasEnded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, job := b.start(t, inBackground("serve"))
+	busy, _ := b.Leave()
+	if list := busy(); len(list) != 1 || list[0].Session.ID != "s1" || list[0].Caller != "hermes" {
+		t.Errorf("busy are %+v", list)
+	}
+	b.DropIdle()
+	if list := b.Sandboxes(); len(list) != 1 || list[0].Processes != 1 {
+		t.Errorf("there are the sandboxes %+v", list)
+	}
+	job.ends(backends.Exit{})
+	if list := busy(); len(list) != 0 {
+		t.Errorf("afterwards busy are %+v", list)
+	}
+	b.DropIdle()
+	await10s(t, "its sandbox to go", func() bool { return len(b.Sandboxes()) == 0 })
+}

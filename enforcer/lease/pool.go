@@ -107,10 +107,11 @@ func (p *Pool) Yield(ctx context.Context, key Key) {
 	_ = await(ctx, p.drop(reasonYielded, func(l *Lease) bool { return slices.Contains(l.keysLocked(), key) }))
 }
 
-// DropIdle begins to remove the sandboxes that no request uses, and none of whose sessions is busy.
+// DropIdle begins to remove the sandboxes that no request uses, in which nothing else runs, and none of whose
+// sessions is busy.
 func (p *Pool) DropIdle(busy func(caller, session string) bool) {
 	p.drop(reasonShutdown, func(l *Lease) bool {
-		return l.users == 0 && !slices.ContainsFunc(l.keysLocked(), func(k Key) bool { return busy(k.Caller, k.Session) })
+		return l.users == l.endedLocked() && !slices.ContainsFunc(l.keysLocked(), func(k Key) bool { return busy(k.Caller, k.Session) })
 	})
 }
 

@@ -81,6 +81,27 @@ func SameUser(a, b bailiff.Session) bool {
 	return a.ID == b.ID && a.Platform == b.Platform && a.UserID == b.UserID
 }
 
+// endedLocked counts the residents of which only a log is left.
+func (l *Lease) endedLocked() (ended int) {
+	for _, r := range l.residents {
+		if !r.Running() {
+			ended++
+		}
+	}
+	return ended
+}
+
+// Running tells the sessions whose residents run, one as often as it has such residents.
+func (p *Pool) Running(each func(caller string, of bailiff.Session)) {
+	for _, l := range p.leases(func(l *Lease) bool { return len(l.residents) > 0 }) {
+		for _, r := range l.residentsNow() {
+			if _, of, _ := r.Identity(); r.Running() {
+				each(l.caller, of)
+			}
+		}
+	}
+}
+
 func (l *Lease) residentsNow() []Resident {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()

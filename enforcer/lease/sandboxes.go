@@ -89,12 +89,7 @@ func (p *Pool) removed(l *Lease, reason string, err error) {
 
 // shownLocked is a lease as operators see it.
 func (l *Lease) shownLocked(id string) Sandbox {
-	running := 0
-	for _, r := range l.residents {
-		if r.Running() {
-			running++
-		}
-	}
+	running := len(l.residents) - l.endedLocked()
 	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
 		Users: l.users - len(l.residents), Processes: running, Interpreters: len(l.kernels.keys()), Since: l.since, LastUsed: l.used,
 		Expires: l.expires}

@@ -26,7 +26,8 @@ type Shared struct {
 	// freeze is in force here.
 	Froze func(context.Context)
 	// Moved tells the store anew what this sidecar knows of its own there, since that may be missing: a standby
-	// was promoted, or a backup restored. It is called while nothing is granted; it may be nil.
+	// was promoted, or a backup restored. It is called while nothing is granted, again after a fault, and bounds
+	// the time of its steps itself; it may be nil.
 	Moved func(context.Context) error
 }
 
@@ -208,14 +209,21 @@ func (s *sharedStore) failing(err error) {
 // round follows what others did, stops what they froze, and says that this replica lives and
 // what it has seen.
 func (s *sharedStore) round(ctx context.Context) error {
+	err := s.lookAndBeat(ctx)
+	if errors.Is(err, postgres.ErrMoved) || s.unsettled {
+		return s.acceptServer(ctx)
+	}
+	return err
+}
+
+// lookAndBeat is a round with the server that was accepted. While that does not know yet what is known here,
+// others are not told that this replica lives.
+func (s *sharedStore) lookAndBeat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	begun := time.Since(s.began)
 	freezes, err := s.follow(ctx)
-	if errors.Is(err, postgres.ErrMoved) || s.unsettled {
-		return s.acceptServer(ctx)
-	}
-	if err != nil {
+	if err != nil || s.unsettled {
 		return err
 	}
 	return s.beat(ctx, begun, freezes)
@@ -262,11 +270,10 @@ func (s *sharedStore) err() error {
 	if s.fenced.Load() {
 		return fmt.Errorf("%w: %w", ErrStore, errFenced)
 	}
-	now := time.Since(s.began)
-	if now < time.Duration(s.refusing.Load()) {
+	if s.refuses() {
 		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted for %s from then on", ErrStore, postgres.ErrMoved, deafAfter)
 	}
-	if now-time.Duration(s.heard.Load()) < deafAfter {
+	if time.Since(s.began)-time.Duration(s.heard.Load()) < deafAfter {
 		return nil
 	}
 	why := s.failed.Err()
@@ -275,6 +282,9 @@ func (s *sharedStore) err() error {
 	}
 	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", ErrStore, why)
 }
+
+// refuses says whether another server was accepted so recently that not all sidecars may know of it.
+func (s *sharedStore) refuses() bool { return time.Since(s.began) < time.Duration(s.refusing.Load()) }
 
 func (s *sharedStore) now() time.Time {
 	return time.Now().Add(time.Duration(s.skew.Load())).UTC().Round(0)
@@ -294,7 +304,11 @@ func (s *sharedStore) isDue() bool {
 	return !s.deadline.at.IsZero() && !s.now().Before(s.deadline.at)
 }
 
+// sweep ends what has run out of time; while nothing is granted it is left for later.
 func (s *sharedStore) sweep(ctx context.Context) error {
+	if s.refuses() {
+		return nil
+	}
 	err := s.do(ctx, need{ended: true}, func(st *state, now time.Time) (step, error) {
 		t, _ := sweep(st, now)
 		return t, nil

@@ -17,12 +17,15 @@ import (
 // scope once there, and those of other scopes that it does not know; one that has just started knows of none, and
 // ends those of scope once alone. Each sidecar says anew what it knows to be frozen and its own. Each grants nothing
 // for deafAfter from when it sees the server, so that the others can say so too; one that takes longer is not waited for.
+// One that starts meanwhile grants nothing either: the tables hold when the server was accepted.
 
 // The statements by which another server is accepted.
 const (
 	lockServer = "SELECT server FROM bailiff.state FOR UPDATE"
-	noteServer = "UPDATE bailiff.state SET server = $1"
-	endOnce    = `UPDATE bailiff.grants SET gone = clock_timestamp(), version = version + 1, changed = pg_current_xact_id()
+	noteServer = `UPDATE bailiff.state SET server = $1, accepted = CASE WHEN $2 THEN clock_timestamp() END`
+	// sinceAccepted is in seconds, by the server's clock.
+	sinceAccepted = "SELECT extract(epoch FROM clock_timestamp() - accepted)::float8 FROM bailiff.state"
+	endOnce       = `UPDATE bailiff.grants SET gone = clock_timestamp(), version = version + 1, changed = pg_current_xact_id()
 		WHERE gone IS NULL`
 	countMissing = `UPDATE bailiff.state SET freezes = freezes + 1
 		WHERE cardinality($1::bytea[]) > (SELECT count(*) FROM bailiff.freezes WHERE key = ANY($1) AND gone IS NULL)`
@@ -34,16 +37,18 @@ const (
 
 // acceptServer goes on with another server than before.
 func (s *sharedStore) acceptServer(ctx context.Context) error {
-	s.refusing.Store(int64(time.Since(s.began) + deafAfter))
+	s.refuseFor(deafAfter)
 	s.unsettled = true
 	s.silences.Add(1) // others may have taken what was this sidecar's own
 	s.mu.RLock()
 	seen := s.seen
 	s.mu.RUnlock()
-	if err := s.settleServer(ctx, seen); err != nil {
+	settling, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
+	if err := s.settleServer(settling, seen); err != nil {
 		return err
 	}
-	if err := s.moved(ctx); err != nil {
+	if err := s.moved(ctx); err != nil { // which bounds each of its steps, and goes on where it failed before
 		return err
 	}
 	s.unsettled = false
@@ -72,6 +77,7 @@ func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
 	if err := conn.QueryRow(ctx, postgres.SelectPlace).Scan(&now.Server, &now.Position); err != nil {
 		return err
 	}
+	var since *float64
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(freezeLock)); err != nil {
 			return err
@@ -82,15 +88,12 @@ func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
 		}
 		before, known := s.db.Accepted()
 		isBack := known && before.Server == now.Server && now.Position < before.Position
-		if noted == now.Server && !isBack {
-			return s.sayAnew(ctx, tx, seen)
-		}
-		if noted != "" || isBack {
-			if err := endGrants(ctx, tx, seen); err != nil {
+		if noted != now.Server || isBack {
+			if err := noteMove(ctx, tx, now.Server, noted != "" || isBack, seen); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, noteServer, now.Server); err != nil {
+		if err := tx.QueryRow(ctx, sinceAccepted).Scan(&since); err != nil {
 			return err
 		}
 		return s.sayAnew(ctx, tx, seen)
@@ -98,8 +101,28 @@ func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
 	if err != nil {
 		return fmt.Errorf("accepting another server: %w", err)
 	}
+	if since != nil {
+		s.refuseFor(deafAfter - time.Duration(*since*float64(time.Second)))
+	}
 	s.db.Accept(now)
 	return nil
+}
+
+// refuseFor has nothing be granted for a while, or for longer if that was said before.
+func (s *sharedStore) refuseFor(d time.Duration) {
+	until := time.Since(s.began) + min(d, deafAfter) // a server's clock may have been set back
+	s.refusing.Store(max(s.refusing.Load(), int64(until)))
+}
+
+// noteMove has a server be the one that is accepted. Anew says that it takes another one's place.
+func noteMove(ctx context.Context, tx pgx.Tx, server string, anew bool, seen *state) error {
+	if anew {
+		if err := endGrants(ctx, tx, seen); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, noteServer, server, anew)
+	return err
 }
 
 // endGrants ends the grants that may have been used or revoked by what is missing.

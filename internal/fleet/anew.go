@@ -4,8 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
-
-	"github.com/jackc/pgx/v5"
+	"sync"
 )
 
 const (
@@ -15,32 +14,77 @@ const (
 	putAtOnce = 5000
 )
 
-// SayAnew tells a PostgreSQL that may lack the last commits which sessions this sidecar is the home of, as far
-// as another is not by now.
-func (h *Homes) SayAnew(ctx context.Context) error {
-	var keys [][]byte
-	for k, r := range h.known.All() {
-		if r.home.Mine {
-			keys = append(keys, k[:])
-		}
-	}
-	b := &pgx.Batch{}
-	for some := range slices.Chunk(keys, putAtOnce) {
-		b.Queue(putKnownHomes, some, h.config.Replica, h.config.Standing().Epoch)
-	}
-	return fault(h.config.DB.Own().SendBatch(ctx, b).Close())
+// anew is what was said anew to the server that is accepted, so that an attempt goes on where the last one failed.
+type anew struct {
+	mu   sync.Mutex
+	to   uint64 // the servers that were accepted until then
+	said map[key]bool
+	all  bool
 }
 
-// SayAnew tells a PostgreSQL that may lack the last commits which request ids are this sidecar's.
+// say puts the keys that the server was not told yet, some at a time, each time within askTime.
+func (a *anew) say(ctx context.Context, accepted uint64, keys []key, put func(context.Context, []key) error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.to != accepted || a.said == nil && !a.all {
+		a.to, a.said, a.all = accepted, map[key]bool{}, false
+	}
+	if a.all {
+		return nil
+	}
+	keys = slices.DeleteFunc(keys, func(k key) bool { return a.said[k] })
+	for some := range slices.Chunk(keys, putAtOnce) {
+		if err := within(ctx, func(ctx context.Context) error { return put(ctx, some) }); err != nil {
+			return fault(err)
+		}
+		for _, k := range some {
+			a.said[k] = true
+		}
+	}
+	a.said, a.all = nil, true
+	return nil
+}
+
+func within(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return do(ctx)
+}
+
+// SayAnew tells a PostgreSQL that may lack the last commits which sessions this sidecar is the home of, as far
+// as another is not by now. After a fault it goes on where it was when it is called again.
+func (h *Homes) SayAnew(ctx context.Context) error {
+	var keys []key
+	for k, r := range h.known.All() {
+		if r.home.Mine {
+			keys = append(keys, k)
+		}
+	}
+	return h.anew.say(ctx, h.config.DB.Servers(), keys, func(ctx context.Context, some []key) error {
+		_, err := h.config.DB.Own().Exec(ctx, putKnownHomes, bytesOf(some), h.config.Replica, h.config.Standing().Epoch)
+		return err
+	})
+}
+
+// SayAnew tells a PostgreSQL that may lack the last commits which request ids are this sidecar's. After a fault
+// it goes on where it was when it is called again.
 func (r *Requests) SayAnew(ctx context.Context) error {
-	made, b := r.made.All(), &pgx.Batch{}
-	for some := range slices.Chunk(slices.Collect(maps.Keys(made)), putAtOnce) {
-		var keys, digests [][]byte
+	made := r.made.All()
+	keys := slices.Collect(maps.Keys(made))
+	return r.anew.say(ctx, r.config.DB.Servers(), keys, func(ctx context.Context, some []key) error {
+		var digests [][]byte
 		for _, k := range some {
 			digest := made[k]
-			keys, digests = append(keys, k[:]), append(digests, digest[:])
+			digests = append(digests, digest[:])
 		}
-		b.Queue(claimIDs, keys, digests, r.config.Replica, r.config.Standing().Epoch)
+		_, err := r.config.DB.Own().Exec(ctx, claimIDs, bytesOf(some), digests, r.config.Replica, r.config.Standing().Epoch)
+		return err
+	})
+}
+
+func bytesOf(keys []key) (all [][]byte) {
+	for _, k := range keys {
+		all = append(all, slices.Clone(k[:]))
 	}
-	return fault(r.config.DB.Own().SendBatch(ctx, b).Close())
+	return all
 }

@@ -64,10 +64,11 @@ type remembered struct {
 type Homes struct {
 	*Fleet
 	known *recent.Map[key, remembered]
+	anew  anew
 }
 
 // Homes returns the homes of the fleet's sessions.
-func (f *Fleet) Homes() *Homes { return &Homes{f, recent.New[key, remembered](maxHomes)} }
+func (f *Fleet) Homes() *Homes { return &Homes{Fleet: f, known: recent.New[key, remembered](maxHomes)} }
 
 // Of is the home of a session, which is this sidecar where there is none.
 func (h *Homes) Of(ctx context.Context, s Session) (Home, error) {

@@ -30,6 +30,7 @@ type Requests struct {
 	hurry  chan struct{} // holds one signal while ends are not to wait for the tick
 	over   chan struct{} // closed when nothing is written any more
 	made   *recent.Map[key, [sha256.Size]byte]
+	anew   anew
 }
 
 // RequestID is one of a caller's session.
@@ -70,8 +71,8 @@ const (
 
 // Requests returns the request ids, which are claimed while Run runs.
 func (f *Fleet) Requests() *Requests {
-	return &Requests{f, make(chan *claim, maxQueued), make(chan end, maxQueued), make(chan struct{}, 1), make(chan struct{}),
-		recent.New[key, [sha256.Size]byte](maxOver)}
+	return &Requests{Fleet: f, claims: make(chan *claim, maxQueued), ends: make(chan end, maxQueued), hurry: make(chan struct{}, 1),
+		over: make(chan struct{}), made: recent.New[key, [sha256.Size]byte](maxOver)}
 }
 
 // Claim makes an id this sidecar's. One that it had claimed before in this run is first again:

@@ -36,11 +36,17 @@ func (p Place) IsAfter(before Place) error {
 // another one.
 func (db *DB) Accept(p Place) {
 	before := db.accepted.Swap(&p)
+	if before == nil || p.IsAfter(*before) != nil {
+		db.servers.Add(1)
+	}
 	if before != nil && before.Server != p.Server {
 		db.pool.Reset()
 		db.own.Reset()
 	}
 }
+
+// Servers counts those that were accepted one after another, and one anew that was put back.
+func (db *DB) Servers() uint64 { return db.servers.Load() }
 
 // Accepted is the place that was accepted last; false if none was yet.
 func (db *DB) Accepted() (Place, bool) {

@@ -59,6 +59,7 @@ type DB struct {
 	own      *pgxpool.Pool
 	config   *pgx.ConnConfig
 	accepted atomic.Pointer[Place]
+	servers  atomic.Uint64
 }
 
 // Open connects to a database.
