@@ -100,7 +100,8 @@ func TestTheFirstCommandOfASessionIsJudgedInItsProject(t *testing.T) {
 			"claude-code", "--listen", s.Agent, "--timeout", "45s")
 	}
 	got := ask(dir)
-	if got.status != 0 || !strings.Contains(got.stdout, `"permissionDecision":"allow"`) || !strings.Contains(got.stdout, "--workdir "+shown) {
+	if got.status != 0 || !strings.Contains(got.stdout, `"permissionDecision":"allow"`) ||
+		!strings.Contains(got.stdout, "--workdir "+shown) {
 		t.Errorf("in the project it says %+v", got)
 	}
 	if got := ask("/nowhere"); !strings.Contains(got.stdout, "command.deletes_recursively") {

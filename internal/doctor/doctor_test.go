@@ -61,7 +61,8 @@ require_approval contains {"rule": "house.git", "message": "It uses git.", "matc
 
 func TestSecretsThatStayOutAreNoFailureWhateverIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	networked := apptest.WithRules(t, "", "    network:\n      platforms: {}\n", "    network:\n      platforms: {telegram: {network: egress}}\n")
+	networked := apptest.WithRules(t, "", "    network:\n      platforms: {}\n",
+		"    network:\n      platforms: {telegram: {network: egress}}\n")
 	asking := apptest.WithRules(t, `
 require_approval contains {"rule": "house.seeks", "message": "It seeks.", "match": "came"} if contains(input.args.command, "+came")
 `)

@@ -98,7 +98,8 @@ func TestTheServiceIsThatOfTheConfigurationWhichItsUnitNames(t *testing.T) {
 	other := &Survey{File: filepath.Join(home, "b.yaml.old"), in: own.in}
 	unit := filepath.Join(home, ".config", "systemd", "user", unitName)
 	backendtest.Must(t, os.MkdirAll(filepath.Dir(unit), 0o755))
-	for text, is := range map[string]bool{own.unit(): true, other.unit(): false, strings.TrimPrefix(own.unit(), unitMark): false, "": false} {
+	unmarked := strings.TrimPrefix(own.unit(), unitMark)
+	for text, is := range map[string]bool{own.unit(): true, other.unit(): false, unmarked: false, "": false} {
 		backendtest.Must(t, os.WriteFile(unit, []byte(text), 0o600))
 		if own.IsService() != is {
 			t.Errorf("it is %v that the service of %s has\n%s", !is, own.File, text)
