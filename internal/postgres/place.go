@@ -64,11 +64,12 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 
 // isAccepted refuses a connection to another server than the accepted one.
 func (db *DB) isAccepted(ctx context.Context, conn *pgx.Conn) error {
+	before, known := db.Accepted() // first: what is accepted while the server answers may be further than its answer
 	var p Place
 	if err := conn.QueryRow(ctx, SelectPlace).Scan(&p.Server, &p.Position); err != nil {
 		return fmt.Errorf("asking PostgreSQL which server it is: %w", err)
 	}
-	if before, known := db.Accepted(); known {
+	if known {
 		return p.IsAfter(before)
 	}
 	return nil
