@@ -80,7 +80,7 @@ func TestAnswersThatComeEarlyPass(t *testing.T) {
 	address := server.Listener.Addr().String()
 	client := program(t, proxied(t, w, address), false)
 	client.Transport.(*http.Transport).ExpectContinueTimeout = 20 * time.Second
-	const length = 1 << 20
+	const length = 1 << 16 // of more a server that answers early reads nothing, and the client may be told that it was cut off
 	for path, want := range map[string]int{"/early": http.StatusRequestEntityTooLarge, "/wanted": http.StatusOK} {
 		r := asking(t, "POST", "https://allowed.test:"+port(address)+path)
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(strings.Repeat("x", length))), length
