@@ -202,7 +202,8 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		return
 	}
 	proxy := &httputil.ReverseProxy{
-		Transport: x.transport, FlushInterval: -1, BufferPool: pieces, ErrorLog: log.New(io.Discard, "", 0),
+		// Answers of unknown length are handed on at once anyway. Those without a body must not be: their head ends the stream.
+		Transport: x.transport, FlushInterval: flushEvery, BufferPool: pieces, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.Host = c.Protocol, x.to.String(), authority(c.Protocol, x.to)
 			pr.Out.URL.RawQuery = pr.In.URL.RawQuery // as it was written: no query is judged
@@ -404,3 +405,6 @@ func tell(w http.ResponseWriter, no *refusal) {
 	w.WriteHeader(cmp.Or(no.status, http.StatusForbidden))
 	_ = json.NewEncoder(w).Encode(no) // a program that has gone needs no answer
 }
+
+// flushEvery is how long a part of an answer of known length waits for more of it.
+const flushEvery = 5 * time.Millisecond
