@@ -99,10 +99,11 @@ type Backend struct {
 	program program
 	seeding sync.Mutex
 	// bundles are the files of certificates of images, by their ids; seeding guards them.
-	bundles map[string]string
-	making  sync.Mutex // of volumes, and looking for those that are unused
-	warned  sync.Once  // of what the engine lacks
-	opening backends.Opening
+	bundles  map[string]string
+	making   sync.Mutex // of volumes, and looking for those that are unused
+	warned   sync.Once  // of what the engine lacks
+	opening  backends.Opening
+	removals chan struct{} // a place for each that the engine works on
 
 	mu sync.Mutex
 	// about is what the engine last said of itself; nil until asked, and again
@@ -120,6 +121,10 @@ var (
 	_ backends.Keeper   = (*Backend)(nil)
 	_ backends.Adopter  = (*Backend)(nil)
 )
+
+// removalsAtOnce is how many sandboxes an engine is asked to remove at once. Two hundred at once take as long in all, with
+// a load of 42 in place of 14 on two processors.
+const removalsAtOnce = 8
 
 // The names that AcceptMissing may hold.
 const (
@@ -141,7 +146,8 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{}}
+	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{},
+		removals: make(chan struct{}, removalsAtOnce)}
 	var err error
 	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {
 		return nil, err

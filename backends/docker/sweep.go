@@ -123,6 +123,12 @@ func (b *Backend) remove(ctx context.Context, id string) error {
 }
 
 func (b *Backend) removeOnce(ctx context.Context, id string) error {
+	select {
+	case b.removals <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-b.removals }()
 	return b.engine.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 
