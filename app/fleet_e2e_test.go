@@ -240,6 +240,63 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	t.Logf("all ended %v after SIGTERM", time.Since(stopped))
 }
 
+// A session whose background process runs stays at the sidecar that stops until the process has ended, by itself or
+// because it took too long. Then another serves the session, with the files of its project.
+func TestASessionWhoseProcessRunsIsHandedOverOnceThatHasEnded(t *testing.T) {
+	t.Parallel()
+	c, written := openDepot(t), openDir(t)
+	one, two := c.launchWith(t, "one", written), c.launchWith(t, "two", written)
+	of := func(session string, req bailiff.Request) bailiff.Request {
+		req.Session.ID, req.Session.UserID = session, session
+		return req
+	}
+	starts := func(session, command string) {
+		t.Helper()
+		file := filepath.Join(written, session)
+		save(t, file, "")
+		must(t, os.Chmod(file, 0o666)) // sandboxes have users of their own
+		mustComplete(t, one.agent, of(session, inBackground(session, command)))
+		awaitThat(t, "the process of "+session+" to run", func() bool {
+			said, err := os.ReadFile(file)
+			return err == nil && string(said) == "begun\n"
+		})
+	}
+	mustComplete(t, one.agent, of("idle", inChat("idle", "true")))
+	starts("works", "echo begun >/written/works; until test -e /written/end; do sleep 0.1; done; echo ended >/written/works")
+	starts("stays", "exec 9>/written/stays; flock 9; echo begun >&9; exec sleep 600")
+	answers := map[string]chan api.Answer{"works": make(chan api.Answer, 1), "stays": make(chan api.Answer, 1)}
+	must(t, one.cmd.Process.Signal(syscall.SIGTERM))
+	stopped := time.Now()
+	mustComplete(t, two.agent, of("idle", inChat("idle", "true")))
+	t.Logf("the idle session was served again %v after SIGTERM", time.Since(stopped))
+	const kept = "SELECT count(*) FROM bailiff.homes WHERE replica = 'one' AND given = ''"
+	if n := c.server.Number(t, "bailiff", kept); n != 4 {
+		t.Errorf("the sidecar that stops keeps %d homes, want those of two sessions and their users", n)
+	}
+	for session, command := range map[string]string{"works": "cat /written/works", "stays": "flock -n /written/stays echo free"} {
+		go func() {
+			a, err := two.agent.Execute(t.Context(), of(session, inChat(session, command)), client.News{})
+			if err != nil {
+				t.Error(err)
+			}
+			answers[session] <- a
+		}()
+	}
+	save(t, filepath.Join(written, "end"), "")
+	if a := <-answers["works"]; a.Output != "ended\n" {
+		t.Errorf("the session whose process ended by itself is answered %s, %s, printed %q", a.Status, a.Message, a.Output)
+	}
+	t.Logf("the session whose process ended by itself was served again %v after SIGTERM", time.Since(stopped))
+	if a := <-answers["stays"]; a.Output != "free\n" {
+		t.Errorf("the session whose process was ended is answered %s, %s, printed %q", a.Status, a.Message, a.Output)
+	}
+	t.Logf("the session whose process was ended was served again %v after SIGTERM", time.Since(stopped))
+	must(t, one.cmd.Wait())
+	if a := mustComplete(t, two.agent, of("works", inChat("works", "ls /workspace; cat /written/works"))); a.Output != "ended\n" {
+		t.Errorf("afterwards it printed %q", a.Output)
+	}
+}
+
 // A freeze of all that is said at one of five sidecars has stopped what runs at each when it returns.
 func TestAFreezeHasStoppedFiveSidecarsWhenItReturns(t *testing.T) {
 	backendtest.Long(t)
