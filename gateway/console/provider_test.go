@@ -65,27 +65,6 @@ func TestALoginWhosePersonIsRemovedMeanwhileEnds(t *testing.T) {
 	}
 }
 
-func TestOneClickLogsInByTheProviderAndTwoApprove(t *testing.T) {
-	o := serve(t, func(c *Config) { c.Provider = vouching{} })
-	id := o.ask(t, claim("rm -r ./build"))
-	b := openTab(t)
-	b.open(o.base())
-	b.awaitText("#login-provider", "Log in with id.example.com")
-	b.click("#login-provider a")
-	b.await(`document.body.dataset.live === 'yes'`)
-	b.awaitText("#pending", "rm -r ./build")
-	b.awaitApproval("rm -r ./build")
-	b.click(`[data-act="once"]`)
-	b.click("#confirm-yes")
-	b.awaitText("#toasts", "Approved")
-	if e := o.entry(t, id); e.State != bailiff.ApprovalApproved || b.clicks != 3 {
-		t.Errorf("after %d clicks it is %s, want 3 that leave 2 to the provider's pages", b.clicks, e.State)
-	}
-	if violations := b.violations(); len(violations) > 0 {
-		t.Errorf("the page's policy stopped %q", violations)
-	}
-}
-
 func TestALoginThatIsRefusedSaysWhyAsText(t *testing.T) {
 	counted := map[string]int{}
 	c, err := Open(Config{Address: "127.0.0.1:0", Known: anyone, Operator: echo,
