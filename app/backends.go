@@ -13,14 +13,14 @@ import (
 )
 
 // newBackends makes the configured backends by the names that decisions use.
-func newBackends(cfg *config.Config, log *slog.Logger) (map[string]backends.Backend, error) {
+func newBackends(cfg *config.Config, log *slog.Logger, epoch func() int64) (map[string]backends.Backend, error) {
 	program, err := runner.Find(cfg.Runner.Path)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]backends.Backend{}
 	for name, section := range cfg.Backends {
-		all[name], err = section.Make(backends.Host{Runner: program, StateDir: filepath.Join(cfg.StateDir, name), Log: log})
+		all[name], err = section.Make(backends.Host{Runner: program, StateDir: filepath.Join(cfg.StateDir, name), Log: log, Epoch: epoch})
 		if err != nil {
 			return nil, fmt.Errorf("configuring backend %s: %w", name, err)
 		}

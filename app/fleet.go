@@ -71,6 +71,15 @@ func (c *core) standing() fleet.Standing {
 	return fleet.Standing{Epoch: epoch, Silences: silences, Err: err}
 }
 
+// epoch is that of this sidecar's name; zero where it shares no store.
+func (c *core) epoch() int64 {
+	if c.approvals == nil {
+		return 0 // before it has its name, when it makes no sandbox that outlives it
+	}
+	epoch, _ := c.approvals.Standing()
+	return epoch
+}
+
 // openRouter prepares to send requests to the sidecars that serve their sessions.
 func (c *core) openRouter() (err error) {
 	c.front = c.enforcer

@@ -166,7 +166,8 @@ type Sandbox interface {
 	// Done is closed when the sandbox can run nothing any more.
 	Done() <-chan struct{}
 	// Close stops everything inside and removes the sandbox, and its workspace
-	// too when the spec named none: also when ctx has ended, and more than once.
+	// too when the spec named none: also when ctx has ended, and more than once. One that a
+	// later run of the sidecar has is left alone, and the error wraps [ErrSuperseded].
 	Close(ctx context.Context) error
 }
 

@@ -16,4 +16,7 @@ var (
 	// ErrFull wraps, with ErrNotStarted, that the sandbox has no room for another
 	// process now; it is well otherwise.
 	ErrFull = errors.New("sandbox is full")
+	// ErrSuperseded wraps, with ErrNotStarted, that a later run of the sidecar has the
+	// sandbox, which is that one's to remove.
+	ErrSuperseded = errors.New("sandbox is a later sidecar's")
 )

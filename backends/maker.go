@@ -35,6 +35,8 @@ type Host struct {
 	// StateDir is a folder for the backend alone, which need not exist yet.
 	StateDir string
 	Log      *slog.Logger
+	// Epoch is that of this sidecar's name where sidecars share a store; nil means that they share none.
+	Epoch func() int64
 }
 
 var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)

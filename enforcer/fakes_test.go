@@ -218,8 +218,9 @@ type fakeBackend struct {
 	talks func(*talk) error
 	// opening happens as a sandbox is made; an error is that of the opening.
 	opening func() error
-	// closing happens while a sandbox is closed.
-	closing func()
+	// closing happens while a sandbox is closed; unclosed is the error of it.
+	closing  func()
+	unclosed error
 	// files are the digests of files, the same in each sandbox.
 	files map[string]string
 	// full has no room for a background command; starting happens while one is started.
@@ -346,7 +347,7 @@ func (r *fakeSandbox) Close(context.Context) error {
 	for _, t := range r.interpreters() {
 		t.ends(backends.Exit{Lost: true})
 	}
-	return nil
+	return r.fakeBackend.unclosed
 }
 
 // bench is an enforcer with everything around it.

@@ -2,10 +2,12 @@ package enforcer
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 func TestWhoEndsASessionIsToldOfFilesThatCouldNotBeRemoved(t *testing.T) {
@@ -38,5 +40,40 @@ func TestWhoEndsASessionIsToldOfFilesThatCouldNotBeRemoved(t *testing.T) {
 				t.Errorf("a second end is %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// reaping notes why sandboxes go.
+type reaping struct {
+	blind
+	reasons chan string
+}
+
+func (r *reaping) SandboxReaped(_, reason string) { r.reasons <- reason }
+
+// A sandbox that a later run of this sidecar has is left to it, and so are its files.
+func TestWhatALaterRunHasIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	seen := &reaping{reasons: make(chan string, 1)}
+	b := newBench(t, func(b *bench) { b.made = seen })
+	k := newKeepingBackend(b.fakeBackend)
+	b.config.Backends["docker"] = k
+	for _, c := range []struct {
+		session, want string
+		unclosed      error
+		files         int
+	}{
+		{"s1", "removed", nil, 0},
+		{"s2", "superseded", fmt.Errorf("removing it: %w", backends.ErrSuperseded), 1},
+	} {
+		wantRun(t, b, inSession(c.session))
+		k.unclosed = c.unclosed
+		b.RemoveSandbox(b.Sandboxes()[0].ID)
+		if got := <-seen.reasons; got != c.want {
+			t.Errorf("the sandbox is counted as %s, want %s", got, c.want)
+		}
+		if left, _ := k.Workspaces(t.Context(), ""); len(left) != c.files {
+			t.Errorf("after it was %s there are the files %v, want %d", c.want, left, c.files)
+		}
 	}
 }

@@ -77,6 +77,31 @@ func TestASandboxThatNobodyAdoptsEndsWithAllThatRunsInIt(t *testing.T) {
 	}
 }
 
+// A later run of a sidecar has what it adopted for itself: the earlier one, should it live still, starts nothing there and
+// does not remove it.
+func TestWhatALaterRunHasAdoptedIsItsAlone(t *testing.T) {
+	spec := testSpec(t)
+	of := func(epoch int64) *Backend {
+		b := testBackend(t)
+		b.cfg.Epoch = func() int64 { return epoch }
+		return b
+	}
+	first, err := of(7).Open(t.Context(), spec)
+	backendtest.Must(t, err)
+	output(t, first, "echo kept >/tmp/note")
+	adopted := adopt(t, of(8), first.ID(), spec)
+	if _, err := of(7).Adopt(t.Context(), first.ID(), spec); !errors.Is(err, backends.ErrSuperseded) {
+		t.Errorf("adopting it with the earlier epoch gives %v", err)
+	}
+	if err := first.Close(t.Context()); !errors.Is(err, backends.ErrSuperseded) {
+		t.Errorf("closing it for the earlier run gives %v", err)
+	}
+	if got := output(t, adopted, "cat /tmp/note"); got != "kept\n" {
+		t.Errorf("the later run finds %q in it", got)
+	}
+	backendtest.NoError(t, adopted.Close(t.Context()))
+}
+
 // abandon leaves a sandbox as the death of its sidecar does.
 func abandon(sb backends.Sandbox) { _ = sb.(*sandbox).Client.Close() }
 

@@ -86,6 +86,9 @@ type Config struct {
 	// Log gets the progress of pulls and what runners write to standard error;
 	// nil means slog's default.
 	Log *slog.Logger
+	// Epoch is that of this sidecar's name where sidecars share a store, by which runners know its later runs
+	// from earlier ones; nil means zero.
+	Epoch func() int64
 }
 
 // Backend makes sandboxes on one engine.
@@ -145,6 +148,9 @@ func New(cfg Config) (*Backend, error) {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
+	}
+	if cfg.Epoch == nil {
+		cfg.Epoch = func() int64 { return 0 }
 	}
 	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{},
 		removals: make(chan struct{}, removalsAtOnce)}

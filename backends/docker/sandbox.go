@@ -122,7 +122,9 @@ type sandbox struct {
 
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
-	attached, err := runner.Attach(ctx, s.stream(), runner.PlaceOf(spec, s.backend.linger))
+	place := runner.PlaceOf(spec, s.backend.linger)
+	place.Epoch = s.backend.cfg.Epoch()
+	attached, err := runner.Attach(ctx, s.stream(), place)
 	if err != nil {
 		if said := s.words.String(); said != "" {
 			err = fmt.Errorf("%w; the engine or the runner said %q", err, said)
@@ -157,11 +159,15 @@ func (s stream) Close() error { return errors.Join(s.conn.Close(), s.PipeReader.
 // ID is the container's id.
 func (s *sandbox) ID() string { return s.id }
 
-// Close stops and removes the container and what was its alone.
+// Close stops and removes the container and what was its alone, unless a later run of the sidecar has it.
 func (s *sandbox) Close(ctx context.Context) error {
-	_ = s.Client.Close() // always nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRemoval)
 	defer cancel()
+	err := s.Superseded(ctx)
+	_ = s.Client.Close() // always nil
+	if err != nil {
+		return fmt.Errorf("removing sandbox %s: %w", short(s.id), err)
+	}
 	return s.backend.remove(ctx, s.id)
 }
 

@@ -180,6 +180,9 @@ func (c *Client) refused(f wire.Frame) error {
 		err = unfit(err)
 	case wire.Full:
 		err = fmt.Errorf("%w: %w", backends.ErrFull, err)
+	case wire.Superseded:
+		err = fmt.Errorf("%w: %w", backends.ErrSuperseded, err)
+		c.fail(err)
 	default:
 		c.fail(err)
 	}

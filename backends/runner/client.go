@@ -62,6 +62,9 @@ type Place struct {
 	Linger time.Duration
 	// Outlet says that the sandbox has no network but the outlet that it may be given.
 	Outlet bool
+	// Epoch is that of this sidecar's name where sidecars share a store: a runner that a higher one has greeted
+	// does nothing for it. Zero means that they share none.
+	Epoch int64
 }
 
 // PlaceOf is what a sandbox looks like that was made by a spec.
@@ -133,6 +136,11 @@ func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Re
 	case answer.Version != wire.Version:
 		return nil, fmt.Errorf("it speaks version %d of the protocol, want %d: install both programs from one release", answer.Version,
 			wire.Version)
+	case answer.Epoch > c.place.Epoch:
+		return nil, fmt.Errorf("%w: a later home has it: its epoch is %d, this one's is %d", backends.ErrSuperseded, answer.Epoch,
+			c.place.Epoch)
+	case answer.Epoch > 0: // else the runner is an earlier release's, which cannot read it
+		c.out.Stamp(answer.Epoch)
 	}
 	for _, k := range answer.Processes {
 		c.meet(k)
@@ -145,7 +153,7 @@ func (c *Client) hello(nonce string) error {
 		return err
 	}
 	return c.out.SendAll(wire.Hello, 0, wire.Encode(wire.Greeting{Version: wire.Version, Nonce: nonce, Linger: c.place.Linger,
-		Bound: c.place.bound()}))
+		Bound: c.place.bound(), Epoch: c.place.Epoch}))
 }
 
 func (p Place) bound() wire.Bound {
@@ -178,6 +186,23 @@ func (c *Client) Close() error {
 	c.fail(errors.New("the sandbox was closed"))
 	return nil
 }
+
+// Superseded is an error if a later home has the runner, which is asked; nil if not, or if it does not answer soon.
+// Where sidecars share nothing none is asked.
+func (c *Client) Superseded(ctx context.Context) error {
+	if c.place.Epoch == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, supersededTime)
+	defer cancel()
+	if _, err := c.Alive(ctx); errors.Is(err, backends.ErrSuperseded) {
+		return err
+	}
+	return nil
+}
+
+// supersededTime is how long a runner may take to say whether a later home has it.
+const supersededTime = time.Second
 
 // Alive counts the processes that ended commands left behind.
 func (c *Client) Alive(ctx context.Context) (int, error) { return c.ask(ctx, wire.Count) }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -27,9 +28,11 @@ type runner struct {
 	background []*job
 
 	// linger is how long the runner goes on when it hears nothing, zero for ever;
-	// silence is when that will have been too long. Only serve touches them.
+	// silence is when that will have been too long. epoch is the highest of any home that
+	// greeted. Only serve touches them.
 	linger  time.Duration
 	silence *time.Timer
+	epoch   int64
 }
 
 // job is a command, as the runner sees it.
@@ -75,14 +78,16 @@ func serve(in io.Reader, out io.Writer, confined bool) error {
 	reader := wire.NewReader(in)
 	for {
 		f, err := reader.Next()
-		r.heard()
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		r.obey(f)
+		if !r.isOutdated(f) {
+			r.heard()
+			r.obey(f)
+		}
 	}
 }
 
@@ -100,6 +105,19 @@ func (r *runner) heard() {
 func (r *runner) die() {
 	r.pool.close()
 	os.Exit(0)
+}
+
+// isOutdated says whether a frame is of a home that a later one has superseded: nothing of it counts, not even that
+// the home is there. What awaits an answer is refused. Clients share the stream, so each frame bears its home's epoch.
+func (r *runner) isOutdated(f wire.Frame) bool {
+	if f.Kind == wire.Hello || f.Epoch >= r.epoch {
+		return false
+	}
+	switch f.Kind {
+	case wire.Start, wire.Count, wire.Kill, wire.Digest, wire.Read, wire.Match, wire.Log, wire.Feed, wire.Stop, wire.Forget, wire.Outlet:
+		r.refuse(f.Stream, wire.Superseded, fmt.Errorf("a later home has the sandbox: its epoch is %d, this one's is %d", r.epoch, f.Epoch))
+	}
+	return true
 }
 
 // obey does what the client says.
@@ -180,12 +198,18 @@ func (r *runner) answer(stream uint32, kind wire.Kind, said []byte, err error) {
 }
 
 // greet answers a client. What ran for an earlier one is ended, since nobody hears
-// it, but for background commands; and its connections are cut.
+// it, but for background commands; and its connections are cut. One whose home was
+// superseded is told so, and nothing changes.
 func (r *runner) greet(f wire.Frame) {
 	g, err := wire.Decode[wire.Greeting](f.Payload)
 	if err != nil {
 		return
 	}
+	if g.Epoch < r.epoch {
+		r.say(wire.Hello, 0, wire.Encode(wire.Greeting{Version: wire.Version, Nonce: g.Nonce, Epoch: r.epoch}))
+		return
+	}
+	r.epoch = g.Epoch
 	if r.silence.Stop(); g.Linger > 0 {
 		r.silence.Reset(g.Linger)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // maxFailed bounds how many failures are remembered to be told.
@@ -88,6 +90,10 @@ func (l *Lease) close(reason string) {
 	}
 	l.pool.delete(l) // first: what is to go must not be adopted
 	err := l.sandbox.Close(ctx)
+	if errors.Is(err, backends.ErrSuperseded) {
+		l.pool.config.Log.Warn("a sandbox is left to a later run of this sidecar", "backend", l.backend, "sandbox", l.ID(), "error", err)
+		reason, err = reasonSuperseded, nil
+	}
 	err = errors.Join(err, l.settleFiles(ctx, reason))
 	l.pool.removed(l, reason, err)
 }

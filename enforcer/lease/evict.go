@@ -11,6 +11,8 @@ const (
 	reasonFailed  = "failed"
 	reasonRequest = "request_end"
 	reasonOrphan  = "orphan" // an earlier run's, that no lease holds
+	// A later run of this sidecar, by the same name in the shared store, has it.
+	reasonSuperseded = "superseded"
 )
 
 // The reasons why one is closed though requests use it.

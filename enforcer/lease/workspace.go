@@ -120,6 +120,8 @@ func (p *Pool) decideFiles(l *Lease, reason string) filesEnd {
 // so that its session finds them again; zero if they go with it.
 func (l *Lease) retainForLocked(reason string) time.Duration {
 	switch {
+	case reason == reasonSuperseded: // it is not this sidecar's any more to remove
+		return maxAge
 	case l.evicted == reasonEnd:
 		return 0
 	case reason == reasonFrozen, reason == reasonOutage:

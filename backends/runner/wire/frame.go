@@ -142,9 +142,11 @@ const Everything = 0
 
 // Frame is one unit of the conversation.
 type Frame struct {
-	Kind    Kind
-	Stream  uint32
-	Last    bool
+	Kind   Kind
+	Stream uint32
+	Last   bool
+	// Epoch is that of the home whose client sends this, zero where sidecars share nothing.
+	Epoch   int64
 	Payload []byte
 }
 
@@ -153,16 +155,33 @@ var (
 	table = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// A header is magic, checksum, stream, length, kind and flags.
-const headSize = 4 + 4 + 4 + 4 + 1 + 1
+// A header is magic, checksum, stream, length, kind and flags. Of a frame with an epoch that stands before the payload
+// and counts to its length; only a runner that knows of epochs is sent such ones.
+const (
+	headSize  = 4 + 4 + 4 + 4 + 1 + 1
+	epochSize = 8
+)
+
+// The flags.
+const (
+	last = 1 << iota
+	stamped
+)
 
 func appendFrame(to []byte, f Frame) []byte {
 	at := len(to)
 	to = append(to, magic...)
 	to = append(to, 0, 0, 0, 0)
 	to = binary.LittleEndian.AppendUint32(to, f.Stream)
-	to = binary.LittleEndian.AppendUint32(to, uint32(len(f.Payload)))
-	to = append(to, byte(f.Kind), flag(f.Last))
+	flags, length := flag(f.Last), len(f.Payload)
+	if f.Epoch > 0 {
+		flags, length = flags|stamped, length+epochSize
+	}
+	to = binary.LittleEndian.AppendUint32(to, uint32(length))
+	to = append(to, byte(f.Kind), flags)
+	if f.Epoch > 0 {
+		to = binary.LittleEndian.AppendUint64(to, uint64(f.Epoch))
+	}
 	to = append(to, f.Payload...)
 	binary.LittleEndian.PutUint32(to[at+4:], crc32.Checksum(to[at+8:], table))
 	return to
@@ -178,8 +197,9 @@ func flag(set bool) byte {
 // Writer sends frames, each in one write; many may use it at once. It has two lanes: a
 // frame of the second one lets those of the first one pass, all but some if they are many.
 type Writer struct {
-	to  io.Writer
-	buf []byte
+	to    io.Writer
+	buf   []byte
+	epoch int64
 	// bulk is held by the one frame of the second lane that waits or is written.
 	bulk sync.Mutex
 
@@ -207,6 +227,13 @@ func NewWriter(to io.Writer) *Writer {
 	w := &Writer{to: to}
 	w.turn[urgent].L, w.turn[patient].L = &w.mu, &w.mu
 	return w
+}
+
+// Stamp has all later frames bear an epoch.
+func (w *Writer) Stamp(epoch int64) {
+	w.enter(urgent)
+	defer w.leave()
+	w.epoch = epoch
 }
 
 // Send sends one frame, whose payload is at most [MaxPayload].
@@ -259,6 +286,7 @@ func (w *Writer) leave() {
 
 // write is for who has entered.
 func (w *Writer) write(f Frame) error {
+	f.Epoch = w.epoch
 	w.buf = appendFrame(w.buf[:0], f)
 	_, err := w.to.Write(w.buf)
 	return err
@@ -280,7 +308,7 @@ func (w *Writer) SendAll(kind Kind, stream uint32, message []byte) error {
 func (w *Writer) Resync() error {
 	w.enter(urgent)
 	defer w.leave()
-	_, err := w.to.Write(make([]byte, headSize+MaxPayload))
+	_, err := w.to.Write(make([]byte, headSize+epochSize+MaxPayload))
 	return err
 }
 
@@ -292,7 +320,7 @@ type Reader struct {
 
 // NewReader receives from the stream.
 func NewReader(from io.Reader) *Reader {
-	return &Reader{from: bufio.NewReaderSize(from, headSize+MaxPayload)}
+	return &Reader{from: bufio.NewReaderSize(from, headSize+epochSize+MaxPayload)}
 }
 
 // Next waits for a frame. Its payload is good until the next call.
@@ -319,7 +347,11 @@ func (r *Reader) Next() (Frame, error) {
 // frame is the frame that begins with head; its size is zero if none does.
 func (r *Reader) frame(head []byte) (Frame, int, error) {
 	length := binary.LittleEndian.Uint32(head[12:])
-	if !bytes.HasPrefix(head, magic) || length > MaxPayload {
+	before := 0
+	if head[17]&stamped != 0 {
+		before = epochSize
+	}
+	if !bytes.HasPrefix(head, magic) || length < uint32(before) || length > uint32(before)+MaxPayload {
 		return Frame{}, 0, nil
 	}
 	size := headSize + int(length)
@@ -330,12 +362,16 @@ func (r *Reader) frame(head []byte) (Frame, int, error) {
 	if binary.LittleEndian.Uint32(whole[4:]) != crc32.Checksum(whole[8:], table) {
 		return Frame{}, 0, nil
 	}
-	return Frame{
+	f := Frame{
 		Kind:    Kind(whole[16]),
-		Last:    whole[17] == 1,
+		Last:    whole[17]&last != 0,
 		Stream:  binary.LittleEndian.Uint32(whole[8:]),
-		Payload: whole[headSize:],
-	}, size, nil
+		Payload: whole[headSize+before:],
+	}
+	if before > 0 {
+		f.Epoch = int64(binary.LittleEndian.Uint64(whole[headSize:]))
+	}
+	return f, size, nil
 }
 
 // skip moves on to where the next frame may begin.

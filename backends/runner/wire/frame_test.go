@@ -82,6 +82,31 @@ func TestALongMessageIsFramesOfWhichTheLastIsMarked(t *testing.T) {
 	}
 }
 
+func TestAFrameBearsAnEpochBesideTheLargestPayload(t *testing.T) {
+	t.Parallel()
+	for _, epoch := range []int64{0, 1, 1 << 62} {
+		for _, size := range []int{0, wire.MaxPayload} {
+			in := wire.NewReader(bytes.NewReader(sent(t, func(w *wire.Writer) error {
+				w.Stamp(epoch)
+				return w.Send(wire.Frame{Kind: wire.Start, Stream: 7, Payload: make([]byte, size), Last: true})
+			})))
+			f, err := in.Next()
+			if err != nil || f.Epoch != epoch || len(f.Payload) != size || !f.Last || f.Stream != 7 {
+				t.Errorf("epoch %d beside %d bytes came as %d beside %d, %v", epoch, size, f.Epoch, len(f.Payload), err)
+			}
+		}
+	}
+}
+
+func TestAGreetingOfAReleaseWithoutEpochsIsRead(t *testing.T) {
+	t.Parallel()
+	text := wire.Encode(wire.Greeting{Version: wire.Version, Nonce: "n", Linger: 9})
+	g, err := wire.Decode[wire.Greeting](text[:len(text)-1]) // an epoch of zero is one byte, the last
+	if err != nil || g.Epoch != 0 || g.Nonce != "n" || g.Linger != 9 {
+		t.Errorf("it is read as %+v, %v", g, err)
+	}
+}
+
 func FuzzDecoding(f *testing.F) {
 	f.Add(wire.Encode(wire.Job{Argv: []string{"a", "b"}, Env: []string{"X=1"}, Dir: "/"}))
 	f.Add(wire.Encode(wire.End{Code: 3, Dir: "/workspace", Dropped: 1 << 40}))

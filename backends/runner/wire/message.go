@@ -30,6 +30,9 @@ type Greeting struct {
 	Bound Bound
 	// Processes are, in an answer, the background commands in the order of their start.
 	Processes []Known
+	// Epoch is that of the home which greets, zero where sidecars share nothing, and in an answer the highest of any
+	// home that greeted. A runner that does not know of epochs says zero.
+	Epoch int64
 }
 
 // Bound says how much may be in a folder, at any depth: bytes that its disk gave, and files and
@@ -110,6 +113,8 @@ const (
 	Full
 	// Unfit: the command asks for what is not there or cannot be run.
 	Unfit
+	// Superseded: a later home has the sandbox.
+	Superseded
 )
 
 // End is how a command ended.
@@ -226,6 +231,9 @@ func (g *Greeting) parts(c *codec) {
 		number(c, &g.Linger)
 		g.Bound.parts(c)
 		list(c, &g.Processes, func(k *Known) { k.parts(c) })
+		if !c.reading || len(c.buf) > 0 { // of an earlier release that says nothing of epochs
+			number(c, &g.Epoch)
+		}
 	}
 	c.ignoreRest()
 }
