@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +55,37 @@ func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
 	}
 	after.stop(t)
 	wantNothingOf(t, folder, text)
+}
+
+// A sidecar that was paused for so long that another runs under its name leaves the other what that has adopted.
+func TestAPausedSidecarLeavesAloneWhatALaterOneOfItsNameAdopted(t *testing.T) {
+	t.Parallel()
+	c, folders := openDepot(t), [2]string{openDir(t), openDir(t)}
+	start := func(folder string) *process {
+		store := fmt.Sprintf("store: {postgres: {dsn: {file: %s}}, replica: one}", c.dsn)
+		p := launch(t, folder, onePerson(t, dockerBackend, keepNoneReady, store))
+		p.awaitServing(t)
+		return p
+	}
+	before := start(folders[0])
+	made := mustComplete(t, before.agent, inChat("s1", "echo kept > /tmp/here"))
+	must(t, before.cmd.Process.Signal(syscall.SIGSTOP))
+	must(t, exec.Command("cp", "-a", filepath.Join(folders[0], "state"), folders[1]).Run())
+	after := start(folders[1])
+	goesOn := func() {
+		t.Helper()
+		if a := mustComplete(t, after.agent, inChat("s1", "cat /tmp/here")); a.SandboxID != made.SandboxID || a.Output != "kept\n" {
+			t.Errorf("the later one goes on in %s, which printed %q; it was in %s\n%s", a.SandboxID, a.Output, made.SandboxID, &after.log)
+		}
+	}
+	goesOn()
+	must(t, before.cmd.Process.Signal(syscall.SIGCONT))
+	before.stop(t)
+	if said := before.log.String(); !strings.Contains(said, "a sandbox is left to a later run of this sidecar") {
+		t.Errorf("the earlier one does not say that it left it alone: %s", said)
+	}
+	goesOn()
+	after.stop(t)
 }
 
 // Whatever was answered holds, at whatever moment the sidecar is killed, and in the

@@ -80,6 +80,14 @@ func (c *core) epoch() int64 {
 	return epoch
 }
 
+// isOwner says whether sandboxes of this sidecar's name are its own; nil where no other sidecar could have them.
+func (c *core) isOwner() func() error {
+	if c.database == nil {
+		return nil
+	}
+	return func() error { return c.standing().Err }
+}
+
 // openRouter prepares to send requests to the sidecars that serve their sessions.
 func (c *core) openRouter() (err error) {
 	c.front = c.enforcer

@@ -90,15 +90,20 @@ func TestWhatALaterRunHasAdoptedIsItsAlone(t *testing.T) {
 	backendtest.Must(t, err)
 	output(t, first, "echo kept >/tmp/note")
 	adopted := adopt(t, of(8), first.ID(), spec)
+	finds := func() {
+		t.Helper()
+		if got := output(t, adopted, "cat /tmp/note"); got != "kept\n" {
+			t.Errorf("the later run finds %q in it", got)
+		}
+	}
+	finds()
 	if _, err := of(7).Adopt(t.Context(), first.ID(), spec); !errors.Is(err, backends.ErrSuperseded) {
 		t.Errorf("adopting it with the earlier epoch gives %v", err)
 	}
 	if err := first.Close(t.Context()); !errors.Is(err, backends.ErrSuperseded) {
 		t.Errorf("closing it for the earlier run gives %v", err)
 	}
-	if got := output(t, adopted, "cat /tmp/note"); got != "kept\n" {
-		t.Errorf("the later run finds %q in it", got)
-	}
+	finds()
 	backendtest.NoError(t, adopted.Close(t.Context()))
 }
 

@@ -35,6 +35,11 @@ func (p *Pool) sweepAll(ctx context.Context, most time.Duration) (int, error) {
 	p.warm.dropFailed()
 	p.retireFailed()
 	p.expireRetained()
+	if p.config.IsOwner != nil {
+		if err := p.config.IsOwner(); err != nil {
+			return 0, fmt.Errorf("nothing is swept, since another sidecar may have what is found: %w", err)
+		}
+	}
 	var removed atomic.Int64 // added to by backends that answer too late, too
 	faults := make(chan error, len(p.config.Backends))
 	for name, backend := range p.config.Backends {
