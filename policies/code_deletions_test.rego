@@ -26,3 +26,9 @@ test_python_of_a_shell_text_changes_no_system_folder if {
 	_told([object.union(call("python3", ["-c"], ["…"]), {"writes": ["~"]})]) == {"command.destroys_system: ~"}
 	_told([object.union(call("python3", ["-c"], ["…"]), {"writes": ["out.txt"]})]) == set()
 }
+
+test_a_listing_tells_what_is_deleted_only_where_no_name_does if {
+	_said_in({"calls": ["os.listdir", "os.remove"], "loses": []}) == {"command.deletes_by_pattern: "}
+	_said_in({"calls": ["os.listdir", "os.remove"], "loses": ["x.tmp"]}) == set()
+	_said_in({"calls": ["pathlib.Path.rglob", "pathlib.Path.unlink"]}) == {"command.deletes_by_pattern: "}
+}

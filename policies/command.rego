@@ -100,7 +100,13 @@ _may_do(program) if _is_unknown(program)
 #   A call that asks for help, or what would be done, does nothing elsewhere.
 _excepted(call, class) if {
 	class in {"deletes_elsewhere", "changes_elsewhere", "serves", "protection", "mounts"}
-	count({flag | some flag in call.flags} & {"--help", "--version", "--dry-run", "--dryrun"}) > 0
+	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun"}) > 0
+}
+
+# "cargo yank --version 1.0.0 name" names a version.
+_excepted(call, class) if {
+	class in {"deletes_elsewhere", "changes_elsewhere", "serves", "protection", "mounts"}
+	call.argv[count(call.argv) - 1] == "--version"
 }
 
 # "kubectl apply -f k8s --dry-run=client", with no options but such that start nothing: the word behind one that takes

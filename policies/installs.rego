@@ -44,12 +44,12 @@ _is_address(word) if {
 _launched(call) := (({word |
 	some verb in data.bailiff.tables.launchers[call.program]
 	count(verb) == 0
-	word := call.operands[0]
+	word := _first_plain(call.operands)
 } | {word |
 	some verb in data.bailiff.tables.launchers[call.program]
 	words := split(verb, " ")
 	array.slice(call.operands, 0, count(words)) == words
-	word := call.operands[count(words)]
+	word := _first_plain(array.slice(call.operands, count(words), count(call.operands)))
 }) | {word |
 	some position, option in call.argv
 	data.bailiff.tables.launcher_options[option]
@@ -60,6 +60,9 @@ _launched(call) := (({word |
 	data.bailiff.tables.launcher_options[parts[0]]
 	word := concat("=", array.slice(parts, 1, count(parts)))
 }
+
+# The first word that is no option.
+_first_plain(words) := [word | some word in words; not startswith(word, "-")][0]
 
 _installing(call) if {
 	not "python" in data.bailiff.tables.programs[call.program]

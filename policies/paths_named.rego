@@ -32,6 +32,7 @@ _named_fully(kind, path) := union({
 	_as_named(kind, folder, bases),
 	_in_a_folder(kind, folder),
 	_as_a_home(kind, path, folder),
+	_as_a_folder_of_settings(kind, path),
 	{class | regex.match(`[*?\[{]`, path); some class in _by_pattern(kind, path)},
 	_as_a_device(kind, path, folder),
 	_by_ending_there(kind, folder, path),
@@ -41,8 +42,11 @@ _named_fully(kind, path) := union({
 	bases := _bases(kind, trim_prefix(path, folder))
 }
 
-# Wildcards, a folder, a device, a home, a folder that is not known, a copy.
-_telling := concat("|", [`[*?\[{\n]|/$|^/(dev|proc)/|^~[^/]*$|^/root$|^/(home|Users)/[^/]*$|^\$|^\.\./|^\.\.$`, _of_copies])
+# Wildcards, a folder, a device, a home, its settings, a folder that is not known, a copy.
+_telling := concat("|", [
+	`[*?\[{\n]|/$|^/(dev|proc)/|^~[^/]*$|^/root$|^/(home|Users)/[^/]*$|/\.(config|local(/share)?)$|^\$|^\.\./|^\.\.$`,
+	_of_copies,
+])
 
 # What a name that no table has is in a folder.
 _unnamed(kind, folder, ending) := union({
@@ -136,6 +140,13 @@ _as_a_home(kind, path, folder) := {class |
 	_above_home[folder]
 	regex.match(`^(/home/|/Users/|/root$|~)`, path)
 	some class in _classes_of(kind, path)
+}
+
+# The folders of a home where programs keep their settings hold those with keys.
+_as_a_folder_of_settings(kind, path) := {class |
+	kind == "reads"
+	regex.match(`^(~[^/]*|/home/[^/]+|/Users/[^/]+|/root)/(\.config|\.local(/share)?)$`, path)
+	class := "credentials"
 }
 
 _above_home := {"": true, "/": true, "/home/": true, "/Users/": true}

@@ -54,7 +54,7 @@ func (w *walk) pathMethod(b object, name string, c *call) objects {
 	switch {
 	case name == "iterdir":
 		w.reads(self)
-		return w.listed(behaviour{kind: doesEntries}, self)
+		return unfollowedPaths(w.listed(behaviour{kind: doesEntries}, self))
 	case pathReads[name]:
 		w.looks(self)
 		if name == "read_text" || name == "read_bytes" {
@@ -79,9 +79,19 @@ func (w *walk) pathMethod(b object, name string, c *call) objects {
 		if name == "rglob" {
 			pattern = pattern.with(joinAll(append([]objects{self, textOf("**")}, c.args...)))
 		}
-		return asPaths(w.listedBelow(pattern.with(below())))
+		return unfollowedPaths(asPaths(w.listedBelow(pattern.with(below()))))
 	}
 	return hidden("value", b.Taint)
+}
+
+// unfollowedPaths has methods of what a search found noted as those of a path, where its names are not known.
+func unfollowedPaths(found objects) objects {
+	for i := range found {
+		if found[i].shape == isUnknown {
+			found[i].Library = "pathlib.Path"
+		}
+	}
+	return found
 }
 
 // pathOf is a path that a method makes of another one.
