@@ -32,7 +32,7 @@ var staircase = []step{
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/reach",
-		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
+		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/logline internal/pdp/explain " +
 			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
 			"internal/scripted internal/tables internal/throttle internal/trust metrics",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
@@ -87,7 +87,7 @@ var owners = map[string]string{
 	"github.com/prometheus/client_golang":    "metrics",
 	"mvdan.cc/sh/v3":                         "internal/facts/shell",
 	"github.com/spf13/cobra":                 "cmd/bailiff",
-	"github.com/go-json-experiment/json":     "gateway internal/pdp", // strict reading; quoting
+	"github.com/go-json-experiment/json":     "gateway internal/logline internal/pdp", // strict reading; fast; quoting
 	"github.com/google/uuid":                 "internal/audit",
 	"github.com/google/cel-go":               "internal/guard",
 	"golang.org/x/sync":                      "enforcer internal/login",

@@ -183,10 +183,13 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 	defer e.config.Receiver.Close()
 	pause := firstPause
 	for {
-		wait := lookEvery
+		wait, before := lookEvery, e.now().cursor
 		if err := e.send(ctx, written()); err == nil {
 			pause = firstPause
 			e.set(func(s *state) { s.oldest, s.met, s.told = time.Time{}, nil, false })
+			if after := e.now().cursor; after != before && e.behind(after, written()) {
+				wait = 0
+			}
 		} else if ctx.Err() == nil {
 			e.failed(err)
 			wait = max(pause, httpapi.After(err))
@@ -196,6 +199,11 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 			return
 		}
 	}
+}
+
+// behind says whether a batch or more was written while those before it were sent.
+func (e *Exporter) behind(cursor, written audit.Position) bool {
+	return written.Segment != cursor.Segment || written.Offset-cursor.Offset >= int64(e.most)
 }
 
 // back has what may be lost sent again.

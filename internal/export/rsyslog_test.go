@@ -21,7 +21,7 @@ import (
 
 // rsyslog is Debian's, which writes what it understands of each message to a file.
 type rsyslog struct {
-	t              *testing.T
+	t              testing.TB
 	folder         string
 	udp, tcp, relp string
 	process        *exec.Cmd
@@ -39,7 +39,7 @@ input(type="imrelp" address="127.0.0.1" port="%[4]s" maxDataSize="256k")
 action(type="omfile" file="%[1]s/messages" template="fields" asyncWriting="off" flushOnTXEnd="on")
 `
 
-func startRsyslog(t *testing.T) *rsyslog {
+func startRsyslog(t testing.TB) *rsyslog {
 	t.Helper()
 	_, err := exec.LookPath("rsyslogd")
 	backendtest.Needs(t, "rsyslogd", err)
@@ -87,6 +87,27 @@ func (r *rsyslog) messages() []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// counts returns how many messages it has written so far, looking at what is new only.
+func (r *rsyslog) counts() func() int {
+	var file *os.File
+	r.t.Cleanup(func() { _ = file.Close() })
+	n, piece := 0, make([]byte, 1<<20)
+	return func() int {
+		if file == nil {
+			if file, _ = os.Open(filepath.Join(r.folder, "messages")); file == nil {
+				return 0
+			}
+		}
+		for {
+			read, err := file.Read(piece)
+			n += bytes.Count(piece[:read], []byte("\n"))
+			if err != nil {
+				return n
+			}
+		}
+	}
 }
 
 // exporter sends the log of a folder to one of its inputs.

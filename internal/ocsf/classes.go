@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/logline"
 )
 
 // class is one of the schema.
@@ -74,17 +75,16 @@ func (e *event) succeeded(so bool, detail string) {
 }
 
 // decision is what the policies said of a request.
-func (e *event) decision(l api.Line, input api.LineInput) {
-	result := l.ReadResult()
-	e.called(other, string(input.Tool), l)
-	if text := input.Args.Text(); text != "" {
+func (e *event) decision(l logline.Event) {
+	e.called(other, string(l.Input.Tool), l.Line)
+	if text := l.Input.Args.Text(); text != "" {
 		e.API.Request = cmp.Or(e.API.Request, &apiRequest{})
 		e.API.Request.Data = map[string]any{"text": text}
 	}
 	if revision := l.Bundles["policies"].Revision; revision != "" {
 		e.Policy = &policy{"bailiff", revision}
 	}
-	switch result.Outcome {
+	switch l.Result.Outcome {
 	case bailiff.Allow.String():
 		e.controlled(1, "Allowed", 1, "Allowed")
 	case bailiff.Deny.String():
@@ -92,7 +92,7 @@ func (e *event) decision(l api.Line, input api.LineInput) {
 	case bailiff.Ask.String():
 		e.controlled(99, "Asked", 99, "Approval required")
 	}
-	e.reasons(slices.Concat(result.Denials, result.Approval.Reasons))
+	e.reasons(slices.Concat(l.Result.Denials, l.Result.Approval.Reasons))
 }
 
 func (e *event) controlled(action int, name string, disposition int, became string) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/logline"
 )
 
 // schemaVersion is that of the schema.
@@ -185,23 +186,14 @@ type traffic struct {
 
 // Of is the event of a line of the decision log, as JSON. The version is this program's.
 func Of(line []byte, version string) ([]byte, error) {
-	var read struct {
-		api.Line
-		Custom struct {
-			api.Custom
-			Hash string `json:"hash"`
-		} `json:"custom"`
-	}
-	if err := api.ReadWhatFits(line, &read); err != nil {
+	l, err := logline.Read(line)
+	if err != nil {
 		return json.Marshal(unread(line, version, err))
 	}
-	l := read.Line
-	l.Custom = read.Custom.Custom
-	input := l.ReadInput()
 	e := newEvent(l.Timestamp, version)
-	e.Message, e.Unmapped, e.Actor = l.Custom.Message, leftOf(l, input.Session), actorOf(l, input.Session)
-	e.Metadata.UID, e.Metadata.CorrelationUID, e.Metadata.EventCode = read.Custom.Hash, l.DecisionID, string(l.Custom.Event)
-	e.tell(l, input)
+	e.Message, e.Unmapped, e.Actor = l.Custom.Message, leftOf(l.Line, l.Input.Session), actorOf(l.Line, l.Input.Session)
+	e.Metadata.UID, e.Metadata.CorrelationUID, e.Metadata.EventCode = l.Hash, l.DecisionID, string(l.Custom.Event)
+	e.tell(l)
 	return json.Marshal(e)
 }
 
@@ -222,18 +214,18 @@ func unread(line []byte, version string, why error) *event {
 }
 
 // tell has the event be of the class that fits.
-func (e *event) tell(l api.Line, input api.LineInput) {
+func (e *event) tell(l logline.Event) {
 	switch l.Custom.Event {
 	case api.DecisionEvent:
-		e.decision(l, input)
+		e.decision(l)
 	case api.ApprovalEvent:
-		e.approval(l)
+		e.approval(l.Line)
 	case api.ExecutionEvent:
-		e.execution(l)
+		e.execution(l.Line)
 	case api.ConnectionEvent:
-		e.connected(l)
+		e.connected(l.Line)
 	default: // reload, sandbox, retention, shadow, and kinds of later versions
-		e.called(other, string(l.Custom.Event), l)
+		e.called(other, string(l.Custom.Event), l.Line)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"strconv"
 	"strings"
@@ -22,8 +23,11 @@ func (datagrams) end() {}
 // largest is what a datagram over IPv4 can hold.
 const largest = 65_507
 
-func (d datagrams) send(messages [][]byte) error {
-	for _, m := range messages {
+func (d datagrams) send(messages iter.Seq2[[]byte, error]) error {
+	for m, err := range messages {
+		if err != nil {
+			return err
+		}
 		if len(m) > largest {
 			return refused{fmt.Sprintf("of %d bytes, a datagram holds %d", len(m), largest)}
 		}
@@ -33,6 +37,9 @@ func (d datagrams) send(messages [][]byte) error {
 	}
 	return nil
 }
+
+// buffered is how many bytes of a stream go to the kernel at once.
+const buffered = 32 << 10
 
 // stream is messages by TCP, each after its length. A receiver never answers, so what is
 // read says that it is gone.
@@ -55,16 +62,22 @@ func openStream(conn net.Conn) (link, error) {
 
 func (*stream) end() {}
 
-func (s *stream) send(messages [][]byte) error {
+func (s *stream) send(messages iter.Seq2[[]byte, error]) error {
 	if s.gone.Load() {
 		return errors.New("it closed the connection")
 	}
 	if err := s.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
-	w := bufio.NewWriter(s.conn)
-	for _, m := range messages {
-		if _, err := fmt.Fprintf(w, "%d %s", len(m), m); err != nil {
+	w := bufio.NewWriterSize(s.conn, buffered)
+	for m, err := range messages {
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%d ", len(m)); err != nil {
+			return err
+		}
+		if _, err := w.Write(m); err != nil {
 			return err
 		}
 	}
@@ -78,12 +91,13 @@ type relp struct {
 	w    *bufio.Writer
 	r    *bufio.Reader
 	last int
+	open int // messages on their way without an answer
 }
 
 const offers = "relp_version=0\nrelp_software=bailiff\ncommands=syslog"
 
 func openRELP(conn net.Conn) (link, error) {
-	r := &relp{conn: conn, w: bufio.NewWriter(conn), r: bufio.NewReader(conn)}
+	r := &relp{conn: conn, w: bufio.NewWriterSize(conn, buffered), r: bufio.NewReader(conn)}
 	if err := r.frame("open", []byte(offers)); err != nil {
 		return nil, err
 	}
@@ -99,32 +113,48 @@ func (r *relp) end() {
 	}
 }
 
-// window is how many messages go before the first answer is read: fewer than fill the
+// window is how many messages are on their way without an answer: fewer than fill the
 // buffers of both sides with answers that are not read.
-const window = 64
+const window = 128
 
-func (r *relp) send(messages [][]byte) error {
-	for len(messages) > 0 {
-		if err := r.conn.SetDeadline(time.Now().Add(patience)); err != nil {
+// send has messages follow as answers come, so that the receiver always has some to go on with.
+func (r *relp) send(messages iter.Seq2[[]byte, error]) error {
+	if err := r.conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	for m, err := range messages {
+		if err == nil && r.open == window {
+			err = r.hear()
+		}
+		if err == nil {
+			err = r.frame("syslog", m)
+		}
+		if err != nil {
 			return err
 		}
-		now := messages[:min(window, len(messages))]
-		messages = messages[len(now):]
-		for _, m := range now {
-			if err := r.frame("syslog", m); err != nil {
-				return err
-			}
-		}
-		if err := r.w.Flush(); err != nil {
+		r.open++
+	}
+	for r.open > 0 {
+		if err := r.hear(); err != nil {
 			return err
-		}
-		for range now {
-			if err := r.answer(); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// hear waits for an answer, and reads those that came with it.
+func (r *relp) hear() error {
+	if err := r.w.Flush(); err != nil {
+		return err
+	}
+	acknowledge(r.conn)
+	for more := true; more; more = r.open > 0 && r.r.Buffered() > 0 {
+		if err := r.answer(); err != nil {
+			return err
+		}
+		r.open--
+	}
+	return r.conn.SetDeadline(time.Now().Add(patience))
 }
 
 // mostNumber is the largest number of a frame; 1 follows it.
@@ -134,7 +164,8 @@ func (r *relp) frame(command string, data []byte) error {
 	r.last = r.last%mostNumber + 1
 	_, err := fmt.Fprintf(r.w, "%d %s %d", r.last, command, len(data))
 	if err == nil && len(data) > 0 {
-		_, err = fmt.Fprintf(r.w, " %s", data)
+		_ = r.w.WriteByte(' ') // an error stays
+		_, err = r.w.Write(data)
 	}
 	if err == nil {
 		err = r.w.WriteByte(10)

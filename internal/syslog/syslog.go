@@ -13,6 +13,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/url"
 	"os"
@@ -22,9 +23,9 @@ import (
 
 	"github.com/leodido/go-syslog/v4/rfc5424"
 
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/logline"
 )
 
 // Server is a receiver that bailiff.yaml names.
@@ -70,7 +71,7 @@ type protocol struct {
 
 // link is a connection over which messages go.
 type link interface {
-	send(messages [][]byte) error
+	send(messages iter.Seq2[[]byte, error]) error
 	// end says that no more comes, where the protocol has a word for that.
 	end()
 }
@@ -166,14 +167,7 @@ const patience = 20 * time.Second
 // one still stands.
 func (c *Client) Send(ctx context.Context, lines [][]byte, began func(), _ func(error)) error {
 	began()
-	messages := make([][]byte, len(lines))
-	for i, line := range lines {
-		var err error
-		if messages[i], err = c.message(line); err != nil {
-			return fmt.Errorf("making a message of syslog: %w", err)
-		}
-	}
-	err := c.send(ctx, messages)
+	err := c.send(ctx, c.messages(lines))
 	if err == nil {
 		return nil
 	}
@@ -181,7 +175,22 @@ func (c *Client) Send(ctx context.Context, lines [][]byte, began func(), _ func(
 	return fmt.Errorf("%s: %w", c, err)
 }
 
-func (c *Client) send(ctx context.Context, messages [][]byte) error {
+// messages makes them as they are sent, while the receiver has earlier ones.
+func (c *Client) messages(lines [][]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, line := range lines {
+			m, err := c.message(line)
+			if err != nil {
+				err = fmt.Errorf("making a message of syslog: %w", err)
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Client) send(ctx context.Context, messages iter.Seq2[[]byte, error]) error {
 	if c.link == nil {
 		if err := c.connect(ctx); err != nil {
 			return err
@@ -229,7 +238,7 @@ const logAudit = 13
 var severities = map[string]uint8{"critical": 2, "high": 3, "medium": 4, "low": 5, "": 6}
 
 func (c *Client) message(line []byte) ([]byte, error) {
-	l, _ := api.ReadLine(line) // one that is no event is sent all the same
+	l, _ := logline.Read(line) // one that is no event is sent all the same
 	text := line
 	if c.format != nil {
 		var err error
@@ -252,13 +261,12 @@ func (c *Client) message(line []byte) ([]byte, error) {
 	return slices.Concat([]byte(head), []byte(" "), text), nil
 }
 
-func severityOf(l api.Line) uint8 {
+func severityOf(l logline.Event) uint8 {
 	most := severities[""]
 	if l.Error != nil {
 		most = severities["high"]
 	}
-	result := l.ReadResult()
-	for _, reason := range slices.Concat(result.Denials, result.Approval.Reasons) {
+	for _, reason := range slices.Concat(l.Result.Denials, l.Result.Approval.Reasons) {
 		if grade, known := severities[reason.Severity]; known {
 			most = min(most, grade)
 		}
