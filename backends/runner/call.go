@@ -312,6 +312,7 @@ func (c *Client) environment(given map[string]bailiff.Secret) ([]string, error) 
 type call struct {
 	stream uint32
 	credit chan int
+	begun  func() // ends its precedence
 	// sent is closed when the command has been sent.
 	sent chan struct{}
 	// news has an element when frames may be waiting.

@@ -80,6 +80,7 @@ type Client struct {
 	place  Place
 	places chan struct{} // one for each command that runs; nil if nothing bounds them
 	outlet atomic.Pointer[outlet]
+	first  precedence // of calls
 
 	mu    sync.Mutex
 	calls map[uint32]*call
@@ -361,7 +362,8 @@ func (c *Client) open() (*call, error) {
 	if c.next++; c.next == wire.Everything {
 		c.next++
 	}
-	call := &call{stream: c.next, news: make(chan struct{}, 1), credit: make(chan int, 1), sent: make(chan struct{})}
+	call := &call{stream: c.next, news: make(chan struct{}, 1), credit: make(chan int, 1), sent: make(chan struct{}),
+		begun: c.first.begin()}
 	c.calls[call.stream] = call
 	return call, nil
 }
@@ -370,4 +372,5 @@ func (c *Client) drop(call *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.calls, call.stream)
+	call.begun()
 }
