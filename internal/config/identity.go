@@ -184,11 +184,28 @@ func (r *reader) checkConsole(c *Config, at place, do, sent string) {
 	}
 }
 
-// lookAtTokens looks at the files of operator.tokens.
+// lookAtTokens looks at the files of operator.tokens, and whether two hold one secret, by which no sidecar starts.
 func (r *reader) lookAtTokens(o *Outlook, tokens []Token) {
+	first := map[string]string{} // the name of the token that has a secret
 	for i, t := range tokens {
-		r.note(o, fmt.Sprintf("operator.tokens[%d].token_file", i), settings.Credential{File: t.File}.Present())
+		err := settings.Credential{File: t.File}.Present()
+		if err == nil {
+			err = t.hasItsOwnSecret(first)
+		}
+		r.note(o, fmt.Sprintf("operator.tokens[%d].token_file", i), err)
 	}
+}
+
+func (t Token) hasItsOwnSecret(first map[string]string) error {
+	secret, err := t.Read()
+	if err != nil {
+		return err
+	}
+	if other, shared := first[secret.Reveal()]; shared {
+		return fmt.Errorf("%s holds the same secret as that of the token %s, want one for each", t.File, other)
+	}
+	first[secret.Reveal()] = t.Name
+	return nil
 }
 
 // account is by what a claim names a person.

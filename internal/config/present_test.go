@@ -78,6 +78,21 @@ func TestTokensAndSecretsOfEverySectionAreLookedAtAlike(t *testing.T) {
 	}
 }
 
+func TestTwoTokensWithOneSecretAreAFaultOfTheCheck(t *testing.T) {
+	t.Parallel()
+	const text = `operator: {console: '127.0.0.1:1', tokens: [
+  {name: siem, scopes: [status.read], token_file: good},
+  {name: pager, scopes: [status.read], token_file: PLACE}]}
+`
+	for place, want := range map[string]string{
+		"good": "FOLDER/good holds the same secret as that of the token siem, want one for each",
+		"key":  "",
+	} {
+		folder, o := look(t, strings.ReplaceAll(text, "PLACE", place))
+		checkOutlook(t, place, o, folder, "operator.tokens[1].token_file", want)
+	}
+}
+
 // checkOutlook wants one fault, on the third line, or nothing.
 func checkOutlook(t *testing.T, what string, o Outlook, folder, key, want string) {
 	t.Helper()

@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -347,25 +346,6 @@ func (d Doctor) examineLimits(all *diagnosis.Checks) {
 			all.Doubt("limits of "+name, "Sandboxes may go without these: "+strings.Join(*accepted, ", ")+".",
 				"Where the machine can hold them, take them out of backends."+name+
 					".accept_missing_limits; bailiff check says if it cannot.")
-		}
-	}
-}
-
-// examineTokens looks at what programs of the operators' come to the console by. A file that this user may not read is kept
-// from them, as it must be.
-func (d Doctor) examineTokens(all *diagnosis.Checks) {
-	for _, t := range d.Config.Operator.Tokens {
-		name := "token " + t.Name
-		_, err := t.Read()
-		switch {
-		case errors.Is(err, fs.ErrPermission):
-			all.Fine(name, "This user may not read it.")
-		case err != nil:
-			all.Fail(name, sentence(err), "The program is not served while that is so: do what the line says, and send SIGHUP.")
-		case len(t.Scopes) == len(api.TokenScopes()):
-			all.Doubt(name, "It has every scope that there is.", "Give it in operator.tokens those alone that the program needs.")
-		default:
-			all.Fine(name, "It is kept from others, for %s.", strings.Join(t.Scopes, ", "))
 		}
 	}
 }

@@ -128,17 +128,24 @@ func TestAUserWhoMayAskNowhereIsTold(t *testing.T) {
 	}
 }
 
-func TestATokenThatOthersMayReadIsFound(t *testing.T) {
+func TestATokenThatOthersMayReadOrThatIsNoGoodIsFound(t *testing.T) {
 	t.Parallel()
 	d := at(t, "unix:///nonexistent/a.sock")
 	folder := t.TempDir()
-	for name, mode := range map[string]os.FileMode{"kept": 0o600, "open": 0o644, "wide": 0o600} {
+	for _, name := range []string{"kept", "open", "wide", "blind", "old", "twin"} {
 		path := filepath.Join(folder, name)
-		backendtest.Must(t, os.WriteFile(path, []byte("a-secret-of-a-program"), 0o600))
-		backendtest.Must(t, os.Chmod(path, mode))
+		backendtest.Must(t, os.WriteFile(path, []byte("a-secret-of-a-program: "+strings.Replace(name, "twin", "kept", 1)), 0o600))
 		token := config.Token{Name: name, File: path, Scopes: []string{api.TokenReadsStatus}}
-		if name == "wide" {
+		switch name {
+		case "open":
+			backendtest.Must(t, os.Chmod(path, 0o644))
+		case "wide":
 			token.Scopes = api.TokenScopes()
+		case "blind":
+			token.Scopes = []string{api.TokenRevokes}
+		case "old":
+			before := time.Now().AddDate(-2, 0, 0)
+			backendtest.Must(t, os.Chtimes(path, before, before))
 		}
 		d.Config.Operator.Tokens = append(d.Config.Operator.Tokens, token)
 	}
@@ -146,7 +153,8 @@ func TestATokenThatOthersMayReadIsFound(t *testing.T) {
 	for _, c := range d.Examine(t.Context()) {
 		found[c.Name] = c.State
 	}
-	for name, want := range map[string]diagnosis.State{"kept": diagnosis.Fine, "open": diagnosis.Failed, "wide": diagnosis.Warned} {
+	for name, want := range map[string]diagnosis.State{"kept": diagnosis.Fine, "open": diagnosis.Failed, "wide": diagnosis.Warned,
+		"blind": diagnosis.Warned, "old": diagnosis.Warned, "twin": diagnosis.Failed} {
 		if got := found["token "+name]; got != want {
 			t.Errorf("of the token that is %s it says %q, want %q", name, got, want)
 		}
