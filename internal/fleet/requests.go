@@ -198,7 +198,7 @@ func (r *Requests) write(ctx context.Context, batch []*claim, ended []end) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	epoch, open := r.config.Standing().Epoch, map[key]*claim{}
-	var keys, digests, taken [][]byte
+	var keys, digests [][]byte
 	for _, c := range batch {
 		if open[c.key] != nil {
 			c.done <- claimed{err: fmt.Errorf("%w: the id is claimed twice at once", ErrStore)}
@@ -207,15 +207,7 @@ func (r *Requests) write(ctx context.Context, batch []*claim, ended []end) {
 		open[c.key] = c
 		keys, digests = append(keys, c.key[:]), append(digests, c.digest[:])
 	}
-	b := &pgx.Batch{}
-	r.queueEnds(b, ended, epoch)
-	if len(keys) > 0 {
-		b.Queue(claimIDs, keys, digests, r.config.Replica, epoch).Query(func(rows pgx.Rows) (err error) {
-			taken, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
-			return err
-		})
-	}
-	err := r.config.DB.Own().SendBatch(ctx, b).Close()
+	taken, err := r.put(ctx, ended, keys, digests, epoch)
 	for _, e := range ended {
 		close(e.written)
 	}
@@ -230,6 +222,24 @@ func (r *Requests) write(ctx context.Context, batch []*claim, ended []end) {
 	for _, c := range open {
 		c.answer(Unclaimed, fault(cmp.Or(err, errFenced)))
 	}
+}
+
+// put writes ends and claims in one transaction, and returns the keys that are claimed by it.
+func (r *Requests) put(ctx context.Context, ended []end, keys, digests [][]byte, epoch int64) (taken [][]byte, err error) {
+	args := []any{keys, digests, r.config.Replica, epoch}
+	if len(ended) == 0 { // as for nearly all claims: alone the statement takes an eighth less time than in a batch
+		rows, _ := r.config.DB.Own().Query(ctx, claimIDs, args...) // its error is that of the rows
+		return pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	}
+	b := &pgx.Batch{}
+	r.queueEnds(b, ended, epoch)
+	if len(keys) > 0 {
+		b.Queue(claimIDs, args...).Query(func(rows pgx.Rows) (err error) {
+			taken, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
+			return err
+		})
+	}
+	return taken, r.config.DB.Own().SendBatch(ctx, b).Close()
 }
 
 func (c *claim) answer(outcome Claimed, err error) { c.done <- claimed{outcome, err} }
