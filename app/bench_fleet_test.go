@@ -3,7 +3,11 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -32,6 +36,35 @@ func BenchmarkFleet(b *testing.B) {
 	report(b, takeTurns(b, map[string]func(){
 		"alone": plain(alone), "home": plain(home), "forwarded": plain(door), "alone-id": named(alone), "home-id": named(home),
 	}))
+}
+
+// BenchmarkFleetMemory compares a sidecar alone with one among others, both idle: what each has in memory that nothing
+// else could use (anonymous), and with the parts of its program that are mapped (resident).
+func BenchmarkFleetMemory(b *testing.B) {
+	c := openDepot(b)
+	alone := launch(b, openDir(b), onePerson(b, "backends: {bubblewrap: {}}", keepNoneReady))
+	alone.awaitServing(b)
+	member := c.launch(b, "one")
+	for b.Loop() {
+		time.Sleep(5 * time.Second) // until what the start took is given back
+		for _, kind := range []string{"RssAnon", "VmRSS"} {
+			without, with := alone.kilobytes(b, kind), member.kilobytes(b, kind)
+			b.ReportMetric(without/1024, "alone-"+kind+"-MB")
+			b.ReportMetric(with/1024, "member-"+kind+"-MB")
+			b.ReportMetric(with/without, "member/alone-"+kind)
+		}
+	}
+}
+
+// kilobytes is a figure of the kernel's about a process.
+func (p *process) kilobytes(tb testing.TB, kind string) float64 {
+	tb.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	must(tb, err)
+	_, rest, _ := strings.Cut(string(text), kind+":")
+	n, err := strconv.Atoi(strings.Fields(rest)[0])
+	must(tb, err)
+	return float64(n)
 }
 
 // What is judged, and what runs without an id, asks no database once the session has its home.
