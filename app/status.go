@@ -39,15 +39,13 @@ func (a *App) listeners() []api.ListenerStatus {
 	return list
 }
 
-// consoleURL is empty if there is no console.
+// consoleURL is that by which browsers are to call the page, as in its links: cookies and security keys hold for one name
+// only. It is empty if there is no console.
 func (a *App) consoleURL() string {
 	if a.console == nil {
 		return ""
 	}
-	if a.certificate.name != "" {
-		return a.consolePage.URL()
-	}
-	return strings.Replace(a.console.Address(), "tcp://", "http://", 1)
+	return a.consolePage.URL()
 }
 
 func (a *App) policyStatus() api.PolicyStatus {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -18,13 +19,20 @@ const socketMode = 0o660
 // listen opens a listener's address; remove takes away what closing leaves behind.
 func listen(c ListenerConfig) (l net.Listener, remove func(), err error) {
 	if c.Network != "unix" {
-		l, err = net.Listen(c.Network, c.Address)
+		l, err = listenTCP(c)
 		return l, func() {}, err
 	}
 	if err := vacate(c.Address); err != nil {
 		return nil, nil, err
 	}
 	return bind(c)
+}
+
+func listenTCP(c ListenerConfig) (net.Listener, error) {
+	if host, port, err := net.SplitHostPort(c.Address); err == nil && strings.EqualFold(host, "localhost") {
+		return listenLocalhost(port)
+	}
+	return net.Listen(c.Network, c.Address)
 }
 
 // vacate makes sure that nobody serves a socket's path. A socket that a dead

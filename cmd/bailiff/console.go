@@ -18,7 +18,7 @@ makes ends after half an hour without use, and after twelve hours in any case.
 
 The page is where operator.console in bailiff.yaml says, on this machine unless
 that names another address. From elsewhere, reach it by a tunnel:
-ssh -L 8642:127.0.0.1:8642 MACHINE
+ssh -L 8642:localhost:8642 MACHINE
 
 Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 		Example: "  bailiff console",
@@ -42,7 +42,7 @@ Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 // withoutConsole says what to do if the sidecar has no console.
 func withoutConsole(err error) error {
 	if hasCode(err, "not_found") {
-		return errors.New("this sidecar has no console; set operator.console in bailiff.yaml, as in 127.0.0.1:8642, and restart it")
+		return errors.New("this sidecar has no console; set operator.console in bailiff.yaml, as in localhost:8642, and restart it")
 	}
 	return err
 }

@@ -19,7 +19,9 @@ var referenceDir = filepath.Join("..", "..", "docs", "cli")
 
 // The pages are what the commands say of themselves: BAILIFF_UPDATE_RESULTS=1 writes them anew.
 func TestTheReferenceOfTheCommandsIsWhatTheySay(t *testing.T) {
-	pages := reference(newRoot())
+	root := newRoot()
+	root.InitDefaultCompletionCmd() // which cobra otherwise does when a line is run
+	pages := reference(root)
 	if os.Getenv("BAILIFF_UPDATE_RESULTS") != "" {
 		write(t, pages)
 	}
