@@ -17,7 +17,8 @@ import (
 
 // reload puts a new configuration into force as far as a running sidecar can:
 // the agents' listeners with their users, platforms and tokens, how many sandboxes
-// there may be, the console's certificate and the tokens of programs, who may give commands by chat, how long the decision log stays, the
+// there may be and which folders they may show, the console's certificate and the tokens of programs, who may give
+// commands by chat, how long the decision log stays, the
 // people and the routes of approvals, how sandboxes leave. It returns the names of the sections that wait for a restart.
 func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
@@ -28,7 +29,7 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.services.allow(&a.cfg.Chat, &next.Chat)
-	waiting = changedUntilRestart(a.cfg, next)
+	waiting = a.changedUntilRestart(next)
 	inForce := *a.cfg
 	inForce.Agent.Listeners, inForce.People, inForce.Approvals = next.Agent.Listeners, next.People, next.Approvals
 	if err := a.roster.follow(&inForce); err != nil {
@@ -50,15 +51,18 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	a.cfg.Limits.Sandboxes = next.Limits.Sandboxes
 	a.enforcer.Bound(lease.Bounds(next.Limits.Sandboxes))
 	a.enforcer.Warm(lease.Warm(next.Limits.Warm))
+	a.followMounts(next.Backends)
 	return waiting, errors.Join(replanned, a.replaceListeners(ctx, next.Agent.Listeners))
 }
 
 // changedUntilRestart are the sections that differ and that a running sidecar cannot change.
-func changedUntilRestart(now, next *config.Config) (waiting []string) {
+func (a *App) changedUntilRestart(next *config.Config) (waiting []string) {
+	now := a.cfg
 	for name, changed := range map[string]bool{
 		"state_dir": next.StateDir != now.StateDir, "operator": !reflect.DeepEqual(untilRestart(next.Operator), untilRestart(now.Operator)),
 		"metrics": next.Metrics != now.Metrics, "policies": !reflect.DeepEqual(next.Policies, now.Policies),
-		"env": !reflect.DeepEqual(next.Env, now.Env), "backends": !reflect.DeepEqual(next.Backends, now.Backends),
+		"env":                      !reflect.DeepEqual(next.Env, now.Env),
+		"backends":                 !reflect.DeepEqual(a.untilRestartOf(next.Backends), a.untilRestartOf(now.Backends)),
 		"limits.pending_approvals": next.Limits.PendingApprovals != now.Limits.PendingApprovals,
 		"guards":                   !slices.Equal(next.Guards, now.Guards),
 		"runner":                   next.Runner != now.Runner, "log": next.Log != now.Log,

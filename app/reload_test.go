@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -183,5 +184,42 @@ func TestAReadAgainConfigurationPlansWhatIsPendingAnew(t *testing.T) {
 		if e, _ := s.approvals.Get(asked.ID); e.State != c.state || e.Plan.Route != "owners" {
 			t.Errorf("by route %s it is %s by %s: %s", c.route.Name, e.State, e.Plan.Route, e.Message)
 		}
+	}
+}
+
+func TestAReadAgainConfigurationChangesWhichFoldersSandboxesMayShow(t *testing.T) {
+	t.Parallel()
+	for backend, section := range isolated {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			s, dir := startProject(t, backend, section)
+			work := inProject(dir, "cat .envrc")
+			allow := func(folders ...string) {
+				t.Helper()
+				next := *s.cfg
+				next.Backends = maps.Clone(next.Backends)
+				next.Backends[backend] = cloneSection(next.Backends[backend])
+				*mountsAllowed(next.Backends[backend]) = folders
+				if waiting, err := s.reload(t.Context(), &next); err != nil || len(waiting) > 0 {
+					t.Fatalf("for a restart wait %v, %v", waiting, err)
+				}
+			}
+			allow()
+			work.Session.ID = "before"
+			if a := ask(t, s.agent, work); a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "lies in none of the folders") {
+				t.Errorf("of a folder that sandboxes may not show it says %s %q", a.Status, a.Message)
+			}
+			allow(openDir(t), dir)
+			work.Session.ID = "after"
+			if a := ask(t, s.agent, work); a.Status != bailiff.Completed || a.Output != "a\n" {
+				t.Errorf("of a folder that they may show it says %s %q %q", a.Status, a.Message, a.Output)
+			}
+			next := *s.cfg
+			next.Backends = maps.Clone(next.Backends)
+			delete(next.Backends, backend)
+			if waiting, err := s.reload(t.Context(), &next); err != nil || !slices.Equal(waiting, []string{"backends"}) {
+				t.Errorf("with a backend less for a restart wait %v, %v", waiting, err)
+			}
+		})
 	}
 }

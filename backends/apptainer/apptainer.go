@@ -64,7 +64,7 @@ type Config struct {
 	// AcceptMissing names what may be left out where it cannot be bounded: cpus,
 	// memory_mb, pids, disk_mb.
 	AcceptMissing []string
-	// MountsAllowed lists the folders of the host that specs may mount.
+	// MountsAllowed lists the folders of the host that specs may mount, at first: [backends.Mountable] replaces them.
 	MountsAllowed []string
 	// Runner is the path of the bailiff-runner program.
 	Runner string
@@ -75,6 +75,7 @@ type Config struct {
 // Backend makes sandboxes on this host.
 type Backend struct {
 	*workdirs.Dirs
+	backends.Mountable
 	cfg     Config
 	program string
 	images  images
@@ -102,6 +103,7 @@ func New(cfg Config) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{cfg: cfg, Dirs: dirs, program: cfg.Program, images: newImages()}
+	b.AllowMounts(cfg.MountsAllowed)
 	for _, name := range []string{"apptainer", "singularity"} {
 		if b.program == "" {
 			b.program, _ = exec.LookPath(name) // Ready tells when there is none
@@ -211,7 +213,7 @@ func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (
 
 // Shows is nil if sandboxes may show these folders.
 func (b *Backend) Shows(mounts []bailiff.Mount) error {
-	return backends.CheckMounts(mounts, b.cfg.MountsAllowed)
+	return b.CheckMounts(mounts)
 }
 
 // check refuses what the program cannot do.

@@ -62,13 +62,14 @@ type Config struct {
 	// AcceptMissing names what may be left out where it cannot be bounded: cpus,
 	// memory_mb, pids, disk_mb.
 	AcceptMissing []string
-	// MountsAllowed lists the folders of the host that specs may mount.
+	// MountsAllowed lists the folders of the host that specs may mount, at first: [backends.Mountable] replaces them.
 	MountsAllowed []string
 }
 
 // Backend makes sandboxes on this host.
 type Backend struct {
 	*workdirs.Dirs
+	backends.Mountable
 	cfg   Config
 	bwrap string
 }
@@ -93,6 +94,7 @@ func New(cfg Config) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{cfg: cfg, Dirs: dirs}
+	b.AllowMounts(cfg.MountsAllowed)
 	b.bwrap, _ = exec.LookPath("bwrap") // Ready tells when there is none
 	return b, nil
 }
@@ -162,7 +164,7 @@ func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (
 
 // Shows is nil if sandboxes may show these folders.
 func (b *Backend) Shows(mounts []bailiff.Mount) error {
-	return backends.CheckMounts(mounts, b.cfg.MountsAllowed)
+	return b.CheckMounts(mounts)
 }
 
 // check refuses what namespaces cannot do.

@@ -131,7 +131,7 @@ func (b *Backend) Shows(mounts []bailiff.Mount) error {
 	if b.at.remote() && len(mounts) > 0 {
 		return fmt.Errorf("%w: mounts: folders of this machine cannot be shown on the engine at %s", backends.ErrUnsupported, b.at)
 	}
-	return backends.CheckMounts(mounts, b.cfg.MountsAllowed, b.socket()...)
+	return b.CheckMounts(mounts, b.socket()...)
 }
 
 // limits leaves out what the spec does not bound. Swap is never added to memory. A container

@@ -81,7 +81,7 @@ type Config struct {
 	// which cannot bound a volume; empty means that there are none. Where the machine of
 	// an engine was trusted when it was first met, its key is noted there.
 	StateDir string
-	// MountsAllowed lists the folders of the engine's host that specs may mount.
+	// MountsAllowed lists the folders of the engine's host that specs may mount, at first: [backends.Mountable] replaces them.
 	MountsAllowed []string
 	// Log gets the progress of pulls and what runners write to standard error;
 	// nil means slog's default.
@@ -94,6 +94,7 @@ type Config struct {
 // Backend makes sandboxes on one engine.
 type Backend struct {
 	link
+	backends.Mountable
 	cfg    Config
 	uid    int
 	gid    int
@@ -154,6 +155,7 @@ func New(cfg Config) (*Backend, error) {
 	}
 	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{},
 		removals: make(chan struct{}, removalsAtOnce)}
+	b.AllowMounts(cfg.MountsAllowed)
 	var err error
 	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {
 		return nil, err
