@@ -122,6 +122,7 @@ func (a *App) stop() error {
 	if a.fleet.router != nil && a.cfg.Store.OnStop != config.OnStopRemove {
 		listeners.Go(func() { a.handOver(ctx) })
 	}
+	a.enforcer.StopWaiting() // an approver may take minutes, which no patience lasts
 	fault := a.services.close()
 	a.mu.Lock()
 	a.stopping = true // no reload opens a listener from here on

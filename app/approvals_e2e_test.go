@@ -306,3 +306,16 @@ func TestGuardsSpeakBeforeThePoliciesAndOutliveThem(t *testing.T) {
 		t.Errorf("people were asked %+v, %v", list.Approvals, err)
 	}
 }
+
+func TestAStopDoesNotWaitForApprovers(t *testing.T) {
+	t.Parallel()
+	d := startCounted(t)
+	e := send(t.Context(), d.agent, d.removal("waits"))
+	e.question(t)
+	d.stop()
+	wants(t, e.end(t), bailiff.ApprovalRequired, "Send the same request again once it is approved.")
+	if log := d.log.String(); strings.Contains(log, "running requests were cancelled") {
+		t.Errorf("it waited until its patience was over: %s", log)
+	}
+	d.wantRuns(t, "waits", 0)
+}

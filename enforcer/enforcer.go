@@ -87,7 +87,7 @@ type Enforcer struct {
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc
-	leaving context.Context // ends when sessions are to leave
+	leaving context.Context // ends when sessions are to leave, or the sidecar stops
 	leave   context.CancelFunc
 	flight  sync.WaitGroup
 	mu      sync.Mutex

@@ -21,9 +21,13 @@ type Presence struct {
 // A session that busy does not list once has nothing here that could still start.
 func (e *Enforcer) Leave() (busy func() []Presence, ended <-chan struct{}) {
 	ended = e.flights.leave()
-	e.leave()
+	e.StopWaiting()
 	return e.busy, ended
 }
+
+// StopWaiting has requests that wait for approvers, and those that come, answered at once that they wait still. What they
+// ask stays open, so that the same request can be sent again.
+func (e *Enforcer) StopWaiting() { e.leave() }
 
 func (e *Enforcer) busy() (all []Presence) {
 	seen := e.flights.present() // first: what a request has started is in its sandbox before the request ends
