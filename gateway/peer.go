@@ -27,7 +27,10 @@ func peerNameOf(ctx context.Context) string {
 	return name
 }
 
-var errNoPeer = errors.New("the connection tells no user")
+var (
+	errNoPeer   = errors.New("the connection tells no user")
+	errNoServer = errors.New("the system does not tell which process serves a socket")
+)
 
 // withPeer asks once, when a connection begins; net/http carries it to the
 // requests in no other way.
@@ -105,6 +108,24 @@ func peerProcess(socket *net.UnixConn) (uid uint32, pid int32, err error) {
 		return 0, 0, wrong
 	}
 	return uid, pid, err
+}
+
+// ServerOf is the process that serves a Unix socket, as the kernel knows it.
+func ServerOf(ctx context.Context, path string) (pid int, err error) {
+	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = c.Close() }()
+	socket, ok := c.(*net.UnixConn)
+	if !ok {
+		return 0, errNoPeer
+	}
+	_, found, err := peerProcess(socket)
+	if err == nil && found <= 0 { // the system does not tell, or it is none of the processes that are seen from here
+		err = errNoServer
+	}
+	return int(found), err
 }
 
 // peerName tells clients apart: by their process on a Unix socket, by their address on TCP.

@@ -71,8 +71,10 @@ type setupRun struct {
 	in                      *bufio.Reader
 	out                     io.Writer
 	isAttended              bool
-	// isStale says that a sidecar which runs has not read what was written.
-	isStale bool
+	// isStale says that a sidecar which runs has not read what was written, at the time written;
+	// needsRestart, that it cannot without a restart.
+	isStale, needsRestart bool
+	written               time.Time
 }
 
 func (r *setupRun) run(cmd *cobra.Command, agent string) error {
@@ -222,7 +224,7 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	if err := r.put(changes); err != nil {
 		return err
 	}
-	r.isStale = slices.ContainsFunc(changes, s.IsOfSidecar)
+	r.note(s, changes)
 	if r.managed {
 		r.say("As root, so that every user's %s asks, and no setting of theirs switches that off:", r.agent)
 		for _, line := range managed {
@@ -289,22 +291,25 @@ func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 	if err := r.put(changes); err != nil {
 		return err
 	}
-	r.isStale = slices.ContainsFunc(changes, survey.IsOfSidecar)
+	r.note(survey, changes)
 	return r.retire(ctx, survey)
+}
+
+// note keeps what a sidecar has to do with changes that were written.
+func (r *setupRun) note(s *setup.Survey, changes []setup.Change) {
+	r.written = time.Now()
+	r.isStale = slices.ContainsFunc(changes, s.IsOfSidecar)
+	r.needsRestart = slices.ContainsFunc(changes, s.NeedsRestart)
 }
 
 // retire ends the user's service where nothing needs it any more.
 func (r *setupRun) retire(ctx context.Context, s *setup.Survey) error {
 	if !s.IsService() {
-		if r.isStale && !r.dryRun {
-			r.say("If a sidecar runs, start it anew, so that it reads what is written now:")
-			r.say("  %s", s.Line())
-		}
-		return nil
+		return r.goOn(ctx, s)
 	}
 	if needs := s.Serves(); len(needs) > 0 {
 		r.say("Your service bailiff goes on, for %s.", strings.Join(needs, ", "))
-		return nil
+		return r.goOn(ctx, s)
 	}
 	switch {
 	case r.dryRun:
@@ -322,6 +327,23 @@ func (r *setupRun) retire(ctx context.Context, s *setup.Survey) error {
 	return nil
 }
 
+// goOn has a sidecar that goes on show no longer what was taken away.
+func (r *setupRun) goOn(ctx context.Context, s *setup.Survey) error {
+	if !r.isStale || r.dryRun {
+		return nil
+	}
+	follows, err := r.follow(ctx, s)
+	if err != nil || follows {
+		return err
+	}
+	if s.IsService() && setup.HasManager(ctx) {
+		return r.restart(ctx, s)
+	}
+	r.say("If a sidecar runs, start it anew, so that it reads what is written now:")
+	r.say("  %s", s.Line())
+	return nil
+}
+
 // startPatience is how long a sidecar may take until it answers.
 const startPatience = 2 * time.Minute
 
@@ -330,18 +352,35 @@ func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
 	if !r.isStale && isServed(ctx, s.File) {
 		return r.prove(ctx, s)
 	}
-	if !setup.HasManager(ctx) {
+	follows, err := r.follow(ctx, s)
+	if err != nil {
+		return err
+	}
+	if follows {
+		return r.prove(ctx, s)
+	}
+	other := s.OtherService()
+	if other != "" {
+		r.say("Your service bailiff is that of %s, and stays so.", other)
+	}
+	if other != "" || !setup.HasManager(ctx) {
 		r.say("Start the sidecar, anew if one runs; then bailiff doctor %s proves that it guards:", r.agent)
 		r.say("  %s", s.Line())
 		return nil
 	}
-	if err := setup.Restart(ctx); err != nil {
-		return err
-	}
-	if err := r.await(ctx, s); err != nil {
+	if err := r.restart(ctx, s); err != nil {
 		return err
 	}
 	return r.prove(ctx, s)
+}
+
+// restart has the service manager start the sidecar anew, and waits for it.
+func (r *setupRun) restart(ctx context.Context, s *setup.Survey) error {
+	r.say("Starting the sidecar. First the tests of its policies run, which takes up to a minute on a busy machine.")
+	if err := setup.Restart(ctx); err != nil {
+		return err
+	}
+	return r.await(ctx, s)
 }
 
 // prove has the doctor look, whose failures are the command's.

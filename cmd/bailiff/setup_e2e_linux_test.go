@@ -173,6 +173,34 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 	}
 }
 
+func TestASidecarThatRunsFollowsASetup(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	w.serves(t)
+	if said := w.must(t, "mkdir src/other && bailiff setup claude-code --project src/other"); strings.Contains(said, "Start the sidecar") ||
+		!strings.Contains(said, "The sandbox shows "+filepath.Join(w.Home, "src", "other")+", writable.") {
+		t.Errorf("of a second project it says %s", said)
+	}
+	inside := func() (folder string) {
+		_, rewritten := w.asks(t, filepath.Join(w.Home, "src", "other"), "pwd")
+		return w.must(t, rewritten)
+	}
+	if got := inside(); got != filepath.Join(w.Home, "src", "other")+"\n" {
+		t.Errorf("commands of the second project run in %s", got)
+	}
+	if said := w.must(t, "bailiff setup claude-code --project src/other --remove"); strings.Contains(said, "start it anew") {
+		t.Errorf("beside a sidecar that runs a removal says %s", said)
+	}
+	if got := inside(); got != "/workspace\n" {
+		t.Errorf("commands of a project that was taken away run in %s", got)
+	}
+	_, rewritten := w.asks(t, w.project, "pwd")
+	if got := w.must(t, rewritten); got != w.project+"\n" {
+		t.Errorf("commands of the first project run in %s", got)
+	}
+}
+
 func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)

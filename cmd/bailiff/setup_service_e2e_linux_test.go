@@ -119,6 +119,39 @@ func (l *workerLoggedIn) answers(t *testing.T) bool {
 	return l.Shell(t, l.in("bailiff status")).Run() == nil
 }
 
+// changesProjectsWhileItServes adds a project to those of a service and takes it away again.
+func (l *workerLoggedIn) changesProjectsWhileItServes(t *testing.T) {
+	t.Helper()
+	const process, shown = "systemctl --user show --property MainPID bailiff", "bailiff status"
+	before := l.must(t, l.in(process))
+	said := l.must(t, l.in("mkdir src/other && bailiff setup claude-code --project src/other"))
+	other := filepath.Join(l.Home, "src", "other")
+	if !strings.Contains(said, "The sandbox shows "+other+", writable.") || !strings.Contains(l.must(t, l.in(shown)), other) {
+		t.Errorf("of a second project it says %s", said)
+	}
+	l.must(t, l.in("bailiff setup claude-code --project src/other --remove"))
+	if shows := l.must(t, l.in(shown)); strings.Contains(shows, other) || !strings.Contains(shows, l.project) {
+		t.Errorf("after the removal of one of two projects the sidecar is %s", shows)
+	}
+	if after := l.must(t, l.in(process)); after != before {
+		t.Errorf("the service was %s and is %s", before, after)
+	}
+	unit := l.must(t, "cat .config/systemd/user/bailiff.service")
+	own := filepath.Join(l.Home, ".config", "bailiff", "bailiff.yaml")
+	said, err := l.says(t, l.in("bailiff setup claude-code --project src/other --config src/b.yaml"+accepted))
+	if err == nil || !strings.Contains(said, "your service bailiff is that of "+own) || l.Shell(t, "test -e src/b.yaml").Run() == nil {
+		t.Errorf("of a new configuration beside the service's it says %s, %v", said, err)
+	}
+	l.must(t, "sed 's/agent.sock/b.sock/; s/operator.sock/c.sock/; s#\\[policies\\]#[../.config/bailiff/policies]#' "+own+
+		" >src/b.yaml && echo 'state_dir: b' >>src/b.yaml && chmod 600 src/b.yaml")
+	said = l.must(t, l.in("bailiff setup claude-code --project src/shop --config src/b.yaml"+accepted))
+	if !strings.Contains(said, "Your service bailiff is that of "+own+", and stays so.") ||
+		!strings.Contains(said, "serve --config "+l.Home+"/src/b.yaml") || l.must(t, "cat .config/systemd/user/bailiff.service") != unit {
+		t.Errorf("of a configuration beside the service's it says %s", said)
+	}
+	l.must(t, l.in("bailiff setup claude-code --project src/shop"))
+}
+
 func TestASetupStartsAServiceThatEveryLoginHasUntilTheRemovalOfTheLastProject(t *testing.T) {
 	l := newWorkerLoggedIn(t)
 	l.must(t, "bailiff setup codex --project src/shop"+accepted)
@@ -133,6 +166,7 @@ func TestASetupStartsAServiceThatEveryLoginHasUntilTheRemovalOfTheLastProject(t 
 			t.Errorf("it does not say %q: %s", want, said)
 		}
 	}
+	l.changesProjectsWhileItServes(t)
 	l.logout(t)
 	if l.answers(t) {
 		t.Error("without a login the sidecar goes on")

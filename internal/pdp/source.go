@@ -180,6 +180,15 @@ func revision(files []file) string {
 	return digest(slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.isTest() || f.isSchema() || f.isManifest() }))
 }
 
+// RevisionOf is the revision that policies in these places have, once they are in force.
+func RevisionOf(paths []string) (string, error) {
+	files, faults := readTrusted(paths)
+	if len(faults) > 0 {
+		return "", faults
+	}
+	return revision(files), nil
+}
+
 // digest is the SHA-256 over places and contents.
 func digest(files []file) string {
 	files = slices.Clone(files)

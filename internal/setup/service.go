@@ -39,8 +39,39 @@ func (s *Survey) ServiceChange() (Change, error) {
 	if err != nil || c.Before != "" && !strings.HasPrefix(c.Before, unitMark) {
 		return c, err
 	}
-	c.After = s.unit()
+	if s.otherIn(c.Before) == "" {
+		c.After = s.unit()
+	}
 	return c, nil
+}
+
+// OtherService is the configuration of the user's service, where that is another one than this; empty where it is not. A user
+// has one service: that of another configuration stays as it is.
+func (s *Survey) OtherService() string {
+	c, err := s.ServiceChange()
+	if err != nil {
+		return ""
+	}
+	return s.otherIn(c.Before)
+}
+
+// otherIn is the other configuration that a unit names, which was written here.
+func (s *Survey) otherIn(unit string) string {
+	if !strings.HasPrefix(unit, unitMark) || strings.Contains(unit, s.serves()+"\n") {
+		return ""
+	}
+	_, word, _ := strings.Cut(unit, serveWords)
+	word, _, _ = strings.Cut(word, "\n")
+	return unitText(word)
+}
+
+// refuseOtherService keeps a new configuration from taking the sockets and the state of the one that the user's service has.
+func (s *Survey) refuseOtherService() error {
+	if other := s.OtherService(); other != "" && s.fresh() {
+		return fmt.Errorf("your service bailiff is that of %s, and a sidecar of a new configuration would want the same sockets and "+
+			"state: add the project there, by --config %s", other, shellquote.Quote(other))
+	}
+	return nil
 }
 
 // IsService says whether the user's service manager starts the sidecar of this configuration by a unit that was written
@@ -51,7 +82,9 @@ func (s *Survey) IsService() bool {
 }
 
 // serves are the words of the unit that name the configuration.
-func (s *Survey) serves() string { return " serve --config " + unitWord(s.File) }
+func (s *Survey) serves() string { return serveWords + unitWord(s.File) }
+
+const serveWords = " serve --config "
 
 // Serves is for what the sidecar is needed still, after a removal was written. What is in doubt counts.
 func (s *Survey) Serves() (needs []string) {
@@ -102,6 +135,11 @@ WantedBy=default.target
 // unitWord writes a word of a command line as systemd reads it.
 func unitWord(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(word) + `"`
+}
+
+// unitText is the word that [unitWord] wrote.
+func unitText(written string) string {
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, "%%", "%", "$$", "$").Replace(strings.Trim(written, `"`))
 }
 
 // Restart has the service manager start the sidecar anew, with what is written now.

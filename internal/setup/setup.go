@@ -92,7 +92,7 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.refuse(); err != nil {
+	if err := errors.Join(s.refuse(), s.refuseOtherService()); err != nil {
 		return nil, err
 	}
 	if s.Sensitive, err = s.sensitive(); err != nil {

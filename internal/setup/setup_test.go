@@ -95,7 +95,7 @@ func TestSystemdFindsNoFaultWithTheUsersUnit(t *testing.T) {
 func TestTheServiceIsThatOfTheConfigurationWhichItsUnitNames(t *testing.T) {
 	home := t.TempDir()
 	own := &Survey{File: filepath.Join(home, "b.yaml"), in: Config{Programs: "/usr/bin", Home: home}}
-	other := &Survey{File: filepath.Join(home, "b.yaml.old"), in: own.in}
+	other := &Survey{File: filepath.Join(home, `100% "of" $b.yaml.old`), in: own.in}
 	unit := filepath.Join(home, ".config", "systemd", "user", unitName)
 	backendtest.Must(t, os.MkdirAll(filepath.Dir(unit), 0o755))
 	unmarked := strings.TrimPrefix(own.unit(), unitMark)
@@ -103,6 +103,13 @@ func TestTheServiceIsThatOfTheConfigurationWhichItsUnitNames(t *testing.T) {
 		backendtest.Must(t, os.WriteFile(unit, []byte(text), 0o600))
 		if own.IsService() != is {
 			t.Errorf("it is %v that the service of %s has\n%s", !is, own.File, text)
+		}
+		wants := map[string]string{other.unit(): other.File}[text]
+		if got := own.OtherService(); got != wants {
+			t.Errorf("the service's other configuration is %q, want %q", got, wants)
+		}
+		if c, err := own.ServiceChange(); err != nil || (c.After != own.unit()) != (text == other.unit() || text == unmarked) {
+			t.Errorf("the unit becomes %s, %v", c.After, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -151,6 +152,32 @@ func (s *Survey) unconfigure() (Change, error) {
 	}
 	c.After = doc.String()
 	return c, nil
+}
+
+// NeedsRestart says whether a running sidecar cannot take a change of its configuration over at SIGHUP. What agents may ask
+// at, and which folders may be shown, it can.
+func (s *Survey) NeedsRestart(c Change) bool {
+	if c.Path != backends.Resolved(s.File) {
+		return false
+	}
+	before, err := s.withoutLive(c.Before)
+	after, wrong := s.withoutLive(c.After)
+	return c.Before == "" || err != nil || wrong != nil || !reflect.DeepEqual(before, after)
+}
+
+// withoutLive is a configuration without what a running sidecar can change.
+func (s *Survey) withoutLive(text string) (*config.Config, error) {
+	cfg, err := config.Parse(s.File, []byte(text), s.in.Known)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Agent.Listeners = nil
+	for _, section := range cfg.Backends {
+		if folders, _ := textsOf(section, mountsAllowed); folders != nil {
+			*folders = nil
+		}
+	}
+	return cfg, nil
 }
 
 // The keys of a backend's section that matter here.
