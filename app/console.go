@@ -36,7 +36,7 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	if err != nil {
 		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)
 	}
-	a.console, a.consolePage = &listener{page.Listener, make(chan struct{})}, page
+	a.console, a.consolePage = &listener{Listener: page.Listener, left: make(chan struct{})}, page
 	return page.Link, nil
 }
 

@@ -14,6 +14,14 @@ import (
 type listener struct {
 	*gateway.Listener
 	left chan struct{} // closed when it takes no more requests
+	made agentTerms    // of an agents' listener
+}
+
+// agentTerms are what an agents' listener is opened by. One is kept while they are the same.
+type agentTerms struct {
+	listener  config.Listener
+	messaging []string
+	token     bailiff.Secret
 }
 
 func (a *App) openListeners() error {
@@ -49,17 +57,20 @@ type agentPlan struct {
 	config gateway.ListenerConfig
 	agent  *gateway.Agent
 	mcp    *config.MCP // nil if it is not served
+	terms  agentTerms
 }
 
-func (a *App) openPlan(p agentPlan) (*listener, error) {
-	if p.mcp == nil {
-		return openListener(p.config, p.agent)
+func (a *App) openPlan(p agentPlan) (opened *listener, err error) {
+	var handler http.Handler = p.agent
+	if p.mcp != nil {
+		if handler, err = a.serveMCP(p); err != nil {
+			return nil, err
+		}
 	}
-	handler, err := a.serveMCP(p)
-	if err != nil {
-		return nil, err
+	if opened, err = openListener(p.config, handler); err == nil {
+		opened.made = p.terms
 	}
-	return openListener(p.config, handler)
+	return opened, err
 }
 
 func (a *App) planAgent(l config.Listener) (agentPlan, error) {
@@ -76,7 +87,7 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 		return agentPlan{}, err
 	}
 	return agentPlan{gateway.ListenerConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
-		UIDs: l.UIDs, Token: token, Log: a.log, Crowded: a.metrics.Crowded(l.Name)}, agent, l.MCP}, nil
+		UIDs: l.UIDs, Token: token, Log: a.log, Crowded: a.metrics.Crowded(l.Name)}, agent, l.MCP, agentTerms{l, messaging, token}}, nil
 }
 
 // openOperator opens the operators' socket, and the console that it gives links to.
@@ -110,7 +121,7 @@ func openListener(c gateway.ListenerConfig, handler http.Handler) (*listener, er
 	if err != nil {
 		return nil, err
 	}
-	return &listener{opened, make(chan struct{})}, nil
+	return &listener{Listener: opened, left: make(chan struct{})}, nil
 }
 
 func (a *App) serve() {

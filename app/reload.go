@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -87,39 +88,61 @@ func untilRestart(o config.Operator) config.Operator {
 	return o
 }
 
-// replaceListeners closes every agents' listener and opens the new ones, after
-// everything about these has been read. Requests that run go on until they end.
-// If the address of a listener is taken, its agents have none, and the error says so.
-func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener) error {
+// replaceListeners closes the agents' listeners that are not as before and opens the new ones, after everything about these has
+// been read. Requests that run go on until they end, and clients of a listener that stays notice nothing. If the address of a
+// listener is taken, its agents have none, and the error says so.
+func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener) (err error) {
 	if a.stopping {
 		return errors.New("the sidecar is stopping")
 	}
 	plans := make([]agentPlan, len(listeners))
 	for i, listener := range listeners {
-		var err error
 		if plans[i], err = a.planAgent(listener); err != nil {
 			return err
 		}
 	}
-	a.closeAgents(context.WithoutCancel(ctx), a.mcpServers.retire(listeners))
+	staying := make([]*listener, len(plans))
+	leaving := slices.Clone(a.agents)
+	for i, plan := range plans {
+		if at := slices.IndexFunc(leaving, plan.isOf); at >= 0 {
+			staying[i] = leaving[at]
+			leaving = slices.Delete(leaving, at, at+1)
+		}
+	}
+	a.closeAgents(context.WithoutCancel(ctx), leaving, a.mcpServers.retire(listeners))
 	a.agents, a.cfg.Agent.Listeners = nil, nil
 	defer a.updateListenerLabels()
 	for i, plan := range plans {
-		d, err := a.openPlan(plan)
-		if err != nil {
-			return fmt.Errorf("opening listener %s anew: %w", listeners[i].Name, err)
+		d := staying[i]
+		if d == nil {
+			opened, fault := a.openPlan(plan)
+			if fault != nil {
+				err = errors.Join(err, fmt.Errorf("opening listener %s anew: %w", listeners[i].Name, fault))
+				continue
+			}
+			d = opened
+			a.serveListener(d)
 		}
 		a.agents, a.cfg.Agent.Listeners = append(a.agents, d), append(a.cfg.Agent.Listeners, listeners[i])
-		a.serveListener(d)
 	}
-	return nil
+	return err
 }
 
-// closeAgents has every agents' listener take no more requests. Requests that run go on
+// isOf says whether an open listener is what is planned. One whose socket was removed is not.
+func (p agentPlan) isOf(open *listener) bool {
+	if p.config.Network == "unix" {
+		if _, err := os.Stat(p.config.Address); err != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(p.terms, open.made)
+}
+
+// closeAgents has agents' listeners take no more requests. Requests that run go on
 // until they end, and sessions that no listener has any more end after them.
-func (a *App) closeAgents(ctx context.Context, retired []*mcpServer) {
+func (a *App) closeAgents(ctx context.Context, leaving []*listener, retired []*mcpServer) {
 	var shutting sync.WaitGroup
-	for _, d := range a.agents {
+	for _, d := range leaving {
 		shutting.Go(func() { a.shut(ctx, d) })
 		<-d.left
 	}

@@ -223,3 +223,34 @@ func TestAReadAgainConfigurationChangesWhichFoldersSandboxesMayShow(t *testing.T
 		})
 	}
 }
+
+func TestAListenerThatIsReadAgainAsItWasKeepsItsConnections(t *testing.T) {
+	t.Parallel()
+	s := startSidecar(t, "backends: {local: {}}")
+	before := s.agents[0]
+	next := *s.cfg
+	reread := func() {
+		t.Helper()
+		if _, err := s.reload(t.Context(), &next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reread()
+	if s.agents[0] != before {
+		t.Error("a listener that did not change was opened anew")
+	}
+	next.Agent.Listeners = append(slices.Clone(next.Agent.Listeners), config.Listener{Name: "more",
+		Listen: config.Address{Network: "unix", Address: filepath.Join(openDir(t), "b.sock")}})
+	reread()
+	if len(s.agents) != 2 || s.agents[0] != before {
+		t.Errorf("with one more there are %d listeners", len(s.agents))
+	}
+	must(t, os.Remove(next.Agent.Listeners[0].Listen.Address))
+	reread()
+	if s.agents[0] == before {
+		t.Error("a listener without its socket was kept")
+	}
+	if _, err := s.client(t).Execute(t.Context(), inChat("s1", "true"), client.News{}); err != nil {
+		t.Error(err)
+	}
+}
