@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +17,15 @@ import (
 
 func newStatus(configPath *string) *cobra.Command {
 	var format string
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the running sidecar: listeners, policies, backends, warnings, what is frozen",
 		Long: `Shows the running sidecar's listeners, the revision of the policies in force and
 whether the last reload failed, which backends are ready, where an ordinary
-request of each platform, and of each chat that the tables name, would run and how
-long its sandbox stays, what each chat service is for and whether it reaches people,
-warnings, and what is frozen.
+request of each platform that a listener speaks for, and of each chat that the tables
+name, would run and how long its sandbox stays, what each chat service is for and
+whether it reaches people, warnings, and what is frozen.
 
 Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json",
@@ -38,12 +40,13 @@ Exit status: 0, or 1 if no sidecar answers.`,
 				return err
 			}
 			return show(cmd, format, shownStatus{s, freezes}, func(w io.Writer) {
-				printStatus(w, s)
+				printStatus(w, s, all)
 				printFreezes(w, freezes)
 			})
 		}),
 	}
 	outputFlag(cmd, &format)
+	cmd.Flags().BoolVar(&all, "all", false, "show the platforms for which no listener speaks, too")
 	return cmd
 }
 
@@ -56,7 +59,7 @@ type shownStatus struct {
 // shownFaults is how many faults of the policies the table shows.
 const shownFaults = 10
 
-func printStatus(w io.Writer, s api.Status) {
+func printStatus(w io.Writer, s api.Status, all bool) {
 	fmt.Fprintf(w, "bailiff\t%s\tup %s\n", s.Version, time.Since(s.Started).Round(time.Second))
 	for _, l := range s.Listeners {
 		fmt.Fprintf(w, "listener\t%s\t%s\t%s\n", l.Name, l.Listen, strings.Join(l.Platforms, " "))
@@ -72,9 +75,7 @@ func printStatus(w io.Writer, s api.Status) {
 		}
 		fmt.Fprintf(w, "backend\t%s\t%s\n", b.Name, state)
 	}
-	for _, p := range s.Platforms {
-		fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), standing(p))
-	}
+	printPlatforms(w, s, all)
 	for _, c := range s.Chats {
 		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, termsafe.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image),
 			standing(c.PlatformStatus))
@@ -92,6 +93,30 @@ func printStatus(w io.Writer, s api.Status) {
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
 	}
+}
+
+// printPlatforms leaves those out for which no listener speaks, and says that they are there.
+func printPlatforms(w io.Writer, s api.Status, all bool) {
+	var hidden []string
+	for _, p := range s.Platforms {
+		if all || isSpokenFor(s, p.Platform) {
+			fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), standing(p))
+		} else {
+			hidden = append(hidden, p.Platform)
+		}
+	}
+	if len(hidden) > 0 {
+		fmt.Fprintf(w, "platform\t%d more\tno listener speaks for %s; --all shows them\n", len(hidden), strings.Join(hidden, ", "))
+	}
+}
+
+// isSpokenFor says whether requests of a platform may come: from an agent, or by commands in a chat.
+func isSpokenFor(s api.Status, platform string) bool {
+	byChat := slices.ContainsFunc(s.Chat, func(c api.ServiceStatus) bool { return c.Service == platform && c.Commands })
+	return byChat || slices.ContainsFunc(s.Listeners, func(l api.ListenerStatus) bool {
+		return slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "*") ||
+			platform != "cli" && slices.Contains(l.Platforms, "messaging")
+	})
 }
 
 func printPolicies(w io.Writer, p api.PolicyStatus) {

@@ -10,7 +10,8 @@ import (
 func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	printStatus(&text, api.Status{
+	status := api.Status{
+		Listeners: []api.ListenerStatus{{Name: "agent", Platforms: []string{"cli", "slack"}}, {Name: "me", Platforms: []string{"email"}}},
 		Platforms: []api.PlatformStatus{{Platform: "telegram", Backend: "docker", Image: "debian:12",
 			Message: "Backend docker is not ready."},
 			{Platform: "cli", Backend: "bubblewrap", IdleSeconds: 600, Network: "egress", Egress: []string{"python", "github"},
@@ -26,7 +27,9 @@ func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 			{Service: "slack", Approvals: true, At: "C1", Message: "gone"},
 			{Service: "discord", Commands: true},
 		},
-	})
+	}
+	status.Platforms = append(status.Platforms, api.PlatformStatus{Platform: "matrix"}, api.PlatformStatus{Platform: "signal"})
+	printStatus(&text, status, false)
 	for _, line := range []string{
 		"chat\ttelegram/-100\tbubblewrap\tgoes after 10m without use, after 24h in any case; its files stay\n",
 		"platform\tcli\tbubblewrap\tgoes after 10m without use; networked: python github; shared: /srv/project\n",
@@ -42,5 +45,21 @@ func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("printed is %s, want a line %q", text.String(), line)
 		}
+	}
+	const hidden, shown = "platform\t2 more\tno listener speaks for matrix, signal; --all shows them\n", "platform\tmatrix\t"
+	if !strings.Contains(text.String(), hidden) || strings.Contains(text.String(), shown) {
+		t.Errorf("printed is %s, want a line %q", text.String(), hidden)
+	}
+	text.Reset()
+	status.Listeners = append(status.Listeners, api.ListenerStatus{Platforms: []string{"messaging"}})
+	printStatus(&text, status, false)
+	if !strings.Contains(text.String(), shown) || strings.Contains(text.String(), " more\t") {
+		t.Errorf("with a listener for all of messaging it is %s", text.String())
+	}
+	text.Reset()
+	status.Listeners = nil
+	printStatus(&text, status, true)
+	if !strings.Contains(text.String(), shown) || strings.Contains(text.String(), " more\t") {
+		t.Errorf("of all it is %s", text.String())
 	}
 }
