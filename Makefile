@@ -8,6 +8,7 @@
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
 # make dist VERSION=1.2.3   a release, into dist/: packages, images, bills of materials, checksums; signed with KEY=…
 # make package-test     installs, upgrades and purges the Debian package of dist/ in a Debian of its own
+# make deb-test         the same with a Debian package that is made for it
 # make docs     the pages as a static site, in bin/site
 # make bench    the comparisons of docs/performance.md
 
@@ -16,7 +17,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.linkedVersion=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross dist dist-test package-test docs bench bench-against conformance-table clean
+.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross dist dist-test package-test deb-test docs bench bench-against conformance-table clean
 
 # Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too.
 build:
@@ -87,6 +88,12 @@ dist-test:
 
 package-test:
 	scripts/test-package dist
+
+# What makes the other packages is not needed for it, and the date does not matter.
+deb-test:
+	out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && \
+	(cd release && SOURCE_DATE_EPOCH=$$(date +%s) go run -tags debonly . -version 0.1.0 -arch "$$(go env GOARCH)" -out "$$out") && \
+	scripts/test-package "$$out"
 
 # A module of its own, too; a link that leads nowhere is an error.
 docs:

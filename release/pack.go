@@ -16,22 +16,23 @@ import (
 	"github.com/goreleaser/nfpm/v2"
 	_ "github.com/goreleaser/nfpm/v2/deb" // a format that nfpm knows
 	"github.com/goreleaser/nfpm/v2/files"
-	_ "github.com/goreleaser/nfpm/v2/rpm" // another
 )
 
-// pack makes the files of a release for one architecture.
+// pack makes the files of a release for one architecture, or the Debian package alone.
 func (r *release) pack(arch string) error {
 	all, err := r.tree(arch)
 	if err != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		func() error { return r.tarball(arch, all) },
-		func() error { return r.system("deb", arch, all) },
-		func() error { return r.system("rpm", arch, all) },
-		func() error { return r.image(arch) },
-		func() error { return r.bill(arch) },
-	} {
+	steps := []func() error{func() error { return r.system("deb", arch, all) }}
+	if !debOnly {
+		steps = append(steps,
+			func() error { return r.tarball(arch, all) },
+			func() error { return r.system("rpm", arch, all) },
+			func() error { return r.image(arch) },
+			func() error { return r.bill(arch) })
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
