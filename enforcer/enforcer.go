@@ -65,7 +65,7 @@ func New(c Config) (*Enforcer, error) {
 	var err error
 	e.leases, err = lease.New(lease.Config{Backends: c.Backends, Owner: c.Owner, IsOwner: c.IsOwner, Ledger: c.Ledger,
 		Workspaces: c.Workspaces,
-		Processes: e.processes, Homes: c.Homes,
+		Processes:  e.processes, Homes: c.Homes,
 		Policies: e.orders, Freezer: c.Freezer, Recorder: c.Recorder, Sandboxes: c.Sandboxes, Readiness: c.Readiness, Log: c.Log})
 	return e, err
 }
