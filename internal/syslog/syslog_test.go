@@ -3,11 +3,13 @@ package syslog
 import (
 	"bufio"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,6 +177,36 @@ func TestWhatARELPReceiverRefusesIsToBlame(t *testing.T) {
 			t.Errorf("after %q: %v, to blame %v", said, err, c.Blames(err))
 		}
 	}
+}
+
+func TestByRELPAMessageFollowsEachAnswer(t *testing.T) {
+	t.Parallel()
+	const more = 5
+	address := serve(t, listen(t), func(conn net.Conn) {
+		r := bufio.NewReader(conn)
+		read := func(n int) {
+			for range n {
+				_, _ = r.ReadString('\n')
+			}
+		}
+		answered := 0
+		answer := func(n int) {
+			for range n {
+				answered++
+				_, _ = fmt.Fprintf(conn, "%d rsp 6 200 OK\n", answered)
+			}
+		}
+		read(3) // the offers, in three lines
+		answer(1)
+		read(window)
+		for range more {
+			answer(1)
+			read(1) // which would never come if all answers were waited for
+		}
+		answer(window)
+	})
+	c := client(t, Server{Address: "relp://" + address})
+	must(t, send(t, c, slices.Repeat([]string{line}, window+more)...))
 }
 
 func TestADatagramHoldsSoMuch(t *testing.T) {
