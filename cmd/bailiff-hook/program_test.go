@@ -131,14 +131,20 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
-	project := apptest.OpenDir(t)
+// showing is a sidecar that shows a project to sandboxes, and asks people about deployments.
+func showing(tb testing.TB, project string) *apptest.Sidecar {
+	tb.Helper()
 	const mine = "cli: {isolation: optional, "
-	house := apptest.WithRules(t, `require_approval contains {"rule": "house.deploys", "message": "It deploys.", "match": "deploy"} if {
+	house := apptest.WithRules(tb, `require_approval contains {"rule": "house.deploys", "message": "It deploys.", "match": "deploy"} if {
 	contains(input.args.command, "deploy")
 }
 `, mine, mine+`mounts: {bubblewrap: [{source: "`+project+`", target: /project, read_only: false}]}, `)
-	sidecar := apptest.Serve(t, house, "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
+	return apptest.Serve(tb, house, "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
+}
+
+func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
+	project := apptest.OpenDir(t)
+	sidecar := showing(t, project)
 	for client := range events {
 		ask := func(command string, flags ...string) (told, string) {
 			tool, input := with(shells[client], command)
@@ -240,6 +246,27 @@ func BenchmarkHook(b *testing.B) {
 			b.ReportMetric(script.Seconds()/hook.Seconds(), "python/hook")
 		})
 	}
+}
+
+// What people are asked about in a project is judged a second time, in its folder: the hook beside one that asks the same
+// elsewhere, in turns; the ratio is of the medians.
+func BenchmarkHookInProject(b *testing.B) {
+	project := apptest.OpenDir(b)
+	sidecar := showing(b, project)
+	hook := []string{filepath.Join(apptest.Programs(b), "bailiff-hook"), "claude-code", "--listen", sidecar.Agent}
+	var once, twice []time.Duration
+	for n := 0; b.Loop(); n++ {
+		asked := func(i int) string {
+			return question("claude-code", "Bash", fmt.Sprintf(`{"command": "echo deploy %d"}`, 2*n+i))
+		}
+		once = append(once, startToEnd(b, asked(0), hook))
+		twice = append(twice, startToEnd(b, strings.Replace(asked(1), "/home/ana/p", project, 1), hook))
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(twice).Seconds()*1000, "ms/hook")
+	b.ReportMetric(median(twice).Seconds()/median(once).Seconds(), "twice/once")
+	whole := slices.Sorted(slices.Values(twice))
+	b.ReportMetric(whole[len(whole)*95/100].Seconds()*1000, "ms/hook-p95")
 }
 
 // Of which parts the hook's time is made, in turns; each part is the difference of two medians. A command
