@@ -221,6 +221,9 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 			changes = append(changes, unit)
 		}
 	}
+	if err := r.keepCompiled(ctx, s); err != nil {
+		return err
+	}
 	if err := r.put(changes); err != nil {
 		return err
 	}
@@ -239,6 +242,22 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 		r.say("%s", line)
 	}
 	return nil
+}
+
+// keepCompiled makes the folder for what Go compiles, before a row shows it.
+func (r *setupRun) keepCompiled(ctx context.Context, s *setup.Survey) error {
+	if s.Compiled != "" {
+		r.say("Sandboxes keep what Go compiles for all sessions, in %s.", s.Compiled)
+	}
+	if r.dryRun {
+		return nil
+	}
+	err := s.KeepCompiled(ctx)
+	if err != nil && s.IsCompiledThere() {
+		r.say("The first command that compiles Go's own packages takes minutes: %s.", err.Error())
+		err = nil
+	}
+	return err
 }
 
 // trust has the agent call what was written for it, or says that it does not.

@@ -225,6 +225,7 @@ func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
 		if printed := w.must(t, rewritten); printed != "/home/go/pkg/mod\n" {
 			t.Errorf("Go says %q", printed)
 		}
+		w.must(t, "find .local/share/bailiff/go-build -name '*-d' | grep -q . && test ! -e .cache/go-build")
 	}
 	w.must(t, "bailiff setup claude-code --project src/other --remove")
 	if left := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml"); !strings.Contains(left, "go/pkg") {

@@ -24,30 +24,33 @@ func (s *Survey) modules() string {
 	}
 	shown := *s
 	shown.Project = backends.Resolved(folder)
-	if shown.refuseHomes() != nil || shown.refuseOwn() != nil || s.showsModules() {
+	if shown.refuseHomes() != nil || shown.refuseOwn() != nil || s.shows(modulesInside) {
 		return ""
 	}
 	return shown.Project
 }
 
-func (s *Survey) showsModules() bool {
+// shows says whether a row shows a folder in a place inside.
+func (s *Survey) shows(target string) bool {
 	t, err := s.openTables()
 	if err != nil {
 		return false
 	}
 	rows, _ := t.mounts(s.Backend)
 	for _, row := range rows {
-		if isOfModules(row) {
+		if isAt(row, target) {
 			return true
 		}
 	}
 	return false
 }
 
-// isOfModules says whether a row shows modules rather than a project.
-func isOfModules(row any) bool {
+// isOfGo says whether a row shows what Go needs rather than a project.
+func isOfGo(row any) bool { return isAt(row, modulesInside) || isAt(row, compiledInside) }
+
+func isAt(row any, target string) bool {
 	entries, _ := row.(map[string]any)
-	return entries["target"] == modulesInside
+	return entries["target"] == target
 }
 
 func (s *Survey) appendModules(doc *yamledit.Document, path []string) error {

@@ -76,13 +76,16 @@ type Survey struct {
 	// Modules is the folder in the user's home with the modules that Go would read there, which a
 	// sandbox does not show yet; empty if the project needs none.
 	Modules string
+	// Compiled is the folder in which sandboxes will keep what Go compiles, for all sessions; empty if they need none, or
+	// show it already.
+	Compiled string
 
 	in    Config
 	agent agent
 	cfg   *config.Config
 	// left are the folders that sandboxes show still, once a removal is written.
 	left []string
-	// removed are the folders of modules that go with the last project.
+	// removed are the folders for Go that go with the last project.
 	removed []string
 }
 
@@ -102,7 +105,7 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 	if err := s.chooseBackend(ctx); err != nil {
 		return nil, err
 	}
-	s.Modules = s.modules()
+	s.Modules, s.Compiled = s.modules(), s.compiled()
 	return s, nil
 }
 

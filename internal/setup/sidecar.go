@@ -113,6 +113,9 @@ func (s *Survey) showBy(doc *yamledit.Document, a Answers) error {
 	if s.Modules != "" && a.ShowModules && !slices.Contains(listOf(section, mountsAllowed), s.Modules) {
 		err = errors.Join(err, doc.Append(s.Modules, at(mountsAllowed)...))
 	}
+	if s.Compiled != "" && !slices.Contains(listOf(section, mountsAllowed), s.Compiled) {
+		err = errors.Join(err, doc.Append(s.Compiled, at(mountsAllowed)...))
+	}
 	accepted := listOf(section, acceptMissing)
 	for _, name := range s.Missing {
 		if a.AcceptMissingLimits && !slices.Contains(accepted, name) {

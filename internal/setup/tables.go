@@ -117,6 +117,9 @@ func (s *Survey) tableChanges(a Answers) ([]Change, error) {
 	if s.Modules != "" && a.ShowModules {
 		err = errors.Join(err, s.appendModules(t.doc, path))
 	}
+	if s.Compiled != "" {
+		err = errors.Join(err, s.appendCompiled(t.doc, path))
+	}
 	if err != nil {
 		return nil, s.byHand(fmt.Sprintf("%s: %v", t.path, err))
 	}
@@ -177,22 +180,22 @@ func (s *Survey) untable() (changes []Change, left []string, err error) {
 	return []Change{{Path: t.path, Why: "shows " + s.Project + " no longer", Before: t.text, After: t.doc.String()}}, left, nil
 }
 
-// leave finds which projects are shown still once this one is not. With the last of them the modules go.
+// leave finds which projects are shown still once this one is not. With the last of them go the rows for Go.
 func (s *Survey) leave(shown map[string]any) (left []string) {
-	var modules []string
+	var needless []string
 	for _, list := range shown {
 		rows, _ := list.([]any)
 		for _, row := range rows {
 			switch path := source(row); {
-			case isOfModules(row):
-				modules = append(modules, path)
+			case isOfGo(row):
+				needless = append(needless, path)
 			case path != s.Project:
 				left = append(left, path)
 			}
 		}
 	}
 	if len(left) == 0 {
-		s.removed = modules
+		s.removed = needless
 	}
 	return left
 }
@@ -210,7 +213,7 @@ func (s *Survey) Gone() (gone []string) {
 	}
 	rows, _ := t.mounts(s.Backend)
 	for _, row := range rows {
-		if path := source(row); path != s.Project && !isThere(path) {
+		if path := source(row); path != s.Project && !isOfGo(row) && !isThere(path) {
 			gone = append(gone, path)
 		}
 	}

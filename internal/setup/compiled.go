@@ -1,0 +1,128 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/yamledit"
+)
+
+// compiledInside is where Go keeps what it compiled in a sandbox of bubblewrap.
+const compiledInside = "/home/.cache/go-build"
+
+// compiledFolder is the folder of this machine that sandboxes show there, so that a new session need not compile Go's own
+// packages again, which takes minutes. Go on the host never reads it: what a command leaves there is run in sandboxes only.
+func (s *Survey) compiledFolder() string {
+	return filepath.Join(s.in.Home, ".local", "share", "bailiff", "go-build")
+}
+
+// compiled is that folder, if the project needs it and no row shows one yet.
+func (s *Survey) compiled() string {
+	if s.Backend != "bubblewrap" || !isThere(filepath.Join(s.Project, "go.mod")) || s.shows(compiledInside) {
+		return ""
+	}
+	return s.compiledFolder()
+}
+
+func (s *Survey) appendCompiled(doc *yamledit.Document, path []string) error {
+	return doc.Append(map[string]any{"source": s.Compiled, "target": compiledInside, "read_only": false}, path...)
+}
+
+// KeepCompiled makes the folder where a row shows it, or will. A new one gets a copy of what Go has compiled on the host of its
+// own packages, if it has: nothing of the user's projects. The error says why there is no copy, which costs time only.
+func (s *Survey) KeepCompiled(ctx context.Context) error {
+	folder := s.compiledFolder()
+	if isThere(folder) || s.Compiled == "" && !s.shows(compiledInside) {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("making the folder for what Go compiles: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, copyPatience)
+	defer cancel()
+	caches := cmp.Or(s.in.Getenv("XDG_CACHE_HOME"), filepath.Join(s.in.Home, ".cache"))
+	cache := cmp.Or(s.in.Getenv("GOCACHE"), filepath.Join(caches, "go-build"))
+	outputs, err := s.ownOutputs(ctx, cache)
+	if err != nil || len(outputs) == 0 {
+		return err
+	}
+	return copyCompiled(ctx, cache, folder, outputs)
+}
+
+// IsCompiledThere says whether the folder can be shown.
+func (s *Survey) IsCompiledThere() bool { return isThere(s.compiledFolder()) }
+
+// copyPatience bounds how long the copy takes: without it the first command compiles, which takes longer.
+const copyPatience = 30 * time.Second
+
+// goPrograms are those that commands in a sandbox find, in this order.
+var goPrograms = []string{"/usr/local/go/bin/go", "/usr/local/bin/go", "/usr/bin/go"}
+
+// ownOutputs are the names, in a cache of the host, of what Go compiled of its own packages; none where the cache is empty.
+func (s *Survey) ownOutputs(ctx context.Context, cache string) (map[string]bool, error) {
+	if found, err := filepath.Glob(filepath.Join(cache, "00", "*-a")); err != nil || len(found) == 0 {
+		return nil, err // to compile here is no quicker than there
+	}
+	for _, program := range goPrograms {
+		if !isThere(program) {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, program, "list", "-export", "-f", "{{.Export}}", "std")
+		cmd.Dir, cmd.WaitDelay = "/", time.Second // where no file of a project says anything
+		cmd.Env = []string{"HOME=" + s.in.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "GOCACHE=" + cache, "GOENV=off", "GOWORK=off",
+			"GOTOOLCHAIN=local"}
+		said, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("finding what Go has compiled: %w", err)
+		}
+		outputs := map[string]bool{}
+		for path := range strings.Lines(string(said)) {
+			if name, ok := strings.CutSuffix(filepath.Base(strings.TrimSpace(path)), "-d"); ok {
+				outputs[name] = true
+			}
+		}
+		return outputs, nil
+	}
+	return nil, nil
+}
+
+// copyCompiled copies outputs of a cache of Go's into another, with the entries that name them.
+func copyCompiled(ctx context.Context, from, into string, outputs map[string]bool) error {
+	entries, err := filepath.Glob(filepath.Join(from, "[0-9a-f][0-9a-f]", "*-a"))
+	for _, entry := range entries {
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		text, unread := os.ReadFile(entry)
+		fields := strings.Fields(string(text)) // a version, the action, its output, a size and a time
+		if unread != nil || len(fields) < 3 || !outputs[fields[2]] || len(fields[2]) < 2 {
+			continue
+		}
+		output := filepath.Join(fields[2][:2], fields[2]+"-d")
+		if err = copyFile(filepath.Join(from, output), filepath.Join(into, output)); err == nil {
+			err = copyFile(entry, filepath.Join(into, filepath.Base(filepath.Dir(entry)), filepath.Base(entry)))
+		}
+	}
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return fmt.Errorf("copying what Go has compiled: %w", err)
+	}
+	return nil
+}
+
+func copyFile(from, into string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(into), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(into, text, 0o600)
+}

@@ -1,0 +1,58 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+// compileInto is a cache of Go's with one entry for each output.
+func compileInto(t *testing.T, cache string, outputs ...string) {
+	t.Helper()
+	for i, output := range outputs {
+		action := strings.Repeat(string(rune('a'+i)), 64)
+		for name, text := range map[string]string{
+			filepath.Join(action[:2], action+"-a"): "v1 " + action + " " + output + "   4 1790000000000000000\n",
+			filepath.Join(output[:2], output+"-d"): "text",
+		} {
+			backendtest.Must(t, os.MkdirAll(filepath.Join(cache, filepath.Dir(name)), 0o755))
+			backendtest.Must(t, os.WriteFile(filepath.Join(cache, name), []byte(text), 0o600))
+		}
+	}
+}
+
+func TestOfWhatGoCompiledOnTheHostItsOwnPackagesAreCopied(t *testing.T) {
+	from, into := t.TempDir(), t.TempDir()
+	own, users := strings.Repeat("1", 64), strings.Repeat("2", 64)
+	compileInto(t, from, own, users)
+	backendtest.Must(t, os.WriteFile(filepath.Join(from, "aa", "broken-a"), []byte("v1"), 0o600))
+	if err := copyCompiled(t.Context(), from, into, map[string]bool{own: true}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(into, "*", "*"))
+	backendtest.Must(t, err)
+	want := []string{filepath.Join(into, "11", own+"-d"), filepath.Join(into, "aa", strings.Repeat("a", 64)+"-a")}
+	if !slices.Equal(found, want) {
+		t.Errorf("copied are %q, want %q", found, want)
+	}
+}
+
+func TestTheFolderForWhatGoCompilesIsMadeOnceAndWithoutACacheOfTheHostsStaysEmpty(t *testing.T) {
+	home := t.TempDir()
+	s := &Survey{in: Config{Home: home, Getenv: func(string) string { return "" }}}
+	s.Compiled = s.compiledFolder()
+	backendtest.Must(t, s.KeepCompiled(t.Context()))
+	left, err := os.ReadDir(s.Compiled)
+	if err != nil || len(left) > 0 {
+		t.Errorf("in the folder is %v, %v", left, err)
+	}
+	backendtest.Must(t, os.WriteFile(filepath.Join(s.Compiled, "README"), nil, 0o600))
+	backendtest.Must(t, s.KeepCompiled(t.Context()))
+	if !s.IsCompiledThere() || !isThere(filepath.Join(s.Compiled, "README")) {
+		t.Error("a folder that is there was made anew")
+	}
+}
