@@ -27,9 +27,9 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 		e.option(o, p)
 	}
 	switch own := a.about(name).Own; {
-	case runsOperands(a.about(name).Language, p, args):
 	case len(own.Prints) > 0 && args.has(own.Prints...):
 		e.operands(programs.Reads)
+	case runsOperands(a.about(name).Language, p, args):
 	default:
 		e.operands(p.Operands)
 	}

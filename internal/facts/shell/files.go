@@ -239,9 +239,9 @@ func (a *analysis) transferTo(to string, t transfer) {
 	a.transfers[to] = append(a.transfers[to], t)
 }
 
-// runsSources adds the files whose content the text puts into those that it runs.
+// runsSources adds the files whose content the text puts into those that it runs, and notes that one of them is from the network.
 func (a *analysis) runsSources() {
-	if len(a.transfers) == 0 {
+	if len(a.transfers)+len(a.contents) == 0 {
 		return
 	}
 	seen := map[string]bool{}
@@ -250,7 +250,9 @@ func (a *analysis) runsSources() {
 			continue
 		}
 		seen[a.files[i]] = true
-		upwards(a.at.Path(a.files[i], ""), func(to, below string) bool {
+		at := a.at.Path(a.files[i], "")
+		a.ran(value.Taint{Fetched: a.contents[at].Fetched})
+		upwards(at, func(to, below string) bool {
 			a.filled(to, below)
 			return a.spend(1)
 		})

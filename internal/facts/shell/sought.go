@@ -15,18 +15,19 @@ import (
 // runsNamed reads the file that an option or a variable names for a program to run.
 func (a *analysis) runsNamed(name string, w word, inv *invocation) {
 	p := a.runsFile(w, inv.sc)
-	if a.at.Contents == nil {
-		return
-	}
 	s, ok := a.runnable(p, a.fileAt(w, inv.sc))
 	switch lang := a.about(name).Language; {
-	case !ok:
+	case !ok && a.at.Contents != nil:
 		a.endings(name, lang, inv, w)
+	case !ok:
 	case lang == "":
+		a.ran(s.Taint)
 	case lang == "shell":
 		a.streamText(name, inv, s, inv.sc.fork())
-	default:
+	case s.found:
 		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+	default:
+		a.inline(name, lang, inv, s.word())
 	}
 }
 
