@@ -123,7 +123,11 @@ func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
 // announced logs that tests begin: while they run, which takes seconds, a sidecar that starts answers no request.
 func (p *PDP) announced(tests func(context.Context) Faults) func(context.Context) Faults {
 	return func(ctx context.Context) Faults {
-		p.config.Log.Info("running the tests of the policies")
+		until := "no request is answered"
+		if p.inForce.Load() != nil {
+			until = "the policies of before stay in force"
+		}
+		p.config.Log.Info("running the tests of the policies, which takes seconds, on a busy machine up to a minute", "until_then", until)
 		return tests(ctx)
 	}
 }

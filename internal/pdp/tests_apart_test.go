@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -91,5 +93,22 @@ func TestTestsEndWithTheSidecarThatWantsThem(t *testing.T) {
 	must(t, sidecar.Close())
 	if err := <-ended; err == nil {
 		t.Error("the tests ended as if they had been answered")
+	}
+}
+
+func TestTheLogSaysWhatHoldsWhileTestsRun(t *testing.T) {
+	t.Parallel()
+	folder := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest})
+	var log bytes.Buffer
+	p, err := Open(t.Context(), Config{Paths: []string{folder}, RequireTests: true, EvalTimeout: time.Minute,
+		Log: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, err)
+	for _, want := range []string{"no request is answered", "the policies of before stay in force"} {
+		if said := log.String(); !strings.Contains(said, want) || strings.Count(said, "running the tests") != 1 {
+			t.Errorf("it says %s, want %q", said, want)
+		}
+		log.Reset()
+		write(t, filepath.Join(folder, "p.rego"), allowing+"\n# changed\n")
+		p.reload(t.Context(), true)
 	}
 }
