@@ -68,7 +68,8 @@ func (r *setupRun) awaitPolicies(ctx context.Context, s *setup.Survey) error {
 		case err == nil && (p.Revision == want || p.Waiting == want):
 			return nil
 		case err == nil && len(p.Faults) > 0 && p.Reloaded.After(r.written):
-			return fmt.Errorf("the sidecar does not take the policies over: %s", strings.Join(p.Faults[:min(len(p.Faults), mostListed)], "; "))
+			faults := p.Faults[:min(len(p.Faults), mostListed)]
+			return fmt.Errorf("the sidecar does not take the policies over: %s", strings.Join(faults, "; "))
 		}
 		if !told {
 			r.say("The sidecar that runs takes it over. First the tests of its policies run, which takes up to a minute on a busy machine.")

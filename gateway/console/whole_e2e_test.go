@@ -161,7 +161,8 @@ func TestFiveClicksAreEnoughFromTheLoginToTheFirstApproval(t *testing.T) {
 	if err := os.WriteFile(secret, []byte(logintest.Secret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := serveWhole(t, fmt.Sprintf(", oidc: {issuer: %q, client_id: %s, client_secret: {file: %q}}", provider.URL, logintest.ClientID, secret),
+	oidc := fmt.Sprintf(", oidc: {issuer: %q, client_id: %s, client_secret: {file: %q}}", provider.URL, logintest.ClientID, secret)
+	w := serveWhole(t, oidc,
 		"people: [{name: ana, oidc: [ana-at-work]}]", apptest.WithRules(t, apptest.AskedAbout))
 	a := w.ask(t, "echo asked-about")
 	b := openTab(t)

@@ -13,7 +13,8 @@ func TestInOnePassIsReadWhatPartByPartIs(t *testing.T) {
 	}{
 		"a decision": {`{"decision_id":"d","trace_id":"t","timestamp":"2026-11-27T14:50:44.300125737Z","path":"bailiff/decision",` +
 			`"input":{"tool":"terminal","args":{"command":"ls","arguments":{"a":[1]}},"session":{"id":"s","platform":"telegram"},` +
-			`"env":{"requested":["A"]},"command":{"calls":[{"argv":["ls"]}]}},"result":{"outcome":"ask","denials":[],"approval":{"reasons":` +
+			`"env":{"requested":["A"]},"command":{"calls":[{"argv":["ls"]}]}},` +
+			`"result":{"outcome":"ask","denials":[],"approval":{"reasons":` +
 			`[{"rule":"r","message":"m","severity":"high","attack":["T1485"]}]}},"bundles":{"policies":{"revision":"r1"}},` +
 			`"requested_by":"me","metrics":{"timer_rego_query_eval_ns":5},"labels":{"app":"bailiff"},"custom":{"event":"decision",` +
 			`"session":"s","hash":"h"}}`, func(e Event) bool {
@@ -29,7 +30,8 @@ func TestInOnePassIsReadWhatPartByPartIs(t *testing.T) {
 		"a key twice":      {`{"decision_id":"d","decision_id":"e"}`, func(e Event) bool { return e.DecisionID == "e" }},
 		"bytes of no text": {"{\"decision_id\":\"\xff\"}", func(e Event) bool { return e.DecisionID == "\ufffd" }},
 		"a fault":          {`{"error":{"message":"x"}}`, func(e Event) bool { return e.Error.Message == "x" }},
-		"a mask's other type": {`{"decision_id":"d","input":{"tool":7,"args":"x","session":{"platform":"cli"}},"result":{"outcome":"deny",` +
+		"a mask's other type": {`{"decision_id":"d","input":{"tool":7,"args":"x","session":{"platform":"cli"}},` +
+			`"result":{"outcome":"deny",` +
 			`"denials":7},"custom":{"event":"decision","hash":"h"}}`, func(e Event) bool {
 			return e.Input.Session.Platform == "cli" && e.Result.Outcome == "deny" && e.Hash == "h"
 		}},
