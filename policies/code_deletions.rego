@@ -13,18 +13,18 @@ _examined.program contains _found("destroys", path) if {
 
 # The names that a search finds are not in the text.
 _examined.program contains _found("deletes_by_pattern", "") if {
-	called := {name | some name in _code.calls}
-	count(called & {"glob.glob", "glob.iglob", "os.walk", "os.scandir", "pathlib.Path.glob", "pathlib.Path.rglob"}) > 0
-	count(called & _deleters_of_files) > 0
+	count(_code_called & {"glob.glob", "glob.iglob", "os.walk", "os.scandir", "pathlib.Path.glob", "pathlib.Path.rglob"}) > 0
+	count(_code_called & _deleters_of_files) > 0
 }
 
 # To list a folder is common beside the deletion of a file that the text names.
 _examined.program contains _found("deletes_by_pattern", "") if {
-	called := {name | some name in _code.calls}
-	count(called & {"os.listdir", "pathlib.Path.iterdir"}) > 0
-	count(called & _deleters_of_files) > 0
+	count(_code_called & {"os.listdir", "pathlib.Path.iterdir"}) > 0
+	count(_code_called & _deleters_of_files) > 0
 	count(_code.loses) == 0
 }
+
+_code_called := {name | some name in _code.calls}
 
 _deleters_of_files := {"os.remove", "os.unlink", "pathlib.Path.unlink"}
 

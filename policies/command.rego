@@ -94,18 +94,21 @@ _may_do(program) if count(_described(program)) > 0
 
 _may_do(program) if _is_unknown(program)
 
+# What nothing is done of where a call only asks.
+_deeds := {"deletes_elsewhere": true, "changes_elsewhere": true, "serves": true, "protection": true, "mounts": true}
+
 # METADATA
 # title: What a kind does not mean
 # description: |
 #   A call that asks for help, or what would be done, does nothing elsewhere.
 _excepted(call, class) if {
-	class in {"deletes_elsewhere", "changes_elsewhere", "serves", "protection", "mounts"}
+	_deeds[class]
 	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun"}) > 0
 }
 
 # "cargo yank --version 1.0.0 name" names a version.
 _excepted(call, class) if {
-	class in {"deletes_elsewhere", "changes_elsewhere", "serves", "protection", "mounts"}
+	_deeds[class]
 	call.argv[count(call.argv) - 1] == "--version"
 }
 

@@ -120,13 +120,13 @@ type Program struct {
 	// Verbs are first operands which have an entry of their own, with what the program finds for them. Sources are the
 	// endings of the names of operands that it compiles and runs at once.
 	Verbs, Sources Words
-	// Prints are options with which the operands are only read.
-	Prints Words
-	Output Output
-	Saves  bool
-	Fills  Fills
-	Links  Words
-	Loses  Loses
+	// ReadsOnly are options with which the operands are only read.
+	ReadsOnly Words `yaml:"reads_only"`
+	Output    Output
+	Saves     bool
+	Fills     Fills
+	Links     Words
+	Loses     Loses
 
 	// Setup are the first operands with which the program prints settings for the shell that started it, or "*"
 	// if it does nothing else. Such text is as harmless as the program.

@@ -12,11 +12,14 @@ import (
 
 // behave does what a known program does with its arguments and its input.
 func (a *analysis) behave(name string, inv *invocation, args *arguments) result {
-	if lang := a.about(name).Language; lang != "" && a.checksOnly(name, args) {
+	lang := a.about(name).Language
+	if lang != "" && a.checksOnly(name, args) {
 		return result{}
-	} else if lang == "shell" {
+	}
+	if lang == "shell" {
 		return a.shell(name, inv, args)
-	} else if lang != "" {
+	}
+	if lang != "" {
 		a.runsOptions(name, inv, args)
 		a.tests(name, a.about(name).Own, inv, args)
 		a.finds(name, inv, args)
@@ -51,7 +54,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 // checksOnly says whether an interpreter only looks whether it could run a file. A further option may undo that, or run more.
 func (a *analysis) checksOnly(name string, args *arguments) bool {
 	own := a.about(name).Own
-	return len(args.flags) == 1 && len(own.Prints) > 0 && args.has(own.Prints...) && len(args.operands) > 0
+	return len(args.flags) == 1 && len(own.ReadsOnly) > 0 && args.has(own.ReadsOnly...) && len(args.operands) > 0
 }
 
 // printsSetup says whether what a program prints are settings for the shell that started it, or how that

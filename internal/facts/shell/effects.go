@@ -27,7 +27,7 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 		e.option(o, p)
 	}
 	switch own := a.about(name).Own; {
-	case len(own.Prints) > 0 && args.has(own.Prints...):
+	case len(own.ReadsOnly) > 0 && args.has(own.ReadsOnly...):
 		e.operands(programs.Reads)
 	case runsOperands(a.about(name).Language, p, args):
 	default:
