@@ -18,5 +18,5 @@ var (
 	ErrFull = errors.New("sandbox is full")
 	// ErrSuperseded wraps, with ErrNotStarted, that a later run of the sidecar has the
 	// sandbox, which is that one's to remove.
-	ErrSuperseded = errors.New("sandbox is a later sidecar's")
+	ErrSuperseded = errors.New("sandbox is a later run's")
 )

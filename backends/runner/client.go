@@ -138,7 +138,7 @@ func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Re
 		return nil, fmt.Errorf("it speaks version %d of the protocol, want %d: install both programs from one release", answer.Version,
 			wire.Version)
 	case answer.Epoch > c.place.Epoch:
-		return nil, fmt.Errorf("%w: a later home has it: its epoch is %d, this one's is %d", backends.ErrSuperseded, answer.Epoch,
+		return nil, fmt.Errorf("%w: its epoch is %d, this one's is %d", backends.ErrSuperseded, answer.Epoch,
 			c.place.Epoch)
 	case answer.Epoch > 0: // else the runner is an earlier release's, which cannot read it
 		c.out.Stamp(answer.Epoch)
@@ -188,7 +188,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Superseded is an error if a later home has the runner, which is asked; nil if not, or if it does not answer soon.
+// Superseded is an error if a later run has the runner, which is asked; nil if not, or if it does not answer soon.
 // Where sidecars share nothing none is asked.
 func (c *Client) Superseded(ctx context.Context) error {
 	if c.place.Epoch == 0 {
@@ -202,7 +202,7 @@ func (c *Client) Superseded(ctx context.Context) error {
 	return nil
 }
 
-// supersededTime is how long a runner may take to say whether a later home has it.
+// supersededTime is how long a runner may take to say whether a later run has it.
 const supersededTime = time.Second
 
 // Alive counts the processes that ended commands left behind.

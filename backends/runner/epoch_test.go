@@ -43,7 +43,7 @@ func newEngine(t *testing.T) *engine {
 	return e
 }
 
-// attach greets the runner as a home of an epoch does.
+// attach greets the runner as a sidecar's run of an epoch does.
 func (e *engine) attach(t *testing.T, epoch int64) (*runner.Client, error) {
 	t.Helper()
 	hears, said := io.Pipe()
@@ -59,8 +59,8 @@ func (e *engine) attach(t *testing.T, epoch int64) (*runner.Client, error) {
 	return client, err
 }
 
-// A sandbox does nothing more for a home once a later one has greeted it, and goes on for the later one.
-func TestARunnerRefusesAHomeThatALaterOneHasSuperseded(t *testing.T) {
+// A sandbox does nothing more for a sidecar's run once a later one has greeted it, and goes on for the later one.
+func TestARunnerRefusesARunThatALaterOneHasSuperseded(t *testing.T) {
 	e := newEngine(t)
 	old, err := e.attach(t, 7)
 	backendtest.Must(t, err)
@@ -75,7 +75,7 @@ func TestARunnerRefusesAHomeThatALaterOneHasSuperseded(t *testing.T) {
 	witness := t.TempDir() + "/witness"
 	_, err = old.Run(t.Context(), runner.Shell("echo old >>"+witness), nil)
 	if !errors.Is(err, backends.ErrSuperseded) || !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), "epoch is 8") {
-		t.Errorf("a command of the earlier home ends with %v", err)
+		t.Errorf("a command of the earlier run ends with %v", err)
 	}
 	if err := alone.Superseded(t.Context()); !errors.Is(err, backends.ErrSuperseded) {
 		t.Errorf("asked whether it is superseded, the runner says %v", err)
@@ -87,11 +87,11 @@ func TestARunnerRefusesAHomeThatALaterOneHasSuperseded(t *testing.T) {
 	}
 	exit, err := later.Run(t.Context(), runner.Shell("test ! -e "+witness), nil)
 	if err != nil || exit.Code != 0 {
-		t.Errorf("a command of the later home ended as %+v, %v: what the earlier one asked for may have run", exit, err)
+		t.Errorf("a command of the later run ended as %+v, %v: what the earlier one asked for may have run", exit, err)
 	}
 	found, err := later.Processes(t.Context())
 	if err != nil || len(found) != 1 {
-		t.Fatalf("the later home finds the processes %v, %v", found, err)
+		t.Fatalf("the later run finds the processes %v, %v", found, err)
 	}
 	backendtest.NoError(t, found[0].Write(t.Context(), []byte("later\n")))
 	said(t, found[0], "begun\nlater\n")
@@ -102,8 +102,8 @@ func TestARunnerRefusesAHomeThatALaterOneHasSuperseded(t *testing.T) {
 	}
 }
 
-// What an earlier home says of what it started does not count either: its input reaches nothing, and it keeps no sandbox.
-func TestNothingThatAnEarlierHomeSaysCounts(t *testing.T) {
+// What an earlier run says of what it started does not count either: its input reaches nothing, and it keeps no sandbox.
+func TestNothingThatAnEarlierRunSaysCounts(t *testing.T) {
 	e := newEngine(t)
 	old, err := e.attach(t, 7)
 	backendtest.Must(t, err)
@@ -112,16 +112,16 @@ func TestNothingThatAnEarlierHomeSaysCounts(t *testing.T) {
 	_, err = e.attach(t, 8)
 	backendtest.Must(t, err)
 	if err := runs.Write(t.Context(), []byte("old\n")); !errors.Is(err, backends.ErrSuperseded) {
-		t.Errorf("input of the earlier home gives %v", err)
+		t.Errorf("input of the earlier run gives %v", err)
 	}
 	if err := runs.Kill(t.Context()); err == nil {
-		t.Error("the earlier home could end a process")
+		t.Error("the earlier run could end a process")
 	}
 	later, err := e.attach(t, 9)
 	backendtest.Must(t, err)
 	found, err := later.Processes(t.Context())
 	if err != nil || len(found) != 1 {
-		t.Fatalf("the later home finds the processes %v, %v", found, err)
+		t.Fatalf("the later run finds the processes %v, %v", found, err)
 	}
 	said(t, found[0], "begun\n")
 }

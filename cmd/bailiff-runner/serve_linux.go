@@ -28,8 +28,8 @@ type runner struct {
 	background []*job
 
 	// linger is how long the runner goes on when it hears nothing, zero for ever;
-	// silence is when that will have been too long. epoch is the highest of any home that
-	// greeted. Only serve touches them.
+	// silence is when that will have been too long. epoch is the highest of any sidecar's
+	// run that greeted. Only serve touches them.
 	linger  time.Duration
 	silence *time.Timer
 	epoch   int64
@@ -107,15 +107,15 @@ func (r *runner) die() {
 	os.Exit(0)
 }
 
-// isOutdated says whether a frame is of a home that a later one has superseded: nothing of it counts, not even that
-// the home is there. What awaits an answer is refused. Clients share the stream, so each frame bears its home's epoch.
+// isOutdated says whether a frame is of a sidecar's run that a later one has superseded: nothing of it counts, not even that
+// the run is there. What awaits an answer is refused. Clients share the stream, so each frame bears its run's epoch.
 func (r *runner) isOutdated(f wire.Frame) bool {
 	if f.Kind == wire.Hello || f.Epoch >= r.epoch {
 		return false
 	}
 	switch f.Kind {
 	case wire.Start, wire.Count, wire.Kill, wire.Digest, wire.Read, wire.Match, wire.Log, wire.Feed, wire.Stop, wire.Forget, wire.Outlet:
-		r.refuse(f.Stream, wire.Superseded, fmt.Errorf("a later home has the sandbox: its epoch is %d, this one's is %d", r.epoch, f.Epoch))
+		r.refuse(f.Stream, wire.Superseded, fmt.Errorf("its epoch is %d, this one's is %d", r.epoch, f.Epoch))
 	}
 	return true
 }
@@ -198,7 +198,7 @@ func (r *runner) answer(stream uint32, kind wire.Kind, said []byte, err error) {
 }
 
 // greet answers a client. What ran for an earlier one is ended, since nobody hears
-// it, but for background commands; and its connections are cut. One whose home was
+// it, but for background commands; and its connections are cut. One whose run was
 // superseded is told so, and nothing changes.
 func (r *runner) greet(f wire.Frame) {
 	g, err := wire.Decode[wire.Greeting](f.Payload)

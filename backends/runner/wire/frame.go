@@ -145,7 +145,7 @@ type Frame struct {
 	Kind   Kind
 	Stream uint32
 	Last   bool
-	// Epoch is that of the home whose client sends this, zero where sidecars share nothing.
+	// Epoch is that of the sidecar's run whose client sends this, zero where sidecars share nothing.
 	Epoch   int64
 	Payload []byte
 }

@@ -30,8 +30,8 @@ type Greeting struct {
 	Bound Bound
 	// Processes are, in an answer, the background commands in the order of their start.
 	Processes []Known
-	// Epoch is that of the home which greets, zero where sidecars share nothing, and in an answer the highest of any
-	// home that greeted. A runner that does not know of epochs says zero.
+	// Epoch is that of the sidecar's run which greets, zero where sidecars share nothing, and in an answer the highest of any
+	// run that greeted. A runner that does not know of epochs says zero.
 	Epoch int64
 }
 
@@ -113,7 +113,7 @@ const (
 	Full
 	// Unfit: the command asks for what is not there or cannot be run.
 	Unfit
-	// Superseded: a later home has the sandbox.
+	// Superseded: a later run of the sidecar has the sandbox.
 	Superseded
 )
 
