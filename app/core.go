@@ -89,7 +89,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics, Readiness: c.metrics,
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
-		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), IsOwner: c.isOwner(), Tracer: c.enforcerTracer(),
+		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
 		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinished(c.decisions), WayOut: wayOut, Log: log,
 	})
 	if err != nil {

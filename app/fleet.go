@@ -80,12 +80,13 @@ func (c *core) epoch() int64 {
 	return epoch
 }
 
-// isOwner says whether sandboxes of this sidecar's name are its own; nil where no other sidecar could have them.
-func (c *core) isOwner() func() error {
+// checkOwner says why sandboxes of this sidecar's name may be another's by now; nil where it shares no store, so that
+// no other can have the name.
+func (c *core) checkOwner() error {
 	if c.database == nil {
 		return nil
 	}
-	return func() error { return c.standing().Err }
+	return c.standing().Err
 }
 
 // openRouter prepares to send requests to the sidecars that serve their sessions.

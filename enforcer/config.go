@@ -83,7 +83,7 @@ type Observer interface {
 }
 
 // Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Claims,
-// Homes, IsOwner, Unfinished and Log is required.
+// Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
@@ -100,10 +100,9 @@ type Config struct {
 	// Credentials are the variables from which the backends have theirs; they never
 	// enter a sandbox.
 	Credentials []string
-	// Owner identifies this sidecar among others on the same machine. IsOwner is nil while no other may have that
-	// name by now, where several share a store; without it that is always so.
-	Owner   string
-	IsOwner func() error
+	// For Owner and CheckOwner see [lease.Config].
+	Owner      string
+	CheckOwner func() error
 	// Ledger is of the sandboxes that are leased.
 	Ledger ledger.Entries[ledger.Sandbox]
 	// Workspaces is of those that stay when their sandbox goes.

@@ -63,10 +63,13 @@ func New(c Config) (*Enforcer, error) {
 	}
 	e.processes = process.New(process.Config{Policies: e.allows, Recorder: c.Recorder, Log: c.Log})
 	var err error
-	e.leases, err = lease.New(lease.Config{Backends: c.Backends, Owner: c.Owner, IsOwner: c.IsOwner, Ledger: c.Ledger,
-		Workspaces: c.Workspaces,
-		Processes:  e.processes, Homes: c.Homes,
-		Policies: e.orders, Freezer: c.Freezer, Recorder: c.Recorder, Sandboxes: c.Sandboxes, Readiness: c.Readiness, Log: c.Log})
+	e.leases, err = lease.New(lease.Config{
+		Backends: c.Backends, Readiness: c.Readiness,
+		Owner: c.Owner, CheckOwner: c.CheckOwner, Homes: c.Homes,
+		Ledger: c.Ledger, Workspaces: c.Workspaces,
+		Policies: e.orders, Freezer: c.Freezer, Processes: e.processes,
+		Recorder: c.Recorder, Sandboxes: c.Sandboxes, Log: c.Log,
+	})
 	return e, err
 }
 

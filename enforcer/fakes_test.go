@@ -364,6 +364,7 @@ type bench struct {
 	made        lease.Observer
 	homes       lease.Homes
 	claims      Claims
+	checkOwner  func() error
 	log         *slog.Logger
 }
 
@@ -440,7 +441,7 @@ func newBench(t testing.TB, changes ...func(*bench)) *bench {
 	var err error
 	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made,
 		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
-		Homes: b.homes, Claims: b.claims,
+		Homes: b.homes, Claims: b.claims, CheckOwner: b.checkOwner,
 		Backends: map[string]backends.Backend{"docker": b.fakeBackend, "bubblewrap": b.fakeBackend, "podman": b.fakeBackend,
 			"local": b.fakeBackend}})
 	must(t, err)

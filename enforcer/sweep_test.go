@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,35 @@ func (s *swept) SandboxReaped(string, string) { s.total.Add(1) }
 func (s *swept) SweepFailed(backend string) {
 	if backend == "docker" {
 		s.failed.Add(1)
+	}
+}
+
+// What has the name of a sidecar that may have lost it may be the one's that took it: workspaces and sandboxes.
+func TestASidecarThatMayHaveLostItsNameSweepsNothing(t *testing.T) {
+	t.Parallel()
+	seen, lost := &swept{}, errors.New("the store does not answer")
+	b := newBench(t, func(b *bench) {
+		b.made, b.shown, b.checkOwner = seen, seen, func() error { return lost }
+	})
+	found, files := &engine{fakeBackend: b.fakeBackend, left: []string{"a"}}, newKeepingBackend(b.fakeBackend)
+	files.holds["left"] = true
+	b.config.Backends["docker"], b.config.Backends["podman"] = found, files
+	if n, err := b.Sweep(t.Context()); n != 0 || !errors.Is(err, lost) {
+		t.Errorf("meanwhile a sweep removes %d, %v", n, err)
+	}
+	kept, _ := files.Workspaces(t.Context(), "")
+	if len(found.left) != 1 || len(kept) != 1 || seen.failed.Load() != 0 {
+		t.Errorf("it leaves %q and the files %q, and blames docker %d times", found.left, kept, seen.failed.Load())
+	}
+	lost = nil
+	if n, err := b.Sweep(t.Context()); n != 1 || err != nil || len(found.left) != 0 {
+		t.Errorf("once it has its name a sweep removes %d, %v, and leaves %q", n, err, found.left)
+	}
+	files.wantAfterSweep(t, b)
+	found.left, lost = []string{"b"}, errors.New("another sidecar has the name")
+	b.Close(t.Context())
+	if len(found.left) != 1 {
+		t.Error("a sidecar that ends without its name removed what it found")
 	}
 }
 

@@ -52,15 +52,15 @@ type Processes interface {
 // deny it.
 type Policies func(ctx context.Context, req bailiff.Request) (Spec, bool)
 
-// Config is what a Pool needs; every field but Homes and IsOwner is required.
+// Config is what a Pool needs; every field but Homes and CheckOwner is required.
 type Config struct {
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
 	// Owner identifies this sidecar among others on the same machine.
 	Owner string
-	// IsOwner is nil while no other sidecar may have the Owner's name by now, where several share a store; without it
-	// that is always so.
-	IsOwner func() error
+	// CheckOwner says why this sidecar may have lost the name Owner; nothing is swept meanwhile. It is nil where no other
+	// sidecar can take the name.
+	CheckOwner func() error
 	// Ledger is of the sandboxes that are leased, Workspaces of those files that stay when
 	// their sandbox goes.
 	Ledger     ledger.Entries[ledger.Sandbox]

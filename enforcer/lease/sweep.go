@@ -35,8 +35,8 @@ func (p *Pool) sweepAll(ctx context.Context, most time.Duration) (int, error) {
 	p.warm.dropFailed()
 	p.retireFailed()
 	p.expireRetained()
-	if p.config.IsOwner != nil {
-		if err := p.config.IsOwner(); err != nil {
+	if p.config.CheckOwner != nil {
+		if err := p.config.CheckOwner(); err != nil {
 			return 0, fmt.Errorf("nothing is swept, since another sidecar may have what is found: %w", err)
 		}
 	}
