@@ -11,9 +11,10 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// Event is what a line tells. Input and Result of the Line itself are empty.
+// Event is what a line tells.
 type Event struct {
-	api.Line
+	// Line lacks Input and Result, which stand beside it. Embedded, it would have the methods that read them there.
+	Line   api.Line
 	Input  api.LineInput
 	Result api.LineResult
 	// Hash is the line's own.

@@ -19,17 +19,17 @@ func TestInOnePassIsReadWhatPartByPartIs(t *testing.T) {
 			`"requested_by":"me","metrics":{"timer_rego_query_eval_ns":5},"labels":{"app":"bailiff"},"custom":{"event":"decision",` +
 			`"session":"s","hash":"h"}}`, func(e Event) bool {
 			return e.Input.Args.Text() == `ls {"a":[1]}` && e.Result.Approval.Reasons[0].Severity == "high" && e.Hash == "h" &&
-				e.Custom.Event == "decision" && e.Metrics["timer_rego_query_eval_ns"] == 5 && !e.Timestamp.IsZero()
+				e.Line.Custom.Event == "decision" && e.Line.Metrics["timer_rego_query_eval_ns"] == 5 && !e.Line.Timestamp.IsZero()
 		}},
 		"a run": {`{"decision_id":"d","custom":{"event":"execution","status":"completed","exit_code":6,"duration_ns":5,"hash":"h"}}`,
-			func(e Event) bool { return *e.Custom.ExitCode == 6 && e.Custom.Nanoseconds == 5 }},
+			func(e Event) bool { return *e.Line.Custom.ExitCode == 6 && e.Line.Custom.Nanoseconds == 5 }},
 		"an answer": {`{"custom":{"event":"approval","approval":{"id":"a","state":"approved","by":"ana","via":"console"}}}`,
-			func(e Event) bool { return e.Custom.Approval.By == "ana" }},
+			func(e Event) bool { return e.Line.Custom.Approval.By == "ana" }},
 		"nothing asked": {`{"decision_id":"d","input":null,"result":null,"custom":{"event":"decision"}}`,
-			func(e Event) bool { return e.DecisionID == "d" }},
-		"a key twice":      {`{"decision_id":"d","decision_id":"e"}`, func(e Event) bool { return e.DecisionID == "e" }},
-		"bytes of no text": {"{\"decision_id\":\"\xff\"}", func(e Event) bool { return e.DecisionID == "\ufffd" }},
-		"a fault":          {`{"error":{"message":"x"}}`, func(e Event) bool { return e.Error.Message == "x" }},
+			func(e Event) bool { return e.Line.DecisionID == "d" }},
+		"a key twice":      {`{"decision_id":"d","decision_id":"e"}`, func(e Event) bool { return e.Line.DecisionID == "e" }},
+		"bytes of no text": {"{\"decision_id\":\"\xff\"}", func(e Event) bool { return e.Line.DecisionID == "\ufffd" }},
+		"a fault":          {`{"error":{"message":"x"}}`, func(e Event) bool { return e.Line.Error.Message == "x" }},
 		"a mask's other type": {`{"decision_id":"d","input":{"tool":7,"args":"x","session":{"platform":"cli"}},` +
 			`"result":{"outcome":"deny",` +
 			`"denials":7},"custom":{"event":"decision","hash":"h"}}`, func(e Event) bool {

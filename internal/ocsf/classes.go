@@ -54,16 +54,16 @@ func (e *event) graded(ours string) {
 }
 
 // called has the event be a call of one of bailiff's operations.
-func (e *event) called(a activity, name string, l api.Line) {
+func (e *event) called(a activity, name string, l logline.Event) {
 	e.is(apiActivity, a)
 	e.API = &operation{Operation: cmp.Or(name, "unknown"), Service: named{"bailiff"}}
-	if l.Custom.RequestID != "" {
-		e.API.Request = &apiRequest{UID: l.Custom.RequestID}
+	if l.Line.Custom.RequestID != "" {
+		e.API.Request = &apiRequest{UID: l.Line.Custom.RequestID}
 	}
-	e.Source = &endpoint{Name: cmp.Or(l.RequestedBy, "bailiff")}
-	e.succeeded(l.Error == nil, "")
-	if l.Error != nil {
-		e.StatusDetail = l.Error.Message
+	e.Source = &endpoint{Name: cmp.Or(l.Line.RequestedBy, "bailiff")}
+	e.succeeded(l.Line.Error == nil, "")
+	if l.Line.Error != nil {
+		e.StatusDetail = l.Line.Error.Message
 	}
 }
 
@@ -76,12 +76,12 @@ func (e *event) succeeded(so bool, detail string) {
 
 // decision is what the policies said of a request.
 func (e *event) decision(l logline.Event) {
-	e.called(other, string(l.Input.Tool), l.Line)
+	e.called(other, string(l.Input.Tool), l)
 	if text := l.Input.Args.Text(); text != "" {
 		e.API.Request = cmp.Or(e.API.Request, &apiRequest{})
 		e.API.Request.Data = map[string]any{"text": text}
 	}
-	if revision := l.Bundles["policies"].Revision; revision != "" {
+	if revision := l.Line.Bundles["policies"].Revision; revision != "" {
 		e.Policy = &policy{"bailiff", revision}
 	}
 	switch l.Result.Outcome {
@@ -121,8 +121,8 @@ func (e *event) reasons(all []bailiff.Reason) {
 }
 
 // approval is a step of a question to people.
-func (e *event) approval(l api.Line) {
-	a := cmp.Or(l.Custom.Approval, &bailiff.Approval{})
+func (e *event) approval(l logline.Event) {
+	a := cmp.Or(l.Line.Custom.Approval, &bailiff.Approval{})
 	step := updated
 	if a.State == bailiff.ApprovalPending {
 		step = created
@@ -142,22 +142,22 @@ func (e *event) approval(l api.Line) {
 }
 
 // execution is a command that ended.
-func (e *event) execution(l api.Line) {
+func (e *event) execution(l logline.Event) {
 	e.is(processActivity, terminated)
-	e.Device = &device{TypeID: 99, Type: "Sandbox", UID: l.Custom.SandboxID, Name: l.Custom.Backend}
-	e.Process, e.ExitCode, e.Duration = &process{l.DecisionID}, l.Custom.ExitCode, l.Custom.Nanoseconds/1e6
-	e.succeeded(l.Custom.Status == bailiff.Completed, string(l.Custom.Status))
+	e.Device = &device{TypeID: 99, Type: "Sandbox", UID: l.Line.Custom.SandboxID, Name: l.Line.Custom.Backend}
+	e.Process, e.ExitCode, e.Duration = &process{l.Line.DecisionID}, l.Line.Custom.ExitCode, l.Line.Custom.Nanoseconds/1e6
+	e.succeeded(l.Line.Custom.Status == bailiff.Completed, string(l.Line.Custom.Status))
 }
 
 // connected is a connection out of a sandbox.
-func (e *event) connected(l api.Line) {
-	c := cmp.Or(l.Custom.Connection, &api.Connection{})
+func (e *event) connected(l logline.Event) {
+	c := cmp.Or(l.Line.Custom.Connection, &api.Connection{})
 	step, known := opened[c.What]
 	if !known {
 		step = other
 	}
 	e.is(networkActivity, step)
-	e.Source = &endpoint{UID: l.Custom.SandboxID, Name: cmp.Or(l.Custom.Backend, "sandbox")}
+	e.Source = &endpoint{UID: l.Line.Custom.SandboxID, Name: cmp.Or(l.Line.Custom.Backend, "sandbox")}
 	e.Destination = &endpoint{Hostname: c.Host, Port: c.Port}
 	e.Connection = &connection{DirectionID: 2, Direction: "Outbound", Protocol: c.Protocol}
 	e.Traffic = &traffic{In: c.Received, Out: c.Sent}

@@ -190,9 +190,9 @@ func Of(line []byte, version string) ([]byte, error) {
 	if err != nil {
 		return json.Marshal(unread(line, version, err))
 	}
-	e := newEvent(l.Timestamp, version)
-	e.Message, e.Unmapped, e.Actor = l.Custom.Message, leftOf(l.Line, l.Input.Session), actorOf(l.Line, l.Input.Session)
-	e.Metadata.UID, e.Metadata.CorrelationUID, e.Metadata.EventCode = l.Hash, l.DecisionID, string(l.Custom.Event)
+	e := newEvent(l.Line.Timestamp, version)
+	e.Message, e.Unmapped, e.Actor = l.Line.Custom.Message, leftOf(l), actorOf(l)
+	e.Metadata.UID, e.Metadata.CorrelationUID, e.Metadata.EventCode = l.Hash, l.Line.DecisionID, string(l.Line.Custom.Event)
 	e.tell(l)
 	return json.Marshal(e)
 }
@@ -207,7 +207,8 @@ func newEvent(at time.Time, version string) *event {
 // unread is the event of a line that holds none: it is told rather than passed over.
 func unread(line []byte, version string, why error) *event {
 	e := newEvent(time.Now(), version)
-	e.called(other, "unread", api.Line{Error: &api.EventError{Message: fmt.Sprintf("this line of the decision log is no event: %v", why)}})
+	text := fmt.Sprintf("this line of the decision log is no event: %v", why)
+	e.called(other, "unread", logline.Event{Line: api.Line{Error: &api.EventError{Message: text}}})
 	e.Actor, e.RawData = &actor{}, string(line)
 	e.graded("high")
 	return e
@@ -215,37 +216,39 @@ func unread(line []byte, version string, why error) *event {
 
 // tell has the event be of the class that fits.
 func (e *event) tell(l logline.Event) {
-	switch l.Custom.Event {
+	switch l.Line.Custom.Event {
 	case api.DecisionEvent:
 		e.decision(l)
 	case api.ApprovalEvent:
-		e.approval(l.Line)
+		e.approval(l)
 	case api.ExecutionEvent:
-		e.execution(l.Line)
+		e.execution(l)
 	case api.ConnectionEvent:
-		e.connected(l.Line)
+		e.connected(l)
 	default: // reload, sandbox, retention, shadow, and kinds of later versions
-		e.called(other, string(l.Custom.Event), l.Line)
+		e.called(other, string(l.Line.Custom.Event), l)
 	}
 }
 
 // actorOf is the session's user, as far as the line tells one.
-func actorOf(l api.Line, asked bailiff.Session) *actor {
+func actorOf(l logline.Event) *actor {
+	asked := l.Input.Session
 	a := &actor{AppName: asked.Platform}
 	if asked.UserID != "" || asked.UserName != "" {
 		a.User = &user{Name: asked.UserName, UID: asked.UserID}
 	}
-	if l.Custom.Session != "" {
-		a.Session = &session{l.Custom.Session}
+	if l.Line.Custom.Session != "" {
+		a.Session = &session{l.Line.Custom.Session}
 	}
 	return a
 }
 
-func leftOf(l api.Line, s bailiff.Session) unmapped {
-	left := unmapped{TraceID: l.TraceID, SpanID: l.SpanID, Digest: l.Custom.Digest, RequestedBy: l.RequestedBy, Backend: l.Custom.Backend,
-		SandboxID: l.Custom.SandboxID, Erased: l.Erased, Masked: l.Masked, Approval: l.Custom.Approval, BreakGlass: l.Custom.BreakGlass,
-		Rollback: l.Custom.Rollback, Shadow: l.Custom.Shadow, Connection: l.Custom.Connection}
-	if s.ChatID != "" {
+func leftOf(l logline.Event) unmapped {
+	line, custom := l.Line, l.Line.Custom
+	left := unmapped{TraceID: line.TraceID, SpanID: line.SpanID, Digest: custom.Digest, RequestedBy: line.RequestedBy,
+		Backend: custom.Backend, SandboxID: custom.SandboxID, Erased: line.Erased, Masked: line.Masked, Approval: custom.Approval,
+		BreakGlass: custom.BreakGlass, Rollback: custom.Rollback, Shadow: custom.Shadow, Connection: custom.Connection}
+	if s := l.Input.Session; s.ChatID != "" {
 		left.Chat = &chat{s.ChatID, string(s.ChatType), s.ThreadID}
 	}
 	return left

@@ -249,11 +249,11 @@ func (c *Client) message(line []byte) ([]byte, error) {
 	m := &rfc5424.SyslogMessage{}
 	m.SetPriority(logAudit*8 + severityOf(l))
 	m.SetVersion(1)
-	m.SetTimestamp(l.Timestamp.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
+	m.SetTimestamp(l.Line.Timestamp.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
 	m.SetHostname(c.name)
 	m.SetAppname("bailiff")
 	m.SetProcID(strconv.Itoa(os.Getpid()))
-	m.SetMsgID(cmp.Or(string(l.Custom.Event), "unread"))
+	m.SetMsgID(cmp.Or(string(l.Line.Custom.Event), "unread"))
 	head, err := m.String()
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func (c *Client) message(line []byte) ([]byte, error) {
 
 func severityOf(l logline.Event) uint8 {
 	most := severities[""]
-	if l.Error != nil {
+	if l.Line.Error != nil {
 		most = severities["high"]
 	}
 	for _, reason := range slices.Concat(l.Result.Denials, l.Result.Approval.Reasons) {
