@@ -312,7 +312,8 @@ func (c *Client) environment(given map[string]bailiff.Secret) ([]string, error) 
 type call struct {
 	stream uint32
 	credit chan int
-	begun  func() // ends its precedence
+	// endPrecedence has the bytes of connections wait for it no more.
+	endPrecedence func()
 	// sent is closed when the command has been sent.
 	sent chan struct{}
 	// news has an element when frames may be waiting.

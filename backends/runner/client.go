@@ -80,7 +80,8 @@ type Client struct {
 	place  Place
 	places chan struct{} // one for each command that runs; nil if nothing bounds them
 	outlet atomic.Pointer[outlet]
-	first  precedence // of calls
+	// precedence is that of calls before the bytes of the outlet.
+	precedence precedence
 
 	mu    sync.Mutex
 	calls map[uint32]*call
@@ -141,7 +142,7 @@ func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Re
 		return nil, fmt.Errorf("%w: its epoch is %d, this one's is %d", backends.ErrSuperseded, answer.Epoch,
 			c.place.Epoch)
 	case answer.Epoch > 0: // else the runner is an earlier release's, which cannot read it
-		c.out.Stamp(answer.Epoch)
+		c.out.SetEpoch(answer.Epoch)
 	}
 	for _, k := range answer.Processes {
 		c.meet(k)
@@ -363,7 +364,7 @@ func (c *Client) open() (*call, error) {
 		c.next++
 	}
 	call := &call{stream: c.next, news: make(chan struct{}, 1), credit: make(chan int, 1), sent: make(chan struct{}),
-		begun: c.first.begin()}
+		endPrecedence: c.precedence.begin()}
 	c.calls[call.stream] = call
 	return call, nil
 }
@@ -372,5 +373,5 @@ func (c *Client) drop(call *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.calls, call.stream)
-	call.begun()
+	call.endPrecedence()
 }

@@ -131,7 +131,7 @@ func (c *conn) Write(p []byte) (written int, err error) {
 	}
 	defer c.endWriting()
 	for len(p) > 0 {
-		c.outlet.client.first.wait()
+		c.outlet.client.precedence.wait()
 		n, err := c.share(len(p))
 		if err != nil {
 			return written, err

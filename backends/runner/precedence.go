@@ -13,7 +13,7 @@ const precedenceTime = 10 * time.Millisecond
 // so that calls which follow one another hold up no connection for good.
 type precedence struct {
 	mu    sync.Mutex
-	begun int
+	calls int           // that have precedence
 	over  chan struct{} // closed once no call has precedence any more
 }
 
@@ -21,7 +21,7 @@ type precedence struct {
 func (p *precedence) begin() (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.begun++; p.begun == 1 {
+	if p.calls++; p.calls == 1 {
 		p.over = make(chan struct{})
 	}
 	once := sync.OnceFunc(p.end)
@@ -35,7 +35,7 @@ func (p *precedence) begin() (end func()) {
 func (p *precedence) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.begun--; p.begun == 0 {
+	if p.calls--; p.calls == 0 {
 		close(p.over)
 	}
 }
@@ -43,9 +43,9 @@ func (p *precedence) end() {
 // wait lets calls go first.
 func (p *precedence) wait() {
 	p.mu.Lock()
-	over, begun := p.over, p.begun
+	over, calls := p.over, p.calls
 	p.mu.Unlock()
-	if begun == 0 {
+	if calls == 0 {
 		return
 	}
 	timer := time.NewTimer(precedenceTime)

@@ -164,8 +164,8 @@ const (
 
 // The flags.
 const (
-	last = 1 << iota
-	stamped
+	flagLast = 1 << iota
+	flagEpoch
 )
 
 func appendFrame(to []byte, f Frame) []byte {
@@ -175,7 +175,7 @@ func appendFrame(to []byte, f Frame) []byte {
 	to = binary.LittleEndian.AppendUint32(to, f.Stream)
 	flags, length := flag(f.Last), len(f.Payload)
 	if f.Epoch > 0 {
-		flags, length = flags|stamped, length+epochSize
+		flags, length = flags|flagEpoch, length+epochSize
 	}
 	to = binary.LittleEndian.AppendUint32(to, uint32(length))
 	to = append(to, byte(f.Kind), flags)
@@ -187,9 +187,9 @@ func appendFrame(to []byte, f Frame) []byte {
 	return to
 }
 
-func flag(set bool) byte {
-	if set {
-		return 1
+func flag(last bool) byte {
+	if last {
+		return flagLast
 	}
 	return 0
 }
@@ -229,8 +229,8 @@ func NewWriter(to io.Writer) *Writer {
 	return w
 }
 
-// Stamp has all later frames bear an epoch.
-func (w *Writer) Stamp(epoch int64) {
+// SetEpoch has all later frames bear an epoch.
+func (w *Writer) SetEpoch(epoch int64) {
 	w.enter(urgent)
 	defer w.leave()
 	w.epoch = epoch
@@ -348,7 +348,7 @@ func (r *Reader) Next() (Frame, error) {
 func (r *Reader) frame(head []byte) (Frame, int, error) {
 	length := binary.LittleEndian.Uint32(head[12:])
 	before := 0
-	if head[17]&stamped != 0 {
+	if head[17]&flagEpoch != 0 {
 		before = epochSize
 	}
 	if !bytes.HasPrefix(head, magic) || length < uint32(before) || length > uint32(before)+MaxPayload {
@@ -364,7 +364,7 @@ func (r *Reader) frame(head []byte) (Frame, int, error) {
 	}
 	f := Frame{
 		Kind:    Kind(whole[16]),
-		Last:    whole[17]&last != 0,
+		Last:    whole[17]&flagLast != 0,
 		Stream:  binary.LittleEndian.Uint32(whole[8:]),
 		Payload: whole[headSize+before:],
 	}

@@ -87,7 +87,7 @@ func TestAFrameBearsAnEpochBesideTheLargestPayload(t *testing.T) {
 	for _, epoch := range []int64{0, 1, 1 << 62} {
 		for _, size := range []int{0, wire.MaxPayload} {
 			in := wire.NewReader(bytes.NewReader(sent(t, func(w *wire.Writer) error {
-				w.Stamp(epoch)
+				w.SetEpoch(epoch)
 				return w.Send(wire.Frame{Kind: wire.Start, Stream: 7, Payload: make([]byte, size), Last: true})
 			})))
 			f, err := in.Next()
