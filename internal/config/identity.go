@@ -186,26 +186,36 @@ func (r *reader) checkConsole(c *Config, at place, do, sent string) {
 
 // lookAtTokens looks at the files of operator.tokens, and whether two hold one secret, by which no sidecar starts.
 func (r *reader) lookAtTokens(o *Outlook, tokens []Token) {
-	first := map[string]string{} // the name of the token that has a secret
+	shared := SharedSecrets(tokens)
 	for i, t := range tokens {
 		err := settings.Credential{File: t.File}.Present()
-		if err == nil {
-			err = t.hasItsOwnSecret(first)
+		if other := shared[t.Name]; err == nil && other != "" {
+			err = fmt.Errorf("%s holds the same secret as that of the token %s, want one for each", t.File, other)
 		}
 		r.note(o, fmt.Sprintf("operator.tokens[%d].token_file", i), err)
 	}
 }
 
-func (t Token) hasItsOwnSecret(first map[string]string) error {
-	secret, err := t.Read()
-	if err != nil {
-		return err
+// SharedSecrets are the tokens that have their secret together with another: by the name of each, the name of one other. None of
+// them is served. Files that cannot be read share nothing.
+func SharedSecrets(tokens []Token) map[string]string {
+	first, shared := map[string]string{}, map[string]string{} // first is the name of the token that has a secret
+	for _, t := range tokens {
+		secret, err := t.Read()
+		if err != nil {
+			continue
+		}
+		other, isShared := first[secret.Reveal()]
+		if !isShared {
+			first[secret.Reveal()] = t.Name
+			continue
+		}
+		shared[t.Name] = other
+		if shared[other] == "" {
+			shared[other] = t.Name
+		}
 	}
-	if other, shared := first[secret.Reveal()]; shared {
-		return fmt.Errorf("%s holds the same secret as that of the token %s, want one for each", t.File, other)
-	}
-	first[secret.Reveal()] = t.Name
-	return nil
+	return shared
 }
 
 // account is by what a claim names a person.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/pem"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -84,12 +85,29 @@ func TestTwoTokensWithOneSecretAreAFaultOfTheCheck(t *testing.T) {
   {name: siem, scopes: [status.read], token_file: good},
   {name: pager, scopes: [status.read], token_file: PLACE}]}
 `
-	for place, want := range map[string]string{
-		"good": "FOLDER/good holds the same secret as that of the token siem, want one for each",
-		"key":  "",
-	} {
-		folder, o := look(t, strings.ReplaceAll(text, "PLACE", place))
-		checkOutlook(t, place, o, folder, "operator.tokens[1].token_file", want)
+	folder, o := look(t, strings.ReplaceAll(text, "PLACE", "key"))
+	checkOutlook(t, "two secrets", o, folder, "", "")
+	folder, o = look(t, strings.ReplaceAll(text, "PLACE", "good"))
+	want := `F/bailiff.yaml:2: operator.tokens[0].token_file: F/good holds the same secret as that of the token pager, want one for each
+F/bailiff.yaml:3: operator.tokens[1].token_file: F/good holds the same secret as that of the token siem, want one for each`
+	if want = strings.ReplaceAll(want, "F/", folder+"/"); o.Faults.Error() != want || len(o.Doubts) > 0 {
+		t.Errorf("of one secret it says\n%v, %v\nwant\n%s", o.Faults, o.Doubts, want)
+	}
+}
+
+func TestEachOfThreeTokensWithOneSecretHasItTogetherWithAnother(t *testing.T) {
+	t.Parallel()
+	write := func(name, secret string) Token {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte("a-secret-of-a-program: "+secret), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return Token{Name: name, File: file}
+	}
+	tokens := []Token{write("one", "x"), write("other", "y"), write("two", "x"), {Name: "lost", File: "/nonexistent"}, write("three", "x")}
+	want := map[string]string{"one": "two", "two": "one", "three": "one"}
+	if got := SharedSecrets(tokens); !maps.Equal(got, want) {
+		t.Errorf("shared are %v, want %v", got, want)
 	}
 }
 

@@ -132,7 +132,7 @@ func TestATokenThatOthersMayReadOrThatIsNoGoodIsFound(t *testing.T) {
 	t.Parallel()
 	d := at(t, "unix:///nonexistent/a.sock")
 	folder := t.TempDir()
-	for _, name := range []string{"kept", "open", "wide", "blind", "old", "twin"} {
+	for _, name := range []string{"own", "kept", "open", "wide", "blind", "old", "twin"} {
 		path := filepath.Join(folder, name)
 		backendtest.Must(t, os.WriteFile(path, []byte("a-secret-of-a-program: "+strings.Replace(name, "twin", "kept", 1)), 0o600))
 		token := config.Token{Name: name, File: path, Scopes: []string{api.TokenReadsStatus}}
@@ -153,7 +153,7 @@ func TestATokenThatOthersMayReadOrThatIsNoGoodIsFound(t *testing.T) {
 	for _, c := range d.Examine(t.Context()) {
 		found[c.Name] = c.State
 	}
-	for name, want := range map[string]diagnosis.State{"kept": diagnosis.Fine, "open": diagnosis.Failed, "wide": diagnosis.Warned,
+	for name, want := range map[string]diagnosis.State{"own": diagnosis.Fine, "kept": diagnosis.Failed, "open": diagnosis.Failed, "wide": diagnosis.Warned,
 		"blind": diagnosis.Warned, "old": diagnosis.Warned, "twin": diagnosis.Failed} {
 		if got := found["token "+name]; got != want {
 			t.Errorf("of the token that is %s it says %q, want %q", name, got, want)

@@ -17,21 +17,19 @@ import (
 // examineTokens looks at what programs of the operators' come to the console by. A file that this user may not read is kept
 // from them, as it must be.
 func (d Doctor) examineTokens(all *diagnosis.Checks) {
-	first := map[string]string{} // the name of the token that has a secret
+	shared := config.SharedSecrets(d.Config.Operator.Tokens)
 	for _, t := range d.Config.Operator.Tokens {
 		name := "token " + t.Name
-		secret, err := t.Read()
-		other, shared := first[secret.Reveal()]
+		_, err := t.Read()
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			all.Fine(name, "This user may not read it.")
 		case err != nil:
 			all.Fail(name, sentence(err), "The program is not served while that is so: do what the line says, and send SIGHUP.")
-		case shared:
-			all.Fail(name, "It has the same secret as "+other+", so that neither is served.",
+		case shared[t.Name] != "":
+			all.Fail(name, "It has the same secret as "+shared[t.Name]+", so that neither is served.",
 				"Write another secret into "+t.File+", and send SIGHUP.")
 		default:
-			first[secret.Reveal()] = t.Name
 			examineScopes(all, name, t)
 		}
 	}
@@ -42,15 +40,10 @@ const oldest = 366 * 24 * time.Hour
 
 // examineScopes looks at a token that is served.
 func examineScopes(all *diagnosis.Checks, name string, t config.Token) {
-	unused := 0
-	for _, scope := range api.TokenScopes() {
-		if !slices.Contains(t.Scopes, scope) {
-			unused++
-		}
-	}
+	lacksOne := slices.ContainsFunc(api.TokenScopes(), func(scope string) bool { return !slices.Contains(t.Scopes, scope) })
 	age := ageOf(t.File)
 	switch {
-	case unused == 0:
+	case !lacksOne:
 		all.Doubt(name, "It has every scope that there is.", "Give it in operator.tokens those alone that the program needs.")
 	case slices.Contains(t.Scopes, api.TokenRevokes) && !slices.Contains(t.Scopes, api.TokenReadsApprovals):
 		all.Doubt(name, "It may revoke grants (grants.write), and may not see which there are.",
