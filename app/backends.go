@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"reflect"
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -33,46 +32,15 @@ func newBackends(cfg *config.Config, log *slog.Logger, epoch func() int64) (map[
 // mountable is a backend whose sandboxes show folders of this machine, and that can be told which while it runs.
 type mountable interface{ AllowMounts(folders []string) }
 
-// mountsAllowed is where a section keeps the folders that a [mountable] backend may show; nil if it keeps none.
-func mountsAllowed(section backends.Maker) *[]string {
-	for _, s := range section.Settings() {
-		if folders, ok := s.Into.(*[]string); ok && s.Key == "mounts_allowed" {
-			return folders
-		}
-	}
-	return nil
-}
-
 // followMounts lets sandboxes that are made from now on show the folders of other sections.
 func (c *core) followMounts(next map[string]backends.Maker) {
 	for name, backend := range c.backends {
 		if b, ok := backend.(mountable); ok && next[name] != nil {
-			if folders := mountsAllowed(next[name]); folders != nil {
+			if folders, _ := backends.ListOf(next[name], backends.MountsAllowed); folders != nil {
 				b.AllowMounts(slices.Clone(*folders))
 			}
 		}
 	}
-}
-
-// untilRestartOf are sections without what a running sidecar can change of them.
-func (c *core) untilRestartOf(sections map[string]backends.Maker) map[string]backends.Maker {
-	rest := map[string]backends.Maker{}
-	for name, section := range sections {
-		rest[name] = section
-		if _, ok := c.backends[name].(mountable); ok && mountsAllowed(section) != nil {
-			rest[name] = cloneSection(section)
-			*mountsAllowed(rest[name]) = nil
-		}
-	}
-	return rest
-}
-
-// cloneSection is a section of its own with the same values.
-func cloneSection(section backends.Maker) backends.Maker {
-	from := reflect.ValueOf(section).Elem()
-	into := reflect.New(from.Type())
-	into.Elem().Set(from)
-	return into.Interface().(backends.Maker)
 }
 
 // closeBackends ends what they hold open by themselves, such as connections.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
@@ -63,7 +64,7 @@ func (a *App) changedUntilRestart(next *config.Config) (waiting []string) {
 		"state_dir": next.StateDir != now.StateDir, "operator": !reflect.DeepEqual(untilRestart(next.Operator), untilRestart(now.Operator)),
 		"metrics": next.Metrics != now.Metrics, "policies": !reflect.DeepEqual(next.Policies, now.Policies),
 		"env":                      !reflect.DeepEqual(next.Env, now.Env),
-		"backends":                 !reflect.DeepEqual(a.untilRestartOf(next.Backends), a.untilRestartOf(now.Backends)),
+		"backends":                 backends.NeedRestart(now.Backends, next.Backends),
 		"limits.pending_approvals": next.Limits.PendingApprovals != now.Limits.PendingApprovals,
 		"guards":                   !slices.Equal(next.Guards, now.Guards),
 		"runner":                   next.Runner != now.Runner, "log": next.Log != now.Log,

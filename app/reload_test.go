@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
@@ -199,7 +201,8 @@ func TestAReadAgainConfigurationChangesWhichFoldersSandboxesMayShow(t *testing.T
 				next := *s.cfg
 				next.Backends = maps.Clone(next.Backends)
 				next.Backends[backend] = cloneSection(next.Backends[backend])
-				*mountsAllowed(next.Backends[backend]) = folders
+				allowed, _ := backends.ListOf(next.Backends[backend], backends.MountsAllowed)
+				*allowed = folders
 				if waiting, err := s.reload(t.Context(), &next); err != nil || len(waiting) > 0 {
 					t.Fatalf("for a restart wait %v, %v", waiting, err)
 				}
@@ -222,6 +225,14 @@ func TestAReadAgainConfigurationChangesWhichFoldersSandboxesMayShow(t *testing.T
 			}
 		})
 	}
+}
+
+// cloneSection is a section of its own with the same values.
+func cloneSection(section backends.Maker) backends.Maker {
+	from := reflect.ValueOf(section).Elem()
+	into := reflect.New(from.Type())
+	into.Elem().Set(from)
+	return into.Interface().(backends.Maker)
 }
 
 func TestAListenerThatIsReadAgainAsItWasKeepsItsConnections(t *testing.T) {

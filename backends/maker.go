@@ -3,7 +3,10 @@ package backends
 import (
 	"errors"
 	"log/slog"
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
 )
@@ -37,6 +40,41 @@ type Host struct {
 	Log      *slog.Logger
 	// Epoch is that of this sidecar's name where sidecars share a store; nil means that they share none.
 	Epoch func() int64
+}
+
+// MountsAllowed is the key of the folders that sandboxes may show. A running sidecar takes over what it says, and no other key of
+// a section.
+const MountsAllowed = "mounts_allowed"
+
+// NeedRestart says whether sections differ in more than a running sidecar takes over.
+func NeedRestart(now, next map[string]Maker) bool {
+	return !maps.EqualFunc(now, next, func(a, b Maker) bool { return areEqual(a.Settings(), b.Settings()) })
+}
+
+// areEqual compares what settings hold, but for the folders that sandboxes may show.
+func areEqual(a, b []settings.Setting) bool {
+	return slices.EqualFunc(a, b, func(a, b settings.Setting) bool {
+		if a.Key != b.Key {
+			return false
+		}
+		belowA, isSection := a.Into.([]settings.Setting)
+		belowB, _ := b.Into.([]settings.Setting)
+		if isSection {
+			return areEqual(belowA, belowB)
+		}
+		return a.Key == MountsAllowed || reflect.DeepEqual(a.Into, b.Into)
+	})
+}
+
+// ListOf is where a section keeps the list of a key, and the only texts that may be in it, where not any may; nil if it has no
+// such list.
+func ListOf(section Maker, key string) (into *[]string, valid []string) {
+	for _, s := range section.Settings() {
+		if list, ok := s.Into.(*[]string); ok && s.Key == key {
+			return list, s.Valid
+		}
+	}
+	return nil, nil
 }
 
 var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)

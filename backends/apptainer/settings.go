@@ -25,7 +25,7 @@ func (c *Config) Settings() []settings.Setting {
 		{Key: "auth_file", Into: &c.AuthFile, Path: true, Present: settings.IsSecret},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: workdirs.Acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
+		{Key: backends.MountsAllowed, Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
 

@@ -13,7 +13,7 @@ func (c *Config) Settings() []settings.Setting {
 	return []settings.Setting{
 		{Key: "root", Into: &c.Root, Path: true, Present: settings.IsFolder},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: workdirs.Acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
+		{Key: backends.MountsAllowed, Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
 

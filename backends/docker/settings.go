@@ -30,7 +30,7 @@ func (c *Config) Settings() []settings.Setting {
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
+		{Key: backends.MountsAllowed, Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
 

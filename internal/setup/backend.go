@@ -109,8 +109,8 @@ func (s *Survey) try(ctx context.Context, name string, without []string) error {
 	if err != nil {
 		return err
 	}
-	accepted, _ := textsOf(section, acceptMissing)
-	allowed, _ := textsOf(section, mountsAllowed)
+	accepted, _ := backends.ListOf(section, acceptMissing)
+	allowed, _ := backends.ListOf(section, backends.MountsAllowed)
 	if accepted == nil || allowed == nil {
 		return errors.New("it shows no folders")
 	}
@@ -136,7 +136,7 @@ func (s *Survey) missing(ctx context.Context, name string, refusal error) []stri
 	if err != nil {
 		return nil
 	}
-	_, all := textsOf(section, acceptMissing)
+	_, all := backends.ListOf(section, acceptMissing)
 	needed := slices.DeleteFunc(slices.Clone(all), func(limit string) bool { return limit == "disk_mb" || limit == "seccomp" })
 	if s.try(ctx, name, needed) != nil {
 		return nil

@@ -107,14 +107,14 @@ func (s *Survey) showBy(doc *yamledit.Document, a Answers) error {
 		return err
 	}
 	at := func(key string) []string { return []string{"backends", s.Backend, key} }
-	if allowed := listOf(section, mountsAllowed); !slices.Contains(allowed, s.Project) {
-		err = doc.Append(s.Project, at(mountsAllowed)...)
+	shown := []string{s.Project}
+	if a.ShowModules {
+		shown = append(shown, s.Modules)
 	}
-	if s.Modules != "" && a.ShowModules && !slices.Contains(listOf(section, mountsAllowed), s.Modules) {
-		err = errors.Join(err, doc.Append(s.Modules, at(mountsAllowed)...))
-	}
-	if s.Compiled != "" && !slices.Contains(listOf(section, mountsAllowed), s.Compiled) {
-		err = errors.Join(err, doc.Append(s.Compiled, at(mountsAllowed)...))
+	for _, folder := range append(shown, s.Compiled) {
+		if folder != "" && !slices.Contains(listOf(section, backends.MountsAllowed), folder) {
+			err = errors.Join(err, doc.Append(folder, at(backends.MountsAllowed)...))
+		}
 	}
 	accepted := listOf(section, acceptMissing)
 	for _, name := range s.Missing {
@@ -144,10 +144,10 @@ func (s *Survey) unconfigure() (Change, error) {
 	}
 	doc, err := yamledit.Parse(c.Before)
 	for name, section := range s.cfg.Backends {
-		allowed := listOf(section, mountsAllowed)
+		allowed := listOf(section, backends.MountsAllowed)
 		kept := slices.DeleteFunc(slices.Clone(allowed), s.isRemoved)
 		if err == nil && len(kept) != len(allowed) {
-			err = doc.Set(yamledit.List(kept), "backends", name, mountsAllowed)
+			err = doc.Set(yamledit.List(kept), "backends", name, backends.MountsAllowed)
 		}
 	}
 	if err != nil {
@@ -163,44 +163,29 @@ func (s *Survey) NeedsRestart(c Change) bool {
 	if c.Path != backends.Resolved(s.File) {
 		return false
 	}
-	before, err := s.withoutLive(c.Before)
-	after, wrong := s.withoutLive(c.After)
-	return c.Before == "" || err != nil || wrong != nil || !reflect.DeepEqual(before, after)
+	before, sectionsBefore, err := s.readApart(c.Before)
+	after, sectionsAfter, wrong := s.readApart(c.After)
+	return c.Before == "" || err != nil || wrong != nil || !reflect.DeepEqual(before, after) ||
+		backends.NeedRestart(sectionsBefore, sectionsAfter)
 }
 
-// withoutLive is a configuration without what a running sidecar can change.
-func (s *Survey) withoutLive(text string) (*config.Config, error) {
-	cfg, err := config.Parse(s.File, []byte(text), s.in.Known)
+// readApart reads a configuration without its listeners, which a running sidecar takes over, and its backends apart.
+func (s *Survey) readApart(text string) (cfg *config.Config, all map[string]backends.Maker, err error) {
+	cfg, err = config.Parse(s.File, []byte(text), s.in.Known)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	cfg.Agent.Listeners = nil
-	for _, section := range cfg.Backends {
-		if folders, _ := textsOf(section, mountsAllowed); folders != nil {
-			*folders = nil
-		}
-	}
-	return cfg, nil
+	all = cfg.Backends
+	cfg.Agent.Listeners, cfg.Backends = nil, nil
+	return cfg, all, nil
 }
 
-// The keys of a backend's section that matter here.
-const (
-	mountsAllowed = "mounts_allowed"
-	acceptMissing = "accept_missing_limits"
-)
+// acceptMissing is the key of the limits without which a backend may run.
+const acceptMissing = "accept_missing_limits"
 
-// textsOf is where a section keeps the list of a key; nil if it has none of it.
-func textsOf(section backends.Maker, key string) (into *[]string, valid []string) {
-	for _, s := range section.Settings() {
-		if list, ok := s.Into.(*[]string); ok && s.Key == key {
-			return list, s.Valid
-		}
-	}
-	return nil, nil
-}
-
+// listOf is what a section says of a key.
 func listOf(section backends.Maker, key string) []string {
-	if into, _ := textsOf(section, key); into != nil {
+	if into, _ := backends.ListOf(section, key); into != nil {
 		return *into
 	}
 	return nil
