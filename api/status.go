@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -46,6 +47,12 @@ type ListenerStatus struct {
 	Name      string   `json:"name"`
 	Listen    string   `json:"listen"`
 	Platforms []string `json:"platforms"`
+}
+
+// SpeaksFor says whether requests that come in there may claim a platform.
+func (l ListenerStatus) SpeaksFor(platform string) bool {
+	return slices.Contains(l.Platforms, "*") || slices.Contains(l.Platforms, platform) ||
+		platform != "cli" && slices.Contains(l.Platforms, "messaging")
 }
 
 // PolicyStatus is what is known of the policies in force; it is the answer to

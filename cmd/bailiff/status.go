@@ -113,10 +113,7 @@ func printPlatforms(w io.Writer, s api.Status, all bool) {
 // isSpokenFor says whether requests of a platform may come: from an agent, or by commands in a chat.
 func isSpokenFor(s api.Status, platform string) bool {
 	byChat := slices.ContainsFunc(s.Chat, func(c api.ServiceStatus) bool { return c.Service == platform && c.Commands })
-	return byChat || slices.ContainsFunc(s.Listeners, func(l api.ListenerStatus) bool {
-		return slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "*") ||
-			platform != "cli" && slices.Contains(l.Platforms, "messaging")
-	})
+	return byChat || slices.ContainsFunc(s.Listeners, func(l api.ListenerStatus) bool { return l.SpeaksFor(platform) })
 }
 
 func printPolicies(w io.Writer, p api.PolicyStatus) {

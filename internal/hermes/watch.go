@@ -59,7 +59,7 @@ func (h *Home) examinePlatforms(d *Diagnosis, l api.ListenerStatus, states []api
 	for _, platform := range append(h.Platforms(), "cli") {
 		at := slices.IndexFunc(states, func(s api.PlatformStatus) bool { return s.Platform == platform })
 		switch {
-		case !speaksFor(l, platform):
+		case !l.SpeaksFor(platform):
 			d.Checks.Fail("platform "+platform, "Listener "+l.Name+" may not speak for it, so every call from there is blocked.",
 				"Add it to the listener's platforms in bailiff.yaml.")
 		case at < 0:
@@ -74,11 +74,6 @@ func (h *Home) examinePlatforms(d *Diagnosis, l api.ListenerStatus, states []api
 			d.Checks.Fine("platform "+platform, "It runs on %s.", strings.TrimSpace(states[at].Backend+" "+states[at].Image))
 		}
 	}
-}
-
-func speaksFor(l api.ListenerStatus, platform string) bool {
-	return slices.Contains(l.Platforms, "*") || slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "messaging") &&
-		platform != "cli"
 }
 
 // examineHealth tells what the sidecar itself finds wrong.
