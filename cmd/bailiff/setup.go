@@ -221,7 +221,7 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 			changes = append(changes, unit)
 		}
 	}
-	if err := r.keepCompiled(ctx, s); err != nil {
+	if err := r.makeBuildCache(ctx, s); err != nil {
 		return err
 	}
 	if err := r.put(changes); err != nil {
@@ -244,17 +244,17 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	return nil
 }
 
-// keepCompiled makes the folder for what Go compiles, before a row shows it.
-func (r *setupRun) keepCompiled(ctx context.Context, s *setup.Survey) error {
-	if s.Compiled != "" {
-		r.say("Sandboxes keep what Go compiles for all sessions, in %s.", s.Compiled)
+// makeBuildCache makes the build cache of sandboxes, before a row shows it.
+func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey) error {
+	if s.BuildCache != "" {
+		r.say("Go's build cache in sandboxes is %s, shared by all sessions.", s.BuildCache)
 	}
 	if r.dryRun {
 		return nil
 	}
-	err := s.KeepCompiled(ctx)
-	if err != nil && s.IsCompiledThere() {
-		r.say("The first command that compiles Go's own packages takes minutes: %s.", err.Error())
+	err := s.MakeBuildCache(ctx)
+	if err != nil && s.HasBuildCache() {
+		r.say("The first command that compiles the standard library takes minutes: %s.", err.Error())
 		err = nil
 	}
 	return err

@@ -46,7 +46,7 @@ func (s *Survey) shows(target string) bool {
 }
 
 // isOfGo says whether a row shows what Go needs rather than a project.
-func isOfGo(row any) bool { return isAt(row, modulesInside) || isAt(row, compiledInside) }
+func isOfGo(row any) bool { return isAt(row, modulesInside) || isAt(row, buildCacheInside) }
 
 func isAt(row any, target string) bool {
 	entries, _ := row.(map[string]any)

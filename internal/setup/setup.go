@@ -76,9 +76,9 @@ type Survey struct {
 	// Modules is the folder in the user's home with the modules that Go would read there, which a
 	// sandbox does not show yet; empty if the project needs none.
 	Modules string
-	// Compiled is the folder in which sandboxes will keep what Go compiles, for all sessions; empty if they need none, or
+	// BuildCache is the folder that will be Go's build cache in the sandboxes of all sessions; empty if they need none, or
 	// show it already.
-	Compiled string
+	BuildCache string
 
 	in    Config
 	agent agent
@@ -105,7 +105,7 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 	if err := s.chooseBackend(ctx); err != nil {
 		return nil, err
 	}
-	s.Modules, s.Compiled = s.modules(), s.compiled()
+	s.Modules, s.BuildCache = s.modules(), s.buildCache()
 	return s, nil
 }
 

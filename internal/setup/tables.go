@@ -117,8 +117,8 @@ func (s *Survey) tableChanges(a Answers) ([]Change, error) {
 	if s.Modules != "" && a.ShowModules {
 		err = errors.Join(err, s.appendModules(t.doc, path))
 	}
-	if s.Compiled != "" {
-		err = errors.Join(err, s.appendCompiled(t.doc, path))
+	if s.BuildCache != "" {
+		err = errors.Join(err, s.appendBuildCache(t.doc, path))
 	}
 	if err != nil {
 		return nil, s.byHand(fmt.Sprintf("%s: %v", t.path, err))

@@ -14,50 +14,50 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
 
-// compiledInside is where Go keeps what it compiled in a sandbox of bubblewrap.
-const compiledInside = "/home/.cache/go-build"
+// buildCacheInside is where Go has its build cache in a sandbox of bubblewrap.
+const buildCacheInside = "/home/.cache/go-build"
 
-// compiledFolder is the folder of this machine that sandboxes show there, so that a new session need not compile Go's own
-// packages again, which takes minutes. Go on the host never reads it: what a command leaves there is run in sandboxes only.
-func (s *Survey) compiledFolder() string {
+// buildCacheFolder is the folder of this machine that sandboxes show there, so that a new session need not compile the standard
+// library again, which takes minutes. Go on the host never reads it: what a command leaves there is run in sandboxes only.
+func (s *Survey) buildCacheFolder() string {
 	return filepath.Join(s.in.Home, ".local", "share", "bailiff", "go-build")
 }
 
-// compiled is that folder, if the project needs it and no row shows one yet.
-func (s *Survey) compiled() string {
-	if s.Backend != "bubblewrap" || !isThere(filepath.Join(s.Project, "go.mod")) || s.shows(compiledInside) {
+// buildCache is that folder, if the project needs it and no row shows one yet.
+func (s *Survey) buildCache() string {
+	if s.Backend != "bubblewrap" || !isThere(filepath.Join(s.Project, "go.mod")) || s.shows(buildCacheInside) {
 		return ""
 	}
-	return s.compiledFolder()
+	return s.buildCacheFolder()
 }
 
-func (s *Survey) appendCompiled(doc *yamledit.Document, path []string) error {
-	return doc.Append(map[string]any{"source": s.Compiled, "target": compiledInside, "read_only": false}, path...)
+func (s *Survey) appendBuildCache(doc *yamledit.Document, path []string) error {
+	return doc.Append(map[string]any{"source": s.BuildCache, "target": buildCacheInside, "read_only": false}, path...)
 }
 
-// KeepCompiled makes the folder where a row shows it, or will. A new one gets a copy of what Go has compiled on the host of its
-// own packages, if it has: nothing of the user's projects. The error says why there is no copy, which costs time only.
-func (s *Survey) KeepCompiled(ctx context.Context) error {
-	folder := s.compiledFolder()
-	if isThere(folder) || s.Compiled == "" && !s.shows(compiledInside) {
+// MakeBuildCache makes the folder where a row shows it, or will. A new one gets a copy of the standard library from the host's
+// build cache, if that has it: nothing of the user's projects. The error says why there is no copy, which costs time only.
+func (s *Survey) MakeBuildCache(ctx context.Context) error {
+	folder := s.buildCacheFolder()
+	if isThere(folder) || s.BuildCache == "" && !s.shows(buildCacheInside) {
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("making the folder for what Go compiles: %w", err)
+		return fmt.Errorf("making the build cache of sandboxes: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, copyPatience)
 	defer cancel()
 	caches := cmp.Or(s.in.Getenv("XDG_CACHE_HOME"), filepath.Join(s.in.Home, ".cache"))
 	cache := cmp.Or(s.in.Getenv("GOCACHE"), filepath.Join(caches, "go-build"))
-	outputs, err := s.ownOutputs(ctx, cache)
+	outputs, err := s.standardOutputs(ctx, cache)
 	if err != nil || len(outputs) == 0 {
 		return err
 	}
-	return copyCompiled(ctx, cache, folder, outputs)
+	return copyOutputs(ctx, cache, folder, outputs)
 }
 
-// IsCompiledThere says whether the folder can be shown.
-func (s *Survey) IsCompiledThere() bool { return isThere(s.compiledFolder()) }
+// HasBuildCache says whether the folder can be shown.
+func (s *Survey) HasBuildCache() bool { return isThere(s.buildCacheFolder()) }
 
 // copyPatience bounds how long the copy takes: without it the first command compiles, which takes longer.
 const copyPatience = 30 * time.Second
@@ -65,8 +65,8 @@ const copyPatience = 30 * time.Second
 // goPrograms are those that commands in a sandbox find, in this order.
 var goPrograms = []string{"/usr/local/go/bin/go", "/usr/local/bin/go", "/usr/bin/go"}
 
-// ownOutputs are the names, in a cache of the host, of what Go compiled of its own packages; none where the cache is empty.
-func (s *Survey) ownOutputs(ctx context.Context, cache string) (map[string]bool, error) {
+// standardOutputs are the names, in a build cache of the host, of the compiled standard library; none where the cache is empty.
+func (s *Survey) standardOutputs(ctx context.Context, cache string) (map[string]bool, error) {
 	if found, err := filepath.Glob(filepath.Join(cache, "00", "*-a")); err != nil || len(found) == 0 {
 		return nil, err // to compile here is no quicker than there
 	}
@@ -80,7 +80,7 @@ func (s *Survey) ownOutputs(ctx context.Context, cache string) (map[string]bool,
 			"GOTOOLCHAIN=local"}
 		said, err := cmd.Output()
 		if err != nil {
-			return nil, fmt.Errorf("finding what Go has compiled: %w", err)
+			return nil, fmt.Errorf("finding the compiled standard library: %w", err)
 		}
 		outputs := map[string]bool{}
 		for path := range strings.Lines(string(said)) {
@@ -93,8 +93,8 @@ func (s *Survey) ownOutputs(ctx context.Context, cache string) (map[string]bool,
 	return nil, nil
 }
 
-// copyCompiled copies outputs of a cache of Go's into another, with the entries that name them.
-func copyCompiled(ctx context.Context, from, into string, outputs map[string]bool) error {
+// copyOutputs copies outputs of a build cache into another, with the entries that name them.
+func copyOutputs(ctx context.Context, from, into string, outputs map[string]bool) error {
 	entries, err := filepath.Glob(filepath.Join(from, "[0-9a-f][0-9a-f]", "*-a"))
 	for _, entry := range entries {
 		if err != nil || ctx.Err() != nil {
@@ -111,7 +111,7 @@ func copyCompiled(ctx context.Context, from, into string, outputs map[string]boo
 		}
 	}
 	if err = errors.Join(err, ctx.Err()); err != nil {
-		return fmt.Errorf("copying what Go has compiled: %w", err)
+		return fmt.Errorf("copying the compiled standard library: %w", err)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// compileInto is a cache of Go's with one entry for each output.
+// compileInto is a build cache with one entry for each output.
 func compileInto(t *testing.T, cache string, outputs ...string) {
 	t.Helper()
 	for i, output := range outputs {
@@ -25,12 +25,12 @@ func compileInto(t *testing.T, cache string, outputs ...string) {
 	}
 }
 
-func TestOfWhatGoCompiledOnTheHostItsOwnPackagesAreCopied(t *testing.T) {
+func TestOfTheBuildCacheOfTheHostTheStandardLibraryIsCopied(t *testing.T) {
 	from, into := t.TempDir(), t.TempDir()
 	own, users := strings.Repeat("1", 64), strings.Repeat("2", 64)
 	compileInto(t, from, own, users)
 	backendtest.Must(t, os.WriteFile(filepath.Join(from, "aa", "broken-a"), []byte("v1"), 0o600))
-	if err := copyCompiled(t.Context(), from, into, map[string]bool{own: true}); err != nil {
+	if err := copyOutputs(t.Context(), from, into, map[string]bool{own: true}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := filepath.Glob(filepath.Join(into, "*", "*"))
@@ -41,18 +41,18 @@ func TestOfWhatGoCompiledOnTheHostItsOwnPackagesAreCopied(t *testing.T) {
 	}
 }
 
-func TestTheFolderForWhatGoCompilesIsMadeOnceAndWithoutACacheOfTheHostsStaysEmpty(t *testing.T) {
+func TestTheBuildCacheIsMadeOnceAndStaysEmptyWhereTheHostHasNone(t *testing.T) {
 	home := t.TempDir()
 	s := &Survey{in: Config{Home: home, Getenv: func(string) string { return "" }}}
-	s.Compiled = s.compiledFolder()
-	backendtest.Must(t, s.KeepCompiled(t.Context()))
-	left, err := os.ReadDir(s.Compiled)
+	s.BuildCache = s.buildCacheFolder()
+	backendtest.Must(t, s.MakeBuildCache(t.Context()))
+	left, err := os.ReadDir(s.BuildCache)
 	if err != nil || len(left) > 0 {
 		t.Errorf("in the folder is %v, %v", left, err)
 	}
-	backendtest.Must(t, os.WriteFile(filepath.Join(s.Compiled, "README"), nil, 0o600))
-	backendtest.Must(t, s.KeepCompiled(t.Context()))
-	if !s.IsCompiledThere() || !isThere(filepath.Join(s.Compiled, "README")) {
+	backendtest.Must(t, os.WriteFile(filepath.Join(s.BuildCache, "README"), nil, 0o600))
+	backendtest.Must(t, s.MakeBuildCache(t.Context()))
+	if !s.HasBuildCache() || !isThere(filepath.Join(s.BuildCache, "README")) {
 		t.Error("a folder that is there was made anew")
 	}
 }
