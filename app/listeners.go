@@ -13,8 +13,8 @@ import (
 // listener is one that is open, with the API that it serves.
 type listener struct {
 	*gateway.Listener
-	left chan struct{} // closed when it takes no more requests
-	made agentTerms    // of an agents' listener
+	left     chan struct{} // closed when it takes no more requests
+	openedBy agentTerms    // of an agents' listener
 }
 
 // agentTerms are what an agents' listener is opened by. One is kept while they are the same.
@@ -68,7 +68,7 @@ func (a *App) openPlan(p agentPlan) (opened *listener, err error) {
 		}
 	}
 	if opened, err = openListener(p.config, handler); err == nil {
-		opened.made = p.terms
+		opened.openedBy = p.terms
 	}
 	return opened, err
 }

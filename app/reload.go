@@ -102,14 +102,7 @@ func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener)
 			return err
 		}
 	}
-	staying := make([]*listener, len(plans))
-	leaving := slices.Clone(a.agents)
-	for i, plan := range plans {
-		if at := slices.IndexFunc(leaving, plan.isOf); at >= 0 {
-			staying[i] = leaving[at]
-			leaving = slices.Delete(leaving, at, at+1)
-		}
-	}
+	staying, leaving := whichStay(a.agents, plans)
 	a.closeAgents(context.WithoutCancel(ctx), leaving, a.mcpServers.retire(listeners))
 	a.agents, a.cfg.Agent.Listeners = nil, nil
 	defer a.updateListenerLabels()
@@ -129,6 +122,18 @@ func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener)
 	return err
 }
 
+// whichStay are, for each plan, the open listener that is as planned, or nil, and the listeners that none plans any more.
+func whichStay(open []*listener, plans []agentPlan) (staying, leaving []*listener) {
+	staying, leaving = make([]*listener, len(plans)), slices.Clone(open)
+	for i, plan := range plans {
+		if at := slices.IndexFunc(leaving, plan.isOf); at >= 0 {
+			staying[i] = leaving[at]
+			leaving = slices.Delete(leaving, at, at+1)
+		}
+	}
+	return staying, leaving
+}
+
 // isOf says whether an open listener is what is planned. One whose socket was removed is not.
 func (p agentPlan) isOf(open *listener) bool {
 	if p.config.Network == "unix" {
@@ -136,7 +141,7 @@ func (p agentPlan) isOf(open *listener) bool {
 			return false
 		}
 	}
-	return reflect.DeepEqual(p.terms, open.made)
+	return reflect.DeepEqual(p.terms, open.openedBy)
 }
 
 // closeAgents has agents' listeners take no more requests. Requests that run go on

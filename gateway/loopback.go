@@ -27,14 +27,13 @@ type acceptance struct {
 const loopbackTries = 16
 
 // listenLocalhost listens at both addresses of localhost, or at the one that the machine has.
-func listenLocalhost(port string) (net.Listener, error) {
-	for range loopbackTries - 1 {
-		l, err := listenLoopbacks(port)
-		if port != "0" || !errors.Is(err, syscall.EADDRINUSE) {
-			return l, err
+func listenLocalhost(port string) (l net.Listener, err error) {
+	for range loopbackTries {
+		if l, err = listenLoopbacks(port); port != "0" || !errors.Is(err, syscall.EADDRINUSE) {
+			break
 		}
 	}
-	return listenLoopbacks(port)
+	return l, err
 }
 
 func listenLoopbacks(port string) (net.Listener, error) {

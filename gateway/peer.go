@@ -110,8 +110,8 @@ func peerProcess(socket *net.UnixConn) (uid uint32, pid int32, err error) {
 	return uid, pid, err
 }
 
-// ServerOf is the process that serves a Unix socket, as the kernel knows it.
-func ServerOf(ctx context.Context, path string) (pid int, err error) {
+// ServerPID is the process that serves a Unix socket, as the kernel knows it.
+func ServerPID(ctx context.Context, path string) (pid int, err error) {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		return 0, err

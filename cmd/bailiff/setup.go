@@ -227,7 +227,7 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	if err := r.put(changes); err != nil {
 		return err
 	}
-	r.note(s, changes)
+	r.recordChanges(s, changes)
 	if r.managed {
 		r.say("As root, so that every user's %s asks, and no setting of theirs switches that off:", r.agent)
 		for _, line := range managed {
@@ -310,12 +310,12 @@ func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 	if err := r.put(changes); err != nil {
 		return err
 	}
-	r.note(survey, changes)
+	r.recordChanges(survey, changes)
 	return r.retire(ctx, survey)
 }
 
-// note keeps what a sidecar has to do with changes that were written.
-func (r *setupRun) note(s *setup.Survey, changes []setup.Change) {
+// recordChanges keeps what a sidecar has to do with changes that were written.
+func (r *setupRun) recordChanges(s *setup.Survey, changes []setup.Change) {
 	r.written = time.Now()
 	r.isStale = slices.ContainsFunc(changes, s.IsOfSidecar)
 	r.needsRestart = slices.ContainsFunc(changes, s.NeedsRestart)
@@ -324,11 +324,11 @@ func (r *setupRun) note(s *setup.Survey, changes []setup.Change) {
 // retire ends the user's service where nothing needs it any more.
 func (r *setupRun) retire(ctx context.Context, s *setup.Survey) error {
 	if !s.IsService() {
-		return r.goOn(ctx, s)
+		return r.afterRemoval(ctx, s)
 	}
 	if needs := s.Serves(); len(needs) > 0 {
 		r.say("Your service bailiff goes on, for %s.", strings.Join(needs, ", "))
-		return r.goOn(ctx, s)
+		return r.afterRemoval(ctx, s)
 	}
 	switch {
 	case r.dryRun:
@@ -346,8 +346,8 @@ func (r *setupRun) retire(ctx context.Context, s *setup.Survey) error {
 	return nil
 }
 
-// goOn has a sidecar that goes on show no longer what was taken away.
-func (r *setupRun) goOn(ctx context.Context, s *setup.Survey) error {
+// afterRemoval has a sidecar that goes on show no longer what was taken away.
+func (r *setupRun) afterRemoval(ctx context.Context, s *setup.Survey) error {
 	if !r.isStale || r.dryRun {
 		return nil
 	}
@@ -362,6 +362,9 @@ func (r *setupRun) goOn(ctx context.Context, s *setup.Survey) error {
 	r.say("  %s", s.Line())
 	return nil
 }
+
+// testsFirst is why a sidecar that starts, or takes policies over, does not answer at once.
+const testsFirst = "First the tests of its policies run, which takes up to a minute on a busy machine."
 
 // startPatience is how long a sidecar may take until it answers.
 const startPatience = 2 * time.Minute
@@ -395,7 +398,7 @@ func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
 
 // restart has the service manager start the sidecar anew, and waits for it.
 func (r *setupRun) restart(ctx context.Context, s *setup.Survey) error {
-	r.say("Starting the sidecar. First the tests of its policies run, which takes up to a minute on a busy machine.")
+	r.say("Starting the sidecar. %s", testsFirst)
 	if err := setup.Restart(ctx); err != nil {
 		return err
 	}

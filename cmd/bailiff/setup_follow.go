@@ -43,7 +43,7 @@ func hangUp(ctx context.Context, file string) error {
 	if cfg.Operator.Listen.Network != "unix" {
 		return fmt.Errorf("the sidecar is told to read its configuration again over a socket only, and %s is none", cfg.Operator.Listen)
 	}
-	pid, err := gateway.ServerOf(ctx, cfg.Operator.Listen.Address)
+	pid, err := gateway.ServerPID(ctx, cfg.Operator.Listen.Address)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (r *setupRun) awaitPolicies(ctx context.Context, s *setup.Survey) error {
 			return fmt.Errorf("the sidecar does not take the policies over: %s", strings.Join(faults, "; "))
 		}
 		if !told {
-			r.say("The sidecar that runs takes it over. First the tests of its policies run, which takes up to a minute on a busy machine.")
+			r.say("The sidecar that runs takes it over. %s", testsFirst)
 		}
 		select {
 		case <-ctx.Done():
