@@ -239,7 +239,8 @@ func (r *Requests) put(ctx context.Context, ended []end, keys, digests [][]byte,
 			return err
 		})
 	}
-	return taken, r.config.DB.Own().SendBatch(ctx, b).Close()
+	err = r.config.DB.Own().SendBatch(ctx, b).Close() // which reads what is taken
+	return taken, err
 }
 
 func (c *claim) answer(outcome Claimed, err error) { c.done <- claimed{outcome, err} }

@@ -54,7 +54,13 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 // checksOnly says whether an interpreter only looks whether it could run a file. A further option may undo that, or run more.
 func (a *analysis) checksOnly(name string, args *arguments) bool {
 	own := a.about(name).Own
-	return len(args.flags) == 1 && len(own.ReadsOnly) > 0 && args.has(own.ReadsOnly...) && len(args.operands) > 0
+	return len(args.flags) == 1 && len(own.ReadsOnly) > 0 && args.has(own.ReadsOnly...) && len(args.operands) > 0 &&
+		!slices.ContainsFunc(args.all, mayBeOption)
+}
+
+// mayBeOption says that a word which is not known may turn out to be an option.
+func mayBeOption(w word) bool {
+	return (!w.known || w.glob) && !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, "./")
 }
 
 // printsSetup says whether what a program prints are settings for the shell that started it, or how that
@@ -98,6 +104,9 @@ func (a *analysis) text(name string, inv *invocation, code word, sc *scope) resu
 	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), inv.in)
 }
 
+// isPlusC finds "+c", which bash takes as "-c", among other letters.
+func isPlusC(flag string) bool { return strings.HasPrefix(flag, "+") && strings.Contains(flag, "c") }
+
 // shell reads what "sh -c TEXT", "sh FILE" and "sh" with an input run.
 func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 	sc := inv.sc.fork()
@@ -110,7 +119,7 @@ func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 		a.globs.Star, a.globs.Fold = a.globs.Star || w.text == "globstar", a.globs.Fold || w.text == "nocaseglob"
 	}
 	a.globs.Star = a.globs.Star || name == "zsh" || name == "fish"
-	if args.has("-c") {
+	if args.has("-c") || slices.ContainsFunc(args.flags, isPlusC) {
 		if len(args.operands) == 0 {
 			return result{}
 		}

@@ -1,6 +1,9 @@
 package shell
 
 import (
+	"regexp"
+	"strconv"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -66,7 +69,7 @@ func (a *analysis) each(c *syntax.ForClause, sc *scope, in stream) result {
 	}
 	values := sc.args
 	if iter.InPos.IsValid() {
-		values = a.fields(iter.Items, sc)
+		values = a.items(iter.Items, sc)
 	} else if !sc.argsKnown {
 		values = []word{{text: "$" + iter.Name.Value}}
 	}
@@ -84,6 +87,31 @@ func (a *analysis) each(c *syntax.ForClause, sc *scope, in stream) result {
 		}))
 	}
 	return all
+}
+
+// items are the values of a for loop. Of a long range of numbers the text does not tell which of them is meant.
+func (a *analysis) items(words []*syntax.Word, sc *scope) (all []word) {
+	for _, w := range words {
+		if isLongRange(w) {
+			all = append(all, word{text: "$(…)"})
+		} else {
+			all = append(all, a.fields([]*syntax.Word{w}, sc)...)
+		}
+	}
+	return all
+}
+
+var aRange = regexp.MustCompile(`^\{([0-9]{1,9})\.\.([0-9]{1,9})\}$`)
+
+// isLongRange says that a word is a range of more numbers than are read one by one.
+func isLongRange(w *syntax.Word) bool {
+	ends := aRange.FindStringSubmatch(w.Lit())
+	if ends == nil {
+		return false
+	}
+	from, _ := strconv.Atoi(ends[1])
+	to, _ := strconv.Atoi(ends[2])
+	return max(to-from, from-to) >= maxFields
 }
 
 func (a *analysis) clauses(l syntax.Loop, sc *scope) {

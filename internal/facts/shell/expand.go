@@ -2,7 +2,6 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -41,9 +40,6 @@ func (a *analysis) braces(w *syntax.Word) []*syntax.Word {
 	if !syntax.SplitBraces(w) && !braced(w) {
 		return []*syntax.Word{w}
 	}
-	if spans(w) {
-		return []*syntax.Word{w}
-	}
 	var out []*syntax.Word
 	for b, err := range expand.BracesSeq(nil, w) {
 		if err != nil || len(out) >= maxFields || !a.spend(1+len(b.Parts)) {
@@ -73,50 +69,6 @@ func braced(w *syntax.Word) bool {
 		}
 	}
 	return false
-}
-
-// spans says that the braces of a word are ranges of numbers from zero on, and one of them is too long to be read number by number.
-func spans(w *syntax.Word) bool {
-	long := false
-	for _, p := range w.Parts {
-		if b, ok := p.(*syntax.BraceExp); ok {
-			n, ok := numbers(b)
-			if !ok {
-				return false
-			}
-			long = long || n > longSpan
-		}
-	}
-	return long
-}
-
-// longSpan is the length of a range of which each number stands for all.
-const longSpan = 256
-
-// numbers is how many a range of numbers has at most.
-func numbers(b *syntax.BraceExp) (int, bool) {
-	if !b.Sequence {
-		return 0, false
-	}
-	most := 0
-	for _, end := range b.Elems[:min(2, len(b.Elems))] {
-		n, err := strconv.Atoi(end.Lit())
-		if err != nil || n < 0 || strings.HasPrefix(end.Lit(), "-") {
-			return 0, false
-		}
-		most = max(most, n)
-	}
-	return most, true
-}
-
-// span stands for the numbers of a range: a pattern of their digits. Others hide what the text does.
-func (f *fielder) span(b *syntax.BraceExp) {
-	if _, ok := numbers(b); !ok {
-		f.hole("{…}", value.Taint{})
-		return
-	}
-	f.add("[0-9]*")
-	f.cur.glob = true
 }
 
 // single expands a word that the shell does not split, such as an assigned value.
@@ -168,7 +120,7 @@ func (a *analysis) parts(f *fielder, parts []syntax.WordPart, sc *scope, split b
 			f.add(p.Op.String() + unquoted.Replace(p.Pattern.Value) + ")")
 			f.cur.glob = true
 		case *syntax.BraceExp:
-			f.span(p)
+			f.hole("{…}", value.Taint{})
 		default:
 			a.expanded(f, p, sc, split)
 		}

@@ -115,8 +115,14 @@ func (a *analysis) runsOptions(name string, inv *invocation, args *arguments) {
 		options = programs.Of(programs.Family(name)).Runs
 	}
 	for _, o := range args.options {
-		if slices.Contains(options, o.name) && !a.isInput(o.value, inv.sc) {
-			a.runsNamed(name, o.value, inv)
+		if !slices.Contains(options, o.name) || a.isInput(o.value, inv.sc) {
+			continue
+		}
+		a.runsNamed(name, o.value, inv)
+		if strings.Contains(o.value.text, ":") { // a path of several
+			for file := range strings.SplitSeq(o.value.text, ":") {
+				a.runsNamed(name, part(o.value, file), inv)
+			}
 		}
 	}
 }

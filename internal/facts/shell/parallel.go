@@ -30,8 +30,11 @@ func (a *analysis) parallel(_ string, inv *invocation, args *arguments) (result,
 		return result{out: unknown(value.Taint{})}, true
 	}
 	code := join(argv, " ")
-	if text, ok := withQuoted(code, args); ok && slices.ContainsFunc(items, func(w word) bool { return !w.known }) {
-		return a.eachQuoted(text, items, inv), true
+	if slices.ContainsFunc(items, func(w word) bool { return !w.known }) {
+		if text, ok := a.withQuoted(code, args, inv.sc); ok {
+			return a.eachQuoted(text, items, inv), true
+		}
+		a.hide()
 	}
 	if strings.Contains(code.text, "{}") {
 		return a.text("parallel", inv, join(substitute(argv, "{}", items), " "), inv.sc.fork()), true
@@ -39,28 +42,31 @@ func (a *analysis) parallel(_ string, inv *invocation, args *arguments) (result,
 	return a.text("parallel", inv, join(append(slices.Clone(argv), items...), " "), inv.sc.fork()), true
 }
 
-// placesOfItems are where parallel puts an item, or a part of it. It quotes them for the shell.
-var placesOfItems = regexp.MustCompile(`\{(|[./#%]|//|/\.|[0-9]+[./]{0,2})\}`)
+// Of a command of plain words, with no options but such that change nothing of it, it is clear where parallel puts its items: it
+// quotes each for the shell. Marks of one's own, expressions of Perl, profiles and quotes around a place are another matter.
+var (
+	placesOfItems  = regexp.MustCompile(`\{(|[./#%]|//|/\.|-?[0-9]+[./]{0,2})\}`)
+	plainCommand   = regexp.MustCompile(`^[A-Za-z0-9_./]+( [A-Za-z0-9_./:,%+~-]*("\$parallel_item"[A-Za-z0-9_./:,%+~-]*)*)*$`)
+	optionsOfOrder = []string{"-j", "--jobs", "-k", "--keep-order", "-0", "--null", "--bar", "--eta", "--progress", "--tag", "-n", "-N",
+		"-a"}
+)
 
 // quotedItem is the variable that stands for an item in the text of a command.
 const quotedItem = "$parallel_item"
 
-// withQuoted is a command with a variable in the places of items, which are each one word of it. A command with expressions of
-// Perl, or items that are not quoted, is another matter.
-func withQuoted(code word, args *arguments) (word, bool) {
-	if !code.known || args.has("--rpl", "--tmpl", "-U", "--parens") || strings.Contains(code.text, "{=") ||
-		strings.Contains(code.text, quotedItem) {
+// withQuoted is a command with a variable in the places of items, which are each one word of it.
+func (a *analysis) withQuoted(code word, args *arguments, sc *scope) (word, bool) {
+	isOther := func(flag string) bool { return !slices.Contains(optionsOfOrder, flag) }
+	if _, set := a.value("PARALLEL", sc); set || !code.known || slices.ContainsFunc(args.flags, isOther) {
 		return word{}, false
 	}
 	quoted := `"` + quotedItem + `"`
-	if mark, own := args.value("-I"); own && mark.text != "" {
-		code.text = strings.ReplaceAll(code.text, mark.text, quoted)
-	} else if placesOfItems.MatchString(code.text) {
+	if placesOfItems.MatchString(code.text) {
 		code.text = placesOfItems.ReplaceAllLiteralString(code.text, quoted)
 	} else {
 		code.text += " " + quoted
 	}
-	return code, true
+	return code, plainCommand.MatchString(code.text)
 }
 
 // eachQuoted runs a command once for each item.

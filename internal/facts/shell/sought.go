@@ -17,9 +17,8 @@ func (a *analysis) runsNamed(name string, w word, inv *invocation) {
 	p := a.runsFile(w, inv.sc)
 	s, ok := a.runnable(p, a.fileAt(w, inv.sc))
 	switch lang := a.about(name).Language; {
-	case !ok && a.at.Contents != nil:
-		a.endings(name, lang, inv, w)
 	case !ok:
+		a.endings(name, lang, inv, w)
 	case lang == "":
 		a.ran(s.Taint)
 	case lang == "shell":
