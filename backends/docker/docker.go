@@ -107,7 +107,8 @@ type Backend struct {
 	making   sync.Mutex // of volumes, and looking for those that are unused
 	warned   sync.Once  // of what the engine lacks
 	opening  backends.Opening
-	removals chan struct{} // a place for each that the engine works on
+	removals places
+	kills    places // of containers that wait for their removal
 
 	mu sync.Mutex
 	// about is what the engine last said of itself; nil until asked, and again
@@ -154,7 +155,7 @@ func New(cfg Config) (*Backend, error) {
 		cfg.Epoch = func() int64 { return 0 }
 	}
 	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{},
-		removals: make(chan struct{}, removalsAtOnce)}
+		removals: make(places, removalsAtOnce), kills: make(places, removalsAtOnce)}
 	b.AllowMounts(cfg.MountsAllowed)
 	var err error
 	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {

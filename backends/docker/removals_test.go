@@ -12,19 +12,23 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// slowEngine answers no request before it is told to.
+// slowEngine removes nothing before it is told to.
 type slowEngine struct {
-	asked  atomic.Int64
-	answer chan struct{}
+	killed, asked atomic.Int64
+	answer        chan struct{}
 }
 
 func (e *slowEngine) RoundTrip(r *http.Request) (*http.Response, error) {
-	e.asked.Add(1)
-	<-e.answer
+	if r.Method == http.MethodPost {
+		e.killed.Add(1)
+	} else {
+		e.asked.Add(1)
+		<-e.answer
+	}
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: r}, nil
 }
 
-func TestAnEngineRemovesAFewSandboxesAtOnce(t *testing.T) {
+func TestAnEngineRemovesAFewSandboxesAtOnceAndTheOthersAreKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowEngine{answer: make(chan struct{})}
 		b, err := New(Config{Runner: "/none"})
@@ -39,6 +43,9 @@ func TestAnEngineRemovesAFewSandboxesAtOnce(t *testing.T) {
 		synctest.Wait()
 		if n := slow.asked.Load(); n != removalsAtOnce {
 			t.Errorf("the engine was asked to remove %d at once, want %d", n, removalsAtOnce)
+		}
+		if n := slow.killed.Load(); n != 3*removalsAtOnce {
+			t.Errorf("%d of those that wait were killed, want %d", n, 3*removalsAtOnce)
 		}
 		close(slow.answer)
 		removals.Wait()

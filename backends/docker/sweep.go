@@ -122,13 +122,35 @@ func (b *Backend) remove(ctx context.Context, id string) error {
 	return b.fault("removing sandbox "+short(id), err)
 }
 
-func (b *Backend) removeOnce(ctx context.Context, id string) error {
+// places bound how much an engine is asked for at once.
+type places chan struct{}
+
+func (p places) take(ctx context.Context) error {
 	select {
-	case b.removals <- struct{}{}:
+	case p <- struct{}{}:
+		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer func() { <-b.removals }()
+}
+
+func (p places) leave() { <-p }
+
+// removeOnce waits for a place among the removals. What runs in the container does not wait with it: it is killed before.
+func (b *Backend) removeOnce(ctx context.Context, id string) error {
+	select {
+	case b.removals <- struct{}{}:
+	default:
+		if err := b.kills.take(ctx); err != nil {
+			return err
+		}
+		_ = b.engine.ContainerKill(ctx, id, "KILL") // the removal does it too, and says what is wrong
+		b.kills.leave()
+		if err := b.removals.take(ctx); err != nil {
+			return err
+		}
+	}
+	defer b.removals.leave()
 	return b.engine.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -46,6 +47,10 @@ func hangUp(ctx context.Context, file string) error {
 	pid, err := gateway.ServerPID(ctx, cfg.Operator.Listen.Address)
 	if err != nil {
 		return err
+	}
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.TrimSpace(string(name)) != "bailiff" {
+		return fmt.Errorf("%s is served by %q, which hands it on: send SIGHUP to the sidecar behind it", cfg.Operator.Listen,
+			strings.TrimSpace(string(name)))
 	}
 	return syscall.Kill(pid, syscall.SIGHUP)
 }
