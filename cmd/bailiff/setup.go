@@ -59,6 +59,7 @@ Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		"let sandboxes go without the limits that this machine cannot hold")
 	f.BoolVar(&r.answers.AllowSameUser, "allow-same-user", false, "let your own user, whose agent it is, answer its approvals")
 	f.BoolVar(&r.answers.ShowModules, "go-modules", false, "let sandboxes read the modules that Go keeps in your home")
+	f.BoolVar(&r.answers.ShareBuildCache, "go-build-cache", false, "let the sandboxes of all sessions share a build cache of Go's")
 	return cmd
 }
 
@@ -176,6 +177,13 @@ func (r *setupRun) ask(s *setup.Survey) (err error) {
 			return err
 		}
 	}
+	if s.BuildCache != "" && !r.answers.ShareBuildCache {
+		r.say("A session's first command in Go compiles the standard library, for a minute or more, unless sessions share a build " +
+			"cache (--go-build-cache). What one session's commands change there, builds of later ones take over.")
+		if r.answers.ShareBuildCache, err = r.confirm("Share one?"); err != nil {
+			return err
+		}
+	}
 	if s.SameUser && !r.answers.AllowSameUser {
 		r.say("What a person must approve is refused: only another user than the agent's may answer, since a command on this machine " +
 			"could answer as you (--allow-same-user).")
@@ -246,13 +254,10 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 
 // makeBuildCache makes the build cache of sandboxes, before a row shows it.
 func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey) error {
-	if s.BuildCache != "" {
-		r.say("Go's build cache in sandboxes is %s, shared by all sessions.", s.BuildCache)
-	}
 	if r.dryRun {
 		return nil
 	}
-	err := s.MakeBuildCache(ctx)
+	err := s.MakeBuildCache(ctx, r.answers)
 	if err != nil && s.HasBuildCache() {
 		r.say("The first command that compiles the standard library takes minutes: %s.", err.Error())
 		err = nil

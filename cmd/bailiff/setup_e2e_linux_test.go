@@ -210,7 +210,8 @@ func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
 		strings.Contains(w.must(t, "cat .config/bailiff/policies/data.yaml"), "/home/go/pkg") {
 		t.Errorf("without a yes it says %s", said)
 	}
-	w.must(t, "bailiff setup claude-code --project src/shop --go-modules")
+	w.must(t, "bailiff setup claude-code --project src/shop --go-modules && test ! -e .local/share/bailiff/go-build")
+	w.must(t, "bailiff setup claude-code --project src/shop --go-build-cache")
 	if said := w.must(t, "bailiff setup claude-code --project src/other --go-modules"); strings.Contains(said, "--go-modules") {
 		t.Errorf("where they are shown it says %s", said)
 	}

@@ -18,7 +18,8 @@ import (
 const buildCacheInside = "/home/.cache/go-build"
 
 // buildCacheFolder is the folder of this machine that sandboxes show there, so that a new session need not compile the standard
-// library again, which takes minutes. Go on the host never reads it: what a command leaves there is run in sandboxes only.
+// library again, which takes minutes. Go on the host never reads it. Go checks nothing of what it finds in its build cache, so
+// that a session which changes it has a part in all that later ones build: only a person's yes has sessions share one.
 func (s *Survey) buildCacheFolder() string {
 	return filepath.Join(s.in.Home, ".local", "share", "bailiff", "go-build")
 }
@@ -37,9 +38,9 @@ func (s *Survey) appendBuildCache(doc *yamledit.Document, path []string) error {
 
 // MakeBuildCache makes the folder where a row shows it, or will. A new one gets a copy of the standard library from the host's
 // build cache, if that has it: nothing of the user's projects. The error says why there is no copy, which costs time only.
-func (s *Survey) MakeBuildCache(ctx context.Context) error {
+func (s *Survey) MakeBuildCache(ctx context.Context, a Answers) error {
 	folder := s.buildCacheFolder()
-	if isThere(folder) || s.BuildCache == "" && !s.shows(buildCacheInside) {
+	if isThere(folder) || (s.BuildCache == "" || !a.ShareBuildCache) && !s.shows(buildCacheInside) {
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -45,13 +45,13 @@ func TestTheBuildCacheIsMadeOnceAndStaysEmptyWhereTheHostHasNone(t *testing.T) {
 	home := t.TempDir()
 	s := &Survey{in: Config{Home: home, Getenv: func(string) string { return "" }}}
 	s.BuildCache = s.buildCacheFolder()
-	backendtest.Must(t, s.MakeBuildCache(t.Context()))
+	backendtest.Must(t, s.MakeBuildCache(t.Context(), Answers{ShareBuildCache: true}))
 	left, err := os.ReadDir(s.BuildCache)
 	if err != nil || len(left) > 0 {
 		t.Errorf("in the folder is %v, %v", left, err)
 	}
 	backendtest.Must(t, os.WriteFile(filepath.Join(s.BuildCache, "README"), nil, 0o600))
-	backendtest.Must(t, s.MakeBuildCache(t.Context()))
+	backendtest.Must(t, s.MakeBuildCache(t.Context(), Answers{ShareBuildCache: true}))
 	if !s.HasBuildCache() || !isThere(filepath.Join(s.BuildCache, "README")) {
 		t.Error("a folder that is there was made anew")
 	}

@@ -54,6 +54,8 @@ type Answers struct {
 	AllowSameUser bool
 	// ShowModules lets sandboxes show [Survey.Modules].
 	ShowModules bool
+	// ShareBuildCache lets the sandboxes of all sessions use [Survey.BuildCache].
+	ShareBuildCache bool
 }
 
 // Survey is what was found before anything is written.

@@ -111,7 +111,10 @@ func (s *Survey) showBy(doc *yamledit.Document, a Answers) error {
 	if a.ShowModules {
 		shown = append(shown, s.Modules)
 	}
-	for _, folder := range append(shown, s.BuildCache) {
+	if a.ShareBuildCache {
+		shown = append(shown, s.BuildCache)
+	}
+	for _, folder := range shown {
 		if folder != "" && !slices.Contains(listOf(section, backends.MountsAllowed), folder) {
 			err = errors.Join(err, doc.Append(folder, at(backends.MountsAllowed)...))
 		}

@@ -117,7 +117,7 @@ func (s *Survey) tableChanges(a Answers) ([]Change, error) {
 	if s.Modules != "" && a.ShowModules {
 		err = errors.Join(err, s.appendModules(t.doc, path))
 	}
-	if s.BuildCache != "" {
+	if s.BuildCache != "" && a.ShareBuildCache {
 		err = errors.Join(err, s.appendBuildCache(t.doc, path))
 	}
 	if err != nil {
