@@ -100,7 +100,7 @@ func TestWhatRunsEndsWithTheGreatestAgeOfItsSandbox(t *testing.T) {
 	t.Parallel()
 	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
-			s := startCourt(t, openDir(t), law{backend: backend, idle: 600, most: 2}, openDir(t))
+			s := startCourt(t, openDir(t), law{backend: backend, idle: 600, most: 6}, openDir(t))
 			a := ask(t, s.client(t), inChat("s1", "sleep 50"))
 			if a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "greatest age") {
 				t.Errorf("answer is %+v", a)

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -267,9 +268,16 @@ func (b *Backend) beside(ctx context.Context, owner, image string, mounts []moun
 	return cmp.Or(err, b.discard(ctx, name))
 }
 
+// unpack is not given up with ctx: an engine would go on with what it has got, and might open the file of the runner for writing
+// when a sandbox of the next opening starts it.
 func (b *Backend) unpack(ctx context.Context, name, where string, archive io.Reader) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestFill)
+	defer cancel()
 	return b.engine.CopyToContainer(ctx, name, where, archive, container.CopyToContainerOptions{})
 }
+
+// longestFill is how long an engine may take to unpack some megabytes.
+const longestFill = 30 * time.Second
 
 func pack(header tar.Header, content []byte) (*bytes.Buffer, error) {
 	var archive bytes.Buffer

@@ -153,7 +153,8 @@ func TestATokenThatOthersMayReadOrThatIsNoGoodIsFound(t *testing.T) {
 	for _, c := range d.Examine(t.Context()) {
 		found[c.Name] = c.State
 	}
-	for name, want := range map[string]diagnosis.State{"own": diagnosis.Fine, "kept": diagnosis.Failed, "open": diagnosis.Failed, "wide": diagnosis.Warned,
+	for name, want := range map[string]diagnosis.State{"own": diagnosis.Fine, "kept": diagnosis.Failed, "open": diagnosis.Failed,
+		"wide":  diagnosis.Warned,
 		"blind": diagnosis.Warned, "old": diagnosis.Warned, "twin": diagnosis.Failed} {
 		if got := found["token "+name]; got != want {
 			t.Errorf("of the token that is %s it says %q, want %q", name, got, want)
