@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
@@ -69,11 +68,7 @@ func TestWhereTheAgentCouldAnswerItselfNothingIsAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startCompany(t, agents)
-			start := time.Now()
 			a := ask(t, c.agent, ofAna("s1"))
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("it took %v", took)
-			}
 			wants(t, a, bailiff.Expired, "the agent of listener test could reach the operators' socket itself")
 			if a.Output != "" {
 				t.Errorf("it ran and wrote %q", a.Output)

@@ -139,7 +139,7 @@ func (l *workerLoggedIn) changesProjectsWhileItServes(t *testing.T) {
 	unit := l.must(t, "cat .config/systemd/user/bailiff.service")
 	own := filepath.Join(l.Home, ".config", "bailiff", "bailiff.yaml")
 	said, err := l.says(t, l.in("bailiff setup claude-code --project src/other --config src/b.yaml"+accepted))
-	if err == nil || !strings.Contains(said, "your service bailiff is that of "+own) || l.Shell(t, "test -e src/b.yaml").Run() == nil {
+	if err == nil || !strings.Contains(said, "your service is that of "+own) || l.Shell(t, "test -e src/b.yaml").Run() == nil {
 		t.Errorf("of a new configuration beside the service's it says %s, %v", said, err)
 	}
 	l.must(t, "sed 's/agent.sock/b.sock/; s/operator.sock/c.sock/; s#\\[policies\\]#[../.config/bailiff/policies]#' "+own+

@@ -68,7 +68,7 @@ func (s *Survey) otherIn(unit string) string {
 // refuseOtherService keeps a new configuration from taking the sockets and the state of the one that the user's service has.
 func (s *Survey) refuseOtherService() error {
 	if other := s.OtherService(); other != "" && s.fresh() {
-		return fmt.Errorf("your service bailiff is that of %s, and a sidecar of a new configuration would want the same sockets and "+
+		return fmt.Errorf("your service is that of %s, and a sidecar of a new configuration would want the same sockets and "+
 			"state: add the project there, by --config %s", other, shellquote.Quote(other))
 	}
 	return nil
