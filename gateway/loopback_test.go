@@ -6,20 +6,23 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// hasIPv6 says whether the machine has the other address of localhost.
-func hasIPv6() bool {
+// needsIPv6 wants the other address of localhost.
+func needsIPv6(t *testing.T) {
+	t.Helper()
 	l, err := net.Listen("tcp", "[::1]:0")
-	if err != nil {
-		return false
+	if err == nil {
+		_ = l.Close()
 	}
-	_ = l.Close()
-	return true
+	backendtest.Needs(t, "IPv6 at localhost", err)
 }
 
 func TestAListenerAtLocalhostAnswersAtBothOfItsAddresses(t *testing.T) {
 	t.Parallel()
+	needsIPv6(t)
 	l, err := Open(ListenerConfig{Name: "page", Network: "tcp", Address: "localhost:0", Login: true},
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") }))
 	if err != nil {
@@ -31,10 +34,7 @@ func TestAListenerAtLocalhostAnswersAtBothOfItsAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addresses := []string{"127.0.0.1"}
-	if hasIPv6() {
-		addresses = append(addresses, "::1")
-	}
+	addresses := []string{"127.0.0.1", "::1"}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, address := range addresses {
 		resp, err := client.Get("http://" + net.JoinHostPort(address, port))
@@ -63,9 +63,7 @@ func TestAListenerAtLocalhostAnswersAtBothOfItsAddresses(t *testing.T) {
 
 func TestAListenerAtLocalhostDoesNotOpenWhereAnotherProgramHasOneOfItsAddresses(t *testing.T) {
 	t.Parallel()
-	if !hasIPv6() {
-		t.Skip("this machine has no IPv6")
-	}
+	needsIPv6(t)
 	other, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
 		t.Fatal(err)

@@ -48,9 +48,9 @@ func hangUp(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.TrimSpace(string(name)) != "bailiff" {
-		return fmt.Errorf("%s is served by %q, which hands it on: send SIGHUP to the sidecar behind it", cfg.Operator.Listen,
-			strings.TrimSpace(string(name)))
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if program := strings.TrimSpace(string(name)); err == nil && program != "bailiff" {
+		return fmt.Errorf("%s is served by %q, which hands it on and would end at SIGHUP", cfg.Operator.Listen, program)
 	}
 	return syscall.Kill(pid, syscall.SIGHUP)
 }
