@@ -42,8 +42,8 @@ func Account(service, id string) string { return service + ":" + id }
 
 // Approver is who answers, as a listener of the operators knows it.
 type Approver struct {
-	// Person is a name among the configured people, empty if the credential maps
-	// to nobody.
+	// Person is a name among the configured people, empty if the credential
+	// maps to none of them.
 	Person string
 	Groups []string
 	// Credential is by what the listener knows them, such as "uid:1000".

@@ -48,7 +48,7 @@ func Beginning(text string, most int) string {
 	return text[:most]
 }
 
-// foreignBytes bounds what is repeated of somebody else's words: no less than what is
+// foreignBytes bounds what is repeated of foreign words: no less than what is
 // kept of the last ones (internal/excerpt), whose end tells most.
 const foreignBytes = 512
 

@@ -76,7 +76,7 @@ func once(sentences []string) []string {
 	return slices.Compact(sentences)
 }
 
-// judgeCall decides about a tool call. Whoever asks runs the tool itself, so that
+// judgeCall decides about a tool call. The caller runs the tool itself, so that
 // what may run in another place than the one named may not run.
 func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.Decided, *api.Problem) {
 	read := a.readDocument

@@ -13,7 +13,7 @@ import (
 
 const (
 	// marksAtMost is how many marks an approval is shown with, and searchAtMost how
-	// many bytes are searched for them: whoever wrote the text may want neither to
+	// many bytes are searched for them: the author of the text may want neither to
 	// end.
 	marksAtMost  = 1000
 	searchAtMost = 16 << 20

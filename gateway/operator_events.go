@@ -9,7 +9,7 @@ import (
 )
 
 // events tells of all that happens until the client goes away or the listener is
-// closed. Whoever reads too slowly to be told everything is told that.
+// closed. A client that reads too slowly to be told everything is told that.
 func (o *operator) events(w http.ResponseWriter, r *http.Request) {
 	if p := readQuery(r, fields{}); p != nil {
 		refuse(w, p)

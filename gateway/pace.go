@@ -40,7 +40,7 @@ func (p *paced) body(from io.ReadCloser, timeout time.Duration) io.ReadCloser {
 
 // pacedBody lifts the deadline at the body's end: from there on the server reads
 // only to notice that the client goes away. A body that broke off keeps it, so
-// that nobody waits for its rest.
+// that no reader waits for its rest.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

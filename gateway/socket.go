@@ -35,7 +35,7 @@ func listenTCP(c ListenerConfig) (net.Listener, error) {
 	return net.Listen(c.Network, c.Address)
 }
 
-// vacate makes sure that nobody serves a socket's path. A socket that a dead
+// vacate makes sure that no process serves a socket's path. A socket that a dead
 // process left behind is no hindrance.
 func vacate(path string) error {
 	about, err := os.Lstat(path)
@@ -64,13 +64,13 @@ func vacate(path string) error {
 	return fmt.Errorf("asking who serves %s: %w", path, err)
 }
 
-// How often, and how long apart, somebody who answers is asked again.
+// How often, and how long apart, a process that answers is asked again.
 const (
 	retries    = 5
 	retryPause = 20 * time.Millisecond
 )
 
-// call connects to a socket, if somebody serves it.
+// call connects to a socket, if a process serves it.
 func call(path string) error {
 	other, err := net.DialTimeout("unix", path, time.Second)
 	if err != nil {
@@ -79,7 +79,7 @@ func call(path string) error {
 	return other.Close()
 }
 
-// bind makes the socket in a folder that nobody else can enter, and moves it to
+// bind makes the socket in a folder that no other user can enter, and moves it to
 // its place with its mode and owner set, so that there is no moment in which
 // another user could connect.
 func bind(c ListenerConfig) (l net.Listener, remove func(), err error) {
@@ -133,7 +133,7 @@ func place(c ListenerConfig, made string) (fs.FileInfo, error) {
 }
 
 // give makes the first listed user that is not ours the socket's owner, since
-// its mode keeps out whoever is neither that user nor of its group. Without the
+// its mode keeps out a client that is neither that user nor of its group. Without the
 // right to do so, the group of the folder must serve.
 func give(c ListenerConfig, socket string) error {
 	self := uint32(os.Geteuid()) //nolint:gosec // a uid fits

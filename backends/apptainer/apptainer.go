@@ -265,7 +265,7 @@ func (b *Backend) environment(folder string) []string {
 func (b *Backend) settle() (program string, err error) {
 	b.settling.Lock()
 	defer b.settling.Unlock()
-	// Images hold programs that are of use to others (setuid): nobody else gets there.
+	// Images hold programs that are of use to others (setuid): no other user gets there.
 	for name, mode := range map[string]os.FileMode{emptyFolder: 0o755, etcFolder: 0o755, stageFolder: 0o700, worksFolder: 0o700,
 		imageFolder: 0o700} {
 		if err := os.MkdirAll(b.path(name), mode); err != nil {

@@ -13,12 +13,12 @@ import (
 )
 
 // enclose bounds what the program has started inside, and not the program: of its
-// memory and threads nothing is to be taken from what the spec allows. Nobody has been
+// memory and threads nothing is to be taken from what the spec allows. No client has been
 // told of the sandbox yet, so all that is inside are the runner and its supervisors.
 //
-// They are looked for again until nobody is new. Then all are in the group: whoever is
-// started by somebody in it is in it too, and whoever was started before by somebody
-// outside was there to be seen the last time.
+// They are looked for again until no process is new. Then all are in the group: what a
+// process in it starts is in it too, and what a process outside started before was there
+// to be seen the last time.
 func enclose(group *cgroup.Group, program int) error {
 	added := map[int]bool{}
 	for {

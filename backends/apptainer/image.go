@@ -33,7 +33,7 @@ type images struct {
 
 func newImages() images { return images{make(chan struct{}, 1), map[state]string{}} }
 
-// state tells a file from what it was. Whoever changes a file and makes it look as
+// state tells a file from what it was. A user who changes a file and makes it look as
 // it did gets the image that it was.
 type state struct {
 	path     string

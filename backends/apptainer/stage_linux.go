@@ -13,7 +13,7 @@ import (
 )
 
 // stage makes the writable folders, file systems in memory of their sizes, for the
-// calling thread and what it starts: nobody else sees them, and they go with the
+// calling thread and what it starts: no other process sees them, and they go with the
 // sandbox.
 func (b *Backend) stage(spec backends.Spec) error {
 	if !asRoot() {

@@ -189,7 +189,7 @@ func changedLimits(t *testing.T, b box) {
 
 // openingGivenUp ends the context of openings earlier and later, and compares what
 // there is before and after: processes of this one, and sandboxes, of which a sweep
-// may have to take one that was made when nobody waited for it any more.
+// may have to take one that was made when no caller waited for it any more.
 func openingGivenUp(t *testing.T, b box) {
 	sandboxes := b.listed(t)
 	processes := descendants(os.Getpid())

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
-// prompts asks in every way in which programs ask whoever sits before them:
-// nobody does, so each must end by itself, and without success.
+// prompts asks in every way in which programs ask a user at their terminal:
+// there is none, so each must end by itself, and without success.
 func prompts(t *testing.T, b box) {
 	for _, c := range []struct{ name, needs, script string }{
 		{"the shell's read", "", "read -p 'name? ' name"},

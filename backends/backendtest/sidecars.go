@@ -46,7 +46,7 @@ func sweepSpares(t *testing.T, b box) {
 	mine := b.another(t, b.spec)
 	spec := b.spec
 	spec.Owner += "-other"
-	t.Cleanup(func() { // what their sandbox leaves is nobody else's to remove
+	t.Cleanup(func() { // what their sandbox leaves is no other sidecar's to remove
 		if _, err := b.backend.(backends.Sweeper).Sweep(context.Background(), spec.Owner, func(string) bool { return false }); err != nil {
 			t.Errorf("sweeping what is theirs: %v", err)
 		}
@@ -68,8 +68,8 @@ func sweepSpares(t *testing.T, b box) {
 	}
 }
 
-// sweepSparesOpening sweeps again and again while a sandbox is opened, which nobody
-// can want to be kept before it is. One that has just been is told a little later.
+// sweepSparesOpening sweeps again and again while a sandbox is opened, which no
+// sidecar can want to be kept before it is. One that has just been is told a little later.
 func sweepSparesOpening(t *testing.T, b box) {
 	before := b.listed(t)
 	spec := b.spec
@@ -143,7 +143,7 @@ func adopted(t *testing.T, b box) {
 	second.says("echo fine", "fine\n")
 }
 
-// started starts a command in the background that nobody ends.
+// started starts a command in the background that is not ended.
 func (b box) started(script string) backends.Process {
 	b.t.Helper()
 	p, err := b.Start(b.t.Context(), shell(script), "p"+marker())

@@ -253,7 +253,7 @@ func (b box) noneAlive() {
 func marker() string { return fmt.Sprintf("8%017d", rand.Int64N(1e17)) }
 
 // marked lists the processes that have the marker among their arguments, as they
-// are numbered by whoever can see them.
+// are numbered by each process that can see them.
 func (b box) marked(marker string) (list []int) {
 	if !b.cfg.Remote {
 		return marked(marker)

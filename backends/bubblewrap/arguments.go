@@ -20,7 +20,7 @@ const runnerPath = "/.bailiff/runner"
 // its control group is not seen from inside.
 const eventsPath = "/.bailiff/memory.events"
 
-// insideUser is the number of the user inside, whoever it is on the host.
+// insideUser is the number of the user inside, whichever user runs the sidecar.
 const insideUser = "10000"
 
 // namespaces are the options that do not depend on the spec.

@@ -67,7 +67,7 @@ type machine struct {
 	ToolboxURL       string            `json:"toolboxProxyUrl"`
 }
 
-// The states of a machine in which it stays as long as nobody does anything.
+// The states of a machine in which it stays until it is used.
 const (
 	started     = "started"
 	stopped     = "stopped"

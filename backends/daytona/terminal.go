@@ -49,7 +49,7 @@ func (t tools) connect(ctx context.Context, id string, life time.Duration) (*ter
 	return c, nil
 }
 
-// watch finds out when nobody is at the other end any more, which a connection
+// watch finds out when the other end is gone, which a connection
 // does not tell by itself.
 func (c *terminal) watch(life time.Duration) {
 	backends.Every(life, c.ctx.Done(), func() {

@@ -99,7 +99,7 @@ func (l location) loopback() bool {
 // dialer is how a connection to the engine is made.
 type dialer func(ctx context.Context) (net.Conn, error)
 
-// dialer refuses a TCP port that anybody on the way could listen to, or answer in the
+// dialer refuses a TCP port that a third party on the way could listen to, or answer in the
 // place of: what runs in sandboxes and their variables travel there.
 func (c Config) dialer(at location, machine *remote.Host) (dialer, error) {
 	files := c.TLS.orFromEnv()
@@ -129,7 +129,7 @@ func (l location) dialSocket(ctx context.Context) (net.Conn, error) {
 }
 
 // dialPort has a peer that is gone noticed within half a minute: sandboxes there are
-// lost, and whoever waits for one is told.
+// lost, and each caller that waits for one is told.
 func (l location) dialPort(ctx context.Context) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialling, Control: setKeepAlive,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}}
@@ -182,7 +182,7 @@ func (l link) Close() error {
 	return err
 }
 
-// connect makes the client of an engine; it talks to nobody yet. All connections, those
+// connect makes the client of an engine; it does not connect yet. All connections, those
 // of streams too, are made by one dialer: the client's own would wait without end for
 // a stream by TLS.
 func (c Config) connect() (l link, err error) {

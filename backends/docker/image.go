@@ -90,7 +90,7 @@ func (b *Backend) pull(ctx context.Context, name string) error {
 }
 
 // follow tells the progress of a pull: in the log once for each layer and state, to
-// whoever waits once for each layer.
+// a caller that waits once for each layer.
 func (b *Backend) follow(ctx context.Context, name string, stream io.ReadCloser) error {
 	defer stream.Close()
 	backends.Step(ctx, "pulling image %s", name)
@@ -140,7 +140,7 @@ func absent(id string) error {
 
 // fixed returns a reference to the image that cannot come to mean another. The
 // digest is used only under the name that was asked for: under another name it
-// could later be pulled from somewhere nobody chose.
+// could later be pulled from a place that was not chosen.
 func fixed(name string, found image.InspectResponse) string {
 	asked, err := reference.ParseNormalizedNamed(name)
 	if err != nil {

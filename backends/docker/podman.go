@@ -28,7 +28,7 @@ func isPodman(version types.Version) bool {
 }
 
 // owned are the options by which a folder in memory is the unprivileged user's. Podman
-// gives it to whoever the container runs as, and copies into it what the image has
+// gives it to the container's user, and copies into it what the image has
 // there, unless it is told not to.
 func (a *about) owned(uid, gid int) string {
 	if a.podman {

@@ -53,7 +53,7 @@ func ownedBy(owner string) filters.Args {
 const overdue = 10 * time.Minute
 
 // isAbandoned says whether a container is past its time, and its runner has heard of
-// nobody for so long that it has ended, or was never begun by who made it.
+// no sidecar for so long that it has ended, or was never begun by its maker.
 func isAbandoned(c container.Summary, now time.Time) bool {
 	expires, err := time.Parse(time.RFC3339, c.Labels[labelExpires])
 	if err != nil || now.Sub(expires) <= overdue {
@@ -107,7 +107,7 @@ func (b *Backend) unmarkSeeded(volume string) {
 }
 
 // remove kills and removes a container with its unnamed volumes. One that is
-// gone, or that somebody else is removing, is no fault once it is gone.
+// gone, or that another sidecar is removing, is no fault once it is gone.
 func (b *Backend) remove(ctx context.Context, id string) error {
 	err := b.removeOnce(ctx, id)
 	for pause := 5 * time.Millisecond; isEnding(err) && pause < cleanUp/4 && httpapi.Wait(ctx, pause) == nil; pause *= 2 {

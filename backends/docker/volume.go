@@ -208,7 +208,7 @@ func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) 
 }
 
 // labelledVolume makes a volume anew that lacks its labels: the engine was killed
-// while making it, so nobody has used it, and nobody would ever list it.
+// while making it, so it was never used, and would never be listed.
 func (b *Backend) labelledVolume(ctx context.Context, options volume.CreateOptions) (volume.Volume, error) {
 	made, err := b.engine.VolumeCreate(ctx, options)
 	if err != nil || made.Labels[labelOwner] == options.Labels[labelOwner] {

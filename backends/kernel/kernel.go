@@ -209,7 +209,7 @@ func (l *listener) Output(p []byte) {
 	}
 }
 
-// heard returns whose output comes; between scripts nobody asks for it.
+// heard returns whose output comes; between scripts it is not asked for.
 func (k *Kernel) heard(p []byte) *run {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -38,7 +38,7 @@ func Attach(path string) (*os.File, error) {
 	}
 	for {
 		device, err := attach(backing)
-		if !errors.Is(err, unix.EBUSY) { // somebody was faster with the device that was free
+		if !errors.Is(err, unix.EBUSY) { // another process was faster with the device that was free
 			return device, err
 		}
 	}

@@ -71,7 +71,7 @@ func (d *dialogue) follow(ctx context.Context, cmd backends.Command) {
 	}
 	d.exit = exit
 	select {
-	case d.started <- err: // nobody looks if it has started
+	case d.started <- err: // not looked at if it has started
 	default:
 	}
 }

@@ -69,7 +69,7 @@ func write(folder, path string, content []byte) error {
 	if err := os.MkdirAll(folder, 0o711); err != nil {
 		return err
 	}
-	syscall.ForkLock.RLock() // a child forked meanwhile would keep the file open for writing, and nobody could run it
+	syscall.ForkLock.RLock() // a child forked meanwhile would keep the file open for writing, and it could not be run
 	defer syscall.ForkLock.RUnlock()
 	temporary, err := os.CreateTemp(folder, program)
 	if err != nil {

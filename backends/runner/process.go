@@ -192,7 +192,7 @@ func (p *process) CloseInput(ctx context.Context) error {
 	return nil
 }
 
-// hold waits until nobody else writes.
+// hold waits until no other caller writes.
 func (p *process) hold(ctx context.Context) error {
 	select {
 	case p.writing <- struct{}{}:

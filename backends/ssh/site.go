@@ -171,8 +171,8 @@ func (s *site) install(ctx context.Context, was ground) (ground, error) {
 	return g, nil
 }
 
-// installing is a script that makes a program of its input, in a folder that nobody
-// else can change, and tries whether it can be run. It takes those away that were not
+// installing is a script that makes a program of its input, in a folder that no
+// other user can change, and tries whether it can be run. It takes those away that were not
 // used for long. A folder that was there before is left as it is or refused, never
 // changed: it may be one like /tmp, which the whole machine needs as it is.
 func installing(folder, file, mode string, content []byte) string {
@@ -196,7 +196,7 @@ func installing(folder, file, mode string, content []byte) string {
 const isMissing = 97
 
 // start starts a program of ours, with an environment that holds nothing but where
-// programs are, once its folder is known to be there. Whoever could change one of our
+// programs are, once its folder is known to be there. A user who could change one of our
 // programs would be told every value of a variable, so all that are needed are looked
 // at before each start.
 func (s *site) start(ctx context.Context, g ground, folder, name string, arguments ...string) (*remote.Process, error) {
@@ -219,8 +219,8 @@ const (
 	writable = `-perm -020 -o -perm -002`
 )
 
-// above is a part of a script that goes on if nobody else can replace a folder or one
-// on the way to it. In one that is sticky nobody can replace what another one owns. A
+// above is a part of a script that goes on if no other user can replace a folder or one
+// on the way to it. In one that is sticky no user can replace what another one owns. A
 // link is no folder: what it leads to would have to be looked at too.
 func above(folder string) string {
 	var all []string
@@ -248,8 +248,8 @@ func command(script string) string { return shellquote.Join("exec", "/bin/sh", "
 // longestAnswer bounds what a script of ours may say.
 const longestAnswer = 64 << 10
 
-// run runs a script to its end and returns what it says after a line that nobody else
-// can have printed: the login shell may greet.
+// run runs a script to its end and returns what it says after a line that no other
+// program can have printed: the login shell may greet.
 func (s *site) run(ctx context.Context, script string, input []byte) (string, error) {
 	begin := rand.Text()
 	process, err := s.host.Start(ctx, command("echo "+begin+"; "+script))

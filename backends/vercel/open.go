@@ -100,7 +100,7 @@ const (
 )
 
 // install puts the runner where it cannot be read, and makes a folder for what it is
-// told: whoever may write files in the machine may write there, and commands are not
+// told: a user that may write files in the machine may write there, and commands are not
 // that user. Then it starts the runner. A machine has one life, so nothing is there.
 const install = `set -e
 umask 022

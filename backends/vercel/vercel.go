@@ -110,7 +110,7 @@ func (b *Backend) Ready(ctx context.Context) error {
 	return nil
 }
 
-// unavailable words a fault for whoever set the backend up.
+// unavailable words a fault for the operator that set the backend up.
 func unavailable(doing string, err error) error {
 	if hint := hints[httpapi.Status(err)]; hint != "" {
 		return fmt.Errorf("%w: %s: %w; %s", backends.ErrUnavailable, doing, err, hint)

@@ -136,7 +136,7 @@ func plain(r rune) bool {
 }
 
 // claudeFetch fetches from an address in which nothing is read by Claude Code in
-// another way than by whoever judges it.
+// another way than by the policies that judge it.
 func claudeFetch(input fields) (meaning, error) {
 	url, err := input.text("url")
 	if err == nil && !plainURL(url) {

@@ -91,8 +91,8 @@ func throughout(c call, name string, act func(pattern string, paths ...string) m
 }
 
 // paths are what a path of a tool's input stands for: as it is written and, where
-// links lead elsewhere, what they lead to, for whoever can make a link in a folder
-// can have anything named by it.
+// links lead elsewhere, what they lead to, for a program that can make a link in a
+// folder can have anything named by it.
 func (c call) paths(path string) ([]string, error) {
 	path, err := c.absolute(path)
 	if err != nil {

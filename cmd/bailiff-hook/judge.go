@@ -192,8 +192,8 @@ func (h hook) startable(v verdict, err error) (verdict, error) {
 	return v, nil
 }
 
-// judgeHost allows what happens on this machine, without bailiff, only if nobody
-// needs to be asked: nobody could be.
+// judgeHost allows what happens on this machine, without bailiff, only if no approver
+// needs to be asked: none could be.
 func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error) {
 	if m.kind == shell && m.workdir == "" && c.cwd == "" {
 		return verdict{}, errors.New("nobody says in which folder it would run; name it (workdir)")

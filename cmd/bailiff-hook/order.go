@@ -41,7 +41,7 @@ func (h hook) line(c call, o order) string {
 }
 
 // isOrder says whether a command is exactly such an order of this session, in which
-// nothing but the text, the folder and the times are anybody's choice. It is made
+// nothing but the text, the folder and the times are free to choose. It is made
 // again from those and compared, so that nothing can hide in it.
 func (h hook) isOrder(c call, command string) bool {
 	line, ok := shellquote.Split(command)

@@ -64,7 +64,7 @@ func carry(rest []string, in io.Reader, out io.Writer) error {
 		_, _ = io.Copy(to, in) // the end of either is the end of the runner
 		to.Close()
 	}()
-	if _, err := io.Copy(out, from); err != nil { // nobody hears it any more
+	if _, err := io.Copy(out, from); err != nil { // no reader is left
 		to.Close()
 		from.Close()
 	}

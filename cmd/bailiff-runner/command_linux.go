@@ -32,7 +32,7 @@ type command struct {
 	excerpt headtail.Writer
 	journal *journal
 	credit  credit
-	// held is for how long the output was held back since nobody took it.
+	// held is for how long the output was held back since it was not taken.
 	held time.Duration
 	// telling is held from reading what the command wrote until it is sent.
 	telling sync.Mutex
@@ -138,7 +138,7 @@ func (c *command) passed(p parcel, err error) {
 	switch {
 	case p.asker == 0 && err == nil:
 		_ = c.out.Send(wire.Frame{Kind: wire.Credit, Stream: c.stream, Payload: wire.Encode(wire.Number(len(p.data)))})
-	case p.asker == 0: // input that nobody reads is dropped
+	case p.asker == 0: // input that is not read is dropped
 	case err == nil:
 		_ = c.out.Send(wire.Frame{Kind: wire.Done, Stream: p.asker})
 	default:
@@ -222,8 +222,8 @@ func (c *command) announce(end wire.End) {
 	}
 }
 
-// leave says that nothing is left. Whoever changed the root folder, which the
-// command's first process shared with this one, made it unfit for another.
+// leave says that nothing is left. A command that changed the root folder, which
+// its first process shared with this one, made it unfit for another.
 func (c *command) leave() {
 	_ = syscall.Chdir("/")
 	if c.fit() {
@@ -245,7 +245,7 @@ func (c *command) report() {
 	end.Dropped = c.excerpt.End()
 	c.handOver()
 	close(c.over)
-	if c.input != nil { // whoever wrote learns what became of it before the end
+	if c.input != nil { // the writer learns what became of it before the end
 		c.input.to.Close()
 		<-c.input.settled
 	}

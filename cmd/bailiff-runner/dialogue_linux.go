@@ -106,7 +106,7 @@ const (
 )
 
 // breakOff ends all but the first process, and interrupts that when they are gone, so
-// that whoever is told of the end does not find them still dying. A first process
+// that a client that is told of the end does not find them still running. A first process
 // that starts others again and again is not waited for.
 func (c *command) breakOff() {
 	c.reaping.Lock()

@@ -67,7 +67,7 @@ func openPlain(path string) (*os.File, os.FileInfo, error) {
 	if leadsThroughProc(path) {
 		return nil, nil, fmt.Errorf("%q cannot be bound to an approval: name the file", path)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO keeps nobody waiting
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO keeps no caller waiting
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil, nil
 	}

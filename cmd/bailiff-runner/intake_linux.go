@@ -23,7 +23,7 @@ type intake struct {
 	wake    chan struct{}
 }
 
-// parcel is some input, from somebody who asked for it to be passed on or, where
+// parcel is some input, from a client that asked for it to be passed on or, where
 // asker is zero, from who has credit.
 type parcel struct {
 	data  []byte
@@ -102,7 +102,7 @@ func (i *intake) settle(err error) {
 	i.passed(p, err)
 }
 
-// close drops what nobody reads.
+// close drops input that is not read.
 func (i *intake) close() {
 	i.mu.Lock()
 	i.closed = true

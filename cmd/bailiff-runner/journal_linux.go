@@ -22,7 +22,7 @@ var spillFolders = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
 // journal is the last part of what a background command wrote, with the number
 // of all bytes that it wrote. Where no file can be made or written, the part is
-// what fits into memory. Nobody who reads holds up the writer for long.
+// what fits into memory. No reader holds up the writer for long.
 type journal struct {
 	mu sync.Mutex
 	// base is the offset of its first byte; what follows counts from there.

@@ -204,7 +204,7 @@ func (p *pool) spawn() (*slot, error) {
 	return s, nil
 }
 
-// file is an end of a pipe or socket. Nobody waits for it in the kernel, so that
+// file is an end of a pipe or socket. No thread waits for it in the kernel, so that
 // it can be given up on, and keeps no thread busy.
 func file(fd int) *os.File {
 	_ = syscall.SetNonblock(fd, true)

@@ -61,7 +61,7 @@ func (p *pool) isSlot(pid int) bool {
 }
 
 // wake has supervisors that a command has stopped go on, and what is becoming one.
-// It holds nobody up and is held up by nobody. What else is stopped is so to be
+// It holds up no other process and is held up by none. What else is stopped is so to be
 // killed.
 func (p *pool) wake() {
 	for {

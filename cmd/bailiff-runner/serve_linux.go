@@ -23,7 +23,7 @@ type runner struct {
 
 	mu sync.Mutex
 	// jobs are those that the client has an open stream for, by stream; background
-	// those that nobody has forgotten, in the order of their start.
+	// those that no client has forgotten, in the order of their start.
 	jobs       map[uint32]*job
 	background []*job
 
@@ -197,8 +197,8 @@ func (r *runner) answer(stream uint32, kind wire.Kind, said []byte, err error) {
 	r.say(kind, stream, said)
 }
 
-// greet answers a client. What ran for an earlier one is ended, since nobody hears
-// it, but for background commands; and its connections are cut. One whose run was
+// greet answers a client. What ran for an earlier one is ended, since its output
+// has no reader, but for background commands; and its connections are cut. One whose run was
 // superseded is told so, and nothing changes.
 func (r *runner) greet(f wire.Frame) {
 	g, err := wire.Decode[wire.Greeting](f.Payload)

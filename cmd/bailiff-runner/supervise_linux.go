@@ -91,7 +91,7 @@ func (s *supervisor) start(stream uint32) {
 	}
 }
 
-// abandon ends everything below when nobody is there any more to report to.
+// abandon ends everything below when there is no client any more to report to.
 func (s *supervisor) abandon() {
 	if s.now == nil {
 		return

@@ -109,8 +109,8 @@ func toJUnit(report pdp.Report) junitReport {
 	return all
 }
 
-// junitCases are the cases of a test, which share its time evenly since nobody
-// measures theirs, or the test itself.
+// junitCases are the cases of a test, which share its time evenly since
+// theirs is not measured, or the test itself.
 func junitCases(r pdp.Result) (all []junitCase) {
 	one := junitCase{Name: r.Name, Package: r.Package, File: r.File, Line: r.Line, Time: r.Seconds, Output: r.Output}
 	if len(r.Cases) == 0 {

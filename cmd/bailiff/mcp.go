@@ -169,7 +169,7 @@ var errStuck = errors.New("the sidecar did not decide in time, so the call was g
 // healthTimeout is how long a look at the sidecar may take: the agent waits.
 const healthTimeout = time.Second
 
-// lookAt says what is wrong with the sidecar before anybody calls.
+// lookAt says what is wrong with the sidecar before the first call.
 func (d *distant) lookAt(ctx context.Context, stderr io.Writer) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 type progress struct {
 	mu      sync.Mutex
 	step    string
-	changed chan struct{} // closed when another step is taken; nil before anybody looked
+	changed chan struct{} // closed when another step is taken; nil before the first look
 }
 
 func (b *progress) post(step string) {

@@ -93,7 +93,7 @@ func New(address string, token bailiff.Secret) (*Client, error) {
 	return c, nil
 }
 
-// stay follows nobody who sends elsewhere.
+// stay follows no server that sends elsewhere.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Health asks whether a sidecar serves the listener, and lets this client in.

@@ -44,7 +44,7 @@ const afterwards = 100 * time.Millisecond
 // connection can serve another request.
 func (s *stream) finish() {
 	s.pulse.Reset(afterwards)
-	_, _ = s.from.ReadByte() // whatever comes, nobody waits for it
+	_, _ = s.from.ReadByte() // its result is of no use any more
 }
 
 func (s *stream) giveUp() {

@@ -4,8 +4,8 @@
 //
 // A login begins with a link that only the operators' socket gives out
 // ([Console.Link]), or that the console itself gives to whom an OpenID provider knows
-// ([Config.Provider]). Its token stands in the fragment, which browsers send to
-// nobody; the page exchanges it, once, for a session. A session is two secrets:
+// ([Config.Provider]). Its token stands in the fragment, which browsers do
+// not send; the page exchanges it, once, for a session. A session is two secrets:
 // a cookie that scripts cannot read, and a token that the page keeps and sends
 // in a header. Cookies go to every port of a host, and what is stored by a page
 // does not, so that a server on another port that is shown the cookie can do
@@ -83,7 +83,7 @@ type Config struct {
 }
 
 const (
-	// idleTimeout is the usual end of a session that nobody uses.
+	// idleTimeout is the usual end of an unused session.
 	idleTimeout = 30 * time.Minute
 	// maxAge ends every session.
 	maxAge = 12 * time.Hour

@@ -30,7 +30,7 @@ func newSecret() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// badLink is why a link logs nobody in.
+// badLink is why a link does not log in.
 type badLink struct{ code, message string }
 
 var (

@@ -21,7 +21,7 @@ type loggedIn struct {
 }
 
 // about is the answer to GET /session: who the session answers as, and when it
-// ends if nobody uses it.
+// ends if it is not used.
 type about struct {
 	Person     string    `json:"person"`
 	Groups     []string  `json:"groups"`

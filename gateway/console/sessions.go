@@ -29,7 +29,7 @@ type session struct {
 	end      context.CancelFunc
 
 	mu      sync.Mutex
-	expires time.Time // if nobody uses it
+	expires time.Time // if it is not used
 	timer   *time.Timer
 }
 

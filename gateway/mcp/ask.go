@@ -17,7 +17,7 @@ import (
 // the approval is answered is asked to: in the versions without sessions by an answer
 // that the client follows with the same call again, in the others by a message while
 // the call waits. What the client answers changes nothing: many answer by themselves
-// where nobody sits at them.
+// where they run unattended.
 func (s *Server) ask(ctx context.Context, call *sdk.CallToolRequest, req bailiff.Request) *sdk.CallToolResult {
 	limit := s.limitOf(call)
 	if limit > 0 {

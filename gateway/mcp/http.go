@@ -116,7 +116,7 @@ func (ss *sessions) find(id string) *session {
 }
 
 // belongs says whether it was the peer who began a session: its id alone lets
-// nobody into it.
+// no caller into it.
 func (ss *sessions) belongs(id, peer string) bool {
 	found := ss.find(id)
 	return found != nil && found.peer == peer
@@ -228,7 +228,7 @@ func (v *visit) FlushError() error {
 }
 
 // beat writes, until ctx ends, signs of life into an answer that is an event stream,
-// so that nobody on the way takes a silent command for a dead server.
+// so that no proxy on the way takes a silent command for a dead server.
 func (v *visit) beat(ctx context.Context, pace time.Duration) {
 	ticks := time.NewTicker(pace)
 	defer ticks.Stop()

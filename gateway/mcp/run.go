@@ -248,7 +248,7 @@ func (rs *leftRuns) take(key string) *run {
 	return r
 }
 
-// leave keeps a run for the next call of the same, if there is room. What nobody asks
+// leave keeps a run for the next call of the same, if there is room. A run that is not asked
 // for is forgotten a while after its end.
 func (rs *leftRuns) leave(r *run) bool {
 	rs.mu.Lock()

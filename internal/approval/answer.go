@@ -160,7 +160,7 @@ func (s *state) answerable(id string, now time.Time) (*item, error) {
 	return i, nil
 }
 
-// vote is a verdict that fits what is offered, of somebody who has not voted.
+// vote is a verdict that fits what is offered, of an approver who has not voted.
 func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (api.Vote, error) {
 	if slices.ContainsFunc(e.Votes, func(v api.Vote) bool { return nameOf(v) == who.Name() || v.Credential == who.Credential }) {
 		return api.Vote{}, refuse(api.ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)

@@ -202,7 +202,7 @@ func (b *Book) opening(t *step, s *state, i *item, nobody *Unanswerable, now tim
 func (b *Book) room(s *state, e *entry) error {
 	names := [...]string{e.Caller, e.Request.Session.ID, e.Request.Session.UserID}
 	for n, limit := range [...]int{b.config.Caps.Caller, b.config.Caps.Session, b.config.Caps.User} {
-		if h := holders(e)[n]; names[n] != "" && s.countOf(h) >= limit { // who is unnamed is nobody in particular
+		if h := holders(e)[n]; names[n] != "" && s.countOf(h) >= limit { // an unnamed requester has no cap of its own
 			return refuse(errFull, "%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire",
 				h.kind, names[n], limit)
 		}

@@ -99,7 +99,7 @@ func (c *contents) take(bucket, key, text []byte) error {
 		c.items = append(c.items, i)
 		return strict(text, i)
 	case string(claimBucket):
-		return nil // nobody needs its text before it is asked for
+		return nil // its text is not needed before it is asked for
 	case string(grantBucket):
 		h := &held{}
 		c.grants = append(c.grants, h)

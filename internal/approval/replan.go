@@ -29,7 +29,7 @@ func (b *Book) Replan(ctx context.Context) error {
 	defer b.replanning.Unlock()
 	var pending []*item
 	err := b.storage.do(ctx, need{pending: true}, func(s *state, _ time.Time) (step, error) {
-		b.replans.Add(1) // whoever asked the router before, and is not in yet, asks it again
+		b.replans.Add(1) // a caller that asked the router before, and is not in yet, asks it again
 		pending = s.pendingInOrder()
 		return step{}, nil
 	})
@@ -79,7 +79,7 @@ func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err 
 	return again, nil
 }
 
-// replanned is a pending approval with its new plan, or why nobody could answer.
+// replanned is a pending approval with its new plan, or why no approver could answer.
 type replanned struct {
 	item   *item
 	poll   poll

@@ -118,7 +118,7 @@ func each(rows pgx.Rows, take func(text string) error) error {
 	return err
 }
 
-// locks are the keys under which nobody else counts or opens the same meanwhile.
+// locks are the keys under which no other replica counts or opens the same meanwhile.
 func (n *need) locks() (keys []int64) {
 	if n.holders == nil {
 		return nil

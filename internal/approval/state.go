@@ -115,7 +115,7 @@ type wanted struct {
 	whole bool
 	// offered are the scopes that may be granted now.
 	offered []string
-	// way is nil while it is not known, or leads to nobody: then nothing covers it.
+	// way is nil while it is not known, or leads to no approver: then nothing covers it.
 	way *way
 }
 

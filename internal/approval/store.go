@@ -236,7 +236,7 @@ func lock(file *os.File) error {
 	}
 }
 
-// trusted refuses a file that somebody else may have written.
+// trusted refuses a file that another user may have written.
 func trusted(file *os.File) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(file.Fd()), &stat); err != nil {

@@ -51,7 +51,7 @@ type kept struct {
 const keepEvery = time.Hour
 
 // keeper removes the segments that the bounds do not keep. Its goroutine reads and
-// removes segments that nobody writes any more; what concerns the head is done by
+// removes segments that are not written any more; what concerns the head is done by
 // the writer's.
 type keeper struct {
 	log    *Log
@@ -207,7 +207,7 @@ func (b Bounds) due(all []segment, now time.Time) int {
 	return len(closed)
 }
 
-// free is how many of those that are due nobody needs.
+// free is how many of those that are due are not needed.
 func (k *keeper) free(due []segment) int {
 	needed := ""
 	if k.log.config.Needed != nil {

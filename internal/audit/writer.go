@@ -178,7 +178,7 @@ func (w *writer) over() bool {
 	return !w.begun.UTC().Truncate(age).Equal(w.now().UTC().Truncate(age))
 }
 
-// expire closes a segment whose time is over although nobody writes.
+// expire closes a segment whose time is over although nothing is written.
 func (w *writer) expire() error {
 	if w.broken != nil || w.file == nil || w.at.offset == 0 || !w.over() {
 		return w.broken

@@ -90,7 +90,7 @@ func (r *reader) route(c *Config, at place) {
 // checkQuorum refuses a route on which a question could never be answered.
 func (r *reader) checkQuorum(c *Config, quorum int, at place) {
 	if c.Operator.AllowSameUser {
-		return // which lets operators answer who are nobody in particular
+		return // which lets operators without a name answer
 	}
 	if people := len(c.People); quorum > people {
 		r.fault(at, "needs %s to say yes, but people names %d", counted(quorum), people)
@@ -140,7 +140,7 @@ func (r *reader) channels(c *Config, route *Route, at place) {
 // channels are all that there may be.
 var channels = []string{bailiff.ChannelOperator, bailiff.ChannelConsole, "slack", "discord", "telegram", "matrix", "webhook"}
 
-// isOpen refuses a channel at which nobody would be asked.
+// isOpen refuses a channel at which no approver would be asked.
 func (r *reader) isOpen(c *Config, channel string, at place) {
 	switch {
 	case slices.Contains(c.Channels(), channel):

@@ -43,7 +43,7 @@ func (r *reader) absolute(at place, s string) (string, bool) {
 
 var expansion = regexp.MustCompile(`\$(\w|\{)`)
 
-// trustedPath reads the path of something that nobody else may write.
+// trustedPath reads the path of something that no other user may write.
 func (r *reader) trustedPath(at place) (string, bool) {
 	p, ok := r.path(at)
 	if ok {

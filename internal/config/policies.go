@@ -30,7 +30,7 @@ type PolicyBundle struct {
 // BundleKey is what a bundle must be signed by; without a file it must not be signed.
 type BundleKey struct{ File, Algorithm, Scope string }
 
-// isKey says what is wrong with its file, which holds a secret if whoever checks by it
+// isKey says what is wrong with its file, which holds a secret if the side that checks by it
 // could sign by it too.
 func (k BundleKey) isKey(path string) error {
 	if strings.HasPrefix(k.Algorithm, "HS") {

@@ -26,7 +26,7 @@ type reader struct {
 	name, folder, home string
 	known              backends.Catalogue
 	faults             Faults
-	// trust are the files and folders that nobody else may write.
+	// trust are the files and folders that no other user may write.
 	trust []trustedFile
 	// places are where the values stand that the text has, by their keys.
 	places map[string]place

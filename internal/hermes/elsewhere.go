@@ -75,7 +75,7 @@ func (p *plan) reach() bool {
 	return true
 }
 
-// usualKey is tried where nobody names a key.
+// usualKey is tried where no key is named.
 const usualKey = "~/.ssh/id_ed25519"
 
 func (p *plan) unlock(section map[string]any) {

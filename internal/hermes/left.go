@@ -44,7 +44,7 @@ func (p *plan) leaveModes() {
 // it says nothing, as texts are compared in lower case.
 type omission struct{ key, unless, why, do string }
 
-// The first ones hold on docker where nobody says anything.
+// The first ones hold on docker where nothing else is said.
 var omissions = []omission{
 	{"terminal.docker_network", "false", "Hermes' containers reach the whole network; bailiff's sandboxes reach none.",
 		"Open it for a platform in the table network (full); docs/shipped-policies.md."},

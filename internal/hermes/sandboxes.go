@@ -14,7 +14,7 @@ import (
 )
 
 // chooseBackends says which backends there are. What Hermes runs on the host, or
-// where nobody knows what is meant, runs in a sandbox of this machine.
+// where it is not known what is meant, runs in a sandbox of this machine.
 func (p *plan) chooseBackends() {
 	terminal, of := p.backend("terminal.backend")
 	if terminal == "" {
@@ -69,7 +69,7 @@ func (p *plan) backend(key string) (string, setting) {
 // image is an image's name as engines take it.
 var image = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9_.:/@-]{0,254}$`)
 
-// usualImage is what Hermes runs where nobody says otherwise.
+// usualImage is what Hermes runs unless told otherwise.
 const usualImage = "nikolaik/python-nodejs:python3.11-nodejs20"
 
 func (p *plan) chooseImages() {

@@ -91,7 +91,7 @@ func (c Call) request(ctx context.Context) (*http.Request, error) {
 	return request, nil
 }
 
-// read decodes an answer. Where nobody wants to know it, what was done is done,
+// read decodes an answer. Where the caller does not want to know it, what was done is done,
 // whatever becomes of the rest: then it is read for the sake of the connection only.
 func (x exchange) read(body io.Reader, into any) error {
 	if into == nil {

@@ -46,7 +46,7 @@ func Status(err error) int {
 	return 0
 }
 
-// longestAfter is how long whoever refuses is left alone at most: a wrong header must
+// longestAfter is how long a refusing server is left alone at most: a wrong header must
 // not keep one away for good.
 const longestAfter = time.Hour
 
@@ -75,7 +75,7 @@ func (x exchange) refused(response *http.Response) error {
 	return r
 }
 
-// patience reads Retry-After: seconds, or a date by the clock of whoever answers,
+// patience reads Retry-After: seconds, or a date by the clock of the server,
 // which need not be ours.
 func patience(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
@@ -99,7 +99,7 @@ const (
 	reading  = "reading %s's answer"
 )
 
-// lost is an attempt of which nobody knows whether what it asked for was done.
+// lost is an attempt of which it is not known whether what it asked for was done.
 type lost struct {
 	text string
 	// cause is the context's, where that is why. Nothing else is kept: it would hold

@@ -79,7 +79,7 @@ func New(cfg Config) *Client {
 			MaxIdleConnsPerHost:    8,
 			MaxResponseHeaderBytes: 64 << 10,
 			ForceAttemptHTTP2:      true,
-			// A stream may say nothing for long: so it is found out that nobody is there.
+			// A stream may say nothing for long: pings find out that its server is gone.
 			HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

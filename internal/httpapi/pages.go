@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// mostPages bounds a list: nobody has as much.
+// mostPages bounds a list: no account has as much.
 const mostPages = 100
 
 // Pages asks for one page of a list after the other until none is next, or one has

@@ -121,7 +121,7 @@ func (c *connection) keepAlive(silence time.Duration) {
 	}
 }
 
-// close takes the line away, which waits for nobody.
+// close takes the line away, which does not wait.
 func (c *connection) close() { c.wire.Close() }
 
 func (c *connection) broken() bool {

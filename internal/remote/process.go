@@ -54,7 +54,7 @@ func (c *connection) start(ctx context.Context, command string) (*Process, error
 }
 
 // pumped reads on in the background, so that who reads can be told the end at any
-// time: of a dead line there is none. What nobody reads any more is dropped, since
+// time: of a dead line there is none. What is not read any more is dropped, since
 // the command may have to say it before it ends.
 func pumped(from io.Reader) *io.PipeReader {
 	out, in := io.Pipe()
@@ -98,7 +98,7 @@ func (p *Process) CloseWrite() error {
 	return nil
 }
 
-// grace is how long a command may go on whose input has ended since nobody cares for
+// grace is how long a command may go on whose input has ended since no client cares for
 // it any more.
 const grace = 5 * time.Second
 

@@ -249,7 +249,7 @@ func (h *Host) standing(tried []*connection) *connection {
 }
 
 // left is told that a connection has one user less. One that is not the first and
-// serves nobody goes.
+// serves no caller goes.
 func (h *Host) left(c *connection) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -35,7 +35,7 @@ func Command(ctx context.Context, path string, words ...string) *exec.Cmd {
 
 // Output runs a command to its end and returns the beginning of its standard output. The
 // end of its standard error is part of the error, unless the command hands that to
-// somebody.
+// a user.
 func Output(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var said []byte
 	var words headtail.Last

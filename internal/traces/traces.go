@@ -97,7 +97,7 @@ type part struct {
 	parent trace.SpanID // zero if there is none
 	name   string
 	begun  time.Time
-	// remote says that it is somebody else's, wanted that they have it exported; first
+	// remote says that it is another service's, wanted that they have it exported; first
 	// that nothing of the trace comes before it here.
 	remote, wanted, first bool
 }

@@ -76,7 +76,7 @@ func (c check) whole(path string) error {
 }
 
 // above checks a folder on the way. One that everybody may write is harmless if
-// it is sticky: nobody can replace there what another one owns.
+// it is sticky: no user can replace there what another one owns.
 func (c check) above(folder string) error {
 	if c.seen[folder+"/"] {
 		return nil

@@ -1,10 +1,10 @@
 // Package machine stands in for a machine that a cloud lends: a place on this
 // kernel with processes, mounts, users, a network and a root of its own, in which
-// programs are started as whoever is asked for. What fakes of clouds build their
+// programs are started as the user that is asked for. What fakes of clouds build their
 // sandboxes of, in tests only.
 //
 // It is no kinder than a cloud: a program gets the variables it is given and no
-// other, nobody makes a workspace ahead, and root inside is root there and nobody
+// other, no workspace is made ahead, and root inside is root there and no user
 // here. Its root is a folder with the host's /usr in it, which cannot be written to.
 package machine
 

@@ -127,7 +127,7 @@ func readLine(from io.Reader, most int) (line []byte, err error) {
 	return nil, errEndless
 }
 
-// read takes nothing that nobody knows.
+// read refuses an unknown field.
 func read(line []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// event is one of a room, as the homeserver tells it. What it holds is as whoever sent it
+// event is one of a room, as the homeserver tells it. What it holds is as its sender
 // made it, and may be anything.
 type event struct {
 	ID       string          `json:"event_id"`

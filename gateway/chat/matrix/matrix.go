@@ -98,7 +98,7 @@ func New(cfg Config) (*Matrix, error) {
 // can be answered without them.
 func (m *Matrix) Post(ctx context.Context, at chat.Place, msg chat.Message, key string) (ref chat.Ref, err error) {
 	var uri string
-	if msg.File != nil { // first, since nobody sees it yet should the homeserver refuse it
+	if msg.File != nil { // first, since no member sees it yet should the homeserver refuse it
 		if uri, err = m.upload(ctx, *msg.File); err != nil {
 			return ref, err
 		}

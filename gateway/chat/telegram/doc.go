@@ -19,8 +19,8 @@
 // it once more. The tokens of both are the same, so that only one answer counts.
 //
 // A button that asks is answered by a question to the person who clicked it, which their client
-// opens as a reply (force_reply). Questions are kept in memory for ten minutes; whoever
-// answers one that is forgotten is asked to click again.
+// opens as a reply (force_reply). Questions are kept in memory for ten minutes; a
+// person who answers one that is forgotten is asked to click again.
 //
 // The bot's token is part of the addresses that are called. It is in no error and no
 // log line: the library sees nothing but what [apiCall] lets through.

@@ -15,7 +15,7 @@ const (
 	longestText = 4096
 	// mostEntities is how many Telegram heeds.
 	mostEntities = 100
-	// joiner is a word joiner, which nobody sees, and which ends whatever Telegram would
+	// joiner is a word joiner, which is invisible, and which ends whatever Telegram would
 	// make a link of.
 	joiner = '\u2060'
 )

@@ -94,7 +94,7 @@ func rooted(p string) bool {
 	return strings.HasPrefix(p, "/") || p == "~" || strings.HasPrefix(p, "~/")
 }
 
-// standing is a scope that a program starts in a folder: there nobody follows
+// standing is a scope that a program starts in a folder: it is not followed there
 // ".." but the file system.
 func (a *analysis) standing(folder word, sc *scope) *scope {
 	in := sc.fork()

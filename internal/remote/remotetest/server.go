@@ -166,7 +166,7 @@ func (s *Server) Config(user string) remote.Config {
 	return remote.Config{Address: s.Address, User: user, Keys: []string{s.path("user")}, KnownHosts: []string{s.path("known_hosts")}}
 }
 
-// Sessions counts the connections over which somebody is logged in: by the processes
+// Sessions counts the connections over which a user is logged in: by the processes
 // that are named after a user alone.
 func (s *Server) Sessions() (n int) {
 	for _, pid := range below(s.process.Pid) {
