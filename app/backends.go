@@ -4,24 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 // newBackends makes the configured backends by the names that decisions use.
-func newBackends(cfg *config.Config, log *slog.Logger, epoch func() int64) (map[string]backends.Backend, error) {
-	program, err := runner.Find(cfg.Runner.Path)
+func (c *core) newBackends() (map[string]backends.Backend, error) {
+	program, err := runner.Find(c.cfg.Runner.Path)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]backends.Backend{}
-	for name, section := range cfg.Backends {
-		all[name], err = section.Make(backends.Host{Runner: program, StateDir: filepath.Join(cfg.StateDir, name), Log: log, Epoch: epoch})
+	for name, section := range c.cfg.Backends {
+		all[name], err = section.Make(backends.Host{Runner: program, StateDir: filepath.Join(c.cfg.StateDir, name), Log: c.log,
+			Epoch: c.epoch, CheckOwner: c.checkOwner})
 		if err != nil {
 			return nil, fmt.Errorf("configuring backend %s: %w", name, err)
 		}

@@ -110,7 +110,7 @@ func (c *core) load(ctx context.Context) (err error) {
 	if c.variables, err = offline.OpenVariables(c.cfg); err != nil {
 		return err
 	}
-	if c.backends, err = newBackends(c.cfg, c.log, c.epoch); err != nil {
+	if c.backends, err = c.newBackends(); err != nil {
 		return err
 	}
 	c.scrubber = redact.NewScrubber(c.variables)

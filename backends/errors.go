@@ -17,6 +17,6 @@ var (
 	// process now; it is well otherwise.
 	ErrFull = errors.New("sandbox is full")
 	// ErrSuperseded wraps, with ErrNotStarted, that a later run of the sidecar has the
-	// sandbox, which is that one's to remove.
-	ErrSuperseded = errors.New("sandbox is a later run's")
+	// sandbox, which is that one's to remove, or that it may have it.
+	ErrSuperseded = errors.New("sandbox is a later run's, or may be")
 )

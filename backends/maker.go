@@ -40,6 +40,8 @@ type Host struct {
 	Log      *slog.Logger
 	// Epoch is that of this sidecar's name where sidecars share a store; nil means that they share none.
 	Epoch func() int64
+	// CheckOwner says why a later run may have that name by now; nil as for Epoch.
+	CheckOwner func() error
 }
 
 // MountsAllowed is the key of the folders that sandboxes may show. A running sidecar takes over what it says, and no other key of

@@ -64,6 +64,35 @@ func TestASidecarThatMayHaveLostItsNameSweepsNothing(t *testing.T) {
 	}
 }
 
+// sweptLate is a keeper of files whose engine does something before it removes sandboxes.
+type sweptLate struct {
+	*keepingBackend
+	engine *engine
+	before func()
+}
+
+func (s *sweptLate) Sweep(ctx context.Context, owner string, keep func(string) bool) (int, error) {
+	s.before()
+	return s.engine.Sweep(ctx, owner, keep)
+}
+
+// A sidecar that loses its name while it sweeps, as one that is paused for long does, removes nothing more.
+func TestASidecarThatLosesItsNameStopsSweeping(t *testing.T) {
+	t.Parallel()
+	var lost error
+	b := newBench(t, func(b *bench) { b.checkOwner = func() error { return lost } })
+	gone := errors.New("another sidecar has the name")
+	found, files := &engine{left: []string{"a"}}, newKeepingBackend(b.fakeBackend)
+	files.holds["left"] = true
+	b.config.Backends["docker"] = &sweptLate{files, found, func() { lost = gone }}
+	if n, err := b.Sweep(t.Context()); n != 0 || !errors.Is(err, gone) {
+		t.Errorf("the sweep removes %d, %v", n, err)
+	}
+	if kept, _ := files.Workspaces(t.Context(), ""); len(found.left) != 1 || len(kept) != 1 {
+		t.Errorf("it leaves %q and the files %q", found.left, kept)
+	}
+}
+
 func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -105,6 +106,40 @@ func TestWhatALaterRunHasAdoptedIsItsAlone(t *testing.T) {
 	}
 	finds()
 	backendtest.NoError(t, adopted.Close(t.Context()))
+}
+
+// A sandbox whose runner does not say whose it is, is removed by the sidecar that surely has its name, and by no other.
+func TestASandboxThatMayBeALaterRunsIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	spec, doubt := testSpec(t), errors.New("the store does not answer")
+	b := testBackend(t, func(c *Config) {
+		c.Epoch, c.CheckOwner = func() int64 { return 7 }, func() error { return doubt }
+	})
+	paused, ended, sound := backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec)
+	backendtest.Must(t, b.engine.ContainerPause(t.Context(), paused.ID()))
+	backendtest.Must(t, b.engine.ContainerKill(t.Context(), ended.ID(), "KILL"))
+	<-ended.Done()
+	there := func(sb backends.Sandbox) bool {
+		_, err := b.engine.ContainerInspect(t.Context(), sb.ID())
+		if err != nil && !errdefs.IsNotFound(err) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	for _, sb := range []backends.Sandbox{paused, ended} {
+		if err := sb.Close(t.Context()); !errors.Is(err, backends.ErrSuperseded) || !errors.Is(err, doubt) || !there(sb) {
+			t.Errorf("in doubt, closing it gives %v, and it is there: %v", err, there(sb))
+		}
+	}
+	if err := sound.Close(t.Context()); err != nil || there(sound) {
+		t.Errorf("closing one whose runner answers gives %v, and it is there: %v", err, there(sound))
+	}
+	doubt = nil
+	for _, sb := range []backends.Sandbox{paused, ended} {
+		if err := sb.Close(t.Context()); err != nil || there(sb) {
+			t.Errorf("without a doubt, closing it gives %v, and it is there: %v", err, there(sb))
+		}
+	}
 }
 
 // abandon leaves a sandbox as the death of its sidecar does.

@@ -89,6 +89,8 @@ type Config struct {
 	// Epoch is that of this sidecar's name where sidecars share a store, by which runners know its later runs
 	// from earlier ones; nil means zero.
 	Epoch func() int64
+	// CheckOwner says why a later run may have that name by now; nil means that none can.
+	CheckOwner func() error
 }
 
 // Backend makes sandboxes on one engine.
@@ -153,6 +155,9 @@ func New(cfg Config) (*Backend, error) {
 	}
 	if cfg.Epoch == nil {
 		cfg.Epoch = func() int64 { return 0 }
+	}
+	if cfg.CheckOwner == nil {
+		cfg.CheckOwner = func() error { return nil }
 	}
 	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{},
 		removals: make(places, removalsAtOnce), kills: make(places, removalsAtOnce)}

@@ -159,16 +159,29 @@ func (s stream) Close() error { return errors.Join(s.conn.Close(), s.PipeReader.
 // ID is the container's id.
 func (s *sandbox) ID() string { return s.id }
 
-// Close stops and removes the container and what was its alone, unless a later run of the sidecar has it.
+// Close stops and removes the container and what was its alone, unless a later run of the sidecar has it, or may have it.
 func (s *sandbox) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRemoval)
 	defer cancel()
-	err := s.Superseded(ctx)
+	err := s.checkOwner(ctx)
 	_ = s.Client.Close() // always nil
 	if err != nil {
 		return fmt.Errorf("removing sandbox %s: %w", short(s.id), err)
 	}
 	return s.backend.remove(ctx, s.id)
+}
+
+// checkOwner says why a later run has the container. Where the runner does not say it, as one that has ended cannot, the name
+// of the sidecar has to be its own. If that is not known either, the container stays for the next sweep by the run that has the name.
+func (s *sandbox) checkOwner(ctx context.Context) error {
+	unsaid := s.Superseded(ctx)
+	if unsaid == nil || errors.Is(unsaid, backends.ErrSuperseded) {
+		return unsaid
+	}
+	if err := s.backend.cfg.CheckOwner(); err != nil {
+		return fmt.Errorf("%w: its runner does not say it (%w), and %w", backends.ErrSuperseded, unsaid, err)
+	}
+	return nil
 }
 
 // longestRemoval is how long the engine may take to remove a container.

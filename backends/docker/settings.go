@@ -49,7 +49,7 @@ func (c *Config) DefaultImage() string { return c.Image }
 // Make makes the backend.
 func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
-	made.Runner, made.StateDir, made.Log, made.Epoch = in.Runner, in.StateDir, in.Log, in.Epoch
+	made.Runner, made.StateDir, made.Log, made.Epoch, made.CheckOwner = in.Runner, in.StateDir, in.Log, in.Epoch, in.CheckOwner
 	return New(made)
 }
 

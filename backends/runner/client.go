@@ -189,18 +189,16 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Superseded is an error if a later run has the runner, which is asked; nil if not, or if it does not answer soon.
-// Where sidecars share nothing none is asked.
+// Superseded asks the runner whether a later run has it: nil if not, and an error that wraps [backends.ErrSuperseded] if so. One that
+// does not answer soon has said neither, which is another error. Where sidecars share nothing none is asked.
 func (c *Client) Superseded(ctx context.Context) error {
 	if c.place.Epoch == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, supersededTime)
 	defer cancel()
-	if _, err := c.Alive(ctx); errors.Is(err, backends.ErrSuperseded) {
-		return err
-	}
-	return nil
+	_, err := c.Alive(ctx)
+	return err
 }
 
 // supersededTime is how long a runner may take to say whether a later run has it.

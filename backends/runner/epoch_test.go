@@ -102,6 +102,24 @@ func TestARunnerRefusesARunThatALaterOneHasSuperseded(t *testing.T) {
 	}
 }
 
+// A runner that does not answer has not said that no later run has it.
+func TestARunnerThatIsSilentHasNotSaidWhoHasIt(t *testing.T) {
+	t.Parallel()
+	silent := answering(func(f wire.Frame, out *wire.Writer) {
+		if f.Kind == wire.Hello {
+			_ = out.SendAll(wire.Hello, 0, f.Payload)
+		}
+	})
+	client, err := runner.Attach(t.Context(), silent, runner.Place{Epoch: 7})
+	backendtest.Must(t, err)
+	for range 2 {
+		if err := client.Superseded(t.Context()); err == nil || errors.Is(err, backends.ErrSuperseded) {
+			t.Errorf("asked whether it is superseded, it says %v", err)
+		}
+		backendtest.Must(t, client.Close()) // nor has one that can be asked no more
+	}
+}
+
 // What an earlier run says of what it started does not count either: its input reaches nothing, and it keeps no sandbox.
 func TestNothingThatAnEarlierRunSaysCounts(t *testing.T) {
 	e := newEngine(t)

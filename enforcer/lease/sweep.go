@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,15 +31,25 @@ func (p *Pool) Sweep(ctx context.Context) (removed int, err error) {
 	return p.sweepAll(ctx, sweepTimeout)
 }
 
+// checkOwner says why nothing may be swept. It is asked before each removal, since a sweep may take long, and the sidecar may be
+// paused meanwhile.
+func (p *Pool) checkOwner() error {
+	if p.config.CheckOwner == nil {
+		return nil
+	}
+	if err := p.config.CheckOwner(); err != nil {
+		return fmt.Errorf("nothing is swept, since another sidecar may have what is found: %w", err)
+	}
+	return nil
+}
+
 // sweepAll sweeps the backends at the same time, so that none has to wait for another.
 func (p *Pool) sweepAll(ctx context.Context, most time.Duration) (int, error) {
 	p.warm.dropFailed()
 	p.retireFailed()
 	p.expireRetained()
-	if p.config.CheckOwner != nil {
-		if err := p.config.CheckOwner(); err != nil {
-			return 0, fmt.Errorf("nothing is swept, since another sidecar may have what is found: %w", err)
-		}
+	if err := p.checkOwner(); err != nil {
+		return 0, err
 	}
 	var removed atomic.Int64 // added to by backends that answer too late, too
 	faults := make(chan error, len(p.config.Backends))
@@ -76,12 +87,13 @@ func (p *Pool) retireFailed() {
 func (p *Pool) sweep(ctx context.Context, name string, backend backends.Backend, removed *atomic.Int64) (err error) {
 	if sweeper, ok := backend.(backends.Sweeper); ok {
 		var n int
-		n, err = sweeper.Sweep(ctx, p.config.Owner, p.holds)
+		n, err = sweeper.Sweep(ctx, p.config.Owner, func(id string) bool { return p.holds(id) || p.checkOwner() != nil })
 		removed.Add(int64(n))
 		for range n {
 			p.config.Sandboxes.SandboxReaped(name, reasonOrphan)
 		}
 	}
+	err = cmp.Or(err, p.checkOwner())
 	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
 		err = p.sweepWorkspaces(ctx, name, keeper)
 	}
@@ -104,6 +116,9 @@ func (p *Pool) sweepWorkspaces(ctx context.Context, backend string, keeper backe
 	}
 	var faults []error
 	for _, workspace := range found {
+		if err := p.checkOwner(); err != nil {
+			return errors.Join(append(faults, err)...)
+		}
 		if l := p.abandoned(backend, workspace); l != nil {
 			faults = append(faults, p.empty(ctx, []*Lease{l}))
 		}
