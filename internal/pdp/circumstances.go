@@ -70,10 +70,7 @@ func settledBy(readings *partReadings, document ast.Ref) *settled {
 		mostCircumstanceBytes, func(e *extents) int { return e.size })}
 	groups := groupsOf(behind(readings.compiler, document))
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
-		name := groups[key][0].Ref()
-		if name.String() != key {
-			name, _ = nameOf(groups[key][0])
-		}
+		name := nameIn(groups, key)
 		read, sure := readings.of(name)
 		switch isFunction := slices.ContainsFunc(groups[key], isFunction); {
 		case isFunction && sure && len(read) == 0:
@@ -136,6 +133,15 @@ func groupsOf(rules map[*ast.Rule]bool) map[string][]*ast.Rule {
 		}
 	}
 	return groups
+}
+
+// nameIn is the name of a group.
+func nameIn(groups map[string][]*ast.Rule, key string) ast.Ref {
+	name := groups[key][0].Ref()
+	if name.String() != key {
+		name, _ = nameOf(groups[key][0])
+	}
+	return name
 }
 
 // merge adds a part with what is read in it.

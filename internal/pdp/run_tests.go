@@ -143,7 +143,7 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 	if c.Coverage || c.Threshold > 0 {
 		reached = cover.New()
 	}
-	results, faults := p.testResults(ctx, p.plainCompiler(true), reached, false)
+	results, faults := p.opaResults(ctx, reached)
 	if len(faults) > 0 {
 		return Report{}, faults
 	}
@@ -181,7 +181,7 @@ func OpenChecked(c Config) (*PDP, []Fault) {
 // runTests checks everything like check and runs the policies' own tests; having
 // none is a fault.
 func (p *parsed) runTests(ctx context.Context) Faults {
-	results, faults := p.testResults(ctx, p.compiler(true), nil, true)
+	results, faults := p.requiredResults(ctx, p.compiler(true))
 	switch {
 	case len(faults) > 0:
 		return faults
@@ -194,35 +194,53 @@ func (p *parsed) runTests(ctx context.Context) Faults {
 // testTimeout is what "opa test" grants one test.
 const testTimeout = 5 * time.Second
 
-// testResults runs all tests or, in failFast, ends with the first that takes too long: the
-// others would likely wait for the same endless rule.
-func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, failFast bool) ([]Result, Faults) {
+// opaResults runs all tests as "opa test" does.
+func (p *parsed) opaResults(ctx context.Context, reached *cover.Cover) ([]Result, Faults) {
 	store, faults := p.store()
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(p.all()).
-		CapturePrintOutput(true).SetTimeout(testTimeout)
+	compiler := p.plainCompiler(true)
+	runner := newRunner(compiler, store).SetModules(p.all())
 	if reached != nil {
 		runner.SetCoverageQueryTracer(reached)
 	}
-	var results []Result
-	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		hasty, enough := context.WithCancel(ctx)
-		defer enough()
-		running, err := runner.RunTests(hasty, txn)
-		if err != nil {
-			return err
+	return inTransaction(ctx, compiler, store, func(txn storage.Transaction) ([]Result, error) {
+		return runBy(ctx, runner, txn, false)
+	})
+}
+
+// requiredResults runs the tests that policies must pass, and ends with the first that takes too long.
+func (p *parsed) requiredResults(ctx context.Context, compiler *ast.Compiler) ([]Result, Faults) {
+	store, faults := p.store()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return inTransaction(ctx, compiler, store, func(txn storage.Transaction) ([]Result, error) {
+		const none = "^$"
+		if _, err := runBy(ctx, newRunner(compiler, store).SetModules(p.all()).Filter(none), txn, true); err != nil { // it compiles
+			return nil, err
 		}
-		for one := range running {
-			if hasty.Err() == nil {
-				results = append(results, result(one))
-			}
-			if failFast && topdown.IsCancel(one.Error) {
-				enough()
-			}
+		shared := newSharedTests(compiler, store, txn)
+		simple, others := shared.split()
+		results, inTime := shared.run(ctx, simple)
+		if !inTime || len(others) == 0 {
+			return results, nil
 		}
-		return ctx.Err()
+		more, err := runBy(ctx, newRunner(compiler, store).SetPrefixMatchers(others...), txn, true)
+		return append(results, more...), err
+	})
+}
+
+func newRunner(compiler *ast.Compiler, store storage.Store) *tester.Runner {
+	return tester.NewRunner().SetCompiler(compiler).SetStore(store).CapturePrintOutput(true).SetTimeout(testTimeout)
+}
+
+func inTransaction(ctx context.Context, compiler *ast.Compiler, store storage.Store,
+	run func(storage.Transaction) ([]Result, error)) (results []Result, faults Faults) {
+	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) (err error) {
+		results, err = run(txn)
+		return cmp.Or(err, ctx.Err())
 	})
 	switch {
 	case compiler.Failed():
@@ -233,6 +251,26 @@ func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reache
 	slices.SortFunc(results, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 	})
+	return results, nil
+}
+
+// runBy runs tests by OPA's own runner; in failFast it ends with the first that takes too long: the others would likely wait for
+// the same endless rule.
+func runBy(ctx context.Context, runner *tester.Runner, txn storage.Transaction, failFast bool) (results []Result, err error) {
+	hasty, enough := context.WithCancel(ctx)
+	defer enough()
+	running, err := runner.RunTests(hasty, txn)
+	if err != nil {
+		return nil, err
+	}
+	for one := range running {
+		if hasty.Err() == nil {
+			results = append(results, result(one))
+		}
+		if failFast && topdown.IsCancel(one.Error) {
+			enough()
+		}
+	}
 	return results, nil
 }
 

@@ -1,0 +1,247 @@
+package pdp
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// Most of what the tests of policies evaluate is the same in all of them: rules and functions that read neither the input document
+// nor anything that the test replaces, and all that is evaluated outside of every "with". It is evaluated once for all tests that
+// policies must pass, where "opa test" evaluates it anew for each "with". Each test is evaluated as it is written.
+
+// sharedTests runs tests of compiled policies.
+type sharedTests struct {
+	compiler *ast.Compiler
+	store    storage.Store
+	txn      storage.Transaction
+
+	replacements *replacements
+	names        ruleNumbers // of what is time-independent
+	reads        [][]bool    // by number, the targets of replacements that are read; nil where the input document is read
+
+	mu     sync.RWMutex
+	values map[uint64]*callValue // a value of nil is undefined
+}
+
+func newSharedTests(compiler *ast.Compiler, store storage.Store, txn storage.Transaction) *sharedTests {
+	rules := allRules(compiler)
+	t := &sharedTests{compiler: compiler, store: store, txn: txn, replacements: newReplacements(compiler, rules),
+		values: map[uint64]*callValue{}}
+	readings, groups := newPartReadings(compiler), groupsOf(rules)
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		name := nameIn(groups, key)
+		read, sure := readings.of(name)
+		if !sure || !t.names.add(name) {
+			continue
+		}
+		t.reads = append(t.reads, nil)
+		if len(read) == 0 {
+			t.reads[len(t.reads)-1] = t.readBy(groups[key])
+		}
+	}
+	return t
+}
+
+func allRules(compiler *ast.Compiler) map[*ast.Rule]bool {
+	all := map[*ast.Rule]bool{}
+	for _, module := range compiler.Modules {
+		for _, rule := range module.Rules {
+			for ; rule != nil; rule = rule.Else {
+				all[rule] = true
+			}
+		}
+	}
+	return all
+}
+
+func (t *sharedTests) readBy(rules []*ast.Rule) []bool {
+	all := &replacing{make([]bool, len(t.replacements.targets)), make([]bool, len(t.replacements.targets))}
+	for _, rule := range rules {
+		all.add(t.replacements.of(rule))
+	}
+	return all.read
+}
+
+// split tells the tests that are one rule which is true from the references of those that only OPA's own runner knows how to run:
+// that consist of cases, or are to be skipped.
+func (t *sharedTests) split() (simple []*ast.Rule, others []ast.Ref) {
+	for _, module := range t.compiler.Modules {
+		for _, rule := range module.Rules {
+			switch ref := rule.Head.Ref().GroundPrefix(); {
+			case isSimpleTest(rule):
+				simple = append(simple, rule)
+			case slices.ContainsFunc([]*ast.Term(ref), namesTest):
+				others = append(others, module.Package.Path.Extend(ref))
+			}
+		}
+	}
+	return simple, others
+}
+
+func isSimpleTest(rule *ast.Rule) bool {
+	ref := rule.Head.Ref()
+	return len(ref) == 1 && strings.HasPrefix(nameOfTerm(ref[0]), tester.TestPrefix) && len(rule.Head.Args) == 0 &&
+		rule.Head.DocKind() == ast.CompleteDoc
+}
+
+func namesTest(part *ast.Term) bool {
+	name := nameOfTerm(part)
+	return strings.HasPrefix(name, tester.TestPrefix) || strings.HasPrefix(name, tester.SkipTestPrefix)
+}
+
+func nameOfTerm(part *ast.Term) string {
+	switch name := part.Value.(type) {
+	case ast.Var:
+		return string(name)
+	case ast.String:
+		return string(name)
+	}
+	return ""
+}
+
+// run runs tests side by side. It ends with the first that takes too long: the others would likely wait for the same endless rule.
+func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule) (results []Result, inTime bool) {
+	hasty, enough := context.WithCancel(ctx)
+	defer enough()
+	next := make(chan *ast.Rule, len(tests))
+	for _, test := range tests {
+		next <- test
+	}
+	close(next)
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		running.Go(func() {
+			for test := range next {
+				one, err := t.result(hasty, test)
+				mu.Lock()
+				if hasty.Err() == nil {
+					results = append(results, one)
+				}
+				if topdown.IsCancel(err) {
+					enough()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	return results, hasty.Err() == nil
+}
+
+// result runs one test.
+func (t *sharedTests) result(ctx context.Context, test *ast.Rule) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
+	one := Result{Package: test.Module.Package.Path.String(), Name: test.Head.Ref().String(), File: test.Loc().File, Line: test.Loc().Row,
+		Outcome: Pass}
+	began := time.Now()
+	passed, err := t.passes(ctx, test)
+	one.Seconds = time.Since(began).Seconds()
+	switch {
+	case err != nil:
+		one.Outcome, one.Message = Error, err.Error()
+	case !passed:
+		one.Outcome = Fail
+	}
+	return one, err
+}
+
+func (t *sharedTests) passes(ctx context.Context, test *ast.Rule) (bool, error) {
+	ref := test.Module.Package.Path.Extend(test.Head.Ref())
+	query, err := rego.New(rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(ref)))), rego.Compiler(t.compiler), rego.Store(t.store),
+		rego.Transaction(t.txn)).PrepareForEval(ctx)
+	if err != nil {
+		return false, err
+	}
+	cache := t.begin(test)
+	answer, err := query.Eval(ctx, rego.EvalTransaction(t.txn), rego.EvalVirtualCache(cache))
+	if err != nil {
+		return false, err
+	}
+	t.keep(cache.found)
+	return len(answer) > 0 && answer[0].Expressions[0].Value == true, nil
+}
+
+// begin is the cache of one test.
+func (t *sharedTests) begin(test *ast.Rule) *testCache {
+	cache := &testCache{VirtualCache: topdown.NewVirtualCache(), tests: t, everywhere: make([]bool, len(t.reads)),
+		found: map[uint64]*callValue{}}
+	replacing := t.replacements.of(test)
+	for n, read := range t.reads {
+		cache.everywhere[n] = read != nil && !replacing.changes(read)
+	}
+	return cache
+}
+
+// keep keeps what a sound evaluation found. In one that fails it may be in conflict with others.
+func (t *sharedTests) keep(found map[uint64]*callValue) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.Copy(t.values, found)
+}
+
+// testCache is OPA's cache of the evaluation of one test.
+type testCache struct {
+	topdown.VirtualCache
+	tests      *sharedTests
+	everywhere []bool // by number, what is the same where the test replaces something, too
+	found      map[uint64]*callValue
+	replaced   int // how many "with" are around what is evaluated
+}
+
+func (c *testCache) Push() {
+	c.replaced++
+	c.VirtualCache.Push()
+}
+
+func (c *testCache) Pop() {
+	c.replaced--
+	c.VirtualCache.Pop()
+}
+
+// isShared says whether a rule or call has the same value in all tests here.
+func (c *testCache) isShared(key ast.Ref) bool {
+	name, isCall := key[0].Value.(ast.Ref)
+	if !isCall {
+		name = key
+	}
+	n, known := c.tests.names.of(name)
+	return known && (c.replaced == 0 || c.everywhere[n]) && !(isCall && slices.ContainsFunc(key[1:], isUnsettled))
+}
+
+func (c *testCache) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {
+	if !c.isShared(key) {
+		return c.VirtualCache.Get(key)
+	}
+	hash := hashOf(key)
+	known := c.found[hash]
+	if known == nil {
+		c.tests.mu.RLock()
+		known = c.tests.values[hash]
+		c.tests.mu.RUnlock()
+	}
+	if known == nil || !known.call.Equal(key) {
+		return nil, false
+	}
+	return known.value, known.value == nil
+}
+
+func (c *testCache) Put(key ast.Ref, value *ast.Term) {
+	if !c.isShared(key) {
+		c.VirtualCache.Put(key, value)
+		return
+	}
+	c.found[hashOf(key)] = &callValue{call: slices.Clone(key), value: value}
+}
