@@ -53,4 +53,5 @@ _destructive_sql := concat("|", [
 	`\bdelete\s+from\s+[\w."]+\s*([;"')]|$|\n|where\s+(1|true)\b)`,
 	`\balter\s+table\s+[\w."]+\s+drop\b`,
 	`\bflush(all|db)\b|\bdropdatabase\(|\.drop\(\)|\bdeletemany\(\s*\{\s*\}`,
+	`\bdetach\s+delete\b`,
 ])

@@ -167,7 +167,13 @@ _examined.uploads contains _found("deletes_elsewhere", _spelt(call)) if {
 	regex.match(`^[-+*]?(DELE|RMD|RNFR) `, word)
 }
 
-_asked_by_method(call) := _methods_behind_options(call) | _methods_as_words(call)
+_asked_by_method(call) := (_methods_behind_options(call) | _methods_as_words(call)) | _methods_before_address(call)
+
+# A method that stands before an address may be written small.
+_methods_before_address(call) := {class |
+	call.program in {"http", "https", "xh", "xhs"}
+	class := data.bailiff.tables.remote_methods[upper(call.operands[0])]
+}
 
 _methods_behind_options(call) := {class |
 	some position, option in call.argv

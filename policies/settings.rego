@@ -55,6 +55,14 @@ _examined.interprets contains _found("preload", _spelt(call)) if {
 	count({flag | some flag in call.flags} & {"-l", "--login", "-i"}) > 0
 }
 
+# Settings of PHP that load a library, or a file before or after each program.
+_examined.interprets contains _found("preload", _spelt(call)) if {
+	some call in _calls_of.interprets
+	call.program == "php"
+	some word in call.argv
+	regex.match(`^(-d)?((zend_)?extension|auto_(pre|ap)pend_file)=.`, word)
+}
+
 # The name of a variable does not say what it is set to.
 _found_in_text contains _found("preload", "") if {
 	some name in _command.assigns

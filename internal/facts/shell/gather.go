@@ -143,10 +143,10 @@ var languagesOf = map[string]string{".py": "python", ".js": "node", ".cjs": "nod
 	".cts": "node", ".pl": "perl", ".rb": "ruby", ".sh": "shell"}
 
 // finds reads the files of the current folder that a program runs by itself, where they were made lately: older ones are a
-// part of the project like any other.
+// part of the project like any other. A call that only looks into what it names runs nothing.
 func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 	p := a.about(name).Own
-	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || args.has("--version", "-V", "--help", "-h") {
+	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || args.has("--version", "-V", "--help", "-h") || args.has(p.ReadsOnly...) {
 		return
 	}
 	there := *inv

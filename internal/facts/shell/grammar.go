@@ -81,6 +81,8 @@ func grammarOf(name string) grammar {
 		return grammar{runs: (*analysis).su}
 	case "tar":
 		return grammar{arguments: tarArguments, runs: (*analysis).tar, effects: (*effect).tar}
+	case "tmux":
+		return grammar{runs: (*analysis).tmux}
 	case "type":
 		return grammar{runs: (*analysis).typeOf}
 	case "unzip":
