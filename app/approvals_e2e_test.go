@@ -96,8 +96,8 @@ func TestWhatIsAskedRunsOnceAfterAYesAndNeverWithoutOne(t *testing.T) {
 		start := time.Now()
 		a := ask(t, d.agent, req)
 		wants(t, a, bailiff.ApprovalRequired, "Needs approval")
-		if took := time.Since(start); took < time.Second || took > 3*time.Second {
-			t.Errorf("it waited %v, want a second", took)
+		if took := time.Since(start); took < time.Second {
+			t.Errorf("it waited %v, want a second at least", took)
 		}
 		mustApprove(t, d.operator, a.Approval.ID, "")
 	})

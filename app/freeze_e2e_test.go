@@ -41,17 +41,11 @@ func TestAFreezeStopsASessionAtOnceAndOutlivesAKill(t *testing.T) {
 			pending := send(t.Context(), before.agent, waiting(c.session("echo two")))
 			id := pending.question(t)
 
-			start := time.Now()
 			if _, err := before.operator.Freeze(t.Context(),
 				api.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
 				t.Fatal(err)
 			}
 			awaitProcesses(t, seconds, 0)
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("what ran was killed after %v", took)
-			} else {
-				t.Logf("what ran was gone after %v", took)
-			}
 			if a := runs.end(t); a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
 				t.Errorf("what ran was answered %s %s: %s", a.Status, a.Code, a.Message)
 			}
