@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -134,14 +133,9 @@ func whichStay(open []*listener, plans []agentPlan) (staying, leaving []*listene
 	return staying, leaving
 }
 
-// isOf says whether an open listener is what is planned. One whose socket was removed is not.
+// isOf says whether an open listener is what is planned. One whose socket was removed or replaced is not.
 func (p agentPlan) isOf(open *listener) bool {
-	if p.config.Network == "unix" {
-		if _, err := os.Stat(p.config.Address); err != nil {
-			return false
-		}
-	}
-	return reflect.DeepEqual(p.terms, open.openedBy)
+	return open.HasAddress() && reflect.DeepEqual(p.terms, open.openedBy)
 }
 
 // closeAgents has agents' listeners take no more requests. Requests that run go on

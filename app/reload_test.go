@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -256,12 +257,28 @@ func TestAListenerThatIsReadAgainAsItWasKeepsItsConnections(t *testing.T) {
 	if len(s.agents) != 2 || s.agents[0] != before {
 		t.Errorf("with one more there are %d listeners", len(s.agents))
 	}
-	must(t, os.Remove(next.Agent.Listeners[0].Listen.Address))
-	reread()
-	if s.agents[0] == before {
-		t.Error("a listener without its socket was kept")
+	path := next.Agent.Listeners[0].Listen.Address
+	for what, change := range map[string]func(){
+		"without its socket":    func() { must(t, os.Remove(path)) },
+		"with another's socket": func() { must(t, os.Remove(path)); leaveSocket(t, path) },
+	} {
+		before := s.agents[0]
+		change()
+		reread()
+		if s.agents[0] == before {
+			t.Errorf("a listener %s was kept", what)
+		}
 	}
 	if _, err := s.client(t).Execute(t.Context(), inChat("s1", "true"), client.News{}); err != nil {
 		t.Error(err)
 	}
+}
+
+// leaveSocket leaves the socket of a process that is gone.
+func leaveSocket(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	must(t, err)
+	l.SetUnlinkOnClose(false)
+	must(t, l.Close())
 }

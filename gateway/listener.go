@@ -81,7 +81,7 @@ type Listener struct {
 	slots   *slots
 	token   [sha256.Size]byte
 	cancel  context.CancelCauseFunc
-	remove  func()
+	file    socketFile
 }
 
 var errClosing = errors.New("the sidecar is shutting down")
@@ -92,11 +92,11 @@ func Open(c ListenerConfig, handler http.Handler) (*Listener, error) {
 		return nil, fmt.Errorf("opening %s: a TCP listener needs a token, want one in token_file", c.address())
 	}
 	c.defaults()
-	listener, remove, err := listen(c)
+	listener, file, err := listen(c)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", c.address(), err)
 	}
-	l := &Listener{config: c, handler: handler, remove: remove, slots: newSlots(c.MaxRequests),
+	l := &Listener{config: c, handler: handler, file: file, slots: newSlots(c.MaxRequests),
 		token: sha256.Sum256([]byte("Bearer " + c.Token.Reveal()))}
 	l.socket = &boundedListener{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{}),
 		most: c.MaxPerPeer, crowded: c.Crowded, held: map[string][]*conn{}}
@@ -182,6 +182,9 @@ func (l *Listener) Address() string {
 	return l.config.Network + "://" + l.socket.Addr().String()
 }
 
+// HasAddress says whether clients that connect to its address reach it: the file of a Unix socket may be gone, or be another's.
+func (l *Listener) HasAddress() bool { return l.file.isThere() }
+
 // Serve takes requests until [Listener.Shutdown].
 func (l *Listener) Serve() error {
 	serve := l.server.Serve
@@ -199,7 +202,7 @@ func (l *Listener) Serve() error {
 // cancelled. The socket's path is free once [Listener.Serve] has returned: a later
 // listener may be there long before the last request ends.
 func (l *Listener) Shutdown(ctx context.Context) error {
-	l.remove()
+	l.file.remove()
 	defer func() { _ = l.socket.Close() }() // which the server does only if it ever served
 	if err := l.server.Shutdown(ctx); err == nil {
 		return nil

@@ -16,14 +16,35 @@ import (
 // socketMode lets the socket's user and group connect.
 const socketMode = 0o660
 
-// listen opens a listener's address; remove takes away what closing leaves behind.
-func listen(c ListenerConfig) (l net.Listener, remove func(), err error) {
+// socketFile is the file of a Unix socket, which closing leaves behind; the zero value is that of a listener on TCP, which has none.
+type socketFile struct {
+	path string
+	made fs.FileInfo
+}
+
+// isThere says whether no other file has taken its place.
+func (f socketFile) isThere() bool {
+	if f.path == "" {
+		return true
+	}
+	about, err := os.Lstat(f.path)
+	return err == nil && os.SameFile(about, f.made)
+}
+
+func (f socketFile) remove() {
+	if f.path != "" && f.isThere() {
+		_ = os.Remove(f.path)
+	}
+}
+
+// listen opens a listener's address.
+func listen(c ListenerConfig) (net.Listener, socketFile, error) {
 	if c.Network != "unix" {
-		l, err = listenTCP(c)
-		return l, func() {}, err
+		l, err := listenTCP(c)
+		return l, socketFile{}, err
 	}
 	if err := vacate(c.Address); err != nil {
-		return nil, nil, err
+		return nil, socketFile{}, err
 	}
 	return bind(c)
 }
@@ -82,28 +103,28 @@ func call(path string) error {
 // bind makes the socket in a folder that no other user can enter, and moves it to
 // its place with its mode and owner set, so that there is no moment in which
 // another user could connect.
-func bind(c ListenerConfig) (l net.Listener, remove func(), err error) {
+func bind(c ListenerConfig) (net.Listener, socketFile, error) {
 	folder := filepath.Dir(c.Address)
 	if err := makeFolder(folder); err != nil {
-		return nil, nil, err
+		return nil, socketFile{}, err
 	}
 	private, err := os.MkdirTemp(folder, ".b")
 	if err != nil {
-		return nil, nil, err
+		return nil, socketFile{}, err
 	}
 	defer func() { _ = os.RemoveAll(private) }()
 	made := filepath.Join(private, "s")
 	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a socket below %s: %w", folder, err)
+		return nil, socketFile{}, fmt.Errorf("making a socket below %s: %w", folder, err)
 	}
 	socket.SetUnlinkOnClose(false)
 	about, err := place(c, made)
 	if err != nil {
 		_ = socket.Close()
-		return nil, nil, err
+		return nil, socketFile{}, err
 	}
-	return socket, func() { removeOurs(c.Address, about) }, nil
+	return socket, socketFile{c.Address, about}, nil
 }
 
 // makeFolder makes a folder that listed users can pass through, whatever the
@@ -153,11 +174,4 @@ func give(c ListenerConfig, socket string) error {
 			"listener", c.Name, "uids", others)
 	}
 	return err
-}
-
-// removeOurs removes a socket unless another one has taken its place.
-func removeOurs(path string, ours fs.FileInfo) {
-	if about, err := os.Lstat(path); err == nil && os.SameFile(about, ours) {
-		_ = os.Remove(path)
-	}
 }
