@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
@@ -64,7 +65,7 @@ func (p *plan) backendSettings(name string) map[string]any {
 		keys["accept_missing_limits"] = yamledit.List([]string{"disk_mb"})
 	}
 	if len(p.config.mountable) > 0 && (name == "docker" || name == "bubblewrap") {
-		keys["mounts_allowed"] = yamledit.List(p.config.mountable)
+		keys[backends.MountsAllowed] = yamledit.List(p.config.mountable)
 	}
 	return keys
 }
