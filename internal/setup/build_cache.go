@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,32 +67,39 @@ const copyPatience = 30 * time.Second
 // goPrograms are those that commands in a sandbox find, in this order.
 var goPrograms = []string{"/usr/local/go/bin/go", "/usr/local/bin/go", "/usr/bin/go"}
 
-// standardOutputs are the names, in a build cache of the host, of the compiled standard library; none where the cache is empty.
+// standardOutputs are the names, in a build cache of the host, of what is compiled there of the standard library. Nothing is compiled
+// for it: that takes as long here as in the sandbox.
 func (s *Survey) standardOutputs(ctx context.Context, cache string) (map[string]bool, error) {
-	if found, err := filepath.Glob(filepath.Join(cache, "00", "*-a")); err != nil || len(found) == 0 {
-		return nil, err // to compile here is no quicker than there
+	at := slices.IndexFunc(goPrograms, isThere)
+	if at < 0 || !isThere(cache) {
+		return nil, nil
 	}
-	for _, program := range goPrograms {
-		if !isThere(program) {
-			continue
-		}
-		cmd := exec.CommandContext(ctx, program, "list", "-export", "-f", "{{.Export}}", "std")
-		cmd.Dir, cmd.WaitDelay = "/", time.Second // where no file of a project says anything
-		cmd.Env = []string{"HOME=" + s.in.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "GOCACHE=" + cache, "GOENV=off", "GOWORK=off",
-			"GOTOOLCHAIN=local"}
-		said, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("finding the compiled standard library: %w", err)
-		}
-		outputs := map[string]bool{}
-		for path := range strings.Lines(string(said)) {
-			if name, ok := strings.CutSuffix(filepath.Base(strings.TrimSpace(path)), "-d"); ok {
-				outputs[name] = true
-			}
-		}
-		return outputs, nil
+	list := func(words ...string) ([]string, error) { return s.list(ctx, goPrograms[at], cache, words...) }
+	compiled, err := list("-f", "{{if not .Stale}}{{.ImportPath}}{{end}}", "std")
+	if err != nil || len(compiled) == 0 {
+		return nil, err
 	}
-	return nil, nil
+	exports, err := list(append([]string{"-export", "-f", "{{.Export}}"}, compiled...)...)
+	outputs := map[string]bool{}
+	for _, path := range exports {
+		if name, ok := strings.CutSuffix(filepath.Base(path), "-d"); ok {
+			outputs[name] = true
+		}
+	}
+	return outputs, err
+}
+
+// list is what "go list" says, a word for each package.
+func (s *Survey) list(ctx context.Context, program, cache string, words ...string) ([]string, error) {
+	cmd := exec.CommandContext(ctx, program, append([]string{"list"}, words...)...)
+	cmd.Dir, cmd.WaitDelay = "/", time.Second // where no file of a project says anything
+	cmd.Env = []string{"HOME=" + s.in.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "GOCACHE=" + cache, "GOENV=off", "GOWORK=off",
+		"GOTOOLCHAIN=local"}
+	said, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("finding the compiled standard library: %w", err)
+	}
+	return strings.Fields(string(said)), nil
 }
 
 // copyOutputs copies outputs of a build cache into another, with the entries that name them.

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,5 +55,32 @@ func TestTheBuildCacheIsMadeOnceAndStaysEmptyWhereTheHostHasNone(t *testing.T) {
 	backendtest.Must(t, s.MakeBuildCache(t.Context(), Answers{ShareBuildCache: true}))
 	if !s.HasBuildCache() || !isThere(filepath.Join(s.BuildCache, "README")) {
 		t.Error("a folder that is there was made anew")
+	}
+}
+
+func TestOfTheStandardLibraryIsCopiedWhatTheHostHasCompiled(t *testing.T) {
+	at := slices.IndexFunc(goPrograms, isThere)
+	if at < 0 {
+		backendtest.Needs(t, "GO IN ONE OF "+strings.Join(goPrograms, ", "), os.ErrNotExist)
+	}
+	home, cache := t.TempDir(), t.TempDir()
+	run := func(words ...string) string {
+		cmd := exec.Command(goPrograms[at], words...)
+		cmd.Dir, cmd.Env = "/", []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "GOCACHE=" + cache, "GOTOOLCHAIN=local"}
+		said, err := cmd.CombinedOutput()
+		backendtest.Must(t, err)
+		return strings.TrimSpace(string(said))
+	}
+	run("build", "unicode/utf8")
+	s := &Survey{in: Config{Home: home, Getenv: func(name string) string { return map[string]string{"GOCACHE": cache}[name] }}}
+	s.BuildCache = s.buildCacheFolder()
+	backendtest.Must(t, s.MakeBuildCache(t.Context(), Answers{ShareBuildCache: true}))
+	found, err := filepath.Glob(filepath.Join(s.BuildCache, "*", "*-d"))
+	if want := filepath.Base(run("list", "-export", "-f", "{{.Export}}", "unicode/utf8")); err != nil || len(found) != 1 ||
+		filepath.Base(found[0]) != want {
+		t.Errorf("copied are %q, %v, want %s", found, err, want)
+	}
+	if run("list", "-f", "{{.Stale}}", "fmt") != "true" {
+		t.Error("the host compiled more for it")
 	}
 }
