@@ -47,7 +47,7 @@ if nothing else needs it.
 
 Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		Example: "  bailiff setup claude-code --project ~/src/shop",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneAgent,
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
@@ -61,6 +61,13 @@ Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 	f.BoolVar(&r.answers.ShowModules, "go-modules", false, "let sandboxes read the modules that Go keeps in your home")
 	f.BoolVar(&r.answers.ShareBuildCache, "go-build-cache", false, "let the sandboxes of all sessions share a build cache of Go's")
 	return cmd
+}
+
+func oneAgent(_ *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return errors.New("name one agent, before --project DIR: it is one of " + setup.Agents())
 }
 
 // setupRun is one run of the command.

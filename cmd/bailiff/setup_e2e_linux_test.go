@@ -278,6 +278,60 @@ func TestNothingIsWrittenWhereAProjectIsRefused(t *testing.T) {
 	}
 }
 
+func TestSettingsThatCannotBeReadOrWrittenStayAsTheyAreAndSoDoesAllElse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, agent, want string }{
+		"no agent": {"true", "", "name one agent"},
+		"a broken bailiff.yaml": {"mkdir -p .config/bailiff && echo 'agent: {listners: []}' >.config/bailiff/bailiff.yaml",
+			"claude-code",
+			"bailiff.yaml:1: agent.listners: unknown key"},
+		"comments":               {`printf '{\n  // mine\n}\n' >.claude/settings.json`, "claude-code", "settings.json: line 2 is no JSON"},
+		"unclosed":               {`printf '{\n"a": {\n}\n' >.claude/settings.json`, "claude-code", "settings.json: line 4 is no JSON"},
+		"of the user's own type": {`echo '{"hooks": 5}' >.claude/settings.json`, "claude-code", "hooks: it is no JSON object"},
+		"read-only": {"echo {} >.claude/settings.json && chmod 444 .claude/settings.json", "claude-code",
+			"settings.json cannot be written by uid"},
+		"in a read-only folder": {"chmod 555 .claude", "claude-code", ".claude cannot be written by uid"},
+		"a folder":              {"mkdir .claude/settings.json", "claude-code", "settings.json: is a directory"},
+		"a second file": {"mkdir -p .config/opencode && echo {} >.config/opencode/opencode.jsonc", "opencode",
+			"opencode.jsonc after opencode.json"},
+		"another sandbox of Codex'": {`mkdir .codex && echo 'sandbox_mode = "read-only"' >.codex/config.toml`, "codex",
+			"line 1 says sandbox_mode"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t)
+			w.must(t, "mkdir .claude && "+c.before)
+			const all = "find . -type f | sort | xargs -r sha256sum"
+			before := w.must(t, all)
+			printed, err := w.says(t, "bailiff setup "+c.agent+" --project src/shop"+accepted)
+			if err == nil || !strings.Contains(printed, c.want) {
+				t.Errorf("it says %s, %v, want %s", printed, err, c.want)
+			}
+			if after := w.must(t, all); after != before {
+				t.Errorf("files were\n%s and are\n%s", before, after)
+			}
+			w.must(t, "chmod 755 .claude")
+		})
+	}
+}
+
+func TestOfAFolderThatWasMovedASetupSaysHowItIsTakenAway(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	w.must(t, "mv src/shop src/moved")
+	line := "bailiff setup claude-code --project " + w.project
+	if printed, err := w.says(t, line); err == nil || !strings.Contains(printed, "is no folder "+w.project+" any more") ||
+		!strings.Contains(printed, line+" --remove") {
+		t.Errorf("it says %s, %v", printed, err)
+	}
+	w.must(t, line+" --remove && bailiff setup claude-code --project src/moved")
+	w.must(t, "sed -i 's/paths: .policies./paths: [other]/' .config/bailiff/bailiff.yaml")
+	printed, err := w.says(t, "bailiff setup claude-code --project src/moved --remove")
+	if err == nil || !strings.Contains(printed, "bailiff.yaml has the row platforms.cli: have platforms.cli.mounts there show") {
+		t.Errorf("without the policies it says %s, %v", printed, err)
+	}
+}
+
 func TestSecretsInAProjectAreListedBeforeAnythingIsWritten(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)

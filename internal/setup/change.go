@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
@@ -63,11 +65,33 @@ func readFile(path, why string, mode os.FileMode) (Change, error) {
 	return Change{Path: path, Why: why, Before: string(text), After: string(text), mode: mode}, nil
 }
 
-// Write writes the changes, each file at once. What stands before one that fails is written.
+// Write writes the changes, each file at once, or none where one of them cannot be written. What stands before one that fails
+// all the same is written.
 func Write(changes []Change) error {
+	for _, c := range changes {
+		if err := c.refuse(); err != nil {
+			return err
+		}
+	}
 	for _, c := range changes {
 		if err := c.write(); err != nil {
 			return fmt.Errorf("writing %s: %w", c.Path, err)
+		}
+	}
+	return nil
+}
+
+// refuse says why a file must not, or cannot, be written. One that its owner made read-only stays, though its folder would let it
+// be replaced.
+func (c Change) refuse() error {
+	folder := filepath.Dir(c.Path)
+	for folder != "/" && !isThere(folder) {
+		folder = filepath.Dir(folder)
+	}
+	for _, path := range []string{c.Path, folder} {
+		if isThere(path) && unix.Access(path, unix.W_OK) != nil {
+			return fmt.Errorf("%s cannot be written by uid %d, so nothing is changed: make it writable (chmod u+w), or write "+
+				"yourself what --dry-run shows", path, os.Geteuid())
 		}
 	}
 	return nil

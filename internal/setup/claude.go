@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	claudecode "github.com/bailiff-dev/bailiff/examples/claude-code"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // claude is Claude Code: a hook before all tools, and one after those that write, in the user's settings.json.
@@ -43,10 +44,10 @@ func (c claude) written(e Entry) ([]Hook, error) {
 func (claude) managed(e Entry) []string {
 	text := claudecode.ManagedSettings
 	if !e.ownSocket() {
-		text = strings.Replace(text, "bailiff-hook claude-code", "bailiff-hook claude-code --listen "+e.Listen, 1)
+		text = strings.Replace(text, "bailiff-hook claude-code", "bailiff-hook claude-code "+shellquote.Join("--listen", e.Listen), 1)
 	}
 	return []string{
-		"install " + e.Programs + "/bailiff* /usr/local/bin",
+		"install " + shellquote.Quote(e.Programs) + "/bailiff* /usr/local/bin",
 		"mkdir -p /etc/claude-code",
 		"cat > /etc/claude-code/managed-settings.json <<'EOT'\n" + strings.TrimSuffix(text, "\n") + "\nEOT",
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/examples/codex"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // codexAgent is OpenAI's Codex: hooks before all tools and after a patch in the user's hooks.json, and
@@ -135,10 +136,10 @@ func codexManaged(text string) []Hook {
 func (codexAgent) managed(e Entry) []string {
 	text := codex.Requirements
 	if !e.ownSocket() {
-		text = strings.Replace(text, "bailiff-hook codex ", "bailiff-hook codex --listen "+e.Listen+" ", 1)
+		text = strings.Replace(text, "bailiff-hook codex ", "bailiff-hook codex "+shellquote.Join("--listen", e.Listen)+" ", 1)
 	}
 	return []string{
-		"install " + e.Programs + "/bailiff* /usr/local/bin",
+		"install " + shellquote.Quote(e.Programs) + "/bailiff* /usr/local/bin",
 		"mkdir -p /etc/codex",
 		"cat > /etc/codex/requirements.toml <<'EOT'\n" + strings.TrimSuffix(text, "\n") + "\nEOT",
 		"cat > /etc/codex/managed_config.toml <<'EOT'\n" + strings.TrimSuffix(codex.ManagedConfig, "\n") + "\nEOT",

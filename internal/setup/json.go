@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 )
 
@@ -21,6 +20,9 @@ type entry struct {
 func readObject(text []byte) (object, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
+	}
+	if err := faultOf(text); err != nil {
+		return nil, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	token, err := decoder.Token()
@@ -39,12 +41,19 @@ func readObject(text []byte) (object, error) {
 		}
 		o = append(o, entry{key.(string), value}) // the keys of objects are texts
 	}
-	if _, err = decoder.Token(); err == nil {
-		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
-			return o, nil
-		}
+	return o, nil
+}
+
+// faultOf says in which line a text is no JSON; nil if it is.
+func faultOf(text []byte) error {
+	var value json.RawMessage
+	err := json.Unmarshal(text, &value)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		read := text[:min(int(syntax.Offset), len(text))]
+		return fmt.Errorf("line %d is no JSON, in which there are no comments: %w", 1+bytes.Count(read, []byte("\n")), err)
 	}
-	return nil, errors.New("it is no JSON object")
+	return err
 }
 
 func (o object) get(key string) json.RawMessage {

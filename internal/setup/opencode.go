@@ -27,6 +27,10 @@ func (o opencode) settings(e Entry) []string { return []string{o.file(e)} }
 var opencodeDenied = []string{"bash", "edit", "webfetch", "external_directory"}
 
 func (o opencode) add(e Entry) ([]Change, error) {
+	if later := o.file(e) + "c"; isThere(later) {
+		return nil, fmt.Errorf("opencode reads %s after opencode.json, so that it could allow again what is denied there: move what "+
+			"it says into opencode.json, and take it away", later)
+	}
 	return o.change(e, "gives opencode the sandboxed tools, and takes its own shell away", func(all, servers *object) error {
 		servers.set("bailiff", object{{"type", encoded("local")}, {"command", encoded(e.mcpCommand())}})
 		all.set("mcp", *servers)

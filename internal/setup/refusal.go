@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // refuse says why a folder must not be shown to sandboxes.
@@ -21,7 +23,7 @@ func (s *Survey) refuse() error {
 	about, err := os.Stat(s.Project)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("there is no folder %s", s.Project)
+		return s.refuseGone()
 	case err != nil:
 		return fmt.Errorf("looking at the project: %w", err)
 	case !about.IsDir():
@@ -38,6 +40,17 @@ func (s *Survey) refuse() error {
 	}
 	mount := bailiff.Mount{Source: s.Project, Target: s.Project}
 	return backends.CheckMounts([]bailiff.Mount{mount}, []string{s.Project})
+}
+
+// refuseGone tells a folder that was set up and then moved from one that never was.
+func (s *Survey) refuseGone() error {
+	for _, section := range s.cfg.Backends {
+		if slices.Contains(listOf(section, backends.MountsAllowed), s.Project) {
+			return fmt.Errorf("there is no folder %[1]s any more, and no sandbox is made while it is shown: take it away by bailiff setup "+
+				"%[2]s --project %[3]s --remove, and name the folder where it is now", s.Project, s.in.Agent, shellquote.Quote(s.Project))
+		}
+	}
+	return fmt.Errorf("there is no folder %s", s.Project)
 }
 
 func (s *Survey) refuseHomes() error {

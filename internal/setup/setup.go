@@ -165,11 +165,11 @@ func (s *Survey) readConfig() error {
 		s.cfg = config.Default(s.in.Known)
 		return nil
 	}
-	if err == nil {
-		s.cfg, err = config.Load(s.File, s.in.Known)
-	}
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", s.File, err)
+		return fmt.Errorf("reading the configuration: %w", err)
+	}
+	if s.cfg, err = config.Load(s.File, s.in.Known); err != nil {
+		return err
 	}
 	return s.isOwn()
 }

@@ -33,6 +33,9 @@ type tables struct {
 
 // byHand is why a row is not written, with the row.
 func (s *Survey) byHand(why string) error {
+	if s.Backend == "" { // it is not chosen yet, or the row is to go
+		return fmt.Errorf("%s: have platforms.cli.mounts there show %s yourself, or no longer", why, s.Project)
+	}
 	return fmt.Errorf("%s: write this row there yourself, under platforms.cli.mounts.%s: %s", why, s.Backend, yamledit.Flow(s.row()))
 }
 
@@ -69,7 +72,7 @@ func (s *Survey) openTables() (tables, error) {
 			return tables{path: backends.Resolved(path), doc: doc, text: string(text)}, nil
 		}
 	}
-	return tables{}, s.byHand("no data.yaml of policies.paths has the row platforms.cli")
+	return tables{}, s.byHand("no data.yaml of policies.paths in " + s.File + " has the row platforms.cli")
 }
 
 func (s *Survey) shippedTables() (tables, error) {
