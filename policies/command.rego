@@ -190,6 +190,8 @@ _asks_for_help(call) if {
 	not _wraps(call.program)
 }
 
+_asks_for_help(call) if _asks_for_version(call)
+
 _asks_for_help(call) if {
 	call.argv[1] in {"help", "completion"}
 	data.bailiff.tables.actions[call.program]
@@ -198,6 +200,14 @@ _asks_for_help(call) if {
 _asks_for_help(call) if {
 	call.argv[1] in {"help", "completion"}
 	data.bailiff.tables.harmless[call.program]
+}
+
+# "frida --version": alone, and with nothing that another program could add to it.
+_asks_for_version(call) if {
+	count(call.argv) == 2
+	call.argv[1] == "--version"
+	count(object.get(call, "wrappers", [])) == 0
+	not _wraps(call.program)
 }
 
 _wraps(program) if {

@@ -71,6 +71,9 @@ test_a_call_that_asks_for_help_does_nothing if {
 	_found([object.union(call("docker", ["--help"], ["image", "prune"]), {"argv": ["docker", "image", "prune", "--help"]})]) == set()
 	_found([call("helm", [], ["help", "install"])]) == set()
 	_found([call("docker", [], ["run", "-v", "/:/host", "x", "--help"])]) == {"command.uses_container_engine"}
+	_found([object.union(call("frida", ["--version"], []), {"argv": ["frida", "--version"]})]) == set()
+	added := {"argv": ["frida", "--version"], "wrappers": ["xargs"]}
+	_found([object.union(call("frida", ["--version"], []), added)]) == {"command.reads_memory"}
 	helped := object.union(call("sudo", ["--help"], ["x"]), {"argv": ["sudo", "x", "--help"]})
 	_found([helped, object.union(call("x", ["--help"], []), {"wrappers": ["sudo"]})]) == {"command.gains_privilege"}
 }

@@ -20,6 +20,8 @@ _changes_nothing(call) if {
 	flag in {"--help", "--dry-run", "--dryrun", "--generate-cli-skeleton"}
 }
 
+_changes_nothing(call) if _asks_for_version(call)
+
 # METADATA
 # title: Services of many kinds
 # description: |

@@ -44,21 +44,22 @@ func TestTheShippedPoliciesDecide(t *testing.T) {
 }
 
 func TestAnEvaluationWithoutAnAnswerDenies(t *testing.T) {
+	const late = "within" // its limit, or ten times that on a machine too busy to give it so much of a processor
 	const spin = `count([1 | some a in numbers.range(1, 5000); some b in numbers.range(1, 5000); a * b == -1]) == 0`
 	for name, c := range map[string]struct{ policy, message string }{
 		"undefined":         {`decision := {"outcome": "deny"} if input.tool == "call"`, "the decision is undefined"},
 		"conflicting rules": {"decision := 1 if input.tool\n\ndecision := 2 if input.args", "eval_conflict_error"},
 		"conflicting parts": {"decision := {\"outcome\": x}\n\nx := 1 if input.tool\n\nx := 2 if input.args", "p.rego:"},
-		"endless loops":     {"decision := {\"outcome\": \"deny\"} if {\n\t" + spin + "\n}", "no answer within 20ms"},
-		"endless built-in":  {`decision := count(numbers.range(1, 1000000000))`, "no answer within 20ms"},
+		"endless loops":     {"decision := {\"outcome\": \"deny\"} if {\n\t" + spin + "\n}", late},
+		"endless built-in":  {`decision := count(numbers.range(1, 1000000000))`, late},
 		"endless walk": {"decision := count(all)\n\nall contains [a, b] if {\n\twalk(input, a)\n\twalk(input, b)\n\twalk(input, " +
-			"_)\n\twalk(input, _)\n}", "no answer within 20ms"},
+			"_)\n\twalk(input, _)\n}", late},
 		"undefined built-in": {`decision := to_number("x")`, "the decision is undefined"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := opened(t, map[string]string{"p.rego": "package bailiff\n\n" + c.policy + "\n"})
 			p.config.EvalTimeout = 20 * time.Millisecond
-			if !strings.Contains(c.message, "within") {
+			if c.message != late {
 				p.config.EvalTimeout = time.Minute
 			}
 			j := judged(p)
