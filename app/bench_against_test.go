@@ -1,15 +1,11 @@
 package app
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -62,12 +58,12 @@ func checkedOut(b *testing.B, commit string) string {
 }
 
 // builtOf is a folder with a tree's programs and policies.
-func builtOf(b *testing.B, tree string) string {
-	folder := openDir(b)
-	buildPrograms(b, tree, folder)
+func builtOf(tb testing.TB, tree string) string {
+	folder := openDir(tb)
+	buildPrograms(tb, tree, folder)
 	policies := filepath.Join(folder, "policies")
-	mustRun(b, "cp", "-r", filepath.Join(tree, "policies"), policies)
-	mustRun(b, "chmod", "-R", "go-w", policies)
+	mustRun(tb, "cp", "-r", filepath.Join(tree, "policies"), policies)
+	mustRun(tb, "chmod", "-R", "go-w", policies)
 	return folder
 }
 
@@ -134,17 +130,6 @@ func memories(b *testing.B, sides map[string]*against) {
 	}
 }
 
-var resident = regexp.MustCompile(`VmRSS:\s+(\d+)`)
-
-// memory is what the process has in memory, in MB.
-func (a *against) memory(b *testing.B) float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.pid))
-	must(b, err)
-	kilobytes, err := strconv.Atoi(string(resident.FindSubmatch(text)[1]))
-	must(b, err)
-	return float64(kilobytes) / 1024
-}
-
 // rates are requests a second of eight clients.
 func rates(b *testing.B, sides map[string]*against, fresh bool) {
 	for _, s := range sides {
@@ -201,10 +186,5 @@ func (a *against) execute(b *testing.B, fresh bool) {
 	}
 	body, err := json.Marshal(inChat("bench", text))
 	must(b, err)
-	resp, err := a.client.Post("http://x/v1/execute", "application/json", bytes.NewReader(body))
-	must(b, err)
-	defer func() { _ = resp.Body.Close() }()
-	if answer, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(answer), `"status":"completed"`) {
-		b.Fatalf("answered %s %v", answer, err)
-	}
+	a.post(b, "/v1/execute", body, `"status":"completed"`)
 }

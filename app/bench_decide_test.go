@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -145,9 +146,9 @@ backends: {bubblewrap: {}}
 }
 
 // buildPrograms builds what "make build" does of a tree.
-func buildPrograms(b *testing.B, tree, folder string) {
+func buildPrograms(tb testing.TB, tree, folder string) {
 	for _, program := range []string{"bailiff", "bailiff-runner"} {
-		mustRun(b, "go", "build", "-C", tree, "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o",
+		mustRun(tb, "go", "build", "-C", tree, "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o",
 			filepath.Join(folder, program), "./cmd/"+program)
 	}
 }
@@ -164,13 +165,13 @@ func startOPA(b *testing.B, folder string, body []byte) *server {
 		"--set", "decision_logs.console=true", policies)
 }
 
-func start(b *testing.B, socket, path string, body []byte, argv ...string) *server {
+func start(tb testing.TB, socket, path string, body []byte, argv ...string) *server {
 	cmd := exec.Command(argv[0], argv[1:]...)
-	log, err := os.Create(filepath.Join(b.TempDir(), "log"))
-	must(b, err)
+	log, err := os.Create(filepath.Join(tb.TempDir(), "log"))
+	must(tb, err)
 	cmd.Stdout, cmd.Stderr = log, log
-	must(b, cmd.Start())
-	b.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+	must(tb, cmd.Start())
+	tb.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
@@ -181,7 +182,7 @@ func start(b *testing.B, socket, path string, body []byte, argv ...string) *serv
 			return s
 		} else if time.Now().After(deadline) {
 			text, _ := os.ReadFile(log.Name())
-			b.Fatalf("%v: %v\n%.2000s", argv, err, text)
+			tb.Fatalf("%v: %v\n%.2000s", argv, err, text)
 		}
 	}
 }
@@ -199,6 +200,19 @@ func (s *server) ask() (time.Duration, error) {
 		err = fmt.Errorf("answered %d %s", resp.StatusCode, text)
 	}
 	return time.Since(began), err
+}
+
+// post sends one request, whose answer must hold a text. It may be called concurrently.
+func (s *server) post(tb testing.TB, path string, body []byte, wanted string) {
+	resp, err := s.client.Post("http://x"+path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		tb.Error(err)
+		return
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if answer, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(answer), wanted) {
+		tb.Errorf("answered %.500s %v, want %s", answer, err, wanted)
+	}
 }
 
 // round has every client ask in a row, all of them at once.
@@ -258,4 +272,15 @@ func (s *server) processor() time.Duration {
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
 	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+var resident = regexp.MustCompile(`VmRSS:\s+(\d+)`)
+
+// memory is what the process has in memory, in MB.
+func (s *server) memory(tb testing.TB) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
+	must(tb, err)
+	kilobytes, err := strconv.Atoi(string(resident.FindSubmatch(text)[1]))
+	must(tb, err)
+	return float64(kilobytes) / 1024
 }
