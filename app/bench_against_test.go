@@ -69,16 +69,9 @@ func builtOf(tb testing.TB, tree string) string {
 
 // configured writes a configuration, and tells where it is and the socket of agents.
 func configured(b *testing.B, folder, backend string) (config, socket string) {
-	state, sockets := openDir(b), openDir(b)
-	config = filepath.Join(state, "bailiff.yaml")
-	must(b, os.WriteFile(config, fmt.Appendf(nil, `state_dir: %s/state
-agent: {listeners: [{name: test, listen: "unix://%[2]s/a.sock"}]}
-operator: {listen: "unix://%[2]s/o.sock"}
-metrics: {listen: ""}
-policies: {paths: [%s/policies]}
-backends: {%s: {%s}}
-`, state, sockets, folder, backend, imageOf(backend)), 0o600))
-	return config, sockets + "/a.sock"
+	sockets := openDir(b)
+	return benchConfig(b, openDir(b), sockets, "", noMetrics, "policies: {paths: ["+folder+"/policies]}",
+		fmt.Sprintf("backends: {%s: {%s}}", backend, imageOf(backend))), sockets + "/a.sock"
 }
 
 func newAgainst(b *testing.B, folder, backend string) *against {

@@ -115,6 +115,7 @@ func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 // server is one side: a process, and how to ask it.
 type server struct {
 	pid    int
+	stop   func()
 	client *http.Client
 	path   string
 	body   []byte // with mark
@@ -133,16 +134,24 @@ type server struct {
 
 func startBailiff(b *testing.B, folder string, body []byte) *server {
 	sockets := openDir(b)
-	text := fmt.Sprintf(`state_dir: %s/state
-agent: {listeners: [{name: test, listen: "unix://%[2]s/a.sock"}]}
-operator: {listen: "unix://%[2]s/o.sock"}
-metrics: {listen: ""}
-backends: {bubblewrap: {}}
-`, folder, sockets)
-	path := filepath.Join(folder, "bailiff.yaml")
-	must(b, os.WriteFile(path, []byte(text), 0o600))
+	config := benchConfig(b, folder, sockets, "", noMetrics, "backends: {bubblewrap: {}}")
 	buildPrograms(b, "..", folder)
-	return start(b, sockets+"/a.sock", "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", path)
+	return start(b, sockets+"/a.sock", "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", config)
+}
+
+const noMetrics = `metrics: {listen: ""}`
+
+// benchConfig writes a configuration of a sidecar with its state in one folder and its sockets, a.sock and o.sock, in another;
+// operator is what else its section says, beginning with a comma.
+func benchConfig(tb testing.TB, state, sockets, operator string, sections ...string) (path string) {
+	tb.Helper()
+	path = filepath.Join(state, "bailiff.yaml")
+	must(tb, os.WriteFile(path, fmt.Appendf(nil, `state_dir: %s/state
+agent: {listeners: [{name: test, listen: "unix://%[2]s/a.sock"}]}
+operator: {listen: "unix://%[2]s/o.sock"%[3]s}
+%[4]s
+`, state, sockets, operator, strings.Join(sections, "\n")), 0o600))
+	return path
 }
 
 // buildPrograms builds what "make build" does of a tree.
@@ -171,11 +180,12 @@ func start(tb testing.TB, socket, path string, body []byte, argv ...string) *ser
 	must(tb, err)
 	cmd.Stdout, cmd.Stderr = log, log
 	must(tb, cmd.Start())
-	tb.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+	stop := sync.OnceFunc(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+	tb.Cleanup(stop)
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
-	s := &server{pid: cmd.Process.Pid, path: path, body: body, name: func(int64) string { return "0" },
+	s := &server{pid: cmd.Process.Pid, stop: stop, path: path, body: body, name: func(int64) string { return "0" },
 		client: &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: benchClients}}}
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := s.ask(); err == nil {

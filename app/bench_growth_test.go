@@ -15,40 +15,41 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
-// BenchmarkGrowth tells how a sidecar's start, its memory and a new judgement depend on what it keeps: sessions, questions that
-// wait, policy files of a team, and the decision log. With the policies of this tree in a folder, as users have them.
+// BenchmarkGrowth tells how a new judgement and the sidecar's memory, and where something is kept its start, depend on how many
+// sessions it has judged, how many questions wait, how many policy files a team has, and how long the decision log is; with the
+// policies of this tree in a folder, as users have them.
 func BenchmarkGrowth(b *testing.B) {
 	programs := builtOf(b, "..")
-	for _, kept := range []struct {
+	for _, of := range []struct {
 		name  string
 		sizes []int
-		grow  func(b *testing.B, g growing, size int) *server
+		grown func(b *testing.B, s sidecarOfBench, size int) *server
 	}{
-		{"sessions", []int{10, 1_000, 10_000}, sessions},
-		{"questions", []int{10, 1_000, 10_000}, questions},
-		{"policy-files", []int{1, 50, 200}, policyFiles},
-		{"log-megabytes", []int{10, 1_000, 10_000}, logged},
+		{"sessions", []int{10, 1_000, 10_000}, withSessions},
+		{"questions", []int{10, 1_000, 10_000}, withQuestions},
+		{"policy-files", []int{1, 50, 200}, withPolicyFiles},
+		{"log-megabytes", []int{10, 100, 1_000, 10_000}, withLog},
 	} {
-		for _, size := range kept.sizes {
-			b.Run(fmt.Sprintf("%s/%d", kept.name, size), func(b *testing.B) {
-				if size == 10_000 && kept.name == "log-megabytes" && os.Getenv("BAILIFF_TEST_ALL") == "" {
-					b.Skip("ten gigabytes are written only with BAILIFF_TEST_ALL")
+		for _, size := range of.sizes {
+			b.Run(fmt.Sprintf("%s/%d", of.name, size), func(b *testing.B) {
+				if of.name == "log-megabytes" && size > 100 && os.Getenv("BAILIFF_TEST_ALL") == "" {
+					b.Skip("so long a log is written only with BAILIFF_TEST_ALL")
 				}
-				measured(b, kept.grow(b, newGrowing(b, programs), size))
+				reportJudgements(b, of.grown(b, newSidecarOfBench(b, programs), size))
 			})
 		}
 	}
 }
 
-// growing is a sidecar that was not started yet.
-type growing struct{ programs, state, sockets string }
+// sidecarOfBench is a sidecar that was not started yet: the folders of the programs, of its state and of its sockets.
+type sidecarOfBench struct{ programs, state, sockets string }
 
-func newGrowing(tb testing.TB, programs string) growing {
-	return growing{programs: programs, state: openDir(tb), sockets: openDir(tb)}
+func newSidecarOfBench(tb testing.TB, programs string) sidecarOfBench {
+	return sidecarOfBench{programs: programs, state: openDir(tb), sockets: openDir(tb)}
 }
 
-// asked is a request of a user who has that one session.
-func asked(tb testing.TB, session, command string) []byte {
+// requestOf is a request of a user who has that one session.
+func requestOf(tb testing.TB, session, command string) []byte {
 	req := inChat(session, command)
 	req.Session.UserID = session // of which one has no more than a few questions
 	body, err := json.Marshal(req)
@@ -56,54 +57,47 @@ func asked(tb testing.TB, session, command string) []byte {
 	return body
 }
 
-func (g growing) agents() string    { return g.sockets + "/a.sock" }
-func (g growing) operators() string { return "unix://" + g.sockets + "/o.sock" }
+func (s sidecarOfBench) agents() string    { return s.sockets + "/a.sock" }
+func (s sidecarOfBench) operators() string { return "unix://" + s.sockets + "/o.sock" }
 
-// start starts it with the policies of a folder, and metrics at an address if there is one.
-func (g growing) start(tb testing.TB, policies, metrics string) *server {
-	config := filepath.Join(g.state, "bailiff.yaml")
-	must(tb, os.WriteFile(config, fmt.Appendf(nil, `state_dir: %s/state
-agent: {listeners: [{name: test, listen: "unix://%s"}]}
-operator: {listen: "%s", allow_same_user: true}
-people: [{name: ana, uids: [%d]}]
-limits: {pending_approvals: {caller: 10000}}
-metrics: {listen: "%s"}
-policies: {paths: [%s]}
-backends: {bubblewrap: {}}
-`, g.state, g.agents(), g.operators(), os.Getuid(), metrics, policies), 0o600))
-	s := start(tb, g.agents(), "/v1/decide", asked(tb, "measured", "ls -la d"+mark), filepath.Join(g.programs, "bailiff"),
-		"serve", "--config", config)
-	s.name = func(n int64) string { return strconv.FormatInt(n, 10) }
-	return s
+// start starts it with the policies of a folder.
+func (s sidecarOfBench) start(tb testing.TB, policies, metrics string) *server {
+	config := benchConfig(tb, s.state, s.sockets, ", allow_same_user: true", metrics, "policies: {paths: ["+policies+"]}",
+		fmt.Sprintf("people: [{name: ana, uids: [%d]}]", os.Getuid()), "limits: {pending_approvals: {caller: 10000}}",
+		"backends: {bubblewrap: {}}")
+	started := start(tb, s.agents(), "/v1/decide", requestOf(tb, "measured", "ls -la d"+mark),
+		filepath.Join(s.programs, "bailiff"), "serve", "--config", config)
+	started.name = func(n int64) string { return strconv.FormatInt(n, 10) }
+	return started
 }
 
 // timed starts it, and tells how long it took to be ready.
-func (g growing) timed(b *testing.B, policies string) *server {
+func (s sidecarOfBench) timed(b *testing.B, policies string) *server {
 	began := time.Now()
-	s := g.start(b, policies, "")
+	started := s.start(b, policies, noMetrics)
 	b.ReportMetric(float64(time.Since(began).Milliseconds()), "start-ms")
-	return s
+	return started
 }
 
-func (g growing) shipped() string { return filepath.Join(g.programs, "policies") }
+func (s sidecarOfBench) shippedPolicies() string { return filepath.Join(s.programs, "policies") }
 
-// asking are the shipped policies with a rule that asks about what is marked.
-func (g growing) asking(tb testing.TB) string {
-	return g.with(tb, map[string]string{"asking.rego": houseAsksAboutMarked})
+// askingPolicies are the shipped ones with a rule that asks about what is marked.
+func (s sidecarOfBench) askingPolicies(tb testing.TB) string {
+	return s.policiesWith(tb, map[string]string{"asking.rego": houseAsksAboutMarked})
 }
 
-// with are the shipped policies with files of the house.
-func (g growing) with(tb testing.TB, files map[string]string) string {
-	policies := filepath.Join(g.state, "policies")
-	mustRun(tb, "cp", "-r", g.shipped(), policies)
+// policiesWith are the shipped ones with a team's files beside them.
+func (s sidecarOfBench) policiesWith(tb testing.TB, files map[string]string) string {
+	policies := filepath.Join(s.state, "policies")
+	mustRun(tb, "cp", "-r", s.shippedPolicies(), policies)
 	for name, text := range files {
 		must(tb, os.WriteFile(filepath.Join(policies, name), []byte("package bailiff\n"+text), 0o600))
 	}
 	return policies
 }
 
-// measured is a sidecar that has grown.
-func measured(b *testing.B, s *server) {
+// reportJudgements has all clients ask for new judgements.
+func reportJudgements(b *testing.B, s *server) {
 	s.round(b)
 	s.reset()
 	for b.Loop() {
@@ -115,36 +109,28 @@ func measured(b *testing.B, s *server) {
 	b.ReportMetric(s.memory(b), "MB")
 }
 
-func sessions(b *testing.B, g growing, size int) *server {
-	s := g.timed(b, g.shipped())
-	divided(size, func(n int) { s.post(b, "/v1/decide", asked(b, fmt.Sprint("s", n), "ls"), `"outcome":"allow"`) })
-	return s
-}
-
-// questions are asked by as many users, and not answered.
-func questions(b *testing.B, g growing, size int) *server {
-	s := g.timed(b, g.asking(b))
-	divided(size, func(n int) {
-		s.post(b, "/v1/execute", asked(b, fmt.Sprint("q", n), "true # marked"), `"status":"approval_required"`)
+// withSessions has judged a request of each of so many sessions, of which nothing is kept.
+func withSessions(b *testing.B, s sidecarOfBench, size int) *server {
+	started := s.timed(b, s.shippedPolicies())
+	inParallel(size, func(n int) {
+		started.post(b, "/v1/decide", requestOf(b, fmt.Sprint("s", n), "ls"), `"outcome":"allow"`)
 	})
-	return s
+	return started
 }
 
-// divided does something for each number below a size, as many at a time as there are clients.
-func divided(size int, do func(n int)) {
-	var clients sync.WaitGroup
-	for client := range benchClients {
-		clients.Go(func() {
-			for n := client; n < size; n += benchClients {
-				do(n)
-			}
-		})
-	}
-	clients.Wait()
+// withQuestions was started with so many questions that wait, each of another user.
+func withQuestions(b *testing.B, s sidecarOfBench, size int) *server {
+	policies := s.askingPolicies(b)
+	started := s.start(b, policies, noMetrics)
+	inParallel(size, func(n int) {
+		started.post(b, "/v1/execute", requestOf(b, fmt.Sprint("q", n), "true # marked"), `"status":"approval_required"`)
+	})
+	started.stop()
+	return s.timed(b, policies)
 }
 
-// policyFiles are a team's, each with a rule of its own.
-func policyFiles(b *testing.B, g growing, size int) *server {
+// withPolicyFiles has a team's policy files, each with a rule of its own.
+func withPolicyFiles(b *testing.B, s sidecarOfBench, size int) *server {
 	files := map[string]string{}
 	for n := range size {
 		files[fmt.Sprintf("team%d.rego", n)] = fmt.Sprintf(`
@@ -154,18 +140,18 @@ deny contains {"rule": "team.rule%[1]d", "message": "We do not use program %[1]d
 }
 `, n)
 	}
-	return g.timed(b, g.with(b, files))
+	return s.timed(b, s.policiesWith(b, files))
 }
 
-// logged is a decision log of so many megabytes.
-func logged(b *testing.B, g growing, size int) *server {
-	state := filepath.Join(g.state, "state")
+// withLog was started with a decision log of so many megabytes.
+func withLog(b *testing.B, s sidecarOfBench, size int) *server {
+	state := filepath.Join(s.state, "state")
 	must(b, os.Mkdir(state, 0o700))
 	log, err := audit.Open(audit.Config{StateDir: state, Scrub: func(text []byte) []byte { return text }})
 	must(b, err)
 	event := api.Event{Timestamp: time.Now(), Result: map[string]string{"text": strings.Repeat("x", 30_000)},
 		Custom: api.Custom{Event: api.DecisionEvent, Session: "s"}}
-	divided(size*1_000_000/30_000, func(n int) {
+	inParallel(size*1_000_000/30_000, func(n int) {
 		one := event
 		one.DecisionID = fmt.Sprint("d", n)
 		if err := log.Record(b.Context(), one); err != nil {
@@ -173,5 +159,18 @@ func logged(b *testing.B, g growing, size int) *server {
 		}
 	})
 	log.Close()
-	return g.timed(b, g.shipped())
+	return s.timed(b, s.shippedPolicies())
+}
+
+// inParallel does something for each number below a size, as many at a time as there are clients.
+func inParallel(size int, do func(n int)) {
+	var clients sync.WaitGroup
+	for client := range benchClients {
+		clients.Go(func() {
+			for n := client; n < size; n += benchClients {
+				do(n)
+			}
+		})
+	}
+	clients.Wait()
 }

@@ -67,7 +67,7 @@ type machine struct {
 	ToolboxURL       string            `json:"toolboxProxyUrl"`
 }
 
-// The states of a machine in which it stays until it is used.
+// The states of a machine in which it stays as long as it is not told otherwise.
 const (
 	started     = "started"
 	stopped     = "stopped"

@@ -89,8 +89,8 @@ func (b *Backend) pull(ctx context.Context, name string) error {
 	return nil
 }
 
-// follow tells the progress of a pull: in the log once for each layer and state, to
-// a caller that waits once for each layer.
+// follow tells the progress of a pull: in the log once for each layer and state, and
+// once for each layer to a caller that waits.
 func (b *Backend) follow(ctx context.Context, name string, stream io.ReadCloser) error {
 	defer stream.Close()
 	backends.Step(ctx, "pulling image %s", name)

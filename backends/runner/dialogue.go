@@ -71,7 +71,7 @@ func (d *dialogue) follow(ctx context.Context, cmd backends.Command) {
 	}
 	d.exit = exit
 	select {
-	case d.started <- err: // not looked at if it has started
+	case d.started <- err: // of use only before it has started
 	default:
 	}
 }

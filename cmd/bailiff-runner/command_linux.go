@@ -32,7 +32,7 @@ type command struct {
 	excerpt headtail.Writer
 	journal *journal
 	credit  credit
-	// held is for how long the output was held back since it was not taken.
+	// held is for how long the output was held back because the client did not take it.
 	held time.Duration
 	// telling is held from reading what the command wrote until it is sent.
 	telling sync.Mutex

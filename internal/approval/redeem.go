@@ -29,7 +29,7 @@ func (b *Book) covered(c bailiff.Claim) (w wanted, covered bool) {
 	}
 	plan, err := b.config.Router.Plan(c)
 	if err != nil {
-		return w, false // what would go to no requester is asked anew, which says why
+		return w, false // what would go to no approver is asked anew, which says why
 	}
 	w, now := w.by(plan, c.Decision.Approval), b.storage.now()
 	return w, b.reads(func(s *state) bool { return s.cover(w, now) != nil })

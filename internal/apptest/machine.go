@@ -14,7 +14,7 @@ import (
 
 // Machine is this machine as a real agent sees it: as it is, but with a home and a
 // project of its own, the programs where their pages put them, at /usr/local/bin, and
-// a sidecar where one listens that is not configured.
+// a sidecar at the address of one without a configuration.
 type Machine struct {
 	// Home and Project are folders, seen by the agent under the same names.
 	Home, Project string

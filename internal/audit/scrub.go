@@ -24,7 +24,7 @@ func scrubbed(line []byte, scrub func([]byte) []byte) ([]byte, error) {
 	return line, nil
 }
 
-// scrub replaces every text that a requester chose.
+// scrub replaces every text that a requester or an operator chose.
 func (d *document) scrub(scrub func(string) string) {
 	d.input.value, d.result.value = redact.JSON(d.input.value, scrub), redact.JSON(d.result.value, scrub)
 	for _, paths := range [][]string{d.Erased, d.Masked} {

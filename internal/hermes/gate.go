@@ -187,7 +187,7 @@ func modules() map[string]string {
 }
 
 // environment is what is set for the plug-in by variables, of .env and, stronger,
-// of the requester.
+// of this process.
 func (h *Home) environment() []string {
 	all := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 	for _, name := range sortedNames(h.settings.variables) {

@@ -40,7 +40,7 @@ import (
 )
 
 // Judge judges by an input document as it was logged, in JSON. An error says that
-// no client could.
+// the policies could not.
 type Judge interface {
 	Rejudge(ctx context.Context, input []byte) (bailiff.Decision, error)
 	RejudgeConnection(ctx context.Context, input []byte) (bailiff.ConnectionJudgement, error)

@@ -4,8 +4,8 @@
 // sandboxes of, in tests only.
 //
 // It is no kinder than a cloud: a program gets the variables it is given and no
-// other, no workspace is made ahead, and root inside is root there and no user
-// here. Its root is a folder with the host's /usr in it, which cannot be written to.
+// other, no workspace is made ahead, and root inside is root there and an
+// ordinary user here. Its root is a folder with the host's /usr in it, which cannot be written to.
 package machine
 
 import (

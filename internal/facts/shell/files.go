@@ -94,8 +94,8 @@ func rooted(p string) bool {
 	return strings.HasPrefix(p, "/") || p == "~" || strings.HasPrefix(p, "~/")
 }
 
-// standing is a scope that a program starts in a folder: it is not followed there
-// ".." but the file system.
+// standing is a scope that a program starts in a folder: only the file system
+// knows what ".." is there.
 func (a *analysis) standing(folder word, sc *scope) *scope {
 	in := sc.fork()
 	in.astray = sc.astray && !rooted(folder.text)
