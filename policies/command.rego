@@ -103,12 +103,14 @@ _deeds := {"deletes_elsewhere": true, "changes_elsewhere": true, "serves": true,
 #   A call that asks for help, or what would be done, does nothing elsewhere.
 _excepted(call, class) if {
 	_deeds[class]
+	not _ignores_arguments(call.program)
 	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun"}) > 0
 }
 
 # "cargo yank --version 1.0.0 name" names a version.
 _excepted(call, class) if {
 	_deeds[class]
+	not _ignores_arguments(call.program)
 	call.argv[count(call.argv) - 1] == "--version"
 }
 
@@ -184,6 +186,7 @@ _is_harmless_word(call) if {
 _asks_for_help(call) if {
 	some at in [1, 2, 3]
 	call.argv[at] == "--help"
+	_reads_arguments(call)
 	every word in array.slice(call.argv, 1, at) {
 		regex.match(`^[a-z][a-z0-9-]*$`, word)
 	}
@@ -207,7 +210,26 @@ _asks_for_version(call) if {
 	count(call.argv) == 2
 	call.argv[1] == "--version"
 	count(object.get(call, "wrappers", [])) == 0
+	_reads_arguments(call)
 	not _wraps(call.program)
+}
+
+# Whether a call is of the program that the tables know, and this looks at its arguments: a script may act whatever they say, and a
+# program of the project, or one that the text itself wrote, may be another one of the same name.
+_reads_arguments(call) if {
+	not _ignores_arguments(call.program)
+	not _is_relative(call.argv[0])
+	not call.argv[0] in _command.writes
+	not "PATH" in object.get(call, "assigns", [])
+}
+
+_ignores_arguments(program) if endswith(program, ".sh")
+
+_ignores_arguments(program) if data.bailiff.tables.ignores_arguments[program]
+
+_is_relative(word) if {
+	contains(word, "/")
+	not startswith(word, "/")
 }
 
 _wraps(program) if {

@@ -72,6 +72,7 @@ test_a_call_that_asks_for_help_does_nothing if {
 	_found([call("helm", [], ["help", "install"])]) == set()
 	_found([call("docker", [], ["run", "-v", "/:/host", "x", "--help"])]) == {"command.uses_container_engine"}
 	_found([object.union(call("frida", ["--version"], []), {"argv": ["frida", "--version"]})]) == set()
+	_found([object.union(call("frida", ["--version"], []), {"argv": ["/usr/bin/frida", "--version"]})]) == set()
 	added := {"argv": ["frida", "--version"], "wrappers": ["xargs"]}
 	_found([object.union(call("frida", ["--version"], []), added)]) == {"command.reads_memory"}
 	helped := object.union(call("sudo", ["--help"], ["x"]), {"argv": ["sudo", "x", "--help"]})
@@ -128,3 +129,15 @@ test_downloads_from_a_store_send_nothing if {
 		"command.sends_files" in _found([_spoken(words)])
 	}
 }
+
+test_a_script_or_a_program_of_the_project_does_not_only_answer if {
+	_found([_versioned("k3s-uninstall.sh", "k3s-uninstall.sh", [])]) == {"command.destroys_data"}
+	_found([_versioned("gdm-stop", "gdm-stop", [])]) == {"command.stops_services"}
+	_found([_versioned("frida", "bin/frida", [])]) == {"command.reads_memory"}
+	_found([_versioned("frida", "frida", ["PATH"])]) == {"command.reads_memory"}
+}
+
+_versioned(program, word, assigns) := object.union(
+	call(program, ["--version"], []),
+	{"argv": [word, "--version"], "assigns": assigns},
+)

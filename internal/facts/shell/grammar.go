@@ -35,6 +35,8 @@ func grammarOf(name string) grammar {
 		return grammar{arguments: dockerArguments, runs: (*analysis).container, files: (*analysis).compose, effects: (*effect).mounts}
 	case "docker-compose":
 		return grammar{files: (*analysis).dockerCompose}
+	case "dpkg":
+		return grammar{effects: (*effect).dpkg}
 	case "env":
 		return grammar{runs: (*analysis).env}
 	case "exec":
@@ -65,6 +67,8 @@ func grammarOf(name string) grammar {
 		return grammar{runs: (*analysis).parallel}
 	case "perl":
 		return grammar{effects: (*effect).perl}
+	case "screen":
+		return grammar{runs: (*analysis).screen}
 	case "script":
 		return grammar{runs: (*analysis).scriptOf}
 	case "sed":
