@@ -81,7 +81,7 @@ func (c *core) epoch() int64 {
 }
 
 // checkOwner says why sandboxes of this sidecar's name may be another's by now; nil where it shares no store, so that
-// no other can have the name, and as long as it has made none.
+// no other can have the name, and before it has its name, when it has made no sandbox.
 func (c *core) checkOwner() error {
 	if c.database == nil || c.approvals == nil {
 		return nil

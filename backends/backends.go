@@ -167,7 +167,8 @@ type Sandbox interface {
 	Done() <-chan struct{}
 	// Close stops everything inside and removes the sandbox, and its workspace
 	// too when the spec named none: also when ctx has ended, and more than once. One that a
-	// later run of the sidecar has, or may have, is left alone, and the error wraps [ErrSuperseded].
+	// later run of the sidecar has is left alone, and the error wraps [ErrSuperseded]; where that
+	// is not known it wraps [ErrOwnerUnknown].
 	Close(ctx context.Context) error
 }
 

@@ -17,6 +17,9 @@ var (
 	// process now; it is well otherwise.
 	ErrFull = errors.New("sandbox is full")
 	// ErrSuperseded wraps, with ErrNotStarted, that a later run of the sidecar has the
-	// sandbox, which is that one's to remove, or that it may have it.
-	ErrSuperseded = errors.New("sandbox is a later run's, or may be")
+	// sandbox, which is that one's to remove.
+	ErrSuperseded = errors.New("sandbox is a later run's")
+	// ErrOwnerUnknown wraps that a sandbox was not removed, since a later run of the sidecar may have it. A sweep by the run that
+	// has the sidecar's name removes it.
+	ErrOwnerUnknown = errors.New("sandbox may be a later run's")
 )

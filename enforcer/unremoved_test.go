@@ -51,6 +51,45 @@ type reaping struct {
 
 func (r *reaping) SandboxReaped(_, reason string) { r.reasons <- reason }
 
+// A sandbox in doubt stays with its files until the sidecar surely has its name. Then a sweep removes both, though its
+// session has ended long since.
+func TestWhatALaterRunMayHaveIsLeftToASweep(t *testing.T) {
+	t.Parallel()
+	seen := &reaping{reasons: make(chan string, 2)}
+	doubt := fmt.Errorf("removing it: %w", backends.ErrOwnerUnknown)
+	b := newBench(t, func(b *bench) {
+		b.made, b.checkOwner = seen, func() error { return doubt }
+	})
+	k, found := newKeepingBackend(b.fakeBackend), &engine{}
+	b.config.Backends["docker"] = &sweptLate{k, found, func() {}}
+	wantRun(t, b, inSession("s1"))
+	k.unclosed, found.left = doubt, []string{b.Sandboxes()[0].ID}
+	ended, err := b.EndSession(t.Context(), "hermes", "s1")
+	if got := <-seen.reasons; got != "owner_unknown" || ended.Unremoved != 1 || err != nil {
+		t.Errorf("the sandbox is counted as %s, and the end is %+v, %v", got, ended, err)
+	}
+	isLeft := func(want int) {
+		t.Helper()
+		files, _ := k.Workspaces(t.Context(), "")
+		if told := b.Unremoved()["docker"]; len(files) != want || len(found.left) != want || (told == nil) != (want == 0) {
+			t.Errorf("there are the sandboxes %q and the files %q, want %d; operators are told %v", found.left, files, want, told)
+		}
+	}
+	isLeft(1)
+	if n, err := b.Sweep(t.Context()); n != 0 || !errors.Is(err, backends.ErrOwnerUnknown) {
+		t.Errorf("in doubt a sweep removes %d, %v", n, err)
+	}
+	isLeft(1)
+	doubt = nil
+	if n, err := b.Sweep(t.Context()); n != 1 || err != nil {
+		t.Errorf("without a doubt a sweep removes %d, %v", n, err)
+	}
+	if got := <-seen.reasons; got != "orphan" {
+		t.Errorf("the sandbox is counted as %s", got)
+	}
+	isLeft(0)
+}
+
 // A sandbox that a later run of this sidecar has is left to it, and so are its files.
 func TestWhatALaterRunHasIsNotRemoved(t *testing.T) {
 	t.Parallel()

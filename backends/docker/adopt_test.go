@@ -127,7 +127,7 @@ func TestASandboxThatMayBeALaterRunsIsNotRemoved(t *testing.T) {
 		return err == nil
 	}
 	for _, sb := range []backends.Sandbox{paused, ended} {
-		if err := sb.Close(t.Context()); !errors.Is(err, backends.ErrSuperseded) || !errors.Is(err, doubt) || !there(sb) {
+		if err := sb.Close(t.Context()); !errors.Is(err, backends.ErrOwnerUnknown) || !errors.Is(err, doubt) || !there(sb) {
 			t.Errorf("in doubt, closing it gives %v, and it is there: %v", err, there(sb))
 		}
 	}

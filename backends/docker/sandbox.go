@@ -171,7 +171,7 @@ func (s *sandbox) Close(ctx context.Context) error {
 	return s.backend.remove(ctx, s.id)
 }
 
-// checkOwner says why a later run has the container. Where the runner does not say it, as one that has ended cannot, the name
+// checkOwner says that a later run has the container, or may have it. Where the runner does not say it, as one that has ended cannot, the name
 // of the sidecar has to be its own. If that is not known either, the container stays for the next sweep by the run that has the name.
 func (s *sandbox) checkOwner(ctx context.Context) error {
 	unsaid := s.Superseded(ctx)
@@ -179,7 +179,7 @@ func (s *sandbox) checkOwner(ctx context.Context) error {
 		return unsaid
 	}
 	if err := s.backend.cfg.CheckOwner(); err != nil {
-		return fmt.Errorf("%w: its runner does not say it (%w), and %w", backends.ErrSuperseded, unsaid, err)
+		return fmt.Errorf("%w: its runner does not say it (%w), and %w", backends.ErrOwnerUnknown, unsaid, err)
 	}
 	return nil
 }

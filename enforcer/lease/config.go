@@ -58,7 +58,7 @@ type Config struct {
 	Backends map[string]backends.Backend
 	// Owner identifies this sidecar among others on the same machine.
 	Owner string
-	// CheckOwner says why this sidecar may have lost the name Owner; nothing is swept meanwhile. It is nil where no other
+	// CheckOwner says why this sidecar may have lost the name Owner; nothing is swept meanwhile. Nil means that no other
 	// sidecar can take the name.
 	CheckOwner func() error
 	// Ledger is of the sandboxes that are leased, Workspaces of those files that stay when

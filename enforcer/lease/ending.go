@@ -90,12 +90,17 @@ func (l *Lease) close(reason string) {
 	}
 	l.pool.delete(l) // first: what is to go must not be adopted
 	err := l.sandbox.Close(ctx)
-	if errors.Is(err, backends.ErrSuperseded) {
+	switch {
+	case errors.Is(err, backends.ErrSuperseded):
 		l.pool.config.Log.Warn("a sandbox is left to a later run of this sidecar", "backend", l.backend, "sandbox", l.ID(), "error", err)
-		reason, err = reasonSuperseded, nil
+		l.pool.removed(l, reasonSuperseded, l.settleFiles(ctx, reasonSuperseded, nil))
+	case errors.Is(err, backends.ErrOwnerUnknown):
+		l.pool.config.Log.Warn("a sandbox is left to a sweep, once it is known whose it is", "backend", l.backend, "sandbox", l.ID(),
+			"error", err)
+		l.pool.removed(l, reasonOwnerUnknown, l.settleFiles(ctx, reason, err))
+	default:
+		l.pool.removed(l, reason, errors.Join(err, l.settleFiles(ctx, reason, nil)))
 	}
-	err = errors.Join(err, l.settleFiles(ctx, reason))
-	l.pool.removed(l, reason, err)
 }
 
 func (p *Pool) forget(l *Lease) {

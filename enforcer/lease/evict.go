@@ -13,6 +13,8 @@ const (
 	reasonOrphan  = "orphan" // an earlier run's, that no lease holds
 	// A later run of this sidecar, by the same name in the shared store, has it.
 	reasonSuperseded = "superseded"
+	// A later run may have it, so it stays until a sweep.
+	reasonOwnerUnknown = "owner_unknown"
 )
 
 // The reasons why one is closed though requests use it.

@@ -61,6 +61,9 @@ type Pool struct {
 // New returns a Pool of what the config names. A fault means that the workspaces that
 // are kept could not be read.
 func New(c Config) (*Pool, error) {
+	if c.CheckOwner == nil {
+		c.CheckOwner = func() error { return nil }
+	}
 	kept, err := readKept(c.Workspaces, c.Log)
 	if err != nil {
 		return nil, err

@@ -34,9 +34,6 @@ func (p *Pool) Sweep(ctx context.Context) (removed int, err error) {
 // checkOwner says why nothing may be swept. It is asked before each removal, since a sweep may take long, and the sidecar may be
 // paused meanwhile.
 func (p *Pool) checkOwner() error {
-	if p.config.CheckOwner == nil {
-		return nil
-	}
 	if err := p.config.CheckOwner(); err != nil {
 		return fmt.Errorf("nothing is swept, since another sidecar may have what is found: %w", err)
 	}

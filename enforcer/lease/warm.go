@@ -259,7 +259,9 @@ func (p *warmPool) discard(s *warmSandbox, reason string) {
 		ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 		defer cancel()
 		err := s.sandbox.Close(ctx)
-		if keeper, ok := s.maker.(backends.Keeper); ok && s.spec.Workspace != "" {
+		if errors.Is(err, backends.ErrOwnerUnknown) {
+			reason = reasonOwnerUnknown // its files are left with it to a sweep
+		} else if keeper, ok := s.maker.(backends.Keeper); ok && s.spec.Workspace != "" {
 			err = errors.Join(err, keeper.RemoveWorkspace(ctx, s.spec.Owner, s.spec.Workspace))
 		}
 		p.observer.SandboxReaped(s.backend, reason)

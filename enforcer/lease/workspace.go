@@ -74,8 +74,9 @@ const (
 	goes
 )
 
-// settleFiles keeps or removes the files of a lease whose sandbox is gone.
-func (l *Lease) settleFiles(ctx context.Context, reason string) error {
+// settleFiles keeps or removes the files of a lease whose sandbox is gone. In doubt whose the sandbox is, those that are to go are
+// left with it to a sweep.
+func (l *Lease) settleFiles(ctx context.Context, reason string, doubt error) error {
 	keeper, ok := l.maker.(backends.Keeper)
 	if !ok || l.spec.Workspace == "" {
 		l.pool.forgetGiven(l)
@@ -86,6 +87,10 @@ func (l *Lease) settleFiles(ctx context.Context, reason string) error {
 		return l.pool.remember(l)
 	case goes:
 		l.pool.kept.letGo(keptKey(l.backend, l.spec.Workspace))
+		if doubt != nil {
+			l.pool.noteUnremoved(l, doubt)
+			return nil
+		}
 		err := keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace)
 		l.pool.noteUnremoved(l, err)
 		return err
