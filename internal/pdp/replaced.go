@@ -4,31 +4,31 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// replacements finds what "with" replaces in policies and their tests, and which rules that may change. Targets are what is
+// withTargets finds what "with" replaces in policies and their tests, and which rules that may change. Targets are what is
 // replaced, such as "data.bailiff.tables.env"; the input document is none of them.
-type replacements struct {
+type withTargets struct {
 	graph   *ast.Graph
 	targets []ast.Ref
-	rules   map[*ast.Rule]*replacing
+	uses    map[*ast.Rule]*targetUse
 }
 
-// replacing says of a rule with all that it uses, by the numbers of the targets, which of them are replaced there, and which
+// targetUse says of a rule with all that it uses, by the numbers of the targets, which of them are replaced there, and which
 // are read.
-type replacing struct{ replaced, read []bool }
+type targetUse struct{ replaced, read []bool }
 
-func newReplacements(compiler *ast.Compiler, rules map[*ast.Rule]bool) *replacements {
-	r := &replacements{graph: compiler.Graph, rules: map[*ast.Rule]*replacing{}}
+func newWithTargets(compiler *ast.Compiler, rules map[*ast.Rule]bool) *withTargets {
+	w := &withTargets{graph: compiler.Graph, uses: map[*ast.Rule]*targetUse{}}
 	for rule := range rules {
 		for _, target := range targetsIn(rule) {
-			if r.numberOf(target) < 0 {
-				r.targets = append(r.targets, target)
+			if w.numberOf(target) < 0 {
+				w.targets = append(w.targets, target)
 			}
 		}
 	}
 	for rule := range rules {
-		r.of(rule)
+		w.usedBy(rule)
 	}
-	return r
+	return w
 }
 
 func targetsIn(rule *ast.Rule) (all []ast.Ref) {
@@ -41,8 +41,8 @@ func targetsIn(rule *ast.Rule) (all []ast.Ref) {
 	return all
 }
 
-func (r *replacements) numberOf(target ast.Ref) int {
-	for n, one := range r.targets {
+func (w *withTargets) numberOf(target ast.Ref) int {
+	for n, one := range w.targets {
 		if one.Equal(target) {
 			return n
 		}
@@ -50,46 +50,51 @@ func (r *replacements) numberOf(target ast.Ref) int {
 	return -1
 }
 
-// of finds a rule's. No rule uses itself, which compiling would refuse.
-func (r *replacements) of(rule *ast.Rule) *replacing {
-	if known := r.rules[rule]; known != nil {
+// none is the use of no target.
+func (w *withTargets) none() *targetUse {
+	return &targetUse{replaced: make([]bool, len(w.targets)), read: make([]bool, len(w.targets))}
+}
+
+// usedBy is a rule's use. No rule uses itself, which compiling would refuse.
+func (w *withTargets) usedBy(rule *ast.Rule) *targetUse {
+	if known := w.uses[rule]; known != nil {
 		return known
 	}
-	all := &replacing{make([]bool, len(r.targets)), make([]bool, len(r.targets))}
-	r.rules[rule] = all
+	all := w.none()
+	w.uses[rule] = all
 	for _, target := range targetsIn(rule) {
-		all.replaced[r.numberOf(target)] = true
+		all.replaced[w.numberOf(target)] = true
 	}
-	r.noteRead(all, rule.Ref())
+	w.noteRead(all, rule.Ref())
 	ast.WalkRefs(rule, func(ref ast.Ref) bool {
-		r.noteRead(all, ref)
+		w.noteRead(all, ref)
 		return false
 	})
-	for used := range r.graph.Dependencies(rule) {
-		all.add(r.of(used.(*ast.Rule)))
+	for used := range w.graph.Dependencies(rule) {
+		all.add(w.usedBy(used.(*ast.Rule)))
 	}
 	if rule.Else != nil {
-		all.add(r.of(rule.Else)) // the graph has what it uses as its own
+		all.add(w.usedBy(rule.Else)) // the graph has what it uses as its own
 	}
 	return all
 }
 
-func (r *replacements) noteRead(by *replacing, ref ast.Ref) {
-	for n, target := range r.targets {
+func (w *withTargets) noteRead(by *targetUse, ref ast.Ref) {
+	for n, target := range w.targets {
 		by.read[n] = by.read[n] || mayBePartOf(ref, target) || !target[0].Equal(ast.DefaultRootDocument) // a built-in may be anywhere
 	}
 }
 
-func (r *replacing) add(others *replacing) {
-	for n := range r.read {
-		r.replaced[n] = r.replaced[n] || others.replaced[n]
-		r.read[n] = r.read[n] || others.read[n]
+func (u *targetUse) add(other *targetUse) {
+	for n := range u.read {
+		u.replaced[n] = u.replaced[n] || other.replaced[n]
+		u.read[n] = u.read[n] || other.read[n]
 	}
 }
 
-// changes says whether what is replaced here may change what reads others.
-func (r *replacing) changes(read []bool) bool {
-	for n, is := range r.replaced {
+// mayChange says whether what is replaced here may change what reads these targets.
+func (u *targetUse) mayChange(read []bool) bool {
+	for n, is := range u.replaced {
 		if is && read[n] {
 			return true
 		}

@@ -217,8 +217,9 @@ func (p *parsed) requiredResults(ctx context.Context, compiler *ast.Compiler) ([
 		return nil, faults
 	}
 	return inTransaction(ctx, compiler, store, func(txn storage.Transaction) ([]Result, error) {
-		const none = "^$"
-		if _, err := runBy(ctx, newRunner(compiler, store).SetModules(p.all()).Filter(none), txn, true); err != nil { // it compiles
+		// OPA's runner has the compiler compile the modules: so it is run first, for no test.
+		const noTest = "^$"
+		if _, err := runBy(ctx, newRunner(compiler, store).SetModules(p.all()).Filter(noTest), txn, true); err != nil {
 			return nil, err
 		}
 		shared := newSharedTests(compiler, store, txn)
@@ -257,18 +258,18 @@ func inTransaction(ctx context.Context, compiler *ast.Compiler, store storage.St
 // runBy runs tests by OPA's own runner; in failFast it ends with the first that takes too long: the others would likely wait for
 // the same endless rule.
 func runBy(ctx context.Context, runner *tester.Runner, txn storage.Transaction, failFast bool) (results []Result, err error) {
-	hasty, enough := context.WithCancel(ctx)
-	defer enough()
-	running, err := runner.RunTests(hasty, txn)
+	stoppable, stop := context.WithCancel(ctx)
+	defer stop()
+	running, err := runner.RunTests(stoppable, txn)
 	if err != nil {
 		return nil, err
 	}
 	for one := range running {
-		if hasty.Err() == nil {
+		if stoppable.Err() == nil {
 			results = append(results, result(one))
 		}
 		if failFast && topdown.IsCancel(one.Error) {
-			enough()
+			stop()
 		}
 	}
 	return results, nil

@@ -1,7 +1,9 @@
 package pdp
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -18,7 +20,8 @@ import (
 
 // Most of what the tests of policies evaluate is the same in all of them: rules and functions that read neither the input document
 // nor anything that the test replaces, and all that is evaluated outside of every "with". It is evaluated once for all tests that
-// policies must pass, where "opa test" evaluates it anew for each "with". Each test is evaluated as it is written.
+// policies must pass, where "opa test" evaluates it anew for each "with". Each test is evaluated as it is written. What a shared rule
+// prints is in the output of the first test that evaluates it.
 
 // sharedTests runs tests of compiled policies.
 type sharedTests struct {
@@ -26,9 +29,9 @@ type sharedTests struct {
 	store    storage.Store
 	txn      storage.Transaction
 
-	replacements *replacements
-	names        ruleNumbers // of what is time-independent
-	reads        [][]bool    // by number, the targets of replacements that are read; nil where the input document is read
+	targets *withTargets
+	names   ruleNumbers // of what is time-independent
+	reads   [][]bool    // by number, which targets are read; nil where the input document is read
 
 	mu     sync.RWMutex
 	values map[uint64]*callValue // a value of nil is undefined
@@ -36,7 +39,7 @@ type sharedTests struct {
 
 func newSharedTests(compiler *ast.Compiler, store storage.Store, txn storage.Transaction) *sharedTests {
 	rules := allRules(compiler)
-	t := &sharedTests{compiler: compiler, store: store, txn: txn, replacements: newReplacements(compiler, rules),
+	t := &sharedTests{compiler: compiler, store: store, txn: txn, targets: newWithTargets(compiler, rules),
 		values: map[uint64]*callValue{}}
 	readings, groups := newPartReadings(compiler), groupsOf(rules)
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
@@ -66,9 +69,9 @@ func allRules(compiler *ast.Compiler) map[*ast.Rule]bool {
 }
 
 func (t *sharedTests) readBy(rules []*ast.Rule) []bool {
-	all := &replacing{make([]bool, len(t.replacements.targets)), make([]bool, len(t.replacements.targets))}
+	all := t.targets.none()
 	for _, rule := range rules {
-		all.add(t.replacements.of(rule))
+		all.add(t.targets.usedBy(rule))
 	}
 	return all.read
 }
@@ -112,8 +115,8 @@ func nameOfTerm(part *ast.Term) string {
 
 // run runs tests side by side. It ends with the first that takes too long: the others would likely wait for the same endless rule.
 func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule) (results []Result, inTime bool) {
-	hasty, enough := context.WithCancel(ctx)
-	defer enough()
+	stoppable, stop := context.WithCancel(ctx)
+	defer stop()
 	next := make(chan *ast.Rule, len(tests))
 	for _, test := range tests {
 		next <- test
@@ -124,20 +127,20 @@ func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule) (results []Res
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
 			for test := range next {
-				one, err := t.result(hasty, test)
+				one, err := t.result(stoppable, test)
 				mu.Lock()
-				if hasty.Err() == nil {
+				if stoppable.Err() == nil {
 					results = append(results, one)
 				}
 				if topdown.IsCancel(err) {
-					enough()
+					stop()
 				}
 				mu.Unlock()
 			}
 		})
 	}
 	running.Wait()
-	return results, hasty.Err() == nil
+	return results, stoppable.Err() == nil
 }
 
 // result runs one test.
@@ -147,8 +150,9 @@ func (t *sharedTests) result(ctx context.Context, test *ast.Rule) (Result, error
 	one := Result{Package: test.Module.Package.Path.String(), Name: test.Head.Ref().String(), File: test.Loc().File, Line: test.Loc().Row,
 		Outcome: Pass}
 	began := time.Now()
-	passed, err := t.passes(ctx, test)
-	one.Seconds = time.Since(began).Seconds()
+	var printed bytes.Buffer
+	passed, err := t.passes(ctx, test, &printed)
+	one.Seconds, one.Output = time.Since(began).Seconds(), printed.String()
 	switch {
 	case err != nil:
 		one.Outcome, one.Message = Error, err.Error()
@@ -158,10 +162,10 @@ func (t *sharedTests) result(ctx context.Context, test *ast.Rule) (Result, error
 	return one, err
 }
 
-func (t *sharedTests) passes(ctx context.Context, test *ast.Rule) (bool, error) {
+func (t *sharedTests) passes(ctx context.Context, test *ast.Rule, printed io.Writer) (bool, error) {
 	ref := test.Module.Package.Path.Extend(test.Head.Ref())
 	query, err := rego.New(rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(ref)))), rego.Compiler(t.compiler), rego.Store(t.store),
-		rego.Transaction(t.txn)).PrepareForEval(ctx)
+		rego.Transaction(t.txn), rego.PrintHook(topdown.NewPrintHook(printed))).PrepareForEval(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -176,11 +180,11 @@ func (t *sharedTests) passes(ctx context.Context, test *ast.Rule) (bool, error) 
 
 // begin is the cache of one test.
 func (t *sharedTests) begin(test *ast.Rule) *testCache {
-	cache := &testCache{VirtualCache: topdown.NewVirtualCache(), tests: t, everywhere: make([]bool, len(t.reads)),
+	cache := &testCache{VirtualCache: topdown.NewVirtualCache(), tests: t, unchanged: make([]bool, len(t.reads)),
 		found: map[uint64]*callValue{}}
-	replacing := t.replacements.of(test)
+	use := t.targets.usedBy(test)
 	for n, read := range t.reads {
-		cache.everywhere[n] = read != nil && !replacing.changes(read)
+		cache.unchanged[n] = read != nil && !use.mayChange(read)
 	}
 	return cache
 }
@@ -195,19 +199,19 @@ func (t *sharedTests) keep(found map[uint64]*callValue) {
 // testCache is OPA's cache of the evaluation of one test.
 type testCache struct {
 	topdown.VirtualCache
-	tests      *sharedTests
-	everywhere []bool // by number, what is the same where the test replaces something, too
-	found      map[uint64]*callValue
-	replaced   int // how many "with" are around what is evaluated
+	tests     *sharedTests
+	unchanged []bool // by number, what no "with" of the test changes
+	found     map[uint64]*callValue
+	withs     int // how many "with" are around what is evaluated
 }
 
 func (c *testCache) Push() {
-	c.replaced++
+	c.withs++
 	c.VirtualCache.Push()
 }
 
 func (c *testCache) Pop() {
-	c.replaced--
+	c.withs--
 	c.VirtualCache.Pop()
 }
 
@@ -218,7 +222,7 @@ func (c *testCache) isShared(key ast.Ref) bool {
 		name = key
 	}
 	n, known := c.tests.names.of(name)
-	return known && (c.replaced == 0 || c.everywhere[n]) && !(isCall && slices.ContainsFunc(key[1:], isUnsettled))
+	return known && (c.withs == 0 || c.unchanged[n]) && !(isCall && slices.ContainsFunc(key[1:], isUnsettled))
 }
 
 func (c *testCache) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {

@@ -99,6 +99,11 @@ test_any_name[name] if {
 test_clock if bailiff._late
 
 test_fails if bailiff._has("y")
+
+test_tells_why_it_fails if {
+	print("x is", data.tables.x)
+	bailiff._has("y")
+}
 `
 
 // Results that are the same whether what tests have in common is evaluated once, or anew for each "with", as "opa test" does it.
@@ -129,7 +134,8 @@ func sameAsOPA(t *testing.T, name string, paths []string) {
 
 func withoutTimes(results []Result) (all []string) {
 	for _, one := range results {
-		all = append(all, fmt.Sprint(one.Package, " ", one.Name, " ", one.File, " ", one.Line, " ", one.describe(), " ", one.Cases))
+		all = append(all, fmt.Sprint(one.Package, " ", one.Name, " ", one.File, " ", one.Line, " ", one.describe(), " ", one.Cases, " ",
+			one.Output))
 	}
 	return all
 }
