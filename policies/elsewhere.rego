@@ -173,7 +173,7 @@ _asked_by_method(call) := (_methods_behind_options(call) | _methods_as_words(cal
 
 # A method that stands before an address may be written small.
 _methods_before_address(call) := {class |
-	call.program in {"http", "https", "xh", "xhs"}
+	data.bailiff.tables.method_first[call.program]
 	class := data.bailiff.tables.remote_methods[upper(call.operands[0])]
 }
 

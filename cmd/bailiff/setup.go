@@ -236,7 +236,7 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 			changes = append(changes, unit)
 		}
 	}
-	if err := r.makeBuildCache(ctx, s); err != nil {
+	if err := r.makeBuildCache(ctx, s, changes); err != nil {
 		return err
 	}
 	if err := r.put(changes); err != nil {
@@ -259,10 +259,13 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	return nil
 }
 
-// makeBuildCache makes the build cache of sandboxes, before a row shows it.
-func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey) error {
+// makeBuildCache makes the build cache of sandboxes before a row shows it, unless the changes cannot be written.
+func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey, changes []setup.Change) error {
 	if r.dryRun {
 		return nil
+	}
+	if err := setup.CheckWritable(changes); err != nil {
+		return err
 	}
 	err := s.MakeBuildCache(ctx, r.answers)
 	if err != nil && s.HasBuildCache() {

@@ -288,7 +288,7 @@ func TestSettingsThatCannotBeReadOrWrittenStayAsTheyAreAndSoDoesAllElse(t *testi
 		"comments":               {`printf '{\n  // mine\n}\n' >.claude/settings.json`, "claude-code", "settings.json: line 2 is no JSON"},
 		"unclosed":               {`printf '{\n"a": {\n}\n' >.claude/settings.json`, "claude-code", "settings.json: line 4 is no JSON"},
 		"of the user's own type": {`echo '{"hooks": 5}' >.claude/settings.json`, "claude-code", "hooks: it is no JSON object"},
-		"read-only": {"echo {} >.claude/settings.json && chmod 444 .claude/settings.json", "claude-code",
+		"read-only": {"echo {} >.claude/settings.json && chmod 444 .claude/settings.json && echo module x >src/shop/go.mod", "claude-code",
 			"settings.json cannot be written by uid"},
 		"in a read-only folder": {"chmod 555 .claude", "claude-code", ".claude cannot be written by uid"},
 		"a folder":              {"mkdir .claude/settings.json", "claude-code", "settings.json: is a directory"},
@@ -300,9 +300,9 @@ func TestSettingsThatCannotBeReadOrWrittenStayAsTheyAreAndSoDoesAllElse(t *testi
 		t.Run(name, func(t *testing.T) {
 			w := newWorker(t)
 			w.must(t, "mkdir .claude && "+c.before)
-			const all = "find . -type f | sort | xargs -r sha256sum"
+			const all = "find . | sort; find . -type f | sort | xargs -r sha256sum"
 			before := w.must(t, all)
-			printed, err := w.says(t, "bailiff setup "+c.agent+" --project src/shop"+accepted)
+			printed, err := w.says(t, "bailiff setup "+c.agent+" --project src/shop --go-build-cache"+accepted)
 			if err == nil || !strings.Contains(printed, c.want) {
 				t.Errorf("it says %s, %v, want %s", printed, err, c.want)
 			}
@@ -327,7 +327,7 @@ func TestOfAFolderThatWasMovedASetupSaysHowItIsTakenAway(t *testing.T) {
 	w.must(t, line+" --remove && bailiff setup claude-code --project src/moved")
 	w.must(t, "sed -i 's/paths: .policies./paths: [other]/' .config/bailiff/bailiff.yaml")
 	printed, err := w.says(t, "bailiff setup claude-code --project src/moved --remove")
-	if err == nil || !strings.Contains(printed, "bailiff.yaml has the row platforms.cli: have platforms.cli.mounts there show") {
+	if err == nil || !strings.Contains(printed, "bailiff.yaml has the row platforms.cli: edit platforms.cli.mounts there yourself") {
 		t.Errorf("without the policies it says %s, %v", printed, err)
 	}
 }

@@ -42,9 +42,9 @@ const (
 	// connectTimeout is how long a server may take to let a sidecar in, where the connection string has no
 	// connect_timeout.
 	connectTimeout = 5 * time.Second
-	// statements are for how many a connection has room, which it takes at once: there are fewer than a hundred. So a connection
-	// takes 26 KB, and 68 KB with room for the 512 that are usual.
-	statements = 128
+	// statementCapacity is how many prepared statements a connection keeps. The sidecar has fewer, so that none is prepared twice. The
+	// room for them is taken when the connection is made: one takes 26 KB so, and 68 KB with the usual capacity of 512.
+	statementCapacity = 128
 )
 
 // Config says where the database is.
@@ -79,8 +79,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if config.ConnConfig.ConnectTimeout <= 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	config.ConnConfig.StatementCacheCapacity = min(config.ConnConfig.StatementCacheCapacity, statements)
-	config.ConnConfig.DescriptionCacheCapacity = min(config.ConnConfig.DescriptionCacheCapacity, statements)
+	config.ConnConfig.StatementCacheCapacity = min(config.ConnConfig.StatementCacheCapacity, statementCapacity)
+	config.ConnConfig.DescriptionCacheCapacity = min(config.ConnConfig.DescriptionCacheCapacity, statementCapacity)
 	config.ConnConfig.RuntimeParams["application_name"] = "bailiff"
 	db := &DB{config: config.ConnConfig}
 	config.AfterConnect = db.isAccepted

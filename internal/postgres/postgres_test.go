@@ -3,6 +3,7 @@ package postgres
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,6 +39,32 @@ func TestAServerElsewhereProvesWhoItIs(t *testing.T) {
 		if len(proof) != len(proves) || proof[0] != proves[0] || proof[len(proof)-1] != proves[len(proves)-1] {
 			t.Errorf("%s: servers prove who they are: %v, want %v", dsn, proof, proves)
 		}
+	}
+}
+
+// Each call that sends a statement counts as one of its own.
+func TestAConnectionHasRoomForAllStatements(t *testing.T) {
+	t.Parallel()
+	sends := regexp.MustCompile(`\.(Exec|Query|QueryRow|Queue)\(`)
+	found := 0
+	for _, folder := range []string{".", "../approval", "../fleet"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found += len(sends.FindAll(text, -1))
+		}
+	}
+	if found < 50 || found > statementCapacity {
+		t.Errorf("%d statements are sent, want at most %d, and more than are sent by one package", found, statementCapacity)
 	}
 }
 

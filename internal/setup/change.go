@@ -65,13 +65,21 @@ func readFile(path, why string, mode os.FileMode) (Change, error) {
 	return Change{Path: path, Why: why, Before: string(text), After: string(text), mode: mode}, nil
 }
 
-// Write writes the changes, each file at once, or none where one of them cannot be written. What stands before one that fails
-// all the same is written.
-func Write(changes []Change) error {
+// CheckWritable says which of the files that are to change cannot be written.
+func CheckWritable(changes []Change) error {
 	for _, c := range changes {
 		if err := c.refuse(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// Write writes the changes, each file at once, or none where one of them cannot be written. What stands before one that fails
+// all the same is written.
+func Write(changes []Change) error {
+	if err := CheckWritable(changes); err != nil {
+		return err
 	}
 	for _, c := range changes {
 		if err := c.write(); err != nil {

@@ -33,8 +33,9 @@ type tables struct {
 
 // byHand is why a row is not written, with the row.
 func (s *Survey) byHand(why string) error {
-	if s.Backend == "" { // it is not chosen yet, or the row is to go
-		return fmt.Errorf("%s: have platforms.cli.mounts there show %s yourself, or no longer", why, s.Project)
+	if s.Backend == "" { // none is chosen yet, or the row is to go
+		return fmt.Errorf("%s: edit platforms.cli.mounts there yourself. To add the project, write a row there that shows %s; to remove "+
+			"it, take that row away", why, s.Project)
 	}
 	return fmt.Errorf("%s: write this row there yourself, under platforms.cli.mounts.%s: %s", why, s.Backend, yamledit.Flow(s.row()))
 }
