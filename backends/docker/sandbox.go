@@ -171,8 +171,9 @@ func (s *sandbox) Close(ctx context.Context) error {
 	return s.backend.remove(ctx, s.id)
 }
 
-// checkOwner says that a later run has the container, or may have it. Where the runner does not say it, as one that has ended cannot, the name
-// of the sidecar has to be its own. If that is not known either, the container stays for the next sweep by the run that has the name.
+// checkOwner says that a later run has the container, or may have it. Where the runner does not say it, as one that has ended
+// cannot, the name of the sidecar has to be its own. If that is not known either, the container stays for the next sweep by the
+// run that has the name.
 func (s *sandbox) checkOwner(ctx context.Context) error {
 	unsaid := s.Superseded(ctx)
 	if unsaid == nil || errors.Is(unsaid, backends.ErrSuperseded) {
