@@ -278,6 +278,25 @@ func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
 	}
 }
 
+// The files of one that may be a later run's stay with it, until a sweep removes both.
+func TestWhatStoodReadyAndMayBeALaterRunsKeepsItsFiles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStock(t, plenty)
+		s.asks(t, "s1")
+		s.bench.fakeBackend.unclosed = backends.ErrOwnerUnknown
+		s.Rejudge(t.Context())
+		s.wantReady(t)
+		left, _ := s.Workspaces(t.Context(), "")
+		for _, id := range []string{"sandbox-2", "sandbox-3"} {
+			if !slices.Contains(left, s.fakeSandbox(id).spec.Workspace) {
+				t.Errorf("of the files %q those of %s are gone", left, id)
+			}
+		}
+		s.wantAfterSweep(t, s.bench, s.fakeSandbox("sandbox-1").spec.Workspace)
+	})
+}
+
 func TestWhatBrokeIsNotHandedOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
