@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
@@ -23,7 +24,12 @@ func (z freezer) Freeze(ctx context.Context, f api.Freeze) (api.Freeze, error) {
 	if why := z.roster.now.Load().Unliftable(); why != "" {
 		done.Warning += bailiff.Sentence("no person can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
 	}
-	return done, z.halt(ctx)
+	err = z.halt(ctx)
+	if err != nil && ctx.Err() == nil {
+		done.Warning = strings.TrimSpace(done.Warning + " " + bailiff.Sentence("not all that ran is surely gone: "+err.Error()))
+		return done, nil
+	}
+	return done, err
 }
 
 // halt stops what is frozen now.

@@ -90,6 +90,25 @@ func TestWhatALaterRunMayHaveIsLeftToASweep(t *testing.T) {
 	isLeft(0)
 }
 
+// An operator who freezes hears of each sandbox that was not surely removed.
+func TestAFreezeTellsWhatMayGoOn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	k, everybody := newKeepingBackend(b.fakeBackend), func(bailiff.Session) bool { return true }
+	b.config.Backends["docker"] = k
+	for _, unclosed := range []error{fmt.Errorf("removing it: %w", backends.ErrOwnerUnknown), errors.New("the engine is down")} {
+		wantRun(t, b, inSession("s1"))
+		k.unclosed = unclosed
+		id := b.Sandboxes()[0].ID
+		if err := b.Halt(t.Context(), everybody); !errors.Is(err, unclosed) || !strings.Contains(err.Error(), id) {
+			t.Errorf("where closing says %v, the freeze tells %v", unclosed, err)
+		}
+	}
+	k.unclosed = nil
+	wantRun(t, b, inSession("s1"))
+	must(t, b.Halt(t.Context(), everybody))
+}
+
 // A sandbox that a later run of this sidecar has is left to it, and so are its files.
 func TestWhatALaterRunHasIsNotRemoved(t *testing.T) {
 	t.Parallel()

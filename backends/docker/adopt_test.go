@@ -140,6 +140,19 @@ func TestASandboxThatMayBeALaterRunsIsNotRemoved(t *testing.T) {
 			t.Errorf("without a doubt, closing it gives %v, and it is there: %v", err, there(sb))
 		}
 	}
+	volumes := func() int {
+		found, err := b.engine.VolumeList(t.Context(), volumesOf(owner(t)))
+		backendtest.Must(t, err)
+		return len(found.Volumes)
+	}
+	doubt = errors.New("the store does not answer again")
+	if _, err := b.Sweep(t.Context(), owner(t), keepNone); !errors.Is(err, doubt) || volumes() == 0 {
+		t.Errorf("in doubt a sweep of volumes gives %v, and leaves %d", err, volumes())
+	}
+	doubt = nil
+	if _, err := b.Sweep(t.Context(), owner(t), keepNone); err != nil || volumes() != 0 {
+		t.Errorf("without a doubt a sweep of volumes gives %v, and leaves %d", err, volumes())
+	}
 }
 
 // abandon leaves a sandbox as the death of its sidecar does.

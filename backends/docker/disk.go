@@ -178,6 +178,9 @@ func (b *Backend) sweepDisks(ctx context.Context, owner string) error {
 		if !isOwned(volume, owner) {
 			continue
 		}
+		if err := b.cfg.CheckOwner(); err != nil {
+			return errors.Join(append(faults, err)...)
+		}
 		if _, err := b.engine.VolumeInspect(ctx, volume); errdefs.IsNotFound(err) {
 			faults = append(faults, os.Remove(filepath.Join(b.cfg.StateDir, file.Name())))
 		}

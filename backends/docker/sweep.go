@@ -82,6 +82,9 @@ func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 	}
 	var faults []error
 	for _, v := range found.Volumes {
+		if err := b.cfg.CheckOwner(); err != nil { // a later run may have made it, and use it next
+			return errors.Join(append(faults, err)...)
+		}
 		half := v.Labels[labelOwner] == "" && isOwned(v.Name, owner)
 		spare := v.Labels[labelRunner] != "" || v.Labels[labelTrust] != ""
 		if half || v.Labels[labelOwner] == owner && spare {

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -90,6 +91,9 @@ func (l *Lease) close(reason string) {
 	}
 	l.pool.delete(l) // first: what is to go must not be adopted
 	err := l.sandbox.Close(ctx)
+	if err != nil && !errors.Is(err, backends.ErrSuperseded) {
+		l.unclosed = fmt.Errorf("sandbox %s of %s: %w", l.ID(), l.backend, err)
+	}
 	switch {
 	case errors.Is(err, backends.ErrSuperseded):
 		l.pool.config.Log.Warn("a sandbox is left to a later run of this sidecar", "backend", l.backend, "sandbox", l.ID(), "error", err)

@@ -30,6 +30,7 @@ type Lease struct {
 	sandbox     backends.Sandbox
 	err         error
 	gone        chan struct{} // closed when the sandbox is
+	unclosed    error         // why it may go on; written before gone is closed
 	gate        *semaphore.Weighted
 	saveMu      sync.Mutex // held while its record is written
 	kernels     kernels

@@ -95,13 +95,13 @@ func (p *Pool) EndSession(ctx context.Context, caller, session string) (dropped,
 // Halt removes the sandboxes in which a session was that matches, and returns when they
 // are gone. Their workspaces stay for when the sessions go on.
 func (p *Pool) Halt(ctx context.Context, match func(bailiff.Session) bool) error {
-	return await(ctx, p.drop(reasonFrozen, func(l *Lease) bool { return l.isForLocked(match) }))
+	return awaitRemoved(ctx, p.drop(reasonFrozen, func(l *Lease) bool { return l.isForLocked(match) }))
 }
 
 // Suspend removes every sandbox while the store that sidecars share does not answer, and returns when they
 // are gone. Their workspaces stay for when the sessions go on.
 func (p *Pool) Suspend(ctx context.Context) error {
-	return await(ctx, p.drop(reasonOutage, func(*Lease) bool { return true }))
+	return awaitRemoved(ctx, p.drop(reasonOutage, func(*Lease) bool { return true }))
 }
 
 // Yield removes the sandboxes in which a session was that another sidecar serves by now, and

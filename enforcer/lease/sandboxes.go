@@ -3,6 +3,7 @@ package lease
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -140,4 +141,16 @@ func await(ctx context.Context, all []*Lease) error {
 		}
 	}
 	return nil
+}
+
+// awaitRemoved waits for leases that are closed. The error says which sandboxes may go on.
+func awaitRemoved(ctx context.Context, all []*Lease) error {
+	if err := await(ctx, all); err != nil {
+		return err
+	}
+	var faults []error
+	for _, l := range all {
+		faults = append(faults, l.unclosed)
+	}
+	return errors.Join(faults...)
 }
