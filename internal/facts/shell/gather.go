@@ -146,7 +146,7 @@ var languagesOf = map[string]string{".py": "python", ".js": "node", ".cjs": "nod
 // part of the project like any other. A call that only looks into what it names runs nothing.
 func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 	p := a.about(name).Own
-	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || args.has("--version", "-V", "--help", "-h") || args.has(p.ReadsOnly...) {
+	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || onlyAsks(args) || args.has(p.ReadsOnly...) {
 		return
 	}
 	there := *inv
@@ -158,6 +158,12 @@ func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 	if slices.Contains(p.Verbs, verb) {
 		a.findsAll(name, programs.Of(name+" "+verb), &there, args)
 	}
+}
+
+// onlyAsks says that a call only asks for a version or for help. The short options mean that alone: beside others they may
+// mean anything, as in "rpm -ivh".
+func onlyAsks(args *arguments) bool {
+	return args.has("--version", "--help") || len(args.all) == 1 && (args.all[0].text == "-V" || args.all[0].text == "-h")
 }
 
 // findsAll reads the files of an entry: sources that operands name, and those that the program finds.

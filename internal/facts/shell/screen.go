@@ -1,22 +1,82 @@
 package shell
 
-import "github.com/bailiff-dev/bailiff/internal/facts/value"
+import (
+	"path"
+	"slices"
+	"strings"
 
-// screen starts a program in a window. What it is told to do in a session that is there is not read, nor are its settings.
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// screen is understood in its plain forms only: it lists sessions, takes one up, or starts a command in a new one. Its other
+// options may stand in one word, take a name or not, type text elsewhere or name files with commands, so they hide what is done.
 func (a *analysis) screen(name string, inv *invocation, args *arguments) (result, bool) {
-	query, asks := args.value("-Q")
-	if asks && query.known && screenQueries[query.text] && len(args.rest) == 0 {
-		return result{out: unknown(value.Taint{})}, true
+	words := inv.argv[1:]
+	if !a.setsAny(windowVariables) && onlyLists(words) {
+		return result{}, false
 	}
-	if asks || args.has("-X") || namesSettings(args, "-c") {
+	command, ok := detached(words)
+	if !ok || a.setsAny(windowVariables) || len(command) > 0 && !startsPlainly(command[0]) {
 		a.hide()
-		return result{out: unknown(value.Taint{})}, true
+		a.inner(name, inv, after(args.rest, 1)) // the first word may be the name of a session
+		command = args.rest
 	}
-	if shell, given := args.value("-s"); given {
-		a.inner(name, inv, []word{shell})
-	}
-	return a.prefixed(name, inv, args), true
+	return a.inner(name, inv, command), true
+}
+
+// windowVariables choose what screen and tmux start in a window, and where their settings are.
+var windowVariables = []string{"SHELL", "SCREENRC", "SYSSCREENRC", "SCREENDIR", "TMUX", "TMUX_TMPDIR", "XDG_CONFIG_HOME", "HOME"}
+
+// setsAny says that the text sets one of the variables.
+func (a *analysis) setsAny(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(a.assigns, name) })
 }
 
 // screenQueries are the questions to a session that change nothing where no word follows.
 var screenQueries = value.SetOf("info lastmsg number time title windows")
+
+// onlyLists says that a call of screen shows or asks something, or takes up a session that is there.
+func onlyLists(words []word) bool {
+	if len(words) == 4 && words[0].text == "-S" && isSession(words[1]) && words[2].text == "-Q" {
+		words = words[2:]
+	}
+	switch len(words) {
+	case 0:
+		return true
+	case 1:
+		return words[0].known && slices.Contains([]string{"-ls", "-list", "-v", "-r", "-x"}, words[0].text)
+	case 2:
+		return words[0].text == "-Q" && words[1].known && screenQueries[words[1].text] ||
+			slices.Contains([]string{"-r", "-x"}, words[0].text) && isSession(words[1])
+	}
+	return false
+}
+
+// detached is the command of a call of screen that starts a session in the background, and whether it is such a call.
+func detached(words []word) (command []word, ok bool) {
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		option, used := words[0].text, 1
+		switch {
+		case option == "-dm" || option == "-Dm":
+			ok = true
+		case option == "-d" && len(words) > 1 && words[1].text == "-m":
+			ok, used = true, 2
+		case option == "-dmS" && len(words) > 1 && isSession(words[1]):
+			ok, used = true, 2
+		case option == "-S" && len(words) > 1 && isSession(words[1]):
+			used = 2
+		default:
+			return nil, false
+		}
+		words = words[used:]
+	}
+	return words, ok
+}
+
+// isSession says that a word can only be the name of a session.
+func isSession(w word) bool { return w.known && w.text != "" && !strings.HasPrefix(w.text, "-") }
+
+// startsPlainly says that a word is a program to screen, and neither a device nor a window of its own kinds, such as "//telnet".
+func startsPlainly(w word) bool {
+	return w.known && !strings.HasPrefix(w.text, "//") && !strings.HasPrefix(path.Clean(w.text), "/dev/")
+}

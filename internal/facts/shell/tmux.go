@@ -15,7 +15,7 @@ func (a *analysis) tmux(name string, inv *invocation, args *arguments) (result, 
 	if code, given := args.value("-c"); given {
 		return a.text(name, inv, code, inv.sc.fork()), true
 	}
-	if namesSettings(args, "-f") {
+	if namesSettings(args, "-f") || a.setsAny(windowVariables) {
 		a.hide()
 	}
 	last, ran := result{}, false
@@ -92,6 +92,7 @@ func (a *analysis) tmuxWindow(name, verb string, inv *invocation, words []word) 
 	if dir, ok := given.value(described.Chdir...); ok {
 		in.sc = a.standing(dir, inv.sc)
 	}
+	a.windowEnvironment(given, &in)
 	switch len(given.rest) {
 	case 0:
 		return result{}
@@ -99,6 +100,20 @@ func (a *analysis) tmuxWindow(name, verb string, inv *invocation, words []word) 
 		return a.text(name, &in, given.rest[0], in.sc.fork())
 	}
 	return a.inner(name, &in, given.rest)
+}
+
+// windowEnvironment sets the variables that a window is given.
+func (a *analysis) windowEnvironment(given *arguments, inv *invocation) {
+	for _, o := range given.options {
+		if o.name != "-e" {
+			continue
+		}
+		rest, assigns := a.leadingAssignments([]word{o.value}, inv)
+		inv.assigns = assigns
+		if len(rest) > 0 {
+			a.hide()
+		}
+	}
 }
 
 // mayRunFormat says that a word is, or may be, a format in which tmux runs a program, or holds the end of a command.

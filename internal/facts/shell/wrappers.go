@@ -44,13 +44,18 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 	return result{}, false
 }
 
-// behind runs what stands behind an option that ends a program's own words.
+// behind runs what stands behind an option that ends a program's own words. One that follows another option may be the value of
+// that, so with a second one it is not clear which of them it is.
 func (a *analysis) behind(name string, p *programs.Program, inv *invocation) (result, bool) {
+	ends := func(w word) bool { return slices.Contains(p.Behind, w.text) }
 	for i, w := range inv.argv[1:] {
-		if !slices.Contains(p.Behind, w.text) {
+		if !ends(w) {
 			continue
 		}
 		words := inv.argv[i+2:]
+		if i > 0 && strings.HasPrefix(inv.argv[i].text, "-") && !slices.Contains(p.Shells, w.text) && slices.ContainsFunc(words, ends) {
+			a.hide()
+		}
 		if len(words) == 1 && strings.ContainsAny(words[0].text, " \t") {
 			return a.text(name, inv, words[0], inv.sc.fork()), true
 		}
