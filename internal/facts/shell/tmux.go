@@ -116,9 +116,10 @@ func (a *analysis) windowEnvironment(given *arguments, inv *invocation) {
 	}
 }
 
-// mayRunFormat says that a word is, or may be, a format in which tmux runs a program, or holds the end of a command.
+// mayRunFormat says that a word is, or may be, a format in which tmux runs a program, or holds the end of a command or commands in
+// braces.
 func mayRunFormat(w word) bool {
-	return !w.known && w.text == "" || strings.HasSuffix(w.text, `\;`) || strings.Contains(w.text, "#(")
+	return !w.known && w.text == "" || strings.HasSuffix(w.text, `\;`) || strings.Contains(w.text, "#(") || strings.HasPrefix(w.text, "{")
 }
 
 // tmuxVerb is the full name of a command, which may be shortened as long as it is clear, and what such commands do. The second is
