@@ -31,7 +31,7 @@ _doers := {program: true | some program in _command.programs; _may_do(program)}
 _does(call) := set() if {
 	_is_told_by_words(call.program)
 	object.filter(_telling_words(call.program), array.concat(array.concat(call.flags, call.argv), call.operands)) == {}
-} else := (({["by name", class] |
+} else := ((({["by name", class] |
 	some class in _classed(call.program)
 	not _is_harmless_word(call)
 	not _excepted(call, class)
@@ -40,6 +40,11 @@ _does(call) := set() if {
 	some class in classes
 }) | {["by actions", class] |
 	some class in _acted(call.program, array.slice(call.operands, 0, 2))
+	not _excepted(call, class)
+}) | {["by actions", class] |
+	_has_option_first(call)
+	some class in _acted(call.program, array.slice(call.operands, 1, 3))
+	not _is_harmless_word(call)
 	not _excepted(call, class)
 }) | _does_as_packed(call)
 
@@ -81,6 +86,13 @@ _acted(program, first) := {class |
 	some class in data.bailiff.tables.actions[program][action]
 }
 
+# Whether a call starts with an option of which the first operand may be the value: "vault -address x kv delete".
+_has_option_first(call) if {
+	startswith(call.argv[1], "-")
+	not contains(call.argv[1], "=")
+	call.argv[2] == call.operands[0]
+}
+
 # Whether calls of a program may do anything by the tables and the packs. It is a function of the program alone.
 default _may_do(_) := false
 
@@ -112,6 +124,15 @@ _excepted(call, class) if {
 	_deeds[class]
 	not _ignores_arguments(call.program)
 	call.argv[count(call.argv) - 1] == "--version"
+}
+
+# "puppet resource user root" shows a resource, where no word gives it a value.
+_excepted(call, "system") if {
+	call.program == "puppet"
+	call.argv[1] == "resource"
+	every word in array.slice(call.argv, 1, count(call.argv)) {
+		regex.match(`^[A-Za-z0-9_/][A-Za-z0-9_/:.-]*$`, word)
+	}
 }
 
 # "kubectl apply -f k8s --dry-run=client", with no options but such that start nothing: the word behind one that takes

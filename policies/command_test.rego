@@ -141,3 +141,18 @@ _versioned(program, word, assigns) := object.union(
 	call(program, ["--version"], []),
 	{"argv": [word, "--version"], "assigns": assigns},
 )
+
+test_words_behind_an_option_at_the_start_are_those_of_the_table if {
+	behind := call("nginx", ["-p"], ["x", "stop"])
+	_found([object.union(behind, {"argv": ["nginx", "-p", "x", "stop"]})]) == {"command.stops_services"}
+	_found([object.union(behind, {"argv": ["nginx", "x", "stop", "-p"]})]) == set()
+	_found([object.union(behind, {"argv": ["nginx", "-p=x", "x", "stop"]})]) == set()
+}
+
+test_a_resource_is_shown_where_no_word_gives_it_a_value if {
+	_found([_puppet(["resource", "user", "root"])]) == set()
+	_found([_puppet(["resource", "user", "root", "ensure=absent"])]) == {"command.writes_system"}
+	_found([_puppet(["apply", "x.pp"])]) == {"command.writes_system"}
+}
+
+_puppet(words) := object.union(call("puppet", [], words), {"argv": array.concat(["puppet"], words)})

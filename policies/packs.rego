@@ -62,11 +62,8 @@ _packed_verb(program, verb) := {class |
 }
 
 # The words behind an option at the start, if the first of them may be its value.
-_packed_behind_option(call) := set() if {
-	not startswith(call.argv[1], "-")
-} else := {class |
-	not contains(call.argv[1], "=")
-	call.argv[2] == call.operands[0]
+_packed_behind_option(call) := {class |
+	_has_option_first(call)
 	some verb in _verbs(array.slice(call.operands, 1, 5))
 	some class in _packed_verb(call.program, verb)
 }
