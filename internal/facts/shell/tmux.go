@@ -59,7 +59,7 @@ func (a *analysis) tmuxCommand(name string, inv *invocation, words []word, isFir
 		a.seeksFile(w, inv.sc)
 	}
 	verb, does := tmuxVerb(words[0])
-	if slices.ContainsFunc(words, mayRunFormat) {
+	if slices.ContainsFunc(words, mayRunFormat) || maySayMore(words) {
 		does = ""
 	}
 	switch does {
@@ -120,6 +120,16 @@ func (a *analysis) windowEnvironment(given *arguments, inv *invocation) {
 // braces.
 func mayRunFormat(w word) bool {
 	return !w.known && w.text == "" || strings.HasSuffix(w.text, `\;`) || strings.Contains(w.text, "#(") || strings.HasPrefix(w.text, "{")
+}
+
+// maySayMore says that a word which is not known may end the command before another one, or is from a download.
+func maySayMore(words []word) bool {
+	for i, w := range words {
+		if next, _ := tmuxVerb(first(words[i+1:])); !w.known && (w.Fetched || next != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // tmuxVerb is the full name of a command, which may be shortened as long as it is clear, and what such commands do. The second is
