@@ -60,7 +60,22 @@ _examined.interprets contains _found("preload", _spelt(call)) if {
 	some call in _calls_of.interprets
 	call.program == "php"
 	some word in call.argv
-	regex.match(`^(-d)?((zend_)?extension|auto_(pre|ap)pend_file)=.`, word)
+	regex.match(`^(-d|--define=)?\s*((zend_)?extension|auto_(pre|ap)pend_file|(ffi|opcache)\.preload)\s*=\s*\S`, word)
+}
+
+# "php -z x.so" loads a library, and a file of settings that the text wrote may name one.
+_examined.interprets contains _found("preload", _spelt(call)) if {
+	some call in _calls_of.interprets
+	call.program == "php"
+	regex.match(`^(-z|--zend-extension)`, call.argv[1])
+}
+
+_examined.interprets contains _found("preload", _spelt(call)) if {
+	some call in _calls_of.interprets
+	call.program == "php"
+	some position, word in call.argv
+	word in {"-c", "--php-ini"}
+	call.argv[position + 1] in _command.writes
 }
 
 # The name of a variable does not say what it is set to.

@@ -13,18 +13,19 @@ import (
 // was made lately is found by its pattern; an older one is a part of the project like any other.
 func (a *analysis) gather(patterns []string, folder word, inv *invocation, run func(file string, s stream)) {
 	for _, pattern := range patterns {
-		a.gatherAt(a.fileAt(inFolder(folder, pattern), inv.sc), run)
+		a.gatherBy(inFolder(folder, pattern), inv.sc, run)
 	}
 }
 
-// gatherAt reads the files of one pattern.
-func (a *analysis) gatherAt(at string, run func(file string, s stream)) {
+// gatherBy reads the files of one pattern. Those that the text wrote are known by their paths.
+func (a *analysis) gatherBy(pattern word, sc *scope, run func(file string, s stream)) {
+	at, written := a.fileAt(pattern, sc), a.at.Path(pattern.text, sc.cwd)
 	if at == "" || !a.spend(1) {
 		return
 	}
 	a.sought = append(a.sought, at)
 	for _, file := range sortedKeys(a.contents) {
-		if s := a.contents[file]; matches(at, file) && a.spend(1) {
+		if s := a.contents[file]; (matches(at, file) || matches(written, file)) && a.spend(1) {
 			run(file, s)
 		}
 	}
@@ -35,7 +36,7 @@ func (a *analysis) gatherAt(at string, run func(file string, s stream)) {
 // "*.sh".
 func (a *analysis) runsEach(w word, sc *scope, run func(file string, s stream)) {
 	if wild(w.text) {
-		a.gatherAt(a.fileAt(w, sc), run)
+		a.gatherBy(w, sc, run)
 	}
 }
 
@@ -235,6 +236,7 @@ func listedFolder(line string) string {
 
 // runsSource reads a source that a program compiles and runs at once, if it was found in a file.
 func (a *analysis) runsSource(name string, p *programs.Program, inv *invocation, w word) {
+	a.runsEach(w, inv.sc, func(_ string, s stream) { a.ran(s.Taint) })
 	at := a.runsFile(w, inv.sc)
 	if s, ok := a.runnable(at, a.fileAt(w, inv.sc)); ok && s.found {
 		a.reading(s, func() { a.foundProgram(name, cmp.Or(languagesOf[path.Ext(w.text)], p.Holds), inv, s) })
@@ -254,7 +256,7 @@ func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, 
 	}
 	at := a.fileAt(file, inv.sc)
 	if wild(file.text) {
-		a.gatherAt(at, run)
+		a.gatherBy(file, inv.sc, run)
 		return
 	}
 	a.runsPath(at) // a part of the project, like a makefile
