@@ -21,7 +21,7 @@ func TestASessionOfACommandHasLessWeight(t *testing.T) {
 	if told, err := begun.Output(); err != nil || len(told) == 0 || os.Getuid() != 0 {
 		t.Skipf("this kernel weighs no sessions, or this is not root: %q, %v", told, err)
 	}
-	command := runner.Shell("until read -r _ _ nice </proc/self/autogroup && ((nice == 5)); do read -t 0.01 <> <(:); done")
+	command := runner.Shell("until read -r _ _ nice </proc/self/autogroup && ((nice == 5)); do sleep 0.01; done")
 	command.Timeout = 10 * time.Second // it is said as the command starts
 	exit, err := backendtest.Opened(t, open(t), spec).Run(context.Background(), command, func([]byte) {})
 	if err != nil || exit.Code != 0 || exit.TimedOut {

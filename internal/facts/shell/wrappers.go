@@ -19,6 +19,9 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 			a.text(name, inv, o.value, inv.sc.fork())
 		}
 	}
+	if p.Wraps == programs.ShellTexts {
+		a.shellTexts(name, inv)
+	}
 	if r, ok := a.behind(name, p, inv); ok {
 		return r, true
 	}
@@ -38,8 +41,6 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 		return a.inner(name, inv, inv.argv[1:]), true
 	case programs.Launched:
 		return a.launched(name, inv, inv.argv[1:])
-	case programs.ShellTexts:
-		a.shellTexts(name, inv)
 	}
 	return result{}, false
 }
@@ -77,12 +78,18 @@ func (a *analysis) launched(name string, inv *invocation, words []word) (result,
 	return a.inner(name, inv, words), true
 }
 
-// shellTexts gives each argument of several words to a shell.
+// shellTexts gives each argument of several words to a shell, and what is attached to an option.
 func (a *analysis) shellTexts(name string, inv *invocation) {
 	for _, w := range inv.argv[1:] {
-		if strings.Contains(w.text, " ") {
-			a.text(name, inv, w, inv.sc.fork())
+		if !strings.ContainsAny(w.text, " \t") {
+			continue
 		}
+		if _, value, ok := strings.Cut(w.text, "="); ok && strings.HasPrefix(w.text, "--") {
+			w = part(w, value)
+		} else if strings.HasPrefix(w.text, "-") && len(w.text) > 2 {
+			w = part(w, w.text[2:])
+		}
+		a.text(name, inv, w, inv.sc.fork())
 	}
 }
 
