@@ -45,8 +45,7 @@ func comparedOn(b *testing.B, trees map[string]string, backend string) {
 // against is one side: a sidecar that runs, and how to ask it.
 type against struct {
 	*server
-	n     atomic.Int64
-	ready time.Duration // from its start to its first answer, with the tests of the policies
+	n atomic.Int64
 }
 
 // checkedOut is a commit's tree.
@@ -79,9 +78,8 @@ func newAgainst(b *testing.B, folder, backend string) *against {
 	req := inChat("bench", "cd src && go test ./... -run "+mark+" | tee out.txt")
 	body, err := json.Marshal(req)
 	must(b, err)
-	began := time.Now()
 	s := start(b, socket, "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", config)
-	return &against{server: s, ready: time.Since(began)}
+	return &against{server: s}
 }
 
 // starts are how long "bailiff decide" takes from its start to its answer, by the policies that are built in and by those of the

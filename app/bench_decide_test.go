@@ -116,6 +116,7 @@ func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 type server struct {
 	pid    int
 	stop   func()
+	ready  time.Duration // from its start to its first answer
 	client *http.Client
 	path   string
 	body   []byte // with mark
@@ -179,6 +180,7 @@ func start(tb testing.TB, socket, path string, body []byte, argv ...string) *ser
 	log, err := os.Create(filepath.Join(tb.TempDir(), "log"))
 	must(tb, err)
 	cmd.Stdout, cmd.Stderr = log, log
+	began := time.Now()
 	must(tb, cmd.Start())
 	stop := sync.OnceFunc(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
 	tb.Cleanup(stop)
@@ -189,6 +191,7 @@ func start(tb testing.TB, socket, path string, body []byte, argv ...string) *ser
 		client: &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: benchClients}}}
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := s.ask(); err == nil {
+			s.ready = time.Since(began)
 			return s
 		} else if time.Now().After(deadline) {
 			text, _ := os.ReadFile(log.Name())

@@ -71,14 +71,6 @@ func (s sidecarOfBench) start(tb testing.TB, policies, metrics string) *server {
 	return started
 }
 
-// timed starts it, and tells how long it took to be ready.
-func (s sidecarOfBench) timed(b *testing.B, policies string) *server {
-	began := time.Now()
-	started := s.start(b, policies, noMetrics)
-	b.ReportMetric(float64(time.Since(began).Milliseconds()), "start-ms")
-	return started
-}
-
 func (s sidecarOfBench) shippedPolicies() string { return filepath.Join(s.programs, "policies") }
 
 // askingPolicies are the shipped ones with a rule that asks about what is marked.
@@ -107,11 +99,12 @@ func reportJudgements(b *testing.B, s *server) {
 	b.ReportMetric(float64(s.percentile(99).Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(s.cost().Microseconds())/1000, "processor-ms")
 	b.ReportMetric(s.memory(b), "MB")
+	b.ReportMetric(float64(s.ready.Milliseconds()), "start-ms")
 }
 
 // withSessions has judged a request of each of so many sessions, of which nothing is kept.
 func withSessions(b *testing.B, s sidecarOfBench, size int) *server {
-	started := s.timed(b, s.shippedPolicies())
+	started := s.start(b, s.shippedPolicies(), noMetrics)
 	inParallel(size, func(n int) {
 		started.post(b, "/v1/decide", requestOf(b, fmt.Sprint("s", n), "ls"), `"outcome":"allow"`)
 	})
@@ -126,7 +119,7 @@ func withQuestions(b *testing.B, s sidecarOfBench, size int) *server {
 		started.post(b, "/v1/execute", requestOf(b, fmt.Sprint("q", n), "true # marked"), `"status":"approval_required"`)
 	})
 	started.stop()
-	return s.timed(b, policies)
+	return s.start(b, policies, noMetrics)
 }
 
 // withPolicyFiles has a team's policy files, each with a rule of its own.
@@ -140,7 +133,7 @@ deny contains {"rule": "team.rule%[1]d", "message": "We do not use program %[1]d
 }
 `, n)
 	}
-	return s.timed(b, s.policiesWith(b, files))
+	return s.start(b, s.policiesWith(b, files), noMetrics)
 }
 
 // withLog was started with a decision log of so many megabytes.
@@ -159,7 +152,7 @@ func withLog(b *testing.B, s sidecarOfBench, size int) *server {
 		}
 	})
 	log.Close()
-	return s.timed(b, s.shippedPolicies())
+	return s.start(b, s.shippedPolicies(), noMetrics)
 }
 
 // inParallel does something for each number below a size, as many at a time as there are clients.
