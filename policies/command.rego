@@ -226,13 +226,22 @@ _asks_for_help(call) if {
 	data.bailiff.tables.harmless[call.program]
 }
 
-# "frida --version": alone, and with nothing that another program could add to it.
+# "frida --version": alone, with nothing that another program could add to it, and in a text that does nothing else by which
+# the name could be another program's.
 _asks_for_version(call) if {
+	_asks_for_versions
 	count(call.argv) == 2
 	call.argv[1] == "--version"
 	count(object.get(call, "wrappers", [])) == 0
 	_reads_arguments(call)
 	not _wraps(call.program)
+}
+
+_asks_for_versions if {
+	not "PATH" in _command.assigns
+	every one in _calls {
+		one.argv[1] == "--version"
+	}
 }
 
 # Whether a call is of the program that the tables know, and this looks at its arguments: a script may act whatever they say, and a
