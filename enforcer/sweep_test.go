@@ -79,12 +79,19 @@ func (s *sweptLate) Sweep(ctx context.Context, owner string, keep func(string) b
 // A sidecar that loses its name while it sweeps, as one that is paused for long does, removes nothing more.
 func TestASidecarThatLosesItsNameStopsSweeping(t *testing.T) {
 	t.Parallel()
-	var lost error
-	b := newBench(t, func(b *bench) { b.checkOwner = func() error { return lost } })
 	gone := errors.New("another sidecar has the name")
+	var lost atomic.Bool
+	b := newBench(t, func(b *bench) {
+		b.checkOwner = func() error {
+			if lost.Load() {
+				return gone
+			}
+			return nil
+		}
+	})
 	found, files := &engine{left: []string{"a"}}, newKeepingBackend(b.fakeBackend)
 	files.holds["left"] = true
-	b.config.Backends["docker"] = &sweptLate{files, found, func() { lost = gone }}
+	b.config.Backends["docker"] = &sweptLate{files, found, func() { lost.Store(true) }}
 	if n, err := b.Sweep(t.Context()); n != 0 || !errors.Is(err, gone) {
 		t.Errorf("the sweep removes %d, %v", n, err)
 	}
