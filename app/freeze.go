@@ -18,17 +18,17 @@ func (z freezer) Freeze(ctx context.Context, f api.Freeze) (api.Freeze, error) {
 	if err != nil {
 		return done, errors.Join(err, z.halt(ctx)) // a store that fails has frozen everything
 	}
+	var warnings []string
 	if done.Warning != "" {
-		done.Warning = bailiff.Sentence(done.Warning) + " "
+		warnings = append(warnings, bailiff.Sentence(done.Warning))
 	}
 	if why := z.roster.now.Load().Unliftable(); why != "" {
-		done.Warning += bailiff.Sentence("no person can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
+		warnings = append(warnings, bailiff.Sentence("no person can thaw it: "+why+"; until bailiff.yaml says otherwise it stays"))
 	}
-	err = z.halt(ctx)
-	if err != nil && ctx.Err() == nil {
-		done.Warning = strings.TrimSpace(done.Warning + " " + bailiff.Sentence("not all that ran is surely gone: "+err.Error()))
-		return done, nil
+	if err = z.halt(ctx); err != nil && ctx.Err() == nil {
+		warnings, err = append(warnings, bailiff.Sentence("not all that ran is surely gone: "+err.Error())), nil
 	}
+	done.Warning = strings.Join(warnings, " ")
 	return done, err
 }
 
