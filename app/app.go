@@ -120,6 +120,7 @@ func (a *App) stop() error {
 	defer cancel()
 	var listeners sync.WaitGroup
 	if a.fleet.router != nil && a.cfg.Store.OnStop != config.OnStopRemove {
+		a.fleet.router.Leave() // before anything that waits is answered
 		listeners.Go(func() { a.handOver(ctx) })
 	}
 	a.enforcer.StopWaiting() // an approver may take minutes, which no patience lasts

@@ -128,7 +128,6 @@ func (a *App) shutPeers(ctx context.Context) {
 // runs, each of the others once that has ended, its background processes too. Their sandboxes are removed
 // meanwhile.
 func (a *App) handOver(ctx context.Context) {
-	a.fleet.router.Leave()
 	busy, ended := a.enforcer.Leave()
 	tick := time.NewTicker(busyEvery)
 	defer tick.Stop()
