@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,6 +46,39 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	}
 	if got, want := output(t, backendtest.Opened(t, b, named), read), "10000 700\n"; got != want {
 		t.Errorf("after its removal the workspace holds %q, want %q", got, want)
+	}
+}
+
+// While one opening fails, another may be about to start the runner, which must not be written then. One that is gone is
+// brought again.
+func TestAFailedOpeningHasNoRunnerWrittenAnew(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	const read = "stat -c '%i %Z' /.bailiff/runner"
+	first := output(t, backendtest.Opened(t, b, spec), read)
+	fail := func() {
+		t.Helper()
+		unknown := spec
+		unknown.Image = "bailiff.invalid/none:1"
+		if _, err := b.Open(t.Context(), unknown); err == nil {
+			t.Fatal("a sandbox of an unknown image was opened")
+		}
+	}
+	fail()
+	again := backendtest.Opened(t, b, spec)
+	if got := output(t, again, read); got != first {
+		t.Errorf("the runner is the file %q, want %q as before", got, first)
+	}
+	found, err := b.engine.ContainerInspect(t.Context(), again.ID())
+	backendtest.Must(t, err)
+	for _, m := range found.Mounts {
+		if m.Destination == "/"+runnerFolder {
+			backendtest.Must(t, os.Remove(filepath.Join(m.Source, path.Base(runnerPath))))
+		}
+	}
+	fail()
+	if got := output(t, backendtest.Opened(t, b, spec), read); got == first {
+		t.Error("the runner that was removed is there")
 	}
 }
 
