@@ -18,6 +18,23 @@ _examined.queries contains _found("sql", "") if {
 	count(_statements(_command.text) - given) > 0
 }
 
+# SQL that makes accounts of a database, or lets one do more.
+_examined.queries contains _found("grants", _spelt(call)) if {
+	some call in _calls_of.queries
+	_grants_by(concat(" ", call.argv))
+}
+
+_examined.queries contains _found("grants", "") if {
+	_grants_by(_command.text)
+	every call in _calls_of.queries {
+		not _grants_by(concat(" ", call.argv))
+	}
+}
+
+_grants_by(text) if regex.match(_granting_sql, _plain_sql(text))
+
+_granting_sql := `\bgrant\s+[\w\s,*()]+\s(on\s+\S+\s+)?to\s|\b(create|alter)\s+(user|role|login)\s+[\w"]`
+
 _statements(text) := {statement |
 	some statement in regex.find_n(_destructive_sql, _plain_sql(text), -1)
 } | {statement |

@@ -38,3 +38,14 @@ test_statements_are_found_in_words_texts_and_programs if {
 	_said_in({"imports": ["json"], "strings": ["DROP TABLE users"]}) == set()
 	data.bailiff._statements("Drop /* all */ Table users; delete from a where id = 1") == {"drop   table"}
 }
+
+test_sql_that_grants_is_found if {
+	every statement in [
+		"GRANT ALL ON db.* TO u", "grant select, insert on t to public", "grant admin to u", "CREATE USER u", "alter role u superuser",
+	] {
+		_saying("psql", statement) == {"command.grants_access"}
+	}
+	every statement in ["SELECT * FROM grants", "select grant_to from t", "REVOKE ALL ON t FROM u", "create table users (id int)"] {
+		_saying("psql", statement) == set()
+	}
+}

@@ -23,6 +23,18 @@ _examined.interprets contains _found("privilege", _spelt(call)) if {
 	regex.match(`^-[a-z]*p[a-z]*$`, call.argv[1])
 }
 
+# A shell whose transcript is thrown away.
+_examined.starts_shells contains _found("escapes", _spelt(call)) if {
+	some call in _calls_of.starts_shells
+	call.operands == ["/dev/null"]
+	not _runs_a_text(call)
+}
+
+_runs_a_text(call) if {
+	some flag in call.flags
+	flag in {"-c", "--command"}
+}
+
 # No script, no text, and nothing that flows into it.
 _waits_for_input(call) if {
 	every word in array.slice(call.argv, 1, count(call.argv)) {

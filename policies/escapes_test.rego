@@ -47,3 +47,10 @@ test_a_shell_that_keeps_rights_is_found if {
 	_found([call("bash", ["--posix"], ["a.sh"])]) == set()
 	_found([call("fish", ["-p"], ["a"])]) == set()
 }
+
+test_a_shell_without_a_transcript_is_found if {
+	_found([call("script", ["-q"], ["/dev/null"])]) == {"command.escapes_to_shell"}
+	_found([call("script", ["-q", "-c"], ["/dev/null"])]) == set()
+	_found([call("script", ["-q"], ["/dev/null", "pwd"])]) == set()
+	_found([call("script", [], ["log"])]) == set()
+}

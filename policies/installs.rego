@@ -66,11 +66,42 @@ _first_plain(words) := [word | some word in words; not startswith(word, "-")][0]
 
 _installing(call) if {
 	not "python" in data.bailiff.tables.programs[call.program]
-	call.operands[0] in {"install", "i", "add", "pip", "tool", "global"}
+	call.operands[0] in {
+		"install", "i", "add", "pip", "tool", "global", "in", "localinstall", "reinstall", "upgrade", "update",
+	}
 }
+
+_installing(call) if _installs_files(call)
 
 _installing(call) if {
 	{"-m", "pip", "install"} - {word | some word in call.argv} == set()
+}
+
+# METADATA
+# title: Packages from files
+# description: |
+#   A package from a file brings programs of its own, which the system runs as it installs them. "-i" of rpm asks where
+#   another option has it look at packages.
+_examined.installs contains _found("system", _spelt(call)) if {
+	some call in _calls_of.installs
+	_installs_files(call)
+}
+
+_installs_files(call) if {
+	call.program == "rpm"
+	flags := {flag | some flag in call.flags}
+	count(flags & {"-i", "-U", "-F", "--install", "--upgrade", "--freshen", "--reinstall"}) > 0
+	count(flags & {"-q", "-V", "-K", "-p", "--query", "--verify", "--checksig", "--test"}) == 0
+}
+
+_installs_files(call) if {
+	call.program == "pacman"
+	"-U" in call.flags
+}
+
+_installs_files(call) if {
+	call.program in {"yum", "dnf"}
+	call.operands[0] == "localinstall"
 }
 
 # An index without encryption: its packages can be replaced on the way.

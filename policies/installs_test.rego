@@ -60,3 +60,15 @@ test_packages_are_found_with_the_whole_call if {
 	_told([call("npm", ["-g"], ["rm", "jq"])]) == {"command.removes_packages: npm -g rm jq"}
 	_told([call("apt", [], ["remove", "jq"])]) == {"command.removes_packages: apt remove jq"}
 }
+
+test_packages_from_files_are_found if {
+	_told([call("rpm", ["-i", "-v"], ["a.rpm"])]) == {"command.writes_system: rpm -i -v a.rpm"}
+	_told([call("rpm", ["-q", "-i"], ["bash"])]) == set()
+	_told([call("pacman", ["-U"], ["a.zst"])]) == {"command.writes_system: pacman -U a.zst"}
+	_told([call("pacman", ["-S"], ["jq"])]) == set()
+	_told([call("dnf", [], ["localinstall", "a.rpm"])]) == {"command.writes_system: dnf localinstall a.rpm"}
+	_told([call("yum", [], ["install", "https://x.test/a.rpm"])]) == {
+		"command.runs_downloaded: yum install https://x.test/a.rpm",
+	}
+	_told([call("yum", [], ["install", "jq"])]) == set()
+}
