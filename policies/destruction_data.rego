@@ -33,7 +33,7 @@ _examined.queries contains _found("grants", "") if {
 
 _grants_by(text) if regex.match(_granting_sql, _plain_sql(text))
 
-_granting_sql := `\bgrant\s+[\w\s,*()]+\s(on\s+\S+\s+)?to\s|\b(create|alter)\s+(user|role|login)\s+[\w"]`
+_granting_sql := `\bgrant\s+[\w\s,*()]+\s(on\s+\S+\s+)?to\s|\b(create|alter)\s+(user|role|login)\s+[\w"']`
 
 _statements(text) := {statement |
 	some statement in regex.find_n(_destructive_sql, _plain_sql(text), -1)

@@ -23,6 +23,13 @@ _examined.interprets contains _found("privilege", _spelt(call)) if {
 	regex.match(`^-[a-z]*p[a-z]*$`, call.argv[1])
 }
 
+# Macros of rpm start a shell, run Lua or read a file with more of them.
+_examined.macros contains _found("inline", _spelt(call)) if {
+	some call in _calls_of.macros
+	some word in call.argv
+	regex.match(`%\(|%[!?]*\{?[!?]*(lua|load|include|expand|dump|uncompress|trace)\b|\$|%\[`, word)
+}
+
 # A shell whose transcript is thrown away.
 _examined.starts_shells contains _found("escapes", _spelt(call)) if {
 	some call in _calls_of.starts_shells

@@ -48,6 +48,14 @@ test_a_shell_that_keeps_rights_is_found if {
 	_found([call("fish", ["-p"], ["a"])]) == set()
 }
 
+test_macros_that_run_something_are_found if {
+	every word in ["%(id)", "%{lua:os.execute('id')}", "%{?x:%(id)}", "%{expand:x}", "%{load:x}"] {
+		_found([call("rpm", ["--eval"], [word])]) == {"command.runs_inline_program"}
+	}
+	_found([call("rpm", ["--eval"], ["%{_libdir}"])]) == set()
+	_found([call("rpm", ["-q", "--qf"], ["%{NAME}\n", "bash"])]) == set()
+}
+
 test_a_shell_without_a_transcript_is_found if {
 	_found([call("script", ["-q"], ["/dev/null"])]) == {"command.escapes_to_shell"}
 	_found([call("script", ["-q", "-c"], ["/dev/null"])]) == set()

@@ -72,6 +72,8 @@ type Program struct {
 	Behind      Words
 	Shells      Words
 	Assigns     bool
+	// Environment are options whose value sets a variable of the program that is started.
+	Environment Words
 	Chdir       Words
 	Skips       Skips
 	Edits       Words
@@ -394,6 +396,16 @@ var judged = sync.OnceValue(func() map[string]bool {
 	}
 	return known
 })
+
+// Unversioned is the name of a known program in one that ends in a version, such as "gcc" for "gcc-12". Any other name, and
+// that of an interpreter, is the program's own.
+func Unversioned(name string) string {
+	bare := strings.TrimRight(name, "0123456789.-")
+	if bare == name || len(bare) < 2 || judged()[name] || Interpreter(name) != "" || strings.HasSuffix(name, ".") || !Starts(bare) {
+		return name
+	}
+	return bare
+}
 
 // InterpreterLike is the interpreter that a file system finds under a name, where capitals and small letters are the same
 // to it; empty if there is none.

@@ -136,8 +136,8 @@ func programName(w word) (name string, ok bool) {
 	return spelt(name), true
 }
 
-// spelt is the name of a program without the ending that some systems give it, and that of an interpreter where file
-// systems take capitals and small letters for the same.
+// spelt is the name of a program without the ending that some systems give it or its version, and that of an interpreter where
+// file systems take capitals and small letters for the same.
 func spelt(name string) string {
 	if programs.Of(name) != &programs.Undescribed {
 		return name
@@ -146,7 +146,7 @@ func spelt(name string) string {
 	if !ended || bare == "" {
 		bare = name
 	}
-	return cmp.Or(programs.InterpreterLike(bare), bare)
+	return cmp.Or(programs.InterpreterLike(bare), programs.Unversioned(bare))
 }
 
 // ofZsh is the name in "=name", which zsh looks up, and in "zf_name", which is its own such

@@ -62,6 +62,21 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 	return words, assigns
 }
 
+// handingOn is a call with the variables that its options set for the program which it starts.
+func (a *analysis) handingOn(name string, inv *invocation, args *arguments) *invocation {
+	options := a.about(name).Own.Environment
+	if len(options) == 0 {
+		return inv
+	}
+	with := *inv
+	for _, o := range args.options {
+		if slices.Contains(options, o.name) {
+			_, with.assigns = a.leadingAssignments([]word{o.value}, &with)
+		}
+	}
+	return &with
+}
+
 // exported reads a function that a variable hands to the shells that are started: any of them may call it.
 func (a *analysis) exported(variable string, body word, inv *invocation) {
 	if !strings.HasPrefix(variable, "BASH_FUNC_") {

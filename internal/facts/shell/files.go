@@ -13,6 +13,9 @@ import (
 func (a *analysis) runsFile(w word, sc *scope) string {
 	p := a.path(w, sc)
 	a.runs(p, a.fileAt(w, sc))
+	if slices.Contains(a.built, p) || slices.Contains(a.built, "") && !rooted(w.text) && !a.holdsText(p) {
+		a.hide()
+	}
 	if p != "" && !rooted(w.text) && !sc.astray && len(sc.mounts) == 0 {
 		for _, folder := range sc.former {
 			elsewhere := *sc
@@ -21,6 +24,12 @@ func (a *analysis) runsFile(w word, sc *scope) string {
 		}
 	}
 	return p
+}
+
+// holdsText says that the text wrote a file, so that it is read.
+func (a *analysis) holdsText(p string) bool {
+	_, ok := a.contents[p]
+	return ok
 }
 
 // runs notes a file that is run, by its path and as it is to be opened.
@@ -205,7 +214,31 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 	case fills == programs.Parts || fills == programs.Expanded:
 		a.spread(fills, inv, args)
 	default:
+		if fills == programs.Compiled {
+			a.builds(inv, args, c)
+		}
 		a.writtenBy(name, fills, c)
+	}
+}
+
+// builds notes the programs that a compiler makes of sources that the text wrote, which no reader here understands.
+func (a *analysis) builds(inv *invocation, args *arguments, c *value.Call) {
+	outputs := slices.Clone(c.Writes)
+	written := false
+	for _, w := range args.operands {
+		p := a.path(w, inv.sc)
+		_, wrote := a.contents[p]
+		written = written || wrote && compiles[path.Ext(p)]
+		if len(c.Writes) == 0 {
+			outputs = append(outputs, strings.TrimSuffix(p, path.Ext(p)), a.path(known("a.out"), inv.sc))
+		}
+	}
+	if !written && first(args.operands).text == "build" {
+		written = slices.ContainsFunc(sortedKeys(a.contents), func(file string) bool { return compiles[path.Ext(file)] })
+		outputs = append(c.Writes, "")
+	}
+	if written {
+		a.built = union(a.built, outputs)
 	}
 }
 

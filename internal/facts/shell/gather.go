@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // gather reads the files in a folder whose names match the patterns by which a program finds what it runs. A file that
@@ -172,6 +173,8 @@ func (a *analysis) findsAll(name string, p *programs.Program, inv *invocation, a
 	for _, w := range args.operands {
 		if slices.Contains(p.Sources, path.Ext(w.text)) {
 			a.runsSource(name, p, inv, w)
+		} else if slices.Contains(a.built, a.path(w, inv.sc)) { // "java Main"
+			a.hide()
 		}
 	}
 	named := false
@@ -240,8 +243,14 @@ func (a *analysis) runsSource(name string, p *programs.Program, inv *invocation,
 	at := a.runsFile(w, inv.sc)
 	if s, ok := a.runnable(at, a.fileAt(w, inv.sc)); ok && s.found {
 		a.reading(s, func() { a.foundProgram(name, cmp.Or(languagesOf[path.Ext(w.text)], p.Holds), inv, s) })
+	} else if ok && compiles[path.Ext(w.text)] {
+		a.hidesFound(name, "", inv, s)
 	}
 }
+
+// compiles are the endings of sources in languages that are not read.
+var compiles = value.SetOf(`.go .java .kt .kts .rs .swift .zig .cr .nim .nims .d .v .c .cc .cpp .cxx .cu .m .mm .scala .sc .dart .cs .csx
+	.hs .ml .lisp .lsp .pas .f .f90 .f95 .adb .cob .cbl`)
 
 // namesOwnFile are options by which programs are given another file than those that they find.
 var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file",

@@ -37,6 +37,12 @@ var screenQueries = value.SetOf("info lastmsg number time title windows")
 
 // onlyLists says that a call of screen shows or asks something, or takes up a session that is there.
 func onlyLists(words []word) bool {
+	if len(words) > 2 && words[0].text == "-p" && isSession(words[1]) { // the window to show
+		words = words[2:]
+	}
+	if len(words) > 1 && words[0].text == "-d" && words[1].text == "-r" { // detached elsewhere first
+		words = words[1:]
+	}
 	if len(words) == 4 && words[0].text == "-S" && isSession(words[1]) && words[2].text == "-Q" {
 		words = words[2:]
 	}

@@ -108,6 +108,8 @@ type analysis struct {
 	rounds int
 	// making are the makefiles and the scripts of projects that are being read.
 	making []string
+	// built are the programs that are compiled of what the text wrote, by their paths; "" stands for one whose name is not told.
+	built []string
 	// transfers are what gets its content from files, by its path.
 	transfers map[string][]transfer
 	// piped is the first call of the pipes around what is being read.
@@ -122,6 +124,8 @@ type analysis struct {
 	aside int
 	// madeBy counts the files through which the one that is looked at is made of others.
 	madeBy int
+	// seeking are the programs of the text's own PATH that are being read.
+	seeking []string
 	// within are the files that are being read, see [analysis.foundIn].
 	within []string
 }

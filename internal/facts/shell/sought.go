@@ -30,13 +30,21 @@ func (a *analysis) runsNamed(name string, w word, inv *invocation) {
 	}
 }
 
-// startsSought reads the program of a name in a folder of a PATH that the text sets.
+// startsSought reads the program of a name in a folder of a PATH that the text sets. One that it wrote may call its own name.
 func (a *analysis) startsSought(inv *invocation, folder word, name string) {
-	if a.at.Contents == nil {
-		return
+	if below, here := strings.CutPrefix(folder.text, "$PWD/"); here && inv.sc.cwd == "" && !inv.sc.astray {
+		folder.text = below
 	}
 	file := inFolder(folder, name)
 	p := a.path(file, inv.sc)
+	if slices.Contains(a.seeking, p) {
+		return
+	}
+	a.seeking = append(a.seeking, p)
+	defer func() { a.seeking = a.seeking[:len(a.seeking)-1] }()
+	if a.downloaded(p) {
+		a.ran(value.Taint{Fetched: true})
+	}
 	if s, ok := a.runnable(p, a.fileAt(file, inv.sc)); ok && s.found {
 		s.settled = s.settled || strings.Contains(p, "/node_modules/") // a package manager put it there
 		a.reading(s, func() { a.startsFound(inv, p, s) })

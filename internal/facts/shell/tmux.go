@@ -71,6 +71,10 @@ func (a *analysis) tmuxCommand(name string, inv *invocation, words []word, isFir
 		if len(words) == 1 {
 			return result{}, false
 		}
+	case "forgets":
+		if onlyForgets(words[1:]) {
+			return result{}, false
+		}
 	case "sets":
 		if setsHarmless(words[1:]) {
 			return result{}, false
@@ -169,6 +173,12 @@ type tmuxKnown struct{ name, short, does string }
 
 //go:embed tmux.txt
 var tmuxText string
+
+// onlyForgets says that a variable of tmux is removed and none set.
+func onlyForgets(words []word) bool {
+	given := parseArguments(words, &programs.Program{Strict: true, Options: programs.Options{"-t": programs.Plain}})
+	return given.has("-u", "-r") && len(given.rest) == 1 && given.rest[0].known
+}
 
 // setsHarmless says that an option of tmux is set that neither names a program nor hooks one on.
 func setsHarmless(words []word) bool {

@@ -78,10 +78,12 @@ func (a *analysis) launched(name string, inv *invocation, words []word) (result,
 	return a.inner(name, inv, words), true
 }
 
-// shellTexts gives each argument of several words to a shell, and what is attached to an option.
+// shellTexts gives each argument of several words to a shell, and what is attached to an option. A file that the text wrote or
+// fetched is the program that it names.
 func (a *analysis) shellTexts(name string, inv *invocation) {
-	for _, w := range inv.argv[1:] {
+	for i, w := range inv.argv[1:] {
 		if !strings.ContainsAny(w.text, " \t") {
+			a.startsWritten(name, inv, inv.argv[1+i:])
 			continue
 		}
 		if _, value, ok := strings.Cut(w.text, "="); ok && strings.HasPrefix(w.text, "--") {
@@ -90,6 +92,17 @@ func (a *analysis) shellTexts(name string, inv *invocation) {
 			w = part(w, w.text[2:])
 		}
 		a.text(name, inv, w, inv.sc.fork())
+	}
+}
+
+// startsWritten starts the file that the first of the words names, if the text put it there.
+func (a *analysis) startsWritten(name string, inv *invocation, words []word) {
+	if !strings.Contains(words[0].text, "/") {
+		return
+	}
+	p := a.path(words[0], inv.sc)
+	if _, written := a.contents[p]; written || a.downloaded(p) {
+		a.inner(name, inv, words)
 	}
 }
 
