@@ -3,6 +3,7 @@ package setup
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -38,15 +39,25 @@ func (s *Survey) appendBuildCache(doc *yamledit.Document, path []string) error {
 }
 
 // MakeBuildCache makes the folder where a row shows it, or will. A new one gets a copy of the standard library from the host's
-// build cache, if that has it: nothing of the user's projects. The error says why there is no copy, which costs time only.
+// build cache, if that has it: nothing of the user's projects. A copy that was not completed is completed the next time. The
+// error says why it is not, which costs time only.
 func (s *Survey) MakeBuildCache(ctx context.Context, a Answers) error {
 	folder := s.buildCacheFolder()
-	if isThere(folder) || (s.BuildCache == "" || !a.ShareBuildCache) && !s.shows(buildCacheInside) {
+	unfinished := folder + ".unfinished" // beside the folder, where no command reaches it
+	if isThere(folder) && !isThere(unfinished) || (s.BuildCache == "" || !a.ShareBuildCache) && !s.shows(buildCacheInside) {
 		return nil
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	err := os.MkdirAll(filepath.Dir(folder), 0o700)
+	if err = errors.Join(err, os.WriteFile(unfinished, nil, 0o600), os.MkdirAll(folder, 0o700)); err != nil {
 		return fmt.Errorf("making the build cache of sandboxes: %w", err)
 	}
+	if err := s.fillBuildCache(ctx, folder); err != nil {
+		return err
+	}
+	return os.Remove(unfinished)
+}
+
+func (s *Survey) fillBuildCache(ctx context.Context, folder string) error {
 	ctx, cancel := context.WithTimeout(ctx, copyPatience)
 	defer cancel()
 	caches := cmp.Or(s.in.Getenv("XDG_CACHE_HOME"), filepath.Join(s.in.Home, ".cache"))
@@ -102,22 +113,20 @@ func (s *Survey) list(ctx context.Context, program, cache string, words ...strin
 	return strings.Fields(string(said)), nil
 }
 
-// copyOutputs copies outputs of a build cache into another, with the entries that name them.
+// copyOutputs copies outputs of a build cache into another, with the entries that name them. Commands may have written the other
+// one before, so nothing is followed out of it.
 func copyOutputs(ctx context.Context, from, into string, outputs map[string]bool) error {
+	to, err := os.OpenRoot(into)
+	if err != nil {
+		return fmt.Errorf("opening the build cache of sandboxes: %w", err)
+	}
+	defer to.Close()
 	entries, err := filepath.Glob(filepath.Join(from, "[0-9a-f][0-9a-f]", "*-a"))
 	for _, entry := range entries {
 		if err != nil || ctx.Err() != nil {
 			break
 		}
-		text, unread := os.ReadFile(entry)
-		fields := strings.Fields(string(text)) // a version, the action, its output, a size and a time
-		if unread != nil || len(fields) < 3 || !outputs[fields[2]] || len(fields[2]) < 2 {
-			continue
-		}
-		output := filepath.Join(fields[2][:2], fields[2]+"-d")
-		if err = copyFile(filepath.Join(from, output), filepath.Join(into, output)); err == nil {
-			err = copyFile(entry, filepath.Join(into, filepath.Base(filepath.Dir(entry)), filepath.Base(entry)))
-		}
+		err = copyEntry(from, to, entry, outputs)
 	}
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return fmt.Errorf("copying the compiled standard library: %w", err)
@@ -125,13 +134,44 @@ func copyOutputs(ctx context.Context, from, into string, outputs map[string]bool
 	return nil
 }
 
-func copyFile(from, into string) error {
-	text, err := os.ReadFile(from)
+// copyEntry copies an entry, after its output, if both are whole. Those that are not are misses to Go, too.
+func copyEntry(from string, to *os.Root, entry string, outputs map[string]bool) error {
+	text, err := os.ReadFile(entry)
+	fields := strings.Fields(string(text)) // a version, the action, the output's hash, its size and a time
+	if err != nil || len(fields) != 5 || !outputs[fields[2]] || filepath.Base(entry) != fields[1]+"-a" {
+		return nil
+	}
+	name := fields[2] + "-d"
+	output, err := os.ReadFile(filepath.Join(from, name[:2], name))
+	if err != nil || fmt.Sprintf("%x", sha256.Sum256(output)) != fields[2] {
+		return nil
+	}
+	if err := putFile(to, name, output); err != nil {
+		return err
+	}
+	return putFile(to, filepath.Base(entry), text)
+}
+
+// putFile writes a file of a build cache whole or not at all. One that is there stays.
+func putFile(to *os.Root, name string, text []byte) error {
+	path := filepath.Join(name[:2], name)
+	if _, err := to.Lstat(path); err == nil {
+		return nil
+	}
+	if err := to.MkdirAll(name[:2], 0o700); err != nil {
+		return err
+	}
+	part := path + ".part"
+	if err := to.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	file, err := to.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(into), 0o700); err != nil {
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return os.WriteFile(into, text, 0o600)
+	return to.Rename(part, path)
 }
