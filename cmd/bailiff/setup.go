@@ -39,7 +39,7 @@ AGENT is one of: ` + setup.Agents() + `.
 
 The folder can be neither /, nor a home folder or one above it, nor one with bailiff's own
 files. Files in it that look like secrets are listed first: every command could read them.
-What weakens bailiff is written only after a yes at the terminal, or by its flag.
+What weakens bailiff is listed, and written only by a yes at the terminal or by its flag.
 
 The same command again changes nothing; with another folder it adds that one. --remove takes
 a folder away, though it be gone, and with the last one the agent's entries and the service,
@@ -104,7 +104,7 @@ func (r *setupRun) run(cmd *cobra.Command, agent string) error {
 		return err
 	}
 	r.tell(survey)
-	if err := r.ask(survey); err != nil {
+	if err := r.ask(cmd.Context(), survey); err != nil {
 		return err
 	}
 	if err := r.write(cmd.Context(), survey); err != nil || r.dryRun {
@@ -169,51 +169,6 @@ func (r *setupRun) tell(s *setup.Survey) {
 	}
 }
 
-// ask asks for what must be agreed to, where a person is there.
-func (r *setupRun) ask(s *setup.Survey) (err error) {
-	if len(s.Missing) > 0 && !r.answers.AcceptMissingLimits {
-		r.say("This machine cannot hold these limits for %s: %s. A command could use all of them up (--accept-missing-limits).",
-			s.Backend, strings.Join(s.Missing, ", "))
-		if r.answers.AcceptMissingLimits, err = r.confirm("Go on without?"); err != nil {
-			return err
-		}
-	}
-	if s.Modules != "" && !r.answers.ShowModules {
-		r.say("Commands find the modules that Go keeps in %s only if sandboxes show that folder, read-only (--go-modules).", s.Modules)
-		if r.answers.ShowModules, err = r.confirm("Show it?"); err != nil {
-			return err
-		}
-	}
-	if s.BuildCache != "" && !r.answers.ShareBuildCache {
-		r.say("A session's first command in Go compiles the standard library, for a minute or more, unless sessions share a build " +
-			"cache (--go-build-cache). What one session's commands change there, builds of later ones take over.")
-		if r.answers.ShareBuildCache, err = r.confirm("Share one?"); err != nil {
-			return err
-		}
-	}
-	if s.SameUser && !r.answers.AllowSameUser {
-		r.say("What a person must approve is refused: only another user than the agent's may answer, since a command on this machine " +
-			"could answer as you (--allow-same-user).")
-		r.answers.AllowSameUser, err = r.confirm("Answer as this user all the same?")
-	}
-	return err
-}
-
-// confirm asks a question. The answer is no where no person is there; what is only shown is
-// shown as if it were yes.
-func (r *setupRun) confirm(question string) (bool, error) {
-	if !r.isAttended || r.dryRun {
-		return r.dryRun, nil
-	}
-	fmt.Fprintf(r.out, "%s [y/N] ", question)
-	answer, err := r.in.ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("reading the answer: %w", err)
-	}
-	word := strings.ToLower(strings.TrimSpace(answer))
-	return word == "y" || word == "yes", nil
-}
-
 func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	var managed []string
 	if r.managed {
@@ -268,7 +223,7 @@ func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey, changes 
 		return err
 	}
 	err := s.MakeBuildCache(ctx, r.answers)
-	if err != nil && s.HasBuildCache() {
+	if err != nil && ctx.Err() == nil && s.HasBuildCache() {
 		r.say("The first command that compiles the standard library takes minutes: %s.", err.Error())
 		err = nil
 	}

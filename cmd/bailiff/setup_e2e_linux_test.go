@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -355,17 +356,54 @@ func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
 	backendtest.Needs(t, "SCRIPT (of util-linux)", err)
 	w := newWorker(t)
 	const at = ` | script -qec "bailiff setup claude-code --project src/shop" /dev/null`
-	if printed, err := w.says(t, `printf 'n\nn\n'`+at); err == nil || !strings.Contains(printed, "Go on without? [y/N]") ||
-		w.Shell(t, "test -e .config").Run() == nil {
-		t.Errorf("after a no it says %s, %v", printed, err)
+	for _, answer := range []string{"", `\n`, `n\n`, `y\n`, `1 3\n`, `12\n`, `2\n`, `all 1\n`} {
+		printed, err := w.says(t, "printf '"+answer+"'"+at)
+		if err == nil || !strings.Contains(printed, `Numbers as "1 2", "all"`) || w.Shell(t, "test -e .config").Run() == nil {
+			t.Errorf("after %q it says %s, %v", answer, printed, err)
+		}
 	}
-	w.must(t, `printf 'y\nno\n'`+at)
+	w.must(t, `printf '1, 7\n1\n'`+at)
 	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); strings.Contains(text, "allow_same_user") ||
 		!strings.Contains(text, "accept_missing_limits: [cpus, memory_mb, pids]") {
-		t.Errorf("after one yes it is %s", text)
+		t.Errorf("after one number it is %s", text)
 	}
-	w.must(t, `printf 'yes\n'`+at)
+	if printed := w.must(t, `printf 'yes\n'`+at); !strings.Contains(printed, "Do you agree? [y/N]") {
+		t.Errorf("of the one that is left it says %s", printed)
+	}
 	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") {
-		t.Errorf("after another it is %s", text)
+		t.Errorf("after a yes to it it is %s", text)
+	}
+	w.must(t, `mkdir src/other && printf 'all\n' | script -qec "bailiff setup claude-code --project src/other --config two.yaml" /dev/null`)
+	if text := w.must(t, "cat two.yaml"); !strings.Contains(text, "allow_same_user: true") ||
+		!strings.Contains(text, "accept_missing_limits: [cpus, memory_mb, pids]") {
+		t.Errorf("after a yes to all it is %s", text)
+	}
+}
+
+func TestAnInterruptEndsTheQuestionsOfASetup(t *testing.T) {
+	t.Parallel()
+	_, err := exec.LookPath("script")
+	backendtest.Needs(t, "SCRIPT (of util-linux)", err)
+	w := newWorker(t)
+	cmd := w.Shell(t, `exec script -qec "bailiff setup claude-code --project src/shop" /dev/null`)
+	in, err := cmd.StdinPipe()
+	backendtest.Must(t, err)
+	out, err := cmd.StdoutPipe()
+	backendtest.Must(t, err)
+	backendtest.Must(t, cmd.Start())
+	var said []byte
+	for !bytes.Contains(said, []byte("none: ")) {
+		some := make([]byte, 4096)
+		n, err := out.Read(some)
+		if said = append(said, some[:n]...); err != nil {
+			t.Fatalf("it says %s, %v", said, err)
+		}
+	}
+	_, err = in.Write([]byte{3}) // Ctrl+C
+	backendtest.Must(t, err)
+	rest, err := io.ReadAll(out)
+	if ended := cmd.Wait(); err != nil || ended == nil || !strings.Contains(string(rest), "interrupted, so nothing is written") ||
+		w.Shell(t, "test -e .config").Run() == nil {
+		t.Errorf("an interrupt ends it with %v: %s, %v", ended, rest, err)
 	}
 }
