@@ -19,12 +19,13 @@ OPA     := go tool opa
 
 .PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross dist dist-test package-test deb-test docs bench bench-against conformance-table clean
 
-# Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too.
+# Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too. Without -trimpath, which
+# a release has, "go test" and the build cache of sandboxes take over what is compiled here of the standard library.
 build:
-	go build -trimpath -tags grpcnotrace -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
-	go build -trimpath -ldflags '-s -w' -o bin/bailiff-runner ./cmd/bailiff-runner
-	go build -trimpath -ldflags '-s -w' -o bin/bailiff-hook ./cmd/bailiff-hook
-	go build -trimpath -ldflags '-s -w' -o bin/bailiff-host ./cmd/bailiff-host
+	go build -tags grpcnotrace -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
+	go build -ldflags '-s -w' -o bin/bailiff-runner ./cmd/bailiff-runner
+	go build -ldflags '-s -w' -o bin/bailiff-hook ./cmd/bailiff-hook
+	go build -ldflags '-s -w' -o bin/bailiff-host ./cmd/bailiff-host
 
 demo: build
 	@scripts/demo-deps
