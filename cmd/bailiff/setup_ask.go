@@ -26,11 +26,11 @@ func (r *setupRun) choices(s *setup.Survey) []choice {
 		{len(s.Missing) > 0, choice{"Go without the limits that this machine cannot hold for " + s.Backend + ": " +
 			strings.Join(s.Missing, ", ") + ". A command could use all of them up. Without this yes nothing is written " +
 			"(--accept-missing-limits).", &r.answers.AcceptMissingLimits}},
-		{s.Modules != "", choice{"Show sandboxes the modules that Go keeps in " + s.Modules + ", read-only. Without them commands find none " +
-			"(--go-modules).", &r.answers.ShowModules}},
-		{s.BuildCache != "", choice{"Have all sessions share a build cache of Go's. What one session's commands change there, builds of later " +
-			"ones take over. Without it a session's first command in Go compiles the standard library, for a minute or more " +
-			"(--go-build-cache).", &r.answers.ShareBuildCache}},
+		{s.Modules != "", choice{"Show sandboxes the modules that Go keeps in " + s.Modules + ", read-only. Without them commands " +
+			"find none (--go-modules).", &r.answers.ShowModules}},
+		{s.BuildCache != "", choice{"Have all sessions share a build cache of Go's. What one session's commands change there, builds " +
+			"of later ones take over. Without it a session's first command in Go compiles the standard library, for a minute or " +
+			"more (--go-build-cache).", &r.answers.ShareBuildCache}},
 		{s.SameUser, choice{"Answer approvals as this user, which is the agent's too: a command on this machine could answer as you. " +
 			"Without it only another user may answer (--allow-same-user).", &r.answers.AllowSameUser}},
 	}
