@@ -157,6 +157,11 @@ func TestAHomeThatIsGivenAwayIsTheNextSidecars(t *testing.T) {
 	if _, err := one.Of(t.Context(), Session{Caller: "hermes", ID: "late"}); err == nil {
 		t.Error("it takes another session")
 	}
+	for s, want := range map[Session]string{busy: "one", idle: "two"} {
+		if home, err := one.Known(t.Context(), s); home.Replica != want || home.Mine != (want == "one") {
+			t.Errorf("it knows the home of %s as %+v, %v", s.ID, home, err)
+		}
+	}
 	backendtest.Must(t, one.GiveAway(t.Context(), nil))
 	two.Forget(busy)
 	if home := homeOfSession(t, two, busy); home.Replica != "two" {

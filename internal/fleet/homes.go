@@ -121,6 +121,9 @@ func (h *Homes) recall(k key) (Home, bool) {
 		return Home{}, false
 	}
 	if r.home.Mine {
+		if h.leaving.Load() {
+			return Home{}, false // it may be given away by now
+		}
 		if s := h.config.Standing(); s.Err != nil || s.Silences != r.silences {
 			return Home{}, false
 		}
