@@ -148,14 +148,14 @@ func (c *core) close(patience context.Context) error {
 // releaseAll gives up what newCore has opened so far.
 func (c *core) releaseAll() error {
 	var err error
+	if c.fleet.stop != nil {
+		c.fleet.stop() // before others may take over what this sidecar served
+	}
 	if c.approvals != nil {
 		err = c.approvals.Close()
 	}
 	if c.fleet.router != nil {
 		c.fleet.router.Close()
-	}
-	if c.fleet.stop != nil {
-		c.fleet.stop()
 	}
 	if c.database != nil {
 		c.database.Close()

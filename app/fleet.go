@@ -136,6 +136,7 @@ func (a *App) handOver(ctx context.Context) {
 		for _, p := range busy() {
 			keep = append(keep, fleet.Session{Caller: p.Caller, ID: p.Session.ID, Platform: p.Session.Platform, User: p.Session.UserID})
 		}
+		a.fleet.requests.AwaitFree(ctx) // of those that are not kept
 		if err := a.fleet.homes.GiveAway(ctx, keep); err != nil {
 			a.log.Warn("giving sessions to other sidecars; they take them over when this one has ended", "error", err)
 		}

@@ -70,13 +70,18 @@ func (c *depot) launch(tb testing.TB, name string) *process {
 // launchWith is launch with a folder of the host that commands see as /written.
 func (c *depot) launchWith(tb testing.TB, name, written string) *process {
 	tb.Helper()
-	house := tb.TempDir()
-	save(tb, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", written, 1))
-	text := strings.Replace(c.member(tb, name), "backends: {bubblewrap: {}}", "backends: {bubblewrap: {mounts_allowed: ["+written+"]}}\n"+
-		"policies: {require_tests: false, paths: ["+house+"]}", 1)
-	p := launch(tb, openDir(tb), text)
+	p := launch(tb, openDir(tb), c.asking(tb, name, written))
 	p.awaitServing(tb)
 	return p
+}
+
+// asking is the configuration of a sidecar that has such a folder, and asks about what says so.
+func (c *depot) asking(tb testing.TB, name, written string) string {
+	tb.Helper()
+	house := tb.TempDir()
+	save(tb, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", written, 1))
+	return strings.Replace(c.member(tb, name), "backends: {bubblewrap: {}}", "backends: {bubblewrap: {mounts_allowed: ["+written+"]}}\n"+
+		"policies: {require_tests: false, paths: ["+house+"]}", 1)
 }
 
 func withID(req bailiff.Request, id string) bailiff.Request {
@@ -238,6 +243,51 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	must(t, one.cmd.Wait())
 	mustComplete(t, two.agent, of("busy", "echo served"))
 	t.Logf("all ended %v after SIGTERM", time.Since(stopped))
+}
+
+// noteClaims has the database note how many request ids are claimed whenever a sidecar gives a session away or leaves.
+const noteClaims = `CREATE TABLE noted (claims bigint);
+	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN INSERT INTO public.noted SELECT count(*) FROM bailiff.requests; RETURN NULL; END $$;
+	CREATE TRIGGER given AFTER UPDATE ON bailiff.homes FOR EACH ROW WHEN (NEW.given <> '') EXECUTE FUNCTION note();
+	CREATE TRIGGER leaves AFTER UPDATE ON bailiff.replicas FOR EACH ROW WHEN (NEW.seen = '-infinity') EXECUTE FUNCTION note();`
+
+// The id of a request that only waited for approvers is free before another sidecar may serve its session: else it would be
+// answered there that its outcome is unknown.
+func TestAnIDThatNeverRanIsFreeBeforeItsSessionIsAnothers(t *testing.T) {
+	t.Parallel()
+	for _, onStop := range []string{"hand_over", "remove"} {
+		t.Run(onStop, func(t *testing.T) {
+			t.Parallel()
+			c := openDepot(t)
+			c.server.Exec(t, "bailiff", noteClaims)
+			one := launch(t, openDir(t), strings.Replace(c.asking(t, "one", openDir(t)), "store:\n", "store:\n  on_stop: "+onStop+"\n", 1))
+			one.awaitServing(t)
+			answer := make(chan api.Answer, 1)
+			go func() {
+				req := withID(inChat("s1", "true # asked"), "r1")
+				req.WaitSeconds = 60
+				a, err := one.agent.Execute(t.Context(), req, client.News{})
+				if err != nil {
+					t.Error(err)
+				}
+				answer <- a
+			}()
+			awaitThat(t, "it to be asked", func() bool {
+				page, err := one.operator.Approvals(t.Context(), api.Query{State: bailiff.ApprovalPending})
+				return err == nil && len(page.Approvals) == 1
+			})
+			one.stop(t)
+			if a := <-answer; a.Status != bailiff.ApprovalRequired {
+				t.Errorf("it is answered %s, %s", a.Status, a.Message)
+			}
+			noted, claimed := c.server.Number(t, "bailiff", "SELECT count(*) FROM noted"), c.server.Number(t, "bailiff",
+				"SELECT count(*) FROM noted WHERE claims > 0")
+			if noted == 0 || claimed > 0 {
+				t.Errorf("in %d of %d steps by which others may serve the session, its request id was claimed", claimed, noted)
+			}
+		})
+	}
 }
 
 // A session whose background process runs stays at the sidecar that stops until the process has ended, by itself or

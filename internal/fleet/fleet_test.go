@@ -217,23 +217,18 @@ func TestAHomeIsNotTakenFromASidecarThatIsBack(t *testing.T) {
 	}
 }
 
-// An id that is free is another sidecar's to claim, once a sidecar that gives its sessions away has said so.
-func TestAnIDIsFreeBeforeASessionIsGivenAway(t *testing.T) {
+// An id that is free is another sidecar's to claim, once all sidecars know of it.
+func TestAnIDThatIsFreeIsAnotherSidecarsToClaim(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
-	leaving, next := d.join(t, "one"), d.join(t, "two")
-	leaving.leaving.Store(true)
-	one, two := leaving.Requests(), next.Requests()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go one.Run(ctx)
-	go two.Run(ctx)
+	one, two := run(t, d.join(t, "one")), run(t, d.join(t, "two"))
 	for n := range 20 {
 		id := RequestID{"hermes", "s1", fmt.Sprint("r", n)}
 		if got, err := one.Claim(t.Context(), id, "x"); got != First {
 			t.Fatalf("claimed as %v, %v", got, err)
 		}
 		one.Ended(id, true)
+		one.AwaitFree(t.Context())
 		if got, err := two.Claim(t.Context(), id, "x"); got != First {
 			t.Fatalf("at the next it is claimed as %v, %v", got, err)
 		}
@@ -257,8 +252,8 @@ func TestWhatIsMissingInAPromotedStandbyIsSaidAnew(t *testing.T) {
 			t.Fatalf("claimed as %v, %v", got, err)
 		}
 	}
-	first.leaving.Store(true) // so that it waits until the id is free
 	oneIDs.Ended(free, true)
+	oneIDs.AwaitFree(t.Context())
 	d.do(t, "DELETE FROM bailiff.homes; DELETE FROM bailiff.requests")
 	homeOfSession(t, two, taken)
 	backendtest.Must(t, one.SayAnew(t.Context()))

@@ -27,8 +27,8 @@ type Requests struct {
 	*Fleet
 	claims chan *claim
 	ends   chan end
-	hurry  chan struct{} // holds one signal while ends are not to wait for the tick
-	over   chan struct{} // closed when nothing is written any more
+	free   chan chan struct{} // take what is closed once what is free by then is written, or could not be
+	over   chan struct{}      // closed when nothing is written any more
 	made   *recent.Map[key, [sha256.Size]byte]
 	anew   anew
 }
@@ -52,9 +52,8 @@ type claimed struct {
 
 // end says that a request has ended, or that it never began.
 type end struct {
-	key     key
-	free    bool
-	written chan struct{} // closed once it is, or could not be
+	key  key
+	free bool
 }
 
 // Claimed says what an id is.
@@ -71,7 +70,7 @@ const (
 
 // Requests returns the request ids, which are claimed while Run runs.
 func (f *Fleet) Requests() *Requests {
-	return &Requests{Fleet: f, claims: make(chan *claim, maxQueued), ends: make(chan end, maxQueued), hurry: make(chan struct{}, 1),
+	return &Requests{Fleet: f, claims: make(chan *claim, maxQueued), ends: make(chan end, maxQueued), free: make(chan chan struct{}),
 		over: make(chan struct{}), made: recent.New[key, [sha256.Size]byte](maxOver)}
 }
 
@@ -100,26 +99,26 @@ func (r *Requests) Claim(ctx context.Context, id RequestID, digest string) (Clai
 var errOver = fmt.Errorf("%w: the sidecar is stopping", ErrStore)
 
 // Ended says that a request has its answer. Free says that it never ran, so that its id may be
-// claimed again. An end that is not written costs no more than that the id is known for longer. A sidecar
-// that gives its sessions away waits until an id is free, since another may claim it at once.
+// claimed again. An end that is not written costs no more than that the id is known for longer.
 func (r *Requests) Ended(id RequestID, free bool) {
-	e := end{id.key(), free, make(chan struct{})}
 	select {
-	case r.ends <- e:
-	default:
-		return
-	}
-	if !free || !r.leaving.Load() {
-		return
-	}
-	select {
-	case r.hurry <- struct{}{}:
+	case r.ends <- end{id.key(), free}:
 	default:
 	}
+}
+
+// AwaitFree returns when all sidecars know of the ids that were free before, unless PostgreSQL does not take them.
+// Sessions are given away after it: else the next sidecar would take a request that never ran for one that may have.
+func (r *Requests) AwaitFree(ctx context.Context) {
+	written := make(chan struct{})
 	select {
-	case <-e.written:
+	case r.free <- written:
 	case <-r.over:
+		return
+	case <-ctx.Done():
+		return
 	}
+	<-written
 }
 
 // Run writes what is claimed and what has ended, until ctx ends, and then what ended until then.
@@ -131,11 +130,12 @@ func (r *Requests) Run(ctx context.Context) {
 	for {
 		var batch []*claim
 		var ended []end
+		var written chan struct{}
 		select {
 		case c := <-r.claims:
 			batch = r.more(c)
 			ended, over = r.queuedEnds(over)
-		case <-r.hurry:
+		case written = <-r.free:
 			ended, over = r.queuedEnds(over)
 		case <-tick.C:
 			ended, over = r.queuedEnds(over)
@@ -148,6 +148,9 @@ func (r *Requests) Run(ctx context.Context) {
 		}
 		if len(batch)+len(ended) > 0 {
 			r.write(ctx, batch, ended)
+		}
+		if written != nil {
+			close(written)
 		}
 	}
 }
@@ -208,9 +211,6 @@ func (r *Requests) write(ctx context.Context, batch []*claim, ended []end) {
 		keys, digests = append(keys, c.key[:]), append(digests, c.digest[:])
 	}
 	taken, err := r.put(ctx, ended, keys, digests, epoch)
-	for _, e := range ended {
-		close(e.written)
-	}
 	if err == nil {
 		for _, k := range taken {
 			r.made.Put(key(k), open[key(k)].digest) // before it is answered
