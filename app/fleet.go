@@ -236,7 +236,10 @@ func (a *App) runFleet(ctx context.Context) {
 		a.serving.Go(func() { a.stopAtOutages(ctx) })
 	}
 	if a.fleet.router != nil {
-		a.serving.Go(func() { a.yieldAlways(ctx) })
+		watch := &takeovers{log: a.log, yield: a.yield}
+		look := func() { watch.look(ctx, a.standing().Silences) }
+		look() // before anything is served
+		a.serving.Go(func() { backends.Every(storeEvery, ctx.Done(), look) })
 	}
 }
 
@@ -273,27 +276,25 @@ func (o *outages) look(ctx context.Context, err error) {
 	}
 }
 
-// yieldAlways ends what runs here of sessions that other sidecars have taken over.
-func (a *App) yieldAlways(ctx context.Context) {
-	seen := a.standing().Silences
-	tick := time.NewTicker(storeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		now := a.standing().Silences
-		if now == seen {
-			continue
-		}
-		if err := a.yield(ctx); err != nil {
-			a.log.Error("looking which sessions other sidecars have taken over", "error", err)
-			continue
-		}
-		seen = now
+// takeovers are of sessions of this sidecar, by others that believed it dead.
+type takeovers struct {
+	log    *slog.Logger
+	yield  func(context.Context) error
+	looked bool
+	seen   uint64 // silences of this sidecar
+}
+
+// look yields if this sidecar was silent since it looked last. The first look yields always: the sessions of sandboxes
+// that an earlier run made may be others' by now.
+func (t *takeovers) look(ctx context.Context, silences uint64) {
+	if t.looked && t.seen == silences {
+		return
 	}
+	if err := t.yield(ctx); err != nil {
+		t.log.Error("looking which sessions other sidecars have taken over", "error", err)
+		return
+	}
+	t.looked, t.seen = true, silences
 }
 
 // yield ends what runs of sessions whose home is another sidecar by now.
