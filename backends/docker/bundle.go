@@ -57,7 +57,7 @@ func (b *Backend) trustVolume(ctx context.Context, spec backends.Spec, found ima
 	if err != nil {
 		return nil, err
 	}
-	err = b.seed(made, func() error { return b.copyTrust(ctx, spec.Owner, found.ID, made, bundle) })
+	err = b.seed(made, func() error { return b.copyTrust(ctx, spec.Owner, found.ID, made.Name, bundle) })
 	return []mount.Mount{volumeAt(made.Name, folder, true)}, err
 }
 
@@ -103,15 +103,15 @@ func (b *Backend) bundleOf(ctx context.Context, owner, image string) (bundle str
 }
 
 // copyTrust fills a volume with the folder of a bundle.
-func (b *Backend) copyTrust(ctx context.Context, owner, image string, into volume.Volume, bundle string) error {
+func (b *Backend) copyTrust(ctx context.Context, owner, image, into, bundle string) error {
 	engine, err := b.describe(ctx)
 	if err != nil {
 		return err
 	}
 	const target = "certificates"
-	return b.beside(ctx, owner, image, []mount.Mount{volumeAt(into.Name, "/"+target, false)}, func(name string) error {
-		if b.stillHolds(ctx, into, name, path.Join("/", target, path.Base(bundle)), int64(len(wire.TrustBundle))) {
-			return nil
+	return b.beside(ctx, owner, image, []mount.Mount{volumeAt(into, "/"+target, false)}, func(name string) error {
+		if b.holds(ctx, name, path.Join("/", target, path.Base(bundle)), int64(len(wire.TrustBundle))) {
+			return nil // the link is unpacked last
 		}
 		content, _, err := b.engine.CopyFromContainer(ctx, name, path.Dir(bundle)+"/.")
 		if err != nil {

@@ -42,7 +42,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -120,8 +119,6 @@ type Backend struct {
 	// seeded are the volumes that this process has put in order, by name, with
 	// the creation time the engine gave them.
 	seeded map[string]string
-	// doubted are those of before a fault of the engine.
-	doubted map[string]string
 }
 
 var (
@@ -162,7 +159,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.CheckOwner == nil {
 		cfg.CheckOwner = func() error { return nil }
 	}
-	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, doubted: map[string]string{}, bundles: map[string]string{},
+	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{},
 		removals: make(places, removalsAtOnce), kills: make(places, removalsAtOnce)}
 	b.AllowMounts(cfg.MountsAllowed)
 	var err error
@@ -277,7 +274,6 @@ func (b *Backend) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.about = nil
-	maps.Copy(b.doubted, b.seeded)
 	clear(b.seeded)
 }
 

@@ -107,7 +107,6 @@ func (b *Backend) unmarkSeeded(volume string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.seeded, volume)
-	delete(b.doubted, volume)
 }
 
 // remove kills and removes a container with its unnamed volumes. One that is

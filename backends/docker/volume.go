@@ -68,7 +68,7 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 			return err
 		}
 		return b.fill(ctx, entry{
-			owner: owner, image: image, volume: made, target: runnerFolder, content: content,
+			owner: owner, image: image, volume: made.Name, target: runnerFolder, content: content,
 			header: tar.Header{Typeflag: tar.TypeReg, Name: path.Base(runnerPath), Mode: 0o111, Size: int64(len(content))},
 		})
 	})
@@ -117,7 +117,7 @@ func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image st
 	}
 	return b.seed(made.Volume, func() error {
 		return b.fill(ctx, entry{
-			owner: spec.Owner, image: image, volume: made.Volume, target: strings.TrimPrefix(workdirs.MountPath, "/"),
+			owner: spec.Owner, image: image, volume: made.Name, target: strings.TrimPrefix(workdirs.MountPath, "/"),
 			header: tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700, Uid: b.uid, Gid: b.gid},
 		})
 	})
@@ -168,9 +168,8 @@ func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) 
 	return b.removeDisk(name)
 }
 
-// seed has a volume filled. The first use in this process always fills, since an
-// earlier process may have died halfway; a runner that runs from the file that
-// is replaced keeps the old one.
+// seed has a volume filled at its first use in this process, since an earlier
+// process may have died halfway.
 func (b *Backend) seed(made volume.Volume, fill func() error) error {
 	if b.isSeeded(made) {
 		return nil
@@ -231,11 +230,10 @@ func (b *Backend) isSeeded(v volume.Volume) bool {
 // entry is a file or folder to put into a volume, which is mounted at /target in a container
 // of the image.
 type entry struct {
-	owner, image string
-	volume       volume.Volume
-	target       string
-	header       tar.Header
-	content      []byte
+	owner, image   string
+	volume, target string
+	header         tar.Header
+	content        []byte
 }
 
 // fill unpacks an entry into a volume.
@@ -251,23 +249,17 @@ func (b *Backend) fill(ctx context.Context, e entry) error {
 	if err != nil {
 		return err
 	}
-	return b.beside(ctx, e.owner, e.image, []mount.Mount{volumeAt(e.volume.Name, "/"+e.target, false)}, func(name string) error {
-		if e.header.Typeflag == tar.TypeReg && b.stillHolds(ctx, e.volume, name, file, e.header.Size) {
+	return b.beside(ctx, e.owner, e.image, []mount.Mount{volumeAt(e.volume, "/"+e.target, false)}, func(name string) error {
+		if e.header.Typeflag == tar.TypeReg && b.holds(ctx, name, file, e.header.Size) {
 			return nil
 		}
 		return b.unpack(ctx, name, where, archive)
 	})
 }
 
-// stillHolds says that a volume that this process has filled before holds a file of that size, seen in a container. It is
-// not written anew then: a sandbox that another opening starts at this moment could not run it, and others read it.
-func (b *Backend) stillHolds(ctx context.Context, v volume.Volume, container, file string, size int64) bool {
-	b.mu.Lock()
-	filled := b.doubted[v.Name]
-	b.mu.Unlock()
-	if filled == "" || filled != v.CreatedAt {
-		return false
-	}
+// holds says that a file of that size is at a path of a container, whole: what an engine that was stopped halfway wrote is shorter.
+// It is not written anew then: a sandbox that is being started at this moment, maybe by another sidecar, could not run it.
+func (b *Backend) holds(ctx context.Context, container, file string, size int64) bool {
 	stat, err := b.engine.ContainerStatPath(ctx, container, file)
 	return err == nil && stat.Size == size
 }
