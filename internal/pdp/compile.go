@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
@@ -144,13 +146,47 @@ func (p *parsed) addData(f file) Faults {
 }
 
 // unmarshalYAML reads as OPA does, except that a key which an object has twice is
-// a fault: an entry in a table must not undo another one in silence.
+// a fault: an entry in a table must not undo another one in silence. OPA is asked only about what it may read in another way.
 func unmarshalYAML(text []byte, to any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var strict any
-	if err := yaml.Unmarshal(text, &strict); err != nil {
+	if err := decoder.Decode(&strict); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	read, same := asOPAReads(strict)
+	if into, ok := to.(*any); ok && same && errors.Is(decoder.Decode(new(any)), io.EOF) {
+		*into = read
+		return nil
+	}
 	return util.Unmarshal(text, to)
+}
+
+// asOPAReads is a value of YAML with the types that JSON has. Not the same is what OPA reads in another way: floating point, dates,
+// keys that are no text, text that is no UTF-8.
+func asOPAReads(value any) (read any, same bool) {
+	switch v := value.(type) {
+	case nil, bool:
+		return v, true
+	case string:
+		return v, utf8.ValidString(v)
+	case int:
+		return json.Number(strconv.Itoa(v)), true
+	case []any:
+		for i := range v {
+			if v[i], same = asOPAReads(v[i]); !same {
+				return nil, false
+			}
+		}
+		return v, true
+	case map[string]any:
+		for key := range v {
+			if v[key], same = asOPAReads(v[key]); !same || !utf8.ValidString(key) {
+				return nil, false
+			}
+		}
+		return v, true
+	}
+	return nil, false
 }
 
 // merge adds the entries of an object to another one; where both have one that
@@ -269,20 +305,22 @@ func (p *parsed) defines(at []string) (bool, error) {
 	return true, nil
 }
 
-// check compiles everything, tests too, as "opa check --strict" would.
-func (p *parsed) check(ctx context.Context) Faults {
+// check compiles everything, tests too, as "opa check --strict" would. Compiled holds what decides, and is nil where it has faults.
+func (p *parsed) check(ctx context.Context, compiled *ast.Compiler) Faults {
 	if p.tests == nil {
 		whole, faults := parse(p.files)
 		if len(faults) > 0 {
 			return faults
 		}
-		return whole.check(ctx)
+		return whole.check(ctx, compiled)
 	}
-	compiler := p.compiler(true)
-	if compiler.Compile(p.all()); compiler.Failed() {
-		return faultsOf(compiler)
+	if compiled == nil || len(p.tests) > 0 {
+		compiled = p.compiler(true)
+		if compiled.Compile(p.all()); compiled.Failed() {
+			return faultsOf(compiled)
+		}
 	}
-	return p.oldNames(compiler)
+	return p.oldNames(compiled)
 }
 
 // compile returns a compiler that holds what decides, and nothing else but, if that is to

@@ -3,6 +3,8 @@ package pdp
 import (
 	"context"
 	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
 )
 
 // load reads the files and puts them in force if they differ from what is and
@@ -102,15 +104,15 @@ func (p *PDP) activate(ctx context.Context, next *parsed) Faults {
 
 // verification is the check that policies must pass beyond compiling. The embedded ones
 // cannot differ from those whose tests passed before this program was released.
-func (p *PDP) verification(next *parsed) func(context.Context) Faults {
+func (p *PDP) verification(next *parsed) verification {
 	if p.isOwn() {
-		return func(context.Context) Faults { return nil }
+		return func(context.Context, *ast.Compiler) Faults { return nil }
 	}
 	return p.fullVerification(next)
 }
 
 // fullVerification is that of policies which are not embedded in this program.
-func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
+func (p *PDP) fullVerification(next *parsed) verification {
 	switch {
 	case p.testsApart():
 		return p.announced(next.runTestsBy(p.config.TestCommand))
@@ -121,8 +123,8 @@ func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
 }
 
 // announced logs that tests begin: while they run, which takes seconds, a sidecar that starts answers no request.
-func (p *PDP) announced(tests func(context.Context) Faults) func(context.Context) Faults {
-	return func(ctx context.Context) Faults {
+func (p *PDP) announced(tests func(context.Context) Faults) verification {
+	return func(ctx context.Context, _ *ast.Compiler) Faults {
 		until := "no request is answered"
 		if p.inForce.Load() != nil {
 			until = "the policies of before stay in force"

@@ -143,7 +143,7 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 	if c.Coverage || c.Threshold > 0 {
 		reached = cover.New()
 	}
-	results, faults := p.opaResults(ctx, reached)
+	results, faults := p.results(ctx, p.plainCompiler(true), reached, false)
 	if len(faults) > 0 {
 		return Report{}, faults
 	}
@@ -181,7 +181,7 @@ func OpenChecked(c Config) (*PDP, []Fault) {
 // runTests checks everything like check and runs the policies' own tests; having
 // none is a fault.
 func (p *parsed) runTests(ctx context.Context) Faults {
-	results, faults := p.requiredResults(ctx, p.compiler(true))
+	results, faults := p.results(ctx, p.compiler(true), nil, true)
 	switch {
 	case len(faults) > 0:
 		return faults
@@ -191,44 +191,34 @@ func (p *parsed) runTests(ctx context.Context) Faults {
 	return Report{Results: results}.faults()
 }
 
-// testTimeout is what "opa test" grants one test.
+// testTimeout is what "opa test" grants one test; here of its own processor time, where the test is one rule and no lines are counted.
 const testTimeout = 5 * time.Second
 
-// opaResults runs all tests as "opa test" does.
-func (p *parsed) opaResults(ctx context.Context, reached *cover.Cover) ([]Result, Faults) {
-	store, faults := p.store()
-	if len(faults) > 0 {
-		return nil, faults
-	}
-	compiler := p.plainCompiler(true)
-	runner := newRunner(compiler, store).SetModules(p.all())
-	if reached != nil {
-		runner.SetCoverageQueryTracer(reached)
-	}
-	return inTransaction(ctx, compiler, store, func(txn storage.Transaction) ([]Result, error) {
-		return runBy(ctx, runner, txn, false)
-	})
-}
-
-// requiredResults runs the tests that policies must pass, and ends with the first that takes too long.
-func (p *parsed) requiredResults(ctx context.Context, compiler *ast.Compiler) ([]Result, Faults) {
+// results runs all tests, with the results that "opa test" has. In failFast it ends with the first that takes too long: the others
+// would likely wait for the same endless rule. What the tests have in common is evaluated once, unless it is to be told which lines
+// they reached.
+func (p *parsed) results(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, failFast bool) ([]Result, Faults) {
 	store, faults := p.store()
 	if len(faults) > 0 {
 		return nil, faults
 	}
 	return inTransaction(ctx, compiler, store, func(txn storage.Transaction) ([]Result, error) {
+		runner := newRunner(compiler, store).SetModules(p.all())
+		if reached != nil {
+			return runBy(ctx, runner.SetCoverageQueryTracer(reached), txn, failFast)
+		}
 		// OPA's runner has the compiler compile the modules: so it is run first, for no test.
 		const noTest = "^$"
-		if _, err := runBy(ctx, newRunner(compiler, store).SetModules(p.all()).Filter(noTest), txn, true); err != nil {
+		if _, err := runBy(ctx, runner.Filter(noTest), txn, failFast); err != nil {
 			return nil, err
 		}
 		shared := newSharedTests(compiler, store, txn)
 		simple, others := shared.split()
-		results, inTime := shared.run(ctx, simple)
+		results, inTime := shared.run(ctx, simple, failFast)
 		if !inTime || len(others) == 0 {
 			return results, nil
 		}
-		more, err := runBy(ctx, newRunner(compiler, store).SetPrefixMatchers(others...), txn, true)
+		more, err := runBy(ctx, newRunner(compiler, store).SetPrefixMatchers(others...), txn, failFast)
 		return append(results, more...), err
 	})
 }
@@ -255,8 +245,7 @@ func inTransaction(ctx context.Context, compiler *ast.Compiler, store storage.St
 	return results, nil
 }
 
-// runBy runs tests by OPA's own runner; in failFast it ends with the first that takes too long: the others would likely wait for
-// the same endless rule.
+// runBy runs tests by OPA's own runner.
 func runBy(ctx context.Context, runner *tester.Runner, txn storage.Transaction, failFast bool) (results []Result, err error) {
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()

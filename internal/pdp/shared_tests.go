@@ -113,8 +113,8 @@ func nameOfTerm(part *ast.Term) string {
 	return ""
 }
 
-// run runs tests side by side. It ends with the first that takes too long: the others would likely wait for the same endless rule.
-func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule) (results []Result, inTime bool) {
+// run runs tests side by side.
+func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule, failFast bool) (results []Result, inTime bool) {
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()
 	next := make(chan *ast.Rule, len(tests))
@@ -132,7 +132,7 @@ func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule) (results []Res
 				if stoppable.Err() == nil {
 					results = append(results, one)
 				}
-				if topdown.IsCancel(err) {
+				if failFast && topdown.IsCancel(err) {
 					stop()
 				}
 				mu.Unlock()
@@ -145,8 +145,6 @@ func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule) (results []Res
 
 // result runs one test.
 func (t *sharedTests) result(ctx context.Context, test *ast.Rule) (Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, testTimeout)
-	defer cancel()
 	one := Result{Package: test.Module.Package.Path.String(), Name: test.Head.Ref().String(), File: test.Loc().File, Line: test.Loc().Row,
 		Outcome: Pass}
 	began := time.Now()
@@ -169,8 +167,14 @@ func (t *sharedTests) passes(ctx context.Context, test *ast.Rule, printed io.Wri
 	if err != nil {
 		return false, err
 	}
+	turn, err := takeTurn(ctx, testTimeout)
+	if err != nil {
+		return false, err
+	}
+	defer turn.end()
+	defer context.AfterFunc(ctx, turn.cancel.Cancel)()
 	cache := t.begin(test)
-	answer, err := query.Eval(ctx, rego.EvalTransaction(t.txn), rego.EvalVirtualCache(cache))
+	answer, err := query.Eval(ctx, rego.EvalTransaction(t.txn), rego.EvalVirtualCache(cache), rego.EvalExternalCancel(turn.cancel))
 	if err != nil {
 		return false, err
 	}

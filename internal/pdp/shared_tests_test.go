@@ -123,8 +123,8 @@ func sameAsOPA(t *testing.T, name string, paths []string) {
 	if len(faults) > 0 {
 		t.Fatal(name, faults)
 	}
-	required, faults := p.requiredResults(t.Context(), p.plainCompiler(true))
-	report, err := Test(context.Background(), TestConfig{Paths: paths})
+	required, faults := p.results(t.Context(), p.plainCompiler(true), nil, true)
+	report, err := Test(context.Background(), TestConfig{Paths: paths, Coverage: true}) // by OPA's own runner
 	must(t, err)
 	ours, theirs := withoutTimes(required), withoutTimes(report.Results)
 	if len(faults) > 0 || len(ours) == 0 || !reflect.DeepEqual(ours, theirs) {

@@ -50,13 +50,16 @@ type snapshot struct {
 	queries sync.Map
 }
 
+// verification looks for faults beyond those of what decides, which is compiled.
+type verification func(ctx context.Context, compiled *ast.Compiler) Faults
+
 // newSnapshot compiles what was parsed, if what must be verified about it holds.
 // Any fault is a reason to go on with what was in force before. Explained says that the
 // modules are kept as they are written.
-func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(context.Context) Faults) (*snapshot, Faults) {
+func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verification) (*snapshot, Faults) {
 	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
-		faults = append(faults, p.check(ctx)...) // the tests' faults too
+		faults = append(faults, p.check(ctx, nil)...) // the tests' faults too
 	}
 	if !p.released {
 		faults = append(faults, p.checkMore(compiler)...)
@@ -64,7 +67,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 	if len(faults) > 0 {
 		return nil, faults.sorted()
 	}
-	if faults := verify(ctx); len(faults) > 0 {
+	if faults := verify(ctx, compiler); len(faults) > 0 {
 		return nil, faults
 	}
 	store, faults := p.store()

@@ -155,8 +155,10 @@ func ruleTo(each shape, all any, words map[string]bool) shape {
 	}
 	names := slices.Sorted(maps.Keys(known))
 	return entries("an object with a value for each rule", func(name string, value any, at keys, tell reporter) {
-		if meant := spelling.Nearest(name, names, 2); meant != "" && !known[name] {
-			tell(at, fmt.Sprintf("unknown rule, nearest known rule is %q", meant))
+		if !known[name] {
+			if meant := spelling.Nearest(name, names, 2); meant != "" {
+				tell(at, fmt.Sprintf("unknown rule, nearest known rule is %q", meant))
+			}
 		}
 		each(value, at, tell)
 	})
