@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ be checked, and the policies could not: no bundle of the server was kept yet.`,
 		Example: "  bailiff check --config /etc/bailiff/bailiff.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			debug.SetGCPercent(shortRunGC)
 			if isSlow {
 				return checkSlow(cmd, *configPath, format)
 			}

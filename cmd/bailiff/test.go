@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ type testRun struct {
 }
 
 func (t *testRun) run(cmd *cobra.Command, configPath string, args []string) (err error) {
+	debug.SetGCPercent(shortRunGC)
 	if !(t.tests.Threshold >= 0 && t.tests.Threshold <= 100) {
 		return fmt.Errorf("--threshold %v: want a percentage from 0 to 100", t.tests.Threshold)
 	}

@@ -10,10 +10,12 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -76,8 +78,8 @@ func parseReleased(files []file) (*parsed, Faults) { return newParsed(files, &pa
 func newParsed(files []file, p *parsed) (*parsed, Faults) {
 	p.files, p.modules, p.data, p.bundles = files, map[string]*ast.Module{}, map[string]any{}, map[string]string{}
 	var faults Faults
-	for _, f := range files {
-		faults = append(faults, p.add(f)...)
+	for n, c := range p.read(files) {
+		faults = append(faults, p.add(files[n], c)...)
 	}
 	if p.schemas == nil && !p.released {
 		faults = append(faults, p.addShippedSchema()...)
@@ -88,39 +90,47 @@ func newParsed(files []file, p *parsed) (*parsed, Faults) {
 	return p, faults.sorted()
 }
 
-func (p *parsed) add(f file) Faults {
-	switch {
-	case f.isManifest():
-		revision, faults := revisionIn(f)
-		p.bundles[f.archive] = revision
-		return faults
-	case f.isSchema() && p.released:
-		return nil
-	case f.isSchema():
-		return p.addSchema(f)
-	case f.isData():
-		return p.addData(f)
-	case f.isTest() && p.tests == nil:
-		return nil
-	}
-	module, err := ast.ParseModuleWithOpts(f.name, string(f.text), ast.ParserOptions{
-		RegoVersion: ast.RegoV1, ProcessAnnotation: true, Capabilities: capabilities(),
-	})
-	switch {
-	case err != nil:
-		return faultsIn(err, f.name)
-	case f.isTest():
-		p.tests[f.name] = module
-	default:
-		p.modules[f.name] = module
-	}
-	return nil
+// content is what a file holds: a module of Rego or a document of data. Schemas and manifests have neither.
+type content struct {
+	module   *ast.Module
+	document any
+	faults   Faults
 }
 
-// addData puts a document where stock OPA would put it: at the root of data for
-// a file in the folder that was configured, below that for one in a folder of it.
-func (p *parsed) addData(f file) Faults {
-	var document any
+// read reads what files hold, on all processors.
+func (p *parsed) read(files []file) []content {
+	all := make([]content, len(files))
+	var taken atomic.Int64
+	var reading sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		reading.Go(func() {
+			for n := taken.Add(1) - 1; n < int64(len(files)); n = taken.Add(1) - 1 {
+				all[n] = p.contentOf(files[n])
+			}
+		})
+	}
+	reading.Wait()
+	return all
+}
+
+func (p *parsed) contentOf(f file) (c content) {
+	switch {
+	case f.isManifest() || f.isSchema() || f.isTest() && p.tests == nil:
+	case f.isData():
+		c.document, c.faults = p.documentOf(f)
+	default:
+		var err error
+		c.module, err = ast.ParseModuleWithOpts(f.name, string(f.text), ast.ParserOptions{
+			RegoVersion: ast.RegoV1, ProcessAnnotation: true, Capabilities: capabilities(),
+		})
+		if err != nil {
+			c.faults = faultsIn(err, f.name)
+		}
+	}
+	return c
+}
+
+func (p *parsed) documentOf(f file) (document any, faults Faults) {
 	read, language := util.UnmarshalJSON, "JSON"
 	if path.Ext(f.place) == ".yaml" {
 		if read, language = unmarshalYAML, "YAML"; p.released {
@@ -128,8 +138,36 @@ func (p *parsed) addData(f file) Faults {
 		}
 	}
 	if err := read(f.text, &document); err != nil {
-		return Faults{{File: f.name, Line: lineOf(err, f.text), Message: fmt.Sprintf("this is no valid %s: %v", language, err)}}
+		return nil, Faults{{File: f.name, Line: lineOf(err, f.text), Message: fmt.Sprintf("this is no valid %s: %v", language, err)}}
 	}
+	return document, nil
+}
+
+func (p *parsed) add(f file, c content) Faults {
+	switch {
+	case f.isManifest():
+		revision, faults := revisionIn(f)
+		p.bundles[f.archive] = revision
+		return faults
+	case f.isSchema() && p.released:
+	case f.isSchema():
+		return p.addSchema(f)
+	case len(c.faults) > 0:
+		return c.faults
+	case f.isData():
+		return p.addData(f, c.document)
+	case c.module == nil:
+	case f.isTest():
+		p.tests[f.name] = c.module
+	default:
+		p.modules[f.name] = c.module
+	}
+	return nil
+}
+
+// addData puts a document where stock OPA would put it: at the root of data for
+// a file in the folder that was configured, below that for one in a folder of it.
+func (p *parsed) addData(f file, document any) Faults {
 	if folder := path.Dir(f.place); folder != "." {
 		for _, name := range slices.Backward(strings.Split(folder, "/")) {
 			document = map[string]any{name: document}
