@@ -241,7 +241,8 @@ func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
 func TestNothingIsWrittenWhereAProjectIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
-	w.must(t, "mkdir -p src/own/.config && ln -s / src/root && ln -s .. src/home && mkdir src/shut && chmod 555 src/shut && : >src/file")
+	w.must(t, "mkdir -p src/own/.config && ln -s / src/root && ln -s .. src/home && mkdir src/shut && chmod 555 src/shut && : >src/file &&"+
+		" mkdir 'src/$x'")
 	for line, want := range map[string]string{
 		"--project /":        "the whole machine",
 		"--project src/root": "the whole machine",
@@ -251,6 +252,7 @@ func TestNothingIsWrittenWhereAProjectIsRefused(t *testing.T) {
 		"--project src/none": "there is no folder",
 		"--project src/file": "is no folder",
 		"--project src/shut": "cannot be written",
+		`--project 'src/$x'`: "rename the folder",
 		"--project src/own --config src/own/.config/b.yaml": "holds bailiff's configuration",
 		"--project /run":     "",
 		"":                   "--project DIR",

@@ -28,6 +28,8 @@ func (s *Survey) refuse() error {
 		return fmt.Errorf("looking at the project: %w", err)
 	case !about.IsDir():
 		return fmt.Errorf("%s is no folder", s.Project)
+	case strings.Contains(s.Project, "$"):
+		return fmt.Errorf("%s has a $ in its path, which a path in bailiff.yaml cannot have: rename the folder", s.Project)
 	}
 	if err := s.refuseHomes(); err != nil {
 		return err
