@@ -276,7 +276,7 @@ func (o *outages) look(ctx context.Context, err error) {
 	}
 }
 
-// takeovers are of sessions of this sidecar, by others that believed it dead.
+// takeovers are of sessions of this sidecar, by others that had not heard of it for so long.
 type takeovers struct {
 	log    *slog.Logger
 	yield  func(context.Context) error

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 
 	"github.com/containerd/errdefs"
@@ -110,8 +111,9 @@ func (b *Backend) copyTrust(ctx context.Context, owner, image, into, bundle stri
 	}
 	const target = "certificates"
 	return b.beside(ctx, owner, image, []mount.Mount{volumeAt(into, "/"+target, false)}, func(name string) error {
-		if b.holds(ctx, name, path.Join("/", target, path.Base(bundle)), int64(len(wire.TrustBundle))) {
-			return nil // the link is unpacked last
+		link, err := b.engine.ContainerStatPath(ctx, name, path.Join("/", target, path.Base(bundle)))
+		if err == nil && link.Mode&os.ModeSymlink != 0 { // it is unpacked last, and sandboxes read what is there
+			return nil
 		}
 		content, _, err := b.engine.CopyFromContainer(ctx, name, path.Dir(bundle)+"/.")
 		if err != nil {

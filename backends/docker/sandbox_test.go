@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"archive/tar"
 	"context"
 	"errors"
 	"os"
@@ -49,8 +50,8 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	}
 }
 
-// While one opening fails, another may be about to start the runner, which must not be written then. One that is gone is
-// brought again.
+// While one opening fails, another may be about to start the runner, which must not be written then. One that was written by
+// halves is written again.
 func TestAFailedOpeningHasNoRunnerWrittenAnew(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
@@ -73,12 +74,13 @@ func TestAFailedOpeningHasNoRunnerWrittenAnew(t *testing.T) {
 	backendtest.Must(t, err)
 	for _, m := range found.Mounts {
 		if m.Destination == "/"+runnerFolder {
-			backendtest.Must(t, os.Remove(filepath.Join(m.Source, path.Base(runnerPath))))
+			backendtest.Must(t, b.fill(t.Context(), entry{owner: spec.Owner, image: found.Image, volume: m.Name, target: runnerFolder,
+				header: tar.Header{Typeflag: tar.TypeReg, Name: path.Base(runnerPath), Mode: 0o111}}))
 		}
 	}
 	fail()
 	if got := output(t, backendtest.Opened(t, b, spec), read); got == first {
-		t.Error("the runner that was removed is there")
+		t.Error("the runner is the file that was replaced")
 	}
 }
 

@@ -250,18 +250,27 @@ func (b *Backend) fill(ctx context.Context, e entry) error {
 		return err
 	}
 	return b.beside(ctx, e.owner, e.image, []mount.Mount{volumeAt(e.volume, "/"+e.target, false)}, func(name string) error {
-		if e.header.Typeflag == tar.TypeReg && b.holds(ctx, name, file, e.header.Size) {
+		if e.header.Typeflag == tar.TypeReg && b.holds(ctx, name, file, e.content) {
 			return nil
 		}
 		return b.unpack(ctx, name, where, archive)
 	})
 }
 
-// holds says that a file of that size is at a path of a container, whole: what an engine that was stopped halfway wrote is shorter.
-// It is not written anew then: a sandbox that is being started at this moment, maybe by another sidecar, could not run it.
-func (b *Backend) holds(ctx context.Context, container, file string, size int64) bool {
-	stat, err := b.engine.ContainerStatPath(ctx, container, file)
-	return err == nil && stat.Size == size
+// holds says that a file of a container has a content. It is not written anew then: a sandbox that is being started at this
+// moment, maybe by another sidecar, could not run it.
+func (b *Backend) holds(ctx context.Context, name, file string, content []byte) bool {
+	from, stat, err := b.engine.CopyFromContainer(ctx, name, file)
+	if err != nil {
+		return false
+	}
+	defer from.Close()
+	archive := tar.NewReader(from)
+	if _, err := archive.Next(); err != nil || stat.Size != int64(len(content)) {
+		return false
+	}
+	there, err := io.ReadAll(archive)
+	return err == nil && bytes.Equal(there, content)
 }
 
 // beside calls do with a container of an image that is never started, and removes it: so

@@ -27,7 +27,7 @@ type Requests struct {
 	*Fleet
 	claims chan *claim
 	ends   chan end
-	free   chan chan struct{} // take what is closed once what is free by then is written, or could not be
+	free   chan chan struct{} // each of its channels is closed when all ends before it are written, or could not be
 	over   chan struct{}      // closed when nothing is written any more
 	made   *recent.Map[key, [sha256.Size]byte]
 	anew   anew

@@ -104,7 +104,7 @@ func (p *PDP) activate(ctx context.Context, next *parsed) Faults {
 
 // verification is the check that policies must pass beyond compiling. The embedded ones
 // cannot differ from those whose tests passed before this program was released.
-func (p *PDP) verification(next *parsed) verification {
+func (p *PDP) verification(next *parsed) verifier {
 	if p.isOwn() {
 		return func(context.Context, *ast.Compiler) Faults { return nil }
 	}
@@ -112,7 +112,7 @@ func (p *PDP) verification(next *parsed) verification {
 }
 
 // fullVerification is that of policies which are not embedded in this program.
-func (p *PDP) fullVerification(next *parsed) verification {
+func (p *PDP) fullVerification(next *parsed) verifier {
 	switch {
 	case p.testsApart():
 		return p.announced(next.runTestsBy(p.config.TestCommand))
@@ -123,7 +123,7 @@ func (p *PDP) fullVerification(next *parsed) verification {
 }
 
 // announced logs that tests begin: while they run, which takes seconds, a sidecar that starts answers no request.
-func (p *PDP) announced(tests func(context.Context) Faults) verification {
+func (p *PDP) announced(tests func(context.Context) Faults) verifier {
 	return func(ctx context.Context, _ *ast.Compiler) Faults {
 		until := "no request is answered"
 		if p.inForce.Load() != nil {

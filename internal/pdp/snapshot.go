@@ -50,13 +50,13 @@ type snapshot struct {
 	queries sync.Map
 }
 
-// verification looks for faults beyond those of what decides, which is compiled.
-type verification func(ctx context.Context, compiled *ast.Compiler) Faults
+// verifier looks for faults beyond those of what decides, which is compiled.
+type verifier func(ctx context.Context, compiled *ast.Compiler) Faults
 
 // newSnapshot compiles what was parsed, if what must be verified about it holds.
 // Any fault is a reason to go on with what was in force before. Explained says that the
 // modules are kept as they are written.
-func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verification) (*snapshot, Faults) {
+func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verifier) (*snapshot, Faults) {
 	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
 		faults = append(faults, p.check(ctx, nil)...) // the tests' faults too

@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -368,12 +369,9 @@ func TestAnEndlessRuleIsGivenUpWithItsFirstTest(t *testing.T) {
 		tests += fmt.Sprintf("\ntest_%d if not bailiff.endless\n", n)
 	}
 	write(t, filepath.Join(root, "p_test.rego"), tests)
-	began := time.Now()
 	_, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true})
-	if err == nil || !strings.Contains(err.Error(), "test_") {
-		t.Errorf("got %v, want the test that took too long", err)
-	}
-	if took := time.Since(began); took > 15*testTimeout {
-		t.Errorf("gave up after %s, want it after the first of 30 tests", took)
+	var faults Faults
+	if !errors.As(err, &faults) || len(faults) != 1 || !strings.Contains(err.Error(), "test_") {
+		t.Errorf("got %v, want the one test that took too long", err)
 	}
 }
