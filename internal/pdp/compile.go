@@ -343,7 +343,8 @@ func (p *parsed) defines(at []string) (bool, error) {
 	return true, nil
 }
 
-// check compiles everything, tests too, as "opa check --strict" would. Compiled holds what decides, and is nil where it has faults.
+// check compiles everything, tests too, as "opa check --strict" would. Compiled holds what decides, without what it prints, and is nil
+// where it has faults.
 func (p *parsed) check(ctx context.Context, compiled *ast.Compiler) Faults {
 	if p.tests == nil {
 		whole, faults := parse(p.files)
@@ -352,7 +353,7 @@ func (p *parsed) check(ctx context.Context, compiled *ast.Compiler) Faults {
 		}
 		return whole.check(ctx, compiled)
 	}
-	if compiled == nil || len(p.tests) > 0 {
+	if compiled == nil || len(p.tests) > 0 || slices.ContainsFunc(p.files, file.mayPrint) {
 		compiled = p.compiler(true)
 		if compiled.Compile(p.all()); compiled.Failed() {
 			return faultsOf(compiled)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +33,11 @@ func (f file) isTest() bool     { return strings.HasSuffix(f.place, "_test.rego"
 func (f file) isSchema() bool   { return isSchema(f.place) }
 func (f file) isManifest() bool { return f.archive != "" && f.place == manifest }
 func (f file) isData() bool     { return !f.isSchema() && isData(path.Base(f.place)) }
+
+// mayPrint says whether a file of Rego may print.
+func (f file) mayPrint() bool { return path.Ext(f.place) == ".rego" && prints.Match(f.text) }
+
+var prints = regexp.MustCompile(`\bprint\s*\(`)
 
 // isSchema tells the schema of the input document, which is no data.
 func isSchema(place string) bool {

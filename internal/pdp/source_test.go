@@ -20,10 +20,11 @@ func TestFaultsOfPoliciesAreToldWithFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text, want string
 	}{
-		"syntax":       {"bad.rego", "package bailiff\n\nbad if {\n", "bad.rego:4: rego_parse_error"},
-		"older syntax": {"bad.rego", "package bailiff\n\nbad { true }\n", "bad.rego:3: rego_parse_error"},
-		"empty policy": {"bad.rego", "", "bad.rego:0: rego_parse_error: empty module"},
-		"type":         {"bad.rego", rule(`count(1) == 1`), "bad.rego:4: rego_type_error"},
+		"printing what is undeclared": {"bad.rego", rule("print(x)"), "bad.rego:4: rego_compile_error: var x is undeclared"},
+		"syntax":                      {"bad.rego", "package bailiff\n\nbad if {\n", "bad.rego:4: rego_parse_error"},
+		"older syntax":                {"bad.rego", "package bailiff\n\nbad { true }\n", "bad.rego:3: rego_parse_error"},
+		"empty policy":                {"bad.rego", "", "bad.rego:0: rego_parse_error: empty module"},
+		"type":                        {"bad.rego", rule(`count(1) == 1`), "bad.rego:4: rego_type_error"},
 		"misspelt input.session": {"bad.rego", rule(`input.sesion.platform == "cli"`),
 			`bad.rego:4: rego_type_error: undefined ref: input.sesion.platform`},
 		"misspelt key of the session": {"bad.rego", rule(`input.session.plattform == "cli"`), "bad.rego:4: rego_type_error"},
