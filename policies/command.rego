@@ -38,7 +38,7 @@ _does(call) := set() if {
 } | {["by options", class] |
 	some classes in object.filter(data.bailiff.tables.options[call.program], array.concat(call.flags, call.argv))
 	some class in classes
-	not _is_tried(call, class)
+	not _is_harmless_option(call, class)
 }) | {["by actions", class] |
 	some class in _acted(call.program, array.slice(call.operands, 0, 2))
 	not _excepted(call, class)
@@ -136,23 +136,6 @@ _excepted(call, "system") if {
 	}
 }
 
-# "kubectl apply -f k8s --dry-run=client", with no options but such that start nothing: the word behind one that takes
-# a value is its value, whatever it says.
-_excepted(call, "containers") if {
-	call.program in {"kubectl", "oc"}
-	call.argv[1] in {
-		"apply", "create", "delete", "expose", "label", "annotate", "replace", "scale", "autoscale", "drain", "cordon",
-		"taint",
-	}
-	every word in array.slice(call.argv, 1, count(call.argv)) {
-		regex.match(`^[A-Za-z0-9./]|^(-f|-n|-o|-k|-R|--filename|--namespace|--output|--kustomize|--recursive)$|^--dry-run`, word)
-	}
-	some position, word in call.argv
-	word in {"--dry-run=client", "--dry-run=server"}
-	not call.argv[position - 1] in {"-f", "-n", "-o", "-k", "--filename", "--namespace", "--output", "--kustomize"}
-	count([other | some other in call.argv; startswith(other, "--dry-run")]) == 1
-}
-
 # "aws s3 cp s3://bucket/key ." fetches, where it is all of the text and the file lands in the project.
 _excepted(call, "sends_files") if {
 	call.program in {"aws", "gsutil", "gcloud"}
@@ -165,44 +148,6 @@ _excepted(call, "sends_files") if {
 	count([word | some word in call.argv; contains(word, "://")]) == 1
 	not "--recursive" in call.argv
 	not "-r" in call.argv
-}
-
-# "rclone copy remote:key ." fetches, with options that only say how.
-_excepted(call, "sends_files") if {
-	call.program == "rclone"
-	call.argv[1] in {"copy", "copyto"}
-	regex.match(`^[A-Za-z0-9_][A-Za-z0-9_.-]*:`, call.argv[2])
-	regex.match(`^([A-Za-z0-9_][A-Za-z0-9_./-]*|\.)$`, call.argv[3])
-	not regex.match(`\.\.|/\.`, call.argv[3])
-	every word in array.slice(call.argv, 4, count(call.argv)) {
-		word in {"-P", "-v", "-q", "--progress", "--verbose", "--quiet", "--dry-run"}
-	}
-}
-
-# A trial of rsync deletes nothing.
-_is_tried(call, "deletes_recursively") if {
-	call.program == "rsync"
-	count({flag | some flag in call.flags} & {"-n", "--dry-run", "--list-only"}) > 0
-	not _takes_back(call)
-}
-
-_takes_back(call) if {
-	some flag in call.flags
-	startswith(flag, "--no-")
-}
-
-# "helm upgrade web ./chart --dry-run", with no options but such that start nothing.
-_excepted(call, "containers") if {
-	call.program == "helm"
-	words := array.slice(call.argv, 1, count(call.argv))
-	{word | some word in words} & {"install", "upgrade", "uninstall", "delete", "rollback"} != set()
-	every word in words {
-		regex.match(`^[A-Za-z0-9./]|^(-[nfi]|--(namespace|values|set|version|install|wait|create-namespace))(=|$)|^--dry-run`, word)
-	}
-	some position, word in call.argv
-	word in {"--dry-run", "--dry-run=client", "--dry-run=server"}
-	not call.argv[position - 1] in {"-n", "--namespace", "-f", "--values", "--set", "--version"}
-	count([other | some other in words; startswith(other, "--dry-run")]) == 1
 }
 
 _harmless(call) if _is_harmless_word(call)
@@ -227,14 +172,18 @@ _behind(call, at) := at + 1 if {
 	data.bailiff.tables.leading_options[call.program][option] == "value"
 }
 
-_only_looks_at(call, at) if data.bailiff.tables.harmless[call.program][call.argv[at]]
+_only_looks_at(call, at) if {
+	data.bailiff.tables.harmless[call.program][call.argv[at]]
+	not _opens_more(call)
+}
 
-_only_looks_at(call, at) if data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[at], call.argv[at + 1]])]
+_only_looks_at(call, at) if {
+	data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[at], call.argv[at + 1]])]
+	not _opens_more(call)
+}
 
 # Some programs only look, with the right first argument.
-_is_harmless_word(call) if data.bailiff.tables.harmless[call.program][call.argv[1]]
-
-_is_harmless_word(call) if data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[1], call.argv[2]])]
+_is_harmless_word(call) if _only_looks_at(call, 1)
 
 _is_harmless_word(call) if {
 	data.bailiff.tables.harmless[call.program][""]

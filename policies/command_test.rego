@@ -93,26 +93,6 @@ test_options_before_a_word_that_looks if {
 	_found([call("docker", [], ["-H", "unix:///var/run/docker.sock", "ps"])]) == {"command.uses_container_engine"}
 }
 
-test_a_change_of_a_cluster_that_is_only_tried_is_none if {
-	every words in [
-		["kubectl", "apply", "-f", "k8s", "--dry-run=client"], ["kubectl", "delete", "pod", "web", "--dry-run=server"],
-		["helm", "install", "x", "./chart", "--dry-run"], ["helm", "--dry-run", "uninstall", "x"],
-		["helm", "upgrade", "-i", "x", "./chart", "-n", "web", "--dry-run=server"],
-	] {
-		_found([_spoken(words)]) == set()
-	}
-	every words in [
-		["kubectl", "apply", "-f", "k8s", "--dry-run=none"], ["kubectl", "delete", "pod", "web", "--dry-run=client", "--dry-run=none"],
-		["kubectl", "exec", "web", "--", "sh", "--dry-run=client"], ["kubectl", "exec", "web", "--dry-run=client"],
-		["kubectl", "delete", "pv", "--all", "-n", "--dry-run=client"], ["helm", "uninstall", "x", "--dry-run=none"],
-		["helm", "uninstall", "x", "-n", "--dry-run"], ["helm", "install", "x", "./c", "--post-renderer", "a", "--dry-run"],
-		["kubectl", "apply", "-f", "a", "--field-manager", "--dry-run=client"],
-		["kubectl", "delete", "clusterrole", "admin", "-n", "--dry-run=client"],
-	] {
-		"command.uses_container_engine" in _found([_spoken(words)])
-	}
-}
-
 _spoken(words) := object.union(
 	call(words[0], [word | some word in words; startswith(word, "-")], [word |
 		some word in array.slice(words, 1, count(words))
@@ -161,20 +141,3 @@ test_a_resource_is_shown_where_no_word_gives_it_a_value if {
 }
 
 _puppet(words) := object.union(call("puppet", [], words), {"argv": array.concat(["puppet"], words)})
-
-test_a_trial_of_rsync_deletes_nothing if {
-	_found([call("rsync", ["-a", "-n", "--delete"], ["src/", "out"])]) == set()
-	_found([call("rsync", ["-n", "--delete", "--no-n"], ["src/", "out"])]) == {"command.deletes_recursively"}
-	_found([call("rsync", ["-a", "--delete"], ["src/", "out"])]) == {"command.deletes_recursively"}
-}
-
-test_what_rclone_fetches_is_not_sent if {
-	_found([call("rclone", [], ["copy", "remote:a", "out"])]) == set()
-	_found([call("rclone", [], ["cat", "remote:a"])]) == set()
-	every words in [
-		["copy", "out", "remote:a"], ["copy", "remote:a", "other:b"], ["sync", "remote:a", "out"], ["copy", "remote:a", "../out"],
-		["copy", ":sftp,ssh=sh:", "out"], ["copy", "remote:a", "out", "--password-command", "sh"],
-	] {
-		_found([call("rclone", [], words)]) != set()
-	}
-}

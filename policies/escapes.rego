@@ -27,7 +27,7 @@ _examined.interprets contains _found("privilege", _spelt(call)) if {
 _examined.macros contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.macros
 	some word in call.argv
-	regex.match(`%\(|%[!?]*\{?[!?]*(lua|load|include|expand|dump|uncompress|trace)\b|\$|%\[`, word)
+	regex.match(`%\(|%[!?]*\{?[!?]*(lua|expr|load|include|expand|shell|dump|uncompress|trace)\b|\$|%\[`, word)
 }
 
 # A shell whose transcript is thrown away.

@@ -52,7 +52,7 @@ test_macros_that_run_something_are_found if {
 	every word in ["%(id)", "%{lua:os.execute('id')}", "%{?x:%(id)}", "%{expand:x}", "%{load:x}"] {
 		_found([call("rpm", ["--eval"], [word])]) == {"command.runs_inline_program"}
 	}
-	_found([call("rpm", ["--eval"], ["%{_libdir}"])]) == set()
+	_found([call("rpmquery", ["--qf"], ["%{expr:1}"])]) == {"command.runs_inline_program"}
 	_found([call("rpm", ["-q", "--qf"], ["%{NAME}\n", "bash"])]) == set()
 }
 

@@ -122,6 +122,8 @@ type Program struct {
 	// Verbs are first operands which have an entry of their own, with what the program finds for them. Sources are the
 	// endings of the names of operands that it compiles and runs at once.
 	Verbs, Sources Words
+	// Versioned says that its name may end in a version, such as gcc-12.
+	Versioned bool
 	// ReadsOnly are options with which the operands are only read.
 	ReadsOnly Words `yaml:"reads_only"`
 	Output    Output
@@ -397,11 +399,11 @@ var judged = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// Unversioned is the name of a known program in one that ends in a version, such as "gcc" for "gcc-12". Any other name, and
-// that of an interpreter, is the program's own.
+// Unversioned is the name of a compiler in one that ends in a version, such as "gcc" for "gcc-12". Any other name is the program's
+// own, so that a row which a table has for it holds.
 func Unversioned(name string) string {
 	bare := strings.TrimRight(name, "0123456789.-")
-	if bare == name || len(bare) < 2 || judged()[name] || Interpreter(name) != "" || strings.HasSuffix(name, ".") || !Starts(bare) {
+	if len(bare) == len(name) || judged()[name] || !strings.ContainsAny(name[len(name)-1:], "0123456789") || !Of(bare).Versioned {
 		return name
 	}
 	return bare

@@ -118,6 +118,16 @@ func TestAVersionIsNoOtherProgram(t *testing.T) {
 	}
 }
 
+func TestOnlyCompilersLoseTheirVersions(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"gcc-12": "gcc", "clang++-17": "clang++", "go1.22.3": "go", "pip3.12": "pip",
+		"gcc-": "gcc-", "psql15": "psql15", "make4": "make4", "rm-9": "rm-9", "python3.11": "python3.11", "7": "7"} {
+		if got := Unversioned(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestOneProgramHasOneLine(t *testing.T) {
 	t.Parallel()
 	for i, line := range strings.Split(string(text), "\n") {

@@ -28,7 +28,7 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 	}
 	switch own := a.about(name).Own; {
 	case len(own.ReadsOnly) > 0 && args.has(own.ReadsOnly...):
-		e.looks(p.Operands)
+		e.operands(programs.Reads)
 	case runsOperands(a.about(name).Language, p, args):
 	default:
 		e.operands(p.Operands)
@@ -190,25 +190,6 @@ func takesAway(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool {
 		return len(w.text) > 1 && w.text[0] == '-' && strings.Trim(w.text[1:], "rwxXst") == ""
 	})
-}
-
-// looks reads the operands of a call that only looks at them, some of which may lie on other hosts. Options such as "--no-n" may
-// take back that it only looks.
-func (e *effect) looks(kind programs.Operands) {
-	switch {
-	case kind != programs.Remote:
-		e.operands(programs.Reads)
-	case slices.ContainsFunc(e.args.flags, func(f string) bool { return strings.HasPrefix(f, "--no-") }):
-		e.operands(kind)
-	default:
-		for i, w := range e.args.operands {
-			if h, ok := value.RemotePath(w.text); ok {
-				e.host(h)
-			} else if i == 0 || i < len(e.args.operands)-1 {
-				e.read(w)
-			}
-		}
-	}
 }
 
 func (e *effect) remote(ops []word) {
