@@ -128,6 +128,14 @@ _names_this_host(call) if {
 	regex.match(`^(--?[A-Za-z-]+=)?([a-z]+://)?(127\.[0-9.]+|localhost|\[?::1\]?)(:[0-9]+)?$`, word)
 }
 
+# What makes tor a relay, or a service of this machine reachable through others. It takes the names of its settings in capitals or
+# small letters, with dashes before them or without.
+_examined.relays contains _found("serves", _spelt(call)) if {
+	some call in _calls_of.relays
+	some word in call.argv
+	regex.match(`(?i)^[-+/]*(ext)?(orport|dirport|bridgerelay|exitrelay|hiddenservice(dir|port))$`, word)
+}
+
 # A server that shows a home or the system.
 _examined.listens contains _found("serves", _spelt(call)) if {
 	some call in _calls_of.listens

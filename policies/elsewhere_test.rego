@@ -77,6 +77,15 @@ test_servers_that_listen_widely_by_themselves if {
 	}
 }
 
+test_relays_are_found_however_they_are_spelt if {
+	every words in [["--ORPort", "9001"], ["orport", "9001"], ["-OrPort", "auto"], ["--HiddenServiceDir", "d"], ["BridgeRelay", "1"]] {
+		_found([call("tor", [], words)]) == {"command.opens_to_network"}
+	}
+	every words in [[], ["--SocksPort", "9050"], ["--verify-config"]] {
+		_found([call("tor", [], words)]) == set()
+	}
+}
+
 test_verbs_in_capitals_delete if {
 	_found([call("unknown-cli", [], ["ecs", "DeleteInstance"])]) == {"command.may_change_elsewhere"}
 	_found([call("tccli", [], ["cvm", "TerminateInstances"])]) == {"command.destroys_data"}
