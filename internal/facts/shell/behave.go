@@ -28,7 +28,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		}
 		return a.language(name, lang, inv, args)
 	}
-	inv = a.handingOn(name, a.startingBeside(name, inv), args)
+	inv = a.handingOn(a.about(name).Own.Environment, a.startingBeside(name, inv), args)
 	a.runsOptions(name, inv, args)
 	a.takes(name, inv, args)
 	a.tests(name, a.about(name).Own, inv, args)

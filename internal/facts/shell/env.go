@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
 func (a *analysis) env(_ string, inv *invocation, args *arguments) (result, bool) {
@@ -45,6 +47,9 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 			break
 		}
 		if !syntax.ValidName(name) {
+			if !words[0].known && strings.Contains(name, "$") {
+				a.hide() // it may be the name of any variable
+			}
 			a.exported(name, part(words[0], value), inv)
 			words = words[1:]
 			continue
@@ -62,16 +67,20 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 	return words, assigns
 }
 
-// handingOn is a call with the variables that its options set for the program which it starts.
-func (a *analysis) handingOn(name string, inv *invocation, args *arguments) *invocation {
-	options := a.about(name).Own.Environment
+// handingOn is a call with the variables that options set for the program which it starts. A value that is no assignment may set any.
+func (a *analysis) handingOn(options programs.Words, inv *invocation, args *arguments) *invocation {
 	if len(options) == 0 {
 		return inv
 	}
 	with := *inv
 	for _, o := range args.options {
-		if slices.Contains(options, o.name) {
-			_, with.assigns = a.leadingAssignments([]word{o.value}, &with)
+		if !slices.Contains(options, o.name) {
+			continue
+		}
+		rest, assigns := a.leadingAssignments([]word{o.value}, &with)
+		with.assigns = assigns
+		if len(rest) > 0 {
+			a.hide()
 		}
 	}
 	return &with

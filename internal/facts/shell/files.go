@@ -13,7 +13,7 @@ import (
 func (a *analysis) runsFile(w word, sc *scope) string {
 	p := a.path(w, sc)
 	a.runs(p, a.fileAt(w, sc))
-	if slices.Contains(a.built, p) || slices.Contains(a.built, "") && !rooted(w.text) && !a.holdsText(p) {
+	if slices.Contains(a.built, "") && !rooted(w.text) && !a.holdsText(p) {
 		a.hide()
 	}
 	if p != "" && !rooted(w.text) && !sc.astray && len(sc.mounts) == 0 {
@@ -223,23 +223,41 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 
 // builds notes the programs that a compiler makes of sources that the text wrote, which no reader here understands.
 func (a *analysis) builds(inv *invocation, args *arguments, c *value.Call) {
-	outputs := slices.Clone(c.Writes)
-	written := false
+	isWritten := func(file string) bool { return compiledSources[path.Ext(file)] && a.holdsText(file) }
+	sources := a.pathsOf(args.operands, inv.sc)
+	switch {
+	case slices.ContainsFunc(sources, isWritten):
+		a.built = union(a.built, slices.Concat(c.Writes, a.pathsOf(compilerOutputs(args), inv.sc)))
+	case first(args.operands).text == "build" && slices.ContainsFunc(sortedKeys(a.contents), isWritten):
+		a.built = union(a.built, append(slices.Clone(c.Writes), ""))
+	}
+}
+
+// compilerOutputs are the files that a compiler may write: those that an option has in one word with itself, as in "-oNAME" and "-of=NAME",
+// and those that it names after its sources, beside them or in the current folder.
+func compilerOutputs(args *arguments) []word {
+	all := []word{known("a.out")}
 	for _, w := range args.operands {
-		p := a.path(w, inv.sc)
-		_, wrote := a.contents[p]
-		written = written || wrote && compiles[path.Ext(p)]
-		if len(c.Writes) == 0 {
-			outputs = append(outputs, strings.TrimSuffix(p, path.Ext(p)), a.path(known("a.out"), inv.sc))
+		stem := part(w, strings.TrimSuffix(w.text, path.Ext(w.text)))
+		all = append(all, stem, part(stem, path.Base(stem.text)))
+	}
+	for _, w := range args.all {
+		attached, _ := strings.CutPrefix(w.text, "-o")
+		for _, before := range []string{"", "f", "=", "f=", "ut:"} {
+			if file, ok := strings.CutPrefix(attached, before); ok && attached != w.text && file != "" {
+				all = append(all, part(w, file))
+			}
 		}
 	}
-	if !written && first(args.operands).text == "build" {
-		written = slices.ContainsFunc(sortedKeys(a.contents), func(file string) bool { return compiles[path.Ext(file)] })
-		outputs = append(c.Writes, "")
+	return all
+}
+
+func (a *analysis) pathsOf(words []word, sc *scope) []string {
+	var all []string
+	for _, w := range words {
+		all = append(all, a.path(w, sc))
 	}
-	if written {
-		a.built = union(a.built, outputs)
-	}
+	return all
 }
 
 // writtenBy notes what the files that a call writes may be made of: those that it reads, and
@@ -291,6 +309,9 @@ func (a *analysis) runsSources() {
 		seen[a.files[i]] = true
 		at := a.at.Path(a.files[i], "")
 		a.ran(value.Taint{Fetched: a.contents[at].Fetched})
+		if slices.Contains(a.built, at) {
+			a.hide()
+		}
 		upwards(at, func(to, below string) bool {
 			a.filled(to, below)
 			return a.spend(1)

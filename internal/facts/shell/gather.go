@@ -243,13 +243,13 @@ func (a *analysis) runsSource(name string, p *programs.Program, inv *invocation,
 	at := a.runsFile(w, inv.sc)
 	if s, ok := a.runnable(at, a.fileAt(w, inv.sc)); ok && s.found {
 		a.reading(s, func() { a.foundProgram(name, cmp.Or(languagesOf[path.Ext(w.text)], p.Holds), inv, s) })
-	} else if ok && compiles[path.Ext(w.text)] {
+	} else if ok && compiledSources[path.Ext(w.text)] {
 		a.hidesFound(name, "", inv, s)
 	}
 }
 
-// compiles are the endings of sources in languages that are not read.
-var compiles = value.SetOf(`.go .java .kt .kts .rs .swift .zig .cr .nim .nims .d .v .c .cc .cpp .cxx .cu .m .mm .scala .sc .dart .cs .csx
+// compiledSources are the endings of sources in languages that are not read.
+var compiledSources = value.SetOf(`.go .java .kt .kts .rs .swift .zig .cr .nim .nims .d .v .c .cc .cpp .cxx .cu .m .mm .scala .sc .dart .cs .csx
 	.hs .ml .lisp .lsp .pas .f .f90 .f95 .adb .cob .cbl`)
 
 // namesOwnFile are options by which programs are given another file than those that they find.

@@ -92,11 +92,10 @@ func (a *analysis) tmuxCommand(name string, inv *invocation, words []word, isFir
 func (a *analysis) tmuxWindow(name, verb string, inv *invocation, words []word) result {
 	described := programs.Look(name + " " + verb).Described
 	given := parseArguments(words, described)
-	in := *inv
+	in := *a.handingOn(described.Environment, inv, given)
 	if dir, ok := given.value(described.Chdir...); ok {
-		in.sc = a.standing(dir, inv.sc)
+		in.sc = a.standing(dir, in.sc)
 	}
-	a.windowEnvironment(given, &in)
 	switch len(given.rest) {
 	case 0:
 		return result{}
@@ -104,20 +103,6 @@ func (a *analysis) tmuxWindow(name, verb string, inv *invocation, words []word) 
 		return a.text(name, &in, given.rest[0], in.sc.fork())
 	}
 	return a.inner(name, &in, given.rest)
-}
-
-// windowEnvironment sets the variables that a window is given.
-func (a *analysis) windowEnvironment(given *arguments, inv *invocation) {
-	for _, o := range given.options {
-		if o.name != "-e" {
-			continue
-		}
-		rest, assigns := a.leadingAssignments([]word{o.value}, inv)
-		inv.assigns = assigns
-		if len(rest) > 0 {
-			a.hide()
-		}
-	}
 }
 
 // mayRunFormat says that a word is, or may be, a format in which tmux runs a program, or holds the end of a command or commands in

@@ -100,8 +100,7 @@ func (a *analysis) startsWritten(name string, inv *invocation, words []word) {
 	if !strings.Contains(words[0].text, "/") {
 		return
 	}
-	p := a.path(words[0], inv.sc)
-	if _, written := a.contents[p]; written || a.downloaded(p) {
+	if p := a.path(words[0], inv.sc); a.holdsText(p) || a.downloaded(p) {
 		a.inner(name, inv, words)
 	}
 }
