@@ -30,13 +30,14 @@ _examined.macros contains _found("inline", _spelt(call)) if {
 	regex.match(`%\(|%[!?]*\{?[!?]*(lua|expr|load|include|expand|shell|dump|uncompress|trace)\b|\$|%\[`, word)
 }
 
-# A shell whose transcript is thrown away.
-_examined.starts_shells contains _found("escapes", _spelt(call)) if {
-	some call in _calls_of.starts_shells
+# A program that keeps a transcript starts a shell of its own. Where the transcript is thrown away, the shell is all that is left of it.
+_examined.transcripts contains _found("escapes", _spelt(call)) if {
+	some call in _calls_of.transcripts
 	call.operands == ["/dev/null"]
 	not _runs_a_text(call)
 }
 
+# The text is judged as one of its own.
 _runs_a_text(call) if {
 	some flag in call.flags
 	flag in {"-c", "--command"}

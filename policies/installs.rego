@@ -65,43 +65,48 @@ _launched(call) := (({word |
 _first_plain(words) := [word | some word in words; not startswith(word, "-")][0]
 
 _installing(call) if {
-	not "python" in data.bailiff.tables.programs[call.program]
-	call.operands[0] in {
-		"install", "i", "add", "pip", "tool", "global", "in", "localinstall", "reinstall", "upgrade", "update",
-	}
+	count(_installs(call)) > 0
+	not "nothing" in _installs(call)
 }
-
-_installing(call) if _installs_files(call)
 
 _installing(call) if {
 	{"-m", "pip", "install"} - {word | some word in call.argv} == set()
 }
 
+# What the words of a call have its program install.
+_installs(call) := {what |
+	some word, what in data.bailiff.tables.installing[call.program]
+	_says(call, word)
+}
+
+_says(_, "")
+
+_says(call, word) if word == call.operands[0]
+
+# The first argument may be the value of an option before it: "dnf --repo x install a.rpm".
+_says(call, word) if {
+	_has_option_first(call)
+	word == call.operands[1]
+}
+
+_says(call, word) if word in call.flags
+
 # METADATA
 # title: Packages from files
 # description: |
-#   A package from a file brings programs of its own, which the system runs as it installs them. "-i" of rpm asks where
-#   another option has it look at packages.
+#   A package from a file brings programs of its own, which the system runs as it installs them.
 _examined.installs contains _found("system", _spelt(call)) if {
 	some call in _calls_of.installs
+	_installing(call)
 	_installs_files(call)
 }
 
-_installs_files(call) if {
-	call.program == "rpm"
-	flags := {flag | some flag in call.flags}
-	count(flags & {"-i", "-U", "-F", "--install", "--upgrade", "--freshen", "--reinstall"}) > 0
-	count(flags & {"-q", "-V", "-K", "-p", "--query", "--verify", "--checksig", "--test"}) == 0
-}
+_installs_files(call) if "files" in _installs(call)
 
 _installs_files(call) if {
-	call.program == "pacman"
-	"-U" in call.flags
-}
-
-_installs_files(call) if {
-	call.program in {"yum", "dnf"}
-	call.operands[0] == "localinstall"
+	some word in call.operands
+	regex.match(`\.(rpm|deb|apk|ipk|eopkg|snap|flatpak|pkg\.tar(\.[a-z0-9]+)?)$`, word)
+	not _is_address(word)
 }
 
 # An index without encryption: its packages can be replaced on the way.

@@ -71,4 +71,22 @@ test_packages_from_files_are_found if {
 		"command.runs_downloaded: yum install https://x.test/a.rpm",
 	}
 	_told([call("yum", [], ["install", "jq"])]) == set()
+	_told([call("dpkg", ["--unpack"], ["a"])]) == {"command.writes_system: dpkg --unpack a"}
+	_told([call("rpm", ["-U", "--test"], ["a.rpm"])]) == set()
+}
+
+test_a_package_file_is_told_by_its_ending if {
+	every words in [
+		["dnf", "install", "./a.rpm"], ["dnf5", "up", "a.rpm"], ["apt", "install", "./a.deb"], ["gdebi", "a.deb"],
+		["apk", "add", "a.apk"], ["urpmi", "a.rpm"], ["flatpak", "install", "a.flatpak"],
+	] {
+		_found([call(words[0], [], array.slice(words, 1, 3))]) == {"command.writes_system"}
+	}
+	_found([call("dnf", ["--repo"], ["x", "install", "a.rpm"])]) == {"command.writes_system"}
+	every words in [
+		["dnf", "install", "jq"], ["apt", "install", "jq"], ["apt", "show", "a.deb"], ["urpmi", "jq"], ["apk", "info", "a.apk"],
+		["dnf", "download", "a.rpm"],
+	] {
+		_found([call(words[0], [], array.slice(words, 1, 3))]) == set()
+	}
 }

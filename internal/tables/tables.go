@@ -67,6 +67,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"programs":           named(list(kind)),
 		"options":            kinds,
 		"actions":            kinds,
+		"installing":         named(named(word("names", "files", "nothing"))),
 		"known":              named(truth),
 		"leading_options":    named(named(word("value", "flag"))),
 		"maven_plugins":      named(truth),

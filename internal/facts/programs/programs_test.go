@@ -34,8 +34,46 @@ func TestEachSideKnowsTheProgramsThatTheOtherKnows(t *testing.T) {
 	golden(t, "judged.txt", there)
 }
 
+func TestTheVerbsThatInstallAreThoseOfThePolicies(t *testing.T) {
+	var installing map[string]map[string]string
+	if err := tableOfPolicies(t, "installing").Decode(&installing); err != nil {
+		t.Fatal(err)
+	}
+	for name, words := range installing {
+		verbs := Of(name).Verbs
+		for _, verb := range verbs {
+			if len(Of(name+" "+verb).Sources) > 0 && words[verb] == "" {
+				t.Errorf("%s %s installs by the grammar, not by the policies", name, verb)
+			}
+		}
+		if len(verbs) == 0 || Of(name).Project != "" {
+			continue // options tell it, or it installs what a project lists
+		}
+		for word := range words {
+			if len(Of(name+" "+word).Sources) == 0 {
+				t.Errorf("%s %s installs by the policies, not by the grammar", name, word)
+			}
+		}
+	}
+}
+
 // programsOfPolicies are the names in the policies' tables of programs.
 func programsOfPolicies(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, table := range []string{"programs", "harmless", "options", "suppliers", "printers", "shells"} {
+		rows := map[string]yaml.Node{}
+		if err := tableOfPolicies(t, table).Decode(&rows); err != nil || len(rows) == 0 {
+			t.Fatalf("the table %s: %v", table, err)
+		}
+		for name := range maps.Keys(rows) {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+func tableOfPolicies(t *testing.T, name string) *yaml.Node {
 	t.Helper()
 	text, err := os.ReadFile("../../../policies/data.yaml")
 	if err != nil {
@@ -47,18 +85,8 @@ func programsOfPolicies(t *testing.T) map[string]bool {
 	if err := yaml.Unmarshal(text, &data); err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]bool{}
-	for _, table := range []string{"programs", "harmless", "options", "suppliers", "printers", "shells"} {
-		rows := map[string]yaml.Node{}
-		node := data.Bailiff.Tables[table]
-		if err := node.Decode(&rows); err != nil || len(rows) == 0 {
-			t.Fatalf("the table %s: %v", table, err)
-		}
-		for name := range maps.Keys(rows) {
-			names[name] = true
-		}
-	}
-	return names
+	table := data.Bailiff.Tables[name]
+	return &table
 }
 
 func golden(t *testing.T, file string, names []string) {

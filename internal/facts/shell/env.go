@@ -67,7 +67,8 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 	return words, assigns
 }
 
-// handingOn is a call with the variables that options set for the program which it starts. A value that is no assignment may set any.
+// handingOn is a call with the variables that options set for the program which it starts. A value that is neither an assignment nor
+// the plain name of a variable may set any.
 func (a *analysis) handingOn(options programs.Words, inv *invocation, args *arguments) *invocation {
 	if len(options) == 0 {
 		return inv
@@ -79,7 +80,7 @@ func (a *analysis) handingOn(options programs.Words, inv *invocation, args *argu
 		}
 		rest, assigns := a.leadingAssignments([]word{o.value}, &with)
 		with.assigns = assigns
-		if len(rest) > 0 {
+		if len(rest) > 0 && !(rest[0].known && syntax.ValidName(rest[0].text)) {
 			a.hide()
 		}
 	}

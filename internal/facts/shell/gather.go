@@ -249,8 +249,8 @@ func (a *analysis) runsSource(name string, p *programs.Program, inv *invocation,
 }
 
 // compiledSources are the endings of sources in languages that are not read.
-var compiledSources = value.SetOf(`.go .java .kt .kts .rs .swift .zig .cr .nim .nims .d .v .c .cc .cpp .cxx .cu .m .mm .scala .sc .dart .cs .csx
-	.hs .ml .lisp .lsp .pas .f .f90 .f95 .adb .cob .cbl`)
+var compiledSources = value.SetOf(`.go .java .kt .kts .rs .swift .zig .cr .nim .nims .d .v .c .cc .cpp .cxx .cu .m .mm .scala .sc .dart .cs
+	.csx .hs .ml .lisp .lsp .pas .f .f90 .f95 .adb .cob .cbl`)
 
 // namesOwnFile are options by which programs are given another file than those that they find.
 var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file",
