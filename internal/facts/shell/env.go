@@ -68,7 +68,7 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 }
 
 // handingOn is a call with the variables that options set for the program which it starts. A value that is neither an assignment nor
-// the plain name of a variable may set any.
+// the plain name of a variable, which sets none, may set any.
 func (a *analysis) handingOn(options programs.Words, inv *invocation, args *arguments) *invocation {
 	if len(options) == 0 {
 		return inv
