@@ -20,6 +20,7 @@ _done contains [source, class, call] if {
 	_doers[call.program]
 	some [source, class] in _does(call)
 	not _asks_for_help(call)
+	not _excepted_by_text(call, source, class)
 }
 
 # The programs called that may do anything by the tables and the packs.
@@ -38,7 +39,6 @@ _does(call) := set() if {
 } | {["by options", class] |
 	some classes in object.filter(data.bailiff.tables.options[call.program], array.concat(call.flags, call.argv))
 	some class in classes
-	not _is_harmless_option(call, class)
 }) | {["by actions", class] |
 	some class in _acted(call.program, array.slice(call.operands, 0, 2))
 	not _excepted(call, class)
@@ -137,7 +137,8 @@ _excepted(call, "system") if {
 }
 
 # "aws s3 cp s3://bucket/key ." fetches, where it is all of the text and the file lands in the project.
-_excepted(call, "sends_files") if {
+_excepted_by_text(call, source, "sends_files") if {
+	source != "by options"
 	call.program in {"aws", "gsutil", "gcloud"}
 	count(_calls) == 1
 	some at in [1, 2]

@@ -19,7 +19,8 @@ _excepted(call, "containers") if {
 }
 
 # "helm upgrade web ./chart --dry-run"
-_excepted(call, "containers") if {
+_excepted_by_text(call, source, "containers") if {
+	source != "by options"
 	call.program == "helm"
 	_is_whole_text(call)
 	_is_trial(call, _trials.helm)
@@ -67,7 +68,7 @@ _trials := {
 }
 
 # A trial of rsync deletes nothing. Its words are operands and options without a value, so that none of them is a value.
-_is_harmless_option(call, "deletes_recursively") if {
+_excepted_by_text(call, "by options", "deletes_recursively") if {
 	call.program == "rsync"
 	_is_whole_text(call)
 	words := array.slice(call.argv, 1, count(call.argv))
@@ -86,7 +87,7 @@ _word_of_rsync := concat("|", [
 ])
 
 # "rpm --eval '%{_libdir}'", where nothing but macros without arguments stands, and no option defines or loads one.
-_is_harmless_option(call, "inline") if {
+_excepted_by_text(call, "by options", "inline") if {
 	call.program == "rpm"
 	_is_whole_text(call)
 	every word in array.slice(call.argv, 1, count(call.argv)) {
@@ -101,10 +102,14 @@ _opens_more(call) if {
 	not regex.match(_word_of_rclone, word)
 }
 
-_opens_more(call) if {
-	call.program == "rclone"
+_done contains ["by name", class, call] if {
+	_doers.rclone
 	some name in _command.assigns
 	startswith(name, "RCLONE_")
+	some call in _calls
+	call.program == "rclone"
+	some class in _classed(call.program)
+	not _asks_for_help(call)
 }
 
 _word_of_rclone := concat("", [

@@ -15,10 +15,12 @@ _examined.remote contains _found(class, _spelt(call)) if {
 	some class in classes
 }
 
-_changes_nothing(call) if {
+_tries(call) if {
 	some flag in call.flags
 	flag in {"--help", "--dry-run", "--dryrun", "--generate-cli-skeleton"}
 }
+
+_changes_nothing(call) if _tries(call)
 
 _changes_nothing(call) if _asks_for_version(call)
 

@@ -14,7 +14,7 @@ _does_as_packed(call) := {["by its words", "may_change"] | _may_change(call)} if
 	some class in _packed(call)
 	not _is_harmless_word(call)
 	not _excepted(call, class)
-	not _changes_nothing(call)
+	not _tries(call)
 } | {["by its words", "may_change"] | _may_change(call)}
 
 # The kinds of what a call does by the packs.

@@ -107,3 +107,16 @@ func TestRulesAreToldApartByTheirReferences(t *testing.T) {
 		}
 	}
 }
+
+// One rule about the text in one of them would have all of them evaluated for each request.
+func TestWhatTheShippedPoliciesSayOfACallIsRemembered(t *testing.T) {
+	t.Parallel()
+	p, err := Open(t.Context(), Config{})
+	must(t, err)
+	remembered := p.inForce.Load().settled.functions.byName
+	for _, name := range []ast.String{"_does", "_does_as_packed", "_done_to_versions"} {
+		if len(remembered[name]) == 0 {
+			t.Errorf("%s reads more than its arguments and the tables", name)
+		}
+	}
+}
