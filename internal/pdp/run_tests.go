@@ -206,7 +206,8 @@ func (p *parsed) results(ctx context.Context, compiler *ast.Compiler, reached *c
 	return inTransaction(ctx, compiler, store, func(txn storage.Transaction) ([]Result, error) {
 		runner := newRunner(compiler, store).SetModules(p.all())
 		if reached != nil {
-			return runBy(ctx, runner.SetCoverageQueryTracer(reached), txn, failFast)
+			runner.SetCoverageQueryTracer(reached).SetCoverageRuns(nil) // these would only tell why a line was not reached
+			return runBy(ctx, runner, txn, failFast)
 		}
 		// OPA's runner has the compiler compile the modules: so it is run first, for no test.
 		const noTest = "^$"
