@@ -245,13 +245,13 @@ func (b *Backend) fill(ctx context.Context, e entry) error {
 	where, prefix := engine.seedPath(e.target)
 	file := path.Join("/", e.target, e.header.Name)
 	e.header.Name = prefix + e.header.Name
-	archive, err := pack(e.header, e.content)
-	if err != nil {
-		return err
-	}
 	return b.beside(ctx, e.owner, e.image, []mount.Mount{volumeAt(e.volume, "/"+e.target, false)}, func(name string) error {
 		if e.header.Typeflag == tar.TypeReg && b.holds(ctx, name, file, e.content) {
 			return nil
+		}
+		archive, err := pack(e.header, e.content)
+		if err != nil {
+			return err
 		}
 		return b.unpack(ctx, name, where, archive)
 	})

@@ -352,11 +352,17 @@ func TestSecretsInAProjectAreListedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
-	t.Parallel()
+// newWorkerAtTerminal is one whose commands "script" gives a terminal.
+func newWorkerAtTerminal(t *testing.T) worker {
+	t.Helper()
 	_, err := exec.LookPath("script")
 	backendtest.Needs(t, "SCRIPT (of util-linux)", err)
-	w := newWorker(t)
+	return newWorker(t)
+}
+
+func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorkerAtTerminal(t)
 	const at = ` | script -qec "bailiff setup claude-code --project src/shop" /dev/null`
 	for _, answer := range []string{"", `\n`, `n\n`, `y\n`, `1 3\n`, `12\n`, `2\n`, `all 1\n`} {
 		printed, err := w.says(t, "printf '"+answer+"'"+at)
@@ -384,9 +390,7 @@ func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
 
 func TestAnInterruptEndsTheQuestionsOfASetup(t *testing.T) {
 	t.Parallel()
-	_, err := exec.LookPath("script")
-	backendtest.Needs(t, "SCRIPT (of util-linux)", err)
-	w := newWorker(t)
+	w := newWorkerAtTerminal(t)
 	cmd := w.Shell(t, `exec script -qec "bailiff setup claude-code --project src/shop" /dev/null`)
 	in, err := cmd.StdinPipe()
 	backendtest.Must(t, err)
