@@ -36,7 +36,7 @@ var staircase = []step{
 			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
 			"internal/scripted internal/tables internal/throttle internal/trust metrics",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
-			"internal/history internal/protected internal/swap",
+			"internal/history internal/pdp/passes internal/protected internal/swap",
 		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",
 		"internal/syslog",
 		"backends/kernel backends/runner backends/workdirs",

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 // openPolicies opens those of the configuration, from the server where that has them.
@@ -22,6 +23,9 @@ func (c *core) openPolicies(ctx context.Context) error {
 	}
 	settings.History, settings.Log, settings.Observer = c.history, c.log, reloads{c}
 	settings.TestCommand = c.testCommand
+	if settings.Passes, err = passes.Open(offline.PassesDir(c.cfg)); err != nil {
+		c.log.Warn("which tests of the policies passed is not remembered", "error", err)
+	}
 	open := func() error {
 		c.policies, err = pdp.Open(ctx, settings)
 		return err

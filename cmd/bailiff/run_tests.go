@@ -22,7 +22,7 @@ func newRunTests() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			debug.SetGCPercent(gcPercent)
+			debug.SetGCPercent(shortRunGC)
 			return pdp.ServeTests(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/env"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 	"github.com/bailiff-dev/bailiff/internal/replay"
 )
 
@@ -26,6 +27,9 @@ func LoadConfig(explicit string) (*config.Config, error) {
 
 // PoliciesDir is where a sidecar keeps the policies that were in force.
 func PoliciesDir(cfg *config.Config) string { return filepath.Join(cfg.StateDir, "policies") }
+
+// PassesDir is where a sidecar remembers which tests of policies passed.
+func PassesDir(cfg *config.Config) string { return filepath.Join(cfg.StateDir, "policy-tests") }
 
 func Archive(b *config.PolicyBundle, text []byte) *pdp.Archive {
 	a := &pdp.Archive{Name: b.URL, Text: text}
@@ -42,7 +46,7 @@ func OpenPolicies(ctx context.Context, cfg *config.Config) (*pdp.PDP, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings.Explained = true
+	settings.Explained, settings.Passes = true, passes.Read(PassesDir(cfg))
 	if cfg.Policies.Bundle != nil {
 		if settings.Archive, err = LastArchive(cfg); err != nil {
 			return nil, err

@@ -170,7 +170,7 @@ func BenchmarkSaveUntilInForce(b *testing.B) {
 		tests = append(tests, took(func() {
 			next, faults := load(readTrusted, []string{root})
 			if len(faults) == 0 {
-				faults = next.runTests(ctx)
+				_, faults = next.runTests(ctx, nil)
 			}
 			if len(faults) > 0 {
 				b.Fatal(faults)

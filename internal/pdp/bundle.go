@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
 )
@@ -36,7 +35,7 @@ func (a *Archive) files() ([]file, Faults) { return unpacked(a.Name, bytes.NewRe
 func isBundle(p string) bool { return strings.HasSuffix(p, ".tar.gz") }
 
 func readBundle(name string) ([]file, Faults) {
-	archive, err := os.Open(name)
+	archive, err := openRegular(name)
 	if err != nil {
 		return nil, Faults{unreadable(name, err)}
 	}

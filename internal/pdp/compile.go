@@ -52,8 +52,11 @@ type parsed struct {
 	schemas        *ast.SchemaSet
 	// bundles are the revisions that bundles give themselves, by their archives.
 	bundles map[string]string
-	// released says that these are the program's own, which passed every check before it was released.
-	released bool
+	// released says that these are the program's own, proven that they passed every check before: the program's own before it
+	// was released, others on this machine.
+	released, proven bool
+	// contents are those of files that were read before, and then of these.
+	contents contents
 }
 
 // load reads and parses what lies at the paths, in one of the ways to read.
@@ -73,7 +76,12 @@ func parse(files []file) (*parsed, Faults) {
 func parseUntested(files []file) (*parsed, Faults) { return newParsed(files, &parsed{}) }
 
 // parseReleased parses the program's own policies, without their tests.
-func parseReleased(files []file) (*parsed, Faults) { return newParsed(files, &parsed{released: true}) }
+func parseReleased(files []file) (*parsed, Faults) {
+	return newParsed(files, &parsed{released: true, proven: true})
+}
+
+// parseProven parses policies that passed every check before, without their tests.
+func parseProven(files []file) (*parsed, Faults) { return newParsed(files, &parsed{proven: true}) }
 
 func newParsed(files []file, p *parsed) (*parsed, Faults) {
 	p.files, p.modules, p.data, p.bundles = files, map[string]*ast.Module{}, map[string]any{}, map[string]string{}
@@ -81,7 +89,7 @@ func newParsed(files []file, p *parsed) (*parsed, Faults) {
 	for n, c := range p.read(files) {
 		faults = append(faults, p.add(files[n], c)...)
 	}
-	if p.schemas == nil && !p.released {
+	if p.schemas == nil && !p.proven {
 		faults = append(faults, p.addShippedSchema()...)
 	}
 	if len(p.modules) == 0 && len(faults) == 0 {
@@ -90,14 +98,19 @@ func newParsed(files []file, p *parsed) (*parsed, Faults) {
 	return p, faults.sorted()
 }
 
-// content is what a file holds: a module of Rego or a document of data. Schemas and manifests have neither.
+// content is what a file holds: a module of Rego or a document of data. Schemas and manifests have neither. Nothing of it changes.
 type content struct {
 	module   *ast.Module
 	document any
 	faults   Faults
 }
 
-// read reads what files hold, on all processors.
+// contents are those of files, by their names and texts.
+type contents map[fileText]content
+
+type fileText struct{ name, text string }
+
+// read reads what files hold that is not known, on all processors.
 func (p *parsed) read(files []file) []content {
 	all := make([]content, len(files))
 	var taken atomic.Int64
@@ -105,11 +118,20 @@ func (p *parsed) read(files []file) []content {
 	for range runtime.GOMAXPROCS(0) {
 		reading.Go(func() {
 			for n := taken.Add(1) - 1; n < int64(len(files)); n = taken.Add(1) - 1 {
-				all[n] = p.contentOf(files[n])
+				known := false
+				if all[n], known = p.contents[fileText{files[n].name, string(files[n].text)}]; !known {
+					all[n] = p.contentOf(files[n])
+				}
 			}
 		})
 	}
 	reading.Wait()
+	if p.contents != nil {
+		p.contents = contents{}
+		for n, f := range files {
+			p.contents[fileText{f.name, string(f.text)}] = all[n]
+		}
+	}
 	return all
 }
 
@@ -149,13 +171,13 @@ func (p *parsed) add(f file, c content) Faults {
 		revision, faults := revisionIn(f)
 		p.bundles[f.archive] = revision
 		return faults
-	case f.isSchema() && p.released:
+	case f.isSchema() && p.proven:
 	case f.isSchema():
 		return p.addSchema(f)
 	case len(c.faults) > 0:
 		return c.faults
 	case f.isData():
-		return p.addData(f, c.document)
+		return p.addData(f, copyOf(c.document))
 	case c.module == nil:
 	case f.isTest():
 		p.tests[f.name] = c.module
@@ -181,6 +203,19 @@ func (p *parsed) addData(f file, document any) Faults {
 		return Faults{{File: f.name, Message: "another file of data already defines " + at}}
 	}
 	return nil
+}
+
+// copyOf is a value of data to which others may be added.
+func copyOf(value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	all := make(map[string]any, len(object))
+	for name, one := range object {
+		all[name] = copyOf(one)
+	}
+	return all
 }
 
 // unmarshalYAML reads as OPA does, except that a key which an object has twice is
@@ -305,7 +340,7 @@ func (p *parsed) store() (storage.Store, Faults) {
 // compiler is set up as for "opa check --strict --schema". With print, what
 // tests print is kept; without, print costs nothing.
 func (p *parsed) compiler(print bool) *ast.Compiler {
-	if p.released {
+	if p.proven {
 		return p.plainCompiler(print).WithSkipStages(onlyChecks...)
 	}
 	return p.plainCompiler(print).WithStrict(true).WithSchemas(p.schemas)
@@ -354,8 +389,8 @@ func (p *parsed) check(ctx context.Context, compiled *ast.Compiler) Faults {
 		return whole.check(ctx, compiled)
 	}
 	if compiled == nil || len(p.tests) > 0 || slices.ContainsFunc(p.files, file.mayPrint) {
-		compiled = p.compiler(true)
-		if compiled.Compile(p.all()); compiled.Failed() {
+		compiled = compiledBy(func() *ast.Compiler { return p.compiler(true) }, p.all())
+		if compiled.Failed() {
 			return faultsOf(compiled)
 		}
 	}
@@ -365,8 +400,8 @@ func (p *parsed) check(ctx context.Context, compiled *ast.Compiler) Faults {
 // compile returns a compiler that holds what decides, and nothing else but, if that is to
 // be explained, the modules as they are written.
 func (p *parsed) compile(explained bool) (*ast.Compiler, Faults) {
-	compiler := p.compiler(false).WithKeepModules(explained)
-	if compiler.Compile(p.modules); compiler.Failed() {
+	compiler := compiledBy(func() *ast.Compiler { return p.compiler(false).WithKeepModules(explained) }, p.modules)
+	if compiler.Failed() {
 		return nil, faultsOf(compiler)
 	}
 	if len(compiler.GetRulesExact(entrypoint)) == 0 {

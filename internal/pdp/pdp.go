@@ -6,7 +6,8 @@
 // that was in force when it came, from its facts to its revision. A new snapshot
 // takes the old one's place only as a whole, and only if everything about it is
 // right: it parses, it compiles as strictly as "opa check --strict" with the
-// schema of the input document, and its own tests pass. Until then the last good
+// schema of the input document, and its own tests pass, each on exactly what it can read of these files (package passes
+// says which need not be run again). Until then the last good
 // one stays in force and the faults are told. At start-up there is none to keep,
 // so that any fault is fatal. The embedded policies are part of the program: their
 // tests and their tables pass before it is released, and are not checked again at each start.
@@ -55,6 +56,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts"
 	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/outage"
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 // Observer is told how every reload ended, and the revision in force after it; and of each evaluation that took too long.
@@ -84,6 +86,8 @@ type Config struct {
 	RequireTests bool
 	// TestCommand runs the required tests, as [ServeTests] does; nil means that this process runs them.
 	TestCommand func(context.Context) *exec.Cmd
+	// Passes remembers which files and tests passed; nil has all be checked each time.
+	Passes *passes.Memory
 	// EvalTimeout is how long one decision may take; zero means 250 ms.
 	EvalTimeout time.Duration
 	// Home is the home folder of whom local commands run as, so that facts can
@@ -110,12 +114,14 @@ type PDP struct {
 	config       Config
 	inForce      atomic.Pointer[snapshot]
 	pollInterval time.Duration
+	tests        *testSite // nil where this process runs the tests
 	// facts reads what a request's text would do.
 	facts func(req bailiff.Request, at bailiff.Circumstances, home string) reading
 
 	reloading sync.Mutex              // keeps reloads apart
 	archive   *Archive                // guarded by reloading; nil where the paths count
 	last      atomic.Pointer[attempt] // as long as a reload goes on: the one before
+	trying    atomic.Pointer[string]  // the content of the files that a reload is at, or was
 
 	// rolledBack is the word by which former policies are in force, nil while the
 	// configuration's are.
@@ -186,6 +192,9 @@ func prepared(c Config) *PDP {
 	}
 	p := &PDP{config: c, pollInterval: pollInterval, facts: read, archive: c.Archive}
 	p.last.Store(&attempt{})
+	if c.TestCommand != nil {
+		p.tests = &testSite{command: c.TestCommand, known: c.Passes}
+	}
 	return p
 }
 

@@ -2,6 +2,8 @@ package pdp
 
 import (
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 // A rule may do no more than stand for a part of the input document, as "_command := input.command if input.tool == "terminal""
@@ -84,7 +86,7 @@ func (p *partReadings) ofRule(rule *ast.Rule) partReading {
 		case ast.Var:
 			one.varies = one.varies || node == inputRoot
 		case ast.Ref:
-			one.varies = one.varies || callsVarying(node)
+			one.varies = one.varies || passes.Varies(node)
 			anyName = anyName || namesNoDocument(node)
 			if name, through := p.seesThrough(node, one.parts); through {
 				seenThrough[name] = true

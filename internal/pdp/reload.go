@@ -5,14 +5,19 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 // load reads the files and puts them in force if they differ from what is and
 // nothing is wrong with them. Files that were refused before are tried again
 // only after a change of theirs. The caller holds reloading.
 func (p *PDP) load(ctx context.Context, touched bool) Faults {
+	ctx, end := context.WithCancel(ctx) // of the tests that nobody waits for
+	defer end()
 	files, faults := p.files()
 	content := contentOf(files, faults)
+	p.trying.Store(&content)
 	now, last := p.inForce.Load(), p.last.Load()
 	known := now != nil && content == last.content
 	if known && (len(last.faults) == 0 || !touched) {
@@ -32,16 +37,12 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 
 // tryOut parses files, and puts them in force where they differ from what is. Readable is the revision of what could be parsed.
 func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
-	parse := p.parse
-	if p.isOwn() {
-		parse = parseReleased
-	}
-	next, faults := parse(files)
+	next, verify, faults := p.candidate(ctx, files, p.isOwn())
 	if len(faults) > 0 {
 		return faults, ""
 	}
 	if differ {
-		faults = p.activate(ctx, next)
+		faults = p.activate(ctx, next, verify)
 	}
 	return faults, revision(files)
 }
@@ -92,8 +93,8 @@ func contentOf(files []file, faults Faults) string {
 
 // activate puts a new snapshot in the place of the old one, unless that is one that an
 // operator rolled back to.
-func (p *PDP) activate(ctx context.Context, next *parsed) Faults {
-	s, faults := newSnapshot(ctx, next, p.config.Explained, p.verification(next))
+func (p *PDP) activate(ctx context.Context, next *parsed, verify verifier) Faults {
+	s, faults := newSnapshot(ctx, next, p.config.Explained, verify)
 	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
 		p.noteReplaced(s)
@@ -102,49 +103,94 @@ func (p *PDP) activate(ctx context.Context, next *parsed) Faults {
 	return faults
 }
 
-// verification is the check that policies must pass beyond compiling. The embedded ones
-// cannot differ from those whose tests passed before this program was released.
-func (p *PDP) verification(next *parsed) verifier {
-	if p.isOwn() {
-		return func(context.Context, *ast.Compiler) Faults { return nil }
-	}
-	return p.fullVerification(next)
-}
-
-// fullVerification is that of policies which are not embedded in this program.
-func (p *PDP) fullVerification(next *parsed) verifier {
+// candidate parses files that may come into force, and gives the check that they must pass beyond compiling. Own are those of this
+// program, which cannot differ from those whose tests passed before it was released. Files that are known to have passed all checks
+// need none, and are parsed without their tests, as they are where another process runs these, which begins at once. Where anything
+// is wrong with them, all that is wrong is told.
+func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *parsed, verify verifier, faults Faults) {
+	key := p.config.Passes.Files(digest(files), p.config.RequireTests)
+	parseSome := parse
 	switch {
-	case p.testsApart():
-		return p.announced(next.runTestsBy(p.config.TestCommand))
+	case own:
+		next, faults = parseReleased(files)
+		return next, noCheck, faults
+	case p.config.Passes.Has(key):
+		parseSome, verify = parseProven, noCheck
+	case p.config.RequireTests && p.tests != nil:
+		parseSome, verify = parseUntested, p.testsApart(ctx, files)
+	}
+	if next, faults = parseSome(files); len(faults) > 0 {
+		if verify != nil {
+			_ = verify(ctx, nil) // which ends as soon, for the same faults
+		}
+		_, faults = parse(files)
+		return nil, nil, faults
+	}
+	switch {
+	case verify != nil:
 	case p.config.RequireTests:
-		return p.announced(next.runTests)
+		verify = p.testsHere(next)
+	default:
+		verify = next.check
 	}
-	return next.check
+	return next, p.noting(key, verify), faults
 }
 
-// announced logs that tests begin: while they run, which takes seconds, a sidecar that starts answers no request.
-func (p *PDP) announced(tests func(context.Context) Faults) verifier {
+// noCheck is the check of files that need none.
+func noCheck(context.Context, *ast.Compiler) Faults { return nil }
+
+// noting has files that pass a check be known to.
+func (p *PDP) noting(files passes.Key, verify verifier) verifier {
+	return func(ctx context.Context, compiled *ast.Compiler) Faults {
+		faults := verify(ctx, compiled)
+		if len(faults) == 0 && compiled != nil && ctx.Err() == nil {
+			p.keepPassed(files)
+		}
+		return faults
+	}
+}
+
+// keepPassed remembers what passed; without it only the next start is slower.
+func (p *PDP) keepPassed(keys ...passes.Key) {
+	if err := p.config.Passes.Keep(keys); err != nil {
+		p.config.Log.Warn("which tests of the policies passed is not remembered", "error", err)
+	}
+}
+
+// testsHere has this process run the tests.
+func (p *PDP) testsHere(next *parsed) verifier {
 	return func(ctx context.Context, _ *ast.Compiler) Faults {
-		until := "no request is answered"
-		if p.inForce.Load() != nil {
-			until = "the policies of before stay in force"
+		p.announceTests()
+		keys, faults := next.runTests(ctx, p.config.Passes)
+		if len(faults) == 0 {
+			p.keepPassed(keys...)
 		}
-		p.config.Log.Info("running the tests of the policies, which takes seconds, on a busy machine up to a minute", "until_then", until)
-		return tests(ctx)
+		return faults
 	}
 }
 
-func (p *PDP) testsApart() bool { return p.config.RequireTests && p.config.TestCommand != nil }
-
-// parse parses files, without their tests where those are run by another process. Where anything is wrong, all that is wrong
-// is told.
-func (p *PDP) parse(files []file) (*parsed, Faults) {
-	if p.testsApart() {
-		if next, faults := parseUntested(files); len(faults) == 0 {
-			return next, nil
+// testsApart has another process run the tests, beside what is done here.
+func (p *PDP) testsApart(ctx context.Context, files []file) verifier {
+	p.announceTests()
+	answer := make(chan Faults, 1)
+	go func() {
+		keys, faults := p.tests.run(ctx, files)
+		if len(faults) == 0 {
+			p.keepPassed(keys...)
 		}
+		answer <- faults
+	}()
+	return func(context.Context, *ast.Compiler) Faults { return <-answer }
+}
+
+// announceTests logs that tests begin: while they run, which may take seconds, a sidecar that starts answers no request.
+func (p *PDP) announceTests() {
+	until := "no request is answered"
+	if p.inForce.Load() != nil {
+		until = "the policies of before stay in force"
 	}
-	return parse(files)
+	p.config.Log.Info("running the tests of the policies that may have changed, which takes up to some seconds, on a busy machine "+
+		"up to a minute", "until_then", until)
 }
 
 // maxLogged is how many faults of one reload are logged: one conflict can fail

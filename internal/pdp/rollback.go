@@ -44,13 +44,13 @@ func (p *PDP) Resume(ctx context.Context, record func() error) error {
 	if p.rolledBack.Load() == nil {
 		return api.ErrNotRolledBack
 	}
-	next, faults := p.read()
+	files, faults := p.files()
 	if len(faults) > 0 {
 		return unsound(faults)
 	}
-	s, faults := newSnapshot(ctx, next, p.config.Explained, p.verification(next))
-	if len(faults) > 0 {
-		return unsound(faults)
+	next, s, err := p.ready(ctx, files, p.isOwn())
+	if err != nil {
+		return err
 	}
 	if err := record(); err != nil {
 		return err
@@ -97,11 +97,18 @@ func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	next, faults := p.parse(asRead(files))
+	return p.ready(ctx, asRead(files), false)
+}
+
+// ready are policies of which all holds that must hold before they come into force; own are those of this program.
+func (p *PDP) ready(ctx context.Context, files []file, own bool) (*parsed, *snapshot, error) {
+	ctx, end := context.WithCancel(ctx) // of the tests that nobody waits for
+	defer end()
+	next, verify, faults := p.candidate(ctx, files, own)
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}
-	s, faults := newSnapshot(ctx, next, p.config.Explained, p.fullVerification(next))
+	s, faults := newSnapshot(ctx, next, p.config.Explained, verify)
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/cover"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/tester"
-	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 // TestConfig says which tests to run.
@@ -22,6 +23,8 @@ type TestConfig struct {
 	// it too, and is how much there must be.
 	Coverage  bool
 	Threshold float64
+	// Passes are the tests that need not be run again; nil has all run.
+	Passes *passes.Memory
 }
 
 // Report is how the tests ended.
@@ -31,12 +34,16 @@ type Report struct {
 	Coverage *Coverage `json:"coverage,omitempty"`
 	// Threshold is the one that was asked for.
 	Threshold float64 `json:"threshold,omitempty"`
+	// Remembered is how many tests passed before with all that they read, and were not run.
+	Remembered int `json:"remembered,omitempty"`
+	// WholeDecision is how many tests depend on the whole decision, so that a change of any rule has them run again.
+	WholeDecision int `json:"whole_decision"`
 }
 
 // Passed says whether every test passed, there was one, and the coverage is
 // what was asked for. A skipped test has not passed, as in "opa test".
 func (r Report) Passed() bool {
-	return len(r.Results) > 0 && len(r.faults()) == 0 && (r.Coverage == nil || r.Coverage.Percent >= r.Threshold)
+	return len(r.Results)+r.Remembered > 0 && len(r.faults()) == 0 && (r.Coverage == nil || r.Coverage.Percent >= r.Threshold)
 }
 
 // Tally counts the tests by how they ended, where every case of a test is one,
@@ -143,11 +150,12 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 	if c.Coverage || c.Threshold > 0 {
 		reached = cover.New()
 	}
-	results, faults := p.results(ctx, p.plainCompiler(true), reached, false)
+	done, faults := p.test(ctx, testRun{compiler: func() *ast.Compiler { return p.plainCompiler(true) }, reached: reached, known: c.Passes})
 	if len(faults) > 0 {
 		return Report{}, faults
 	}
-	report := Report{Results: results, Threshold: c.Threshold}
+	sortResults(done.results)
+	report := Report{Results: done.results, Threshold: c.Threshold, Remembered: done.remembered, WholeDecision: done.whole}
 	if reached != nil {
 		report.Coverage = coverage(reached.Report(p.all()))
 	}
@@ -178,92 +186,178 @@ func OpenChecked(c Config) (*PDP, []Fault) {
 	return p, nil
 }
 
-// runTests checks everything like check and runs the policies' own tests; having
-// none is a fault.
-func (p *parsed) runTests(ctx context.Context) Faults {
-	results, faults := p.results(ctx, p.compiler(true), nil, true)
+// runTests checks everything like check and runs the policies' own tests, but for those that are known to pass; having none
+// is a fault. Passed are the keys of all that pass.
+func (p *parsed) runTests(ctx context.Context, known *passes.Memory) (passed []passes.Key, faults Faults) {
+	done, faults := p.test(ctx, testRun{compiler: func() *ast.Compiler { return p.compiler(true) }, failFast: true, known: known})
 	switch {
 	case len(faults) > 0:
-		return faults
-	case len(results) == 0:
-		return Faults{{Message: "the policies have no tests, which are required: want rules named test_… in files named …_test.rego"}}
+		return nil, faults
+	case len(done.results)+done.remembered == 0:
+		return nil, Faults{{Message: "the policies have no tests, which are required: want rules named test_… in files named " +
+			"…_test.rego"}}
 	}
-	return Report{Results: results}.faults()
+	return done.passed, Report{Results: done.results}.faults()
 }
 
 // testTimeout is what "opa test" grants one test; here it is processor time of its own. Tests that OPA's runner runs may take
 // [wallFactor] times as long by the clock on the wall, so that none fails for a busy machine.
 const testTimeout = 5 * time.Second
 
-// results runs all tests, with the results that "opa test" has. In failFast it ends with the first that takes too long: the others
-// would likely wait for the same endless rule. What the tests have in common is evaluated once, unless it is to be told which lines
-// they reached.
-func (p *parsed) results(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, failFast bool) ([]Result, Faults) {
+// testRun says how tests are run.
+type testRun struct {
+	compiler func() *ast.Compiler // a new one
+	reached  *cover.Cover         // is told which lines are reached, unless nil
+	failFast bool                 // ends with the first test that does not pass: policies with such a test are refused
+	known    *passes.Memory       // the tests that need not be run; nil has all run
+}
+
+// testOutcome is how tests ended.
+type testOutcome struct {
+	results    []Result
+	passed     []passes.Key // of all tests that pass and have one
+	remembered int          // tests that were not run
+	whole      int          // tests that depend on the whole decision
+}
+
+// test runs tests, with the results that "opa test" has. What the tests have in common is evaluated once, unless it is to be told
+// which lines they reached.
+func (p *parsed) test(ctx context.Context, run testRun) (testOutcome, Faults) {
+	compiler, done, faults := p.testBy(ctx, run, linear(run.compiler()))
+	if isRecursive(compiler.Errors) {
+		_, done, faults = p.testBy(ctx, run, run.compiler()) // OPA's own words for it
+	}
+	return done, faults
+}
+
+func (p *parsed) testBy(ctx context.Context, run testRun, compiler *ast.Compiler) (*ast.Compiler, testOutcome, Faults) {
 	store, faults := p.store()
 	if len(faults) > 0 {
-		return nil, faults
+		return compiler, testOutcome{}, faults
 	}
-	return inTransaction(ctx, compiler, store, func(txn storage.Transaction) ([]Result, error) {
+	var done testOutcome
+	faults = inTransaction(ctx, compiler, store, func(txn storage.Transaction) error {
 		runner := newRunner(compiler, store).SetModules(p.all())
-		if reached != nil {
-			runner.SetCoverageQueryTracer(reached).SetCoverageRuns(nil) // these would only tell why a line was not reached
-			return runBy(ctx, runner, txn, failFast)
+		if run.reached != nil {
+			runner.SetCoverageQueryTracer(run.reached).SetCoverageRuns(nil) // these would only tell why a line was not reached
+			return done.runBy(ctx, runner, txn, run.failFast, nil)
 		}
 		// OPA's runner has the compiler compile the modules: so it is run first, for no test.
 		const noTest = "^$"
-		if _, err := runBy(ctx, runner.Filter(noTest), txn, failFast); err != nil {
-			return nil, err
+		if err := done.runBy(ctx, runner.Filter(noTest), txn, run.failFast, nil); err != nil {
+			return err
 		}
-		shared := newSharedTests(compiler, store, txn)
-		simple, others := shared.split()
-		results, inTime := shared.run(ctx, simple, failFast)
-		if !inTime || len(others) == 0 {
-			return results, nil
-		}
-		more, err := runBy(ctx, newRunner(compiler, store).SetPrefixMatchers(others...), txn, failFast)
-		return append(results, more...), err
+		return done.evaluate(ctx, run, p.data, &sharedTests{compiler: compiler, store: store, txn: txn})
 	})
+	return compiler, done, faults
+}
+
+// evaluate runs the tests that are not known to pass.
+func (d *testOutcome) evaluate(ctx context.Context, run testRun, data map[string]any, shared *sharedTests) error {
+	reads, err := passes.NewReads(shared.compiler, data)
+	if err != nil {
+		return err
+	}
+	keys := newTestKeys(reads, run.known)
+	simple, others := splitTests(shared.compiler)
+	simple = slices.DeleteFunc(simple, func(test *ast.Rule) bool { return keys.isKnown(test.Module.Package.Path.Extend(test.Head.Ref())) })
+	others = slices.DeleteFunc(others, keys.isKnown)
+	d.passed, d.remembered, d.whole = keys.passed, len(keys.passed), keys.whole
+	if len(simple) > 0 {
+		d.add(shared.run(ctx, simple, run.failFast), keys)
+	}
+	if len(others) == 0 || run.failFast && len(Report{Results: d.results}.faults()) > 0 {
+		return nil
+	}
+	return d.runBy(ctx, newRunner(shared.compiler, shared.store).SetPrefixMatchers(others...), shared.txn, run.failFast, keys)
+}
+
+// add takes over how tests ended; keys may be nil.
+func (d *testOutcome) add(results []Result, keys *testKeys) {
+	d.results = append(d.results, results...)
+	if keys == nil {
+		return
+	}
+	for _, one := range results {
+		if key, ok := keys.pending[one.Package+"."+one.Name]; ok && one.Outcome == Pass {
+			d.passed = append(d.passed, key)
+		}
+	}
+}
+
+// testKeys tells which tests are known to pass.
+type testKeys struct {
+	reads   *passes.Reads
+	known   *passes.Memory
+	passed  []passes.Key
+	pending map[string]passes.Key // by the names of tests
+	whole   int
+}
+
+func newTestKeys(reads *passes.Reads, known *passes.Memory) *testKeys {
+	return &testKeys{reads: reads, known: known, pending: map[string]passes.Key{}}
+}
+
+// isKnown says whether a test is known to pass, and notes its key.
+func (k *testKeys) isKnown(test ast.Ref) bool {
+	if k.reads.Reach(test, entrypoint) {
+		k.whole++
+	}
+	key, ok := k.reads.Key(test)
+	switch {
+	case !ok:
+		return false
+	case k.known.Has(key):
+		k.passed = append(k.passed, key)
+		return true
+	}
+	k.pending[test.String()] = key
+	return false
 }
 
 func newRunner(compiler *ast.Compiler, store storage.Store) *tester.Runner {
 	return tester.NewRunner().SetCompiler(compiler).SetStore(store).CapturePrintOutput(true).SetTimeout(wallFactor * testTimeout)
 }
 
-func inTransaction(ctx context.Context, compiler *ast.Compiler, store storage.Store,
-	run func(storage.Transaction) ([]Result, error)) (results []Result, faults Faults) {
+func inTransaction(ctx context.Context, compiler *ast.Compiler, store storage.Store, run func(storage.Transaction) error) Faults {
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) (err error) {
-		results, err = run(txn)
-		return cmp.Or(err, ctx.Err())
+		return cmp.Or(run(txn), ctx.Err())
 	})
 	switch {
 	case compiler.Failed():
-		return nil, faultsOf(compiler)
+		return faultsOf(compiler)
 	case err != nil:
-		return nil, faultsIn(err, "").sorted()
+		return faultsIn(err, "").sorted()
 	}
-	slices.SortFunc(results, func(a, b Result) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
-	})
-	return results, nil
+	return nil
 }
 
 // runBy runs tests by OPA's own runner.
-func runBy(ctx context.Context, runner *tester.Runner, txn storage.Transaction, failFast bool) (results []Result, err error) {
+func (d *testOutcome) runBy(ctx context.Context, runner *tester.Runner, txn storage.Transaction, failFast bool, keys *testKeys) error {
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()
 	running, err := runner.RunTests(stoppable, txn)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var results []Result
 	for one := range running {
 		if stoppable.Err() == nil {
 			results = append(results, result(one))
 		}
-		if failFast && topdown.IsCancel(one.Error) {
+		if failFast && !one.Pass() {
 			stop()
 		}
 	}
-	return results, nil
+	d.add(results, keys)
+	return nil
+}
+
+// sortResults puts results in the order of files and lines.
+func sortResults(results []Result) {
+	slices.SortFunc(results, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 func result(r *tester.Result) Result {

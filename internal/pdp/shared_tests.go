@@ -37,11 +37,11 @@ type sharedTests struct {
 	values map[uint64]*callValue // a value of nil is undefined
 }
 
-func newSharedTests(compiler *ast.Compiler, store storage.Store, txn storage.Transaction) *sharedTests {
-	rules := allRules(compiler)
-	t := &sharedTests{compiler: compiler, store: store, txn: txn, targets: newWithTargets(compiler, rules),
-		values: map[uint64]*callValue{}}
-	readings, groups := newPartReadings(compiler), groupsOf(rules)
+// prepare finds what tests have in common.
+func (t *sharedTests) prepare(tests []*ast.Rule) {
+	rules := behindAll(t.compiler, tests)
+	t.targets, t.values = newWithTargets(t.compiler, rules), map[uint64]*callValue{}
+	readings, groups := newPartReadings(t.compiler), groupsOf(rules)
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		name := nameIn(groups, key)
 		read, sure := readings.of(name)
@@ -53,19 +53,6 @@ func newSharedTests(compiler *ast.Compiler, store storage.Store, txn storage.Tra
 			t.reads[len(t.reads)-1] = t.readBy(groups[key])
 		}
 	}
-	return t
-}
-
-func allRules(compiler *ast.Compiler) map[*ast.Rule]bool {
-	all := map[*ast.Rule]bool{}
-	for _, module := range compiler.Modules {
-		for _, rule := range module.Rules {
-			for ; rule != nil; rule = rule.Else {
-				all[rule] = true
-			}
-		}
-	}
-	return all
 }
 
 func (t *sharedTests) readBy(rules []*ast.Rule) []bool {
@@ -76,10 +63,10 @@ func (t *sharedTests) readBy(rules []*ast.Rule) []bool {
 	return all.read
 }
 
-// split tells the tests that are one rule which is true from the references of those that only OPA's own runner knows how to run:
+// splitTests tells the tests that are one rule which is true from the references of those that only OPA's own runner knows how to run:
 // that consist of cases, or are to be skipped.
-func (t *sharedTests) split() (simple []*ast.Rule, others []ast.Ref) {
-	for _, module := range t.compiler.Modules {
+func splitTests(compiler *ast.Compiler) (simple []*ast.Rule, others []ast.Ref) {
+	for _, module := range compiler.Modules {
 		for _, rule := range module.Rules {
 			switch ref := rule.Head.Ref().GroundPrefix(); {
 			case isSimpleTest(rule):
@@ -113,8 +100,9 @@ func nameOfTerm(part *ast.Term) string {
 	return ""
 }
 
-// run runs tests side by side.
-func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule, failFast bool) (results []Result, inTime bool) {
+// run runs tests side by side. In failFast it ends with the first that does not pass.
+func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule, failFast bool) (results []Result) {
+	t.prepare(tests)
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()
 	next := make(chan *ast.Rule, len(tests))
@@ -127,12 +115,12 @@ func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule, failFast bool)
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
 			for test := range next {
-				one, err := t.result(stoppable, test)
+				one := t.result(stoppable, test)
 				mu.Lock()
 				if stoppable.Err() == nil {
 					results = append(results, one)
 				}
-				if failFast && topdown.IsCancel(err) {
+				if failFast && one.Outcome != Pass {
 					stop()
 				}
 				mu.Unlock()
@@ -140,11 +128,11 @@ func (t *sharedTests) run(ctx context.Context, tests []*ast.Rule, failFast bool)
 		})
 	}
 	running.Wait()
-	return results, stoppable.Err() == nil
+	return results
 }
 
 // result runs one test.
-func (t *sharedTests) result(ctx context.Context, test *ast.Rule) (Result, error) {
+func (t *sharedTests) result(ctx context.Context, test *ast.Rule) Result {
 	one := Result{Package: test.Module.Package.Path.String(), Name: test.Head.Ref().String(), File: test.Loc().File, Line: test.Loc().Row,
 		Outcome: Pass}
 	began := time.Now()
@@ -157,7 +145,7 @@ func (t *sharedTests) result(ctx context.Context, test *ast.Rule) (Result, error
 	case !passed:
 		one.Outcome = Fail
 	}
-	return one, err
+	return one
 }
 
 func (t *sharedTests) passes(ctx context.Context, test *ast.Rule, printed io.Writer) (bool, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
 )
 
 // sharing has rules and functions that are the same in all tests, and others that look so.
@@ -123,10 +125,11 @@ func sameAsOPA(t *testing.T, name string, paths []string) {
 	if len(faults) > 0 {
 		t.Fatal(name, faults)
 	}
-	results, faults := p.results(t.Context(), p.plainCompiler(true), nil, false)
+	done, faults := p.test(t.Context(), testRun{compiler: func() *ast.Compiler { return p.plainCompiler(true) }})
+	sortResults(done.results)
 	report, err := Test(context.Background(), TestConfig{Paths: paths, Coverage: true}) // by OPA's own runner
 	must(t, err)
-	ours, theirs := withoutTimes(results), withoutTimes(report.Results)
+	ours, theirs := withoutTimes(done.results), withoutTimes(report.Results)
 	if len(faults) > 0 || len(ours) == 0 || !reflect.DeepEqual(ours, theirs) {
 		t.Errorf("%s: got %v\n%v\nwant\n%v", name, faults, ours, theirs)
 	}

@@ -50,7 +50,7 @@ type snapshot struct {
 	queries sync.Map
 }
 
-// verifier looks for faults beyond those of what decides, which is compiled.
+// verifier looks for faults beyond those of what decides, which is compiled; nil where that failed.
 type verifier func(ctx context.Context, compiled *ast.Compiler) Faults
 
 // newSnapshot compiles what was parsed, if what must be verified about it holds.
@@ -59,9 +59,9 @@ type verifier func(ctx context.Context, compiled *ast.Compiler) Faults
 func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verifier) (*snapshot, Faults) {
 	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
-		faults = append(faults, p.check(ctx, nil)...) // the tests' faults too
+		faults = append(faults, verify(ctx, nil)...) // the tests' faults too
 	}
-	if !p.released {
+	if !p.proven {
 		faults = append(faults, p.checkMore(compiler)...)
 	}
 	if len(faults) > 0 {

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bailiff-dev/bailiff/internal/trust"
 	"github.com/bailiff-dev/bailiff/policies"
@@ -77,18 +78,54 @@ func readPath(p string) ([]file, Faults) {
 	case err != nil:
 		return nil, Faults{unreadable(p, err)}
 	case about.IsDir():
-		return readTree(os.DirFS(p), ".", p)
+		return readTree(folder(p), ".", p)
 	case isBundle(p):
 		return readBundle(p)
 	case !isPolicyFile(filepath.Base(p)):
 		return nil, Faults{{File: p, Message: "this is no policy: want a folder, a .rego file, data.yaml, data.json or a bundle (.tar.gz)"}}
 	}
-	text, err := os.ReadFile(p)
+	text, err := fs.ReadFile(folder(filepath.Dir(p)), filepath.Base(p))
 	if err != nil {
 		return nil, Faults{unreadable(p, err)}
 	}
 	return []file{{name: p, place: filepath.Base(p), text: text}}, nil
 }
+
+// folder is a folder of the disk of which nothing is opened but files and folders: to open a FIFO would wait for who writes to it.
+type folder string
+
+func (f folder) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return openRegular(filepath.Join(string(f), name))
+}
+
+func (f folder) Stat(name string) (fs.FileInfo, error) {
+	return os.Stat(filepath.Join(string(f), name))
+}
+
+// openRegular opens a file or a folder, however its name leads to it.
+func openRegular(name string) (*os.File, error) {
+	opened, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		err = errNoFile // a socket
+	}
+	if err != nil {
+		return nil, err
+	}
+	about, err := opened.Stat()
+	if err == nil && !about.Mode().IsRegular() && !about.IsDir() {
+		err = errNoFile
+	}
+	if err != nil {
+		_ = opened.Close()
+		return nil, err
+	}
+	return opened, nil
+}
+
+var errNoFile = errors.New("this is a FIFO, a socket or a device: want a file")
 
 // readTree reads a folder with everything in it. Symbolic links are followed,
 // since that is what a mounted ConfigMap consists of; names that begin with a
@@ -127,6 +164,8 @@ func readEntry(tree fs.FS, place, root string) ([]file, Faults) {
 		return readTree(tree, place, root)
 	case !isPolicyFile(place):
 		return nil, nil
+	case !about.Mode().IsRegular():
+		return nil, Faults{unreadable(name, errNoFile)}
 	}
 	text, err := fs.ReadFile(tree, place)
 	if err != nil {

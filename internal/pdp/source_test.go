@@ -3,10 +3,13 @@ package pdp
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/open-policy-agent/opa/v1/loader"
@@ -254,5 +257,34 @@ func TestTablesAreReadAsOPAReadsThem(t *testing.T) {
 	}
 	if err := unmarshalYAML([]byte("a: {b: 1, b: 2}"), new(any)); err == nil {
 		t.Error("a key that stands there twice is no fault")
+	}
+}
+
+func TestWhatIsNoFileIsRefusedByNameAtOnce(t *testing.T) {
+	t.Parallel()
+	for kind, make := range map[string]func(name string) error{
+		"FIFO": func(name string) error { return syscall.Mkfifo(name, 0o600) },
+		"link": func(name string) error {
+			return errors.Join(syscall.Mkfifo(name+".fifo", 0o600), os.Symlink(name+".fifo", name))
+		},
+		"device": func(name string) error { return os.Symlink("/dev/tty", name) },
+		"socket": func(name string) error {
+			_, err := net.Listen("unix", name)
+			return err
+		},
+	} {
+		for _, name := range []string{"house.rego", "data.yaml", "schema/input.json"} {
+			root := tree(t, map[string]string{"p.rego": allowing, "schema/note.txt": "", "fifo/note.txt": ""})
+			must(t, syscall.Mkfifo(filepath.Join(root, "fifo", "no-policy"), 0o600))
+			must(t, make(filepath.Join(root, name)))
+			want := filepath.Join(root, name) + ": reading it: " + errNoFile.Error()
+			if faults := Check(Config{Paths: []string{root}}); fmt.Sprint(faults) != "["+want+"]" {
+				t.Errorf("a %s: got %v, want %s", kind, faults, want)
+			}
+			if faults := Check(Config{Paths: []string{filepath.Join(root, "p.rego"), filepath.Join(root, name)}}); name == "house.rego" &&
+				fmt.Sprint(faults) != "["+want+"]" {
+				t.Errorf("a %s by its name: got %v, want %s", kind, faults, want)
+			}
+		}
 	}
 }

@@ -1,80 +1,117 @@
 package pdp
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/gob"
 	"fmt"
 	"io"
-	"os/exec"
-	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 // The tests of policies take many times the memory of the policies, and what they leave lies between what stays. A sidecar
 // therefore has a process of its own run them, which is given the files as they were read: they may differ on the disk since.
+// The process stays for some minutes, so that the next reload parses again only what changed. What passed is told to the sidecar,
+// which alone remembers it beyond that.
 
-// ServeTests runs the tests of the files that are read, until the reader ends, and writes what is wrong.
+// testRequest has the process test a set of files.
+type testRequest struct {
+	Files  []sentFile
+	Passed []passes.Key // what is known to pass beyond what earlier requests said and found
+}
+
+// sentFile is a file, with its text where that was not sent before.
+type sentFile struct {
+	Name, Place, Archive string
+	Digest               passes.Key
+	Text                 []byte
+}
+
+// testAnswer says what is wrong, or what passed.
+type testAnswer struct {
+	Faults Faults
+	Passed []passes.Key
+}
+
+// ServeTests runs the tests of the sets of files that are read, until the reader ends, and writes how they ended.
 func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
-	var files []history.File
-	if err := json.NewDecoder(in).Decode(&files); err != nil {
-		return fmt.Errorf("reading policies: %w", err)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	requests, unread := make(chan testRequest), make(chan error, 1)
 	go func() {
-		_, _ = io.Copy(io.Discard, in)
+		unread <- readRequests(ctx, in, requests)
 		cancel() // there is no sidecar that would read on
 	}()
-	p, faults := parse(asRead(files))
-	if len(faults) == 0 {
-		faults = p.runTests(ctx)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return json.NewEncoder(out).Encode(append(Faults{}, faults...))
-}
-
-// runTestsBy has a program run the tests, which answers as [ServeTests].
-func (p *parsed) runTestsBy(program func(context.Context) *exec.Cmd) func(context.Context) Faults {
-	return func(ctx context.Context) Faults {
-		faults, err := p.askTests(program(ctx))
-		if err != nil {
-			return Faults{{Message: fmt.Sprintf("the tests of the policies could not be run: %v", err)}}
+	s := &testServer{known: &passes.Memory{}, contents: contents{}}
+	answers := gob.NewEncoder(out)
+	for {
+		select {
+		case <-ctx.Done():
+			return <-unread
+		case request := <-requests:
+			if err := answers.Encode(s.answer(ctx, request)); err != nil {
+				return err
+			}
 		}
-		return faults
 	}
 }
 
-// maxTold bounds the end of the program's messages that stands in a fault.
-const maxTold = 1 << 10
+func readRequests(ctx context.Context, in io.Reader, requests chan<- testRequest) error {
+	for decoder := gob.NewDecoder(in); ; {
+		var request testRequest
+		switch err := decoder.Decode(&request); err {
+		case nil:
+		case io.EOF:
+			return nil
+		default:
+			return fmt.Errorf("reading policies: %w", err)
+		}
+		select {
+		case requests <- request:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
 
-func (p *parsed) askTests(cmd *exec.Cmd) (faults Faults, err error) {
-	files, err := json.Marshal(asKept(p.files))
+// testServer is the process that runs tests.
+type testServer struct {
+	known    *passes.Memory
+	texts    map[passes.Key][]byte // of the last request
+	contents contents
+}
+
+func (s *testServer) answer(ctx context.Context, request testRequest) testAnswer {
+	files, err := s.filesOf(request)
 	if err != nil {
-		return nil, err
+		return testAnswer{Faults: Faults{{Message: err.Error()}}}
 	}
-	cmd.Env, cmd.WaitDelay = []string{}, time.Second
-	var answer, told bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &answer, &told
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
+	_ = s.known.Keep(request.Passed) // it is on no disk
+	p, faults := newParsed(files, &parsed{tests: map[string]*ast.Module{}, contents: s.contents})
+	s.contents = p.contents
+	if len(faults) > 0 {
+		return testAnswer{Faults: faults}
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	passed, faults := p.runTests(ctx, s.known)
+	_ = s.known.Keep(passed)
+	return testAnswer{faults, passed}
+}
+
+func (s *testServer) filesOf(request testRequest) ([]file, error) {
+	files, texts := make([]file, len(request.Files)), map[passes.Key][]byte{}
+	for i, f := range request.Files {
+		text, known := s.texts[f.Digest]
+		if f.Text != nil {
+			text, known = f.Text, true
+		}
+		if !known {
+			return nil, fmt.Errorf("%s was not sent", f.Name)
+		}
+		texts[f.Digest] = text
+		files[i] = file{name: f.Name, place: f.Place, archive: f.Archive, text: text}
 	}
-	_, unsent := in.Write(files) // what stays open says that this process lives
-	if err := cmd.Wait(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, told.Bytes()[max(0, told.Len()-maxTold):])
-	}
-	if unsent != nil {
-		return nil, unsent
-	}
-	if err := json.Unmarshal(answer.Bytes(), &faults); err != nil || faults == nil {
-		return nil, fmt.Errorf("they were answered by %q", answer.Bytes()[:min(answer.Len(), maxTold)])
-	}
-	return faults, nil
+	s.texts = texts
+	return files, nil
 }

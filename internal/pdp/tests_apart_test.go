@@ -3,7 +3,7 @@ package pdp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/gob"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 const servesTests = "serve-tests"
@@ -37,7 +39,7 @@ func TestAnotherProcessTellsTheFaultsThatThisOneWouldTell(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"sound":               {"p.rego": allowing, "p_test.rego": allowingTest},
 		"without tests":       {"p.rego": allowing},
-		"failing":             {"p.rego": allowing, "p_test.rego": manyTests, "data.yaml": "tables: {x: 1}"},
+		"failing":             {"p.rego": allowing, "p_test.rego": allowingTest + "\ntest_fails if {\n\tfalse\n}\n"},
 		"a test is no Rego":   {"p.rego": allowing, "p_test.rego": "package t\n\ntest_x if {"},
 		"both are no Rego":    {"p.rego": "package bailiff\n\nx := {", "p_test.rego": "package t\n\ntest_x if {"},
 		"a name is unknown":   {"p.rego": allowing + "\nx if y(1)\n", "p_test.rego": allowingTest},
@@ -63,10 +65,10 @@ func TestPoliciesWhoseTestsCouldNotBeRunAreNotInForce(t *testing.T) {
 	files := map[string]string{"p.rego": allowing, "p_test.rego": allowingTest}
 	for program, want := range map[string]string{
 		"/nowhere/program":                 "no such file",
-		"sh -c exit_3":                     "exit status",
-		"sh -c head_-c1>/dev/null;echo_no": `answered by "no\n"`,
+		"sh -c echo_why>&2;exit_3":         "exit status 3: why",
+		"sh -c head_-c1>/dev/null;echo_no": "could not be run",
 		"true":                             "could not be run",
-		"sh -c head_-c1>/dev/null;echo_{}": "answered by",
+		"sh -c head_-c1>/dev/null;kill_$$": "signal: terminated",
 	} {
 		words := strings.Fields(program)
 		for i := range words {
@@ -85,15 +87,11 @@ func TestTestsEndWithTheSidecarThatWantsThem(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- ServeTests(t.Context(), in, io.Discard) }()
 	endless := "package t\n\ntest_x if {\n\tsome a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
-	text, err := json.Marshal(asKept([]file{{name: "p.rego", place: "p.rego", text: []byte(allowing)},
-		{name: "p_test.rego", place: "p_test.rego", text: []byte(endless)}}))
-	must(t, err)
-	_, err = io.Copy(sidecar, bytes.NewReader(text))
-	must(t, err)
+	request := testRequest{Files: []sentFile{{Name: "p.rego", Place: "p.rego", Digest: passes.Key{1}, Text: []byte(allowing)},
+		{Name: "p_test.rego", Place: "p_test.rego", Digest: passes.Key{2}, Text: []byte(endless)}}}
+	must(t, gob.NewEncoder(sidecar).Encode(request))
 	must(t, sidecar.Close())
-	if err := <-ended; err == nil {
-		t.Error("the tests ended as if they had been answered")
-	}
+	must(t, <-ended)
 }
 
 func TestTheLogSaysWhatHoldsWhileTestsRun(t *testing.T) {

@@ -1,8 +1,6 @@
 package pdp
 
 import (
-	"strings"
-
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
@@ -30,6 +28,11 @@ func (p inputParts) add(ref ast.Ref) {
 
 // behind are the rules that a document may depend on, those of the document included.
 func behind(compiler *ast.Compiler, document ast.Ref) map[*ast.Rule]bool {
+	return behindAll(compiler, compiler.GetRulesDynamicWithOpts(document, ast.RulesOptions{IncludeHiddenModules: true}))
+}
+
+// behindAll are the rules that others may depend on, those included.
+func behindAll(compiler *ast.Compiler, rules []*ast.Rule) map[*ast.Rule]bool {
 	found := map[*ast.Rule]bool{}
 	var reach func(*ast.Rule)
 	reach = func(rule *ast.Rule) {
@@ -42,7 +45,7 @@ func behind(compiler *ast.Compiler, document ast.Ref) map[*ast.Rule]bool {
 			reach(next.(*ast.Rule))
 		}
 	}
-	for _, rule := range compiler.GetRulesDynamicWithOpts(document, ast.RulesOptions{IncludeHiddenModules: true}) {
+	for _, rule := range rules {
 		reach(rule)
 	}
 	return found
@@ -58,13 +61,4 @@ func isTimeIndependentPart(ref ast.Ref) bool {
 	}
 	_, fixed := ref[1].Value.(ast.String)
 	return fixed && !ref[1].Equal(keyTime)
-}
-
-// callsVarying says whether a reference is to a built-in whose result varies.
-// OPA marks those, except for the ones that hold a certificate's dates against
-// the clock.
-func callsVarying(ref ast.Ref) bool {
-	name := ref.String()
-	builtin, ok := ast.BuiltinMap[name]
-	return ok && builtin.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify")
 }

@@ -44,13 +44,59 @@ func (p *PDP) Watch(ctx context.Context) error {
 	defer notifier.Close()
 	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, pollInterval: p.pollInterval,
 		watched: map[string]fs.FileInfo{}}
-	return w.follow(ctx, func(told bool) { p.reload(ctx, told) })
+	reloader := reloader{pdp: p}
+	defer reloader.end()
+	return w.follow(ctx, func(told bool) { reloader.begin(ctx, told) })
 }
 
 func (p *PDP) reload(ctx context.Context, told bool) {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	_ = p.load(ctx, told) // told to the log, the observer and in the status
+}
+
+// reloader reloads beside the watch, so that a save which overtakes a reload ends it at once.
+type reloader struct {
+	pdp  *PDP
+	stop context.CancelFunc
+	done chan struct{} // closed at the end of the last reload; nil before the first
+}
+
+// begin reloads, unless a reload of the very same files goes on.
+func (r *reloader) begin(ctx context.Context, told bool) {
+	if r.isRunning() && !r.pdp.isOvertaken() {
+		return
+	}
+	r.end()
+	ctx, r.stop = context.WithCancel(ctx)
+	r.done = make(chan struct{})
+	go func(done chan struct{}) {
+		defer close(done)
+		r.pdp.reload(ctx, told)
+	}(r.done)
+}
+
+func (r *reloader) isRunning() bool {
+	select {
+	case <-r.done:
+		return false
+	default:
+		return r.done != nil
+	}
+}
+
+// end stops the last reload, and waits for its end.
+func (r *reloader) end() {
+	if r.done != nil {
+		r.stop()
+		<-r.done
+	}
+}
+
+// isOvertaken says whether the files are others than those that a reload is at.
+func (p *PDP) isOvertaken() bool {
+	trying := p.trying.Load()
+	return trying == nil || *trying != contentOf(p.files())
 }
 
 // watch is where changes are noticed: in every folder of policies, in the one
