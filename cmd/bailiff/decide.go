@@ -25,9 +25,10 @@ func newDecide(configPath *string) *cobra.Command {
 		Short: "Say what would happen to a request, and run nothing",
 		Long: `Judges a request by the policies of the configuration and prints the decision.
 Nothing is run, no sidecar is needed, and every configured backend counts as
-ready. A warning says so where the sidecar is rolled back to other policies. The
-request is the JSON that agents send, from a file or standard input (flags that are
-given replace what it says), or a command after --.
+ready. A warning says so where the sidecar is rolled back to other policies, or where
+no sidecar found that the policies pass their tests. The request is the
+JSON that agents send, from a file or standard input (flags that are given replace what
+it says), or a command after --.
 
 With --explain it says which rules made the decision, where they stand and on what
 they looked, and which one condition kept from speaking, with what was there instead.
@@ -65,8 +66,10 @@ func (q *question) answer(cmd *cobra.Command, configPath string, args []string) 
 	if err != nil {
 		return err
 	}
-	if word := offline.RolledBack(cfg); word != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
+	for _, word := range []string{offline.RolledBack(cfg), judge.Untested()} {
+		if word != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
+		}
 	}
 	d := judge.Decide(cmd.Context(), req)
 	if q.explained {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 func newTest(configPath *string) *cobra.Command {
@@ -18,7 +20,9 @@ func newTest(configPath *string) *cobra.Command {
 		Use:   "test [PATH…]",
 		Short: "Run the policies' tests",
 		Long: `Runs the tests of the policies at the paths, with the results of "opa test".
-Without a path: those that the configuration names. --junit writes them for CI
+Without a path: those that the configuration names. With --remembered, a test that the
+sidecar of the configuration saw pass is not run again where nothing that it can read
+has changed since. --junit writes them for CI
 too, as GitLab, Jenkins and others read it: every case of a test is one there.
 
 Exit status: 0 if there are tests and all pass (and cover the threshold), 2 if
@@ -29,6 +33,7 @@ not, 1 if they could not be run.`,
 	}
 	cmd.Flags().BoolVar(&t.tests.Coverage, "coverage", false, "say which lines no test reaches")
 	cmd.Flags().Float64Var(&t.tests.Threshold, "threshold", 0, "fail below this coverage, in `percent`")
+	cmd.Flags().BoolVar(&t.remembered, "remembered", false, "run only tests that a sidecar did not see pass as they are")
 	cmd.Flags().StringVar(&t.junit, "junit", "", "write the results to `FILE` as JUnit's XML")
 	outputFlag(cmd, &t.format)
 	return cmd
@@ -38,6 +43,7 @@ not, 1 if they could not be run.`,
 type testRun struct {
 	tests         pdp.TestConfig
 	junit, format string
+	remembered    bool
 }
 
 func (t *testRun) run(cmd *cobra.Command, configPath string, args []string) (err error) {
@@ -45,8 +51,18 @@ func (t *testRun) run(cmd *cobra.Command, configPath string, args []string) (err
 	if !(t.tests.Threshold >= 0 && t.tests.Threshold <= 100) {
 		return fmt.Errorf("--threshold %v: want a percentage from 0 to 100", t.tests.Threshold)
 	}
+	if t.remembered && (t.tests.Coverage || t.tests.Threshold > 0) {
+		return errors.New("--remembered beside --coverage or --threshold: coverage is that of all tests, want one or the other")
+	}
 	if t.tests.Paths, err = tested(configPath, args); err != nil {
 		return err
+	}
+	if t.remembered {
+		cfg, err := offline.LoadConfig(configPath)
+		if err != nil {
+			return err
+		}
+		t.tests.Passes = passes.Read(offline.PassesDir(cfg))
 	}
 	if err := clearJUnit(t.junit); err != nil {
 		return err
@@ -95,7 +111,13 @@ func printReport(w io.Writer, report pdp.Report) {
 	for _, n := range sums {
 		all += n
 	}
-	fmt.Fprintf(w, "%d of %d tests pass\n", sums[pdp.Pass], all)
+	fmt.Fprintf(w, "%d of %d tests pass\n", sums[pdp.Pass]+report.Remembered, all+report.Remembered)
+	if report.Remembered > 0 {
+		fmt.Fprintf(w, "%d of them were not run: they passed before, with all that they can read\n", report.Remembered)
+	}
+	if report.WholeDecision > 0 {
+		fmt.Fprintf(w, "%d tests depend on the whole decision\n", report.WholeDecision)
+	}
 	if c := report.Coverage; c != nil {
 		for _, file := range c.Files {
 			if len(file.Missed) > 0 {

@@ -39,14 +39,14 @@ func Archive(b *config.PolicyBundle, text []byte) *pdp.Archive {
 	return a
 }
 
-// OpenPolicies opens the policies of the configuration for who is no sidecar: a bundle is
-// the last one that the sidecar kept.
+// OpenPolicies opens the policies of the configuration for programs that put nothing in force, so that no tests are run: a bundle
+// is the last one that the sidecar kept.
 func OpenPolicies(ctx context.Context, cfg *config.Config) (*pdp.PDP, error) {
 	settings, err := PolicySettings(cfg)
 	if err != nil {
 		return nil, err
 	}
-	settings.Explained, settings.Passes = true, passes.Read(PassesDir(cfg))
+	settings.Explained, settings.Untested, settings.Passes = true, true, passes.Read(PassesDir(cfg))
 	if cfg.Policies.Bundle != nil {
 		if settings.Archive, err = LastArchive(cfg); err != nil {
 			return nil, err

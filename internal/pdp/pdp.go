@@ -86,6 +86,9 @@ type Config struct {
 	RequireTests bool
 	// TestCommand runs the required tests, as [ServeTests] does; nil means that this process runs them.
 	TestCommand func(context.Context) *exec.Cmd
+	// Untested has no tests run or parsed, whatever is required: it is for programs that put nothing in force. [PDP.Tested] says
+	// whether the tests are known to pass.
+	Untested bool
 	// Passes remembers which files and tests passed; nil has all be checked each time.
 	Passes *passes.Memory
 	// EvalTimeout is how long one decision may take; zero means 250 ms.
@@ -353,6 +356,13 @@ func (p *PDP) Sound() error {
 		return last.faults
 	}
 	return nil
+}
+
+// Tested says whether the policies of the configuration are this program's own, or are known to have passed the tests that are
+// required of them.
+func (p *PDP) Tested() bool {
+	content := p.inForce.Load().content
+	return p.isOwn() || !p.config.RequireTests || p.config.Passes.Has(p.config.Passes.Files(content, true))
 }
 
 // Status tells of the policies in force and of the last reload. It does not wait

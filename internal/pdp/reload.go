@@ -116,6 +116,8 @@ func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *pars
 		return next, noCheck, faults
 	case p.config.Passes.Has(key):
 		parseSome, verify = parseProven, noCheck
+	case p.config.Untested:
+		parseSome, verify = parseUntested, noCheck
 	case p.config.RequireTests && p.tests != nil:
 		parseSome, verify = parseUntested, p.testsApart(ctx, files)
 	}
@@ -143,7 +145,7 @@ func noCheck(context.Context, *ast.Compiler) Faults { return nil }
 func (p *PDP) noting(files passes.Key, verify verifier) verifier {
 	return func(ctx context.Context, compiled *ast.Compiler) Faults {
 		faults := verify(ctx, compiled)
-		if len(faults) == 0 && compiled != nil && ctx.Err() == nil {
+		if len(faults) == 0 && compiled != nil && ctx.Err() == nil && !p.config.Untested {
 			p.keepPassed(files)
 		}
 		return faults
