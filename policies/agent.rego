@@ -27,22 +27,7 @@ default decision := {
 	"reason": "This is no input document of bailiff's. Instead: Ask bailiff, which knows what a text does.",
 }
 
-decision := {"decision": "deny", "reason": _sentences(_judged.denials)} if _judged.outcome == "deny"
-
-decision := {"decision": "requires-approval", "reason": _sentences(_judged.approval.reasons)} if {
-	_judged.outcome == "ask"
-	not _elsewhere
-}
-
-decision := {"decision": "allow"} if {
-	_judged.outcome == "allow"
-	not _elsewhere
-}
-
-decision := {"decision": "deny", "reason": _elsewhere} if {
-	_judged.outcome in {"allow", "ask"}
-	_elsewhere
-}
+decision := _in_words(_judged)
 
 _judged := data.bailiff.decision if {
 	input.tool in {"terminal", "execute_code", "process"}
@@ -54,14 +39,27 @@ _facts := input.code if input.tool == "execute_code"
 
 _facts := input.command if input.tool != "execute_code"
 
-# The client that asks here runs the tool itself. So what is allowed in another place than
-# the one that was named is not allowed.
-_elsewhere := sprintf(
-	"It would run on %s, and the policies let it run on %s only (backend.elsewhere). Instead: Have the tool hand it to bailiff.",
-	[input.backend.requested, _place],
-) if {
-	input.backend.requested != ""
-	input.backend.requested != _place
+_in_words(judged) := {"decision": "deny", "reason": _sentences(judged.denials)} if judged.outcome == "deny"
+
+_in_words(judged) := {"decision": "requires-approval", "reason": _sentences(judged.approval.reasons)} if {
+	judged.outcome == "ask"
+	not _elsewhere(judged)
 }
 
-_place := object.get(_judged, ["backend", "name"], "")
+_in_words(judged) := {"decision": "allow"} if {
+	judged.outcome == "allow"
+	not _elsewhere(judged)
+}
+
+_in_words(judged) := {"decision": "deny", "reason": _elsewhere(judged)} if judged.outcome in {"allow", "ask"}
+
+# The client that asks here runs the tool itself. So what is allowed in another place than
+# the one that was named is not allowed.
+_elsewhere(judged) := sprintf(
+	"It would run on %s, and the policies let it run on %s only (backend.elsewhere). Instead: Have the tool hand it to bailiff.",
+	[input.backend.requested, place],
+) if {
+	place := object.get(judged, ["backend", "name"], "")
+	input.backend.requested != ""
+	input.backend.requested != place
+}

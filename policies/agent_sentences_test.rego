@@ -12,7 +12,7 @@ _said := [
 
 test_no_more_is_said_than_there_is if {
 	judged := {"outcome": "deny", "denials": [{"rule": "a.b", "message": "It deletes."}]}
-	answer := agent_call.decision with input as _git_status with data.bailiff.decision as judged
+	answer := agent_call._in_words(judged) with input as _git_status
 	answer.reason == "It deletes (a.b)."
 }
 

@@ -13,7 +13,7 @@ test_decision_has_three_words if {
 		"deny": {"outcome": "deny", "denials": _said},
 	}
 	every word, judged in words {
-		answer := agent_call.decision with input as _git_status with data.bailiff.decision as judged
+		answer := agent_call._in_words(judged) with input as _git_status
 		answer.decision == word
 		object.get(answer, "reason", _worded_once) == _worded_once
 	}
@@ -41,7 +41,7 @@ test_input_of_a_kit_has_no_facts_and_is_denied if {
 test_what_may_run_elsewhere_only_is_denied if {
 	every outcome in ["allow", "ask"] {
 		judged := {"outcome": outcome, "backend": {"name": "docker"}, "approval": {"reasons": []}}
-		answer := agent_call.decision with input as wishing(_git_status, "local") with data.bailiff.decision as judged
+		answer := agent_call._in_words(judged) with input as wishing(_git_status, "local")
 		answer == {
 			"decision": "deny",
 			"reason": concat(" ", [
@@ -50,7 +50,7 @@ test_what_may_run_elsewhere_only_is_denied if {
 			]),
 		}
 	}
-	nowhere := agent_call.decision with input as wishing(_git_status, "local") with data.bailiff.decision as {"outcome": "allow"}
+	nowhere := agent_call._in_words({"outcome": "allow"}) with input as wishing(_git_status, "local")
 	nowhere.decision == "deny"
 }
 

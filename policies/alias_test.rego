@@ -16,8 +16,9 @@ test_alias_is_the_backend_whichever_table_uses_it if {
 		every named in ["apptainer", "singularity"] {
 			platform := {"isolation": "required", "backends": ["docker", listed], "images": {named: "x.sif"}}
 			every requested in ["apptainer", "singularity"] {
-				answer := by({"platforms": {"telegram": platform}, "sandboxes": {named: row}}, _apptainer_there(requested))
-				answer.outcome == "allow"
+				tables := {"platforms": {"telegram": platform}, "sandboxes": {named: row}}
+				_faults_by(tables, _apptainer_there(requested)) == []
+				answer := _settled_by(tables, _apptainer_there(requested))
 				answer.backend.name == "apptainer"
 				answer.backend.image == "x.sif"
 				answer.backend.scope == "user"
@@ -29,17 +30,17 @@ test_alias_is_the_backend_whichever_table_uses_it if {
 
 test_host_by_another_name_is_the_host if {
 	platform := {"isolation": "required", "backends": ["apptainer"]}
-	answer := by({"platforms": {"telegram": platform}, "sandboxes": {"singularity": {"host": true}}}, _apptainer_there(""))
-	answer.outcome == "deny"
+	faults := _faults_by({"platforms": {"telegram": platform}, "sandboxes": {"singularity": {"host": true}}}, _apptainer_there(""))
+	_rules_of(faults) == {"backend.none"}
 }
 
 test_variable_enters_by_either_name if {
 	every name in ["apptainer", "singularity"] {
 		asked := object.union(_apptainer_there(name), {"env": {"requested": ["TZ"], "available": ["TZ"]}})
-		tables := {
-			"platforms": {"telegram": {"isolation": "required", "backends": ["apptainer"]}},
-			"env": {"TZ": [{"platforms": ["*"], "backends": [name]}]},
-		}
-		by(tables, asked).env.forward == ["TZ"]
+		entry := {"platforms": ["*"], "backends": [name]}
+		entries := data.bailiff._entries with input as asked
+			with data.bailiff.tables.platforms as {"telegram": {"isolation": "required", "backends": ["apptainer"]}}
+			with data.bailiff.tables.env as {"TZ": [entry]}
+		entries == {"TZ": [entry]}
 	}
 }

@@ -1,29 +1,38 @@
 package bailiff_test
 
+# How a request of a tool is approved for which there are these reasons.
+_terms(more, tool, asked) := approval if {
+	approval := data.bailiff._approval_of([reason | some reason in asked], asked) with input.tool as tool
+		with data.bailiff.tables.approval as _table({"approval": more}, "approval")
+}
+
+_asking := {"rule": "team.rule", "message": "The team wants to know."}
+
 test_strictest_terms_hold if {
-	answer := usually(_sudo) with data.bailiff.require_approval as {
+	approval := _terms({}, "terminal", {
 		{"rule": "a.one", "message": "One.", "timeout_seconds": 60, "quorum": 2},
 		{"rule": "b.two", "message": "Two.", "grant_seconds": 30, "scopes": ["once", "always"]},
-	}
-	answer.approval.timeout_seconds == 60
-	answer.approval.grant_seconds == 30
-	answer.approval.quorum == 2
-	answer.approval.scopes == ["once"]
-	rules(answer) == {"a.one", "b.two"}
+	})
+	approval.timeout_seconds == 60
+	approval.grant_seconds == 30
+	approval.quorum == 2
+	approval.scopes == ["once"]
+	_rules_of(approval.reasons) == {"a.one", "b.two"}
 }
 
 test_always_is_offered_only_by_the_table if {
-	answer := by({"approval": {"terms": {"scopes": ["once", "session", "always"]}}}, _sudo)
-	answer.approval.scopes == ["once", "session", "always"]
+	_terms({"terms": {"scopes": ["once", "session", "always"]}}, "terminal", {_asking}).scopes == ["once", "session", "always"]
 }
 
 test_a_pattern_is_offered_where_the_table_has_each_rule_that_asks if {
-	with_patterns := {"approval": {"patterns": {"command.deletes_recursively": true, "command.gains_privilege": false}}}
-	by(with_patterns, on_host(request("cli", [call("rm", ["-r"], ["src"])]))).approval.patterns == true
-	every asked in [_sudo, on_host(request("cli", [call("rm", ["-r"], ["src"]), call("sudo", [], ["ls"])]))] {
-		answer := by(with_patterns, asked)
-		answer.outcome == "ask"
-		not answer.approval.patterns
+	patterns := {"patterns": {"command.deletes_recursively": true, "command.gains_privilege": false}}
+	deletes := {"rule": "command.deletes_recursively", "message": "It deletes."}
+	gains := {"rule": "command.gains_privilege", "message": "It gains."}
+	_terms(patterns, "terminal", {deletes}).patterns == true
+	every asked in [{gains}, {deletes, gains}] {
+		approval := _terms(patterns, "terminal", asked)
+		approval.quorum == 1
+		not approval.patterns
 	}
 }
 
@@ -47,62 +56,56 @@ test_what_is_denied_has_no_terms if {
 	not answer.approval
 }
 
-_by_pattern(rule) := answer.approval if {
-	asked := {{"rule": rule, "message": "It is asked."}}
-	quiet := {"command.gains_privilege": {"host": "allow", "sandbox": "allow"}}
-	answer := by({"approval": {"patterns": {rule: true}}, "verdicts": quiet}, _sudo) with data.bailiff.require_approval as asked
-}
+_by_pattern(rule) := _terms({"patterns": {rule: true}}, "terminal", {object.union(_asking, {"rule": rule})})
 
 test_code_is_approved_once_only if {
-	answer := usually(on_host(program("cli", {"complete": false})))
-	answer.outcome == "ask"
-	answer.approval.scopes == ["once"]
+	_terms({}, "execute_code", {_asking}).scopes == ["once"]
 }
 
 test_terms_are_the_strictest_of_all_sources if {
-	object.remove(usually(_sudo).approval, ["reasons"]) == {
+	object.remove(_terms({}, "terminal", {_asking}), ["reasons"]) == {
 		"grant_seconds": 3600,
 		"quorum": 1,
 		"scopes": ["once", "session"],
 		"timeout_seconds": 300,
 	}
-	object.remove(usually(on_host(program("cli", {"complete": false}))).approval, ["reasons"]) == {
+	object.remove(_terms({}, "execute_code", {_asking}), ["reasons"]) == {
 		"grant_seconds": 3600,
 		"quorum": 1,
 		"scopes": ["once"],
 		"timeout_seconds": 300,
 	}
-	object.remove(_asked_with({"timeout_seconds": 30}).approval, ["reasons"]) == {
+	object.remove(_asked_with({"timeout_seconds": 30}), ["reasons"]) == {
 		"grant_seconds": 3600,
 		"quorum": 1,
 		"scopes": ["once", "session"],
 		"timeout_seconds": 30,
 	}
-	object.remove(_asked_with({"grant_seconds": 60, "quorum": 3}).approval, ["reasons"]) == {
+	object.remove(_asked_with({"grant_seconds": 60, "quorum": 3}), ["reasons"]) == {
 		"grant_seconds": 60,
 		"quorum": 3,
 		"scopes": ["once", "session"],
 		"timeout_seconds": 300,
 	}
-	object.remove(_asked_with({"scopes": ["session"]}).approval, ["reasons"]) == {
+	object.remove(_asked_with({"scopes": ["session"]}), ["reasons"]) == {
 		"grant_seconds": 3600,
 		"quorum": 1,
 		"scopes": ["once", "session"],
 		"timeout_seconds": 300,
 	}
-	object.remove(_asked_with({"scopes": []}).approval, ["reasons"]) == {
+	object.remove(_asked_with({"scopes": []}), ["reasons"]) == {
 		"grant_seconds": 3600,
 		"quorum": 1,
 		"scopes": ["once"],
 		"timeout_seconds": 300,
 	}
-	object.remove(_asked_with({"scopes": ["once", "session", "always"]}).approval, ["reasons"]) == {
+	object.remove(_asked_with({"scopes": ["once", "session", "always"]}), ["reasons"]) == {
 		"grant_seconds": 3600,
 		"quorum": 1,
 		"scopes": ["once", "session"],
 		"timeout_seconds": 300,
 	}
-	object.remove(_asked_with({"quorum": 0.5, "timeout_seconds": 3000}).approval, ["reasons"]) == {
+	object.remove(_asked_with({"quorum": 0.5, "timeout_seconds": 3000}), ["reasons"]) == {
 		"grant_seconds": 3600,
 		"quorum": 1,
 		"scopes": ["once", "session"],
@@ -110,7 +113,4 @@ test_terms_are_the_strictest_of_all_sources if {
 	}
 }
 
-_asked_with(terms) := answer if {
-	asked := object.union({"rule": "team.rule", "message": "The team wants to know."}, terms)
-	answer := usually(_sudo) with data.bailiff.require_approval as {asked}
-}
+_asked_with(terms) := _terms({}, "terminal", {object.union(_asking, terms)})

@@ -2,25 +2,24 @@ package bailiff_test
 
 test_wish_for_local_is_not_heard_from_messaging if {
 	every platform in _messaging {
-		answer := usually(wishing(_ls(platform), "local"))
-		answer.outcome == "allow"
-		answer.backend.name == "docker"
+		_settled(wishing(_ls(platform), "local")).backend.name == "docker"
+		_faults_of(wishing(_ls(platform), "local")) == []
 	}
 }
 
 test_wish_for_an_isolated_candidate_is_honoured if {
-	answer := usually(wishing(_ls("telegram"), "bubblewrap"))
+	answer := _settled(wishing(_ls("telegram"), "bubblewrap"))
 	answer.backend.name == "bubblewrap"
 }
 
 test_backend_that_is_down_is_still_the_one if {
 	down := object.union(_ls("telegram"), {"backend": {"available": {"docker": {"isolated": true, "ready": false}}}})
-	answer := usually(down)
+	answer := _settled(down)
 	answer.backend.name == "docker"
 }
 
 # Which backend a platform gets that says what to take, where only some are ready.
-_taken(platform, take, backends, ready) := by(
+_taken(platform, take, backends, ready) := _settled_by(
 	{"platforms": {platform: object.union(
 		{"isolation": _isolation_for[platform], "backends": backends},
 		take,
@@ -53,14 +52,14 @@ test_readiness_never_moves_a_request_to_a_place_that_isolates_otherwise if {
 test_wish_is_met_whatever_is_ready if {
 	ready := {"telegram": {"isolation": "required", "backends": ["docker", "bubblewrap"], "take": "ready"}}
 	states := {"backend": {"available": {"docker": {"ready": true}, "bubblewrap": {"ready": false}}}}
-	by({"platforms": ready}, object.union(wishing(_ls("telegram"), "bubblewrap"), states)).backend.name == "bubblewrap"
+	_settled_by({"platforms": ready}, object.union(wishing(_ls("telegram"), "bubblewrap"), states)).backend.name == "bubblewrap"
 }
 
 test_cli_gets_local_for_the_asking if {
-	answer := usually(wishing(_ls("cli"), "local"))
+	answer := _settled(wishing(_ls("cli"), "local"))
 	answer.backend.name == "local"
 	answer.backend.network == "full"
-	answer.outcome == "allow"
+	_faults_of(wishing(_ls("cli"), "local")) == []
 }
 
 test_place_is_that_of_the_chosen_backend if {

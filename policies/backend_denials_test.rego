@@ -2,42 +2,38 @@ package bailiff_test
 
 test_messaging_is_denied_without_isolation if {
 	every platform in _messaging {
-		answer := usually(on_host(_ls(platform)))
-		answer.outcome == "deny"
-		answer.backend.name == ""
-		rules(answer) == {"backend.none"}
+		_settled(on_host(_ls(platform))).backend.name == ""
+		_rules_of(_faults_of(on_host(_ls(platform)))) == {"backend.none"}
 	}
 }
 
 test_unknown_backend_is_denied if {
-	answer := usually(wishing(_ls("telegram"), "warp"))
-	rules(answer) == {"backend.unknown"}
+	_rules_of(_faults_of(wishing(_ls("telegram"), "warp"))) == {"backend.unknown"}
 }
 
 test_cli_wish_never_becomes_a_weaker_place if {
-	answer := usually(wishing(on_host(_ls("cli")), "docker"))
-	rules(answer) == {"backend.not_configured"}
+	_rules_of(_faults_of(wishing(on_host(_ls("cli")), "docker"))) == {"backend.not_configured"}
 }
 
 test_denials_name_what_was_wished if {
-	usually(wishing(_ls("telegram"), "warp")).denials == [
+	_faults_of(wishing(_ls("telegram"), "warp")) == [
 		{
 			"match": "warp",
 			"message": "The requested backend is neither configured nor in the table of sandboxes.",
 			"rule": "backend.unknown",
 		},
 	]
-	usually(on_host(_ls("telegram"))).denials == [
+	_faults_of(on_host(_ls("telegram"))) == [
 		{"match": "telegram", "message": "No configured backend may serve this platform.", "rule": "backend.none"},
 	]
-	usually(wishing(on_host(_ls("cli")), "docker")).denials == [
+	_faults_of(wishing(on_host(_ls("cli")), "docker")) == [
 		{
 			"match": "docker",
 			"message": "The requested backend is not configured, or this platform may not use it.",
 			"rule": "backend.not_configured",
 		},
 	]
-	usually(wishing(_ls("cli"), "warp")).denials == [
+	_faults_of(wishing(_ls("cli"), "warp")) == [
 		{
 			"match": "warp",
 			"message": "The requested backend is neither configured nor in the table of sandboxes.",
@@ -49,8 +45,8 @@ test_denials_name_what_was_wished if {
 			"rule": "backend.not_configured",
 		},
 	]
-	usually(wishing(_ls("telegram"), "local")).denials == []
-	usually(with_backends(_ls("cli"), set())).denials == [
+	_faults_of(wishing(_ls("telegram"), "local")) == []
+	_faults_of(with_backends(_ls("cli"), set())) == [
 		{"match": "cli", "message": "No configured backend may serve this platform.", "rule": "backend.none"},
 	]
 }

@@ -2,8 +2,7 @@ package bailiff_test
 
 test_local_isolates_nothing_whatever_is_claimed if {
 	claimed := object.union(on_host(_ls("telegram")), {"backend": {"available": {"local": {"isolated": true}}}})
-	answer := usually(claimed)
-	answer.outcome == "deny"
+	_rules_of(_faults_of(claimed)) == {"backend.none"}
 }
 
 _with_ssh(name, isolated) := object.union(
@@ -17,20 +16,20 @@ test_backend_that_isolates_nothing_is_as_it_is_whatever_its_row_says if {
 		"sandboxes": {"ssh": _usual_sandbox},
 		"platforms": {"cli": platform, "telegram": object.union(platform, {"isolation": "required"})},
 	}
-	bare := by(rows, _with_ssh("cli", false)).backend
+	bare := _settled_by(rows, _with_ssh("cli", false)).backend
 	object.filter(bare, ["name", "network", "cpus", "memory_mb", "pids", "read_only"]) == {
 		"name": "ssh", "network": "full", "cpus": 0, "memory_mb": 0, "pids": 0, "read_only": false,
 	}
 	every name in ["cli", "telegram"] {
-		boxed := by(rows, _with_ssh(name, true)).backend
+		boxed := _settled_by(rows, _with_ssh(name, true)).backend
 		object.filter(boxed, ["name", "network", "cpus", "read_only"]) == {"name": "ssh", "network": "none", "cpus": 1, "read_only": true}
 	}
-	by(rows, _with_ssh("telegram", false)).outcome == "deny"
+	_rules_of(_faults_by(rows, _with_ssh("telegram", false))) == {"backend.none"}
 }
 
 test_backend_that_no_table_names_is_bounded_too if {
 	added := object.union(_ls("telegram"), {"backend": {"available": {"vault": {"isolated": true, "ready": true}}}})
-	answer := usually(added) with data.bailiff.backend_candidates as {{"name": "vault", "rank": -1}}
+	answer := _settled(added) with data.bailiff.backend_candidates as {{"name": "vault", "rank": -1}}
 	answer.backend.name == "vault"
 	answer.backend.memory_mb == 5120
 	answer.backend.network == "none"

@@ -3,7 +3,7 @@ package bailiff_test
 _ls(platform) := request(platform, [call("ls", [], [])])
 
 test_image_comes_from_the_table if {
-	answer := by({"platforms": {"telegram": {"images": {"docker": "debian:12"}}}}, _ls("telegram"))
+	answer := _settled_by({"platforms": {"telegram": {"images": {"docker": "debian:12"}}}}, _ls("telegram"))
 	answer.backend.image == "debian:12"
 }
 
@@ -19,19 +19,19 @@ test_files_are_kept_where_the_tables_say_so if {
 _kept_for(name, sandbox, kept) := answer.backend.persistent if {
 	docker := object.union(_usual_sandbox, sandbox)
 	platform := object.union(_usual_platform, {"persistent": kept})
-	answer := by(object.union({"sandboxes": {"docker": docker}}, {"platforms": {"telegram": platform}}), _ls(name))
+	answer := _settled_by(object.union({"sandboxes": {"docker": docker}}, {"platforms": {"telegram": platform}}), _ls(name))
 }
 
 test_sandbox_has_an_age_and_the_least_of_those_given_holds if {
-	usually(_ls("telegram")).backend.max_seconds == 86400
+	_settled(_ls("telegram")).backend.max_seconds == 86400
 	platform := object.union(_usual_platform, {"limits": {"max_seconds": 600, "background_seconds": 90, "processes": 2}})
-	short := by({"platforms": {"telegram": platform}}, _ls("telegram"))
+	short := _settled_by({"platforms": {"telegram": platform}}, _ls("telegram"))
 	short.backend.max_seconds == 600
 	short.limits == {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 90, "processes": 2}
 }
 
 test_backend_is_described_as_a_whole if {
-	usually(_ls("telegram")).backend == {
+	_settled(_ls("telegram")).backend == {
 		"cpus": 1,
 		"disk_mb": 0,
 		"workspace_mb": 0,
@@ -49,7 +49,7 @@ test_backend_is_described_as_a_whole if {
 		"read_only": true,
 		"scope": "session",
 	}
-	usually(on_host(_ls("cli"))).backend == {
+	_settled(on_host(_ls("cli"))).backend == {
 		"cpus": 0,
 		"disk_mb": 0,
 		"workspace_mb": 0,
@@ -67,7 +67,7 @@ test_backend_is_described_as_a_whole if {
 		"read_only": false,
 		"scope": "session",
 	}
-	usually(on_host(_ls("telegram"))).backend == {
+	_settled(on_host(_ls("telegram"))).backend == {
 		"cpus": 1,
 		"disk_mb": 0,
 		"workspace_mb": 0,

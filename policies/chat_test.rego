@@ -2,16 +2,16 @@ package bailiff_test
 
 # What a chat of a platform gets by an entry of its own; every other chat gets what the
 # platform does.
-_in_chat(platform, entry) := by({"chats": {concat("/", [platform, "-100/7"]): entry}}, object.union(
+_in_chat(platform, entry) := _settled_by({"chats": {concat("/", [platform, "-100/7"]): entry}}, object.union(
 	_ls(platform),
 	{"session": {"chat_id": "-100/7"}},
 )) if {
-	elsewhere := by({"chats": {concat("/", [platform, "-100/7"]): entry}}, object.union(_ls(platform), {"session": {"chat_id": "-100"}}))
-	elsewhere == usually(_ls(platform))
+	elsewhere := _settled_by({"chats": {concat("/", [platform, "-100/7"]): entry}}, object.union(_ls(platform), {"session": {"chat_id": "-100"}}))
+	elsewhere == _settled(_ls(platform))
 }
 
 test_chat_without_an_entry_is_its_platforms if {
-	_in_chat("telegram", {}) == usually(_ls("telegram"))
+	_in_chat("telegram", {}) == _settled(_ls("telegram"))
 }
 
 test_chat_has_a_backend_of_its_own if {
@@ -23,7 +23,7 @@ test_chat_can_only_isolate_more if {
 	_in_chat("cli", {"isolation": "required", "backends": ["local", "docker"]}).backend.name == "docker"
 	every word in ["optional", "none", ""] {
 		_in_chat("telegram", {"isolation": word, "backends": ["local", "docker"]}).backend.name == "docker"
-		_in_chat("telegram", {"isolation": word, "backends": ["local"]}).outcome == "deny"
+		_in_chat("telegram", {"isolation": word, "backends": ["local"]}).backend.name == ""
 	}
 }
 
@@ -31,19 +31,19 @@ test_chat_says_what_is_taken if {
 	states := {"backend": {"available": {"docker": {"ready": false}}}, "session": {"chat_id": "7"}}
 	asked := object.union(_ls("telegram"), states)
 	ready := object.union(_usual_platform, {"take": "ready"})
-	by({"chats": {"telegram/7": {"take": "ready"}}}, asked).backend.name == "bubblewrap"
-	by({"platforms": {"telegram": ready}}, asked).backend.name == "bubblewrap"
-	by({"platforms": {"telegram": ready}, "chats": {"telegram/7": {"take": "first"}}}, asked).backend.name == "docker"
+	_settled_by({"chats": {"telegram/7": {"take": "ready"}}}, asked).backend.name == "bubblewrap"
+	_settled_by({"platforms": {"telegram": ready}}, asked).backend.name == "bubblewrap"
+	_settled_by({"platforms": {"telegram": ready}, "chats": {"telegram/7": {"take": "first"}}}, asked).backend.name == "docker"
 }
 
 test_chat_has_an_image_of_its_own if {
 	platform := object.union(_usual_platform, {"images": {"docker": "debian:12", "bubblewrap": "x"}})
 	asked := object.union(_ls("telegram"), {"session": {"chat_id": "7"}})
-	by(
+	_settled_by(
 		{"platforms": {"telegram": platform}, "chats": {"telegram/7": {"images": {"docker": "python:3.13"}}}},
 		asked,
 	).backend.image == "python:3.13"
-	by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"images": {"bubblewrap": "y"}}}}, asked).backend.image == "debian:12"
+	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"images": {"bubblewrap": "y"}}}}, asked).backend.image == "debian:12"
 	_in_chat("telegram", {"images": {"docker": "python:3.13"}}).backend.image == "python:3.13"
 }
 
@@ -51,8 +51,8 @@ test_chat_keeps_its_files_or_does_not if {
 	_in_chat("telegram", {"persistent": {"docker": true}}).backend.persistent
 	platform := object.union(_usual_platform, {"persistent": {"docker": true}})
 	asked := object.union(_ls("telegram"), {"session": {"chat_id": "7"}})
-	by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"docker": false}}}}, asked).backend.persistent == false
-	by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"bubblewrap": false}}}}, asked).backend.persistent
+	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"docker": false}}}}, asked).backend.persistent == false
+	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"bubblewrap": false}}}}, asked).backend.persistent
 }
 
 test_chat_lives_shorter_and_never_longer if {
@@ -65,13 +65,12 @@ test_chat_lives_shorter_and_never_longer if {
 test_chat_has_a_network_of_its_own if {
 	_in_chat("telegram", {"network": {"network": "full"}}).backend.network == "full"
 	opened := {"network": {"platforms": {"telegram": {"network": "full"}}}, "chats": {"telegram/7": {"network": {"network": "none"}}}}
-	by(opened, object.union(_ls("telegram"), {"session": {"chat_id": "7"}})).backend.network == "none"
-	by(opened, _ls("telegram")).backend.network == "full"
+	_settled_by(opened, object.union(_ls("telegram"), {"session": {"chat_id": "7"}})).backend.network == "none"
+	_settled_by(opened, _ls("telegram")).backend.network == "full"
 	_in_chat("cli", {"backends": ["local"], "network": {"network": "none"}}).backend.network == "none"
 }
 
 test_chat_of_a_platform_nobody_listed_is_denied if {
 	lost := object.union(_ls("pigeon"), {"session": {"chat_id": "7"}})
-	answer := by({"chats": {"pigeon/7": {"backends": ["docker"]}}}, lost)
-	"session.unknown_platform" in rules(answer)
+	"session.unknown_platform" in _rules_of(_faults_by({"chats": {"pigeon/7": {"backends": ["docker"]}}}, lost))
 }

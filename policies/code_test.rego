@@ -1,78 +1,83 @@
 package bailiff_test
 
-_found_in(facts) := {finding.rule | some finding in findings} if {
-	findings := data.bailiff.findings with input as on_host(program("cli", facts))
-		with data.bailiff.tables.network as _usual_tables.network
+# What is found in a program with these facts, and of the paths and hosts that it names.
+_program_found(facts) := _told_of(found) if {
+	found := ((data.bailiff._examined.program | data.bailiff._examined.paths) | data.bailiff._examined.hosts) | data.bailiff._found_in_text
+		with input as program("cli", facts)
 }
 
-test_ordinary_program_has_no_finding if _found_in({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}) == set()
+test_ordinary_program_has_no_finding if _program_found({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}).rules == set()
 
 test_hidden_program_is_found if {
-	_found_in({"complete": false}) == {"code.hides_meaning"}
-	_found_in({"parsed": false}) == {"code.hides_meaning"}
+	_program_found({"complete": false}).rules == {"code.hides_meaning"}
+	_program_found({"parsed": false}).rules == {"code.hides_meaning"}
 }
 
 test_calls_have_rules if {
-	_found_in({"calls": ["shutil.rmtree"], "writes": ["build"]}) == {"command.deletes_recursively"}
-	"command.destroys_system" in _found_in({"calls": ["shutil.rmtree"], "writes": ["/"]})
-	_found_in({"calls": ["os.kill"]}) == {"command.kills_processes"}
-	_found_in({"features": ["ctypes"]}) == {"code.calls_native"}
-	_found_in({"reads": ["~/.ssh/id_rsa"]}) == {"command.reads_credentials"}
-	_found_in({"writes": ["/etc/hosts"]}) == {"command.writes_system"}
-	_found_in({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == {"command.sends_files"}
-	_found_in({"hosts": ["169.254.169.254"]}) == {"command.reaches_metadata"}
-	_found_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data"}
+	_program_found({"calls": ["shutil.rmtree"], "writes": ["build"]}).rules == {"command.deletes_recursively"}
+	"command.destroys_system" in _program_found({"calls": ["shutil.rmtree"], "writes": ["/"]}).rules
+	_program_found({"calls": ["os.kill"]}).rules == {"command.kills_processes"}
+	_program_found({"features": ["ctypes"]}).rules == {"code.calls_native"}
+	_program_found({"reads": ["~/.ssh/id_rsa"]}).rules == {"command.reads_credentials"}
+	_program_found({"writes": ["/etc/hosts"]}).rules == {"command.writes_system"}
+	_program_found({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}).rules == {"command.sends_files"}
+	_program_found({"hosts": ["169.254.169.254"]}).rules == {"command.reaches_metadata"}
+	_program_found({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}).rules == {"command.destroys_data"}
 }
 
 test_methods_of_libraries_that_reach_services_have_rules if {
-	_found_in({"calls": ["boto3.client", "boto3.delete_bucket"]}) == {"command.destroys_data"}
-	_found_in({"calls": ["azure.begin_delete"]}) == {"command.destroys_data"}
-	_found_in({"calls": ["requests.delete"]}) == {"command.destroys_data"}
-	_found_in({"calls": ["psutil.kill"]}) == {"command.kills_processes"}
-	_found_in({"calls": ["stripe.Refund.create"]}) == {"command.costs_money"}
-	_found_in({"calls": ["slack_sdk.chat_postMessage"]}) == {"command.changes_elsewhere"}
-	_found_in({"calls": ["boto3.list_buckets", "redis.delete", "pandas.drop", "numpy.delete", "delete"]}) == set()
+	_program_found({"calls": ["boto3.client", "boto3.delete_bucket"]}).rules == {"command.destroys_data"}
+	_program_found({"calls": ["azure.begin_delete"]}).rules == {"command.destroys_data"}
+	_program_found({"calls": ["requests.delete"]}).rules == {"command.destroys_data"}
+	_program_found({"calls": ["psutil.kill"]}).rules == {"command.kills_processes"}
+	_program_found({"calls": ["stripe.Refund.create"]}).rules == {"command.costs_money"}
+	_program_found({"calls": ["slack_sdk.chat_postMessage"]}).rules == {"command.changes_elsewhere"}
+	_program_found({"calls": ["boto3.list_buckets", "redis.delete", "pandas.drop", "numpy.delete", "delete"]}).rules == set()
 }
 
 test_python_in_a_shell_text_is_judged_alike if {
-	_found_in_shell({"calls": ["shutil.rmtree"], "writes": ["build"]}) == {"command.deletes_recursively"}
-	_found_in_shell({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == set()
-	_found_in_shell({"features": ["sends_files"]}) == {"command.sends_files"}
-	_found_in_shell({"imports": ["json"], "calls": ["json.load", "print"]}) == set()
+	_in_shell({"calls": ["shutil.rmtree"], "writes": ["build"]}).rules == {"command.deletes_recursively"}
+	_in_shell({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}).rules == set()
+	_in_shell({"features": ["sends_files"]}).rules == {"command.sends_files"}
+	_in_shell({"imports": ["json"], "calls": ["json.load", "print"]}).rules == set()
 }
 
-_found_in_shell(facts) := _found_with([], {"code": program("cli", facts).code})
+_in_shell(facts) := _in_a_text({"code": program("cli", facts).code})
+
+_in_a_text(facts) := _told_of(found) if {
+	found := data.bailiff._examined.program | data.bailiff._found_in_text with input as _text_with([], facts)
+}
 
 test_a_program_that_was_not_read_is_found_by_older_facts_too if {
-	_found_with([], {"features": ["inline_program"]}) == {"command.runs_inline_program"}
-	_found_with([], {"features": ["inline_program"], "code": program("cli", {}).code}) == set()
-	_found_with([], {"features": ["inline_program", "read_program"]}) == set()
-	_found_with([], {"features": ["inline_program", "read_program", "unread_program"]}) == {"command.runs_inline_program"}
+	_in_a_text({"features": ["inline_program"]}).rules == {"command.runs_inline_program"}
+	_in_a_text({"features": ["inline_program"], "code": program("cli", {}).code}).rules == set()
+	_in_a_text({"features": ["inline_program", "read_program"]}).rules == set()
+	_in_a_text({"features": ["inline_program", "read_program", "unread_program"]}).rules == {"command.runs_inline_program"}
 }
 
 test_calls_that_matter_are_named_by_their_rule if {
-	_said_in({"calls": ["os.fork"]}) == {"code.forks: "}
-	_said_in({"calls": ["os.dup2", "socket.socket"]}) == {"command.opens_reverse_shell: "}
-	_said_in({"calls": ["os.dup2", "open"]}) == set()
-	_said_in({"calls": ["os.kill"], "complete": false}) == {"code.hides_meaning: ", "command.kills_processes: "}
-	_said_in({"calls": ["len", "print", "json.loads"]}) == set()
+	_program_found({"calls": ["os.fork"]}).told == {"code.forks: "}
+	_program_found({"calls": ["os.dup2", "socket.socket"]}).told == {"command.opens_reverse_shell: "}
+	_program_found({"calls": ["os.dup2", "open"]}).told == set()
+	_program_found({"calls": ["os.kill"], "complete": false}).told == {"code.hides_meaning: ", "command.kills_processes: "}
+	_program_found({"calls": ["len", "print", "json.loads"]}).told == set()
 }
 
 test_what_a_program_sends_is_found if {
-	_said_in({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == {"command.sends_files: "}
-	_said_in({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["localhost"]}) == set()
-	_said_in({"calls": ["requests.post"], "hosts": ["x.test"]}) == set()
-	_said_in({"calls": ["socket.socket"], "variables": ["API_TOKEN"]}) == {"command.sends_environment: "}
-	_said_in({"calls": ["socket.socket"], "variables": ["LANG"]}) == set()
-	_said_in({"calls": ["requests.get"], "variables": ["API_TOKEN"]}) == set()
+	_program_found({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}).told == {"command.sends_files: "}
+	_program_found({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["localhost"]}).told == set()
+	_program_found({"calls": ["requests.post"], "hosts": ["x.test"]}).told == set()
+	_program_found({"calls": ["socket.socket"], "variables": ["API_TOKEN"]}).told == {"command.sends_environment: "}
+	_program_found({"calls": ["socket.socket"], "variables": ["LANG"]}).told == set()
+	_program_found({"calls": ["requests.get"], "variables": ["API_TOKEN"]}).told == set()
 }
 
 test_sockets_of_engines_and_own_ones_are_found if {
-	"command.uses_container_engine: /run/podman/podman.sock" in _said_in({"writes": ["/run/podman/podman.sock"]})
-	"command.changes_own_settings: state/operator.sock" in _said_in({"writes": ["state/operator.sock"]})
-	_said_in({"writes": ["/tmp/app.sock"]}) == set()
+	"command.uses_container_engine: /run/podman/podman.sock" in _program_found({"writes": ["/run/podman/podman.sock"]}).told
+	"command.changes_own_settings: state/operator.sock" in _program_found({"writes": ["state/operator.sock"]}).told
+	_program_found({"writes": ["/tmp/app.sock"]}).told == set()
 }
 
 test_files_in_what_is_sent_are_found if {
-	_said_in({"features": ["sends_files"]}) == {"command.sends_files: "}
+	_program_found({"features": ["sends_files"]}).told == {"command.sends_files: "}
 }

@@ -5,14 +5,9 @@ package bailiff
 # description: |
 #   The tables give programs, their options and their subcommands kinds, and most kinds
 #   a rule. Adding a program to a kind takes a line in data.yaml and no code.
-findings contains finding if some [finding, _, _] in _found_by_name
+_examined.calls contains _found(class, _spelt(call)) if some [_, class, call] in _done
 
 _found_by_name contains [_found(class, _spelt(call)), class, call] if some ["by name", class, call] in _done
-
-findings contains _found(class, _spelt(call)) if {
-	some [source, class, call] in _done
-	source != "by name"
-}
 
 _done contains [source, class, call] if {
 	_doers != {}

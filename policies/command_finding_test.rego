@@ -48,12 +48,10 @@ test_long_matches_are_told_apart if {
 	}
 }
 
-# What is said to be asked about in a text of these calls.
+# The matches of all that is found in a text of these calls.
 _matches(calls) := _matches_with(calls, {"text": concat(" ", [word | some made in calls; some word in made.argv])})
 
-_matches_with(calls, facts) := {reason.match | some reason in answer.approval.reasons} if {
-	answer := usually(object.union(on_host(request("cli", calls)), {"command": facts}))
-}
+_matches_with(calls, facts) := _all_found_with(calls, facts).matches
 
 test_words_are_quoted_where_they_must_be if {
 	data.bailiff._in_quotes("plain") == "plain"

@@ -1,8 +1,13 @@
 package bailiff_test
 
+# What is found of processes that calls end.
+_kills(calls) := _told_of(found) if {
+	found := (data.bailiff._examined.kills | data.bailiff._examined.kills_by_name) | data.bailiff._examined.calls with input as request("cli", calls)
+}
+
 test_signal_one_is_not_everything if {
-	_found([call("kill", ["-1"], ["42"])]) == {"command.kills_processes"}
-	"command.destroys_system" in _found([call("kill", ["-9"], ["-1"])])
+	_kills([call("kill", ["-1"], ["42"])]).rules == {"command.kills_processes"}
+	"command.destroys_system" in _kills([call("kill", ["-9"], ["-1"])]).rules
 }
 
 test_first_process_and_all_of_the_administrator if {
@@ -10,7 +15,7 @@ test_first_process_and_all_of_the_administrator if {
 		call("kill", ["-9"], ["1"]), call("kill", [], ["1"]), call("pkill", ["-u"], ["root"]), call("killall", ["-u"], ["root"]),
 		call("pkill", ["--euid=root"], []),
 	] {
-		"command.destroys_system" in _found([killer])
+		"command.destroys_system" in _kills([killer]).rules
 	}
 	every killer in [
 		call("kill", ["-HUP"], ["1"]),
@@ -18,30 +23,30 @@ test_first_process_and_all_of_the_administrator if {
 		call("kill", ["-9"], ["11"]),
 		call("pkill", ["-u"], ["root", "nginx"]),
 	] {
-		not "command.destroys_system" in _found([killer])
+		not "command.destroys_system" in _kills([killer]).rules
 	}
 }
 
 test_killing_is_found_by_the_whole_call if {
-	_told([call("kill", [], ["7"])]) == {"command.kills_processes: kill 7"}
-	_told([call("kill", ["-9"], ["7", "8"])]) == {"command.kills_processes: kill -9 7 8"}
-	_told([call("kill", [], ["%1"])]) == set()
-	_told([call("kill", [], ["$!"])]) == set()
-	_told([call("kill", ["-0"], ["7"])]) == set()
-	_told([call("kill", ["-9"], ["-1"])]) == {
+	_kills([call("kill", [], ["7"])]).told == {"command.kills_processes: kill 7"}
+	_kills([call("kill", ["-9"], ["7", "8"])]).told == {"command.kills_processes: kill -9 7 8"}
+	_kills([call("kill", [], ["%1"])]).told == set()
+	_kills([call("kill", [], ["$!"])]).told == set()
+	_kills([call("kill", ["-0"], ["7"])]).told == set()
+	_kills([call("kill", ["-9"], ["-1"])]).told == {
 		"command.destroys_system: kill -9 -1",
 		"command.kills_processes: kill -9 -1",
 	}
-	_told([call("pkill", [], ["node"])]) == {"command.kills_processes: pkill node"}
-	_told([call("pkill", ["-f"], [".*"])]) == {
+	_kills([call("pkill", [], ["node"])]).told == {"command.kills_processes: pkill node"}
+	_kills([call("pkill", ["-f"], [".*"])]).told == {
 		"command.destroys_system: pkill -f .*",
 		"command.kills_processes: pkill -f .*",
 	}
-	_told([call("pkill", ["-u", "root"], [])]) == {
+	_kills([call("pkill", ["-u", "root"], [])]).told == {
 		"command.destroys_system: pkill -u root",
 		"command.kills_processes: pkill -u root",
 	}
-	_told([call("killall", [], ["*"])]) == {"command.destroys_system: killall *", "command.kills_processes: killall *"}
-	_told([call("kill", ["-9"], ["1"])]) == {"command.destroys_system: kill -9 1", "command.kills_processes: kill -9 1"}
-	_told([call("kill", ["-HUP"], ["1"])]) == {"command.kills_processes: kill -HUP 1"}
+	_kills([call("killall", [], ["*"])]).told == {"command.destroys_system: killall *", "command.kills_processes: killall *"}
+	_kills([call("kill", ["-9"], ["1"])]).told == {"command.destroys_system: kill -9 1", "command.kills_processes: kill -9 1"}
+	_kills([call("kill", ["-HUP"], ["1"])]).told == {"command.kills_processes: kill -HUP 1"}
 }

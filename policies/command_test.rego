@@ -1,11 +1,8 @@
 package bailiff_test
 
-import data.bailiff
-
-# The rules that findings give for a text of these calls.
-_found(calls) := {finding.rule | some finding in findings} if {
-	findings := bailiff.findings with input as on_host(request("cli", calls))
-		with data.bailiff.tables.platforms as _usual_tables.platforms
+# What is found in a text of these calls by the tables and the packs.
+_by_tables(calls) := _told_of(found) if {
+	found := data.bailiff._examined.calls with input as request("cli", calls)
 }
 
 test_every_named_program_has_its_rule if {
@@ -16,7 +13,7 @@ test_every_named_program_has_its_rule if {
 		"pkill": "command.kills_processes", "crontab": "command.writes_startup",
 	}
 	every name, rule in expected {
-		rule in _found([call(name, [], ["x"])])
+		rule in _by_tables([call(name, [], ["x"])]).rules
 	}
 }
 
@@ -26,15 +23,15 @@ test_looking_is_no_finding if {
 		call("iptables", ["-L"], []), call("kubectl", [], ["get", "pods"]), call("bailiff", [], ["approvals", "list"]),
 		call("kill", ["-l"], []), call("kill", [], ["%1"]), call("kill", [], ["$!"]), call("systemctl", [], ["status", "x"]),
 	] {
-		_found([looking]) == set()
+		_all_found([looking]).rules == set()
 	}
 }
 
 test_subcommands_count_wherever_they_stand if {
-	_found([call("systemctl", [], ["stop", "nginx"])]) == {"command.stops_services"}
-	_found([call("service", [], ["nginx", "stop"])]) == {"command.stops_services"}
-	_found([call("apt", [], ["remove", "jq"])]) == {"command.removes_packages"}
-	_found([call("gh", [], ["auth", "token"])]) == {"command.reads_credentials"}
+	_by_tables([call("systemctl", [], ["stop", "nginx"])]).rules == {"command.stops_services"}
+	_by_tables([call("service", [], ["nginx", "stop"])]).rules == {"command.stops_services"}
+	_by_tables([call("apt", [], ["remove", "jq"])]).rules == {"command.removes_packages"}
+	_by_tables([call("gh", [], ["auth", "token"])]).rules == {"command.reads_credentials"}
 }
 
 test_features_have_rules if {
@@ -45,19 +42,19 @@ test_features_have_rules if {
 	}
 	every feature, rule in expected {
 		asked := object.union(request("cli", []), {"command": {"features": [feature]}})
-		findings := bailiff.findings with input as asked
-		{finding.rule | some finding in findings} == {rule}
+		found := data.bailiff._found_in_text with input as asked
+		{finding.rule | some finding in found} == {rule}
 	}
 }
 
 test_findings_of_tables_have_the_whole_call_as_match if {
-	_told([call("sudo", [], ["ls"])]) == {"command.gains_privilege: sudo ls"}
-	_told([call("chown", [], ["root", "a"])]) == {"command.changes_owner: chown root a"}
-	_told([call("tar", ["--to-command"], ["a.tar"])]) == {"command.runs_inline_program: tar --to-command a.tar"}
-	_told([call("docker", [], ["stop", "web"])]) == {"command.uses_container_engine: docker stop web"}
-	_told([call("kubectl", [], ["delete", "pod", "web"])]) == {"command.uses_container_engine: kubectl delete pod web"}
-	_told([call("kubectl", [], ["get", "pods"])]) == set()
-	_told([call("git", [], ["status"])]) == set()
+	_by_tables([call("sudo", [], ["ls"])]).told == {"command.gains_privilege: sudo ls"}
+	_by_tables([call("chown", [], ["root", "a"])]).told == {"command.changes_owner: chown root a"}
+	_by_tables([call("tar", ["--to-command"], ["a.tar"])]).told == {"command.runs_inline_program: tar --to-command a.tar"}
+	_by_tables([call("docker", [], ["stop", "web"])]).told == {"command.uses_container_engine: docker stop web"}
+	_by_tables([call("kubectl", [], ["delete", "pod", "web"])]).told == {"command.uses_container_engine: kubectl delete pod web"}
+	_by_tables([call("kubectl", [], ["get", "pods"])]).told == set()
+	_by_tables([call("git", [], ["status"])]).told == set()
 }
 
 test_actions_are_words_alone_and_in_pairs if {
@@ -68,29 +65,29 @@ test_actions_are_words_alone_and_in_pairs if {
 }
 
 test_a_call_that_asks_for_help_does_nothing if {
-	_found([object.union(call("docker", ["--help"], ["image", "prune"]), {"argv": ["docker", "image", "prune", "--help"]})]) == set()
-	_found([call("helm", [], ["help", "install"])]) == set()
-	_found([call("docker", [], ["run", "-v", "/:/host", "x", "--help"])]) == {"command.uses_container_engine"}
-	_found([object.union(call("frida", ["--version"], []), {"argv": ["frida", "--version"]})]) == set()
-	_found([object.union(call("frida", ["--version"], []), {"argv": ["/usr/bin/frida", "--version"]})]) == set()
+	_by_tables([object.union(call("docker", ["--help"], ["image", "prune"]), {"argv": ["docker", "image", "prune", "--help"]})]).rules == set()
+	_by_tables([call("helm", [], ["help", "install"])]).rules == set()
+	_by_tables([call("docker", [], ["run", "-v", "/:/host", "x", "--help"])]).rules == {"command.uses_container_engine"}
+	_by_tables([object.union(call("frida", ["--version"], []), {"argv": ["frida", "--version"]})]).rules == set()
+	_by_tables([object.union(call("frida", ["--version"], []), {"argv": ["/usr/bin/frida", "--version"]})]).rules == set()
 	added := {"argv": ["frida", "--version"], "wrappers": ["xargs"]}
-	_found([object.union(call("frida", ["--version"], []), added)]) == {"command.reads_memory"}
+	_by_tables([object.union(call("frida", ["--version"], []), added)]).rules == {"command.reads_memory"}
 	helped := object.union(call("sudo", ["--help"], ["x"]), {"argv": ["sudo", "x", "--help"]})
-	_found([helped, object.union(call("x", ["--help"], []), {"wrappers": ["sudo"]})]) == {"command.gains_privilege"}
+	_by_tables([helped, object.union(call("x", ["--help"], []), {"wrappers": ["sudo"]})]).rules == {"command.gains_privilege"}
 }
 
 test_a_call_that_only_looks_is_known_by_one_word_or_two if {
-	_found([call("docker", [], ["compose", "logs"])]) == set()
-	_found([call("docker", [], ["images"])]) == set()
-	_found([call("docker", [], ["compose", "up"])]) == {"command.uses_container_engine"}
+	_by_tables([call("docker", [], ["compose", "logs"])]).rules == set()
+	_by_tables([call("docker", [], ["images"])]).rules == set()
+	_by_tables([call("docker", [], ["compose", "up"])]).rules == {"command.uses_container_engine"}
 }
 
 test_options_before_a_word_that_looks if {
-	_found([call("kubectl", [], ["-n", "shop", "get", "pods"])]) == set()
-	_found([call("kubectl", [], ["--context=lab", "-n", "shop", "rollout", "status"])]) == set()
-	_found([call("kubectl", [], ["-n", "get", "delete", "pod"])]) == {"command.uses_container_engine"}
-	_found([call("docker", [], ["-H", "tcp://builder:2375", "ps"])]) == set()
-	_found([call("docker", [], ["-H", "unix:///var/run/docker.sock", "ps"])]) == {"command.uses_container_engine"}
+	_by_tables([call("kubectl", [], ["-n", "shop", "get", "pods"])]).rules == set()
+	_by_tables([call("kubectl", [], ["--context=lab", "-n", "shop", "rollout", "status"])]).rules == set()
+	_by_tables([call("kubectl", [], ["-n", "get", "delete", "pod"])]).rules == {"command.uses_container_engine"}
+	_by_tables([call("docker", [], ["-H", "tcp://builder:2375", "ps"])]).rules == set()
+	_by_tables([call("docker", [], ["-H", "unix:///var/run/docker.sock", "ps"])]).rules == {"command.uses_container_engine"}
 }
 
 _spoken(words) := object.union(
@@ -102,8 +99,8 @@ _spoken(words) := object.union(
 )
 
 test_downloads_from_a_store_send_nothing if {
-	_found([_spoken(["aws", "s3", "cp", "s3://bucket/key", "."])]) == set()
-	_found([_spoken(["gsutil", "cp", "gs://bucket/key", "data/"])]) == set()
+	_by_tables([_spoken(["aws", "s3", "cp", "s3://bucket/key", "."])]).rules == set()
+	_by_tables([_spoken(["gsutil", "cp", "gs://bucket/key", "data/"])]).rules == set()
 	every words in [
 		["aws", "s3", "cp", "key", "s3://bucket"], ["aws", "s3", "cp", "--profile", "s3://x", "key", "s3://bucket"],
 		["aws", "s3", "cp", "s3://a/b", "s3://c"], ["aws", "s3", "mv", "s3://a/b", "."],
@@ -111,15 +108,15 @@ test_downloads_from_a_store_send_nothing if {
 		["aws", "s3", "cp", "s3://a/b", "/etc/x"],
 		["aws", "s3", "cp", "s3://a", ".", "--recursive"],
 	] {
-		"command.sends_files" in _found([_spoken(words)])
+		"command.sends_files" in _by_tables([_spoken(words)]).rules
 	}
 }
 
 test_a_script_or_a_program_of_the_project_does_not_only_answer if {
-	_found([_versioned("k3s-uninstall.sh", "k3s-uninstall.sh", [])]) == {"command.destroys_data"}
-	_found([_versioned("gdm-stop", "gdm-stop", [])]) == {"command.stops_services"}
-	_found([_versioned("frida", "bin/frida", [])]) == {"command.reads_memory"}
-	_found([_versioned("frida", "frida", ["PATH"])]) == {"command.reads_memory"}
+	_by_tables([_versioned("k3s-uninstall.sh", "k3s-uninstall.sh", [])]).rules == {"command.destroys_data"}
+	_by_tables([_versioned("gdm-stop", "gdm-stop", [])]).rules == {"command.stops_services"}
+	_by_tables([_versioned("frida", "bin/frida", [])]).rules == {"command.reads_memory"}
+	_by_tables([_versioned("frida", "frida", ["PATH"])]).rules == {"command.reads_memory"}
 }
 
 _versioned(program, word, assigns) := object.union(
@@ -129,15 +126,15 @@ _versioned(program, word, assigns) := object.union(
 
 test_words_behind_an_option_at_the_start_are_those_of_the_table if {
 	behind := call("nginx", ["-p"], ["x", "stop"])
-	_found([object.union(behind, {"argv": ["nginx", "-p", "x", "stop"]})]) == {"command.stops_services"}
-	_found([object.union(behind, {"argv": ["nginx", "x", "stop", "-p"]})]) == set()
-	_found([object.union(behind, {"argv": ["nginx", "-p=x", "x", "stop"]})]) == set()
+	_by_tables([object.union(behind, {"argv": ["nginx", "-p", "x", "stop"]})]).rules == {"command.stops_services"}
+	_by_tables([object.union(behind, {"argv": ["nginx", "x", "stop", "-p"]})]).rules == set()
+	_by_tables([object.union(behind, {"argv": ["nginx", "-p=x", "x", "stop"]})]).rules == set()
 }
 
 test_a_resource_is_shown_where_no_word_gives_it_a_value if {
-	_found([_puppet(["resource", "user", "root"])]) == set()
-	_found([_puppet(["resource", "user", "root", "ensure=absent"])]) == {"command.writes_system"}
-	_found([_puppet(["apply", "x.pp"])]) == {"command.writes_system"}
+	_by_tables([_puppet(["resource", "user", "root"])]).rules == set()
+	_by_tables([_puppet(["resource", "user", "root", "ensure=absent"])]).rules == {"command.writes_system"}
+	_by_tables([_puppet(["apply", "x.pp"])]).rules == {"command.writes_system"}
 }
 
 _puppet(words) := object.union(call("puppet", [], words), {"argv": array.concat(["puppet"], words)})

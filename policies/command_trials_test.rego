@@ -1,13 +1,20 @@
 package bailiff_test
 
+# What is found in words that may only try something.
+_trials(calls) := _trials_with(calls, {})
+
+_trials_with(calls, facts) := _told_of(found) if {
+	found := data.bailiff._examined.calls | data.bailiff._examined.macros with input as _text_with(calls, facts)
+}
+
 # What is found where words are all of the text.
 _found_alone(words) := _found_spelt(words, concat(" ", words))
 
-_found_spelt(words, text) := _found_with([_spoken(words)], {"text": text})
+_found_spelt(words, text) := _trials_with([_spoken(words)], {"text": text}).rules
 
 test_a_change_of_a_cluster_that_is_only_tried_is_none if {
 	every words in [["kubectl", "apply", "-f", "k8s", "--dry-run=client"], ["kubectl", "delete", "pod", "web", "--dry-run=server"]] {
-		_found([_spoken(words)]) == set()
+		_trials([_spoken(words)]).rules == set()
 	}
 	every words in [
 		["kubectl", "apply", "-f", "k8s", "--dry-run=none"], ["kubectl", "delete", "pod", "web", "--dry-run=client", "--dry-run=none"],
@@ -16,7 +23,7 @@ test_a_change_of_a_cluster_that_is_only_tried_is_none if {
 		["kubectl", "apply", "-f", "a", "--field-manager", "--dry-run=client"],
 		["kubectl", "delete", "clusterrole", "admin", "-n", "--dry-run=client"],
 	] {
-		"command.uses_container_engine" in _found([_spoken(words)])
+		"command.uses_container_engine" in _trials([_spoken(words)]).rules
 	}
 }
 
@@ -61,10 +68,10 @@ test_a_trial_of_rsync_deletes_nothing if {
 	] {
 		"command.deletes_recursively" in _found_spelt(words, text)
 	}
-	others := _found_with([_spoken(words), call("ls", [], [])], {"text": concat(" ", words)})
+	others := _trials_with([_spoken(words), call("ls", [], [])], {"text": concat(" ", words)}).rules
 	"command.deletes_recursively" in others
 	elsewhere := object.union(_spoken(words), {"argv": array.concat(["./rsync"], array.slice(words, 1, 5))})
-	"command.deletes_recursively" in _found_with([elsewhere], {"text": concat(" ", elsewhere.argv)})
+	"command.deletes_recursively" in _trials_with([elsewhere], {"text": concat(" ", elsewhere.argv)}).rules
 }
 
 test_macros_of_rpm_that_only_name_something_run_nothing if {
@@ -86,7 +93,7 @@ test_rclone_only_looks_where_no_word_opens_more if {
 		["rclone", "ls", "remote:"], ["rclone", "lsf", "-R", "--max-depth", "2", "remote:a"], ["rclone", "-v", "size", "a"],
 		["rclone", "lsjson", "--include=*.txt", "remote:"],
 	] {
-		_found([_spoken(words)]) == set()
+		_trials([_spoken(words)]).rules == set()
 	}
 	every words in [
 		["rclone", "cat", "remote:a"], ["rclone", "copy", "remote:a", "out"], ["rclone", "ls", ":local:/etc"],
@@ -94,8 +101,8 @@ test_rclone_only_looks_where_no_word_opens_more if {
 		["rclone", "ls", "remote:", "--rc"], ["rclone", "ls", "remote:", "--sftp-ssh=sh"],
 		["rclone", "ls", "remote:", "--password-command", "x"], ["rclone", "-v", "ls", "remote:", "--metadata-mapper", "x"],
 	] {
-		"command.sends_files" in _found([_spoken(words)])
+		"command.sends_files" in _trials([_spoken(words)]).rules
 	}
 	with_setting := object.union(_spoken(["rclone", "ls", "L:"]), {"assigns": ["RCLONE_CONFIG_L_TYPE"]})
-	"command.sends_files" in _found([with_setting])
+	"command.sends_files" in _trials([with_setting]).rules
 }

@@ -6,40 +6,37 @@ test_finding_without_a_rule_denies if {
 }
 
 test_table_can_deny_what_is_allowed_in_a_sandbox if {
-	answer := by(
-		{"verdicts": {"command.gains_privilege": {"host": "deny", "sandbox": "deny"}}},
-		request("telegram", [call("sudo", [], ["ls"])]),
-	)
-	answer.outcome == "deny"
+	_verdict_at("sandbox", {"command.gains_privilege": {"host": "deny", "sandbox": "deny"}}, {"rule": "command.gains_privilege"}) == "deny"
 }
 
 test_verdict_that_is_no_word_denies if {
-	answer := by({"verdicts": {"command.gains_privilege": {"sandbox": "alow"}}}, request("telegram", [call("sudo", [], ["ls"])]))
-	answer.outcome == "deny"
+	_verdict_at("sandbox", {"command.gains_privilege": {"sandbox": "alow"}}, {"rule": "command.gains_privilege"}) == "deny"
+}
+
+# Reasons as a decision has them, by tables that say which are hidden and what would be allowed instead.
+_reasons_by(hidden, instead, said) := reasons if {
+	reasons := data.bailiff._in_order(said) with data.bailiff.tables.hidden_rules as hidden with data.bailiff.tables.instead as instead
 }
 
 test_hidden_rule_marks_its_reasons if {
-	wipe := by({"hidden_rules": {"command.destroys_system": true}}, on_host(request("cli", [writing("rm", ["-r"], "/")])))
-	{denial.hidden | some denial in wipe.denials} == {true}
-	asked := by({"hidden_rules": {"command.gains_privilege": true}}, on_host(request("cli", [call("sudo", [], ["ls"])])))
-	{reason.hidden | some reason in asked.approval.reasons} == {true}
+	said := {"rule": "command.destroys_system", "message": "It destroys."}
+	_reasons_by({"command.destroys_system": true}, {}, {said}) == [object.union(said, {"hidden": true})]
+	_reasons_by({"command.gains_privilege": true}, {}, {said}) == [said]
 }
 
 test_table_says_what_would_be_allowed_instead if {
-	asked := by({"instead": {"command.gains_privilege": "Do it as yourself."}}, on_host(request("cli", [call("sudo", [], ["ls"])])))
-	{reason.instead | some reason in asked.approval.reasons} == {"Do it as yourself."}
+	said := {"rule": "command.gains_privilege", "message": "It gains."}
+	_reasons_by({}, {"command.gains_privilege": "Do it as yourself."}, {said}) == [object.union(said, {"instead": "Do it as yourself."})]
 }
 
 test_reason_may_say_itself_what_would_be_allowed if {
 	said := {"rule": "mine.night", "message": "Nobody deploys at night.", "instead": "Deploy in the morning."}
-	answer := by({"instead": {"mine.night": "Sleep."}}, _git_status) with data.bailiff.deny as {said}
-	answer.denials == [said]
+	_reasons_by({}, {"mine.night": "Sleep."}, {said}) == [said]
 }
 
 test_reason_may_hide_itself if {
-	answer := usually(_git_status)
-		with data.bailiff.deny as {{"rule": "mine.secret", "message": "No.", "hidden": true}}
-	answer.denials == [{"rule": "mine.secret", "message": "No.", "hidden": true}]
+	said := {"rule": "mine.secret", "message": "No.", "hidden": true}
+	_reasons_by({}, {}, {said}) == [said]
 }
 
 test_reasons_keep_what_they_say_and_nothing_else if {
@@ -73,19 +70,17 @@ test_reasons_keep_what_they_say_and_nothing_else if {
 }
 
 test_grades_leave_the_order_of_reasons_as_it_is if {
-	answer := usually(_git_status) with data.bailiff.deny as {
+	reasons := _reasons_by({}, {}, {
 		{"rule": "b.b", "message": "A.", "attack": ["T1021"]},
 		{"rule": "a.a", "message": "B.", "severity": "high"},
 		{"rule": "a.a", "message": "A."},
-	}
-	[[denial.message, denial.rule] | some denial in answer.denials] == [["A.", "a.a"], ["A.", "b.b"], ["B.", "a.a"]]
+	})
+	[[reason.message, reason.rule] | some reason in reasons] == [["A.", "a.a"], ["A.", "b.b"], ["B.", "a.a"]]
 }
 
 test_reason_may_grade_itself if {
-	answer := usually(_git_status) with data.bailiff.deny as {
-		{"rule": "a.b", "message": "A.", "severity": "low", "attack": ["T1021"]},
-	}
-	answer.denials == [{"rule": "a.b", "message": "A.", "severity": "low", "attack": ["T1021"]}]
+	said := {"rule": "a.b", "message": "A.", "severity": "low", "attack": ["T1021"]}
+	_reasons_by({}, {}, {said}) == [said]
 }
 
 test_verdict_is_that_of_the_place if {

@@ -1,9 +1,15 @@
 package bailiff_test
 
-_saying(program_name, statement) := rules_of if {
-	asked := object.union(request("cli", [call(program_name, [], [])]), {"command": {"text": statement}})
-	findings := data.bailiff.findings with input as asked
-	rules_of := {finding.rule | some finding in findings}
+# What is found in calls of clients of databases.
+_data(calls) := _data_with(calls, {})
+
+_data_with(calls, facts) := _told_of(found) if {
+	found := data.bailiff._examined.queries | data.bailiff._examined.calls with input as _text_with(calls, facts)
+}
+
+_saying(program_name, statement) := {finding.rule |
+	"queries" in data.bailiff._aspects with input as _text_with([call(program_name, [], [])], {"text": statement})
+	some finding in data.bailiff._examined.queries with input as _text_with([call(program_name, [], [])], {"text": statement})
 }
 
 test_statements_that_destroy_data if {
@@ -26,16 +32,16 @@ test_statements_that_destroy_data if {
 }
 
 test_statements_are_found_in_words_texts_and_programs if {
-	_told([call("psql", ["-c"], ["drop table users"])]) == {"command.destroys_data: psql -c 'drop table users'"}
-	_told([call("psql", ["-c"], ["select 1"])]) == set()
-	_told_with([call("psql", [], [])], {"text": "psql <<E\ntruncate users\nE"}) == {"command.destroys_data: "}
-	_told([call("mysql", ["-e"], ["system id"])]) == {"command.runs_inline_program: mysql -e 'system id'"}
-	_told([call("sqlite3", [], ["a.db", ".shell id"])]) == {"command.runs_inline_program: sqlite3 a.db '.shell id'"}
-	_told([call("sqlite3", [], ["a.db", ".once |id"])]) == {"command.runs_inline_program: sqlite3 a.db '.once |id'"}
-	_told([call("sqlite3", [], ["a.db", ".once x.csv"])]) == set()
-	_told([call("redis-cli", [], ["FLUSHALL"])]) == {"command.destroys_data: redis-cli FLUSHALL"}
-	_said_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data: "}
-	_said_in({"imports": ["json"], "strings": ["DROP TABLE users"]}) == set()
+	_data([call("psql", ["-c"], ["drop table users"])]).told == {"command.destroys_data: psql -c 'drop table users'"}
+	_data([call("psql", ["-c"], ["select 1"])]).told == set()
+	_data_with([call("psql", [], [])], {"text": "psql <<E\ntruncate users\nE"}).told == {"command.destroys_data: "}
+	_data([call("mysql", ["-e"], ["system id"])]).told == {"command.runs_inline_program: mysql -e 'system id'"}
+	_data([call("sqlite3", [], ["a.db", ".shell id"])]).told == {"command.runs_inline_program: sqlite3 a.db '.shell id'"}
+	_data([call("sqlite3", [], ["a.db", ".once |id"])]).told == {"command.runs_inline_program: sqlite3 a.db '.once |id'"}
+	_data([call("sqlite3", [], ["a.db", ".once x.csv"])]).told == set()
+	_data([call("redis-cli", [], ["FLUSHALL"])]).told == {"command.destroys_data: redis-cli FLUSHALL"}
+	_program_found({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}).told == {"command.destroys_data: "}
+	_program_found({"imports": ["json"], "strings": ["DROP TABLE users"]}).told == set()
 	data.bailiff._statements("Drop /* all */ Table users; delete from a where id = 1") == {"drop   table"}
 }
 

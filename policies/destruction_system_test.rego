@@ -1,38 +1,45 @@
 package bailiff_test
 
+# What is found of systems that are lost without a deletion.
+_system(calls) := _system_with(calls, {})
+
+_system_with(calls, facts) := _told_of(found) if {
+	found := ((((data.bailiff._examined.mkfs | data.bailiff._examined.permits) | data.bailiff._examined.moves) | data.bailiff._examined.copies_over) | data.bailiff._examined.paths) | data.bailiff._examined.calls with input as _text_with(calls, facts)
+}
+
 test_disks_are_not_formatted if {
-	_destroys([call("mkfs.ext4", [], ["/dev/sda1"])])
-	_destroys([call("mkfs", [], ["$DISK"])])
-	not _destroys([call("mkfs.ext4", [], ["./disk.img"])])
+	"command.destroys_system" in _system([call("mkfs.ext4", [], ["/dev/sda1"])]).rules
+	"command.destroys_system" in _system([call("mkfs", [], ["$DISK"])]).rules
+	not "command.destroys_system" in _system([call("mkfs.ext4", [], ["./disk.img"])]).rules
 }
 
 test_whole_system_keeps_its_permissions if {
-	_destroys([writing("chmod", ["-R"], "/")])
-	_destroys([writing("chown", ["-R"], "/etc")])
-	not _destroys([writing("chmod", [], "/")])
+	"command.destroys_system" in _system([writing("chmod", ["-R"], "/")]).rules
+	"command.destroys_system" in _system([writing("chown", ["-R"], "/etc")]).rules
+	not "command.destroys_system" in _system([writing("chmod", [], "/")]).rules
 }
 
 test_whole_systems_and_disks_are_named if {
-	_told([call("mkfs.ext4", [], ["/dev/sdb1"])]) == {"command.destroys_system: /dev/sdb1"}
-	_told([call("mkfs", [], ["sdb"])]) == {"command.destroys_system: sdb"}
-	_told([call("mkfs", [], ["./disk.img"])]) == set()
-	_told([writing("chmod", ["-R"], "/")]) == {"command.destroys_system: /", "command.writes_system: /"}
-	_told([writing("chown", ["-R"], "/usr")]) == {
+	_system([call("mkfs.ext4", [], ["/dev/sdb1"])]).told == {"command.destroys_system: /dev/sdb1"}
+	_system([call("mkfs", [], ["sdb"])]).told == {"command.destroys_system: sdb"}
+	_system([call("mkfs", [], ["./disk.img"])]).told == set()
+	_system([writing("chmod", ["-R"], "/")]).told == {"command.destroys_system: /", "command.writes_system: /"}
+	_system([writing("chown", ["-R"], "/usr")]).told == {
 		"command.changes_owner: chown -R /usr",
 		"command.destroys_system: /usr",
 		"command.writes_system: /usr",
 	}
-	_told([writing("chmod", ["-R"], "src")]) == set()
-	_told([call("mv", [], ["/etc", "/tmp/x"])]) == {"command.destroys_system: /etc"}
-	_told([call("mv", [], ["a", "/etc"])]) == set()
+	_system([writing("chmod", ["-R"], "src")]).told == set()
+	_system([call("mv", [], ["/etc", "/tmp/x"])]).told == {"command.destroys_system: /etc"}
+	_system([call("mv", [], ["a", "/etc"])]).told == set()
 	moved := object.union(call("mv", [], ["/[e]tc", "/tmp/x"]), {"writes": ["/etc"]})
-	"command.destroys_system: /etc" in _told_with([moved], {"loses": ["/etc"]})
-	_told([writing("rsync", ["--delete"], "/")]) == {
+	"command.destroys_system: /etc" in _system_with([moved], {"loses": ["/etc"]}).told
+	_system([writing("rsync", ["--delete"], "/")]).told == {
 		"command.deletes_recursively: rsync --delete /",
 		"command.destroys_system: /",
 		"command.writes_system: /",
 	}
-	_told([writing("rsync", ["-a"], "out")]) == set()
+	_system([writing("rsync", ["-a"], "out")]).told == set()
 	[target |
 		some target in ["/dev/sda", "$DISK", "sda", "./a.img", "/srv/a.img"]
 		data.bailiff._device_like(target)

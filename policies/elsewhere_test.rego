@@ -1,93 +1,98 @@
 package bailiff_test
 
+# What is found of services, clusters and servers.
+_services(calls) := _told_of(found) if {
+	found := ((((((((data.bailiff._examined.remote | data.bailiff._examined.service) | data.bailiff._examined.clusters) | data.bailiff._examined.listens) | data.bailiff._examined.listens_widely) | data.bailiff._examined.relays) | data.bailiff._examined.uploads) | data.bailiff._examined.asks_an_api) | data.bailiff._examined.sends) | data.bailiff._examined.calls with input as request("cli", calls)
+}
+
 test_verbs_of_clouds_are_found_in_any_place if {
-	_found([call("aws", [], ["sns", "delete-topic", "x"])]) == {"command.destroys_data"}
-	_found([call("az", [], ["sub", "vm", "delete", "x"])]) == {"command.destroys_data"}
-	_found([call("gcloud", [], ["beta", "run", "services", "delete", "x"])]) == {"command.destroys_data"}
-	_found([call("gcloud", [], ["auth", "application-default", "print-access-token"])]) == {"command.reads_credentials"}
-	_found([call("aws", [], ["ec2", "describe-instances"])]) == set()
-	_found([call("az", [], ["vm", "list"])]) == set()
-	_found([call("gcloud", [], ["config", "configurations", "create", "x"])]) == set()
+	_services([call("aws", [], ["sns", "delete-topic", "x"])]).rules == {"command.destroys_data"}
+	_services([call("az", [], ["sub", "vm", "delete", "x"])]).rules == {"command.destroys_data"}
+	_services([call("gcloud", [], ["beta", "run", "services", "delete", "x"])]).rules == {"command.destroys_data"}
+	_services([call("gcloud", [], ["auth", "application-default", "print-access-token"])]).rules == {"command.reads_credentials"}
+	_services([call("aws", [], ["ec2", "describe-instances"])]).rules == set()
+	_services([call("az", [], ["vm", "list"])]).rules == set()
+	_services([call("gcloud", [], ["config", "configurations", "create", "x"])]).rules == set()
 }
 
 test_secrets_of_a_cluster_are_found_however_they_are_named if {
 	every words in [["get", "secret/x"], ["describe", "secret", "x"], ["get", "pods,secrets"]] {
-		_found([call("kubectl", [], words)]) == {"command.reads_credentials"}
+		_services([call("kubectl", [], words)]).rules == {"command.reads_credentials"}
 	}
-	_found([call("kubectl", [], ["get", "pods"])]) == set()
-	_found([call("kubectl", [], ["describe", "pod", "secretary"])]) == set()
+	_services([call("kubectl", [], ["get", "pods"])]).rules == set()
+	_services([call("kubectl", [], ["describe", "pod", "secretary"])]).rules == set()
 }
 
 test_servers_for_other_machines_are_found if {
-	_found([call("php", [], ["-S", "0.0.0.0:8000"])]) == {"command.opens_to_network"}
-	_found([call("npx", [], ["serve", "~"])]) == {"command.opens_to_network"}
-	_found([call("php", [], ["-S", "localhost:8000"])]) == set()
-	_found([call("ttyd", [], ["bash"])]) == {"command.opens_to_network"}
-	_found([call("ttyd", ["--version"], [])]) == set()
+	_services([call("php", [], ["-S", "0.0.0.0:8000"])]).rules == {"command.opens_to_network"}
+	_services([call("npx", [], ["serve", "~"])]).rules == {"command.opens_to_network"}
+	_services([call("php", [], ["-S", "localhost:8000"])]).rules == set()
+	_services([call("ttyd", [], ["bash"])]).rules == {"command.opens_to_network"}
+	_services([call("ttyd", ["--version"], [])]).rules == set()
 }
 
 test_trying_changes_nothing_elsewhere if {
-	_found([call("npm", [], ["publish"])]) == {"command.changes_elsewhere"}
-	_found([call("npm", ["--dry-run"], ["publish"])]) == set()
-	_found([call("curl", ["-X"], ["DELETE", "https://x.test"])]) == {"command.destroys_data"}
-	_found([call("curl", [], ["http://localhost:2375/containers/json"])]) == {"command.uses_container_engine"}
+	_services([call("npm", [], ["publish"])]).rules == {"command.changes_elsewhere"}
+	_services([call("npm", ["--dry-run"], ["publish"])]).rules == set()
+	_services([call("curl", ["-X"], ["DELETE", "https://x.test"])]).rules == {"command.destroys_data"}
+	_services([call("curl", [], ["http://localhost:2375/containers/json"])]).rules == {"command.uses_container_engine"}
 }
 
 test_verbs_of_services_are_found_in_any_place if {
-	_found([call("openstack", [], ["server", "delete", "x"])]) == {"command.destroys_data"}
-	_found([call("helmfile", [], ["apply"])]) == {"command.changes_elsewhere"}
-	_found([call("argocd", ["--dry-run"], ["app", "delete", "x"])]) == set()
-	_found([call("openstack", [], ["server", "list"])]) == set()
+	_services([call("openstack", [], ["server", "delete", "x"])]).rules == {"command.destroys_data"}
+	_services([call("helmfile", [], ["apply"])]).rules == {"command.changes_elsewhere"}
+	_services([call("argocd", ["--dry-run"], ["app", "delete", "x"])]).rules == set()
+	_services([call("openstack", [], ["server", "list"])]).rules == set()
 }
 
 test_addresses_that_delete_are_found if {
-	_found([call("curl", ["-X"], ["POST", "https://x.test/logs/_delete_by_query"])]) == {"command.destroys_data"}
-	_found([call("curl", ["-X"], ["POST", "https://x.test/logs/_search"])]) == set()
+	_services([call("curl", ["-X"], ["POST", "https://x.test/logs/_delete_by_query"])]).rules == {"command.destroys_data"}
+	_services([call("curl", ["-X"], ["POST", "https://x.test/logs/_search"])]).rules == set()
 }
 
 test_an_unknown_program_may_delete if {
-	_found([call("unheard-of", [], ["app", "delete-all", "x"])]) == {"command.may_change_elsewhere"}
-	_found([call("unheard-of", [], ["deploy"])]) == {"command.may_change_elsewhere"}
-	_found([call("unheard-of", [], ["list", "deleted"])]) == set()
-	_found([call("unheard-of", [], ["a", "b", "delete"])]) == set()
-	_found([call("unheard-of", ["-x"], ["delete"])]) == {"command.may_change_elsewhere"}
-	_found([object.union(call("unheard-of", ["--help"], ["delete"]), {"argv": ["unheard-of", "delete", "--help"]})]) == set()
-	_found([call("git", [], ["branch", "delete"])]) == set()
+	_services([call("unheard-of", [], ["app", "delete-all", "x"])]).rules == {"command.may_change_elsewhere"}
+	_services([call("unheard-of", [], ["deploy"])]).rules == {"command.may_change_elsewhere"}
+	_services([call("unheard-of", [], ["list", "deleted"])]).rules == set()
+	_services([call("unheard-of", [], ["a", "b", "delete"])]).rules == set()
+	_services([call("unheard-of", ["-x"], ["delete"])]).rules == {"command.may_change_elsewhere"}
+	_services([object.union(call("unheard-of", ["--help"], ["delete"]), {"argv": ["unheard-of", "delete", "--help"]})]).rules == set()
+	_services([call("git", [], ["branch", "delete"])]).rules == set()
 }
 
 test_the_keys_of_a_cluster_are_secrets if {
-	"command.reads_credentials" in _found([call("kubectl", [], ["config", "view", "--raw"])])
-	_found([call("kubectl", [], ["config", "view"])]) == set()
+	"command.reads_credentials" in _services([call("kubectl", [], ["config", "view", "--raw"])]).rules
+	_services([call("kubectl", [], ["config", "view"])]).rules == set()
 }
 
 test_words_to_a_server_of_files_are_found if {
-	_found([call("curl", ["-Q"], ["DELE old", "ftp://files.test"])]) == {"command.destroys_data"}
-	_found([call("curl", ["-Q"], ["NOOP", "ftp://files.test"])]) == set()
+	_services([call("curl", ["-Q"], ["DELE old", "ftp://files.test"])]).rules == {"command.destroys_data"}
+	_services([call("curl", ["-Q"], ["NOOP", "ftp://files.test"])]).rules == set()
 }
 
 test_servers_that_listen_widely_by_themselves if {
 	every server in [call("serve", [], ["build"]), call("http-server", ["-p", "80"], ["."]), call("live-server", [], [])] {
-		_found([server]) == {"command.opens_to_network"}
+		_services([server]).rules == {"command.opens_to_network"}
 	}
 	every server in [
 		call("serve", ["-l", "tcp://localhost:3000"], ["build"]), call("http-server", ["-a", "127.0.0.1"], ["."]),
 		call("http-server", ["--help"], []),
 	] {
-		_found([server]) == set()
+		_services([server]).rules == set()
 	}
 }
 
 test_relays_are_found_however_they_are_spelt if {
 	every words in [["--ORPort", "9001"], ["orport", "9001"], ["-OrPort", "auto"], ["--HiddenServiceDir", "d"], ["BridgeRelay", "1"]] {
-		_found([call("tor", [], words)]) == {"command.opens_to_network"}
+		_services([call("tor", [], words)]).rules == {"command.opens_to_network"}
 	}
 	every words in [[], ["--SocksPort", "9050"], ["--verify-config"]] {
-		_found([call("tor", [], words)]) == set()
+		_services([call("tor", [], words)]).rules == set()
 	}
 }
 
 test_verbs_in_capitals_delete if {
-	_found([call("unknown-cli", [], ["ecs", "DeleteInstance"])]) == {"command.may_change_elsewhere"}
-	_found([call("tccli", [], ["cvm", "TerminateInstances"])]) == {"command.destroys_data"}
-	_found([call("unknown-cli", [], ["ecs", "DescribeInstances"])]) == set()
+	_services([call("unknown-cli", [], ["ecs", "DeleteInstance"])]).rules == {"command.may_change_elsewhere"}
+	_services([call("tccli", [], ["cvm", "TerminateInstances"])]).rules == {"command.destroys_data"}
+	_services([call("unknown-cli", [], ["ecs", "DescribeInstances"])]).rules == set()
 }

@@ -7,14 +7,16 @@ package bailiff
 #   reads the environment of processes, or says that the program is to start another
 #   one.
 _only_its_own if {
-	not contains(_command.text, "${!")
 	not _astray
+	not _found_astray
 }
 
-_astray if {
+_found_astray if {
 	some finding in findings
 	not data.bailiff.tables.env_tolerated[finding.rule]
 }
+
+_astray if contains(_command.text, "${!")
 
 _astray if {
 	some name in _command.assigns

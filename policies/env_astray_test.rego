@@ -2,25 +2,26 @@ package bailiff_test
 
 test_token_stays_out_when_the_path_is_changed if {
 	led := object.union(call("git", [], ["push"]), {"assigns": ["PATH"]})
-	_withheld(wanting(request("telegram", [led]), ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.program"}
+	_leads_astray(request("telegram", [led]))
+	not _leads_astray(_git_push)
 }
 
 test_token_stays_out_where_the_environment_is_shown if {
-	not _gets_token(request("telegram", [call("git", [], ["push"]), call("env", [], [])]))
-	not _gets_token(request("telegram", [call("git", [], ["push"]), call("set", [], [])]))
-	not _gets_token(request("telegram", [call("git", [], ["push"]), call("head", [], ["/proc/self/environ"])]))
+	_leads_astray(request("telegram", [call("git", [], ["push"]), call("env", [], [])]))
+	_leads_astray(request("telegram", [call("git", [], ["push"]), call("set", [], [])]))
+	_leads_astray(request("telegram", [call("git", [], ["push"]), call("head", [], ["/proc/self/environ"])]))
 }
 
 test_token_stays_out_where_the_text_leads_programs_astray if {
 	every name in ["PATH", "HOME", "PS4"] {
-		not _gets_token(object.union(_git_push, {"command": {"assigns": [name]}}))
+		_leads_astray(object.union(_git_push, {"command": {"assigns": [name]}}))
 	}
 }
 
 test_texts_that_lead_programs_astray_get_nothing if {
 	[text |
 		some text, facts in _texts
-		not _gets_token(object.union(_git_push, {"command": facts}))
+		_leads_astray(object.union(_git_push, {"command": facts}))
 	] == [
 		"assigns a pager",
 		"expands a name",
@@ -29,9 +30,11 @@ test_texts_that_lead_programs_astray_get_nothing if {
 	]
 	[name |
 		some name in ["env", "set", "printenv", "cat"]
-		_gets_token(request("telegram", [call("git", [], ["push"]), call(name, [], [])]))
-	] == []
+		not _leads_astray(request("telegram", [call("git", [], ["push"]), call(name, [], [])]))
+	] == ["cat"]
 }
+
+_leads_astray(asked) if data.bailiff._astray with input as asked
 
 _texts := {
 	"assigns a pager": {"assigns": ["GH_PAGER"]},

@@ -1,30 +1,43 @@
 package bailiff_test
 
 test_platform_narrows if {
-	_withheld(wanting(_git_push, ["GITLAB_TOKEN"])) == {"GITLAB_TOKEN": "env.platform"}
+	_misfits_by(_usual_tables.env, wanting(_git_push, ["GITLAB_TOKEN"])) == {"GITLAB_TOKEN": "env.platform"}
 }
 
 test_entry_for_code_must_name_the_tool if {
-	entry := {"CI": [{"platforms": ["*"], "tools": ["execute_code"], "programs": ["python3"]}]}
-	answer := by({"env": entry}, wanting(program("telegram", {}), ["CI"]))
-	answer.env.forward == ["CI"]
-	hidden := by({"env": entry}, wanting(program("telegram", {"complete": false}), ["CI"]))
-	hidden.env.forward == []
+	entry := {"platforms": ["*"], "tools": ["execute_code"], "programs": ["python3"]}
+	_entries_by({"CI": [entry]}, wanting(program("telegram", {}), ["CI"])) == {"CI": [entry]}
+	_entries_by({"CI": [object.remove(entry, ["tools"])]}, wanting(program("telegram", {}), ["CI"])) == {"CI": []}
+	data.bailiff._calls_from_python(entry) with input as program("telegram", {})
+	not data.bailiff._calls_from_python(entry) with input as program("telegram", {"complete": false})
 }
 
 test_entry_narrows_by_backend if {
-	entry := {"CI": [{"platforms": ["*"], "backends": ["bubblewrap"]}]}
-	answer := by({"env": entry}, wanting(_git_push, ["CI"]))
-	answer.env.withheld == [{"name": "CI", "rule": "env.backend"}]
+	entry := {"platforms": ["*"], "backends": ["bubblewrap"]}
+	_misfits_by({"CI": [entry]}, wanting(_git_push, ["CI"])) == {"CI": "env.backend"}
+	_entries_by({"CI": [entry]}, wanting(_git_push, ["CI"])) == {"CI": []}
+	_entries_by({"CI": [entry]}, wishing(wanting(_git_push, ["CI"]), "bubblewrap")) == {"CI": [entry]}
 }
 
 test_misfit_names_the_first_part_that_does_not_fit if {
-	_misfit_of({"platforms": ["cli"], "programs": ["git"]}) == [{"name": "TZ", "rule": "env.platform"}]
-	_misfit_of({"platforms": ["telegram"], "tools": ["process"]}) == [{"name": "TZ", "rule": "env.tool"}]
-	_misfit_of({"platforms": ["*"], "backends": ["local"]}) == [{"name": "TZ", "rule": "env.backend"}]
-	_misfit_of({"platforms": ["telegram"], "programs": ["curl"]}) == [{"name": "TZ", "rule": "env.program"}]
-	_misfit_of({"platforms": ["telegram"], "programs": ["git"]}) == []
-	_misfit_of({"platforms": ["*"]}) == []
+	_misfit_of({"platforms": ["cli"], "programs": ["git"]}) == "env.platform"
+	_misfit_of({"platforms": ["telegram"], "tools": ["process"]}) == "env.tool"
+	_misfit_of({"platforms": ["*"], "backends": ["local"]}) == "env.backend"
+	_misfit_of({"platforms": ["telegram"], "programs": ["curl"]}) == "env.program"
+	_entries_by({"TZ": [{"platforms": ["*"]}]}, wanting(_git_push, ["TZ"])) == {"TZ": [{"platforms": ["*"]}]}
 }
 
-_misfit_of(entry) := answer.env.withheld if answer := by({"env": {"TZ": [entry]}}, wanting(_git_push, ["TZ"]))
+_misfit_of(entry) := _misfits_by({"TZ": [entry]}, wanting(_git_push, ["TZ"])).TZ
+
+# Why no entry fits, and which entries fit whatever the text is.
+_misfits_by(table, asked) := misfits if {
+	misfits := data.bailiff._misfits with input as asked
+		with data.bailiff.tables.env as table
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+}
+
+_entries_by(table, asked) := entries if {
+	entries := data.bailiff._entries with input as asked
+		with data.bailiff.tables.env as table
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+}

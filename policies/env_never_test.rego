@@ -1,12 +1,12 @@
 package bailiff_test
 
 test_unknown_name_stays_out if {
-	_withheld(wanting(_git_push, ["AWS_SECRET_ACCESS_KEY"])) == {"AWS_SECRET_ACCESS_KEY": "env.not_in_table"}
+	_misfits_by(_usual_tables.env, wanting(_git_push, ["AWS_SECRET_ACCESS_KEY"])) == {"AWS_SECRET_ACCESS_KEY": "env.not_in_table"}
 }
 
 test_name_without_a_value_stays_out if {
 	missing := object.union(_git_push, {"env": {"requested": ["GITHUB_TOKEN"], "available": []}})
-	_withheld(missing) == {"GITHUB_TOKEN": "env.unavailable"}
+	_kept_out_by(_usual_tables.env, missing) == {"GITHUB_TOKEN": "env.unavailable"}
 }
 
 test_loaders_and_provider_keys_never_enter if {
@@ -18,9 +18,7 @@ test_loaders_and_provider_keys_never_enter if {
 		"BAILIFF_TOKEN": "env.provider_key",
 	}
 	everything := {name: [{"platforms": ["*"]}] | some name, _ in expected}
-	answer := by({"env": everything}, wanting(_git_push, [name | some name, _ in expected]))
-	answer.env.forward == []
-	{entry.name: entry.rule | some entry in answer.env.withheld} == expected
+	_kept_out_by(everything, wanting(_git_push, [name | some name, _ in expected])) == expected
 }
 
 test_names_that_never_enter_say_why if {
@@ -36,6 +34,14 @@ test_names_that_never_enter_say_why if {
 	data.bailiff._prefix_rules("LD_ANYTHING") == {"env.loader"}
 	data.bailiff._prefix_rules("dyld_x") == {"env.loader"}
 	data.bailiff._prefix_rules("TZ") == set()
-	_withheld(wanting(_git_push, ["LD_PRELOAD", "NOPE"])) == {"LD_PRELOAD": "env.loader", "NOPE": "env.not_in_table"}
-	_withheld(object.union(_git_push, {"env": {"requested": ["NOPE"], "available": []}})) == {"NOPE": "env.unavailable"}
+	_kept_out_by({}, wanting(_git_push, ["LD_PRELOAD", "NOPE"])) == {"LD_PRELOAD": "env.loader"}
+	_kept_out_by({}, object.union(_git_push, {"env": {"requested": ["NOPE"], "available": []}})) == {"NOPE": "env.unavailable"}
+}
+
+# What stays out whatever else is said, and why.
+_kept_out_by(table, asked) := kept if {
+	kept := data.bailiff._kept_out with input as asked
+		with data.bailiff.tables.env as table
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.network as _usual_tables.network
 }

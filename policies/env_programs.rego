@@ -7,9 +7,19 @@ package bailiff
 #   other program.
 _fits_programs(entry, name) if {
 	input.tool != "execute_code"
+	_calls_its_programs(entry, name)
+	_only_its_own
+}
+
+# A program of execute_code is one of Python's.
+_fits_programs(entry, _) if {
+	input.tool == "execute_code"
+	_calls_from_python(entry)
+}
+
+_calls_its_programs(entry, name) if {
 	_plain
 	not name in _command.variables
-	_only_its_own
 	some program in _command.programs
 	program in entry.programs
 	every call in _calls {
@@ -17,9 +27,7 @@ _fits_programs(entry, name) if {
 	}
 }
 
-# A program of execute_code is one of Python's.
-_fits_programs(entry, _) if {
-	input.tool == "execute_code"
+_calls_from_python(entry) if {
 	"python3" in entry.programs
 	_understood_code
 	every call in _calls {

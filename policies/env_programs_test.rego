@@ -3,44 +3,47 @@ package bailiff_test
 test_token_stays_out_of_other_programs if {
 	every beside in ["curl", "sh", "python3", "make", "tee", "alias", "export"] {
 		calls := [call("git", [], ["push"]), call(beside, [], ["x"])]
-		_withheld(wanting(request("telegram", calls), ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.program"}
+		not _gets_token(request("telegram", calls))
 	}
 }
 
 test_token_needs_one_of_its_programs if {
-	_withheld(wanting(request("telegram", [call("echo", [], ["x"])]), ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.program"}
+	not _gets_token(request("telegram", [call("echo", [], ["x"])]))
 }
 
 test_token_is_not_for_a_program_of_that_name_elsewhere if {
 	planted := object.union(call("git", [], ["push"]), {"argv": ["./git", "push"]})
-	_withheld(wanting(request("telegram", [planted]), ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.program"}
+	not _gets_token(request("telegram", [planted]))
 }
 
 test_token_is_for_git_by_its_full_path if {
 	spelt := object.union(call("git", [], ["push"]), {"argv": ["/usr/bin/git", "push"]})
-	_env_of(wanting(request("telegram", [spelt]), ["GITHUB_TOKEN"])).forward == ["GITHUB_TOKEN"]
+	_gets_token(request("telegram", [spelt]))
 }
 
 test_token_stays_out_when_the_text_expands_it if {
 	expanded := object.union(_git_push, {"command": {"variables": ["GITHUB_TOKEN"]}})
-	_withheld(wanting(expanded, ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.program"}
+	not _gets_token(expanded)
 }
 
 test_token_stays_out_of_hidden_texts if {
 	hidden := object.union(_git_push, {"command": {"complete": false}})
-	_withheld(wanting(hidden, ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.program"}
+	not _gets_token(hidden)
 }
 
 test_token_stays_out_when_functions_are_defined if {
 	shadowed := object.union(_git_push, {"command": {"features": ["function"]}})
-	_withheld(wanting(shadowed, ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.program"}
+	not _gets_token(shadowed)
 }
 
 test_token_stays_out_of_code if {
-	_withheld(wanting(program("telegram", {}), ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.tool"}
+	_misfits_by(_usual_tables.env, wanting(program("telegram", {}), ["GITHUB_TOKEN"])) == {"GITHUB_TOKEN": "env.tool"}
 }
 
-_gets_token(asked) if _env_of(wanting(asked, ["GITHUB_TOKEN"])).forward == ["GITHUB_TOKEN"]
+# Whether the calls of a text are such that the token of its program enters.
+_gets_token(asked) if {
+	data.bailiff._calls_its_programs(_usual_tables.env.GITHUB_TOKEN[0], "GITHUB_TOKEN") with input as asked
+}
 
 test_programs_are_trusted_by_name_or_folder if {
 	[spelling |
@@ -68,4 +71,4 @@ test_code_needs_an_entry_for_python if {
 	_forwarded_to_code({"platforms": ["*"], "programs": ["python3"]}) == []
 }
 
-_forwarded_to_code(entry) := by({"env": {"TZ": [entry]}}, wanting(program("cli", {}), ["TZ"])).env.forward
+_forwarded_to_code(entry) := _env_by({"TZ": [entry]}, wanting(program("cli", {}), ["TZ"])).forward

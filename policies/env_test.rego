@@ -2,9 +2,18 @@ package bailiff_test
 
 _git_push := request("telegram", [call("git", [], ["push"])])
 
-_env_of(asked) := answer.env if answer := usually(asked)
+_env_of(asked) := _env_by(_usual_tables.env, asked)
 
-_withheld(asked) := {entry.name: entry.rule | some entry in _env_of(asked).withheld}
+_env_by(table, asked) := _env_opened(_usual_tables.network, table, asked)
+
+_env_opened(network, table, asked) := env if {
+	env := data.bailiff._env with input as asked
+		with data.bailiff.tables.env as table
+		with data.bailiff.tables.network as network
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.chats as _usual_tables.chats
+		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
+}
 
 test_token_goes_to_git if {
 	_env_of(wanting(_git_push, ["GITHUB_TOKEN"])).forward == ["GITHUB_TOKEN"]
@@ -27,10 +36,10 @@ test_sealed_is_said if {
 }
 
 test_withholding_beats_forwarding if {
-	answer := usually(wanting(_git_push, ["GITHUB_TOKEN"]))
+	env := _env_of(wanting(_git_push, ["GITHUB_TOKEN"]))
 		with data.bailiff.withhold_env as {{"name": "GITHUB_TOKEN", "rule": "team.frozen"}}
-	answer.env.forward == []
-	answer.env.withheld == [{"name": "GITHUB_TOKEN", "rule": "team.frozen"}]
+	env.forward == []
+	env.withheld == [{"name": "GITHUB_TOKEN", "rule": "team.frozen"}]
 }
 
 test_environment_is_told_as_a_whole if {
@@ -61,9 +70,8 @@ test_environment_is_told_as_a_whole if {
 	}
 }
 
-_swap_of(entries) := answer.env.swap if {
-	opened := {"network": {"platforms": {"telegram": {"network": "egress", "egress": ["github"]}}, "ask_new_hosts": {}}}
-	answer := by(object.union(opened, {"env": {"GITHUB_TOKEN": entries}}), wanting(_git_push, ["GITHUB_TOKEN"]))
+_swap_of(entries) := _env_opened(opened, {"GITHUB_TOKEN": entries}, wanting(_git_push, ["GITHUB_TOKEN"])).swap if {
+	opened := {"platforms": {"telegram": {"network": "egress", "egress": ["github"]}}}
 }
 
 _entry(terms) := {"platforms": ["telegram"], "programs": ["git"], "swap": object.union({"hosts": ["github.com"]}, terms)}
@@ -85,7 +93,7 @@ test_what_a_swap_lets_pass_all_its_entries_must_let_pass if {
 }
 
 test_a_swapped_variable_stays_out_without_a_way_out if {
-	answer := by({"env": {"GITHUB_TOKEN": [_entry({})]}}, wanting(_git_push, ["GITHUB_TOKEN"]))
-	answer.env.forward == []
-	answer.env.withheld == [{"name": "GITHUB_TOKEN", "rule": "env.no_egress"}]
+	env := _env_by({"GITHUB_TOKEN": [_entry({})]}, wanting(_git_push, ["GITHUB_TOKEN"]))
+	env.forward == []
+	env.withheld == [{"name": "GITHUB_TOKEN", "rule": "env.no_egress"}]
 }

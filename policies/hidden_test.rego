@@ -1,7 +1,14 @@
 package bailiff_test
 
+# What is found in texts that do not tell what would run.
+_unclear(calls) := _unclear_with(calls, {})
+
+_unclear_with(calls, facts) := _told_of(found) if {
+	found := ((data.bailiff._examined.interprets | data.bailiff._examined.evaluates) | data.bailiff._examined.tracing) | data.bailiff._found_in_text with input as _text_with(calls, facts)
+}
+
 _hidden if {
-	some finding in data.bailiff.findings
+	some finding in (data.bailiff._found_in_text | data.bailiff._examined.interprets)
 	finding.rule == "command.hides_meaning"
 }
 
@@ -21,13 +28,13 @@ test_standard_input_of_an_interpreter_hides_what_runs if {
 _fed_with(name) := object.union(request("cli", [call(name, [], [])]), {"args": {"stdin": "rm -rf /"}})
 
 test_texts_that_do_not_tell_are_found if {
-	_told_with([call("ls", [], [])], {"complete": false}) == {"command.hides_meaning: "}
-	_told_with([call("ls", [], [])], {"parsed": false}) == {"command.hides_meaning: "}
-	_told([call("ls", [], [])]) == set()
-	_told([call("{echo,rm}", [], [])]) == {"command.hides_meaning: "}
-	_told([call("{name}", [], [])]) == set()
-	_told([call("test", ["-v"], ["a[$(id)]"])]) == {"command.hides_meaning: "}
-	_told([call("test", ["-v"], ["a[1]"])]) == set()
-	_told_with([], {"assigns": ["PS4"], "text": "PS4='$(id)' bash -x a.sh"}) == {"command.hides_meaning: "}
-	_told_with([], {"assigns": ["PS4"], "text": "PS4='+ ' bash -x a.sh"}) == set()
+	_unclear_with([call("ls", [], [])], {"complete": false}).told == {"command.hides_meaning: "}
+	_unclear_with([call("ls", [], [])], {"parsed": false}).told == {"command.hides_meaning: "}
+	_unclear([call("ls", [], [])]).told == set()
+	_unclear([call("{echo,rm}", [], [])]).told == {"command.hides_meaning: "}
+	_unclear([call("{name}", [], [])]).told == set()
+	_unclear([call("test", ["-v"], ["a[$(id)]"])]).told == {"command.hides_meaning: "}
+	_unclear([call("test", ["-v"], ["a[1]"])]).told == set()
+	_unclear_with([], {"assigns": ["PS4"], "text": "PS4='$(id)' bash -x a.sh"}).told == {"command.hides_meaning: "}
+	_unclear_with([], {"assigns": ["PS4"], "text": "PS4='+ ' bash -x a.sh"}).told == set()
 }

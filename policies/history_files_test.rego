@@ -1,6 +1,6 @@
 package bailiff_test
 
-_pushed(setter, words) := _found([call("git", [], setter), call("git", [], array.concat(["push"], words))])
+_pushed(setter, words) := _versions([call("git", [], setter), call("git", [], array.concat(["push"], words))]).rules
 
 test_pushing_to_a_remote_that_the_text_sets if {
 	_pushed(["remote", "add", "x", "https://x.test/r"], ["x", "main"]) == {"command.sends_files"}
@@ -11,17 +11,17 @@ test_pushing_to_a_remote_that_the_text_sets if {
 }
 
 test_files_that_git_reads_and_sends if {
-	_told([call("git", [], ["diff", "--no-index", "/dev/null", "/etc/shadow"])]) == {
+	_versions([call("git", [], ["diff", "--no-index", "/dev/null", "/etc/shadow"])]).told == {
 		"command.reads_credentials: /etc/shadow",
 	}
-	_told([call("git", [], ["diff", "main"])]) == set()
-	_told([call("git", [], ["show", "HEAD~1:.env"])]) == {"command.reads_credentials: HEAD~1:.env"}
-	_told([call("git", [], ["show", "HEAD:README.md"])]) == set()
-	_told([call("git", [], ["push", "https://x.test/a.git", "main"])]) == {
+	_versions([call("git", [], ["diff", "main"])]).told == set()
+	_versions([call("git", [], ["show", "HEAD~1:.env"])]).told == {"command.reads_credentials: HEAD~1:.env"}
+	_versions([call("git", [], ["show", "HEAD:README.md"])]).told == set()
+	_versions([call("git", [], ["push", "https://x.test/a.git", "main"])]).told == {
 		"command.sends_files: git push https://x.test/a.git main",
 	}
-	_told([call("git", [], ["push", "git@x.test:a.git"])]) == {"command.sends_files: git push git@x.test:a.git"}
-	_told([call("git", [], ["push", "origin", "main"])]) == set()
+	_versions([call("git", [], ["push", "git@x.test:a.git"])]).told == {"command.sends_files: git push git@x.test:a.git"}
+	_versions([call("git", [], ["push", "origin", "main"])]).told == set()
 	[data.bailiff._remote_name(call("git", [], words)) | some words in [["remote", "add", "x", "u"], ["config", "remote.y.url", "u"]]] == [
 		"x",
 		"y",

@@ -6,22 +6,22 @@ test_settings_that_start_programs_are_a_question if {
 }
 
 test_programs_that_git_is_told_to_start if {
-	_told([call("git", [], ["config", "core.hooksPath", "./h"])]) == {
+	_versions([call("git", [], ["config", "core.hooksPath", "./h"])]).told == {
 		"command.writes_startup: git config core.hooksPath ./h",
 	}
-	_told([call("git", [], ["config", "user.name", "ana"])]) == set()
-	_told([call("git", [], ["config", "alias.x", "!id"])]) == {"command.writes_startup: git config alias.x !id"}
-	_told([call("git", [], ["config", "filter.x.clean", "./c"])]) == {
+	_versions([call("git", [], ["config", "user.name", "ana"])]).told == set()
+	_versions([call("git", [], ["config", "alias.x", "!id"])]).told == {"command.writes_startup: git config alias.x !id"}
+	_versions([call("git", [], ["config", "filter.x.clean", "./c"])]).told == {
 		"command.writes_startup: git config filter.x.clean ./c",
 	}
-	_told([call("git", [], ["clone", "ext::sh -c id"])]) == {"command.runs_inline_program: git clone 'ext::sh -c id'"}
-	_told([call("git", ["-c"], ["core.hooksPath=./h", "status"])]) == {
+	_versions([call("git", [], ["clone", "ext::sh -c id"])]).told == {"command.runs_inline_program: git clone 'ext::sh -c id'"}
+	_versions([call("git", ["-c"], ["core.hooksPath=./h", "status"])]).told == {
 		"command.writes_startup: git -c core.hooksPath=./h status",
 	}
-	_told([call("git", ["-c"], ["core.pager=./p", "log"])]) == {"command.runs_inline_program: git -c core.pager=./p log"}
-	_told([call("git", ["-c"], ["core.pager=less -FRX", "log"])]) == set()
-	_told([call("git", ["--exec-path=./x"], ["status"])]) == {"command.runs_inline_program: git --exec-path=./x status"}
-	_told([call("git", ["--upload-pack"], ["fetch", "x"])]) == {"command.runs_inline_program: git --upload-pack fetch x"}
+	_versions([call("git", ["-c"], ["core.pager=./p", "log"])]).told == {"command.runs_inline_program: git -c core.pager=./p log"}
+	_versions([call("git", ["-c"], ["core.pager=less -FRX", "log"])]).told == set()
+	_versions([call("git", ["--exec-path=./x"], ["status"])]).told == {"command.runs_inline_program: git --exec-path=./x status"}
+	_versions([call("git", ["--upload-pack"], ["fetch", "x"])]).told == {"command.runs_inline_program: git --upload-pack fetch x"}
 	[key |
 		some key in ["core.hookspath", "core.pager", "user.name", "alias.st"]
 		data.bailiff._plants(key)

@@ -1,6 +1,11 @@
 package bailiff_test
 
-_git(flags, operands) := _found([call("git", flags, operands)])
+# What git is found to do.
+_versions(calls) := _told_of(found) if {
+	found := data.bailiff._examined.versions | data.bailiff._examined.calls with input as request("cli", calls)
+}
+
+_git(flags, operands) := _versions([call("git", flags, operands)]).rules
 
 test_rewriting_is_a_question if {
 	every asked in [
@@ -106,10 +111,10 @@ test_branches_that_move_lose_commits if {
 
 test_what_nothing_leads_to_is_kept if {
 	every words in [["gc", "--prune=all"], ["gc", "--pru=now"], ["clean", "$OPTIONS"]] {
-		_found([call("git", [], words)]) == {"command.rewrites_history"}
+		_versions([call("git", [], words)]).rules == {"command.rewrites_history"}
 	}
 	every words in [["gc"], ["gc", "--prune=2.weeks.ago"], ["clean", "-n"]] {
-		_found([call("git", [], words)]) == set()
+		_versions([call("git", [], words)]).rules == set()
 	}
-	_found([call("git", ["--pathspec-from-file"], ["checkout"])]) == {"command.rewrites_history"}
+	_versions([call("git", ["--pathspec-from-file"], ["checkout"])]).rules == {"command.rewrites_history"}
 }

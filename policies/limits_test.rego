@@ -2,7 +2,7 @@ package bailiff_test
 
 _lasting(seconds) := object.union(_ls("telegram"), {"args": {"timeout": seconds}})
 
-_limits_of(asked) := usually(asked).limits
+_limits_of(asked) := _settled(asked).limits
 
 test_unasked_timeout_is_the_default if _limits_of(_ls("telegram")).timeout_seconds == 180
 
@@ -16,7 +16,7 @@ test_code_has_its_own_default if _limits_of(program("telegram", {})).timeout_sec
 
 test_smallest_limit_holds if {
 	limits := {"timeout_seconds": 20, "memory_mb": 256, "cpus": 0.5, "output_bytes": 100}
-	answer := by({"platforms": {"telegram": object.union(_usual_platform, {"limits": limits})}}, _ls("telegram"))
+	answer := _settled_by({"platforms": {"telegram": object.union(_usual_platform, {"limits": limits})}}, _ls("telegram"))
 	answer.limits == {"timeout_seconds": 20, "output_bytes": 100, "background_seconds": 0, "processes": 16}
 	answer.backend.memory_mb == 256
 	answer.backend.cpus == 0.5
@@ -24,25 +24,25 @@ test_smallest_limit_holds if {
 }
 
 test_least_of_each_kind_holds if {
-	usually(_git_status).limits == {
+	_settled(_git_status).limits == {
 		"background_seconds": 0,
 		"output_bytes": 50000,
 		"processes": 16,
 		"timeout_seconds": 180,
 	}
-	usually(object.union(_git_status, {"args": {"timeout": 5}})).limits == {
+	_settled(object.union(_git_status, {"args": {"timeout": 5}})).limits == {
 		"background_seconds": 0,
 		"output_bytes": 50000,
 		"processes": 16,
 		"timeout_seconds": 5,
 	}
-	usually(object.union(_git_status, {"args": {"timeout": 5000}})).limits == {
+	_settled(object.union(_git_status, {"args": {"timeout": 5000}})).limits == {
 		"background_seconds": 0,
 		"output_bytes": 50000,
 		"processes": 16,
 		"timeout_seconds": 600,
 	}
-	usually(_git_status).limits == {
+	_settled(_git_status).limits == {
 		"background_seconds": 0,
 		"output_bytes": 9,
 		"processes": 0,
@@ -53,7 +53,7 @@ test_least_of_each_kind_holds if {
 			{"timeout_seconds": 7, "output_bytes": 9},
 			{"cpus": 1, "memory_mb": 1, "pids": 1},
 		}
-	usually(on_host(program("cli", {}))).limits == {
+	_settled(on_host(program("cli", {}))).limits == {
 		"background_seconds": 0,
 		"output_bytes": 50000,
 		"processes": 16,

@@ -1,6 +1,13 @@
 package bailiff_test
 
-_lost(path) := _found_with([], {"writes": [path], "loses": [path]})
+# What is found of files whose content is gone.
+_losses(calls) := _losses_with(calls, {})
+
+_losses_with(calls, facts) := _told_of(found) if {
+	found := data.bailiff._examined.losses | data.bailiff._examined.paths with input as _text_with(calls, facts)
+}
+
+_lost(path) := _losses_with([], {"writes": [path], "loses": [path]}).rules
 
 test_vital_files_are_the_system if {
 	every path in ["/etc/passwd", "/etc/shadow", "/etc/sudoers", "/etc/fstab", "/boot/vmlinuz", "/bin/sh", "/etc/pass*"] {
@@ -15,18 +22,21 @@ test_other_files_are_not if {
 }
 
 test_changing_a_vital_file_is_no_loss if {
-	_found_with([], {"writes": ["/etc/passwd"]}) == {"command.changes_accounts"}
+	_losses_with([], {"writes": ["/etc/passwd"]}).rules == {"command.changes_accounts"}
 }
 
 test_folders_moved_away_by_a_program_are_lost if {
-	"command.destroys_system" in _found_in({"loses": ["/etc"], "writes": ["/etc", "x"]})
-	not "command.destroys_system" in _found_in({"loses": ["x"], "writes": ["/opt", "x"]})
+	"command.destroys_system" in _lost_by_program({"loses": ["/etc"], "writes": ["/etc", "x"]}).rules
+	not "command.destroys_system" in _lost_by_program({"loses": ["x"], "writes": ["/opt", "x"]}).rules
+}
+
+_lost_by_program(facts) := _told_of(found) if {
+	found := data.bailiff._examined.losses with input as program("cli", facts)
 }
 
 test_losses_are_denied_in_a_sandbox_too if {
-	asked := object.union(request("telegram", []), {"command": {"loses": ["/etc/passwd"]}})
-	answer := usually(asked)
-	answer.outcome == "deny"
+	_lost_by("/etc/passwd") == {"command.destroys_system: /etc/passwd"}
+	_verdict_at("sandbox", _usual_tables.verdicts, {"rule": "command.destroys_system"}) == "deny"
 }
 
 test_vital_files_are_named if {
@@ -46,4 +56,4 @@ test_vital_files_are_named if {
 	]
 }
 
-_lost_by(path) := _told_with([], {"loses": [path]})
+_lost_by(path) := _losses_with([], {"loses": [path]}).told

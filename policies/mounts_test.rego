@@ -2,7 +2,7 @@ package bailiff_test
 
 _project := {"source": "/srv/p", "target": "/home/a/p", "read_only": false}
 
-_with_project(mount, asked) := by(
+_with_project(mount, asked) := _settled_by(
 	{"platforms": {"telegram": object.union(_usual_platform, {"mounts": {"docker": [mount], "ssh": [mount]}})}},
 	asked,
 )

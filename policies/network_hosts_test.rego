@@ -11,13 +11,24 @@ _opening := {
 	"destination_groups": {"mine": ["named.test", "*.wild.test"]},
 }
 
-_asked_before(more, asked) := {reason.match |
+_asked_before(more, asked) := {finding.match |
 	tables := object.union(_opening, more)
-	verdicts := {"command.reaches_new_host": {"host": "allow", "sandbox": "allow", "networked": "ask", "shared": "allow"}}
-	answer := by({"network": tables.network, "verdicts": verdicts}, asked) with data.bailiff.tables.destinations as tables.destinations
+	some finding in data.bailiff._examined.hosts with input as asked
+		with data.bailiff.tables.network as tables.network
+		with data.bailiff.tables.destinations as tables.destinations
 		with data.bailiff.tables.destination_groups as tables.destination_groups
-	some reason in answer.approval.reasons
-	reason.rule == "command.reaches_new_host"
+	finding.rule == "command.reaches_new_host"
+	_verdict_among(_places_by(tables.network, asked), _verdicts_on_hosts, finding) == "ask"
+}
+
+_verdicts_on_hosts := {"command.reaches_new_host": {"host": "allow", "sandbox": "allow", "networked": "ask", "shared": "allow"}}
+
+_places_by(network, asked) := places if {
+	places := data.bailiff._places with input as asked
+		with data.bailiff.tables.network as network
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.chats as _usual_tables.chats
+		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
 }
 
 test_a_new_host_in_the_text_is_asked_about_before_it_runs if {

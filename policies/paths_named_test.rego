@@ -58,8 +58,8 @@ test_dotted_entries_of_a_home_are_asked_about if {
 	every path in ["~/.cache/x", "~/foo", "~/src/.foo", "~/.", "/srv/.foo"] {
 		_written(path) == set()
 	}
-	_found([writing("mkdir", ["-p"], "~/.foo")]) == set()
-	_found([writing("mkdir", ["-p"], "~/.ssh")]) == {"command.writes_ssh"}
+	_paths([writing("mkdir", ["-p"], "~/.foo")]).rules == set()
+	_paths([writing("mkdir", ["-p"], "~/.ssh")]).rules == {"command.writes_ssh"}
 	data.bailiff._classes_of("writes", "/home/ana/.foo") == {"startup"}
 }
 
@@ -71,10 +71,10 @@ test_folders_count_by_their_name_alone if {
 
 test_copies_of_credentials_are_credentials if {
 	every path in ["~/.netrc.bak", "~/.vault-token.gz", "app/.env~", "~/.pgpass.1", "/root/.npmrc.old"] {
-		_found([reading("cat", path)]) == {"command.reads_credentials"}
+		_paths([reading("cat", path)]).rules == {"command.reads_credentials"}
 	}
 	every path in ["notes.md.bak", ".env.example", "app/.env.example.gz"] {
-		_found([reading("cat", path)]) == set()
+		_paths([reading("cat", path)]).rules == set()
 	}
 }
 

@@ -1,8 +1,13 @@
 package bailiff_test
 
-_read(path) := _found([reading("cat", path)])
+# What is found of the paths that calls read and write.
+_paths(calls) := _told_of(found) if {
+	found := data.bailiff._examined.paths | data.bailiff._examined.brings with input as request("cli", calls)
+}
 
-_written(path) := _found([writing("tee", [], path)])
+_read(path) := _paths([reading("cat", path)]).rules
+
+_written(path) := _paths([writing("tee", [], path)]).rules
 
 test_credentials_are_found_however_a_home_is_spelt if {
 	every path in [
@@ -23,21 +28,21 @@ test_what_is_public_is_free if {
 }
 
 test_looking_at_a_name_reads_nothing if {
-	_found([reading("ls", "~/.ssh")]) == set()
-	_found([reading("test", ".env")]) == set()
-	_found([reading("ls", ".env"), reading("cat", ".env")]) == {"command.reads_credentials"}
+	_paths([reading("ls", "~/.ssh")]).rules == set()
+	_paths([reading("test", ".env")]).rules == set()
+	_paths([reading("ls", ".env"), reading("cat", ".env")]).rules == {"command.reads_credentials"}
 }
 
 test_paths_are_the_match if {
-	_told([reading("cat", "~/.ssh/id_rsa")]) == {"command.reads_credentials: ~/.ssh/id_rsa"}
-	_told([reading("cat", "/home/ana/.aws/credentials")]) == {"command.reads_credentials: /home/ana/.aws/credentials"}
-	_told([writing("tee", [], "/etc/hosts")]) == {"command.writes_system: /etc/hosts"}
-	_told([writing("tee", [], "policies/house.rego")]) == {"command.changes_own_settings: policies/house.rego"}
-	_told([writing("tee", [], "src/house.rego")]) == set()
-	_told([object.union(call("cp", [], ["evil.rego", "policies"]), {"reads": ["evil.rego"], "writes": ["policies"]})]) == {
+	_paths([reading("cat", "~/.ssh/id_rsa")]).told == {"command.reads_credentials: ~/.ssh/id_rsa"}
+	_paths([reading("cat", "/home/ana/.aws/credentials")]).told == {"command.reads_credentials: /home/ana/.aws/credentials"}
+	_paths([writing("tee", [], "/etc/hosts")]).told == {"command.writes_system: /etc/hosts"}
+	_paths([writing("tee", [], "policies/house.rego")]).told == {"command.changes_own_settings: policies/house.rego"}
+	_paths([writing("tee", [], "src/house.rego")]).told == set()
+	_paths([object.union(call("cp", [], ["evil.rego", "policies"]), {"reads": ["evil.rego"], "writes": ["policies"]})]).told == {
 		"command.changes_own_settings: policies",
 	}
-	_told([object.union(call("cp", [], ["notes.md", "policies"]), {"reads": ["notes.md"], "writes": ["policies"]})]) == set()
-	_told([reading("stat", ".env")]) == set()
-	_told([reading("cat", "README.md")]) == set()
+	_paths([object.union(call("cp", [], ["notes.md", "policies"]), {"reads": ["notes.md"], "writes": ["policies"]})]).told == set()
+	_paths([reading("stat", ".env")]).told == set()
+	_paths([reading("cat", "README.md")]).told == set()
 }

@@ -1,11 +1,16 @@
 package bailiff_test
 
+# What is found of archives and folders that are laid out.
+_unpacked(calls) := _told_of(found) if {
+	found := ((data.bailiff._examined.unpacks | data.bailiff._examined.spreads) | data.bailiff._examined.saves) | data.bailiff._examined.paths with input as request("cli", calls)
+}
+
 _over_home := {"command.writes_startup"}
 
 test_archives_are_not_unpacked_over_a_home_unasked if {
 	every program in ["tar", "unzip", "7z", "cpio", "git", "patch", "stow"] {
-		_found([writing(program, [], "~")]) == _over_home
-		_found([writing(program, [], "~/x")]) == set()
+		_unpacked([writing(program, [], "~")]).rules == _over_home
+		_unpacked([writing(program, [], "~/x")]).rules == set()
 	}
 }
 
@@ -19,9 +24,9 @@ test_content_of_a_folder_is_not_spread_over_a_home_unasked if {
 	_spread("cp", "x") == set()
 }
 
-_spread(program, source) := _found([object.union(call(program, [], [source, "~/"]), {"writes": ["~"]})])
+_spread(program, source) := _unpacked([object.union(call(program, [], [source, "~/"]), {"writes": ["~"]})]).rules
 
 test_server_does_not_name_files_of_a_home_unasked if {
-	_found([writing("wget", ["--content-disposition"], "~")]) == _over_home
-	_found([writing("wget", [], "~")]) == set()
+	_unpacked([writing("wget", ["--content-disposition"], "~")]).rules == _over_home
+	_unpacked([writing("wget", [], "~")]).rules == set()
 }

@@ -1,6 +1,11 @@
 package bailiff_test
 
-_mode(spelt) := _found([object.union(call("chmod", [], [spelt, "a"]), {"writes": ["a"]})])
+# What is found of modes and masks.
+_modes(calls) := _told_of(found) if {
+	found := (data.bailiff._examined.modes | data.bailiff._examined.masks) | data.bailiff._examined.calls with input as request("cli", calls)
+}
+
+_mode(spelt) := _modes([object.union(call("chmod", [], [spelt, "a"]), {"writes": ["a"]})]).rules
 
 test_modes_that_let_everyone_write if {
 	every spelt in ["777", "0777", "666", "o+w", "a+w", "ugo+rwx", "o=rwx", "+w,o+w", "a=rw"] {
@@ -22,21 +27,21 @@ test_ordinary_modes if {
 
 test_masks_that_let_everyone_write if {
 	every mask in ["000", "0", "001", "o+w", "a=rwx"] {
-		_found([call("umask", [], [mask])]) == {"command.widens_permissions"}
+		_modes([call("umask", [], [mask])]).rules == {"command.widens_permissions"}
 	}
 	every mask in ["022", "027", "0077", "002", "u=rwx,go="] {
-		_found([call("umask", [], [mask])]) == set()
+		_modes([call("umask", [], [mask])]).rules == set()
 	}
 }
 
 test_modes_are_found_with_the_whole_call if {
-	_told([call("chmod", [], ["777", "a"])]) == {"command.widens_permissions: chmod 777 a"}
-	_told([call("chmod", [], ["u+s", "a"])]) == {"command.sets_setuid: chmod u+s a"}
-	_told([call("chmod", [], ["644", "a"])]) == set()
-	_told([call("install", ["-m4755"], ["a", "b"])]) == {"command.sets_setuid: install -m4755 a b"}
-	_told([call("mkdir", ["-m"], ["0777", "a"])]) == {"command.widens_permissions: mkdir -m 0777 a"}
-	_told([call("umask", [], ["000"])]) == {"command.widens_permissions: umask 000"}
-	_told([call("umask", [], ["022"])]) == set()
+	_modes([call("chmod", [], ["777", "a"])]).told == {"command.widens_permissions: chmod 777 a"}
+	_modes([call("chmod", [], ["u+s", "a"])]).told == {"command.sets_setuid: chmod u+s a"}
+	_modes([call("chmod", [], ["644", "a"])]).told == set()
+	_modes([call("install", ["-m4755"], ["a", "b"])]).told == {"command.sets_setuid: install -m4755 a b"}
+	_modes([call("mkdir", ["-m"], ["0777", "a"])]).told == {"command.widens_permissions: mkdir -m 0777 a"}
+	_modes([call("umask", [], ["000"])]).told == {"command.widens_permissions: umask 000"}
+	_modes([call("umask", [], ["022"])]).told == set()
 	[mode |
 		some mode in ["777", "0666", "o+w", "a=rw", "755", "u+w", "1777"]
 		data.bailiff._world_writable(mode)

@@ -49,10 +49,23 @@ reading(program, path) := object.union(call(program, [], [path]), {"reads": [pat
 
 writing(program, flags, path) := object.union(call(program, flags, [path]), {"writes": [path]})
 
-# What is found in a terminal request whose text has the given facts besides its calls.
-_found_with(calls, facts) := {finding.rule | some finding in findings} if {
-	asked := object.union(request("cli", calls), {"command": facts})
-	findings := data.bailiff.findings with input as on_host(asked)
+# The same of the command line, with more facts of its text.
+_text_with(calls, facts) := object.union(request("cli", calls), {"command": facts})
+
+# Findings as their rules, as these with the matches, and as the matches alone.
+_told_of(findings) := {
+	"rules": {finding.rule | some finding in findings},
+	"told": {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings},
+	"matches": {finding.match | some finding in findings},
+}
+
+# What all shipped rules find in a text of these calls, whatever other files add to the findings.
+_all_found(calls) := _all_found_with(calls, {})
+
+_all_found_with(calls, facts) := _told_of(found | examined) if {
+	asked := _text_with(calls, facts)
+	found := data.bailiff._found_in_text with input as asked
+	examined := {finding | some aspect in data.bailiff._aspects; some finding in data.bailiff._examined[aspect]} with input as asked
 		with data.bailiff.tables.network as _usual_tables.network
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 }
@@ -105,26 +118,81 @@ rules(decision) := {denial.rule | some denial in decision.denials} | {reason.rul
 # the tests are about the rules.
 usually(asked) := by({}, asked)
 
-# The same by tables that say more.
+# The same by tables that say more. A test that is about a part of the decision asks one of the parts below.
 by(more, asked) := answer if {
-	tables := object.union(_usual_tables, more)
 	answer := decision with input as asked
-		with data.bailiff.tables.platforms as tables.platforms
-		with data.bailiff.tables.chats as tables.chats
-		with data.bailiff.tables.sandboxes as tables.sandboxes
-		with data.bailiff.tables.unnamed_sandbox as tables.unnamed_sandbox
-		with data.bailiff.tables.bare_sandbox as tables.bare_sandbox
-		with data.bailiff.tables.network as tables.network
-		with data.bailiff.tables.limits as tables.limits
-		with data.bailiff.tables.callable_tools as tables.callable_tools
-		with data.bailiff.tables.approval as tables.approval
-		with data.bailiff.tables.env as tables.env
-		with data.bailiff.tables.classes as tables.classes
-		with data.bailiff.tables.verdicts as tables.verdicts
-		with data.bailiff.tables.hidden_rules as tables.hidden_rules
-		with data.bailiff.tables.instead as tables.instead
-		with data.bailiff.tables.house as tables.house
+		with data.bailiff.tables.platforms as _table(more, "platforms")
+		with data.bailiff.tables.chats as _table(more, "chats")
+		with data.bailiff.tables.sandboxes as _table(more, "sandboxes")
+		with data.bailiff.tables.unnamed_sandbox as _table(more, "unnamed_sandbox")
+		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
+		with data.bailiff.tables.network as _table(more, "network")
+		with data.bailiff.tables.limits as _table(more, "limits")
+		with data.bailiff.tables.callable_tools as _table(more, "callable_tools")
+		with data.bailiff.tables.approval as _table(more, "approval")
+		with data.bailiff.tables.env as _table(more, "env")
+		with data.bailiff.tables.classes as _table(more, "classes")
+		with data.bailiff.tables.verdicts as _table(more, "verdicts")
+		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
+		with data.bailiff.tables.instead as _table(more, "instead")
+		with data.bailiff.tables.house as _table(more, "house")
 }
+
+_table(more, name) := object.union(_usual_tables[name], more[name]) if {
+	more[name]
+} else := _usual_tables[name]
+
+# Where a request runs and how much it may use.
+_settled(asked) := _settled_by({}, asked)
+
+_settled_by(more, asked) := settled if {
+	settled := {"backend": data.bailiff._backend, "limits": data.bailiff._execution_limits} with input as asked
+		with data.bailiff.tables.platforms as _table(more, "platforms")
+		with data.bailiff.tables.chats as _table(more, "chats")
+		with data.bailiff.tables.sandboxes as _table(more, "sandboxes")
+		with data.bailiff.tables.unnamed_sandbox as _table(more, "unnamed_sandbox")
+		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
+		with data.bailiff.tables.network as _table(more, "network")
+		with data.bailiff.tables.limits as _table(more, "limits")
+}
+
+# Why a request is denied whatever its text does.
+_faults_of(asked) := _faults_by({}, asked)
+
+_faults_by(more, asked) := faults if {
+	faults := data.bailiff._in_order(data.bailiff._faults) with input as asked
+		with data.bailiff.tables.platforms as _table(more, "platforms")
+		with data.bailiff.tables.chats as _table(more, "chats")
+		with data.bailiff.tables.sandboxes as _table(more, "sandboxes")
+		with data.bailiff.tables.unnamed_sandbox as _table(more, "unnamed_sandbox")
+		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
+		with data.bailiff.tables.network as _table(more, "network")
+		with data.bailiff.tables.limits as _table(more, "limits")
+		with data.bailiff.tables.env as _table(more, "env")
+		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
+		with data.bailiff.tables.instead as _table(more, "instead")
+}
+
+# What is asked about.
+_questions(asked) := _questions_by({}, asked)
+
+_questions_by(more, asked) := questions if {
+	questions := data.bailiff._in_order(data.bailiff.require_approval) with input as asked
+		with data.bailiff.tables.platforms as _table(more, "platforms")
+		with data.bailiff.tables.chats as _table(more, "chats")
+		with data.bailiff.tables.sandboxes as _table(more, "sandboxes")
+		with data.bailiff.tables.unnamed_sandbox as _table(more, "unnamed_sandbox")
+		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
+		with data.bailiff.tables.network as _table(more, "network")
+		with data.bailiff.tables.callable_tools as _table(more, "callable_tools")
+		with data.bailiff.tables.classes as _table(more, "classes")
+		with data.bailiff.tables.verdicts as _table(more, "verdicts")
+		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
+		with data.bailiff.tables.instead as _table(more, "instead")
+}
+
+# The rules of reasons.
+_rules_of(reasons) := {reason.rule | some reason in reasons}
 
 _usual_tables := {
 	"platforms": object.union(
@@ -178,35 +246,9 @@ _behind(asked) := seen if {
 		"enough": {name | some name in names; data.bailiff._isolated_enough(name)},
 		"chosen": data.bailiff._chosen,
 		"places": data.bailiff._places,
-		"questions": {reason.rule | some reason in data.bailiff.require_approval},
 	}
 		with input as asked
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.chats as _usual_tables.chats
 		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
-		with data.bailiff.tables.verdicts as _usual_tables.verdicts
-}
-
-# The rules that find something in a text of these calls that names a host.
-_going(calls, host) := {finding.rule | some finding in findings} if {
-	asked := object.union(request("cli", calls), {"command": {"hosts": [host]}})
-	findings := data.bailiff.findings with input as asked
-		with data.bailiff.tables.network as _usual_tables.network
-}
-
-# Each finding of a text of these calls on the host, as its rule and its match.
-_told(calls) := _told_with(calls, {})
-
-# The same with more facts of the text.
-_told_with(calls, facts) := {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings} if {
-	asked := object.union(request("cli", calls), {"command": facts})
-	findings := data.bailiff.findings with input as on_host(asked)
-		with data.bailiff.tables.network as _usual_tables.network
-		with data.bailiff.tables.platforms as _usual_tables.platforms
-}
-
-# Each finding of a program with these facts.
-_said_in(facts) := {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings} if {
-	findings := data.bailiff.findings with input as on_host(program("cli", facts))
-		with data.bailiff.tables.network as _usual_tables.network
 }

@@ -1,6 +1,11 @@
 package bailiff_test
 
-_script(program_name, text_of) := _found([call(program_name, [], [text_of, "x"])])
+# What is found in scripts of small languages.
+_scripts(calls) := _told_of(found) if {
+	found := ((data.bailiff._examined.awks | data.bailiff._examined.seds) | data.bailiff._examined.searches) | data.bailiff._examined.editors with input as request("cli", calls)
+}
+
+_script(program_name, text_of) := _scripts([call(program_name, [], [text_of, "x"])]).rules
 
 test_scripts_are_looked_into_for_files_and_programs if {
 	_script("awk", "{print > \"/etc/passwd\"}") == {"command.changes_accounts"}
@@ -10,7 +15,7 @@ test_scripts_are_looked_into_for_files_and_programs if {
 	_script("sed", "w /etc/cron.d/x") == {"command.writes_startup"}
 	_script("sed", "s/.*/id/e") == {"command.runs_inline_program"}
 	_script("vim", ":!id") == {"command.runs_inline_program"}
-	_found([call("find", [], [".", "-fprint", "~/.bashrc"])]) == {"command.writes_startup"}
+	_scripts([call("find", [], [".", "-fprint", "~/.bashrc"])]).rules == {"command.writes_startup"}
 }
 
 test_ordinary_scripts_are_not_found if {
@@ -22,11 +27,11 @@ test_ordinary_scripts_are_not_found if {
 }
 
 test_files_in_scripts_are_named if {
-	_told([call("awk", [], ["{print > \"/etc/passwd\"}"])]) == {"command.changes_accounts: /etc/passwd"}
-	_told([call("awk", [], ["{print > \"out.txt\"}"])]) == set()
-	_told([call("sed", [], ["w /etc/cron.d/x"])]) == {"command.writes_startup: /etc/cron.d/x"}
-	_told([call("sed", [], ["s/a/b/"])]) == set()
-	_told([call("find", [], [".", "-fprint", "~/.bashrc"])]) == {"command.writes_startup: ~/.bashrc"}
-	_told([call("vim", [], ["+w ~/.ssh/authorized_keys"])]) == {"command.writes_ssh: ~/.ssh/authorized_keys"}
+	_scripts([call("awk", [], ["{print > \"/etc/passwd\"}"])]).told == {"command.changes_accounts: /etc/passwd"}
+	_scripts([call("awk", [], ["{print > \"out.txt\"}"])]).told == set()
+	_scripts([call("sed", [], ["w /etc/cron.d/x"])]).told == {"command.writes_startup: /etc/cron.d/x"}
+	_scripts([call("sed", [], ["s/a/b/"])]).told == set()
+	_scripts([call("find", [], [".", "-fprint", "~/.bashrc"])]).told == {"command.writes_startup: ~/.bashrc"}
+	_scripts([call("vim", [], ["+w ~/.ssh/authorized_keys"])]).told == {"command.writes_ssh: ~/.ssh/authorized_keys"}
 	data.bailiff._quoted_after(`>\s*"([^"]+)"`, "{print > \"a\"; print > \"b\"}") == {"a", "b"}
 }

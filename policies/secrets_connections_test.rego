@@ -1,20 +1,27 @@
 package bailiff_test
 
+# What is found of what goes into connections.
+_sent(calls) := _sent_with(calls, {})
+
+_sent_with(calls, facts) := _told_of(found) if {
+	found := ((data.bailiff._examined.connects | data.bailiff._examined.tunnels) | data.bailiff._examined.sends) | data.bailiff._examined.uploads with input as _text_with(calls, facts)
+}
+
 test_piped_output_is_a_question_unless_the_text_says_it if {
-	_going([object.union(call("cat", [], []), {"pipes_to": "curl"}), call("curl", [], [])], "x.test") == {"command.sends_files"}
-	_going([object.union(call("echo", [], []), {"pipes_to": "curl"}), call("curl", [], [])], "x.test") == set()
+	_sent_with([object.union(call("cat", [], []), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}).rules == {"command.sends_files"}
+	_sent_with([object.union(call("echo", [], []), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}).rules == set()
 }
 
 test_input_of_a_connection_is_found if {
-	_told([object.union(call("nc", [], ["h", "1"]), {"reads": ["data"]})]) == {"command.sends_files: "}
-	_told([call("nc", [], ["h", "1"])]) == set()
-	_told([object.union(call("openssl", [], ["s_client", "h:1"]), {"reads": ["data"]})]) == {"command.sends_files: "}
-	_told_with([object.union(call("cat", [], ["a"]), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}) == {
+	_sent([object.union(call("nc", [], ["h", "1"]), {"reads": ["data"]})]).told == {"command.sends_files: "}
+	_sent([call("nc", [], ["h", "1"])]).told == set()
+	_sent([object.union(call("openssl", [], ["s_client", "h:1"]), {"reads": ["data"]})]).told == {"command.sends_files: "}
+	_sent_with([object.union(call("cat", [], ["a"]), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}).told == {
 		"command.sends_files: ",
 	}
-	_told_with([object.union(call("echo", [], ["a"]), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}) == set()
-	_told_with([object.union(call("cat", [], ["a"]), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["localhost"]}) == set()
-	_told_with([object.union(call("curl", [], ["https://x.test/$(cat a)"]), {"reads": ["a"]})], {"hosts": ["x.test"]}) == {
+	_sent_with([object.union(call("echo", [], ["a"]), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}).told == set()
+	_sent_with([object.union(call("cat", [], ["a"]), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["localhost"]}).told == set()
+	_sent_with([object.union(call("curl", [], ["https://x.test/$(cat a)"]), {"reads": ["a"]})], {"hosts": ["x.test"]}).told == {
 		"command.sends_files: ",
 	}
 	[hosts |
@@ -27,6 +34,6 @@ test_input_of_a_connection_is_found if {
 }
 
 test_a_relay_to_what_is_shown_sends_nothing if {
-	_found([object.union(reading("socat", "notes.txt"), {"operands": ["FILE:notes.txt", "-"]})]) == set()
-	_found([object.union(reading("socat", "notes.txt"), {"operands": ["FILE:notes.txt", "TCP:h.test:1"]})]) == {"command.sends_files"}
+	_sent([object.union(reading("socat", "notes.txt"), {"operands": ["FILE:notes.txt", "-"]})]).rules == set()
+	_sent([object.union(reading("socat", "notes.txt"), {"operands": ["FILE:notes.txt", "TCP:h.test:1"]})]).rules == {"command.sends_files"}
 }

@@ -1,44 +1,55 @@
 package bailiff_test
 
-_setting(said) := _found_with([], {"settings": [said]})
+# What is found of settings of programs.
+_settings(calls) := _settings_with(calls, {})
+
+_settings_with(calls, facts) := _told_of(found) if {
+	found := (((((data.bailiff._examined.settings | data.bailiff._examined.makes) | data.bailiff._examined.interprets) | data.bailiff._examined.exports) | data.bailiff._examined.forgets) | data.bailiff._examined.shell_options) | data.bailiff._found_in_text with input as _text_with(calls, facts)
+}
+
+_setting(said) := _settings_with([], {"settings": [said]}).rules
 
 test_words_of_make_are_settings if {
-	_found([call("make", [], ["CC=/tmp/cc"])]) == {"command.preloads_library"}
-	_found([call("make", [], ["SHELL=/tmp/sh"])]) == {"command.preloads_library"}
-	_found([call("make", [], ["CC=clang", "SHELL=/bin/bash", "test"])]) == set()
+	_settings([call("make", [], ["CC=/tmp/cc"])]).rules == {"command.preloads_library"}
+	_settings([call("make", [], ["SHELL=/tmp/sh"])]).rules == {"command.preloads_library"}
+	_settings([call("make", [], ["CC=clang", "SHELL=/bin/bash", "test"])]).rules == set()
 }
 
 test_forgetting_what_was_typed_is_found if {
 	_setting("HISTFILE=/dev/null") == {"command.erases_traces"}
-	_found([call("unset", [], ["HISTFILE"])]) == {"command.erases_traces"}
-	_found([call("set", ["+o"], ["history"])]) == {"command.erases_traces"}
-	_found([call("unset", [], ["FOO"])]) == set()
+	_settings([call("unset", [], ["HISTFILE"])]).rules == {"command.erases_traces"}
+	_settings([call("set", ["+o"], ["history"])]).rules == {"command.erases_traces"}
+	_settings([call("unset", [], ["FOO"])]).rules == set()
 }
 
 test_settings_of_programs_count if {
-	_found_in({"settings": ["PATH=/tmp/x:$PATH"]}) == {"command.preloads_library"}
-	_found_in({"settings": ["PYTHONPATH=src"]}) == set()
+	_set_by_program({"settings": ["PATH=/tmp/x:$PATH"]}).rules == {"command.preloads_library"}
+	_set_by_program({"settings": ["PYTHONPATH=src"]}).rules == set()
+}
+
+_set_by_program(facts) := _told_of(found) if {
+	found := data.bailiff._examined.settings with input as program("cli", facts)
 }
 
 test_preloading_is_found_before_and_in_a_call if {
-	_found([object.union(call("ls", [], []), {"assigns": ["LD_PRELOAD"]})]) == {"command.preloads_library"}
-	_found([call("export", [], ["LD_PRELOAD=x.so"])]) == {"command.preloads_library"}
-	_found([object.union(call("make", [], []), {"assigns": ["CFLAGS"]})]) == set()
+	_settings([object.union(call("ls", [], []), {"assigns": ["LD_PRELOAD"]})]).rules == {"command.preloads_library"}
+	_settings([call("export", [], ["LD_PRELOAD=x.so"])]).rules == {"command.preloads_library"}
+	_settings([object.union(call("make", [], []), {"assigns": ["CFLAGS"]})]).rules == set()
 }
 
 test_settings_are_the_match if {
-	_told_with([], {"settings": ["PATH=/tmp/x:$PATH"]}) == {"command.preloads_library: "}
-	_told_with([], {"settings": ["PATH=~/bin:$PATH"]}) == set()
-	_told_with([], {"settings": ["HISTSIZE=0"]}) == {"command.erases_traces: HISTSIZE=0"}
-	_told([call("make", [], ["CC=/tmp/cc"])]) == {"command.preloads_library: CC=/tmp/cc"}
-	_told([call("make", [], ["SHELL=/tmp/sh", "CC=gcc"])]) == {"command.preloads_library: SHELL=/tmp/sh"}
-	_told([call("unset", [], ["HISTFILE"])]) == {"command.erases_traces: unset HISTFILE"}
-	_told([call("set", ["+o"], ["history"])]) == {"command.erases_traces: set +o history"}
-	_told([object.union(call("ls", [], []), {"assigns": ["LD_PRELOAD"]})]) == {"command.preloads_library: "}
+	_settings_with([], {"settings": ["PATH=/tmp/x:$PATH"]}).told == {"command.preloads_library: "}
+	_settings_with([], {"settings": ["PATH=~/bin:$PATH"]}).told == set()
+	_settings_with([], {"settings": ["HISTSIZE=0"]}).told == {"command.erases_traces: HISTSIZE=0"}
+	_settings([call("make", [], ["CC=/tmp/cc"])]).told == {"command.preloads_library: CC=/tmp/cc"}
+	_settings([call("make", [], ["SHELL=/tmp/sh", "CC=gcc"])]).told == {"command.preloads_library: SHELL=/tmp/sh"}
+	_settings([call("unset", [], ["HISTFILE"])]).told == {"command.erases_traces: unset HISTFILE"}
+	_settings([call("set", ["+o"], ["history"])]).told == {"command.erases_traces: set +o history"}
+	_settings([object.union(call("ls", [], []), {"assigns": ["LD_PRELOAD"]})]).told == {"command.preloads_library: "}
 }
 
 test_home_of_a_login_shell_is_asked_about if {
-	_found([object.union(call("bash", ["-l"], []), {"assigns": ["HOME"]})]) == {"command.preloads_library"}
-	_found([object.union(call("bash", ["-c"], ["ls"]), {"assigns": ["HOME"]})]) == set()
-	_found([object.union(call("npm", ["-l"], []), {"assigns": ["HOME"]})]) == set()
+	_settings([object.union(call("bash", ["-l"], []), {"assigns": ["HOME"]})]).rules == {"command.preloads_library"}
+	_settings([object.union(call("bash", ["-c"], ["ls"]), {"assigns": ["HOME"]})]).rules == set()
+	_settings([object.union(call("npm", ["-l"], []), {"assigns": ["HOME"]})]).rules == set()
 }

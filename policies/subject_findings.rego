@@ -4,7 +4,7 @@ package bailiff
 # title: Which rules look at a request
 # description: |
 #   Rules that are about one aspect stand in _examined.ASPECT and cost nothing where it
-#   is absent. The aspects are paths, hosts, settings, losses, mounts, environment (a program that
+#   is absent. The aspects are paths, calls, hosts, settings, losses, mounts, environment (a program that
 #   shows it), tracing, program (of execute_code, or in a shell text), and the kinds of the programs called.
 findings contains finding if {
 	some aspect in _aspects
@@ -20,7 +20,9 @@ _aspects contains "paths" if _reads != set()
 
 _aspects contains "paths" if _writes != set()
 
-# Nearly every text has paths of its own, and all else in common with others.
+_aspects contains "calls" if _calls != []
+
+# Nearly every text has paths and calls of its own, and all else in common with others.
 _aspects_but_paths contains kind if some kind in _kinds
 
 _aspects_but_paths contains "hosts" if count(_hosts) > 0

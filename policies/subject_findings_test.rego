@@ -3,9 +3,9 @@ package bailiff_test
 test_aspects_are_what_there_is_to_look_at if {
 	data.bailiff._aspects == set() with input as request("telegram", [])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
-	data.bailiff._aspects == {"unpacks", "versions"} with input as request("telegram", [call("git", [], [])])
+	data.bailiff._aspects == {"calls", "unpacks", "versions"} with input as request("telegram", [call("git", [], [])])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
-	data.bailiff._aspects == {"packs_if_told", "paths"} with input as request("telegram", [reading("grep", "a")])
+	data.bailiff._aspects == {"calls", "packs_if_told", "paths"} with input as request("telegram", [reading("grep", "a")])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 	data.bailiff._aspects == {
 		"hosts",
@@ -27,9 +27,12 @@ test_aspects_are_what_there_is_to_look_at if {
 }
 
 test_findings_are_those_of_the_aspects_that_are_there if {
-	_told([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])]) == {
+	_all_found([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])]) == _told_of(_findings_in([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])]))
+	_told_of(_findings_in([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])])).told == {
 		"command.deletes_recursively: a",
 		"command.gains_privilege: sudo id",
 	}
-	_told([]) == set()
+	_findings_in([]) == set()
 }
+
+_findings_in(calls) := findings if findings := data.bailiff.findings with input as request("cli", calls)

@@ -13,15 +13,15 @@ test_looking_at_a_process_has_no_text if {
 
 test_data_for_a_process_is_judged_like_a_command if {
 	typed := object.union(_process("submit"), {"command": _text([call("sudo", [], ["ls"])])})
-	answer := usually(on_host(typed))
-	rules(answer) == {"command.gains_privilege"}
+	_rules_of(_found_of_calls(typed)) == {"command.gains_privilege"}
 }
 
 test_shell_text_of_a_program_is_judged_like_a_command if {
 	shelled := program("cli", {"command": _text([call("sudo", [], ["ls"])])})
-	answer := usually(on_host(shelled))
-	rules(answer) == {"command.gains_privilege"}
+	_rules_of(_found_of_calls(shelled)) == {"command.gains_privilege"}
 }
+
+_found_of_calls(asked) := found if found := data.bailiff._examined.calls with input as asked
 
 test_text_stands_where_the_tool_has_it if {
 	data.bailiff._command.programs == ["ls"] with input as request("cli", [call("ls", [], [])])

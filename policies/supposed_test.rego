@@ -7,27 +7,24 @@ _supposing(argv, calls) := object.union(
 
 test_words_that_would_destroy_are_asked_about_and_not_denied if {
 	removal := object.union(call("rm", ["-r", "-f"], ["~"]), {"writes": ["~"]})
-	answer := usually(_supposing(["unheard-of", "rm", "-rf", "~"], [removal]))
-	answer.outcome == "ask"
-	some reason in answer.approval.reasons
+	some reason in _questions(_supposing(["unheard-of", "rm", "-rf", "~"], [removal]))
 	reason.rule == "command.destroys_system"
 	endswith(reason.message, "That holds if unheard-of starts rm: no table says what unheard-of does with its words.")
 }
 
 test_harmless_words_ask_nothing if {
-	usually(_supposing(["unheard-of", "cat", "x"], [reading("cat", "x")])).outcome == "allow"
+	_questions(_supposing(["unheard-of", "cat", "x"], [reading("cat", "x")])) == []
 }
 
 test_name_alone_tells_little if {
-	usually(_supposing(["unheard-of", "mount", "x"], [call("mount", [], ["x"])])).outcome == "allow"
-	usually(_supposing(["unheard-of", "--", "mount", "x"], [call("mount", [], ["x"])])).outcome == "ask"
-	usually(_supposing(["unheard-of", "sudo", "x"], [call("sudo", [], ["x"])])).outcome == "ask"
-	usually(_supposing(["unheard-of", "kill", "7"], [call("kill", [], ["7"])])).outcome == "allow"
+	_questions(_supposing(["unheard-of", "mount", "x"], [call("mount", [], ["x"])])) == []
+	_questions(_supposing(["unheard-of", "--", "mount", "x"], [call("mount", [], ["x"])])) != []
+	_questions(_supposing(["unheard-of", "sudo", "x"], [call("sudo", [], ["x"])])) != []
+	_questions(_supposing(["unheard-of", "kill", "7"], [call("kill", [], ["7"])])) == []
 }
 
 test_verdict_of_the_table_counts if {
 	reads := _supposing(["unheard-of", "cat", "~/.netrc"], [reading("cat", "~/.netrc")])
-	usually(reads).outcome == "ask"
-	milder := by({"verdicts": {"command.reads_credentials": {"host": "allow"}}}, reads)
-	milder.outcome == "allow"
+	_questions(reads) != []
+	_questions_by({"verdicts": {"command.reads_credentials": {"host": "allow"}}}, reads) == []
 }

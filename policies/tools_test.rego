@@ -12,28 +12,29 @@ _answer_to_call(name) := answer if {
 	answer := by({"callable_tools": _house_tools}, _calling_tool("telegram", name, {"query": "x"}))
 }
 
+_tools_by(table, asked) := tools if tools := data.bailiff._tools with input as asked with data.bailiff.tables.callable_tools as table
+
 test_script_is_offered_what_the_table_does_not_deny if {
-	answer := by({"callable_tools": _house_tools}, program("telegram", {}))
-	answer.tools == ["send_mail", "terminal", "web_search"]
+	_tools_by(_house_tools, program("telegram", {})) == ["send_mail", "terminal", "web_search"]
 }
 
 test_terminal_is_offered_or_not if {
-	some word in ["deny", "ask", true]
-	answer := by({"callable_tools": {"terminal": word}}, program("telegram", {}))
-	answer.tools == []
+	every word in ["deny", "ask", true] {
+		_tools_by({"terminal": word}, program("telegram", {})) == []
+	}
 }
 
 test_only_scripts_are_offered_tools if {
-	answer := usually(_git_status)
-	answer.tools == []
+	_tools_by(_house_tools, _git_status) == []
 }
 
-test_allowed_call_is_allowed if _answer_to_call("web_search").outcome == "allow"
+test_allowed_call_is_allowed if {
+	_questions_by({"callable_tools": _house_tools}, _calling_tool("telegram", "web_search", {})) == []
+	_answer_to_call("web_search").outcome == "allow"
+}
 
 test_call_is_asked_about_by_the_name_of_its_tool if {
-	answer := _answer_to_call("send_mail")
-	answer.outcome == "ask"
-	answer.approval.reasons == [{"rule": "tool.called", "message": "A script calls a tool of the agent.", "match": "send_mail"}]
+	_questions_by({"callable_tools": _house_tools}, _calling_tool("telegram", "send_mail", {})) == [{"rule": "tool.called", "message": "A script calls a tool of the agent.", "match": "send_mail"}]
 }
 
 test_denied_unknown_and_misspelt_tools_are_not_callable if {
@@ -48,10 +49,9 @@ test_call_in_a_session_without_people_is_not_asked_about if {
 }
 
 test_call_has_limits_and_a_place if {
-	answer := _answer_to_call("web_search")
-	answer.limits.timeout_seconds == 60
-	answer.backend.name == "docker"
-	answer.env.forward == []
+	settled := _settled(_calling_tool("telegram", "web_search", {}))
+	settled.limits.timeout_seconds == 60
+	settled.backend.name == "docker"
 }
 
 test_added_rule_sees_the_arguments_of_a_call if {
@@ -61,11 +61,11 @@ test_added_rule_sees_the_arguments_of_a_call if {
 }
 
 test_tools_are_offered_by_the_table if {
-	by({"callable_tools": {"terminal": "allow", "web_search": "allow"}}, program("cli", {})).tools == [
+	_tools_by({"terminal": "allow", "web_search": "allow"}, program("cli", {})) == [
 		"terminal",
 		"web_search",
 	]
-	by({"callable_tools": {"terminal": "deny"}}, program("cli", {})).tools == []
+	_tools_by({"terminal": "deny"}, program("cli", {})) == []
 	_outcome_and_rules(_answer_to_call("wipe")) == ["deny", "tool.not_callable"]
 	_outcome_and_rules(_answer_to_call("send_mail")) == ["ask", "tool.called"]
 }
