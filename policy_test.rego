@@ -12,18 +12,21 @@ test_a_message_from_a_chat_never_runs_on_the_host if {
 	every platform in chats {
 		every wish in ["", "local", "docker", "bubblewrap", "nonsense"] {
 			every backends in [{"docker", "local"}, {"bubblewrap", "local"}, {"local"}, {"docker", "bubblewrap", "local"}, set()] {
-				never_on_the_host(asked(platform, wish, backends, ls))
+				backend_of(asked(platform, wish, backends, ls)) in {"docker", "bubblewrap", ""}
 			}
+		}
+		every wish in ["", "local"] {
+			decided(asked(platform, wish, {"local"}, ls)).outcome == "deny"
 		}
 	}
 }
 
 test_a_chat_gets_docker_and_bubblewrap_only_where_docker_is_not_configured if {
 	every platform in chats {
-		decided(asked(platform, "", {"docker", "bubblewrap", "local"}, ls)).backend.name == "docker"
-		decided(asked(platform, "local", {"docker", "bubblewrap", "local"}, ls)).backend.name == "docker"
-		decided(asked(platform, "", {"bubblewrap", "local"}, ls)).backend.name == "bubblewrap"
-		decided(asked(platform, "", {"local"}, ls)).outcome == "deny"
+		backend_of(asked(platform, "", {"docker", "bubblewrap", "local"}, ls)) == "docker"
+		backend_of(asked(platform, "local", {"docker", "bubblewrap", "local"}, ls)) == "docker"
+		backend_of(asked(platform, "", {"bubblewrap", "local"}, ls)) == "bubblewrap"
+		backend_of(asked(platform, "", {"local"}, ls)) == ""
 	}
 }
 
@@ -33,7 +36,7 @@ test_a_sandbox_that_is_down_is_not_replaced_by_another_place if {
 		"bubblewrap": {"isolated": true, "ready": true},
 		"local": {"isolated": false, "ready": true},
 	}
-	decided(object.union(asked("telegram", "", set(), ls), {"backend": {"available": down}})).backend.name == "docker"
+	backend_of(object.union(asked("telegram", "", set(), ls), {"backend": {"available": down}})) == "docker"
 }
 
 test_a_platform_nobody_listed_is_denied if {
@@ -42,19 +45,20 @@ test_a_platform_nobody_listed_is_denied if {
 
 test_a_sandbox_has_no_network_and_cannot_change_its_system if {
 	every platform in chats {
-		answer := decided(asked(platform, "", {"docker"}, ls))
-		answer.backend.network == "none"
-		answer.backend.read_only
-		answer.backend.mounts == []
+		sandbox := sandbox_of(asked(platform, "", {"docker"}, ls))
+		sandbox.network == "none"
+		sandbox.read_only
+		sandbox.mounts == []
 	}
 }
 
 test_a_sandbox_is_bounded if {
 	every platform in chats {
-		answer := decided(asked(platform, "", {"docker"}, ls))
-		got := object.filter(answer.backend, ["idle_seconds", "max_seconds", "cpus", "memory_mb", "pids"])
+		sandbox := sandbox_of(asked(platform, "", {"docker"}, ls))
+		got := object.filter(sandbox, ["idle_seconds", "max_seconds", "cpus", "memory_mb", "pids"])
 		got == {"idle_seconds": 3600, "max_seconds": 86400, "cpus": 1, "memory_mb": 5120, "pids": 256}
-		answer.limits.processes == 16
+		limits := data.bailiff._execution_limits with input as asked(platform, "", {"docker"}, ls)
+		limits.processes == 16
 	}
 }
 
@@ -122,22 +126,20 @@ test_a_command_and_a_question_end_in_time if {
 # ------------------------------------------------------- what a script may call
 
 test_a_script_may_run_commands_and_call_nothing_else_that_nobody_named if {
-	every platform in chats {
-		script := object.union(asked(platform, "", {"docker"}, []), {"tool": "execute_code"})
-		decided(script).tools == ["terminal"]
-		every tool in ["web_search", "terminal", "execute_code", "process", ""] {
-			decided(calling_back(platform, tool)).outcome == "deny"
-		}
+	script := object.union(asked("telegram", "", {"docker"}, []), {"tool": "execute_code"})
+	decided(script).tools == ["terminal"]
+	every tool in ["web_search", "terminal", "execute_code", "process", ""] {
+		decided(calling_back("telegram", tool)).outcome == "deny"
 	}
 }
 
 test_a_call_of_a_script_is_what_the_table_says_and_never_on_the_host_for_a_chat if {
+	every word in ["allow", "ask", "deny"] {
+		answer := decided(calling_back("telegram", "web_search")) with data.bailiff.tables.callable_tools.web_search as word
+		answer.outcome == word
+	}
 	every platform in chats {
-		every word, outcome in {"allow": "allow", "ask": "ask", "deny": "deny"} {
-			answer := decided(calling_back(platform, "web_search")) with data.bailiff.tables.callable_tools.web_search as word
-			answer.outcome == outcome
-			answer.backend.name == "docker"
-		}
+		backend_of(calling_back(platform, "web_search")) == "docker"
 	}
 }
 
@@ -221,9 +223,10 @@ ordinary := [
 
 decided(request) := answer if answer := decision with input as request
 
-never_on_the_host(request) if decided(request).outcome == "deny"
+# Where a request runs, whatever is decided of its text.
+backend_of(request) := name if name := data.bailiff._chosen with input as request
 
-never_on_the_host(request) if decided(request).backend.name in {"docker", "bubblewrap"}
+sandbox_of(request) := backend if backend := data.bailiff._backend with input as request
 
 forwarded(calls, names) := decided(object.union(
 	asked("telegram", "", {"docker"}, calls),

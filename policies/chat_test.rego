@@ -1,13 +1,19 @@
 package bailiff_test
 
-# What a chat of a platform gets by an entry of its own; every other chat gets what the
-# platform does.
-_in_chat(platform, entry) := _settled_by({"chats": {concat("/", [platform, "-100/7"]): entry}}, object.union(
-	_ls(platform),
-	{"session": {"chat_id": "-100/7"}},
-)) if {
-	elsewhere := _settled_by({"chats": {concat("/", [platform, "-100/7"]): entry}}, object.union(_ls(platform), {"session": {"chat_id": "-100"}}))
-	elsewhere == _settled(_ls(platform))
+# What a chat of a platform gets by an entry of its own.
+_in_chat(platform, entry) := _settled_by(_chats(platform, entry), object.union(_ls(platform), {"session": {"chat_id": "-100/7"}}))
+
+_chats(platform, entry) := {"chats": {concat("/", [platform, "-100/7"]): entry}}
+
+test_every_other_chat_gets_what_its_platform_does if {
+	entry := {
+		"backends": ["bubblewrap"], "isolation": "required", "take": "ready", "network": {"network": "full"},
+		"images": {"docker": "x"}, "persistent": {"docker": true}, "limits": {"memory_mb": 512},
+	}
+	every platform in ["telegram", "cli"] {
+		_settled_by(_chats(platform, entry), object.union(_ls(platform), {"session": {"chat_id": "-100"}})) == _settled(_ls(platform))
+		_in_chat(platform, entry) != _settled(_ls(platform))
+	}
 }
 
 test_chat_without_an_entry_is_its_platforms if {

@@ -2,8 +2,12 @@ package bailiff_test
 
 # What is found in a program with these facts, and of the paths and hosts that it names.
 _program_found(facts) := _told_of(found) if {
-	found := ((data.bailiff._examined.program | data.bailiff._examined.paths) | data.bailiff._examined.hosts) | data.bailiff._found_in_text
-		with input as program("cli", facts)
+	found := union({
+		data.bailiff._examined.program,
+		data.bailiff._examined.paths,
+		data.bailiff._examined.hosts,
+		data.bailiff._found_in_text,
+	}) with input as program("cli", facts)
 }
 
 test_ordinary_program_has_no_finding if _program_found({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}).rules == set()

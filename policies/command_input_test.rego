@@ -1,12 +1,5 @@
 package bailiff_test
 
-# What is found in calls that are given something.
-_input(calls) := _input_with(calls, {})
-
-_input_with(calls, facts) := _told_of(found) if {
-	found := data.bailiff._examined.queries | data.bailiff._examined.calls with input as _text_with(calls, facts)
-}
-
 test_names_from_elsewhere_have_no_match if {
 	every asked in [
 		_reached_through("xargs", call("rm", ["-r"], ["./*"])),
@@ -46,14 +39,14 @@ test_input_of_a_call_is_told_by_its_words_or_not if {
 }
 
 test_call_is_fed_by_a_pipe_or_a_file if {
-	_input([object.union(call("cat", [], ["x"]), {"pipes_to": "psql"}), call("psql", ["-c"], ["drop table x"])]).told == {
+	_data([object.union(call("cat", [], ["x"]), {"pipes_to": "psql"}), call("psql", ["-c"], ["drop table x"])]).told == {
 		"command.destroys_data: ",
 	}
-	_input([call("psql", ["-c"], ["drop table x"])]).told == {"command.destroys_data: psql -c 'drop table x'"}
-	_input_with([object.union(call("ssh", [], ["h"]), {"reads": ["x"]})], {"features": ["redirect"]}).told == {
+	_data([call("psql", ["-c"], ["drop table x"])]).told == {"command.destroys_data: psql -c 'drop table x'"}
+	_data_with([object.union(call("ssh", [], ["h"]), {"reads": ["x"]})], {"features": ["redirect"]}).told == {
 		"command.reaches_another_host: ",
 	}
-	_input_with([object.union(call("ssh", [], ["h", "x"]), {"reads": ["x"]})], {"features": ["redirect"]}).told == {
+	_data_with([object.union(call("ssh", [], ["h", "x"]), {"reads": ["x"]})], {"features": ["redirect"]}).told == {
 		"command.reaches_another_host: ssh h x",
 	}
 }

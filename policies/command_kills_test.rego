@@ -2,7 +2,11 @@ package bailiff_test
 
 # What is found of processes that calls end.
 _kills(calls) := _told_of(found) if {
-	found := (data.bailiff._examined.kills | data.bailiff._examined.kills_by_name) | data.bailiff._examined.calls with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.kills,
+		data.bailiff._examined.kills_by_name,
+		data.bailiff._examined.calls,
+	}) with input as request("cli", calls)
 }
 
 test_signal_one_is_not_everything if {

@@ -2,7 +2,15 @@ package bailiff_test
 
 # What is found of settings, sockets and the kernel.
 _changed(calls) := _told_of(found) if {
-	found := (((((data.bailiff._examined.bailiff | data.bailiff._examined.sends) | data.bailiff._examined.tunes) | data.bailiff._examined.go_runs) | data.bailiff._examined.apts) | data.bailiff._examined.calls) | data.bailiff._found_in_text with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.bailiff,
+		data.bailiff._examined.sends,
+		data.bailiff._examined.tunes,
+		data.bailiff._examined.go_runs,
+		data.bailiff._examined.apts,
+		data.bailiff._examined.calls,
+		data.bailiff._found_in_text,
+	}) with input as request("cli", calls)
 }
 
 test_sockets_of_engines_are_found if {

@@ -7,9 +7,11 @@ _data_with(calls, facts) := _told_of(found) if {
 	found := data.bailiff._examined.queries | data.bailiff._examined.calls with input as _text_with(calls, facts)
 }
 
-_saying(program_name, statement) := {finding.rule |
-	"queries" in data.bailiff._aspects with input as _text_with([call(program_name, [], [])], {"text": statement})
-	some finding in data.bailiff._examined.queries with input as _text_with([call(program_name, [], [])], {"text": statement})
+_saying(program_name, statement) := {finding.rule | some finding in found} if {
+	found := {finding |
+		"queries" in data.bailiff._aspects
+		some finding in data.bailiff._examined.queries
+	} with input as _text_with([call(program_name, [], [])], {"text": statement})
 }
 
 test_statements_that_destroy_data if {

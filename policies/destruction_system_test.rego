@@ -4,7 +4,14 @@ package bailiff_test
 _system(calls) := _system_with(calls, {})
 
 _system_with(calls, facts) := _told_of(found) if {
-	found := ((((data.bailiff._examined.mkfs | data.bailiff._examined.permits) | data.bailiff._examined.moves) | data.bailiff._examined.copies_over) | data.bailiff._examined.paths) | data.bailiff._examined.calls with input as _text_with(calls, facts)
+	found := union({
+		data.bailiff._examined.mkfs,
+		data.bailiff._examined.permits,
+		data.bailiff._examined.moves,
+		data.bailiff._examined.copies_over,
+		data.bailiff._examined.paths,
+		data.bailiff._examined.calls,
+	}) with input as _text_with(calls, facts)
 }
 
 test_disks_are_not_formatted if {

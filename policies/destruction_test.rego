@@ -2,19 +2,30 @@ package bailiff_test
 
 # What is found in deletions, and of the paths that they name.
 _deleted(calls) := _told_of(found) if {
-	found := ((data.bailiff._examined.deletes | data.bailiff._examined.deletes_folders) | data.bailiff._examined.calls) | data.bailiff._examined.paths with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.deletes,
+		data.bailiff._examined.deletes_folders,
+		data.bailiff._examined.calls,
+		data.bailiff._examined.paths,
+	}) with input as request("cli", calls)
+}
+
+_destroys(calls) if {
+	some finding in data.bailiff._examined.deletes with input as request("cli", calls)
+	finding.rule == "command.destroys_system"
 }
 
 test_system_folders_and_homes_are_not_deleted if {
 	every path in ["/", "/etc", "/usr", "~", "/root", "/home/ana", "/*", "/etc/*", "~/*", "~/.*", "/e*", "/[a-z]*", "/???", "~/.."] {
-		"command.destroys_system" in _deleted([writing("rm", ["-r", "-f"], path)]).rules
+		_destroys([writing("rm", ["-r", "-f"], path)])
 	}
 }
 
 test_folders_below_are_a_question if {
 	every path in ["build", "/etc/nginx", "~/project", "/home/ana/project", "/workspace/*", "/tmp", "..", "/tmp*"] {
-		not "command.destroys_system" in _deleted([writing("rm", ["-r"], path)]).rules
-		"command.deletes_recursively" in _deleted([writing("rm", ["-r"], path)]).rules
+		rules_of := _deleted([writing("rm", ["-r"], path)]).rules
+		not "command.destroys_system" in rules_of
+		"command.deletes_recursively" in rules_of
 	}
 }
 

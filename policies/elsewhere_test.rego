@@ -1,8 +1,30 @@
 package bailiff_test
 
-# What is found of services, clusters and servers.
+# What is found of services, clusters, servers, and requests to other machines.
 _services(calls) := _told_of(found) if {
-	found := ((((((((data.bailiff._examined.remote | data.bailiff._examined.service) | data.bailiff._examined.clusters) | data.bailiff._examined.listens) | data.bailiff._examined.listens_widely) | data.bailiff._examined.relays) | data.bailiff._examined.uploads) | data.bailiff._examined.asks_an_api) | data.bailiff._examined.sends) | data.bailiff._examined.calls with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.remote,
+		data.bailiff._examined.service,
+		data.bailiff._examined.calls,
+	}) with input as request("cli", calls)
+}
+
+_clusters(calls) := _told_of(found) if {
+	found := data.bailiff._examined.clusters | data.bailiff._examined.calls with input as request("cli", calls)
+}
+
+_servers(calls) := _told_of(found) if {
+	listening := (data.bailiff._examined.listens | data.bailiff._examined.listens_widely) | data.bailiff._examined.relays
+		with input as request("cli", calls)
+	found := listening | data.bailiff._examined.calls with input as request("cli", calls)
+}
+
+_requests(calls) := _told_of(found) if {
+	found := union({
+		data.bailiff._examined.uploads,
+		data.bailiff._examined.asks_an_api,
+		data.bailiff._examined.sends,
+	}) with input as request("cli", calls)
 }
 
 test_verbs_of_clouds_are_found_in_any_place if {
@@ -17,25 +39,25 @@ test_verbs_of_clouds_are_found_in_any_place if {
 
 test_secrets_of_a_cluster_are_found_however_they_are_named if {
 	every words in [["get", "secret/x"], ["describe", "secret", "x"], ["get", "pods,secrets"]] {
-		_services([call("kubectl", [], words)]).rules == {"command.reads_credentials"}
+		_clusters([call("kubectl", [], words)]).rules == {"command.reads_credentials"}
 	}
-	_services([call("kubectl", [], ["get", "pods"])]).rules == set()
-	_services([call("kubectl", [], ["describe", "pod", "secretary"])]).rules == set()
+	_clusters([call("kubectl", [], ["get", "pods"])]).rules == set()
+	_clusters([call("kubectl", [], ["describe", "pod", "secretary"])]).rules == set()
 }
 
 test_servers_for_other_machines_are_found if {
-	_services([call("php", [], ["-S", "0.0.0.0:8000"])]).rules == {"command.opens_to_network"}
-	_services([call("npx", [], ["serve", "~"])]).rules == {"command.opens_to_network"}
-	_services([call("php", [], ["-S", "localhost:8000"])]).rules == set()
-	_services([call("ttyd", [], ["bash"])]).rules == {"command.opens_to_network"}
-	_services([call("ttyd", ["--version"], [])]).rules == set()
+	_servers([call("php", [], ["-S", "0.0.0.0:8000"])]).rules == {"command.opens_to_network"}
+	_servers([call("npx", [], ["serve", "~"])]).rules == {"command.opens_to_network"}
+	_servers([call("php", [], ["-S", "localhost:8000"])]).rules == set()
+	_servers([call("ttyd", [], ["bash"])]).rules == {"command.opens_to_network"}
+	_servers([call("ttyd", ["--version"], [])]).rules == set()
 }
 
 test_trying_changes_nothing_elsewhere if {
 	_services([call("npm", [], ["publish"])]).rules == {"command.changes_elsewhere"}
 	_services([call("npm", ["--dry-run"], ["publish"])]).rules == set()
-	_services([call("curl", ["-X"], ["DELETE", "https://x.test"])]).rules == {"command.destroys_data"}
-	_services([call("curl", [], ["http://localhost:2375/containers/json"])]).rules == {"command.uses_container_engine"}
+	_requests([call("curl", ["-X"], ["DELETE", "https://x.test"])]).rules == {"command.destroys_data"}
+	_requests([call("curl", [], ["http://localhost:2375/containers/json"])]).rules == {"command.uses_container_engine"}
 }
 
 test_verbs_of_services_are_found_in_any_place if {
@@ -46,48 +68,48 @@ test_verbs_of_services_are_found_in_any_place if {
 }
 
 test_addresses_that_delete_are_found if {
-	_services([call("curl", ["-X"], ["POST", "https://x.test/logs/_delete_by_query"])]).rules == {"command.destroys_data"}
-	_services([call("curl", ["-X"], ["POST", "https://x.test/logs/_search"])]).rules == set()
+	_requests([call("curl", ["-X"], ["POST", "https://x.test/logs/_delete_by_query"])]).rules == {"command.destroys_data"}
+	_requests([call("curl", ["-X"], ["POST", "https://x.test/logs/_search"])]).rules == set()
 }
 
 test_an_unknown_program_may_delete if {
-	_services([call("unheard-of", [], ["app", "delete-all", "x"])]).rules == {"command.may_change_elsewhere"}
-	_services([call("unheard-of", [], ["deploy"])]).rules == {"command.may_change_elsewhere"}
-	_services([call("unheard-of", [], ["list", "deleted"])]).rules == set()
-	_services([call("unheard-of", [], ["a", "b", "delete"])]).rules == set()
-	_services([call("unheard-of", ["-x"], ["delete"])]).rules == {"command.may_change_elsewhere"}
-	_services([object.union(call("unheard-of", ["--help"], ["delete"]), {"argv": ["unheard-of", "delete", "--help"]})]).rules == set()
-	_services([call("git", [], ["branch", "delete"])]).rules == set()
+	_by_tables([call("unheard-of", [], ["app", "delete-all", "x"])]).rules == {"command.may_change_elsewhere"}
+	_by_tables([call("unheard-of", [], ["deploy"])]).rules == {"command.may_change_elsewhere"}
+	_by_tables([call("unheard-of", [], ["list", "deleted"])]).rules == set()
+	_by_tables([call("unheard-of", [], ["a", "b", "delete"])]).rules == set()
+	_by_tables([call("unheard-of", ["-x"], ["delete"])]).rules == {"command.may_change_elsewhere"}
+	_by_tables([object.union(call("unheard-of", ["--help"], ["delete"]), {"argv": ["unheard-of", "delete", "--help"]})]).rules == set()
+	_by_tables([call("git", [], ["branch", "delete"])]).rules == set()
 }
 
 test_the_keys_of_a_cluster_are_secrets if {
-	"command.reads_credentials" in _services([call("kubectl", [], ["config", "view", "--raw"])]).rules
-	_services([call("kubectl", [], ["config", "view"])]).rules == set()
+	"command.reads_credentials" in _clusters([call("kubectl", [], ["config", "view", "--raw"])]).rules
+	_clusters([call("kubectl", [], ["config", "view"])]).rules == set()
 }
 
 test_words_to_a_server_of_files_are_found if {
-	_services([call("curl", ["-Q"], ["DELE old", "ftp://files.test"])]).rules == {"command.destroys_data"}
-	_services([call("curl", ["-Q"], ["NOOP", "ftp://files.test"])]).rules == set()
+	_requests([call("curl", ["-Q"], ["DELE old", "ftp://files.test"])]).rules == {"command.destroys_data"}
+	_requests([call("curl", ["-Q"], ["NOOP", "ftp://files.test"])]).rules == set()
 }
 
 test_servers_that_listen_widely_by_themselves if {
 	every server in [call("serve", [], ["build"]), call("http-server", ["-p", "80"], ["."]), call("live-server", [], [])] {
-		_services([server]).rules == {"command.opens_to_network"}
+		_servers([server]).rules == {"command.opens_to_network"}
 	}
 	every server in [
 		call("serve", ["-l", "tcp://localhost:3000"], ["build"]), call("http-server", ["-a", "127.0.0.1"], ["."]),
 		call("http-server", ["--help"], []),
 	] {
-		_services([server]).rules == set()
+		_servers([server]).rules == set()
 	}
 }
 
 test_relays_are_found_however_they_are_spelt if {
 	every words in [["--ORPort", "9001"], ["orport", "9001"], ["-OrPort", "auto"], ["--HiddenServiceDir", "d"], ["BridgeRelay", "1"]] {
-		_services([call("tor", [], words)]).rules == {"command.opens_to_network"}
+		_servers([call("tor", [], words)]).rules == {"command.opens_to_network"}
 	}
 	every words in [[], ["--SocksPort", "9050"], ["--verify-config"]] {
-		_services([call("tor", [], words)]).rules == set()
+		_servers([call("tor", [], words)]).rules == set()
 	}
 }
 

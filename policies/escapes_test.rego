@@ -2,7 +2,14 @@ package bailiff_test
 
 # What is found of shells, memory and macros.
 _escapes(calls) := _told_of(found) if {
-	found := ((((data.bailiff._examined.interprets | data.bailiff._examined.macros) | data.bailiff._examined.transcripts) | data.bailiff._examined.mavens) | data.bailiff._examined.paths) | data.bailiff._examined.calls with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.interprets,
+		data.bailiff._examined.macros,
+		data.bailiff._examined.transcripts,
+		data.bailiff._examined.mavens,
+		data.bailiff._examined.paths,
+		data.bailiff._examined.calls,
+	}) with input as request("cli", calls)
 }
 
 _through(starter, argv) := object.union(

@@ -4,7 +4,12 @@ package bailiff_test
 _unclear(calls) := _unclear_with(calls, {})
 
 _unclear_with(calls, facts) := _told_of(found) if {
-	found := ((data.bailiff._examined.interprets | data.bailiff._examined.evaluates) | data.bailiff._examined.tracing) | data.bailiff._found_in_text with input as _text_with(calls, facts)
+	found := union({
+		data.bailiff._examined.interprets,
+		data.bailiff._examined.evaluates,
+		data.bailiff._examined.tracing,
+		data.bailiff._found_in_text,
+	}) with input as _text_with(calls, facts)
 }
 
 _hidden if {

@@ -2,7 +2,13 @@ package bailiff_test
 
 # What is found of packages.
 _packages(calls) := _told_of(found) if {
-	found := (((data.bailiff._examined.installs | data.bailiff._examined.launches) | data.bailiff._examined.python) | data.bailiff._examined.node_packages) | data.bailiff._examined.calls with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.installs,
+		data.bailiff._examined.launches,
+		data.bailiff._examined.python,
+		data.bailiff._examined.node_packages,
+		data.bailiff._examined.calls,
+	}) with input as request("cli", calls)
 }
 
 test_packages_from_an_address_are_downloads if {

@@ -2,7 +2,11 @@ package bailiff_test
 
 # What is found where links are made.
 _links(calls) := _told_of(found) if {
-	found := (data.bailiff._examined.links | data.bailiff._examined.deletes) | data.bailiff._examined.paths with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.links,
+		data.bailiff._examined.deletes,
+		data.bailiff._examined.paths,
+	}) with input as request("cli", calls)
 }
 
 test_deleting_through_a_link_of_the_text if {

@@ -1,13 +1,11 @@
 package bailiff_test
 
 # What is found of files whose content is gone.
-_losses(calls) := _losses_with(calls, {})
-
-_losses_with(calls, facts) := _told_of(found) if {
+_losses(calls, facts) := _told_of(found) if {
 	found := data.bailiff._examined.losses | data.bailiff._examined.paths with input as _text_with(calls, facts)
 }
 
-_lost(path) := _losses_with([], {"writes": [path], "loses": [path]}).rules
+_lost(path) := _losses([], {"writes": [path], "loses": [path]}).rules
 
 test_vital_files_are_the_system if {
 	every path in ["/etc/passwd", "/etc/shadow", "/etc/sudoers", "/etc/fstab", "/boot/vmlinuz", "/bin/sh", "/etc/pass*"] {
@@ -22,7 +20,7 @@ test_other_files_are_not if {
 }
 
 test_changing_a_vital_file_is_no_loss if {
-	_losses_with([], {"writes": ["/etc/passwd"]}).rules == {"command.changes_accounts"}
+	_losses([], {"writes": ["/etc/passwd"]}).rules == {"command.changes_accounts"}
 }
 
 test_folders_moved_away_by_a_program_are_lost if {
@@ -56,4 +54,4 @@ test_vital_files_are_named if {
 	]
 }
 
-_lost_by(path) := _losses_with([], {"loses": [path]}).told
+_lost_by(path) := _losses([], {"loses": [path]}).told

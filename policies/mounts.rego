@@ -23,7 +23,7 @@ _may_write(mount) if not mount.read_only
 
 _protected_in(mount) := object.get(mount, "protected", [pattern | some pattern, true in data.bailiff.tables.protected])
 
-_asked_about(mount, pattern) if _touched[[mount.target, pattern]]
+_asked_about(mount, pattern) if [mount.target, pattern] in _touched
 
 # METADATA
 # title: Protected places that a request names

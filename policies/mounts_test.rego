@@ -70,7 +70,7 @@ test_settings_of_a_repository_are_a_finding if {
 
 # The protected places among the findings on a request.
 _found_at(asked) := {finding.match |
-	some finding in data.bailiff.findings with input as asked
+	some finding in data.bailiff._examined.mounts with input as asked
 		with data.bailiff.tables.platforms as {"telegram": object.union(_usual_platform, {"mounts": {"docker": [_project]}})}
 	startswith(finding.match, "/home/a/p/")
 	finding.rule == "command.writes_startup"

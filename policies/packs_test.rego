@@ -1,10 +1,5 @@
 package bailiff_test
 
-# What is found by tables and packs.
-_packed(calls) := _told_of(found) if {
-	found := data.bailiff._examined.calls with input as request("cli", calls)
-}
-
 test_words_of_a_pack_are_found if {
 	_packed_as(["compute", "delete", "x"]) == {"command.destroys_data"}
 	_packed_as(["compute", "create"]) == {"command.costs_money", "command.grants_access"}
@@ -15,28 +10,28 @@ test_words_of_a_pack_are_found if {
 
 test_words_behind_an_option_are_found if {
 	behind := object.union(call("acme", ["-p"], ["prod", "compute", "delete"]), {"argv": ["acme", "-p", "prod", "compute", "delete"]})
-	_packed([behind]).rules == {"command.destroys_data"} with data.bailiff.packs as _packs
-	_packed([object.union(behind, {"argv": ["acme", "prod", "compute", "delete", "-p"]})]).rules == set() with data.bailiff.packs as _packs
+	_by_tables([behind]).rules == {"command.destroys_data"} with data.bailiff.packs as _packs
+	_by_tables([object.union(behind, {"argv": ["acme", "prod", "compute", "delete", "-p"]})]).rules == set() with data.bailiff.packs as _packs
 }
 
 test_options_of_a_pack_are_found if {
-	_packed([call("acme", ["--public"], ["list"])]).rules == {"command.publishes"} with data.bailiff.packs as _packs
-	_packed([call("acme", ["--private"], ["list"])]).rules == set() with data.bailiff.packs as _packs
+	_by_tables([call("acme", ["--public"], ["list"])]).rules == {"command.publishes"} with data.bailiff.packs as _packs
+	_by_tables([call("acme", ["--private"], ["list"])]).rules == set() with data.bailiff.packs as _packs
 }
 
 test_families_of_words_are_found if {
 	_packed_as(["purge-rows", "x"]) == {"command.destroys_data"}
 	_packed_as(["list", "purge-rows"]) == set()
-	_packed([call("acme", ["-setport"], ["net"])]).rules == {"command.changes_elsewhere"} with data.bailiff.packs as _packs
+	_by_tables([call("acme", ["-setport"], ["net"])]).rules == {"command.changes_elsewhere"} with data.bailiff.packs as _packs
 }
 
 test_a_program_is_like_another if {
-	_packed([call("acmectl", [], ["compute", "delete"])]).rules == {"command.destroys_data"} with data.bailiff.packs as _packs
+	_by_tables([call("acmectl", [], ["compute", "delete"])]).rules == {"command.destroys_data"} with data.bailiff.packs as _packs
 }
 
 test_trying_and_help_do_nothing_by_a_pack if {
-	_packed([call("acme", ["--dry-run"], ["compute", "delete"])]).rules == set() with data.bailiff.packs as _packs
-	_packed([object.union(call("acme", ["--help"], ["compute"]), {"argv": ["acme", "compute", "--help"]})]).rules == set() with data.bailiff.packs as _packs
+	_by_tables([call("acme", ["--dry-run"], ["compute", "delete"])]).rules == set() with data.bailiff.packs as _packs
+	_by_tables([object.union(call("acme", ["--help"], ["compute"]), {"argv": ["acme", "compute", "--help"]})]).rules == set() with data.bailiff.packs as _packs
 }
 
 test_every_effect_is_a_class if {
@@ -46,11 +41,11 @@ test_every_effect_is_a_class if {
 }
 
 test_without_packs_nothing_is_found if {
-	_packed([call("acme", [], ["compute", "create"])]).rules == set() with data.bailiff.packs as {}
+	_by_tables([call("acme", [], ["compute", "create"])]).rules == set() with data.bailiff.packs as {}
 }
 
 _packed_as(words) := found if {
-	found := _packed([call("acme", [], words)]).rules with data.bailiff.packs as _packs
+	found := _by_tables([call("acme", [], words)]).rules with data.bailiff.packs as _packs
 }
 
 _packs := {"ours": {"programs": {

@@ -2,7 +2,12 @@ package bailiff_test
 
 # What is found of archives and folders that are laid out.
 _unpacked(calls) := _told_of(found) if {
-	found := ((data.bailiff._examined.unpacks | data.bailiff._examined.spreads) | data.bailiff._examined.saves) | data.bailiff._examined.paths with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.unpacks,
+		data.bailiff._examined.spreads,
+		data.bailiff._examined.saves,
+		data.bailiff._examined.paths,
+	}) with input as request("cli", calls)
 }
 
 _over_home := {"command.writes_startup"}

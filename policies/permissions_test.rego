@@ -2,7 +2,11 @@ package bailiff_test
 
 # What is found of modes and masks.
 _modes(calls) := _told_of(found) if {
-	found := (data.bailiff._examined.modes | data.bailiff._examined.masks) | data.bailiff._examined.calls with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.modes,
+		data.bailiff._examined.masks,
+		data.bailiff._examined.calls,
+	}) with input as request("cli", calls)
 }
 
 _mode(spelt) := _modes([object.union(call("chmod", [], [spelt, "a"]), {"writes": ["a"]})]).rules

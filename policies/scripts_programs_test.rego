@@ -2,7 +2,15 @@ package bailiff_test
 
 # What small languages are found to start.
 _started(calls) := _told_of(found) if {
-	found := (((((data.bailiff._examined.seds | data.bailiff._examined.editors) | data.bailiff._examined.awks) | data.bailiff._examined.packs) | data.bailiff._examined.uploads) | data.bailiff._examined.pagers) | data.bailiff._examined.calls with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.seds,
+		data.bailiff._examined.editors,
+		data.bailiff._examined.awks,
+		data.bailiff._examined.packs,
+		data.bailiff._examined.uploads,
+		data.bailiff._examined.pagers,
+		data.bailiff._examined.calls,
+	}) with input as request("cli", calls)
 }
 
 test_programs_in_scripts_are_found if {

@@ -2,7 +2,12 @@ package bailiff_test
 
 # What is found in scripts of small languages.
 _scripts(calls) := _told_of(found) if {
-	found := ((data.bailiff._examined.awks | data.bailiff._examined.seds) | data.bailiff._examined.searches) | data.bailiff._examined.editors with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.awks,
+		data.bailiff._examined.seds,
+		data.bailiff._examined.searches,
+		data.bailiff._examined.editors,
+	}) with input as request("cli", calls)
 }
 
 _script(program_name, text_of) := _scripts([call(program_name, [], [text_of, "x"])]).rules

@@ -4,7 +4,12 @@ package bailiff_test
 _sent(calls) := _sent_with(calls, {})
 
 _sent_with(calls, facts) := _told_of(found) if {
-	found := ((data.bailiff._examined.connects | data.bailiff._examined.tunnels) | data.bailiff._examined.sends) | data.bailiff._examined.uploads with input as _text_with(calls, facts)
+	found := union({
+		data.bailiff._examined.connects,
+		data.bailiff._examined.tunnels,
+		data.bailiff._examined.sends,
+		data.bailiff._examined.uploads,
+	}) with input as _text_with(calls, facts)
 }
 
 test_piped_output_is_a_question_unless_the_text_says_it if {

@@ -4,10 +4,12 @@ package bailiff_test
 _environment(calls) := _environment_with(calls, {})
 
 _environment_with(calls, facts) := _told_of(found) if {
-	found := (data.bailiff._examined.lists_processes | data.bailiff._examined.environment) | {finding |
+	asked := _text_with(calls, facts)
+	sent := {finding |
 		"sends" in data.bailiff._aspects
 		some finding in data.bailiff._examined.sends
-	} with input as _text_with(calls, facts)
+	} with input as asked
+	found := union({data.bailiff._examined.lists_processes, data.bailiff._examined.environment, sent}) with input as asked
 }
 
 test_environment_is_not_sent_unasked if {

@@ -4,7 +4,11 @@ package bailiff_test
 _reached(calls) := _reached_with(calls, {})
 
 _reached_with(calls, facts) := _told_of(found) if {
-	found := (data.bailiff._examined.hosts | data.bailiff._examined.sends) | data.bailiff._examined.copies_over with input as _text_with(calls, facts)
+	found := union({
+		data.bailiff._examined.hosts,
+		data.bailiff._examined.sends,
+		data.bailiff._examined.copies_over,
+	}) with input as _text_with(calls, facts)
 }
 
 test_metadata_services_are_a_question if {

@@ -2,7 +2,11 @@ package bailiff_test
 
 # What is found of folders that are packed.
 _holding(calls) := _told_of(found) if {
-	found := (data.bailiff._examined.packs | data.bailiff._examined.packs_if_told) | data.bailiff._examined.paths with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.packs,
+		data.bailiff._examined.packs_if_told,
+		data.bailiff._examined.paths,
+	}) with input as request("cli", calls)
 }
 
 test_whole_folders_hold_secrets if {

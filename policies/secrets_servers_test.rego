@@ -2,7 +2,13 @@ package bailiff_test
 
 # What is found of servers and of shells that are joined to the network.
 _joined(calls) := _told_of(found) if {
-	found := (((data.bailiff._examined.python | data.bailiff._examined.tunnels) | data.bailiff._examined.relays) | data.bailiff._examined.connects) | data.bailiff._examined.calls with input as request("cli", calls)
+	found := union({
+		data.bailiff._examined.python,
+		data.bailiff._examined.tunnels,
+		data.bailiff._examined.relays,
+		data.bailiff._examined.connects,
+		data.bailiff._examined.calls,
+	}) with input as request("cli", calls)
 }
 
 test_shells_are_not_joined_to_the_network if {

@@ -4,7 +4,15 @@ package bailiff_test
 _settings(calls) := _settings_with(calls, {})
 
 _settings_with(calls, facts) := _told_of(found) if {
-	found := (((((data.bailiff._examined.settings | data.bailiff._examined.makes) | data.bailiff._examined.interprets) | data.bailiff._examined.exports) | data.bailiff._examined.forgets) | data.bailiff._examined.shell_options) | data.bailiff._found_in_text with input as _text_with(calls, facts)
+	found := union({
+		data.bailiff._examined.settings,
+		data.bailiff._examined.makes,
+		data.bailiff._examined.interprets,
+		data.bailiff._examined.exports,
+		data.bailiff._examined.forgets,
+		data.bailiff._examined.shell_options,
+		data.bailiff._found_in_text,
+	}) with input as _text_with(calls, facts)
 }
 
 _setting(said) := _settings_with([], {"settings": [said]}).rules

@@ -34,7 +34,8 @@ test_allowed_call_is_allowed if {
 }
 
 test_call_is_asked_about_by_the_name_of_its_tool if {
-	_questions_by({"callable_tools": _house_tools}, _calling_tool("telegram", "send_mail", {})) == [{"rule": "tool.called", "message": "A script calls a tool of the agent.", "match": "send_mail"}]
+	questions := _questions_by({"callable_tools": _house_tools}, _calling_tool("telegram", "send_mail", {}))
+	questions == [{"rule": "tool.called", "message": "A script calls a tool of the agent.", "match": "send_mail"}]
 }
 
 test_denied_unknown_and_misspelt_tools_are_not_callable if {
