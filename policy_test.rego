@@ -18,6 +18,7 @@ test_a_message_from_a_chat_never_runs_on_the_host if {
 		every wish in ["", "local"] {
 			decided(asked(platform, wish, {"local"}, ls)).outcome == "deny"
 		}
+		decided(asked(platform, "", set(), ls)).outcome == "deny"
 	}
 }
 

@@ -16,6 +16,10 @@ test_token_stays_out_where_the_text_leads_programs_astray if {
 	every name in ["PATH", "HOME", "PS4"] {
 		_leads_astray(object.union(_git_push, {"command": {"assigns": [name]}}))
 	}
+	every facts in [{"assigns": ["PATH"]}, {"settings": ["PATH=/tmp/x:$PATH"]}] {
+		led := object.union(_git_push, {"command": facts})
+		_env_of(wanting(led, ["GITHUB_TOKEN"])).withheld == [{"name": "GITHUB_TOKEN", "rule": "env.program"}]
+	}
 }
 
 test_texts_that_lead_programs_astray_get_nothing if {

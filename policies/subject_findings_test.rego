@@ -16,6 +16,10 @@ test_aspects_are_what_there_is_to_look_at if {
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 	data.bailiff._aspects == {"mounts"} with input as request("telegram", [])
 		with data.bailiff.tables.platforms.telegram as {"mounts": {}}
+	data.bailiff._aspects == {"calls", "environment"} with input as request("telegram", [call("printenv", [], [])])
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+	data.bailiff._aspects == {"tracing"} with input as _text_with([], {"assigns": ["PS4"]})
+		with data.bailiff.tables.platforms as _usual_tables.platforms
 	data.bailiff._aspects == {"program"} with input as program("telegram", {})
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 	{kind: count(group) | some kind, group in data.bailiff._calls_of} == {
@@ -27,12 +31,17 @@ test_aspects_are_what_there_is_to_look_at if {
 }
 
 test_findings_are_those_of_the_aspects_that_are_there if {
-	_all_found([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])]) == _told_of(_findings_in([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])]))
-	_told_of(_findings_in([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])])).told == {
+	calls := [call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])]
+	facts := {"complete": false, "hosts": ["169.254.169.254"]}
+	found := _findings_in(calls, facts)
+	found.told == {
 		"command.deletes_recursively: a",
 		"command.gains_privilege: sudo id",
+		"command.hides_meaning: ",
+		"command.reaches_metadata: 169.254.169.254",
 	}
-	_findings_in([]) == set()
+	found == _all_found_with(calls, facts)
+	_findings_in([], {}).told == set()
 }
 
-_findings_in(calls) := findings if findings := data.bailiff.findings with input as request("cli", calls)
+_findings_in(calls, facts) := _told_of(found) if found := data.bailiff.findings with input as _text_with(calls, facts)

@@ -7,7 +7,9 @@ _supposing(argv, calls) := object.union(
 
 test_words_that_would_destroy_are_asked_about_and_not_denied if {
 	removal := object.union(call("rm", ["-r", "-f"], ["~"]), {"writes": ["~"]})
-	some reason in _questions(_supposing(["unheard-of", "rm", "-rf", "~"], [removal]))
+	answer := usually(_supposing(["unheard-of", "rm", "-rf", "~"], [removal]))
+	answer.outcome == "ask"
+	some reason in answer.approval.reasons
 	reason.rule == "command.destroys_system"
 	endswith(reason.message, "That holds if unheard-of starts rm: no table says what unheard-of does with its words.")
 }
