@@ -36,6 +36,10 @@ test_texts_that_lead_programs_astray_get_nothing if {
 		some name in ["env", "set", "printenv", "cat"]
 		not _leads_astray(request("telegram", [call("git", [], ["push"]), call(name, [], [])]))
 	] == ["cat"]
+	[words |
+		some words in [["A=1"], ["A=1", "make"], ["make"]]
+		_leads_astray(request("telegram", [call("env", [], words)]))
+	] == [["A=1"]]
 }
 
 _leads_astray(asked) if data.bailiff._astray with input as asked

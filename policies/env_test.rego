@@ -55,6 +55,7 @@ test_environment_is_told_as_a_whole if {
 		"set": {},
 		"withheld": [{"name": "PATH", "rule": "env.loader"}, {"name": "UNKNOWN", "rule": "env.not_in_table"}],
 	}
+	_env_by({"TZ": [{"platforms": ["*"]}]}, wanting(_git_push, ["TZ"])).forward == ["TZ"]
 	_env_of(_git_push) == {"forward": [], "sealed": [], "set": {}, "withheld": []}
 	_env_of(object.union(_git_push, {"env": {"requested": ["GITHUB_TOKEN"], "available": []}})) == {
 		"forward": [],

@@ -60,3 +60,13 @@ test_verbs_that_serve_or_start_are_a_question if {
 	_git([], ["maintenance", "start"]) == {"command.writes_startup"}
 	_git([], ["maintenance", "run"]) == set()
 }
+
+test_settings_of_one_call_that_start_programs if {
+	[setting |
+		some setting in [
+			"core.pager=./p", "core.pager=less -R", "core.pager=", "alias.x=!id", "user.name=./a", "init.templateDir=./t",
+			"include.path=./x", "diff.x.textconv=./t", "url.x.insteadOf=./y",
+		]
+		data.bailiff._starts_program(setting)
+	] == ["core.pager=./p", "alias.x=!id", "diff.x.textconv=./t"]
+}

@@ -118,3 +118,34 @@ test_what_nothing_leads_to_is_kept if {
 	}
 	_versions([call("git", ["--pathspec-from-file"], ["checkout"])]).rules == {"command.rewrites_history"}
 }
+
+test_what_options_and_settings_lose_is_found if {
+	[words |
+		some words in [
+			["git", "branch", "-d", "-f", "x"], ["git", "branch", "-d", "x"], ["git", "checkout", "--", "src"],
+			["git", "checkout", "--", "a.go"], ["git", "worktree", "remove", "--force", "x"], ["git", "worktree", "remove", "x"],
+			["git", "worktree", "add", "--force", "x"], ["git", "update-ref", "-d", "refs/x"],
+			["git", "restore", "--pathspec-from-file", "a.go"], ["git", "restore", "--staged", "--pathspec-from-file", "a.go"],
+			["git", "-c", "clean.requireForce=false", "clean"], ["git", "-c", "clean.requireForce=true", "clean"],
+			["git", "-c", "clean.requireForce=no", "clean", "-n"], ["git", "-c", "gc.pruneExpire=now", "gc"],
+			["git", "-c", "gc.reflogExpire=all", "reflog"], ["git", "-c", "gc.pruneExpire=now", "log"], ["git", "-c", "gc.auto=0", "gc"],
+		]
+		"history" in data.bailiff._done_to_versions(_typed(words))
+	] == [
+		["git", "branch", "-d", "-f", "x"], ["git", "checkout", "--", "src"], ["git", "worktree", "remove", "--force", "x"],
+		["git", "update-ref", "-d", "refs/x"], ["git", "restore", "--pathspec-from-file", "a.go"],
+		["git", "-c", "clean.requireForce=false", "clean"], ["git", "-c", "gc.pruneExpire=now", "gc"],
+		["git", "-c", "gc.reflogExpire=all", "reflog"],
+	]
+}
+
+# A call with words in the order in which they were typed, where "-c" alone takes a value.
+_typed(words) := object.union(
+	call(words[0], [word | some word in words; startswith(word, "-")], [word |
+		some position, word in words
+		position > 0
+		not startswith(word, "-")
+		words[position - 1] != "-c"
+	]),
+	{"argv": words},
+)

@@ -35,3 +35,12 @@ test_server_does_not_name_files_of_a_home_unasked if {
 	_unpacked([writing("wget", ["--content-disposition"], "~")]).rules == _over_home
 	_unpacked([writing("wget", [], "~")]).rules == set()
 }
+
+test_policies_are_not_replaced_unasked if {
+	every replacing in [call("cp", ["-T"], ["new", "policies"]), call("rsync", [], ["new/", "policies"]), call("mv", [], ["policies", "old"])] {
+		"command.changes_own_settings" in _unpacked([object.union(replacing, {"writes": ["house/policies"]})]).rules
+	}
+	every other in [call("cp", [], ["notes.md", "policies"]), call("mv", [], ["notes.md", "policies"])] {
+		_unpacked([object.union(other, {"writes": ["house/policies"]})]).rules == set()
+	}
+}

@@ -61,3 +61,17 @@ test_home_of_a_login_shell_is_asked_about if {
 	_settings([object.union(call("bash", ["-c"], ["ls"]), {"assigns": ["HOME"]})]).rules == set()
 	_settings([object.union(call("npm", ["-l"], []), {"assigns": ["HOME"]})]).rules == set()
 }
+
+test_what_php_is_told_to_load_is_found if {
+	every call_of_php in [
+		call("php", ["-d"], ["extension=x.so", "a.php"]), call("php", ["-dauto_prepend_file=x.php"], ["a.php"]),
+		call("php", ["-z"], ["x.so"]), call("php", ["-c"], ["p.ini", "a.php"]), call("php", ["--php-ini"], ["p.ini", "a.php"]),
+	] {
+		_settings_with([call_of_php], {"writes": ["p.ini"]}).rules == {"command.preloads_library"}
+	}
+	every call_of_php in [
+		call("php", ["-d"], ["memory_limit=1G", "a.php"]), call("php", ["-c"], ["other.ini", "a.php"]), call("php", [], ["a.php", "-z"]),
+	] {
+		_settings_with([call_of_php], {"writes": ["p.ini"]}).rules == set()
+	}
+}

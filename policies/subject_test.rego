@@ -37,6 +37,8 @@ test_text_stands_where_the_tool_has_it if {
 	data.bailiff._hosts == {"x.test"}
 		with input as object.union(request("cli", []), {"command": {"hosts": ["x.test"]}})
 	data.bailiff._loses == {"a"} with input as program("cli", {"loses": ["a"]})
+	data.bailiff._text_is_due with input as program("cli", {"command": {"parsed": false}})
+	not data.bailiff._text_is_due with input as program("cli", {})
 	[understood | understood := data.bailiff._understood] == []
 		with input as object.union(request("cli", []), {"command": {"complete": false}})
 }
