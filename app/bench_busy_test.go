@@ -1,7 +1,6 @@
 package app
 
 import (
-	"os/exec"
 	"strconv"
 	"testing"
 )
@@ -19,11 +18,7 @@ func BenchmarkBusy(b *testing.B) {
 	s.name = func(n int64) string { return strconv.FormatInt(n, 10) }
 	s.mayFail = true
 	s.reset()
-	for range busyProcesses {
-		busy := exec.Command("bash", "-c", "while :; do :; done")
-		must(b, busy.Start())
-		b.Cleanup(func() { _ = busy.Process.Kill(); _ = busy.Wait() })
-	}
+	busy(b, busyProcesses)
 	for b.Loop() {
 		for range busyTotal / benchClients / benchRequests {
 			s.round(b)

@@ -164,9 +164,7 @@ func (p *PDP) testsHere(next *parsed) verifier {
 	return func(ctx context.Context, _ *ast.Compiler) Faults {
 		p.announceTests()
 		keys, faults := next.runTests(ctx, p.config.Passes)
-		if len(faults) == 0 {
-			p.keepPassed(keys...)
-		}
+		p.keepPassed(keys...)
 		return faults
 	}
 }
@@ -177,9 +175,7 @@ func (p *PDP) testsApart(ctx context.Context, files []file) verifier {
 	answer := make(chan Faults, 1)
 	go func() {
 		keys, faults := p.tests.run(ctx, files)
-		if len(faults) == 0 {
-			p.keepPassed(keys...)
-		}
+		p.keepPassed(keys...)
 		answer <- faults
 	}()
 	return func(context.Context, *ast.Compiler) Faults { return <-answer }
