@@ -140,7 +140,7 @@ func TestAnExplanationSaysWhyItIsNotAll(t *testing.T) {
 		"policies that conflict": {allowing + "\ndecision := {\"outcome\": \"deny\"}\n", "produced conflicting values"},
 		"no decision": {strings.Replace(allowing, "decision :=", "decision := {} if input.tool == \"process\"\n\nother :=", 1),
 			"the decision is undefined"},
-		"policies that take hours": {endless, "no answer within 300ms"},
+		"policies that take hours": {endless, "no answer"}, // within its time, or for want of a processor
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
