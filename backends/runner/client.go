@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -207,13 +208,19 @@ const supersededTime = time.Second
 // Alive counts the processes that ended commands left behind.
 func (c *Client) Alive(ctx context.Context) (int, error) { return c.ask(ctx, wire.Count) }
 
-// Kill ends all that Alive counts.
+// Kill ends all that Alive counts. The runner gives each attempt a few seconds, in which a busy machine may have had no time
+// to let hundreds of killed processes go: as long as each attempt leaves fewer than any before, another follows.
 func (c *Client) Kill(ctx context.Context) error {
-	left, err := c.ask(ctx, wire.Kill)
-	if err == nil && left > 0 {
-		return fmt.Errorf("ending what commands left behind: %d processes did not go", left)
+	for fewest := math.MaxInt; ; {
+		left, err := c.ask(ctx, wire.Kill)
+		if err != nil || left == 0 {
+			return err
+		}
+		if left >= fewest {
+			return fmt.Errorf("ending what commands left behind: %d processes did not go", left)
+		}
+		fewest = left
 	}
-	return err
 }
 
 // ask sends a question that is answered by one number.

@@ -113,6 +113,37 @@ func TestARunnerThatMisbehavesEndsTheConversation(t *testing.T) {
 	}
 }
 
+// A machine that is busy lets killed processes go a few at a time.
+func TestAKillGoesOnForAsLongAsFewerProcessesAreLeft(t *testing.T) {
+	for _, c := range []struct {
+		name, fault string
+		left        []int // after each attempt
+	}{
+		{"all go at once", "", []int{0}},
+		{"they go little by little", "", []int{441, 198, 1, 0}},
+		{"some never go", "7 processes did not go", []int{198, 7, 7}},
+		{"new ones come", "9 processes did not go", []int{8, 9}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rest := c.left
+			other := answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
+				if f.Kind == wire.Kill && len(rest) > 0 {
+					left := rest[0]
+					rest = rest[1:]
+					_ = out.SendAll(wire.Killed, f.Stream, wire.Encode(wire.Number(left)))
+				}
+			}))
+			client, err := runner.Attach(t.Context(), other, runner.Place{})
+			backendtest.Must(t, err)
+			defer client.Close()
+			err = client.Kill(t.Context())
+			if c.fault == "" && err != nil || c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)) || len(rest) > 0 {
+				t.Errorf("error is %v with %d attempts to go, want %q with none", err, len(rest), c.fault)
+			}
+		})
+	}
+}
+
 // resident starts a real runner and returns both directions to it.
 func resident(t *testing.T) (from, to *os.File) {
 	t.Helper()
