@@ -34,7 +34,7 @@ var rootsLack = map[string]string{
 }
 
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Config{Name: "apptainer", Open: open, Spec: spec, Without: rootsLack,
+	backendtest.Run(t, backendtest.Config{Name: "apptainer", Open: open, Spec: spec, Tries: backendtest.OnBackend, Without: rootsLack,
 		Against: "apptainer 1.4.5, by `make apptainer-test`, as root and as a user without rights; in every other run a stand-in that " +
 			"answers as that program was recorded to"})
 }
@@ -46,7 +46,7 @@ func unprivileged(t *testing.T, program, image string) {
 	}
 	wanted := spec
 	wanted.CPUs, wanted.MemoryMB, wanted.PIDs, wanted.DiskMB = 0, 0, 0, 0
-	backendtest.Run(t, backendtest.Config{Open: open, Spec: wanted, Without: map[string]string{
+	backendtest.Run(t, backendtest.Config{Open: open, Spec: wanted, Tries: backendtest.OnUser, Without: map[string]string{
 		"A sweep removes what its owner does not keep":          endsWithSidecar,
 		"A sweep spares what is being opened":                   endsWithSidecar,
 		"What it cannot do is refused by the name of the field": "the configuration accepts that limits are missing",

@@ -18,14 +18,14 @@ import (
 // backgroundChecks are those of commands that outlive the call that starts them.
 func backgroundChecks() []check {
 	return []check{
-		promise("A background command's output is kept and read from anywhere", backgroundLog),
-		promise("A log holds what was written last", backgroundTail),
-		promise("A background command that nobody reads runs on", backgroundUnread),
-		promise("A background command reads what is written to it", backgroundInput),
-		promise("A background command ends with all that it started", backgroundEnds),
-		promise("A background command is no leftover and hears of none", backgroundApart),
-		promise("A background command that cannot start is refused", backgroundRefused),
-		promise("Background commands are remembered until they are forgotten", backgroundForgotten),
+		promise("A background command's output is kept and read from anywhere", onRunner, backgroundLog),
+		promise("A log holds what was written last", OnPlace, backgroundTail),
+		promise("A background command that nobody reads runs on", onRunner, backgroundUnread),
+		promise("A background command reads what is written to it", onRunner, backgroundInput),
+		promise("A background command ends with all that it started", OnPlace, backgroundEnds),
+		promise("A background command is no leftover and hears of none", onRunner, backgroundApart),
+		promise("A background command that cannot start is refused", onRunner, backgroundRefused),
+		promise("Background commands are remembered until they are forgotten", onRunner, backgroundForgotten),
 	}
 }
 
@@ -62,16 +62,6 @@ func (b box) log(p backends.Process, offset int64) backends.Piece {
 func (b box) awaitLog(p backends.Process, text string) {
 	b.t.Helper()
 	Await(b.t, "the log holds "+text, func() bool { return strings.Contains(string(b.log(p, 0).Data), text) })
-}
-
-// ended waits for the end of a background command.
-func ended(t testing.TB, done <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Fatal("waited in vain for the end of a command")
-	}
 }
 
 func backgroundLog(t *testing.T, b box) {

@@ -16,14 +16,14 @@ import (
 // dialogueChecks are those of commands that talk with their caller.
 func dialogueChecks() []check {
 	return []check{
-		promise("A dialogue hears what was printed before each line", dialogueOrder),
-		promise("A dialogue carries lines of any length both ways", dialogueLines),
-		promise("Many may speak in a dialogue at once", dialogueTogether),
-		promise("A line without measure ends its dialogue", dialogueTooLong),
-		promise("A dialogue that is broken off goes on", dialogueBreak),
-		promise("A dialogue ends with all that it started", dialogueEnds),
-		promise("A dialogue that cannot start is refused", dialogueRefused),
-		promise("Only a dialogue has more than three files, and its children none of them", dialogueFiles),
+		promise("A dialogue hears what was printed before each line", onRunner, dialogueOrder),
+		promise("A dialogue carries lines of any length both ways", OnStream, dialogueLines),
+		promise("Many may speak in a dialogue at once", onRunner, dialogueTogether),
+		promise("A line without measure ends its dialogue", onRunner, dialogueTooLong),
+		promise("A dialogue that is broken off goes on", onRunner, dialogueBreak),
+		promise("A dialogue ends with all that it started", onRunner, dialogueEnds),
+		promise("A dialogue that cannot start is refused", onRunner, dialogueRefused),
+		promise("Only a dialogue has more than three files, and its children none of them", onRunner, dialogueFiles),
 	}
 }
 
@@ -61,7 +61,7 @@ func (e *ear) next(t testing.TB) string {
 	select {
 	case line := <-e.lines:
 		return line
-	case <-time.After(20 * time.Second):
+	case <-Late(t):
 		t.Fatalf("waited in vain for a line; heard %q", e.all())
 		return ""
 	}

@@ -20,12 +20,12 @@ import (
 // endChecks have sandboxes of their own, since they end them.
 func endChecks() []check {
 	return []check{
-		promise("Closing a sandbox ends all that runs in it", closing),
-		promise("A sandbox is closed even for a caller that has gone", closingLate),
-		promise("A sandbox that breaks in the middle of its work is over for all of it", breaking, breakable),
-		promise("Changed limits are the end, or nobody can change them", changedLimits),
-		promise("An opening that is given up leaves nothing", openingGivenUp),
-		promise("Sandboxes are opened together and end apart", together),
+		promise("Closing a sandbox ends all that runs in it", OnPlace|OnUser, closing),
+		promise("A sandbox is closed even for a caller that has gone", OnPlace, closingLate),
+		promise("A sandbox that breaks in the middle of its work is over for all of it", OnPlace|OnStream, breaking, breakable),
+		promise("Changed limits are the end, or nobody can change them", OnPlace|OnUser, changedLimits),
+		promise("An opening that is given up leaves nothing", OnPlace, openingGivenUp),
+		promise("Sandboxes are opened together and end apart", OnPlace, together),
 	}
 }
 

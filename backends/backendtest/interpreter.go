@@ -13,9 +13,9 @@ import (
 // interpreterChecks are those of scripts in an interpreter that lives on.
 func interpreterChecks() []check {
 	return []check{
-		promise("An interpreter keeps what scripts set, and carries what they call", interpreterLives),
-		promise("A script that is stopped leaves its interpreter and nothing else", interpreterStops),
-		promise("An interpreter ends with all that its scripts started", interpreterEnds),
+		promise("An interpreter keeps what scripts set, and carries what they call", onRunner, interpreterLives),
+		promise("A script that is stopped leaves its interpreter and nothing else", onRunner, interpreterStops),
+		promise("An interpreter ends with all that its scripts started", onRunner, interpreterEnds),
 	}
 }
 

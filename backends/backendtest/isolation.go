@@ -12,18 +12,18 @@ import (
 
 func isolationChecks() []check {
 	return []check{
-		promise("The host's files are out of sight", hostFiles, isolated),
-		promise("The host's processes are out of sight", hostProcesses, isolated),
-		promise("The sidecar's variables are out of reach", sidecarsVariables, isolated),
-		promise("Commands are nobody in particular", unprivileged, isolated),
-		promise("Killing everybody leaves the sandbox usable", killEverybody, isolated),
-		promise("Temporary files are the sandbox's own", temporaryFiles, isolated),
-		promise("Two sandboxes meet nowhere", apart, isolated),
-		promise("Calls of the kernel that no command needs are refused", calls, isolated),
-		promise("There is no network", noNetwork, isolated, networkless),
-		promise("The root is read-only", readOnly, isolated, readOnlyRoot),
-		promise("Nothing is writable but the folders meant for it", writableFolders, isolated, readOnlyRoot),
-		promise("A command cannot look into the runner", cannotTrace),
+		promise("The host's files are out of sight", OnPlace|OnUser, hostFiles, isolated),
+		promise("The host's processes are out of sight", OnPlace|OnUser, hostProcesses, isolated),
+		promise("The sidecar's variables are out of reach", OnPlace|OnUser, sidecarsVariables, isolated),
+		promise("Commands are nobody in particular", OnPlace|OnUser, unprivileged, isolated),
+		promise("Killing everybody leaves the sandbox usable", OnPlace|OnUser, killEverybody, isolated),
+		promise("Temporary files are the sandbox's own", OnPlace|OnUser, temporaryFiles, isolated),
+		promise("Two sandboxes meet nowhere", OnPlace, apart, isolated),
+		promise("Calls of the kernel that no command needs are refused", OnPlace|OnUser, calls, isolated),
+		promise("There is no network", OnPlace|OnUser, noNetwork, isolated, networkless),
+		promise("The root is read-only", OnPlace|OnUser, readOnly, isolated, readOnlyRoot),
+		promise("Nothing is writable but the folders meant for it", OnPlace|OnUser, writableFolders, isolated, readOnlyRoot),
+		promise("A command cannot look into the runner", OnPlace|OnUser, cannotTrace),
 	}
 }
 

@@ -19,15 +19,15 @@ import (
 // that a sandbox that fails harms no machine.
 func limitChecks() []check {
 	return []check{
-		promise("A fork bomb is bounded", forkBomb, boundedProcesses),
-		promise("Commands that have no room wait for others", crowd, boundedProcesses),
-		promise("A flood of processes is bounded, whatever they are", floods, boundedProcesses),
-		promise("Memory is bounded", memory, boundedMemory),
-		promise("Memory is bounded, however it is used", hogs, boundedMemory),
-		promise("Processors are bounded", processors, boundedProcessors),
-		promise("Commands have less weight than the sidecar", weight),
-		promise("No more is written than the bound on the disk", fillers, isolated),
-		promise("What it cannot do is refused by the name of the field", unmet),
+		promise("A fork bomb is bounded", OnPlace, alone(forkBomb), boundedProcesses),
+		promise("Commands that have no room wait for others", onRunner, crowd, boundedProcesses),
+		promise("A flood of processes is bounded, whatever they are", OnPlace, alone(floods), boundedProcesses),
+		promise("Memory is bounded", OnPlace, alone(memory), boundedMemory),
+		promise("Memory is bounded, however it is used", OnPlace, alone(hogs), boundedMemory),
+		promise("Processors are bounded", OnPlace, processors, boundedProcessors),
+		promise("Commands have less weight than the sidecar", OnPlace, weight),
+		promise("No more is written than the bound on the disk", OnPlace|OnUser, alone(fillers), isolated),
+		promise("What it cannot do is refused by the name of the field", OnPlace|OnUser, unmet),
 	}
 }
 
@@ -51,7 +51,7 @@ func (b box) goesOn(t *testing.T) {
 	select {
 	case <-b.Done():
 		b.another(t, b.spec).says("echo fine", "fine\n")
-	case <-time.After(10 * time.Second):
+	case <-Late(t):
 		t.Errorf("it neither serves another command nor is at its end: %q, %+v, %v", out.String(), exit, err)
 	}
 }
@@ -130,12 +130,13 @@ func hogs(t *testing.T, b box) {
 	}
 }
 
-// processors keeps two processes busy where a half of a processor is to be had.
+// processors keeps two processes busy where a half of a processor is to be had, until each has used its part of
+// a second: on a busy machine that takes longer, and the share is the less.
 func processors(t *testing.T, b box) {
 	attacked := b.attacked(t, func(s *backends.Spec) { s.CPUs = 0.5 })
 	_, out := attacked.run(python(busy))
 	var used, passed float64
-	if _, err := fmt.Sscan(out, &used, &passed); err != nil || used < 0.1 || used > 0.75*passed {
+	if _, err := fmt.Sscan(out, &used, &passed); err != nil || used > 0.75*passed {
 		t.Errorf("used were, of how many seconds: %s(%v), want at most half of them", out, err)
 	}
 }
@@ -145,7 +146,7 @@ import os, time
 began = time.monotonic()
 for _ in range(2):
     if os.fork() == 0:
-        while time.monotonic() < began + 1.5:
+        while time.process_time() < 0.3:
             pass
         os._exit(0)
 os.wait()

@@ -25,11 +25,14 @@ func Long(tb testing.TB) {
 // Rounds is how often a test repeats what it does at random times: few times, and
 // many times in "make test-all".
 func Rounds(few, many int) int {
-	if os.Getenv("BAILIFF_TEST_ALL") != "" {
+	if everything() {
 		return many
 	}
 	return few
 }
+
+// everything says that this is such a run as "make test-all" is.
+func everything() bool { return os.Getenv("BAILIFF_TEST_ALL") != "" }
 
 // Needs leaves a test out for a fault that keeps this machine from having what
 // it is about. Where everything is required, as in CI, it fails instead.

@@ -22,16 +22,16 @@ import (
 
 func outletChecks() []check {
 	return []check{
-		promise("A sandbox has an outlet only if its network is egress", outletRefused),
-		promise("Connections reach the sidecar with the address that was dialled", outletLabels, outlets),
-		promise("A hundred connections at once are whole both ways", outletMany, outlets),
-		promise("The end of a connection and a reset reach the other side", outletEnds, outlets),
-		promise("Connections that are not read hold up no other and no command", outletSlow, outlets),
-		promise("No more connections are open than the bound", outletLimit, outlets),
-		promise("An outlet is the only way out", outletOnly, outlets),
-		promise("No sandbox reaches the outlet of another", outletOwn, outlets),
-		promise("The sidecar's certificate is where programs find it", outletTrust, outlets),
-		promise("An adopted sandbox gets its outlet anew where it was", outletAdopted, outlets, adopts),
+		promise("A sandbox has an outlet only if its network is egress", OnPlace, outletRefused),
+		promise("Connections reach the sidecar with the address that was dialled", onRunner, outletLabels, outlets),
+		promise("A hundred connections at once are whole both ways", OnStream, outletMany, outlets),
+		promise("The end of a connection and a reset reach the other side", onRunner, outletEnds, outlets),
+		promise("Connections that are not read hold up no other and no command", OnStream, outletSlow, outlets),
+		promise("No more connections are open than the bound", onRunner, outletLimit, outlets),
+		promise("An outlet is the only way out", OnPlace|OnUser, outletOnly, outlets),
+		promise("No sandbox reaches the outlet of another", OnPlace, outletOwn, outlets),
+		promise("The sidecar's certificate is where programs find it", OnPlace, outletTrust, outlets),
+		promise("An adopted sandbox gets its outlet anew where it was", OnPlace|OnStream, outletAdopted, outlets, adopts),
 	}
 }
 

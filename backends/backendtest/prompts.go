@@ -32,7 +32,7 @@ func prompts(t *testing.T, b box) {
 		{"a program for the whole screen", "top", "top"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := runner.Shell(fmt.Sprintf(alone, c.needs, lacking) + c.script)
+			cmd := runner.Shell(fmt.Sprintf(emptyFolder, c.needs, lacking) + c.script)
 			cmd.HeadBytes, cmd.Timeout, cmd.Reap = 1<<16, time.Minute, true
 			switch exit, out := b.run(cmd); {
 			case exit.Code == lacking:
@@ -47,8 +47,8 @@ func prompts(t *testing.T, b box) {
 // lacking is the exit status where the program that asks is not there.
 const lacking = 77
 
-// alone is where a question is asked, if there is the program that asks.
-const alone = `
+// emptyFolder is where a question is asked, if there is the program that asks.
+const emptyFolder = `
 for needed in %s; do command -v $needed >/dev/null || exit %d; done
 folder=$(mktemp -d); trap 'rm -rf $folder' EXIT; cd $folder
 `

@@ -42,7 +42,7 @@ func RemovesAnyWorkspace(t *testing.T, backend backends.Backend, spec backends.S
 		t.Fatalf("making the files: %s", said)
 	}
 	most, stop := watchDescriptors()
-	err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) })
+	err := eventually(t, func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) })
 	stop()
 	if err != nil || most() > 1000 {
 		t.Errorf("removing it: %.300v, with up to %d descriptors", err, most())
@@ -50,7 +50,7 @@ func RemovesAnyWorkspace(t *testing.T, backend backends.Backend, spec backends.S
 	if said := inside("import os; print(os.listdir())"); said != "[]\n" {
 		t.Errorf("the next workspace of that name has %.300s", said)
 	}
-	NoError(t, eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }))
+	NoError(t, eventually(t, func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }))
 }
 
 // watchDescriptors counts how many descriptors this process holds at most until it is stopped.

@@ -13,11 +13,11 @@ import (
 // sidecarChecks are those of sandboxes that outlive the sidecar that made them.
 func sidecarChecks() []check {
 	return []check{
-		promise("A sweep spares what is kept, and what another owner's is", sweepSpares, sweeps),
-		promise("A sweep spares what is being opened", sweepSparesOpening, sweeps),
-		promise("A sweep removes what its owner does not keep", sweepRemoves, sweeps),
-		promise("A sandbox is adopted with what runs in it", adopted, adopts),
-		promise("A sandbox is adopted for its own spec only", adoptedForItsSpec, adopts),
+		promise("A sweep spares what is kept, and what another owner's is", OnPlace, sweepSpares, sweeps),
+		promise("A sweep spares what is being opened", OnPlace, sweepSparesOpening, sweeps),
+		promise("A sweep removes what its owner does not keep", OnPlace, sweepRemoves, sweeps),
+		promise("A sandbox is adopted with what runs in it", OnPlace|OnStream, adopted, adopts),
+		promise("A sandbox is adopted for its own spec only", OnPlace, adoptedForItsSpec, adopts),
 	}
 }
 

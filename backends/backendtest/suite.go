@@ -30,6 +30,10 @@ type Config struct {
 	// promises (ReadOnly, Network) is tried; what it leaves out must be refused. Fifty
 	// commands at once need 600 PIDs. A sandbox needs bash, coreutils and python3.
 	Spec backends.Spec
+	// Tries says which promises are tried: those that rest on one of these grounds. The zero
+	// value tries all, those that rest on the runner alone as well. So does every round in which
+	// BAILIFF_TEST_ALL is set, or results are written.
+	Tries Ground
 	// Without says of cases, by their promise, why the backend cannot keep it.
 	Without map[string]string
 	// Break cuts a sandbox off in the middle of its work, as a fault would: it severs
@@ -44,9 +48,28 @@ type Config struct {
 	Remote bool
 }
 
-// check is one case: a promise, what tries it, and when it can be tried.
+// Ground is what the keeping of a promise rests on besides the runner, which is the same program in
+// every backend.
+type Ground uint8
+
+const (
+	// OnPlace is what the technology makes: namespaces, mounts, limits, what is left of them.
+	OnPlace Ground = 1 << iota
+	// OnUser are the rights of the user that makes the place, and of the one that commands run as.
+	OnUser
+	// OnStream is what carries bytes between the sidecar and the runner.
+	OnStream
+
+	// OnBackend is all that a backend brings of its own.
+	OnBackend = OnPlace | OnUser | OnStream
+	// onRunner is no more than the runner.
+	onRunner Ground = 0
+)
+
+// check is one case: a promise, what that rests on, what tries it, and when it can be tried.
 type check struct {
 	group, promise string
+	ground         Ground
 	try            func(*testing.T, box)
 	conditions     []condition
 }
@@ -54,8 +77,8 @@ type check struct {
 // condition says why a case is beside the point for a backend; empty if it is not.
 type condition func(Config, backends.Backend) string
 
-func promise(what string, try func(*testing.T, box), conditions ...condition) check {
-	return check{promise: what, try: try, conditions: conditions}
+func promise(what string, ground Ground, try func(*testing.T, box), conditions ...condition) check {
+	return check{promise: what, ground: ground, try: try, conditions: conditions}
 }
 
 // all are the cases, in the order in which they are tried and shown.
@@ -83,7 +106,7 @@ func all() (list []check) {
 	return list
 }
 
-// Run opens sandboxes and tries each promise in them.
+// Run opens sandboxes and tries each promise in them that is to be tried.
 func Run(t *testing.T, cfg Config) {
 	backend := cfg.Open(t)
 	if err := backend.Ready(context.Background()); err != nil {
@@ -93,7 +116,7 @@ func Run(t *testing.T, cfg Config) {
 	cfg.checkNames(t, cases)
 	shared := open(t, &cfg, backend, cfg.Spec)
 	results := outcomes{}
-	for _, c := range cases {
+	for _, c := range cfg.tried(cases) {
 		t.Run(strings.ReplaceAll(c.promise, " ", "_"), func(t *testing.T) {
 			if lack := c.lack(cfg, backend); lack != "" {
 				results[c.promise] = lack
@@ -104,6 +127,16 @@ func Run(t *testing.T, cfg Config) {
 		})
 	}
 	results.compare(t, cfg)
+}
+
+// tried are the cases that rest on what is to be tried.
+func (c Config) tried(cases []check) (list []check) {
+	for _, one := range cases {
+		if c.Tries == 0 || one.ground&c.Tries != 0 || everything() || updating() {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // checkNames wants every case that is left out to be one.
@@ -289,16 +322,6 @@ func marked(marker string) (list []int) {
 		}
 	}
 	return list
-}
-
-// Await waits until a condition holds, as long as it takes a busy machine.
-func Await(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 // status reads a field of a process of this machine.

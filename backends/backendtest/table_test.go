@@ -106,6 +106,9 @@ One suite of %d cases tries every backend with real commands in real sandboxes. 
 (` + "`backends/backendtest/results`" + `): a number leads to the reason why a backend cannot keep a promise. What a backend
 cannot do it refuses by name; it is never dropped in silence.
 
+Each run of the tests tries all cases on bubblewrap, and on each other backend those that rest on more than the runner, which is
+the same program everywhere. ` + "`make test-all`" + ` tries all cases on all backends, and so does the run that writes these results.
+
 What the suite ran against:
 
 `

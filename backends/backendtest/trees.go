@@ -12,16 +12,16 @@ import (
 
 func treeChecks() []check {
 	return []check{
-		promise("A timeout kills all that the command started", timeouts),
-		promise("The end of the context kills all that the command started", interrupts),
-		promise("A command may be given up at any moment", givenUp),
-		promise("What a command leaves behind is counted and can be ended", leftovers),
-		promise("A reaped command leaves nothing behind", reaped),
-		promise("Leftovers that hold the output open hold up nothing", heldOutput),
-		promise("One command's end leaves another's processes alone", separate),
-		promise("A timeout leaves other commands and what they left behind alone", timeoutBeside),
-		promise("Killing or stopping its supervisor helps no command", attacksOnSupervisor),
-		promise("Commands can gain no privileges", privileges),
+		promise("A timeout kills all that the command started", OnPlace|OnUser, timeouts),
+		promise("The end of the context kills all that the command started", OnPlace, interrupts),
+		promise("A command may be given up at any moment", onRunner, givenUp),
+		promise("What a command leaves behind is counted and can be ended", OnPlace|OnUser, leftovers),
+		promise("A reaped command leaves nothing behind", onRunner, reaped),
+		promise("Leftovers that hold the output open hold up nothing", onRunner, heldOutput),
+		promise("One command's end leaves another's processes alone", OnPlace, separate),
+		promise("A timeout leaves other commands and what they left behind alone", onRunner, timeoutBeside),
+		promise("Killing or stopping its supervisor helps no command", OnPlace|OnUser, attacksOnSupervisor),
+		promise("Commands can gain no privileges", OnPlace|OnUser, privileges),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
@@ -12,11 +11,11 @@ import (
 // workspaceChecks are those of files that outlive a sandbox.
 func workspaceChecks() []check {
 	return []check{
-		promise("A named workspace outlives its sandbox", workspaces, isolated),
-		promise("A workspace without a name goes with its sandbox", unnamed, isolated),
-		promise("Two sandboxes of one workspace see the same files", sharedFiles, isolated),
-		promise("A named workspace keeps within the bound on the disk, or is refused", boundedWorkspace, isolated),
-		promise("What fills a workspace beyond its bound is stopped, and what empties it runs", filledWorkspace, isolated),
+		promise("A named workspace outlives its sandbox", OnPlace|OnUser, workspaces, isolated),
+		promise("A workspace without a name goes with its sandbox", OnPlace, unnamed, isolated),
+		promise("Two sandboxes of one workspace see the same files", OnPlace, sharedFiles, isolated),
+		promise("A named workspace keeps within the bound on the disk, or is refused", OnPlace, boundedWorkspace, isolated),
+		promise("What fills a workspace beyond its bound is stopped, and what empties it runs", OnPlace, filledWorkspace, isolated),
 	}
 }
 
@@ -50,7 +49,7 @@ func workspaces(t *testing.T, b box) {
 	}
 	for range 2 {
 		for _, workspace := range []string{spec.Workspace, other.Workspace} {
-			NoError(t, eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, workspace) }))
+			NoError(t, eventually(t, func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, workspace) }))
 		}
 	}
 	if n := theirs(); n != 0 {
@@ -85,7 +84,7 @@ func sharedFiles(t *testing.T, b box) {
 			for _, in := range []box{one, other} {
 				NoError(t, in.Close(context.Background()))
 			}
-			if err := eventually(func() error {
+			if err := eventually(t, func() error {
 				return keeper.RemoveWorkspace(context.Background(), spec.Owner,
 					spec.Workspace)
 			}); err != nil {
@@ -96,17 +95,6 @@ func sharedFiles(t *testing.T, b box) {
 	one.says("echo of the one >file", "")
 	other.says("cat file; echo of the other >file", "of the one\n")
 	one.says("cat file", "of the other\n")
-}
-
-// eventually repeats what a sandbox that is just going away may hinder.
-func eventually(attempt func() error) (err error) {
-	for range 200 {
-		if err = attempt(); err == nil {
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return err
 }
 
 // boundedWorkspace is kept where the backend can bound files that outlive a sandbox.
@@ -122,7 +110,7 @@ func boundedWorkspace(t *testing.T, b box) {
 	}
 	keeper := b.backend.(backends.Keeper)
 	t.Cleanup(func() {
-		NoError(t, eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }))
+		NoError(t, eventually(t, func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }))
 	})
 	in := b.holding(first, spec)
 	in.says("echo kept >file; ls -A", "file\n")

@@ -29,6 +29,7 @@ func TestConformance(t *testing.T) {
 		Against: "a stand-in for Daytona that is checked against its own description",
 		Open:    func(t testing.TB) backends.Backend { return testBackend(t, c) },
 		Spec:    bounded(),
+		Tries:   backendtest.OnBackend,
 		Without: map[string]string{
 			"Memory is bounded":                                 "Daytona bounds whole GiB, which the stand-in does not",
 			"Memory is bounded, however it is used":             "Daytona bounds whole GiB, which the stand-in does not",

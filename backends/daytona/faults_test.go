@@ -107,7 +107,7 @@ func lost(t *testing.T, c *cloud, in backends.Sandbox) {
 	t.Helper()
 	select {
 	case <-in.Done():
-	case <-time.After(20 * time.Second):
+	case <-backendtest.Late(t):
 		t.Fatal("the sandbox is not over")
 	}
 	_, err := in.Run(t.Context(), runner.Shell("echo again"), func([]byte) {})
@@ -162,7 +162,7 @@ func TestASandboxWithoutASignOfLifeIsOver(t *testing.T) {
 	p.hold()
 	select {
 	case <-in.Done():
-	case <-time.After(20 * time.Second):
+	case <-backendtest.Late(t):
 		t.Error("the sandbox is not over")
 	}
 	p.release()

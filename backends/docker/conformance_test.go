@@ -18,7 +18,8 @@ func TestConformance(t *testing.T) {
 		Open: func(t testing.TB) backends.Backend {
 			return testBackend(t, func(c *Config) { c.StateDir = t.TempDir() })
 		},
-		Spec: spec,
+		Spec:  spec,
+		Tries: backendtest.OnBackend,
 	})
 }
 

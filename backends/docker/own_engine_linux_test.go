@@ -13,7 +13,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/image"
 
@@ -117,16 +116,16 @@ func (m *machine) killEngine(t *testing.T) {
 func (m *machine) await(t *testing.T, what string, holds func(answer error) bool) {
 	t.Helper()
 	b := m.backend(t)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		_, answer := b.engine.Ping(t.Context())
-		if holds(answer) {
-			return
-		}
-		if time.Now().After(deadline) {
+	defer func() {
+		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(m.folder, "log"))
-			t.Fatalf("waited in vain until the engine %s: %v\n%s", what, answer, log)
+			t.Logf("the engine said\n%s", log)
 		}
-	}
+	}()
+	backendtest.Await(t, "the engine "+what, func() bool {
+		_, answer := b.engine.Ping(t.Context())
+		return holds(answer)
+	})
 }
 
 func (m *machine) importImage(t *testing.T) {

@@ -23,8 +23,9 @@ func TestConformanceOfPodman(t *testing.T) {
 	spec := testSpec(t)
 	spec.PIDs, spec.MemoryMB = 512, 512
 	backendtest.Run(t, backendtest.Config{
-		Open: func(t testing.TB) backends.Backend { return podmanBackend(t, spec.Owner) },
-		Spec: spec,
+		Open:  func(t testing.TB) backends.Backend { return podmanBackend(t, spec.Owner) },
+		Spec:  spec,
+		Tries: backendtest.OnBackend,
 	})
 }
 

@@ -35,7 +35,7 @@ func TestConformanceByTLS(t *testing.T) {
 	conform(t, Config{Host: relay.host(), TLS: all.files})
 }
 
-// conform runs the suite on the test engine, reached in another way.
+// conform tries what rests on the stream on the test engine, reached in another way.
 func conform(t *testing.T, cfg Config) {
 	t.Helper()
 	spec := testSpec(t)
@@ -44,7 +44,8 @@ func conform(t *testing.T, cfg Config) {
 		Open: func(t testing.TB) backends.Backend {
 			return testBackend(t, func(c *Config) { c.Host, c.TLS, c.SSH, c.StateDir = cfg.Host, cfg.TLS, cfg.SSH, t.TempDir() })
 		},
-		Spec: spec,
+		Spec:  spec,
+		Tries: backendtest.OnStream,
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/net/nettest"
 
@@ -68,7 +67,7 @@ func (s spoken) carry(n int, last bool) error {
 // awaits waits for a frame of each kind.
 func (s spoken) awaits(t *testing.T, kinds ...wire.Kind) map[wire.Kind]wire.Frame {
 	t.Helper()
-	late, came := time.After(20*time.Second), map[wire.Kind]wire.Frame{}
+	late, came := backendtest.Late(t), map[wire.Kind]wire.Frame{}
 	for len(came) < len(kinds) {
 		select {
 		case f := <-s.said:

@@ -42,7 +42,8 @@ func TestConformance(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	open := func(t testing.TB) backends.Backend { return made(t, section(server, server.User(t))) }
 	backendtest.Run(t, backendtest.Config{Name: "ssh",
-		Against: "OpenSSH's sshd on the machine of the tests, as a user without rights and as root", Open: open, Spec: spec})
+		Against: "OpenSSH's sshd on the machine of the tests, as a user without rights and as root", Open: open, Spec: spec,
+		Tries: backendtest.OnBackend})
 }
 
 func TestCommandsBeginWhereTheBackendSays(t *testing.T) {
@@ -87,7 +88,7 @@ func TestConformanceInASandbox(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	backendtest.Run(t, backendtest.Config{Name: "ssh-bubblewrap",
 		Against: "OpenSSH's sshd and bubblewrap on the machine of the tests, as root and as a user without rights",
-		Open:    func(t testing.TB) backends.Backend { return boxed(t, server, "root") }, Spec: boxes,
+		Open:    func(t testing.TB) backends.Backend { return boxed(t, server, "root") }, Spec: boxes, Tries: backendtest.OnBackend,
 		Without: map[string]string{"A sweep removes what its owner does not keep": endsWithConnection,
 			"A sweep spares what is being opened": endsWithConnection}})
 }
@@ -108,7 +109,7 @@ func TestConformanceInASandboxOfAnUnprivilegedUser(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	wanted := boxes
 	wanted.CPUs, wanted.MemoryMB, wanted.PIDs = 0, 0, 0
-	backendtest.Run(t, backendtest.Config{Spec: wanted,
+	backendtest.Run(t, backendtest.Config{Spec: wanted, Tries: backendtest.OnUser,
 		Open: func(t testing.TB) backends.Backend { return boxed(t, server, server.User(t)) },
 		Without: map[string]string{
 			"What it cannot do is refused by the name of the field": "the configuration accepts that limits are missing",
@@ -120,7 +121,7 @@ func TestConformanceInASandboxOfAnUnprivilegedUser(t *testing.T) {
 func TestConformanceForRoot(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	open := func(t testing.TB) backends.Backend { return made(t, section(server, "root")) }
-	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec, Without: map[string]string{
+	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec, Tries: backendtest.OnUser, Without: map[string]string{
 		"A command cannot look into the runner": "root can; as another user they cannot",
 	}})
 }

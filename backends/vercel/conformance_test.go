@@ -40,6 +40,7 @@ func TestConformance(t *testing.T) {
 		Against: "a stand-in for Vercel that takes no call which Vercel's own client does not make",
 		Open:    func(t testing.TB) backends.Backend { return account(t, f) },
 		Spec:    backends.Spec{Owner: "conformance", Session: "s", Network: "none", CPUs: 2, PIDs: 800, ReadOnly: true},
+		Tries:   backendtest.OnBackend,
 		Without: map[string]string{
 			"Memory is bounded":                                 ofItsSize,
 			"Memory is bounded, however it is used":             ofItsSize,

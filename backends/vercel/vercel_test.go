@@ -140,7 +140,7 @@ func TestAnEndIsPutOffWhileTheSandboxStandsAndNotBeyondItsTime(t *testing.T) {
 	backendtest.Says(t, s, "echo fine", "fine\n")
 	select {
 	case <-s.Done(): // its stream ends with the machine
-	case <-time.After(2 * time.Minute):
+	case <-backendtest.Late(t):
 		t.Fatal("it goes on beyond its time")
 	}
 	if late := time.Since(spec.Expires); late < -5*time.Second {

@@ -224,7 +224,7 @@ func TestTheEndOfTheRunnerIsTheEndOfItsCarrier(t *testing.T) {
 	client.Close()
 	select {
 	case <-carried.process.Done():
-	case <-time.After(20 * time.Second):
+	case <-backendtest.Late(t):
 		t.Fatal("the carrier goes on")
 	}
 	backendtest.Await(t, "what it started is gone", func() bool {

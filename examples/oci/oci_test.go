@@ -33,7 +33,7 @@ func open(t testing.TB) backends.Backend {
 var spec = backends.Spec{Owner: "test", Session: "s", Network: "none", CPUs: 2, MemoryMB: 512, DiskMB: 256, PIDs: 600, ReadOnly: true}
 
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec})
+	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec, Tries: backendtest.OnBackend})
 }
 
 func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
