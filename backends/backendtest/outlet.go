@@ -67,9 +67,7 @@ func (b box) openOutlet(terms backends.OutletTerms, serve func(backends.OutletCo
 	if !able {
 		return backends.OutletFacts{}, fmt.Errorf("%w: it is no Outlet", backends.ErrUnsupported)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	return outlet.OpenOutlet(ctx, terms, serve)
+	return outlet.OpenOutlet(b.t.Context(), terms, serve)
 }
 
 // echoing sends back what comes, and ends when that does.

@@ -3,7 +3,6 @@ package backendtest
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
@@ -11,9 +10,7 @@ import (
 // Opened opens a sandbox that is closed with the test.
 func Opened(t testing.TB, backend backends.Backend, spec backends.Spec) backends.Sandbox {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	sandbox, err := backend.Open(ctx, spec)
+	sandbox, err := backend.Open(t.Context(), spec)
 	if err != nil {
 		t.Fatalf("opening a sandbox: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -263,7 +262,7 @@ func TestAWorkspaceOfAnyShapeIsRemoved(t *testing.T) {
 	backendtest.RemovesAnyWorkspace(t, b, bounded("shape", 0))
 }
 
-func TestACommandThatFillsItsWorkspaceAloneIsStoppedWithinHalfAMinute(t *testing.T) {
+func TestACommandThatFillsItsWorkspaceAloneIsStopped(t *testing.T) {
 	backendtest.Long(t)
 	t.Parallel()
 	bounded := spec
@@ -272,7 +271,7 @@ func TestACommandThatFillsItsWorkspaceAloneIsStoppedWithinHalfAMinute(t *testing
 	backendtest.Must(t, err)
 	t.Cleanup(func() { sandbox.Close(context.Background()) })
 	exit, err := sandbox.Run(t.Context(), runner.Shell("head -c 16M /dev/zero >big; exec sleep 600"), func([]byte) {})
-	if err != nil || !exit.Excess.Stopped || exit.Duration > 2*time.Minute {
+	if err != nil || !exit.Excess.Stopped {
 		t.Errorf("it ended as %+v, %v, want it stopped for what it wrote", exit, err)
 	}
 }

@@ -49,11 +49,11 @@ func TestNothingIsLeftOfASandboxThatCouldNotBeMade(t *testing.T) {
 			cloud := newCloud(t)
 			b := testBackend(t, cloud)
 			cloud.inject(c.mishap)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
+			ctx := t.Context()
 			if c.mishap.hang {
-				ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+				short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 				defer cancel()
+				ctx = short
 			}
 			_, err := b.Open(ctx, testSpec())
 			backendtest.Fault(t, err, backends.ErrUnavailable, c.words)

@@ -82,9 +82,7 @@ func TestACarryingThatIsInterruptedLosesNothing(t *testing.T) {
 			other := kept()
 			other.Image = "ordinary"
 			c.inject(mishap{operation: operation, code: 400})
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			if opened, err := b.Open(ctx, other); err == nil {
+			if opened, err := b.Open(t.Context(), other); err == nil {
 				closeOf(t, opened)
 			} else if operation == "deleteSandbox" {
 				t.Errorf("that the old one cannot be removed is no reason: %v", err)

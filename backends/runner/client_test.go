@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -140,6 +142,43 @@ func TestAKillGoesOnForAsLongAsFewerProcessesAreLeft(t *testing.T) {
 			if c.fault == "" && err != nil || c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)) || len(rest) > 0 {
 				t.Errorf("error is %v with %d attempts to go, want %q with none", err, len(rest), c.fault)
 			}
+		})
+	}
+}
+
+// A runner that is still killing says so, and is waited for; one that says nothing is given up.
+func TestARunnerThatTellsThatItIsAtWorkHasTimeToEndACommand(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		tells bool
+	}{{"it tells", true}, {"it is silent", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var killing sync.WaitGroup
+				defer killing.Wait()
+				other := answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
+					if f.Kind != wire.Start {
+						return
+					}
+					killing.Go(func() {
+						for range 5 {
+							time.Sleep(runner.Grace - time.Second)
+							if c.tells {
+								_ = out.SendAll(wire.Credit, f.Stream, wire.Encode(wire.Number(0)))
+							}
+						}
+						_ = out.SendAll(wire.Ended, f.Stream, wire.Encode(wire.End{Code: 124, TimedOut: true}))
+					})
+				}))
+				client, err := runner.Attach(t.Context(), other, runner.Place{})
+				backendtest.Must(t, err)
+				defer client.Close()
+				cmd := runner.Shell("true")
+				cmd.Timeout = time.Second
+				if exit, err := client.Run(t.Context(), cmd, func([]byte) {}); exit.TimedOut != c.tells || (err == nil) != c.tells {
+					t.Errorf("it ended as %+v, %v", exit, err)
+				}
+			})
 		})
 	}
 }

@@ -127,7 +127,7 @@ func (r *runner) inquire(f wire.Frame) {
 // finishOff ends a background command with all that it started.
 func (r *runner) finishOff(j *job, stream uint32) {
 	r.stop(j, &j.interrupted)
-	if !r.pool.end(j) {
+	if !r.destroy(j) {
 		r.refuse(stream, wire.Unfit, errors.New("what the background command started does not go"))
 		return
 	}

@@ -204,7 +204,7 @@ func (r *runner) stopFilling(begun time.Time, excess wire.Excess, again bool) {
 // stopFor kills a job, or what it left, because the folder is over its bound.
 func (r *runner) stopFor(j *job, excess wire.Excess) {
 	if j.isEnded() {
-		r.pool.end(j)
+		r.destroy(j)
 		return
 	}
 	j.mu.Lock()

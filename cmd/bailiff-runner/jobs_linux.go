@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
@@ -26,7 +27,7 @@ func (r *runner) end(j *job, end wire.End) {
 		return
 	}
 	go func() {
-		r.pool.end(j)
+		r.destroy(j)
 		r.report(j, end)
 	}()
 }
@@ -60,8 +61,38 @@ func (r *runner) stop(j *job, why *bool) {
 		*why = true
 	}
 	j.mu.Unlock()
-	for !ended && !r.pool.end(j) {
+	for !ended && !r.destroy(j) {
 		time.Sleep(patience)
+	}
+}
+
+// destroy kills a job for as long as fewer processes of it are left each time: on a busy machine hundreds that are killed take
+// longer to go than one attempt waits. The client, which gives up a runner that is late, hears of each. It is false when
+// something does not go.
+func (r *runner) destroy(j *job) bool {
+	return endure(func() (left int) {
+		if r.pool.end(j) {
+			return 0
+		}
+		return max(1, len(below(j.slot.pid, none)))
+	}, func() {
+		if j.Mode != wire.Background {
+			r.say(wire.Credit, j.stream, wire.Encode(wire.Number(0)))
+		}
+	})
+}
+
+// endure repeats an attempt that leaves fewer than any before, until none is left. Between two it calls tell.
+func endure(attempt func() (left int), tell func()) bool {
+	for fewest := math.MaxInt; ; tell() {
+		left := attempt()
+		if left == 0 {
+			return true
+		}
+		if left >= fewest {
+			return false
+		}
+		fewest = left
 	}
 }
 
