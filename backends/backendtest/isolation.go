@@ -35,9 +35,8 @@ func hostFiles(t *testing.T, b box) {
 		"/dev/kmsg"} {
 		b.says("cat "+path+" >/dev/null 2>&1 || ls "+path+" 2>/dev/null || echo out of sight", "out of sight\n")
 	}
-	b.says("find / -xdev -name '*.sock' 2>/dev/null; true", "")
 	name := planted(t)
-	b.says("find / -path /proc -prune -o -name "+name+" -print 2>/dev/null; ls -d /proc/[0-9]*/{cwd,root/{tmp,run,mnt,srv,opt}}/"+name+
+	b.says("find / -path /proc -prune -o '(' -name '*.sock' -o -name "+name+" ')' -print 2>/dev/null; ls -d /proc/[0-9]*/{cwd,root/{tmp,run,mnt,srv,opt}}/"+name+
 		" 2>/dev/null; true", "")
 }
 
