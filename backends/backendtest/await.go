@@ -11,12 +11,20 @@ const lastWords = 15 * time.Second
 // Late is ready when a test has waited for as long as its binary may run: no shorter time tells a
 // machine that is busy from a fault. Where the binary may run for ever, so may the wait.
 func Late(t testing.TB) <-chan time.Time {
-	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if end, ends := limited.Deadline(); ends {
-			return time.After(time.Until(end) - lastWords)
-		}
+	if left := timeLeft(t); left != 0 {
+		return time.After(left)
 	}
 	return nil
+}
+
+// timeLeft is how long a test may go on; zero is for ever.
+func timeLeft(t testing.TB) time.Duration {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ends := limited.Deadline(); ends {
+			return max(1, time.Until(end)-lastWords)
+		}
+	}
+	return 0
 }
 
 // Looks at a condition follow each other faster at first: each may read all of /proc.

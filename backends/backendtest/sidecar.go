@@ -52,7 +52,7 @@ func again(t *testing.T) *exec.Cmd {
 	program := filepath.Join(folder, "test")
 	copied(t, os.Args[0], program)
 	copied(t, Runner(t), filepath.Join(folder, "bailiff-runner"))
-	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=5m")
+	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout="+timeLeft(t).String())
 	cmd.Dir = "/"
 	cmd.Env = []string{"TMPDIR=" + folder, "HOME=" + folder, "PATH=" + os.Getenv("PATH"),
 		builtRunner + "=" + filepath.Join(folder, "bailiff-runner")}

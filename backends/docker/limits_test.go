@@ -24,6 +24,7 @@ for child in made: os.kill(child, signal.SIGKILL)
 `
 
 func TestLimitsHold(t *testing.T) {
+	backendtest.Alone(t)
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.PIDs, spec.DiskMB = 128, 64
