@@ -136,16 +136,26 @@ func (s *Server) prologue(tb testing.TB, options Options) string {
 	if shell == "" {
 		shell = "/bin/sh"
 	}
-	write(tb, s.path("passwd"), read(tb, "/etc/passwd")+fmt.Sprintf("%s:x:%d:%[2]d::%s:%s\n", Unprivileged, uid, s.Home, shell), 0o644)
-	write(tb, s.path("shadow"), read(tb, "/etc/shadow")+Unprivileged+":*:20000::::::\n", 0o600)
+	make755(tb, s.path("etc"))
+	make755(tb, s.path("etc-of-the-machine"))
+	write(tb, s.path("etc/passwd"), read(tb, "/etc/passwd")+fmt.Sprintf("%s:x:%d:%[2]d::%s:%s\n", Unprivileged, uid, s.Home, shell), 0o644)
+	write(tb, s.path("etc/shadow"), read(tb, "/etc/shadow")+Unprivileged+":*:20000::::::\n", 0o600)
 	if err := os.Chown(s.Home, uid, uid); err != nil {
 		tb.Fatal(err)
 	}
 	return strings.Join(append([]string{
-		"mount --bind " + s.path("passwd") + " /etc/passwd", "mount --bind " + s.path("shadow") + " /etc/shadow",
-		"mkdir -p -m 0755 /run/sshd",
+		"theirs=" + s.path("etc") + " machines=" + s.path("etc-of-the-machine"), lendEtc, "mkdir -p -m 0755 /run/sshd",
 	}, options.Mounts...), "\n") + "\n"
 }
+
+// lendEtc mounts a folder with links to all else that is in /etc. A mount over each file would be gone as soon as another
+// process of the machine puts a new file in the place of that, as programs do that add users.
+const lendEtc = `mount --bind /etc $machines
+mount -o remount,bind,ro $machines
+for file in $machines/*; do
+	[ -e $theirs/${file##*/} ] || ln -s $file $theirs
+done
+mount --bind $theirs /etc`
 
 // User is who logs in without privileges: one that the server has more, or the user
 // that runs the test.
