@@ -116,9 +116,10 @@ func (c *Client) DecideAhead(ctx context.Context, request []byte) (api.Decided, 
 	})
 }
 
-// EndSession removes a session's sandboxes and stops what else it runs.
+// EndSession removes a session's sandboxes and stops what else it runs. An engine that ends many sandboxes at once may take
+// minutes: the sidecar is given up only once it answers nothing else, either.
 func (c *Client) EndSession(ctx context.Context, session string) (api.SessionEnded, error) {
-	return timed(ctx, c, c.patience, func(ctx context.Context) (api.SessionEnded, error) {
+	return whileServing(ctx, c, func(ctx context.Context) (api.SessionEnded, error) {
 		return read(ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil, checkEnded)
 	})
 }
@@ -192,11 +193,44 @@ func timed[T any](ctx context.Context, c *Client, patience time.Duration, call f
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errGivenUp)
 	defer cancel()
 	answer, err := call(ctx)
+	return answer, c.givenUp(ctx, err, patience)
+}
+
+// givenUp is the error of a call, and what to do then if that is that it was given up.
+func (c *Client) givenUp(ctx context.Context, err error, patience time.Duration) error {
 	if err != nil && errors.Is(context.Cause(ctx), errGivenUp) && !isRefusal(err) {
 		err = fmt.Errorf("the sidecar at %s took the request, did not answer it within %g s, and may still do what was asked; look at "+
 			"its log, kill -CONT or restart it", c.address, patience.Seconds())
 	}
-	return answer, err
+	return err
+}
+
+// whileServing ends a call when the sidecar has left it without an answer for as long as it may be silent, and then
+// answers nobody.
+func whileServing[T any](ctx context.Context, c *Client, call func(context.Context) (T, error)) (T, error) {
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	go c.giveUpOnceSilent(ctx, give)
+	answer, err := call(ctx)
+	return answer, c.givenUp(ctx, err, c.patience)
+}
+
+func (c *Client) giveUpOnceSilent(ctx context.Context, give context.CancelCauseFunc) {
+	for serving := true; serving; serving = c.isServing(ctx) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(c.patience):
+		}
+	}
+	give(errGivenUp)
+}
+
+// isServing says whether the sidecar answers, if only that it is not well.
+func (c *Client) isServing(ctx context.Context) bool {
+	var problem *api.Problem
+	_, err := ask[api.Health](ctx, c, c.prompt, http.MethodGet, "/healthz", nil)
+	return err == nil || errors.As(err, &problem)
 }
 
 // isRefusal says whether an error is that no sidecar took what was asked.

@@ -82,6 +82,36 @@ func TestASidecarThatLivesIsNotGivenUp(t *testing.T) {
 	}
 }
 
+func TestASidecarThatEndsASessionForLongIsNotGivenUpWhileItAnswersOthers(t *testing.T) {
+	asked := make(chan struct{}, 1000)
+	c := clientOf(t, open(t, gateway.ListenerConfig{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/healthz" {
+			_, _ = w.Write([]byte("{}"))
+			asked <- struct{}{}
+			return
+		}
+		for range 3 {
+			select {
+			case <-asked:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		_, _ = w.Write([]byte(`{"removed": 1, "processes": 0, "unremoved": 0}`))
+	})))
+	c.patience = 10 * time.Millisecond
+	if ended, err := c.EndSession(t.Context(), "s1"); err != nil || ended.Removed != 1 {
+		t.Errorf("it answered %+v, %v", ended, err)
+	}
+
+	c = stuck(t, "")
+	c.patience, c.prompt = 10*time.Millisecond, 10*time.Millisecond
+	if _, err := c.EndSession(t.Context(), "s1"); err == nil || !strings.Contains(err.Error(), "did not answer it within 0.01 s") {
+		t.Errorf("a sidecar that answers nobody: %v", err)
+	}
+}
+
 func TestWhileTheCallerIsBusySilenceSaysNothing(t *testing.T) {
 	s := sidecar{func(_ context.Context, _ bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
 		news(bailiff.Progress{ToolCall: &bailiff.ToolCall{ID: "c1", Name: "web_search", Arguments: "{}"}})
