@@ -1,28 +1,58 @@
-# make          the programs, into bin/
+# make build    the programs, into bin/; what make does, too
 # make demo     the main job on shipped requests, in a real sandbox
 # make check    lint, and the tests that start no other programs
-# make test     installs and starts what the tests need, and runs them; those of make check under the race detector, too
-# make test-all all tests under the race detector, and what takes long: more kills, more rounds
-# make lint     what must stay clean
+# make test     installs and starts what the tests need, and runs them: deps, policies and the next three
+# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet
+# make test-race    where goroutines meet, under the race detector
+# make test-site    the tests of the site
+# make test-all     all tests under the race detector, and what takes long: more kills, more rounds
+# make clients-test     the tests with real agents and clients, those that take long too
+# make fleet-test   the tests of sidecars that share a database, and of kills, with all of their rounds
 # make apptainer-test   the tests of backends/apptainer against the real program
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
+# make deps     installs and starts what the tests need
+# make lint     what must stay clean
+# make policies     the tests of the shipped policies
+# make cross    the programs, for the platforms that this is not
 # make dist VERSION=1.2.3   a release, into dist/: packages, images, bills of materials, checksums; signed with KEY=…
+# make dist-test    the tests of what makes a release
 # make package-test     installs, upgrades and purges the Debian package of dist/ in a Debian of its own
-# make deb-test         the same with a Debian package that is made for it
+# make deb-test     the same with a Debian package that is made for it
 # make docs     the pages as a static site, in bin/site
 # make bench    the comparisons of docs/performance.md
+# make bench-against COMMIT=bc00c14     some of them of this tree and an earlier one, side by side
+# make conformance-table    the table of docs/backends/conformance.md
+# make clean    removes bin/
+# make help     this list
 
 export CGO_ENABLED ?= 0
+# Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too. All that is built and
+# tested is built the same way, so that nothing is compiled twice.
+export GOFLAGS := $(filter-out -tags=%,$(shell go env GOFLAGS)) -tags=grpcnotrace
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.linkedVersion=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross dist dist-test package-test deb-test docs bench bench-against conformance-table clean
+# What lint has vetted is not vetted again. A run of .ci/run has Go note where the time goes.
+GOTEST  := go test -vet=off
+graph    = $(if $(BAILIFF_TIMES),-debug-actiongraph=$(BAILIFF_TIMES)/$(1).graph)
 
-# Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too. Without -trimpath, which
-# a release has, "go test" and the build cache of sandboxes take over what is compiled here of the standard library.
+# Packages that start goroutines or are called by many at once: their tests run under the race detector, and nowhere else.
+RACED := $(addprefix ./,metrics enforcer/... gateway/... backends/kernel backends/loop backends/runner/... backends/workdirs \
+	examples/go/... $(addprefix internal/,approval audit bundle egress env export feed fleet guard headtail login outage peers \
+	postgres protected reach recent redact remote rows scripted securitykey subprocess syslog throttle traces))
+# Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
+# nothing: the short ones run under it too.
+RACED_SHORT := $(addprefix ./,app backends/apptainer backends/bubblewrap backends/daytona backends/docker backends/local \
+	backends/modal backends/ssh/... backends/vercel cmd/... internal/pdp internal/replay)
+
+.PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
+	policies cross dist dist-test package-test deb-test docs bench bench-against conformance-table clean help
+
+# Without -trimpath, which a release has, "go test" and the build cache of sandboxes take over what is compiled here of the
+# standard library.
 build:
-	go build -tags grpcnotrace -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
+	go build -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
 	go build -ldflags '-s -w' -o bin/bailiff-runner ./cmd/bailiff-runner
 	go build -ldflags '-s -w' -o bin/bailiff-hook ./cmd/bailiff-hook
 	go build -ldflags '-s -w' -o bin/bailiff-host ./cmd/bailiff-host
@@ -39,15 +69,32 @@ deps:
 	scripts/install-axe
 
 check: lint policies
-	go test -short ./...
+	$(GOTEST) -short ./...
 
-test: deps policies
-	BAILIFF_REQUIRE_ALL=1 go test -p 4 -timeout 25m ./...
-	cd site && BAILIFF_REQUIRE_ALL=1 go test ./...
-	CGO_ENABLED=1 go test -race -short -timeout 15m . ./app/... ./backends/... ./cmd/... ./enforcer/... ./gateway/... ./internal/...
+test: deps policies test-plain test-race test-site
+
+test-plain:
+	BAILIFF_REQUIRE_ALL=1 $(GOTEST) $(call graph,test) -p 4 -timeout 25m \
+	  $$(go list ./... | grep -vxF "$$(go list $(RACED))")
+
+test-race: export CGO_ENABLED = 1
+test-race:
+	BAILIFF_REQUIRE_ALL=1 $(GOTEST) $(call graph,race) -race -p 4 -timeout 15m $(RACED)
+	$(GOTEST) $(call graph,race-short) -race -short -timeout 15m $(RACED_SHORT)
+
+test-site:
+	cd site && BAILIFF_REQUIRE_ALL=1 $(GOTEST) ./...
 
 test-all: deps policies apptainer-test synapse-test
-	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 90m ./...
+	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 $(GOTEST) -race -timeout 90m ./...
+
+clients-test: deps
+	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./cmd/bailiff ./cmd/bailiff-hook ./examples/ai-sdk \
+	  ./examples/hermes ./gateway/client ./gateway/mcp ./internal/apptest ./internal/hermes
+
+fleet-test: deps
+	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./app ./internal/approval ./internal/audit \
+	  ./internal/fleet ./internal/postgres
 
 apptainer-test: build
 	scripts/install-apptainer
@@ -113,3 +160,6 @@ conformance-table:
 
 clean:
 	rm -rf bin
+
+help:
+	@sed -n 's/^# make/make/p' Makefile

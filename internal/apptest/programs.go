@@ -62,7 +62,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	_ = os.CopyFS(made, os.DirFS(folder)) // what is there already need not be linked again
-	command := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", made+"/", "./cmd/...")
+	command := exec.Command("go", "build", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", made+"/", "./cmd/...")
 	command.Dir, command.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if printed, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the programs: %w\n%s", err, printed)
