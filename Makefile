@@ -107,7 +107,7 @@ synapse-test:
 	BAILIFF_TEST_SYNAPSE=$(CURDIR)/scripts/install-synapse go test -count=1 -timeout 20m ./gateway/chat/matrix
 
 policies:
-	$(OPA) test policies policy_test.rego
+	$(OPA) test --timeout 10m policies policy_test.rego
 	$(OPA) check --strict -s policies/schema/input.json policies
 
 lint:

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -117,10 +118,10 @@ func TestHoweverOftenASidecarIsKilledFilesStayAndNothingElse(t *testing.T) {
 	for _, d := range diaries[1:] {
 		d.check(t, p)
 	}
-	awaitThat(t, "the containers that nobody needs to go",
+	awaittest.Until(t, "the containers that nobody needs to go",
 		func() bool { return len(ownedBy(t, folder, text, "ps", "--all", "--quiet")) <= len(diaries)+warm })
 	const runners = 1 // a volume that all sandboxes share
-	awaitThat(t, "the volumes that nobody needs to go", func() bool {
+	awaittest.Until(t, "the volumes that nobody needs to go", func() bool {
 		return len(ownedBy(t, folder, text, "volume", "ls", "--quiet")) <= len(diaries)+warm+runners
 	})
 	p.stop(t)
@@ -180,7 +181,7 @@ func tell(t *testing.T, agent *client.Client, id, line, want string) {
 // awaitOutput runs a command until it prints what is wanted.
 func awaitOutput(t *testing.T, agent *client.Client, command, want string) {
 	t.Helper()
-	awaitThat(t, command+" to print "+want, func() bool { return mustComplete(t, agent, inChat("s1", command)).Output == want })
+	awaittest.Until(t, command+" to print "+want, func() bool { return mustComplete(t, agent, inChat("s1", command)).Output == want })
 }
 
 // wantNothingOf wants no container and no volume of a state folder.

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 const houseAsksAboutDeploys = `
@@ -37,11 +37,7 @@ deny contains {"rule": "house.closed", "message": "Closed for today."} if starts
 			twin.question(t)
 			revision := o.policies.Revision()
 			save(t, filepath.Join(folder, "house.rego"), "package bailiff\n"+houseAsksAboutDeploys+c.added)
-			for deadline := time.Now().Add(patienceOfTests); o.policies.Revision() == revision; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("the new policies are not in force: %+v", o.policies.Status())
-				}
-			}
+			awaittest.Until(t, "the new policies are in force", func() bool { return o.policies.Revision() != revision })
 			mustApprove(t, o.operator, id, "")
 			for _, e := range []*sent{first, twin} {
 				a := e.end(t)

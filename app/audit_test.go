@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // logOf writes a decision log of events that happened so many days ago, each in a
@@ -39,13 +40,13 @@ func TestOldFilesOfTheDecisionLogAreRetiredAsConfigured(t *testing.T) {
 		must(t, err)
 		return report.Retired
 	}
-	awaitThat(t, "what is older than 90 days to go", func() bool { return retired() == 2 })
+	awaittest.Until(t, "what is older than 90 days to go", func() bool { return retired() == 2 })
 	next := *s.cfg
 	next.DecisionLog.Retain.Days = 10
 	if waiting, err := s.reload(t.Context(), &next); err != nil || len(waiting) > 0 {
 		t.Errorf("waiting for a restart are %v, %v", waiting, err)
 	}
-	awaitThat(t, "what is older than 10 days to go", func() bool { return retired() == 3 })
+	awaittest.Until(t, "what is older than 10 days to go", func() bool { return retired() == 3 })
 }
 
 // masking starts a sidecar with the shipped policies and a mask of its log.
@@ -103,7 +104,7 @@ func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
 	}
 	before := s.policies.Revision()
 	save(t, filepath.Join(s.cfg.Policies.Paths[0], "mask.rego"), maskOf(`"/input/args"`))
-	awaitThat(t, "another revision is in force", func() bool { return s.policies.Revision() != before })
+	awaittest.Until(t, "another revision is in force", func() bool { return s.policies.Revision() != before })
 	a = ask(t, s.client(t), inChat("s1", "echo ran"))
 	if page := get(t, s, "/readyz"); a.Status != bailiff.Completed || !strings.HasPrefix(page, "200") {
 		t.Errorf("with another mask: answered %+v, readiness is %s", a, page)

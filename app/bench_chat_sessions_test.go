@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 const (
@@ -58,7 +59,7 @@ backends: {bubblewrap: {}}
 limits: {sandboxes: {total: 600, caller: 600, user: 50, backend: 600}}
 `, openDir(b), telegram.URL(), backendtest.Runner(b)))
 	must(b, err)
-	awaitThat(b, "the backend is ready", func() bool { return s.bring(b, "42", "true").Status == bailiff.Completed })
+	awaittest.Until(b, "the backend is ready", func() bool { return s.bring(b, "42", "true").Status == bailiff.Completed })
 	return s
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // BenchmarkNewSession times the first request of a session, "true" through POST
@@ -51,7 +53,7 @@ var sandboxGauge = regexp.MustCompile(`(?m)^bailiff_sandboxes\{backend="docker"\
 // awaitReady returns when as many sandboxes stand ready.
 func (r *running) awaitReady(tb testing.TB, want int) {
 	tb.Helper()
-	awaitThat(tb, "sandboxes that stand ready", func() bool {
+	awaittest.Until(tb, "sandboxes that stand ready", func() bool {
 		found := sandboxGauge.FindStringSubmatch(get(tb, r, "/metrics"))
 		if len(found) < 2 {
 			return false

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // bundles is a server of one bundle, which wants a token.
@@ -196,7 +197,7 @@ func TestABundleServerVouchesForNothingThatIsRolledBack(t *testing.T) {
 		t.Errorf("it vouched for what is rolled back to:\n%s", page(s))
 	}
 	must(t, s.policies.Resume(t.Context(), func() error { return nil }))
-	awaitThat(t, "the server to vouch for what is in force", func() bool { return !strings.Contains(page(s), never) })
+	awaittest.Until(t, "the server to vouch for what is in force", func() bool { return !strings.Contains(page(s), never) })
 }
 
 func anyhow(api.Rollback) error { return nil }

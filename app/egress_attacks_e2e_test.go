@@ -26,6 +26,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // relayed fetches by a proxy of the sandbox's own, which hands everything on to the way out.
@@ -240,7 +241,7 @@ func TestAFloodOfNewHostsIsOneUsersProblem(t *testing.T) {
 		}
 		return n
 	}
-	awaitThat(t, "the flood's questions", func() bool { return pending() > 0 })
+	awaittest.Until(t, "the flood's questions", func() bool { return pending() > 0 })
 	other := reading("quiet", "http://one.test:"+port+"/a")
 	other.Session.UserID = "43"
 	asking := send(t.Context(), s.agent, other)
@@ -289,7 +290,7 @@ for lane in range(4):
 		go func() {
 			_, _ = p.agent.Execute(ctx, withInput("s", code, "http://plain.test:"+port+"/"+strconv.Itoa(round)), client.News{})
 		}()
-		awaitThat(t, "the first connection", func() bool { return len(copied(&mu, served)) > before })
+		awaittest.Until(t, "the first connection", func() bool { return len(copied(&mu, served)) > before })
 		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond) // the moment of the kill is to be any
 		p.kill()
 		cancel()

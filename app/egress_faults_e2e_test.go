@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // faultyPolicies judge some hosts in ways that no sidecar can use, and mask some events in
@@ -171,9 +172,9 @@ func TestAFullDiskOfTheLogLetsNothingOut(t *testing.T) {
 	process.Tool, process.Backend = bailiff.Process, ""
 	process.Args = bailiff.Args{Action: "submit", ProcessID: started.ProcessID, Data: "http://plain.test:" + port + "/"}
 	wants(t, ask(t, s.agent, process), bailiff.Completed, "")
-	awaitThat(t, "the first request", func() bool { return heard.Load() > 0 })
+	awaittest.Until(t, "the first request", func() bool { return heard.Load() > 0 })
 	mustRun(t, "sh", "-c", "cat /dev/zero >'"+log+"/other' || true")
-	awaitThat(t, "a connection that is not written down", func() bool {
+	awaittest.Until(t, "a connection that is not written down", func() bool {
 		page := get(t, s.running, "/metrics")
 		return strings.Contains(page, `bailiff_egress_connections_total{backend="bubblewrap",outcome="unavailable"} 1`)
 	})
@@ -225,7 +226,7 @@ func TestATransferEndsWithItsSidecar(t *testing.T) {
 	after.awaitServing(t)
 	reading := atTerminal("s", "cat ended || true")
 	reading.Backend = ""
-	awaitThat(t, "the end of the transfer", func() bool {
+	awaittest.Until(t, "the end of the transfer", func() bool {
 		said := mustComplete(t, after.agent, reading).Output
 		return strings.HasPrefix(said, "it ended with ") && said != "it ended with 0\n"
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // onAllAddresses is a server that counts who reaches it by any address of this machine.
@@ -313,7 +314,7 @@ func TestAConnectionIsRefusedWhereItsQuestionCannotBeKept(t *testing.T) {
 			}
 			wantLogged(t, s.folder, a.DecisionID, "refused one.test:"+port)
 			must(t, os.Rename(store+".away", store))
-			awaitThat(t, "the end of the freeze for want of a store", func() bool {
+			awaittest.Until(t, "the end of the freeze for want of a store", func() bool {
 				return ask(t, s.agent, withInput("s", "print(1)")).Status == bailiff.Completed
 			})
 			asking := send(t.Context(), s.agent, reading("s", "http://one.test:"+port+"/b"))

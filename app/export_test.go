@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -41,12 +42,12 @@ func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
 		return strings.Contains(strings.Join(s.Status(t.Context()).Warnings, "\n"),
 			"the decision log is not exported, and waits in its files: the receiver of the decision log answered 403")
 	}
-	awaitThat(t, "the failure to be told", warned)
+	awaittest.Until(t, "the failure to be told", warned)
 	if s.state().ExportLag <= 0 {
 		t.Error("the metrics show no lag")
 	}
 	status.Store(http.StatusOK)
-	awaitThat(t, "the log to be sent", func() bool { return !warned() && s.state().ExportLag == 0 })
+	awaittest.Until(t, "the log to be sent", func() bool { return !warned() && s.state().ExportLag == 0 })
 	if got := events.Load(); got == nil || !strings.Contains(*got, `"event":"reload"`) {
 		t.Error("the receiver got no event of the start")
 	}
@@ -75,7 +76,7 @@ func TestTheDecisionLogIsSentBySyslogAsConfigured(t *testing.T) {
 	if !strings.Contains(length, " <110>1 20") || !strings.HasSuffix(length, " reload - {") {
 		t.Errorf("the first message begins with %q", length)
 	}
-	awaitThat(t, "all to be sent", func() bool { return s.state().SyslogLag == 0 })
+	awaittest.Until(t, "all to be sent", func() bool { return s.state().SyslogLag == 0 })
 	if needed := s.exporters.needed(); needed != "0" {
 		t.Errorf("needed is all from %s, though nothing of it is known to have come", needed)
 	}

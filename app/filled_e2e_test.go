@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestASessionIsToldOfAWorkspaceBeyondItsBound(t *testing.T) {
@@ -27,11 +28,11 @@ func TestASessionIsToldOfAWorkspaceBeyondItsBound(t *testing.T) {
 			started := ask(t, s.agent, fills)
 			process := atTerminal("s", "")
 			process.Tool, process.Backend, process.Args = bailiff.Process, "", bailiff.Args{Action: "log", ProcessID: started.ProcessID}
-			awaitThat(t, "the file to be written", func() bool { return strings.Contains(ask(t, s.agent, process).Output, "full") })
-			awaitThat(t, "the next command to be told", func() bool {
+			awaittest.Until(t, "the file to be written", func() bool { return strings.Contains(ask(t, s.agent, process).Output, "full") })
+			awaittest.Until(t, "the next command to be told", func() bool {
 				return strings.Contains(tell("true").Message, "may have 8 (workspace_mb): what makes it grow is stopped")
 			})
-			awaitThat(t, "the process to be stopped", func() bool {
+			awaittest.Until(t, "the process to be stopped", func() bool {
 				process.Args.Action = "poll"
 				state := ask(t, s.agent, process).Processes
 				return len(state) == 1 && state[0].Status == bailiff.Interrupted
@@ -39,7 +40,7 @@ func TestASessionIsToldOfAWorkspaceBeyondItsBound(t *testing.T) {
 			if gone := tell("rm big"); gone.ExitCode != 0 {
 				t.Errorf("deleting files: %+v", gone)
 			}
-			awaitThat(t, "the workspace to be within its bound", func() bool { return tell("true").Message == "" })
+			awaittest.Until(t, "the workspace to be within its bound", func() bool { return tell("true").Message == "" })
 		})
 	}
 }

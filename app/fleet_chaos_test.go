@@ -23,6 +23,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/fleet"
 	"github.com/bailiff-dev/bailiff/internal/porttest"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
@@ -212,20 +213,15 @@ func (r *replica) kill() {
 
 func (r *replica) awaitServing(tb testing.TB) {
 	tb.Helper()
-	var err error
-	if !within(time.Minute, func() bool {
-		if _, err = r.operator.Status(tb.Context()); err == nil {
-			return true
-		}
+	awaittest.Until(tb, r.name+" serves", func() bool {
 		select {
 		case <-r.ended:
 			tb.Fatalf("%s ended: %s", r.name, r.log)
 		default:
 		}
-		return false
-	}) {
-		tb.Fatalf("%s does not serve: %v", r.name, err)
-	}
+		_, err := r.operator.Status(tb.Context())
+		return err == nil
+	})
 }
 
 // disturb harms a sidecar again and again, and leaves it as it should be. One that ends by itself is
@@ -383,7 +379,7 @@ func (c *chaos) freeze(ctx context.Context, random *rand.Rand) {
 }
 
 func (c *chaos) thaw(random *rand.Rand, session string) {
-	within(time.Minute, func() bool {
+	awaittest.Until(c.t, "session "+session+" is thawed", func() bool {
 		once, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		err := c.any(random).operator.Thaw(once, api.FreezeSession, session)
@@ -419,13 +415,9 @@ func (c *chaos) end() {
 // wantNothingOf wants no process to be left of a sidecar's.
 func (c *chaos) wantNothingOf(r *replica) {
 	c.t.Helper()
-	var left []string
-	if !within(patienceOfTests, func() bool {
-		left = (&killedStarts{folder: r.folder, killed: []int{r.cmd.Process.Pid}}).processes()
-		return len(left) == 0
-	}) {
-		c.t.Errorf("of %s there is left:\n%s", r.name, strings.Join(left, "\n"))
-	}
+	awaittest.Until(c.t, "no process of "+r.name+" is left", func() bool {
+		return len((&killedStarts{folder: r.folder, killed: []int{r.cmd.Process.Pid}}).processes()) == 0
+	})
 }
 
 // check compares what was written with the logs, and both with what was acknowledged.

@@ -17,6 +17,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/peers/peerstest"
 	"github.com/bailiff-dev/bailiff/internal/porttest"
 	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
@@ -211,7 +212,7 @@ func TestWhatASidecarServesIsHandedOverWhileItStops(t *testing.T) {
 	runs := sent(one, of("busy", "until test -e /written/end; do sleep 0.1; done; echo ended"))
 	waits, asks := sent(two, of("waits", "echo waited # asked")), sent(one, of("asks", "echo asked # asked"))
 	var pending []api.Entry
-	awaitThat(t, "both to be asked, and one to run", func() bool {
+	awaittest.Until(t, "both to be asked, and one to run", func() bool {
 		page, err := two.operator.Approvals(t.Context(), api.Query{State: bailiff.ApprovalPending})
 		list, fault := one.operator.Sandboxes(t.Context())
 		pending = page.Approvals
@@ -273,7 +274,7 @@ func TestAnIDThatNeverRanIsFreeBeforeItsSessionIsAnothers(t *testing.T) {
 				}
 				answer <- a
 			}()
-			awaitThat(t, "it to be asked", func() bool {
+			awaittest.Until(t, "it to be asked", func() bool {
 				page, err := one.operator.Approvals(t.Context(), api.Query{State: bailiff.ApprovalPending})
 				return err == nil && len(page.Approvals) == 1
 			})
@@ -306,7 +307,7 @@ func TestASessionWhoseProcessRunsIsHandedOverOnceThatHasEnded(t *testing.T) {
 		save(t, file, "")
 		must(t, os.Chmod(file, 0o666)) // sandboxes have users of their own
 		mustComplete(t, one.agent, of(session, inBackground(session, command)))
-		awaitThat(t, "the process of "+session+" to run", func() bool {
+		awaittest.Until(t, "the process of "+session+" to run", func() bool {
 			said, err := os.ReadFile(file)
 			return err == nil && string(said) == "begun\n"
 		})
@@ -367,7 +368,7 @@ func TestAFreezeHasStoppedFiveSidecarsWhenItReturns(t *testing.T) {
 				a, _ := m.agent.Execute(t.Context(), req, client.News{})
 				answer <- a
 			}()
-			awaitThat(t, "the command to run", func() bool {
+			awaittest.Until(t, "the command to run", func() bool {
 				list, err := m.operator.Sandboxes(t.Context())
 				return err == nil && slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
 			})
@@ -403,7 +404,7 @@ func TestAPausedSidecarYields(t *testing.T) {
 		a, _ := one.agent.Execute(t.Context(), inChat("s1", "sleep 600"), client.News{})
 		lost <- a
 	}()
-	awaitThat(t, "the command to run", func() bool {
+	awaittest.Until(t, "the command to run", func() bool {
 		list, err := one.operator.Sandboxes(t.Context())
 		return err == nil && len(list) == 1 && list[0].Users == 1
 	})
@@ -415,7 +416,7 @@ func TestAPausedSidecarYields(t *testing.T) {
 	if a := <-lost; a.Status != bailiff.Interrupted {
 		t.Errorf("what ran there ended as %s: %s", a.Status, a.Message)
 	}
-	awaitThat(t, "the paused sidecar to send its session on", func() bool {
+	awaittest.Until(t, "the paused sidecar to send its session on", func() bool {
 		a, err := one.agent.Execute(t.Context(), inChat("s1", "cat /tmp/whose"), client.News{})
 		return err == nil && a.SandboxID == served.SandboxID && a.Output == "two\n"
 	})
@@ -499,14 +500,14 @@ func TestWithoutTheDatabaseNothingNewRuns(t *testing.T) {
 			a, _ := s.agent.Execute(t.Context(), of(reaction, "until test -e /tmp/end; do sleep 0.1; done; echo ended"), client.News{})
 			ran[reaction] <- a
 		}()
-		awaitThat(t, "the command to run", func() bool { return s.enforcer.Sandboxes()[0].Users == 1 })
+		awaittest.Until(t, "the command to run", func() bool { return s.enforcer.Sandboxes()[0].Users == 1 })
 	}
 	c.server.Kill()
 	if a := <-ran["stop"]; a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "does not answer") {
 		t.Errorf("what was to be stopped ended as %s: %s", a.Status, a.Message)
 	}
 	for reaction, s := range sidecars {
-		awaitThat(t, "requests to be refused", func() bool {
+		awaittest.Until(t, "requests to be refused", func() bool {
 			a, err := s.agent.Execute(t.Context(), of(reaction, "true"), client.News{})
 			return err == nil && a.Status == bailiff.Unavailable && strings.Contains(a.Message, "PostgreSQL")
 		})
@@ -515,7 +516,7 @@ func TestWithoutTheDatabaseNothingNewRuns(t *testing.T) {
 		t.Errorf("what was to go on has the sandboxes %+v", list)
 	}
 	c.server.Run(t)
-	awaitThat(t, "its session to go on beside it", func() bool {
+	awaittest.Until(t, "its session to go on beside it", func() bool {
 		a, err := sidecars["finish"].agent.Execute(t.Context(), of("finish", "touch /tmp/end"), client.News{})
 		return err == nil && a.Status == bailiff.Completed
 	})
@@ -535,11 +536,11 @@ func TestSidecarsHaveACallersBoundTogether(t *testing.T) {
 		said := refusal()
 		return strings.Contains(said, "2 requests a minute") && !strings.Contains(said, "together")
 	}
-	awaitThat(t, "the bound of one", alone)
+	awaittest.Until(t, "the bound of one", alone)
 	two := c.launch(t, "two")
-	awaitThat(t, "the bound of two", func() bool { return strings.Contains(refusal(), "at 2 sidecars together") })
+	awaittest.Until(t, "the bound of two", func() bool { return strings.Contains(refusal(), "at 2 sidecars together") })
 	two.stop(t)
-	awaitThat(t, "the bound of one again", alone)
+	awaittest.Until(t, "the bound of one again", alone)
 }
 
 // An account at a chat is connected at one sidecar, whichever asks, and at another once that is gone.
@@ -555,9 +556,9 @@ func TestAChatIsConnectedAtOneSidecar(t *testing.T) {
 			`/o.sock"}`, `/o.sock", allow_same_user: true}`).Replace(text))
 	}
 	one := guildOf("one")
-	awaitThat(t, "the account to be connected", func() bool { return one.services.open[0].fault() == nil })
+	awaittest.Until(t, "the account to be connected", func() bool { return one.services.open[0].fault() == nil })
 	two := guildOf("two")
-	awaitThat(t, "the other to hear of it", func() bool { return two.services.open[0].fault() == nil })
+	awaittest.Until(t, "the other to hear of it", func() bool { return two.services.open[0].fault() == nil })
 	approved := func(session string, questions int) {
 		t.Helper()
 		ran := make(chan api.Answer, 1)

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 const houseAsksAboutEchoes = `
@@ -90,13 +90,7 @@ func grantedIn(t *testing.T, p *process, req bailiff.Request) (id string) {
 // awaitProcesses returns when so many processes sleep for so long.
 func awaitProcesses(t *testing.T, seconds string, want int) {
 	t.Helper()
-	var found []string
-	for deadline := time.Now().Add(patienceOfTests); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if found = sleeping(seconds); len(found) == want {
-			return
-		}
-	}
-	t.Fatalf("%v sleep, want %d", found, want)
+	awaittest.Until(t, fmt.Sprintf("%d sleep", want), func() bool { return len(sleeping(seconds)) == want })
 }
 
 func sleeping(seconds string) (found []string) {
@@ -112,12 +106,8 @@ func sleeping(seconds string) (found []string) {
 
 func awaitNoSandboxes(t *testing.T, p *process) {
 	t.Helper()
-	var list []api.Sandbox
-	var err error
-	for deadline := time.Now().Add(patienceOfTests); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if list, err = p.operator.Sandboxes(t.Context()); err == nil && len(list) == 0 {
-			return
-		}
-	}
-	t.Errorf("the sandboxes are %+v, %v", list, err)
+	awaittest.Until(t, "no sandbox is there", func() bool {
+		list, err := p.operator.Sandboxes(t.Context())
+		return err == nil && len(list) == 0
+	})
 }

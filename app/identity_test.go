@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -26,6 +25,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/login/logintest"
 )
 
@@ -245,8 +245,7 @@ func TestARemovedPersonIsLoggedOutWithTheReload(t *testing.T) {
 	ana, ben := i.surf(t), i.surf(t)
 	ana.login(t, i.provider, "ana-at-work")
 	ben.login(t, i.provider, "ben-at-work")
-	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	patience := awaittest.Context(t)
 	events, err := http.NewRequestWithContext(patience, http.MethodGet, ana.base+"/v1/events", nil)
 	must(t, err)
 	events.Header.Set("Bailiff-Token", ana.token)

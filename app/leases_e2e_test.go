@@ -10,6 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // law is what the policies of these tests say to every request.
@@ -80,12 +81,12 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 				"The policies that are in force now no longer allow the sandbox") {
 				t.Errorf("what ran was answered %+v", a)
 			}
-			awaitThat(t, "its sandbox's end", func() bool {
+			awaittest.Until(t, "its sandbox's end", func() bool {
 				return strings.Contains(get(t, s, "/metrics"), `bailiff_sandboxes_reaped_total{backend="`+backend+`",reason="policy"} 1`)
 			})
 			open.in(t, folder)
 			var next api.Answer
-			awaitThat(t, "the policies", func() bool {
+			awaittest.Until(t, "the policies", func() bool {
 				next = ask(t, s.client(t), inChat("s1", "cat here"))
 				return next.Status != bailiff.Refused
 			})
@@ -120,7 +121,7 @@ func TestPersistentFilesOutliveSandboxAndSidecarButNotTheirSession(t *testing.T)
 			l := law{backend: backend, idle: 0, persistent: true}
 			s := startCourt(t, state, l, policies)
 			made := ask(t, s.client(t), inChat("s1", "echo kept > here"))
-			awaitThat(t, "its idle sandbox's end", func() bool { return len(s.enforcer.Sandboxes()) == 0 })
+			awaittest.Until(t, "its idle sandbox's end", func() bool { return len(s.enforcer.Sandboxes()) == 0 })
 			if _, err := s.enforcer.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}

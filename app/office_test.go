@@ -13,12 +13,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -124,26 +124,6 @@ func send(ctx context.Context, agent *client.Client, req bailiff.Request) *sent 
 	return e
 }
 
-const patienceOfTests = 20 * time.Second
-
-// awaitThat waits until a condition holds.
-func awaitThat(tb testing.TB, what string, holds func() bool) {
-	tb.Helper()
-	if !within(patienceOfTests, holds) {
-		tb.Fatalf("waited in vain for %s", what)
-	}
-}
-
-// within says whether a condition comes to hold in a time.
-func within(patience time.Duration, holds func() bool) bool {
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
-}
-
 // question is the id of the approval that a pending request waits for.
 func (e *sent) question(tb testing.TB) string {
 	tb.Helper()
@@ -152,7 +132,7 @@ func (e *sent) question(tb testing.TB) string {
 		return a.ID
 	case a := <-e.answer:
 		tb.Fatalf("nobody was asked, the answer is %s %s: %s", a.Status, a.Code, a.Message)
-	case <-time.After(patienceOfTests):
+	case <-awaittest.Context(tb).Done():
 		tb.Fatal("nobody was asked")
 	}
 	return ""
@@ -160,16 +140,11 @@ func (e *sent) question(tb testing.TB) string {
 
 func (e *sent) end(tb testing.TB) api.Answer {
 	tb.Helper()
-	select {
-	case a, answered := <-e.answer:
-		if !answered {
-			tb.Fatalf("there was no answer: %v", e.err)
-		}
-		return a
-	case <-time.After(patienceOfTests):
-		tb.Fatal("there was no answer")
+	a := awaittest.Value(tb, "an answer", e.answer)
+	if e.err != nil {
+		tb.Fatalf("there was no answer: %v", e.err)
 	}
-	return api.Answer{}
+	return a
 }
 
 func mustApprove(tb testing.TB, operator *client.Client, id, scope string) api.Entry {

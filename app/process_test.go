@@ -12,12 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -78,14 +78,10 @@ func patient(text string) string {
 // awaitServing returns when the sidecar answers.
 func (p *process) awaitServing(tb testing.TB) {
 	tb.Helper()
-	var err error
-	for deadline := time.Now().Add(patienceOfTests); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err = p.operator.Status(tb.Context()); err == nil {
-			return
-		}
-	}
-	p.kill()
-	tb.Fatalf("it does not serve: %v\n%s", err, p.log.String())
+	awaittest.Until(tb, "it serves", func() bool {
+		_, err := p.operator.Status(tb.Context())
+		return err == nil
+	})
 }
 
 // kill ends it as nothing else could.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func inBackground(session, command string, env ...string) bailiff.Request {
@@ -34,7 +35,7 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 			if started.Status != bailiff.Completed || id == "" || started.Backend != name {
 				t.Fatalf("answer is %+v", started)
 			}
-			awaitThat(t, "its first line", func() bool {
+			awaittest.Until(t, "its first line", func() bool {
 				a := ask(t, agent, attending("s1", "log", id, ""))
 				return a.Output == "ready\n"
 			})
@@ -44,7 +45,7 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 			ask(t, agent, attending("s1", "write", id, "hel"))
 			ask(t, agent, attending("s1", "submit", id, "lo"))
 			var polled string
-			awaitThat(t, "its answer", func() bool {
+			awaittest.Until(t, "its answer", func() bool {
 				polled += ask(t, agent, attending("s1", "poll", id, "")).Output
 				return polled != ""
 			})
@@ -81,7 +82,7 @@ func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
 			id := ask(t, agent, inBackground("s1",
 				`echo $$ > pids; sleep 1000 & echo $! >> pids; setsid sh -c 'sleep 1001 & echo $! >> pids' & wait`)).ProcessID
 			beside := ask(t, agent, inBackground("s1", "sleep 1002")).ProcessID
-			awaitThat(t, "three processes", func() bool { return ask(t, agent, inChat("s1", "wc -l < pids")).Output == "3\n" })
+			awaittest.Until(t, "three processes", func() bool { return ask(t, agent, inChat("s1", "wc -l < pids")).Output == "3\n" })
 			const running = `for p in $(cat pids); do kill -0 $p 2>/dev/null && echo $p; done; true`
 			if a := ask(t, agent, inChat("s1", running)); strings.Count(a.Output, "\n") != 3 {
 				t.Fatalf("running are %q", a.Output)
@@ -116,12 +117,12 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 		told += ask(t, agent, attending("s1", "poll", id, "")).Output
 		return told != ""
 	}
-	awaitThat(t, "its first half", poll)
+	awaittest.Until(t, "its first half", poll)
 	if a := ask(t, agent, inChat("s1", "cat /proc/[0-9]*/environ")); a.Code != bailiff.CodeOccupied || !strings.Contains(a.Message, id) {
 		t.Errorf("a command beside it was answered %+v", a)
 	}
 	ask(t, agent, attending("s1", "submit", id, ""))
-	awaitThat(t, "its second half", func() bool { poll(); return strings.Contains(told, ".") })
+	awaittest.Until(t, "its second half", func() bool { poll(); return strings.Contains(told, ".") })
 	if strings.Contains(told, "canary") || !strings.Contains(told, "redacted") {
 		t.Errorf("polls told %q", told)
 	}

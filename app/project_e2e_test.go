@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // startProject is a sidecar that shows a repository at its own path, and that sandboxes may write.
@@ -104,7 +105,7 @@ func TestABackgroundProcessLeavesProtectedFilesOfAProjectAsTheyAre(t *testing.T)
 		process.Args = bailiff.Args{Action: action, ProcessID: started.ProcessID}
 		wants(t, ask(t, s.agent, process), bailiff.Completed, "")
 	}
-	awaitThat(t, "the change to be put back", func() bool {
+	awaittest.Until(t, "the change to be put back", func() bool {
 		_, err := os.Stat(filepath.Join(dir, ".mcp.json.refused"))
 		return err == nil
 	})

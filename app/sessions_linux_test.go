@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 const (
@@ -130,7 +131,7 @@ const leeway = 20
 // wantKept waits until what was taken is given back.
 func (u use) wantKept(t *testing.T) {
 	t.Helper()
-	awaitThat(t, fmt.Sprintf("what was taken beyond %+v to be given back", u), func() bool {
+	awaittest.Until(t, fmt.Sprintf("what was taken beyond %+v to be given back", u), func() bool {
 		now := footprint(t)
 		return now.goroutines <= u.goroutines+leeway && now.descriptors <= u.descriptors+leeway
 	})

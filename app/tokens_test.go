@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -94,8 +94,7 @@ func TestATokenEndsWithTheReloadThatTakesItAway(t *testing.T) {
 	t.Parallel()
 	i := startWithPrograms(t)
 	before := i.cfg.Operator.Tokens
-	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	patience := awaittest.Context(t)
 	events := i.ask(patience, t, siemToken, "GET", "/v1/events", "")
 	save(t, filepath.Join(i.folder, "siem"), "another-secret-of-the-siem")
 	i.retoken(t, before[0])

@@ -10,6 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // earlier is a state folder that a sidecar of commit bc00c14 left when it was killed,
@@ -61,7 +62,7 @@ func TestAStateFolderOfAnEarlierVersionGoesOn(t *testing.T) {
 		if !is("a-xz6e4bun6z", bailiff.ApprovalApproved) {
 			t.Error("the approval that was given is lost")
 		}
-		awaitThat(t, "the approval without an answer to expire", func() bool { return is("a-5crtgumyaz", bailiff.ApprovalExpired) })
+		awaittest.Until(t, "the approval without an answer to expire", func() bool { return is("a-5crtgumyaz", bailiff.ApprovalExpired) })
 	})
 	t.Run("its policies are in the history", func(t *testing.T) {
 		revisions, err := o.operator.Revisions(t.Context())

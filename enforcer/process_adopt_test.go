@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
@@ -53,11 +53,7 @@ func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
 		t.Fatal("the sandbox went under the process")
 	}
 	long.ends(backends.Exit{})
-	select {
-	case <-sandbox.done:
-	case <-time.After(10 * time.Second):
-		t.Error("the sandbox stays though nobody uses it")
-	}
+	awaittest.Value(t, "the end of the sandbox that nobody uses", sandbox.done)
 }
 
 func TestWhatNobodyKnowsInAnAdoptedSandboxIsEnded(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // inBackground is a request that starts a background command.
@@ -199,11 +200,7 @@ func TestAProcessCountsAsUseOfItsSandbox(t *testing.T) {
 	default:
 	}
 	job.ends(backends.Exit{})
-	select {
-	case <-sandbox.done:
-	case <-time.After(10 * time.Second):
-		t.Error("the sandbox stays though nobody uses it")
-	}
+	awaittest.Value(t, "the end of the sandbox that nobody uses", sandbox.done)
 	if len(b.fakeBackend.sandboxes()) != 1 {
 		t.Errorf("%d sandboxes were made", len(b.fakeBackend.sandboxes()))
 	}
@@ -292,11 +289,8 @@ func TestAProcessInAReplacedSandboxIsStillInTheWay(t *testing.T) {
 	if a := b.Execute(t.Context(), alone, nil); a.Status != bailiff.Completed {
 		t.Errorf("answer is %+v", a)
 	}
-	select {
-	case <-b.fakeBackend.sandboxes()[0].done:
-	case <-time.After(10 * time.Second):
-		t.Error("the replaced sandbox stays for the log of an ended process, though somebody must be alone on its files")
-	}
+	// It does not stay for the log of an ended process, since somebody must be alone on its files.
+	awaittest.Value(t, "the end of the replaced sandbox", b.fakeBackend.sandboxes()[0].done)
 }
 
 func TestTheProcessesOfASessionAreBounded(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestARequestWithVariablesIsAloneInItsSandbox(t *testing.T) {
@@ -112,11 +112,7 @@ func TestASandboxGoes(t *testing.T) {
 			b.Execute(t.Context(), request("true"), nil)
 			sandbox := b.fakeBackend.sandboxes()[0]
 			c.then(b)
-			select {
-			case <-sandbox.done:
-			case <-time.After(10 * time.Second):
-				t.Error("it is still there")
-			}
+			awaittest.Value(t, "its end", sandbox.done)
 		})
 	}
 }

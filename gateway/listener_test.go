@@ -18,6 +18,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 const blink = 50 * time.Millisecond
@@ -42,27 +43,6 @@ func newHolding() *holding {
 		}
 	}
 	return h
-}
-
-// within fails a test that would hang.
-func within[T any](t testing.TB, what string, from <-chan T) (value T) {
-	t.Helper()
-	select {
-	case value = <-from:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("waited in vain for %s", what)
-	}
-	return value
-}
-
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 // later posts a request in the background.
@@ -282,7 +262,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	d := open(t, ListenerConfig{WriteTimeout: blink}, agentHandler(t, agentOf(e)))
 	knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n",
 		"\r\nAccept: text/event-stream\r\n", 1))
-	within(t, "the end of the request", ended)
+	awaittest.Value(t, "the end of the request", ended)
 }
 
 func TestAClientThatGoesAwayCancelsItsRequest(t *testing.T) {
@@ -292,9 +272,9 @@ func TestAClientThatGoesAwayCancelsItsRequest(t *testing.T) {
 			d := open(t, ListenerConfig{}, agentHandler(t, agentOf(e)))
 			c := knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n",
 				"\r\nAccept: "+accept+"\r\n", 1))
-			within(t, "the request to start", e.started)
+			awaittest.Value(t, "the request to start", e.started)
 			_ = c.Close()
-			within(t, "its cancellation", e.cancelled)
+			awaittest.Value(t, "its cancellation", e.cancelled)
 		})
 	}
 }
@@ -303,13 +283,13 @@ func TestOneRequestTooManyIsToldToComeAgain(t *testing.T) {
 	e := newHolding()
 	d := open(t, ListenerConfig{MaxRequests: 1}, agentHandler(t, agentOf(e)))
 	first := callerOf(t, d).later("/v1/execute", telegramRequest)
-	within(t, "the first request to start", e.started)
+	awaittest.Value(t, "the first request to start", e.started)
 	a := callerOf(t, d).post("/v1/decide", telegramRequest)
 	if p := a.problem(t, http.StatusServiceUnavailable); p.Code != "busy" || a.header.Get("Retry-After") == "" {
 		t.Errorf("the problem is %+v, the header %v", p, a.header)
 	}
 	close(e.release)
-	within(t, "the first answer", first)
+	awaittest.Value(t, "the first answer", first)
 	var decided api.Decided
 	callerOf(t, d).post("/v1/decide", telegramRequest).into(t, http.StatusOK, &decided)
 }
@@ -323,7 +303,7 @@ func TestAConnectionWaitsForItsPlace(t *testing.T) {
 		t.Errorf("%d places are taken, want 1", taken)
 	}
 	first.client.CloseIdleConnections()
-	if a := within(t, "the second answer", second); a.status != http.StatusOK {
+	if a := awaittest.Value(t, "the second answer", second); a.status != http.StatusOK {
 		t.Errorf("the second is answered %d", a.status)
 	}
 }
@@ -398,11 +378,11 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept",
 		"text/event-stream")}
 	for range running {
-		within(t, "the request to start", e.started)
+		awaittest.Value(t, "the request to start", e.started)
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- d.Shutdown(context.Background()) }()
-	eventually(t, "nobody comes in any more", func() bool {
+	awaittest.Until(t, "nobody comes in any more", func() bool {
 		other, err := dialListener(t.Context(), d)
 		if err == nil {
 			_ = other.Close()
@@ -414,11 +394,11 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 	}
 	close(e.release)
 	for _, r := range running {
-		if a := within(t, "the answer", r); !strings.Contains(string(a.body), `"completed"`) {
+		if a := awaittest.Value(t, "the answer", r); !strings.Contains(string(a.body), `"completed"`) {
 			t.Errorf("answered %s", a.body)
 		}
 	}
-	if err := within(t, "the listener to close", closed); err != nil {
+	if err := awaittest.Value(t, "the listener to close", closed); err != nil {
 		t.Errorf("closing: %v", err)
 	}
 }
@@ -431,7 +411,7 @@ func TestClosingInTheEndCancelsRequestsAndTheyAreAnswered(t *testing.T) {
 	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept",
 		"text/event-stream")}
 	for range running {
-		within(t, "the request to start", e.started)
+		awaittest.Value(t, "the request to start", e.started)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), blink)
 	defer cancel()
@@ -439,13 +419,13 @@ func TestClosingInTheEndCancelsRequestsAndTheyAreAnswered(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 	for _, r := range running {
-		within(t, "the cancellation", e.cancelled)
-		if a := within(t, "the answer", r); !strings.Contains(string(a.body), `"interrupted"`) {
+		awaittest.Value(t, "the cancellation", e.cancelled)
+		if a := awaittest.Value(t, "the answer", r); !strings.Contains(string(a.body), `"interrupted"`) {
 			t.Errorf("answered %s", a.body)
 		}
 	}
 	c.client.CloseIdleConnections()
-	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
+	awaittest.Until(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestClosingLeavesTheSocketOfASuccessor(t *testing.T) {

@@ -98,9 +98,7 @@ func (l *listener) rest(t testing.TB) []byte {
 // requests are given.
 func (l *listener) close(t testing.TB, d *Listener) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if err := d.Shutdown(ctx); err != nil {
+	if err := d.Shutdown(context.Background()); err != nil {
 		t.Fatalf("closing: %v", err)
 	}
 }

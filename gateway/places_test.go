@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // from connects to a listener on TCP from an address of this machine.
@@ -34,8 +34,7 @@ func TestAThousandSlowConnectionsHoldNoOtherClientUp(t *testing.T) {
 	for range 1000 {
 		_, _ = io.WriteString(from(t, d, "127.0.0.2"), "P") // and never goes on
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
+	ctx := awaittest.Context(t)
 	for range 100 {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+strings.TrimPrefix(d.Address(), "tcp://")+"/v1/decide",
 			strings.NewReader(telegramRequest))
@@ -73,7 +72,7 @@ func TestAPeerBeyondItsShareIsToldSoAndFindsAPlaceAgain(t *testing.T) {
 				t.Errorf("it is told %q", said)
 			}
 			_ = held[0].Close()
-			eventually(t, "a place to be free", func() bool {
+			awaittest.Until(t, "a place to be free", func() bool {
 				bounded := d.socket.(*boundedListener)
 				bounded.mu.Lock()
 				defer bounded.mu.Unlock()
@@ -110,7 +109,7 @@ func TestAConnectionThatWaitsForANextRequestMakesRoomForANewOne(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
-		eventually(t, "the connection to wait for a next request", func() bool { return waiting(d.socket.(*boundedListener)) > 0 })
+		awaittest.Until(t, "the connection to wait for a next request", func() bool { return waiting(d.socket.(*boundedListener)) > 0 })
 	}
 }
 

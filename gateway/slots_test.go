@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestSlowBodiesHoldNoOtherClientUp(t *testing.T) {
@@ -18,7 +19,7 @@ func TestSlowBodiesHoldNoOtherClientUp(t *testing.T) {
 	for range slow {
 		_, _ = io.WriteString(from(t, d, "127.0.0.3"), slowly)
 	}
-	eventually(t, "all slots to be taken", func() bool { return arriving(d) == maxRequests })
+	awaittest.Until(t, "all slots to be taken", func() bool { return arriving(d) == maxRequests })
 	for range ordinary {
 		if status := decideAt(t, d); status != http.StatusOK {
 			t.Fatalf("beside %d slow bodies a request is answered %d", slow, status)
@@ -45,7 +46,7 @@ func TestARequestThatLosesItsSlotIsToldSo(t *testing.T) {
 		BodyTimeout: time.Minute}, agentHandler(t, agentOf(&enforcer{})))
 	c := from(t, d, "127.0.0.3")
 	_, _ = io.WriteString(c, slowly)
-	eventually(t, "its body to begin", func() bool { return arriving(d) == 1 })
+	awaittest.Until(t, "its body to begin", func() bool { return arriving(d) == 1 })
 	if status := decideAt(t, d); status != http.StatusOK {
 		t.Errorf("the request that needs the slot is answered %d", status)
 	}

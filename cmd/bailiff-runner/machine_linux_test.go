@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 const program = "/.bailiff/runner"
@@ -222,11 +223,7 @@ func TestTheEndOfTheRunnerIsTheEndOfItsCarrier(t *testing.T) {
 		t.Fatalf("it said %q", out)
 	}
 	client.Close()
-	select {
-	case <-carried.process.Done():
-	case <-backendtest.Late(t):
-		t.Fatal("the carrier goes on")
-	}
+	awaittest.Value(t, "the end of the carrier", carried.process.Done())
 	backendtest.Await(t, "what it started is gone", func() bool {
 		_, code, _ := m.Do(t.Context(), machine.Cmd{Argv: []string{"/usr/bin/pgrep", "-f", "sleep 1000"}, Env: []string{"PATH=/bin"}}, nil)
 		return code == 1

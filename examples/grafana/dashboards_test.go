@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // dashboard is what these tests read of one.
@@ -108,7 +109,7 @@ func observed(t *testing.T) (*load, *apptest.Prometheus) {
 func TestEveryQueryOfEveryDashboardHasData(t *testing.T) {
 	l, prometheus := observed(t)
 	asked := allQueries(t)
-	for end := time.Now().Add(5 * time.Minute); len(asked) > 0 && time.Now().Before(end); {
+	for end := awaittest.End(t); len(asked) > 0 && time.Now().Before(end); {
 		l.round(t)
 		asked = slices.DeleteFunc(slices.Clone(asked), func(q query) bool { return hasData(t, prometheus, q) })
 	}

@@ -17,10 +17,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // guarded are the tools that may only run in a sandbox, with arguments that
@@ -150,17 +150,12 @@ func (h *hermes) call(t *testing.T, tool string, args any, more map[string]any) 
 
 func (h *hermes) await(t *testing.T, tool string, wait <-chan outcome) result {
 	t.Helper()
-	select {
-	case o := <-wait:
-		var r result
-		if err := json.Unmarshal([]byte(o.Result), &r); err != nil {
-			t.Fatalf("%s: its result is no object: %q", tool, o.Result)
-		}
-		return r
-	case <-time.After(2 * time.Minute):
-		t.Fatalf("%s never ended", tool)
-		return nil
+	o := awaittest.Value(t, "the end of "+tool, wait)
+	var r result
+	if err := json.Unmarshal([]byte(o.Result), &r); err != nil {
+		t.Fatalf("%s: its result is no object: %q", tool, o.Result)
 	}
+	return r
 }
 
 func (h *hermes) hook(t *testing.T, name string, payload map[string]any) {

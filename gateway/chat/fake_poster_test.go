@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // fakePoster is a service that shows messages, each key once.
@@ -86,7 +87,7 @@ func (b *fakePoster) remove(at Ref) {
 // await returns what is shown, in the order in which it was posted, once it is as wanted.
 func (b *fakePoster) await(t *testing.T, what string, wanted func(shown []Message) bool) ([]Message, []Ref) {
 	t.Helper()
-	deadline := time.After(60 * time.Second)
+	deadline := awaittest.Context(t).Done()
 	for {
 		b.mu.Lock()
 		var all []Message

@@ -6,11 +6,11 @@ import (
 	"regexp"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // answer has ana choose a word where only she hears what comes of it, and returns that.
@@ -20,13 +20,7 @@ func (k *sessionsTest) answer(kind string, at Place, word string) string {
 	k.n++
 	k.Said(k.t.Context(), Said{Ref: Ref{at, fmt.Sprint("m", k.n)}, Kind: kind, By: ana, Text: word, Mentioned: true, SlashCommand: true,
 		Ephemeral: func(_ context.Context, text Text) error { heard <- text; return nil }})
-	select {
-	case text := <-heard:
-		return seconds.ReplaceAllString(flat(text), "Ns")
-	case <-time.After(time.Minute):
-		k.t.Fatalf("%s is not answered", word)
-		return ""
-	}
+	return seconds.ReplaceAllString(flat(awaittest.Value(k.t, "an answer to "+word, heard)), "Ns")
 }
 
 var seconds = regexp.MustCompile(`\b\d+s\b`)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // visitor sends requests as a browser with a session does, unless told otherwise.
@@ -356,11 +357,7 @@ func TestASessionsStreamsEndWithIt(t *testing.T) {
 			go func() { v.visit("GET", "/v1/events", ""); close(ended) }()
 			<-began
 			end(v)
-			select {
-			case <-ended:
-			case <-time.After(10 * time.Second):
-				t.Error("a stream outlives its session")
-			}
+			awaittest.Value(t, "the end of a stream with its session", ended)
 		})
 	}
 }

@@ -124,9 +124,7 @@ func openOffice(t testing.TB, change ...func(*Config)) *office {
 }
 
 func (o *office) close(t testing.TB) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	err := o.Shutdown(ctx)
+	err := o.Shutdown(context.Background())
 	if o.served != nil {
 		err = errors.Join(err, <-o.served)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // awaitApproval waits until the approval is shown whole, ready to be answered.
@@ -307,11 +308,12 @@ func TestThePageShowsInNoFrame(t *testing.T) {
 	b := o.login(t, "ana")
 	b.open(elsewhere(t, fmt.Sprintf(`<!doctype html><iframe src=%q></iframe>`, o.base()+"/")))
 	var framed string
-	for deadline := time.Now().Add(10 * time.Second); framed == "" && time.Now().Before(deadline); {
+	awaittest.Until(t, "the frame shows something", func() bool {
 		for _, child := range call(b, page.GetFrameTree, cdp.Empty{}).FrameTree.ChildFrames {
 			framed = child.Frame.URL
 		}
-	}
+		return framed != ""
+	})
 	if !strings.HasPrefix(framed, "chrome-error://") {
 		t.Errorf("the frame shows %s", framed)
 	}

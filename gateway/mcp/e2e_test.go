@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -11,11 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // houseRules ask and deny by the words of a command.
@@ -362,9 +361,7 @@ func TestNoBrokenSidecarRunsACall(t *testing.T) {
 		t.Run(broken.Name+" by "+network, func(t *testing.T) {
 			marker := filepath.Join(t.TempDir(), "mark")
 			c := spawned(t, "--listen", broken.Open(t, network), "--token-file", secret, "--timeout", "1")
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // which is in time on a busy machine
-			defer cancel()
-			result, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "terminal",
+			result, err := c.CallTool(awaittest.Context(t), &sdk.CallToolParams{Name: "terminal",
 				Arguments: map[string]any{"command": "echo a > " + marker}})
 			if err != nil || !result.IsError {
 				t.Errorf("it is answered %+v, %v", result, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
@@ -32,7 +33,7 @@ func TestStepsThatShareATransactionComeInTheirOrder(t *testing.T) {
 	<-held // the writer stands still, so what follows is one batch
 	for n, do := range []func(){thaw, freeze, thaw, freeze} {
 		all.Go(do)
-		within(t, time.Second, "queueing", func() bool { return len(f.file().queue) == n+1 })
+		awaittest.Until(t, "queueing", func() bool { return len(f.file().queue) == n+1 })
 	}
 	close(hold)
 	all.Wait()
@@ -136,7 +137,7 @@ func TestKnownSecretsAreShownNowhere(t *testing.T) {
 	shown := []any{e, f.Grants(), f.Freezes(), <-changes, <-changes}
 	entries, _ := f.List(api.Query{})
 	whole, _ := f.Get(id)
-	within(t, time.Second, "all events", func() bool { return len(f.journal.steps()) == 4 })
+	awaittest.Until(t, "all events", func() bool { return len(f.journal.steps()) == 4 })
 	for _, what := range append(shown, entries, whole, f.journal.events) {
 		text, err := json.Marshal(what)
 		if err != nil || strings.Contains(string(text), "hunter2") {

@@ -20,6 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // points are between which a crash must lose nothing.
@@ -231,8 +232,7 @@ func TestAKilledBookKeepsEveryPromise(t *testing.T) {
 // now and then while it opens.
 func killed(t *testing.T, dir, run, when string, env ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
+	ctx := awaittest.Context(t)
 	child := exec.CommandContext(ctx, os.Args[0])
 	child.Env = append(os.Environ(), "APPROVAL_CRASH_DIR="+dir, "APPROVAL_CRASH_RUN="+run, "APPROVAL_CRASH_AT="+when)
 	child.Env = append(child.Env, env...)

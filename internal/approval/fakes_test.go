@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // roster is a router to which everybody in it may answer.
@@ -145,7 +146,7 @@ func (f *fixture) change(change func(*roster)) {
 func (f *fixture) steps(id string) []string {
 	f.t.Helper()
 	var steps []string
-	within(f.t, time.Second, "the decision log", func() bool {
+	awaittest.Until(f.t, "the decision log", func() bool {
 		f.journal.mu.Lock()
 		defer f.journal.mu.Unlock()
 		steps = nil
@@ -222,16 +223,6 @@ func claim(text string, matches ...string) bailiff.Claim {
 func with(c bailiff.Claim, change func(*bailiff.Claim)) bailiff.Claim {
 	change(&c)
 	return c
-}
-
-// within waits for a condition.
-func within(t *testing.T, limit time.Duration, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %s", what, limit)
-		}
-	}
 }
 
 // must ends a test at an error.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func (f *fixture) replan() {
@@ -70,7 +71,7 @@ func TestWhatIsPendingIsPlannedAnewWhenPeopleOrRoutesChange(t *testing.T) {
 				}
 				f.restart()
 			}
-			within(t, time.Second, "the decision log", func() bool { steps := f.journal.steps(); return steps[len(steps)-1] == c.step })
+			awaittest.Until(t, "the decision log", func() bool { steps := f.journal.steps(); return steps[len(steps)-1] == c.step })
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
 	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
 )
@@ -75,7 +76,7 @@ func TestKilledWorkersShareABook(t *testing.T) {
 	b, err := Open(c)
 	must(t, err)
 	server.Exec(t, "bailiff", "UPDATE bailiff.replicas SET seen = '-infinity' WHERE id <> 'last'") // long enough ago
-	within(t, 4*deafAfter, "the events of the dead to be logged", func() bool {
+	awaittest.Until(t, "the events of the dead to be logged", func() bool {
 		return server.Number(t, "bailiff", "SELECT count(*) FROM bailiff.outbox") == 0
 	})
 	grants := map[string]bool{}

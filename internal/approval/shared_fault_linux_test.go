@@ -17,6 +17,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
 )
 
@@ -57,7 +58,7 @@ func serverFails(t *testing.T) {
 			f.approve(f.ask(c1), "ana", "once")
 			f.approve(f.ask(c2), "ana", "session")
 			mend := c.harm(t)
-			within(t, 4*deafAfter, "freezing all", func() bool {
+			awaittest.Until(t, "freezing all", func() bool {
 				_, frozen := f.Frozen(bailiff.Session{ID: "s1"})
 				return frozen && f.Err() != nil
 			})
@@ -69,7 +70,7 @@ func serverFails(t *testing.T) {
 				t.Errorf("asked %+v, %v; another is covered: %v", a, err, f.Covered(c2))
 			}
 			mend()
-			within(t, 4*deafAfter, "going on", func() bool { return f.Err() == nil })
+			awaittest.Until(t, "going on", func() bool { return f.Err() == nil })
 			if used := []bool{f.redeem(c1), f.redeem(c1), f.redeem(c2)}; !slices.Equal(used, []bool{true, false, true}) {
 				t.Errorf("what was approved once, the same again, and what was approved for the session are granted: %v", used)
 			}
@@ -103,7 +104,7 @@ func stoppedServer(t *testing.T) (mend func()) {
 // takenServer takes each connection that there is, those of the sidecar too.
 func takenServer(t *testing.T) (mend func()) {
 	ending, all := operator(t), []*pgx.Conn{}
-	within(t, deafAfter*4, "others have all connections", func() bool {
+	awaittest.Until(t, "others have all connections", func() bool {
 		_, err := ending.Exec(t.Context(), "SELECT pg_terminate_backend(pid) "+backends)
 		must(t, err)
 		for err == nil {
@@ -131,7 +132,7 @@ func connectionsEnd(t *testing.T) {
 	used := 0
 	for round := range backendtest.Rounds(15, 300) {
 		c := claim("rm "+rand.Text(), "x")
-		within(t, 4*deafAfter, "an approval", func() bool {
+		awaittest.Until(t, "an approval", func() bool {
 			a, err := f.Ask(t.Context(), c)
 			if err == nil && a.State == bailiff.ApprovalPending {
 				_, err = f.Answer(t.Context(), a.ID, by("ana"), bailiff.Verdict{Approve: true, Scope: "once"})
@@ -196,8 +197,8 @@ func fullDisk(t *testing.T) {
 		server.Kill() // it has ended by itself
 		server.Run(t)
 	}
-	within(t, 4*deafAfter, "going on", func() bool { return f.Err() == nil })
-	within(t, 4*deafAfter, "asking", func() bool {
+	awaittest.Until(t, "going on", func() bool { return f.Err() == nil })
+	awaittest.Until(t, "asking", func() bool {
 		_, err := f.Ask(t.Context(), claim("rm 2", "x"))
 		return err == nil
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
 	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
 )
@@ -36,7 +37,7 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 	for c, scope := range map[*bailiff.Claim]string{&used: "once", &left: "once", &revoked: "session", &kept: "session"} {
 		one.approve(one.ask(*c), "ana", scope)
 	}
-	within(t, 4*deafAfter, "the other to see what is granted", func() bool { return two.Covered(revoked) && two.Covered(kept) })
+	awaittest.Until(t, "the other to see what is granted", func() bool { return two.Covered(revoked) && two.Covered(kept) })
 	standby.Follows(t, primary)
 	standby.Kill()
 
@@ -60,7 +61,7 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 	standby.Run(t)
 	standby.Promote(t)
 	for n, f := range books {
-		within(t, 8*deafAfter, "going on", func() bool { return said[n].Load() > 0 && f.Err() == nil })
+		awaittest.Until(t, "going on", func() bool { return said[n].Load() > 0 && f.Err() == nil })
 	}
 	for n, f := range books {
 		if f.redeem(used) || f.redeem(left) || f.redeem(revoked) {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
 	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
 )
@@ -207,12 +208,12 @@ func aFlood(t *testing.T) {
 		flood.Go(func() { _, _ = f.Ask(t.Context(), claim(fmt.Sprint("rm ", n), "x")) })
 	}
 	turns := &f.storage.(*sharedStore).turns
-	within(t, time.Minute, "all waiting for one", func() bool {
+	awaittest.Until(t, "all waiting for one", func() bool {
 		turns.mu.Lock()
 		defer turns.mu.Unlock()
 		return slices.ContainsFunc(slices.Collect(maps.Values(turns.all)), func(one *turn) bool { return one.users == many })
 	})
-	within(t, time.Minute, "one waiting for the database", func() bool {
+	awaittest.Until(t, "one waiting for the database", func() bool {
 		waiting := 0
 		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&waiting)
 		return err == nil && waiting == 1
@@ -234,12 +235,12 @@ func databaseDown(t *testing.T) {
 	if _, granted, err := f.Redeem(t.Context(), claim("rm", "x")); granted || !errors.Is(err, ErrStore) {
 		t.Errorf("granted %v, %v", granted, err)
 	}
-	within(t, 2*deafAfter, "freezing all", func() bool {
+	awaittest.Until(t, "freezing all", func() bool {
 		_, frozen := f.Frozen(bailiff.Session{ID: "s1"})
 		return frozen && f.Err() != nil && !f.Covered(claim("rm", "x"))
 	})
 	server.Run(t)
-	within(t, time.Minute, "going on", func() bool { return f.Err() == nil })
+	awaittest.Until(t, "going on", func() bool { return f.Err() == nil })
 	if !f.redeem(claim("rm", "x")) {
 		t.Error("what was approved before is lost")
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
@@ -114,13 +115,7 @@ func (k taker) Offer(_ context.Context, archive []byte) error {
 
 func (k taker) next(t *testing.T) string {
 	t.Helper()
-	select {
-	case text := <-k:
-		return text
-	case <-time.After(30 * time.Second):
-		t.Fatal("nothing was offered")
-		return ""
-	}
+	return awaittest.Value(t, "an offer", k)
 }
 
 // follow follows until the test ends.

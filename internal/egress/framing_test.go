@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // What two programs could cut into requests differently reaches no server as it was written: each
@@ -48,7 +50,7 @@ func TestNoRequestHidesInTheBodyOfAnother(t *testing.T) {
 			conn, err := connected(proxied(t, w, address), host)
 			must(t, err)
 			defer conn.Close()
-			must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+			must(t, conn.SetDeadline(awaittest.End(t)))
 			inside := tls.Client(conn, &tls.Config{ServerName: "allowed.test", RootCAs: trusting(t)})
 			_, err = io.WriteString(inside, strings.ReplaceAll(text, "HOST", host))
 			must(t, err)
@@ -123,7 +125,7 @@ func TestATunnelWhoseNameInTLSIsHiddenIsRefused(t *testing.T) {
 	conn, err := connected(proxied(t, w, address), "allowed.test:"+port(address))
 	must(t, err)
 	defer conn.Close()
-	must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	must(t, conn.SetDeadline(awaittest.End(t)))
 	inside := tls.Client(conn, &tls.Config{ServerName: "evil.test", EncryptedClientHelloConfigList: hiding(t, "allowed.test")})
 	if err := inside.Handshake(); err == nil {
 		t.Error("the tunnel is open")

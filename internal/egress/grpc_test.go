@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -16,6 +15,8 @@ import (
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // Calls of gRPC are requests of HTTP/2, whose paths name service and method; their results come
@@ -37,8 +38,7 @@ func TestCallsOfGRPCAreJudgedByServiceAndMethod(t *testing.T) {
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return connected(proxy, host) }))
 	must(t, err)
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
+	ctx := awaittest.Context(t)
 	client := grpc_health_v1.NewHealthClient(conn)
 	answer, err := client.Check(ctx, new(grpc_health_v1.HealthCheckRequest))
 	if err != nil || answer.Status != grpc_health_v1.HealthCheckResponse_SERVING {

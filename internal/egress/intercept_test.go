@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/reach"
 )
 
@@ -262,7 +263,7 @@ func spoken(t *testing.T, proxy, host, text string) string {
 	conn, err := net.Dial("tcp", proxy)
 	must(t, err)
 	defer conn.Close()
-	must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	must(t, conn.SetDeadline(awaittest.End(t)))
 	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", host, host)
 	from := bufio.NewReader(conn)
 	answer, err := http.ReadResponse(from, &http.Request{Method: http.MethodConnect})

@@ -12,9 +12,9 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // echoing is the address of a server that says what it hears, and after 101 if it is asked for a WebSocket.
@@ -41,7 +41,7 @@ func tunnelTo(t *testing.T, proxy, service string) net.Conn {
 	conn, err := net.Dial("tcp", proxy)
 	must(t, err)
 	t.Cleanup(func() { conn.Close() })
-	must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	must(t, conn.SetDeadline(awaittest.End(t)))
 	number := netip.MustParseAddrPort(service).Port()
 	_, err = io.WriteString(conn, "\x05\x01\x00\x05\x01\x00\x03\x07db.corp"+string([]byte{byte(number >> 8), byte(number)}))
 	must(t, err)
@@ -143,7 +143,7 @@ func TestATunnelWhoseRequestsAreToBeJudgedNowIsCut(t *testing.T) {
 	w.opens = true
 	w.mu.Unlock()
 	w.proxy.Rejudge(t.Context())
-	must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	must(t, conn.SetDeadline(awaittest.End(t)))
 	if _, err := inside.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the tunnel did not end: %v", err)
 	}

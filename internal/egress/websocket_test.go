@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestAWebSocketNeedsTheWordOfARow(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAWebSocketNeedsTheWordOfARow(t *testing.T) {
 		conn, err := net.Dial("tcp", proxied(t, w, address))
 		must(t, err)
 		defer conn.Close()
-		must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+		must(t, conn.SetDeadline(awaittest.End(t)))
 		fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", host, host)
 		_, err = http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
 		must(t, err)

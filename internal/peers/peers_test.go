@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/fleet"
 	"github.com/bailiff-dev/bailiff/internal/peers/peerstest"
 )
@@ -198,11 +199,7 @@ func TestWhoGoesAwayCancelsTheRequestAtItsHome(t *testing.T) {
 		leave()
 	}()
 	door.Execute(ctx, asked, nil)
-	select {
-	case <-ended:
-	case <-time.After(time.Minute):
-		t.Error("it goes on")
-	}
+	awaittest.Value(t, "its end", ended)
 }
 
 func TestStrangersAreNotListenedTo(t *testing.T) {

@@ -1,14 +1,12 @@
 package remote_test
 
 import (
-	"context"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/remote"
@@ -25,9 +23,7 @@ func host(t testing.TB, cfg remote.Config) *remote.Host {
 
 func start(t testing.TB, h *remote.Host, command string) *remote.Process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	p, err := h.Start(ctx, command)
+	p, err := h.Start(t.Context(), command)
 	must(t, err)
 	return p
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
@@ -28,7 +28,7 @@ func begun(t *testing.T, ctx context.Context, script string) (line string, rest 
 	told, held, err := os.Pipe()
 	must(t, err)
 	t.Cleanup(func() { told.Close() })
-	must(t, told.SetReadDeadline(time.Now().Add(time.Minute)))
+	must(t, told.SetReadDeadline(awaittest.End(t)))
 	ended = make(chan error, 1)
 	go func() {
 		defer held.Close()

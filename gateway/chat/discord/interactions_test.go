@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestWhoeverClicksIsToldAloneHoweverLongItTakes(t *testing.T) {
@@ -177,11 +178,7 @@ func TestACommandThatNothingIsSaidToAloneIsNotShownAsUnderWayForEver(t *testing.
 		return discordtest.Fault{}
 	})
 	b.server.Command(ana, here.Chat, "", "stop")
-	select {
-	case <-deleted:
-	case <-time.After(60 * time.Second):
-		t.Error("it still is")
-	}
+	awaittest.Value(t, "its deletion", deleted)
 }
 
 func TestNothingIsUnderWayOnceRunHasEnded(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestWhatIsWrittenIsToldWithItsPlace(t *testing.T) {
@@ -60,11 +60,7 @@ func TestWhatIsWrittenIsToldWithItsPlace(t *testing.T) {
 // awaitJoined waits until bailiff has come into a room.
 func awaitJoined(t *testing.T, h home, room string) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !slices.Contains(h.bailiff.Rooms(), room); {
-		if time.Now().After(deadline) {
-			t.Fatalf("bailiff did not come into %s", room)
-		}
-	}
+	awaittest.Until(t, "bailiff is in "+room, func() bool { return slices.Contains(h.bailiff.Rooms(), room) })
 }
 
 func TestADirectRoomIsNoneAnyMoreWhenAThirdComes(t *testing.T) {

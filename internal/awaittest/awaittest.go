@@ -1,0 +1,53 @@
+// Package awaittest has tests wait for what is to come about as long as their program may run: a shorter time does not
+// tell a fault from a busy machine.
+package awaittest
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// lastWords is how long before the end of its program a test says what it waited for in vain.
+const lastWords = 5 * time.Second
+
+// End is until when a test may wait. A benchmark has no end of its own.
+func End(tb testing.TB) time.Time {
+	if t, ok := tb.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ends := t.Deadline(); ends {
+			return end.Add(-lastWords)
+		}
+	}
+	return time.Now().Add(time.Hour)
+}
+
+// Context is over when a test may wait no longer.
+func Context(tb testing.TB) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithDeadline(tb.Context(), End(tb))
+	tb.Cleanup(cancel)
+	return ctx
+}
+
+// Until waits until a condition holds.
+func Until(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	for end := End(tb); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			tb.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// Value is what a channel gives, or the zero value once it is closed.
+func Value[T any](tb testing.TB, what string, from <-chan T) (value T) {
+	tb.Helper()
+	late := time.NewTimer(time.Until(End(tb)))
+	defer late.Stop()
+	select {
+	case value = <-from:
+	case <-late.C:
+		tb.Fatalf("waited in vain: %s", what)
+	}
+	return value
+}
