@@ -49,7 +49,7 @@ func askingAlways(t *testing.T) string {
 
 // What a sidecar promised must hold however often it is killed, at any moment.
 func TestAKilledSidecarKeepsEveryPromiseOfApprovals(t *testing.T) {
-	rounds := backendtest.Rounds(170, 400)
+	rounds := backendtest.Rounds(60, 400)
 	const lanes = 2
 	for n := range lanes {
 		t.Run(fmt.Sprint("lane ", n), func(t *testing.T) {

@@ -67,7 +67,7 @@ func chaosTime(tb testing.TB) time.Duration {
 		must(tb, err)
 		return d
 	}
-	return time.Duration(backendtest.Rounds(60, 180)) * time.Second
+	return time.Duration(backendtest.Rounds(20, 180)) * time.Second
 }
 
 // chaosSeed makes the same harm at the same times: BAILIFF_TEST_SEED.
@@ -87,7 +87,7 @@ func TestSidecarsThatAreHarmedKeepTheirPromises(t *testing.T) {
 	backendtest.Long(t)
 	t.Parallel()
 	c := newChaos(t)
-	ctx, end := context.WithTimeout(t.Context(), chaosTime(t))
+	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	var acting sync.WaitGroup
 	for n, r := range c.replicas {
@@ -100,6 +100,9 @@ func TestSidecarsThatAreHarmedKeepTheirPromises(t *testing.T) {
 		acting.Go(func() { c.answer(ctx, c.random(200+n)) })
 	}
 	acting.Go(func() { c.freeze(ctx, c.random(300)) })
+	sleep(ctx, chaosTime(t))
+	awaittest.Until(t, "something ran, and was answered with yes and no", c.showsSomething)
+	end()
 	acting.Wait()
 	c.end()
 	c.check()
@@ -120,6 +123,17 @@ type chaos struct {
 	answers map[string]int   // of requests, by what they say
 	// freezes are those that all confirmed, warned those of which a sidecar was silent.
 	freezes, warned int
+}
+
+// showsSomething says whether enough happened for the check at the end to be one.
+func (c *chaos) showsSomething() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var yes, no bool
+	for _, made := range c.texts {
+		yes, no = yes || len(made.told) > 0, no || len(made.no) > 0
+	}
+	return len(c.done) > 0 && yes && no
 }
 
 func newChaos(t *testing.T) *chaos {
@@ -453,9 +467,6 @@ func (c *chaos) check() {
 	}
 	c.t.Logf("%v: %v; %d commands, %d runs, %d yes, %d no, %d freezes confirmed by all, %d with a warning; answers: %v",
 		chaosTime(c.t), harms, len(c.texts), sums["runs"], sums["yes"], sums["no"], c.freezes, c.warned, c.answers)
-	if sums["runs"] == 0 || sums["yes"] == 0 || sums["no"] == 0 {
-		c.t.Error("nothing ran, or nothing was answered, so that this shows nothing")
-	}
 }
 
 func (c *chaos) checkText(made *text, ran int, logs chaosLogs) {

@@ -13,10 +13,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
-
-// leftFor is how long after a start the remains of a killed sidecar may still be there.
-const leftFor = 5 * time.Second
 
 // A sandbox is made in many steps, and a sidecar may be killed between any two.
 func TestAKillWhileASandboxStartsLeavesNothing(t *testing.T) {
@@ -68,24 +66,16 @@ func (s *killedStarts) round(t *testing.T) {
 }
 
 // wantNothingLeft ends the session of the sidecar that was killed last, whose sandbox the next one
-// may have taken over, and wants nothing of it to be there in time.
+// may have taken over, and waits until nothing of it is there.
 func (s *killedStarts) wantNothingLeft(t *testing.T, p *process) {
 	t.Helper()
 	if len(s.killed) == 0 {
 		return
 	}
-	began := time.Now()
 	if _, err := p.agent.EndSession(t.Context(), fmt.Sprint("s", len(s.killed)-1)); err != nil {
 		t.Fatalf("ending the session: %v", err)
 	}
-	var left []string
-	backendtest.Await(t, "nothing is left, or it took too long", func() bool {
-		left = s.left(t)
-		return len(left) == 0 || time.Since(began) > leftFor
-	})
-	if len(left) > 0 {
-		t.Fatalf("after the kill of %d there is left:\n%s", s.killed[len(s.killed)-1], strings.Join(left, "\n"))
-	}
+	awaittest.Until(t, "nothing of a killed sidecar is left", func() bool { return len(s.left(t)) == 0 })
 }
 
 // left lists processes, control groups, disks, mounts, containers and folders of sidecars that were

@@ -11,30 +11,36 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 const (
-	crowdSessions = 200
-	crowdRounds   = 60
+	crowdRounds = 60
 	// crowdPace is the time between two commands of the crowd.
 	crowdPace = time.Second / 20
 )
 
 func TestTwoHundredSessionsWorkAndLeaveNothing(t *testing.T) {
-	for backend, section := range map[string]string{"docker": dockerBackend, "bubblewrap": "backends: {bubblewrap: {}}"} {
+	for backend, with := range map[string]struct {
+		section  string
+		sessions int
+	}{
+		"docker":     {dockerBackend, backendtest.Rounds(40, 200)}, // whose engine takes seconds for each
+		"bubblewrap": {"backends: {bubblewrap: {}}", 200},
+	} {
 		t.Run(backend, func(t *testing.T) {
 			if testing.Short() {
 				t.Skip("opens many sandboxes")
 			}
 			before := footprint(t)
-			text := onePerson(t, section, "limits: {requests_per_minute: {session: 0, user: 0, caller: 0}}")
+			text := onePerson(t, with.section, "limits: {requests_per_minute: {session: 0, user: 0, caller: 0}}")
 			s := startOffice(t, openDir(t), text)
-			crowd := &crowd{t: t, agent: s.agent, greeted: make(map[int]int)}
+			crowd := &crowd{t: t, agent: s.agent, sessions: with.sessions, greeted: make(map[int]int)}
 			crowd.open()
-			if n := len(s.enforcer.Sandboxes()); n != crowdSessions {
-				t.Errorf("%d sandboxes stand, want one for each of %d sessions", n, crowdSessions)
+			if n := len(s.enforcer.Sandboxes()); n != with.sessions {
+				t.Errorf("%d sandboxes stand, want one for each of %d sessions", n, with.sessions)
 			}
 			crowd.work()
 			crowd.leave()
@@ -50,8 +56,9 @@ func TestTwoHundredSessionsWorkAndLeaveNothing(t *testing.T) {
 
 // crowd is many sessions, each of its own user.
 type crowd struct {
-	t     *testing.T
-	agent *client.Client
+	t        *testing.T
+	agent    *client.Client
+	sessions int
 
 	mu      sync.Mutex
 	greeted map[int]int // how often each session's file was written to
@@ -68,7 +75,7 @@ func (c *crowd) open() {
 			}
 		})
 	}
-	for session := range crowdSessions {
+	for session := range c.sessions {
 		next <- session
 	}
 	close(next)
@@ -82,7 +89,7 @@ func (c *crowd) work() {
 	defer pace.Stop()
 	for round := range crowdRounds {
 		<-pace.C
-		senders.Go(func() { c.send(round * 7 % crowdSessions) })
+		senders.Go(func() { c.send(round * 7 % c.sessions) })
 	}
 	senders.Wait()
 }
@@ -104,7 +111,7 @@ func (c *crowd) send(session int) {
 // leave ends every session.
 func (c *crowd) leave() {
 	var ends sync.WaitGroup
-	for session := range crowdSessions {
+	for session := range c.sessions {
 		ends.Go(func() {
 			if ended, err := c.agent.EndSession(context.Background(), fmt.Sprintf("crowd-%d", session)); err != nil || ended.Removed != 1 {
 				c.t.Errorf("ending session %d: %+v, %v", session, ended, err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -297,9 +298,18 @@ func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
 	apptest.WantNoMark(t, path)
 }
 
+// To an agent each of them is a refusal of bailiff-hook's, which its own tests want in front of all of them: an agent meets
+// a few in every run, and the rest in "make clients-test".
 func TestInFrontOfABrokenSidecarNoRealAgentRunsAnything(t *testing.T) {
+	few := slices.DeleteFunc(apptest.BrokenSidecars(), func(broken apptest.BrokenSidecar) bool {
+		return os.Getenv("BAILIFF_TEST_ALL") == "" && !slices.Contains([]string{"is not there", "takes the request and never answers",
+			"answers a word that nobody knows", "streams a result with an outcome that nobody knows"}, broken.Name)
+	})
+	if len(few) < 4 {
+		t.Fatalf("there are %d of the four broken sidecars", len(few))
+	}
 	for name, a := range agents {
-		for _, broken := range apptest.BrokenSidecars() {
+		for _, broken := range few {
 			t.Run(name+" in front of one that "+broken.Name, func(t *testing.T) {
 				path := apptest.Mark(t)
 				machine := a.machine(t, broken.Open(t, "unix"), apptest.Programs(t), " || {", " --timeout 500ms || {")

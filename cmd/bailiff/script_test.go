@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 // printed, and the exit status.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	runner := backendtest.Runner(t)
+	runner, again := backendtest.Runner(t), patient(awaittest.End(t))
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -34,7 +35,8 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("FOLDER", folder)
 			return expandFiles(env.WorkDir, folder, runner)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": await, "capture": capture},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": again.await,
+			"capture": again.capture},
 	})
 }
 
@@ -79,9 +81,12 @@ func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// patient is until when commands are run again and again.
+type patient time.Time
+
 // await runs a command again and again until it succeeds.
-func await(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+func (p patient) await(ts *testscript.TestScript, _ bool, args []string) {
+	for time.Now().Before(time.Time(p)) {
 		if ts.Exec(args[0], args[1:]...) == nil {
 			return
 		}
@@ -92,9 +97,9 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 // capture runs a command again and again until its output matches, and sets a
 // variable to what the group matched:
 // capture ID '(a-[a-z]+)' bailiff approvals list
-func capture(ts *testscript.TestScript, _ bool, args []string) {
+func (p patient) capture(ts *testscript.TestScript, _ bool, args []string) {
 	wanted := regexp.MustCompile(args[1])
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	for time.Now().Before(time.Time(p)) {
 		if err := ts.Exec(args[2], args[3:]...); err != nil {
 			ts.Fatalf("running %v: %v", args[2:], err)
 		}

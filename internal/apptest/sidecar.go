@@ -10,12 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/porttest"
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -30,6 +31,7 @@ type Sidecar struct {
 	// "metrics: {listen: <metrics>}".
 	Metrics string
 	cmd     *exec.Cmd
+	wait    func()       // for its end
 	log     bytes.Buffer // to be read after the end
 }
 
@@ -83,30 +85,33 @@ func (s *Sidecar) Start(tb testing.TB) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(s.Stop)
-	operator := s.client(tb, s.Operator)
-	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err = operator.Status(tb.Context()); err == nil {
-			return
+	operator, ended := s.client(tb, s.Operator), make(chan struct{})
+	s.wait = sync.OnceFunc(func() {
+		_ = s.cmd.Wait()
+		close(ended)
+	})
+	go s.wait()
+	awaittest.Until(tb, "the sidecar serves", func() bool {
+		select {
+		case <-ended:
+			tb.Fatalf("the sidecar ended: %s", s.log.String())
+		default:
 		}
-		if errors.Is(syscall.Kill(s.cmd.Process.Pid, 0), syscall.ESRCH) {
-			break
-		}
-	}
-	s.Kill()
-	tb.Fatalf("it does not serve: %v\n%s", err, s.log.String())
+		_, err := operator.Status(tb.Context())
+		return err == nil
+	})
 }
 
 // Stop ends it in order.
 func (s *Sidecar) Stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	_ = s.cmd.Wait()
+	s.wait()
 }
 
 // Kill ends it as nothing else could.
 func (s *Sidecar) Kill() {
 	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
+	s.wait()
 }
 
 // token is what the listener on TCP wants.
