@@ -387,19 +387,23 @@ func (c *chaos) freeze(ctx context.Context, random *rand.Rand) {
 				c.t.Errorf("session %s was frozen, and then wrote %q", session, after[before:])
 			}
 		}
-		c.thaw(random, session)
+		c.thaw(ctx, random, session)
 		sleep(ctx, time.Duration(random.IntN(2000))*time.Millisecond)
 	}
 }
 
-func (c *chaos) thaw(random *rand.Rand, session string) {
-	awaittest.Until(c.t, "session "+session+" is thawed", func() bool {
-		once, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
+// thaw asks one sidecar after the other, of which some do not answer.
+func (c *chaos) thaw(ctx context.Context, random *rand.Rand, session string) {
+	for ctx.Err() == nil {
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		err := c.any(random).operator.Thaw(once, api.FreezeSession, session)
+		cancel()
 		var known *api.Problem
-		return err == nil || errors.As(err, &known) && known.Status == 404
-	})
+		if err == nil || errors.As(err, &known) && known.Status == 404 {
+			return
+		}
+		sleep(ctx, 10*time.Millisecond)
+	}
 }
 
 // end kills one sidecar and stops the others in order. No sandbox may be left of either.

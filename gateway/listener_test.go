@@ -232,15 +232,17 @@ func TestAClientThatSendsSlowlyIsCutOff(t *testing.T) {
 }
 
 func TestARequestMayRunLongerThanItsClientMayDawdle(t *testing.T) {
+	t.Parallel()
+	const dawdle = 2 * time.Second // which the test itself must not do on a busy machine
 	e := &enforcer{execute: func(ctx context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		select {
 		case <-ctx.Done():
 			return bailiff.Answer{Status: bailiff.Interrupted}
-		case <-time.After(4 * blink):
+		case <-time.After(dawdle + dawdle/2):
 			return completed(req, "done")
 		}
 	}}
-	d := open(t, ListenerConfig{HeaderTimeout: blink, BodyTimeout: blink, WriteTimeout: blink, IdleTimeout: blink},
+	d := open(t, ListenerConfig{HeaderTimeout: dawdle, BodyTimeout: dawdle, WriteTimeout: dawdle, IdleTimeout: dawdle},
 		agentHandler(t, agentOf(e)))
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		a := callerOf(t, d).post("/v1/execute", telegramRequest, "Accept", accept)
