@@ -14,12 +14,15 @@ const (
  {"Mode": "build", "Package": "github.com/bailiff-dev/bailiff/app_test", "CmdUser": 1000000000},
  {"Mode": "link", "Package": "github.com/bailiff-dev/bailiff/app.test", "CmdUser": 2000000000},
  {"Mode": "build check cache", "Package": "github.com/bailiff-dev/bailiff/app"},
- {"Mode": "test run", "Package": "github.com/bailiff-dev/bailiff/app", "TimeStart": "2026-01-01T00:00:00Z", "TimeDone": "2026-01-01T00:01:00Z"},
- {"Mode": "test run", "Package": "github.com/bailiff-dev/bailiff", "TimeStart": "2026-01-01T00:00:00Z", "TimeDone": "2026-01-01T00:00:02Z"}
+ {"Mode": "test run", "Package": "github.com/bailiff-dev/bailiff/app", "TimeStart": "2026-01-01T00:00:00Z",
+  "TimeDone": "2026-01-01T00:01:00Z"},
+ {"Mode": "test run", "Package": "github.com/bailiff-dev/bailiff", "TimeStart": "2026-01-01T00:00:00Z",
+  "TimeDone": "2026-01-01T00:00:02Z"}
 ]`
 	raceGraph = `[
  {"Mode": "link", "Package": "github.com/bailiff-dev/bailiff/app.test", "CmdUser": 3000000000},
- {"Mode": "test run", "Package": "github.com/bailiff-dev/bailiff/app", "TimeStart": "2026-01-01T00:00:00Z", "TimeDone": "2026-01-01T00:00:09Z"}
+ {"Mode": "test run", "Package": "github.com/bailiff-dev/bailiff/app", "TimeStart": "2026-01-01T00:00:00Z",
+  "TimeDone": "2026-01-01T00:00:09Z"}
 ]`
 )
 
