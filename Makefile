@@ -1,18 +1,20 @@
-# make build    the programs, into bin/; what make does, too
+# In brackets: seconds of processor time where it was measured; by the clock half of it on two cores with nothing else to do.
+#
+# make build    the programs, into bin/; what make does, too [7 once compiled]
 # make demo     the main job on shipped requests, in a real sandbox
 # make check    lint, and the tests that start no other programs
 # make test     installs and starts what the tests need, and runs them: deps, policies and the next three
 # make test-plain   what runs without the race detector: whole programs, and where no goroutines meet
-# make test-race    where goroutines meet, under the race detector
+# make test-race    where goroutines meet, under the race detector [600, of it 370 to compile]
 # make test-site    the tests of the site
 # make test-all     all tests under the race detector, and what takes long: more kills, more rounds
 # make clients-test     the tests with real agents and clients, those that take long too
 # make fleet-test   the tests of sidecars that share a database, and of kills, with all of their rounds
 # make apptainer-test   the tests of backends/apptainer against the real program
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
-# make deps     installs and starts what the tests need
+# make deps     installs and starts what the tests need [109 once]
 # make lint     what must stay clean
-# make policies     the tests of the shipped policies
+# make policies     the tests of the shipped policies [12]
 # make cross    the programs, for the platforms that this is not
 # make dist VERSION=1.2.3   a release, into dist/: packages, images, bills of materials, checksums; signed with KEY=…
 # make dist-test    the tests of what makes a release
@@ -79,7 +81,7 @@ test-plain:
 
 test-race: export CGO_ENABLED = 1
 test-race:
-	BAILIFF_REQUIRE_ALL=1 $(GOTEST) $(call graph,race) -race -p 4 -timeout 15m $(RACED)
+	BAILIFF_REQUIRE_ALL=1 $(GOTEST) $(call graph,race) -race -p 4 -timeout 25m $(RACED)
 	$(GOTEST) $(call graph,race-short) -race -short -timeout 15m $(RACED_SHORT)
 
 test-site:
