@@ -23,6 +23,7 @@
 # make docs     the pages as a static site, in bin/site
 # make bench    the comparisons of docs/performance.md
 # make bench-against COMMIT=bc00c14     some of them of this tree and an earlier one, side by side
+# make bench-reload COMMIT=bc00c14      how long saves of policies take, of this tree and an earlier one
 # make conformance-table    the table of docs/backends/conformance.md
 # make clean    removes bin/
 # make help     this list
@@ -49,7 +50,7 @@ RACED_SHORT := $(addprefix ./,app backends/apptainer backends/bubblewrap backend
 	backends/modal backends/ssh/... backends/vercel cmd/... internal/pdp internal/replay)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
-	policies cross dist dist-test package-test deb-test docs bench bench-against conformance-table clean help
+	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table clean help
 
 # Without -trimpath, which a release has, "go test" and the build cache of sandboxes take over what is compiled here of the
 # standard library.
@@ -155,6 +156,10 @@ bench: deps
 # Of this tree and an earlier one, side by side: make bench-against COMMIT=bc00c14.
 bench-against:
 	BAILIFF_BENCH_AGAINST=$(or $(COMMIT),$(error say which: make bench-against COMMIT=…)) go test -run '^$$' -bench Against -benchtime 5s ./app
+
+# How long saves of policies take until a decision follows them, of this tree and an earlier one.
+bench-reload:
+	BAILIFF_BENCH_AGAINST=$(or $(COMMIT),$(error say which: make bench-reload COMMIT=…)) go test -run '^$$' -bench Saves -benchtime 1x -timeout 60m ./app
 
 # Of the results that "BAILIFF_UPDATE_RESULTS=1 go test ./backends/NAME -run Conformance" writes.
 conformance-table:
