@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"sync"
@@ -74,8 +74,8 @@ func (t *testSite) end() {
 type testProcess struct {
 	cmd     *exec.Cmd
 	kill    context.CancelFunc
-	asks    *gob.Encoder
-	answers *gob.Decoder
+	asks    *json.Encoder
+	answers *json.Decoder
 	told    *headtail.Writer // the end of its messages
 	message bytes.Buffer     // what told hands on at the end
 	sent    map[passes.Key]bool
@@ -98,7 +98,7 @@ func startTests(command func(context.Context) *exec.Cmd, known *passes.Memory) (
 	if err != nil {
 		return nil, err
 	}
-	p.asks, p.answers = gob.NewEncoder(in), gob.NewDecoder(out)
+	p.asks, p.answers = json.NewEncoder(in), json.NewDecoder(out)
 	return p, p.cmd.Start()
 }
 

@@ -2,7 +2,7 @@ package pdp
 
 import (
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -50,7 +50,7 @@ func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
 		cancel() // there is no sidecar that would read on
 	}()
 	s := &testServer{known: &passes.Memory{}, contents: contents{}}
-	answers, rest := gob.NewEncoder(out), time.NewTimer(restTime)
+	answers, rest := json.NewEncoder(out), time.NewTimer(restTime)
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,7 +67,7 @@ func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 func readRequests(ctx context.Context, in io.Reader, requests chan<- testRequest) error {
-	for decoder := gob.NewDecoder(in); ; {
+	for decoder := json.NewDecoder(in); ; {
 		var request testRequest
 		switch err := decoder.Decode(&request); err {
 		case nil:

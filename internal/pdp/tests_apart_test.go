@@ -3,7 +3,7 @@ package pdp
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -89,7 +89,7 @@ func TestTestsEndWithTheSidecarThatWantsThem(t *testing.T) {
 	endless := "package t\n\ntest_x if {\n\tsome a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
 	request := testRequest{Files: []sentFile{{Name: "p.rego", Place: "p.rego", Digest: passes.Key{1}, Text: []byte(allowing)},
 		{Name: "p_test.rego", Place: "p_test.rego", Digest: passes.Key{2}, Text: []byte(endless)}}}
-	must(t, gob.NewEncoder(sidecar).Encode(request))
+	must(t, json.NewEncoder(sidecar).Encode(request))
 	must(t, sidecar.Close())
 	must(t, <-ended)
 }
