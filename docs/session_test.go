@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,10 +11,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // session is a fresh copy of the repository in which a reader types what one
@@ -120,16 +119,15 @@ func (s session) run(t *testing.T, name string, blocks []block) (printed string,
 		t.Fatal(err)
 	}
 	defer output.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	shell := exec.CommandContext(ctx, "bash", "-eu", "-c", script(name, blocks))
+	shell := exec.CommandContext(awaittest.Context(t), "bash", "-eu", "-c", script(name, blocks))
 	shell.Dir, shell.Env = s.work(), s.environment(t)
 	shell.Stdout, shell.Stderr = output, output
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
 	err = shell.Run()
 	text, _ := os.ReadFile(output.Name())
-	return string(text), err
+	said, _ := os.ReadFile(filepath.Join(s.work(), "sidecar.log")) // which a page that waits for its sidecar does not show
+	return string(text) + string(said), err
 }
 
 // script says before each block where it stands, for whoever must repair it.

@@ -28,6 +28,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
 // service is a service with a chat of approvals in it, as the test with many approvals needs it.
@@ -114,6 +115,7 @@ func slackService(t *testing.T, f *faults) service {
 
 func discordService(t *testing.T, f *faults) service {
 	s := discordtest.New(t)
+	s.Patience = time.Until(awaittest.End(t)) // its own tests want the three seconds, of one answer at a time
 	s.Fail(func(method string) discordtest.Fault {
 		if !strings.Contains(method, "/messages") {
 			return discordtest.Fault{}

@@ -29,7 +29,7 @@ func (s *Server) begin(kind int, who string, c *channel, data, shown map[string]
 
 func (s *Server) answered(a *act) {
 	s.tb.Helper()
-	s.wait(func() string { return "the bot answers within Discord's three seconds" }, answerTime, func() bool { return a.answer != 0 })
+	s.wait(func() string { return "the bot answers as long as Discord waits" }, s.Patience, func() bool { return a.answer != 0 })
 }
 
 func (s *Server) first(a *act) string {
@@ -44,7 +44,7 @@ func (s *Server) first(a *act) string {
 func (s *Server) postCallback(r *http.Request, body []byte) any {
 	a := s.acts[r.PathValue("token")]
 	switch {
-	case a == nil || a.id != r.PathValue("id") || time.Since(a.at) > answerTime:
+	case a == nil || a.id != r.PathValue("id") || time.Since(a.at) > s.Patience:
 		panic(unknownInteraction)
 	case a.answer != 0:
 		panic(alreadyAnswered)

@@ -9,9 +9,6 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
-// answerTime is how long Discord waits for the first answer to an interaction.
-const answerTime = 3 * time.Second
-
 // MentionBot and MentionRole are what people's clients write where they name the bot.
 const (
 	MentionBot  = "<@" + Bot + ">"

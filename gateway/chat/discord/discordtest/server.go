@@ -38,6 +38,9 @@ const (
 type Server struct {
 	// Token is the bot's.
 	Token string
+	// Patience is how long Discord waits for the first answer to an interaction: three seconds, unless a test of many
+	// at once, for which a busy machine is too slow, says more before the first.
+	Patience time.Duration
 
 	tb   testing.TB
 	http *httptest.Server
@@ -62,7 +65,7 @@ type Server struct {
 func New(tb testing.TB) *Server {
 	s := &Server{
 		Token: "MTAwMDAwMDAwMDAwMDAwMDAx.GtEsTt.0123456789abcdefghijklmnopqrstuvwxyz",
-		tb:    tb, last: 700000000000001000, content: true,
+		tb:    tb, Patience: 3 * time.Second, last: 700000000000001000, content: true,
 		channels: map[string]*channel{}, people: map[string]bool{owner: true}, nonces: map[string]*message{}, acts: map[string]*act{},
 		gateway: gateway{sessions: map[string]*session{}, interval: 41250 * time.Millisecond},
 	}
