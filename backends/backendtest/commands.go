@@ -23,7 +23,7 @@ func commandChecks() []check {
 		promise("Output comes in the order written", onRunner, inOrder),
 		promise("Output comes while the command runs", OnStream, asItComes),
 		promise("Output beyond the caps is counted", onRunner, caps),
-		promise("Gigabytes of output fill no memory", onRunner, alone(volume)),
+		promise("Gigabytes of output fill no memory", onRunner, byFlood(volume)),
 		promise("A hundred megabytes arrive whole and in order", OnStream, hundred),
 		promise("Questions that nobody can answer end at once", onRunner, prompts),
 		promise("Output may be any bytes", OnStream, binary),

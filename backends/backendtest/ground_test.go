@@ -25,7 +25,7 @@ func TestARoundTriesWhatRestsOnItsGrounds(t *testing.T) {
 			t.Setenv("BAILIFF_TEST_ALL", c.everything)
 			t.Setenv("BAILIFF_UPDATE_RESULTS", "")
 			var got []string
-			for _, one := range (Config{Tries: c.tries}).tried(cases) {
+			for _, one := range (Config{Tries: c.tries}).cases(cases) {
 				got = append(got, one.promise)
 			}
 			if strings.Join(got, " ") != c.want {
@@ -51,7 +51,7 @@ func TestEveryGroundHasItsCases(t *testing.T) {
 
 func TestWhatFloodsTheMachineKeepsOthersFromIt(t *testing.T) {
 	tries := func(t *testing.T) error {
-		other, err := burning()
+		other, err := floodFile()
 		Must(t, err)
 		defer other.Close()
 		return syscall.Flock(int(other.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -36,8 +36,8 @@ func hostFiles(t *testing.T, b box) {
 		b.says("cat "+path+" >/dev/null 2>&1 || ls "+path+" 2>/dev/null || echo out of sight", "out of sight\n")
 	}
 	name := planted(t)
-	b.says("find / -path /proc -prune -o '(' -name '*.sock' -o -name "+name+" ')' -print 2>/dev/null; ls -d /proc/[0-9]*/{cwd,root/{tmp,run,mnt,srv,opt}}/"+name+
-		" 2>/dev/null; true", "")
+	b.says("find / -path /proc -prune -o '(' -name '*.sock' -o -name "+name+" ')' -print 2>/dev/null; "+
+		"ls -d /proc/[0-9]*/{cwd,root/{tmp,run,mnt,srv,opt}}/"+name+" 2>/dev/null; true", "")
 }
 
 // planted puts a file wherever a host has files of its own, and returns its name.

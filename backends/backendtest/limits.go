@@ -19,14 +19,14 @@ import (
 // that a sandbox that fails harms no machine.
 func limitChecks() []check {
 	return []check{
-		promise("A fork bomb is bounded", OnPlace, alone(forkBomb), boundedProcesses),
+		promise("A fork bomb is bounded", OnPlace, byFlood(forkBomb), boundedProcesses),
 		promise("Commands that have no room wait for others", onRunner, crowd, boundedProcesses),
-		promise("A flood of processes is bounded, whatever they are", OnPlace, alone(floods), boundedProcesses),
-		promise("Memory is bounded", OnPlace, alone(memory), boundedMemory),
-		promise("Memory is bounded, however it is used", OnPlace, alone(hogs), boundedMemory),
+		promise("A flood of processes is bounded, whatever they are", OnPlace, byFlood(floods), boundedProcesses),
+		promise("Memory is bounded", OnPlace, byFlood(memory), boundedMemory),
+		promise("Memory is bounded, however it is used", OnPlace, byFlood(hogs), boundedMemory),
 		promise("Processors are bounded", OnPlace, processors, boundedProcessors),
 		promise("Commands have less weight than the sidecar", OnPlace, weight),
-		promise("No more is written than the bound on the disk", OnPlace|OnUser, alone(fillers), isolated),
+		promise("No more is written than the bound on the disk", OnPlace|OnUser, byFlood(fillers), isolated),
 		promise("What it cannot do is refused by the name of the field", OnPlace|OnUser, unmet),
 	}
 }

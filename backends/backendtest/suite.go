@@ -116,7 +116,7 @@ func Run(t *testing.T, cfg Config) {
 	cfg.checkNames(t, cases)
 	shared := open(t, &cfg, backend, cfg.Spec)
 	results := outcomes{}
-	for _, c := range cfg.tried(cases) {
+	for _, c := range cfg.cases(cases) {
 		t.Run(strings.ReplaceAll(c.promise, " ", "_"), func(t *testing.T) {
 			if lack := c.lack(cfg, backend); lack != "" {
 				results[c.promise] = lack
@@ -129,9 +129,9 @@ func Run(t *testing.T, cfg Config) {
 	results.compare(t, cfg)
 }
 
-// tried are the cases that rest on what is to be tried.
-func (c Config) tried(cases []check) (list []check) {
-	for _, one := range cases {
+// cases are those of all that rest on what is to be tried.
+func (c Config) cases(all []check) (list []check) {
+	for _, one := range all {
 		if c.Tries == 0 || one.ground&c.Tries != 0 || everything() || updating() {
 			list = append(list, one)
 		}
