@@ -26,7 +26,7 @@ func newDecide(configPath *string) *cobra.Command {
 		Long: `Judges a request by the policies of the configuration and prints the decision.
 Nothing is run, no sidecar is needed, and every configured backend counts as
 ready. A warning says so where the sidecar is rolled back to other policies, or where
-no sidecar found that the policies pass their tests. The request is the
+no sidecar found that the policies pass their checks. The request is the
 JSON that agents send, from a file or standard input (flags that are given replace what
 it says), or a command after --.
 

@@ -65,12 +65,13 @@ func (j *Judge) Decide(ctx context.Context, req bailiff.Request) bailiff.Decisio
 	return j.enforcer.Decide(ctx, req).Decision
 }
 
-// Untested says that it is not known whether the policies pass the tests that are required of them; else it is empty.
+// Untested says that it is not known whether the policies pass what is required of them; else it is empty.
 func (j *Judge) Untested() string {
 	if j.policies.Tested() {
 		return ""
 	}
-	return "whether these policies pass their tests is not known; a sidecar puts them in force only if they do: see bailiff test"
+	return "whether these policies pass their checks is not known; a sidecar puts them in force only if they do: see bailiff check " +
+		"and bailiff test"
 }
 
 // RolledBack says that the sidecar judges by other policies than those of the

@@ -108,7 +108,7 @@ func grown(b *testing.B, entries int) *PDP {
 		names := slices.Sorted(maps.Keys(table))
 		table[fmt.Sprintf("grown-%d", i)] = table[names[i%len(names)]]
 	}
-	s, faults := newSnapshot(context.Background(), p, false, p.check)
+	s, faults := newSnapshot(context.Background(), p, false, checksOf(p))
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
@@ -170,7 +170,7 @@ func BenchmarkSaveUntilInForce(b *testing.B) {
 		tests = append(tests, took(func() {
 			next, faults := load(readTrusted, []string{root})
 			if len(faults) == 0 {
-				_, faults = next.runTests(ctx, nil)
+				faults = next.runTests(ctx, nil).faults
 			}
 			if len(faults) > 0 {
 				b.Fatal(faults)

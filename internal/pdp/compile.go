@@ -52,8 +52,7 @@ type parsed struct {
 	schemas        *ast.SchemaSet
 	// bundles are the revisions that bundles give themselves, by their archives.
 	bundles map[string]string
-	// released says that these are the program's own, proven that they passed every check before: the program's own before it
-	// was released, others on this machine.
+	// released: the program's own policies. proven: policies that passed every check, on this machine or before the release.
 	released, proven bool
 	// contents are those of files that were read before, and then of these.
 	contents contents

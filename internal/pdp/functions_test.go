@@ -22,7 +22,7 @@ func settledOf(t *testing.T, more string, others ...string) *snapshot {
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	s, faults := newSnapshot(context.Background(), parsed, false, func(context.Context, *ast.Compiler) Faults { return nil })
+	s, faults := newSnapshot(context.Background(), parsed, false, noCheck)
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}

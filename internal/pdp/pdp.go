@@ -358,11 +358,10 @@ func (p *PDP) Sound() error {
 	return nil
 }
 
-// Tested says whether the policies of the configuration are this program's own, or are known to have passed the tests that are
-// required of them.
+// Tested says whether the policies of the configuration are this program's own, or are known to have passed what is required of
+// them.
 func (p *PDP) Tested() bool {
-	content := p.inForce.Load().content
-	return p.isOwn() || !p.config.RequireTests || p.config.Passes.Has(p.config.Passes.Files(content, true))
+	return p.isOwn() || p.config.Passes.Has(p.config.Passes.Files(p.inForce.Load().content, p.config.RequireTests))
 }
 
 // Status tells of the policies in force and of the last reload. It does not wait

@@ -20,7 +20,7 @@ func Try(ctx context.Context, c Config) (*PDP, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	s, faults := newSnapshot(ctx, files, false, files.check)
+	s, faults := newSnapshot(ctx, files, false, checksOf(files))
 	if len(faults) > 0 {
 		return nil, faults
 	}

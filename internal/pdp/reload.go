@@ -19,7 +19,7 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 	content := contentOf(files, faults)
 	p.trying.Store(&content)
 	now, last := p.inForce.Load(), p.last.Load()
-	known := now != nil && content == last.content
+	known := now != nil && content == last.content && (len(last.faults) > 0 || p.rolledBack.Load() != nil || content == now.content)
 	if known && (len(last.faults) == 0 || !touched) {
 		p.last.Store(&attempt{at: time.Now(), faults: last.faults, content: content, revision: last.revision})
 		return last.faults
@@ -35,19 +35,19 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 	return faults
 }
 
-// tryOut parses files, and puts them in force where they differ from what is. Readable is the revision of what could be parsed.
+// tryOut puts files in force where they differ from what is. Readable is the revision of what could be parsed.
 func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
+	if !differ {
+		return nil, revision(files)
+	}
 	next, verify, faults := p.candidate(ctx, files, p.isOwn())
 	if len(faults) > 0 {
 		return faults, ""
 	}
-	if differ {
-		faults = p.activate(ctx, next, verify)
-	}
-	return faults, revision(files)
+	return p.activate(ctx, next, verify), revision(files)
 }
 
-// files are those of the configuration, which are parsed only where they are not those that were read before.
+// files are those of the configuration.
 func (p *PDP) files() ([]file, Faults) {
 	if p.archive != nil {
 		return p.archive.files()
@@ -95,6 +95,9 @@ func contentOf(files []file, faults Faults) string {
 // operator rolled back to.
 func (p *PDP) activate(ctx context.Context, next *parsed, verify verifier) Faults {
 	s, faults := newSnapshot(ctx, next, p.config.Explained, verify)
+	if ctx.Err() != nil { // other files are there by now, which may be those in force
+		return Faults{{Message: context.Cause(ctx).Error()}}
+	}
 	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
 		p.noteReplaced(s)
@@ -123,7 +126,7 @@ func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *pars
 	}
 	if next, faults = parseSome(files); len(faults) > 0 {
 		if verify != nil {
-			_ = verify(ctx, nil) // which ends as soon, for the same faults
+			_, _ = verify(ctx, nil) // which ends as soon, for the same faults
 		}
 		_, faults = parse(files)
 		return nil, nil, faults
@@ -133,52 +136,62 @@ func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *pars
 	case p.config.RequireTests:
 		verify = p.testsHere(next)
 	default:
-		verify = next.check
+		verify = checksOf(next)
 	}
 	return next, p.noting(key, verify), faults
 }
 
 // noCheck is the check of files that need none.
-func noCheck(context.Context, *ast.Compiler) Faults { return nil }
+func noCheck(context.Context, *ast.Compiler) (faults Faults, lasts bool) { return nil, true }
 
 // noting has files that pass a check be known to.
 func (p *PDP) noting(files passes.Key, verify verifier) verifier {
-	return func(ctx context.Context, compiled *ast.Compiler) Faults {
-		faults := verify(ctx, compiled)
-		if len(faults) == 0 && compiled != nil && ctx.Err() == nil && !p.config.Untested {
+	return func(ctx context.Context, compiled *ast.Compiler) (Faults, bool) {
+		faults, lasts := verify(ctx, compiled)
+		if len(faults) == 0 && lasts && compiled != nil && ctx.Err() == nil && !p.config.Untested {
 			p.keepPassed(files)
 		}
-		return faults
+		return faults, lasts
 	}
 }
 
 // keepPassed remembers what passed; without it only the next start is slower.
 func (p *PDP) keepPassed(keys ...passes.Key) {
+	if len(keys) == 0 {
+		return
+	}
 	if err := p.config.Passes.Keep(keys); err != nil {
 		p.config.Log.Warn("which tests of the policies passed is not remembered", "error", err)
 	}
 }
 
+// checksOf are the checks of policies without their tests.
+func checksOf(next *parsed) verifier {
+	return func(ctx context.Context, compiled *ast.Compiler) (Faults, bool) {
+		return next.check(ctx, compiled), true
+	}
+}
+
 // testsHere has this process run the tests.
 func (p *PDP) testsHere(next *parsed) verifier {
-	return func(ctx context.Context, _ *ast.Compiler) Faults {
+	return func(ctx context.Context, _ *ast.Compiler) (Faults, bool) {
 		p.announceTests()
-		keys, faults := next.runTests(ctx, p.config.Passes)
-		p.keepPassed(keys...)
-		return faults
+		ended := next.runTests(ctx, p.config.Passes)
+		p.keepPassed(ended.passed...)
+		return ended.faults, ended.lasts
 	}
 }
 
 // testsApart has another process run the tests, beside what is done here.
 func (p *PDP) testsApart(ctx context.Context, files []file) verifier {
 	p.announceTests()
-	answer := make(chan Faults, 1)
-	go func() {
-		keys, faults := p.tests.run(ctx, files)
-		p.keepPassed(keys...)
-		answer <- faults
-	}()
-	return func(context.Context, *ast.Compiler) Faults { return <-answer }
+	answer := make(chan testEnd, 1)
+	go func() { answer <- p.tests.run(ctx, files) }()
+	return func(context.Context, *ast.Compiler) (Faults, bool) {
+		ended := <-answer
+		p.keepPassed(ended.passed...)
+		return ended.faults, ended.lasts
+	}
 }
 
 // announceTests logs that tests begin: while they run, which may take seconds, a sidecar that starts answers no request.

@@ -42,9 +42,7 @@ func TestAnUnchangedFolderNeedsNoTests(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(root, "p_test.rego"), strings.Replace(allowingTest, `"allow"`, `"deny"`, 1))
-	if c.Passes = memory(t, state); c.Passes.Has(passes.Key{}) {
-		t.Error("the key of nothing is known")
-	}
+	c.Passes = memory(t, state)
 	if _, err := Open(t.Context(), c); err == nil {
 		t.Error("a test that was not run passed")
 	}
@@ -116,8 +114,6 @@ func TestTheProcessThatRunsTestsStays(t *testing.T) {
 // TestASaveEndsTheReloadThatItOvertakes saves policies whose test does not end, and then others.
 func TestASaveEndsTheReloadThatItOvertakes(t *testing.T) {
 	t.Parallel()
-	const endless = allowingTest + "\ntest_endless if {\n\tsome a in numbers.range(1, 100000)\n" +
-		"\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
 	for name, command := range map[string]func(context.Context) *exec.Cmd{"here": nil, "apart": commanded(os.Args[0], servesTests)} {
 		root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest})
 		p, told := watched(t, Config{Paths: []string{root}, RequireTests: true, TestCommand: command})
@@ -130,6 +126,73 @@ func TestASaveEndsTheReloadThatItOvertakes(t *testing.T) {
 		}
 	}
 }
+
+// TestASaveThatIsTakenBackIsNotInForce gives up a reload when all but putting policies in force is done.
+func TestASaveThatIsTakenBackIsNotInForce(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{"p.rego": timed(5), "p_test.rego": allowingTest})
+	p, err := Open(t.Context(), Config{Paths: []string{root}, RequireTests: true, EvalTimeout: time.Minute})
+	must(t, err)
+	ctx, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	next, faults := load(readTrusted, []string{tree(t, map[string]string{"p.rego": timed(7)})})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if faults := p.activate(ctx, next, noCheck); len(faults) == 0 || seconds(p) != 5 {
+		t.Errorf("the limit is %d: %v", seconds(p), faults)
+	}
+	if faults := p.activate(t.Context(), next, noCheck); len(faults) > 0 || seconds(p) != 7 {
+		t.Fatalf("the limit is %d: %v", seconds(p), faults)
+	}
+	if p.reload(t.Context(), false); seconds(p) != 5 { // whatever is in force, the files are put there
+		t.Errorf("the limit is %d: %v", seconds(p), p.Sound())
+	}
+}
+
+// TestWhatVariesIsTestedAtEachStart has a test that reads the clock, beside one that does not.
+func TestWhatVariesIsTestedAtEachStart(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest + "\ntest_clock if time.now_ns() > 0\n"})
+	known := &passes.Memory{}
+	c := Config{Paths: []string{root}, RequireTests: true, EvalTimeout: time.Minute, Passes: known}
+	p, err := Open(t.Context(), c)
+	must(t, err)
+	if p.Tested() || len(known.All()) != 1 {
+		t.Errorf("%d keys are known and the files are: %t, want one test's", len(known.All()), p.Tested())
+	}
+	c.TestCommand = commanded("false")
+	if _, err := Open(t.Context(), c); err == nil {
+		t.Error("the test of the clock was not run")
+	}
+}
+
+// TestARunThatIsEndedLeavesTheProcess has a request end the run before, whose last test does not end.
+func TestARunThatIsEndedLeavesTheProcess(t *testing.T) {
+	t.Parallel()
+	site := &testSite{command: commanded(os.Args[0], servesTests), known: &passes.Memory{}}
+	defer site.close()
+	files := func(test string) []file {
+		return []file{{name: "p.rego", place: "p.rego", text: []byte(allowing)}, {name: "p_test.rego", place: "p_test.rego",
+			text: []byte(test)}}
+	}
+	if ended := site.run(t.Context(), files(allowingTest)); len(ended.faults) > 0 {
+		t.Fatal(ended.faults)
+	}
+	process := site.process
+	ctx, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	if ended := site.run(ctx, files(endless)); len(ended.faults) == 0 {
+		t.Error("a run that was given up passed")
+	}
+	if ended := site.run(t.Context(), files(allowingTest+"\n# again\n")); len(ended.faults) > 0 || site.process != process {
+		t.Errorf("got %v, want the same process to go on", ended.faults)
+	}
+}
+
+// endless are tests of which the last does not end.
+const endless = allowingTest + "\ntest_endless if {\n\tsome a in numbers.range(1, 100000)\n" +
+	"\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
 
 // TestMemoryTellsWhatAFullRunTells changes the shipped policies in many small ways, and compares the tests that fail.
 func TestMemoryTellsWhatAFullRunTells(t *testing.T) {

@@ -175,7 +175,7 @@ func OpenChecked(c Config) (*PDP, []Fault) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	s, faults := newSnapshot(context.Background(), next, c.Explained, next.check)
+	s, faults := newSnapshot(context.Background(), next, c.Explained, checksOf(next))
 	if len(faults) == 0 && s.connection == nil {
 		faults = next.unjudgedWays()
 	}
@@ -186,18 +186,28 @@ func OpenChecked(c Config) (*PDP, []Fault) {
 	return p, nil
 }
 
+// testEnd is how the tests ended that policies must pass.
+type testEnd struct {
+	faults Faults
+	passed []passes.Key // of all tests that pass, though others may not
+	lasts  bool         // see [verifier]
+}
+
 // runTests checks everything like check and runs the policies' own tests, but for those that are known to pass; having none
-// is a fault. Passed are the keys of all that pass.
-func (p *parsed) runTests(ctx context.Context, known *passes.Memory) (passed []passes.Key, faults Faults) {
-	done, faults := p.test(ctx, testRun{compiler: func() *ast.Compiler { return p.compiler(true) }, failFast: true, known: known})
-	switch {
-	case len(faults) > 0:
-		return nil, faults
-	case len(done.results)+done.remembered == 0:
-		return nil, Faults{{Message: "the policies have no tests, which are required: want rules named test_… in files named " +
+// is a fault.
+func (p *parsed) runTests(ctx context.Context, known *passes.Memory) testEnd {
+	done, faults := p.test(ctx, testRun{compiler: func() *ast.Compiler { return p.compiler(true) }, required: true, known: known})
+	if faults == nil {
+		faults = Report{Results: done.results}.faults()
+		for i := range faults {
+			faults[i].Message += "; the tests after it were not run: see bailiff test"
+		}
+	}
+	if faults == nil && len(done.results)+done.remembered == 0 {
+		faults = Faults{{Message: "the policies have no tests, which are required: want rules named test_… in files named " +
 			"…_test.rego"}}
 	}
-	return done.passed, Report{Results: done.results}.faults()
+	return testEnd{faults, done.passed, !done.varies}
 }
 
 // testTimeout is what "opa test" grants one test; here it is processor time of its own. Tests that OPA's runner runs may take
@@ -208,7 +218,7 @@ const testTimeout = 5 * time.Second
 type testRun struct {
 	compiler func() *ast.Compiler // a new one
 	reached  *cover.Cover         // is told which lines are reached, unless nil
-	failFast bool                 // ends with the first test that does not pass: policies with such a test are refused
+	required bool                 // policies that do not pass are refused: the first test that does not ends the run
 	known    *passes.Memory       // the tests that need not be run; nil has all run
 }
 
@@ -218,6 +228,7 @@ type testOutcome struct {
 	passed     []passes.Key // of all tests that pass and have one
 	remembered int          // tests that were not run
 	whole      int          // tests that depend on the whole decision
+	varies     bool         // that a test passes does not say that it will pass again
 }
 
 // test runs tests, with the results that "opa test" has. What the tests have in common is evaluated once, unless it is to be told
@@ -236,20 +247,26 @@ func (p *parsed) testBy(ctx context.Context, run testRun, compiler *ast.Compiler
 		return compiler, testOutcome{}, faults
 	}
 	var done testOutcome
+	var more Faults
 	faults = inTransaction(ctx, compiler, store, func(txn storage.Transaction) error {
 		runner := newRunner(compiler, store).SetModules(p.all())
 		if run.reached != nil {
 			runner.SetCoverageQueryTracer(run.reached).SetCoverageRuns(nil) // these would only tell why a line was not reached
-			return done.runBy(ctx, runner, txn, run.failFast, nil)
+			return done.runBy(ctx, runner, txn, run.required, nil)
 		}
 		// OPA's runner has the compiler compile the modules: so it is run first, for no test.
 		const noTest = "^$"
-		if err := done.runBy(ctx, runner.Filter(noTest), txn, run.failFast, nil); err != nil {
+		if err := done.runBy(ctx, runner.Filter(noTest), txn, run.required, nil); err != nil {
 			return err
+		}
+		if run.required {
+			if more = p.oldNames(compiler); len(more) > 0 {
+				return nil
+			}
 		}
 		return done.evaluate(ctx, run, p.data, &sharedTests{compiler: compiler, store: store, txn: txn})
 	})
-	return compiler, done, faults
+	return compiler, done, append(faults, more...)
 }
 
 // evaluate runs the tests that are not known to pass.
@@ -262,14 +279,14 @@ func (d *testOutcome) evaluate(ctx context.Context, run testRun, data map[string
 	simple, others := splitTests(shared.compiler)
 	simple = slices.DeleteFunc(simple, func(test *ast.Rule) bool { return keys.isKnown(test.Module.Package.Path.Extend(test.Head.Ref())) })
 	others = slices.DeleteFunc(others, keys.isKnown)
-	d.passed, d.remembered, d.whole = keys.passed, len(keys.passed), keys.whole
+	d.passed, d.remembered, d.whole, d.varies = keys.passed, len(keys.passed), keys.whole, keys.varies
 	if len(simple) > 0 {
-		d.add(shared.run(ctx, simple, run.failFast), keys)
+		d.add(shared.run(ctx, simple, run.required), keys)
 	}
-	if len(others) == 0 || run.failFast && len(Report{Results: d.results}.faults()) > 0 {
+	if len(others) == 0 || run.required && len(Report{Results: d.results}.faults()) > 0 {
 		return nil
 	}
-	return d.runBy(ctx, newRunner(shared.compiler, shared.store).SetPrefixMatchers(others...), shared.txn, run.failFast, keys)
+	return d.runBy(ctx, newRunner(shared.compiler, shared.store).SetPrefixMatchers(others...), shared.txn, run.required, keys)
 }
 
 // add takes over how tests ended; keys may be nil.
@@ -292,6 +309,7 @@ type testKeys struct {
 	passed  []passes.Key
 	pending map[string]passes.Key // by the names of tests
 	whole   int
+	varies  bool // a test has no key
 }
 
 func newTestKeys(reads *passes.Reads, known *passes.Memory) *testKeys {
@@ -306,6 +324,7 @@ func (k *testKeys) isKnown(test ast.Ref) bool {
 	key, ok := k.reads.Key(test)
 	switch {
 	case !ok:
+		k.varies = true
 		return false
 	case k.known.Has(key):
 		k.passed = append(k.passed, key)

@@ -50,8 +50,9 @@ type snapshot struct {
 	queries sync.Map
 }
 
-// verifier looks for faults beyond those of what decides, which is compiled; nil where that failed.
-type verifier func(ctx context.Context, compiled *ast.Compiler) Faults
+// verifier looks for faults beyond those of what decides, which is compiled; nil where that failed. Lasts says that the same files
+// have none at any time.
+type verifier func(ctx context.Context, compiled *ast.Compiler) (faults Faults, lasts bool)
 
 // newSnapshot compiles what was parsed, if what must be verified about it holds.
 // Any fault is a reason to go on with what was in force before. Explained says that the
@@ -59,7 +60,8 @@ type verifier func(ctx context.Context, compiled *ast.Compiler) Faults
 func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verifier) (*snapshot, Faults) {
 	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
-		faults = append(faults, verify(ctx, nil)...) // the tests' faults too
+		more, _ := verify(ctx, nil)
+		faults = append(faults, more...) // the tests' faults too
 	}
 	if !p.proven {
 		faults = append(faults, p.checkMore(compiler)...)
@@ -67,7 +69,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verifier
 	if len(faults) > 0 {
 		return nil, faults.sorted()
 	}
-	if faults := verify(ctx, compiler); len(faults) > 0 {
+	if faults, _ := verify(ctx, compiler); len(faults) > 0 {
 		return nil, faults
 	}
 	store, faults := p.store()

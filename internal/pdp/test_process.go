@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"sync"
@@ -14,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
-// warmTime is how long the process that runs tests stays after it ran some: the next save of who is writing rules is near.
+// warmTime is how long the process that runs tests stays after its last request: a team that saves rules saves again soon.
 const warmTime = 5 * time.Minute
 
 // testSite has a process run tests. It is safe for concurrent use.
@@ -27,8 +28,8 @@ type testSite struct {
 	idle    *time.Timer
 }
 
-// run runs the tests of files. The end of ctx stops the process, and with it what it was at.
-func (t *testSite) run(ctx context.Context, files []file) ([]passes.Key, Faults) {
+// run runs the tests of files. The end of ctx ends the wait; the next request ends the run.
+func (t *testSite) run(ctx context.Context, files []file) testEnd {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.idle != nil {
@@ -36,11 +37,10 @@ func (t *testSite) run(ctx context.Context, files []file) ([]passes.Key, Faults)
 	}
 	answer, err := t.ask(ctx, files)
 	if err != nil {
-		t.end()
-		return nil, Faults{{Message: fmt.Sprintf("the tests of the policies could not be run: %v", err)}}
+		return testEnd{faults: Faults{{Message: fmt.Sprintf("the tests of the policies could not be run: %v", err)}}}
 	}
 	t.idle = time.AfterFunc(warmTime, t.close)
-	return answer.Passed, answer.Faults
+	return testEnd{passed: keysIn(answer.Passed), faults: answer.Faults, lasts: answer.Lasts}
 }
 
 // ask asks the process that is there. One that has gone since it answered last is replaced.
@@ -54,7 +54,10 @@ func (t *testSite) ask(ctx context.Context, files []file) (answer testAnswer, er
 	if t.process, err = startTests(t.command, t.known); err != nil {
 		return answer, err
 	}
-	return t.process.ask(ctx, files)
+	if answer, err = t.process.ask(ctx, files); err != nil && ctx.Err() == nil {
+		t.end()
+	}
+	return answer, err
 }
 
 func (t *testSite) close() {
@@ -75,11 +78,12 @@ type testProcess struct {
 	cmd     *exec.Cmd
 	kill    context.CancelFunc
 	asks    *json.Encoder
-	answers *json.Decoder
-	told    *headtail.Writer // the end of its messages
-	message bytes.Buffer     // what told hands on at the end
+	answers chan testAnswer // closed after the last
+	wrong   error           // why there are no more answers
+	stderr  *headtail.Writer
+	last    bytes.Buffer // the end of stderr, once the process has ended
 	sent    map[passes.Key]bool
-	passed  []passes.Key // to be told with the first request
+	passed  []byte // to be told with the first request
 }
 
 // maxTold bounds what of the program's messages stands in a fault.
@@ -87,9 +91,10 @@ const maxTold = 1 << 10
 
 func startTests(command func(context.Context) *exec.Cmd, known *passes.Memory) (*testProcess, error) {
 	ctx, kill := context.WithCancel(context.Background())
-	p := &testProcess{cmd: command(ctx), kill: kill, passed: known.All(), sent: map[passes.Key]bool{}}
-	p.told = &headtail.Writer{Tail: maxTold, Emit: func(part []byte) { _, _ = p.message.Write(part) }}
-	p.cmd.Env, p.cmd.WaitDelay, p.cmd.Stderr = []string{}, time.Second, p.told
+	p := &testProcess{cmd: command(ctx), kill: kill, passed: bytesOf(known.All()), sent: map[passes.Key]bool{},
+		answers: make(chan testAnswer)}
+	p.stderr = &headtail.Writer{Tail: maxTold, Emit: func(part []byte) { _, _ = p.last.Write(part) }}
+	p.cmd.Env, p.cmd.WaitDelay, p.cmd.Stderr = []string{}, time.Second, p.stderr
 	in, err := p.cmd.StdinPipe() // what stays open says that this process lives
 	if err != nil {
 		return nil, err
@@ -98,37 +103,76 @@ func startTests(command func(context.Context) *exec.Cmd, known *passes.Memory) (
 	if err != nil {
 		return nil, err
 	}
-	p.asks, p.answers = json.NewEncoder(in), json.NewDecoder(out)
-	return p, p.cmd.Start()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.asks = json.NewEncoder(in)
+	go p.read(ctx, json.NewDecoder(out))
+	return p, nil
 }
 
-// ask sends what was not sent before, and awaits the answer.
-func (p *testProcess) ask(ctx context.Context, files []file) (answer testAnswer, err error) {
-	defer context.AfterFunc(ctx, p.kill)()
+func (p *testProcess) read(ctx context.Context, answers *json.Decoder) {
+	defer close(p.answers)
+	answers.DisallowUnknownFields()
+	for {
+		var answer testAnswer
+		if p.wrong = answers.Decode(&answer); p.wrong != nil {
+			return
+		}
+		select {
+		case p.answers <- answer:
+		case <-ctx.Done():
+			p.wrong = ctx.Err()
+			return
+		}
+	}
+}
+
+// ask sends what was not sent before, and awaits the answer about these files.
+func (p *testProcess) ask(ctx context.Context, files []file) (testAnswer, error) {
 	request := testRequest{Files: make([]sentFile, len(files)), Passed: p.passed}
 	sent := map[passes.Key]bool{}
 	for i, f := range files {
-		one := sentFile{Name: f.name, Place: f.place, Archive: f.archive, Digest: sha256.Sum256(f.text)}
+		one := sentFile{Name: []byte(f.name), Place: []byte(f.place), Archive: []byte(f.archive), Digest: sha256.Sum256(f.text)}
 		if !p.sent[one.Digest] {
 			one.Text = append([]byte{}, f.text...)
 		}
 		request.Files[i], sent[one.Digest] = one, true
 	}
-	if err = p.asks.Encode(request); err == nil {
-		err = p.answers.Decode(&answer)
-	}
-	if err != nil {
-		p.end()
-		return answer, fmt.Errorf("%w: %s: %s", err, p.cmd.ProcessState, p.message.Bytes())
+	if err := p.asks.Encode(request); err != nil {
+		return testAnswer{}, p.ended(err)
 	}
 	p.sent, p.passed = sent, nil
-	return answer, nil
+	for of := digestOfAll(files); ; {
+		select {
+		case <-ctx.Done():
+			return testAnswer{}, ctx.Err()
+		case answer, more := <-p.answers:
+			switch {
+			case !more:
+				return answer, p.ended(p.wrong)
+			case answer.Of == of:
+				return answer, nil
+			case answer.Of == (passes.Key{}):
+				return answer, p.ended(errors.New("the answer is about no files"))
+			} // else it came as the request before was given up
+		}
+	}
 }
 
-// end ends the process.
+// ended ends the process, and says why it gives no answers.
+func (p *testProcess) ended(err error) error {
+	p.end()
+	return fmt.Errorf("%w: %s: %s", err, p.cmd.ProcessState, p.last.Bytes())
+}
+
+// end ends the process, which may have been ended before.
 func (p *testProcess) end() {
 	p.kill()
-	if p.cmd.Wait() == nil || p.cmd.ProcessState != nil {
-		p.told.End()
+	for range p.answers {
+	}
+	if p.cmd.ProcessState == nil {
+		_ = p.cmd.Wait()
+		p.stderr.End()
 	}
 }

@@ -2,7 +2,10 @@ package pdp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -15,53 +18,71 @@ import (
 
 // The tests of policies take many times the memory of the policies, and what they leave lies between what stays. A sidecar
 // therefore has a process of its own run them, which is given the files as they were read: they may differ on the disk since.
-// The process stays for some minutes, so that the next reload parses again only what changed. What passed is told to the sidecar,
-// which alone remembers it beyond that.
+// The process stays for some minutes, so that the next reload parses again only what changed; a request ends the run of the one
+// before, and what passed in that run stays known. The sidecar alone remembers what passed beyond that.
 
 // testRequest has the process test a set of files.
 type testRequest struct {
 	Files  []sentFile
-	Passed []passes.Key // what is known to pass beyond what earlier requests said and found
+	Passed []byte // the keys that are known to pass beyond those that earlier requests said and found
 }
 
-// sentFile is a file, with its text where that was not sent before.
+// sentFile is a file, with its text where that was not sent before. The names of a bundle's files are of any bytes.
 type sentFile struct {
-	Name, Place, Archive string
+	Name, Place, Archive []byte
 	Digest               passes.Key
 	Text                 []byte
 }
 
-// testAnswer says what is wrong, or what passed.
+// testAnswer says what is wrong, or what passed. The zero answer is none.
 type testAnswer struct {
+	// Of is the digest of the files that were tested.
+	Of     passes.Key
 	Faults Faults
-	Passed []passes.Key
+	Passed []byte
+	Lasts  bool // see [verifier]
+}
+
+// digestOfAll tells any two sets of files apart, their names included.
+func digestOfAll(files []file) passes.Key {
+	sum := sha256.New()
+	for _, f := range files {
+		for _, part := range [][]byte{[]byte(f.name), []byte(f.place), []byte(f.archive), f.text} {
+			_ = binary.Write(sum, binary.BigEndian, uint64(len(part)))
+			_, _ = sum.Write(part)
+		}
+	}
+	return passes.Key(sum.Sum(nil))
 }
 
 // restTime is how long after an answer memory is given back: saves come in a row.
 const restTime = time.Second
 
-// ServeTests runs the tests of the sets of files that are read, until the reader ends, and writes how they ended.
+// ServeTests runs the tests of the sets of files that are read, until the reader or ctx ends, and writes how they ended.
 func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	requests, unread := make(chan testRequest), make(chan error, 1)
-	go func() {
-		unread <- readRequests(ctx, in, requests)
-		cancel() // there is no sidecar that would read on
-	}()
-	s := &testServer{known: &passes.Memory{}, contents: contents{}}
-	answers, rest := json.NewEncoder(out), time.NewTimer(restTime)
+	go func() { unread <- readRequests(ctx, in, requests) }()
+	s := &testServer{known: &passes.Memory{}, contents: contents{}, answers: json.NewEncoder(out)}
+	defer s.end()
+	rest := time.NewTimer(restTime)
 	for {
 		select {
 		case <-ctx.Done():
-			return <-unread
+			return nil
+		case err := <-unread: // there is no sidecar that would read on
+			return err
 		case request := <-requests:
-			if err := answers.Encode(s.answer(ctx, request)); err != nil {
-				return err
-			}
+			s.end()
+			s.begin(ctx, request)
 			rest.Reset(restTime)
 		case <-rest.C:
-			debug.FreeOSMemory() // most of what a run takes is nothing that stays
+			if s.isRunning() {
+				rest.Reset(restTime)
+			} else {
+				debug.FreeOSMemory() // most of what a run takes is nothing that stays
+			}
 		}
 	}
 }
@@ -69,11 +90,9 @@ func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
 func readRequests(ctx context.Context, in io.Reader, requests chan<- testRequest) error {
 	for decoder := json.NewDecoder(in); ; {
 		var request testRequest
-		switch err := decoder.Decode(&request); err {
-		case nil:
-		case io.EOF:
+		if err := decoder.Decode(&request); errors.Is(err, io.EOF) {
 			return nil
-		default:
+		} else if err != nil {
 			return fmt.Errorf("reading policies: %w", err)
 		}
 		select {
@@ -84,11 +103,47 @@ func readRequests(ctx context.Context, in io.Reader, requests chan<- testRequest
 	}
 }
 
-// testServer is the process that runs tests.
+// testServer is the process that runs tests, those of one request at a time.
 type testServer struct {
 	known    *passes.Memory
 	texts    map[passes.Key][]byte // of the last request
 	contents contents
+	answers  *json.Encoder
+
+	stop context.CancelFunc
+	done chan struct{} // closed at the end of the last run; nil before the first
+}
+
+// begin runs the tests of a request, and answers unless the run is stopped.
+func (s *testServer) begin(ctx context.Context, request testRequest) {
+	ctx, s.stop = context.WithCancel(ctx)
+	s.done = make(chan struct{})
+	go func(done chan struct{}) {
+		defer close(done)
+		if answer := s.answer(ctx, request); ctx.Err() == nil {
+			_ = s.answers.Encode(answer) // a sidecar that does not read has ended, which the requests tell
+		}
+	}(s.done)
+}
+
+func (s *testServer) isRunning() bool { return isOpen(s.done) }
+
+// end stops the last run, and waits for its end.
+func (s *testServer) end() {
+	if s.done != nil {
+		s.stop()
+		<-s.done
+	}
+}
+
+// isOpen says whether a channel is there that is not closed.
+func isOpen(done chan struct{}) bool {
+	select {
+	case <-done:
+		return false
+	default:
+		return done != nil
+	}
 }
 
 func (s *testServer) answer(ctx context.Context, request testRequest) testAnswer {
@@ -96,15 +151,17 @@ func (s *testServer) answer(ctx context.Context, request testRequest) testAnswer
 	if err != nil {
 		return testAnswer{Faults: Faults{{Message: err.Error()}}}
 	}
-	_ = s.known.Keep(request.Passed) // it is on no disk
+	_ = s.known.Keep(keysIn(request.Passed)) // it is on no disk
+	answer := testAnswer{Of: digestOfAll(files)}
 	p, faults := newParsed(files, &parsed{tests: map[string]*ast.Module{}, contents: s.contents})
 	s.contents = p.contents
-	if len(faults) > 0 {
-		return testAnswer{Faults: faults}
+	if answer.Faults = faults; len(faults) > 0 {
+		return answer
 	}
-	passed, faults := p.runTests(ctx, s.known)
-	_ = s.known.Keep(passed)
-	return testAnswer{faults, passed}
+	ended := p.runTests(ctx, s.known)
+	_ = s.known.Keep(ended.passed)
+	answer.Faults, answer.Passed, answer.Lasts = ended.faults, bytesOf(ended.passed), ended.lasts
+	return answer
 }
 
 func (s *testServer) filesOf(request testRequest) ([]file, error) {
@@ -118,8 +175,23 @@ func (s *testServer) filesOf(request testRequest) ([]file, error) {
 			return nil, fmt.Errorf("%s was not sent", f.Name)
 		}
 		texts[f.Digest] = text
-		files[i] = file{name: f.Name, place: f.Place, archive: f.Archive, text: text}
+		files[i] = file{name: string(f.Name), place: string(f.Place), archive: string(f.Archive), text: text}
 	}
 	s.texts = texts
 	return files, nil
+}
+
+// bytesOf writes keys one after the other.
+func bytesOf(keys []passes.Key) (text []byte) {
+	for _, key := range keys {
+		text = append(text, key[:]...)
+	}
+	return text
+}
+
+func keysIn(text []byte) (keys []passes.Key) {
+	for ; len(text) >= len(passes.Key{}); text = text[len(passes.Key{}):] {
+		keys = append(keys, passes.Key(text[:len(passes.Key{})]))
+	}
+	return keys
 }

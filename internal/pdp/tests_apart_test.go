@@ -64,11 +64,13 @@ func TestAnotherProcessTellsTheFaultsThatThisOneWouldTell(t *testing.T) {
 func TestPoliciesWhoseTestsCouldNotBeRunAreNotInForce(t *testing.T) {
 	files := map[string]string{"p.rego": allowing, "p_test.rego": allowingTest}
 	for program, want := range map[string]string{
-		"/nowhere/program":                 "no such file",
-		"sh -c echo_why>&2;exit_3":         "exit status 3: why",
-		"sh -c head_-c1>/dev/null;echo_no": "could not be run",
-		"true":                             "could not be run",
-		"sh -c head_-c1>/dev/null;kill_$$": "signal: terminated",
+		"/nowhere/program":                              "no such file",
+		"sh -c echo_why>&2;exit_3":                      "exit status 3: why",
+		"sh -c head_-c1>/dev/null;echo_no":              "could not be run",
+		"true":                                          "could not be run",
+		"sh -c head_-c1>/dev/null;kill_$$":              "signal: terminated",
+		"sh -c head_-c1>/dev/null;echo_{}":              "the answer is about no files",
+		"sh -c head_-c1>/dev/null;echo_'{\"Ok\":true}'": "unknown field",
 	} {
 		words := strings.Fields(program)
 		for i := range words {
@@ -82,13 +84,26 @@ func TestPoliciesWhoseTestsCouldNotBeRunAreNotInForce(t *testing.T) {
 	}
 }
 
+// TestFilesWhoseNamesAreNoTextAreTestedEach has two files of a bundle that differ in a byte that is no UTF-8.
+func TestFilesWhoseNamesAreNoTextAreTestedEach(t *testing.T) {
+	t.Parallel()
+	files := []file{{name: "p.rego", place: "p.rego", text: []byte(allowing)},
+		{name: "a\xff_test.rego", place: "a\xff_test.rego", text: []byte("package t\n\ntest_none if {\n\tfalse\n}\n")},
+		{name: "a\xfe_test.rego", place: "a\xfe_test.rego", text: []byte(allowingTest)}}
+	site := &testSite{command: commanded(os.Args[0], servesTests)}
+	defer site.close()
+	if ended := site.run(t.Context(), files); len(ended.faults) != 1 || !strings.Contains(ended.faults[0].Message, "test_none: FAIL") {
+		t.Errorf("got %v, want the test that fails", ended.faults)
+	}
+}
+
 func TestTestsEndWithTheSidecarThatWantsThem(t *testing.T) {
 	in, sidecar := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- ServeTests(t.Context(), in, io.Discard) }()
 	endless := "package t\n\ntest_x if {\n\tsome a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
-	request := testRequest{Files: []sentFile{{Name: "p.rego", Place: "p.rego", Digest: passes.Key{1}, Text: []byte(allowing)},
-		{Name: "p_test.rego", Place: "p_test.rego", Digest: passes.Key{2}, Text: []byte(endless)}}}
+	request := testRequest{Files: []sentFile{{Name: []byte("p.rego"), Place: []byte("p.rego"), Digest: passes.Key{1}, Text: []byte(allowing)},
+		{Name: []byte("p_test.rego"), Place: []byte("p_test.rego"), Digest: passes.Key{2}, Text: []byte(endless)}}}
 	must(t, json.NewEncoder(sidecar).Encode(request))
 	must(t, sidecar.Close())
 	must(t, <-ended)

@@ -33,6 +33,9 @@ const settleTime = time.Second
 // Watch follows the files until ctx ends and puts every new set of policies in
 // force that has nothing wrong with it.
 func (p *PDP) Watch(ctx context.Context) error {
+	if p.tests != nil {
+		defer p.tests.close()
+	}
 	if len(p.config.Paths) == 0 {
 		<-ctx.Done()
 		return nil
@@ -60,29 +63,37 @@ type reloader struct {
 	pdp  *PDP
 	stop context.CancelFunc
 	done chan struct{} // closed at the end of the last reload; nil before the first
+	told bool          // of a change that no reload has begun for
+	// overtaken is when the first reload was overtaken of those that saves ended one after the other.
+	overtaken time.Time
 }
 
-// begin reloads, unless a reload of the very same files goes on.
+// longStorm is how long saves may end one reload after the other. Then one goes on to its end, so that a program which saves
+// without end does not keep all versions out.
+const longStorm = 30 * time.Second
+
+// begin reloads, unless a reload of the very same files goes on, or one that is not to be overtaken.
 func (r *reloader) begin(ctx context.Context, told bool) {
-	if r.isRunning() && !r.pdp.isOvertaken() {
+	r.told = r.told || told
+	switch {
+	case !isOpen(r.done):
+		r.overtaken = time.Time{}
+	case !r.pdp.isOvertaken():
+		return
+	case r.overtaken.IsZero():
+		r.overtaken = time.Now()
+	case time.Since(r.overtaken) > longStorm:
 		return
 	}
 	r.end()
+	r.pdp.trying.Store(nil)
 	ctx, r.stop = context.WithCancel(ctx)
 	r.done = make(chan struct{})
-	go func(done chan struct{}) {
+	go func(done chan struct{}, told bool) {
 		defer close(done)
 		r.pdp.reload(ctx, told)
-	}(r.done)
-}
-
-func (r *reloader) isRunning() bool {
-	select {
-	case <-r.done:
-		return false
-	default:
-		return r.done != nil
-	}
+	}(r.done, r.told)
+	r.told = false
 }
 
 // end stops the last reload, and waits for its end.

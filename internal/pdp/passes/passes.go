@@ -10,8 +10,8 @@
 // has no key, and neither has one of which a part is of a kind that is not known here. Nothing of it is taken from a
 // file's date, name or place.
 //
-// What lies on the disk is sealed with a key of the state folder. What is damaged, of another build, folder or user
-// counts as nothing, so that losing it costs time only. Nothing compiled is kept.
+// The file on the disk is sealed with a key of the state folder. A file that is damaged, or is of another build, folder or
+// user, is ignored, so that losing it costs time only. Nothing compiled is kept.
 //
 // Not here: running tests; that policies compile, which is tried for every set of files.
 package passes
@@ -21,9 +21,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,10 +65,10 @@ func Open(dir string) (*Memory, error) {
 	if err := records.Clear(dir); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(m.keyPath()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := trust.Key(m.keyPath()); err != nil { // without it nothing there counts, whatever became of it
 		seal := make([]byte, sha256.Size)
 		_, _ = rand.Read(seal) // it never fails
-		if err := records.Write(m.keyPath(), seal, false); err != nil {
+		if err := records.Write(m.keyPath(), seal, true); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +76,7 @@ func Open(dir string) (*Memory, error) {
 	return m, nil
 }
 
-// Read is what is remembered in a folder, for a program that may not write there; nil where nothing is.
+// Read is what is remembered in a folder, for a program that may not write there; nil where this build has no name.
 func Read(dir string) *Memory {
 	build, err := Build()
 	if err != nil {
@@ -128,7 +126,7 @@ func (m *Memory) Keep(keys []Key) error {
 	if m.add(keys); !m.writable {
 		return nil
 	}
-	seal, err := trust.Secret(m.keyPath())
+	seal, err := trust.Key(m.keyPath())
 	if err != nil {
 		return err
 	}
@@ -163,7 +161,7 @@ func (m *Memory) keyPath() string { return filepath.Join(m.dir, "key") }
 
 // read takes over what lies on the disk, if it is whole and of this build, folder and user.
 func (m *Memory) read() {
-	seal, err := trust.Secret(m.keyPath())
+	seal, err := trust.Key(m.keyPath())
 	if err != nil {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"hash"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -63,7 +62,11 @@ func NewReads(compiler *ast.Compiler, data map[string]any) (*Reads, error) {
 // Key is the key of a test, by the reference of its rules; false where its reads are not bounded.
 func (r *Reads) Key(test ast.Ref) (key Key, ok bool) {
 	var rules, data bitset
-	for _, rule := range r.compiler.GetRulesDynamicWithOpts(test, ast.RulesOptions{IncludeHiddenModules: true}) {
+	reached := r.compiler.GetRulesDynamicWithOpts(test, ast.RulesOptions{IncludeHiddenModules: true})
+	if len(reached) == 0 {
+		return key, false
+	}
+	for _, rule := range reached {
 		one := r.rules[rule]
 		if one.varies {
 			return key, false
@@ -373,14 +376,4 @@ func (b bitset) with(other bitset) bitset {
 		all[i] |= word
 	}
 	return all
-}
-
-func (b bitset) each(yield func(int) bool) {
-	for i, word := range b {
-		for ; word != 0; word &= word - 1 {
-			if !yield(i*64 + bits.TrailingZeros64(word)) {
-				return
-			}
-		}
-	}
 }
