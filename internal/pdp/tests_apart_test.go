@@ -102,7 +102,8 @@ func TestTestsEndWithTheSidecarThatWantsThem(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- ServeTests(t.Context(), in, io.Discard) }()
 	endless := "package t\n\ntest_x if {\n\tsome a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
-	request := testRequest{Files: []sentFile{{Name: []byte("p.rego"), Place: []byte("p.rego"), Digest: passes.Key{1}, Text: []byte(allowing)},
+	request := testRequest{Files: []sentFile{
+		{Name: []byte("p.rego"), Place: []byte("p.rego"), Digest: passes.Key{1}, Text: []byte(allowing)},
 		{Name: []byte("p_test.rego"), Place: []byte("p_test.rego"), Digest: passes.Key{2}, Text: []byte(endless)}}}
 	must(t, json.NewEncoder(sidecar).Encode(request))
 	must(t, sidecar.Close())
