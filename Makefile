@@ -88,8 +88,9 @@ test-race:
 test-site:
 	cd site && BAILIFF_REQUIRE_ALL=1 $(GOTEST) ./...
 
+test-all: export BAILIFF_TEST_ALL = 1
 test-all: deps policies apptainer-test synapse-test
-	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 $(GOTEST) -race -timeout 90m ./...
+	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 $(GOTEST) -race -timeout 90m ./...
 
 clients-test: deps
 	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./cmd/bailiff ./cmd/bailiff-hook ./examples/ai-sdk \

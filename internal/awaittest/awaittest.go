@@ -29,10 +29,18 @@ func Context(tb testing.TB) context.Context {
 	return ctx
 }
 
+// Looks at a condition follow each other faster at first: each may read all of /proc.
+const (
+	firstPause = time.Millisecond
+	mostPause  = 32 * time.Millisecond
+)
+
 // Until waits until a condition holds.
 func Until(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
-	for end := End(tb); !holds(); time.Sleep(time.Millisecond) {
+	end, pause := End(tb), firstPause
+	for ; !holds(); pause = min(2*pause, mostPause) {
+		time.Sleep(pause)
 		if time.Now().After(end) {
 			tb.Fatalf("waited in vain: %s", what)
 		}

@@ -139,7 +139,7 @@ func (p *testProcess) ask(ctx context.Context, files []file) (testAnswer, error)
 		}
 		request.Files[i], sent[one.Digest] = one, true
 	}
-	if err := p.asks.Encode(request); err != nil {
+	if err := p.send(ctx, request); err != nil {
 		return testAnswer{}, p.ended(err)
 	}
 	p.sent, p.passed = sent, nil
@@ -158,6 +158,23 @@ func (p *testProcess) ask(ctx context.Context, files []file) (testAnswer, error)
 			} // else it came as the request before was given up
 		}
 	}
+}
+
+// hangTime is how long a process may take to read what is given up already.
+const hangTime = 5 * time.Second
+
+// send sends a request. A process that reads nothing is killed once the request is given up.
+func (p *testProcess) send(ctx context.Context, request testRequest) error {
+	sent := make(chan struct{})
+	defer close(sent)
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-sent:
+		case <-time.After(hangTime):
+			p.kill()
+		}
+	})()
+	return p.asks.Encode(request)
 }
 
 // ended ends the process, and says why it gives no answers.
