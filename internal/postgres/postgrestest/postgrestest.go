@@ -23,11 +23,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
 )
-
-// startTime is how long a server may take to answer first.
-const startTime = time.Minute
 
 // Server is a PostgreSQL. It ends with its test.
 type Server struct {
@@ -84,7 +82,7 @@ func programs() (string, error) {
 
 // account is another user's for root, as whom PostgreSQL does not run.
 func account() (*syscall.SysProcAttr, error) {
-	as := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	as := &syscall.SysProcAttr{}
 	if os.Geteuid() != 0 {
 		return as, nil
 	}
@@ -116,11 +114,12 @@ func (s *Server) Run(tb testing.TB) {
 	defer log.Close()
 	s.running = s.command("postgres", "-D", s.data(), "-k", s.Dir, "-c", "listen_addresses=", "-c", "max_connections=200",
 		"-c", "shared_preload_libraries=pg_stat_statements")
+	s.running.SysProcAttr = &syscall.SysProcAttr{Credential: s.as.Credential, Pdeathsig: syscall.SIGKILL}
 	s.running.Stdout, s.running.Stderr = log, log
 	if err := s.start(); err != nil {
 		tb.Fatal(err)
 	}
-	for end := time.Now().Add(startTime); ; time.Sleep(20 * time.Millisecond) {
+	for end := awaittest.End(tb); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := pgx.Connect(tb.Context(), s.DSN("postgres"))
 		if err == nil {
 			_ = conn.Close(tb.Context())
@@ -134,7 +133,7 @@ func (s *Server) Run(tb testing.TB) {
 }
 
 // start starts the server on a thread that lasts as long as it: by Pdeathsig it ends with the thread
-// that started it, and threads end by themselves where sandboxes are made.
+// that started it, and threads end by themselves where sandboxes are made: for no other program is that asked.
 func (s *Server) start() error {
 	started, ended := make(chan error, 1), make(chan struct{})
 	s.ended = ended
@@ -179,7 +178,7 @@ func (s *Server) Standby(tb testing.TB) *Server {
 func (s *Server) Follows(tb testing.TB, primary *Server) {
 	tb.Helper()
 	position := primary.Number(tb, "postgres", "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint")
-	for end := time.Now().Add(startTime); s.Number(tb, "postgres", "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint") < position; {
+	for end := awaittest.End(tb); s.Number(tb, "postgres", "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint") < position; {
 		if time.Now().After(end) {
 			tb.Fatal("the standby does not follow")
 		}
@@ -241,7 +240,7 @@ func (s *Server) Empty(tb testing.TB) string {
 // Exec executes a statement as the owner of all.
 func (s *Server) Exec(tb testing.TB, database, sql string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), startTime)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(tb.Context()), awaittest.End(tb))
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.DSN(database))
 	if err != nil {
