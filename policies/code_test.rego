@@ -7,7 +7,7 @@ _program_found(facts) := _told_of(found) if {
 		data.bailiff._examined.paths,
 		data.bailiff._examined.hosts,
 		data.bailiff._found_in_text,
-	}) with input as program("cli", facts)
+	}) with input as program("cli", facts) with data.bailiff.tables.network as _usual_tables.network
 }
 
 test_ordinary_program_has_no_finding if _program_found({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}).rules == set()

@@ -124,6 +124,7 @@ test_a_question_is_asked_unless_something_denies if {
 		with data.bailiff.tables.destination_groups as {"all": _group}
 		with data.bailiff.tables.approval as _usual_tables.approval
 		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really."}}
+		with data.bailiff.tables.house as _usual_tables.house
 	asked.outcome == "ask"
 	asked.approval == {
 		"reasons": [{"rule": "team.ask", "message": "Really."}],
@@ -165,6 +166,7 @@ test_a_question_has_the_terms_of_its_reasons if {
 		with data.bailiff.tables.destination_groups as {"all": _group}
 		with data.bailiff.tables.approval as _usual_tables.approval
 		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really.", "quorum": 2, "scopes": ["once"]}}
+		with data.bailiff.tables.house as _usual_tables.house
 	asked.approval.quorum == 2
 	asked.approval.scopes == ["once"]
 }

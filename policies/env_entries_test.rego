@@ -34,10 +34,12 @@ _misfits_by(table, asked) := misfits if {
 	misfits := data.bailiff._misfits with input as asked
 		with data.bailiff.tables.env as table
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 }
 
 _entries_by(table, asked) := entries if {
 	entries := data.bailiff._entries with input as asked
 		with data.bailiff.tables.env as table
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 }

@@ -44,4 +44,5 @@ _kept_out_by(table, asked) := kept if {
 		with data.bailiff.tables.env as table
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.network as _usual_tables.network
+		with data.bailiff.tables.house as _usual_tables.house
 }

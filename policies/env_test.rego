@@ -13,6 +13,7 @@ _env_opened(network, table, asked) := env if {
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.chats as _usual_tables.chats
 		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
+		with data.bailiff.tables.house as _usual_tables.house
 }
 
 test_token_goes_to_git if {

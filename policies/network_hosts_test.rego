@@ -29,6 +29,7 @@ _places_by(network, asked) := places if {
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.chats as _usual_tables.chats
 		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
+		with data.bailiff.tables.house as _usual_tables.house
 }
 
 test_a_new_host_in_the_text_is_asked_about_before_it_runs if {

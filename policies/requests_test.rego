@@ -68,6 +68,7 @@ _all_found_with(calls, facts) := _told_of(found | examined) if {
 	examined := {finding | some aspect in data.bailiff._aspects; some finding in data.bailiff._examined[aspect]} with input as asked
 		with data.bailiff.tables.network as _usual_tables.network
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 }
 
 # An execute_code request whose program has the given facts.
@@ -154,6 +155,7 @@ _settled_by(more, asked) := settled if {
 		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
 		with data.bailiff.tables.network as _table(more, "network")
 		with data.bailiff.tables.limits as _table(more, "limits")
+		with data.bailiff.tables.house as _table(more, "house")
 }
 
 # Why a request is denied whatever its text does.
@@ -171,6 +173,7 @@ _faults_by(more, asked) := faults if {
 		with data.bailiff.tables.env as _table(more, "env")
 		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
 		with data.bailiff.tables.instead as _table(more, "instead")
+		with data.bailiff.tables.house as _table(more, "house")
 }
 
 # What is asked about.
@@ -189,6 +192,7 @@ _questions_by(more, asked) := questions if {
 		with data.bailiff.tables.verdicts as _table(more, "verdicts")
 		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
 		with data.bailiff.tables.instead as _table(more, "instead")
+		with data.bailiff.tables.house as _table(more, "house")
 }
 
 # The rules of reasons.
@@ -251,4 +255,5 @@ _behind(asked) := seen if {
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.chats as _usual_tables.chats
 		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
+		with data.bailiff.tables.house as _usual_tables.house
 }

@@ -8,7 +8,7 @@ _reached_with(calls, facts) := _told_of(found) if {
 		data.bailiff._examined.hosts,
 		data.bailiff._examined.sends,
 		data.bailiff._examined.copies_over,
-	}) with input as _text_with(calls, facts)
+	}) with input as _text_with(calls, facts) with data.bailiff.tables.network as _usual_tables.network
 }
 
 test_metadata_services_are_a_question if {

@@ -3,10 +3,13 @@ package bailiff_test
 test_aspects_are_what_there_is_to_look_at if {
 	data.bailiff._aspects == set() with input as request("telegram", [])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {"calls", "unpacks", "versions"} with input as request("telegram", [call("git", [], [])])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {"calls", "packs_if_told", "paths"} with input as request("telegram", [reading("grep", "a")])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {
 		"hosts",
 		"losses",
@@ -14,14 +17,18 @@ test_aspects_are_what_there_is_to_look_at if {
 	}
 		with input as object.union(request("telegram", []), {"command": {"hosts": ["x.test"], "settings": ["A=b"], "loses": ["a"]}})
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {"mounts"} with input as request("telegram", [])
 		with data.bailiff.tables.platforms.telegram as {"mounts": {}}
 	data.bailiff._aspects == {"calls", "environment"} with input as request("telegram", [call("printenv", [], [])])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {"tracing"} with input as _text_with([], {"assigns": ["PS4"]})
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {"program"} with input as program("telegram", {})
 		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.house as _usual_tables.house
 	{kind: count(group) | some kind, group in data.bailiff._calls_of} == {
 		"deletes": 2,
 		"saves": 1,
