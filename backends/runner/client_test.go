@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -154,13 +153,11 @@ func TestARunnerThatTellsThatItIsAtWorkHasTimeToEndACommand(t *testing.T) {
 	}{{"it tells", true}, {"it is silent", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var killing sync.WaitGroup
-				defer killing.Wait()
 				other := answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
 					if f.Kind != wire.Start {
 						return
 					}
-					killing.Go(func() {
+					go func() { // for whose end the bubble waits
 						for range 5 {
 							time.Sleep(runner.Grace - time.Second)
 							if c.tells {
@@ -168,7 +165,7 @@ func TestARunnerThatTellsThatItIsAtWorkHasTimeToEndACommand(t *testing.T) {
 							}
 						}
 						_ = out.SendAll(wire.Ended, f.Stream, wire.Encode(wire.End{Code: 124, TimedOut: true}))
-					})
+					}()
 				}))
 				client, err := runner.Attach(t.Context(), other, runner.Place{})
 				backendtest.Must(t, err)
