@@ -153,11 +153,14 @@ func TestARunnerThatTellsThatItIsAtWorkHasTimeToEndACommand(t *testing.T) {
 	}{{"it tells", true}, {"it is silent", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan struct{})
+				defer func() { <-ended }()
 				other := answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
 					if f.Kind != wire.Start {
 						return
 					}
-					go func() { // for whose end the bubble waits
+					go func() {
+						defer close(ended)
 						for range 5 {
 							time.Sleep(runner.Grace - time.Second)
 							if c.tells {
