@@ -1,11 +1,11 @@
-# In brackets: seconds of processor time where it was measured; by the clock half of it on two cores with nothing else to do.
+# In brackets: seconds on two cores that do nothing else, where they were measured.
 #
 # make build    the programs, into bin/; what make does, too [7 once compiled]
 # make demo     the main job on shipped requests, in a real sandbox
 # make check    lint, and the tests that start no other programs
 # make test     installs and starts what the tests need, and runs them: deps, policies and the next three
-# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet
-# make test-race    where goroutines meet, under the race detector [600, of it 370 to compile]
+# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet [1040]
+# make test-race    where goroutines meet, under the race detector [600, and 200 to compile]
 # make test-site    the tests of the site
 # make test-all     all tests under the race detector, and what takes long: more kills, more rounds
 # make clients-test     the tests with real agents and clients, those that take long too
@@ -13,9 +13,9 @@
 # make apptainer-test   the tests of backends/apptainer against the real program
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
 # make deps     installs and starts what the tests need [109 once]
-# make lint     what must stay clean
-# make policies     the tests of the shipped policies [12]
-# make cross    the programs, for the platforms that this is not
+# make lint     what must stay clean [96]
+# make policies     the tests of the shipped policies [3]
+# make cross    the programs, for the platforms that this is not [203 with nothing compiled]
 # make dist VERSION=1.2.3   a release, into dist/: packages, images, bills of materials, checksums; signed with KEY=…
 # make dist-test    the tests of what makes a release
 # make package-test     installs, upgrades and purges the Debian package of dist/ in a Debian of its own
