@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +15,7 @@ import (
 )
 
 const (
-	reloadRounds = 5
+	reloadRounds = 3
 	manyReloads  = 50
 	busyReloads  = 32 // processes that keep all processors busy
 )
@@ -52,7 +53,8 @@ func newReloading(b *testing.B, folder string) *reloading {
 }
 
 func (s *reloading) start(b *testing.B) {
-	body := []byte(`{"tool": "terminal", "args": {"command": "true"}, "session": {"id": "s", "platform": "cli"}}`)
+	body, err := json.Marshal(inChat("bench", "true"))
+	must(b, err)
 	s.server = start(b, s.socket, "/v1/decide", body, filepath.Join(s.folder, "bailiff"), "serve", "--config", s.config)
 }
 
