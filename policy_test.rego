@@ -224,7 +224,7 @@ ordinary := [
 
 decided(request) := answer if answer := decision with input as request
 
-# Where a request runs, whatever is decided of its text.
+# Where a request runs, before its text counts.
 backend_of(request) := name if name := data.bailiff._chosen with input as request
 
 sandbox_of(request) := backend if backend := data.bailiff._backend with input as request

@@ -118,10 +118,10 @@ func TestHoweverOftenASidecarIsKilledFilesStayAndNothingElse(t *testing.T) {
 	for _, d := range diaries[1:] {
 		d.check(t, p)
 	}
-	awaittest.Until(t, "the containers that nobody needs to go",
+	awaittest.Until(t, "the unused containers to go",
 		func() bool { return len(ownedBy(t, folder, text, "ps", "--all", "--quiet")) <= len(diaries)+warm })
 	const runners = 1 // a volume that all sandboxes share
-	awaittest.Until(t, "the volumes that nobody needs to go", func() bool {
+	awaittest.Until(t, "the unused volumes to go", func() bool {
 		return len(ownedBy(t, folder, text, "volume", "ls", "--quiet")) <= len(diaries)+warm+runners
 	})
 	p.stop(t)

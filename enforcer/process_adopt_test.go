@@ -53,7 +53,7 @@ func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
 		t.Fatal("the sandbox went under the process")
 	}
 	long.ends(backends.Exit{})
-	awaittest.Value(t, "the end of the sandbox that nobody uses", sandbox.done)
+	awaittest.Value(t, "the end of the unused sandbox", sandbox.done)
 }
 
 func TestWhatNobodyKnowsInAnAdoptedSandboxIsEnded(t *testing.T) {

@@ -200,7 +200,7 @@ func TestAProcessCountsAsUseOfItsSandbox(t *testing.T) {
 	default:
 	}
 	job.ends(backends.Exit{})
-	awaittest.Value(t, "the end of the sandbox that nobody uses", sandbox.done)
+	awaittest.Value(t, "the end of the unused sandbox", sandbox.done)
 	if len(b.fakeBackend.sandboxes()) != 1 {
 		t.Errorf("%d sandboxes were made", len(b.fakeBackend.sandboxes()))
 	}
@@ -289,7 +289,7 @@ func TestAProcessInAReplacedSandboxIsStillInTheWay(t *testing.T) {
 	if a := b.Execute(t.Context(), alone, nil); a.Status != bailiff.Completed {
 		t.Errorf("answer is %+v", a)
 	}
-	// It does not stay for the log of an ended process, since somebody must be alone on its files.
+	// It does not stay for the log of an ended process, since one reader must be alone on its files.
 	awaittest.Value(t, "the end of the replaced sandbox", b.fakeBackend.sandboxes()[0].done)
 }
 

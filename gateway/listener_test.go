@@ -384,7 +384,7 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- d.Shutdown(context.Background()) }()
-	awaittest.Until(t, "nobody comes in any more", func() bool {
+	awaittest.Until(t, "no client comes in any more", func() bool {
 		other, err := dialListener(t.Context(), d)
 		if err == nil {
 			_ = other.Close()

@@ -29,7 +29,7 @@ test_misfit_names_the_first_part_that_does_not_fit if {
 
 _misfit_of(entry) := _misfits_by({"TZ": [entry]}, wanting(_git_push, ["TZ"])).TZ
 
-# Why no entry fits, and which entries fit whatever the text is.
+# Why no entry fits, and which entries fit before the text is looked at.
 _misfits_by(table, asked) := misfits if {
 	misfits := data.bailiff._misfits with input as asked
 		with data.bailiff.tables.env as table

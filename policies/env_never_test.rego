@@ -38,7 +38,7 @@ test_names_that_never_enter_say_why if {
 	_kept_out_by({}, object.union(_git_push, {"env": {"requested": ["NOPE"], "available": []}})) == {"NOPE": "env.unavailable"}
 }
 
-# What stays out whatever else is said, and why.
+# The variables that always stay out, and why.
 _kept_out_by(table, asked) := kept if {
 	kept := data.bailiff._kept_out with input as asked
 		with data.bailiff.tables.env as table

@@ -59,7 +59,7 @@ _told_of(findings) := {
 	"matches": {finding.match | some finding in findings},
 }
 
-# What all shipped rules find in a text of these calls, whatever other files add to the findings.
+# What all shipped rules find in a text of these calls, without the findings of other files.
 _all_found(calls) := _all_found_with(calls, {})
 
 _all_found_with(calls, facts) := _told_of(found | examined) if {
@@ -158,7 +158,7 @@ _settled_by(more, asked) := settled if {
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
-# Why a request is denied whatever its text does.
+# Why a request is denied by what it is, before its text counts.
 _faults_of(asked) := _faults_by({}, asked)
 
 _faults_by(more, asked) := faults if {

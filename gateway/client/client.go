@@ -206,7 +206,7 @@ func (c *Client) givenUp(ctx context.Context, err error, patience time.Duration)
 }
 
 // whileServing ends a call when the sidecar has left it without an answer for as long as it may be silent, and then
-// answers nobody.
+// answers no client.
 func whileServing[T any](ctx context.Context, c *Client, call func(context.Context) (T, error)) (T, error) {
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)

@@ -108,7 +108,7 @@ func TestASidecarThatEndsASessionForLongIsNotGivenUpWhileItAnswersOthers(t *test
 	c = stuck(t, "")
 	c.patience, c.prompt = 10*time.Millisecond, 10*time.Millisecond
 	if _, err := c.EndSession(t.Context(), "s1"); err == nil || !strings.Contains(err.Error(), "did not answer it within 0.01 s") {
-		t.Errorf("a sidecar that answers nobody: %v", err)
+		t.Errorf("a sidecar that answers no client: %v", err)
 	}
 }
 

@@ -86,7 +86,7 @@ type Config struct {
 	RequireTests bool
 	// TestCommand runs the required tests, as [ServeTests] does; nil means that this process runs them.
 	TestCommand func(context.Context) *exec.Cmd
-	// Untested has no tests run or parsed, whatever is required: it is for programs that put nothing in force. [PDP.Tested] says
+	// Untested has no tests run or parsed, required ones included: it is for programs that put nothing in force. [PDP.Tested] says
 	// whether the tests are known to pass.
 	Untested bool
 	// Passes remembers which files and tests passed; nil has all be checked each time.

@@ -13,7 +13,7 @@ import (
 // nothing is wrong with them. Files that were refused before are tried again
 // only after a change of theirs. The caller holds reloading.
 func (p *PDP) load(ctx context.Context, touched bool) Faults {
-	ctx, end := context.WithCancel(ctx) // of the tests that nobody waits for
+	ctx, end := context.WithCancel(ctx) // ends tests for which no caller waits
 	defer end()
 	files, faults := p.files()
 	content := contentOf(files, faults)
@@ -126,7 +126,7 @@ func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *pars
 	}
 	if next, faults = parseSome(files); len(faults) > 0 {
 		if verify != nil {
-			_, _ = verify(ctx, nil) // which ends as soon, for the same faults
+			_ = verify(ctx, nil) // which ends as soon, for the same faults
 		}
 		_, faults = parse(files)
 		return nil, nil, faults
@@ -142,21 +142,23 @@ func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *pars
 }
 
 // noCheck is the check of files that need none.
-func noCheck(context.Context, *ast.Compiler) (faults Faults, lasts bool) { return nil, true }
+func noCheck(context.Context, *ast.Compiler) verdict { return verdict{lasts: true} }
 
-// noting has files that pass a check be known to.
+// noting has tests that pass a check be known to, and the files if all is well.
 func (p *PDP) noting(files passes.Key, verify verifier) verifier {
-	return func(ctx context.Context, compiled *ast.Compiler) (Faults, bool) {
-		faults, lasts := verify(ctx, compiled)
-		if len(faults) == 0 && lasts && compiled != nil && ctx.Err() == nil && !p.config.Untested {
-			p.keepPassed(files)
+	return func(ctx context.Context, compiled *ast.Compiler) verdict {
+		ended := verify(ctx, compiled)
+		keys := ended.passed
+		if len(ended.faults) == 0 && ended.lasts && compiled != nil && ctx.Err() == nil && !p.config.Untested {
+			keys = append(keys, files)
 		}
-		return faults, lasts
+		p.keepPassed(keys)
+		return ended
 	}
 }
 
 // keepPassed remembers what passed; without it only the next start is slower.
-func (p *PDP) keepPassed(keys ...passes.Key) {
+func (p *PDP) keepPassed(keys []passes.Key) {
 	if len(keys) == 0 {
 		return
 	}
@@ -167,31 +169,25 @@ func (p *PDP) keepPassed(keys ...passes.Key) {
 
 // checksOf are the checks of policies without their tests.
 func checksOf(next *parsed) verifier {
-	return func(ctx context.Context, compiled *ast.Compiler) (Faults, bool) {
-		return next.check(ctx, compiled), true
+	return func(ctx context.Context, compiled *ast.Compiler) verdict {
+		return verdict{faults: next.check(ctx, compiled), lasts: true}
 	}
 }
 
 // testsHere has this process run the tests.
 func (p *PDP) testsHere(next *parsed) verifier {
-	return func(ctx context.Context, _ *ast.Compiler) (Faults, bool) {
+	return func(ctx context.Context, _ *ast.Compiler) verdict {
 		p.announceTests()
-		ended := next.runTests(ctx, p.config.Passes)
-		p.keepPassed(ended.passed...)
-		return ended.faults, ended.lasts
+		return next.runTests(ctx, p.config.Passes)
 	}
 }
 
 // testsApart has another process run the tests, beside what is done here.
 func (p *PDP) testsApart(ctx context.Context, files []file) verifier {
 	p.announceTests()
-	answer := make(chan testEnd, 1)
+	answer := make(chan verdict, 1)
 	go func() { answer <- p.tests.run(ctx, files) }()
-	return func(context.Context, *ast.Compiler) (Faults, bool) {
-		ended := <-answer
-		p.keepPassed(ended.passed...)
-		return ended.faults, ended.lasts
-	}
+	return func(context.Context, *ast.Compiler) verdict { return <-answer }
 }
 
 // announceTests logs that tests begin: while they run, which may take seconds, a sidecar that starts answers no request.

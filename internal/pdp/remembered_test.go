@@ -145,7 +145,7 @@ func TestASaveThatIsTakenBackIsNotInForce(t *testing.T) {
 	if faults := p.activate(t.Context(), next, noCheck); len(faults) > 0 || seconds(p) != 7 {
 		t.Fatalf("the limit is %d: %v", seconds(p), faults)
 	}
-	if p.reload(t.Context(), false); seconds(p) != 5 { // whatever is in force, the files are put there
+	if p.reload(t.Context(), false); seconds(p) != 5 { // the files count, not the last attempt
 		t.Errorf("the limit is %d: %v", seconds(p), p.Sound())
 	}
 }

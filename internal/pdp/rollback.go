@@ -102,7 +102,7 @@ func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, erro
 
 // ready are policies of which all holds that must hold before they come into force; own are those of this program.
 func (p *PDP) ready(ctx context.Context, files []file, own bool) (*parsed, *snapshot, error) {
-	ctx, end := context.WithCancel(ctx) // of the tests that nobody waits for
+	ctx, end := context.WithCancel(ctx) // ends tests for which no caller waits
 	defer end()
 	next, verify, faults := p.candidate(ctx, files, own)
 	if len(faults) > 0 {

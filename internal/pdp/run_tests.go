@@ -186,16 +186,9 @@ func OpenChecked(c Config) (*PDP, []Fault) {
 	return p, nil
 }
 
-// testEnd is how the tests ended that policies must pass.
-type testEnd struct {
-	faults Faults
-	passed []passes.Key // of all tests that pass, though others may not
-	lasts  bool         // see [verifier]
-}
-
 // runTests checks everything like check and runs the policies' own tests, but for those that are known to pass; having none
 // is a fault.
-func (p *parsed) runTests(ctx context.Context, known *passes.Memory) testEnd {
+func (p *parsed) runTests(ctx context.Context, known *passes.Memory) verdict {
 	done, faults := p.test(ctx, testRun{compiler: func() *ast.Compiler { return p.compiler(true) }, required: true, known: known})
 	if faults == nil {
 		faults = Report{Results: done.results}.faults()
@@ -207,7 +200,7 @@ func (p *parsed) runTests(ctx context.Context, known *passes.Memory) testEnd {
 		faults = Faults{{Message: "the policies have no tests, which are required: want rules named test_… in files named " +
 			"…_test.rego"}}
 	}
-	return testEnd{faults, done.passed, !done.varies}
+	return verdict{faults, done.passed, !done.varies}
 }
 
 // testTimeout is what "opa test" grants one test; here it is processor time of its own. Tests that OPA's runner runs may take

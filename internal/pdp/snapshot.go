@@ -15,6 +15,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
@@ -50,9 +51,15 @@ type snapshot struct {
 	queries sync.Map
 }
 
-// verifier looks for faults beyond those of what decides, which is compiled; nil where that failed. Lasts says that the same files
-// have none at any time.
-type verifier func(ctx context.Context, compiled *ast.Compiler) (faults Faults, lasts bool)
+// verifier looks for faults beyond those of what decides, which is compiled; nil where that failed.
+type verifier func(ctx context.Context, compiled *ast.Compiler) verdict
+
+// verdict is how a check of policies ended.
+type verdict struct {
+	faults Faults
+	passed []passes.Key // of all tests that pass, though others may not
+	lasts  bool         // the same files have no other verdict at another time
+}
 
 // newSnapshot compiles what was parsed, if what must be verified about it holds.
 // Any fault is a reason to go on with what was in force before. Explained says that the
@@ -60,8 +67,7 @@ type verifier func(ctx context.Context, compiled *ast.Compiler) (faults Faults, 
 func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verifier) (*snapshot, Faults) {
 	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
-		more, _ := verify(ctx, nil)
-		faults = append(faults, more...) // the tests' faults too
+		faults = append(faults, verify(ctx, nil).faults...) // the tests' faults too
 	}
 	if !p.proven {
 		faults = append(faults, p.checkMore(compiler)...)
@@ -69,7 +75,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verifier
 	if len(faults) > 0 {
 		return nil, faults.sorted()
 	}
-	if faults, _ := verify(ctx, compiler); len(faults) > 0 {
+	if faults := verify(ctx, compiler).faults; len(faults) > 0 {
 		return nil, faults
 	}
 	store, faults := p.store()

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
 	"path"
@@ -240,10 +241,15 @@ func digest(files []file) string {
 	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(a.place, b.place) })
 	sum := sha256.New()
 	for _, f := range files {
-		for _, part := range [][]byte{[]byte(f.place), f.text} {
-			_ = binary.Write(sum, binary.BigEndian, uint64(len(part)))
-			_, _ = sum.Write(part)
-		}
+		writeParts(sum, []byte(f.place), f.text)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// writeParts writes each part with its length, so that no parts are written as others are.
+func writeParts(sum hash.Hash, parts ...[]byte) {
+	for _, part := range parts {
+		_ = binary.Write(sum, binary.BigEndian, uint64(len(part)))
+		_, _ = sum.Write(part)
+	}
 }

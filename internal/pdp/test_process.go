@@ -29,7 +29,7 @@ type testSite struct {
 }
 
 // run runs the tests of files. The end of ctx ends the wait; the next request ends the run.
-func (t *testSite) run(ctx context.Context, files []file) testEnd {
+func (t *testSite) run(ctx context.Context, files []file) verdict {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.idle != nil {
@@ -37,10 +37,10 @@ func (t *testSite) run(ctx context.Context, files []file) testEnd {
 	}
 	answer, err := t.ask(ctx, files)
 	if err != nil {
-		return testEnd{faults: Faults{{Message: fmt.Sprintf("the tests of the policies could not be run: %v", err)}}}
+		return verdict{faults: Faults{{Message: fmt.Sprintf("the tests of the policies could not be run: %v", err)}}}
 	}
 	t.idle = time.AfterFunc(warmTime, t.close)
-	return testEnd{passed: keysIn(answer.Passed), faults: answer.Faults, lasts: answer.Lasts}
+	return verdict{passed: passes.KeysIn(answer.Passed), faults: answer.Faults, lasts: answer.Lasts}
 }
 
 // ask asks the process that is there. One that has gone since it answered last is replaced.
@@ -91,7 +91,7 @@ const maxTold = 1 << 10
 
 func startTests(command func(context.Context) *exec.Cmd, known *passes.Memory) (*testProcess, error) {
 	ctx, kill := context.WithCancel(context.Background())
-	p := &testProcess{cmd: command(ctx), kill: kill, passed: bytesOf(known.All()), sent: map[passes.Key]bool{},
+	p := &testProcess{cmd: command(ctx), kill: kill, passed: passes.BytesOf(known.All()), sent: map[passes.Key]bool{},
 		answers: make(chan testAnswer)}
 	p.stderr = &headtail.Writer{Tail: maxTold, Emit: func(part []byte) { _, _ = p.last.Write(part) }}
 	p.cmd.Env, p.cmd.WaitDelay, p.cmd.Stderr = []string{}, time.Second, p.stderr

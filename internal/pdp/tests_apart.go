@@ -3,7 +3,6 @@ package pdp
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,17 +39,14 @@ type testAnswer struct {
 	Of     passes.Key
 	Faults Faults
 	Passed []byte
-	Lasts  bool // see [verifier]
+	Lasts  bool // see [verdict]
 }
 
 // digestOfAll tells any two sets of files apart, their names included.
 func digestOfAll(files []file) passes.Key {
 	sum := sha256.New()
 	for _, f := range files {
-		for _, part := range [][]byte{[]byte(f.name), []byte(f.place), []byte(f.archive), f.text} {
-			_ = binary.Write(sum, binary.BigEndian, uint64(len(part)))
-			_, _ = sum.Write(part)
-		}
+		writeParts(sum, []byte(f.name), []byte(f.place), []byte(f.archive), f.text)
 	}
 	return passes.Key(sum.Sum(nil))
 }
@@ -65,7 +61,7 @@ func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
 	requests, unread := make(chan testRequest), make(chan error, 1)
 	go func() { unread <- readRequests(ctx, in, requests) }()
 	s := &testServer{known: &passes.Memory{}, contents: contents{}, answers: json.NewEncoder(out)}
-	defer s.end()
+	defer s.running.end()
 	rest := time.NewTimer(restTime)
 	for {
 		select {
@@ -74,11 +70,11 @@ func ServeTests(ctx context.Context, in io.Reader, out io.Writer) error {
 		case err := <-unread: // there is no sidecar that would read on
 			return err
 		case request := <-requests:
-			s.end()
+			s.running.end()
 			s.begin(ctx, request)
 			rest.Reset(restTime)
 		case <-rest.C:
-			if s.isRunning() {
+			if s.running.isRunning() {
 				rest.Reset(restTime)
 			} else {
 				debug.FreeOSMemory() // most of what a run takes is nothing that stays
@@ -110,40 +106,16 @@ type testServer struct {
 	contents contents
 	answers  *json.Encoder
 
-	stop context.CancelFunc
-	done chan struct{} // closed at the end of the last run; nil before the first
+	running beside
 }
 
 // begin runs the tests of a request, and answers unless the run is stopped.
 func (s *testServer) begin(ctx context.Context, request testRequest) {
-	ctx, s.stop = context.WithCancel(ctx)
-	s.done = make(chan struct{})
-	go func(done chan struct{}) {
-		defer close(done)
+	s.running.begin(ctx, func(ctx context.Context) {
 		if answer := s.answer(ctx, request); ctx.Err() == nil {
 			_ = s.answers.Encode(answer) // a sidecar that does not read has ended, which the requests tell
 		}
-	}(s.done)
-}
-
-func (s *testServer) isRunning() bool { return isOpen(s.done) }
-
-// end stops the last run, and waits for its end.
-func (s *testServer) end() {
-	if s.done != nil {
-		s.stop()
-		<-s.done
-	}
-}
-
-// isOpen says whether a channel is there that is not closed.
-func isOpen(done chan struct{}) bool {
-	select {
-	case <-done:
-		return false
-	default:
-		return done != nil
-	}
+	})
 }
 
 func (s *testServer) answer(ctx context.Context, request testRequest) testAnswer {
@@ -151,7 +123,7 @@ func (s *testServer) answer(ctx context.Context, request testRequest) testAnswer
 	if err != nil {
 		return testAnswer{Faults: Faults{{Message: err.Error()}}}
 	}
-	_ = s.known.Keep(keysIn(request.Passed)) // it is on no disk
+	_ = s.known.Keep(passes.KeysIn(request.Passed)) // it is on no disk
 	answer := testAnswer{Of: digestOfAll(files)}
 	p, faults := newParsed(files, &parsed{tests: map[string]*ast.Module{}, contents: s.contents})
 	s.contents = p.contents
@@ -160,7 +132,7 @@ func (s *testServer) answer(ctx context.Context, request testRequest) testAnswer
 	}
 	ended := p.runTests(ctx, s.known)
 	_ = s.known.Keep(ended.passed)
-	answer.Faults, answer.Passed, answer.Lasts = ended.faults, bytesOf(ended.passed), ended.lasts
+	answer.Faults, answer.Passed, answer.Lasts = ended.faults, passes.BytesOf(ended.passed), ended.lasts
 	return answer
 }
 
@@ -179,19 +151,4 @@ func (s *testServer) filesOf(request testRequest) ([]file, error) {
 	}
 	s.texts = texts
 	return files, nil
-}
-
-// bytesOf writes keys one after the other.
-func bytesOf(keys []passes.Key) (text []byte) {
-	for _, key := range keys {
-		text = append(text, key[:]...)
-	}
-	return text
-}
-
-func keysIn(text []byte) (keys []passes.Key) {
-	for ; len(text) >= len(passes.Key{}); text = text[len(passes.Key{}):] {
-		keys = append(keys, passes.Key(text[:len(passes.Key{})]))
-	}
-	return keys
 }

@@ -48,7 +48,7 @@ func (p *PDP) Watch(ctx context.Context) error {
 	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, pollInterval: p.pollInterval,
 		watched: map[string]fs.FileInfo{}}
 	reloader := reloader{pdp: p}
-	defer reloader.end()
+	defer reloader.running.end()
 	return w.follow(ctx, func(told bool) { reloader.begin(ctx, told) })
 }
 
@@ -60,10 +60,9 @@ func (p *PDP) reload(ctx context.Context, told bool) {
 
 // reloader reloads beside the watch, so that a save which overtakes a reload ends it at once.
 type reloader struct {
-	pdp  *PDP
-	stop context.CancelFunc
-	done chan struct{} // closed at the end of the last reload; nil before the first
-	told bool          // of a change that no reload has begun for
+	pdp     *PDP
+	running beside
+	told    bool // of a change that no reload has begun for
 	// overtaken is when the first reload was overtaken of those that saves ended one after the other.
 	overtaken time.Time
 }
@@ -76,7 +75,7 @@ const longStorm = 30 * time.Second
 func (r *reloader) begin(ctx context.Context, told bool) {
 	r.told = r.told || told
 	switch {
-	case !isOpen(r.done):
+	case !r.running.isRunning():
 		r.overtaken = time.Time{}
 	case !r.pdp.isOvertaken():
 		return
@@ -85,23 +84,10 @@ func (r *reloader) begin(ctx context.Context, told bool) {
 	case time.Since(r.overtaken) > longStorm:
 		return
 	}
-	r.end()
+	r.running.end()
 	r.pdp.trying.Store(nil)
-	ctx, r.stop = context.WithCancel(ctx)
-	r.done = make(chan struct{})
-	go func(done chan struct{}, told bool) {
-		defer close(done)
-		r.pdp.reload(ctx, told)
-	}(r.done, r.told)
-	r.told = false
-}
-
-// end stops the last reload, and waits for its end.
-func (r *reloader) end() {
-	if r.done != nil {
-		r.stop()
-		<-r.done
-	}
+	told, r.told = r.told, false
+	r.running.begin(ctx, func(ctx context.Context) { r.pdp.reload(ctx, told) })
 }
 
 // isOvertaken says whether the files are others than those that a reload is at.

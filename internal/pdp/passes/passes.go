@@ -65,7 +65,7 @@ func Open(dir string) (*Memory, error) {
 	if err := records.Clear(dir); err != nil {
 		return nil, err
 	}
-	if _, err := trust.Key(m.keyPath()); err != nil { // without it nothing there counts, whatever became of it
+	if _, err := trust.Key(m.keyPath()); err != nil { // without a sound key no file there counts
 		seal := make([]byte, sha256.Size)
 		_, _ = rand.Read(seal) // it never fails
 		if err := records.Write(m.keyPath(), seal, true); err != nil {
@@ -174,20 +174,31 @@ func (m *Memory) read() {
 	if !hmac.Equal(sum, sumOf(seal, body)) || string(body[:len(head)]) != string(head) {
 		return
 	}
-	var keys []Key
-	for part := range slices.Chunk(body[len(head):], len(Key{})) {
-		keys = append(keys, Key(part))
-	}
-	m.add(keys)
+	m.add(KeysIn(body[len(head):]))
 }
 
 // sealed is what lies on the disk.
 func (m *Memory) sealed(seal []byte) []byte {
-	text := m.head()
-	for _, key := range m.keys {
+	text := append(m.head(), BytesOf(m.keys)...)
+	return append(text, sumOf(seal, text)...)
+}
+
+// BytesOf writes keys one after the other.
+func BytesOf(keys []Key) (text []byte) {
+	for _, key := range keys {
 		text = append(text, key[:]...)
 	}
-	return append(text, sumOf(seal, text)...)
+	return text
+}
+
+// KeysIn reads what [BytesOf] wrote; what is no whole key at the end is left out.
+func KeysIn(text []byte) (keys []Key) {
+	for part := range slices.Chunk(text, len(Key{})) {
+		if len(part) == len(Key{}) {
+			keys = append(keys, Key(part))
+		}
+	}
+	return keys
 }
 
 // head says whose memory it is: that of a build, a user and a folder.
