@@ -119,7 +119,10 @@ func TestASaveEndsTheReloadThatItOvertakes(t *testing.T) {
 		p, told := watched(t, Config{Paths: []string{root}, RequireTests: true, TestCommand: command})
 		write(t, filepath.Join(root, "p_test.rego"), endless)
 		files, faults := p.files()
-		backendtest.Await(t, "the reload begins", func() bool { return *p.trying.Load() == contentOf(files, faults) })
+		backendtest.Await(t, "the reload begins", func() bool {
+			trying := p.trying.Load()
+			return trying != nil && *trying == contentOf(files, faults)
+		})
 		write(t, filepath.Join(root, "p_test.rego"), allowingTest+"\n# again\n")
 		if !told.await(t) || p.Sound() != nil {
 			t.Errorf("%s: the first reload that ended is of what was overtaken: %v", name, p.Sound())
