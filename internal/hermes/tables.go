@@ -2,10 +2,12 @@ package hermes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/bailiff-dev/bailiff/internal/yamledit"
 )
@@ -88,20 +90,31 @@ func (t *tables) offset(line, column int) int {
 	for range line - 1 {
 		start += strings.IndexByte(t.text[start:], '\n') + 1
 	}
-	return start + len(string([]rune(t.text[start:])[:column-1]))
+	within, _, _ := strings.Cut(t.text[start:], "\n")
+	return start + len(string([]rune(within)[:column-1]))
 }
 
-// remove takes an entry on lines of its own out of a table.
-func (t *tables) remove(table, name string) {
-	at := yamledit.Member(t.get(table), name).Key.GetToken().Position
-	start := t.offset(at.Line, 1)
+// remove takes entries on lines of their own out of a table, from its end on, so that the places of the others hold.
+func (t *tables) remove(table string, names []string) {
+	var entries []*token.Position
+	for _, name := range names {
+		entries = append(entries, yamledit.Member(t.get(table), name).Key.GetToken().Position)
+	}
+	slices.SortFunc(entries, func(a, b *token.Position) int { return b.Line - a.Line })
+	for _, at := range entries {
+		start := t.offset(at.Line, 1)
+		t.replace(start, t.entryEnd(start, at.Column), "")
+	}
+}
+
+// entryEnd is where the lines end that belong to an entry in a column.
+func (t *tables) entryEnd(start, column int) int {
 	end := start
 	for {
 		end += strings.IndexByte(t.text[end:], '\n') + 1
 		line, _, _ := strings.Cut(t.text[end:], "\n")
-		if within := len(line) - len(strings.TrimLeft(line, " ")); within < at.Column || line == "" {
-			break
+		if within := len(line) - len(strings.TrimLeft(line, " ")); within < column || line == "" {
+			return end
 		}
 	}
-	t.replace(start, end, "")
 }

@@ -42,10 +42,10 @@ func (p *plan) withholdOthers(wanted map[string]bool) {
 	var others []string
 	for _, name := range p.secretsShipped() {
 		if !wanted[name] {
-			p.tables.remove("env", name)
 			others = append(others, name)
 		}
 	}
+	p.tables.remove("env", others)
 	if len(others) > 0 {
 		p.next("Hermes does not forward " + strings.Join(others, ", ") +
 			", which the shipped table env gives to programs that need them; they are taken out of it.")

@@ -378,5 +378,6 @@ func (d *Document) offset(line, column int) int {
 	for range line - 1 {
 		start += strings.IndexByte(d.text[start:], '\n') + 1
 	}
-	return start + len(string([]rune(d.text[start:])[:column-1]))
+	within, _, _ := strings.Cut(d.text[start:], "\n")
+	return start + len(string([]rune(within)[:column-1]))
 }
