@@ -41,13 +41,15 @@ GOTEST  := go test -vet=off
 graph    = $(if $(BAILIFF_TIMES),-debug-actiongraph=$(BAILIFF_TIMES)/$(1).graph)
 
 # Packages that start goroutines or are called by many at once: their tests run under the race detector, and nowhere else.
-RACED := $(addprefix ./,metrics enforcer/... gateway/... backends/kernel backends/loop backends/runner/... backends/workdirs \
-	examples/go/... $(addprefix internal/,approval audit bundle egress env export feed fleet guard headtail login outage peers \
-	postgres protected reach recent redact remote rows scripted securitykey subprocess syslog throttle traces))
+# Those that take longest begin first.
+RACED := $(addprefix ./,gateway/console gateway/chat metrics enforcer/... gateway/... backends/kernel backends/loop \
+	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,audit bundle egress env export feed fleet guard \
+	headtail login outage peers postgres protected reach recent redact remote rows scripted securitykey subprocess syslog throttle \
+	traces))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
 # nothing: the short ones run under it too.
-RACED_SHORT := $(addprefix ./,app backends/apptainer backends/bubblewrap backends/daytona backends/docker backends/local \
-	backends/modal backends/ssh/... backends/vercel cmd/... internal/pdp internal/replay)
+RACED_SHORT := $(addprefix ./,internal/approval internal/pdp app backends/apptainer backends/bubblewrap backends/daytona \
+	backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... internal/replay)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
 	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table clean help

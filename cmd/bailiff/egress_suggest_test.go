@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
@@ -90,6 +91,7 @@ func TestSuggestedRowsLetThroughWhatWasRefusedOrApproved(t *testing.T) {
 
 func TestSuggestedRowsLoadBesideTheShippedPoliciesAndPassTheirTest(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	s, folder := suggested(t), t.TempDir()
 	for name, text := range map[string]string{"data.yaml": s.Rows, "suggested_test.rego": s.Test} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // filled is the file of a closed book that holds something of everything.
@@ -234,6 +235,7 @@ func told(path string) (all saying, err error) {
 }
 
 func TestNoFlippedBitChangesWhatAStoreSays(t *testing.T) {
+	backendtest.Long(t)
 	path := filled(t, t.TempDir())
 	content, err := os.ReadFile(path)
 	must(t, err)

@@ -93,6 +93,7 @@ func TestTheTestsOfABundleCount(t *testing.T) {
 }
 
 func TestWhatIsNoBundleIsRefused(t *testing.T) {
+	backendtest.Long(t)
 	policy := member{"/p.rego", allowing, tar.TypeReg}
 	whole := packed(t, policy)
 	for name, c := range map[string]struct{ archive, want string }{

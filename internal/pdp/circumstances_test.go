@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // asking are requests that differ in their texts and in all else.
@@ -43,6 +44,7 @@ func asking() (all []bailiff.Request) {
 
 func TestCircumstancesSettleTheSameForEveryText(t *testing.T) {
 	t.Parallel()
+	backendtest.Long(t)
 	p, err := Open(t.Context(), Config{EvalTimeout: time.Minute})
 	must(t, err)
 	s := p.inForce.Load()

@@ -15,6 +15,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // asked is all that a judgement can depend on besides the policies.
@@ -348,6 +349,7 @@ func TestWhatRanOutOfTimeIsJudgedAnew(t *testing.T) {
 }
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
+	backendtest.Long(t)
 	m := newMemo(1)
 	for n := range 5 * maxJudgements {
 		m.remember(fmt.Sprint(n), &bailiff.Judgement{Input: unwritten{document(listing, ready, "")}}, ready.Time)

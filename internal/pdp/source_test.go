@@ -15,6 +15,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/loader"
 	"github.com/open-policy-agent/opa/v1/util"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -229,6 +230,7 @@ func TestARevisionStandsForWhatDecides(t *testing.T) {
 }
 
 func TestTheShippedPoliciesHaveOneRevisionWhereverTheyLie(t *testing.T) {
+	backendtest.Long(t)
 	root := copied(t)
 	embedded, err := Open(context.Background(), Config{})
 	must(t, err)

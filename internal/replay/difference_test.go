@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // allowed is a decision to let run in docker.
@@ -36,6 +37,7 @@ func only(what, from, to string, leads api.Direction) []api.Difference {
 }
 
 func TestWhatLetsMoreHappenIsToldFromWhatLetsLess(t *testing.T) {
+	backendtest.Long(t)
 	for name, c := range map[string]struct {
 		was, now func(*bailiff.Decision)
 		want     []api.Difference
@@ -84,6 +86,7 @@ func TestWhatLetsMoreHappenIsToldFromWhatLetsLess(t *testing.T) {
 }
 
 func TestAReportStaysSmallWhateverALogHolds(t *testing.T) {
+	backendtest.Long(t)
 	const many = 5000
 	sums := newTally(false)
 	for i := range many {

@@ -71,6 +71,7 @@ backend_candidates contains {"name": "bubblewrap", "rank": -1} if input.session.
 `
 
 func TestWhatOtherPoliciesWouldDoIsFound(t *testing.T) {
+	backendtest.Long(t)
 	push := chat("slack", "pushing", "git push")
 	push.Env = []string{"GITHUB_TOKEN"}
 	typed := chat("telegram", "typing", "")
@@ -93,6 +94,7 @@ deny contains {"rule": "house.closed", "message": "Closed."} if input.session.pl
 `
 
 func TestARevokedRuleShowsWhomItNoLongerDenies(t *testing.T) {
+	backendtest.Long(t)
 	strict := shipped(t, map[string]string{"house.rego": closed})
 	r := ran(t, shipped(t, nil), logged(t, strict, chat("telegram", "42", "ls -l"), chat("telegram", "43", "date"),
 		chat("telegram", "42", "date")))
@@ -110,6 +112,7 @@ func TestARevokedRuleShowsWhomItNoLongerDenies(t *testing.T) {
 }
 
 func TestPoliciesAreComparedWithOthersRatherThanTheLog(t *testing.T) {
+	backendtest.Long(t)
 	log := logged(t, shipped(t, map[string]string{"house.rego": closed}), chat("telegram", "42", "ls"))
 	same := shipped(t, nil)
 	r, err := Trial{Policies: same, Against: same, Floor: bare}.Run(t.Context(), []string{log})
@@ -119,6 +122,7 @@ func TestPoliciesAreComparedWithOthersRatherThanTheLog(t *testing.T) {
 }
 
 func TestADecisionIsJudgedAtItsOwnTime(t *testing.T) {
+	backendtest.Long(t)
 	hourly := shipped(t, map[string]string{"house.rego": `package bailiff
 
 deny contains {"rule": "house.noon", "message": "Lunch."} if {
@@ -130,6 +134,7 @@ deny contains {"rule": "house.noon", "message": "Lunch."} if {
 }
 
 func TestTheFloorIsLaidUnderPoliciesOnTrial(t *testing.T) {
+	backendtest.Long(t)
 	none := func(_ bailiff.Request, d bailiff.Decision) bailiff.Decision {
 		d.Outcome, d.Denials = bailiff.Deny, []bailiff.Reason{{Rule: "floor.unisolated", Message: "No."}}
 		return d
@@ -141,6 +146,7 @@ func TestTheFloorIsLaidUnderPoliciesOnTrial(t *testing.T) {
 }
 
 func TestEveryLineIsJudgedOrCountedByTheReason(t *testing.T) {
+	backendtest.Long(t)
 	text := lastLine(t, logged(t, shipped(t, nil), chat("telegram", "42", "ls")))
 	denied := func(rule string) string {
 		return with(t, text, `{"result": {"outcome": "deny", "denials": [{"rule": "`+rule+`", "message": "No."}]}}`)
@@ -168,6 +174,7 @@ func TestEveryLineIsJudgedOrCountedByTheReason(t *testing.T) {
 }
 
 func TestALogOfWhichNothingCanBeJudgedIsAnError(t *testing.T) {
+	backendtest.Long(t)
 	file := filepath.Join(t.TempDir(), "some.jsonl")
 	for text, want := range map[string]string{"": "it is empty", "{}\n": "1 of other events"} {
 		must(t, os.WriteFile(file, []byte(text), 0o600))
@@ -179,6 +186,7 @@ func TestALogOfWhichNothingCanBeJudgedIsAnError(t *testing.T) {
 }
 
 func TestAReplayThatIsGivenUpReportsNothing(t *testing.T) {
+	backendtest.Long(t)
 	policies := shipped(t, nil)
 	log := logged(t, policies, mixture(t, 200)...)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -239,6 +247,7 @@ func hosts(t *testing.T, a string, more map[string]string) *pdp.PDP {
 }
 
 func TestConnectionsAreJudgedAnew(t *testing.T) {
+	backendtest.Long(t)
 	live := hosts(t, "{}", nil)
 	folder := t.TempDir()
 	log, err := audit.Open(audit.Config{StateDir: folder})
