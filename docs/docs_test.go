@@ -43,6 +43,10 @@ func isTyped(b block) bool {
 	return true
 }
 
+var goCommand = regexp.MustCompile(`(?m)\b(make( [a-z-]+)?$|go (build|run|install|test|tool)\b)`)
+
+func compilesGo(b block) bool { return goCommand.MatchString(b.text) }
+
 func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 	for _, p := range pages(t) {
 		typed := slices.DeleteFunc(p.blocksOf("sh"), func(b block) bool { return !isTyped(b) })
@@ -57,7 +61,7 @@ func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 				_, err := exec.LookPath("promtool")
 				backendtest.Needs(t, "PROMTOOL (run scripts/install-deps)", err)
 			}
-			s := newSession(t)
+			s := newSession(t, slices.ContainsFunc(typed, compilesGo))
 			if strings.Contains(p.text, "$DATABASE_URL") {
 				s.database = postgrestest.Start(t).DSN("bailiff")
 			}
@@ -90,7 +94,7 @@ func TestTheSettingsThatAPageMakesAskItsSidecar(t *testing.T) {
 			asks := block{text: `hook=$(grep -o '/usr/local/bin/bailiff-hook .*; }' ` + file + ` | sed 's|^/usr/local/||')
 echo "${question/COMMAND/ls -l}" | bash -c "$hook" | grep '"allow".*bailiff exec'
 `}
-			s := newSession(t)
+			s := newSession(t, false)
 			s.install(t)
 			if printed, err := s.run(t, name, append(typed[:made+1:made+1], asks)); err != nil {
 				t.Errorf("%v\n%s", err, printed)

@@ -24,7 +24,8 @@ type session struct {
 	database string // its connection string, where the page wants one
 }
 
-func newSession(t *testing.T) session {
+// newSession leaves Go's files and the tests' out of the copy, most of it, where nothing is compiled.
+func newSession(t *testing.T, compiles bool) session {
 	t.Helper()
 	backendtest.Starts(t)
 	folder, err := os.MkdirTemp("", "docs-")
@@ -33,13 +34,13 @@ func newSession(t *testing.T) session {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	s := session{folder: folder}
-	if err := s.clone(); err != nil {
+	if err := s.clone(compiles); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (s session) clone() error {
+func (s session) clone(compiles bool) error {
 	if err := os.Chmod(s.folder, 0o711); err != nil { // sandboxes of another user are below
 		return err
 	}
@@ -51,8 +52,10 @@ func (s session) clone() error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && slices.Contains([]string{".git", "bin"}, place):
+		case entry.IsDir() && slices.Contains([]string{".git", "bin"}, place), entry.IsDir() && !compiles && entry.Name() == "testdata":
 			return fs.SkipDir
+		case !compiles && strings.HasSuffix(place, ".go"):
+			return nil
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(s.work(), place), 0o755)
 		case entry.Type() == fs.ModeSymlink:
