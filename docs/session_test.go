@@ -21,11 +21,13 @@ import (
 // page says, block after block, into one shell.
 type session struct {
 	folder   string
-	database string // its connection string, where the page wants one
+	reader   *apptest.User // nil means the tests' own user
+	database string        // its connection string, where the page wants one
 }
 
-// newSession leaves Go's files and the tests' out of the copy, most of it, where nothing is compiled.
-func newSession(t *testing.T, compiles bool) session {
+// newSession leaves Go's files and the tests' out of the copy, most of it, where nothing is compiled. Its reader is an ordinary
+// user without control groups, who may use the engine, or the tests' own user.
+func newSession(t *testing.T, compiles, ordinary bool) session {
 	t.Helper()
 	backendtest.Starts(t)
 	folder, err := os.MkdirTemp("", "docs-")
@@ -36,6 +38,10 @@ func newSession(t *testing.T, compiles bool) session {
 	s := session{folder: folder}
 	if err := s.clone(compiles); err != nil {
 		t.Fatal(err)
+	}
+	if ordinary {
+		s.reader = apptest.NewUser(t, "docker")
+		s.reader.Own(t, folder)
 	}
 	return s
 }
@@ -126,6 +132,9 @@ func (s session) run(t *testing.T, name string, blocks []block) (printed string,
 	shell.Dir, shell.Env = s.work(), s.environment(t)
 	shell.Stdout, shell.Stderr = output, output
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if s.reader != nil {
+		s.reader.Run(shell)
+	}
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
 	err = shell.Run()
 	text, _ := os.ReadFile(output.Name())

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +20,7 @@ import (
 func newStatus(configPath *string) *cobra.Command {
 	var format string
 	var all bool
+	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the running sidecar: listeners, policies, backends, warnings, what is frozen",
@@ -25,13 +28,15 @@ func newStatus(configPath *string) *cobra.Command {
 whether the last reload failed, which backends are ready, where an ordinary
 request of each platform that a listener speaks for, and of each chat that the tables
 name, would run and how long its sandbox stays, what each chat service is for and
-whether it reaches people, warnings, and what is frozen.
+whether it reaches people, warnings, and what is frozen. With --wait a sidecar that is
+starting has that long until it answers; one that could not start said why on its
+standard error.
 
 Exit status: 0, or 1 if no sidecar answers.`,
-		Example: "  bailiff status --output json",
+		Example: "  bailiff status --output json\n  bailiff serve & bailiff status --wait 1m",
 		Args:    cobra.NoArgs,
 		RunE: atOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
-			s, err := operator.Status(cmd.Context())
+			s, err := awaitedStatus(cmd.Context(), operator, wait)
 			if err != nil {
 				return err
 			}
@@ -47,7 +52,33 @@ Exit status: 0, or 1 if no sidecar answers.`,
 	}
 	outputFlag(cmd, &format)
 	cmd.Flags().BoolVar(&all, "all", false, "show the platforms for which no listener speaks, too")
+	cmd.Flags().DurationVar(&wait, "wait", 0, "how long a sidecar that is starting may take until it answers")
 	return cmd
+}
+
+// askAgain is how long a look for a sidecar that is starting is after the one before.
+const askAgain = 50 * time.Millisecond
+
+// awaitedStatus is the status of a sidecar that answers before the time is over; other errors than that none answers count
+// at once.
+func awaitedStatus(ctx context.Context, operator *client.Client, wait time.Duration) (api.Status, error) {
+	over := time.After(wait)
+	for {
+		s, err := operator.Status(ctx)
+		if !errors.Is(err, client.ErrUnreachable) {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, err
+		case <-time.After(askAgain):
+		case <-over:
+			if wait > 0 {
+				err = fmt.Errorf("%w (for %s); what \"bailiff serve\" printed says why, as \"bailiff check\" does", err, wait)
+			}
+			return s, err
+		}
+	}
 }
 
 // shownStatus is what is shown as JSON.

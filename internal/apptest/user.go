@@ -3,6 +3,7 @@ package apptest
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -21,9 +22,9 @@ type User struct {
 	credential *syscall.Credential
 }
 
-// NewUser makes one, until the test ends. Tests that are not root's run as their own user,
-// with another home.
-func NewUser(tb testing.TB) *User {
+// NewUser makes one, until the test ends, who is in those of the groups that there are. Tests that are not root's run as their
+// own user, with another home.
+func NewUser(tb testing.TB, groups ...string) *User {
 	tb.Helper()
 	u := &User{Home: filepath.Join(OpenDir(tb), "home")}
 	if os.Geteuid() != 0 {
@@ -52,8 +53,19 @@ func NewUser(tb testing.TB) *User {
 	if err := errors.Join(err, wrong); err != nil {
 		tb.Fatal(err)
 	}
-	u.credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	u.credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), Groups: idsOf(groups)}
 	return u
+}
+
+func idsOf(groups []string) (ids []uint32) {
+	for _, name := range groups {
+		if group, err := user.LookupGroup(name); err == nil {
+			if id, err := strconv.ParseUint(group.Gid, 10, 32); err == nil {
+				ids = append(ids, uint32(id))
+			}
+		}
+	}
+	return ids
 }
 
 // Shell is a line that the user's shell runs, in its home, with its own and bailiff's programs in its path.
@@ -65,4 +77,23 @@ func (u *User) Shell(tb testing.TB, line string) *exec.Cmd {
 	cmd.Env = []string{"HOME=" + u.Home, "PATH=" + path, "TMPDIR=/tmp", "LANG=C.UTF-8"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.credential}
 	return cmd
+}
+
+// Run has the user run a command.
+func (u *User) Run(cmd *exec.Cmd) { cmd.SysProcAttr.Credential = u.credential }
+
+// Own gives the user a folder with all that is in it.
+func (u *User) Own(tb testing.TB, folder string) {
+	tb.Helper()
+	if u.credential == nil {
+		return
+	}
+	if err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(u.credential.Uid), int(u.credential.Gid))
+	}); err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -50,6 +50,7 @@ type parsed struct {
 	modules, tests map[string]*ast.Module
 	data           map[string]any
 	schemas        *ast.SchemaSet
+	schemaName     string // of the file that they are from
 	// bundles are the revisions that bundles give themselves, by their archives.
 	bundles map[string]string
 	// released: the program's own policies. proven: policies that passed every check, on this machine or before the release.
@@ -288,8 +289,10 @@ func (p *parsed) addSchema(f file) Faults {
 		return Faults{{File: f.name, Line: lineOf(err, f.text), Message: "this is no valid JSON: " + err.Error()}}
 	}
 	if p.schemas != nil {
-		return Faults{{File: f.name, Message: "there is a second schema of the input document"}}
+		return Faults{{File: f.name, Message: "there is a second schema of the input document, beside " + p.schemaName +
+			": take away the one that came with a copy of the policies"}}
 	}
+	p.schemaName = f.name
 	p.schemas = ast.NewSchemaSet()
 	p.schemas.Put(ast.SchemaRootRef, schema)
 	return nil

@@ -106,7 +106,7 @@ func TestWhatCannotDecideIsRefused(t *testing.T) {
 		"data in two places that meet": {map[string]string{"p.rego": allowing, "data.yaml": "a: 1", "a/data.yaml": "b: 2"},
 			"another file of data already defines a"},
 		"two schemas": {map[string]string{"p.rego": allowing, "schema/input.json": "{}", "a/schema/input.json": "{}"},
-			"a second schema"},
+			"a second schema of the input document, beside "},
 		"a policy that is a broken link": {map[string]string{"p.rego": allowing, "gone.rego": "-> nowhere"},
 			"gone.rego: reading it: no such file"},
 		"a folder that holds itself": {map[string]string{"p.rego": allowing, "a/self": "-> ."}, "nested too deeply"},
