@@ -30,19 +30,10 @@ import (
 // mostServers is how many connections to the server requests of one connection use at once.
 const mostServers = 32
 
-// elsewhere are headers by which some servers take another method or path than the
-// request's own.
-var elsewhere = []string{
-	"X-Http-Method",
-	"X-Http-Method-Override",
-	"X-Method-Override",
-	"X-Original-Url",
-	"X-Rewrite-Url",
-}
-
 // spellings are the request as the policies are asked about it: its path decoded, once more
 // with the escaped slashes in it kept, and each of these without the segments "." that apt
-// writes, since servers read it in either way. A request with more meanings is refused.
+// writes, since servers read it in either way, and before these the path to which it has something
+// written. A request with more meanings is refused.
 func spellings(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, *refusal) {
 	if r.URL.Path == "" {
 		r.URL.Path = "/"
@@ -56,24 +47,15 @@ func spellings(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, *re
 	case !isPlainPath(r.URL):
 		return []bailiff.Connection{c}, refuse(c, ruleAmbiguous, "Two programs may read the path differently.",
 			"Write the path in its shortest form.")
-	case slices.ContainsFunc(elsewhere, func(name string) bool { return r.Header.Get(name) != "" }):
-		return []bailiff.Connection{c}, refuse(c, ruleAmbiguous, "A header names another method or path.",
-			"Send the request with the method and path that are meant.")
 	}
-	var paths []string
-	for _, one := range []string{c.Path, keptSlashes(r.URL)} {
-		for _, read := range []string{one, undotted(one)} {
-			if !slices.Contains(paths, read) {
-				paths = append(paths, read)
-			}
-		}
+	if no := misread(c, r); no != nil {
+		return []bailiff.Connection{c}, no
 	}
-	asked := make([]bailiff.Connection, len(paths))
-	for i, one := range paths {
-		asked[i] = c
-		asked[i].Path = one
+	also, no := destinations(c, r)
+	if no != nil {
+		return []bailiff.Connection{c}, no
 	}
-	return asked, nil
+	return append(also, readings(c, r.URL)...), nil
 }
 
 // undotted is a path without segments that lead nowhere.
