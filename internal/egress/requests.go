@@ -190,7 +190,7 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.Host = c.Protocol, x.to.String(), authority(c.Protocol, x.to)
 			pr.Out.URL.RawQuery = pr.In.URL.RawQuery // as it was written: no query is judged
 			if len(c.Secrets) > 0 {
-				pr.Out.Header.Set("Accept-Encoding", "identity")
+				undivide(pr.Out)
 			}
 		},
 		ModifyResponse: func(answer *http.Response) error {

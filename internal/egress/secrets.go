@@ -58,6 +58,31 @@ type unheard struct{ context.Context }
 // Value is nil.
 func (unheard) Value(any) any { return nil }
 
+// undivide takes the headers out of a request by which its server would give the answer in a
+// form or in parts in which a value that it was given cannot be found.
+func undivide(r *http.Request) {
+	for name := range r.Header {
+		if divides(name, r.Method) {
+			r.Header.Del(name)
+		}
+	}
+	r.Header.Set("Accept-Encoding", "identity")
+}
+
+func divides(name, method string) bool {
+	words := strings.Split(strings.ToLower(name), "-")
+	switch {
+	case name == "Content-Range", method == http.MethodPut && words[0] == "x":
+		return false // of what is sent
+	case slices.Contains(words, "range"), words[0] == "want":
+		return true
+	}
+	return name == "A-Im" || name == "Accept-Charset"
+}
+
+// errDivided is an answer of which only a part was sent.
+var errDivided = errors.New("the server sends its answer in parts, in which the value that it was given cannot be found")
+
 // errEncoded is an answer in which a value could not be found.
 var errEncoded = errors.New("the server encodes its answer, so that it cannot be searched for the value that it was given")
 
@@ -65,6 +90,9 @@ var errEncoded = errors.New("the server encodes its answer, so that it cannot be
 func (p *Proxy) scrub(answer *http.Response, names []string) error {
 	if coding := answer.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return errEncoded
+	}
+	if answer.StatusCode == http.StatusPartialContent || answer.StatusCode == http.StatusIMUsed {
+		return errDivided
 	}
 	values := map[string]bailiff.Secret{}
 	for _, one := range p.swapped {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -220,5 +221,54 @@ func TestNoValueLeavesWithoutTLS(t *testing.T) {
 		tokenInside+"\r\n\r\n")
 	if !strings.HasPrefix(got, "HTTP/1.1 403 ") || !strings.Contains(got, "egress.stray_secret") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A server that keeps to HTTP would cut the value into pieces that are found nowhere.
+func TestAServerIsNotAskedForPartsOfAnAnswerWithAValue(t *testing.T) {
+	const before = "the token is "
+	_, proxy, host := swapping(t, func(w http.ResponseWriter, r *http.Request) {
+		for name := range r.Header {
+			if name != "Content-Range" && strings.Contains(name, "ange") || strings.HasPrefix(name, "Want-") || name == "A-Im" {
+				t.Errorf("the server was told %s: %v", name, r.Header[name])
+			}
+		}
+		if r.URL.Path == "/parts" {
+			w.Header().Set("Content-Range", "bytes 0-9/100")
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		said := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(before+said+" "+r.Header.Get("Content-Range")))
+	})
+	client := program(t, proxy, true)
+	for name, value := range map[string]string{
+		"Range": "bytes=13-20", "If-Range": `"x"`, "Request-Range": "bytes=0-1", "X-Ms-Range": "bytes=0-1", "A-Im": "feed",
+		"Want-Digest": "sha-256", "Want-Content-Digest": "sha-256=1", "Want-Repr-Digest": "sha-256=1", "Accept-Charset": "utf-16",
+	} {
+		r := bearing(t, "https://"+host+"/")
+		r.Header.Set("Range", "bytes=0-15,16-40")
+		r.Header.Set(name, value)
+		if status, _, body := answered(t, client, r); status != http.StatusOK || body != before+"[TOKEN redacted] " {
+			t.Errorf("%s: %d %q", name, status, body)
+		}
+	}
+	upload := bearing(t, "https://"+host+"/")
+	upload.Header.Set("Content-Range", "bytes 0-9/100")
+	if status, _, body := answered(t, client, upload); status != http.StatusOK || !strings.HasSuffix(body, "bytes 0-9/100") {
+		t.Errorf("a part that is sent: %d %q", status, body)
+	}
+	if status, rule, body := answered(t, client, bearing(t, "https://"+host+"/parts")); status != http.StatusBadGateway || rule == "" {
+		t.Errorf("a part that nobody asked for: %d %s %q", status, rule, body)
+	}
+}
+
+func TestARequestWithoutAValueMayAskForParts(t *testing.T) {
+	_, proxy, host := swapping(t, func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("0123456789"))
+	})
+	r := asking(t, "GET", "https://"+host+"/")
+	r.Header.Set("Range", "bytes=2-4")
+	if status, _, body := answered(t, program(t, proxy, true), r); status != http.StatusPartialContent || body != "234" {
+		t.Errorf("got %d %q", status, body)
 	}
 }
