@@ -29,6 +29,8 @@ type Shared struct {
 	// was promoted, or a backup restored. It is called while nothing is granted, again after a fault, and bounds
 	// the time of its steps itself; it may be nil.
 	Moved func(context.Context) error
+	// Again does a part of the start, again while the database does not answer; nil does it once.
+	Again func(part func(context.Context) error) error
 }
 
 const (
@@ -107,19 +109,26 @@ func openShared(b *Book, c *Shared) (*sharedStore, error) {
 	if s.moved = c.Moved; s.moved == nil {
 		s.moved = func(context.Context) error { return nil }
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*deafAfter)
-	defer cancel()
-	if err := s.db.Check(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.settleServer(ctx, nil); err != nil {
-		return nil, err
-	}
-	if err := s.enlist(ctx); err != nil {
-		return nil, err
+	again := c.Again
+	if again == nil {
+		again = func(part func(context.Context) error) error { return part(context.Background()) }
 	}
 	s.lost.Store(true)
-	return s, s.round(ctx)
+	for _, part := range []func(context.Context) error{within(s.db.Check), within(s.settleFirst), within(s.enlist), s.round} {
+		if err := again(part); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// within bounds a part of a start. Reading what there is, is bounded by the page.
+func within(part func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 2*deafAfter)
+		defer cancel()
+		return part(ctx)
+	}
 }
 
 // enlist takes the replica's name. One that another sidecar lives under is not taken.
@@ -219,8 +228,6 @@ func (s *sharedStore) round(ctx context.Context) error {
 // lookAndBeat is a round with the server that was accepted. While that does not know yet what is known here,
 // others are not told that this replica lives.
 func (s *sharedStore) lookAndBeat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
 	begun := time.Since(s.began)
 	freezes, err := s.follow(ctx)
 	if err != nil || s.unsettled {
@@ -233,6 +240,8 @@ func (s *sharedStore) lookAndBeat(ctx context.Context) error {
 func (s *sharedStore) beat(ctx context.Context, begun time.Duration, freezes int64) error {
 	s.following.Lock() // so that no look finds what is just being removed
 	defer s.following.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
 	sent := s.outbox.takeSent()
 	tag, err := s.db.Own().Exec(ctx, beat, s.replica, s.epoch, freezes, numbersOf(sent))
 	if err != nil {

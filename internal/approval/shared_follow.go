@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
@@ -35,8 +36,9 @@ const (
 const (
 	keeperLock = 0x6b6565706572 // "keeper"
 	pruneItems = `UPDATE bailiff.approvals SET gone = clock_timestamp(), version = version + 1, changed = pg_current_xact_id()
-		WHERE gone IS NULL AND NOT pending AND (resolved < clock_timestamp() - make_interval(secs => $1) OR id IN (
-		SELECT id FROM bailiff.approvals WHERE gone IS NULL AND NOT pending ORDER BY resolved DESC OFFSET $2))`
+		WHERE seq IN (SELECT seq FROM (SELECT seq, resolved, row_number() OVER (ORDER BY resolved DESC) AS place FROM bailiff.approvals
+		WHERE gone IS NULL AND NOT pending) AS answered WHERE place > $2 OR resolved < clock_timestamp() - make_interval(secs => $1)
+		ORDER BY place DESC LIMIT $3)`
 	pruneClaims  = "DELETE FROM bailiff.claims WHERE seq IN (SELECT seq FROM bailiff.approvals WHERE gone IS NOT NULL)"
 	forgetItems  = "DELETE FROM bailiff.approvals WHERE gone < clock_timestamp() - interval '1 hour'"
 	forgetGrants = "DELETE FROM bailiff.grants WHERE gone < clock_timestamp() - interval '1 hour'"
@@ -45,6 +47,9 @@ const (
 	inherit = `UPDATE bailiff.outbox SET replica = $1 WHERE replica NOT IN (
 		SELECT id FROM bailiff.replicas WHERE seen > clock_timestamp() - interval '1 minute')`
 )
+
+// pruneRows is how many approvals go at once.
+const pruneRows = 5000
 
 // followed is what one look at the tables found.
 type followed struct {
@@ -55,7 +60,12 @@ type followed struct {
 	now     time.Time
 	numbers []uint64
 	events  []api.Event
+	last    int64 // the number of the last approval that was read
+	isWhole bool  // no page of approvals is left to read
 }
+
+// fromTheBeginning is the horizon of a look that reads all.
+const fromTheBeginning = "0"
 
 // follow shows what others did, stops what is frozen by now, and returns the version of the
 // freezes that is in force here then.
@@ -80,7 +90,7 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	s.showing.Lock()
 	defer s.showing.Unlock()
 	if s.reload {
-		s.horizon = "0"
+		s.horizon = fromTheBeginning
 	}
 	rescan := s.lost.Swap(false)
 	news, err := s.read(ctx, rescan)
@@ -107,8 +117,58 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	return news, nil
 }
 
-// read reads what transactions changed that were not over when it was read last.
+// pageRows are how many approvals are read at once.
+const pageRows = 1000
+
+// read reads what transactions changed that were not over when it was read last, in one round trip. What is more
+// than a page is read anew page by page, in one snapshot, and may take as long as it needs.
 func (s *sharedStore) read(ctx context.Context, rescan bool) (*followed, error) {
+	conn, err := s.ownConnection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	f, err := s.readFirst(ctx, conn, rescan, true)
+	if err != nil || f.isWhole {
+		return f, err
+	}
+	if f, err = s.readFirst(ctx, conn, rescan, false); err != nil {
+		return nil, err
+	}
+	for !f.isWhole {
+		b := &pgx.Batch{}
+		f.items(b, s.horizon)
+		if err := send(ctx, conn, b, stepTime); err != nil {
+			return nil, err
+		}
+	}
+	b := &pgx.Batch{}
+	b.Queue("COMMIT")
+	return f, send(ctx, conn, b, stepTime)
+}
+
+// pageTime is how long a round trip of a look may take: where all is read anew there is much more to do.
+func (s *sharedStore) pageTime() time.Duration {
+	if s.reload {
+		return stepTime
+	}
+	return lookTime
+}
+
+func (s *sharedStore) ownConnection(ctx context.Context) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.pageTime())
+	defer cancel()
+	return s.db.Own().Acquire(ctx)
+}
+
+func send(ctx context.Context, conn *pgxpool.Conn, b *pgx.Batch, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return conn.SendBatch(ctx, b).Close()
+}
+
+// readFirst reads all but the approvals after the first page. Those may be read where it does not end the transaction.
+func (s *sharedStore) readFirst(ctx context.Context, conn *pgxpool.Conn, rescan, ends bool) (*followed, error) {
 	f := &followed{}
 	b := &pgx.Batch{}
 	b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -121,13 +181,10 @@ func (s *sharedStore) read(ctx context.Context, rescan bool) (*followed, error) 
 	if rescan {
 		f.outbox(b, s.replica)
 	}
-	b.Queue("COMMIT")
-	conn, err := s.db.Own().Acquire(ctx)
-	if err != nil {
-		return nil, err
+	if ends {
+		b.Queue("COMMIT")
 	}
-	defer conn.Release()
-	return f, conn.SendBatch(ctx, b).Close()
+	return f, send(ctx, conn, b, s.pageTime())
 }
 
 // sortOut puts what a row holds with what is there, or with what is gone.
@@ -138,24 +195,47 @@ func sortOut[T any](one T, gone bool, there, ended *[]T) {
 	*there = append(*there, one)
 }
 
+// The statements that read a page of approvals. Of those that are gone no text is read. Where all is read anew, they
+// are left out, and so are the answered ones that are due to go: an hour of asking leaves many. OFFSET 0 has what
+// changed be looked for by its index, whatever the order.
+const (
+	selectAnew = `SELECT seq, version, id, doc, false FROM bailiff.approvals WHERE gone IS NULL AND seq > $1 AND (pending OR seq IN (
+		SELECT seq FROM bailiff.approvals WHERE gone IS NULL AND NOT pending ORDER BY resolved DESC LIMIT $3)) ORDER BY seq LIMIT $2`
+	selectChanged = `SELECT seq, version, id, CASE WHEN gone IS NULL THEN doc ELSE '' END, gone IS NOT NULL FROM (
+		SELECT * FROM bailiff.approvals WHERE changed >= $3::text::xid8 OFFSET 0) AS news WHERE seq > $1 ORDER BY seq LIMIT $2`
+)
+
+// items reads the next page of approvals.
 func (f *followed) items(b *pgx.Batch, horizon string) {
-	const changed = "SELECT seq, version, doc, gone IS NOT NULL FROM bailiff.approvals WHERE changed >= $1::text::xid8 ORDER BY seq"
-	b.Queue(changed, horizon).Query(
-		func(rows pgx.Rows) error {
-			var seq, version int64
-			var text string
-			var gone bool
-			_, err := pgx.ForEachRow(rows, []any{&seq, &version, &text, &gone}, func() error {
-				i, err := readItem(seq, version, text)
-				sortOut(i, gone, &f.step.items, &f.step.pruned)
-				return err
-			})
+	query, args := selectChanged, []any{f.last, pageRows, horizon}
+	if horizon == fromTheBeginning {
+		query, args[2] = selectAnew, keepResolved
+	}
+	b.Queue(query, args...).Query(func(rows pgx.Rows) error {
+		var seq, version int64
+		var id, text string
+		var gone bool
+		found := 0
+		_, err := pgx.ForEachRow(rows, []any{&seq, &version, &id, &text, &gone}, func() (err error) {
+			found, f.last = found+1, seq
+			i := &item{Seq: uint64(seq), Entry: entry{ID: id}}
+			if !gone {
+				i, err = readItem(seq, version, text)
+			}
+			sortOut(i, gone, &f.step.items, &f.step.pruned)
 			return err
 		})
+		f.isWhole = found < pageRows
+		return err
+	})
 }
 
 func (f *followed) grants(b *pgx.Batch, horizon string) {
-	b.Queue("SELECT version, doc, gone IS NOT NULL FROM bailiff.grants WHERE changed >= $1::text::xid8 ORDER BY number", horizon).Query(
+	query := "SELECT version, doc, gone IS NOT NULL FROM bailiff.grants WHERE changed >= $1::text::xid8"
+	if horizon == fromTheBeginning {
+		query += " AND gone IS NULL"
+	}
+	b.Queue(query+" ORDER BY number", horizon).Query(
 		func(rows pgx.Rows) error {
 			var version int64
 			var text string
@@ -300,7 +380,7 @@ func (s *sharedStore) names(ctx context.Context, query string, args ...any) ([]s
 // keep removes what is old, unless another replica does it, and takes over the events of
 // replicas that are gone.
 func (s *sharedStore) keep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
 	defer s.lost.Store(true) // looks at its own events again, too
 	return pgx.BeginFunc(ctx, s.db.Own(), func(tx pgx.Tx) error {
@@ -309,7 +389,7 @@ func (s *sharedStore) keep(ctx context.Context) error {
 			return err
 		}
 		b := &pgx.Batch{}
-		b.Queue(pruneItems, keepFor.Seconds(), keepResolved)
+		b.Queue(pruneItems, keepFor.Seconds(), keepResolved, pruneRows)
 		for _, statement := range []string{pruneClaims, forgetItems, forgetGrants, forgetFreeze} {
 			b.Queue(statement)
 		}

@@ -65,6 +65,9 @@ func (s *sharedStore) server() string {
 	return p.Server
 }
 
+// settleFirst accepts the server at the start, when nothing was seen yet.
+func (s *sharedStore) settleFirst(ctx context.Context) error { return s.settleServer(ctx, nil) }
+
 // settleServer has what commits that may be missing did be done by none again, once for each server, and
 // accepts it. Seen is what was shown of the server before; nil at the start.
 func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
@@ -78,6 +81,7 @@ func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
 		return err
 	}
 	var since *float64
+	what := "asking PostgreSQL which server it is"
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(freezeLock)); err != nil {
 			return err
@@ -89,6 +93,9 @@ func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
 		before, known := s.db.Accepted()
 		isBack := known && before.Server == now.Server && now.Position < before.Position
 		if noted != now.Server || isBack {
+			if noted != "" {
+				what = "accepting another server"
+			}
 			if err := noteMove(ctx, tx, now.Server, noted != "" || isBack, seen); err != nil {
 				return err
 			}
@@ -99,7 +106,7 @@ func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
 		return s.sayAnew(ctx, tx, seen)
 	})
 	if err != nil {
-		return fmt.Errorf("accepting another server: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	if since != nil {
 		s.refuseFor(deafAfter - time.Duration(*since*float64(time.Second)))
