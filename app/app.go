@@ -13,8 +13,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os/exec"
 	"runtime/debug"
 	"sync"
@@ -53,21 +51,19 @@ type App struct {
 	// unwatched is why changes of the policies go unseen; nil while they are seen.
 	unwatched outage.Outage
 
-	mu              sync.Mutex // guards cfg.Agent.Listeners too, once listeners are served
-	stopping        bool
-	agents          []*listener // as cfg.Agent.Listeners
-	mcpServers      mcpServers
-	operator        *listener
-	console         *listener // nil if there is none
-	consolePage     *console.Console
-	keys            *securitykey.Keys // nil where there is no console
-	certificate     certificate
-	tokens          tokens
-	services        chats
-	metricsServer   *http.Server // nil if there is no page
-	metricsListener net.Listener
-	serving         sync.WaitGroup
-	failed          chan error // holds the fault of the first listener that failed
+	mu          sync.Mutex // guards cfg.Agent.Listeners too, once listeners are served
+	stopping    bool
+	agents      []*listener // as cfg.Agent.Listeners
+	mcpServers  mcpServers
+	operator    *listener
+	console     *listener // nil if there is none
+	consolePage *console.Console
+	keys        *securitykey.Keys // nil where there is no console
+	certificate certificate
+	tokens      tokens
+	services    chats
+	serving     sync.WaitGroup
+	failed      chan error // holds the fault of the first listener that failed
 }
 
 // New builds everything and opens every listener, but serves nothing yet.
@@ -137,9 +133,6 @@ func (a *App) stop() error {
 	listeners.Wait()
 	closeMCP(a.mcpServers.retire(nil))
 	err := errors.Join(fault, a.core.close(ctx))
-	if a.metricsServer != nil {
-		err = errors.Join(err, a.metricsServer.Close())
-	}
 	a.serving.Wait()
 	return err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // openApprovals opens what remembers approvals, grants and freezes.
-func (c *core) openApprovals() error {
+func (c *core) openApprovals(ctx context.Context) error {
 	var err error
 	if c.roster.logins, err = openLogins(c.cfg.StateDir, c.log); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (c *core) openApprovals() error {
 		Reachable: c.roster.reachable, Caps: approval.Caps(c.cfg.Limits.PendingApprovals), Scrub: c.scrubber.Scrub, Log: c.log,
 	}
 	if c.cfg.Store.Postgres.DSN.Given() {
-		book.Shared, err = c.openShared(book.Path)
+		book.Shared, err = c.openShared(ctx, book.Path)
 	}
 	if err == nil {
 		c.approvals, err = approval.Open(book)
@@ -44,16 +44,20 @@ func ApprovalsFile(cfg *config.Config) string { return filepath.Join(cfg.StateDi
 
 // openShared opens the database. A file with freezes and grants of its own must not be left
 // beside it unread.
-func (c *core) openShared(file string) (*approval.Shared, error) {
+func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, error) {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, fmt.Errorf("%s holds approvals, grants and freezes of this sidecar alone: stop it and run "+
 			"\"bailiff store migrate\", which moves them to PostgreSQL", file))
 	}
-	var err error
-	if c.database, err = OpenDatabase(context.Background(), c.cfg.Store.Postgres); err != nil {
+	again := func(part func(context.Context) error) error { return c.untilAnswered(ctx, part) }
+	err := again(func(context.Context) (err error) {
+		c.database, err = OpenDatabase(context.WithoutCancel(ctx), c.cfg.Store.Postgres) // which lasts until the sidecar has stopped
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew}, nil
+	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again}, nil
 }
 
 // OpenDatabase connects to the database that sidecars share.

@@ -25,6 +25,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/env"
 	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/peers"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
@@ -65,6 +66,8 @@ type core struct {
 	proxy       *egress.Proxy // by which sandboxes leave
 	enforcer    *enforcer.Enforcer
 	reloaded    chan struct{} // holds one signal while what is live is to be judged by new policies
+	probes      *probes       // nil if there is no page
+	awaited     outage.Outage // what the start waits for
 	release     func() error  // of the state folder
 }
 
@@ -136,7 +139,7 @@ func (c *core) load(ctx context.Context) (err error) {
 	if c.ledger, err = ledger.Open(ledger.Config{StateDir: c.cfg.StateDir, Scrub: c.scrubber.Scrub, Log: c.log}); err != nil {
 		return err
 	}
-	return c.openApprovals()
+	return c.openApprovals(ctx)
 }
 
 // close stops what runs, first with patience, and leaves nothing open.
@@ -168,6 +171,9 @@ func (c *core) releaseAll() error {
 	}
 	if c.decisions != nil {
 		err = errors.Join(err, c.decisions.Close())
+	}
+	if c.probes != nil {
+		err = errors.Join(err, c.probes.close())
 	}
 	return errors.Join(err, closeBackends(c.backends), c.release())
 }

@@ -111,7 +111,7 @@ func watchArgv(ctx context.Context, value string, leaked *atomic.Value) {
 
 func get(t testing.TB, s *running, path string) string {
 	t.Helper()
-	resp, err := http.Get("http://" + s.metricsListener.Addr().String() + path)
+	resp, err := http.Get("http://" + s.probes.listener.Addr().String() + path)
 	must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)

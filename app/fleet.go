@@ -33,9 +33,13 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 	if c.database == nil {
 		return nil
 	}
-	c.fleet.members, err = fleet.New(ctx, fleet.Config{DB: c.database, Replica: c.cfg.Store.Replica, Address: c.cfg.Store.Peer.Address,
+	of := fleet.Config{DB: c.database, Replica: c.cfg.Store.Replica, Address: c.cfg.Store.Peer.Address,
 		Revision: c.policies.Revision, Head: func() fleet.LogHead { return fleet.LogHead(c.decisions.Head()) }, Standing: c.standing,
-		Living: c.divideLimits})
+		Living: c.divideLimits}
+	err = c.untilAnswered(ctx, func(ctx context.Context) (err error) {
+		c.fleet.members, err = fleet.New(ctx, of)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("joining the other sidecars: %w", err)
 	}

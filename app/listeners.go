@@ -131,8 +131,8 @@ func (a *App) serve() {
 	if a.fleet.server != nil {
 		a.serving.Go(func() { a.listenerFailed(a.fleet.server.Serve()) })
 	}
-	if a.metricsServer != nil {
-		a.serving.Go(func() { a.listenerFailed(a.serveMetrics()) })
+	if a.probes != nil {
+		a.serving.Go(func() { a.listenerFailed(a.probes.serve()) })
 	}
 	close(a.up)
 }

@@ -1,12 +1,9 @@
 package app
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
@@ -18,19 +15,17 @@ func (a *App) openMetrics() error {
 	if a.cfg.Metrics.Listen == "" {
 		return nil
 	}
-	listener, err := net.Listen("tcp", a.cfg.Metrics.Listen)
-	if err != nil {
-		return fmt.Errorf("opening the metrics page: %w; set metrics.listen to another address, or to \"\" for none", err)
+	if err := a.openProbes(); err != nil {
+		return err
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		a.metrics.Show(a.state())
 		a.page.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /healthz", alive)
 	mux.HandleFunc("GET /readyz", a.readyz)
-	a.metricsListener = listener
-	a.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	a.probes.page.Store(mux)
 	return nil
 }
 
@@ -46,13 +41,6 @@ func (a *App) state() metrics.State {
 		now.OldestPending = oldest[0].Created
 	}
 	return now
-}
-
-func (a *App) serveMetrics() error {
-	if err := a.metricsServer.Serve(a.metricsListener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving the metrics page: %w", err)
-	}
-	return nil
 }
 
 func (a *App) readyz(w http.ResponseWriter, _ *http.Request) {

@@ -94,7 +94,7 @@ func TestARequestIsATraceFromItsAgentToItsCommand(t *testing.T) {
 	d := startCounted(t, "traces: {url: \""+c.URL+"/v1/traces\"}")
 	config := filepath.Join(t.TempDir(), "prometheus.yml")
 	save(t, config, fmt.Sprintf("scrape_configs: [{job_name: bailiff, scrape_interval: 1s, static_configs: [{targets: [%q]}]}]",
-		d.metricsListener.Addr()))
+		d.probes.listener.Addr()))
 	prometheus := apptest.ServePrometheus(t, config)
 
 	req := d.removal("traced")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -33,6 +34,9 @@ Exit status: 0 after an orderly stop, 1 if the sidecar could not start or failed
 			debug.SetGCPercent(gcPercent)
 			a, err := app.New(cmd.Context(), app.Config{File: *configPath, Version: version, TestCommand: testCommand(),
 				Log: cmd.ErrOrStderr()})
+			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
+				return nil // it was told to stop while its start waited
+			}
 			if err != nil {
 				return err
 			}

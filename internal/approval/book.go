@@ -167,7 +167,7 @@ func Open(c Config) (*Book, error) {
 	ctx, b.stop = context.WithCancel(context.Background())
 	b.storage.start()
 	go b.deliver(ctx)
-	if err := b.storage.sweep(ctx); err != nil {
+	if err := b.storage.sweep(ctx); err != nil && b.config.Shared == nil { // others do it too, and this one again
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil

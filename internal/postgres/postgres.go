@@ -95,8 +95,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	if err := db.own.Ping(ctx); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("connecting to PostgreSQL at %s as user %s, to database %s: %w", db.config.Host, db.config.User,
-			db.config.Database, db.whyNot(err))
+		return nil, &unreached{fmt.Sprintf("connecting to PostgreSQL at %s as user %s, to database %s: %v", db.config.Host, db.config.User,
+			db.config.Database, db.whyNot(err)), err}
 	}
 	return db, nil
 }
@@ -107,6 +107,9 @@ func (db *DB) whyNot(err error) error {
 	var unreachable *net.OpError
 	switch {
 	case errors.As(err, &refused):
+		if pooled[refused.Code] {
+			return Explained(err)
+		}
 		return errors.New(refused.Message)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("it does not answer within %v (connect_timeout in the connection string)", db.config.ConnectTimeout)

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// awayClasses begin the codes of what passes by itself: PostgreSQL starts or stops, recovers, is a standby still, or
+// has no connection, memory or disk left.
+var awayClasses = []string{"08", "53", "57"}
+
+// awayCodes are such codes of other classes.
+var awayCodes = map[string]bool{"55000": true, "25006": true}
+
+// IsAway says whether PostgreSQL may answer later without anything being changed: it could not be reached, did not
+// answer in time, or says itself that it cannot now.
+func IsAway(err error) bool {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		if awayCodes[refused.Code] {
+			return true
+		}
+		for _, class := range awayClasses {
+			if strings.HasPrefix(refused.Code, class) {
+				return true
+			}
+		}
+		return false
+	}
+	var unproven *tls.CertificateVerificationError
+	var unnamed x509.HostnameError
+	if errors.As(err, &unproven) || errors.As(err, &unnamed) {
+		return false
+	}
+	var unreachable net.Error
+	return errors.As(err, &unreachable) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed)
+}
+
+// pooled are PostgreSQL's codes of a prepared statement that is there twice, or not at all: connections change
+// under the program.
+var pooled = map[string]bool{"42P05": true, "26000": true}
+
+// Explained says what to change where PostgreSQL's own words do not.
+func Explained(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && pooled[refused.Code] {
+		return fmt.Errorf("%w: behind pgbouncer add default_query_exec_mode=exec to the connection string of PostgreSQL", err)
+	}
+	return err
+}
+
+// unreached is a connection that was not made. Its text has no more than is told.
+type unreached struct {
+	text string
+	err  error
+}
+
+// Error is the text.
+func (u *unreached) Error() string { return u.text }
+
+// Unwrap is why.
+func (u *unreached) Unwrap() error { return u.err }
