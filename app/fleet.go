@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
@@ -100,9 +101,16 @@ func (c *core) openRouter() (err error) {
 		return nil
 	}
 	c.fleet.router, err = peers.New(peers.Config{Local: c.enforcer, Homes: c.fleet.homes, TLS: peerTLS(c.cfg.Store.Peer),
-		Observer: c.metrics, Tracer: c.agentTracer()})
+		Observer: c.metrics, Frozen: c.isFrozen, Tracer: c.agentTracer()})
 	c.front = c.fleet.router
 	return err
+}
+
+// isFrozen says whether an operator froze a session. What is stopped because PostgreSQL does not answer is for its home
+// to say.
+func (c *core) isFrozen(s bailiff.Session) bool {
+	_, frozen := c.approvals.Frozen(s)
+	return frozen && c.approvals.Err() == nil
 }
 
 func peerTLS(p config.Peer) peers.TLS {

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
 )
 
 // Status tells operators what the sidecar is and what is wrong with it.
@@ -242,7 +243,7 @@ func (a *App) faults() []string {
 		all = append(all, "decision log: "+err.Error())
 	}
 	if err := a.approvals.Err(); err != nil {
-		all = append(all, "approvals: "+err.Error())
+		all = append(all, "approvals: "+postgres.Detailed(err))
 	}
 	backends := a.backendStatus()
 	if !slices.ContainsFunc(backends, func(b api.BackendStatus) bool { return b.Ready }) {

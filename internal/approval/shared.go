@@ -289,7 +289,7 @@ func (s *sharedStore) err() error {
 	if why == nil {
 		why = errors.New("it has not answered for too long")
 	}
-	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", ErrStore, why)
+	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", ErrStore, postgres.Told(why))
 }
 
 // refuses says whether another server was accepted so recently that not all sidecars may know of it.
@@ -364,14 +364,14 @@ var errMoved = errors.New("others change the same approvals and grants all the t
 func (s *sharedStore) attempt(ctx context.Context, n need, d decide) error {
 	conn, leave, err := s.connection(ctx, n)
 	if err != nil {
-		return storeFault(err)
+		return s.fault(err)
 	}
 	defer leave()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime)
 	defer cancel()
 	tx, err := s.begin(ctx, conn, n)
 	if err != nil {
-		return storeFault(err)
+		return s.fault(err)
 	}
 	defer tx.release()
 	t, err := tx.decide(d)
@@ -401,11 +401,13 @@ func (s *sharedStore) connection(ctx context.Context, n need) (conn *pgxpool.Con
 	return conn, leave, err
 }
 
-func storeFault(err error) error {
+// fault is why a step failed as agents are told. The log has the rest.
+func (s *sharedStore) fault(err error) error {
 	if errors.Is(err, errMoved) {
 		return err
 	}
-	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, err)
+	s.config.Log.Warn("a step of the shared store failed", "error", err)
+	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, postgres.Told(err))
 }
 
 // commit writes a step and shows it.
@@ -416,7 +418,7 @@ func (s *sharedStore) commit(ctx context.Context, tx *sharedTx, t step) error {
 	if err != nil {
 		s.lost.Store(true) // it may have been committed all the same
 		s.wakeUp()
-		return storeFault(err)
+		return s.fault(err)
 	}
 	s.reach("committed")
 	s.outbox.add(numbers, t.events)

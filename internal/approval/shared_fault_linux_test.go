@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/postgres"
 	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
 )
 
@@ -63,8 +64,17 @@ func serverFails(t *testing.T) {
 				return frozen && f.Err() != nil
 			})
 			_, granted, err := f.Redeem(t.Context(), c1)
-			if granted || !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), c.says) {
+			if granted || !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), "PostgreSQL") {
 				t.Errorf("granted %v, %v", granted, err)
+			}
+			reason, _ := f.Frozen(bailiff.Session{ID: "s1"})
+			for _, told := range []string{reason, err.Error()} {
+				if strings.Contains(told, "user=") || strings.Contains(told, server.Dir) || strings.Contains(told, "too many clients") {
+					t.Errorf("agents are told %s", told)
+				}
+			}
+			if why := postgres.Detailed(f.Err()); !strings.Contains(why, c.says) {
+				t.Errorf("operators are told %s, want %s", why, c.says)
 			}
 			if a, err := f.Ask(t.Context(), claim("rm 3", "z")); !errors.Is(err, ErrStore) || f.Covered(c2) {
 				t.Errorf("asked %+v, %v; another is covered: %v", a, err, f.Covered(c2))

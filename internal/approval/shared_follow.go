@@ -346,12 +346,12 @@ func (s *sharedStore) confirm(ctx context.Context) (quiet []string, err error) {
 	defer cancel()
 	version, err := s.follow(ctx)
 	if err != nil {
-		return nil, storeFault(err)
+		return nil, s.fault(err)
 	}
 	for {
 		waiting, err := s.names(ctx, unconfirmed, s.replica, version, deafAfter.Seconds())
 		if err != nil {
-			return nil, storeFault(err)
+			return nil, s.fault(err)
 		}
 		if len(waiting) == 0 {
 			break
@@ -364,7 +364,7 @@ func (s *sharedStore) confirm(ctx context.Context) (quiet []string, err error) {
 	}
 	quiet, err = s.names(ctx, silent, s.replica, version)
 	if err != nil {
-		return nil, storeFault(err)
+		return nil, s.fault(err)
 	}
 	return quiet, nil
 }

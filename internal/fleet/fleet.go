@@ -148,7 +148,7 @@ func fault(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, err)
+	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, postgres.Told(err))
 }
 
 // Member is one of the sidecars.

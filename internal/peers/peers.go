@@ -60,13 +60,15 @@ type Homes interface {
 // Observer counts what is sent to other sidecars: "ok", "moved", "unreachable", "refused" or "lost".
 type Observer interface{ ToPeer(outcome string) }
 
-// Config is what a Router needs; Tracer may be nil.
+// Config is what a Router needs; Frozen and Tracer may be nil.
 type Config struct {
 	Local    Local
 	Homes    Homes
 	TLS      TLS
 	Observer Observer
-	Tracer   gateway.Tracer
+	// Frozen says whether an operator stopped a session: then its requests are denied here, and wait for no home.
+	Frozen func(bailiff.Session) bool
+	Tracer gateway.Tracer
 }
 
 // Router sends requests where they belong.
@@ -98,6 +100,9 @@ func (r *Router) Close() { r.client.http.CloseIdleConnections() }
 
 // Execute runs a request at its session's home.
 func (r *Router) Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+	if r.config.Frozen != nil && r.config.Frozen(req.Session) {
+		return r.Local.Execute(ctx, req, news)
+	}
 	var a bailiff.Answer
 	err := r.at(ctx, fleet.SessionOf(req), r.config.Homes.Of, func() error {
 		a = r.Local.Execute(ctx, req, news)

@@ -142,6 +142,20 @@ func TestARequestComesToItsHomeAsItsDoorVerifiedIt(t *testing.T) {
 	}
 }
 
+func TestAFrozenSessionIsDeniedAtItsDoor(t *testing.T) {
+	a := peerstest.New(t)
+	door, home := newMember(t, a, "door"), newMember(t, a, "home")
+	door.sends(home)
+	frozen := false
+	door.config.Frozen = func(s bailiff.Session) bool { return frozen && s.ID == asked.Session.ID }
+	for _, frozen = range []bool{true, false} {
+		door.Execute(t.Context(), asked, nil)
+	}
+	if at, there := door.enforcer.count(), home.enforcer.count(); at != 1 || there != 1 {
+		t.Errorf("%d came to the enforcer of the door and %d to that of the home, want 1 while it was frozen and 1 later", at, there)
+	}
+}
+
 func TestASessionThatMovedIsFollowed(t *testing.T) {
 	a := peerstest.New(t)
 	door, former, next := newMember(t, a, "door"), newMember(t, a, "former"), newMember(t, a, "next")

@@ -59,14 +59,36 @@ func Explained(err error) error {
 	return err
 }
 
-// unreached is a connection that was not made. Its text has no more than is told.
-type unreached struct {
+// Told is a fault as agents are told of it: without the address, the user and the database, which drivers put into
+// their texts.
+func Told(err error) error {
+	var refused *pgconn.PgError
+	switch {
+	case err == nil, errors.Is(err, ErrMoved):
+		return err
+	case errors.As(err, &refused) && !IsAway(err):
+		return &worded{"it refuses what is asked of it (" + refused.Code + ")", err}
+	}
+	return &worded{"it does not answer", err}
+}
+
+// Detailed is a fault with what [Told] leaves out, for operators.
+func Detailed(err error) string {
+	var told *worded
+	if !errors.As(err, &told) {
+		return err.Error()
+	}
+	return err.Error() + " (" + told.err.Error() + ")"
+}
+
+// worded is an error in other words.
+type worded struct {
 	text string
 	err  error
 }
 
 // Error is the text.
-func (u *unreached) Error() string { return u.text }
+func (w *worded) Error() string { return w.text }
 
-// Unwrap is why.
-func (u *unreached) Unwrap() error { return u.err }
+// Unwrap is what it tells of.
+func (w *worded) Unwrap() error { return w.err }

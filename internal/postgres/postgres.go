@@ -95,7 +95,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	if err := db.own.Ping(ctx); err != nil {
 		db.Close()
-		return nil, &unreached{fmt.Sprintf("connecting to PostgreSQL at %s as user %s, to database %s: %v", db.config.Host, db.config.User,
+		return nil, &worded{fmt.Sprintf("connecting to PostgreSQL at %s as user %s, to database %s: %v", db.config.Host, db.config.User,
 			db.config.Database, db.whyNot(err)), err}
 	}
 	return db, nil
