@@ -51,7 +51,25 @@ func inURL(value string) []string {
 	} {
 		forms = append(forms, form, lowerEscapes(form))
 	}
-	return forms
+	return append(forms, everyByte(value, "%%%02X"), everyByte(value, "%%%02x"))
+}
+
+// everyByte writes each byte of a value in the same way.
+func everyByte(value, as string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		fmt.Fprintf(&b, as, value[i])
+	}
+	return b.String()
+}
+
+// everyUnit writes each unit of a value's UTF-16 in the same way.
+func everyUnit(value, as string) string {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(value)) {
+		fmt.Fprintf(&b, as, unit)
+	}
+	return b.String()
 }
 
 // percent escapes every byte but RFC 3986's unreserved ones and those of safe.
@@ -91,6 +109,7 @@ func inJSON(value string) []string {
 	return []string{
 		unquote(string(strict)), plain, asciiOnly(plain),
 		strings.ReplaceAll(plain, "/", `\/`), strings.ReplaceAll(asciiOnly(plain), "/", `\/`),
+		everyUnit(value, `\u%04x`), everyUnit(value, `\u%04X`),
 	}
 }
 

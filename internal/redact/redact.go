@@ -3,8 +3,9 @@
 //
 // A value is recognised as it is, in base64 (all three alignments, standard and
 // URL alphabets, with and without padding), in hexadecimal (both cases),
-// URL-encoded (by the habits of the usual encoders, both cases) and escaped for
-// JSON. Values under 8 bytes are left alone: they would hide ordinary output.
+// URL-encoded (by the habits of the usual encoders, or every byte, both cases) and escaped for
+// JSON (in the usual ways, or every character). Line breaks within any of these make no difference, one
+// at a place. Values under 8 bytes are left alone: they would hide ordinary output.
 //
 // Promised: every byte that belongs to an occurrence of a recognised form is
 // gone, also where occurrences overlap (one marker then stands for all of them,
@@ -13,11 +14,12 @@
 // beginning of an occurrence; time is linear in the output whatever it holds.
 //
 // This is a guard against accidents. A command can print a value
-// in another form ("rev", a space between the letters, a line break in the
-// middle of the base64), and this package will not know it.
+// in another form ("rev", a space between the letters, base64 twice), and this
+// package will not know it.
 package redact
 
 import (
+	"bytes"
 	"iter"
 	"maps"
 	"strings"
@@ -62,6 +64,9 @@ func (r *Redactor) Held() int { return len(r.stream.held) }
 // Redact returns a whole text redacted; it may be text itself if nothing was found.
 func (r *Redactor) Redact(text []byte) []byte {
 	begin := r.forms.candidate(text)
+	if bytes.ContainsAny(text, "\r\n") && r.forms.candidate(joined(text)) >= 0 {
+		begin = 0
+	}
 	if begin < 0 {
 		return text
 	}
@@ -71,9 +76,20 @@ func (r *Redactor) Redact(text []byte) []byte {
 	return append(out, s.flush(r.forms)...)
 }
 
-// Slack is the length of the longest form of any value: a caller that cuts the stream
-// must redact this much beyond the cut first.
-func (r *Redactor) Slack() int { return r.forms.longest }
+// joined is a text without line breaks.
+func joined(text []byte) []byte {
+	all := make([]byte, 0, len(text))
+	for _, c := range text {
+		if c != '\n' && c != '\r' {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Slack is the length of the longest form of any value, with a line break after each byte: a caller
+// that cuts the stream must redact this much beyond the cut first.
+func (r *Redactor) Slack() int { return r.forms.longest * (1 + mostBreaks) }
 
 // marker is what stands in place of a variable's value; names that are none are
 // spelt so that the marker breaks neither JSON nor a terminal.

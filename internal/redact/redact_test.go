@@ -41,6 +41,10 @@ func TestEveryFormOfAValueIsReplaced(t *testing.T) {
 		"JSON":                     unquote(string(strict)),
 		"JSON as Python writes it": `gh+_Zx9/Qk 7\"\u00e9&<\n!t0ken`,
 		"JSON as PHP writes it":    `gh+_Zx9\/Qk 7\"\u00e9&<\n!t0ken`,
+		"every byte escaped":       everyByte(token, "%%%02X"),
+		"every byte, lower case":   everyByte(token, "%%%02x"),
+		"every unit escaped":       everyUnit(token, `\u%04x`),
+		"every unit, upper case":   everyUnit(token, `\u%04X`),
 		"base64 at the end":        base64.StdEncoding.EncodeToString([]byte(token)),
 		"base64, URL, no padding":  base64.RawURLEncoding.EncodeToString([]byte(token)),
 	} {
@@ -67,6 +71,49 @@ func TestBase64OfSomethingAroundAValueHidesIt(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// wrapped breaks a text into lines, as base64 and xxd do.
+func wrapped(text string, width int, end string) string {
+	var lines []string
+	for chunk := range slices.Chunk([]byte(text), width) {
+		lines = append(lines, string(chunk))
+	}
+	return strings.Join(lines, end)
+}
+
+func TestLineBreaksHideNoForm(t *testing.T) {
+	t.Parallel()
+	secret := "s3cr3t-value-of-some-length+40-characters"
+	r := New(values("K", secret))
+	whole := r.Redact([]byte(base64.StdEncoding.EncodeToString([]byte("<" + secret + ">"))))
+	for lead := range 90 {
+		text := strings.Repeat("<", lead) + secret + " and what comes then"
+		for name, encoded := range map[string]string{"base64": base64.StdEncoding.EncodeToString([]byte(text)),
+			"hexadecimal": hex.EncodeToString([]byte(text))} {
+			for _, end := range []string{"\n", "\r\n"} {
+				for _, width := range []int{1, 60, 64, 76} {
+					in := wrapped(encoded, width, end)
+					got := string(r.Redact([]byte(in)))
+					if strings.Count(got, "[K redacted]") != 1 || len(got) > len(in)-len(secret) {
+						t.Fatalf("%s in lines of %d after %d: %q becomes %q of %q", name, width, lead, in, got, whole)
+					}
+					if split := splitAnywhere(New(values("K", secret)), in, rand.New(rand.NewPCG(1, uint64(lead)))); split != got {
+						t.Fatalf("%s in lines of %d after %d: in pieces %q, whole %q", name, width, lead, split, got)
+					}
+				}
+			}
+		}
+	}
+	for _, apart := range []string{"\n\n\n", "\n ", " \n"} {
+		in := base64.StdEncoding.EncodeToString([]byte(secret))
+		if in = in[:20] + apart + in[20:]; string(r.Redact([]byte(in))) != in {
+			t.Errorf("%q is taken for one", in)
+		}
+	}
+	if got := string(r.Redact([]byte("one line\nand\nanother"))); got != "one line\nand\nanother" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -129,7 +176,7 @@ func TestAnEndlessOccurrenceTakesNoMemory(t *testing.T) {
 
 func TestSlackIsTheLongestForm(t *testing.T) {
 	t.Parallel()
-	if got := New(values("A", "é23456789")).Slack(); got != 2*3+8 && got != len(hex.EncodeToString([]byte("é23456789"))) {
+	if got, form := New(values("A", "é23456789")).Slack(), everyUnit("é23456789", `\u%04x`); got != len(wrapped(form+"x", 1, "\r\n"))-1 {
 		t.Errorf("slack is %d", got)
 	}
 	if got := New(nil).Slack(); got != 0 {

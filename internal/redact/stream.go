@@ -3,6 +3,9 @@ package redact
 // stream is where one pass over a text stands. Offsets count from its beginning.
 type stream struct {
 	at      int32  // the automaton's state
+	joined  int32  // its state in the text without line breaks, the same but near a break
+	breaks  []int  // offsets of line breaks that are not told yet
+	running int    // how many line breaks were read last
 	read    int    // bytes that the automaton has seen
 	held    []byte // the last bytes read, not told yet
 	pending []span // found, not told yet, in order and apart from each other
@@ -23,13 +26,61 @@ func (s *stream) write(forms *automaton, chunk []byte) []byte {
 	}
 	s.held = append(s.held, chunk...)
 	for _, c := range chunk {
-		s.at = forms.step(s.at, c)
-		s.read++
-		if here := &forms.states[s.at]; here.found > 0 {
-			s.cover(span{s.read - int(here.found), s.read, here.marker, int(here.found)})
-		}
+		s.step(forms, c)
 	}
-	return s.tell(forms, s.read-int(forms.states[s.at].open))
+	until := s.read - int(forms.states[s.at].open)
+	if s.joined != s.at {
+		until = min(until, s.back(int(forms.states[s.joined].open)))
+	}
+	out := s.tell(forms, until)
+	told := s.read - len(s.held)
+	for len(s.breaks) > 0 && s.breaks[0] < told {
+		s.breaks = s.breaks[1:]
+	}
+	return out
+}
+
+// step reads a byte.
+func (s *stream) step(forms *automaton, c byte) {
+	same := s.joined == s.at
+	s.at = forms.step(s.at, c)
+	s.read++
+	isBreak := c == '\n' || c == '\r'
+	switch {
+	case isBreak && s.running < mostBreaks:
+		s.running++
+		s.breaks = append(s.breaks, s.read-1)
+	case isBreak, same:
+		s.joined = s.at
+	default:
+		s.joined = forms.step(s.joined, c)
+	}
+	if here := &forms.states[s.at]; here.found > 0 {
+		s.cover(span{s.read - int(here.found), s.read, here.marker, int(here.found)})
+	}
+	if isBreak {
+		return
+	}
+	s.running = 0
+	if here := &forms.states[s.joined]; s.joined != s.at && here.found > 0 {
+		s.cover(span{s.back(int(here.found)), s.read, here.marker, int(here.found)})
+	}
+}
+
+// mostBreaks is how many bytes of line breaks a form may have in one place: "\r\n".
+const mostBreaks = 2
+
+// back is the offset so many bytes before the end that are no line breaks.
+func (s *stream) back(n int) int {
+	at := s.read
+	if n == 0 {
+		return at
+	}
+	for i := len(s.breaks) - 1; i >= 0 && at-(s.breaks[i]+1) < n; i-- {
+		n -= at - (s.breaks[i] + 1)
+		at = s.breaks[i]
+	}
+	return at - n
 }
 
 func (s *stream) flush(forms *automaton) []byte {
