@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +20,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
-	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/reach"
 )
 
@@ -33,7 +33,9 @@ row, and which people approved, and prints rows that would let them through and 
 these in Rego. Nothing is changed: strike out what is not to be reached, and put the rest
 into a folder of your own policies. A host that was refused as a whole gets a row for
 reading alone, since it is not known what would have been sent. What people denied, and
-what no row opens, is left out.
+what no row opens, is left out. Of the rest the 20 rows are printed that were wanted most
+often. A sandbox chooses the names that it tries: one that looks like a host that is known
+is marked.
 
 Exit status: 0, or 1 if the log or the policies cannot be read.`,
 		Example: `  bailiff egress suggest --since 168h
@@ -56,8 +58,9 @@ Exit status: 0, or 1 if the log or the policies cannot be read.`,
 			if err != nil {
 				return err
 			}
-			s := wanted.suggestion(func(host string) bool {
-				return slices.ContainsFunc(policies.Rows(host), func(r pdp.Row) bool { return r.Host == host })
+			floor := reach.NewFloor(cfg.Egress.Own, reach.MachineAddresses)
+			s := wanted.suggestion(policies.Destinations(), func(address netip.Addr, port int) bool {
+				return floor.CheckAll([]netip.Addr{address}, uint16(port), true) != nil
 			})
 			return show(cmd, format, s, s.print)
 		},
@@ -162,6 +165,8 @@ func isPlain(c api.Connection) bool {
 // suggestion is what would let through what was refused.
 type suggestion struct {
 	Hosts []suggestedHost `json:"hosts"`
+	// More is how many hosts were left out, which were wanted less often.
+	More int `json:"more"`
 	// Rows is a file data.yaml, Test one of Rego: both are empty where no host lacks rows.
 	Rows string `json:"rows"`
 	Test string `json:"test"`
@@ -176,6 +181,8 @@ type suggestedHost struct {
 	Approved  int            `json:"approved"`
 	// Known says that the tables have rows of it already, which these would stand beside.
 	Known bool `json:"known"`
+	// LooksLike is a host that is known, or was wanted more often, and that this one may be mistaken for.
+	LooksLike string `json:"looks_like,omitempty"`
 }
 
 type suggestedRow struct {
@@ -187,10 +194,80 @@ type suggestedRow struct {
 	tried map[string]string // a path by method, as it was sent
 }
 
-// suggestion makes rows of what was wanted, in the order of the hosts. Has says whether the
-// tables have rows of a host.
-func (w wanted) suggestion(has func(host string) bool) suggestion {
-	s := suggestion{Hosts: []suggestedHost{}}
+// suggestion makes rows of what was wanted, the most often first. Known are the hosts that the tables have
+// rows of; closed says whether no row opens an address.
+func (w wanted) suggestion(known []string, closed func(netip.Addr, int) bool) suggestion {
+	s := suggestion{Hosts: w.sorted(known, closed)}
+	rows := 0
+	for i, host := range s.Hosts {
+		if rows += len(host.Rows); rows > mostRows && i > 0 {
+			s.Hosts, s.More = s.Hosts[:i], len(s.Hosts)-i
+			break
+		}
+	}
+	mark(s.Hosts, known)
+	s.Rows, s.Test = s.rows(), s.test()
+	return s
+}
+
+// mostRows is how many rows are suggested.
+const mostRows = 20
+
+// sorted are the hosts that rows could open, the one that was wanted most often first.
+func (w wanted) sorted(known []string, closed func(netip.Addr, int) bool) []suggestedHost {
+	hosts := w.byName(known, closed)
+	slices.SortStableFunc(hosts, func(a, b suggestedHost) int { return cmp.Compare(b.Refused+b.Approved, a.Refused+a.Approved) })
+	return hosts
+}
+
+// mark says of each host whether it looks like one that is known, or was wanted more often.
+func mark(hosts []suggestedHost, known []string) {
+	familiar := slices.Clone(known)
+	for i, host := range hosts {
+		if like := slices.IndexFunc(familiar, func(one string) bool { return looksLike(host.Host, one) }); like >= 0 && !host.Known {
+			hosts[i].LooksLike = familiar[like]
+		}
+		familiar = append(familiar, host.Host)
+	}
+}
+
+// looksLike says whether people may take a host for another one: it holds that one's name, or differs in a letter.
+func looksLike(host, known string) bool {
+	known = strings.TrimPrefix(known, "*.")
+	if _, err := netip.ParseAddr(host); err == nil || host == known || len(known) < 4 || strings.HasSuffix(host, "."+known) ||
+		strings.HasSuffix(known, "."+host) {
+		return false
+	}
+	return strings.Contains(host, known) || strings.Contains(strings.ReplaceAll(host, "-", "."), known) || isOneApart(host, known)
+}
+
+// isOneApart says whether one letter was changed, added, left out, or moved by one place.
+func isOneApart(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	start := 0
+	for start < len(b) && a[start] == b[start] {
+		start++
+	}
+	switch len(a) - len(b) {
+	case 0:
+		if start == len(a) || isDigit(a[start]) && isDigit(b[start]) { // db1 and db2 are no look-alikes
+			return false
+		}
+		swapped := start+1 < len(a) && a[start] == b[start+1] && a[start+1] == b[start] && a[start+2:] == b[start+2:]
+		return swapped || a[start+1:] == b[start+1:]
+	case 1:
+		return !isDigit(a[start]) && a[start+1:] == b[start:]
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// byName are the hosts that rows could open, in the order of their names.
+func (w wanted) byName(known []string, closed func(netip.Addr, int) bool) []suggestedHost {
+	hosts := []suggestedHost{}
 	order := func(a, b destinationKey) int {
 		return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.port, b.port), cmp.Compare(a.protocol, b.protocol))
 	}
@@ -202,19 +279,18 @@ func (w wanted) suggestion(has func(host string) bool) suggestion {
 				refused += times
 			}
 		}
-		if refused+one.approved == 0 {
+		if address, err := netip.ParseAddr(key.host); refused+one.approved == 0 || err == nil && closed(address, key.port) {
 			continue
 		}
-		if n := len(s.Hosts); n == 0 || s.Hosts[n-1].Host != key.host {
-			s.Hosts = append(s.Hosts, suggestedHost{Host: key.host, Known: has(key.host), Platforms: []string{}})
+		if n := len(hosts); n == 0 || hosts[n-1].Host != key.host {
+			hosts = append(hosts, suggestedHost{Host: key.host, Known: slices.Contains(known, key.host), Platforms: []string{}})
 		}
-		host := &s.Hosts[len(s.Hosts)-1]
+		host := &hosts[len(hosts)-1]
 		host.Refused, host.Approved = host.Refused+refused, host.Approved+one.approved
 		host.Platforms = slices.Compact(slices.Sorted(slices.Values(append(host.Platforms, names(one.platforms)...))))
 		host.Rows = append(host.Rows, one.rows()...)
 	}
-	s.Rows, s.Test = s.rows(), s.test()
-	return s
+	return hosts
 }
 
 // rows are a row for reading, and one for each other method with the paths that it had.
@@ -265,6 +341,9 @@ func (s suggestion) print(w io.Writer) {
 			fmt.Fprintf(w, "# Name %s in network.platforms.%s.egress, unless the list has it already.\n", host.Host, platform)
 		}
 	}
+	if s.More > 0 {
+		fmt.Fprintf(w, "# %s that were wanted less often are left out: choose by --since and --session.\n", amount(int64(s.More), "host"))
+	}
 }
 
 // unknown are the hosts without rows.
@@ -281,7 +360,11 @@ func (s suggestion) rows() string {
 	var text strings.Builder
 	text.WriteString("bailiff:\n  tables:\n    destinations:\n")
 	for _, host := range hosts {
-		fmt.Fprintf(&text, "      # refused %s, approved %s\n      %q:\n", often(host.Refused), often(host.Approved), host.Host)
+		fmt.Fprintf(&text, "      # refused %s, approved %s\n", often(host.Refused), often(host.Approved))
+		if host.LooksLike != "" {
+			fmt.Fprintf(&text, "      # CAUTION: it looks like %s, and is another host\n", host.LooksLike)
+		}
+		fmt.Fprintf(&text, "      %q:\n", host.Host)
 		for _, row := range host.Rows {
 			fmt.Fprintf(&text, "        - %s\n", row)
 		}

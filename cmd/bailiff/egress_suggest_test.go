@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +31,7 @@ var wantedLines = []string{
 	`{"what":"refused","protocol":"https","host":"denied.test","port":443,"rule":"egress.new_host","approval":"a-3"}`,
 	`{"what":"refused","protocol":"https","host":"floor.test","port":443,"rule":"floor.address"}`,
 	`{"what":"opened","protocol":"https","host":"open.test","port":443}`,
+	`{"what":"refused","protocol":"https","host":"169.254.169.254","port":443,"rule":"egress.address"}`,
 	`{"what":"refused","protocol":"https","host":"a\u001b.test","port":443,` + notInTable + `}`,
 }
 
@@ -46,7 +49,51 @@ func suggested(t *testing.T) suggestion {
 		}
 		found.read(l)
 	}
-	return found.suggestion(func(host string) bool { return host == "github.com" })
+	return found.suggestion([]string{"github.com"}, isMetadata)
+}
+
+// isMetadata is a floor of one address.
+func isMetadata(address netip.Addr, _ int) bool { return address.String() == "169.254.169.254" }
+
+func TestOfManyHostsThoseAreSuggestedThatWereWantedMost(t *testing.T) {
+	t.Parallel()
+	found := wanted{hosts: map[destinationKey]*wantedHost{}, denied: map[string]bool{}}
+	want := func(host string, times int) {
+		key := destinationKey{host, "https", 443}
+		found.hosts[key] = &wantedHost{key, map[string]map[string]bool{}, map[string]bool{}, map[string]int{"": times}, 0}
+	}
+	for n := range 5000 {
+		want(fmt.Sprintf("n%d.flood.test", n), 1)
+	}
+	lookAlikes := map[string]string{"evilapi.test": "api.test", "api.test.evil.test": "api.test", "apl.test": "api.test",
+		"aip.test": "api.test", "gthub.com": "github.com", "github.com.evil.test": "github.com", "api-test.evil.test": "api.test"}
+	for host := range lookAlikes {
+		want(host, 2)
+	}
+	for _, host := range []string{"api.test", "sub.api.test", "db1.test", "db2.test"} {
+		want(host, 3)
+	}
+	want("169.254.169.254", 100)
+	s := found.suggestion([]string{"github.com", "*.github.com"}, isMetadata)
+	if len(s.Hosts) != mostRows || s.More != 5000+11-mostRows {
+		t.Errorf("%d hosts are suggested, and %d more are not", len(s.Hosts), s.More)
+	}
+	for _, host := range s.Hosts {
+		if host.LooksLike != lookAlikes[host.Host] {
+			t.Errorf("%s looks like %q, want %q", host.Host, host.LooksLike, lookAlikes[host.Host])
+		}
+		delete(lookAlikes, host.Host)
+	}
+	if len(lookAlikes) > 0 || s.Hosts[0].Host != "api.test" {
+		t.Errorf("%v are not suggested, and %s is the first", lookAlikes, s.Hosts[0].Host)
+	}
+	var printed strings.Builder
+	s.print(&printed)
+	for _, said := range []string{"# CAUTION: it looks like api.test, and is another host\n      \"evilapi.test\":", "# 4991 hosts that were wanted less"} {
+		if !strings.Contains(printed.String(), said) {
+			t.Errorf("%q is not in\n%s", said, printed.String())
+		}
+	}
 }
 
 func TestSuggestedRowsLetThroughWhatWasRefusedOrApproved(t *testing.T) {
@@ -55,19 +102,19 @@ func TestSuggestedRowsLetThroughWhatWasRefusedOrApproved(t *testing.T) {
 	const want = `bailiff:
   tables:
     destinations:
-      # refused 1 time, approved 0 times
-      "10.1.2.3":
-        - {"ports":[443],"methods":["GET","HEAD"]}
       # refused 0 times, approved 2 times
       "api.test":
         - {"ports":[443],"methods":["GET","HEAD"]}
         - {"ports":[443],"methods":["POST"],"paths":["/v1/\\{x\\}\\*"]}
-      # refused 0 times, approved 1 time
-      "db.test":
-        - {"ports":[5432],"protocol":"tcp"}
       # refused 2 times, approved 0 times
       "new.test":
         - {"ports":[443],"methods":["GET","HEAD"]}
+      # refused 1 time, approved 0 times
+      "10.1.2.3":
+        - {"ports":[443],"methods":["GET","HEAD"]}
+      # refused 0 times, approved 1 time
+      "db.test":
+        - {"ports":[5432],"protocol":"tcp"}
       # refused 1 time, approved 0 times
       "plain.test":
         - {"ports":[8080],"protocol":"http","methods":["GET","HEAD"]}

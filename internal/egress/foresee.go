@@ -19,7 +19,11 @@ type Foreseer struct {
 
 // Tunnel foresees a connection, and says in which way the program would speak.
 func (f Foreseer) Tunnel(ctx context.Context, to reach.Target, of bailiff.Connection) (bailiff.Connection, bailiff.ConnectionJudgement) {
-	c, judged := weigh(ctx, f.Judge, tunnels(to, "connect", of))
+	ways := tunnels(to, "connect", of)
+	if closed := f.closed(ways[0], to); closed != nil {
+		return ways[0], *closed
+	}
+	c, judged := weigh(ctx, f.Judge, ways)
 	return c, f.floored(c, to, judged)
 }
 
@@ -38,6 +42,19 @@ func (f Foreseer) Request(ctx context.Context, to reach.Target, c bailiff.Connec
 		}
 	}
 	return c, f.floored(c, to, judged)
+}
+
+// closed refuses an address that no row opens, and that a row of its own would not help.
+func (f Foreseer) closed(c bailiff.Connection, to reach.Target) *bailiff.ConnectionJudgement {
+	address, known := to.Host.Address()
+	if !known {
+		return nil
+	}
+	if err := f.Floor.CheckAll([]netip.Addr{address}, to.Port, true); err != nil {
+		refused := denied(failure(c, err))
+		return &refused
+	}
+	return nil
 }
 
 // floored refuses addresses that no policy opens, as far as they are known without looking up.

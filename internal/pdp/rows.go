@@ -3,6 +3,8 @@ package pdp
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +63,16 @@ func (s *snapshot) rows(host string) []Row {
 		}
 	}
 	return all
+}
+
+// Destinations are the hosts that the tables have rows of, as those name them.
+func (p *PDP) Destinations() []string {
+	s := p.inForce.Load()
+	if s.source == nil {
+		return nil
+	}
+	destinations, _ := s.source.tables()["destinations"].(map[string]any)
+	return slices.Sorted(maps.Keys(destinations))
 }
 
 // rowsFor are the rows of a connection's host, each with what it is to the connection.
