@@ -84,6 +84,8 @@ type Connection struct {
 	Rule string `json:"rule,omitempty"`
 	// Approval is the id of the question to people, where they were asked about it.
 	Approval string `json:"approval,omitempty"`
+	// More is how many refusals like this one, in the seconds before it, the event stands for too.
+	More int `json:"more,omitempty"`
 	// Sent and Received are the bytes of a connection that closed.
 	Sent     int64 `json:"sent,omitempty"`
 	Received int64 `json:"received,omitempty"`

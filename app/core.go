@@ -63,7 +63,8 @@ type core struct {
 	halts       atomic.Bool // the enforcer is there
 	ledger      *ledger.Ledger
 	throttle    *throttle.Throttle
-	proxy       *egress.Proxy // by which sandboxes leave
+	proxy       *egress.Proxy   // by which sandboxes leave
+	refusals    *egress.Sparing // by which what they are refused comes to the log
 	enforcer    *enforcer.Enforcer
 	reloaded    chan struct{} // holds one signal while what is live is to be judged by new policies
 	probes      *probes       // nil if there is no page
@@ -168,6 +169,9 @@ func (c *core) releaseAll() error {
 	}
 	if c.tracer != nil {
 		c.tracer.Close()
+	}
+	if c.refusals != nil {
+		c.refusals.Flush()
 	}
 	if c.decisions != nil {
 		err = errors.Join(err, c.decisions.Close())

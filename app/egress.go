@@ -29,6 +29,7 @@ import (
 
 // newWayOut makes the proxy by which sandboxes leave whose network is egress.
 func (c *core) newWayOut() (enforcer.WayOut, error) {
+	c.refusals = egress.NewSparing(connectionLog{c.recorder()})
 	settings, err := c.wayOutOf(c.cfg.Egress)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func limitsOf(l config.EgressLimits) egress.Limits {
 // wayOutOf is what the proxy needs, as a section egress says.
 func (c *core) wayOutOf(section config.Egress) (settings egress.Config, err error) {
 	settings = egress.Config{
-		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{connectionLog{c.recorder()}, c.metrics, &c.egress},
+		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{c.refusals, c.metrics, &c.egress},
 		Resolver: hostNames{section.Hosts, resolverOf(section.Resolver)},
 		Floor:    reach.NewFloor(section.Own, reach.MachineAddresses), Limits: limitsOf(section.Limits),
 	}
@@ -202,5 +203,5 @@ func (l connectionLog) Record(ctx context.Context, e egress.Event) error {
 func connectionSaid(e egress.Event) *api.Connection {
 	c := e.Connection
 	return &api.Connection{What: e.What, Protocol: c.Protocol, Via: c.Via, Host: c.Host, Port: c.Port, Method: c.Method, Path: c.Path,
-		Rule: e.Rule, Approval: e.Approval, Sent: e.Sent, Received: e.Received}
+		Rule: e.Rule, Approval: e.Approval, More: e.More, Sent: e.Sent, Received: e.Received}
 }

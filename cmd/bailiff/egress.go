@@ -124,7 +124,7 @@ func (h hosts) read(line []byte, wanted connectionsWanted) error {
 	case "opened":
 		one.Opened++
 	case "refused":
-		one.Refused++
+		one.Refused += 1 + c.More
 		if !slices.Contains(one.Rules, c.Rule) {
 			one.Rules = append(one.Rules, c.Rule)
 		}
@@ -169,6 +169,9 @@ func connected(c api.Connection) string {
 	}
 	if c.Rule != "" {
 		said = append(said, "("+c.Rule+")")
+	}
+	if c.More > 0 {
+		said = append(said, fmt.Sprintf("and %d more", c.More))
 	}
 	return strings.Join(slices.DeleteFunc(said, func(part string) bool { return part == "" }), " ")
 }

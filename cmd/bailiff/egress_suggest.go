@@ -141,7 +141,7 @@ func (w wanted) read(l api.Line) {
 	if approved {
 		one.approved++
 	} else {
-		one.refused[c.Approval]++
+		one.refused[c.Approval] += 1 + c.More
 	}
 	if c.Method == "" || c.Method == "GET" || c.Method == "HEAD" {
 		return

@@ -69,6 +69,8 @@ type Event struct {
 	Approval string
 	// Judged is what the policies said last, where they had a say in it.
 	Judged *bailiff.ConnectionJudgement
+	// More is how many refusals like this one, and in its time, it stands for too.
+	More int
 	// Sent and Received are bytes of a connection that closed.
 	Sent, Received int64
 }

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log"
@@ -49,6 +50,10 @@ func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Conne
 				tell(w, p.refused(ctx, of, no))
 				return
 			}
+			if no := p.pace(ctx, named(of, r)); no != nil {
+				tell(w, no)
+				return
+			}
 			handle(w, r)
 			if taken.Load() { // net/http does not tell the end of a connection that it gave away
 				one.end()
@@ -66,6 +71,12 @@ func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Conne
 		},
 	}
 	_ = server.Serve(one) // it ends with the connection, and says so
+}
+
+// named is a connection with the host that a request names, where it has none yet.
+func named(of bailiff.Connection, r *http.Request) bailiff.Connection {
+	of.Host = cmp.Or(of.Host, r.Host)
+	return of
 }
 
 // single is a listener with one connection.

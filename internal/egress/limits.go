@@ -26,9 +26,11 @@ type Limits struct {
 // A sandbox may open burst seconds' connections at once. A connection beyond that waits for
 // at most startWait, and one to a host that has its fill for at most hostWait.
 const (
-	burst     = 4
-	startWait = 2 * time.Second
-	hostWait  = 10 * time.Second
+	burst = 4
+	// requestsEach is how many requests a sandbox may send in the time in which it may open a connection.
+	requestsEach = 10
+	startWait    = 2 * time.Second
+	hostWait     = 10 * time.Second
 )
 
 // Sentences of refusals by a limit.
@@ -37,6 +39,7 @@ const (
 	tooManyInAll  = "The sandboxes have too many connections open at once."
 	tooManyBegun  = "The sandbox opens too many connections a second."
 	tooManyAtHost = "The sandbox has too many requests or tunnels to this host at once."
+	tooManyAsked  = "The sandbox sends too many requests a second."
 )
 
 func tooMany(c bailiff.Connection, message string) *refusal {
@@ -56,6 +59,7 @@ type meter struct {
 type share struct {
 	open  int
 	begun *rate.Limiter
+	asked *rate.Limiter // requests on the connections
 	hosts map[string]int
 	freed chan struct{} // closed and made anew when a host has room again
 }
@@ -108,15 +112,50 @@ func (m *meter) shareOfLocked(sandbox string, most Limits) *share {
 				delete(m.sandboxes, name)
 			}
 		}
-		s = &share{begun: rate.NewLimiter(rate.Limit(most.PerSecond), burst*most.PerSecond), hosts: map[string]int{},
+		s = &share{begun: perSecond(most.PerSecond), asked: perSecond(requestsEach * most.PerSecond), hosts: map[string]int{},
 			freed: make(chan struct{})}
 		m.sandboxes[sandbox] = s
 	}
 	if s.begun.Limit() != rate.Limit(most.PerSecond) {
 		s.begun.SetLimit(rate.Limit(most.PerSecond))
 		s.begun.SetBurst(burst * most.PerSecond)
+		s.asked.SetLimit(requestsEach * rate.Limit(most.PerSecond))
+		s.asked.SetBurst(burst * requestsEach * most.PerSecond)
 	}
 	return s
+}
+
+func perSecond(n int) *rate.Limiter { return rate.NewLimiter(rate.Limit(n), burst*n) }
+
+// admitRequest counts a request of a sandbox that has a connection open, and says how long it is to wait.
+func (m *meter) admitRequest(sandbox string) (wait time.Duration, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sandboxes[sandbox]
+	if s == nil {
+		return 0, true // its connection was refused, which its request is told
+	}
+	turn := s.asked.Reserve()
+	if wait = turn.Delay(); wait > startWait {
+		turn.Cancel()
+		return 0, false
+	}
+	return wait, true
+}
+
+// pace has a request wait its turn, or refuses it.
+func (p *Proxy) pace(ctx context.Context, c bailiff.Connection) *refusal {
+	wait, ok := p.meter.admitRequest(c.Sandbox)
+	if !ok {
+		return p.refused(ctx, c, tooMany(c, tooManyAsked))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 func (m *meter) end(sandbox string) {
