@@ -1,6 +1,7 @@
 package enforcer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -82,14 +83,46 @@ func (t *traffic) tell(a *bailiff.Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.hosts), Sent: t.sent, Received: t.received}
-	if len(t.blocked) == 0 {
-		return
+	if a.ExitCode != 0 && lookedUp(a.Output) {
+		note(a, "Names are not looked up in the sandbox: have the program connect by the proxy that $HTTPS_PROXY names, which looks them up.")
 	}
-	var said []string
+	if len(t.blocked) > 0 {
+		note(a, append([]string{"Refused on the way out: " + strings.Join(t.refusals(), ", ") + "."}, t.advice()...)...)
+	}
+}
+
+// unresolved is what programs say that look a name up by themselves, in small letters.
+var unresolved = []string{"name resolution", "could not resolve", "eai_again", "enotfound", "name or service not known", "no such host",
+	"unknownhostexception", "could not translate host name", "failed to lookup address", "nodename nor servname", "unable to resolve host"}
+
+// lookedUp says whether a program seems to have looked a name up without the proxy.
+func lookedUp(output []byte) bool {
+	said := bytes.ToLower(output)
+	return slices.ContainsFunc(unresolved, func(words string) bool { return bytes.Contains(said, []byte(words)) })
+}
+
+// refusals are the destinations that were refused, each once for each rule, with the methods where there are several.
+func (t *traffic) refusals() (said []string) {
+	type reason struct{ destination, rule string }
+	var order []reason
+	times, methods := map[reason]int{}, map[reason][]string{}
 	for _, b := range t.blocked {
-		said = append(said, fmt.Sprintf("%s (%s, %s)", destination(b), b.Rule, often(b.Count)))
+		one := reason{destination(b), b.Rule}
+		if times[one] == 0 {
+			order = append(order, one)
+		}
+		if times[one] += b.Count; b.Method != "" && !slices.Contains(methods[one], b.Method) {
+			methods[one] = append(methods[one], b.Method)
+		}
 	}
-	note(a, append([]string{"Refused on the way out: " + strings.Join(said, ", ") + "."}, t.advice()...)...)
+	for _, one := range order {
+		by := ""
+		if len(methods[one]) > 1 {
+			by = ": " + strings.Join(methods[one], ", ")
+		}
+		said = append(said, fmt.Sprintf("%s (%s, %s%s)", one.destination, one.rule, often(times[one]), by))
+	}
+	return said
 }
 
 // maxReasons is how many reasons of refusals a message says, maxReach how many destinations

@@ -1,0 +1,51 @@
+package enforcer
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Who failed because names are not looked up inside connects to nothing, so that nothing is refused.
+func TestAProgramThatLooksNamesUpIsToldOfTheProxy(t *testing.T) {
+	t.Parallel()
+	for output, told := range map[string]bool{
+		"socket.gaierror: [Errno -3] Temporary failure in name resolution":    true,
+		"curl: (6) Could not resolve host: api.test":                          true,
+		"Error: getaddrinfo EAI_AGAIN api.test":                               true,
+		"java.net.UnknownHostException: api.test":                             true,
+		"dial tcp: lookup api.test: no such host":                             true,
+		"psql: error: could not translate host name \"db.test\" to address":   true,
+		"ssh: Could not resolve hostname git.test: Name or service not known": true,
+		"curl: (7) Failed to connect to api.test":                             false,
+		"": false,
+	} {
+		for _, exit := range []int{0, 1} {
+			a := bailiff.Answer{Output: []byte(output), ExitCode: exit}
+			new(traffic).tell(&a)
+			if is := strings.Contains(a.Message, "$HTTPS_PROXY"); is != (told && exit != 0) {
+				t.Errorf("%q with exit status %d: %q", output, exit, a.Message)
+			}
+		}
+	}
+}
+
+func TestADestinationIsNamedOnceForEachRule(t *testing.T) {
+	t.Parallel()
+	var all traffic
+	for _, method := range []string{"DELETE", "PUT", "PUT", "MOVE"} {
+		all.isNew(&bailiff.Blocked{Host: "a.test", Port: 443, Method: method, Rule: "egress.not_this_request"})
+	}
+	all.isNew(&bailiff.Blocked{Host: "a.test", Port: 443, Rule: "egress.stray_secret"})
+	all.isNew(&bailiff.Blocked{Host: "b.test", Port: 443, Method: "POST", Rule: "egress.not_this_request"})
+	var a bailiff.Answer
+	all.tell(&a)
+	if want := "Refused on the way out: a.test:443 (egress.not_this_request, 4 times: DELETE, PUT, MOVE), a.test:443 (egress.stray_secret, once), " +
+		"b.test:443 (egress.not_this_request, once)."; a.Message != want {
+		t.Errorf("got %s", a.Message)
+	}
+	if len(a.Egress.Blocked) != 5 {
+		t.Errorf("the answer names %d", len(a.Egress.Blocked))
+	}
+}
