@@ -199,10 +199,26 @@ func (p *parsed) addData(f file, document any) Faults {
 	if !ok {
 		return Faults{{File: f.name, Line: 1, Message: "the document is not an object"}}
 	}
-	if at, ok := merge(p.data, object); !ok {
-		return Faults{{File: f.name, Message: "another file of data already defines " + at}}
+	if at := merge(p.data, object); at != nil {
+		return Faults{p.twice(f, at)}
 	}
 	return nil
+}
+
+// twice is that a file defines what one before it defined: a row of a table is changed where it stands.
+func (p *parsed) twice(f file, at []string) Fault {
+	line, _ := f.find(at)
+	said := "another file of data already defines " + strings.Join(at, ".")
+	for _, other := range p.files {
+		if other.name == f.name {
+			break
+		}
+		if there, found := other.find(at); other.isData() && found == len(at) {
+			said = fmt.Sprintf("%s is defined in %s:%d already; change it there, or take it out of one of the two files",
+				strings.Join(at, "."), other.name, there)
+		}
+	}
+	return Fault{File: f.name, Line: line, Message: said}
 }
 
 // copyOf is a value of data to which others may be added.
@@ -264,7 +280,7 @@ func asOPAReads(value any) (read any, same bool) {
 
 // merge adds the entries of an object to another one; where both have one that
 // is not an object in both, it says which.
-func merge(into, from map[string]any) (conflict string, ok bool) {
+func merge(into, from map[string]any) (conflict []string) {
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		there, taken := into[name]
 		if !taken {
@@ -274,13 +290,13 @@ func merge(into, from map[string]any) (conflict string, ok bool) {
 		old, isOld := there.(map[string]any)
 		added, isAdded := from[name].(map[string]any)
 		if !isOld || !isAdded {
-			return name, false
+			return []string{name}
 		}
-		if at, ok := merge(old, added); !ok {
-			return name + "." + at, false
+		if at := merge(old, added); at != nil {
+			return append([]string{name}, at...)
 		}
 	}
-	return "", true
+	return nil
 }
 
 func (p *parsed) addSchema(f file) Faults {
