@@ -154,6 +154,9 @@ func printDecision(w io.Writer, d bailiff.Decision) {
 	if len(d.Env.Forward) > 0 {
 		fmt.Fprintf(w, "variables\t%s\n", strings.Join(d.Env.Forward, " "))
 	}
+	for _, swapped := range d.Env.Swap {
+		fmt.Fprintf(w, "stand-in\t%s\tits value is put in at %s\n", swapped.Name, strings.Join(swapped.Hosts, " "))
+	}
 	for _, held := range d.Env.Withheld {
 		fmt.Fprintf(w, "withheld\t%s\t%s\n", held.Name, held.Rule)
 	}
