@@ -137,3 +137,30 @@ func TestATunnelWhoseNameInTLSIsHiddenIsRefused(t *testing.T) {
 		t.Errorf("written down was %q", rules)
 	}
 }
+
+// A program whose own body is faulty is not told to check the name of its host.
+func TestAFaultyBodyIsTheProgramsOwn(t *testing.T) {
+	t.Parallel()
+	w, server := secured(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	w.mu.Lock()
+	w.allowed["https allowed.test POST"] = true
+	w.mu.Unlock()
+	address := server.Listener.Addr().String()
+	host := "allowed.test:" + port(address)
+	proxy := proxied(t, w, address)
+	head := "POST / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for name, c := range map[string]struct{ body, status, rule string }{
+		"a faulty chunk": {"zz\r\nabc\r\n0\r\n\r\n", "HTTP/1.1 400 ", ruleMalformed},
+		"a plain one":    {"3\r\nabc\r\n0\r\n\r\n", "HTTP/1.1 200 ", ""},
+	} {
+		got := spoken(t, proxy, host, head+c.body)
+		if !strings.HasPrefix(got, c.status) || !strings.Contains(got, c.rule) || strings.Contains(got, ruleUnreachable) {
+			t.Errorf("%s: %.300q", name, got)
+		}
+	}
+	server.CloseClientConnections()
+	server.Close()
+	if got := spoken(t, proxy, host, head+"3\r\nabc\r\n0\r\n\r\n"); !strings.Contains(got, ruleUnreachable) {
+		t.Errorf("a server that is gone: %.300q", got)
+	}
+}

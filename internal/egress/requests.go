@@ -179,6 +179,10 @@ var errSwitched = errors.New("the server switches to another protocol")
 func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.Request, c bailiff.Connection,
 	t terms) {
 	most := t.limits
+	sent := &sending{ReadCloser: r.Body}
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = sent
+	}
 	if no := x.proxy.bound(ctx, r, c, most); no != nil {
 		tell(w, no)
 		return
@@ -206,6 +210,10 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			no := failure(c, err)
 			no.status = http.StatusBadGateway
+			if sent.isMalformed.Load() {
+				no = refuse(c, ruleMalformed, "The body of the request is no plain HTTP.", "Check its chunks and its length.")
+				no.status = http.StatusBadRequest
+			}
 			if r.Context().Err() == nil && !errors.As(err, &no) {
 				no = x.proxy.refused(ctx, c, no)
 			}
@@ -223,6 +231,23 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		proxy.Transport = quiet{x.transport}
 	}
 	proxy.ServeHTTP(w, r)
+}
+
+// sending is the body of a request, of which a fault of its framing is the program's, not the server's.
+type sending struct {
+	io.ReadCloser
+	isMalformed atomic.Bool
+}
+
+// Read notes such a fault.
+func (s *sending) Read(to []byte) (int, error) {
+	n, err := s.ReadCloser.Read(to)
+	var off net.Error
+	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, http.ErrBodyReadAfterClose) &&
+		!errors.Is(err, context.Canceled) && !errors.As(err, &off) {
+		s.isMalformed.Store(true)
+	}
+	return n, err
 }
 
 // pieces are what bodies are carried in.

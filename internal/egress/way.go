@@ -267,6 +267,7 @@ const (
 	ruleTooLarge    = "egress.too_large"
 	ruleTooMuch     = "egress.too_much"
 	ruleMalformed   = "egress.malformed"
+	ruleUnsearched  = "egress.unsearched"
 )
 
 // failure says no more of an address than that it is forbidden: what a name of the inner
@@ -274,6 +275,9 @@ const (
 func failure(c bailiff.Connection, err error) *refusal {
 	if errors.Is(err, reach.ErrFloor) {
 		return refuse(c, ruleAddress, "The host stands for an address that no sandbox may reach.", "Use another host.")
+	}
+	if errors.Is(err, errEncoded) || errors.Is(err, errDivided) {
+		return refuse(c, ruleUnsearched, bailiff.Sentence(err.Error()), "Ask for the whole of it, without an encoding.")
 	}
 	var unverified *tls.CertificateVerificationError
 	if errors.As(err, &unverified) {
