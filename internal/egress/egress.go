@@ -96,13 +96,15 @@ type Proxy struct {
 	now         *atomic.Pointer[settings] // for the next connection
 	meter       *meter
 	standing    *standing
+	past        *past
 	given       *recent.Map[string, *authorities] // by the sandbox that trusts them
 	config      Config                            // of this connection, as all that follows
 	authorities *authorities
 	excess      string                   // the sentence of its refusal, where a limit was reached
 	hear        bailiff.ConnectionHearer // while it serves one connection, as the next is
 	swapped     []bailiff.Swapped
-	standIns    swap.Finder // of swapped
+	standIns    swap.Finder       // of swapped
+	dead        []bailiff.Swapped // what stood for values in other requests of the session
 }
 
 // settings are a configuration with the authorities that it has.
@@ -117,7 +119,7 @@ const mostGiven = 10_000
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {
 	p := &Proxy{now: &atomic.Pointer[settings]{}, meter: newMeter(),
-		standing: &standing{all: map[*stood]bool{}}, given: recent.New[string, *authorities](mostGiven)}
+		standing: &standing{all: map[*stood]bool{}}, past: newPast(), given: recent.New[string, *authorities](mostGiven)}
 	if err := p.Change(c); err != nil {
 		return nil, err
 	}
@@ -156,6 +158,7 @@ func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection,
 	heard, now := *p, p.now.Load()
 	heard.config, heard.authorities = now.config, p.authoritiesOf(of.Sandbox)
 	heard.swapped, heard.standIns = swapped, swap.NewFinder(swapped)
+	heard.dead = p.past.others(of, swapped)
 	heard.hear, heard.config.Recorder = hear, telling{now.config.Recorder, hear}
 	end, excess := p.meter.begin(ctx, of.Sandbox, now.config.Limits)
 	defer end()

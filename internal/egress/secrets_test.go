@@ -272,3 +272,48 @@ func TestARequestWithoutAValueMayAskForParts(t *testing.T) {
 		t.Errorf("got %d %q", status, body)
 	}
 }
+
+// git writes the URL that it was given into a file, and sends it with the next request.
+func TestADeadStandInIsNamed(t *testing.T) {
+	var mu sync.Mutex
+	var given []string
+	w, proxy, host := swapping(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		given = append(given, r.Header.Get("Authorization"))
+	})
+	ask := func(authorization string) (int, string, string) {
+		r := asking(t, "GET", "https://"+host+"/")
+		r.Header.Set("Authorization", authorization)
+		return answered(t, program(t, proxy, true), r)
+	}
+	basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte("x:"+text)) }
+	if status, _, _ := ask("Bearer " + tokenInside); status != http.StatusOK {
+		t.Fatalf("the request that has the variable: %d", status)
+	}
+	later := strings.Replace(tokenInside, "stand", "later", 1)
+	for name, swapped := range map[string][]bailiff.Swapped{
+		"a request that has another for it": {{StandIn: later, Value: w.swapped[0].Value, Swap: w.swapped[0].Swap}},
+		"one that has none":                 nil,
+	} {
+		w.mu.Lock()
+		w.swapped = swapped
+		w.mu.Unlock()
+		for _, authorization := range []string{"Bearer " + tokenInside, basic(tokenInside)} {
+			if status, rule, body := ask(authorization); status != http.StatusForbidden || rule != ruleStray ||
+				!strings.Contains(body, "stood for TOKEN in another request") || strings.Contains(body, tokenInside) {
+				t.Errorf("%s: %d %s %s", name, status, rule, body)
+			}
+		}
+		if status, _, _ := ask("Bearer ghp_anothersanothersanothersanothersano01"); status != http.StatusOK {
+			t.Errorf("%s: a token of its own: %d", name, status)
+		}
+	}
+	w.mu.Lock()
+	w.swapped = []bailiff.Swapped{{StandIn: later, Value: bailiff.NewSecret(tokenOutside), Swap: bailiff.Swap{Name: "TOKEN",
+		Hosts: []string{host}, In: []string{"authorization"}}}}
+	w.mu.Unlock()
+	if status, _, _ := ask(basic(later)); status != http.StatusOK || given[len(given)-1] != basic(tokenOutside) {
+		t.Errorf("its own: %d, the server was given %q", status, given)
+	}
+}

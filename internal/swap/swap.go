@@ -232,6 +232,31 @@ func (f Finder) Stray(head Head) string {
 	if len(f.names) == 0 {
 		return ""
 	}
+	text := head.text()
+	for i, form := range f.forms {
+		if !bytes.Equal(form.Redact(text), text) {
+			return f.names[i]
+		}
+	}
+	return ""
+}
+
+// Named is the first of some variables whose stand-in stands in the head of a request as it is; empty if none does.
+func Named(head Head, all []bailiff.Swapped) string {
+	if len(all) == 0 {
+		return ""
+	}
+	text := head.text()
+	for _, one := range all {
+		if bytes.Contains(text, []byte(one.StandIn)) {
+			return one.Name
+		}
+	}
+	return ""
+}
+
+// text is all that stands in a head, decoded as far as servers do so.
+func (head Head) text() []byte {
 	query, _ := url.QueryUnescape(head.URL.RawQuery) // as it is written, it stands there too
 	text := []byte(head.URL.String() + "\n" + head.URL.Path + "\n" + query + "\n")
 	for name, values := range head.Header {
@@ -239,12 +264,7 @@ func (f Finder) Stray(head Head) string {
 			text = fmt.Appendf(text, "%s: %s\n%s\n", name, value, basic(value))
 		}
 	}
-	for i, form := range f.forms {
-		if !bytes.Equal(form.Redact(text), text) {
-			return f.names[i]
-		}
-	}
-	return ""
+	return text
 }
 
 // basic is what a header of Basic authentication holds.
