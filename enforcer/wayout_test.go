@@ -41,8 +41,8 @@ func TestADestinationIsNamedOnceForEachRule(t *testing.T) {
 	all.isNew(&bailiff.Blocked{Host: "b.test", Port: 443, Method: "POST", Rule: "egress.not_this_request"})
 	var a bailiff.Answer
 	all.tell(&a)
-	if want := "Refused on the way out: a.test:443 (egress.not_this_request, 4 times: DELETE, PUT, MOVE), a.test:443 (egress.stray_secret, once), " +
-		"b.test:443 (egress.not_this_request, once)."; a.Message != want {
+	if want := "Refused on the way out: a.test:443 (egress.not_this_request, 4 times: DELETE, PUT, MOVE), " +
+		"a.test:443 (egress.stray_secret, once), b.test:443 (egress.not_this_request, once)."; a.Message != want {
 		t.Errorf("got %s", a.Message)
 	}
 	if len(a.Egress.Blocked) != 5 {

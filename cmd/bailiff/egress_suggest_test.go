@@ -89,7 +89,8 @@ func TestOfManyHostsThoseAreSuggestedThatWereWantedMost(t *testing.T) {
 	}
 	var printed strings.Builder
 	s.print(&printed)
-	for _, said := range []string{"# CAUTION: it looks like api.test, and is another host\n      \"evilapi.test\":", "# 4991 hosts that were wanted less"} {
+	for _, said := range []string{"# CAUTION: it looks like api.test, and is another host\n      \"evilapi.test\":",
+		"# 4991 hosts that were wanted less"} {
 		if !strings.Contains(printed.String(), said) {
 			t.Errorf("%q is not in\n%s", said, printed.String())
 		}

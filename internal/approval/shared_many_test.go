@@ -21,8 +21,8 @@ func copies(t *testing.T, a api.Entry, from, n int, pending bool, state, gone st
 	}
 	server.Exec(t, "bailiff", fmt.Sprintf(`INSERT INTO bailiff.approvals (id, seq, pending, digest, caller, session, person, expires, resolved,
 		version, doc, gone) SELECT id || '-' || n, n, %[4]t, digest || n, caller, session, person, expires, %[5]s, 1,
-		regexp_replace(replace(replace(replace(doc, id, id || '-' || n), digest, digest || n), '"pending"', '%[6]s'), '"seq":[0-9]+', '"seq":' || n),
-		%[7]s FROM bailiff.approvals, generate_series(%[2]d, %[3]d) AS n WHERE id = '%[1]s'`, a.ID, from, from+n-1, pending, answered,
+		regexp_replace(replace(replace(replace(doc, id, id || '-' || n), digest, digest || n), '"pending"', '%[6]s'),
+		'"seq":[0-9]+', '"seq":' || n), %[7]s FROM bailiff.approvals, generate_series(%[2]d, %[3]d) AS n WHERE id = '%[1]s'`, a.ID, from, from+n-1, pending, answered,
 		`"`+state+`"`, gone))
 	server.Exec(t, "bailiff", fmt.Sprintf(`INSERT INTO bailiff.claims SELECT n, claim FROM bailiff.claims NATURAL JOIN bailiff.approvals,
 		generate_series(%d, %d) AS n WHERE id = '%s'`, from, from+n-1, a.ID))
@@ -64,8 +64,8 @@ func TestASidecarStartsWithManyApprovals(t *testing.T) {
 	if _, n := two.counted(); n != keepResolved {
 		t.Errorf("one that starts knows of %d that are answered, want %d", n, keepResolved)
 	}
-	if most := server.Number(t, "bailiff", `SELECT max(rows / calls) FROM pg_stat_statements WHERE query LIKE 'SELECT seq%'`); most > pageRows ||
-		most == 0 {
+	most := server.Number(t, "bailiff", `SELECT max(rows / calls) FROM pg_stat_statements WHERE query LIKE 'SELECT seq%'`)
+	if most > pageRows || most == 0 {
 		t.Errorf("%d rows were read at once, want %d at most", most, pageRows)
 	}
 	if _, err := two.Answer(t.Context(), id(1_000_000+pending-1), by("ana"), bailiff.Verdict{Approve: true, Scope: "once"}); err != nil {

@@ -257,7 +257,8 @@ func TestAServerIsNotAskedForPartsOfAnAnswerWithAValue(t *testing.T) {
 	if status, _, body := answered(t, client, upload); status != http.StatusOK || !strings.HasSuffix(body, "bytes 0-9/100") {
 		t.Errorf("a part that is sent: %d %q", status, body)
 	}
-	if status, rule, body := answered(t, client, bearing(t, "https://"+host+"/parts")); status != http.StatusBadGateway || rule != ruleUnsearched {
+	status, rule, body := answered(t, client, bearing(t, "https://"+host+"/parts"))
+	if status != http.StatusBadGateway || rule != ruleUnsearched {
 		t.Errorf("a part that nobody asked for: %d %s %q", status, rule, body)
 	}
 }
