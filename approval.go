@@ -27,6 +27,8 @@ type Claim struct {
 	// Unbound are the names of such files for which no content stands. A claim that has any
 	// is granted once only.
 	Unbound []string
+	// Ground is what was found of the paths that the text names.
+	Ground Ground
 	// Plain says that the text is what it seems wherever it stands, see [Judgement].
 	Plain bool
 	// Call is the program and the arguments of a text that is one call, see [Judgement].
@@ -80,6 +82,8 @@ type bound struct {
 	Session Session
 	Env     []string
 	Files   []File
+	Links   []Link `json:",omitempty"` // as if they were not there where nothing is looked at
+	Folder  string `json:",omitempty"`
 	Backend BackendTerms
 	Set     map[string]string
 	Sealed  []string
@@ -96,7 +100,8 @@ func (c Claim) bound() bound {
 	reasons.Files = nil // bound below, by themselves
 	return bound{
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
-		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Backend: c.Decision.Backend,
+		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Links: c.Ground.Links, Folder: c.Ground.Folder,
+		Backend: c.Decision.Backend,
 		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
 		Swap:   c.Decision.Env.Swap,
 		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: reasons.Pairs(),
@@ -109,8 +114,8 @@ func (c Claim) sortedFiles() []File {
 
 // Digest is the SHA-256, in hexadecimal, of all that an approval is bound to:
 // tool, arguments, caller and its user, session and user, the names of forwarded variables,
-// the content of the files that the text runs, every obligation, and why
-// approval is due. The time, the readiness of backends, the request's id and
+// the content of the files that the text runs, the links on the way of the paths that it names and
+// what these lead to, the working folder itself, every obligation, and why approval is due. The time, the readiness of backends, the request's id and
 // how long its caller waits do not count.
 func (c Claim) Digest() string {
 	sum := sha256.Sum256(encoded(c.bound()))
@@ -134,7 +139,8 @@ func (c Claim) Drift(approved Claim) string {
 var driftWords = map[string]string{
 	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as",
 	"Session": "the session",
-	"Env":     "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
+	"Env":     "the forwarded variables", "Files": "a file that the command runs",
+	"Links": "what a path of the command leads to", "Folder": "the working folder", "Backend": "the backend or its terms",
 	"Set": "the variables that the policies set", "Sealed": "the sealed variables",
 	"Swap": "where the values of variables may go", "Limits": "the limits",
 	"Tools":   "the tools that a script may call",
@@ -170,16 +176,24 @@ func (c Claim) Pairs() []Pair {
 // folders, goes through another program, sets what programs are found by …) the
 // same match can mean anything, so that it holds for that very text only, and for the
 // content of the files that the text runs.
+//
+// Where the paths were looked at, either holds for the same folder by its inode, and while the same parts of
+// paths are links that lead to the same.
 func (c Claim) context() string {
+	var ground string
+	if len(c.Ground.Links) > 0 || c.Ground.Folder != "" {
+		sum := sha256.Sum256(encoded(c.Ground))
+		ground = " on " + hex.EncodeToString(sum[:16])
+	}
 	if c.Plain {
-		return c.Request.Args.Workdir
+		return c.Request.Args.Workdir + ground
 	}
 	text := encoded(c.Request.Args)
 	if len(c.Files) > 0 {
 		text = append(text, encoded(c.sortedFiles())...)
 	}
 	sum := sha256.Sum256(text)
-	return "text " + hex.EncodeToString(sum[:])
+	return "text " + hex.EncodeToString(sum[:]) + ground
 }
 
 // Pair is a reason for asking, as a grant covers it: the rule that spoke, the

@@ -205,6 +205,9 @@ type Judgement struct {
 	// Opens are the paths, spelt alike, of other files by which the text may come to mean
 	// something else. An approval is bound to them as far as they have a content.
 	Opens []string
+	// Paths are those that the text names, spelt alike. AllPaths is false where there are more.
+	Paths    []string
+	AllPaths bool
 	// Plain says that each name in the text is known by the folder in which it
 	// stands, and each program by its name: the text changes no folder, goes
 	// through no other program, sets nothing, and hides nothing. Of what is typed to

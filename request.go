@@ -144,7 +144,9 @@ type Circumstances struct {
 	Files []File
 	// Contents are those of them whose text is judged as part of the request's.
 	Contents []Content
-	Time     time.Time
+	// Ground is what was found of the paths that the text names.
+	Ground Ground
+	Time   time.Time
 }
 
 // BackendState is what is known of a configured backend when a request is judged.

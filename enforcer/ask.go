@@ -63,17 +63,15 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	if m.isMoving() {
 		m.unbound = m.Opens
 	}
-	if len(m.Files) == 0 && (len(m.Opens) == 0 || m.isMoving()) {
+	if len(m.Files) == 0 && (len(m.Opens) == 0 || m.isMoving()) && !e.surveys(m) {
 		return nil
 	}
 	if err := e.hold(ctx, m, alone); err != nil {
 		return err
 	}
 	held := m.claim()
-	if e.readsFiles(m) {
-		if err := e.judgeContents(ctx, m); err != nil {
-			return err
-		}
+	if err := e.judgeFound(ctx, m); err != nil {
+		return err
 	}
 	files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Files)
 	if err != nil {
@@ -84,7 +82,7 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	}
 	m.files, m.unbound = m.opened(ctx)
 	m.files = slices.Concat(files, m.files)
-	m.rejudged(e.decide(ctx, m.located, files, m.contents))
+	m.rejudged(e.decide(ctx, m.located, found{files, m.contents, m.ground}))
 	m.keepSandbox(held)
 	return nil
 }
@@ -94,7 +92,7 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 func (m *judged) keepSandbox(held bailiff.Claim) {
 	now := m.claim()
 	now.Decision.Approval, now.Decision.Limits = held.Decision.Approval, held.Decision.Limits
-	now.Files, now.Unbound = held.Files, held.Unbound
+	now.Files, now.Unbound, now.Ground = held.Files, held.Unbound, held.Ground
 	if drift := now.Drift(held); drift != "" && m.Decision.Outcome != bailiff.Deny {
 		m.Decision = deny(m.Decision, bailiff.RuleVoid,
 			"The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
@@ -146,7 +144,7 @@ func (e *Enforcer) await(ctx context.Context, req bailiff.Request, asked bailiff
 func (e *Enforcer) resume(ctx context.Context, m *judged, asked bailiff.Approval) answer {
 	approved := m.claim()
 	again := m.again(asked)
-	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, nil, nil) })
+	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, found{}) })
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
 	ctx = again.concerning(ctx)
 	redeemed := e.prepare(ctx, again)

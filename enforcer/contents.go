@@ -39,30 +39,43 @@ type finder interface {
 // readFiles judges a request once more with the text of the files that it runs, or by which its
 // text may come to mean something else, where it is to run on the host: what stands in them is
 // part of what the request does. A file that the text names in a way that leaves it open has
-// none.
+// none. Each path that the text names is judged by what it leads to, too.
 func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
-	if !e.readsFiles(m) {
+	if !e.readsFiles(m) && !e.surveys(m) {
 		return nil
 	}
 	if err := e.hold(ctx, m, false); err != nil {
 		return err
 	}
 	held := m.claim()
-	err := e.judgeContents(ctx, m)
+	err := e.judgeFound(ctx, m)
 	m.keepSandbox(held)
 	return err
 }
 
 // readsFiles says whether the files of a request are read.
 func (e *Enforcer) readsFiles(m *judged) bool {
+	return len(m.Files)+len(m.Opens) > 0 && e.runsOnHost(m)
+}
+
+// runsOnHost says whether a request that may run does so where nothing is isolated.
+func (e *Enforcer) runsOnHost(m *judged) bool {
 	backend := e.config.Backends[m.Decision.Backend.Name]
-	return len(m.Files)+len(m.Opens) > 0 && m.needsSandbox() && m.Decision.Outcome != bailiff.Deny && backend != nil && !backend.Isolated()
+	return m.needsSandbox() && m.Decision.Outcome != bailiff.Deny && backend != nil && !backend.Isolated()
+}
+
+// judgeFound judges a request by what its paths lead to and by the text of the files that it runs.
+func (e *Enforcer) judgeFound(ctx context.Context, m *judged) error {
+	m.contents, m.ground, m.looked, m.surveyed = nil, bailiff.Ground{}, false, nil
+	if err := e.survey(ctx, m); err != nil || !e.readsFiles(m) {
+		return err
+	}
+	return e.judgeContents(ctx, m)
 }
 
 // judgeContents reads the files that the text runs, and those that the text in them runs, and
 // judges the request by them.
 func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
-	m.contents = nil
 	left := budget{maxContents, maxRead, maxLooked}
 	for round := range maxRounds + 1 {
 		if round == maxRounds {
@@ -76,7 +89,10 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 			return nil
 		}
 		m.contents = append(m.contents, more...)
-		m.rejudged(e.decide(ctx, m.located, nil, m.contents))
+		m.rejudged(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
+		if err := e.survey(ctx, m); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -39,6 +39,10 @@ type judged struct {
 	unbound []string
 	// contents are the files that were read to judge their text.
 	contents []bailiff.Content
+	// ground is what was found of the paths that the text names once they were looked at, surveyed which those are.
+	ground   bailiff.Ground
+	looked   bool
+	surveyed []string
 	// approval is what humans said.
 	approval *bailiff.Approval
 	// fault is why the request can have no sandbox.
@@ -76,7 +80,7 @@ func (m *judged) claim() bailiff.Claim {
 		req.Args.Workdir = ""
 	}
 	return bailiff.Claim{Request: req, Decision: m.Decision, DecisionID: m.event.DecisionID, TraceID: m.event.TraceID, Files: m.files,
-		Unbound: m.unbound, Plain: m.Plain, Call: m.Call, Input: m.Input}
+		Unbound: m.unbound, Ground: m.ground, Plain: m.Plain, Call: m.Call, Input: m.Input}
 }
 
 // recorded is the event of the judgement, as it stands now.
@@ -156,10 +160,10 @@ func (e *Enforcer) settle(ctx context.Context, m *judged) {
 		at = e.leases.Workdir(req.Caller, req.Session.ID)
 		m.located.Args.Workdir = at.Path
 	}
-	m.Judgement = e.decide(ctx, m.located, nil, nil)
+	m.Judgement = e.decide(ctx, m.located, found{})
 	if at.Path != "" && m.Decision.Outcome != bailiff.Deny && !at.Serves(e.leases.SpecOf(req, m.Decision)) {
 		m.located, at = req, lease.Workdir{}
-		m.Judgement = e.decide(ctx, m.located, nil, nil)
+		m.Judgement = e.decide(ctx, m.located, found{})
 	}
 	m.atStart = at.InWorkspace
 	if at.Path == "" && req.Args.Workdir == "" && m.needsSandbox() {
@@ -177,7 +181,7 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 		return
 	}
 	m.located.Args.Workdir = start
-	m.Judgement = e.decide(ctx, m.located, nil, nil)
+	m.Judgement = e.decide(ctx, m.located, found{})
 	m.atStart = m.Decision.Backend.Name == backend
 }
 
@@ -191,10 +195,17 @@ func (e *Enforcer) Placed(ctx context.Context, req bailiff.Request) (bailiff.Req
 	return m.located, e.Circumstances(req)
 }
 
-// decide judges a request whose files, if they are known, are these.
-func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File, contents []bailiff.Content) bailiff.Judgement {
+// found is what was found in a sandbox of the files of a request, as far as it was looked for.
+type found struct {
+	files    []bailiff.File
+	contents []bailiff.Content
+	ground   bailiff.Ground
+}
+
+// decide judges a request by what was found of its files.
+func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, by found) bailiff.Judgement {
 	at := e.Circumstances(req)
-	at.Files, at.Contents = files, contents
+	at.Files, at.Contents, at.Ground = by.files, by.contents, by.ground
 	j := e.config.Decider.Decide(ctx, req, at)
 	j.Decision = e.floor(req, j.Decision)
 	return j

@@ -18,14 +18,14 @@ func (e *Enforcer) Rejudge(ctx context.Context) {
 
 // orders is the sandbox that the policies would order for a request now.
 func (e *Enforcer) orders(ctx context.Context, req bailiff.Request) (lease.Spec, bool) {
-	d := e.decide(ctx, req, nil, nil).Decision
+	d := e.decide(ctx, req, found{}).Decision
 	return e.leases.SpecOf(req, d), d.Outcome != bailiff.Deny
 }
 
 // allows is what the policies say now to a request whose process runs; what an operator
 // lifted, only the floor can stop.
 func (e *Enforcer) allows(ctx context.Context, req bailiff.Request, lifted bool) (bailiff.Decision, bool) {
-	d := e.decide(ctx, req, nil, nil).Decision
+	d := e.decide(ctx, req, found{}).Decision
 	if lifted {
 		return d, !fromTheFloor(d)
 	}

@@ -114,7 +114,8 @@ func (r *runner) isOutdated(f wire.Frame) bool {
 		return false
 	}
 	switch f.Kind {
-	case wire.Start, wire.Count, wire.Kill, wire.Digest, wire.Read, wire.Match, wire.Log, wire.Feed, wire.Stop, wire.Forget, wire.Outlet:
+	case wire.Start, wire.Count, wire.Kill, wire.Digest, wire.Read, wire.Match, wire.Resolve, wire.Log, wire.Feed, wire.Stop,
+		wire.Forget, wire.Outlet:
 		r.refuse(f.Stream, wire.Superseded, fmt.Errorf("its epoch is %d, this one's is %d", r.epoch, f.Epoch))
 	}
 	return true
@@ -155,6 +156,9 @@ func (r *runner) obey(f wire.Frame) {
 	case wire.Match:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)
 		go r.match(stream, payload)
+	case wire.Resolve:
+		stream, payload := f.Stream, bytes.Clone(f.Payload)
+		go r.resolve(stream, payload)
 	}
 }
 
@@ -186,6 +190,16 @@ func (r *runner) match(stream uint32, payload []byte) {
 		matches, err = matching(asked)
 	}
 	r.answer(stream, wire.Matched, wire.Encode(matches), err)
+}
+
+// resolve answers which links are on the way of paths.
+func (r *runner) resolve(stream uint32, payload []byte) {
+	asked, err := wire.Decode[wire.Files](payload)
+	var ground wire.Ground
+	if err == nil {
+		ground = groundOf(asked)
+	}
+	r.answer(stream, wire.Resolved, wire.Encode(ground), err)
 }
 
 // answer answers a question about files, or says why not.

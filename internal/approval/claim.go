@@ -20,6 +20,7 @@ type claimText struct {
 	Decision bailiff.Decision `json:"decision"`
 	Files    []bailiff.File   `json:"files,omitempty"`
 	Unbound  []string         `json:"unbound,omitempty"`
+	Ground   bailiff.Ground   `json:"ground,omitzero"`
 	Plain    bool             `json:"plain,omitempty"`
 	Call     []string         `json:"call,omitempty"`
 	Input    json.RawMessage  `json:"input,omitempty"`
@@ -29,7 +30,7 @@ type claimText struct {
 // since grants and freezes go by it.
 func textOf(c bailiff.Claim, scrub func([]byte) []byte) (claimText, error) {
 	t := claimText{Request: c.Request, Caller: c.Request.Caller, Peer: c.Request.Peer, Decision: c.Decision, Files: c.Files,
-		Unbound: c.Unbound, Plain: c.Plain, Call: c.Call}
+		Unbound: c.Unbound, Ground: c.Ground, Plain: c.Plain, Call: c.Call}
 	if c.Input != nil {
 		input, err := c.Input.MarshalJSON()
 		if err != nil {
@@ -77,7 +78,7 @@ func (b *Book) scrub(text string) string {
 // claim is the claim as the router may see it again.
 func (t claimText) claim(decisionID string) bailiff.Claim {
 	c := bailiff.Claim{Request: t.Request, Decision: t.Decision, DecisionID: decisionID, Files: t.Files, Unbound: t.Unbound,
-		Plain: t.Plain, Call: t.Call}
+		Ground: t.Ground, Plain: t.Plain, Call: t.Call}
 	c.Request.Caller, c.Request.Peer = t.Caller, t.Peer
 	if t.Input != nil {
 		c.Input = t.Input

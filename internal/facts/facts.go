@@ -9,7 +9,7 @@
 // quotes, in an echo, in a here-document that no interpreter reads) is not a
 // call of it. Any text of up to 1 MiB is read in bounded time and memory.
 //
-// Nothing is looked up: no file is read, no host resolved, no variable taken from
+// Nothing is looked up (the caller tells which links stand where the text runs, as a [Ground]): no file is read, no host resolved, no variable taken from
 // this process. A variable that the text does not assign is unknown, except for
 // HOME, PWD and SHELL; "${X:-word}" of such a one is taken as the word. Where
 // branches leave a variable or the working directory in different states, it is
@@ -35,6 +35,8 @@ type (
 	Content = value.Content
 	// Contents are files by their paths.
 	Contents = value.Contents
+	// Ground is the file system below a text.
+	Ground = value.Ground
 )
 
 // FeatureHeredoc is a here-document; the other features are in package value.

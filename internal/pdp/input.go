@@ -1,6 +1,7 @@
 package pdp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -21,23 +22,38 @@ type reading struct {
 	arguments ast.Object
 	// fault is why a call has none.
 	fault error
+	// ground holds the paths that the text names.
+	ground *facts.Ground
 }
 
 func read(req bailiff.Request, at bailiff.Circumstances, home string) reading {
-	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents)}
+	ground := groundOf(at.Ground)
+	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents), Ground: ground}
 	switch req.Tool {
 	case bailiff.ExecuteCode:
 		code := facts.Python(req.Args.Code, place)
-		return reading{code: &code}
+		code.Complete = code.Complete && !at.Ground.Unseen
+		return reading{code: &code, ground: ground}
 	case bailiff.Process:
 		command := typed(req.Args, place)
-		return reading{command: &command}
+		command.Complete = command.Complete && !at.Ground.Unseen
+		return reading{command: &command, ground: ground}
 	case bailiff.Call:
 		return readCall(req.Args.Arguments)
 	default:
 		command := shell(req.Args, place)
-		return reading{command: &command}
+		command.Complete = command.Complete && !at.Ground.Unseen
+		return reading{command: &command, ground: ground}
 	}
+}
+
+// groundOf is where a text runs, as far as it was looked at.
+func groundOf(found bailiff.Ground) *facts.Ground {
+	ground := &facts.Ground{Links: make(map[string][]string, len(found.Links))}
+	for _, l := range found.Links {
+		ground.Links[l.Path] = l.Targets
+	}
+	return ground
 }
 
 // contentsOf are the files whose text is judged as part of a request's, by their paths.
@@ -272,6 +288,27 @@ func filesOf(input ast.Object) []string {
 	paths := make([]string, 0, list.Len())
 	list.Foreach(func(file *ast.Term) { paths = append(paths, string(file.Get(keyPath).Value.(ast.String))) })
 	return paths
+}
+
+// paths are those that the text names, and whether these are all.
+func (r reading) paths() (paths []string, all bool) {
+	if r.ground == nil {
+		return nil, true
+	}
+	if command := cmp.Or(r.command, commandOf(r.code)); command != nil {
+		for _, p := range slices.Concat(command.Files, command.Opens) {
+			r.ground.Name(p)
+		}
+	}
+	return r.ground.Paths()
+}
+
+// commandOf is the shell text that a program runs; nil if there is none.
+func commandOf(code *facts.Code) *facts.Command {
+	if code == nil {
+		return nil
+	}
+	return code.Command
 }
 
 // opens are the files by which the text may come to mean something else, besides those that

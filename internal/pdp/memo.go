@@ -30,6 +30,8 @@ type kept struct {
 	decision      bailiff.Decision
 	files         []string // that the text runs
 	opens         []string // by which it may come to mean something else
+	paths         []string // that the text names
+	allPaths      bool
 	plain         bool
 	call          []string
 	before, after []byte // the input document as JSON, around the value of its time
@@ -61,6 +63,7 @@ func (m *memo) key(req bailiff.Request, at bailiff.Circumstances) string {
 	k.backends(at.Backends)
 	k.files(at.Files)
 	k.contents(at.Contents)
+	k.ground(at.Ground)
 	if k.Len() > maxKept {
 		return ""
 	}
@@ -135,6 +138,16 @@ func (k *keyWriter) contents(all []bailiff.Content) {
 	}
 }
 
+// ground is without the working folder, by which nothing is judged.
+func (k *keyWriter) ground(g bailiff.Ground) {
+	k.flag(g.Unseen)
+	k.number(len(g.Links))
+	for _, l := range g.Links {
+		k.text(l.Path)
+		k.list(l.Targets)
+	}
+}
+
 // recall is the judgement remembered under a key; nil if there is none.
 func (m *memo) recall(key string) *kept {
 	if key == "" {
@@ -162,13 +175,13 @@ func (m *memo) remember(key string, j *bailiff.Judgement, at time.Time) {
 }
 
 func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
-	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), plain: j.Plain,
-		call: slices.Clone(j.Call)}
+	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
+		allPaths: j.AllPaths, plain: j.Plain, call: slices.Clone(j.Call)}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
 	}
-	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision)
+	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths)
 	return k, nil
 }
 
@@ -209,6 +222,7 @@ func sizeOfWords(all []string) (size int) {
 func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
 	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
 	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
+	j.Paths, j.AllPaths = slices.Clone(k.paths), k.allPaths
 }
 
 // written is an input document that needs nothing but its time to be JSON.

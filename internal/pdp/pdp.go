@@ -232,6 +232,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	input := text.document(req, at)
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
 	j.Opens = text.opens()
+	j.Paths, j.AllPaths = text.paths()
 	if j.Plain && req.Tool == bailiff.Terminal {
 		j.Call = facts.OnlyCall(*text.command)
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 6
+const Version = 7
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.
@@ -65,6 +65,8 @@ const (
 	Read
 	// Match asks for the files that match a pattern: an encoded [Pattern].
 	Match
+	// Resolve asks what links are on the way of paths: encoded [Files].
+	Resolve
 	// Log asks for a part of a background command's log, Feed for passing on input,
 	// the last frame for ending it, Stop for the end of all that the command
 	// started, Forget for giving up what is known of it: encoded [Inquiry].
@@ -120,6 +122,8 @@ const (
 	// be a Refused.
 	Found
 	Matched
+	// Resolved answers Resolve with [Ground].
+	Resolved
 	// Logged answers Log with a [Piece], Done the other questions about a
 	// background command; either may be a Refused.
 	Logged

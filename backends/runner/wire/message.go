@@ -214,6 +214,23 @@ type Matches struct {
 	Paths []string
 }
 
+// Ground is what was found of paths. All is false where one could not be looked at as a whole. Folder is the
+// device and inode of the folder from which relative ones are seen, empty where there is none.
+type Ground struct {
+	All    bool
+	Folder string
+	Links  []Link
+}
+
+// Link is a part of a path that is a link, and the names of what it leads to.
+type Link struct {
+	Path    string
+	Targets []string
+}
+
+// MaxParts is how many parts of paths are looked at for one question.
+const MaxParts = 1000
+
 // PartSize bounds the text of a part, so that it is one frame.
 const PartSize = MaxPayload - 128
 
@@ -348,6 +365,15 @@ func (p *Pattern) parts(c *codec) {
 func (m *Matches) parts(c *codec) {
 	c.bool(&m.All)
 	list(c, &m.Paths, c.text)
+}
+
+func (g *Ground) parts(c *codec) {
+	c.bool(&g.All)
+	c.text(&g.Folder)
+	list(c, &g.Links, func(l *Link) {
+		c.text(&l.Path)
+		list(c, &l.Targets, c.text)
+	})
 }
 
 func (o *OutletTerms) parts(c *codec) {

@@ -131,6 +131,7 @@ type Program struct {
 	Fills     Fills
 	Links     Words
 	Loses     Loses
+	Unlinks   Loses
 
 	// Setup are the first operands with which the program prints settings for the shell that started it, or "*"
 	// if it does nothing else. Such text is as harmless as the program.
@@ -204,7 +205,7 @@ const (
 	Compiled  Fills = "compiled"
 )
 
-// Loses says which operands have lost their content afterwards.
+// Loses says which operands have lost their content afterwards, or are taken for links themselves.
 type Loses string
 
 // The operands that lose their content.

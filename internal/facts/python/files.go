@@ -43,48 +43,91 @@ func (w *walk) linked(target, link objects) {
 
 // paths are the paths that values name, as far as they are known: one that
 // starts with something unknown is none.
-func (w *walk) paths(vs objects) []string {
+func (w *walk) paths(vs objects, itself bool) []string {
 	var out []string
 	for _, v := range vs {
 		switch {
 		case v.shape == isList:
 			for _, item := range v.items {
-				out = append(out, w.paths(item)...)
+				out = append(out, w.paths(item, itself)...)
 			}
 		case v.shape != isString && v.shape != isPath && v.shape != isFile, v.text == "", strings.HasPrefix(v.text, holeStart),
 			len(v.text) > maxText:
 		case len(v.text) > 5 && strings.EqualFold(v.text[:5], "file:"):
-			out = append(out, w.path(fileURL(v.text)))
+			out = append(out, w.names(fileURL(v.text), itself)...)
 		default:
-			out = append(out, w.path(v.text))
+			out = append(out, w.names(v.text, itself)...)
 		}
 	}
 	return out
 }
 
-func (w *walk) reads(vs objects)  { w.note(&w.notes.reads, w.notable(vs)...) }
-func (w *walk) writes(vs objects) { w.note(&w.notes.writes, w.notable(vs)...) }
-
-// loses notes files whose content is gone; of those that a listing tells it is not known
-// which are meant.
-func (w *walk) loses(vs objects) {
-	w.note(&w.notes.loses, slices.DeleteFunc(w.notable(vs), func(p string) bool { return strings.HasSuffix(p, "/*") })...)
+// names are a text as a path, and the other names of that by links that stand where the program
+// runs. With itself a link at the end is followed.
+func (w *walk) names(text string, itself bool) []string {
+	p := w.path(text)
+	all := []string{p}
+	for _, spelt := range []string{p, w.opened(text)} {
+		w.at.Ground.Name(spelt)
+		for _, name := range w.at.Ground.Others(spelt, itself) {
+			all = append(all, w.at.Path(name, ""))
+		}
+	}
+	return all
 }
 
-// losing are the calls after which a file's content is gone.
+// opened is a path as the system opens it: what "sub/.." is only the file system knows.
+func (w *walk) opened(text string) string {
+	if !path.IsAbs(text) && !strings.HasPrefix(text, "~") && w.at.Workdir != "" {
+		text = w.at.Workdir + "/" + text
+	}
+	return value.Tidy(shown(strings.ReplaceAll(text, anyName, "*")))
+}
+
+func (w *walk) reads(vs objects)  { w.note(&w.notes.reads, w.notable(vs, true)...) }
+func (w *walk) writes(vs objects) { w.note(&w.notes.writes, w.notable(vs, true)...) }
+func (w *walk) loses(vs objects)  { w.losesOf(vs, true) }
+
+// losesOf notes files whose content is gone; of those that a listing tells it is not known
+// which are meant.
+func (w *walk) losesOf(vs objects, itself bool) {
+	gone := w.notable(vs, itself)
+	w.note(&w.notes.loses, slices.DeleteFunc(gone, func(p string) bool { return strings.HasSuffix(p, "/*") })...)
+}
+
+// removes notes files that are deleted or moved. A link is taken for itself then.
+func (w *walk) removes(vs objects) {
+	w.note(&w.notes.writes, w.notable(vs, false)...)
+	w.losesOf(vs, false)
+}
+
+// losing are the calls after which a file's content is gone, with whether they follow a link to it.
 var losing = map[string]bool{
-	"os.remove": true, "os.unlink": true, "os.rmdir": true, "os.removedirs": true, "os.truncate": true, "shutil.rmtree": true,
-	"send2trash.send2trash": true,
-	"pathlib.Path.unlink":   true, "pathlib.Path.rmdir": true, "pathlib.Path.rename": true, "pathlib.Path.replace": true,
+	"os.remove": false, "os.unlink": false, "os.rmdir": false, "os.removedirs": false, "os.truncate": true, "shutil.rmtree": false,
+	"send2trash.send2trash": false,
+	"pathlib.Path.unlink":   false, "pathlib.Path.rmdir": false, "pathlib.Path.rename": false, "pathlib.Path.replace": false,
 	"pathlib.Path.write_text": true, "pathlib.Path.write_bytes": true,
 }
 
+// changes notes files that a call writes, or after which their content is gone.
+func (w *walk) changes(name string, vs objects) {
+	switch follows, gone := losing[name]; {
+	case !gone:
+		w.writes(vs)
+	case follows:
+		w.writes(vs)
+		w.loses(vs)
+	default:
+		w.removes(vs)
+	}
+}
+
 // notable are the paths to note, on the last walk only.
-func (w *walk) notable(vs objects) []string {
+func (w *walk) notable(vs objects, itself bool) []string {
 	if !w.noting {
 		return nil
 	}
-	return w.paths(vs)
+	return w.paths(vs, itself)
 }
 
 func (w *walk) doFiles(d behaviour, c *call) objects {
@@ -124,10 +167,7 @@ func (w *walk) handles(d behaviour, c *call, vs objects) objects {
 	case doesUnpacks:
 		w.unpacks(vs)
 	case doesWrites:
-		w.writes(vs)
-		if losing[c.name] {
-			w.loses(vs)
-		}
+		w.changes(c.name, vs)
 	case doesListing, doesEntries, doesTree:
 		w.reads(vs)
 		return w.listed(d, vs)
@@ -147,8 +187,7 @@ func (w *walk) copies(d behaviour, c *call) {
 	from, _ := c.arg(0, "src")
 	to, _ := c.arg(1, "dst")
 	if d.kind == doesMoves {
-		w.writes(from)
-		w.loses(from)
+		w.removes(from)
 	} else {
 		w.reads(from)
 	}

@@ -62,11 +62,8 @@ func (w *walk) pathMethod(b object, name string, c *call) objects {
 			return contentOf(b)
 		}
 	case pathWrites[name]:
-		w.writes(self)
+		w.changes("pathlib.Path."+name, self)
 		w.pathWrite(b, name, c)
-		if losing["pathlib.Path."+name] {
-			w.loses(self)
-		}
 		if name == "chmod" {
 			w.harm(&call{name: "pathlib.Path.chmod", args: c.args, keywords: c.keywords})
 		}

@@ -206,6 +206,11 @@ func (a *analysis) copies(inv invocation, p string) {
 // originals are the files that a path is a copy of or a link to, in one step.
 func (a *analysis) originals(p string) []string {
 	from := a.stepThrough(p, true)
+	for _, other := range a.others(p, true) {
+		if path.Base(other) != path.Base(p) { // else it is read by that name already
+			from = append(from, other)
+		}
+	}
 	upwards(p, func(to, below string) bool {
 		for _, t := range a.transfers[to] {
 			if below == "" && t.kind == written && len(t.from) == 1 {

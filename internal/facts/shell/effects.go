@@ -15,19 +15,20 @@ type effects struct{ reads, writes, lost, hosts []string }
 type effect struct {
 	effects
 	a    *analysis
+	own  *programs.Program
 	args *arguments
 	sc   *scope
 }
 
 func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 	p := a.about(name).Described
-	a.effect = effect{a: a, args: args, sc: sc}
+	a.effect = effect{a: a, own: a.about(name).Own, args: args, sc: sc}
 	e := &a.effect
 	for _, o := range args.options {
 		e.option(o, p)
 	}
-	switch own := a.about(name).Own; {
-	case len(own.ReadsOnly) > 0 && args.has(own.ReadsOnly...):
+	switch {
+	case len(e.own.ReadsOnly) > 0 && args.has(e.own.ReadsOnly...):
 		e.operands(programs.Reads)
 	case runsOperands(a.about(name).Language, p, args):
 	default:
@@ -35,8 +36,8 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 	}
 	e.particular(name)
 	e.undescribed(name, p)
-	e.unpacks(a.about(name).Own, p)
-	e.losses(name)
+	e.unpacks(p)
+	e.losses()
 	return e.effects
 }
 
@@ -60,15 +61,41 @@ func (e *effect) read(words ...word) {
 func (e *effect) write(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
+			e.writes = e.a.addPaths(e.writes, w, e.sc, true)
+		}
+	}
+}
+
+// change notes the operands of a program that writes them all. One that deletes or moves a link
+// leaves alone what it leads to.
+func (e *effect) change(ops []word) {
+	unlinked := 0
+	switch e.own.Unlinks {
+	case programs.All:
+		unlinked = len(ops)
+	case programs.Sources:
+		unlinked = len(e.sources(ops))
+	}
+	for _, w := range ops[:unlinked] {
+		if !e.url(w) {
 			e.writes = e.a.addPaths(e.writes, w, e.sc, false)
 		}
 	}
+	e.write(ops[unlinked:]...)
+}
+
+// sources are all operands but the last, which is where they go, unless an option says that.
+func (e *effect) sources(ops []word) []word {
+	if _, into := e.args.value("-t", "--target-directory"); !into && len(ops) > 0 {
+		return ops[:len(ops)-1]
+	}
+	return ops
 }
 
 func (e *effect) url(w word) bool {
 	if scheme := "file://"; len(w.text) > len(scheme) && strings.EqualFold(w.text[:len(scheme)], scheme) {
 		_, file, _ := strings.Cut(w.text[len(scheme):], "/") // after the host, which is this one
-		e.reads = add(e.reads, e.a.path(part(w, "/"+file), e.sc))
+		e.reads = e.a.addPaths(e.reads, part(w, "/"+file), e.sc, true)
 		return true
 	}
 	h, ok := value.URLHost(w.text)
@@ -114,7 +141,7 @@ func (e *effect) operands(kind programs.Operands) {
 	case programs.Reads:
 		e.read(ops...)
 	case programs.Writes, programs.Moves:
-		e.write(ops...)
+		e.change(ops)
 	case programs.Copies:
 		e.copies(ops)
 	case programs.Script:
@@ -205,8 +232,8 @@ func (e *effect) remote(ops []word) {
 }
 
 // unpacks notes the current folder of a program that writes the files of an archive there.
-func (e *effect) unpacks(own, p *programs.Program) {
-	for _, when := range own.Unpacks {
+func (e *effect) unpacks(p *programs.Program) {
+	for _, when := range e.own.Unpacks {
 		if when != "always" && !e.args.has(when) && first(e.args.operands).text != when {
 			continue
 		}
@@ -220,7 +247,7 @@ func (e *effect) unpacks(own, p *programs.Program) {
 
 // particular are the effects that a grammar of its own tells.
 func (e *effect) particular(name string) {
-	if effects := grammarOf(e.a.about(name).Own.Grammar).effects; effects != nil {
+	if effects := grammarOf(e.own.Grammar).effects; effects != nil {
 		own := *e // a copy on the heap, for the few programs that need one
 		effects(&own, name)
 		*e = own

@@ -218,7 +218,7 @@ func (a *analysis) programs(c value.Code) {
 func (a *analysis) python(name string, inv *invocation, code string) value.Code {
 	around := a.around()
 	c := a.readPython(code, value.Place{Workdir: inv.sc.cwd, Astray: inv.sc.astray, Home: a.at.Home, Level: a.at.Level + 1,
-		Contents: a.at.Contents, Within: &around, Settled: a.settled, Fresh: freshPython(name, inv)})
+		Contents: a.at.Contents, Ground: a.at.Ground, Within: &around, Settled: a.settled, Fresh: freshPython(name, inv)})
 	switch {
 	case c.Command != nil && !c.Command.Complete: // a young file that the program runs is among what hides it
 		a.complete = a.complete && a.idle

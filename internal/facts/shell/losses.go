@@ -8,16 +8,13 @@ import (
 
 // losses are the files whose content is gone after the call: deleted, emptied,
 // overwritten from nothing, or moved away.
-func (e *effect) losses(name string) {
+func (e *effect) losses() {
 	ops := e.args.operands
-	switch e.a.about(name).Own.Loses {
+	switch e.own.Loses {
 	case programs.All:
 		e.lose(ops...)
 	case programs.Sources:
-		if _, into := e.args.value("-t", "--target-directory"); !into && len(ops) > 0 {
-			ops = ops[:len(ops)-1]
-		}
-		e.lose(ops...)
+		e.lose(e.sources(ops)...)
 	case programs.UnlessAppending:
 		if !e.args.has("-a", "--append") {
 			e.lose(ops...)
@@ -31,6 +28,6 @@ func (e *effect) losses(name string) {
 
 func (e *effect) lose(words ...word) {
 	for _, w := range words {
-		e.lost = e.a.addPaths(e.lost, w, e.sc, false)
+		e.lost = e.a.addPaths(e.lost, w, e.sc, e.own.Unlinks == "")
 	}
 }

@@ -164,11 +164,11 @@ func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 		a.opensFile(w, sc)
 		a.feeds(r, number, a.stored(w, sc), sc)
 		if d.Op == syntax.RdrInOut {
-			r.writes = add(r.writes, p)
+			r.writes = a.addPaths(r.writes, w, sc, true)
 			a.writesTo(r, number, p, sc)
 		}
 	default:
-		a.fileOut(r, p, number, d, sc)
+		a.fileOut(r, w, number, d, sc)
 	}
 }
 
@@ -180,12 +180,13 @@ func (a *analysis) writesTo(r *redirections, number, p string, sc *scope) {
 	}
 }
 
-func (a *analysis) fileOut(r *redirections, p, number string, d *syntax.Redirect, sc *scope) {
+func (a *analysis) fileOut(r *redirections, w word, number string, d *syntax.Redirect, sc *scope) {
+	p := a.path(w, sc)
 	if n, _, ok := descriptorNumber(p); ok {
 		a.toDescriptor(r, n, sc)
 		return
 	}
-	paths := append(a.behindLinks(p, true), p)
+	paths := a.addNamed(nil, w, sc, true)
 	r.writes = addAll(r.writes, paths)
 	appends := d.Op == syntax.AppOut || d.Op == syntax.AppAll
 	if !appends {

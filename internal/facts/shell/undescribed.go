@@ -112,9 +112,9 @@ func (e *effect) path(w word, written bool) {
 	switch at := e.a.path(w, e.sc); {
 	case !pathLike(w.text) || !w.glob && strings.ContainsAny(w.text, "*?[{"):
 	case written:
-		e.writes = add(e.writes, at)
+		e.writes = e.a.addNamed(e.writes, w, e.sc, true)
 	case !slices.Contains(e.writes, at):
-		e.reads = add(e.reads, at)
+		e.reads = e.a.addNamed(e.reads, w, e.sc, true)
 	}
 }
 

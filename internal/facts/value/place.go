@@ -14,6 +14,8 @@ type Place struct {
 	Home string
 	// Astray says that an empty Workdir is not where the request starts.
 	Astray bool
+	// Ground is where the paths of the text are noted, and what is known of the links there.
+	Ground *Ground
 	// Level counts the programs that the text lies in.
 	Level int
 	// Contents are files whose text is read where the text runs them, by their paths as in
