@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,4 +153,87 @@ func TestLinksThatLeadNowhereStrangeRaiseNoQuestion(t *testing.T) {
 		"a Python program":                     {code: "print(open('cur/x').read())"},
 		"a Python program that deletes a link": {code: "import os\nif 0: os.remove('q')"},
 	})
+}
+
+// Where a folder of the text is another one by the next request, the yes is no word about that.
+func TestAYesHoldsForWhatThePathsLedTo(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	in := func(folder string, names ...string) []string {
+		for i, name := range names {
+			names[i] = filepath.Join(folder, name)
+		}
+		return names
+	}
+	link := func(t *testing.T, target, name string) {
+		must(t, errors.Join(os.RemoveAll(name), os.Symlink(target, name)))
+	}
+	for name, c := range map[string]struct {
+		text string
+		// then is done between the yes and the next request, which holds or not.
+		then  func(t *testing.T, folder string)
+		holds bool
+	}{
+		"nothing changed": {text: "rm -rf bl/", then: func(*testing.T, string) {}, holds: true},
+		"a folder was made anew": {text: "rm -rf bl/ && mkdir bl", holds: true, then: func(t *testing.T, folder string) {
+			must(t, errors.Join(os.RemoveAll(filepath.Join(folder, "bl")), os.Mkdir(filepath.Join(folder, "bl"), 0o700)))
+		}},
+		"another file came into it": {text: "rm -rf bl/", holds: true, then: func(t *testing.T, folder string) {
+			save(t, filepath.Join(folder, "bl", "new"), "x")
+		}},
+		"the folder became a link": {text: "rm -rf bl/", then: func(t *testing.T, folder string) {
+			link(t, "../other", filepath.Join(folder, "bl"))
+		}},
+		"the folder above became a link": {text: "rm -rf bl/x", then: func(t *testing.T, folder string) {
+			link(t, "../other", filepath.Join(folder, "bl"))
+		}},
+		"the link leads elsewhere": {text: "rm -rf cur/x", then: func(t *testing.T, folder string) {
+			link(t, "../other", filepath.Join(folder, "cur"))
+		}},
+		"the link is the same again": {text: "rm -rf cur/x", holds: true, then: func(t *testing.T, folder string) {
+			link(t, "bl", filepath.Join(folder, "cur"))
+		}},
+		"a link on the way of the link leads elsewhere": {text: "rm -rf far/x", then: func(t *testing.T, folder string) {
+			link(t, "../other", filepath.Join(folder, "cur"))
+		}},
+		"in a text that is not plain": {text: "cd . && rm -rf bl/", then: func(t *testing.T, folder string) {
+			link(t, "../other", filepath.Join(folder, "bl"))
+		}},
+		"the working folder became a link": {text: "rm -rf ./bl", then: func(t *testing.T, folder string) {
+			must(t, os.Rename(folder, folder+"2"))
+			link(t, "other", folder)
+		}},
+		"another folder is in its place": {text: "rm -rf ./bl", then: func(t *testing.T, folder string) {
+			must(t, os.Rename(folder, folder+"2"))
+			must(t, os.Rename(filepath.Join(filepath.Dir(folder), "other"), folder))
+		}},
+	} {
+		for _, scope := range []string{bailiff.ScopeOnce, bailiff.ScopeSession} {
+			t.Run(name+" "+scope, func(t *testing.T) {
+				t.Parallel()
+				folder := filepath.Join(openDir(t), "w")
+				for _, d := range append(in(folder, "bl/x"), in(filepath.Dir(folder), "other/bl", "other/x")...) {
+					must(t, os.MkdirAll(d, 0o755)) //nolint:gosec // any user runs it
+				}
+				link(t, "bl", filepath.Join(folder, "cur"))
+				link(t, "cur", filepath.Join(folder, "far"))
+				text := c.text
+				if scope == bailiff.ScopeOnce {
+					text += " # once"
+				}
+				first := asksLinked(t, o, name+scope, folder, text, "")
+				wants(t, first, bailiff.ApprovalRequired, "")
+				mustApprove(t, o.operator, first.Approval.ID, scope)
+				c.then(t, folder)
+				want := bailiff.ApprovalRequired
+				if c.holds {
+					want = bailiff.Completed
+				}
+				wants(t, asksLinked(t, o, name+scope, folder, text, ""), want, "")
+				if _, err := os.Stat(filepath.Join(filepath.Dir(folder), "other", "x")); err != nil && !c.holds && name != "another folder is in its place" {
+					t.Errorf("what the yes was not about is gone: %v", err)
+				}
+			})
+		}
+	}
 }
