@@ -12,8 +12,9 @@ func claim(change func(*Claim)) Claim {
 			Session: Session{ID: "s1", Platform: "telegram", UserID: "42", UserName: "Ana"}},
 		Decision: Decision{Outcome: Ask, Approval: &ApprovalTerms{Reasons: []Reason{{Rule: "command.deletes_recursively", Match: "build"}}},
 			Obligations: Obligations{Backend: BackendTerms{Name: "docker", Network: "none"}, Env: EnvTerms{Forward: []string{"A", "B"}}}},
-		Files: []File{{Path: "a.sh", SHA256: "01"}, {Path: "b.sh", SHA256: "02"}},
-		Plain: true,
+		Files:  []File{{Path: "a.sh", SHA256: "01"}, {Path: "b.sh", SHA256: "02"}},
+		Ground: Ground{Folder: "1:2", Links: []Link{{Path: "/w/cur", Targets: []string{"/w/build"}}}},
+		Plain:  true,
 	}
 	if change != nil {
 		change(&c)
@@ -46,6 +47,13 @@ func TestAnApprovalIsBoundToWhatWillRunAndToNothingElse(t *testing.T) {
 		"one variable more":           {func(c *Claim) { c.Decision.Env.Forward = []string{"A", "B", "C"} }, "the forwarded variables"},
 		"a changed file":              {func(c *Claim) { c.Files[1].SHA256 = "03" }, "a file that the command runs"},
 		"a file more":                 {func(c *Claim) { c.Files = append(c.Files, File{Path: "c.sh"}) }, "a file that the command runs"},
+		"a link more": {func(c *Claim) {
+			c.Ground.Links = append(c.Ground.Links, Link{Path: "/w/build", Targets: []string{"/other"}})
+		},
+			"what a path of the command leads to, the reasons for asking"},
+		"a link that leads elsewhere": {func(c *Claim) { c.Ground.Links = []Link{{Path: "/w/cur", Targets: []string{"/other"}}} },
+			"what a path of the command leads to, the reasons for asking"},
+		"another folder in its place": {func(c *Claim) { c.Ground.Folder = "1:3" }, "the working folder, the reasons for asking"},
 		"another backend":             {func(c *Claim) { c.Decision.Backend.Name = "local" }, "the backend or its terms"},
 		"another image":               {func(c *Claim) { c.Decision.Backend.Image = "x@sha256:1" }, "the backend or its terms"},
 		"a wider network":             {func(c *Claim) { c.Decision.Backend.Network = "full" }, "the backend or its terms"},
@@ -83,6 +91,7 @@ func TestEveryBoundFieldHasAWordForItsDrift(t *testing.T) {
 
 func TestPairsAreSortedAndEachOnce(t *testing.T) {
 	c := claim(func(c *Claim) {
+		c.Ground = Ground{}
 		c.Decision.Approval.Reasons = []Reason{{Rule: "b", Match: "2"}, {Rule: "a", Match: "1"}, {Rule: "b", Match: "2"},
 			{Rule: "b", Match: "1"}}
 	})
@@ -102,6 +111,8 @@ func TestAMatchHoldsForItsFolderOrItsTextOnly(t *testing.T) {
 		"in another folder":    {func(c *Claim) { c.Request.Args.Workdir = "/home/ana" }, false},
 		"in a text that is not plain": {func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd /home/ana && rm -r build" },
 			false},
+		"in another one of that name":    {func(c *Claim) { c.Ground.Folder = "1:3" }, false},
+		"behind a link":                  {func(c *Claim) { c.Ground.Links = []Link{{Path: "/w/build", Targets: []string{"/other"}}} }, false},
 		"named as such a text's context": {func(c *Claim) { c.Request.Args.Workdir = "text 0123" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

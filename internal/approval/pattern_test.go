@@ -59,13 +59,17 @@ func TestWhatAPatternCovers(t *testing.T) {
 		"another caller":                {"rm -r dist", func(c *bailiff.Claim) { c.Request.Caller = "other" }, ""},
 		"another backend":               {"rm -r dist", func(c *bailiff.Claim) { c.Decision.Backend.Name = "local" }, ""},
 		"another folder":                {"rm -r dist", func(c *bailiff.Claim) { c.Request.Args.Workdir = "/etc" }, ""},
-		"other policies":                {"rm -r dist", func(c *bailiff.Claim) { c.Decision.Revision = "r2" }, ""},
-		"policies without patterns":     {"rm -r dist", func(c *bailiff.Claim) { c.Decision.Approval.Patterns = false }, ""},
-		"a text that is not plain":      {"rm -r dist", func(c *bailiff.Claim) { c.Plain = false }, ""},
-		"more than one call":            {"rm -r dist", func(c *bailiff.Claim) { c.Call = nil }, ""},
-		"standard input":                {"rm -r dist", func(c *bailiff.Claim) { c.Request.Args.Stdin = "x" }, ""},
-		"a file that it runs":           {"rm -r dist", func(c *bailiff.Claim) { c.Files = []bailiff.File{{Path: "/x", SHA256: "1"}} }, ""},
-		"one more variable":             {"rm -r dist", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"X"} }, ""},
+		"another one of that name":      {"rm -r dist", func(c *bailiff.Claim) { c.Ground.Folder = "1:3" }, ""},
+		"a link in the word's place": {"rm -r dist", func(c *bailiff.Claim) {
+			c.Ground.Links = []bailiff.Link{{Path: "/w/dist", Targets: []string{"/other"}}}
+		}, ""},
+		"other policies":            {"rm -r dist", func(c *bailiff.Claim) { c.Decision.Revision = "r2" }, ""},
+		"policies without patterns": {"rm -r dist", func(c *bailiff.Claim) { c.Decision.Approval.Patterns = false }, ""},
+		"a text that is not plain":  {"rm -r dist", func(c *bailiff.Claim) { c.Plain = false }, ""},
+		"more than one call":        {"rm -r dist", func(c *bailiff.Claim) { c.Call = nil }, ""},
+		"standard input":            {"rm -r dist", func(c *bailiff.Claim) { c.Request.Args.Stdin = "x" }, ""},
+		"a file that it runs":       {"rm -r dist", func(c *bailiff.Claim) { c.Files = []bailiff.File{{Path: "/x", SHA256: "1"}} }, ""},
+		"one more variable":         {"rm -r dist", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"X"} }, ""},
 		"one more rule": {"rm -r dist", func(c *bailiff.Claim) {
 			more := bailiff.Reason{Rule: "a.b", Message: "x", Match: "m"}
 			c.Decision.Approval.Reasons = append(slices.Clone(c.Decision.Approval.Reasons), more)
