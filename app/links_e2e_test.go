@@ -130,7 +130,7 @@ func TestAPathIsJudgedByWhatItLeadsTo(t *testing.T) {
 	})
 }
 
-func TestLinksThatLeadNowhereStrangeRaiseNoQuestion(t *testing.T) {
+func TestOrdinaryLinksRaiseNoQuestion(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
 	folder := startLinked(t, map[string]string{

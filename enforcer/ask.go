@@ -63,16 +63,35 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	if m.isMoving() {
 		m.unbound = m.Opens
 	}
-	if len(m.Files) == 0 && (len(m.Opens) == 0 || m.isMoving()) && !e.surveys(m) {
+	depends := m.dependsOnFiles()
+	if !depends && !e.surveys(m) {
 		return nil
 	}
-	if err := e.hold(ctx, m, alone); err != nil {
+	if err := e.hold(ctx, m, alone && depends); err != nil {
 		return err
 	}
 	held := m.claim()
 	if err := e.judgeFound(ctx, m); err != nil {
 		return err
 	}
+	switch {
+	case !m.dependsOnFiles():
+		m.keepSandbox(held)
+		return nil
+	case alone && !depends: // what a link leads to runs
+		m.release()
+		return e.look(ctx, m, alone)
+	}
+	return e.bind(ctx, m, held)
+}
+
+// dependsOnFiles says that the text runs files, or may depend on some whose content stands.
+func (m *judged) dependsOnFiles() bool {
+	return len(m.Files) > 0 || len(m.Opens) > 0 && !m.isMoving()
+}
+
+// bind judges a request with what the files are on which it depends.
+func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) error {
 	files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Files)
 	if err != nil {
 		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)

@@ -55,13 +55,13 @@ func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
 
 // readsFiles says whether the files of a request are read.
 func (e *Enforcer) readsFiles(m *judged) bool {
-	return len(m.Files)+len(m.Opens) > 0 && e.runsOnHost(m)
+	return len(m.Files)+len(m.Opens) > 0 && m.needsSandbox() && e.runsOnHost(m)
 }
 
 // runsOnHost says whether a request that may run does so where nothing is isolated.
 func (e *Enforcer) runsOnHost(m *judged) bool {
 	backend := e.config.Backends[m.Decision.Backend.Name]
-	return m.needsSandbox() && m.Decision.Outcome != bailiff.Deny && backend != nil && !backend.Isolated()
+	return m.Decision.Outcome != bailiff.Deny && backend != nil && !backend.Isolated()
 }
 
 // judgeFound judges a request by what its paths lead to and by the text of the files that it runs.

@@ -226,6 +226,8 @@ type fakeBackend struct {
 	// full has no room for a background command; starting happens while one is started.
 	full     bool
 	starting func()
+	// resolve tells what paths lead to; with it nothing is isolated.
+	resolve func(ctx context.Context, paths []string) (bailiff.Ground, error)
 }
 
 func (s *fakeBackend) read(path string) string {
@@ -250,7 +252,7 @@ func (s *fakeBackend) commands() (n int) {
 	return n
 }
 
-func (*fakeBackend) Isolated() bool              { return true }
+func (s *fakeBackend) Isolated() bool            { return s.resolve == nil }
 func (s *fakeBackend) Start() string             { return s.start }
 func (*fakeBackend) Ready(context.Context) error { return nil }
 
@@ -291,6 +293,20 @@ type fakeSandbox struct {
 	talks       []*talk
 	inside      int
 	most        int // commands at once
+}
+
+var _ backends.Reader = (*fakeSandbox)(nil)
+
+func (*fakeSandbox) Read(_ context.Context, _, path string, _ int) (bailiff.Content, error) {
+	return bailiff.Content{File: bailiff.File{Path: path}, Kind: bailiff.ContentMissing}, nil
+}
+
+func (*fakeSandbox) Match(context.Context, string, string) ([]string, bool, error) {
+	return nil, true, nil
+}
+
+func (r *fakeSandbox) Resolve(ctx context.Context, _ string, paths []string) (bailiff.Ground, error) {
+	return r.fakeBackend.resolve(ctx, paths)
 }
 
 func (r *fakeSandbox) ID() string            { return r.id }

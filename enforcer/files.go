@@ -50,8 +50,15 @@ func (e *Enforcer) noted(c bailiff.Claim) bailiff.Claim {
 		notes = append(notes, "The approval does not hold the content of "+first(c.Unbound)+
 			", which may change before the command reads it.")
 	}
-	if backend := e.config.Backends[c.Decision.Backend.Name]; len(c.Files) > 0 && backend != nil && !backend.Isolated() {
-		notes = append(notes, "On this host another process may still change "+first(paths(c.Files))+" until the command opens it.")
+	if len(c.Ground.Links) > 0 {
+		notes = append(notes, "There are links: "+first(leads(c.Ground.Links))+".")
+	}
+	if backend := e.config.Backends[c.Decision.Backend.Name]; backend != nil && !backend.Isolated() {
+		what := "what the paths of the command lead to"
+		if len(c.Files) > 0 {
+			what = first(paths(c.Files)) + " and " + what
+		}
+		notes = append(notes, "On this host another process may still change "+what+", until the command opens them.")
 	}
 	if len(notes) == 0 {
 		return c
@@ -62,6 +69,15 @@ func (e *Enforcer) noted(c bailiff.Claim) bailiff.Claim {
 	last.Message = strings.Join(append([]string{last.Message}, notes...), " ")
 	c.Decision.Approval = &said
 	return c
+}
+
+// leads say what links lead to in the end.
+func leads(links []bailiff.Link) []string {
+	var all []string
+	for _, l := range links {
+		all = append(all, l.Path+" leads to "+l.Targets[len(l.Targets)-1])
+	}
+	return all
 }
 
 func paths(files []bailiff.File) []string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
 // maxSurveys is how often the text of files may tell more paths.
@@ -20,7 +21,18 @@ const surveyTime = 3 * time.Second
 // surveys says whether it is looked for what a request's paths lead to: where nothing keeps them inside of a
 // sandbox. A question is about the working folder, too.
 func (e *Enforcer) surveys(m *judged) bool {
-	return (len(m.Paths) > 0 || m.Decision.Outcome == bailiff.Ask) && e.runsOnHost(m)
+	return (m.needsSandbox() || m.isTyped()) && (len(m.Paths) > 0 || m.Decision.Outcome == bailiff.Ask) && e.runsOnHost(m)
+}
+
+// isTyped says that the request hands input to a process that is there.
+func (m *judged) isTyped() bool { return m.process != nil && m.located.Args.IsTyped() }
+
+// lease is where the request runs, or where the process lives that it is for.
+func (m *judged) lease() *lease.Lease {
+	if m.held == nil {
+		return m.process.Lease()
+	}
+	return m.held.Lease()
 }
 
 // survey judges a request by what the paths that its text names lead to, besides their own names.
@@ -47,7 +59,7 @@ func (e *Enforcer) survey(ctx context.Context, m *judged) error {
 func (m *judged) resolved(ctx context.Context, paths []string) (bailiff.Ground, error) {
 	soon, cancel := context.WithTimeout(ctx, surveyTime)
 	defer cancel()
-	seen, err := m.held.Resolve(soon, m.located.Args.Workdir, paths)
+	seen, err := m.lease().Resolve(soon, m.located.Args.Workdir, paths)
 	switch {
 	case ctx.Err() != nil:
 		return seen, ctx.Err()

@@ -70,15 +70,6 @@ func (h *Hold) Match(ctx context.Context, workdir, pattern string) (paths []stri
 	return reader.Match(ctx, workdir, pattern)
 }
 
-// Resolve finds the links on the way of paths in the sandbox.
-func (h *Hold) Resolve(ctx context.Context, workdir string, paths []string) (bailiff.Ground, error) {
-	reader, ok := h.lease.sandbox.(backends.Reader)
-	if !ok {
-		return bailiff.Ground{}, fmt.Errorf("looking at paths in the sandbox: %w", errors.ErrUnsupported)
-	}
-	return reader.Resolve(ctx, workdir, paths)
-}
-
 // Run runs a command in the sandbox.
 func (h *Hold) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 	if err := h.MayStart(ctx); err != nil {

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -101,6 +102,15 @@ func (l *Lease) ID() string {
 		return ""
 	}
 	return l.sandbox.ID()
+}
+
+// Resolve finds the links on the way of paths in the sandbox.
+func (l *Lease) Resolve(ctx context.Context, workdir string, paths []string) (bailiff.Ground, error) {
+	reader, ok := l.sandbox.(backends.Reader)
+	if !ok {
+		return bailiff.Ground{}, fmt.Errorf("looking at paths in the sandbox: %w", errors.ErrUnsupported)
+	}
+	return reader.Resolve(ctx, workdir, paths)
 }
 
 // Acquire returns a hold on the sandbox that a spec is for, making it if there is none

@@ -58,6 +58,9 @@ func newID() string { return "p" + strings.ToLower(rand.Text()[:10]) }
 // ID is what its session calls it by.
 func (p *Process) ID() string { return p.id }
 
+// Lease is where it lives.
+func (p *Process) Lease() *lease.Lease { return p.lease }
+
 // Identity implements [lease.Resident].
 func (p *Process) Identity() (name string, of bailiff.Session, private bool) {
 	return p.id, p.request.Session, p.private()
