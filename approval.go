@@ -115,8 +115,8 @@ func (c Claim) sortedFiles() []File {
 // Digest is the SHA-256, in hexadecimal, of all that an approval is bound to:
 // tool, arguments, caller and its user, session and user, the names of forwarded variables,
 // the content of the files that the text runs, the links on the way of the paths that it names and
-// what these lead to, the working folder itself, every obligation, and why approval is due. The time, the readiness of backends, the request's id and
-// how long its caller waits do not count.
+// what these lead to, the working folder itself, every obligation, and why approval is due. The time, the
+// readiness of backends, the request's id and how long its caller waits do not count.
 func (c Claim) Digest() string {
 	sum := sha256.Sum256(encoded(c.bound()))
 	return hex.EncodeToString(sum[:])

@@ -89,44 +89,48 @@ func TestAPathIsJudgedByWhatItLeadsTo(t *testing.T) {
 	})
 	const reads = "head -c 9 /etc/shadow"
 	judgesLinked(t, o, folder, map[string]linked{
-		"a file behind a link":                {run: "head -c 9 q/shadow", as: reads},
-		"a link to the file":                  {run: "head -c 9 secret", as: reads},
-		"a link to a link":                    {run: "head -c 9 chain/shadow", as: reads},
-		"a link below a folder":               {run: "head -c 9 src/q/shadow", as: reads},
-		"a link above a link":                 {run: "head -c 9 apt/../shadow", as: reads},
-		"a link that a pattern matches":       {run: "head -c 9 s*/q/shadow", as: reads},
-		"links that a pattern matches":        {run: "head -c 9 */shadow", as: reads},
-		"a link that a class matches":         {run: "head -c 9 [a-z]/shadow", as: reads},
-		"a link that a pattern matches last":  {run: "head -c 9 secre*", as: reads},
-		"a link in braces":                    {run: "head -c 9 {q,x}/shadow", as: reads},
-		"after a change of folder":            {run: "cd q && head -c 9 shadow", as: reads},
-		"in a loop":                           {run: "for f in q/shadow; do head -c 9 $f; done", as: reads},
-		"what is redirected":                  {run: "head -c 9 < q/shadow", as: reads},
-		"a member of an archive":              {run: "false && tar cf x.tar q/shadow", as: "false && tar cf x.tar /etc/shadow"},
-		"a program that nothing describes":    {run: "false && unheard-of q/shadow", as: "false && unheard-of /etc/shadow"},
-		"a word behind an equals sign":        {run: "false && unheard-of --in=q/shadow", as: "false && unheard-of --in=/etc/shadow"},
-		"a text in a text":                    {run: "sh -c 'head -c 9 q/shadow'", as: reads},
-		"an address of a file":                {run: "curl -s file://$PWD/q/shadow", as: "curl -s file:///etc/shadow"},
-		"where a process stands":              {run: "head -c 9 self/x", as: `false && eval "$UNKNOWN"`},
-		"a file that is written":              {run: "false && echo x > q/passwd", as: "false && echo x > /etc/passwd"},
-		"a file that is copied to":            {run: "false && cp build/out/x q/passwd", as: "false && cp build/out/x /etc/passwd"},
-		"a link that is written to":           {run: "false && tee secret", as: "false && tee /etc/shadow"},
-		"keys of the home":                    {run: "false && echo x >> home/.ssh/authorized_keys", as: "false && echo x >> ~/.ssh/authorized_keys"},
-		"what a shell starts with":            {run: "false && echo x >> home/.bashrc", as: "false && echo x >> ~/.bashrc"},
-		"a folder that a slash leads to":      {run: "false && rm -rf tl/", as: "false && rm -rf /"},
-		"a folder that a dot leads to":        {run: "false && rm -rf tl/.", as: "false && rm -rf /"},
-		"all that is in it":                   {run: "false && rm -rf tl/*", as: "false && rm -rf /*"},
-		"a folder in it":                      {run: "false && rm -rf q/ssh/", as: "false && rm -rf /etc/ssh"},
-		"the home by a link":                  {run: "false && rm -rf home/", as: "false && rm -rf ~/"},
-		"keys that are deleted":               {run: "false && rm -rf home/.ssh", as: "false && rm -rf ~/.ssh"},
-		"where the text stands":               {run: "false; cd home && rm -rf .", as: "false; cd ~ && rm -rf ."},
-		"a program behind a link":             {run: "false && ./eraser -rf /", as: "false && rm -rf /"},
-		"a Python program":                    {code: "print(open('q/shadow').read(9))", as: "print(open('/etc/shadow').read(9))"},
-		"a Python program that deletes":       {code: "import shutil\nif 0: shutil.rmtree('q/ssh')", as: "import shutil\nif 0: shutil.rmtree('/etc/ssh')"},
-		"a Python program in another folder":  {code: "import os\nos.chdir('q')\nopen('shadow')", as: "open('/etc/shadow')"},
-		"a Python program with a path":        {code: "import pathlib\npathlib.Path('apt', '..', 'shadow').read_text()", as: "open('/etc/shadow')"},
-		"a Python program that starts others": {code: "import os\nos.system('head -c 9 q/shadow')", as: "import os\nos.system('head -c 9 /etc/shadow')"},
-		"Python in a shell text":              {run: "python3 -c \"open('q/shadow')\"", as: "python3 -c \"open('/etc/shadow')\""},
+		"a file behind a link":               {run: "head -c 9 q/shadow", as: reads},
+		"a link to the file":                 {run: "head -c 9 secret", as: reads},
+		"a link to a link":                   {run: "head -c 9 chain/shadow", as: reads},
+		"a link below a folder":              {run: "head -c 9 src/q/shadow", as: reads},
+		"a link above a link":                {run: "head -c 9 apt/../shadow", as: reads},
+		"a link that a pattern matches":      {run: "head -c 9 s*/q/shadow", as: reads},
+		"links that a pattern matches":       {run: "head -c 9 */shadow", as: reads},
+		"a link that a class matches":        {run: "head -c 9 [a-z]/shadow", as: reads},
+		"a link that a pattern matches last": {run: "head -c 9 secre*", as: reads},
+		"a link in braces":                   {run: "head -c 9 {q,x}/shadow", as: reads},
+		"after a change of folder":           {run: "cd q && head -c 9 shadow", as: reads},
+		"in a loop":                          {run: "for f in q/shadow; do head -c 9 $f; done", as: reads},
+		"what is redirected":                 {run: "head -c 9 < q/shadow", as: reads},
+		"a member of an archive":             {run: "false && tar cf x.tar q/shadow", as: "false && tar cf x.tar /etc/shadow"},
+		"a program that nothing describes":   {run: "false && unheard-of q/shadow", as: "false && unheard-of /etc/shadow"},
+		"a word behind an equals sign":       {run: "false && unheard-of --in=q/shadow", as: "false && unheard-of --in=/etc/shadow"},
+		"a text in a text":                   {run: "sh -c 'head -c 9 q/shadow'", as: reads},
+		"an address of a file":               {run: "curl -s file://$PWD/q/shadow", as: "curl -s file:///etc/shadow"},
+		"where a process stands":             {run: "head -c 9 self/x", as: `false && eval "$UNKNOWN"`},
+		"a file that is written":             {run: "false && echo x > q/passwd", as: "false && echo x > /etc/passwd"},
+		"a file that is copied to":           {run: "false && cp build/out/x q/passwd", as: "false && cp build/out/x /etc/passwd"},
+		"a link that is written to":          {run: "false && tee secret", as: "false && tee /etc/shadow"},
+		"keys of the home": {run: "false && echo x >> home/.ssh/authorized_keys",
+			as: "false && echo x >> ~/.ssh/authorized_keys"},
+		"what a shell starts with":       {run: "false && echo x >> home/.bashrc", as: "false && echo x >> ~/.bashrc"},
+		"a folder that a slash leads to": {run: "false && rm -rf tl/", as: "false && rm -rf /"},
+		"a folder that a dot leads to":   {run: "false && rm -rf tl/.", as: "false && rm -rf /"},
+		"all that is in it":              {run: "false && rm -rf tl/*", as: "false && rm -rf /*"},
+		"a folder in it":                 {run: "false && rm -rf q/ssh/", as: "false && rm -rf /etc/ssh"},
+		"the home by a link":             {run: "false && rm -rf home/", as: "false && rm -rf ~/"},
+		"keys that are deleted":          {run: "false && rm -rf home/.ssh", as: "false && rm -rf ~/.ssh"},
+		"where the text stands":          {run: "false; cd home && rm -rf .", as: "false; cd ~ && rm -rf ."},
+		"a program behind a link":        {run: "false && ./eraser -rf /", as: "false && rm -rf /"},
+		"a Python program":               {code: "print(open('q/shadow').read(9))", as: "print(open('/etc/shadow').read(9))"},
+		"a Python program that deletes": {code: "import shutil\nif 0: shutil.rmtree('q/ssh')",
+			as: "import shutil\nif 0: shutil.rmtree('/etc/ssh')"},
+		"a Python program in another folder": {code: "import os\nos.chdir('q')\nopen('shadow')", as: "open('/etc/shadow')"},
+		"a Python program with a path": {code: "import pathlib\npathlib.Path('apt', '..', 'shadow').read_text()",
+			as: "open('/etc/shadow')"},
+		"a Python program that starts others": {code: "import os\nos.system('head -c 9 q/shadow')",
+			as: "import os\nos.system('head -c 9 /etc/shadow')"},
+		"Python in a shell text": {run: "python3 -c \"open('q/shadow')\"", as: "python3 -c \"open('/etc/shadow')\""},
 	})
 }
 
@@ -155,25 +159,24 @@ func TestOrdinaryLinksRaiseNoQuestion(t *testing.T) {
 	})
 }
 
+// swapped is a text that was said yes to, and what is done before it is sent again, when the yes still holds or does not.
+type swapped struct {
+	text  string
+	then  func(t *testing.T, folder string)
+	holds bool
+}
+
+// putLink puts a link in the place of what is there.
+func putLink(t *testing.T, target, name string) {
+	t.Helper()
+	must(t, errors.Join(os.RemoveAll(name), os.Symlink(target, name)))
+}
+
 // Where a folder of the text is another one by the next request, the yes is no word about that.
 func TestAYesHoldsForWhatThePathsLedTo(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
-	in := func(folder string, names ...string) []string {
-		for i, name := range names {
-			names[i] = filepath.Join(folder, name)
-		}
-		return names
-	}
-	link := func(t *testing.T, target, name string) {
-		must(t, errors.Join(os.RemoveAll(name), os.Symlink(target, name)))
-	}
-	for name, c := range map[string]struct {
-		text string
-		// then is done between the yes and the next request, which holds or not.
-		then  func(t *testing.T, folder string)
-		holds bool
-	}{
+	for name, c := range map[string]swapped{
 		"nothing changed": {text: "rm -rf bl/", then: func(*testing.T, string) {}, holds: true},
 		"a folder was made anew": {text: "rm -rf bl/ && mkdir bl", holds: true, then: func(t *testing.T, folder string) {
 			must(t, errors.Join(os.RemoveAll(filepath.Join(folder, "bl")), os.Mkdir(filepath.Join(folder, "bl"), 0o700)))
@@ -182,26 +185,26 @@ func TestAYesHoldsForWhatThePathsLedTo(t *testing.T) {
 			save(t, filepath.Join(folder, "bl", "new"), "x")
 		}},
 		"the folder became a link": {text: "rm -rf bl/", then: func(t *testing.T, folder string) {
-			link(t, "../other", filepath.Join(folder, "bl"))
+			putLink(t, "../other", filepath.Join(folder, "bl"))
 		}},
 		"the folder above became a link": {text: "rm -rf bl/x", then: func(t *testing.T, folder string) {
-			link(t, "../other", filepath.Join(folder, "bl"))
+			putLink(t, "../other", filepath.Join(folder, "bl"))
 		}},
 		"the link leads elsewhere": {text: "rm -rf cur/x", then: func(t *testing.T, folder string) {
-			link(t, "../other", filepath.Join(folder, "cur"))
+			putLink(t, "../other", filepath.Join(folder, "cur"))
 		}},
 		"the link is the same again": {text: "rm -rf cur/x", holds: true, then: func(t *testing.T, folder string) {
-			link(t, "bl", filepath.Join(folder, "cur"))
+			putLink(t, "bl", filepath.Join(folder, "cur"))
 		}},
 		"a link on the way of the link leads elsewhere": {text: "rm -rf far/x", then: func(t *testing.T, folder string) {
-			link(t, "../other", filepath.Join(folder, "cur"))
+			putLink(t, "../other", filepath.Join(folder, "cur"))
 		}},
 		"in a text that is not plain": {text: "cd . && rm -rf bl/", then: func(t *testing.T, folder string) {
-			link(t, "../other", filepath.Join(folder, "bl"))
+			putLink(t, "../other", filepath.Join(folder, "bl"))
 		}},
 		"the working folder became a link": {text: "rm -rf ./bl", then: func(t *testing.T, folder string) {
 			must(t, os.Rename(folder, folder+"2"))
-			link(t, "other", folder)
+			putLink(t, "other", folder)
 		}},
 		"another folder is in its place": {text: "rm -rf ./bl", then: func(t *testing.T, folder string) {
 			must(t, os.Rename(folder, folder+"2"))
@@ -211,29 +214,33 @@ func TestAYesHoldsForWhatThePathsLedTo(t *testing.T) {
 		for _, scope := range []string{bailiff.ScopeOnce, bailiff.ScopeSession} {
 			t.Run(name+" "+scope, func(t *testing.T) {
 				t.Parallel()
-				folder := filepath.Join(openDir(t), "w")
-				for _, d := range append(in(folder, "bl/x"), in(filepath.Dir(folder), "other/bl", "other/x")...) {
-					must(t, os.MkdirAll(d, 0o755)) //nolint:gosec // any user runs it
-				}
-				link(t, "bl", filepath.Join(folder, "cur"))
-				link(t, "cur", filepath.Join(folder, "far"))
-				text := c.text
-				if scope == bailiff.ScopeOnce {
-					text += " # once"
-				}
-				first := asksLinked(t, o, name+scope, folder, text, "")
-				wants(t, first, bailiff.ApprovalRequired, "")
-				mustApprove(t, o.operator, first.Approval.ID, scope)
-				c.then(t, folder)
-				want := bailiff.ApprovalRequired
-				if c.holds {
-					want = bailiff.Completed
-				}
-				wants(t, asksLinked(t, o, name+scope, folder, text, ""), want, "")
-				if _, err := os.Stat(filepath.Join(filepath.Dir(folder), "other", "x")); err != nil && !c.holds && name != "another folder is in its place" {
-					t.Errorf("what the yes was not about is gone: %v", err)
-				}
+				c.sendTwice(t, o, name, scope)
 			})
 		}
+	}
+}
+
+// sendTwice sends the text in a folder w beside another one, with a yes between.
+func (c swapped) sendTwice(t *testing.T, o *office, name, scope string) {
+	t.Helper()
+	beside := openDir(t)
+	folder := filepath.Join(beside, "w")
+	for _, d := range []string{"w/bl/x", "other/bl", "other/x"} {
+		must(t, os.MkdirAll(filepath.Join(beside, d), 0o755)) //nolint:gosec // any user runs it
+	}
+	putLink(t, "bl", filepath.Join(folder, "cur"))
+	putLink(t, "cur", filepath.Join(folder, "far"))
+	send := func() api.Answer { return asksLinked(t, o, name+scope, folder, c.text, "") }
+	first := send()
+	wants(t, first, bailiff.ApprovalRequired, "")
+	mustApprove(t, o.operator, first.Approval.ID, scope)
+	c.then(t, folder)
+	want := bailiff.ApprovalRequired
+	if c.holds {
+		want = bailiff.Completed
+	}
+	wants(t, send(), want, "")
+	if left, err := filepath.Glob(filepath.Join(beside, "*", "x")); !c.holds && (err != nil || len(left) == 0) {
+		t.Errorf("what the yes was not about is gone: %v", err)
 	}
 }

@@ -39,17 +39,18 @@ func TestTheLinksOnTheWayOfAPathAreFound(t *testing.T) {
 		path  string
 		found map[string]string // by the link the targets, in the order in which they are found
 	}{
-		"no link":                       {map[string]string{"a/b": ""}, "a/b/c", nil},
-		"nothing":                       {nil, "a/b/c", nil},
-		"a link to a folder":            {map[string]string{"q": "/usr"}, "q/x", map[string]string{"q": "/usr"}},
-		"a link to a link":              {map[string]string{"q": "r", "r": "/usr"}, "q/x", map[string]string{"q": "HERE/r /usr"}},
-		"a link behind a link":          {map[string]string{"q": "a", "a/r": "/usr"}, "q/r/x", map[string]string{"q": "HERE/a", "q/r": "/usr"}},
-		"a link that leads on in one":   {map[string]string{"q": "r/lib", "r": "/usr"}, "q", map[string]string{"q": "HERE/r/lib /usr/lib"}},
-		"a way up behind a link":        {map[string]string{"q": "/usr/lib", "r": "q/.."}, "r", map[string]string{"r": "HERE /usr"}},
-		"a link above a link":           {map[string]string{"q": "/usr/lib", "a": ""}, "q/../x", map[string]string{"q": "/usr/lib"}},
-		"a link to nothing":             {map[string]string{"q": "/nowhere/x"}, "q/y", map[string]string{"q": "/nowhere/x"}},
-		"a link to itself":              {map[string]string{"q": "q"}, "q/y", map[string]string{"q": "HERE/q"}},
-		"a pattern":                     {map[string]string{"q": "/usr", "r": "/lib", "s": ""}, "[q-r]/x", map[string]string{"q": "/usr", "r": "/lib /usr/lib"}},
+		"no link":                     {map[string]string{"a/b": ""}, "a/b/c", nil},
+		"nothing":                     {nil, "a/b/c", nil},
+		"a link to a folder":          {map[string]string{"q": "/usr"}, "q/x", map[string]string{"q": "/usr"}},
+		"a link to a link":            {map[string]string{"q": "r", "r": "/usr"}, "q/x", map[string]string{"q": "HERE/r /usr"}},
+		"a link behind a link":        {map[string]string{"q": "a", "a/r": "/usr"}, "q/r/x", map[string]string{"q": "HERE/a", "q/r": "/usr"}},
+		"a link that leads on in one": {map[string]string{"q": "r/lib", "r": "/usr"}, "q", map[string]string{"q": "HERE/r/lib /usr/lib"}},
+		"a way up behind a link":      {map[string]string{"q": "/usr/lib", "r": "q/.."}, "r", map[string]string{"r": "HERE /usr"}},
+		"a link above a link":         {map[string]string{"q": "/usr/lib", "a": ""}, "q/../x", map[string]string{"q": "/usr/lib"}},
+		"a link to nothing":           {map[string]string{"q": "/nowhere/x"}, "q/y", map[string]string{"q": "/nowhere/x"}},
+		"a link to itself":            {map[string]string{"q": "q"}, "q/y", map[string]string{"q": "HERE/q"}},
+		"a pattern": {map[string]string{"q": "/usr", "r": "/etc", "s": ""}, "[q-r]/x",
+			map[string]string{"q": "/usr", "r": "/etc"}},
 		"a pattern in the middle":       {map[string]string{"a/q": "/usr", "b/r": "/usr"}, "*/q/x", map[string]string{"a/q": "/usr"}},
 		"a pattern at the end":          {map[string]string{"a/q": "/usr", "a/r": ""}, "a/*", map[string]string{"a/q": "/usr"}},
 		"a name that the text hides":    {map[string]string{"q": "/usr"}, "$X/q", nil},
@@ -85,7 +86,8 @@ func TestTheLinksOnTheWayOfAPathAreFound(t *testing.T) {
 
 func TestWhatCannotBeLookedAtIsSaid(t *testing.T) {
 	t.Parallel()
-	folder := linkedFolder(t, map[string]string{"own": "/proc/self/cwd", "root": "/proc/1/root/etc", "mounts": "/proc/self/mounts", "out": "/dev/stdout"})
+	folder := linkedFolder(t, map[string]string{"own": "/proc/self/cwd", "root": "/proc/1/root/etc", "mounts": "/proc/self/mounts",
+		"out": "/dev/stdout"})
 	var many []string
 	for i := range wire.MaxParts {
 		many = append(many, fmt.Sprint("d", i))

@@ -9,8 +9,9 @@
 // quotes, in an echo, in a here-document that no interpreter reads) is not a
 // call of it. Any text of up to 1 MiB is read in bounded time and memory.
 //
-// Nothing is looked up (the caller tells which links stand where the text runs, as a [Ground]): no file is read, no host resolved, no variable taken from
-// this process. A variable that the text does not assign is unknown, except for
+// Nothing is looked up: no file is read, no host resolved, no variable taken from
+// this process. Which links stand where the text runs, the caller tells by a [Ground].
+// A variable that the text does not assign is unknown, except for
 // HOME, PWD and SHELL; "${X:-word}" of such a one is taken as the word. Where
 // branches leave a variable or the working directory in different states, it is
 // unknown after them. What a loop or a condition guards counts as done.
