@@ -16,7 +16,7 @@ func (c *Client) Resolve(ctx context.Context, dir string, paths []string) (baili
 	if dir == "" {
 		dir = c.place.Workspace
 	}
-	var places []string
+	places := []string{c.place.Home} // by whose name texts call it
 	size, long := len(dir), false
 	for _, path := range paths {
 		place, home := strings.CutPrefix(path, "~")
@@ -34,23 +34,40 @@ func (c *Client) Resolve(ctx context.Context, dir string, paths []string) (baili
 	}
 	found, err := inquire(ctx, c, wire.Resolve, wire.Encode(wire.Files{Dir: dir, Paths: places}), wire.Decode[wire.Ground])
 	ground := bailiff.Ground{Folder: found.Folder, Unseen: long || !found.All}
+	homes := c.homes(found.Links)
 	for _, l := range found.Links {
 		targets := make([]string, len(l.Targets))
 		for i, target := range l.Targets {
-			targets[i] = c.homely(target)
+			targets[i] = homely(target, homes)
 		}
 		ground.Links = append(ground.Links, bailiff.Link{Path: l.Path, Targets: targets})
-		if home := c.homely(l.Path); home != l.Path {
+		if home := homely(l.Path, homes); home != l.Path {
 			ground.Links = append(ground.Links, bailiff.Link{Path: home, Targets: targets})
 		}
 	}
 	return ground, err
 }
 
+// homes are the names of the home folder: its own, and those by links on its way.
+func (c *Client) homes(links []wire.Link) []string {
+	homes := []string{c.place.Home}
+	for _, l := range links {
+		below, on := strings.CutPrefix(c.place.Home, l.Path)
+		for _, target := range l.Targets {
+			if on && (below == "" || below[0] == '/') {
+				homes = append(homes, target+below)
+			}
+		}
+	}
+	return homes
+}
+
 // homely is a path with the home folder written as texts have it.
-func (c *Client) homely(path string) string {
-	if below, ok := strings.CutPrefix(path, c.place.Home); ok && c.place.Home != "" && (below == "" || below[0] == '/') {
-		return "~" + below
+func homely(path string, homes []string) string {
+	for _, home := range homes {
+		if below, ok := strings.CutPrefix(path, home); ok && len(home) > 1 && (below == "" || below[0] == '/') {
+			return "~" + below
+		}
 	}
 	return path
 }

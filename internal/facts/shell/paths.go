@@ -58,6 +58,7 @@ func (a *analysis) addPath(list []string, p string, itself bool) []string {
 func (a *analysis) others(p string, itself bool) []string {
 	a.at.Ground.Name(p)
 	names := a.at.Ground.Others(p, itself)
+	a.spend(len(names))
 	for i, name := range names {
 		names[i] = a.at.Path(name, "")
 	}
