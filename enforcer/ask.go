@@ -32,9 +32,11 @@ func (e *Enforcer) redeem(ctx context.Context, m *judged) (redeemed bool) {
 	if m.fault = e.look(ctx, m, false); !e.isCovered(m) {
 		return false
 	}
-	m.release()
-	if m.fault = e.look(ctx, m, true); !e.isCovered(m) {
-		return false
+	if m.dependsOnFiles() {
+		m.release()
+		if m.fault = e.look(ctx, m, true); !e.isCovered(m) {
+			return false
+		}
 	}
 	if m.fault = e.hold(ctx, m, false); m.fault != nil {
 		return false
@@ -67,7 +69,7 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	if !depends && !e.surveys(m) {
 		return nil
 	}
-	if err := e.hold(ctx, m, alone && depends); err != nil {
+	if err := e.holdToLook(ctx, m, alone && depends); err != nil {
 		return err
 	}
 	held := m.claim()
@@ -83,6 +85,16 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 		return e.look(ctx, m, alone)
 	}
 	return e.bind(ctx, m, held)
+}
+
+// holdToLook holds the sandbox. As long as nobody has said yes to the request, it ends no others for variables that nobody may be
+// near: none comes in yet.
+func (e *Enforcer) holdToLook(ctx context.Context, m *judged, alone bool) error {
+	if alone || m.approval != nil || m.held != nil || !m.needsSandbox() || !m.mustBeAlone() {
+		return e.hold(ctx, m, alone)
+	}
+	m.looksOnly = true
+	return e.holdNow(ctx, m, false)
 }
 
 // dependsOnFiles says that the text runs files, or may depend on some whose content stands.

@@ -214,7 +214,7 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 // prepare finds out what a request needs besides its decision: what its image
 // stands for, and humans' grants where they are asked.
 func (e *Enforcer) prepare(ctx context.Context, m *judged) (redeemed bool) {
-	if m.fault = e.provide(ctx, m); m.fault == nil {
+	if m.fault = e.provide(ctx, m); m.fault == nil && m.Decision.Outcome == bailiff.Allow { // else they are as grants are looked for
 		m.fault = e.readFiles(ctx, m)
 	}
 	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && e.redeem(ctx, m)
@@ -322,6 +322,9 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 // nothing else is alive in it until it is released; a request that gets variables
 // is always alone, but for those that are swapped and say otherwise.
 func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) {
+	if m.looksOnly {
+		m.release()
+	}
 	if m.held != nil || !m.needsSandbox() {
 		return nil
 	}

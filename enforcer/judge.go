@@ -53,6 +53,8 @@ type judged struct {
 	// held and env are set while the sandbox is held.
 	held *lease.Hold
 	env  map[string]bailiff.Secret
+	// looksOnly says that it is held for a look, without the variables.
+	looksOnly bool
 	// swapped are those of env that are stand-ins, with their values.
 	swapped []bailiff.Swapped
 }
@@ -120,6 +122,7 @@ func (m *judged) release() {
 		m.held.Release()
 		m.held, m.env, m.swapped = nil, nil, nil
 	}
+	m.looksOnly = false
 }
 
 // judge asks the PDP, lays the floor under the answer, and words the event for

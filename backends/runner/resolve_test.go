@@ -42,7 +42,7 @@ func TestWhatPathsLeadToIsSpeltAsTextsSpellIt(t *testing.T) {
 			bailiff.Ground{Links: []link{{Path: "/w/q", Targets: []string{"/home/anabel"}}}}},
 		"a link in the home": {wire.Ground{All: true, Links: []wire.Link{{Path: "/home/ana/q", Targets: []string{"/etc"}}}},
 			bailiff.Ground{Links: []link{{Path: "/home/ana/q", Targets: []string{"/etc"}}, {Path: "~/q", Targets: []string{"/etc"}}}}},
-		"a home behind a link": {wire.Ground{All: true, Links: []wire.Link{{Path: "/home", Targets: []string{"/usr/home"}}, 
+		"a home behind a link": {wire.Ground{All: true, Links: []wire.Link{{Path: "/home", Targets: []string{"/usr/home"}},
 			{Path: "/w/q", Targets: []string{"/usr/home/ana/.ssh"}}}},
 			bailiff.Ground{Links: []link{{Path: "/home", Targets: []string{"/usr/home"}}, {Path: "/w/q", Targets: []string{"~/.ssh"}}}}},
 	} {
