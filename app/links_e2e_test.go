@@ -244,3 +244,36 @@ func (c swapped) sendTwice(t *testing.T, o *office, name, scope string) {
 		t.Errorf("what the yes was not about is gone: %v", err)
 	}
 }
+
+func TestAYesToWhatIsTypedHoldsForWhatThePathsLedTo(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	for name, swap := range map[string]bool{"swapped": true, "the same": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := openDir(t)
+			kept := filepath.Join(openDir(t), "kept")
+			for _, d := range []string{filepath.Join(folder, "bl", "x"), kept} {
+				must(t, os.MkdirAll(d, 0o755)) //nolint:gosec // any user runs it
+			}
+			req := atTerminal(name, "bash")
+			req.Args.Background, req.Args.Workdir, req.Session.UserID = true, folder, name
+			started := ask(t, o.agent, req)
+			wants(t, started, bailiff.Completed, "")
+			req.Tool, req.WaitSeconds = bailiff.Process, 0
+			req.Args = bailiff.Args{Action: "submit", ProcessID: started.ProcessID, Data: "rm -rf bl/*"}
+			first := ask(t, o.agent, req)
+			wants(t, first, bailiff.ApprovalRequired, "")
+			mustApprove(t, o.operator, first.Approval.ID, bailiff.ScopeOnce)
+			want := bailiff.Completed
+			if swap {
+				putLink(t, filepath.Dir(kept), filepath.Join(folder, "bl"))
+				want = bailiff.ApprovalRequired
+			}
+			wants(t, ask(t, o.agent, req), want, "")
+			if _, err := os.Stat(kept); err != nil {
+				t.Errorf("what the yes was not about is gone: %v", err)
+			}
+		})
+	}
+}
