@@ -37,6 +37,7 @@ func TestBothNamesOfAPathAreFacts(t *testing.T) {
 		"truncate -s 0 q":                      {writes: "/w/q /w/r /etc", loses: "/w/q /w/r /etc"},
 		"./eraser y":                           {writes: "/w/y", loses: "/w/y"},
 		"cat other/x":                          {reads: "/w/other/x"},
+		"python3 -m venv q":                    {writes: "/w/q /w/r /etc"},
 		"unheard-of --in=q/x":                  {reads: "/w/q/x /w/r/x /etc/x"},
 		"python3 - <<'X'\nopen('q/x')\nX":      {reads: "/w/q/x /w/r/x /etc/x"},
 		"python3 - <<'X'\nopen('apt/../x')\nX": {reads: "/w/x /etc/x"},

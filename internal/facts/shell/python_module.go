@@ -16,7 +16,7 @@ func (a *analysis) moduleLine(name, module string, inv *invocation, args *argume
 	}
 	words := parseArguments(afterModule(args.all), p)
 	a.tests(name, p, inv, words)
-	e := &effect{a: a, args: words, sc: inv.sc}
+	e := &effect{a: a, own: p, args: words, sc: inv.sc}
 	for _, o := range words.options {
 		e.option(o, p)
 		if slices.Contains(p.Texts, o.name) {
