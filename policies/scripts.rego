@@ -3,20 +3,13 @@ package bailiff
 # METADATA
 # title: Files that small languages name
 # description: |
-#   Scripts of awk, sed and find, and commands of an editor, name files that no option
+#   Scripts of awk and find, and commands of an editor, name files that no option
 #   shows.
 _examined.awks contains _found(class, path) if {
 	some call in _calls_of.awks
 	some word in call.argv
 	some path in _quoted_after(`[<>]\s*"([^"]+)"`, word)
 	some class in (_classes_of("writes", path) | _classes_of("reads", path))
-}
-
-_examined.seds contains _found(class, path) if {
-	some call in _calls_of.seds
-	some word in call.argv
-	some path in _quoted_after(`[wr]\s+([/~][^\s;}]+)`, word)
-	some class in _classes_of("writes", path)
 }
 
 _examined.searches contains _found(class, path) if {

@@ -79,6 +79,9 @@ func (w *walk) callMember(callee, e *syntax.Expression) objects {
 	c := w.arguments(e)
 	var out objects
 	for _, b := range base {
+		if reveals(b, callee.Text) {
+			w.dynamic()
+		}
 		switch {
 		case b.shape == isSymbol:
 			out = out.with(w.callSymbol(canonical(b.text+"."+callee.Text), c))

@@ -68,6 +68,7 @@ const (
 	doesModule   // gives a module
 	doesResolve  // arg 0 is the dotted name of what it gives
 	doesMakeDict
+	doesSetAttribute
 	doesFindModules // arg skip is where modules are looked for from now on
 )
 
@@ -138,6 +139,7 @@ var kinds = map[string]behaviourKind{
 	"module":        doesModule,
 	"resolve":       doesResolve,
 	"make_dict":     doesMakeDict,
+	"set_attribute": doesSetAttribute,
 	"find_modules":  doesFindModules,
 }
 
@@ -209,7 +211,7 @@ func readBehaviour(words []string) (b behaviour, ok bool) {
 // dangerousModules are those that can run anything by a name that is computed.
 var dangerousModules = value.SetOf("os posix subprocess builtins __builtins__ importlib ctypes pty commands sys.modules " +
 	"asyncio.subprocess shutil sh plumbum.local plumbum.cmd " +
-	"runpy code globals() locals()")
+	"runpy code globals() locals() __main__")
 
 // dangerous says whether a program that has what a name stands for can run anything.
 func dangerous(name string) bool {
@@ -226,7 +228,7 @@ func effective(name string) bool {
 
 // revealing are the attributes by which a program reaches what it did not import.
 var revealing = value.SetOf("__subclasses__ __globals__ __builtins__ __code__ __getattribute__ __mro__ __bases__ f_globals f_locals " +
-	"f_builtins gi_frame tb_frame cr_frame __loader__ __reduce__ load_module exec_module func_globals")
+	"f_builtins gi_frame tb_frame cr_frame __loader__ __reduce__ load_module exec_module func_globals __self__")
 
 // behaviourOfModule is what calls do that only their module tells of.
 func behaviourOfModule(name string) behaviour {

@@ -24,6 +24,9 @@ func (w *walk) do(d behaviour, c *call) objects {
 		return w.resolve(c)
 	case doesMakeDict:
 		return w.makeDict(c)
+	case doesSetAttribute:
+		w.setAttributeByName(c)
+		return hidden("value", value.Taint{})
 	case doesFindModules:
 		return w.findModules(d, c)
 	case doesGetenv, doesEnviron, doesEnvironAll, doesEnvironSet:
@@ -68,6 +71,9 @@ func (w *walk) doCode(d behaviour, c *call) objects {
 
 // namespaceOf is what globals(), locals() and vars(x) give.
 func namespaceOf(c *call) objects {
+	if len(c.args) == 0 && c.name == "vars" {
+		return symbolOf("locals()")
+	}
 	if len(c.args) == 0 {
 		return symbolOf(c.name + "()")
 	}

@@ -203,6 +203,9 @@ func (w *walk) attribute(e *syntax.Expression) objects {
 }
 
 func (w *walk) member(b object, e *syntax.Expression) objects {
+	if reveals(b, e.Text) {
+		w.dynamic()
+	}
 	switch {
 	case b.shape == isSymbol:
 		return symbolOf(b.text + "." + e.Text)

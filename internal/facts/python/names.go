@@ -238,13 +238,8 @@ func (w *walk) variable(sc *scope, name string) *variable {
 }
 
 func (w *walk) set(name string, vs objects) {
-	sc, own := w.scope, true
-	if sc.global[name] {
-		for sc.parent != nil {
-			sc = sc.parent
-		}
-		own = false
-	}
+	sc := w.scope.holds(name)
+	own := sc == w.scope
 	v := w.variable(sc, name)
 	if sc.brief {
 		v.now = vs
@@ -279,6 +274,9 @@ func (w *walk) learn(known *objects, vs objects) {
 func (w *walk) lookup(name string) (objects, bool) {
 	here := w.scope.lasting()
 	for sc := w.scope; sc != nil; sc = sc.parent {
+		if sc == here && sc.global[name] {
+			sc = sc.holds(name)
+		}
 		v := sc.vars[name]
 		if v == nil || sc.class && sc != here {
 			continue

@@ -30,9 +30,9 @@ func (w *walk) chainValue(e *syntax.Expression) objects {
 	return all
 }
 
-// isLoaded says that values are sys.modules, which a comparison only looks at.
+// isLoaded says that values are sys.modules or the names of the program itself, which a comparison only looks at.
 func isLoaded(vs objects) bool {
-	return len(vs) == 1 && vs[0].shape == isSymbol && vs[0].text == "sys.modules"
+	return len(vs) == 1 && vs[0].shape == isSymbol && (vs[0].text == "sys.modules" || vs[0].text == "globals()" || vs[0].text == "locals()")
 }
 
 // operate is a op b.

@@ -105,6 +105,15 @@ func insideOf(name string) (module string, ok bool) {
 	return strings.CutSuffix(name, ".__dict__")
 }
 
+// ownNamespace says that a symbol stands for the names of the program itself.
+func ownNamespace(name string) bool {
+	name = strings.TrimSuffix(name, ".__dict__")
+	return name == "globals()" || name == "locals()" || name == "__main__"
+}
+
+// looksInto are the methods of a namespace that change nothing.
+var looksInto = value.SetOf("keys values items copy __contains__ __len__ __iter__ __repr__ __str__")
+
 // namespaceMethod is a method of a namespace such as sys.modules or os.__dict__.
 func (w *walk) namespaceMethod(name string, c *call) (objects, bool) {
 	dot := strings.LastIndexByte(name, '.')
@@ -120,8 +129,11 @@ func (w *walk) namespaceMethod(name string, c *call) (objects, bool) {
 	case "get", "pop", "setdefault", "__getitem__":
 		return w.symbolItem(holder, c.first()).with(w.optional(c, 1)), true
 	}
-	if module == "globals()" || module == "locals()" { // what the program itself has named
+	if ownNamespace(module) && looksInto[method] { // what the program itself has named
 		return nil, false
+	}
+	if ownNamespace(module) {
+		w.hide()
 	}
 	if dangerous(module) {
 		w.dynamic()

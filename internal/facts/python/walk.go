@@ -54,8 +54,28 @@ type scope struct {
 	parent *scope
 	class  bool
 	// brief marks that of a comprehension or lambda.
-	brief  bool
-	global map[string]bool
+	brief bool
+	// global and outer are the names that belong to the program, and to a function around this one.
+	global, outer map[string]bool
+}
+
+// holds is the scope in which a name is assigned here.
+func (s *scope) holds(name string) *scope {
+	switch in := s; {
+	case s.global[name]:
+		for in.parent != nil {
+			in = in.parent
+		}
+		return in
+	case s.outer[name]:
+		for in = s.parent; in.parent != nil; in = in.parent {
+			if in.vars[name] != nil && !in.class && !in.global[name] && !in.outer[name] {
+				break
+			}
+		}
+		return in
+	}
+	return s
 }
 
 // lasting is the scope around comprehensions and lambdas.
@@ -149,10 +169,14 @@ func (w *walk) giveBack(s *syntax.Statement) {
 }
 
 func (w *walk) declareGlobal(s *syntax.Statement) {
+	names := &w.scope.global
+	if s.Text == "nonlocal" {
+		names = &w.scope.outer
+	}
 	for _, name := range s.Names {
-		if w.scope.global == nil {
-			w.scope.global = map[string]bool{}
+		if *names == nil {
+			*names = map[string]bool{}
 		}
-		w.scope.global[name] = true
+		(*names)[name] = true
 	}
 }

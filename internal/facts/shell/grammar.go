@@ -72,7 +72,7 @@ func grammarOf(name string) grammar {
 	case "script":
 		return grammar{runs: (*analysis).scriptOf}
 	case "sed":
-		return grammar{runs: (*analysis).sed, effects: (*effect).sed}
+		return grammar{arguments: sedArguments, runs: (*analysis).sed, effects: (*effect).sed}
 	case "socat":
 		return grammar{runs: (*analysis).socat, effects: (*effect).socat}
 	case "source":

@@ -1,30 +1,93 @@
 package shell
 
 import (
-	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-var sedExec = regexp.MustCompile(`(?m)(?:^|;|\d|\$|/)\s*e\s+(\S[^;\n]*)`)
-
-// sedRuns finds the command "e" that is given no text: the lines of the input are the commands.
-var sedRuns = regexp.MustCompile(`(?m)(?:^|[;{}\d$/])\s*e\s*(?:$|[;}])`)
-
-// sed runs what its "e" command names.
+// sed reads the script of a call: the files that it names, and the commands of "e".
 func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool) {
-	for _, w := range a.sedScripts(inv, args) {
-		a.sedWrites(inv, w)
-		if sedRuns.MatchString(w.text) {
-			a.hide()
-		}
-		if strings.HasPrefix(w.text, "s") {
-			continue
-		}
-		for _, m := range sedExec.FindAllStringSubmatch(w.text, -1) {
-			a.text("sed", inv, part(w, m[1]), inv.sc.fork())
-		}
+	scripts := a.sedScripts(inv, args)
+	if len(scripts) > 0 {
+		a.sedScript(inv, join(scripts, "\n"))
 	}
 	return result{out: a.sedLines(inv, args)}, true
+}
+
+// sedScript notes what a script does. One that is not read to its end may run anything, and so may what another program made.
+func (a *analysis) sedScript(inv *invocation, script word) {
+	read, ok := readSed(script, func(text string, at int) int { return a.hole(text, at, inv.sc) })
+	if !a.spend(1+len(script.text)/64) || !ok || read.runsInput || !script.known && (script.Fetched || script.Decoded) {
+		a.ran(script.Taint)
+		a.hide()
+		a.feature(value.FeatureInlineProgram)
+		a.feature(value.FeatureUnreadProgram)
+	}
+	e := &effect{a: a, sc: inv.sc}
+	for _, file := range read.reads {
+		e.read(part(script, file))
+	}
+	for _, file := range read.writes {
+		if file != "/dev/stdout" && file != "/dev/stderr" {
+			e.write(part(script, file))
+		}
+	}
+	a.alsoTouches(inv, e.reads, e.writes)
+	if inv.in.present || len(a.contents) > 0 {
+		for _, file := range e.writes {
+			a.keep(file, unknown(inv.in.Taint), false)
+		}
+	}
+	for _, command := range read.commands {
+		a.text("sed", inv, part(script, command), inv.sc.fork())
+	}
+}
+
+// hole is how long the part of a word is that begins at a place and stands for what the text does not tell, 0 where none does:
+// a substitution, or a variable of the text or of its environment.
+func (a *analysis) hole(text string, at int, sc *scope) int {
+	rest := text[at:]
+	if rest[0] != '$' {
+		return 0
+	}
+	for _, shown := range []string{"$(…)", "$((…))", "$…", "$@", "$*"} {
+		if strings.HasPrefix(rest, shown) {
+			return len(shown)
+		}
+	}
+	end := 1
+	for end < len(rest) && (rest[end] == '_' || rest[end] >= '0' && rest[end] <= '9' || rest[end]|0x20 >= 'a' && rest[end]|0x20 <= 'z') {
+		end++
+	}
+	for ; end > 1; end-- {
+		name := rest[1:end]
+		if _, set := sc.vars[name]; set || allDigits(name) || slices.Contains(a.variables, name) {
+			return end
+		}
+	}
+	return 0
+}
+
+// sedArguments knows that "-i" takes the rest of its word for the ending of a copy.
+func sedArguments(words []word, p *programs.Program) *arguments {
+	cut := slices.Clone(words)
+	var endings []option
+	for i, w := range words {
+		if w.text == "--" {
+			break
+		}
+		at := strings.IndexAny(w.text, "iefl")
+		if at > 0 && w.text[0] == '-' && w.text[1] != '-' && w.text[at] == 'i' && at+1 < len(w.text) {
+			cut[i] = part(w, w.text[:at+1])
+			endings = append(endings, option{"-i", part(w, w.text[at+1:])})
+		}
+	}
+	g := parseArguments(cut, p)
+	g.all, g.options = words, append(g.options, endings...)
+	return g
 }
 
 // sedLines are the lines that it writes: those that it reads behind a text, where it does nothing else.
@@ -60,10 +123,10 @@ func sedPrefix(script word) (word, bool) {
 	return known(parts[1]), true
 }
 
-// sedScripts are the scripts of a call, as far as the text holds them.
+// sedScripts are the parts of the script of a call, as far as the text holds them.
 func (a *analysis) sedScripts(inv *invocation, args *arguments) []word {
 	if _, given := args.value("-e", "--expression", "-f", "--file"); !given {
-		return args.operands[:min(1, len(args.operands))]
+		return sedOperand(args)
 	}
 	var scripts []word
 	for _, o := range args.options {
@@ -71,44 +134,36 @@ func (a *analysis) sedScripts(inv *invocation, args *arguments) []word {
 			scripts = append(scripts, o.value)
 		} else if s, ok := a.programIn(o.value, inv); ok && (o.name == "-f" || o.name == "--file") {
 			for _, w := range a.ofItsOwn(s) {
-				a.sedFiles(inv, w)
-				scripts = append(scripts, w)
+				if w.known {
+					scripts = append(scripts, w)
+				}
 			}
 		}
 	}
 	return scripts
 }
 
-var sedFile = regexp.MustCompile(`(?m)(?:^|[;{}/\d$])\s*([rRwW])\s+(\S[^\n;}]*)`)
-
-// sedFiles notes the files that a script which no word of the call holds names.
-func (a *analysis) sedFiles(inv *invocation, script word) {
-	e := &effect{a: a, sc: inv.sc}
-	for _, m := range sedFile.FindAllStringSubmatch(script.text, -1) {
-		if m[1] == "r" || m[1] == "R" {
-			e.read(part(script, m[2]))
-		} else {
-			e.write(part(script, m[2]))
-		}
+// sedOperand is the operand that is the script. Where "-i" must have an ending (BSD), a word before it is that.
+func sedOperand(args *arguments) []word {
+	ops := args.operands
+	if len(ops) > 1 && ops[0].known && (ops[0].text == "" || isEnding(ops[0].text)) && args.has("-i") {
+		ops = ops[1:]
 	}
-	a.alsoTouches(inv, e.reads, e.writes)
+	return ops[:min(1, len(ops))]
 }
 
-// sedWrites notes that a script of the text puts into files what it got from the text.
-func (a *analysis) sedWrites(inv *invocation, script word) {
-	if !inv.in.present && len(a.contents) == 0 {
-		return
-	}
-	for _, m := range sedFile.FindAllStringSubmatch(script.text, -1) {
-		if m[1] == "w" || m[1] == "W" {
-			a.keep(a.path(part(script, m[2]), inv.sc), unknown(inv.in.Taint), false)
-		}
-	}
+// isEnding says that a word is the ending of a name, such as ".bak", and so no script.
+func isEnding(s string) bool {
+	return len(s) > 1 && s[0] == '.' && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
 // sed changes its files in place with -i.
 func (e *effect) sed(string) {
-	if e.args.has("-i", "--in-place") {
-		e.write(e.afterScript(e.args.operands)...)
+	if !e.args.has("-i", "--in-place") {
+		return
+	}
+	e.write(e.afterScript(e.args.operands)...)
+	if ending, ok := e.args.value("-i", "--in-place"); ok && strings.Contains(ending.text, "/") {
+		e.write(part(ending, ending.text[:strings.LastIndexByte(ending.text, '/')+1]))
 	}
 }

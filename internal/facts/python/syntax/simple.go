@@ -91,8 +91,7 @@ func (p *parser) from() *Statement {
 }
 
 func (p *parser) global() *Statement {
-	p.next()
-	s := &Statement{Act: ActGlobal, Names: []string{p.name()}}
+	s := &Statement{Act: ActGlobal, Text: p.next().text, Names: []string{p.name()}}
 	for p.accept(",") {
 		s.Names = append(s.Names, p.name())
 	}

@@ -16,7 +16,7 @@ const (
 	ActFor                // Targets[0] runs through Exprs[0]
 	ActWith               // Targets[i] gets Exprs[i]; the body runs
 	ActReturn             // Exprs
-	ActGlobal             // Names
+	ActGlobal             // Names; Text: "global" or "nonlocal"
 )
 
 // Statement is a statement with what is nested in it.
