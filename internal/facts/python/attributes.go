@@ -24,6 +24,12 @@ func (w *walk) storeAttribute(base objects, name string, vs objects) {
 		if reveals(b, name) { // such as f.__defaults__
 			w.hide()
 		}
+		if b.shape == isCallable && b.function.class {
+			w.learn(&w.variable(b.function.scope, name).ever, vs)
+		}
+	}
+	if name == "__dict__" || name == "__class__" {
+		w.attributesChange()
 	}
 	w.learnAttribute(name, named(vs, name))
 	w.escapeSpecial(name, vs)
@@ -42,6 +48,7 @@ func (w *walk) setAttributeByName(c *call) {
 				w.hide()
 			}
 		}
+		w.attributesChange()
 	}
 }
 
@@ -74,13 +81,15 @@ var plainAttributes = value.SetOf("__name__ __qualname__ __module__ __doc__ __ve
 
 // learnAttribute adds to what an attribute of a name may hold in any object.
 func (w *walk) learnAttribute(name string, vs objects) {
+	share(vs)
 	known := w.attributes[name]
 	w.learn(&known, vs)
 	w.attributes[name] = known
 }
 
 func (w *walk) setItem(target *syntax.Expression, vs objects) {
-	for _, b := range w.value(target.Kids[0]) {
+	base := w.value(target.Kids[0])
+	for _, b := range base {
 		if b.shape == isSymbol && b.text == "os.environ" {
 			if name, ok := w.value(target.Kids[1]).only(); ok {
 				w.setVariable(name, vs)
@@ -93,8 +102,28 @@ func (w *walk) setItem(target *syntax.Expression, vs objects) {
 	}
 	w.value(target.Kids[1])
 	w.escape(vs)
-	if target.Kids[0].Form == syntax.NameForm {
-		w.loosen(target.Kids[0].Text)
+	share(vs)
+	w.changed(target.Kids[0], base)
+}
+
+// changed notes that what an expression gave was changed, to what is not followed.
+func (w *walk) changed(by *syntax.Expression, vs objects) {
+	if w.showsIn(by, vs) {
+		w.loosen(by.Text)
+	} else {
+		w.lose(vs)
+	}
+}
+
+// deleted notes that targets are taken out of what holds them.
+func (w *walk) deleted(targets []*syntax.Expression, depth int) {
+	for _, t := range targets {
+		switch {
+		case t.Form == syntax.IndexForm:
+			w.changed(t.Kids[0], w.value(t.Kids[0]))
+		case t.Form == syntax.ListForm && depth < syntax.MaxDepth:
+			w.deleted(t.Kids, depth+1)
+		}
 	}
 }
 
@@ -107,10 +136,10 @@ func (w *walk) loosen(name string) {
 			for _, item := range v.items {
 				w.escapeSome(item)
 			}
-			v = object{shape: v.shape, items: v.items, open: true, Taint: v.Taint}
-			if v.shape == isList {
-				v = object{shape: isUnknown, text: name, Taint: v.Taint}
-			}
+			v = object{shape: v.shape, items: v.items, open: true, made: v.made, Taint: v.Taint}
+		}
+		if v.shape == isList || v.buffer {
+			v = object{shape: isUnknown, text: name, made: v.made, Taint: v.Taint}
 		}
 		out = out.with(objects{v})
 	}

@@ -1,6 +1,9 @@
 package python
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -12,6 +15,13 @@ type call struct {
 	keywords map[string]objects
 	// open says that there may be more arguments.
 	open bool
+	// self says that a method hands on its own object, or class.
+	self bool
+}
+
+// all are all arguments.
+func (c *call) all() []objects {
+	return slices.AppendSeq(slices.Clone(c.args), maps.Values(c.keywords))
 }
 
 // arg is the argument at a place or under a name.
@@ -106,13 +116,16 @@ func (w *walk) callValue(v object, c *call) objects {
 		w.dynamic()
 	}
 	c.escapeAll(w)
+	w.handOn(&call{args: c.args, keywords: c.keywords, self: c.self})
 	return hidden("value", v.Taint.With(c.tainted()))
 }
 
 func (w *walk) arguments(e *syntax.Expression) *call {
 	c := &call{keywords: map[string]objects{}}
 	for i, name := range e.Names {
-		vs := w.value(e.Kids[i+1])
+		kid := e.Kids[i+1]
+		c.self = c.self || kid.Form == syntax.NameForm && (kid.Text == "self" || kid.Text == "cls")
+		vs := w.value(kid)
 		switch name {
 		case "":
 			c.args = append(c.args, vs)

@@ -23,6 +23,7 @@ func (w *walk) do(d behaviour, c *call) objects {
 	case doesResolve:
 		return w.resolve(c)
 	case doesMakeDict:
+		w.handOn(c)
 		return w.makeDict(c)
 	case doesSetAttribute:
 		w.setAttributeByName(c)
@@ -37,6 +38,7 @@ func (w *walk) do(d behaviour, c *call) objects {
 		return symbolOf(c.name + "()")
 	case doesNothing:
 		c.escapeAll(w)
+		w.handOn(c)
 		made := object{shape: isInstance, text: c.name, Taint: c.tainted().With(value.Taint{Fetched: reachesNetwork(c.name)})}
 		made.Library = library(c.name)
 		return objects{made}
@@ -61,7 +63,7 @@ func (w *walk) doCode(d behaviour, c *call) objects {
 	case doesGetAttribute:
 		return w.getAttribute(c)
 	case doesNamespace:
-		return namespaceOf(c)
+		return w.namespaceOf(c)
 	default:
 		w.runsTainted(c.tainted())
 		w.dynamic()
@@ -70,7 +72,7 @@ func (w *walk) doCode(d behaviour, c *call) objects {
 }
 
 // namespaceOf is what globals(), locals() and vars(x) give.
-func namespaceOf(c *call) objects {
+func (w *walk) namespaceOf(c *call) objects {
 	if len(c.args) == 0 && c.name == "vars" {
 		return symbolOf("locals()")
 	}
@@ -81,6 +83,8 @@ func namespaceOf(c *call) objects {
 	for _, v := range c.args[0] {
 		if v.shape == isSymbol {
 			v.text += ".__dict__"
+		} else {
+			w.attributesChange()
 		}
 		out = out.with(objects{v})
 	}
@@ -99,6 +103,7 @@ func (w *walk) execute(c *call) objects {
 	for _, vs := range c.args[min(1, len(c.args)):] {
 		w.escapeSome(vs)
 	}
+	w.handOn(c)
 	w.runsTainted(code.tainted())
 	var out objects
 	for _, v := range code {

@@ -24,7 +24,7 @@ func (w *walk) value(e *syntax.Expression) objects {
 	}
 	vs := w.evaluate(e)
 	w.depth--
-	return w.bounded(slices.Clone(vs))
+	return w.bounded(w.known(w.identified(e, slices.Clone(vs)), w.made[e], 0))
 }
 
 func (w *walk) evaluate(e *syntax.Expression) objects {
@@ -129,6 +129,7 @@ func (w *walk) listValue(e *syntax.Expression) objects {
 			lists = spread(lists, vs)
 			continue
 		}
+		share(vs)
 		for i := range lists {
 			lists[i].items = append(lists[i].items, vs)
 		}
@@ -173,6 +174,7 @@ func (w *walk) dictValue(e *syntax.Expression) objects {
 		}
 		key := w.value(e.Kids[i])
 		w.escape(key)
+		share(value)
 		dict.items = append(dict.items, key, value)
 	}
 	if environment {
@@ -217,13 +219,19 @@ func (w *walk) member(b object, e *syntax.Expression) objects {
 	if full, ok := throughValue(e); ok {
 		return symbolOf(full).with(hidden(e.Text, b.allTaint()))
 	}
+	if b.changeable() && !lookers[e.Text] {
+		w.lose(objects{b})
+	}
+	if e.Text == "__dict__" {
+		w.attributesChange()
+	}
 	w.libraryMember(b, e.Text)
 	w.escapeMethods(e.Text)
 	known, ok := w.attributes[e.Text]
 	if !ok {
 		return hidden(e.Text, b.allTaint())
 	}
-	if own := e.Kids[0]; own.Form == syntax.NameForm && (own.Text == "self" || own.Text == "cls") {
+	if own := e.Kids[0]; own.Form == syntax.NameForm && (own.Text == "self" || own.Text == "cls") && !w.attributesOpen {
 		return known
 	}
 	return known.with(hidden(e.Text, b.allTaint()))
@@ -231,6 +239,9 @@ func (w *walk) member(b object, e *syntax.Expression) objects {
 
 func (w *walk) classMember(f *function, name string) objects {
 	if v := f.scope.vars[name]; v != nil {
+		if w.attributesOpen {
+			return v.ever.with(hidden(name, value.Taint{}))
+		}
 		return v.ever
 	}
 	return hidden(name, value.Taint{})

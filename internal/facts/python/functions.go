@@ -63,6 +63,7 @@ func (w *walk) parameters(f *function) {
 		if f.escaped || strings.HasPrefix(name, "**") || f.method && i == 0 {
 			vs = vs.with(hidden(plain, value.Taint{}))
 		}
+		held(v, vs)
 		w.learn(&v.ever, vs)
 	}
 }
@@ -70,11 +71,7 @@ func (w *walk) parameters(f *function) {
 // apply calls a function of the program.
 func (w *walk) apply(f *function, c *call) objects {
 	if f.class {
-		if init := f.members["__init__"]; init != nil {
-			w.apply(init, c)
-		} else {
-			c.escapeAll(w)
-		}
+		w.construct(f, c)
 		return objects{{shape: isInstance, text: "." + f.define.Text}}
 	}
 	names := f.define.Params.Names
@@ -91,6 +88,34 @@ func (w *walk) apply(f *function, c *call) objects {
 		}
 	}
 	return f.gives()
+}
+
+// construct calls the constructor of a class, which may be that of one from which the class derives. One that the program does
+// not define gives its arguments to attributes, as that of a dataclass does.
+func (w *walk) construct(f *function, c *call) {
+	if init := f.constructor(0); init != nil {
+		w.apply(init, c)
+		return
+	}
+	c.escapeAll(w)
+	for name, vs := range c.keywords {
+		w.learnAttribute(name, vs)
+	}
+	if len(c.args) > 0 || c.open {
+		w.attributesChange()
+	}
+}
+
+func (f *function) constructor(depth int) *function {
+	if init := f.members["__init__"]; init != nil || depth > maxNested {
+		return init
+	}
+	for _, base := range f.bases {
+		if init := base.constructor(depth + 1); init != nil {
+			return init
+		}
+	}
+	return nil
 }
 
 // gives is what a call of a function returns.
@@ -110,6 +135,7 @@ func (w *walk) yields(word string, vs objects) {
 	if w.function.yielding = true; word == "yield from" {
 		vs = elements(vs, "value")
 	}
+	share(vs)
 	var known objects
 	for _, v := range vs {
 		flat := !slices.ContainsFunc(v.items, func(item objects) bool {
@@ -129,6 +155,9 @@ func (w *walk) passPlaces(f *function, names []string, args []objects) {
 		case strings.HasPrefix(name, "**"):
 		case strings.HasPrefix(name, "*"):
 			rest := object{shape: isList, items: args[min(i, len(args)):]}
+			for _, vs := range rest.items {
+				share(vs)
+			}
 			w.pass(f, name[1:], w.bounded(objects{rest}))
 			return
 		case i < len(args):
@@ -142,6 +171,7 @@ func (w *walk) passPlaces(f *function, names []string, args []objects) {
 
 func (w *walk) pass(f *function, name string, vs objects) {
 	if v := f.scope.vars[name]; v != nil {
+		held(v, vs)
 		w.learn(&v.ever, vs)
 		return
 	}
@@ -150,6 +180,7 @@ func (w *walk) pass(f *function, name string, vs objects) {
 
 func (w *walk) defineClass(s *syntax.Statement) {
 	derived, base := false, ""
+	var classes []*function
 	for _, e := range s.Exprs {
 		bases := w.value(e)
 		w.escape(bases)
@@ -158,6 +189,9 @@ func (w *walk) defineClass(s *syntax.Statement) {
 				base = b.text
 			}
 			derived = derived || b.shape != isCallable && b.text != "object"
+			if b.shape == isCallable && b.function.class {
+				classes = append(classes, b.function)
+			}
 		}
 	}
 	f := w.functions[s]
@@ -165,7 +199,7 @@ func (w *walk) defineClass(s *syntax.Statement) {
 		f = &function{define: s, scope: w.newScope(s), class: true, members: map[string]*function{}}
 		w.functions[s] = f
 	}
-	f.base = base
+	f.base, f.bases = base, classes
 	w.set(s.Text, objects{{shape: isCallable, function: f}})
 	sc := w.scope
 	w.scope = f.scope

@@ -143,6 +143,9 @@ func (w *walk) slice(base objects, e *syntax.Expression) objects {
 		case b.shape == isString:
 			out = out.with(textOf(string(cutOut([]rune(b.text), bounds, backwards))))
 		case b.shape == isList:
+			for _, item := range b.items {
+				share(item)
+			}
 			out = out.with(objects{{shape: isList, items: cutOut(b.items, bounds, backwards), Taint: b.Taint}})
 		default:
 			out = out.with(hidden("value", b.allTaint()))

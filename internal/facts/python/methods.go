@@ -13,9 +13,7 @@ func (w *walk) method(b object, callee *syntax.Expression, c *call) objects {
 		return w.callSymbol(full, c).with(hidden("value", b.allTaint()))
 	}
 	w.libraryMethod(b, callee, c)
-	if callee.Kids[0].Form == syntax.NameForm {
-		w.mutate(callee.Kids[0].Text, b, name, c)
-	}
+	w.mutate(callee.Kids[0], b, name, c)
 	if b.shape == isInstance && !strings.HasPrefix(b.text, ".") {
 		c.name = b.text + "." + name
 		w.objectMethod(b, name, c)
@@ -66,6 +64,7 @@ func (w *walk) listMethod(b object, name string) objects {
 	if name == "pop" {
 		return elements(objects{b}, "value")
 	}
+	b.made = nil
 	return objects{b}
 }
 
@@ -75,6 +74,7 @@ func (w *walk) dictMethod(b object, name string, c *call) (objects, bool) {
 	case "get", "pop", "setdefault":
 		return dictItem(b, c.first()).with(w.optional(c, 1)), true
 	case "copy":
+		b.made = nil
 		return objects{b}, true
 	case "values":
 		for i := 1; i < len(b.items); i += 2 {
@@ -122,26 +122,35 @@ func (w *walk) ownMethod(b object, callee *syntax.Expression, c *call) objects {
 		return out
 	}
 	c.escapeAll(w)
+	if !own && !lookingMethods[callee.Text] {
+		w.handOn(&call{args: c.args, keywords: c.keywords, self: c.self})
+	}
+	if callee.Text == "__setattr__" {
+		w.attributesChange()
+	}
 	for _, item := range b.items {
 		w.escapeSome(item)
 	}
 	return out.with(hidden("value", b.allTaint().With(c.tainted())))
 }
 
-// mutate follows what methods do to the list in a variable.
-func (w *walk) mutate(variable string, b object, name string, c *call) {
-	if b.shape != isList && b.shape != isDict {
+// mutate follows what methods do to a list that one variable alone holds; what else they change is not known any more.
+func (w *walk) mutate(by *syntax.Expression, b object, name string, c *call) {
+	if !b.changeable() || lookers[name] {
 		return
 	}
-	switch {
+	for _, vs := range c.args {
+		share(vs)
+	}
+	switch seen := w.showsIn(by, objects{b}); {
+	case !seen:
+		w.lose(objects{b})
 	case b.shape == isList && name == "append" && len(c.args) == 1:
-		w.regrow(variable, func(v object) object { return v.extended(objects{{shape: isList, items: c.args}}) })
+		w.regrow(by.Text, func(v object) object { return v.extended(objects{{shape: isList, items: c.args}}) })
 	case b.shape == isList && name == "extend" && len(c.args) == 1:
-		w.regrow(variable, func(v object) object { return v.extended(c.args[0]) })
-	case b.shape == isList && (name == "insert" || name == "pop" || name == "remove" || name == "reverse" || name == "sort" ||
-		name == "clear"),
-		b.shape == isDict && (name == "update" || name == "pop" || name == "clear" || name == "setdefault"):
-		w.loosen(variable)
+		w.regrow(by.Text, func(v object) object { return v.extended(c.args[0]) })
+	default:
+		w.loosen(by.Text)
 	}
 }
 

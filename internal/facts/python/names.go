@@ -24,6 +24,8 @@ type function struct {
 	members map[string]*function
 	// base is what a class derives from, as far as it is imported.
 	base string
+	// bases are those of the program's own.
+	bases []*function
 	// escaped says that something unknown may call it.
 	escaped bool
 	returns objects
@@ -42,7 +44,7 @@ func newWalk(at value.Place, shell func(string, value.Place) value.Command) *wal
 		at: at, readShell: shell, notes: newNotes(),
 		scopes: map[*syntax.Statement]*scope{}, functions: map[*syntax.Statement]*function{},
 		methods: map[string][]*function{}, attributes: map[string]objects{},
-		nestedPrograms: map[string]*program{}, links: map[string]string{},
+		nestedPrograms: map[string]*program{}, links: map[string]string{}, made: map[*syntax.Expression]*made{},
 	}
 }
 
@@ -50,9 +52,9 @@ func newWalk(at value.Place, shell func(string, value.Place) value.Command) *wal
 func (w *walk) program(body []*syntax.Statement) {
 	top := &scope{vars: map[string]*variable{}}
 	for i := range maxWalks {
-		w.settling = i > maxWalks/2
+		w.settling, w.named = i > maxWalks/2, i > 0
 		w.once(top, body)
-		if !w.grew || w.exhausted {
+		if !w.grew && w.named || w.exhausted {
 			break
 		}
 	}
@@ -102,6 +104,9 @@ func (w *walk) statement(s *syntax.Statement) {
 	case syntax.ActCompute:
 		w.computeAll(s.Exprs)
 		w.forksOn(s)
+		if s.Text == "del" {
+			w.deleted(s.Exprs, 0)
+		}
 	case syntax.ActAssign:
 		w.assignment(s)
 	case syntax.ActImport:
@@ -155,7 +160,22 @@ func (w *walk) assignment(s *syntax.Statement) {
 		if w.loops > 0 {
 			sum = sum.with(hidden(nameOf(t), sum.tainted()))
 		}
+		w.grown(t, old, sum)
 		w.assign(t, sum, nil)
+	}
+}
+
+// grown notes that an assignment such as "a += b" changes what a holds in its place.
+func (w *walk) grown(target *syntax.Expression, old, sum objects) {
+	if !w.showsIn(target, old) {
+		w.lose(old)
+	}
+	for _, v := range old {
+		for i := range sum {
+			if v.made != nil && sum[i].changeable() {
+				sum[i].made = v.made
+			}
+		}
 	}
 }
 
@@ -241,6 +261,7 @@ func (w *walk) set(name string, vs objects) {
 	sc := w.scope.holds(name)
 	own := sc == w.scope
 	v := w.variable(sc, name)
+	held(v, vs)
 	if sc.brief {
 		v.now = vs
 		return

@@ -14,15 +14,16 @@ func (w *walk) doTexts(d behaviour, c *call) objects {
 			w.escape(vs)
 		}
 	}
+	w.handOn(c)
 	switch d.kind {
 	case doesDecode:
 		return w.decode(d, c)
 	case doesCharacter:
 		return character(c.first())
 	case doesMakeText:
-		return makeText(c.first())
+		return madeText(c)
 	case doesMakeList:
-		return makeList(c.first())
+		return madeList(c)
 	case doesMap:
 		return w.mapped(c)
 	case doesReversed:
@@ -78,6 +79,47 @@ func numbersText(v object) (string, bool) {
 	return b.String(), true
 }
 
+// madeText is a text; of a bytearray, each one is a thing of its own.
+func madeText(c *call) objects {
+	if len(c.args) == 0 {
+		return objects{{shape: isString, buffer: c.name == "bytearray"}}
+	}
+	out := makeText(c.first())
+	for i := range out {
+		out[i].buffer = c.name == "bytearray" && out[i].shape == isString
+		out[i].made = nil
+	}
+	return out
+}
+
+// madeList is a new list. Only the order of one that is sorted, or was a set, is not known.
+func madeList(c *call) objects {
+	out := makeList(c.first())
+	for i, v := range out {
+		if v.shape != isList {
+			continue
+		}
+		out[i].made = nil
+		if c.name == "sorted" || c.name == "set" {
+			out[i].items = inAnyOrder(v.items)
+		}
+	}
+	return out
+}
+
+// inAnyOrder are as many items, each of which may be any of them.
+func inAnyOrder(items []objects) []objects {
+	var each objects
+	for _, item := range items {
+		each = each.with(item)
+	}
+	out := make([]objects, len(items))
+	for i := range out {
+		out[i] = each
+	}
+	return out
+}
+
 func makeList(vs objects) objects {
 	var out objects
 	for _, v := range vs {
@@ -104,6 +146,7 @@ func lettersOf(v object) objects {
 func backwards(vs objects) objects {
 	var out objects
 	for _, v := range makeList(vs) {
+		v.made = nil
 		if v.shape == isList && !v.open {
 			v.items = cutOut(v.items, [3]int64{0, 0, -1}, true)
 		}

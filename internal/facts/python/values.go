@@ -34,6 +34,9 @@ type object struct {
 	function *function
 	// file is the path of the file whose whole content a text is that is not known.
 	file string
+	// made is where a list, a dictionary or a bytearray was made; buffer says that a text is such a bytearray.
+	made   *made
+	buffer bool
 	// size counts what is in it, to any depth.
 	size int
 	value.Taint
@@ -97,7 +100,7 @@ func (vs objects) with(more objects) objects {
 
 func (v object) same(o object) bool {
 	if v.shape != o.shape || v.text != o.text || v.number != o.number || v.Taint != o.Taint || v.open != o.open ||
-		v.function != o.function || v.file != o.file || len(v.items) != len(o.items) {
+		v.function != o.function || v.file != o.file || v.made != o.made || v.buffer != o.buffer || len(v.items) != len(o.items) {
 		return false
 	}
 	for i := range v.items {

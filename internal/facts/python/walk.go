@@ -26,12 +26,19 @@ type walk struct {
 	functions  map[*syntax.Statement]*function
 	methods    map[string][]*function
 	attributes map[string]objects
+	// attributesOpen says that an attribute may hold more than these.
+	attributesOpen bool
+	// made are the things that expressions make; lost says that one of them is not known any more.
+	made map[*syntax.Expression]*made
+	lost bool
 	// nestedPrograms are the texts given to exec, by text.
 	nestedPrograms map[string]*program
 	// links are the links that the program makes, by path, with what they lead to.
 	links map[string]string
 	stars []string
 	grew  bool
+	// named says that all functions of the program are known by their names.
+	named bool
 	// settling says that what still changes is taken for unknown.
 	settling bool
 	// exhausted says that the program is more than was walked.

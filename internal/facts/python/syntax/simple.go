@@ -28,7 +28,7 @@ func (p *parser) keyword() []*Statement {
 	if word == "raise" && !p.startsExpression() {
 		return nil
 	}
-	s := &Statement{Act: ActCompute, Exprs: []*Expression{p.list()}}
+	s := &Statement{Act: ActCompute, Text: word, Exprs: []*Expression{p.list()}}
 	if word == "raise" && p.accept("from") {
 		s.Exprs = append(s.Exprs, p.expression())
 	}

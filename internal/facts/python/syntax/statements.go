@@ -5,7 +5,7 @@ type Act uint8
 
 // The kinds of statements.
 const (
-	ActCompute Act = iota // Exprs
+	ActCompute Act = iota // Exprs; Text: "del", "assert" or "raise"
 	ActAssign             // Targets, Exprs[0]; Text: "+" of "+="
 	ActImport             // Modules
 	ActFrom               // Text: module; Modules: names in it
