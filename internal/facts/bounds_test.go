@@ -27,7 +27,19 @@ var hostile = []string{
 	"`a` ", "x=$x$x;x=a$x;", "a $x ", "cd a;", "(a=1);",
 	"f(){ a;};", "a=${a//a/aa};", "bash -c a;", "eval a;", "cat <<a\na\na\n", "a>b;sh b;", "echo a|sh;", "a=a$a;$a $a;",
 	"while a;do b=$b;done;", "export a=b;", "trap a EXIT;", "alias a='a a';a;",
-	"for i in 1 2 3 4 5 6 7 8 9;do ", "find / -exec ", "xargs ", "sudo ",
+	"for i in 1 2 3 4 5 6 7 8 9;do ", "find / -exec ", "xargs ", "sudo ", "[!a]*", "[a", "*(a",
+}
+
+func TestOfACallWithManyWordsThoseAreToldThatNameMoreThanAFileHere(t *testing.T) {
+	t.Parallel()
+	names := strings.Repeat("a.txt ", 1000)
+	if got := Shell("rm "+names, work); !got.Complete || len(got.Calls[0].Argv) != 1001 {
+		t.Errorf("1,000 names: complete %v, %d words", got.Complete, len(got.Calls[0].Argv))
+	}
+	got := Shell("rm "+strings.Repeat(names, 3)+"-rf /", work)
+	if argv := got.Calls[0].Argv; got.Complete || len(argv) > 1024 || argv[len(argv)-1] != "/" || argv[len(argv)-2] != "-rf" {
+		t.Errorf("3,000 names: complete %v, %d words", got.Complete, len(argv))
+	}
 }
 
 // A stack that overflows would end the test binary: that these tests end is what they show.

@@ -138,6 +138,7 @@ var hostilePython = []string{
 	"def f(a): return f(f)\n", "f(f)\n", "a()()", "a().b", "x=lambda x:x\n", "[a for a in ", "{**", "print(f'{a}{b}')\n",
 	"match a:\n case ", "global a\n", "del a\n", "return a\n", "yield ", "a: b = c\n", "1.", "0x", "é", "ａ", "\u0660",
 	"os.system('ls')\n", "import os;os.system(a)\n", "open('a','w').write('b')\n",
+	"'a'\n", "'a'+", "a{b}", "import a,", "m,",
 }
 
 func TestNoProgramIsTooMuch(t *testing.T) {
@@ -146,6 +147,8 @@ func TestNoProgramIsTooMuch(t *testing.T) {
 	for _, unit := range hostilePython {
 		Python(fill("", unit, ""), work)
 		Python(fill("import os\na = 'x'\n", unit, ""), work)
+		Python(fill("x=(", unit, ")"), work)
+		Python(fill("y=1\nx=f'", unit, "'"), work)
 	}
 }
 

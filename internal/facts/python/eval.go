@@ -102,9 +102,14 @@ func numberValue(digits string) objects {
 
 func (w *walk) formatted(e *syntax.Expression) objects {
 	all := textOf("")
-	for _, kid := range e.Kids {
-		piece := textOf(unmarked(kid.Text))
-		if kid.Form != syntax.TextForm {
+	for i := 0; i < len(e.Kids); i++ {
+		kid := e.Kids[i]
+		var piece objects
+		if kid.Form == syntax.TextForm {
+			var text string
+			text, i = literals(e.Kids, i)
+			piece = textOf(text)
+		} else {
 			vs := w.value(kid)
 			w.escape(vs)
 			piece = named(vs, cmp.Or(nameOf(kid), "value")).strs()
@@ -116,9 +121,31 @@ func (w *walk) formatted(e *syntax.Expression) objects {
 			}
 		}
 		all = eachPair(all, piece, glue)
+		if !w.copied(all) {
+			break
+		}
 	}
 	w.noteTexts(all)
 	return all
+}
+
+// literals are the texts that stand one after the other from a place on, as one, and the place of the last one.
+func literals(kids []*syntax.Expression, at int) (text string, last int) {
+	var b strings.Builder
+	for last = at; ; last++ {
+		b.WriteString(unmarked(kids[last].Text))
+		if last+1 == len(kids) || kids[last+1].Form != syntax.TextForm {
+			return b.String(), last
+		}
+	}
+}
+
+// copied counts the work of joining texts, which copies what was joined before; it is false when the program has had its share.
+func (w *walk) copied(vs objects) bool {
+	for _, v := range vs {
+		w.steps += len(v.text) / 256
+	}
+	return w.spend()
 }
 
 func (w *walk) listValue(e *syntax.Expression) objects {

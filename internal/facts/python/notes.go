@@ -20,6 +20,8 @@ type notes struct {
 	// as nil.
 	fetched  map[string]bool
 	contents map[string]*string
+	// full are the lists that hold as much as they may.
+	full map[*[]string]bool
 	// size is how long all pieces are.
 	size int
 }
@@ -33,7 +35,7 @@ type piece struct {
 const maxNotes = 4096
 
 func newNotes() notes {
-	return notes{complete: true, fetched: map[string]bool{}, contents: map[string]*string{}}
+	return notes{complete: true, fetched: map[string]bool{}, contents: map[string]*string{}, full: map[*[]string]bool{}}
 }
 
 // note adds to a list, on the last walk only.
@@ -46,7 +48,11 @@ func (w *walk) note(list *[]string, entries ...string) {
 			continue
 		}
 		if len(*list) >= maxNotes {
+			if w.notes.full[list] {
+				return
+			}
 			if *list = value.Sorted(*list); len(*list) >= maxNotes {
+				w.notes.full[list] = true
 				w.hide()
 				return
 			}

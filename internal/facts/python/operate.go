@@ -25,6 +25,9 @@ func (w *walk) chainValue(e *syntax.Expression) objects {
 	}
 	for i, kid := range e.Kids[1:] {
 		all = w.operate(e.Names[i+1], all, w.value(kid))
+		if !w.copied(all) {
+			break
+		}
 	}
 	w.noteTexts(all)
 	return all

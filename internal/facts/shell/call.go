@@ -95,6 +95,7 @@ func (a *analysis) invoke(inv invocation) result {
 		return a.enterFunction(f, inv)
 	}
 	name = ofZsh(name)
+	inv.argv = a.few(inv.argv)
 	args := a.argumentsOf(name, inv.argv[1:])
 	if inv.argv[0].glob {
 		a.hide()
@@ -106,6 +107,24 @@ func (a *analysis) invoke(inv invocation) result {
 	r := a.behave(name, &inv, args)
 	r.lead = cmp.Or(r.lead, name)
 	return r
+}
+
+// maxWords is how many words of a call are told; of those beyond half of them, the ones that name more than a file here.
+const maxWords = 1024
+
+// few are the words of a call that are told. A call with more of them is not told to its end.
+func (a *analysis) few(argv []word) []word {
+	if len(argv) <= maxWords {
+		return argv
+	}
+	a.hide()
+	kept := slices.Clone(argv[:maxWords/2])
+	for _, w := range argv[maxWords/2:] {
+		if len(kept) < maxWords && (w.glob || !w.known || rooted(w.text) || strings.IndexAny(w.text, "-.") == 0) {
+			kept = append(kept, w)
+		}
+	}
+	return kept
 }
 
 // aliased reads a call as what its alias stands for, in case the shell does.

@@ -3,6 +3,7 @@ package value
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Globs are the options of a shell that change what its wildcards mean.
@@ -37,6 +38,9 @@ func (g Globs) piece(b *strings.Builder, p string, i int, inside bool) int {
 		return g.stars(b, p, i)
 	case c == '?':
 		b.WriteByte(c)
+	case c == '[' && endless(p[i:]):
+		b.WriteString("**")
+		return len(p) - i
 	case c == '[':
 		if set, n, ok := bracket(p[i:]); ok {
 			b.WriteString(set.fold(g.Fold).String())
@@ -52,6 +56,14 @@ func (g Globs) piece(b *strings.Builder, p string, i int, inside bool) int {
 		b.WriteByte(c)
 	}
 	return 1
+}
+
+// maxBracket is how far the end of a bracket is looked for.
+const maxBracket = 512
+
+// endless says that a bracket does not end where it is looked for: the rest of its pattern may be anything.
+func endless(p string) bool {
+	return len(p) > maxBracket && strings.IndexAny(p[1:maxBracket], "]/") < 0
 }
 
 // stars are as good as one, unless they stand for folders of any depth.
@@ -142,8 +154,11 @@ func bracket(p string) (s set, length int, ok bool) {
 // member adds the first character, range or class, and returns what follows it.
 func (s *set) member(text string) (rest string) {
 	for _, mark := range []string{":", "=", "."} {
-		name, after, ok := strings.Cut(text, mark+"]")
-		if inner, opens := strings.CutPrefix(name, "["+mark); ok && opens {
+		inside, opens := strings.CutPrefix(text, "["+mark)
+		if !opens {
+			continue
+		}
+		if inner, after, ok := strings.Cut(inside, mark+"]"); ok {
 			if mark == ":" {
 				s.class(inner)
 			} else {
@@ -152,16 +167,17 @@ func (s *set) member(text string) (rest string) {
 			return after
 		}
 	}
-	runes := []rune(text)
-	low := runes[0]
-	if len(runes) < 3 || runes[1] != '-' || runes[2] == ']' {
+	low, size := utf8.DecodeRuneInString(text)
+	end, ranges := strings.CutPrefix(text[size:], "-")
+	if !ranges || end == "" || end[0] == ']' {
 		s.members = append(s.members, low)
-		return string(runes[1:])
+		return text[size:]
 	}
-	for c := low; c <= runes[2] && c-low < 512; c++ {
+	high, size := utf8.DecodeRuneInString(end)
+	for c := low; c <= high && c-low < 512; c++ {
 		s.members = append(s.members, c)
 	}
-	return string(runes[3:])
+	return end[size:]
 }
 
 // class adds the characters of a class of POSIX.
