@@ -151,9 +151,13 @@ _as_a_folder_of_settings(kind, path) := {class |
 
 _above_home := {"": true, "/": true, "/home/": true, "/Users/": true}
 
-# Disks, and memory of processes.
+# Disks, and memory of processes. A folder of devices that no table has holds disks, as that of a group of volumes does.
 _as_a_device(kind, path, folder) := {class |
 	regex.match(`^/(dev|proc)/`, folder)
 	some pattern, class in data.bailiff.tables.paths[kind].patterns
 	regex.match(pattern, path)
+} | {"device" |
+	kind == "writes"
+	some found in regex.find_n(`^/dev/[^/]+/`, path, 1)
+	not data.bailiff.tables.paths.writes.folders[trim_suffix(found, "/")]
 }

@@ -8,7 +8,10 @@ test_deepest_entry_counts if {
 	_written("/var/tmp/x") == set()
 	_written("/var/log/syslog") == {"command.erases_traces"}
 	_written("/dev/null") == set()
-	_written("/dev/sda") == {"command.destroys_system"}
+	_written("/dev/sda") == {"command.destroys_system", "command.writes_system"}
+	_written("/dev/group/volume") == {"command.destroys_system", "command.writes_system"}
+	_written("/dev/kvm") == {"command.writes_system"}
+	_written("/dev/bus/usb/001/004") == {"command.writes_system"}
 	_written("~/.bashrc") == {"command.writes_startup"}
 	_written("~/.ssh/known_hosts") == set()
 	_written("~/.hermes/config.yaml") == {"command.changes_own_settings"}
