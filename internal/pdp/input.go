@@ -31,6 +31,7 @@ func read(req bailiff.Request, at bailiff.Circumstances, home string) reading {
 	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents), Ground: ground}
 	switch req.Tool {
 	case bailiff.ExecuteCode:
+		place.Fresh = hasOwnInterpreter(req, at)
 		code := facts.Python(req.Args.Code, place)
 		code.Complete = code.Complete && !at.Ground.Unseen
 		return reading{code: &code, ground: ground}
@@ -54,6 +55,20 @@ func groundOf(found bailiff.Ground) *facts.Ground {
 		ground.Links[l.Path] = l.Targets
 	}
 	return ground
+}
+
+// hasOwnInterpreter says that a program runs in an interpreter that has run nothing before, as on a backend that isolates nothing.
+// Without a wish, the policies choose among all backends.
+func hasOwnInterpreter(req bailiff.Request, at bailiff.Circumstances) bool {
+	if wish, given := at.Backends[req.Backend]; given {
+		return !wish.Isolated
+	}
+	for _, b := range at.Backends {
+		if b.Isolated {
+			return false
+		}
+	}
+	return len(at.Backends) > 0
 }
 
 // contentsOf are the files whose text is judged as part of a request's, by their paths.
