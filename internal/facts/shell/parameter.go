@@ -152,7 +152,7 @@ func (a *analysis) value(name string, sc *scope) (w word, set bool) {
 		if len(v.list) == 0 {
 			return known(""), true
 		}
-		return v.list[0], true
+		return v.plain(name), true
 	}
 	if sc.full {
 		a.hide()
@@ -169,6 +169,20 @@ func (a *analysis) value(name string, sc *scope) (w word, set bool) {
 		return known("/bin/bash"), false
 	}
 	return special(name, sc)
+}
+
+// plain is what the name alone stands for: of an array its first element, which may have been assigned anew.
+func (v variable) plain(name string) word {
+	first := []word{v.list[0]}
+	for i, key := range v.keys {
+		if i > 0 && (key == "0" || key == "$") {
+			first = append(first, v.list[i])
+		}
+	}
+	if len(first) == 1 {
+		return v.list[0]
+	}
+	return word{text: "$" + name, items: first}
 }
 
 // special is the value of $1, $#, $? and their like.
