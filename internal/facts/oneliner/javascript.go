@@ -350,5 +350,26 @@ func (p *programJS) file(does effect, i int) bool {
 		p.Operands = true
 		return true
 	}
-	return p.add(does, p.tokens, i)
+	return p.add(does, p.tokens, i) && (does != reads || p.onlyReads(i+1))
+}
+
+// onlyReads says that what follows the name of a file that is read leaves it as it is: nothing, an encoding, or options that are
+// spelt out, without a flag, which may empty the file.
+func (p *programJS) onlyReads(i int) bool {
+	if !at(p.tokens, i).is(",") || at(p.tokens, i+1).kind == text {
+		return true
+	}
+	if !at(p.tokens, i+1).is("{") {
+		return false
+	}
+	for i += 2; ; i += 4 {
+		key, value := at(p.tokens, i), at(p.tokens, i+2)
+		plain := value.kind == text || value.named("true", "false", "null")
+		if key.kind != word || key.named("flag") || !at(p.tokens, i+1).is(":") || !plain {
+			return false
+		}
+		if end := at(p.tokens, i+3); !end.is(",") {
+			return end.is("}")
+		}
+	}
 }
