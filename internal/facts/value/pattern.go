@@ -63,7 +63,7 @@ const maxBracket = 512
 
 // endless says that a bracket does not end where it is looked for: the rest of its pattern may be anything.
 func endless(p string) bool {
-	return len(p) > maxBracket && strings.IndexAny(p[1:maxBracket], "]/") < 0
+	return len(p) > maxBracket && !strings.ContainsAny(p[1:maxBracket], "]/")
 }
 
 // stars are as good as one, unless they stand for folders of any depth.
