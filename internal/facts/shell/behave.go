@@ -247,7 +247,9 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		return a.printInto(inv, args)
 	case "trap":
 		if len(args.operands) > 1 && args.operands[0].text != "-" {
-			a.text(name, inv, args.operands[0], inv.sc.fork())
+			within := inv.sc.fork()
+			a.text(name, inv, args.operands[0], within)
+			inv.sc.mayBecome(within, args.operands[1:])
 			a.traps = append(a.traps, trap{args.operands[0], append(slices.Clip(inv.wrappers), name)})
 		}
 		return silent, true
@@ -268,6 +270,21 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		return silent, true
 	}
 	return silent, a.about(name).Own.Output == programs.Silent
+}
+
+// mayBecome notes what a trap changes that may run between any two commands: from here on that is not known.
+func (s *scope) mayBecome(within *scope, signals []word) {
+	if !slices.ContainsFunc(signals, func(w word) bool { return w.text != "EXIT" && w.text != "0" }) {
+		return
+	}
+	for _, name := range sortedKeys(within.vars) {
+		if old := s.vars[name]; !slices.Equal(texts(old.list), texts(within.vars[name].list)) {
+			s.lose(name)
+		}
+	}
+	if within.cwd != s.cwd || within.astray != s.astray {
+		s.stray()
+	}
 }
 
 // alias reads what names are made to stand for.
