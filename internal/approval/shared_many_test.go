@@ -52,7 +52,8 @@ func TestASidecarStartsWithManyApprovals(t *testing.T) {
 	two := member(t, "two")
 	t.Logf("%d rows were made in %v, and a sidecar started on them in %v", pending+answered+gone, made, time.Since(began))
 	for name, f := range map[string]*fixture{"one that runs": one, "one that starts": two} {
-		for n, want := range map[int]bool{1_000_000: true, 1_000_000 + pending - 1: true, 2_000_000 + answered - 1: true, 3_000_000: false} {
+		for n, want := range map[int]bool{1_000_000: true, 1_000_000 + pending - 1: true, 2_000_000 + answered - 1: true,
+			3_000_000: false} {
 			if found := f.item(id(n)) != nil; found != want {
 				t.Errorf("%s knows of %d: %v, want %v", name, n, found, want)
 			}
