@@ -101,7 +101,7 @@ func TestPairsAreSortedAndEachOnce(t *testing.T) {
 }
 
 func TestAMatchHoldsForItsFolderOrItsTextOnly(t *testing.T) {
-	plain := claim(nil)
+	plain, behind := claim(nil), Link{Path: "/w/build", Targets: []string{"/other"}}
 	for name, c := range map[string]struct {
 		change func(*Claim)
 		same   bool
@@ -112,7 +112,7 @@ func TestAMatchHoldsForItsFolderOrItsTextOnly(t *testing.T) {
 		"in a text that is not plain": {func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd /home/ana && rm -r build" },
 			false},
 		"in another one of that name":    {func(c *Claim) { c.Ground.Folder = "1:3" }, false},
-		"behind a link":                  {func(c *Claim) { c.Ground.Links = []Link{{Path: "/w/build", Targets: []string{"/other"}}} }, false},
+		"behind a link":                  {func(c *Claim) { c.Ground.Links = []Link{behind} }, false},
 		"named as such a text's context": {func(c *Claim) { c.Request.Args.Workdir = "text 0123" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,14 +44,15 @@ func TestWhatPathsLeadToIsJudgedWhereNothingIsIsolated(t *testing.T) {
 		resolve func(context.Context, []string) (ground, error)
 		status  bailiff.Status
 	}{
-		"no link":                       {surveyor{paths: []string{"/w/q"}}, answers(ground{}, nil), bailiff.Completed},
-		"an ordinary link":              {surveyor{paths: []string{"/w/q"}}, answers(link("/w/x"), nil), bailiff.Completed},
-		"a link to a secret":            {surveyor{paths: []string{"/w/q"}}, answers(link("/secret"), nil), bailiff.Refused},
-		"no path":                       {surveyor{}, answers(link("/secret"), nil), bailiff.Completed},
-		"more paths than are told":      {surveyor{paths: []string{"/w/q"}, many: true}, answers(ground{}, nil), bailiff.ApprovalRequired},
-		"what cannot be looked at":      {surveyor{paths: []string{"/w/q"}}, answers(ground{Unseen: true}, nil), bailiff.ApprovalRequired},
-		"a runner that does not answer": {surveyor{paths: []string{"/w/q"}}, answers(ground{}, errors.New("gone")), bailiff.ApprovalRequired},
-		"a sandbox that cannot tell":    {surveyor{paths: []string{"/w/q"}}, answers(ground{}, errors.ErrUnsupported), bailiff.Unavailable},
+		"no link":                  {surveyor{paths: []string{"/w/q"}}, answers(ground{}, nil), bailiff.Completed},
+		"an ordinary link":         {surveyor{paths: []string{"/w/q"}}, answers(link("/w/x"), nil), bailiff.Completed},
+		"a link to a secret":       {surveyor{paths: []string{"/w/q"}}, answers(link("/secret"), nil), bailiff.Refused},
+		"no path":                  {surveyor{}, answers(link("/secret"), nil), bailiff.Completed},
+		"more paths than are told": {surveyor{paths: []string{"/w/q"}, many: true}, answers(ground{}, nil), bailiff.ApprovalRequired},
+		"what cannot be looked at": {surveyor{paths: []string{"/w/q"}}, answers(ground{Unseen: true}, nil), bailiff.ApprovalRequired},
+		"a runner that does not answer": {surveyor{paths: []string{"/w/q"}}, answers(ground{}, errors.New("gone")),
+			bailiff.ApprovalRequired},
+		"a sandbox that cannot tell": {surveyor{paths: []string{"/w/q"}}, answers(ground{}, errors.ErrUnsupported), bailiff.Unavailable},
 		"a file system that hangs": {surveyor{paths: []string{"/w/q"}}, func(ctx context.Context, _ []string) (ground, error) {
 			<-ctx.Done()
 			return ground{}, ctx.Err()
@@ -77,7 +78,8 @@ func TestACardOfTheHostSaysWhatALookAtPathsCannotHold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.fakeBackend.resolve = func(context.Context, []string) (bailiff.Ground, error) {
-			return bailiff.Ground{Links: []bailiff.Link{{Path: "/w/q", Targets: []string{"/w/r", "/srv/x"}}}, Folder: "1:2", Unseen: true}, nil
+			q := bailiff.Link{Path: "/w/q", Targets: []string{"/w/r", "/srv/x"}}
+			return bailiff.Ground{Links: []bailiff.Link{q}, Folder: "1:2", Unseen: true}, nil
 		}
 	})
 	b.config.Decider = surveyor{paths: []string{"/w/q"}}

@@ -39,11 +39,12 @@ func TestTheLinksOnTheWayOfAPathAreFound(t *testing.T) {
 		path  string
 		found map[string]string // by the link the targets, in the order in which they are found
 	}{
-		"no link":                     {map[string]string{"a/b": ""}, "a/b/c", nil},
-		"nothing":                     {nil, "a/b/c", nil},
-		"a link to a folder":          {map[string]string{"q": "/usr"}, "q/x", map[string]string{"q": "/usr"}},
-		"a link to a link":            {map[string]string{"q": "r", "r": "/usr"}, "q/x", map[string]string{"q": "HERE/r /usr"}},
-		"a link behind a link":        {map[string]string{"q": "a", "a/r": "/usr"}, "q/r/x", map[string]string{"q": "HERE/a", "q/r": "/usr"}},
+		"no link":            {map[string]string{"a/b": ""}, "a/b/c", nil},
+		"nothing":            {nil, "a/b/c", nil},
+		"a link to a folder": {map[string]string{"q": "/usr"}, "q/x", map[string]string{"q": "/usr"}},
+		"a link to a link":   {map[string]string{"q": "r", "r": "/usr"}, "q/x", map[string]string{"q": "HERE/r /usr"}},
+		"a link behind a link": {map[string]string{"q": "a", "a/r": "/usr"}, "q/r/x",
+			map[string]string{"q": "HERE/a", "q/r": "/usr"}},
 		"a link that leads on in one": {map[string]string{"q": "r/lib", "r": "/usr"}, "q", map[string]string{"q": "HERE/r/lib /usr/lib"}},
 		"a way up behind a link":      {map[string]string{"q": "/usr/lib", "r": "q/.."}, "r", map[string]string{"r": "HERE /usr"}},
 		"a link above a link":         {map[string]string{"q": "/usr/lib", "a": ""}, "q/../x", map[string]string{"q": "/usr/lib"}},

@@ -19,10 +19,11 @@ func copies(t *testing.T, a api.Entry, from, n int, pending bool, state, gone st
 	if !pending {
 		answered = fmt.Sprintf("clock_timestamp() - make_interval(secs => %d - n)", from+n)
 	}
-	server.Exec(t, "bailiff", fmt.Sprintf(`INSERT INTO bailiff.approvals (id, seq, pending, digest, caller, session, person, expires, resolved,
-		version, doc, gone) SELECT id || '-' || n, n, %[4]t, digest || n, caller, session, person, expires, %[5]s, 1,
+	server.Exec(t, "bailiff", fmt.Sprintf(`INSERT INTO bailiff.approvals (id, seq, pending, digest, caller, session, person, expires,
+		resolved, version, doc, gone) SELECT id || '-' || n, n, %[4]t, digest || n, caller, session, person, expires, %[5]s, 1,
 		regexp_replace(replace(replace(replace(doc, id, id || '-' || n), digest, digest || n), '"pending"', '%[6]s'),
-		'"seq":[0-9]+', '"seq":' || n), %[7]s FROM bailiff.approvals, generate_series(%[2]d, %[3]d) AS n WHERE id = '%[1]s'`, a.ID, from, from+n-1, pending, answered,
+		'"seq":[0-9]+', '"seq":' || n), %[7]s FROM bailiff.approvals, generate_series(%[2]d, %[3]d) AS n
+		WHERE id = '%[1]s'`, a.ID, from, from+n-1, pending, answered,
 		`"`+state+`"`, gone))
 	server.Exec(t, "bailiff", fmt.Sprintf(`INSERT INTO bailiff.claims SELECT n, claim FROM bailiff.claims NATURAL JOIN bailiff.approvals,
 		generate_series(%d, %d) AS n WHERE id = '%s'`, from, from+n-1, a.ID))

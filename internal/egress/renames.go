@@ -33,8 +33,10 @@ func renames(name string) bool {
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	words := strings.Split(name, "-")
 	return slices.Contains(elsewhere, name) ||
-		!slices.Contains(dropped, name) && slices.ContainsFunc(aimedAnew, func(start string) bool { return strings.HasPrefix(name, start) }) ||
-		slices.Contains(words, "override") && slices.ContainsFunc(replaced, func(what string) bool { return slices.Contains(words, what) })
+		!slices.Contains(dropped, name) &&
+			slices.ContainsFunc(aimedAnew, func(start string) bool { return strings.HasPrefix(name, start) }) ||
+		slices.Contains(words, "override") &&
+			slices.ContainsFunc(replaced, func(what string) bool { return slices.Contains(words, what) })
 }
 
 // isPlainName says whether every server reads the same name. Those that keep headers as

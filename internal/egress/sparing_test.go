@@ -64,7 +64,8 @@ func TestRefusalsOfManyHostsAreWrittenDownTogether(t *testing.T) {
 		s := NewSparing(w)
 		const tries = 5000
 		for n := range tries {
-			must(t, s.Record(t.Context(), Event{What: Refused, Connection: bailiff.Connection{Sandbox: "s1", Host: fmt.Sprint("n", n, ".test")}}))
+			refused := bailiff.Connection{Sandbox: "s1", Host: fmt.Sprint("n", n, ".test")}
+			must(t, s.Record(t.Context(), Event{What: Refused, Connection: refused}))
 		}
 		must(t, s.Record(t.Context(), Event{What: Refused, Connection: bailiff.Connection{Sandbox: "s2", Host: "other.test"}}))
 		time.Sleep(gatherTime + time.Second) // of the test's own clock

@@ -56,7 +56,8 @@ func TestWhatPassesByItself(t *testing.T) {
 		}
 	}
 	for err, away := range map[error]bool{context.DeadlineExceeded: true, io.ErrUnexpectedEOF: true, &net.OpError{Err: io.EOF}: true,
-		context.Canceled: false, errors.New("another"): false, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}: false} {
+		context.Canceled: false, errors.New("another"): false,
+		&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}: false} {
 		if is := postgres.IsAway(fmt.Errorf("asking: %w", err)); is != away {
 			t.Errorf("%v passes by itself: %v", err, is)
 		}
