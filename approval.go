@@ -84,6 +84,7 @@ type bound struct {
 	Files   []File
 	Links   []Link `json:",omitempty"` // as if they were not there where nothing is looked at
 	Folder  string `json:",omitempty"`
+	Unseen  bool   `json:",omitempty"`
 	Backend BackendTerms
 	Set     map[string]string
 	Sealed  []string
@@ -101,7 +102,7 @@ func (c Claim) bound() bound {
 	return bound{
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
 		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Links: c.Ground.Links, Folder: c.Ground.Folder,
-		Backend: c.Decision.Backend, Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
+		Unseen: c.Ground.Unseen, Backend: c.Decision.Backend, Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
 		Swap:   c.Decision.Env.Swap,
 		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: reasons.Pairs(),
 	}
@@ -139,8 +140,10 @@ var driftWords = map[string]string{
 	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as",
 	"Session": "the session",
 	"Env":     "the forwarded variables", "Files": "a file that the command runs",
-	"Links": "what a path of the command leads to", "Folder": "the working folder", "Backend": "the backend or its terms",
-	"Set": "the variables that the policies set", "Sealed": "the sealed variables",
+	"Links": "what a path of the command leads to", "Folder": "the working folder",
+	"Unseen":  "how far the paths of the command could be looked at",
+	"Backend": "the backend or its terms",
+	"Set":     "the variables that the policies set", "Sealed": "the sealed variables",
 	"Swap": "where the values of variables may go", "Limits": "the limits",
 	"Tools":   "the tools that a script may call",
 	"Reasons": "the reasons for asking",

@@ -76,7 +76,7 @@ func waitingPage(awaited *outage.Outage) *http.ServeMux {
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		why := "starting"
 		if err := awaited.Err(); err != nil {
-			why = "starting: " + err.Error()
+			why = "starting: PostgreSQL: " + postgres.Told(err).Error() // the rest is for the log
 		}
 		http.Error(w, why, http.StatusServiceUnavailable)
 	})

@@ -66,7 +66,7 @@ backends: {bubblewrap: {}}`, keepNoneReady, c.store(t, "one")}, "\n")
 			t.Fatalf("the start ended with %v", err)
 		default:
 		}
-		return strings.HasPrefix(probed(t, address, "/readyz"), "503 Service Unavailable starting: connecting to PostgreSQL")
+		return strings.HasPrefix(probed(t, address, "/readyz"), "503 Service Unavailable starting: PostgreSQL: it does not answer")
 	})
 	if live, metrics := probed(t, address, "/healthz"), probed(t, address, "/metrics"); live != "200 OK ok\n" || !strings.HasPrefix(metrics,
 		"503 ") {

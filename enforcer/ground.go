@@ -52,6 +52,10 @@ func (e *Enforcer) survey(ctx context.Context, m *judged) error {
 		}
 		m.rejudged(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
 	}
+	if e.surveys(m) && slices.ContainsFunc(m.Paths, func(p string) bool { return !slices.Contains(m.surveyed, p) }) && !m.ground.Unseen {
+		m.ground.Unseen = true
+		m.rejudged(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
+	}
 	return nil
 }
 
@@ -79,8 +83,11 @@ func extend(g *bailiff.Ground, seen bailiff.Ground) (more bool) {
 		g.Unseen, more = true, true
 	}
 	for _, l := range seen.Links {
-		if !slices.ContainsFunc(g.Links, func(known bailiff.Link) bool { return known.Path == l.Path }) {
+		switch at := slices.IndexFunc(g.Links, func(known bailiff.Link) bool { return known.Path == l.Path }); {
+		case at < 0:
 			g.Links, more = append(g.Links, l), true
+		case !slices.Equal(g.Links[at].Targets, l.Targets) && !g.Unseen: // it changes while it is looked at
+			g.Unseen, more = true, true
 		}
 	}
 	slices.SortFunc(g.Links, func(a, b bailiff.Link) int { return strings.Compare(a.Path, b.Path) })

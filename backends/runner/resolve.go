@@ -17,23 +17,24 @@ func (c *Client) Resolve(ctx context.Context, dir string, paths []string) (baili
 		dir = c.place.Workspace
 	}
 	places := []string{c.place.Home} // by whose name texts call it
-	size, long := len(dir), false
+	size, isCut := len(dir), false
 	for _, path := range paths {
 		place, home := strings.CutPrefix(path, "~")
 		switch {
 		case home && (place == "" || place[0] == '/'):
 			place = c.place.Home + place
-		case home, strings.HasPrefix(path, `\~`):
+		case home, strings.HasPrefix(path, `\~`): // another user's, or a name that begins so
+			isCut = true
 			continue
 		}
 		if size += len(place) + 8; size > maxAsked {
-			long = true
+			isCut = true
 			break
 		}
 		places = append(places, place)
 	}
 	found, err := inquire(ctx, c, wire.Resolve, wire.Encode(wire.Files{Dir: dir, Paths: places}), wire.Decode[wire.Ground])
-	ground := bailiff.Ground{Folder: found.Folder, Unseen: long || !found.All}
+	ground := bailiff.Ground{Folder: found.Folder, Unseen: isCut || !found.All}
 	homes := c.homes(found.Links)
 	for _, l := range found.Links {
 		targets := make([]string, len(l.Targets))

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func TestWhatPathsLeadToIsSpeltAsTextsSpellIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked wire.Files
-			got, err := resolving(t, c.found, &asked).Resolve(t.Context(), "", []string{"~/a", "b", `\~ana/c`, "~ana"})
+			got, err := resolving(t, c.found, &asked).Resolve(t.Context(), "", []string{"~/a", "b"})
 			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("found %+v, %v, want %+v", got, err, c.want)
 			}
@@ -57,6 +58,18 @@ func TestWhatPathsLeadToIsSpeltAsTextsSpellIt(t *testing.T) {
 				t.Errorf("asked for %+v, want %+v", asked, want)
 			}
 		})
+	}
+}
+
+// Whose home it is, or whether it is a name that begins so, the runner is not asked.
+func TestPathsInHomesOfOthersAreNotSeen(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"~ana", "~ana/q/shadow", `\~ana/c`} {
+		var asked wire.Files
+		got, err := resolving(t, wire.Ground{All: true}, &asked).Resolve(t.Context(), "", []string{path, "b"})
+		if want := []string{"/home/ana", "b"}; err != nil || !got.Unseen || !slices.Equal(asked.Paths, want) {
+			t.Errorf("%s: found %+v, %v, having asked for %q", path, got, err, asked.Paths)
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ type survey struct {
 	// found are the targets of links, by their paths as they were asked for, of so many bytes.
 	found map[string][]string
 	bytes int
+	// entered is how many names folders were found to have, and compared how often a pattern was held to one: each of
+	// them [mostEntries] times at most.
+	entered, compared int
 	// opaque says that something could not be looked at.
 	opaque bool
 }
@@ -78,9 +81,9 @@ func partsOf(p string) []string {
 func (s *survey) walk(at, spelt string, parts []string) string {
 	for i, part := range parts {
 		switch {
-		case at == "", isUnknown(part):
+		case at == "", isUnknown(part) && s.look(path.Join(at, part)).kind == 0:
 			return ""
-		case isPattern(part):
+		case isPattern(part) && !isUnknown(part):
 			s.each(at, spelt, parts[i:])
 			return ""
 		}
@@ -110,7 +113,7 @@ func (s *survey) step(at, spelt, name string) (to, speltSo string) {
 	return to, spelt
 }
 
-// isUnknown says that the text does not tell a part.
+// isUnknown says that the text does not tell a part, unless something has that very name.
 func isUnknown(part string) bool {
 	return strings.ContainsAny(part, "$\x00") || strings.Contains(part, "(…)") || strings.Contains(part, "{…}")
 }
@@ -123,8 +126,14 @@ func isPattern(part string) bool { return strings.ContainsAny(part, "*?"+special
 // each walks on with what is in a folder and may match the first part of a pattern. A file leads nowhere.
 func (s *survey) each(at, spelt string, parts []string) {
 	for _, e := range s.entries(at) {
-		leads := e.Type()&os.ModeSymlink != 0 || e.IsDir() && len(parts) > 1
-		if fits, _ := path.Match(parts[0], e.Name()); leads && (fits || strings.ContainsAny(parts[0], special)) {
+		if e.Type()&os.ModeSymlink == 0 && (!e.IsDir() || len(parts) == 1) {
+			continue
+		}
+		if s.compared++; s.compared > mostEntries {
+			s.opaque = true
+			return
+		}
+		if fits, _ := path.Match(parts[0], e.Name()); fits || strings.ContainsAny(parts[0], special) {
 			to, so := s.step(at, spelt, e.Name())
 			s.walk(to, so, parts[1:])
 		}
@@ -136,13 +145,19 @@ func (s *survey) entries(folder string) []os.DirEntry {
 	if known, ok := s.listed[folder]; ok || isOwn(folder) {
 		return known
 	}
+	left := mostEntries - s.entered
+	if left <= 0 {
+		s.opaque = true
+		return nil
+	}
 	f, err := os.OpenFile(folder, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	var entries []os.DirEntry
 	if err == nil {
 		defer func() { _ = f.Close() }()
-		if entries, err = f.ReadDir(mostEntries); err == nil && len(entries) == mostEntries {
+		if entries, err = f.ReadDir(left); err == nil && len(entries) == left {
 			s.opaque = true
 		}
+		s.entered += len(entries)
 	}
 	if err != nil && !errors.Is(err, io.EOF) && !isNothing(err) {
 		s.opaque = true

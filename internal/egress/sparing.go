@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 const (
@@ -61,6 +63,9 @@ func (s *Sparing) isCounted(ctx context.Context, e Event) bool {
 		kind = alike{sandbox: c.Sandbox}
 	}
 	if known := s.gathered[kind]; known != nil {
+		if kind.host == "" {
+			e = others(e)
+		}
 		known.last, known.more, known.ctx = e, known.more+1, context.WithoutCancel(ctx)
 		return true
 	}
@@ -69,6 +74,12 @@ func (s *Sparing) isCounted(ctx context.Context, e Event) bool {
 	s.apart[c.Sandbox]++
 	first.timer = time.AfterFunc(gatherTime, func() { s.end(kind, first) })
 	return false
+}
+
+// others is an event about refusals of more kinds than are told apart: it names the sandbox, and none of them.
+func others(e Event) Event {
+	return Event{What: e.What, Connection: bailiff.Connection{Sandbox: e.Connection.Sandbox, For: e.Connection.For}, Rule: ruleTooMany,
+		Message: "More kinds of requests were refused than are written down apart."}
 }
 
 // end writes down how many there were after the first.

@@ -12,13 +12,14 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// counts are the hosts of refusals that were written down, each with how many more it stands for.
-func counts(w *world) (all []string) {
+// takeCounts takes the events that were written down, each with its host and how many more it stands for.
+func takeCounts(w *world) (all []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.events {
 		all = append(all, fmt.Sprint(e.What, " ", e.Connection.Host, " ", e.More))
 	}
+	w.events = nil
 	return all
 }
 
@@ -34,20 +35,18 @@ func TestRefusalsThatAreAlikeAreWrittenDownAsOne(t *testing.T) {
 			record(Opened, "good.test", "")
 		}
 		record(Refused, "evil.test", "another")
-		if all := counts(w); len(all) != 1002 || all[0] != "refused evil.test 0" || all[1001] != "refused evil.test 0" {
+		if all := takeCounts(w); len(all) != 1002 || all[0] != "refused evil.test 0" || all[1001] != "refused evil.test 0" {
 			t.Errorf("at once %d events were written down, the last is %s", len(all), all[len(all)-1])
 		}
-		w.events = nil
 		time.Sleep(gatherTime + time.Second) // of the test's own clock
 		synctest.Wait()
-		if all := counts(w); !slices.Equal(all, []string{"refused evil.test 998"}) {
+		if all := takeCounts(w); !slices.Equal(all, []string{"refused evil.test 998"}) {
 			t.Errorf("then %q", all)
 		}
-		w.events = nil
 		record(Refused, "evil.test", "no")
 		record(Refused, "evil.test", "no")
 		s.Flush()
-		if all := counts(w); !slices.Equal(all, []string{"refused evil.test 0", "refused evil.test 0"}) {
+		if all := takeCounts(w); !slices.Equal(all, []string{"refused evil.test 0", "refused evil.test 0"}) {
 			t.Errorf("at the end %q", all)
 		}
 		time.Sleep(gatherTime + time.Second)
@@ -74,7 +73,7 @@ func TestRefusalsOfManyHostsAreWrittenDownTogether(t *testing.T) {
 		for _, e := range w.events {
 			stoodFor += 1 + e.More
 		}
-		if written > mostApart+4 || stoodFor != tries+1 || !slices.Contains(counts(w), "refused other.test 0") {
+		if written > mostApart+4 || stoodFor != tries+1 || !slices.Contains(takeCounts(w), "refused other.test 0") {
 			t.Errorf("%d events were written down, which stand for %d refusals", written, stoodFor)
 		}
 	})

@@ -201,8 +201,8 @@ var (
 		"random.sample concurrent.futures.as_completed")
 	// lookingMethods are methods that change nothing that they are given and keep none of it, whatever has them.
 	lookingMethods = value.SetOf("debug info warning warn error critical exception log write writelines print join format " +
-		"encode decode startswith endswith index count find replace split post put get patch delete request head options " +
-		"execute executemany send sendall parse_args parse_known_args assertEqual assertIn assertTrue assertListEqual " +
+		"encode decode startswith endswith index count find replace split post get patch delete request head options " +
+		"execute executemany sendall parse_args parse_known_args assertEqual assertIn assertTrue assertListEqual " +
 		"communicate isdisjoint issubset issuperset union intersection difference")
 	// lookers are the methods of lists, dictionaries and bytearrays that change nothing.
 	lookers = value.SetOf("copy index count get items keys values fromkeys decode hex find rfind startswith endswith split rsplit " +

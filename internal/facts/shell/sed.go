@@ -44,6 +44,9 @@ func (a *analysis) sedScript(inv *invocation, script word) {
 	for _, command := range read.commands {
 		a.text("sed", inv, part(script, command), inv.sc.fork())
 	}
+	for _, command := range read.literal {
+		a.text("sed", inv, known(command), inv.sc.fork())
+	}
 }
 
 // hole is how long the part of a word is that begins at a place and stands for what the text does not tell, 0 where none does:
@@ -75,14 +78,16 @@ func (a *analysis) hole(text string, at int, sc *scope) int {
 func sedArguments(words []word, p *programs.Program) *arguments {
 	cut := slices.Clone(words)
 	var endings []option
-	for i, w := range words {
-		if w.text == "--" {
-			break
-		}
+	for i := 0; i < len(words) && words[i].text != "--"; i++ {
+		w := words[i]
+		_, takesNext := p.Options[p.Spelt(w.text)]
 		at := strings.IndexAny(w.text, "iefl")
-		if at > 0 && w.text[0] == '-' && w.text[1] != '-' && w.text[at] == 'i' && at+1 < len(w.text) {
+		switch isCluster := at > 0 && w.text[0] == '-' && w.text[1] != '-'; {
+		case isCluster && w.text[at] == 'i' && at+1 < len(w.text):
 			cut[i] = part(w, w.text[:at+1])
 			endings = append(endings, option{"-i", part(w, w.text[at+1:])})
+		case isCluster && w.text[at] != 'i' && at+1 == len(w.text), takesNext:
+			i++ // the value, even if it looks like an option
 		}
 	}
 	g := parseArguments(cut, p)

@@ -3,10 +3,12 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // sedScript is a script of sed that is being read, and what was found in it. Where the regular expressions of a script hold its
-// delimiter between brackets, versions of sed differ: inBrackets says that such a one ends nothing.
+// delimiter between brackets, versions of sed differ: inBrackets says that a delimiter there ends nothing.
 type sedScript struct {
 	text       string
 	at         int
@@ -16,6 +18,8 @@ type sedScript struct {
 	failed bool
 
 	reads, writes, commands []string
+	// literal are commands of a script whose "$" were all taken for its own.
+	literal []string
 	// runsInput says that lines of the input run as commands.
 	runsInput bool
 }
@@ -115,7 +119,9 @@ func (s *sedScript) pattern(end byte) {
 
 // brackets reads the rest of a set of characters such as "[^]/[:alpha:]]".
 func (s *sedScript) brackets() {
-	s.skip("^")
+	if s.peek() == '^' {
+		s.at++
+	}
 	if s.peek() == ']' {
 		s.at++
 	}
@@ -249,30 +255,36 @@ func (s *sedScript) substitution() {
 				s.ends()
 				return
 			}
+			s.runsInput = true // "e" may be among them
 			s.at += n - 1
 		}
 		s.at++
 	}
 }
 
-// readSed reads a script in the ways in which versions of sed do; ok is false where it is none in any of them.
+// readSed reads a script in the ways in which versions of sed do; ok is false where it is none in any of them. A "$" of a script
+// that is not known as a whole may have been quoted, and then is one of the script's own.
 func readSed(script word, hole func(text string, at int) int) (all sedScript, ok bool) {
-	for _, inBrackets := range []bool{true, false} {
-		s := &sedScript{text: script.text, inBrackets: inBrackets, hole: func(int) int { return 0 }}
-		if !script.known {
-			s.hole = func(at int) int { return hole(script.text, at) }
-		}
-		if !s.read() {
+	none := func(int) int { return 0 }
+	ways := []sedScript{{inBrackets: true, hole: none}, {hole: none}}
+	if !script.known {
+		holes := func(at int) int { return hole(script.text, at) }
+		ways = append(ways, sedScript{inBrackets: true, hole: holes}, sedScript{hole: holes})
+	}
+	for i := range ways {
+		s := &ways[i]
+		if s.text = script.text; !s.read() {
 			continue
 		}
 		ok = true
 		all.reads, all.writes = slices.Concat(all.reads, s.reads), slices.Concat(all.writes, s.writes)
-		for _, command := range s.commands {
-			if !slices.Contains(all.commands, command) {
-				all.commands = append(all.commands, command)
-			}
+		if script.known || i >= len(ways)/2 {
+			all.commands = append(all.commands, s.commands...)
+		} else {
+			all.literal = append(all.literal, s.commands...)
 		}
 		all.runsInput = all.runsInput || s.runsInput
 	}
+	all.commands, all.literal = value.Sorted(all.commands), value.Sorted(all.literal)
 	return all, ok
 }
