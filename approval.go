@@ -102,7 +102,8 @@ func (c Claim) bound() bound {
 	return bound{
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
 		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Links: c.Ground.Links, Folder: c.Ground.Folder,
-		Unseen: c.Ground.Unseen, Backend: c.Decision.Backend, Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
+		Unseen: c.Ground.Unseen, Backend: c.Decision.Backend,
+		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
 		Swap:   c.Decision.Env.Swap,
 		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: reasons.Pairs(),
 	}
