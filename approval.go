@@ -85,13 +85,15 @@ type bound struct {
 	Links   []Link `json:",omitempty"` // as if they were not there where nothing is looked at
 	Folder  string `json:",omitempty"`
 	Unseen  bool   `json:",omitempty"`
-	Backend BackendTerms
-	Set     map[string]string
-	Sealed  []string
-	Swap    []Swap `json:",omitempty"` // as if it were not there where nothing is swapped
-	Limits  Limits
-	Tools   []string
-	Reasons []Pair
+	// Settings are as if they were not there where a text runs no program that has any.
+	Settings []File `json:",omitempty"`
+	Backend  BackendTerms
+	Set      map[string]string
+	Sealed   []string
+	Swap     []Swap `json:",omitempty"` // as if it were not there where nothing is swapped
+	Limits   Limits
+	Tools    []string
+	Reasons  []Pair
 }
 
 func (c Claim) bound() bound {
@@ -102,7 +104,7 @@ func (c Claim) bound() bound {
 	return bound{
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
 		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: c.sortedFiles(), Links: c.Ground.Links, Folder: c.Ground.Folder,
-		Unseen: c.Ground.Unseen, Backend: c.Decision.Backend,
+		Unseen: c.Ground.Unseen, Settings: c.Ground.Settings, Backend: c.Decision.Backend,
 		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
 		Swap:   c.Decision.Env.Swap,
 		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: reasons.Pairs(),
@@ -142,9 +144,10 @@ var driftWords = map[string]string{
 	"Session": "the session",
 	"Env":     "the forwarded variables", "Files": "a file that the command runs",
 	"Links": "what a path of the command leads to", "Folder": "the working folder",
-	"Unseen":  "how far the paths of the command could be looked at",
-	"Backend": "the backend or its terms",
-	"Set":     "the variables that the policies set", "Sealed": "the sealed variables",
+	"Unseen":   "how far the paths of the command could be looked at",
+	"Settings": "what a program of the command starts by itself",
+	"Backend":  "the backend or its terms",
+	"Set":      "the variables that the policies set", "Sealed": "the sealed variables",
 	"Swap": "where the values of variables may go", "Limits": "the limits",
 	"Tools":   "the tools that a script may call",
 	"Reasons": "the reasons for asking",
@@ -184,7 +187,7 @@ func (c Claim) Pairs() []Pair {
 // paths are links that lead to the same.
 func (c Claim) context() string {
 	var ground string
-	if len(c.Ground.Links) > 0 || c.Ground.Folder != "" {
+	if len(c.Ground.Links)+len(c.Ground.Settings) > 0 || c.Ground.Folder != "" {
 		sum := sha256.Sum256(encoded(c.Ground))
 		ground = " on " + hex.EncodeToString(sum[:16])
 	}

@@ -208,6 +208,8 @@ type Judgement struct {
 	// Paths are those that the text names, spelt alike. AllPaths is false where there are more.
 	Paths    []string
 	AllPaths bool
+	// Implied are the places where programs of the text find by themselves what they run.
+	Implied []Implied
 	// Plain says that each name in the text is known by the folder in which it
 	// stands, and each program by its name: the text changes no folder, goes
 	// through no other program, sets nothing, and hides nothing. Of what is typed to

@@ -52,7 +52,7 @@ var staircase = []step{
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/ledger enforcer/output internal/people",
+		"enforcer/implied enforcer/ledger enforcer/output internal/people",
 		"enforcer/lease",
 		"enforcer/process",
 		"enforcer",

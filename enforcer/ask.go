@@ -63,10 +63,10 @@ func (e *Enforcer) isCovered(m *judged) bool {
 // again with them. With alone nothing changes them until the sandbox is released.
 func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	if m.isMoving() {
-		m.unbound = m.Opens
+		m.unbound = append(slices.Clone(m.Opens), impliedNames(m.Implied)...)
 	}
 	depends := m.dependsOnFiles()
-	if !depends && !e.surveys(m) {
+	if !depends && !e.surveys(m) && !m.isImplying() {
 		return nil
 	}
 	if err := e.holdToLook(ctx, m, alone && depends); err != nil {
@@ -75,6 +75,11 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	held := m.claim()
 	if err := e.judgeFound(ctx, m); err != nil {
 		return err
+	}
+	if m.isImplying() {
+		if err := m.bindImplied(ctx); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !m.dependsOnFiles():
@@ -111,8 +116,8 @@ func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) erro
 	if path := changed(m.contents, files); path != "" {
 		return fmt.Errorf("%w: %s changed while it was read; send the command again", errFiles, path)
 	}
-	m.files, m.unbound = m.opened(ctx)
-	m.files = slices.Concat(files, m.files)
+	opened, unbound := m.opened(ctx)
+	m.files, m.unbound = slices.Concat(files, opened), append(m.unbound, unbound...)
 	m.rejudged(e.decide(ctx, m.located, found{files, m.contents, m.ground}))
 	m.keepSandbox(held)
 	return nil

@@ -55,7 +55,7 @@ func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
 
 // readsFiles says whether the files of a request are read.
 func (e *Enforcer) readsFiles(m *judged) bool {
-	return len(m.Files)+len(m.Opens) > 0 && m.needsSandbox() && e.runsOnHost(m)
+	return (len(m.Files)+len(m.Opens) > 0 || m.importsModules()) && m.needsSandbox() && e.runsOnHost(m)
 }
 
 // runsOnHost says whether a request that may run does so where nothing is isolated.
@@ -68,6 +68,9 @@ func (e *Enforcer) runsOnHost(m *judged) bool {
 func (e *Enforcer) judgeFound(ctx context.Context, m *judged) error {
 	m.contents, m.ground, m.looked, m.surveyed = nil, bailiff.Ground{}, false, nil
 	if err := e.survey(ctx, m); err != nil || !e.readsFiles(m) {
+		return err
+	}
+	if err := m.findModules(ctx); err != nil {
 		return err
 	}
 	return e.judgeContents(ctx, m)
@@ -100,7 +103,7 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 // unread reads those of a request's files that were not read yet: those that its text runs, and
 // those on which it may depend.
 func (m *judged) unread(ctx context.Context, left *budget) (more []bailiff.Content, err error) {
-	for paths := slices.Concat(m.Files, m.Opens); len(paths) > 0; paths = paths[1:] {
+	for paths := slices.Concat(m.Files, m.Opens, m.modules); len(paths) > 0; paths = paths[1:] {
 		path := paths[0]
 		known := func(c bailiff.Content) bool { return c.Path == path }
 		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) {

@@ -43,6 +43,8 @@ type judged struct {
 	ground   bailiff.Ground
 	looked   bool
 	surveyed []string
+	// modules are files that programs of the text take for modules of their library.
+	modules []string
 	// approval is what humans said.
 	approval *bailiff.Approval
 	// fault is why the request can have no sandbox.

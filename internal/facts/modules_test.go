@@ -33,6 +33,18 @@ func TestModulesThatAProgramImportsAreRead(t *testing.T) {
 	}
 }
 
+func TestAModuleOfAPackageImportsFromWhereTheProgramLies(t *testing.T) {
+	for text, file := range map[string]string{"import k.m": "/w/k/m.py", "from k import m": "/w/k/m.py", "from . import m": "/w/k/m.py",
+		"from .m import x": "/w/k/m.py", "import m": "/w/m.py"} {
+		contents := Contents{"/w/p.py": {Text: "from k import b", Known: true, Recent: true}, "/w/k/b.py": {Text: text, Known: true, Recent: true},
+			file: {Text: "import os\nos.system('rm -rf ~')", Known: true, Recent: true}}
+		c := Shell("python3 p.py", Place{Workdir: "/w", Contents: &contents})
+		if !slices.ContainsFunc(c.Calls, func(call Call) bool { return call.Program == "rm" }) {
+			t.Errorf("%s: what is in %s is not seen", text, file)
+		}
+	}
+}
+
 func TestAModuleThatHidesWhatItDoesHidesWhatTheProgramDoes(t *testing.T) {
 	contents := Contents{"/w/m.py": {Text: "import sys\nexec(sys.argv[1])", Known: true, Recent: true}}
 	if c := Python("import m", Place{Workdir: "/w", Contents: &contents}); c.Complete {

@@ -318,6 +318,15 @@ func (r reading) paths() (paths []string, all bool) {
 	return r.ground.Paths()
 }
 
+// implied are the places where programs of the text find by themselves what they run.
+func (r reading) implied() []bailiff.Implied {
+	var all []bailiff.Implied
+	for _, at := range r.ground.Implied() {
+		all = append(all, bailiff.Implied{Kind: bailiff.ImpliedKind(at.Kind), Folder: at.Folder})
+	}
+	return all
+}
+
 // commandOf is the shell text that a program runs; nil if there is none.
 func commandOf(code *facts.Code) *facts.Command {
 	if code == nil {

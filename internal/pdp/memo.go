@@ -28,9 +28,10 @@ type memo struct{ judgements *recent.Map[string, *kept] }
 // kept is one judgement. No caller holds any part of it that can change.
 type kept struct {
 	decision      bailiff.Decision
-	files         []string // that the text runs
-	opens         []string // by which it may come to mean something else
-	paths         []string // that the text names
+	files         []string          // that the text runs
+	opens         []string          // by which it may come to mean something else
+	paths         []string          // that the text names
+	implied       []bailiff.Implied // where its programs find what they run
 	allPaths      bool
 	plain         bool
 	call          []string
@@ -138,7 +139,7 @@ func (k *keyWriter) contents(all []bailiff.Content) {
 	}
 }
 
-// ground is without the working folder, by which nothing is judged.
+// ground is without the working folder and what programs run by themselves, by which nothing is judged.
 func (k *keyWriter) ground(g bailiff.Ground) {
 	k.flag(g.Unseen)
 	k.number(len(g.Links))
@@ -176,12 +177,12 @@ func (m *memo) remember(key string, j *bailiff.Judgement, at time.Time) {
 
 func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
 	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
-		allPaths: j.AllPaths, plain: j.Plain, call: slices.Clone(j.Call)}
+		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, call: slices.Clone(j.Call)}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
 	}
-	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths)
+	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + eachSize*len(j.Implied)
 	return k, nil
 }
 
@@ -222,7 +223,7 @@ func sizeOfWords(all []string) (size int) {
 func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
 	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
 	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
-	j.Paths, j.AllPaths = slices.Clone(k.paths), k.allPaths
+	j.Paths, j.AllPaths, j.Implied = slices.Clone(k.paths), k.allPaths, slices.Clone(k.implied)
 }
 
 // written is an input document that needs nothing but its time to be JSON.

@@ -60,7 +60,7 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 				t.Fatalf("timers are %v, then %v: want the second request recalled (%v)", first.Timers, again.Timers, first.Fault)
 			}
 			if !reflect.DeepEqual(first.Decision, again.Decision) || !slices.Equal(first.Files, again.Files) ||
-				!slices.Equal(first.Paths, again.Paths) || first.AllPaths != again.AllPaths || first.Plain != again.Plain {
+				!slices.Equal(first.Paths, again.Paths) || !slices.Equal(first.Implied, again.Implied) || first.AllPaths != again.AllPaths || first.Plain != again.Plain {
 				t.Errorf("decided %+v of files %v, plain %v\nthen %+v of files %v, plain %v", first.Decision, first.Files, first.Plain,
 					again.Decision, again.Files, again.Plain)
 			}
@@ -81,14 +81,15 @@ func wantInput(t *testing.T, j bailiff.Judgement, want ast.Value) {
 // immaterial is what a judgement does not depend on; any other field does.
 var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "At.Time": true,
 	"At.Contents[].Text": true, // it has its digest
-	"At.Ground.Folder":   true}
+	"At.Ground.Folder":   true, "At.Ground.Settings": true, "At.Ground.Settings[].Path": true, "At.Ground.Settings[].SHA256": true}
 
 func TestWhateverChangesIsJudgedAnew(t *testing.T) {
 	p := openShipped(t)
 	base := asked{listing, ready}
 	base.At.Files = []bailiff.File{{Path: "/workspace/a.sh"}}
 	base.At.Contents = []bailiff.Content{{File: bailiff.File{Path: "/workspace/a.sh", SHA256: "b1"}, Kind: bailiff.ContentText, Text: "ls"}}
-	base.At.Ground.Links = []bailiff.Link{{Path: "/workspace/l", Targets: []string{"/etc"}}}
+	base.At.Ground = bailiff.Ground{Links: []bailiff.Link{{Path: "/workspace/l", Targets: []string{"/etc"}}},
+		Settings: []bailiff.File{{Path: "/workspace/.git/config"}}}
 	base.judged(p)
 	all := changes(reflect.TypeFor[asked](), "", nil)
 	if len(all) < 25 {
@@ -110,7 +111,8 @@ func TestARequestThatIsAlikeToThePoliciesIsDecidedAsIfItWasTheFirst(t *testing.T
 	base.Request.Env, base.Request.Backend = []string{"GITHUB_TOKEN"}, "docker"
 	base.At.Files = []bailiff.File{{Path: "/workspace/a.sh"}}
 	base.At.Contents = []bailiff.Content{{File: bailiff.File{Path: "/workspace/a.sh", SHA256: "b1"}, Kind: bailiff.ContentText, Text: "ls"}}
-	base.At.Ground.Links = []bailiff.Link{{Path: "/workspace/l", Targets: []string{"/etc"}}}
+	base.At.Ground = bailiff.Ground{Links: []bailiff.Link{{Path: "/workspace/l", Targets: []string{"/etc"}}},
+		Settings: []bailiff.File{{Path: "/workspace/.git/config"}}}
 	base.judged(p)
 	alike := 0
 	for name, change := range changes(reflect.TypeFor[asked](), "", nil) {

@@ -1,7 +1,6 @@
 package python
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
@@ -19,11 +18,8 @@ var modulesOfDeeds = value.SetOf("os sys subprocess builtins importlib shutil ct
 // ownNames are names that end like those and are something else.
 var ownNames = value.SetOf("asyncio.subprocess socket.socket _socket.socket")
 
-//go:embed standard.txt
-var standardText string
-
 // standard are the modules of Python's standard library.
-var standard = value.SetOf(standardText)
+var standard = value.PythonLibrary()
 
 // sameModules are other names of modules.
 var sameModules = map[string]string{"posix": "os", "nt": "os", "pyio": "io", "frozen_importlib": "importlib",

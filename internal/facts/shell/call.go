@@ -103,6 +103,7 @@ func (a *analysis) invoke(inv invocation) result {
 	a.record(&inv, name, args)
 	a.program(&inv)
 	a.seeks(name, &inv, args)
+	a.implies(name, &inv, args)
 	a.aliased(inv)
 	r := a.behave(name, &inv, args)
 	r.lead = cmp.Or(r.lead, name)

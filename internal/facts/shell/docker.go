@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
@@ -68,8 +70,33 @@ func (e *effect) mounts(_ string) {
 	}
 }
 
+// buildersOf are the subcommands below which "build" stands, besides the program itself.
+var buildersOf = value.SetOf("buildx image builder")
+
+// buildFile notes the file that says what a build of an image runs.
+func (a *analysis) buildFile(inv *invocation, args *arguments) {
+	words := inv.argv[1:]
+	at := slices.IndexFunc(words, func(w word) bool { return w.text == "build" })
+	if first := first(args.operands).text; at < 0 || first != "build" && !buildersOf[first] {
+		return
+	}
+	options := maps.Clone(a.about("docker").Described.Options)
+	options["-f"], options["-t"] = programs.FileRead, programs.Plain
+	build := parseArguments(words[at+1:], &programs.Program{Options: options})
+	if file, ok := build.value("-f", "--file"); ok {
+		a.seeksFile(file, inv.sc)
+		return
+	}
+	for _, folder := range build.operands {
+		for _, name := range []string{"Dockerfile", "Containerfile"} {
+			a.seeksFile(inFolder(folder, name), inv.sc)
+		}
+	}
+}
+
 // compose notes the files of "docker compose", which nerdctl has not.
-func (a *analysis) compose(name string, inv *invocation, _ *arguments) {
+func (a *analysis) compose(name string, inv *invocation, args *arguments) {
+	a.buildFile(inv, args)
 	if name != "nerdctl" && len(inv.argv) > 2 && inv.argv[1].text == "compose" {
 		a.composes(inv.argv[2:], inv.sc)
 	}
@@ -80,9 +107,20 @@ func (a *analysis) dockerCompose(_ string, inv *invocation, _ *arguments) {
 	a.composes(inv.argv[1:], inv.sc)
 }
 
-// composes notes the files that say what containers run.
+// startsNothing are the subcommands of compose by which no container starts.
+var startsNothing = value.SetOf("down stop kill pause ps logs ls top images port events stats version wait")
+
+// composing are the options of compose that stand before its subcommand.
+var composing = programs.Program{Options: programs.Options{"-f": programs.FileRead, "--file": programs.FileRead, "-p": programs.Plain,
+	"--project-name": programs.Plain, "--project-directory": programs.Plain, "--profile": programs.Plain, "--env-file": programs.Plain,
+	"--ansi": programs.Plain, "--parallel": programs.Plain, "--progress": programs.Plain}}
+
+// composes notes the files that say what containers run, where one starts.
 func (a *analysis) composes(words []word, sc *scope) {
 	given := false
+	if verb := first(parseArguments(words, &composing).operands).text; startsNothing[verb] {
+		return
+	}
 	for i, w := range words {
 		switch {
 		case (w.text == "-f" || w.text == "--file") && i+1 < len(words):

@@ -54,6 +54,7 @@ func (s stream) isElsewhere() bool { return s.path != "" && !s.found && !wild(s.
 // foundProgram reads a program that was found in a file. Of a language that is not read, its
 // shell texts are.
 func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
+	a.packages(lang, inv, s.text)
 	if !a.readsProgram(s.word()) {
 		return
 	}

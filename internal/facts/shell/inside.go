@@ -2,6 +2,7 @@ package shell
 
 import (
 	"encoding/json"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		return
 	}
 	p := a.fileToRun(file, inv)
+	if lang == "python" {
+		a.imply(value.ImpliedModules, part(file, path.Dir(file.text)), inv.sc)
+	}
 	for _, there := range a.formerly(inv, file) {
 		s, _ := a.foundIn(a.fileAt(file, there.sc))
 		a.reading(s, func() { a.foundProgram(name, lang, there, s) })
@@ -160,6 +164,7 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 	if lang == "perl" && code.known && onlySubstitutes(code.text) && !slices.ContainsFunc(inv.argv[1:], isPipe) {
 		return
 	}
+	a.packages(lang, inv, code.text)
 	read := a.readsProgram(code)
 	a.feature(value.FeatureInlineProgram)
 	if read && a.computes(lang, inv, code) {

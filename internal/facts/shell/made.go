@@ -159,10 +159,12 @@ func (a *analysis) patched(name string, inv *invocation, args *arguments) {
 		a.madeUnknown(a.path(args.operands[0], inv.sc), file)
 	}
 	for _, w := range words {
+		a.seeksFile(w, inv.sc)
 		file, patch = a.fileAt(w, inv.sc), a.stored(w, inv.sc)
 		a.patchTargets(patch, file, inv, args)
 	}
 	if len(words) == 0 {
+		a.sought = add(a.sought, file)
 		a.patchTargets(patch, file, inv, args)
 	}
 }

@@ -1,12 +1,10 @@
 package shell
 
 import (
-	_ "embed"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -83,15 +81,39 @@ func inFolder(folder word, name string) word {
 // importsFound reads the modules that a program found in a file imports from beside it, and
 // notes where they may lie. Without such a program they lie in the working folder.
 func (a *analysis) importsFound(name, lang string, inv *invocation, imported []string) {
-	folder := a.fileAt(known("."), inv.sc)
+	folder := a.folderAt(known("."), inv.sc)
 	if len(a.within) > 0 {
 		folder = path.Dir(a.within[len(a.within)-1])
 	}
+	if lang == "python" {
+		a.importsPython(name, inv, folder, imported)
+		return
+	}
 	for _, module := range imported {
-		if lang == "python" && everLoaded[module] {
+		a.importsFrom(name, lang, inv, folder, module)
+	}
+}
+
+// importsPython does so for Python: a module that another one imports lies beside the program which is run, a relative one
+// beside the other.
+func (a *analysis) importsPython(name string, inv *invocation, folder string, imported []string) {
+	program := len(a.within)
+	for program > 0 && strings.HasSuffix(a.within[program-1], ".py") {
+		program--
+	}
+	searched := folder
+	if program < len(a.within) {
+		searched = path.Dir(a.within[program])
+	}
+	a.library(name, inv, searched)
+	for _, module := range imported {
+		if value.EverLoaded[module] {
 			continue
 		}
-		a.importsFrom(name, lang, inv, folder, module)
+		a.importsFrom(name, "python", inv, folder, module)
+		if searched != folder && !strings.HasPrefix(module, ".") {
+			a.importsFrom(name, "python", inv, searched, module)
+		}
 	}
 }
 
@@ -112,22 +134,10 @@ func (a *analysis) endings(name, lang string, inv *invocation, w word) {
 	}
 }
 
-//go:embed stdlib.txt
-var standardModules string
-
-// standard are the modules of Python's library, by sys.stdlib_module_names of Python 3.11: what is imported from one is no
-// file of a project.
-var standard = sync.OnceValue(func() map[string]bool { return value.SetOf(standardModules) })
-
 func isStandard(member string) bool {
 	module, _, _ := strings.Cut(member, ".")
-	return standard()[module]
+	return value.PythonLibrary()[module]
 }
-
-// everLoaded are modules of Python that no file can stand for: they are part of the interpreter, or loaded before a
-// program begins.
-var everLoaded = value.SetOf("sys builtins time itertools marshal gc errno atexit posix pwd faulthandler " +
-	"os os.path io abc codecs stat posixpath genericpath site __future__")
 
 // moduleFiles are the files in which a module may lie, as seen from the one that imports it.
 // Those of the packages around a module are run before it.

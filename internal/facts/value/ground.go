@@ -14,8 +14,9 @@ const MaxPaths = 1000
 type Ground struct {
 	// Links are, by the paths of the links, spelt as the text's own, the other names of what each
 	// leads to.
-	Links map[string][]string
-	named map[string]bool
+	Links   map[string][]string
+	named   map[string]bool
+	implied []Implied
 	// more says that the text names more paths than are looked at.
 	more bool
 }
@@ -41,6 +42,47 @@ func (g *Ground) Name(p string) {
 		}
 		g.named[p] = true
 	}
+}
+
+// Implied is a place in which a program finds by itself what it runs, and the text does not name.
+type Implied struct {
+	Kind   ImpliedKind
+	Folder string
+}
+
+// ImpliedKind says what is found there.
+type ImpliedKind string
+
+// What programs find by themselves: the settings and hooks of the repository around a folder; files in a folder that
+// Python takes for modules of its library; anything in a folder; packages that were installed into one.
+const (
+	ImpliedSettings ImpliedKind = "git"
+	ImpliedModules  ImpliedKind = "python"
+	ImpliedFiles    ImpliedKind = "files"
+	ImpliedPackages ImpliedKind = "packages"
+)
+
+// maxImplied is how many such places of a text are told. The last one is then everywhere.
+const maxImplied = 64
+
+// Imply notes such a place, spelt as the paths are.
+func (g *Ground) Imply(kind ImpliedKind, folder string) {
+	at := Implied{kind, folder}
+	switch {
+	case g == nil || slices.Contains(g.implied, at):
+	case len(g.implied) < maxImplied:
+		g.implied = append(g.implied, at)
+	case len(g.implied) == maxImplied:
+		g.implied = append(g.implied, Implied{ImpliedPackages, "$"})
+	}
+}
+
+// Implied are the places, in the order of the text.
+func (g *Ground) Implied() []Implied {
+	if g == nil {
+		return nil
+	}
+	return g.implied
 }
 
 // Others are the other names of a path. With itself a link at the end of the path is followed:

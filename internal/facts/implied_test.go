@@ -1,0 +1,89 @@
+package facts
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+func TestPlacesInWhichProgramsFindWhatTheyRunAreTold(t *testing.T) {
+	for text, want := range map[string][]value.Implied{
+		"git status":                          {{Kind: "git", Folder: "/w"}},
+		"cd a && git push":                    {{Kind: "git", Folder: "/w/a"}},
+		"git -C b log":                        {{Kind: "git", Folder: "/w/b"}},
+		"git --git-dir=/x/y log":              {{Kind: "git", Folder: "$"}},
+		"GIT_DIR=/x git log":                  {{Kind: "git", Folder: "$"}},
+		"python3 s/p.py":                      {{Kind: "python", Folder: "/w/s"}},
+		"python3 -c 'import json'":            {{Kind: "python", Folder: "/w"}},
+		"PYTHONPATH=/l python3 p.py":          {{Kind: "python", Folder: "/l"}, {Kind: "python", Folder: "/w"}},
+		"perl -I lib -e 1":                    {{Kind: "files", Folder: "/w/lib"}},
+		"LD_LIBRARY_PATH=. ls":                {{Kind: "files", Folder: "/w"}},
+		"./ve/bin/python -c 'import json'":    {{Kind: "packages", Folder: "/w/ve"}, {Kind: "python", Folder: "/w"}},
+		"node -e 'require(\"leftp\")'":        {{Kind: "packages", Folder: "/w/node_modules"}},
+		"node -e 'require(\"fs\").x'":         nil,
+		"ls; cat x; /usr/bin/perl -e 'print'": nil,
+	} {
+		ground := &Ground{}
+		Shell(text, Place{Workdir: "/w", Ground: ground})
+		got := ground.Implied()
+		slices.SortFunc(got, func(a, b value.Implied) int {
+			return slices.Compare([]string{string(a.Kind), a.Folder}, []string{string(b.Kind), b.Folder})
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestAFileThatShadowsAModuleOfTheLibraryIsRead(t *testing.T) {
+	const harm = "import os\nos.system('rm -rf ~')"
+	for name, c := range map[string]struct {
+		text, file string
+		reads      bool
+	}{
+		"which another one imports":    {"python3 -c 'import json; print(1)'", "/w/re.py", true},
+		"beside the script":            {"python3 s/p.py", "/w/s/re.py", true},
+		"as a folder":                  {"python3 -m json.tool", "/w/argparse/__init__.py", true},
+		"an inner one":                 {"python3 -c 'import datetime'", "/w/_strptime.py", true},
+		"the start-up module":          {"PYTHONPATH=/l python3 -c 'import json'", "/l/sitecustomize.py", true},
+		"of a folder not searched":     {"python3 -c 'import json; print(1)'", "/w/s/re.py", false},
+		"of another name":              {"python3 -c 'import json; print(1)'", "/w/helpers.py", false},
+		"one that is loaded before":    {"python3 -c 'import json; print(1)'", "/w/os.py", false},
+		"a file of another language":   {"python3 -c 'import json; print(1)'", "/w/re.pyi", false},
+		"where no Python program runs": {"cat re.py", "/w/re.py", false},
+	} {
+		contents := Contents{c.file: {Text: harm, Known: true, Recent: true}, "/w/s/p.py": {Text: "import json\n", Known: true, Recent: true}}
+		read := Shell(c.text, Place{Workdir: "/w", Contents: &contents})
+		runs := slices.ContainsFunc(read.Calls, func(call Call) bool { return call.Program == "rm" })
+		if runs != c.reads {
+			t.Errorf("%s: what is in it is seen: %v, want %v", name, runs, c.reads)
+		}
+	}
+	many := Contents{"/w/*.[ps][yo]*": {Recent: true}}
+	if c := Shell("python3 -c 'import json; print(1)'", Place{Workdir: "/w", Contents: &many}); c.Complete {
+		t.Error("a folder that could not be looked at leaves the text complete")
+	}
+}
+
+func TestAFileThatIsCodeForAnotherToolBelongsToTheText(t *testing.T) {
+	for text, want := range map[string]string{
+		"docker build -f Df .":               "/w/Df",
+		"docker buildx build -t x --file Df": "/w/Df",
+		"podman build app":                   "/w/app/Dockerfile",
+		"git apply x.patch":                  "/w/x.patch",
+		"git am x.patch":                     "/w/x.patch",
+		"patch -p1 < x.patch":                "/w/x.patch",
+		"patch -i x.patch":                   "/w/x.patch",
+	} {
+		if c := Shell(text, Place{Workdir: "/w"}); !slices.Contains(c.Opens, want) {
+			t.Errorf("%s: opens %q, want %q", text, c.Opens, want)
+		}
+	}
+	for text, runs := range map[string]bool{"docker compose down": false, "docker compose -f stop up": true, "docker-compose -f a.yml stop": false,
+		"docker compose restart": true} {
+		if c := Shell(text, Place{Workdir: "/w"}); (len(c.Files) > 0) != runs {
+			t.Errorf("%s: runs files %q, want some: %v", text, c.Files, runs)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package shell
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// Programs run more than a text names: git its aliases and hooks, Python what shadows a module of its library, the loader
+// of the system the libraries of a folder.
+
+// implies notes the places where a call finds by itself what it runs.
+func (a *analysis) implies(name string, inv *invocation, args *arguments) {
+	lang := a.about(name).Language
+	if name == "git" {
+		a.impliesSettings(inv, args)
+	}
+	if search := moduleSearches[lang]; search.variable != "" {
+		_, folders := a.modulesAndFolders(moduleSearch{variable: search.variable, folders: search.folders}, inv, args)
+		for _, folder := range folders {
+			if at := a.folderAt(folder, inv.sc); lang == "python" {
+				a.library(name, inv, at)
+			} else {
+				a.at.Ground.Imply(value.ImpliedFiles, at)
+			}
+		}
+	}
+	for _, folder := range a.foldersIn("LD_LIBRARY_PATH", inv.sc) {
+		a.imply(value.ImpliedFiles, folder, inv.sc)
+	}
+	if program := inv.argv[0]; lang != "" && lang != "shell" && strings.Contains(program.text, "/") && !systemFolder(path.Dir(program.text)) {
+		a.imply(value.ImpliedPackages, part(program, path.Dir(path.Dir(program.text))), inv.sc)
+	}
+}
+
+// nodeLibrary are the modules of Node's own: module.builtinModules of Node 20.
+var nodeLibrary = value.SetOf("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns " +
+	"domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl stream " +
+	"string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib")
+
+// required finds the packages that a program of Node's loads.
+var required = regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](@?[a-z0-9][^"':\n]*)["']`)
+
+// packages notes that a program loads packages of the project.
+func (a *analysis) packages(lang string, inv *invocation, code string) {
+	if lang != "node" {
+		return
+	}
+	for _, m := range required.FindAllStringSubmatch(code, maxItems) {
+		if module, _, _ := strings.Cut(m[1], "/"); !nodeLibrary[module] {
+			a.imply(value.ImpliedPackages, known("node_modules"), inv.sc)
+			return
+		}
+	}
+}
+
+// impliesSettings notes where git looks for its settings and hooks.
+func (a *analysis) impliesSettings(inv *invocation, args *arguments) {
+	folder := known(".")
+	for _, o := range args.options {
+		switch {
+		case o.name == "--git-dir", o.name == "-C" && folder.text != ".":
+			folder = known("$") // a repository that is put together by the call
+		case o.name == "-C":
+			folder = o.value
+		}
+	}
+	if _, set := a.value("GIT_DIR", inv.sc); set || slices.Contains(inv.assigns, "GIT_DIR") {
+		folder = known("$")
+	}
+	a.imply(value.ImpliedSettings, folder, inv.sc)
+}
+
+func (a *analysis) imply(kind value.ImpliedKind, folder word, sc *scope) {
+	at := a.folderAt(folder, sc)
+	if folder.source != nil || !folder.known && folder.text == "" {
+		at = "$"
+	}
+	a.at.Ground.Imply(kind, at)
+}
+
+// folderAt is a folder, spelt as files are; "." is the one where the text starts.
+func (a *analysis) folderAt(w word, sc *scope) string { return cmp.Or(a.fileAt(w, sc), ".") }
+
+// library reads the files of a folder that Python takes for modules of its library, and notes that there may be some.
+func (a *analysis) library(name string, inv *invocation, folder string) {
+	a.at.Ground.Imply(value.ImpliedModules, folder)
+	if a.at.Contents == nil {
+		return
+	}
+	prefix := ""
+	if folder != "." {
+		prefix = folder + "/"
+	}
+	for _, file := range sortedKeys(*a.at.Contents) {
+		below, ok := strings.CutPrefix(file, prefix)
+		switch {
+		case ok && value.Shadows(below):
+			a.importsFile(name, "python", inv, file)
+		case ok && slices.Contains(value.ShadowPatterns, below) && (*a.at.Contents)[file].Recent: // not all could be looked at
+			a.hide()
+		}
+	}
+}
