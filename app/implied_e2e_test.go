@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -37,6 +38,8 @@ func TestAYesHoldsForWhatProgramsRunByThemselves(t *testing.T) {
 		"PYTHONPATH":                {"PYTHONPATH=.. python3 -c 'print(1)'", fileSaved("sitecustomize.py", "print('swapped')\n"), false},
 		"PERL5LIB":                  {"PERL5LIB=../lib perl -e 'use strict'", fileSaved("lib/strict.pm", "print 'swapped'; 1\n"), false},
 		"libraries":                 {"LD_LIBRARY_PATH=../lib ls", fileSaved("lib/libc.so.6", "x"), false},
+		"a build of an image":       {"false && docker build -f ../own.gitconfig .", fileSaved("own.gitconfig", "# RUN x\n"), false},
+		"a patch":                   {"false && git apply ../lib/x.pm", fileSaved("lib/x.pm", "x"), false},
 		"a module of another name":  {"python3 -c 'import json; print(1)'", fileSaved("sub/other.py", "print('x')\n"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,5 +93,27 @@ func runIn(t *testing.T, folder, name string, args ...string) {
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %q: %v: %s", name, args, err, out)
+	}
+}
+
+// Packages of a project are too many to be held: a yes to them says so, and is for once.
+func TestAYesDoesNotHoldPackagesOfAProject(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	for text, note := range map[string]string{
+		"./ve/bin/python -c 'import json'": "the packages of",
+		"node a.js":                        "the packages of",
+		"git --git-dir=x status":           "git's settings in a folder that the text does not tell",
+	} {
+		folder := openDir(t)
+		fileSaved("a.js", "require('leftp')\n")(t, folder)
+		fileSaved("ve/bin/python", "#!/bin/sh\n")(t, folder)
+		req := atTerminal("packages "+text, "rm -rf ./q; "+text)
+		req.WaitSeconds, req.Args.Workdir, req.Session.UserID = 0, folder, "packages "+text
+		first := ask(t, o.agent, req)
+		wants(t, first, bailiff.ApprovalRequired, "")
+		if shown := wantNote(t, o, first.Approval.ID, note); !slices.Equal(shown.Scopes, []string{"once"}) {
+			t.Errorf("%s: scopes are %q, want once alone", text, shown.Scopes)
+		}
 	}
 }

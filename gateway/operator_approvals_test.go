@@ -196,6 +196,7 @@ func TestAnswersAreTakenOnceAndFromWhomMayGiveThem(t *testing.T) {
 		{"with a name of the other answer", ana, first + "/approve", `{"reason": "fine"}`, 400, codeRequest, `nothing is named "reason"`},
 		{"with a name that is given twice", ana, first + "/approve", `{"scope": "once", "scope": "session"}`, 400, codeJSON, "given twice"},
 		{"with a list", ana, first + "/deny", `[]`, 400, codeRequest, "want an object"},
+		{"with nothing", ana, first + "/approve", `null`, 400, codeRequest, "want an object"},
 		{"with too long a reason", ana, first + "/deny", `{"reason": "` + long(t, 1001) + `"}`, 400, codeRequest,
 			"longer than 1,000 characters"},
 		{"by the digest of another one", ana, first + "/approve", `{"digest": "x"}`, 409, "other_digest", "is not what was shown"},

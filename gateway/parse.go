@@ -143,8 +143,12 @@ func readBody(r *http.Request, into any) *api.Problem {
 	if _, err := buf.ReadFrom(r.Body); err != nil {
 		return unread(err)
 	}
-	if len(bytes.TrimSpace(buf.Bytes())) == 0 {
+	text := bytes.TrimSpace(buf.Bytes())
+	if len(text) == 0 {
 		return nil
+	}
+	if bytes.Equal(text, []byte("null")) { // which no type refuses, and which says nothing
+		return refused(codeRequest, []api.Fault{{Message: "want an object, is null"}})
 	}
 	if err := json.Unmarshal(buf.Bytes(), into, strict); err != nil {
 		return misread(err, "")

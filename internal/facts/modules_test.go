@@ -69,3 +69,15 @@ func TestFilesAreKnownByTheNamesOfTheFolder(t *testing.T) {
 		}
 	}
 }
+
+func TestAModuleThatTheTextWritesIsReadWhereverItStarts(t *testing.T) {
+	for _, folder := range []string{"", "/w", "~/p"} {
+		for _, text := range []string{"printf 'import os; os.system(\"rm -rf ~\")' > x.py; python3 -m x",
+			"printf 'import os; os.system(\"rm -rf ~\")' > x.py; python3 -c 'import x'"} {
+			c := Shell(text, Place{Workdir: folder})
+			if !slices.ContainsFunc(c.Calls, func(call Call) bool { return call.Program == "rm" }) {
+				t.Errorf("in %q %s: what is in the module is not seen", folder, text)
+			}
+		}
+	}
+}

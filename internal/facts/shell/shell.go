@@ -102,8 +102,8 @@ type analysis struct {
 	links map[string]string
 	// started are files that run while the text goes on.
 	started []started
-	// imported are the modules that were read.
-	imported []string
+	// imported are the files in which modules were looked for, importedTexts those whose text the text itself wrote.
+	imported, importedTexts []string
 	// rounds counts the loops around what is being read.
 	rounds int
 	// making are the makefiles and the scripts of projects that are being read.

@@ -146,10 +146,10 @@ func (a *analysis) modules(name string, inv *invocation, imported []string) {
 // module reads one of them, once.
 func (a *analysis) module(name string, inv *invocation, p string) {
 	s := a.contents[p]
-	if slices.Contains(a.imported, p) || a.onlyComputes(s, inv.sc.cwd) {
+	if slices.Contains(a.importedTexts, p) || a.onlyComputes(s, inv.sc.cwd) {
 		return
 	}
-	a.imported = append(a.imported, p)
+	a.importedTexts = append(a.importedTexts, p)
 	a.ran(s.Taint)
 	if s.known {
 		a.python(name, inv, s.text)
