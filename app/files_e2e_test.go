@@ -35,6 +35,7 @@ func TestWhatStandsInAFileIsJudgedWhenALaterRequestRunsIt(t *testing.T) {
 			run: "make || true", rule: "command.deletes_recursively"},
 		"a Python program": {name: "x.py", content: "import os\nif 0: os.system('rm -rf ./precious')\n", run: "python3 x.py",
 			rule: "command.deletes_recursively"},
+		"a compiled program":         {name: "a.out", content: "\x7fELF", run: "false && ./a.out", rule: "command.hides_meaning"},
 		"a program that is not read": {name: "x.js", content: "run(x)\n", run: "node x.js", rule: "command.hides_meaning"},
 		"a program that computes":    {name: "x.js", content: "console.log(1)\n", run: "false && node x.js"},
 		"a script that hides what it does": {name: "x.sh", content: "false && eval \"$UNKNOWN\"\n", run: "sh x.sh",

@@ -78,6 +78,9 @@ func contentsOf(read []bailiff.Content) *facts.Contents {
 	}
 	contents := make(facts.Contents, len(read))
 	for _, c := range read {
+		if c.Kind == bailiff.ContentCompiled && c.Recent { // what it was made of may have been written just now
+			contents[c.Path] = facts.Content{Recent: true}
+		}
 		switch c.Kind {
 		case bailiff.ContentText, bailiff.ContentUnread, bailiff.ContentFolder:
 			contents[c.Path] = facts.Content{Text: c.Text, Known: c.Kind == bailiff.ContentText, Recent: c.Recent,
