@@ -59,6 +59,9 @@ type Request struct {
 	// [Credential], on a Unix socket, otherwise [LocalTCP] or [RemoteTCP]. It is set
 	// by the gateway too.
 	Peer string `json:"-"`
+	// Folder is the working folder by its device and inode ("64769:12") where the client runs the request itself, on the
+	// host: what the text runs can be looked at where the sidecar sees the same folder. It is set by the gateway too.
+	Folder string `json:"-"`
 }
 
 // Args are the arguments of a tool; which of them may be set depends on the tool.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"time"
 
@@ -174,12 +175,19 @@ func conflict(answer bailiff.Answer) *api.Problem {
 	return problem(http.StatusConflict, answer.Code, answer.Message)
 }
 
+// inode is a folder by its device and inode.
+var inode = regexp.MustCompile(`^[0-9]{1,20}:[0-9]{1,20}$`)
+
 func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 	req, p := a.read(r)
 	if p != nil {
 		return nil, p
 	}
 	defer blame(req)
+	if req.Folder = r.URL.Query().Get("folder"); req.Folder != "" && !inode.MatchString(req.Folder) {
+		return nil, problem(http.StatusBadRequest, codeRequest,
+			fmt.Sprintf("folder is %q; want a device and an inode, as in 64769:12.", cut(req.Folder)))
+	}
 	judge := a.config.Enforcer.Decide
 	switch then := r.URL.Query().Get("then"); then {
 	case "":

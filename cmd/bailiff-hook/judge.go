@@ -198,7 +198,11 @@ func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error)
 	if m.kind == shell && m.workdir == "" && c.cwd == "" {
 		return verdict{}, errors.New("nobody says in which folder it would run; name it (workdir)")
 	}
-	d, err := h.decide(ctx, h.request(c, m, local))
+	ask := h.decide
+	if m.kind == shell {
+		ask = h.decideHere
+	}
+	d, err := ask(ctx, h.request(c, m, local))
 	if err != nil {
 		return verdict{}, err
 	}
@@ -219,6 +223,8 @@ func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error)
 		return verdict{}, fmt.Errorf("%w%s", refusal(d), instead)
 	case d.Backend.Name != local:
 		return verdict{}, fmt.Errorf("it would run on this machine, and the policies want it in %s%s", d.Backend.Name, instead)
+	case m.kind == shell && len(d.unread) > 0:
+		return verdict{}, fmt.Errorf("the sidecar could not look at %s, on which it depends what the command does%s", d.unread[0], instead)
 	}
 	return verdict{outcome: allow, reason: "allowed on this machine by the policies"}, nil
 }

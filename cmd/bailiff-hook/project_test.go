@@ -18,7 +18,7 @@ func TestAProjectIsOfTheSidecarsOwnMachine(t *testing.T) {
 
 func TestAProjectHoldsWhatNothingElseIsShownAt(t *testing.T) {
 	shown := func(target string, projects ...string) decided {
-		return decided{allowing("docker", bailiff.Mount{Source: "/p", Target: "/p"}, bailiff.Mount{Source: "/q", Target: target}), projects}
+		return decided{allowing("docker", bailiff.Mount{Source: "/p", Target: "/p"}, bailiff.Mount{Source: "/q", Target: target}), projects, nil}
 	}
 	for _, c := range []struct {
 		d     decided

@@ -22,12 +22,28 @@ import (
 type decided struct {
 	bailiff.Decision
 	projects []string
+	// unread are files of the command that the sidecar did not judge.
+	unread []string
 }
 
 // decide asks the sidecar what it would decide, once, which the decision log holds. Whatever
 // is not a decision whole in itself is an error.
 func (h hook) decide(ctx context.Context, req bailiff.Request) (decided, error) {
 	return h.ask(ctx, "/v1/decide", req)
+}
+
+// decideHere asks the same about what the client runs in a folder of this machine. Without the folder the sidecar says which
+// files it did not look at.
+func (h hook) decideHere(ctx context.Context, req bailiff.Request) (decided, error) {
+	about, err := os.Stat(req.Args.Workdir)
+	if err != nil {
+		return h.decide(ctx, req)
+	}
+	of, ok := about.Sys().(*syscall.Stat_t)
+	if !ok {
+		return h.decide(ctx, req)
+	}
+	return h.ask(ctx, fmt.Sprintf("/v1/decide?folder=%d:%d", of.Dev, of.Ino), req)
 }
 
 // preview asks the same about a request that runs by the sidecar alone, which writes its
@@ -157,6 +173,7 @@ func readDecision(status string, answer []byte) (decided, error) {
 		DecisionID string            `json:"decision_id"`
 		Decision   *bailiff.Decision `json:"decision"`
 		Projects   []string          `json:"projects"`
+		Unread     []string          `json:"unread_files"`
 	}
 	if err := json.Unmarshal(answer, &read); err != nil {
 		return decided{}, fmt.Errorf("it is no decision: %w", err)
@@ -164,7 +181,7 @@ func readDecision(status string, answer []byte) (decided, error) {
 	if read.DecisionID == "" || read.Decision == nil || !isWhole(*read.Decision) {
 		return decided{}, errors.New("it is no decision of bailiff")
 	}
-	return decided{*read.Decision, read.Projects}, nil
+	return decided{*read.Decision, read.Projects, read.Unread}, nil
 }
 
 // isWhole says whether a decision has what its outcome needs, and nothing that

@@ -141,11 +141,11 @@ func (r *Router) Preview(ctx context.Context, req bailiff.Request) bailiff.Decid
 }
 
 // judge judges here where it is not known where else: no word of another sidecar's would make
-// that safer.
+// that safer. What the client runs itself lies on this machine.
 func (r *Router) judge(ctx context.Context, how string, req bailiff.Request,
 	here func(context.Context, bailiff.Request) bailiff.Decided) bailiff.Decided {
 	home, err := r.config.Homes.Known(ctx, fleet.SessionOf(req))
-	if err != nil || home.Mine || home.Replica == "" {
+	if req.Folder != "" || err != nil || home.Mine || home.Replica == "" {
 		return here(ctx, req)
 	}
 	var d bailiff.Decided
