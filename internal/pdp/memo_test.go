@@ -79,7 +79,7 @@ func wantInput(t *testing.T, j bailiff.Judgement, want ast.Value) {
 }
 
 // immaterial is what a judgement does not depend on; any other field does.
-var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "At.Time": true,
+var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "Request.Folder": true, "At.Time": true,
 	"At.Contents[].Text": true, // it has its digest
 	"At.Ground.Folder":   true, "At.Ground.Settings": true, "At.Ground.Settings[].Path": true, "At.Ground.Settings[].SHA256": true}
 
