@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,8 @@ import (
 
 // TestMain lets the test binary be started as a sidecar.
 func TestMain(m *testing.M) {
+	// The policies of many sidecars are live at once: half of the processor time would go into looking at them again.
+	debug.SetGCPercent(400)
 	testscript.Main(m, map[string]func(){"sidecar": serveAlone})
 }
 
