@@ -299,7 +299,7 @@ func TestPoliciesWithoutTestsStartOnlyWhereNoneAreRequired(t *testing.T) {
 // decision in which they differ, or that names the revision of another number,
 // was made by halves.
 func TestNoDecisionMixesTwoRevisions(t *testing.T) {
-	const rounds, clients = 100, 8
+	const rounds, clients = 30, 8
 	root := t.TempDir()
 	put := func(n int) {
 		write(t, filepath.Join(root, "..next/p.rego"),
