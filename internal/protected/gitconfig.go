@@ -73,3 +73,73 @@ func remotesOf(lines []string) (names []string) {
 	}
 	return names
 }
+
+// plainLines are the settings of a repository that start no program, by section: those that git
+// writes to one that it makes, and those that only say how git behaves.
+var plainLines = map[*regexp.Regexp]*regexp.Regexp{
+	regexp.MustCompile(`^\[core\]$`): regexp.MustCompile(`^((repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|` +
+		`precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|longpaths|fscache|sparsecheckout|sparsecheckoutcone|` +
+		`sparseCheckout|sparseCheckoutCone) = [a-z0-9]+|worktree = (\.\./)+[A-Za-z0-9_./-]+)$`),
+	regexp.MustCompile(`^\[extensions\]$`): regexp.MustCompile(`^(object[fF]ormat|ref[sS]torage|worktree[cC]onfig|partial[cC]lone) = [a-z0-9]+$`),
+	regexp.MustCompile(`^\[remote "[A-Za-z0-9_./-]+"\]$`): regexp.MustCompile(`^(url = (https?|ssh|git)://[A-Za-z0-9][^\s";#:]*(:[0-9]+)?` +
+		`[^\s";#:]*|url = [A-Za-z0-9_.]+@[A-Za-z0-9.]+:[A-Za-z0-9_./~-]+|url = (file://)?/[^\s";#:]*|url = \.\.?/[^\s";#:]*|` +
+		`fetch = \+?refs/[^\s";#]+|promisor = true|partial[cC]lone[fF]ilter = [a-z0-9:=]+|tag[oO]pt = --(no-)?tags|mirror = [a-z]+)$`),
+	branchSection:                                            regexp.MustCompile(`^(remote = [A-Za-z0-9_.-]+|merge = refs/heads/[A-Za-z0-9_./-]+|rebase = (true|false))$`),
+	regexp.MustCompile(`^\[user\]$`):                         userLine,
+	regexp.MustCompile(`^\[submodule\]$`):                    regexp.MustCompile(`^active = [A-Za-z0-9_./-]+$`),
+	regexp.MustCompile(`^\[submodule "[A-Za-z0-9_./-]+"\]$`): regexp.MustCompile(`^(active = (true|false)|url = (https?|ssh|git)://[A-Za-z0-9][^\s";#]*|url = /[^\s";#:]*)$`),
+	regexp.MustCompile(`^\[lfs\]$`):                          regexp.MustCompile(`^repositoryformatversion = [0-9]+$`),
+	regexp.MustCompile(`^\[(commit|tag)\]$`):                 regexp.MustCompile(`^gpg[sS]ign = (true|false)$`),
+	regexp.MustCompile(`^\[(advice|color|gc|init|pull|push|merge|rebase|fetch|status|log)\]$`): regexp.MustCompile(
+		`^(auto|autoDetach|defaultBranch|defaultbranch|rebase|ff|default|autosquash|autoSquash|autostash|autoStash|conflict[sS]tyle|prune|ui|` +
+			`detachedHead) = [A-Za-z0-9-]+$`),
+}
+
+// isPlain says whether git's settings have no line that could start a program, nor one that is not
+// known.
+func isPlain(text []byte) bool {
+	if bytes.ContainsAny(text, "\\\r\x00") {
+		return false
+	}
+	var allowed *regexp.Regexp
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "", strings.HasPrefix(line, "#"), strings.HasPrefix(line, ";"):
+		case strings.HasPrefix(line, "["):
+			if allowed = plainSection(line); allowed == nil {
+				return false
+			}
+		case allowed == nil || !allowed.MatchString(line):
+			return false
+		}
+	}
+	return true
+}
+
+func plainSection(line string) *regexp.Regexp {
+	for section, lines := range plainLines {
+		if section.MatchString(line) {
+			return lines
+		}
+	}
+	return nil
+}
+
+// sameRemotes says whether two settings name the same addresses.
+func sameRemotes(was, now state) bool {
+	return slices.Equal(addresses(was.content), addresses(now.content))
+}
+
+func addresses(text []byte) (all []string) {
+	section := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		} else if strings.HasPrefix(line, "url") {
+			all = append(all, section+line)
+		}
+	}
+	return all
+}

@@ -1,0 +1,334 @@
+package protected
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxNames is how many names a folder may hold in all, so that a survey has an end.
+	maxNames = 3_000_000
+	// maxDepth is how deep folders may lie: more parts have no place in a path.
+	maxDepth = 2048
+	// heldDepth is after how many folders a survey holds a further one, so that it need not begin
+	// at the top for each.
+	heldDepth = 24
+)
+
+// survey finds the places in a folder by which git, called there later, starts programs: settings
+// of repositories, which are few, beside what git keeps of its own, which is much.
+//
+// gitrepository-layout(5) names what git reads as settings. A folder is a repository to git if it
+// is called .git, or if it has HEAD and either commondir or both objects and refs.
+type survey struct {
+	root *os.Root
+	// own says that the settings of the folder's own repository are looked for, and nested that
+	// those of all others are.
+	own, nested bool
+	// admit is asked about a folder that cannot be listed: whether it can be by now.
+	admit func(name string, fault error) (again bool, err error)
+
+	seen int
+	// settings are the places that are there.
+	settings map[string]bool
+	// folders are the repositories' own, with what is called .git left out that is a file.
+	folders map[string]bool
+	// bare are those of them that are not called .git.
+	bare []string
+	// embedded are the folders that have a .git of their own which is no file.
+	embedded []string
+}
+
+var (
+	settingFiles   = names("config", "config.worktree", "commondir", "gitdir")
+	settingFolders = names("hooks", "info", "remotes", "branches")
+	// unfinished are the folders of a rebase or of the like, by the file in each that says what is
+	// still to be done.
+	unfinished = map[string]string{"rebase-merge": "git-rebase-todo", "rebase-apply": "git-rebase-todo", "sequencer": "todo"}
+)
+
+func names(all ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, one := range all {
+		set[one] = true
+	}
+	return set
+}
+
+// find fills a survey.
+func (s *survey) find() error {
+	s.settings, s.folders, s.bare, s.embedded, s.seen = map[string]bool{}, map[string]bool{}, nil, nil, 0
+	if s.own {
+		if err := s.repository(repository); err != nil {
+			return err
+		}
+	}
+	if s.nested {
+		return s.below(s.root, ".", "", 0)
+	}
+	return nil
+}
+
+// below looks through a folder, which has one name from the folder that is held, and another one
+// from the top.
+func (s *survey) below(held *os.Root, rel, name string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)
+	}
+	if depth > 0 && depth%heldDepth == 0 {
+		deeper, err := held.OpenRoot(rel)
+		if isMissing(err) {
+			return nil
+		}
+		if err == nil {
+			defer deeper.Close()
+			held, rel = deeper, "."
+		}
+	}
+	inside, err := s.list(held, rel, name)
+	if err != nil {
+		return err
+	}
+	has := map[string]bool{}
+	for _, e := range inside {
+		place := path.Join(name, e.Name())
+		switch has[e.Name()] = true; {
+		case strings.EqualFold(e.Name(), repository):
+			if err := s.named(place, e); err != nil {
+				return err
+			}
+		case e.IsDir():
+			if err := s.below(held, path.Join(rel, e.Name()), place, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	if !isRepository(has) {
+		return nil
+	}
+	s.bare = append(s.bare, path.Join(name, "."))
+	return s.repository(path.Join(name, "."))
+}
+
+// named takes what is called .git somewhere below the folder.
+func (s *survey) named(place string, e os.DirEntry) error {
+	if place == repository {
+		return nil // the pattern of that name stands for it
+	}
+	if !e.IsDir() {
+		s.settings[place] = true
+	}
+	if !e.Type().IsRegular() {
+		s.embedded = append(s.embedded, path.Dir(place))
+	}
+	if !e.IsDir() {
+		return nil
+	}
+	return s.repository(place)
+}
+
+func isRepository(has map[string]bool) bool {
+	return has["HEAD"] && (has["commondir"] || has["objects"] && has["refs"])
+}
+
+// repository takes the settings of one.
+func (s *survey) repository(name string) error {
+	inside, err := s.list(s.root, name, name)
+	if err != nil || s.folders[name] {
+		return err
+	}
+	s.folders[name] = true
+	for _, e := range inside {
+		place := path.Join(name, e.Name())
+		todo, isUnfinished := unfinished[e.Name()]
+		isFolder := settingFolders[e.Name()] || isUnfinished || e.Name() == "modules" || e.Name() == "worktrees"
+		switch {
+		case settingFiles[e.Name()], isFolder && !e.IsDir():
+			s.settings[place] = true
+		case settingFolders[e.Name()]:
+			err = s.settingsIn(place)
+		case isUnfinished:
+			err = s.unfinished(path.Join(place, todo))
+		case e.Name() == "modules":
+			err = s.modules(place, 0)
+		case e.Name() == "worktrees":
+			err = s.worktrees(place)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settingsIn takes the files of a folder of settings. Git starts no hook whose name has an end.
+func (s *survey) settingsIn(name string) error {
+	inside, err := s.list(s.root, name, name)
+	for _, e := range inside {
+		if !e.IsDir() && !strings.HasSuffix(e.Name(), ".sample") && !strings.Contains(e.Name(), suffix) {
+			s.settings[path.Join(name, e.Name())] = true
+		}
+	}
+	if err == nil && len(inside) > maxMatches {
+		err = unlisted{name, fmt.Errorf("%s holds more than %d names", name, maxMatches)}
+	}
+	return err
+}
+
+func (s *survey) unfinished(todo string) error {
+	now, err := look(s.root, todo)
+	if err == nil && now.kind != absent {
+		s.settings[todo] = true
+	}
+	return err
+}
+
+// modules takes the repositories of submodules: their names may have parts, and settings may be
+// there before the rest is.
+func (s *survey) modules(name string, depth int) error {
+	inside, err := s.list(s.root, name, name)
+	if err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return unlisted{name, fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)}
+	}
+	has := map[string]bool{}
+	for _, e := range inside {
+		has[e.Name()] = true
+	}
+	if err := s.repository(name); err != nil || isRepository(has) {
+		return err
+	}
+	for _, e := range inside {
+		if e.IsDir() {
+			if err := s.modules(path.Join(name, e.Name()), depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *survey) worktrees(name string) error {
+	inside, err := s.list(s.root, name, name)
+	for _, e := range inside {
+		if err == nil && e.IsDir() {
+			err = s.repository(path.Join(name, e.Name()))
+		}
+	}
+	return err
+}
+
+// list is what lies in a folder; in what is gone or is none, nothing.
+func (s *survey) list(held *os.Root, rel, name string) (inside []os.DirEntry, err error) {
+	for range 2 {
+		inside, err = entries(held, rel, maxNames-s.seen)
+		if err == nil || isMissing(err) || errors.Is(err, fs.ErrNotExist) {
+			s.seen += len(inside)
+			return inside, nil
+		}
+		if errors.Is(err, errTooMany) {
+			return nil, unlisted{name, fmt.Errorf("%s: %w", name, err)}
+		}
+		again, fault := s.admit(name, err)
+		if fault != nil {
+			return nil, fault
+		}
+		if !again {
+			return nil, nil
+		}
+	}
+	return nil, unlisted{name, fmt.Errorf("looking into %s: %w", name, err)}
+}
+
+var errTooMany = fmt.Errorf("there are more than %d names in the folder", maxNames)
+
+func entries(held *os.Root, rel string, most int) (inside []os.DirEntry, err error) {
+	dir, err := openFolder(held, rel)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	for {
+		part, err := dir.ReadDir(4096)
+		if inside = append(inside, part...); len(inside) > most {
+			return nil, errTooMany
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return inside, err
+		}
+	}
+}
+
+// accepts says whether git, or a person who uses it as everybody does, may have made a setting
+// what it is, so that it starts nothing that was not started before.
+func (s *survey) accepts(name string, was, now state) bool {
+	folder, base := path.Dir(name), path.Base(name)
+	_, isUnfinished := unfinished[path.Base(folder)]
+	switch {
+	case now.kind == absent: // done, or with its repository
+		return isUnfinished || !s.folders[folder] && !s.folders[path.Dir(folder)]
+	case now.kind != file || was.kind == file && was.mode != now.mode:
+		return false
+	case strings.EqualFold(base, repository):
+		return was.kind == absent && s.leadsInside(folder, now.content)
+	case isUnfinished:
+		return startsNothing(was.content, now.content)
+	case base == "config", base == "config.worktree":
+		return was.kind == absent && isPlain(now.content) ||
+			was.kind == file && (isHarmless(name, was, now) || isPlain(was.content) && isPlain(now.content) && sameRemotes(was, now))
+	case base == "commondir":
+		return isWorktree(folder) && string(now.content) == "../..\n"
+	case base == "gitdir":
+		return isWorktree(folder)
+	case path.Base(folder) == "info":
+		return base == "exclude" || base == "refs" || base == "sparse-checkout"
+	}
+	return false
+}
+
+// isWorktree says whether a folder is where git keeps what belongs to a linked worktree.
+func isWorktree(folder string) bool { return path.Base(path.Dir(folder)) == "worktrees" }
+
+// leadsInside says whether a file .git names a repository whose settings are looked for as well.
+func (s *survey) leadsInside(folder string, content []byte) bool {
+	to, ok := strings.CutPrefix(string(content), "gitdir: ")
+	to = strings.TrimSuffix(to, "\n")
+	if !ok || strings.ContainsAny(to, "\n\x00") {
+		return false
+	}
+	if rest, isBelow := strings.CutPrefix(to, s.root.Name()+"/"); isBelow {
+		to = path.Clean(rest)
+	} else if !path.IsAbs(to) {
+		to = path.Join(folder, to)
+	}
+	return s.folders[to]
+}
+
+// todoWords are the lines of a rebase, or of a series of picks, that run nothing.
+var todoWords = names("pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "drop", "d", "label", "l", "reset", "t",
+	"merge", "m", "noop", "break", "b", "update-ref", "u", "revert")
+
+// startsNothing says whether what is still to be done has no line that runs something, but those
+// that were there before.
+func startsNothing(was, now []byte) bool {
+	before := slices.Collect(strings.Lines(string(was)))
+	for line := range strings.Lines(string(now)) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") || todoWords[words[0]] || slices.Contains(before, line) {
+			continue
+		}
+		return false
+	}
+	return true
+}
