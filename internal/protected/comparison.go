@@ -145,7 +145,7 @@ func (c *comparison) inside(folder string) (all []string) {
 
 // compareSettings compares the settings of repositories.
 func (c *comparison) compareSettings() {
-	c.survey = survey{root: c.root, own: true, nested: c.patterns[repositories], admit: c.admit}
+	c.survey = survey{dir: c.dir, root: c.root, own: true, nested: c.patterns[repositories], admit: c.admit}
 	c.fail(c.listing(c.survey.find))
 	for _, one := range c.survey.bare {
 		c.compareBare(one)
@@ -397,15 +397,21 @@ func (c *comparison) putFolderBack(name string, was, now state) (Change, error) 
 
 // folderOf is where a folder is by now, empty if that cannot be told.
 func (c *comparison) folderOf(was state, below string, depth int) string {
-	inside, err := entries(c.root, below, maxNames)
-	if errors.Is(err, fs.ErrPermission) && len(open(c.root, below)) > 0 {
-		inside, _ = entries(c.root, below, maxNames)
+	var inside []entry
+	list := func() error {
+		return scan(int(c.dir.Fd()), below, func(e []byte, kind fs.FileMode) error {
+			inside = append(inside, entry{string(e), kind})
+			return nil
+		})
+	}
+	if err := list(); errors.Is(err, fs.ErrPermission) && len(open(c.root, below)) > 0 {
+		_ = list() // what cannot be listed is not found
 	}
 	for _, e := range inside {
-		if !e.IsDir() {
+		if !e.isDir() {
 			continue
 		}
-		name := path.Join(below, e.Name())
+		name := path.Join(below, e.name)
 		if now, err := look(c.root, name); err == nil && was.isSame(now) {
 			return name
 		}
@@ -454,7 +460,7 @@ func (f *watched) takePlace(name, pattern string, into map[string]held) error {
 // takeSettings takes those of repositories, as they are.
 func (f *watched) takeSettings(fresh map[string]bool, into map[string]held) error {
 	sealed, bare := map[string]bool{}, map[string]bool{}
-	s := survey{root: f.root, own: true, nested: fresh[repositories], admit: func(name string, fault error) (bool, error) {
+	s := survey{dir: f.dir, root: f.root, own: true, nested: fresh[repositories], admit: func(name string, fault error) (bool, error) {
 		if !errors.Is(fault, fs.ErrPermission) {
 			return false, fault
 		}

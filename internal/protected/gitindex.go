@@ -23,12 +23,12 @@ const maxIndex = 256 << 20
 type index struct {
 	text    []byte
 	version uint32
-	entries []entry
+	entries []linked
 	hash    int // bytes of one
 }
 
-// entry is one of an index, by where it stands in the text and its whole name.
-type entry struct {
+// linked is an entry of an index, by where it stands in the text and its whole name.
+type linked struct {
 	from, to int
 	name     string
 	mode     uint32
@@ -82,7 +82,7 @@ func parseIndex(text []byte, hash int) (x index, ok bool) {
 		}
 		name = whole
 		if mode := binary.BigEndian.Uint32(text[at+24:]); mode == modeRepository {
-			x.entries = append(x.entries, entry{from: at, to: next, name: string(name), mode: mode})
+			x.entries = append(x.entries, linked{from: at, to: next, name: string(name), mode: mode})
 		}
 		at = next
 	}

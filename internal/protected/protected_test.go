@@ -23,7 +23,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-func sh(t *testing.T, dir, script string) {
+func sh(t testing.TB, dir, script string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")

@@ -3,12 +3,13 @@ package protected
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -16,9 +17,6 @@ const (
 	maxNames = 3_000_000
 	// maxDepth is how deep folders may lie: more parts have no place in a path.
 	maxDepth = 2048
-	// heldDepth is after how many folders a survey holds a further one, so that it need not begin
-	// at the top for each.
-	heldDepth = 24
 )
 
 // survey finds the places in a folder by which git, called there later, starts programs: settings
@@ -27,7 +25,8 @@ const (
 // gitrepository-layout(5) names what git reads as settings. A folder is a repository to git if it
 // is called .git, or if it has HEAD and either commondir or both objects and refs.
 type survey struct {
-	root *os.Root
+	dir  *os.File
+	root *os.Root // the same
 	// own says that the settings of the folder's own repository are looked for, and nested that
 	// those of all others are.
 	own, nested bool
@@ -70,94 +69,118 @@ func (s *survey) find() error {
 		}
 	}
 	if s.nested {
-		return s.below(s.root, ".", "", 0)
+		return s.below(int(s.dir.Fd()), ".", "", 0)
 	}
 	return nil
 }
 
 // below looks through a folder, which has one name from the folder that is held, and another one
 // from the top.
-func (s *survey) below(held *os.Root, rel, name string, depth int) error {
+func (s *survey) below(held int, rel, name string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)
 	}
-	if depth > 0 && depth%heldDepth == 0 {
-		deeper, err := held.OpenRoot(rel)
-		if isMissing(err) {
-			return nil
+	if len(rel) > maxPath {
+		deeper, err := openBelow(held, rel)
+		if err != nil {
+			return fmt.Errorf("looking into %.80s…: %w", name, err)
 		}
+		defer func() { _ = unix.Close(deeper) }()
+		held, rel = deeper, "."
+	}
+	var folders []string
+	var gits []entry
+	has := parts(0)
+	err := s.scan(held, rel, name, func(e []byte, kind fs.FileMode) {
+		has |= partOf(e)
+		switch {
+		case len(e) == len(repository) && strings.EqualFold(string(e), repository):
+			gits = append(gits, entry{string(e), kind})
+		case kind.IsDir():
+			folders = append(folders, string(e))
+		}
+	})
+	for _, e := range gits {
 		if err == nil {
-			defer deeper.Close()
-			held, rel = deeper, "."
+			err = s.named(path.Join(name, e.name), e)
 		}
 	}
-	inside, err := s.list(held, rel, name)
-	if err != nil {
+	for _, one := range folders {
+		if err == nil {
+			err = s.below(held, path.Join(rel, one), path.Join(name, one), depth+1)
+		}
+	}
+	if err != nil || !has.areRepository() {
 		return err
-	}
-	has := map[string]bool{}
-	for _, e := range inside {
-		place := path.Join(name, e.Name())
-		switch has[e.Name()] = true; {
-		case strings.EqualFold(e.Name(), repository):
-			if err := s.named(place, e); err != nil {
-				return err
-			}
-		case e.IsDir():
-			if err := s.below(held, path.Join(rel, e.Name()), place, depth+1); err != nil {
-				return err
-			}
-		}
-	}
-	if !isRepository(has) {
-		return nil
 	}
 	s.bare = append(s.bare, path.Join(name, "."))
 	return s.repository(path.Join(name, "."))
 }
 
+// parts are those of a folder by which git takes it for a repository.
+type parts uint8
+
+const (
+	partHead parts = 1 << iota
+	partCommon
+	partObjects
+	partRefs
+)
+
+func partOf(name []byte) parts {
+	switch string(name) {
+	case "HEAD":
+		return partHead
+	case "commondir":
+		return partCommon
+	case "objects":
+		return partObjects
+	case "refs":
+		return partRefs
+	}
+	return 0
+}
+
+func (p parts) areRepository() bool {
+	return p&partHead != 0 && (p&partCommon != 0 || p&partObjects != 0 && p&partRefs != 0)
+}
+
 // named takes what is called .git somewhere below the folder.
-func (s *survey) named(place string, e os.DirEntry) error {
+func (s *survey) named(place string, e entry) error {
 	if place == repository {
 		return nil // the pattern of that name stands for it
 	}
-	if !e.IsDir() {
-		s.settings[place] = true
-	}
-	if !e.Type().IsRegular() {
+	if !e.kind.IsRegular() {
 		s.embedded = append(s.embedded, path.Dir(place))
 	}
-	if !e.IsDir() {
-		return nil
+	if e.isDir() {
+		return s.repository(place)
 	}
-	return s.repository(place)
-}
-
-func isRepository(has map[string]bool) bool {
-	return has["HEAD"] && (has["commondir"] || has["objects"] && has["refs"])
+	s.settings[place] = true
+	return nil
 }
 
 // repository takes the settings of one.
 func (s *survey) repository(name string) error {
-	inside, err := s.list(s.root, name, name)
+	inside, err := s.list(name)
 	if err != nil || s.folders[name] {
 		return err
 	}
 	s.folders[name] = true
 	for _, e := range inside {
-		place := path.Join(name, e.Name())
-		todo, isUnfinished := unfinished[e.Name()]
-		isFolder := settingFolders[e.Name()] || isUnfinished || e.Name() == "modules" || e.Name() == "worktrees"
+		place := path.Join(name, e.name)
+		todo, isUnfinished := unfinished[e.name]
+		isFolder := settingFolders[e.name] || isUnfinished || e.name == "modules" || e.name == "worktrees"
 		switch {
-		case settingFiles[e.Name()], isFolder && !e.IsDir():
+		case settingFiles[e.name], isFolder && !e.isDir():
 			s.settings[place] = true
-		case settingFolders[e.Name()]:
+		case settingFolders[e.name]:
 			err = s.settingsIn(place)
 		case isUnfinished:
 			err = s.unfinished(path.Join(place, todo))
-		case e.Name() == "modules":
+		case e.name == "modules":
 			err = s.modules(place, 0)
-		case e.Name() == "worktrees":
+		case e.name == "worktrees":
 			err = s.worktrees(place)
 		}
 		if err != nil {
@@ -169,10 +192,10 @@ func (s *survey) repository(name string) error {
 
 // settingsIn takes the files of a folder of settings. Git starts no hook whose name has an end.
 func (s *survey) settingsIn(name string) error {
-	inside, err := s.list(s.root, name, name)
+	inside, err := s.list(name)
 	for _, e := range inside {
-		if !e.IsDir() && !strings.HasSuffix(e.Name(), ".sample") && !strings.Contains(e.Name(), suffix) {
-			s.settings[path.Join(name, e.Name())] = true
+		if !e.isDir() && !strings.HasSuffix(e.name, ".sample") && !strings.Contains(e.name, suffix) {
+			s.settings[path.Join(name, e.name)] = true
 		}
 	}
 	if err == nil && len(inside) > maxMatches {
@@ -192,23 +215,23 @@ func (s *survey) unfinished(todo string) error {
 // modules takes the repositories of submodules: their names may have parts, and settings may be
 // there before the rest is.
 func (s *survey) modules(name string, depth int) error {
-	inside, err := s.list(s.root, name, name)
+	inside, err := s.list(name)
 	if err != nil {
 		return err
 	}
 	if depth > maxDepth {
 		return unlisted{name, fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)}
 	}
-	has := map[string]bool{}
+	has := parts(0)
 	for _, e := range inside {
-		has[e.Name()] = true
+		has |= partOf([]byte(e.name))
 	}
-	if err := s.repository(name); err != nil || isRepository(has) {
+	if err := s.repository(name); err != nil || has.areRepository() {
 		return err
 	}
 	for _, e := range inside {
-		if e.IsDir() {
-			if err := s.modules(path.Join(name, e.Name()), depth+1); err != nil {
+		if e.isDir() {
+			if err := s.modules(path.Join(name, e.name), depth+1); err != nil {
 				return err
 			}
 		}
@@ -217,57 +240,44 @@ func (s *survey) modules(name string, depth int) error {
 }
 
 func (s *survey) worktrees(name string) error {
-	inside, err := s.list(s.root, name, name)
+	inside, err := s.list(name)
 	for _, e := range inside {
-		if err == nil && e.IsDir() {
-			err = s.repository(path.Join(name, e.Name()))
+		if err == nil && e.isDir() {
+			err = s.repository(path.Join(name, e.name))
 		}
 	}
 	return err
 }
 
 // list is what lies in a folder; in what is gone or is none, nothing.
-func (s *survey) list(held *os.Root, rel, name string) (inside []os.DirEntry, err error) {
-	for range 2 {
-		inside, err = entries(held, rel, maxNames-s.seen)
-		if err == nil || isMissing(err) || errors.Is(err, fs.ErrNotExist) {
-			s.seen += len(inside)
-			return inside, nil
-		}
-		if errors.Is(err, errTooMany) {
-			return nil, unlisted{name, fmt.Errorf("%s: %w", name, err)}
-		}
-		again, fault := s.admit(name, err)
-		if fault != nil {
-			return nil, fault
-		}
-		if !again {
-			return nil, nil
-		}
-	}
-	return nil, unlisted{name, fmt.Errorf("looking into %s: %w", name, err)}
+func (s *survey) list(name string) (inside []entry, err error) {
+	err = s.scan(int(s.dir.Fd()), name, name, func(e []byte, kind fs.FileMode) { inside = append(inside, entry{string(e), kind}) })
+	return inside, err
 }
 
-var errTooMany = fmt.Errorf("there are more than %d names in the folder", maxNames)
-
-func entries(held *os.Root, rel string, most int) (inside []os.DirEntry, err error) {
-	dir, err := openFolder(held, rel)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	for {
-		part, err := dir.ReadDir(4096)
-		if inside = append(inside, part...); len(inside) > most {
-			return nil, errTooMany
+// scan tells what lies in a folder. Of what is gone or is none it tells nothing, nor of a folder
+// that is let be though it cannot be listed.
+func (s *survey) scan(held int, rel, name string, tell func(name []byte, kind fs.FileMode)) error {
+	err := scan(held, rel, func(e []byte, kind fs.FileMode) error {
+		if s.seen++; s.seen > maxNames {
+			return fmt.Errorf("there are more than %d names in the folder", maxNames)
 		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return inside, err
-		}
+		tell(e, kind)
+		return nil
+	})
+	if s.seen > maxNames {
+		return unlisted{name, err}
 	}
+	if err == nil || isMissing(err) || errors.Is(err, unix.ELOOP) {
+		return nil
+	}
+	if again, fault := s.admit(name, err); fault != nil || !again {
+		return fault
+	}
+	if err := scan(held, rel, func(e []byte, kind fs.FileMode) error { tell(e, kind); return nil }); err != nil {
+		return unlisted{name, fmt.Errorf("looking into %s: %w", name, err)}
+	}
+	return nil
 }
 
 // accepts says whether git, or a person who uses it as everybody does, may have made a setting
