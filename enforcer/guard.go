@@ -31,7 +31,7 @@ type guard struct {
 	fault error
 }
 
-// mostTold is how many changes an answer names.
+// mostTold is how many changes an answer names, and a line of the log.
 const mostTold = 20
 
 // guardOf begins to watch what a grant may write.
@@ -43,8 +43,8 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 	d := g.event.DecisionID
 	w := &guard{watch: watch, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
 		e.config.Observer.PutBack(len(changes))
-		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d, "put_back", changes,
-			"error", fault)
+		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d,
+			"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
 	}}
 	if watch.IsOfAny() {
 		go w.attend()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -92,7 +93,7 @@ func (c *comparison) comparePattern(pattern string) {
 	}
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
-		c.compare(name, pattern, func(was, now state) bool { return was.kind == file && now.kind == file && isHarmless(name, was, now) })
+		c.compare(name, pattern, func(was, now state) bool { return isHarmless(name, was, now) })
 	}
 }
 
@@ -464,7 +465,9 @@ func (f *watched) takeSettings(fresh map[string]bool, into map[string]held) erro
 		if !errors.Is(fault, fs.ErrPermission) {
 			return false, fault
 		}
-		sealed[name] = true
+		if info, err := f.root.Lstat(name); err == nil && ownerOf(info) != os.Geteuid() { // else a command could open it
+			sealed[name] = true
+		}
 		return false, nil
 	}}
 	if err := s.find(); err != nil {

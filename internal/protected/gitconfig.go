@@ -21,7 +21,7 @@ var (
 // isHarmless says whether a change of git's settings is only of who commits, and of which
 // remote's branches the branches follow, of remotes that were there before.
 func isHarmless(name string, was, now state) bool {
-	if path.Base(name) != "config" || was.mode != now.mode {
+	if path.Base(name) != "config" || was.kind != file || now.kind != file || was.mode != now.mode {
 		return false
 	}
 	before, lines, ok := splitConfig(was.content)
@@ -111,6 +111,17 @@ func isPlain(text []byte) bool {
 				return false
 			}
 		case allowed == nil || !allowed.MatchString(line):
+			return false
+		}
+	}
+	return true
+}
+
+// worksInside says whether the files of a repository that keeps its settings in a folder are in the
+// folder above all: the setting core.worktree says where they are.
+func worksInside(folder string, text []byte) bool {
+	for line := range strings.Lines(string(text)) {
+		if to, ok := strings.CutPrefix(strings.TrimSpace(line), "worktree = "); ok && strings.HasPrefix(path.Join(folder, to)+"/", "../") {
 			return false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // Keeper watches the folders that sandboxes may write. It is safe for concurrent use; the zero
@@ -46,14 +47,18 @@ type Change struct {
 	Lost bool
 }
 
+// mostSaid is how many bytes of a name are said, which a command may have made long.
+const mostSaid = 300
+
 func (c Change) String() string {
+	where := termsafe.Brief(c.Path, mostSaid)
 	switch {
 	case c.How != "":
-		return c.Path + " " + c.How
+		return where + " " + termsafe.Brief(c.How, mostSaid)
 	case c.Kept == "":
-		return c.Path + " was missing and is there again"
+		return where + " was missing and is there again"
 	}
-	return fmt.Sprintf("%s (the changed one is %s)", c.Path, path.Base(c.Kept))
+	return fmt.Sprintf("%s (the changed one is %s)", where, termsafe.Brief(path.Base(c.Kept), mostSaid))
 }
 
 // Watch begins to watch those mounts that name protected places. An error means that one cannot

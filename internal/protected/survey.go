@@ -15,8 +15,8 @@ import (
 const (
 	// maxNames is how many names a folder may hold in all, so that a survey has an end.
 	maxNames = 3_000_000
-	// maxDepth is how deep folders may lie: more parts have no place in a path.
-	maxDepth = 2048
+	// maxDepth is how deep folders may lie. To look at a place takes as long as its depth squared.
+	maxDepth = 128
 )
 
 // survey finds the places in a folder by which git, called there later, starts programs: settings
@@ -295,8 +295,8 @@ func (s *survey) accepts(name string, was, now state) bool {
 	case isUnfinished:
 		return startsNothing(was.content, now.content)
 	case base == "config", base == "config.worktree":
-		return was.kind == absent && isPlain(now.content) ||
-			was.kind == file && (isHarmless(name, was, now) || isPlain(was.content) && isPlain(now.content) && sameRemotes(was, now))
+		return isHarmless(name, was, now) || isPlain(now.content) && worksInside(folder, now.content) &&
+			(was.kind == absent || isPlain(was.content) && sameRemotes(was, now))
 	case base == "commondir":
 		return isWorktree(folder) && string(now.content) == "../..\n"
 	case base == "gitdir":
