@@ -103,7 +103,7 @@ f = open(".envrc", "r+b"); m = mmap.mmap(f.fileno(), 0); m[0:1] = b"E"'`, ".envr
 		echo x > .git/rebase-merge/head-name; git rev-parse HEAD > .git/rebase-merge/orig-head; touch .git/rebase-merge/interactive`,
 		"git-rebase-todo.refused"},
 	{"submodule", `mkdir -p .git/modules/vendor/lib; echo "$evil" > .git/modules/vendor/lib/config`, ".git/modules/vendor/lib/config"},
-	{"many", `cd .git/modules; for i in $(seq 1002); do mkdir m$i; done; echo "$evil" > m1/config`, "held too many names"},
+	{"many", `cd .git/modules; mkdir $(seq -f m%.0f 1002); echo "$evil" > m1/config`, "held too many names"},
 	{"moved", `python3 -c 'import os; os.rename(".git", "g2")'; echo 'touch PWNED' > g2/post-checkout`, ".git had been moved to g2, and is back"},
 	{"bare", `mv .git/HEAD .; cp -r .git/objects .git/refs .; echo "$evil" > config; printf '\tbare = false\n\tworktree = .\n' >> config`,
 		"/HEAD (the changed one is HEAD.refused)"},

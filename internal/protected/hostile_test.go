@@ -76,55 +76,51 @@ func TestWhatACommandClosedIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// What cannot be put back is not forgotten: nothing is watched before it is. The folder here is
-// another user's, so that nobody but root could do it.
+// What cannot be put back is not forgotten: nothing is watched before it is.
 func TestWhatCouldNotBePutBackIsNotForgotten(t *testing.T) {
 	t.Parallel()
-	dir := workplace(t)
-	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
-		t.Fatal(err)
+	ways := map[string]struct{ block, free, says string }{"a folder that is too deep": {
+		`n=sub; for i in $(seq 130); do n=$n/d; done; mkdir -p $n; echo evil > .envrc`, `rm -r sub/d`, "128 folders deep"}}
+	if exec.Command("sh", "-c", "touch "+scratch+"/f && chattr +i "+scratch+"/f && chattr -i "+scratch+"/f").Run() == nil {
+		ways["a folder in which nothing can be renamed"] = struct{ block, free, says string }{
+			`echo evil > .envrc; echo evil > sub/.npmrc; chattr +i sub`, "chattr -i sub", "sub/.npmrc is not as it was"}
 	}
-	mounts := []bailiff.Mount{{Source: dir, Target: dir, Protected: []string{"sub/.npmrc", ".envrc"}}}
-	var k protected.Keeper
-	begin := func() *protected.Watch {
-		w, err := k.Watch(mounts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
-	}
-	w := begin()
-	sh(t, dir, `echo evil > .envrc; echo evil > sub/.npmrc`)
-	block(t, filepath.Join(dir, "sub"), true)
-	if changes, err := w.End(); err == nil || !strings.Contains(err.Error(), "sub/.npmrc is not as it was") || len(changes) != 1 ||
-		strings.Contains(changes[0].String(), ".npmrc") {
-		t.Errorf("changes %v, %v", changes, err)
-	}
-	for range 2 {
-		if _, err := k.Watch(mounts); err == nil || !strings.Contains(err.Error(), "an earlier command changed them") {
-			t.Errorf("the next command begins with %v", err)
-		}
-	}
-	block(t, filepath.Join(dir, "sub"), false)
-	changes, err := begin().End()
-	if err != nil || len(changes) != 1 || filepath.Base(changes[0].Kept) != ".npmrc.refused" {
-		t.Errorf("once it can be put back: %v, %v", changes, err)
-	}
-	sh(t, dir, `test ! -e sub/.npmrc; echo mine > sub/.npmrc`)
-	if changes, err := begin().End(); len(changes) > 0 || err != nil {
-		t.Errorf("what the user writes then is put back: %v, %v", changes, err)
-	}
-}
-
-// block makes a folder one in which nothing can be renamed, root included.
-func block(t *testing.T, dir string, on bool) {
-	t.Helper()
-	flag := map[bool]string{true: "+i", false: "-i"}[on]
-	if out, err := exec.Command("chattr", flag, dir).CombinedOutput(); err != nil {
-		t.Skipf("chattr %s: %v %s", flag, err, out)
-	}
-	if on {
-		t.Cleanup(func() { _ = exec.Command("chattr", "-i", dir).Run() })
+	for name, c := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := workplace(t)
+			sh(t, dir, "mkdir sub")
+			mounts := []bailiff.Mount{{Source: dir, Target: dir, Protected: []string{"sub/.npmrc", ".envrc", "**/.git"}}}
+			var k protected.Keeper
+			begin := func() *protected.Watch {
+				w, err := k.Watch(mounts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return w
+			}
+			w := begin()
+			sh(t, dir, c.block)
+			t.Cleanup(func() { _ = exec.Command("chattr", "-i", filepath.Join(dir, "sub")).Run() })
+			changes, err := w.End()
+			if err == nil || !strings.Contains(err.Error(), c.says) || len(changes) != 1 || !strings.HasSuffix(changes[0].Path, ".envrc") {
+				t.Errorf("changes %v, %v", changes, err)
+			}
+			for range 2 {
+				if _, err := k.Watch(mounts); err == nil || !strings.Contains(err.Error(), "an earlier command changed them") {
+					t.Errorf("the next command begins with %v", err)
+				}
+			}
+			sh(t, dir, "echo later > sub/.npmrc 2>/dev/null || true; "+c.free)
+			changes, err = begin().End()
+			if err != nil || len(changes) != 1 || filepath.Base(changes[0].Kept) != ".npmrc.refused" {
+				t.Errorf("once it can be put back: %v, %v", changes, err)
+			}
+			sh(t, dir, `test ! -e sub/.npmrc; echo mine > sub/.npmrc`)
+			if changes, err := begin().End(); len(changes) > 0 || err != nil {
+				t.Errorf("what the user writes then is put back: %v, %v", changes, err)
+			}
+		})
 	}
 }
 
@@ -212,7 +208,7 @@ func TestAFolderThatCannotBeListedIsKeptOut(t *testing.T) {
 	sh(t, dir, `mkdir -p .git/modules/lib/hooks .git/modules/lib/objects; echo '[core]' > .git/modules/lib/config`)
 	var k protected.Keeper
 	w := guard(t, &k, dir)
-	sh(t, dir, `cd .git/modules; for i in $(seq 1002); do mkdir m$i; done; echo evil > m0; echo evil > lib/config; echo evil > m7/config
+	sh(t, dir, `cd .git/modules; mkdir $(seq -f m%.0f 1002); echo evil > m0; echo evil > lib/config; echo evil > m7/config
 		echo evil > lib/hooks/pre-push`)
 	changes, err := w.End()
 	if err != nil || !strings.Contains(changesText(changes), "held too many names") {

@@ -125,7 +125,7 @@ func TestWhatGitWouldRunLaterIsPutBack(t *testing.T) {
 			".git/modules/vendor/lib/config"},
 		{"a hook of one", `mkdir -p .git/modules/a/b/c/hooks; echo x > .git/modules/a/b/c/hooks/pre-commit`, "true",
 			".git/modules/a/b/c/hooks/pre-commit"},
-		{"settings among many submodules", `mkdir -p .git/modules; cd .git/modules; for i in $(seq 1002); do mkdir m$i; done
+		{"settings among many submodules", `mkdir -p .git/modules; cd .git/modules; mkdir $(seq -f m%.0f 1002)
 			echo "$evil" > m1/config`, "true", ".git/modules"},
 		{"a command in a rebase", `g rebase main >/dev/null 2>&1 || true; echo 'exec touch PWNED' > .git/rebase-merge/git-rebase-todo`,
 			"git checkout --theirs f; git add f; git -c core.editor=true -c user.name=a -c user.email=a@b.c rebase --continue",
@@ -137,6 +137,7 @@ func TestWhatGitWouldRunLaterIsPutBack(t *testing.T) {
 			".git/rebase-merge"},
 		{"a series of picks", `mkdir .git/sequencer; echo exec touch PWNED > .git/sequencer/todo`, "git cherry-pick --continue",
 			".git/sequencer/todo"},
+		{"a hook with a long name", `git init -q x; touch "x/.git/hooks/$(seq -s a 90 | head -c 250)"`, "true", "85a86a8"},
 		{"an address by a name", `mkdir .git/remotes; echo URL: ext::touch% PWNED > .git/remotes/up`,
 			"git -c protocol.ext.allow=always fetch up", ".git/remotes/up"},
 	} {
