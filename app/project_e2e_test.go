@@ -90,21 +90,25 @@ var hostile = []struct{ name, script, says string }{
 	{"in the way", `mkdir .npmrc.refused; touch .npmrc.refused/f; chmod 555 .npmrc.refused; echo script-shell=/tmp/evil > .npmrc`,
 		".npmrc.refused-2"},
 	{"closed", `echo "$evil" >> .git/config; chmod 000 .git`, ".git had other permissions"},
-	{"common folder", `mkdir -p sub/cd; cp -r .git/objects .git/refs sub/cd/; echo "$evil" > sub/cd/config; printf ../sub/cd > .git/commondir`,
+	{"common folder", `mkdir -p sub/cd; cp -r .git/objects .git/refs sub/cd/; echo "$evil" > sub/cd/config
+		printf ../sub/cd > .git/commondir`,
 		".git/commondir (the changed one is commondir.refused)"},
-	{"embedded", `git init -q emb; cd emb; g commit -q --allow-empty -m x; git config core.fsmonitor 'touch PWNED;:'; cd ..; git add emb 2>&-`,
+	{"embedded", `git init -q emb; cd emb; g commit -q --allow-empty -m x; git config core.fsmonitor 'touch PWNED;:'
+		cd ..; git add emb 2>&-`,
 		".git/index had got emb"},
 	{"worktree", `git worktree add -q wt; mkdir cd; cp -r .git/objects .git/refs cd/; echo "$evil" > cd/config
 		echo ../../../cd > .git/worktrees/wt/commondir`, ".git/worktrees/wt/commondir"},
 	{"mapped", `python3 -c 'import mmap
 f = open(".envrc", "r+b"); m = mmap.mmap(f.fileno(), 0); m[0:1] = b"E"'`, ".envrc (the changed one is .envrc.refused)"},
 	{"second name", `ln .git/config sub/gc; ln .envrc sub/env`, ".envrc had got a second name"},
-	{"rebase", `mkdir .git/rebase-merge; echo exec touch PWNED > .git/rebase-merge/git-rebase-todo; git rev-parse HEAD > .git/rebase-merge/onto
-		echo x > .git/rebase-merge/head-name; git rev-parse HEAD > .git/rebase-merge/orig-head; touch .git/rebase-merge/interactive`,
+	{"rebase", `mkdir .git/rebase-merge; echo exec touch PWNED > .git/rebase-merge/git-rebase-todo
+		git rev-parse HEAD > .git/rebase-merge/onto; echo x > .git/rebase-merge/head-name
+		git rev-parse HEAD > .git/rebase-merge/orig-head; touch .git/rebase-merge/interactive`,
 		"git-rebase-todo.refused"},
 	{"submodule", `mkdir -p .git/modules/vendor/lib; echo "$evil" > .git/modules/vendor/lib/config`, ".git/modules/vendor/lib/config"},
 	{"many", `cd .git/modules; mkdir $(seq -f m%.0f 1002); echo "$evil" > m1/config`, "held too many names"},
-	{"moved", `python3 -c 'import os; os.rename(".git", "g2")'; echo 'touch PWNED' > g2/post-checkout`, ".git had been moved to g2, and is back"},
+	{"moved", `python3 -c 'import os; os.rename(".git", "g2")'; echo 'touch PWNED' > g2/post-checkout`,
+		".git had been moved to g2, and is back"},
 	{"bare", `mv .git/HEAD .; cp -r .git/objects .git/refs .; echo "$evil" > config; printf '\tbare = false\n\tworktree = .\n' >> config`,
 		"/HEAD (the changed one is HEAD.refused)"},
 }
@@ -150,8 +154,8 @@ func TestNothingThatACommandLeavesRunsByItsUsersGit(t *testing.T) {
 		if c.name == "bare" {
 			mine("echo ref: refs/heads/master > .git/HEAD; chmod a+rw .git/HEAD")
 		}
-		mine("git status >/dev/null 2>&1 || true; (cd emb && git status || true) >/dev/null 2>&1; (cd wt && git status || true) >/dev/null 2>&1" +
-			"; git rebase --continue >/dev/null 2>&1 || true; rm -rf .git/rebase-merge; git status > /dev/null")
+		mine(`for folder in . emb wt; do (cd $folder && git status) >/dev/null 2>&1 || true; done
+			git rebase --continue >/dev/null 2>&1 || true; rm -rf .git/rebase-merge; git status > /dev/null`)
 		if left := mine("find . -name PWNED"); left != "" {
 			t.Fatalf("%s: the user's git ran what was left: %s", c.name, left)
 		}
@@ -160,7 +164,8 @@ func TestNothingThatACommandLeavesRunsByItsUsersGit(t *testing.T) {
 		}
 	}
 	a := run("everyday work", `git init -q new; cd new; git config user.name a; echo x > f; git add f; g commit -q -m x; cd ..
-		git clone -q new clone; git checkout -q -b b; g commit -q --allow-empty -m y; g rebase -q -x 'touch ran' HEAD~1; test -e ran; git stash -q`)
+		git clone -q new clone; git checkout -q -b b; g commit -q --allow-empty -m y; g rebase -q -x 'touch ran' HEAD~1
+		test -e ran; git stash -q`)
 	if a.Message != "" {
 		t.Errorf("of everyday work the answer says %q", a.Message)
 	}

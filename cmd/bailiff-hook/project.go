@@ -107,8 +107,8 @@ func onlyName(files []string) error {
 			continue
 		}
 		if stat, ok := about.Sys().(*syscall.Stat_t); !ok || stat.Nlink > 1 {
-			return fmt.Errorf("%s has a second name (a hard link), by which programs may start from it later; write it by a command of the "+
-				"shell tool, or write a new file", file)
+			return fmt.Errorf("%s has a second name (a hard link), by which programs may start from it later; write it by a command of "+
+				"the shell tool, or write a new file", file)
 		}
 	}
 	return nil

@@ -387,7 +387,8 @@ func (c *comparison) putFolderBack(name string, was, now state) (Change, error) 
 	case from == "":
 		return Change{Kept: kept, How: "is gone, and cannot be put back", Lost: true}, nil
 	case name != repository:
-		return Change{Kept: kept, How: "was moved to " + from + ", where a command may have changed it, and is not put back", Lost: true}, nil
+		how := "was moved to " + from + ", where a command may have changed it, and is not put back"
+		return Change{Kept: kept, How: how, Lost: true}, nil
 	}
 	open(c.root, from) // else it cannot get another folder above it
 	if err := c.root.Rename(from, name); err != nil {

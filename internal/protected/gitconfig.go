@@ -74,25 +74,38 @@ func remotesOf(lines []string) (names []string) {
 	return names
 }
 
-// plainLines are the settings of a repository that start no program, by section: those that git
+// plainSettings are the settings of a repository that start no program, by section: those that git
 // writes to one that it makes, and those that only say how git behaves.
-var plainLines = map[*regexp.Regexp]*regexp.Regexp{
-	regexp.MustCompile(`^\[core\]$`): regexp.MustCompile(`^((repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|` +
-		`precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|longpaths|fscache|sparsecheckout|sparsecheckoutcone|` +
-		`sparseCheckout|sparseCheckoutCone) = [a-z0-9]+|worktree = (\.\./)+[A-Za-z0-9_./-]+)$`),
-	regexp.MustCompile(`^\[extensions\]$`): regexp.MustCompile(`^(object[fF]ormat|ref[sS]torage|worktree[cC]onfig|partial[cC]lone) = [a-z0-9]+$`),
-	regexp.MustCompile(`^\[remote "[A-Za-z0-9_./-]+"\]$`): regexp.MustCompile(`^(url = (https?|ssh|git)://[A-Za-z0-9][^\s";#:]*(:[0-9]+)?` +
-		`[^\s";#:]*|url = [A-Za-z0-9_.]+@[A-Za-z0-9.]+:[A-Za-z0-9_./~-]+|url = (file://)?/[^\s";#:]*|url = \.\.?/[^\s";#:]*|` +
-		`fetch = \+?refs/[^\s";#]+|promisor = true|partial[cC]lone[fF]ilter = [a-z0-9:=]+|tag[oO]pt = --(no-)?tags|mirror = [a-z]+)$`),
-	branchSection:                                            regexp.MustCompile(`^(remote = [A-Za-z0-9_.-]+|merge = refs/heads/[A-Za-z0-9_./-]+|rebase = (true|false))$`),
-	regexp.MustCompile(`^\[user\]$`):                         userLine,
-	regexp.MustCompile(`^\[submodule\]$`):                    regexp.MustCompile(`^active = [A-Za-z0-9_./-]+$`),
-	regexp.MustCompile(`^\[submodule "[A-Za-z0-9_./-]+"\]$`): regexp.MustCompile(`^(active = (true|false)|url = (https?|ssh|git)://[A-Za-z0-9][^\s";#]*|url = /[^\s";#:]*)$`),
-	regexp.MustCompile(`^\[lfs\]$`):                          regexp.MustCompile(`^repositoryformatversion = [0-9]+$`),
-	regexp.MustCompile(`^\[(commit|tag)\]$`):                 regexp.MustCompile(`^gpg[sS]ign = (true|false)$`),
-	regexp.MustCompile(`^\[(advice|color|gc|init|pull|push|merge|rebase|fetch|status|log)\]$`): regexp.MustCompile(
-		`^(auto|autoDetach|defaultBranch|defaultbranch|rebase|ff|default|autosquash|autoSquash|autostash|autoStash|conflict[sS]tyle|prune|ui|` +
-			`detachedHead) = [A-Za-z0-9-]+$`),
+var plainSettings = []section{
+	sectionOf(`core`,
+		`(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks) = [a-z0-9]+`,
+		`(autocrlf|eol|safecrlf|quotepath|abbrev|longpaths|fscache|sparse[cC]heckout|sparse[cC]heckout[cC]one) = [a-z0-9]+`,
+		`worktree = (\.\./)+[A-Za-z0-9_./-]+`),
+	sectionOf(`extensions`, `(object[fF]ormat|ref[sS]torage|worktree[cC]onfig|partial[cC]lone) = [a-z0-9]+`),
+	sectionOf(`remote "[A-Za-z0-9_./-]+"`,
+		`url = (https?|ssh|git)://[A-Za-z0-9][^\s";#:]*(:[0-9]+)?[^\s";#:]*`,
+		`url = [A-Za-z0-9_.]+@[A-Za-z0-9.]+:[A-Za-z0-9_./~-]+`,
+		`url = ((file://)?/|\.\.?/)[^\s";#:]*`,
+		`fetch = \+?refs/[^\s";#]+`,
+		`promisor = true`, `partial[cC]lone[fF]ilter = [a-z0-9:=]+`, `tag[oO]pt = --(no-)?tags`, `mirror = [a-z]+`),
+	sectionOf(`branch "[A-Za-z0-9_./-]+"`,
+		`remote = [A-Za-z0-9_.-]+`, `merge = refs/heads/[A-Za-z0-9_./-]+`, `rebase = (true|false)`),
+	sectionOf(`user`, `(name|email) = [\pL0-9 .,@_+-]+`),
+	sectionOf(`submodule`, `active = [A-Za-z0-9_./-]+`),
+	sectionOf(`submodule "[A-Za-z0-9_./-]+"`,
+		`active = (true|false)`, `url = (https?|ssh|git)://[A-Za-z0-9][^\s";#]*`, `url = /[^\s";#:]*`),
+	sectionOf(`lfs`, `repositoryformatversion = [0-9]+`),
+	sectionOf(`(commit|tag)`, `gpg[sS]ign = (true|false)`),
+	sectionOf(`(advice|color|gc|init|pull|push|merge|rebase|fetch|status|log)`,
+		`(auto|auto[dD]etach|default|default[bB]ranch|rebase|ff|auto[sS]quash|auto[sS]tash) = [A-Za-z0-9-]+`,
+		`(conflict[sS]tyle|prune|ui|detached[hH]ead) = [A-Za-z0-9-]+`),
+}
+
+// section is one of git's settings, and which lines in it start nothing.
+type section struct{ head, line *regexp.Regexp }
+
+func sectionOf(head string, lines ...string) section {
+	return section{regexp.MustCompile(`^\[` + head + `\]$`), regexp.MustCompile(`^(` + strings.Join(lines, "|") + `)$`)}
 }
 
 // isPlain says whether git's settings have no line that could start a program, nor one that is not
@@ -129,9 +142,9 @@ func worksInside(folder string, text []byte) bool {
 }
 
 func plainSection(line string) *regexp.Regexp {
-	for section, lines := range plainLines {
-		if section.MatchString(line) {
-			return lines
+	for _, s := range plainSettings {
+		if s.head.MatchString(line) {
+			return s.line
 		}
 	}
 	return nil

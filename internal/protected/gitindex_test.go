@@ -46,7 +46,8 @@ func TestOnlyTheRepositoryIsTakenOutOfTheIndex(t *testing.T) {
 			}
 			format := strings.TrimSpace(git(t, dir, "git rev-parse --show-object-format"))
 			git(t, dir, `for e in emb a/emb; do git init -q --object-format=`+format+` $e
-				git -C $e -c user.name=a -c user.email=a@b.test commit -q --allow-empty -m x; git add $e 2>&-; done; git ls-files -s | grep -c ^160000`)
+				git -C $e -c user.name=a -c user.email=a@b.test commit -q --allow-empty -m x; git add $e 2>&-; done
+				git ls-files -s | grep -c ^160000`)
 			changes, err := w.End()
 			if err != nil || len(changes) != 1 || !strings.Contains(changes[0].String(), "had got a/emb, emb, which") {
 				t.Errorf("changes %v, %v", changes, err)

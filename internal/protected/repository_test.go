@@ -110,7 +110,8 @@ func TestWhatGitWouldRunLaterIsPutBack(t *testing.T) {
 		{"a hooks folder that is a link", `git init -q x; mkdir h; rm -r x/.git/hooks; ln -s ../../h x/.git/hooks
 			echo 'touch PWNED' > h/pre-commit; chmod +x h/pre-commit`,
 			"cd x; git -c user.name=a -c user.email=a@b.c commit --allow-empty -m x", "x/.git/hooks"},
-		{"the settings of one that was there", `git -C mine config core.fsmonitor 'touch PWNED;:'`, "cd mine; git status", "mine/.git/config"},
+		{"the settings of one that was there", `git -C mine config core.fsmonitor 'touch PWNED;:'`, "cd mine; git status",
+			"mine/.git/config"},
 		{"its settings, made anew", `echo "$evil" > mine/.git/c; mv mine/.git/c mine/.git/config`, "cd mine; git status",
 			"mine/.git/config"},
 		{"its settings, removed", `rm mine/.git/config`, "true", "mine/.git/config"},
@@ -131,10 +132,12 @@ func TestWhatGitWouldRunLaterIsPutBack(t *testing.T) {
 			"git checkout --theirs f; git add f; git -c core.editor=true -c user.name=a -c user.email=a@b.c rebase --continue",
 			"rebase-merge/git-rebase-todo"},
 		{"a rebase that is made up", `mkdir .git/rebase-merge; echo x touch PWNED > .git/rebase-merge/git-rebase-todo
-			echo main > .git/rebase-merge/head-name; git rev-parse main > .git/rebase-merge/onto; git rev-parse other > .git/rebase-merge/orig-head
-			touch .git/rebase-merge/interactive`, "git rebase --continue", "rebase-merge/git-rebase-todo"},
-		{"one in a linked folder", `mkdir r; echo exec touch PWNED > r/git-rebase-todo; ln -s ../r .git/rebase-merge`, "git rebase --continue",
-			".git/rebase-merge"},
+			echo main > .git/rebase-merge/head-name
+			git rev-parse main > .git/rebase-merge/onto
+			git rev-parse other > .git/rebase-merge/orig-head; touch .git/rebase-merge/interactive`,
+			"git rebase --continue", "rebase-merge/git-rebase-todo"},
+		{"one in a linked folder", `mkdir r; echo exec touch PWNED > r/git-rebase-todo; ln -s ../r .git/rebase-merge`,
+			"git rebase --continue", ".git/rebase-merge"},
 		{"a series of picks", `mkdir .git/sequencer; echo exec touch PWNED > .git/sequencer/todo`, "git cherry-pick --continue",
 			".git/sequencer/todo"},
 		{"a hook with a long name", `git init -q x; touch "x/.git/hooks/$(seq -s a 90 | head -c 250)"`, "true", "85a86a8"},
@@ -169,15 +172,20 @@ func TestWhatGitWritesInEverydayWorkStays(t *testing.T) {
 		"a rebase with commands, begun and ended in one": {`g rebase -x 'touch ran' HEAD~1 >/dev/null 2>&1; test -f ran`},
 		"a series of picks that another command ends": {`g cherry-pick main >/dev/null 2>&1 || true`,
 			`echo d > f; git add f; g -c core.editor=true cherry-pick --continue >/dev/null`},
-		"a merge, a stash, a tag and a bisect": {`echo e > f; g stash -q; g stash pop -q; git checkout -q f; g tag -a v1 -m x; git bisect start -q`,
+		"a merge, a stash, a tag and a bisect": {`echo e > f; g stash -q; g stash pop -q; git checkout -q f; g tag -a v1 -m x
+			git bisect start -q`,
 			`git bisect reset 2>&-; g merge -q main >/dev/null 2>&1 || g merge --abort`},
-		"a new repository":                {`git init -q x; git -C x config user.name a; git -C x config commit.gpgsign false`, `cd x; g commit -q --allow-empty -m x`},
-		"a clone":                         {`git clone -q . x; git clone -q --bare . y; git clone -q --mirror . z; git clone -q --depth 1 "file://$PWD" s`, `git -C x fetch -q`},
-		"a linked worktree":               {`git worktree add -q wt main`, `cd wt; echo x > g; git add g; g commit -q -m x`, `git worktree remove wt`},
-		"a repository that goes":          {`rm -rf mine`, `true`},
-		"a repository of the index":       {`git add mine 2>&- || true; git rm -q --cached -f mine 2>&- || true`},
-		"new ends of remotes' branches":   {`git clone -q . x`, `cd x; git checkout -q -b n; git branch -u origin/other -q`},
-		"files whose names are alike":     {`mkdir hooks info; echo x > config; echo x > commondir; echo x > hooks/pre-commit`, `echo y > config`},
+		"a new repository": {`git init -q x; git -C x config user.name a; git -C x config commit.gpgsign false`,
+			`cd x; g commit -q --allow-empty -m x`},
+		"a clone": {`git clone -q . x; git clone -q --bare . y; git clone -q --mirror . z
+			git clone -q --depth 1 "file://$PWD" s`, `git -C x fetch -q`},
+		"a linked worktree": {`git worktree add -q wt main`, `cd wt; echo x > g; git add g; g commit -q -m x`,
+			`git worktree remove wt`},
+		"a repository that goes":        {`rm -rf mine`, `true`},
+		"a repository of the index":     {`git add mine 2>&- || true; git rm -q --cached -f mine 2>&- || true`},
+		"new ends of remotes' branches": {`git clone -q . x`, `cd x; git checkout -q -b n; git branch -u origin/other -q`},
+		"files whose names are alike": {`mkdir hooks info; echo x > config; echo x > commondir; echo x > hooks/pre-commit`,
+			`echo y > config`},
 		"a folder that others cannot see": {`mkdir p; chmod 700 p; echo x > p/x`, `echo y > p/x`},
 	} {
 		t.Run(name, func(t *testing.T) {
