@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +13,8 @@ import (
 type comparison struct {
 	*watched
 	patterns map[string]bool
+	// own are those of them that the user protects for whom it is.
+	own map[string]bool
 	// ended says that what was watched is over.
 	ended bool
 
@@ -144,137 +145,6 @@ func (c *comparison) inside(folder string) (all []string) {
 	return slices.Compact(all)
 }
 
-// compareSettings compares the settings of repositories.
-func (c *comparison) compareSettings() {
-	c.survey = survey{dir: c.dir, root: c.root, own: true, nested: c.patterns[repositories], admit: c.admit}
-	c.fail(c.listing(c.survey.find))
-	for _, one := range c.survey.bare {
-		c.compareBare(one)
-	}
-	all := c.survey.settings
-	for name, s := range c.states {
-		if s.pattern == settingOwner(name) && name != repository {
-			all[name] = true
-		}
-	}
-	for _, name := range sorted(all) {
-		if c.counts(name) {
-			c.compare(name, settingOwner(name), func(was, now state) bool { return c.survey.accepts(name, was, now) })
-		}
-	}
-}
-
-func sorted(set map[string]bool) (all []string) {
-	for name := range set {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
-
-// settingOwner is the pattern for which a setting of a repository is compared.
-func settingOwner(name string) string {
-	if strings.HasPrefix(name, repository+"/") {
-		return repository
-	}
-	return repositories
-}
-
-// counts says whether a setting is compared as such, and now: two of the folder's own repository
-// have patterns of their own.
-func (c *comparison) counts(name string) bool {
-	_, isUnfinished := unfinished[path.Base(path.Dir(name))]
-	switch {
-	case name == repository+"/config", name == repository+"/config.worktree":
-		return false
-	case isUnfinished && !c.ended, c.sealed[name]:
-		return false
-	}
-	return c.patterns[settingOwner(name)]
-}
-
-// compareBare looks at a repository that has no folder .git. A new one has to be plain, or it is
-// none any more.
-func (c *comparison) compareBare(name string) {
-	if c.bare[name] || !c.patterns[repositories] {
-		return
-	}
-	plain := true
-	var fresh []string
-	for place := range c.survey.settings {
-		if !isSettingOf(place, name) || c.states[place].kind != absent {
-			continue
-		}
-		fresh = append(fresh, place)
-		now, err := c.see(place)
-		plain = plain && err == nil && (now.kind == absent || now.links == 1 && c.survey.accepts(place, state{}, now))
-	}
-	if plain {
-		c.bare[name] = true
-		return
-	}
-	for _, place := range fresh {
-		delete(c.survey.settings, place)
-	}
-	kept, err := setAside(c.root, path.Join(name, "HEAD"))
-	c.fail(err)
-	c.tell(path.Join(name, "HEAD"), Change{Kept: kept})
-}
-
-// isSettingOf says whether a place is one of the settings of a repository, or of its submodules and
-// worktrees.
-func isSettingOf(place, repository string) bool {
-	for folder := path.Dir(place); ; folder = path.Dir(folder) {
-		if folder == repository {
-			rest := strings.TrimPrefix(place, strings.TrimPrefix(repository+"/", "./"))
-			first, _, isBelow := strings.Cut(rest, "/")
-			_, isUnfinished := unfinished[first]
-			return !isBelow || settingFolders[first] || isUnfinished || first == "modules" || first == "worktrees"
-		}
-		if folder == "." {
-			return false
-		}
-	}
-}
-
-// admit says whether a folder that cannot be listed can be, once its owner may look into it.
-func (c *comparison) admit(name string, fault error) (again bool, err error) {
-	switch {
-	case c.sealed[name] || !c.ended && !slices.ContainsFunc(strings.Split(name, "/"), isGits):
-		return false, nil
-	case len(open(c.root, name)) > 0:
-		return true, nil
-	}
-	return false, unlisted{name, fmt.Errorf("looking into %s: %w", name, fault)}
-}
-
-// compareIndex takes those repositories out of git's index that it did not name before, and that
-// are there: git looks into them when it is called in the folder itself.
-func (c *comparison) compareIndex() {
-	if len(c.survey.embedded) == 0 || c.linked == nil {
-		return
-	}
-	const name = repository + "/index"
-	x, err := readIndex(c.root, name)
-	if err != nil {
-		return // git reads none either, or it is kept in parts
-	}
-	added := map[string]bool{}
-	for _, e := range x.entries {
-		if !c.linked[e.name] && slices.Contains(c.survey.embedded, e.name) {
-			added[e.name] = true
-		}
-	}
-	if len(added) == 0 {
-		return
-	}
-	if err := writeIndex(c.root, name, x.without(added)); err != nil {
-		c.fail(err)
-		return
-	}
-	c.tell(name, Change{How: "had got " + strings.Join(sorted(added), ", ") + ", which is a repository of its own, and has it no longer"})
-}
-
 // compare makes a place as it was, if it is not, and if it may not stay.
 func (c *comparison) compare(name, pattern string, accepts func(was, now state) bool) {
 	was := c.states[name].state
@@ -321,6 +191,9 @@ func (c *comparison) putBack(name, pattern string, was, now state) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%s is not as it was: %w", name, err)
+	}
+	if change.How == "" && !c.own[pattern] {
+		change.How = "may not be changed while another command runs in the folder, and is as it was"
 	}
 	c.tell(name, change)
 	if change.Lost {
@@ -424,84 +297,4 @@ func (c *comparison) folderOf(was state, below string, depth int) string {
 		}
 	}
 	return ""
-}
-
-// take is how the places are that no other user of the folder has protected already.
-func (f *watched) take(patterns []string) (map[string]held, error) {
-	fresh, into := map[string]bool{}, map[string]held{}
-	for _, pattern := range patterns {
-		if f.patterns[pattern] > 0 || fresh[pattern] {
-			continue
-		}
-		fresh[pattern] = true
-		all, err := expand(f.root, pattern)
-		for _, name := range all {
-			if err == nil {
-				err = f.takePlace(name, pattern, into)
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if fresh[repository] || fresh[repositories] {
-		return into, f.takeSettings(fresh, into)
-	}
-	return into, nil
-}
-
-func (f *watched) takePlace(name, pattern string, into map[string]held) error {
-	s, err := look(f.root, name)
-	if err == nil {
-		err = s.read(f.root, name)
-	}
-	into[name] = held{s, pattern}
-	return err
-}
-
-// takeSettings takes those of repositories, as they are.
-func (f *watched) takeSettings(fresh map[string]bool, into map[string]held) error {
-	sealed, bare := map[string]bool{}, map[string]bool{}
-	s := survey{dir: f.dir, root: f.root, own: true, nested: fresh[repositories], admit: func(name string, fault error) (bool, error) {
-		if !errors.Is(fault, fs.ErrPermission) {
-			return false, fault
-		}
-		if info, err := f.root.Lstat(name); err == nil && ownerOf(info) != os.Geteuid() { // else a command could open it
-			sealed[name] = true
-		}
-		return false, nil
-	}}
-	if err := s.find(); err != nil {
-		return err
-	}
-	for name := range s.settings {
-		pattern := settingOwner(name)
-		if _, isTaken := into[name]; isTaken || !fresh[pattern] || f.states[name].pattern != "" {
-			continue
-		}
-		err := f.takePlace(name, pattern, into)
-		if errors.Is(err, fs.ErrPermission) { // neither a command nor its user's git reads it
-			delete(into, name)
-			sealed[name], err = true, nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if fresh[repositories] {
-		for _, name := range s.bare {
-			bare[name] = true
-		}
-		f.bare, f.sealed = bare, sealed
-	}
-	if fresh[repository] {
-		f.linked = nil
-		if x, err := readIndex(f.root, repository+"/index"); err == nil {
-			f.linked = map[string]bool{}
-			for _, e := range x.entries {
-				f.linked[e.name] = true
-			}
-		}
-	}
-	return nil
 }

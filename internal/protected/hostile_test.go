@@ -264,6 +264,32 @@ func TestAMovedRepositoryIsMovedBackAndThatIsSaid(t *testing.T) {
 	}
 }
 
+func TestWhatOneCommandMayChangeAnotherMayNot(t *testing.T) {
+	t.Parallel()
+	dir := workplace(t)
+	var k protected.Keeper
+	background := guard(t, &k, dir)
+	approved, err := k.Watch([]bailiff.Mount{{Source: dir, Target: dir, Protected: []string{".envrc"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh(t, dir, `git remote add up https://git.test/a`)
+	changes, err := approved.End()
+	if err != nil || len(changes) != 1 || !strings.Contains(changes[0].String(), "while another command runs in the folder") {
+		t.Errorf("changes %v, %v", changes, err)
+	}
+	if changes, err := background.End(); len(changes) > 0 || err != nil {
+		t.Errorf("the other is told %v, %v", changes, err)
+	}
+	if approved, err = k.Watch([]bailiff.Mount{{Source: dir, Target: dir, Protected: []string{".envrc"}}}); err != nil {
+		t.Fatal(err)
+	}
+	sh(t, dir, `git remote add up https://git.test/a`)
+	if changes, err := approved.End(); len(changes) > 0 || err != nil {
+		t.Errorf("alone it is put back: %v, %v", changes, err)
+	}
+}
+
 func TestALookPutsBackWhileACommandGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)

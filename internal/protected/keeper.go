@@ -191,7 +191,7 @@ func (f *watched) begin(patterns []string) (changes []Change, err error) {
 
 // settle tries once more what could not be put back.
 func (f *watched) settle() (changes []Change, err error) {
-	c := comparison{watched: f, patterns: f.owed, ended: true}
+	c := comparison{watched: f, patterns: f.owed, own: f.owed, ended: true}
 	if changes, err = c.run(); err != nil {
 		return changes, fmt.Errorf("an earlier command changed them, and they are not yet as they were: %w", err)
 	}
@@ -213,7 +213,7 @@ func (f *watched) hold() error {
 		if was, err := f.dir.Stat(); err == nil && os.SameFile(was, now) {
 			return nil
 		}
-		if f.isUsed() {
+		if len(f.active()) > 0 {
 			return fmt.Errorf("%s is another folder than the one in which commands still run", f.source)
 		}
 		clear(f.owed)
@@ -231,13 +231,15 @@ func (f *watched) hold() error {
 	return nil
 }
 
-func (f *watched) isUsed() bool {
-	for _, users := range f.patterns {
+// active are the patterns that any user protects.
+func (f *watched) active() map[string]bool {
+	set := map[string]bool{}
+	for pattern, users := range f.patterns {
 		if users > 0 {
-			return true
+			set[pattern] = true
 		}
 	}
-	return false
+	return set
 }
 
 // release closes the folder once nothing uses it.
@@ -250,7 +252,7 @@ func (f *watched) release() {
 	clear(f.states)
 }
 
-// look compares what a user protects while it goes on.
+// look compares what is protected while a user goes on.
 func (f *watched) look(patterns []string) ([]Change, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -258,7 +260,7 @@ func (f *watched) look(patterns []string) ([]Change, error) {
 		return nil, nil
 	}
 	began := time.Now()
-	c := comparison{watched: f, patterns: names(patterns...)}
+	c := comparison{watched: f, patterns: f.active(), own: names(patterns...)}
 	changes, err := c.run()
 	f.looked = time.Now()
 	f.took = f.looked.Sub(began)
@@ -281,12 +283,13 @@ func (f *watched) pause() time.Duration {
 	return max(lookEvery, lookShare*f.took)
 }
 
-// end puts back what changed in the places that a user protected, and forgets those that are
-// protected by no other, unless not all could be put back.
+// end puts back what changed, and forgets the places that are protected by no other user, unless
+// not all could be put back. What this user was allowed to change, and another one is not, is put
+// back as well: the other one could have changed it just then.
 func (f *watched) end(patterns []string) ([]Change, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := comparison{watched: f, patterns: names(patterns...), ended: true}
+	c := comparison{watched: f, patterns: f.active(), own: names(patterns...), ended: true}
 	changes, err := c.run()
 	for _, pattern := range patterns {
 		f.patterns[pattern]--
