@@ -138,8 +138,12 @@ type Mount struct {
 	Protected []string `json:"protected,omitempty"`
 }
 
-// IsProtectable says whether a text can be one of the protected places of a mount.
+// IsProtectable says whether a text can be one of the protected places of a mount. One of them
+// stands for what lies at any depth: the repositories of git.
 func IsProtectable(text string) bool {
+	if text == "**/.git" {
+		return true
+	}
 	plain := strings.TrimSuffix(text, "/")
 	return fs.ValidPath(plain) && plain != "." && !strings.ContainsAny(strings.ReplaceAll("/"+plain+"/", "/*/", "/"), "*?[\\")
 }

@@ -24,12 +24,13 @@ func TestAHiddenReasonIsToldToNobodyWhoSendsRequests(t *testing.T) {
 }
 
 func TestProtectedPlacesAreBelowTheMount(t *testing.T) {
-	for _, text := range []string{".mcp.json", ".claude/", ".git/modules/*/hooks/", "*/.git/config"} {
+	for _, text := range []string{".mcp.json", ".claude/", ".git/modules/*/hooks/", "*/.git/config", "**/.git"} {
 		if !IsProtectable(text) {
 			t.Errorf("%q is no pattern", text)
 		}
 	}
-	for _, text := range []string{"", "/", ".", "..", "/etc", "../x", "a/../b", "a//b", "a*", "a/*b/c", "[a]", "a?", `a\b`, "a//"} {
+	for _, text := range []string{"", "/", ".", "..", "/etc", "../x", "a/../b", "a//b", "a*", "a/*b/c", "[a]", "a?", `a\b`, "a//", "**",
+		"**/.git/", "**/x", "a/**/.git"} {
 		if IsProtectable(text) {
 			t.Errorf("%q is a pattern", text)
 		}

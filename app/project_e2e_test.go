@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/awaittest"
 )
 
@@ -46,7 +47,7 @@ var programs = map[string]string{
 	"husky.py":  `import os; os.makedirs(".husky")`,
 	// What it leaves behind ends with it.
 	"npmrc.py": `import subprocess; subprocess.Popen(["sh", "-c", "sleep 1; echo x > .npmrc"], start_new_session=True)`,
-	"late.sh":  "read line; python3 mcp.py; echo done\n",
+	"late.sh":  "read line; python3 mcp.py; read line; python3 envrc.py\n",
 }
 
 func inProject(dir, command string) bailiff.Request {
@@ -83,6 +84,93 @@ func TestACommandLeavesProtectedFilesOfAProjectAsTheyAre(t *testing.T) {
 	}
 }
 
+// hostile are programs of the project that leave something for its user's git, with what the answer
+// says of it. What each left is told once, and nothing of it is there at the end.
+var hostile = []struct{ name, script, says string }{
+	{"in the way", `mkdir .npmrc.refused; touch .npmrc.refused/f; chmod 555 .npmrc.refused; echo script-shell=/tmp/evil > .npmrc`,
+		".npmrc.refused-2"},
+	{"closed", `echo "$evil" >> .git/config; chmod 000 .git`, ".git had other permissions"},
+	{"common folder", `mkdir -p sub/cd; cp -r .git/objects .git/refs sub/cd/; echo "$evil" > sub/cd/config
+		printf ../sub/cd > .git/commondir`,
+		".git/commondir (the changed one is commondir.refused)"},
+	{"embedded", `git init -q emb; cd emb; g commit -q --allow-empty -m x; git config core.fsmonitor 'touch PWNED;:'
+		cd ..; git add emb 2>&-`,
+		".git/index had got emb"},
+	{"worktree", `git worktree add -q wt; mkdir cd; cp -r .git/objects .git/refs cd/; echo "$evil" > cd/config
+		echo ../../../cd > .git/worktrees/wt/commondir`, ".git/worktrees/wt/commondir"},
+	{"mapped", `python3 -c 'import mmap
+f = open(".envrc", "r+b"); m = mmap.mmap(f.fileno(), 0); m[0:1] = b"E"'`, ".envrc (the changed one is .envrc.refused)"},
+	{"second name", `ln .git/config sub/gc; ln .envrc sub/env`, ".envrc had got a second name"},
+	{"rebase", `mkdir .git/rebase-merge; echo exec touch PWNED > .git/rebase-merge/git-rebase-todo
+		git rev-parse HEAD > .git/rebase-merge/onto; echo x > .git/rebase-merge/head-name
+		git rev-parse HEAD > .git/rebase-merge/orig-head; touch .git/rebase-merge/interactive`,
+		"git-rebase-todo.refused"},
+	{"submodule", `mkdir -p .git/modules/vendor/lib; echo "$evil" > .git/modules/vendor/lib/config`, ".git/modules/vendor/lib/config"},
+	{"many", `cd .git/modules; mkdir $(seq -f m%.0f 1002); echo "$evil" > m1/config`, "held too many names"},
+	{"moved", `python3 -c 'import os; os.rename(".git", "g2")'; echo 'touch PWNED' > g2/post-checkout`,
+		".git had been moved to g2, and is back"},
+	{"bare", `mv .git/HEAD .; cp -r .git/objects .git/refs .; echo "$evil" > config; printf '\tbare = false\n\tworktree = .\n' >> config`,
+		"/HEAD (the changed one is HEAD.refused)"},
+}
+
+const head = `set -e
+evil='[core]
+	repositoryformatversion = 0
+	fsmonitor = "touch PWNED;:"
+'; g() { git -c user.name=a -c user.email=a@b.test "$@"; }
+`
+
+func TestNothingThatACommandLeavesRunsByItsUsersGit(t *testing.T) {
+	t.Parallel()
+	s, dir := startProject(t, "bubblewrap", isolated["bubblewrap"])
+	mine := func(script string) string {
+		t.Helper()
+		cmd := exec.Command("sh", "-c", head+script)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+		return string(out)
+	}
+	run := func(name, script string) api.Answer {
+		save(t, filepath.Join(dir, "p.sh"), head+script)
+		mine("chmod a+r p.sh")
+		a := ask(t, s.agent, inProject(dir, "sh p.sh"))
+		if a.Status != bailiff.Completed || a.ExitCode != 0 {
+			t.Errorf("%s: %s %d %s %s", name, a.Status, a.ExitCode, a.Output, a.Message)
+		}
+		return a
+	}
+	mine("mkdir sub; g commit -q --allow-empty -m x; chmod -R a+rwX .")
+	if os.Getuid() == 0 {
+		mine("chown -R 10000 .")
+	}
+	before := mine("cat .git/config .envrc")
+	for _, c := range hostile {
+		if a := run(c.name, c.script); !strings.Contains(a.Message, "Put back") || !strings.Contains(a.Message, c.says) {
+			t.Errorf("%s: the answer says %q, want %q in it", c.name, a.Message, c.says)
+		}
+		if c.name == "bare" {
+			mine("echo ref: refs/heads/master > .git/HEAD; chmod a+rw .git/HEAD")
+		}
+		mine(`for folder in . emb wt; do (cd $folder && git status) >/dev/null 2>&1 || true; done
+			git rebase --continue >/dev/null 2>&1 || true; rm -rf .git/rebase-merge; git status > /dev/null`)
+		if left := mine("find . -name PWNED"); left != "" {
+			t.Fatalf("%s: the user's git ran what was left: %s", c.name, left)
+		}
+		if after := mine("cat .git/config .envrc"); after != before {
+			t.Errorf("%s: it holds\n%s", c.name, after)
+		}
+	}
+	a := run("everyday work", `git init -q new; cd new; git config user.name a; echo x > f; git add f; g commit -q -m x; cd ..
+		git clone -q new clone; git checkout -q -b b; g commit -q --allow-empty -m y; g rebase -q -x 'touch ran' HEAD~1
+		test -e ran; git stash -q`)
+	if a.Message != "" {
+		t.Errorf("of everyday work the answer says %q", a.Message)
+	}
+}
+
 // wantAsItWas checks that a protected place is as it was made.
 func wantAsItWas(t *testing.T, dir, name string) {
 	t.Helper()
@@ -101,17 +189,29 @@ func TestABackgroundProcessLeavesProtectedFilesOfAProjectAsTheyAre(t *testing.T)
 	wants(t, started, bailiff.Completed, "Started in the background")
 	process := atTerminal("s", "")
 	process.Tool, process.Backend = bailiff.Process, ""
-	for _, action := range []string{"submit", "wait"} {
+	act := func(action, says string) api.Answer {
 		process.Args = bailiff.Args{Action: action, ProcessID: started.ProcessID}
-		wants(t, ask(t, s.agent, process), bailiff.Completed, "")
+		a := ask(t, s.agent, process)
+		wants(t, a, bailiff.Completed, says)
+		return a
 	}
-	awaittest.Until(t, "the change to be put back", func() bool {
+	act("submit", "")
+	awaittest.Until(t, "the change to be put back while the process goes on", func() bool {
 		_, err := os.Stat(filepath.Join(dir, ".mcp.json.refused"))
 		return err == nil
 	})
 	wantAsItWas(t, dir, ".mcp.json")
-	process.Args.Action = "poll"
-	wants(t, ask(t, s.agent, process), bailiff.Completed, "Put back")
+	if a := act("poll", "/.mcp.json (the changed one is"); len(a.Processes) != 1 || !a.Processes[0].EndedAt.IsZero() {
+		t.Errorf("meanwhile the process is %+v", a.Processes)
+	}
+	act("submit", "")
+	act("wait", "")
+	awaittest.Until(t, "the change to be put back at its end", func() bool {
+		_, err := os.Stat(filepath.Join(dir, ".envrc.refused"))
+		return err == nil
+	})
+	wantAsItWas(t, dir, ".envrc")
+	act("poll", "/.envrc (the changed one is")
 }
 
 func TestAChangeOfAProtectedFileThatAPersonApprovedStays(t *testing.T) {

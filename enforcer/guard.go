@@ -3,8 +3,10 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
@@ -15,14 +17,22 @@ import (
 var errProtected = errors.New("protected files")
 
 // guard keeps the protected files of the folders that one command, script or process may write as
-// they were. It is safe for concurrent use.
+// they were. It looks at them every second, and once more at its end. It is safe for concurrent use.
 type guard struct {
 	watch *protected.Watch
 	log   func(changes []protected.Change, fault error)
+	over  chan struct{}
 
-	mu   sync.Mutex
-	said []string
+	mu    sync.Mutex
+	ended bool
+	kept  []protected.Change // put back, and to be told
+	lost  []protected.Change // could not be
+	more  int                // changes beyond those that are told
+	fault error
 }
+
+// mostTold is how many changes an answer names, and a line of the log.
+const mostTold = 20
 
 // guardOf begins to watch what a grant may write.
 func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
@@ -31,40 +41,100 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 		return nil, errors.Join(errProtected, err)
 	}
 	d := g.event.DecisionID
-	return &guard{watch: watch, log: func(changes []protected.Change, fault error) {
+	w := &guard{watch: watch, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
 		e.config.Observer.PutBack(len(changes))
-		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d, "put_back", changes,
-			"error", fault)
-	}}, nil
+		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d,
+			"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
+	}}
+	if watch.IsOfAny() {
+		go w.attend()
+	}
+	return w, nil
+}
+
+// attend looks while what is guarded goes on.
+func (w *guard) attend() {
+	for {
+		pause := time.NewTimer(w.pause())
+		select {
+		case <-w.over:
+			pause.Stop()
+			return
+		case <-pause.C:
+			w.look()
+		}
+	}
+}
+
+func (w *guard) pause() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.watch.Pause()
+}
+
+func (w *guard) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.take(w.watch.Look())
+	}
 }
 
 // End puts back what was changed.
 func (w *guard) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	changes, err := w.watch.End()
-	if len(changes) == 0 && err == nil {
+	if w.ended {
 		return
 	}
-	w.log(changes, err)
-	if len(changes) > 0 {
-		texts := make([]string, len(changes))
-		for i, c := range changes {
-			texts[i] = c.String()
-		}
-		w.said = append(w.said,
-			"Put back, since programs start by it later and the change was not asked about: "+strings.Join(texts, ", ")+".")
+	w.ended = true
+	close(w.over)
+	w.take(w.watch.End())
+}
+
+// take keeps what is to be told. A fault of one look may be gone at the next, and is told if it is
+// that of the last.
+func (w *guard) take(changes []protected.Change, fault error) {
+	isNew := fault != nil && (w.fault == nil || w.fault.Error() != fault.Error())
+	if w.fault = fault; len(changes) > 0 || isNew || fault != nil && w.ended {
+		w.log(changes, fault)
 	}
-	if err != nil {
-		w.said = append(w.said, bailiff.Sentence(err.Error()))
+	for _, c := range changes {
+		switch {
+		case len(w.kept)+len(w.lost) >= mostTold:
+			w.more++
+		case c.Lost:
+			w.lost = append(w.lost, c)
+		default:
+			w.kept = append(w.kept, c)
+		}
 	}
 }
 
-// Tell puts into an answer what was put back.
+// Tell puts into an answer what was put back, and what could not be.
 func (w *guard) Tell(a *bailiff.Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	note(a, w.said...)
+	if len(w.kept) > 0 {
+		note(a, "Put back, since programs start by it later and the change was not asked about: "+listed(w.kept)+".")
+	}
+	if len(w.lost) > 0 {
+		note(a, "Protected, and not put back: "+listed(w.lost)+".")
+	}
+	if w.more > 0 {
+		note(a, fmt.Sprintf("There are %d more such changes.", w.more))
+	}
+	if w.fault != nil {
+		note(a, bailiff.Sentence(w.fault.Error()))
+	}
+}
+
+func listed(changes []protected.Change) string {
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		texts[i] = c.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 // both are two things that end with a process, and tell what became of them.

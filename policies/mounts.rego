@@ -25,6 +25,12 @@ _protected_in(mount) := object.get(mount, "protected", [pattern | some pattern, 
 
 _asked_about(mount, pattern) if [mount.target, pattern] in _touched
 
+# The repository in which git is told to set something may be one below the folder.
+_asked_about(_, "**/.git") if {
+	some call in _calls_of.versions
+	_sets_in_repository(call)
+}
+
 # METADATA
 # title: Protected places that a request names
 # description: |

@@ -42,6 +42,21 @@ test_a_protected_place_that_is_written_is_a_finding_and_left_out if {
 	}
 }
 
+test_a_repository_below_a_folder_is_protected_until_it_is_asked_about if {
+	"**/.git" in _protected_by(_project, _ls("telegram"))
+	every path in ["/home/a/p/sub/.git", "/home/a/p/sub/deep/.git/config"] {
+		asked := _writing([path])
+		"/home/a/p/**/.git" in _found_at(asked)
+		not "**/.git" in _protected_by(_project, asked)
+	}
+	not "**/.git" in _protected_by(_project, request("telegram", [call("git", [], ["remote", "add", "b", "c"])]))
+	every path in ["/home/a/p/sub", "/home/a/p/sub/git", "/home/a/p/sub/.github/x"] {
+		asked := _writing([path])
+		not "/home/a/p/**/.git" in _found_at(asked)
+		"**/.git" in _protected_by(_project, asked)
+	}
+}
+
 test_every_other_place_stays_protected if {
 	asked := _writing(["/home/a/p/.npmrc"])
 	_found_at(asked) == {"/home/a/p/.npmrc"}

@@ -36,6 +36,11 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 		}
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, second := range map[string]string{".envrc": "sub/env", ".git/config": "sub/gc"} {
+		if err := os.Link(in(name), in(second)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	patch := func(lines string) string {
 		return encoded(map[string]string{"command": "*** Begin Patch\n" + lines + "\n*** End Patch"})
 	}
@@ -66,6 +71,14 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 		{"codex", "apply_patch", patch("*** Delete File: " + in(".git/config")), "command.writes_startup"},
 		{"codex", "apply_patch", patch("*** Add File: " + in("ok") + "\n+x\n*** Add File: " + in(".git/hooks/post-merge") + "\n+x"),
 			"command.writes_startup"},
+		{"claude-code", "Write", `{"file_path": "` + in("sub/env") + `"}`, "has a second name"},
+		{"claude-code", "Edit", `{"file_path": "` + in("sub/gc") + `"}`, "has a second name"},
+		{"claude-code", "NotebookEdit", `{"notebook_path": "` + in("sub/env") + `"}`, "has a second name"},
+		{"claude-code", "Read", `{"file_path": "` + in("sub/env") + `"}`, ""},
+		{"codex", "apply_patch", patch("*** Update File: " + in("sub/gc") + "\n@@\n+x"), "has a second name"},
+		{"claude-code", "Write", `{"file_path": "` + in("sub/emb/.git/config") + `"}`, "command.writes_startup"},
+		{"claude-code", "Write", `{"file_path": "` + in("sub/emb/.git/commondir") + `"}`, "command.writes_startup"},
+		{"claude-code", "Write", `{"file_path": "` + in("sub/emb/HEAD") + `"}`, "protected in " + dir},
 		{"claude-code", "Write", `{"file_path": "` + in("never-done") + `"}`, "house.denies"},
 		{"claude-code", "Write", `{"file_path": "` + in("asked-about") + `"}`, "a person would have to approve it"},
 

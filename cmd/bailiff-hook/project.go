@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -35,6 +38,11 @@ func (h hook) judgeFiles(ctx context.Context, c call, m meaning) (verdict, error
 	case m.writes && d.protects(m.files):
 		return verdict{}, fmt.Errorf("programs start by this file later (it is protected in %s); a command of the shell tool that "+
 			"changes it is asked about", project)
+	}
+	if m.writes {
+		if err := onlyName(m.files); err != nil {
+			return verdict{}, err
+		}
 	}
 	return verdict{outcome: allow, reason: "allowed in " + project + " as to a command in its sandbox"}, nil
 }
@@ -90,15 +98,54 @@ func isIn(file, folder string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
+// onlyName refuses a file that has a second name: by that one it could be a file which nothing but
+// a person may change, and no comparison follows what a file tool does.
+func onlyName(files []string) error {
+	for _, file := range files {
+		about, err := os.Lstat(file)
+		if err != nil || !about.Mode().IsRegular() {
+			continue
+		}
+		if stat, ok := about.Sys().(*syscall.Stat_t); !ok || stat.Nlink > 1 {
+			return fmt.Errorf("%s has a second name (a hard link), by which programs may start from it later; write it by a command of "+
+				"the shell tool, or write a new file", file)
+		}
+	}
+	return nil
+}
+
 // protects says whether a change of one of these files would change a protected place, or one
 // that is called so where letters' case does not count.
 func (d decided) protects(files []string) bool {
 	for _, m := range d.Backend.Mounts {
 		for _, file := range files {
 			rest, ok := strings.CutPrefix(file, m.Target+"/")
-			if ok && slices.ContainsFunc(m.Protected, func(place string) bool { return overlaps(rest, place) }) {
+			if ok && slices.ContainsFunc(m.Protected, func(place string) bool {
+				return overlaps(rest, place) || place == repositories && isOfRepository(m.Target, rest)
+			}) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// repositories is the protected place that stands for all repositories of git in a folder.
+const repositories = "**/.git"
+
+// isOfRepository says whether a file below a folder belongs to what git keeps of its own: it has a
+// part .git, it is the HEAD by which git takes a folder for a repository, or there is one beside it
+// or beside its folder.
+func isOfRepository(folder, file string) bool {
+	parts := strings.Split(file, "/")
+	isGits := func(part string) bool { return strings.EqualFold(part, ".git") }
+	if slices.ContainsFunc(parts, isGits) || strings.EqualFold(parts[len(parts)-1], "HEAD") {
+		return true
+	}
+	for i := range min(2, len(parts)) {
+		above := filepath.Join(parts[:len(parts)-1-i]...)
+		if _, err := os.Lstat(filepath.Join(folder, above, "HEAD")); err == nil {
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -39,6 +41,35 @@ func TestAProjectHoldsWhatNothingElseIsShownAt(t *testing.T) {
 		if got := c.d.projectOf(c.files); got != c.want {
 			t.Errorf("%q is in %q, want %q", c.files, got, c.want)
 		}
+	}
+}
+
+func TestARepositorysOwnFilesAreProtectedWhereverItLies(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"bare/hooks", "sub"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bare/HEAD"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	protects := func(places ...string) (got []string) {
+		d := decided{Decision: allowing("docker", bailiff.Mount{Source: dir, Target: dir, Protected: places})}
+		for _, file := range []string{"a/b/.git/config", "a/.GIT", "a/head", "HEAD", "bare/config", "bare/hooks/pre-push", "sub/config",
+			"bare/x/y/z", "a/.github/x", "a/git"} {
+			if d.protects([]string{filepath.Join(dir, file)}) {
+				got = append(got, file)
+			}
+		}
+		return got
+	}
+	if got, want := protects("**/.git"), []string{"a/b/.git/config", "a/.GIT", "a/head", "HEAD", "bare/config",
+		"bare/hooks/pre-push"}; !slices.Equal(got, want) {
+		t.Errorf("protected are %q, want %q", got, want)
+	}
+	if got := protects(".git"); len(got) > 0 {
+		t.Errorf("without the pattern protected are %q", got)
 	}
 }
 

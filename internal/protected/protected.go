@@ -3,12 +3,22 @@
 //
 // The files are named by patterns relative to the folder: ".mcp.json" is a file, ".claude/" a
 // folder, and "*" stands for one whole part of a path. A folder that is there when a sandbox is
-// opened is shown in it read-only ([Folders]). Everything else is compared before and after
-// each command ([Keeper.Watch]), also what is not there yet.
+// opened is shown in it read-only ([Folders]). Everything else is compared before and after each
+// command ([Keeper.Watch]), and in between ([Watch.Look]), also what is not there yet.
 //
-// Promised: a change is put back at the end of what was watched; what a command left in a
-// protected place is not lost, it has ".refused" at the end of its name; no link leads out of
-// the folder; what cannot be compared is an error before anything runs.
+// Two patterns say more, since git starts programs by settings that lie in many places. With
+// ".git" the settings inside that folder count that no other pattern names: commondir, those of
+// submodules and linked worktrees at any depth, and lines of a rebase that run something. With
+// "**/.git" every other repository below the folder counts too, bare ones included, and so do the
+// entries of git's index that name one. What git writes there by itself in everyday work stays: a
+// new repository whose settings start nothing, a rebase that only picks commits ([survey]).
+//
+// Promised: what is there is compared by content, never by times; a change is put back at the
+// latest at the end of what was watched; what a command left in a protected place is not lost, it
+// has ".refused" in its name, and nothing is removed to make room for it; a folder that a command
+// closed is opened again; what could not be put back is not forgotten, so that nothing is watched
+// anew before it is; no link leads out of the folder; what cannot be compared is an error before
+// anything runs.
 //
 // Not here: which changes people were asked about (the policies leave these patterns out), and
 // the mounts themselves (backends). Which of several commands made a change is not known: what
@@ -28,10 +38,14 @@ import (
 const (
 	// maxFile is how many bytes of a file are kept so that it can be put back.
 	maxFile = 1 << 20
-	// maxMatches is how many names a "*" may stand for.
+	// maxMatches is how many names a "*" may stand for, and how many a folder of settings may hold.
 	maxMatches = 1000
-	// suffix ends the name of what a command left in a protected place.
+	// suffix is in the name of what a command left in a protected place.
 	suffix = ".refused"
+	// repository is the pattern of the repository that the folder is.
+	repository = ".git"
+	// repositories is the pattern of those below it.
+	repositories = "**/.git"
 )
 
 // Folders are the folders of a source that patterns name, and that are there: relative and
@@ -62,9 +76,22 @@ func Folders(source string, patterns []string) (found []string) {
 
 func isFolder(pattern string) bool { return strings.HasSuffix(pattern, "/") }
 
+// unlisted is the fault of a folder whose names cannot be told.
+type unlisted struct {
+	folder string
+	why    error
+}
+
+func (e unlisted) Error() string { return e.why.Error() }
+
+func (e unlisted) Unwrap() error { return e.why }
+
 // expand lists the names that a pattern stands for in a folder; one without "*" stands for
-// itself, whether it is there or not.
+// itself, whether it is there or not. Names of repositories are found by a [survey].
 func expand(root *os.Root, pattern string) ([]string, error) {
+	if pattern == repositories {
+		return nil, nil
+	}
 	names := []string{""}
 	for part := range strings.SplitSeq(strings.TrimSuffix(pattern, "/"), "/") {
 		var next []string
@@ -77,36 +104,40 @@ func expand(root *os.Root, pattern string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			next = append(next, inside...)
+			for _, one := range inside {
+				if !strings.Contains(one.Name(), suffix) {
+					next = append(next, path.Join(name, one.Name()))
+				}
+			}
 		}
 		names = next
 	}
 	return names, nil
 }
 
-// list names what lies in a folder; of what is none, nothing.
-func list(root *os.Root, name string) (found []string, err error) {
+// list is what lies in a folder; in what is none, nothing.
+func list(root *os.Root, name string) ([]os.DirEntry, error) {
 	if now, err := look(root, name); err != nil || now.kind != folder {
 		return nil, err
 	}
-	dir, err := root.Open(name)
+	dir, err := openFolder(root, name)
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", name, err)
+		if isMissing(err) {
+			return nil, nil
+		}
+		return nil, unlisted{name, fmt.Errorf("opening %s: %w", name, err)}
 	}
 	defer dir.Close()
-	inside, err := dir.Readdirnames(maxMatches + 1)
-	if len(inside) > maxMatches {
-		return nil, fmt.Errorf("%s holds more than %d names", name, maxMatches)
+	inside, err := dir.ReadDir(maxMatches + 1)
+	switch {
+	case len(inside) > maxMatches:
+		return nil, unlisted{name, fmt.Errorf("%s holds more than %d names", name, maxMatches)}
+	case len(inside) == 0:
+		return nil, nil // io.EOF
+	case err != nil:
+		return nil, unlisted{name, fmt.Errorf("listing %s: %w", name, err)}
 	}
-	for _, one := range inside {
-		if !strings.HasSuffix(one, suffix) {
-			found = append(found, path.Join(name, one))
-		}
-	}
-	if len(inside) == 0 {
-		err = nil // io.EOF
-	}
-	return found, err
+	return inside, nil
 }
 
 // parents are the folders above a name, the highest first.

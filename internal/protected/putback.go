@@ -1,14 +1,22 @@
 package protected
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"slices"
+	"strconv"
 )
 
+// mostAside is how many things that stood in one place are kept under numbers.
+const mostAside = 20
+
 // setAside renames what stands in the way of a place: what is at it, or above it and no folder.
-// It says the new name, empty if there was nothing.
+// It says the new name, empty if there was nothing. Nothing is removed for it, since a command
+// can make something that cannot be removed.
 func setAside(root *os.Root, name string) (string, error) {
 	for _, part := range append(parents(name), name) {
 		info, err := root.Lstat(part)
@@ -21,11 +29,15 @@ func setAside(root *os.Root, name string) (string, error) {
 		if part != name && info.IsDir() {
 			continue
 		}
-		kept := part + suffix
-		if err := root.RemoveAll(kept); err != nil {
-			return "", fmt.Errorf("removing %s: %w", kept, err)
+		kept := freeName(root, part)
+		if err = root.Rename(part, kept); err != nil {
+			kept = randomName(part)
+			err = root.Rename(part, kept)
 		}
-		if err := root.Rename(part, kept); err != nil {
+		if isMissing(err) {
+			return "", nil
+		}
+		if err != nil {
 			return "", fmt.Errorf("setting %s aside: %w", part, err)
 		}
 		return kept, nil
@@ -33,25 +45,75 @@ func setAside(root *os.Root, name string) (string, error) {
 	return "", nil
 }
 
-// write makes a file or a link at a free place; what else was there stays away.
+// freeName is a name for what stood in a place: NAME.refused, with a number if that is taken.
+func freeName(root *os.Root, name string) string {
+	for n := range mostAside {
+		free := shortened(name) + suffix
+		if n > 0 {
+			free += "-" + strconv.Itoa(n+1)
+		}
+		if _, err := root.Lstat(free); isMissing(err) {
+			return free
+		}
+	}
+	return randomName(name)
+}
+
+func randomName(name string) string { return shortened(name) + suffix + "-" + rand.Text() }
+
+// mostOfName is how much of a name is in one that is longer: file systems take 255 bytes.
+const mostOfName = 200
+
+func shortened(name string) string {
+	base := path.Base(name)
+	return name[:len(name)-len(base)] + base[:min(len(base), mostOfName)]
+}
+
+// write makes a file or a link as it was, under a name of its own first, and renames it over what
+// is in its place, which must be no folder by now. What else was there stays away.
 func (s state) write(root *os.Root, name string) error {
 	if s.kind != file && s.kind != link {
 		return nil
 	}
-	if above := parents(name); len(above) > 0 {
-		if err := root.MkdirAll(above[len(above)-1], 0o755); err != nil {
-			return fmt.Errorf("making the folder of %s: %w", name, err)
-		}
+	if err := s.makeParents(root, name); err != nil {
+		return fmt.Errorf("making the folder of %s: %w", name, err)
 	}
+	fresh := path.Join(path.Dir(name), ".bailiff-"+rand.Text())
+	err := s.writeAt(root, fresh)
+	if err == nil {
+		err = root.Rename(fresh, name)
+	}
+	if err != nil {
+		_ = root.Remove(fresh)
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+func (s state) writeAt(root *os.Root, name string) error {
 	if s.kind == link {
 		return root.Symlink(s.target, name)
 	}
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+		return err
 	}
 	_, err = f.Write(s.content)
-	return errors.Join(err, own(f, s), f.Chmod(s.mode.Perm()), f.Close())
+	return errors.Join(err, own(f, s), f.Chmod(s.mode), f.Sync(), f.Close())
+}
+
+func (s state) makeParents(root *os.Root, name string) error {
+	for _, parent := range parents(name) {
+		switch err := root.Mkdir(parent, 0o755); {
+		case err == nil:
+			if err := root.Lchown(parent, s.uid, s.gid); err != nil && !errors.Is(err, fs.ErrPermission) {
+				return err
+			}
+		case !errors.Is(err, fs.ErrExist):
+			return err
+		}
+	}
+	return nil
 }
 
 // own gives a file back to its owner, where that is another one.
@@ -60,8 +122,55 @@ func own(f *os.File, s state) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Chown(s.uid, s.gid); err != nil && !(errors.Is(err, fs.ErrPermission) && ownedBy(info, s)) {
+	if err := f.Chown(s.uid, s.gid); err != nil && !(errors.Is(err, fs.ErrPermission) && ownerOf(info) == s.uid) {
 		return err
 	}
 	return nil
+}
+
+// open gives its owner's rights back to each folder on the way to a name from whom a command took
+// them, if this process is the owner. It says whether any was closed.
+func open(root *os.Root, name string) (opened []string) {
+	for _, part := range append(parents(name), name) {
+		info, err := root.Lstat(part)
+		if err != nil || !info.IsDir() {
+			break
+		}
+		if isClosed(info) && root.Chmod(part, info.Mode()|ownersRights) == nil {
+			opened = append(opened, part)
+		}
+	}
+	return opened
+}
+
+// ownersRights are what the owner of a folder needs to look into it and to change it.
+const ownersRights = 0o700
+
+func isClosed(info fs.FileInfo) bool {
+	return info.Mode()&ownersRights != ownersRights && ownerOf(info) == os.Geteuid()
+}
+
+// keepOut keeps a folder out whose names cannot be told, by a fresh name, and moves those back into a
+// new one that were there before.
+func keepOut(root *os.Root, name string, before []string) (kept string, err error) {
+	was, err := look(root, name)
+	if err != nil {
+		return "", err
+	}
+	if kept, err = setAside(root, name); err != nil || kept == "" || len(before) == 0 {
+		return kept, err
+	}
+	if err := root.Mkdir(name, was.mode.Perm()|ownersRights); err != nil {
+		return kept, fmt.Errorf("making %s anew: %w", name, err)
+	}
+	if err := root.Lchown(name, was.uid, was.gid); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return kept, err
+	}
+	open(root, kept)
+	for _, one := range slices.Compact(before) {
+		if err := root.Rename(path.Join(kept, one), path.Join(name, one)); err != nil && !isMissing(err) {
+			return kept, fmt.Errorf("moving %s back: %w", one, err)
+		}
+	}
+	return kept, nil
 }

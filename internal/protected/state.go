@@ -8,11 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
 )
-
-// clockTick is more than the steps in which file systems note times.
-const clockTick = 100 * time.Millisecond
 
 type kind int
 
@@ -24,18 +20,20 @@ const (
 	other // a pipe, a socket, a device
 )
 
-var errNotFolder = errors.New("no folder")
+// errNotFolder says that a part of a path is no folder.
+var errNotFolder error = syscall.ENOTDIR
 
-// state is how a protected place is.
+// state is how a protected place is. It has no times: a file that is mapped into memory changes
+// without a new one.
 type state struct {
 	kind     kind
 	dev, ino uint64
 	size     int64
-	changed  time.Time // of a file's content or its attributes
-	fresh    bool      // changed so short ago that a next change may have the same time
 	mode     fs.FileMode
+	links    uint64 // names of a file
 	uid, gid int
 	content  []byte // of a file
+	isUnread bool   // a file that cannot be read, or is too large
 	target   string // of a link
 }
 
@@ -66,9 +64,8 @@ func stateOf(root *os.Root, name string, info fs.FileInfo) (s state, err error) 
 	if !ok {
 		return s, fmt.Errorf("looking at %s: %w", name, errors.ErrUnsupported)
 	}
-	at := changed(stat)
 	s = state{kind: other, dev: uint64(stat.Dev), ino: stat.Ino, size: info.Size(), mode: info.Mode(),
-		changed: at, fresh: time.Since(at) < clockTick, uid: int(stat.Uid), gid: int(stat.Gid)}
+		links: uint64(stat.Nlink), uid: int(stat.Uid), gid: int(stat.Gid)}
 	switch {
 	case info.Mode().IsRegular():
 		s.kind = file
@@ -94,29 +91,44 @@ func (s *state) read(root *os.Root, name string) error {
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(fmt.Errorf("%s became something else while it was read", name), err)
+	}
 	if s.content, err = io.ReadAll(io.LimitReader(f, maxFile+1)); err == nil && len(s.content) > maxFile {
 		err = fmt.Errorf("%s grew while it was read", name)
 	}
 	return err
 }
 
-// untouched says that a place surely is as it was; its content need not be read.
-func (s state) untouched(now state) bool {
-	switch {
-	case s.kind != now.kind:
+// equal says that a place is as it was, with the contents of files read. A folder is the very one
+// that it was, and a file has got no further name by which it could be changed.
+func (s state) equal(now state) bool {
+	if s.kind != now.kind || now.isUnread || s.mode != now.mode && s.kind != absent {
 		return false
-	case s.kind == file:
-		return !s.fresh && s.dev == now.dev && s.ino == now.ino && s.size == now.size && s.mode == now.mode && s.changed.Equal(now.changed)
-	case s.kind == folder:
-		return s.dev == now.dev && s.ino == now.ino
 	}
-	return s.target == now.target
+	switch s.kind {
+	case file:
+		return now.links <= s.links && bytes.Equal(s.content, now.content)
+	case link:
+		return s.target == now.target
+	case folder, other:
+		return s.isSame(now)
+	}
+	return true
 }
 
-// equal says that two states have the same meaning, with their contents read.
-func (s state) equal(now state) bool {
-	if s.kind == file && now.kind == file {
-		return s.mode == now.mode && bytes.Equal(s.content, now.content)
+// isSame says that two states are of one thing.
+func (s state) isSame(now state) bool {
+	return s.kind == now.kind && s.dev == now.dev && s.ino == now.ino
+}
+
+func openFolder(root *os.Root, name string) (*os.File, error) {
+	return root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0)
+}
+
+func ownerOf(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
 	}
-	return s.kind != file && s.untouched(now)
+	return -1
 }

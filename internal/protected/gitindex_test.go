@@ -1,0 +1,121 @@
+package protected
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+func git(t *testing.T, dir, script string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return string(out)
+}
+
+func TestOnlyTheRepositoryIsTakenOutOfTheIndex(t *testing.T) {
+	t.Parallel()
+	const other = "; mkdir a; touch a/x a/y emb2 ema z; git add a ema emb2 z"
+	for name, script := range map[string]string{
+		"version 2": `git init -q .` + other,
+		"version 3": `git init -q .` + other + `; touch n; git add -N n`,
+		"version 4": `git init -q .` + other + `; git update-index --index-version 4`,
+		"SHA-256":   `git init -q --object-format=sha256 .` + other,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			git(t, dir, script)
+			want := git(t, dir, "git ls-files -s -t")
+			var k Keeper
+			w, err := k.Watch([]bailiff.Mount{{Source: dir, Target: dir, Protected: []string{repository, repositories}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			format := strings.TrimSpace(git(t, dir, "git rev-parse --show-object-format"))
+			git(t, dir, `for e in emb a/emb; do git init -q --object-format=`+format+` $e
+				git -C $e -c user.name=a -c user.email=a@b.test commit -q --allow-empty -m x; git add $e 2>&-; done
+				git ls-files -s | grep -c ^160000`)
+			changes, err := w.End()
+			if err != nil || len(changes) != 1 || !strings.Contains(changes[0].String(), "had got a/emb, emb, which") {
+				t.Errorf("changes %v, %v", changes, err)
+			}
+			if got := git(t, dir, "git ls-files -s -t; git fsck >/dev/null 2>&1; git status >/dev/null"); got != want {
+				t.Errorf("the index holds\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestAnIndexThatGitHoldsIsWrittenAllTheSame(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, `git init -q .; git init -q emb; git -C emb -c user.name=a -c user.email=a@b.test commit -q --allow-empty -m x
+		touch f; git add f emb 2>&-; echo held > .git/index.lock`)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	x, err := readIndex(root, ".git/index")
+	if err == nil {
+		err = writeIndex(root, ".git/index", x.without(map[string]bool{"emb": true}))
+	}
+	if got := git(t, dir, "git ls-files; cat .git/index.lock; ls .git | grep -c index"); err != nil || got != "f\nheld\n2\n" {
+		t.Errorf("%v, and there is %q", err, got)
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	const seed = "44495243000000020000000100000000000000000000000000000000000000000000000000000000000e000000000000000000000000" +
+		"0000000000000000000000000000000000000000000000000001660000000000000000"
+	for _, version := range []byte{2, 3, 4} {
+		text, err := hex.DecodeString(seed)
+		if err != nil {
+			f.Fatal(err)
+		}
+		text[7] = version
+		f.Add(append(text, make([]byte, sha1.Size)...))
+		f.Add(append(text, make([]byte, sha256.Size)...))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, hash := range []int{sha1.Size, sha256.Size} {
+			x, ok := parseIndex(text, hash)
+			if !ok {
+				continue
+			}
+			again, ok := parseIndex(x.without(nil), hash)
+			if !ok || !slices.EqualFunc(x.entries, again.entries, func(a, b linked) bool { return a.name == b.name && a.mode == b.mode }) {
+				t.Errorf("of %+v are left %+v, %v", x.entries, again.entries, ok)
+			}
+		}
+	})
+}
+
+func TestWhatIsNoIndexIsNone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, `mkdir .git; mkfifo .git/a; ln -s index .git/b; echo DIRC > .git/c; truncate -s 1G .git/d; mkdir .git/e`)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		if x, err := readIndex(root, filepath.Join(".git", name)); name != "b" && err == nil || len(x.entries) > 0 {
+			t.Errorf("%s is read: %+v, %v", name, x, err)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package protected
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// compareSettings compares the settings of repositories.
+func (c *comparison) compareSettings() {
+	c.survey = survey{dir: c.dir, root: c.root, own: true, nested: c.patterns[repositories], admit: c.admit}
+	c.fail(c.listing(c.survey.find))
+	for _, one := range c.survey.bare {
+		c.compareBare(one)
+	}
+	all := c.survey.settings
+	for name, s := range c.states {
+		if s.pattern == settingOwner(name) && name != repository {
+			all[name] = true
+		}
+	}
+	for _, name := range sorted(all) {
+		if c.counts(name) {
+			c.compare(name, settingOwner(name), func(was, now state) bool { return c.survey.accepts(name, was, now) })
+		}
+	}
+}
+
+func sorted(set map[string]bool) (all []string) {
+	for name := range set {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// settingOwner is the pattern for which a setting of a repository is compared.
+func settingOwner(name string) string {
+	if strings.HasPrefix(name, repository+"/") {
+		return repository
+	}
+	return repositories
+}
+
+// counts says whether a setting is compared as such, and now: two of the folder's own repository
+// have patterns of their own.
+func (c *comparison) counts(name string) bool {
+	_, isUnfinished := unfinished[path.Base(path.Dir(name))]
+	switch {
+	case name == repository+"/config", name == repository+"/config.worktree":
+		return false
+	case isUnfinished && !c.ended, c.sealed[name]:
+		return false
+	}
+	return c.patterns[settingOwner(name)]
+}
+
+// compareBare looks at a repository that has no folder .git. A new one has to be plain, or it is
+// none any more.
+func (c *comparison) compareBare(name string) {
+	if c.bare[name] || !c.patterns[repositories] {
+		return
+	}
+	plain := true
+	var fresh []string
+	for place := range c.survey.settings {
+		if !isSettingOf(place, name) || c.states[place].kind != absent {
+			continue
+		}
+		fresh = append(fresh, place)
+		now, err := c.see(place)
+		plain = plain && err == nil && (now.kind == absent || now.links == 1 && c.survey.accepts(place, state{}, now))
+	}
+	if plain {
+		c.bare[name] = true
+		return
+	}
+	for _, place := range fresh {
+		delete(c.survey.settings, place)
+	}
+	kept, err := setAside(c.root, path.Join(name, "HEAD"))
+	c.fail(err)
+	c.tell(path.Join(name, "HEAD"), Change{Kept: kept})
+}
+
+// isSettingOf says whether a place is one of the settings of a repository, or of its submodules and
+// worktrees.
+func isSettingOf(place, repository string) bool {
+	for folder := path.Dir(place); ; folder = path.Dir(folder) {
+		if folder == repository {
+			rest := strings.TrimPrefix(place, strings.TrimPrefix(repository+"/", "./"))
+			first, _, isBelow := strings.Cut(rest, "/")
+			_, isUnfinished := unfinished[first]
+			return !isBelow || settingFolders[first] || isUnfinished || first == "modules" || first == "worktrees"
+		}
+		if folder == "." {
+			return false
+		}
+	}
+}
+
+// admit says whether a folder that cannot be listed can be, once its owner may look into it.
+func (c *comparison) admit(name string, fault error) (again bool, err error) {
+	switch {
+	case c.sealed[name] || !c.ended && !slices.ContainsFunc(strings.Split(name, "/"), isGits):
+		return false, nil
+	case len(open(c.root, name)) > 0:
+		return true, nil
+	}
+	return false, unlisted{name, fmt.Errorf("looking into %s: %w", name, fault)}
+}
+
+// compareIndex takes those repositories out of git's index that it did not name before, and that
+// are there: git looks into them when it is called in the folder itself.
+func (c *comparison) compareIndex() {
+	if len(c.survey.embedded) == 0 || c.linked == nil {
+		return
+	}
+	const name = repository + "/index"
+	x, err := readIndex(c.root, name)
+	if err != nil {
+		return // git reads none either, or it is kept in parts
+	}
+	added := map[string]bool{}
+	for _, e := range x.entries {
+		if !c.linked[e.name] && slices.Contains(c.survey.embedded, e.name) {
+			added[e.name] = true
+		}
+	}
+	if len(added) == 0 {
+		return
+	}
+	if err := writeIndex(c.root, name, x.without(added)); err != nil {
+		c.fail(err)
+		return
+	}
+	c.tell(name, Change{How: "had got " + strings.Join(sorted(added), ", ") + ", which is a repository of its own, and has it no longer"})
+}

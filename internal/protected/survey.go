@@ -1,0 +1,344 @@
+package protected
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxNames is how many names a folder may hold in all, so that a survey has an end.
+	maxNames = 3_000_000
+	// maxDepth is how deep folders may lie. To look at a place takes as long as its depth squared.
+	maxDepth = 128
+)
+
+// survey finds the places in a folder by which git, called there later, starts programs: settings
+// of repositories, which are few, beside what git keeps of its own, which is much.
+//
+// gitrepository-layout(5) names what git reads as settings. A folder is a repository to git if it
+// is called .git, or if it has HEAD and either commondir or both objects and refs.
+type survey struct {
+	dir  *os.File
+	root *os.Root // the same
+	// own says that the settings of the folder's own repository are looked for, and nested that
+	// those of all others are.
+	own, nested bool
+	// admit is asked about a folder that cannot be listed: whether it can be by now.
+	admit func(name string, fault error) (again bool, err error)
+
+	seen int
+	// settings are the places that are there.
+	settings map[string]bool
+	// folders are the repositories' own, with what is called .git left out that is a file.
+	folders map[string]bool
+	// bare are those of them that are not called .git.
+	bare []string
+	// embedded are the folders that have a .git of their own which is no file.
+	embedded []string
+}
+
+var (
+	settingFiles   = names("config", "config.worktree", "commondir", "gitdir")
+	settingFolders = names("hooks", "info", "remotes", "branches")
+	// unfinished are the folders of a rebase or of the like, by the file in each that says what is
+	// still to be done.
+	unfinished = map[string]string{"rebase-merge": "git-rebase-todo", "rebase-apply": "git-rebase-todo", "sequencer": "todo"}
+)
+
+func names(all ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, one := range all {
+		set[one] = true
+	}
+	return set
+}
+
+// find fills a survey.
+func (s *survey) find() error {
+	s.settings, s.folders, s.bare, s.embedded, s.seen = map[string]bool{}, map[string]bool{}, nil, nil, 0
+	if s.own {
+		if err := s.repository(repository); err != nil {
+			return err
+		}
+	}
+	if s.nested {
+		return s.below(int(s.dir.Fd()), ".", "", 0)
+	}
+	return nil
+}
+
+// below looks through a folder, which has one name from the folder that is held, and another one
+// from the top.
+func (s *survey) below(held int, rel, name string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)
+	}
+	if len(rel) > maxPath {
+		deeper, err := openBelow(held, rel)
+		if err != nil {
+			return fmt.Errorf("looking into %.80s…: %w", name, err)
+		}
+		defer func() { _ = unix.Close(deeper) }()
+		held, rel = deeper, "."
+	}
+	var folders []string
+	var gits []entry
+	has := parts(0)
+	err := s.scan(held, rel, name, func(e []byte, kind fs.FileMode) {
+		has |= partOf(e)
+		switch {
+		case len(e) == len(repository) && strings.EqualFold(string(e), repository):
+			gits = append(gits, entry{string(e), kind})
+		case kind.IsDir():
+			folders = append(folders, string(e))
+		}
+	})
+	for _, e := range gits {
+		if err == nil {
+			err = s.named(path.Join(name, e.name), e)
+		}
+	}
+	for _, one := range folders {
+		if err == nil {
+			err = s.below(held, path.Join(rel, one), path.Join(name, one), depth+1)
+		}
+	}
+	if err != nil || !has.areRepository() {
+		return err
+	}
+	s.bare = append(s.bare, path.Join(name, "."))
+	return s.repository(path.Join(name, "."))
+}
+
+// parts are those of a folder by which git takes it for a repository.
+type parts uint8
+
+const (
+	partHead parts = 1 << iota
+	partCommon
+	partObjects
+	partRefs
+)
+
+func partOf(name []byte) parts {
+	switch string(name) {
+	case "HEAD":
+		return partHead
+	case "commondir":
+		return partCommon
+	case "objects":
+		return partObjects
+	case "refs":
+		return partRefs
+	}
+	return 0
+}
+
+func (p parts) areRepository() bool {
+	return p&partHead != 0 && (p&partCommon != 0 || p&partObjects != 0 && p&partRefs != 0)
+}
+
+// named takes what is called .git somewhere below the folder.
+func (s *survey) named(place string, e entry) error {
+	if place == repository {
+		return nil // the pattern of that name stands for it
+	}
+	if !e.kind.IsRegular() {
+		s.embedded = append(s.embedded, path.Dir(place))
+	}
+	if e.isDir() {
+		return s.repository(place)
+	}
+	s.settings[place] = true
+	return nil
+}
+
+// repository takes the settings of one.
+func (s *survey) repository(name string) error {
+	inside, err := s.list(name)
+	if err != nil || s.folders[name] {
+		return err
+	}
+	s.folders[name] = true
+	for _, e := range inside {
+		place := path.Join(name, e.name)
+		todo, isUnfinished := unfinished[e.name]
+		isFolder := settingFolders[e.name] || isUnfinished || e.name == "modules" || e.name == "worktrees"
+		switch {
+		case settingFiles[e.name], isFolder && !e.isDir():
+			s.settings[place] = true
+		case settingFolders[e.name]:
+			err = s.settingsIn(place)
+		case isUnfinished:
+			err = s.unfinished(path.Join(place, todo))
+		case e.name == "modules":
+			err = s.modules(place, 0)
+		case e.name == "worktrees":
+			err = s.worktrees(place)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settingsIn takes the files of a folder of settings. Git starts no hook whose name has an end.
+func (s *survey) settingsIn(name string) error {
+	inside, err := s.list(name)
+	for _, e := range inside {
+		if !e.isDir() && !strings.HasSuffix(e.name, ".sample") && !strings.Contains(e.name, suffix) {
+			s.settings[path.Join(name, e.name)] = true
+		}
+	}
+	if err == nil && len(inside) > maxMatches {
+		err = unlisted{name, fmt.Errorf("%s holds more than %d names", name, maxMatches)}
+	}
+	return err
+}
+
+func (s *survey) unfinished(todo string) error {
+	now, err := look(s.root, todo)
+	if err == nil && now.kind != absent {
+		s.settings[todo] = true
+	}
+	return err
+}
+
+// modules takes the repositories of submodules: their names may have parts, and settings may be
+// there before the rest is.
+func (s *survey) modules(name string, depth int) error {
+	inside, err := s.list(name)
+	if err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return unlisted{name, fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)}
+	}
+	has := parts(0)
+	for _, e := range inside {
+		has |= partOf([]byte(e.name))
+	}
+	if err := s.repository(name); err != nil || has.areRepository() {
+		return err
+	}
+	for _, e := range inside {
+		if e.isDir() {
+			if err := s.modules(path.Join(name, e.name), depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *survey) worktrees(name string) error {
+	inside, err := s.list(name)
+	for _, e := range inside {
+		if err == nil && e.isDir() {
+			err = s.repository(path.Join(name, e.name))
+		}
+	}
+	return err
+}
+
+// list is what lies in a folder; in what is gone or is none, nothing.
+func (s *survey) list(name string) (inside []entry, err error) {
+	err = s.scan(int(s.dir.Fd()), name, name, func(e []byte, kind fs.FileMode) { inside = append(inside, entry{string(e), kind}) })
+	return inside, err
+}
+
+// scan tells what lies in a folder. Of what is gone or is none it tells nothing, nor of a folder
+// that is let be though it cannot be listed.
+func (s *survey) scan(held int, rel, name string, tell func(name []byte, kind fs.FileMode)) error {
+	err := scan(held, rel, func(e []byte, kind fs.FileMode) error {
+		if s.seen++; s.seen > maxNames {
+			return fmt.Errorf("there are more than %d names in the folder", maxNames)
+		}
+		tell(e, kind)
+		return nil
+	})
+	if s.seen > maxNames {
+		return unlisted{name, err}
+	}
+	if err == nil || isMissing(err) || errors.Is(err, unix.ELOOP) {
+		return nil
+	}
+	if again, fault := s.admit(name, err); fault != nil || !again {
+		return fault
+	}
+	if err := scan(held, rel, func(e []byte, kind fs.FileMode) error { tell(e, kind); return nil }); err != nil {
+		return unlisted{name, fmt.Errorf("looking into %s: %w", name, err)}
+	}
+	return nil
+}
+
+// accepts says whether git, or a person who uses it as everybody does, may have made a setting
+// what it is, so that it starts nothing that was not started before.
+func (s *survey) accepts(name string, was, now state) bool {
+	folder, base := path.Dir(name), path.Base(name)
+	_, isUnfinished := unfinished[path.Base(folder)]
+	switch {
+	case now.kind == absent: // done, or with its repository
+		return isUnfinished || !s.folders[folder] && !s.folders[path.Dir(folder)]
+	case now.kind != file || was.kind == file && was.mode != now.mode:
+		return false
+	case strings.EqualFold(base, repository):
+		return was.kind == absent && s.leadsInside(folder, now.content)
+	case isUnfinished:
+		return startsNothing(was.content, now.content)
+	case base == "config", base == "config.worktree":
+		return isHarmless(name, was, now) || isPlain(now.content) && worksInside(folder, now.content) &&
+			(was.kind == absent || isPlain(was.content) && sameRemotes(was, now))
+	case base == "commondir":
+		return isWorktree(folder) && string(now.content) == "../..\n"
+	case base == "gitdir":
+		return isWorktree(folder)
+	case path.Base(folder) == "info":
+		return base == "exclude" || base == "refs" || base == "sparse-checkout"
+	}
+	return false
+}
+
+// isWorktree says whether a folder is where git keeps what belongs to a linked worktree.
+func isWorktree(folder string) bool { return path.Base(path.Dir(folder)) == "worktrees" }
+
+// leadsInside says whether a file .git names a repository whose settings are looked for as well.
+func (s *survey) leadsInside(folder string, content []byte) bool {
+	to, ok := strings.CutPrefix(string(content), "gitdir: ")
+	to = strings.TrimSuffix(to, "\n")
+	if !ok || strings.ContainsAny(to, "\n\x00") {
+		return false
+	}
+	if rest, isBelow := strings.CutPrefix(to, s.root.Name()+"/"); isBelow {
+		to = path.Clean(rest)
+	} else if !path.IsAbs(to) {
+		to = path.Join(folder, to)
+	}
+	return s.folders[to]
+}
+
+// todoWords are the lines of a rebase, or of a series of picks, that run nothing.
+var todoWords = names("pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "drop", "d", "label", "l", "reset", "t",
+	"merge", "m", "noop", "break", "b", "update-ref", "u", "revert")
+
+// startsNothing says whether what is still to be done has no line that runs something, but those
+// that were there before.
+func startsNothing(was, now []byte) bool {
+	before := slices.Collect(strings.Lines(string(was)))
+	for line := range strings.Lines(string(now)) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") || todoWords[words[0]] || slices.Contains(before, line) {
+			continue
+		}
+		return false
+	}
+	return true
+}
