@@ -35,6 +35,7 @@ var staircase = []step{
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/logline internal/pdp/explain " +
 			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
 			"internal/scripted internal/tables internal/throttle internal/trust metrics",
+		"internal/watermark",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
 			"internal/history internal/pdp/passes internal/protected internal/swap",
 		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/watermark"
 )
 
 // openApprovals opens what remembers approvals, grants and freezes.
@@ -57,7 +58,8 @@ func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, e
 	if err != nil {
 		return nil, err
 	}
-	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again}, nil
+	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again,
+		Mark: watermark.File(filepath.Join(c.cfg.StateDir, "store.mark"))}, nil
 }
 
 // OpenDatabase connects to the database that sidecars share.
@@ -76,6 +78,17 @@ func (c *core) haltFrozen(ctx context.Context) {
 	}
 	if err := (freezer{c}).halt(ctx); err != nil {
 		c.log.Error("stopping what another sidecar has frozen", "error", err)
+	}
+}
+
+// haltAdopted stops what an earlier run left running and is frozen by now: others may have frozen it meanwhile, or the
+// start has.
+func (c *core) haltAdopted(ctx context.Context) {
+	if len(c.approvals.Freezes()) == 0 {
+		return
+	}
+	if err := c.enforcer.Halt(ctx, c.approvals.IsFrozen); err != nil {
+		c.log.Error("stopping what an earlier run left and is frozen by now", "error", err)
 	}
 }
 

@@ -109,8 +109,7 @@ func (c *core) openRouter() (err error) {
 // isFrozen says whether an operator froze a session. What is stopped because PostgreSQL does not answer is for its home
 // to say.
 func (c *core) isFrozen(s bailiff.Session) bool {
-	_, frozen := c.approvals.Frozen(s)
-	return frozen && c.approvals.Err() == nil
+	return c.approvals.Err() == nil && c.approvals.IsFrozen(s)
 }
 
 func peerTLS(p config.Peer) peers.TLS {

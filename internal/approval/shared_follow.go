@@ -57,6 +57,7 @@ type followed struct {
 	place   postgres.Place
 	horizon string
 	freezes int64
+	marks   string // of all replicas
 	now     time.Time
 	numbers []uint64
 	events  []api.Event
@@ -97,6 +98,9 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	if before, known := s.db.Accepted(); err == nil && known {
 		err = news.place.IsAfter(before)
 	}
+	if err == nil {
+		err = s.seeMarks(news.marks)
+	}
 	if err != nil {
 		s.lost.Store(s.lost.Load() || rescan)
 		return nil, err
@@ -105,6 +109,9 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	s.skew.Store(int64(time.Until(news.now)))
 	s.horizon = news.horizon
 	s.outbox.merge(news.numbers, news.events)
+	if news.step.isMarked() {
+		s.marks.due.Store(true)
+	}
 	if s.reload {
 		s.reload = false
 		s.anew(news.step)
@@ -167,13 +174,15 @@ func send(ctx context.Context, conn *pgxpool.Conn, b *pgx.Batch, most time.Durat
 	return conn.SendBatch(ctx, b).Close()
 }
 
+const selectState = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text, clock_timestamp(), freezes,
+	(SELECT coalesce(json_object_agg(id, mark), '{}')::text FROM bailiff.replicas) FROM bailiff.state`
+
 // readFirst reads all but the approvals after the first page. Those may be read where it does not end the transaction.
 func (s *sharedStore) readFirst(ctx context.Context, conn *pgxpool.Conn, rescan, ends bool) (*followed, error) {
 	f := &followed{}
 	b := &pgx.Batch{}
 	b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	b.Queue("SELECT pg_snapshot_xmin(pg_current_snapshot())::text, clock_timestamp(), freezes FROM bailiff.state").QueryRow(
-		func(row pgx.Row) error { return row.Scan(&f.horizon, &f.now, &f.freezes) })
+	b.Queue(selectState).QueryRow(func(row pgx.Row) error { return row.Scan(&f.horizon, &f.now, &f.freezes, &f.marks) })
 	b.Queue(postgres.SelectPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&f.place.Server, &f.place.Position) })
 	f.items(b, s.horizon)
 	f.grants(b, s.horizon)

@@ -11,7 +11,7 @@ import (
 )
 
 // version is that of the tables that this program goes by, and the number of migrations.
-const version = 6
+const version = 7
 
 //go:embed migrations/*.sql
 var migrations embed.FS
