@@ -336,7 +336,7 @@ func (s *state) unknown(t step) (news step) {
 		}
 	}
 	for _, f := range t.frozen {
-		if was, known := s.freezes[freezeKey{f.Kind, f.ID}]; !known || was != f {
+		if was, known := s.freezes[freezeKey{f.Kind, f.ID}]; !known || !was.is(f) {
 			news.frozen = append(news.frozen, f)
 		}
 	}
