@@ -603,3 +603,37 @@ func TestAChatIsConnectedAtOneSidecar(t *testing.T) {
 	one.stop()
 	approved("s2", 2)
 }
+
+// A sidecar that is told to stop waits for no step of its end longer than ten seconds, though PostgreSQL takes its bytes and
+// never answers: connections that broke took fifteen to end, pool by pool.
+func TestASidecarStopsThoughPostgreSQLIsHeld(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	way, socket := socketLineTo(t, c.server.Dir)
+	must(t, os.WriteFile(c.dsn, []byte("host="+socket+" user=postgres dbname=bailiff"), 0o600))
+	one := c.launch(t, "one")
+	mustComplete(t, one.agent, inChat("s1", "true"))
+	way.hold()
+	for n := range 4 { // each has a connection that breaks
+		go func() {
+			_, _ = one.operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeSession, ID: fmt.Sprint(n)})
+		}()
+	}
+	awaittest.Until(t, "the sidecar to miss PostgreSQL", func() bool {
+		status, err := one.operator.Status(t.Context())
+		return err == nil && strings.Contains(strings.Join(status.Warnings, " "), "does not answer")
+	})
+	must(t, one.cmd.Process.Signal(syscall.SIGTERM))
+	ended := make(chan error, 1)
+	go func() { ended <- one.cmd.Wait() }()
+	begun := time.Now()
+	select {
+	case err := <-ended:
+		t.Logf("it ended after %v", time.Since(begun))
+		if err != nil {
+			t.Errorf("it ended: %v\n%s", err, one.log.String())
+		}
+	case <-time.After(12 * time.Second):
+		t.Errorf("it goes on\n%s", one.log.String())
+	}
+}

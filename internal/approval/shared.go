@@ -456,7 +456,11 @@ func (s *sharedStore) close() error {
 	s.running.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	s.failing(s.advance(ctx))
-	_, err := s.db.Own().Exec(ctx, leave, s.replica, s.epoch, numbersOf(s.outbox.takeSent()))
-	return err
+	if s.failed.Err() == nil {
+		s.failing(s.advance(ctx))
+	}
+	if _, err := s.db.Own().Exec(ctx, leave, s.replica, s.epoch, numbersOf(s.outbox.takeSent())); err != nil {
+		s.config.Log.Warn("PostgreSQL was not told that this sidecar ends: its name is free some seconds later", "error", err)
+	}
+	return nil
 }

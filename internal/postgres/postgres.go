@@ -24,6 +24,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,8 @@ const (
 	// connectTimeout is how long a server may take to let a sidecar in, where the connection string has no
 	// connect_timeout.
 	connectTimeout = 5 * time.Second
+	// closeTime is how long connections may take to end.
+	closeTime = 2 * time.Second
 	// statementCapacity is how many prepared statements a connection keeps. The sidecar has fewer, so that none is prepared twice. The
 	// room for them is taken when the connection is made: one takes 26 KB so, and 68 KB with the usual capacity of 512.
 	statementCapacity = 128
@@ -119,10 +122,18 @@ func (db *DB) whyNot(err error) error {
 	return err
 }
 
-// Close ends all connections.
+// Close ends all connections. It waits for one to a server that does not answer as long as closeTime at most, though
+// that one ends later: a sidecar that stops would otherwise wait for longer than it may.
 func (db *DB) Close() {
-	db.pool.Close()
-	db.own.Close()
+	var pools sync.WaitGroup
+	pools.Go(db.pool.Close)
+	pools.Go(db.own.Close)
+	closed := make(chan struct{})
+	go func() { defer close(closed); pools.Wait() }()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
+	}
 }
 
 // secure has every server that is not on this machine prove who it is.
