@@ -72,8 +72,7 @@ type DB struct {
 func Open(ctx context.Context, c Config) (*DB, error) {
 	config, err := pgxpool.ParseConfig(c.DSN.Reveal())
 	if err != nil {
-		return nil, errors.New("the connection string of PostgreSQL cannot be read: want one such as " +
-			"postgres://bailiff:PASSWORD@db.example.com/bailiff, or host=/run/postgresql dbname=bailiff")
+		return nil, errUnread
 	}
 	if err := secure(config.ConnConfig, c.CAFile); err != nil {
 		return nil, err
@@ -103,6 +102,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	return db, nil
 }
+
+var errUnread = errors.New("the connection string of PostgreSQL cannot be read: want one such as " +
+	"postgres://bailiff:PASSWORD@db.example.com/bailiff, or host=/run/postgresql dbname=bailiff")
 
 // whyNot says in one sentence why there is no connection.
 func (db *DB) whyNot(err error) error {
