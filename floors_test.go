@@ -69,7 +69,7 @@ var staircase = []step{
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
-			"examples/compose examples/go/ask examples/go/bridge examples/grafana examples/oci examples/policies " +
+			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci examples/policies " +
 			"examples/prometheus examples/systemd internal/apptest scripts/times",
 		"cmd/bailiff",
 	}},
