@@ -34,6 +34,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -65,6 +66,8 @@ type Config struct {
 	AcceptMissing []string
 	// MountsAllowed lists the folders of the host that specs may mount, at first: [backends.Mountable] replaces them.
 	MountsAllowed []string
+	// Silence is that of [backends.Host].
+	Silence time.Duration
 }
 
 // Backend makes sandboxes on this host.

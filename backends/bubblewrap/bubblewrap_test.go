@@ -75,6 +75,12 @@ func TestConformanceForAnUnprivilegedUser(t *testing.T) {
 
 func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
 
+func TestWhatAPausedSidecarRunsEnds(t *testing.T) {
+	backendtest.TestPausedSidecar(t, func(t testing.TB) backends.Backend {
+		return backend(t, func(c *bubblewrap.Config) { c.Silence = backendtest.Silence })
+	}, spec)
+}
+
 func TestAKilledSidecarLeavesNoDiskMounted(t *testing.T) {
 	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	backendtest.TestKilledSidecar(t, open, bounded("w", 64))
