@@ -81,17 +81,6 @@ func (c *core) haltFrozen(ctx context.Context) {
 	}
 }
 
-// haltAdopted stops what an earlier run left running and is frozen by now: others may have frozen it meanwhile, or the
-// start has.
-func (c *core) haltAdopted(ctx context.Context) {
-	if len(c.approvals.Freezes()) == 0 {
-		return
-	}
-	if err := c.enforcer.Halt(ctx, c.approvals.IsFrozen); err != nil {
-		c.log.Error("stopping what an earlier run left and is frozen by now", "error", err)
-	}
-}
-
 // enforcerApprovals are the approvals as the enforcer needs them.
 type enforcerApprovals struct{ *approval.Book }
 

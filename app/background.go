@@ -10,7 +10,6 @@ import (
 func (a *App) background(ctx context.Context) {
 	a.enforcer.Probe(ctx)
 	a.enforcer.Adopt(ctx)
-	a.haltAdopted(ctx)
 	a.enforcer.Rejudge(ctx) // the policies may be others than when it was let
 	a.serving.Go(func() { a.enforcer.Watch(ctx) })
 	a.serving.Go(func() { a.watchPolicies(ctx) })
