@@ -109,9 +109,6 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	s.skew.Store(int64(time.Until(news.now)))
 	s.horizon = news.horizon
 	s.outbox.merge(news.numbers, news.events)
-	if news.step.isMarked() {
-		s.marks.due.Store(true)
-	}
 	if s.reload {
 		s.reload = false
 		s.anew(news.step)
@@ -288,6 +285,7 @@ func (f *followed) outbox(b *pgx.Batch, replica string) {
 
 // anew shows what the tables hold in the place of what was shown.
 func (s *sharedStore) anew(t step) {
+	s.marks.due.Store(true)
 	c := contents{items: t.items, grants: t.grants, freezes: t.frozen}
 	s.reconcile(c.state(0), func(i *item) {
 		s.config.Observer.ApprovalEndedElsewhere(i.Entry.Request.Session.Platform)
@@ -308,6 +306,9 @@ func (s *sharedStore) foreign(t step) {
 		}
 	}
 	s.mu.Unlock()
+	if t.isMarked() {
+		s.marks.due.Store(true)
+	}
 	if !t.empty() {
 		s.show(t)
 	}

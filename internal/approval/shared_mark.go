@@ -81,7 +81,8 @@ func (s *sharedStore) compareMark(ctx context.Context) error {
 		}
 		switch {
 		case unreadable != nil:
-			return s.freezeBehind(ctx, tx, "whether PostgreSQL lacks what this sidecar saw there is not known: "+unreadable.Error())
+			s.config.Log.Error("how far PostgreSQL went when this sidecar saw it last cannot be read", "error", unreadable)
+			return s.freezeBehind(ctx, tx, "whether PostgreSQL lacks what this sidecar saw there cannot be read in its state folder")
 		case there < kept.Number:
 			return s.freezeBehind(ctx, tx, "PostgreSQL lacks what this sidecar saw there: a backup was restored, or it is another database")
 		}
