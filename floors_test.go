@@ -35,6 +35,7 @@ var staircase = []step{
 		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/logline internal/pdp/explain " +
 			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
 			"internal/scripted internal/tables internal/throttle internal/trust metrics",
+		"internal/watermark",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
 			"internal/history internal/pdp/passes internal/protected internal/swap",
 		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",
@@ -68,7 +69,7 @@ var staircase = []step{
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
-			"examples/compose examples/go/ask examples/go/bridge examples/grafana examples/oci examples/policies " +
+			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci examples/policies " +
 			"examples/prometheus examples/systemd internal/apptest scripts/times",
 		"cmd/bailiff",
 	}},

@@ -172,8 +172,24 @@ type Freeze struct {
 	Reason string    `json:"reason"`
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
-	// Warning says why no operator could thaw it. It is told to the one who freezes, and not kept.
+	// Warning says why no operator could thaw it, and what may go on. It is told to the one who freezes, and not kept.
 	Warning string `json:"warning,omitempty"`
+	// MayGoOn names the sandboxes of it that were not surely stopped, and the sidecars that do not answer. It is told to
+	// the one who freezes, and not kept.
+	MayGoOn []string `json:"may_go_on,omitempty"`
+}
+
+// Stops says whether it stops a session.
+func (f Freeze) Stops(session, platform, user string) bool {
+	switch f.Kind {
+	case FreezeAll:
+		return true
+	case FreezeSession:
+		return session == f.ID
+	case FreezeUser:
+		return f.ID == user || f.ID == platform+":"+user
+	}
+	return false
 }
 
 // What is what it stops, as operators call it.

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/watermark"
 )
 
 // openApprovals opens what remembers approvals, grants and freezes.
@@ -57,7 +58,8 @@ func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, e
 	if err != nil {
 		return nil, err
 	}
-	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again}, nil
+	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again,
+		Mark: watermark.File(filepath.Join(c.cfg.StateDir, "store.mark"))}, nil
 }
 
 // OpenDatabase connects to the database that sidecars share.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
@@ -17,10 +18,14 @@ func (c *core) newBackends() (map[string]backends.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	silence := time.Duration(0)
+	if c.cfg.Store.Postgres.DSN.Given() {
+		silence = runner.Silence
+	}
 	all := map[string]backends.Backend{}
 	for name, section := range c.cfg.Backends {
 		all[name], err = section.Make(backends.Host{Runner: program, StateDir: filepath.Join(c.cfg.StateDir, name), Log: c.log,
-			Epoch: c.epoch, CheckOwner: c.checkOwner})
+			Epoch: c.epoch, Silence: silence, CheckOwner: c.checkOwner})
 		if err != nil {
 			return nil, fmt.Errorf("configuring backend %s: %w", name, err)
 		}

@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/settings"
+	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 // held is a backend that holds something open.
@@ -31,5 +35,32 @@ func TestWhateverABackendHoldsOpenIsClosedAtTheEnd(t *testing.T) {
 	}
 	if !well.closed || !ill.closed {
 		t.Error("a backend was left open")
+	}
+}
+
+// heard is a section that notes what its backend is given.
+type heard struct {
+	backends.Maker
+	in backends.Host
+}
+
+func (h *heard) Make(in backends.Host) (backends.Backend, error) {
+	h.in = in
+	return nil, nil
+}
+
+// Where others may serve its sessions, what a sidecar runs ends when nothing is heard of it, and nowhere else.
+func TestSandboxesEndWithoutTheirSidecarsWordWhereOthersServeItsSessions(t *testing.T) {
+	t.Parallel()
+	alone, shared := &heard{}, &heard{}
+	for section, dsn := range map[*heard]settings.Credential{alone: {}, shared: {Env: "DSN"}} {
+		cfg := &config.Config{Backends: map[string]backends.Maker{"any": section}}
+		cfg.Runner.Path, cfg.Store.Postgres.DSN = backendtest.Runner(t), dsn
+		if _, err := (&core{cfg: cfg}).newBackends(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if alone.in.Silence != 0 || shared.in.Silence != runner.Silence {
+		t.Errorf("sandboxes end after a silence of %v alone and %v in a fleet, want 0 and %v", alone.in.Silence, shared.in.Silence, runner.Silence)
 	}
 }

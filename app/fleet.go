@@ -36,7 +36,7 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 	}
 	of := fleet.Config{DB: c.database, Replica: c.cfg.Store.Replica, Address: c.cfg.Store.Peer.Address,
 		Revision: c.policies.Revision, Head: func() fleet.LogHead { return fleet.LogHead(c.decisions.Head()) }, Standing: c.standing,
-		Living: c.divideLimits}
+		Sandboxes: c.heldSandboxes, Living: c.divideLimits}
 	err = c.untilAnswered(ctx, func(ctx context.Context) (err error) {
 		c.fleet.members, err = fleet.New(ctx, of)
 		return err
@@ -68,6 +68,21 @@ func (c *core) divideLimits(living int) {
 		parts.User = 1
 	}
 	c.throttle.Divide(parts)
+}
+
+// heldSandboxes are those of this sidecar, with their sessions.
+func (c *core) heldSandboxes() (all []fleet.Sandbox) {
+	if !c.halts.Load() {
+		return nil // none was made yet
+	}
+	for _, h := range c.enforcer.Held() {
+		one := fleet.Sandbox{Backend: h.Backend, ID: h.ID, MayHaveMore: h.MayHaveMore}
+		for _, s := range h.Sessions {
+			one.Sessions = append(one.Sessions, fleet.Session{ID: s.ID, Platform: s.Platform, User: s.UserID})
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 func (c *core) standing() fleet.Standing {
@@ -109,8 +124,7 @@ func (c *core) openRouter() (err error) {
 // isFrozen says whether an operator froze a session. What is stopped because PostgreSQL does not answer is for its home
 // to say.
 func (c *core) isFrozen(s bailiff.Session) bool {
-	_, frozen := c.approvals.Frozen(s)
-	return frozen && c.approvals.Err() == nil
+	return c.approvals.Err() == nil && c.approvals.IsFrozen(s)
 }
 
 func peerTLS(p config.Peer) peers.TLS {

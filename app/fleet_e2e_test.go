@@ -393,12 +393,18 @@ func TestAFreezeHasStoppedFiveSidecarsWhenItReturns(t *testing.T) {
 }
 
 // A sidecar that was paused for so long that another took its sessions over ends what it ran of
-// them, and sends what comes for them there.
+// them, and sends what comes for them there. Who freezes what it runs meanwhile hears where that is.
 func TestAPausedSidecarYields(t *testing.T) {
 	t.Parallel()
 	c := openDepot(t)
 	one, two := c.launch(t, "one"), c.launch(t, "two")
 	mustComplete(t, one.agent, inChat("s1", "echo one > /tmp/whose"))
+	other := inChat("s9", "true")
+	other.Session.UserID = "43"
+	left := mustComplete(t, one.agent, other)
+	awaittest.Until(t, "its sandboxes to be told of", func() bool {
+		return c.server.Number(t, "bailiff", "SELECT count(*) FROM bailiff.replicas WHERE sandboxes LIKE '%"+left.SandboxID+"%'") == 1
+	})
 	lost := make(chan api.Answer, 1)
 	go func() {
 		a, _ := one.agent.Execute(t.Context(), inChat("s1", "sleep 600"), client.News{})
@@ -406,13 +412,29 @@ func TestAPausedSidecarYields(t *testing.T) {
 	}()
 	awaittest.Until(t, "the command to run", func() bool {
 		list, err := one.operator.Sandboxes(t.Context())
-		return err == nil && len(list) == 1 && list[0].Users == 1
+		return err == nil && slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
 	})
 	sent := sendAlways(t, one)
 	must(t, one.cmd.Process.Signal(syscall.SIGSTOP))
 	served := mustComplete(t, two.agent, inChat("s1", "cat /tmp/whose; echo two > /tmp/whose"))
+	for kind, id := range map[string]string{api.FreezeSession: "s9", api.FreezeUser: "telegram:43"} {
+		f, err := two.operator.Freeze(t.Context(), api.Freezing{Kind: kind, ID: id})
+		want := []string{"at sidecar one: bubblewrap sandbox " + left.SandboxID + " of session s9"}
+		if must(t, err); !slices.Equal(f.MayGoOn, want) {
+			t.Errorf("a freeze of %s %s says that there may go on %q, want %q", kind, id, f.MayGoOn, want)
+		}
+		must(t, two.operator.Thaw(t.Context(), kind, id))
+	}
+	f, err := two.operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeSession, ID: "s0"})
+	if must(t, err); !slices.Equal(f.MayGoOn, []string{"at sidecar one: nothing but what it began in its last seconds"}) {
+		t.Errorf("a freeze of what the paused sidecar does not have says that there may go on %q", f.MayGoOn)
+	}
 	sent.mark()
 	must(t, one.cmd.Process.Signal(syscall.SIGCONT))
+	awaittest.Until(t, "a freeze that leaves nothing running", func() bool {
+		f, err := two.operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeSession, ID: "s0"})
+		return err == nil && f.MayGoOn == nil && f.Warning == ""
+	})
 	if a := <-lost; a.Status != bailiff.Interrupted {
 		t.Errorf("what ran there ended as %s: %s", a.Status, a.Message)
 	}
@@ -580,4 +602,38 @@ func TestAChatIsConnectedAtOneSidecar(t *testing.T) {
 	approved("s1", 1)
 	one.stop()
 	approved("s2", 2)
+}
+
+// A sidecar that is told to stop waits for no step of its end longer than ten seconds, though PostgreSQL takes its bytes and
+// never answers: connections that broke took fifteen to end, pool by pool.
+func TestASidecarStopsThoughPostgreSQLIsHeld(t *testing.T) {
+	t.Parallel()
+	c := openDepot(t)
+	way, socket := socketLineTo(t, c.server.Dir)
+	must(t, os.WriteFile(c.dsn, []byte("host="+socket+" user=postgres dbname=bailiff"), 0o600))
+	one := c.launch(t, "one")
+	mustComplete(t, one.agent, inChat("s1", "true"))
+	way.hold()
+	for n := range 4 { // each has a connection that breaks
+		go func() {
+			_, _ = one.operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeSession, ID: fmt.Sprint(n)})
+		}()
+	}
+	awaittest.Until(t, "the sidecar to miss PostgreSQL", func() bool {
+		status, err := one.operator.Status(t.Context())
+		return err == nil && strings.Contains(strings.Join(status.Warnings, " "), "does not answer")
+	})
+	must(t, one.cmd.Process.Signal(syscall.SIGTERM))
+	ended := make(chan error, 1)
+	go func() { ended <- one.cmd.Wait() }()
+	begun := time.Now()
+	select {
+	case err := <-ended:
+		t.Logf("it ended after %v", time.Since(begun))
+		if err != nil {
+			t.Errorf("it ended: %v\n%s", err, one.log.String())
+		}
+	case <-time.After(12 * time.Second):
+		t.Errorf("it goes on\n%s", one.log.String())
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
 )
@@ -40,6 +41,9 @@ type Host struct {
 	Log      *slog.Logger
 	// Epoch is that of this sidecar's name where sidecars share a store; nil means that they share none.
 	Epoch func() int64
+	// Silence is how long a sandbox that ends with the sidecar hears nothing of it before it ends by itself, as of one that
+	// is paused while others serve its sessions; zero means never.
+	Silence time.Duration
 	// CheckOwner says why a later run may have that name by now; nil as for Epoch.
 	CheckOwner func() error
 }

@@ -29,6 +29,9 @@ func (e *Enforcer) Warm(w lease.Warm) { e.leases.Warm(w) }
 // Sandboxes lists the live ones, the oldest first.
 func (e *Enforcer) Sandboxes() []lease.Sandbox { return e.leases.Sandboxes() }
 
+// Held lists the sandboxes with the sessions that are in them.
+func (e *Enforcer) Held() []lease.Held { return e.leases.Held() }
+
 // Unremoved is why files of sessions that have ended could not be removed yet, by backend.
 func (e *Enforcer) Unremoved() map[string]error { return e.leases.Unremoved() }
 

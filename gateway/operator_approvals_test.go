@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -258,7 +259,7 @@ func TestWhatIsFrozenIsThawedByTheSameName(t *testing.T) {
 	}
 	var list api.Freezes
 	c.do(http.MethodGet, "/v1/freeze", "").into(t, http.StatusOK, &list)
-	if len(list.Freezes) != 1 || list.Freezes[0] != f {
+	if len(list.Freezes) != 1 || !reflect.DeepEqual(list.Freezes[0], f) {
 		t.Errorf("frozen is %+v", list)
 	}
 	c.do(http.MethodDelete, "/v1/freeze", `{"kind": "user", "id": "42"}`).problem(t, http.StatusNotFound)

@@ -39,6 +39,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -64,6 +65,8 @@ type Config struct {
 	// AcceptMissing names what may be left out where it cannot be bounded: cpus,
 	// memory_mb, pids, disk_mb.
 	AcceptMissing []string
+	// Silence is that of [backends.Host].
+	Silence time.Duration
 	// MountsAllowed lists the folders of the host that specs may mount, at first: [backends.Mountable] replaces them.
 	MountsAllowed []string
 	// Runner is the path of the bailiff-runner program.

@@ -87,7 +87,7 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 	cmd := exec.Command(b.program, command(b.arguments(p), p.image)...)
 	cmd.Env, cmd.Dir = append(b.environment(folder), descent.Variable+"="+mark), "/"
 	prepare := func() error { return errors.Join(b.stage(p.spec), workspace.Mount()) }
-	child, err := runner.Launch(ctx, cmd, runner.PlaceOf(p.spec, 0), prepare, nothing)
+	child, err := runner.Launch(ctx, cmd, runner.PlaceOf(p.spec, b.cfg.Silence), prepare, nothing)
 	if err != nil {
 		return nil, explain(err)
 	}

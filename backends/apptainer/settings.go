@@ -41,7 +41,7 @@ func (c *Config) DefaultImage() string { return c.Image }
 // Make makes the backend.
 func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
-	made.Runner, made.StateDir = in.Runner, in.StateDir
+	made.Runner, made.StateDir, made.Silence = in.Runner, in.StateDir, in.Silence
 	return New(made)
 }
 

@@ -1,6 +1,6 @@
 # Prints which calls of the kernel are refused (EPERM), unknown (ENOSYS) or
 # allowed, and which kinds of socket there are.
-import ctypes, errno, mmap, os, platform, resource, socket, subprocess, threading
+import ctypes, errno, mmap, multiprocessing, os, platform, resource, socket, subprocess, threading
 
 libc = ctypes.CDLL(None, use_errno=True)
 amd64 = platform.machine() == "x86_64"
@@ -45,6 +45,15 @@ def narrow():
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+def share():
+    there = multiprocessing.Queue()
+    child = multiprocessing.Process(target=there.put, args=("here",))
+    child.start()
+    if there.get() != "here":
+        raise OSError(errno.EIO, "another text")
+    child.join()
+
+
 pair = (ctypes.c_int * 2)()
 print("socket", *families(41 if amd64 else 198, socket.SOCK_DGRAM, 0))
 print("socketpair", *families(53 if amd64 else 199, socket.SOCK_DGRAM, 0, ctypes.addressof(pair)))
@@ -58,6 +67,10 @@ say("clone3", call(435, 0, 0))
 say("io_uring_setup", call(425, 1, 0))
 terminal, _ = os.openpty()
 say("TIOCSTI", call(16 if amd64 else 29, terminal, 0x5412 | 1 << 40, ctypes.addressof(pair)))
+queue = ctypes.create_string_buffer(b"bailiff")
+say("a message queue", call(240 if amd64 else 180, ctypes.addressof(queue), os.O_CREAT | os.O_RDWR, 0o600, 0))
+say("watching files", call(294 if amd64 else 26, 0))
+say("queues of processes", attempt(share))
 thread = threading.Thread(target=lambda: subprocess.run(["true"], check=True))
 thread.start()
 thread.join()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ import (
 const (
 	builtRunner = "BAILIFF_TEST_RUNNER"
 	asSidecar   = "BAILIFF_TEST_SIDECAR"
+	withSilence = "BAILIFF_TEST_SILENCE"
 )
 
 // nobody is a user that owns nothing.
@@ -94,6 +96,32 @@ func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spe
 	Await(t, "no disk of it is shown", func() bool { return len(disksIn(cmd.Env[0][len("TMPDIR="):])) == 0 })
 }
 
+// Silence is what the backend of [TestPausedSidecar] is made with.
+const Silence = 500 * time.Millisecond
+
+// TestPausedSidecar stops a process that holds a sandbox with everything in it, as by SIGSTOP, and wants what runs there to end,
+// since others serve its sessions by now. What a sidecar that lives runs for longer goes on.
+func TestPausedSidecar(t *testing.T, open func(testing.TB) backends.Backend, spec backends.Spec) {
+	if m := os.Getenv(asSidecar); m != "" {
+		beSidecar(t, open(t), spec, m)
+		return
+	}
+	m := marker()
+	cmd := again(t)
+	cmd.Env = append(cmd.Env, asSidecar+"="+m, fmt.Sprintf("%s=%f", withSilence, 3*Silence.Seconds()))
+	said, err := cmd.StdoutPipe()
+	Must(t, err)
+	Must(t, cmd.Start())
+	Await(t, "the sandbox is at work", func() bool { return len(marked(m)) >= scattered })
+	Must(t, cmd.Process.Signal(syscall.SIGSTOP))
+	Await(t, "what ran there has ended", func() bool { return len(marked(m)) == 0 })
+	Must(t, cmd.Process.Signal(syscall.SIGCONT))
+	words, _ := io.ReadAll(said)
+	if err := cmd.Wait(); err != nil || !bytes.Contains(words, []byte("longer than a silence: 0\n")) {
+		t.Errorf("the sidecar that was paused: %v\n%s", err, words)
+	}
+}
+
 // groupsOf lists the control groups that are named after a process.
 func groupsOf(t *testing.T, pid int) (list []string) {
 	err := filepath.WalkDir("/sys/fs/cgroup", func(path string, entry fs.DirEntry, err error) error {
@@ -118,10 +146,15 @@ func disksIn(folder string) (list []string) {
 	return list
 }
 
-// beSidecar runs a command for ever in a sandbox.
+// beSidecar runs a command for ever in a sandbox, once it has run for longer than a silence.
 func beSidecar(t *testing.T, backend backends.Backend, spec backends.Spec, marker string) {
 	sandbox, err := backend.Open(context.Background(), spec)
 	Must(t, err)
+	if seconds := os.Getenv(withSilence); seconds != "" {
+		exit, err := sandbox.Run(context.Background(), runner.Shell("sleep "+seconds), nil)
+		Must(t, err)
+		fmt.Println("longer than a silence:", exit.Code)
+	}
 	cmd := runner.Shell(scatter(marker) + "sleep " + marker)
 	cmd.Timeout = time.Minute
 	exit, err := sandbox.Run(context.Background(), cmd, func([]byte) {})

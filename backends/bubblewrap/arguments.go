@@ -27,8 +27,12 @@ const insideUser = "10000"
 var namespaces = []string{
 	"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup",
 	"--disable-userns", "--uid", insideUser, "--gid", insideUser, "--hostname", "sandbox", "--cap-drop", "ALL",
+	"--cap-add", "CAP_SYS_RESOURCE", "--cap-add", "CAP_SETPCAP", // of the namespace, for the runner until it has set its bounds
 	"--die-with-parent", "--new-session", "--as-pid-1", "--clearenv",
 }
+
+// ofNamespace has the bounds of a namespace of users, which are for a capability in it to change.
+const ofNamespace = "/proc/sys/user"
 
 // etc lists what programs need of the host's /etc.
 var etc = []string{
@@ -62,7 +66,7 @@ func (b *Backend) arguments(spec backends.Spec, workspace, events string, files 
 	}
 	list = append(list, own...)
 	// The user that makes the namespaces may change settings of the kernel for them.
-	list = append(list, "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
+	list = append(list, "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--bind", ofNamespace, ofNamespace, "--dev", "/dev")
 	for _, folder := range workdirs.Writable {
 		if folder != workdirs.Root && (folder != workdirs.MountPath || spec.Workspace == "") {
 			list = append(list, inMemory(spec, folder)...)

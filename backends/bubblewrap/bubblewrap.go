@@ -9,7 +9,8 @@
 // spec says so. Its user has no capability inside, may make no further user
 // namespace, and is an unprivileged user of the host: where the sidecar is root,
 // a user that owns nothing but workspaces, else the sidecar's own. Calls of the
-// kernel that no command needs are filtered by the runner.
+// kernel that no command needs are filtered by the runner, which also bounds what
+// the kernel counts by user, and gives up what allows it to before anything runs.
 //
 // The runner is process 1. Its file is a copy in memory that can be run but not
 // read, which makes the kernel close its processes to others of the same user.
@@ -33,6 +34,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -64,6 +66,8 @@ type Config struct {
 	AcceptMissing []string
 	// MountsAllowed lists the folders of the host that specs may mount, at first: [backends.Mountable] replaces them.
 	MountsAllowed []string
+	// Silence is that of [backends.Host].
+	Silence time.Duration
 }
 
 // Backend makes sandboxes on this host.

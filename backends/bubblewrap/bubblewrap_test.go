@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -71,6 +74,12 @@ func TestConformanceForAnUnprivilegedUser(t *testing.T) {
 }
 
 func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
+
+func TestWhatAPausedSidecarRunsEnds(t *testing.T) {
+	backendtest.TestPausedSidecar(t, func(t testing.TB) backends.Backend {
+		return backend(t, func(c *bubblewrap.Config) { c.Silence = backendtest.Silence })
+	}, spec)
+}
 
 func TestAKilledSidecarLeavesNoDiskMounted(t *testing.T) {
 	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
@@ -274,4 +283,48 @@ func TestACommandThatFillsItsWorkspaceAloneIsStopped(t *testing.T) {
 	if err != nil || !exit.Excess.Stopped {
 		t.Errorf("it ended as %+v, %v, want it stopped for what it wrote", exit, err)
 	}
+}
+
+// takeAll takes what there is of watchers, and holds it.
+const takeAll = `
+import ctypes, time
+libc, taken = ctypes.CDLL(None), 0
+while libc.inotify_init1(0) >= 0:
+    taken += 1
+print(taken, flush=True)
+time.sleep(600)
+`
+
+// A session that takes all that it gets of what the kernel counts by user leaves others, and the user, most of it.
+func TestASandboxLeavesOthersRoomToWatchFiles(t *testing.T) {
+	b := backend(t)
+	all := hostsNumber(t, "/proc/sys/fs/inotify/max_user_instances")
+	greedy, other := backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec)
+	backendtest.Output(t, greedy, "setsid python3 -c '"+takeAll+"' >/tmp/taken 2>&1 &")
+	taken := ""
+	backendtest.Await(t, "a sandbox to have taken all", func() bool {
+		taken = backendtest.Output(t, greedy, "cat /tmp/taken")
+		return taken != ""
+	})
+	if n, err := strconv.Atoi(strings.TrimSpace(taken)); err != nil || n < 8 || n > max(all/4, 32) {
+		t.Errorf("a sandbox took %q of the %d watchers of its user, want a quarter at most and enough for usual tools", taken, all)
+	}
+	watching := "import ctypes; print(sum(ctypes.CDLL(None).inotify_init1(0) >= 0 for _ in range(8)))"
+	backendtest.Says(t, other, "python3 -c '"+watching+"'", "8\n")
+	backendtest.Says(t, other, "echo 5 2>/dev/null >/proc/sys/user/max_inotify_instances || echo refused", "refused\n")
+	var host unix.Rlimit
+	backendtest.Must(t, unix.Getrlimit(unix.RLIMIT_SIGPENDING, &host))
+	inside, err := strconv.ParseUint(strings.TrimSpace(backendtest.Output(t, other, "ulimit -Hi")), 10, 64)
+	if err != nil || inside != host.Max/4 && inside != host.Cur/4 {
+		t.Errorf("a sandbox may have %d signals queued, %v; its user %d", inside, err, host.Max)
+	}
+}
+
+func hostsNumber(t *testing.T, path string) int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	backendtest.Must(t, err)
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	backendtest.Must(t, err)
+	return n
 }

@@ -25,7 +25,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	}
 	return limits.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (child *runner.Child, err error) {
 		err = b.launch(ctx, spec, group, nothing, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
-			child, err = runner.Launch(ctx, cmd, runner.PlaceOf(spec, 0), prepare, admit)
+			child, err = runner.Launch(ctx, cmd, runner.PlaceOf(spec, b.cfg.Silence), prepare, admit)
 			return err
 		})
 		return child, err
@@ -103,7 +103,7 @@ func (b *Backend) command(handed *descriptors, arguments []string) (*exec.Cmd, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
-	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
+	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.LeaveRoom, runner.Confine)...)
 	cmd.Args[0] = mark
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
 	cmd.SysProcAttr = endingWithThread()

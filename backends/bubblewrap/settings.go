@@ -29,6 +29,6 @@ func (*Config) DefaultImage() string { return "" }
 // Make makes the backend.
 func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
-	made.Runner, made.StateDir = in.Runner, in.StateDir
+	made.Runner, made.StateDir, made.Silence = in.Runner, in.StateDir, in.Silence
 	return New(made)
 }

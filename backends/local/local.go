@@ -18,6 +18,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
@@ -34,6 +35,8 @@ type Config struct {
 	// StateDir is where a copy of the runner is kept that cannot be read, so that
 	// commands cannot trace it even as it starts; empty means to run it as it is.
 	StateDir string
+	// Silence is that of [backends.Host].
+	Silence time.Duration
 }
 
 // Backend makes sandboxes that are none.
@@ -113,7 +116,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	return limits.Open(ctx, "local", spec, nil, func(*cgroup.Group) (*runner.Child, error) {
 		cmd := exec.Command(b.cfg.Runner)
 		cmd.Env, cmd.Dir = []string{}, "/"
-		child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir}, nothing, nothing)
+		child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir, Linger: b.cfg.Silence}, nothing, nothing)
 		if err != nil {
 			err = fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 		}

@@ -36,6 +36,14 @@ func TestConformanceForAnUnprivilegedUser(t *testing.T) {
 
 func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
 
+func TestWhatAPausedSidecarRunsEnds(t *testing.T) {
+	backendtest.TestPausedSidecar(t, func(t testing.TB) backends.Backend {
+		b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: t.TempDir(), StateDir: t.TempDir(), Silence: backendtest.Silence})
+		backendtest.Must(t, err)
+		return b
+	}, spec)
+}
+
 func BenchmarkTrue(b *testing.B) { backendtest.Benchmark(b, open(b), spec) }
 
 func TestWhatTheHostCannotDoIsRefusedByName(t *testing.T) {

@@ -14,6 +14,9 @@ const (
 	// Linger is how long a runner whose place outlives the sidecar goes on that hears
 	// nothing.
 	Linger = 2 * time.Minute
+	// Silence is that of a place which ends with the sidecar, where sidecars share a store: others serve its sessions
+	// and freeze them while one is paused. No sidecar is so busy: it is to be heard four times as often.
+	Silence = time.Minute
 )
 
 // Settled are the arguments for a runner that is root in a machine which is the

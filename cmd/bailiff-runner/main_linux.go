@@ -51,6 +51,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -104,10 +105,15 @@ func follow(arguments []string) error {
 		return first(arguments[1:])
 	case arguments[0] == wire.Settle:
 		return settle(arguments[1:])
+	case arguments[0] == wire.LeaveRoom:
+		if err := leaveRoom(); err != nil {
+			return err
+		}
+		return follow(arguments[1:])
 	case arguments[0] == wire.Empty && len(arguments) == 1:
 		return removal.Contents(context.Background(), workspace)
 	case arguments[0] == wire.Confine && len(arguments) == 1:
-		if err := confine(); err != nil {
+		if err := errors.Join(takeLess(), confine()); err != nil {
 			return err
 		}
 		return reside(true)

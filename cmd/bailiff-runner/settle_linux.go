@@ -90,15 +90,28 @@ func give(folder string, uid, gid int, mode os.FileMode) error {
 // capability held, inherited or to be had. That no program gives any is withdraw's
 // work.
 func become(uid, gid int) error {
+	if err := dropBounds(); err != nil {
+		return err
+	}
+	if err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(gid, gid, gid), syscall.Setresuid(uid, uid, uid)); err != nil {
+		return err
+	}
+	return dropCapabilities()
+}
+
+// dropBounds gives up that a program could bring capabilities back.
+func dropBounds() error {
 	for cap := uintptr(0); cap <= unix.CAP_LAST_CAP; cap++ {
 		if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_PRCTL, unix.PR_CAPBSET_DROP, cap, 0); errno != 0 &&
 			errno != syscall.EINVAL {
 			return fmt.Errorf("giving up capability %d: %w", cap, errno)
 		}
 	}
-	if err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(gid, gid, gid), syscall.Setresuid(uid, uid, uid)); err != nil {
-		return err
-	}
+	return nil
+}
+
+// dropCapabilities gives up those that are held or would be inherited.
+func dropCapabilities() error {
 	header, none := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
 	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
 	if errno != 0 {

@@ -53,7 +53,11 @@ func newFreeze(configPath *string) *cobra.Command {
 revokes the grants, and denies everything until it is thawed; that survives
 restarts. It asks nothing and returns when nothing runs any more.
 
-Exit status: 0 if it is frozen, 1 if not.`,
+Where several sidecars share a store, one that does not answer starts nothing new, and
+what it runs may go on; so may a sandbox that could not be removed. These are named.
+
+Exit status: 0 if it is frozen and nothing of it runs, 1 if it is not frozen, 2 if it is
+frozen and something of it may go on.`,
 		Example: `  bailiff freeze --all --reason 'a stranger writes in our chat'
   bailiff freeze --user telegram:42`,
 		Args: cobra.NoArgs,
@@ -76,12 +80,26 @@ Exit status: 0 if it is frozen, 1 if not.`,
 			if frozen.Warning != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(frozen.Warning))
 			}
-			return tellCancelled(cmd, operator, frozen)
+			if err := tellCancelled(cmd, operator, frozen); err != nil {
+				return err
+			}
+			return tellGoesOn(cmd, frozen)
 		},
 	}
 	what.register(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "a `text` that is told to those who are stopped")
 	return cmd
+}
+
+// tellGoesOn names what was not surely stopped.
+func tellGoesOn(cmd *cobra.Command, f api.Freeze) error {
+	if len(f.MayGoOn) == 0 {
+		return nil
+	}
+	for _, name := range f.MayGoOn {
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: may go on %s\n", termsafe.Text(name))
+	}
+	return status(2)
 }
 
 // tellCancelled says which approvals were cancelled, so that an operator who mistyped a

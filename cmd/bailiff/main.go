@@ -71,7 +71,7 @@ as they say.
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newLogin(), newLogout(),
 		newChat(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
-		newStore(&configPath), newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
+		newStore(&configPath), newFleet(), newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
 		newDemo(), newRunTests(), newVersion(), newSchema(), newMan(),
 	)
 	namingOne(root)

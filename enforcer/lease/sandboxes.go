@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // Sandbox is what operators are shown of one.
@@ -34,6 +36,27 @@ func (p *Pool) Sandboxes() []Sandbox {
 		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// Held is a sandbox with the sessions that are in it.
+type Held struct {
+	Backend, ID string
+	Sessions    []bailiff.Session
+	// MayHaveMore says that there may be other sessions in it.
+	MayHaveMore bool
+}
+
+// Held lists the sandboxes that are there, be they on their way out.
+func (p *Pool) Held() (all []Held) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.all {
+		if id := l.ID(); id != "" {
+			all = append(all, Held{Backend: l.backend, ID: id, Sessions: slices.Clone(l.sessions), MayHaveMore: l.hasUnknownSessionsLocked()})
+		}
+	}
+	slices.SortFunc(all, func(a, b Held) int { return cmp.Or(strings.Compare(a.Backend, b.Backend), strings.Compare(a.ID, b.ID)) })
+	return all
 }
 
 // Remove stops and removes one; found is false when there is none of that id.

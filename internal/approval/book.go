@@ -343,6 +343,14 @@ func (b *Book) Frozen(s bailiff.Session) (reason string, frozen bool) {
 	return f.told(), true
 }
 
+// IsFrozen says whether a session is stopped by a freeze, as far as this book has seen: not by a store that failed.
+func (b *Book) IsFrozen(s bailiff.Session) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	_, frozen := b.seen.frozen(s)
+	return frozen
+}
+
 // List returns a page of entries in the order of their creation, shortened, and
 // where the next page begins; empty if there is none.
 func (b *Book) List(q api.Query) (entries []api.Entry, next string) {

@@ -12,10 +12,10 @@ import (
 
 // Freeze stops everything, a session or a user until it is thawed: pending
 // approvals of it are cancelled, grants that are for it alone revoked. Freezing
-// again replaces reason, author and time.
+// again replaces reason, author and time. What it returns names the replicas in which it may go on.
 func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error) {
 	f := freeze(asked)
-	f.Warning = "" // which is not kept
+	f.Warning, f.MayGoOn = "", nil // which are not kept
 	if err := f.check(); err != nil {
 		return api.Freeze{}, err
 	}
@@ -47,8 +47,14 @@ func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error)
 	if len(silent) > 0 {
 		done.Warning = fmt.Sprintf("replicas %s do not answer: they start nothing new, and what they run may go on; stop it there",
 			strings.Join(silent, ", "))
+		done.MayGoOn = silent
 	}
 	return done, nil
+}
+
+// is says whether two are the same, as they are kept.
+func (f freeze) is(g freeze) bool {
+	return f.Kind == g.Kind && f.ID == g.ID && f.Reason == g.Reason && f.By == g.By && f.At.Equal(g.At)
 }
 
 func (f freeze) check() error {

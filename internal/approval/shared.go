@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/internal/outage"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/watermark"
 )
 
 // Shared is a store that the books of several sidecars have in common.
@@ -29,6 +30,9 @@ type Shared struct {
 	// was promoted, or a backup restored. It is called while nothing is granted, again after a fault, and bounds
 	// the time of its steps itself; it may be nil.
 	Moved func(context.Context) error
+	// Mark is where it is kept how far this sidecar saw the store go. Without one it is not seen at a start that
+	// the store lacks commits.
+	Mark watermark.File
 	// Again does a part of the start, again while the database does not answer; nil does it once.
 	Again func(part func(context.Context) error) error
 }
@@ -87,6 +91,7 @@ type sharedStore struct {
 	woken    chan struct{}
 	dirty    chan struct{}
 
+	marks    marks
 	turns    turns
 	lock     sync.Mutex
 	stamped  stamps
@@ -102,7 +107,7 @@ var _ storage = (*sharedStore)(nil)
 // openShared takes the replica's name and shows what the tables hold.
 func openShared(b *Book, c *Shared) (*sharedStore, error) {
 	s := &sharedStore{Book: b, db: c.DB, replica: c.Replica, froze: c.Froze, began: time.Now(), reload: true,
-		woken: make(chan struct{}, 1), dirty: make(chan struct{}, 1)}
+		woken: make(chan struct{}, 1), dirty: make(chan struct{}, 1), marks: marks{file: c.Mark}}
 	if s.froze == nil {
 		s.froze = func(context.Context) {}
 	}
@@ -114,7 +119,7 @@ func openShared(b *Book, c *Shared) (*sharedStore, error) {
 		again = func(part func(context.Context) error) error { return part(context.Background()) }
 	}
 	s.lost.Store(true)
-	for _, part := range []func(context.Context) error{within(s.db.Check), within(s.settleFirst), within(s.enlist), s.round} {
+	for _, part := range []func(context.Context) error{within(s.db.Check), within(s.settleFirst), within(s.enlist), within(s.compareMark), s.round} {
 		if err := again(part); err != nil {
 			return nil, err
 		}
@@ -169,7 +174,7 @@ func signal(c chan struct{}) {
 
 // run follows the others, beats and sweeps.
 func (s *sharedStore) run(ctx context.Context) {
-	var beaten, kept time.Time
+	var beaten, kept, marked time.Time
 	for ctx.Err() == nil {
 		if s.hasty.Swap(false) || time.Since(beaten) >= beatEvery {
 			beaten = time.Now()
@@ -177,6 +182,10 @@ func (s *sharedStore) run(ctx context.Context) {
 		} else {
 			_, err := s.follow(ctx)
 			s.failing(err)
+		}
+		if time.Since(marked) >= markEvery {
+			marked = time.Now()
+			s.failing(s.advance(ctx))
 		}
 		if s.isDue() {
 			s.failing(s.sweep(ctx))
@@ -349,6 +358,9 @@ func (s *sharedStore) do(ctx context.Context, n need, d decide) error {
 	var err error
 	for attempt := range stepAttempts {
 		if err = s.attempt(ctx, n, d); !errors.Is(err, errMoved) {
+			if err == nil && n.changesByOperator() {
+				s.failing(s.advance(ctx)) // what a person was told is done must not be lost unseen
+			}
 			return err
 		}
 		time.Sleep(rand.N(time.Duration(attempt+1) * time.Millisecond))
@@ -423,6 +435,9 @@ func (s *sharedStore) commit(ctx context.Context, tx *sharedTx, t step) error {
 	s.reach("committed")
 	s.outbox.add(numbers, t.events)
 	s.show(t)
+	if t.isMarked() {
+		s.marks.due.Store(true)
+	}
 	s.lock.Lock()
 	s.deadline.plan(t)
 	s.lock.Unlock()
@@ -441,6 +456,11 @@ func (s *sharedStore) close() error {
 	s.running.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	_, err := s.db.Own().Exec(ctx, leave, s.replica, s.epoch, numbersOf(s.outbox.takeSent()))
-	return err
+	if s.failed.Err() == nil {
+		s.failing(s.advance(ctx))
+	}
+	if _, err := s.db.Own().Exec(ctx, leave, s.replica, s.epoch, numbersOf(s.outbox.takeSent())); err != nil {
+		s.config.Log.Warn("PostgreSQL was not told that this sidecar ends: its name is free some seconds later", "error", err)
+	}
+	return nil
 }

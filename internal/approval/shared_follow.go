@@ -57,6 +57,7 @@ type followed struct {
 	place   postgres.Place
 	horizon string
 	freezes int64
+	marks   string // of all replicas
 	now     time.Time
 	numbers []uint64
 	events  []api.Event
@@ -96,6 +97,9 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	news, err := s.read(ctx, rescan)
 	if before, known := s.db.Accepted(); err == nil && known {
 		err = news.place.IsAfter(before)
+	}
+	if err == nil {
+		err = s.seeMarks(news.marks)
 	}
 	if err != nil {
 		s.lost.Store(s.lost.Load() || rescan)
@@ -167,13 +171,15 @@ func send(ctx context.Context, conn *pgxpool.Conn, b *pgx.Batch, most time.Durat
 	return conn.SendBatch(ctx, b).Close()
 }
 
+const selectState = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text, clock_timestamp(), freezes,
+	(SELECT coalesce(json_object_agg(id, mark), '{}')::text FROM bailiff.replicas) FROM bailiff.state`
+
 // readFirst reads all but the approvals after the first page. Those may be read where it does not end the transaction.
 func (s *sharedStore) readFirst(ctx context.Context, conn *pgxpool.Conn, rescan, ends bool) (*followed, error) {
 	f := &followed{}
 	b := &pgx.Batch{}
 	b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	b.Queue("SELECT pg_snapshot_xmin(pg_current_snapshot())::text, clock_timestamp(), freezes FROM bailiff.state").QueryRow(
-		func(row pgx.Row) error { return row.Scan(&f.horizon, &f.now, &f.freezes) })
+	b.Queue(selectState).QueryRow(func(row pgx.Row) error { return row.Scan(&f.horizon, &f.now, &f.freezes, &f.marks) })
 	b.Queue(postgres.SelectPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&f.place.Server, &f.place.Position) })
 	f.items(b, s.horizon)
 	f.grants(b, s.horizon)
@@ -279,6 +285,7 @@ func (f *followed) outbox(b *pgx.Batch, replica string) {
 
 // anew shows what the tables hold in the place of what was shown.
 func (s *sharedStore) anew(t step) {
+	s.marks.due.Store(true)
 	c := contents{items: t.items, grants: t.grants, freezes: t.frozen}
 	s.reconcile(c.state(0), func(i *item) {
 		s.config.Observer.ApprovalEndedElsewhere(i.Entry.Request.Session.Platform)
@@ -299,6 +306,9 @@ func (s *sharedStore) foreign(t step) {
 		}
 	}
 	s.mu.Unlock()
+	if t.isMarked() {
+		s.marks.due.Store(true)
+	}
 	if !t.empty() {
 		s.show(t)
 	}
@@ -327,7 +337,7 @@ func (s *state) unknown(t step) (news step) {
 		}
 	}
 	for _, f := range t.frozen {
-		if was, known := s.freezes[freezeKey{f.Kind, f.ID}]; !known || was != f {
+		if was, known := s.freezes[freezeKey{f.Kind, f.ID}]; !known || !was.is(f) {
 			news.frozen = append(news.frozen, f)
 		}
 	}

@@ -153,6 +153,7 @@ func (s *sharedStore) sayAnew(ctx context.Context, tx pgx.Tx, seen *state) error
 	}
 	b := &pgx.Batch{}
 	b.Queue(keepEpoch, s.replica, s.epoch)
+	s.sayMarks(b)
 	var keys [][]byte
 	for _, f := range seen.freezes {
 		keys = append(keys, f.key())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,10 +14,11 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
 	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/watermark"
 )
 
 // A standby that is promoted without the last commits has nothing granted a second time, and forgets no freeze
-// and no revocation. Sidecars go on by themselves.
+// and no revocation. Sidecars go on by themselves, and what they say anew counts for one that was stopped meanwhile.
 func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 	primary := postgrestest.Start(t)
 	standby := primary.Standby(t)
@@ -33,6 +35,8 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 		books = append(books, f)
 	}
 	one, two := books[0], books[1]
+	mark := watermark.File(filepath.Join(t.TempDir(), "mark"))
+	stopped := marked(t, dsn, "three", mark)
 	used, left, revoked, kept := claim("rm used", "x"), claim("rm left", "x"), claim("rm revoked", "y"), claim("rm kept", "z")
 	for c, scope := range map[*bailiff.Claim]string{&used: "once", &left: "once", &revoked: "session", &kept: "session"} {
 		one.approve(one.ask(*c), "ana", scope)
@@ -54,8 +58,19 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 			must(t, err)
 		}
 	}
-	_, err = one.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s9", By: "ben"})
+	_, err = stopped.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s9", By: "ben"})
 	must(t, err)
+	end(t, stopped)
+	seen, err := mark.Read()
+	must(t, err)
+	for _, f := range books {
+		store := f.storage.(*sharedStore)
+		awaittest.Until(t, "seeing what the one that stopped did", func() bool {
+			store.showing.RLock()
+			defer store.showing.RUnlock()
+			return store.marks.all["three"] >= seen.Number
+		})
+	}
 
 	primary.Kill()
 	standby.Run(t)
@@ -77,6 +92,11 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 			t.Errorf("book %d freezes all", n)
 		}
 	}
+	stopped = marked(t, dsn, "three", mark)
+	if isAllFrozen(stopped) || !stopped.IsFrozen(bailiff.Session{ID: "s9"}) {
+		t.Errorf("one that was stopped finds frozen: %+v, want session s9 alone", stopped.Freezes())
+	}
+	end(t, stopped)
 	one.approve(two.ask(used), "ana", "once")
 	if !two.redeem(used) || one.redeem(used) {
 		t.Error("approved anew it is not granted once")

@@ -375,15 +375,7 @@ func (s *state) frozen(session bailiff.Session) (freeze, bool) {
 
 // stops says whether a freeze is for that session of that user.
 func (f freeze) stops(session, platform, user string) bool {
-	switch f.Kind {
-	case api.FreezeAll:
-		return true
-	case api.FreezeSession:
-		return session == f.ID
-	case api.FreezeUser:
-		return isUser(f.ID, platform, user)
-	}
-	return false
+	return api.Freeze(f).Stops(session, platform, user)
 }
 
 // isUser says whether an operator means that user by "user" or "platform:user".

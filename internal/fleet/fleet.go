@@ -1,6 +1,7 @@
 // Package fleet knows which of the sidecars that share a PostgreSQL does what: who serves a
 // session ([Homes]), under which request ids something ran ([Requests]), who does what one
-// does at a time ([Fleet.Duty]), and how far the decision log of each goes ([Heads]).
+// does at a time ([Fleet.Duty]), which sandboxes each has ([Fleet.SandboxesOf]), and how far the decision log
+// of each goes ([Heads]).
 //
 // Promised:
 //
@@ -58,7 +59,7 @@ type Standing struct {
 	Err error
 }
 
-// Config is what a Fleet needs; every field but Address and Living is required.
+// Config is what a Fleet needs; every field but Address, Sandboxes and Living is required.
 type Config struct {
 	DB *postgres.DB
 	// Replica is this sidecar's name.
@@ -70,6 +71,8 @@ type Config struct {
 	// Head is how far this sidecar's decision log goes.
 	Head     func() LogHead
 	Standing func() Standing
+	// Sandboxes are those that this sidecar has now; it may be nil.
+	Sandboxes func() []Sandbox
 	// Living is told, every few seconds, how many sidecars live, this one among them; it may be nil.
 	Living func(n int)
 }
@@ -93,7 +96,7 @@ func New(ctx context.Context, c Config) (*Fleet, error) {
 }
 
 const (
-	tellReplica = "UPDATE bailiff.replicas SET address = $3, revision = $4 WHERE id = $1 AND epoch = $2"
+	tellReplica = "UPDATE bailiff.replicas SET address = $3, revision = $4, sandboxes = $5 WHERE id = $1 AND epoch = $2"
 	countLiving = "SELECT count(*) FROM bailiff.replicas WHERE id = $1 OR seen > clock_timestamp() - make_interval(secs => $2)"
 	// A row that is gone must not be missed: a home lasts for longer than the files of its
 	// session, a request id for longer than a request.
@@ -120,7 +123,11 @@ func (f *Fleet) tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	epoch, living, b := f.config.Standing().Epoch, 0, &pgx.Batch{}
-	b.Queue(tellReplica, f.config.Replica, epoch, f.config.Address, f.config.Revision())
+	sandboxes, err := f.sandboxes()
+	if err != nil {
+		return err
+	}
+	b.Queue(tellReplica, f.config.Replica, epoch, f.config.Address, f.config.Revision(), sandboxes)
 	head := f.config.Head()
 	b.Queue(tellHead, head.Chain, f.config.Replica, epoch, head.Lines, head.Hash)
 	b.Queue(countLiving, f.config.Replica, deadAfter.Seconds()).QueryRow(func(row pgx.Row) error { return row.Scan(&living) })

@@ -8,10 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // version is that of the tables that this program goes by, and the number of migrations.
-const version = 6
+const version = 7
 
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -19,9 +21,13 @@ var migrations embed.FS
 // migrationLock keeps two programs from migrating at once.
 const migrationLock = 0x6261696c6966 // "bailif"
 
-// Migrate makes the tables, or adds what they lack.
-func (db *DB) Migrate(ctx context.Context) error {
-	err := pgx.BeginFunc(ctx, db.own, func(tx pgx.Tx) error {
+// Migrate makes the tables, or adds what they lack, and returns how many steps that took. Where nothing is lacking it
+// needs no right to make tables.
+func (db *DB) Migrate(ctx context.Context) (steps int, err error) {
+	if db.Check(ctx) == nil {
+		return 0, nil
+	}
+	err = pgx.BeginFunc(ctx, db.own, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
 			return err
 		}
@@ -39,11 +45,57 @@ func (db *DB) Migrate(ctx context.Context) error {
 			if err := migrate(ctx, tx, next); err != nil {
 				return fmt.Errorf("migration %d: %w", next, err)
 			}
+			steps++
+		}
+		return nil
+	})
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == notPermitted {
+		return 0, fmt.Errorf("migrating PostgreSQL: %w: user %s may not make tables; give the connection string of one that may "+
+			"with --dsn-file", err, db.User())
+	}
+	if err != nil {
+		return 0, fmt.Errorf("migrating PostgreSQL: %w", err)
+	}
+	return steps, nil
+}
+
+// notPermitted is PostgreSQL's code of what a user may not do.
+const notPermitted = "42501"
+
+// User is who the connections are made as.
+func (db *DB) User() string { return db.config.User }
+
+// UserOf is who connections of a connection string are made as.
+func UserOf(dsn bailiff.Secret) (string, error) {
+	config, err := pgx.ParseConfig(dsn.Reveal())
+	if err != nil {
+		return "", errUnread
+	}
+	return config.User, nil
+}
+
+// The rights that a sidecar needs, on what there is and on what its owner makes later.
+var rights = []string{
+	"GRANT USAGE ON SCHEMA bailiff TO %s",
+	"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bailiff TO %s",
+	"GRANT USAGE ON ALL SEQUENCES IN SCHEMA bailiff TO %s",
+	"ALTER DEFAULT PRIVILEGES IN SCHEMA bailiff GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %s",
+	"ALTER DEFAULT PRIVILEGES IN SCHEMA bailiff GRANT USAGE ON SEQUENCES TO %s",
+}
+
+// GrantTo lets a user use the tables, and those of later migrations by the same owner.
+func (db *DB) GrantTo(ctx context.Context, user string) error {
+	err := pgx.BeginFunc(ctx, db.own, func(tx pgx.Tx) error {
+		for _, right := range rights {
+			if _, err := tx.Exec(ctx, fmt.Sprintf(right, pgx.Identifier{user}.Sanitize())); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("migrating PostgreSQL: %w", err)
+		return fmt.Errorf("letting user %s use the tables in PostgreSQL: %w", user, err)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,8 @@ const (
 	// connectTimeout is how long a server may take to let a sidecar in, where the connection string has no
 	// connect_timeout.
 	connectTimeout = 5 * time.Second
+	// closeTime is how long connections may take to end.
+	closeTime = 2 * time.Second
 	// statementCapacity is how many prepared statements a connection keeps. The sidecar has fewer, so that none is prepared twice. The
 	// room for them is taken when the connection is made: one takes 26 KB so, and 68 KB with the usual capacity of 512.
 	statementCapacity = 128
@@ -69,8 +72,7 @@ type DB struct {
 func Open(ctx context.Context, c Config) (*DB, error) {
 	config, err := pgxpool.ParseConfig(c.DSN.Reveal())
 	if err != nil {
-		return nil, errors.New("the connection string of PostgreSQL cannot be read: want one such as " +
-			"postgres://bailiff:PASSWORD@db.example.com/bailiff, or host=/run/postgresql dbname=bailiff")
+		return nil, errUnread
 	}
 	if err := secure(config.ConnConfig, c.CAFile); err != nil {
 		return nil, err
@@ -101,6 +103,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
+var errUnread = errors.New("the connection string of PostgreSQL cannot be read: want one such as " +
+	"postgres://bailiff:PASSWORD@db.example.com/bailiff, or host=/run/postgresql dbname=bailiff")
+
 // whyNot says in one sentence why there is no connection.
 func (db *DB) whyNot(err error) error {
 	var refused *pgconn.PgError
@@ -119,10 +124,18 @@ func (db *DB) whyNot(err error) error {
 	return err
 }
 
-// Close ends all connections.
+// Close ends all connections. It waits for one to a server that does not answer as long as closeTime at most, though
+// that one ends later: a sidecar that stops would otherwise wait for longer than it may.
 func (db *DB) Close() {
-	db.pool.Close()
-	db.own.Close()
+	var pools sync.WaitGroup
+	pools.Go(db.pool.Close)
+	pools.Go(db.own.Close)
+	closed := make(chan struct{})
+	go func() { defer close(closed); pools.Wait() }()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
+	}
 }
 
 // secure has every server that is not on this machine prove who it is.

@@ -22,6 +22,9 @@ const (
 	// Settle has a runner that is root become the user that the next argument names as
 	// uid:gid, for good.
 	Settle = "settle"
+	// LeaveRoom has a runner that may set bounds for its namespace of users leave other sandboxes of the same user room to watch
+	// files, and then give up all capabilities.
+	LeaveRoom = "leave-room"
 	// Confine makes the runner, before it starts anything, renounce calls of the kernel
 	// that no command in a sandbox needs. It is the last.
 	Confine = "confine"

@@ -223,7 +223,7 @@ func (s *Server) makeTables(tb testing.TB) {
 		tb.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Migrate(tb.Context()); err != nil {
+	if _, err := db.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
 }

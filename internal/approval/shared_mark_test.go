@@ -1,0 +1,133 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/watermark"
+)
+
+// marked is a book of a replica that keeps a mark. It is not closed by its test.
+func marked(t *testing.T, dsn, name string, mark watermark.File) *fixture {
+	t.Helper()
+	c := configIn(t.TempDir())
+	c.Path, c.Shared = "", replicaOf(t, dsn, name)
+	c.Shared.Mark = mark
+	f := &fixture{t: t, config: c, journal: c.Recorder.(*journal)}
+	f.start()
+	return f
+}
+
+// end ends a book in order, with its connections.
+func end(t *testing.T, f *fixture) {
+	t.Helper()
+	must(t, f.Close())
+	f.config.Shared.DB.Close()
+}
+
+// crash ends a book as a kill does: nothing of it is written any more, and its name is free.
+func crash(t *testing.T, f *fixture, server *postgrestest.Server) {
+	t.Helper()
+	s := f.storage.(*sharedStore)
+	s.marks.file = ""
+	end(t, f)
+	server.Exec(t, "bailiff", "UPDATE bailiff.replicas SET seen = '-infinity'")
+}
+
+func isAllFrozen(f *fixture) bool {
+	return f.IsFrozen(bailiff.Session{ID: "any", Platform: "cli", UserID: "u9"})
+}
+
+// A start on a store that lacks what the sidecar saw there freezes everything until a person thaws it, and one on a
+// store that has it all freezes nothing. A dump that is restored on the same server is told apart by nothing else.
+func TestAStartOnAStoreThatLacksWhatWasSeenFreezesEverything(t *testing.T) {
+	server := postgrestest.Start(t)
+	dsn, file := server.Empty(t), watermark.File(filepath.Join(t.TempDir(), "mark"))
+	start := func(want bool, why string) *fixture {
+		t.Helper()
+		f := marked(t, dsn, "one", file)
+		if isAllFrozen(f) != want {
+			t.Errorf("%s: everything is frozen: %v, want %v", why, !want, want)
+		}
+		return f
+	}
+	one := start(false, "the first start")
+	rm := claim("rm revoked", "y")
+	one.approve(one.ask(rm), "ana", "session")
+	end(t, one)
+	end(t, start(false, "after an end in order"))
+	server.Exec(t, "postgres", "CREATE DATABASE dump TEMPLATE bailiff")
+
+	one = start(false, "after a copy was made")
+	for _, g := range one.Grants() {
+		_, err := one.Revoke(t.Context(), g.ID, by("ben"))
+		must(t, err)
+	}
+	_, err := one.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s9", By: "ben"})
+	must(t, err)
+	crash(t, one, server)
+	crash(t, start(false, "after a crash"), server)
+
+	server.Exec(t, "postgres", "DROP DATABASE bailiff WITH (FORCE)")
+	server.Exec(t, "postgres", "ALTER DATABASE dump RENAME TO bailiff")
+	one = start(true, "after the copy was put back")
+	if one.Covered(rm) {
+		t.Error("a grant that was revoked covers again")
+	}
+	f := one.Freezes()[0]
+	if f.By != "bailiff" || !strings.Contains(f.Reason, "backup was restored") || !strings.Contains(f.Reason, "thaw --all") {
+		t.Errorf("frozen: %+v", f)
+	}
+	awaittest.Until(t, "the decision log", func() bool { return strings.Contains(fmt.Sprint(one.journal.steps()), "frozen") })
+	crash(t, one, server)
+	one = start(true, "anew, before a person thawed it")
+	if _, err := one.Thaw(t.Context(), "all", "", by("ben")); err != nil {
+		t.Fatal(err)
+	}
+	end(t, one)
+	end(t, start(false, "once a person thawed it"))
+
+	must(t, os.WriteFile(string(file), []byte("{}"), 0o600))
+	one = start(true, "with a mark that cannot be read")
+	_, err = one.Freeze(t.Context(), api.Freeze{Kind: "all", By: "ben", Reason: "a theft"})
+	must(t, err)
+	end(t, one)
+	must(t, os.Truncate(string(file), 0))
+	one = start(true, "with an empty mark, where a person froze everything")
+	if f := one.Freezes()[0]; !strings.Contains(f.Reason, "before that ben froze everything: a theft") {
+		t.Errorf("frozen: %+v", f)
+	}
+	end(t, one)
+	must(t, os.Remove(string(file)))
+	server.Empty(t)
+	end(t, start(false, "of a sidecar that never ran"))
+	aMarkThatCannotBeWritten(t, server)
+}
+
+// A mark that cannot be written is tried again, and the store goes on.
+func aMarkThatCannotBeWritten(t *testing.T, server *postgrestest.Server) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "later")
+	one := marked(t, server.Empty(t), "one", watermark.File(filepath.Join(dir, "mark")))
+	defer one.Close()
+	store := one.storage.(*sharedStore)
+	awaittest.Until(t, "a failure", func() bool { return store.marks.failing.Err() != nil })
+	_, err := one.Freeze(context.WithoutCancel(t.Context()), api.Freeze{Kind: "session", ID: "s9", By: "ben"})
+	must(t, err)
+	must(t, os.Mkdir(dir, 0o700))
+	awaittest.Until(t, "the mark", func() bool {
+		m, err := store.marks.file.Read()
+		return err == nil && m.Replica == "one" && store.marks.failing.Err() == nil
+	})
+	if store.err() != nil {
+		t.Errorf("the store fails: %v", store.err())
+	}
+}
