@@ -42,8 +42,8 @@ files. Files in it that look like secrets are listed first: every command could 
 What weakens bailiff is listed, and written only by a yes at the terminal or by its flag.
 
 The same command again changes nothing; with another folder it adds that one. --remove takes
-a folder away, though it be gone, and with the last one the agent's entries and the service,
-if nothing else needs it.
+a folder away, though it be gone, and with the last one all that was written into the
+agent's settings, and the service if nothing else needs it.
 
 Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		Example: "  bailiff setup claude-code --project ~/src/shop",
@@ -253,11 +253,15 @@ func (r *setupRun) put(changes []setup.Change) error {
 		switch {
 		case c.Why == setup.CopiedPolicies:
 			copied++
+		case r.dryRun && c.Gone:
+			r.say("would remove %s: %s", c.Path, c.Why)
 		case r.dryRun:
 			r.say("would write %s: %s", c.Path, c.Why)
 			for _, line := range c.Lines() {
 				r.say("  %s", line)
 			}
+		case c.Gone:
+			r.say("removed %s: %s", c.Path, c.Why)
 		default:
 			r.say("wrote %s: %s", c.Path, c.Why)
 		}
@@ -279,6 +283,12 @@ func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 	}
 	if err := r.put(changes); err != nil {
 		return err
+	}
+	for _, line := range survey.Stays {
+		r.say("%s", line)
+	}
+	if survey.IsLast() {
+		r.say("What %s runs on this machine is not judged by bailiff any more.", r.agent)
 	}
 	r.recordChanges(survey, changes)
 	return r.retire(ctx, survey)

@@ -32,8 +32,8 @@ func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	w.must(t, "bailiff setup codex --project src/shop --remove")
-	if left := w.must(t, "cat .codex/hooks.json"); strings.Contains(left, "bailiff") {
-		t.Errorf("its hook is left: %s", left)
+	if left, err := w.says(t, "ls -d .codex"); err == nil {
+		t.Errorf("of what was made for it %s is left", left)
 	}
 }
 
@@ -41,6 +41,18 @@ func TestARealCodexCallsTheHookOnceItIsSetUp(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
 	w.has(t, "codex", "@openai/codex-linux-*/vendor/*/bin/codex")
+	const own = "# mine\nmodel = \"m\"\n"
+	w.must(t, "mkdir .codex && printf '"+strings.ReplaceAll(own, "\n", `\n`)+"' >.codex/config.toml")
+	for range 2 { // as it was before, also what Codex itself wrote of the hooks that it trusts
+		w.must(t, "bailiff setup codex --project src/shop"+accepted)
+		if with := w.must(t, "cat .codex/config.toml"); !strings.Contains(with, "trusted_hash") {
+			t.Errorf("with the hook Codex' settings are\n%s", with)
+		}
+		w.must(t, "bailiff setup codex --project src/shop --remove")
+		if left := w.must(t, "cat .codex/config.toml && test ! -e .codex/hooks.json"); left != own {
+			t.Errorf("after the removal its settings are\n%s", left)
+		}
+	}
 	w.must(t, "bailiff setup codex --project src/shop"+accepted)
 	w.serves(t)
 	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
@@ -60,6 +72,10 @@ func TestARealCodexCallsTheHookOnceItIsSetUp(t *testing.T) {
 	w.must(t, "sed -i s/agent.sock/other.sock/ .codex/hooks.json")
 	if found, status := w.finds(t, "codex"); status != 1 || !strings.Contains(found[hook], "not trusted") {
 		t.Errorf("of a hook that changed it finds %s, status %d", found[hook], status)
+	}
+	w.must(t, "printf '[tui]\\nanimations = false\\n' >>.codex/config.toml && bailiff setup codex --project src/shop --remove")
+	if left := w.must(t, "cat .codex/config.toml && test ! -e .codex/hooks.json"); left != own+"[tui]\nanimations = false\n" {
+		t.Errorf("after the removal its settings are\n%s", left)
 	}
 }
 
@@ -202,8 +218,7 @@ func TestHermesIsSetUpWithItsPluginAndProven(t *testing.T) {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	w.must(t, "bailiff setup hermes --project src/shop --remove")
-	want := own + "  entries: {}\nterminal: {backend: bailiff}\n"
-	if left := w.must(t, "cat .hermes/config.yaml"); left != want {
-		t.Errorf("after the removal it is %q, want %q", left, want)
+	if left := w.must(t, "cat .hermes/config.yaml && ls .hermes"); left != own+"config.yaml\n" {
+		t.Errorf("after the removal it is %q, want %q", left, own)
 	}
 }

@@ -137,7 +137,7 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 	w.must(t, `mkdir .claude && echo '{"model": "opus", "hooks": {"Stop": [], "PreToolUse": [{"matcher": "X", "hooks": []}]}}' `+
 		`>.claude/settings.json && mkdir -p src/other`)
 	before := w.must(t, "cat .claude/settings.json")
-	all := "find .config .claude src -type f | sort | xargs sha256sum"
+	const all = "find .config .claude src -type f | sort | xargs sha256sum"
 	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
 	once := w.must(t, all)
 	if said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted); !strings.Contains(said, "Nothing to change") ||
@@ -161,7 +161,7 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 	}
 	w.must(t, "bailiff setup claude-code --project src/shop --remove")
 	text := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml")
-	if strings.Contains(text, "src/shop") || !strings.Contains(text, "# mine") || !strings.Contains(text, "/srv/x") {
+	if strings.Contains(text, "src/shop") || strings.Contains(text, ", accept_missing_limits: [") || !strings.Contains(text, "# mine") || !strings.Contains(text, "/srv/x") {
 		t.Error("the removal took away what it had not written, or left what it had")
 	}
 	var was, is any

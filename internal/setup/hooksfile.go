@@ -47,11 +47,12 @@ func (f hooksFile) remove(e Entry) ([]Change, error) {
 
 // change edits the hooks in the user's settings.
 func (f hooksFile) change(e Entry, why string, edit func(event string, matches []match) []match) ([]Change, error) {
-	change, err := readFile(f.path(e), why, 0o600)
+	change, err := e.open(f.path(e), why, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	all, err := readObject([]byte(change.Before))
+	start := change.After
+	all, err := readObject([]byte(start))
 	if err == nil {
 		err = editHooks(&all, edit)
 	}
@@ -59,8 +60,8 @@ func (f hooksFile) change(e Entry, why string, edit func(event string, matches [
 		return nil, fmt.Errorf("reading %s: %w", change.Path, err)
 	}
 	change.After = all.text()
-	if was, err := readObject([]byte(change.Before)); err == nil && string(encoded(was)) == string(encoded(all)) {
-		change.After = change.Before
+	if was, err := readObject([]byte(start)); err == nil && string(encoded(was)) == string(encoded(all)) {
+		change.After = start
 	}
 	return []Change{change}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -140,7 +141,7 @@ func (s *Survey) judgeBy(doc *yamledit.Document) error {
 }
 
 // unconfigure lets no backend show the project any more.
-func (s *Survey) unconfigure() (Change, error) {
+func (s *Survey) unconfigure(r fileRecords) (Change, error) {
 	c, err := readFile(s.File, "the sidecar's configuration", 0o600)
 	if err != nil || c.Before == "" {
 		return c, err
@@ -156,8 +157,43 @@ func (s *Survey) unconfigure() (Change, error) {
 	if err != nil {
 		return c, fmt.Errorf("changing %s: %w: take %s out of mounts_allowed yourself", s.File, err, s.Project)
 	}
-	c.After = doc.String()
+	c.After = s.strengthen(r, c.Path, doc.String())
 	return c, nil
+}
+
+// strengthen takes back what weakens bailiff, if nothing needs the sidecar any more; what stays of it is told.
+func (s *Survey) strengthen(r fileRecords, path, text string) string {
+	if len(s.left) > 0 {
+		return text
+	}
+	needs := s.Serves()
+	if len(needs) == 0 {
+		text, _ = r.files[path].takeBack(path, text)
+		delete(r.files, path)
+	}
+	cfg, err := config.Parse(s.File, []byte(text), s.in.Known)
+	if err != nil {
+		return text // which the sidecar says, too
+	}
+	var stay []string
+	if cfg.Operator.AllowSameUser {
+		stay = append(stay, "operator.allow_same_user")
+	}
+	for name, section := range cfg.Backends {
+		if len(listOf(section, acceptMissing)) > 0 {
+			stay = append(stay, "backends."+name+"."+acceptMissing)
+		}
+	}
+	if len(stay) == 0 {
+		return text
+	}
+	why := "since no record says that a setup wrote it"
+	if len(needs) > 0 {
+		why = "for " + strings.Join(needs, ", ")
+	}
+	slices.Sort(stay)
+	s.Stays = append(s.Stays, fmt.Sprintf("%s stays in %s, %s.", strings.Join(stay, ", "), s.File, why))
+	return text
 }
 
 // NeedsRestart says whether a running sidecar cannot take a change of its configuration over at SIGHUP. What agents may ask
