@@ -161,7 +161,8 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 	}
 	w.must(t, "bailiff setup claude-code --project src/shop --remove")
 	text := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml")
-	if strings.Contains(text, "src/shop") || strings.Contains(text, ", accept_missing_limits: [") || !strings.Contains(text, "# mine") || !strings.Contains(text, "/srv/x") {
+	if strings.Contains(text, "src/shop") || strings.Contains(text, ", accept_missing_limits: [") ||
+		!strings.Contains(text, "# mine") || !strings.Contains(text, "/srv/x") {
 		t.Error("the removal took away what it had not written, or left what it had")
 	}
 	var was, is any

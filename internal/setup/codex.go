@@ -54,8 +54,8 @@ func (c codexAgent) staying(e Entry) (all []string) {
 	change, err := readFile(codexFile(e, "config.toml"), "", 0o600)
 	for _, need := range codexNeeds[:2] {
 		if with, wrong := withTOML(change.Before, need.table, need.key, need.value); err == nil && wrong == nil && with == change.Before {
-			all = append(all, fmt.Sprintf("%s = %s stays in %s, since no record says whether it was there before: take it out if it is not yours.",
-				need.key, need.value, change.Path))
+			all = append(all, fmt.Sprintf("%s = %s stays in %s, since no record says whether it was there before: take it out if it is "+
+				"not yours.", need.key, need.value, change.Path))
 		}
 	}
 	return all

@@ -71,18 +71,21 @@ func editHooks(all *object, edit func(event string, matches []match) []match) er
 	if err != nil {
 		return fmt.Errorf("hooks: %w", err)
 	}
+	wasEmpty := len(hooks) == 0
 	for _, event := range []string{before, after} {
 		matches, err := readMatches(hooks.get(event))
 		if err != nil {
 			return fmt.Errorf("hooks.%s: %w", event, err)
 		}
-		if edited := edit(event, matches); len(edited) == 0 {
+		if edited := edit(event, matches); len(edited) == 0 && len(matches) == 0 {
+			continue // an empty list stays one
+		} else if len(edited) == 0 {
 			hooks.remove(event)
 		} else {
 			hooks.set(event, written(edited))
 		}
 	}
-	if len(hooks) == 0 {
+	if len(hooks) == 0 && !wasEmpty {
 		all.remove("hooks")
 	} else {
 		all.set("hooks", hooks)

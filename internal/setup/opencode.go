@@ -132,7 +132,8 @@ func (o opencode) advice(e Entry) []string {
 }
 
 func (o opencode) staying(e Entry) []string {
-	return []string{"opencode's own shell stays denied, since no record says what permission was in " + o.file(e) + " before: edit it there."}
+	return []string{"opencode's own shell stays denied, since no record says what permission was before in " + o.file(e) +
+		": edit it there."}
 }
 
 // anyMCP is another agent that speaks the protocol, whose settings are not known.

