@@ -85,10 +85,10 @@ func editHooks(all *object, edit func(event string, matches []match) []match) er
 			hooks.set(event, written(edited))
 		}
 	}
-	if len(hooks) == 0 && !wasEmpty {
-		all.remove("hooks")
-	} else {
+	if len(hooks) > 0 {
 		all.set("hooks", hooks)
+	} else if !wasEmpty {
+		all.remove("hooks")
 	}
 	return nil
 }
