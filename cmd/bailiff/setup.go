@@ -110,7 +110,27 @@ func (r *setupRun) run(cmd *cobra.Command, agent string) error {
 	if err := r.write(cmd.Context(), survey); err != nil || r.dryRun {
 		return err
 	}
-	return r.start(cmd.Context(), survey)
+	err = r.start(cmd.Context(), survey)
+	r.tellAnswering(survey)
+	return err
+}
+
+// tellAnswering says how the questions of the agent are answered, which a client that runs unattended shows to nobody.
+func (r *setupRun) tellAnswering(s *setup.Survey) {
+	answers, doubt := s.Answering(r.answers)
+	r.say("Where the policies ask about a command, it waits for a person's answer:")
+	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
+	for _, a := range answers {
+		line := a.Line
+		if *r.configPath != "" {
+			line += " " + shellquote.Join("--config", s.File)
+		}
+		fmt.Fprintf(table, "  %s\t%s\n", termsafe.Text(line), a.What)
+	}
+	_ = table.Flush() // to where all else was printed
+	if doubt != "" {
+		r.say("%s", doubt)
+	}
 }
 
 func (r *setupRun) config() (setup.Config, error) {

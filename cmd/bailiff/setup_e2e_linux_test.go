@@ -110,8 +110,9 @@ const accepted = " --accept-missing-limits"
 func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
-	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
 	w.serves(t)
+	w.answersAs(t, said)
 	decision, rewritten := w.asks(t, w.project, "echo package shop >shop.go && cat shop.go && pwd")
 	if decision != "allow" {
 		t.Fatalf("the hook says %s", decision)
@@ -128,6 +129,24 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	_, rewritten = w.asks(t, w.project, "python3 -c \"open('.claude/settings.json','w')\"")
 	if printed, err := w.says(t, rewritten); err == nil {
 		t.Errorf("the agent's settings in the project were written: %s", printed)
+	}
+}
+
+// answersAs has the lines run by which approvals are answered, as a setup prints them at its end.
+func (w worker) answersAs(t *testing.T, said string) {
+	t.Helper()
+	_, last, _ := strings.Cut(said, "waits for a person's answer:\n")
+	for _, line := range []string{"bailiff approvals watch", "bailiff approvals approve ID", "bailiff console", "--allow-same-user"} {
+		if !strings.Contains(last, line) {
+			t.Errorf("%s is not in the end of %s", line, said)
+		}
+	}
+	link := w.must(t, "bailiff console 2>/dev/null")
+	if page := w.must(t, "curl -fsS --noproxy '*' "+strings.TrimSpace(link)); !strings.Contains(page, "<title>") {
+		t.Errorf("at %s there is %s", link, page)
+	}
+	if printed, err := w.says(t, "bailiff approvals approve a-none"); err == nil || !strings.Contains(printed, "a-none") {
+		t.Errorf("to the answer of what nobody asked it says %s, %v", printed, err)
 	}
 }
 
@@ -379,7 +398,8 @@ func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
 	if printed := w.must(t, `printf 'yes\n'`+at); !strings.Contains(printed, "Do you agree? [y/N]") {
 		t.Errorf("of the one that is left it says %s", printed)
 	}
-	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") {
+	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") ||
+		!strings.Contains(text, `console: "localhost:0"`) {
 		t.Errorf("after a yes to it it is %s", text)
 	}
 	w.must(t, `mkdir src/other && printf 'all\n' | script -qec "bailiff setup claude-code --project src/other --config two.yaml" /dev/null`)

@@ -88,12 +88,34 @@ func (s *Survey) listen(doc *yamledit.Document) error {
 	return doc.Append(entry(name, address, map[string]any{"platforms": []any{"cli"}}), "agent", "listeners")
 }
 
+// ownConsole is where a new sidecar has its page: on this machine only, at a port that is free when it starts, since other users
+// of the machine have sidecars too. The link of "bailiff console" names the port.
+const ownConsole = "localhost:0"
+
+// Answering says how approvals are answered once the changes are written.
+func (s *Survey) Answering(a Answers) (answers []Answering, doubt string) {
+	answers = []Answering{{"bailiff approvals watch", "shows what waits, as it comes"},
+		{"bailiff approvals approve ID", `says yes to it, and "deny ID" no`}}
+	if s.fresh() || s.cfg.Operator.Console != "" {
+		answers = append(answers, Answering{"bailiff console", "prints a link to a page for it"})
+	}
+	if !a.AllowSameUser && s.SameUser {
+		doubt = "Your own answers do not count, since the agent could give them: a user of operator.uids who is not the agent's " +
+			"answers, or set this up with --allow-same-user."
+	}
+	return answers, doubt
+}
+
+// Answering is one way to answer approvals.
+type Answering struct{ Line, What string }
+
 // operate says where operators ask, with any variables of the service, and whether
 // the agent's user may answer.
 func (s *Survey) operate(doc *yamledit.Document, a Answers) error {
 	var err error
 	if s.fresh() {
-		err = errors.Join(doc.Set(s.cfg.Operator.Listen.String(), "operator", "listen"), doc.Set("", "metrics", "listen"))
+		err = errors.Join(doc.Set(s.cfg.Operator.Listen.String(), "operator", "listen"), doc.Set(ownConsole, "operator", "console"),
+			doc.Set("", "metrics", "listen"))
 	}
 	if a.AllowSameUser && !s.cfg.Operator.AllowSameUser {
 		err = errors.Join(err, doc.Set(true, "operator", "allow_same_user"))
