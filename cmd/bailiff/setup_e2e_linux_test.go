@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -123,12 +124,32 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	if text := w.must(t, "cat src/shop/shop.go"); text != "package shop\n" {
 		t.Errorf("the project's file holds %q", text)
 	}
-	if decision, _ := w.asks(t, w.project, "rm -rf /"); decision != "deny" {
-		t.Errorf("what destroys the machine is %s", decision)
-	}
+	w.seesTheReadmesTable(t)
 	_, rewritten = w.asks(t, w.project, "python3 -c \"open('.claude/settings.json','w')\"")
 	if printed, err := w.says(t, rewritten); err == nil {
 		t.Errorf("the agent's settings in the project were written: %s", printed)
+	}
+}
+
+// readmesRow is a row of the table by which the README says what becomes of an agent's commands.
+var readmesRow = regexp.MustCompile("(?m)^\\| ((?:`[^`]+`(?:, )?)+) \\| (runs|waits|is denied)")
+
+func (w worker) seesTheReadmesTable(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(apptest.Root(t), "README.md"))
+	backendtest.Must(t, err)
+	became := map[string]bool{}
+	for _, row := range readmesRow.FindAllStringSubmatch(string(text), -1) {
+		want := map[string]string{"runs": "allow", "waits": "ask", "is denied": "deny"}[row[2]]
+		for _, command := range strings.Split(strings.Trim(row[1], "`"), "`, `") {
+			if decision, _ := w.asks(t, w.project, command); decision != want {
+				t.Errorf("%s is %s, and the README says that it %s", command, decision, row[2])
+			}
+			became[want] = true
+		}
+	}
+	if len(became) < 3 {
+		t.Errorf("the README's table shows %v", became)
 	}
 }
 
