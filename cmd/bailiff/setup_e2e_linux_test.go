@@ -125,6 +125,10 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 		t.Errorf("the project's file holds %q", text)
 	}
 	w.seesTheReadmesTable(t)
+	_, rewritten = w.asks(t, w.project, "curl -sS https://example.com")
+	if printed, _ := w.says(t, rewritten); !strings.Contains(printed, "no network") || !strings.Contains(printed, "network.platforms.cli") {
+		t.Errorf("a command that reaches nobody prints %q", printed)
+	}
 	_, rewritten = w.asks(t, w.project, "python3 -c \"open('.claude/settings.json','w')\"")
 	if printed, err := w.says(t, rewritten); err == nil {
 		t.Errorf("the agent's settings in the project were written: %s", printed)

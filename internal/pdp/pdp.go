@@ -233,6 +233,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
 	j.Opens = text.opens()
 	j.Paths, j.AllPaths = text.paths()
+	j.Reaches = text.reaches()
 	if j.Plain && req.Tool == bailiff.Terminal {
 		j.Call = facts.OnlyCall(*text.command)
 	}
