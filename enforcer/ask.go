@@ -134,7 +134,9 @@ func (m *judged) keepSandbox(held bailiff.Claim) {
 func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	asked, err := e.parts.ask(ctx, m)
 	if err != nil {
-		return failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
+		a := failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
+		e.config.Recorder.Note(executed(m.event, a)) // the decision alone reads as if people had been asked
+		return a
 	}
 	if asked.State == bailiff.ApprovalApproved {
 		return e.resume(ctx, m, asked)

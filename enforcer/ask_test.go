@@ -60,6 +60,10 @@ func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
 			if a.Status != c.status || a.ExitCode != c.exit || !strings.Contains(a.Message, c.says) {
 				t.Errorf("answer is %+v", a)
 			}
+			told := slices.ContainsFunc(b.tape.all(), func(e api.Event) bool { return e.Custom.Status == bailiff.Unavailable })
+			if told != (c.status == bailiff.Unavailable) {
+				t.Errorf("that nobody could be asked stands in the log: %v", told)
+			}
 			if ran := b.fakeBackend.commands(); ran != c.ran {
 				t.Errorf("%d commands ran, want %d", ran, c.ran)
 			}

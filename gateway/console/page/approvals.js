@@ -127,7 +127,7 @@ const fact = (title, ...pairs) => el('section', { class: 'fact' }, el('h3', {}, 
 
 function askedBy({ request, caller, peer }, freeze) {
   const { session } = request
-  const freezer = (kind, id) => el('button', { class: 'button bare', 'data-live': true, 'data-act': `freeze-${kind}`, on: { click: () => freeze(kind, id) } }, `Freeze this ${kind}`)
+  const freezer = (kind, id) => el('button', { class: 'button quiet', 'data-live': true, 'data-act': `freeze-${kind}`, on: { click: () => freeze(kind, id) } }, `Freeze this ${kind}`)
   const card = fact('Asked by',
     ['user', whoSays(request)], ['platform', seen(session.platform)],
     ['chat', (session.chat_type || session.chat_id) && [session.chat_type, ' ', session.chat_id && mono(session.chat_id)]],
@@ -191,7 +191,7 @@ const papers = (entry) => el('details', { class: 'more', 'data-fold': 'papers' }
 function actions(entry, answer, listed) {
   const button = (about, label, key, act) => el('button', { class: `button ${about}`, 'data-live': true, 'data-act': act, on: { click: () => answer(act) } }, label, ' ', el('kbd', { 'aria-hidden': 'true' }, key))
   return el('footer', { class: 'actions buttons' },
-    entry.scopes.map((scope) => button(scope === 'once' ? 'yes' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
+    entry.scopes.map((scope) => button(scope === 'once' ? 'yes strong' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
     entry.pattern && button('yes wider', 'Approve a pattern…', 'p', 'pattern'),
     listed > 0 && button('yes', `Approve all ${listed} alike`, 'l', 'listed'),
     button('no', 'Deny', 'd', 'deny'))
@@ -240,8 +240,13 @@ const badge = ([word, tone]) => el('span', { class: `badge ${tone}` }, word)
 const answers = { pending: ['waiting', 'wait'], approved: ['approved', 'good'], denied: ['denied', 'bad'] }
 const outcomes = { allow: ['allowed', 'good'], deny: ['denied', 'bad'], ask: ['asked', 'wait'] }
 
+// isTurnedAway says whether people were to be asked about a request, and were not, since too much waits already or
+// approvals failed.
+export const isTurnedAway = (e) => e.outcome === 'ask' && e.status === 'unavailable' && !e.approval
+
 // verdict is what became of a request, and its colour.
 function verdict(e) {
+  if (isTurnedAway(e)) return ['not asked', 'bad']
   if (e.status === 'completed') return e.exit_code ? [`ended ${e.exit_code}`, 'plain'] : ['done', 'good']
   if (e.status) return [e.status.replaceAll('_', ' '), { denied: 'bad', expired: 'plain' }[e.status] ?? 'wait']
   if (e.outcome === 'ask' && e.approval) return answers[e.approval.state] ?? [e.approval.state, 'plain']

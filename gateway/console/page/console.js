@@ -53,7 +53,7 @@ function open() {
   byId('find').value = named.find
   retry = listen({ opened, heard, lost })
   setInterval(everySecond, 1000)
-  setInterval(() => { if (isLive()) refresh.status() }, 10_000)
+  setInterval(() => { if (isLive()) refresh.status(); showTurnedAway() }, 10_000)
 }
 
 // What is heard.
@@ -292,6 +292,13 @@ function showActivity() {
   const found = approvals.requests(known.events).filter((request) => approvals.says(request, byId('find').value)).slice(0, 200)
   byId('activity').replaceChildren(...found.map(approvals.event))
   byId('none-found').hidden = found.length > 0
+  showTurnedAway()
+}
+
+function showTurnedAway() {
+  const told = panels.turnedAway(approvals.requests(known.events).filter(approvals.isTurnedAway))
+  byId('turned-away').hidden = !told
+  byId('turned-away').replaceChildren(...told ? told.flat(3) : [])
 }
 
 function showGrants() {
