@@ -129,6 +129,26 @@ func TestARealClaudeCodeCallsTheHookOnceItIsSetUp(t *testing.T) {
 	}
 }
 
+// The second lock of a hook: with the guard in its line gone, Claude Code still blocks what a broken hook does not judge.
+func TestARealClaudeCodeBlocksWhatABrokenHookDoesNotJudge(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.has(t, "claude", "@anthropic-ai/claude-code/bin/claude.exe")
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	w.must(t, `sed -i 's/"command": .*"/"command": "exit 1"/' .claude/settings.json`)
+	for _, locked := range []bool{true, false} {
+		if !locked {
+			w.must(t, `sed -i 's/"onFailure": "block"/"onFailure": "continue"/' .claude/settings.json`)
+		}
+		m := apptest.ServeModel(t, apptest.Call{Tool: "Write", Args: map[string]any{"file_path": w.project + "/b", "content": "x"}})
+		m.Work(t, w.Shell(t, "cd src/shop && ANTHROPIC_BASE_URL="+m.URL+" ANTHROPIC_API_KEY=none DISABLE_AUTOUPDATER=1 "+
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 exec claude -p go --permission-mode acceptEdits"))
+		if _, err := w.says(t, "cat src/shop/b"); (err == nil) == locked {
+			t.Errorf("with the lock %v the file is there: %v", locked, err == nil)
+		}
+	}
+}
+
 // fileNamedIn reads the file that an earlier result names.
 func fileNamedIn(result int, ext string) func([]string) any {
 	named := regexp.MustCompile(`/[^\s"\\]+\` + ext + `\b`)

@@ -15,6 +15,8 @@ type hooksFile struct {
 	client, called string
 	// path is the user's file.
 	path func(e Entry) string
+	// mayBlock says that the agent knows of hooks whose own failure blocks the tool.
+	mayBlock bool
 	// writing are the tools after which the hook looks at files again.
 	writing string
 }
@@ -37,6 +39,9 @@ func (f hooksFile) add(e Entry) ([]Change, error) {
 			}
 		}
 		hook := object{{"type", encoded("command")}, {"command", encoded(line)}, {"timeout", encoded(60)}}
+		if f.mayBlock && event == before { // beside the guard in its line, which older agents know as well
+			hook = append(hook, entry{"onFailure", encoded("block")})
+		}
 		return append(without(matches, f.client), match{object{{"matcher", encoded(tools)}}, []object{hook}})
 	})
 }
