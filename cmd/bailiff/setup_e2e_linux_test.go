@@ -125,6 +125,14 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 		t.Errorf("the project's file holds %q", text)
 	}
 	w.seesTheReadmesTable(t)
+	const begins = "cd src/shop && bailiff exec "
+	if printed := w.must(t, begins+"-- pwd"); printed != "/workspace\nbailiff: it began where the session's last command ended; "+
+		"to begin here: --workdir "+w.project+"\n" {
+		t.Errorf("exec in the project prints %q", printed)
+	}
+	if printed := w.must(t, begins+`--workdir "$PWD" -- pwd; cd && bailiff exec -- true`); printed != w.project+"\n" {
+		t.Errorf("exec that names the folder prints %q", printed)
+	}
 	_, rewritten = w.asks(t, w.project, "curl -sS https://example.com")
 	if printed, _ := w.says(t, rewritten); !strings.Contains(printed, "no network") || !strings.Contains(printed, "network.platforms.cli") {
 		t.Errorf("a command that reaches nobody prints %q", printed)
