@@ -255,3 +255,20 @@ func TestNothingEmptyIsShownOfWhatHasNoImage(t *testing.T) {
 		}
 	}
 }
+
+// Who changes a project by hand while a command runs does not read the answer that tells of it.
+func TestWhatWasPutBackInAProjectIsToldToThePerson(t *testing.T) {
+	o := serve(t)
+	b := o.login(t, "ana")
+	b.click("#tab-system")
+	b.awaitText("#system", "Policies")
+	if said := b.text("#system"); strings.Contains(said, "Put back") {
+		t.Errorf("before anything was it says %s", said)
+	}
+	o.log.Note(api.Event{DecisionID: "d1", Timestamp: time.Now().UTC(), Custom: api.Custom{Event: api.ExecutionEvent, Session: "s1",
+		Status: bailiff.Completed, Message: "Put back, since programs start by it later and the change was not asked about: " +
+			"/src/.claude (the changed one is .claude.refused)."}})
+	b.run(chromedp.Reload())
+	b.click("#tab-system")
+	b.awaitText("#system", "/src/.claude (the changed one is .claude.refused). · session s1")
+}

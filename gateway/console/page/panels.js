@@ -31,8 +31,18 @@ const ready = (is, yes, no) => el('span', { class: `badge ${is ? 'good' : 'bad'}
 // purpose says what an account at a chat service is for.
 const purpose = (c) => [c.approvals && 'approvals', c.approvals && c.at && [' in ', mono(c.at)], c.approvals && c.commands && ', ', c.commands && 'commands']
 
-// system is the sidecar as a whole.
-export function system(status, me) {
+const putBackWords = 'Put back, since programs start by it later and the change was not asked about: '
+
+// putBack are the changes in projects that were put back lately; a person may have made one by hand.
+const putBack = (events) => {
+  const told = events.filter((e) => e.message?.includes(putBackWords)).slice(0, 20)
+  return told.length > 0 && el('section', { class: 'block' }, el('h3', {}, 'Put back in projects'),
+    el('p', { class: 'quiet' }, 'These changed while a command ran. If you made such a change yourself, take it back from the file that is named.'),
+    el('ul', { class: 'plain' }, told.map((e) => el('li', {}, timeAgo(e.timestamp), ' · ', seen(e.message.split(putBackWords)[1]), ' · session ', mono(e.session)))))
+}
+
+// system is the sidecar as a whole, with what it did lately.
+export function system(status, me, events) {
   const { policies } = status
   return [
     el('h2', {}, 'System'),
@@ -42,6 +52,7 @@ export function system(status, me) {
         line('revision', el('code', { class: 'digest' }, seen(policies.revision))),
         line('loaded', timeAgo(policies.loaded)), line('last read', timeAgo(policies.reloaded)), line('files', String(policies.files.length))),
       policies.faults.length > 0 && el('ul', { class: 'faults' }, policies.faults.map((fault) => el('li', {}, mono(fault))))),
+    putBack(events),
     el('section', { class: 'block' }, el('h3', {}, 'Backends'),
       el('dl', {}, (status.backends ?? []).map((b) => line(mono(b.name), ready(b.ready, 'ready', 'not ready'), ' ', b.isolated ? 'isolated' : el('b', { class: 'loud' }, 'not isolated'), b.message ? [' · ', seen(b.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Platforms'),
