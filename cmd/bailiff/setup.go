@@ -307,7 +307,7 @@ func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 	for _, line := range survey.Stays {
 		r.say("%s", line)
 	}
-	if survey.IsLast() {
+	if survey.IsLast() && !r.dryRun {
 		r.say("What %s runs on this machine is not judged by bailiff any more.", r.agent)
 	}
 	r.recordChanges(survey, changes)
