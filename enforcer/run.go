@@ -40,10 +40,15 @@ func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 	h.Moved(exit.Workdir, exit.InWorkspace)
 	a.end(ctx, exit, cmd.Timeout)
 	a.note(circumstances(exit, h, d)...)
+	a.noteNetwork(g)
+	return a
+}
+
+// noteNetwork tells what failed for want of a network that there is none.
+func (a *answer) noteNetwork(g grant) {
 	if reachedNothing(g.judged, a.Answer) {
 		a.note(noNetwork(g.located.Session))
 	}
-	return a
 }
 
 // reachedNothing says whether a command failed that names hosts, or could not look one up, in a sandbox without a network.
