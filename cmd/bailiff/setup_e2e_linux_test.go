@@ -380,7 +380,7 @@ func TestOfAFolderThatWasMovedASetupSaysHowItIsTakenAway(t *testing.T) {
 		!strings.Contains(printed, line+" --remove") {
 		t.Errorf("it says %s, %v", printed, err)
 	}
-	w.must(t, line+" --remove && bailiff setup claude-code --project src/moved")
+	w.must(t, line+" --remove && bailiff setup claude-code --project src/moved"+accepted) // which went with the last project
 	w.must(t, "sed -i 's/paths: .policies./paths: [other]/' .config/bailiff/bailiff.yaml")
 	printed, err := w.says(t, "bailiff setup claude-code --project src/moved --remove")
 	if err == nil || !strings.Contains(printed, "bailiff.yaml has the row platforms.cli: edit platforms.cli.mounts there yourself") {
