@@ -221,6 +221,8 @@ type Judgement struct {
 	Plain bool
 	// Call is the program and the arguments of a plain text that is one call and nothing else.
 	Call []string
+	// Reaches says that the text names hosts which its programs reach.
+	Reaches bool
 	// Timers are durations in nanoseconds, named as in OPA's decision log.
 	Timers map[string]int64
 	// Fault is why the policies gave no decision; the decision then denies.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -41,4 +42,14 @@ type Breaking struct {
 	// Request is one as the agent API takes it.
 	Request json.RawMessage `json:"request"`
 	Reason  string          `json:"reason"`
+}
+
+// putBackWords are those by which an execution's message says which changes of protected files were put back.
+const putBackWords = "Put back, since programs start by it later and the change was not asked about: "
+
+// PutBack is what was put back in a folder that a sandbox showed, as the message says it; empty if nothing was. A person may have
+// made the change by hand while the command ran.
+func (l Logged) PutBack() string {
+	_, changes, _ := strings.Cut(l.Message, putBackWords)
+	return changes
 }

@@ -196,6 +196,15 @@ func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 	_, err := d.operator.Approve(t.Context(), id, "")
 	wantProblem(t, err, "already_settled", "expired")
 	d.wantRuns(t, "late", 0)
+	for _, wait := range []int{1, 2} { // as long as it lives, or longer
+		req := d.removal(fmt.Sprint("for ", wait))
+		req.WaitSeconds = wait
+		a := ask(t, d.agent, req)
+		wants(t, a, bailiff.Expired, "Nobody answered within 1s.")
+		if a.ExitCode != bailiff.ExitRefused {
+			t.Errorf("after a wait of %d s it ends with %d", wait, a.ExitCode)
+		}
+	}
 }
 
 // wantProblem checks why an operator's wish was not met.

@@ -121,6 +121,11 @@ func (c *core) load(ctx context.Context) (err error) {
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
 	c.metrics = metrics.New(registry, metrics.Config{Version: c.version, Backends: names(c.backends), TraceOf: traces.TraceID})
+	for name, section := range c.cfg.Backends {
+		if waived, _ := backends.ListOf(section, "accept_missing_limits"); waived != nil {
+			c.metrics.LimitsWaived(name, *waived)
+		}
+	}
 	c.updateListenerLabels()
 	c.throttle = throttle.New(throttle.Shares(c.cfg.Limits.RequestsPerMinute), c.metrics)
 	if err := c.openTraces(); err != nil {

@@ -19,6 +19,9 @@ type Outlet interface {
 // Egress is the network of a sandbox that has no way out but its outlet.
 const Egress = "egress"
 
+// None is the network of a sandbox from which nothing outside is reached.
+const None = "none"
+
 // OutletTerms say what an outlet is opened with.
 type OutletTerms struct {
 	// MostConnections is how many are open at once; the runner refuses more.

@@ -519,6 +519,18 @@ func TestTheWholeFloorIsListed(t *testing.T) {
 	same(t, "docs/secrets.md", want, have)
 }
 
+// The list of all pages leads to each one, of a folder to its first.
+func TestEveryPageIsListed(t *testing.T) {
+	t.Parallel()
+	wantListed(t, "docs")
+	listed := read(t, "docs/README.md").links()
+	for _, p := range pages(t) {
+		if front := strings.TrimPrefix(p.name, "docs/"); strings.HasSuffix(front, "/README.md") && !slices.Contains(listed, front) {
+			t.Errorf("docs/README.md does not list %s", p.name)
+		}
+	}
+}
+
 func TestEveryClientIsListed(t *testing.T) { wantListed(t, "docs/clients") }
 
 func TestEveryBackendIsListed(t *testing.T) { wantListed(t, "docs/backends") }

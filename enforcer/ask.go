@@ -139,7 +139,9 @@ func (m *judged) keepSandbox(held bailiff.Claim) {
 func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	asked, err := e.parts.ask(ctx, m)
 	if err != nil {
-		return failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
+		a := failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
+		e.config.Recorder.Note(executed(m.event, a)) // the decision alone reads as if people had been asked
+		return a
 	}
 	if asked.State == bailiff.ApprovalApproved {
 		return e.resume(ctx, m, asked)
@@ -169,10 +171,24 @@ func (e *Enforcer) await(ctx context.Context, req bailiff.Request, asked bailiff
 		return asked
 	}
 	defer e.waiting.leave(req)
+	most = toItsEnd(most, asked.ExpiresAt)
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	defer context.AfterFunc(e.leaving, cancel)()
 	return e.config.Approvals.Await(ctx, asked.ID)
+}
+
+// lastMoments is how much longer than it was told a request waits for a question that ends meanwhile.
+const lastMoments = 2 * time.Second
+
+// toItsEnd is how long to wait for a question that ends at a time: where both are the same, as they are by default, or almost, the
+// answer is the question's end, and not that it still waits.
+func toItsEnd(most time.Duration, end time.Time) time.Duration {
+	left := time.Until(end)
+	if most <= 0 || end.IsZero() || left < most || left > most+lastMoments {
+		return most
+	}
+	return left
 }
 
 // resume judges a request again after the yes. It runs if it is still what was

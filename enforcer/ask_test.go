@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
@@ -59,11 +60,48 @@ func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
 			if a.Status != c.status || a.ExitCode != c.exit || !strings.Contains(a.Message, c.says) {
 				t.Errorf("answer is %+v", a)
 			}
+			told := slices.ContainsFunc(b.tape.all(), func(e api.Event) bool { return e.Custom.Status == bailiff.Unavailable })
+			if told != (c.status == bailiff.Unavailable) {
+				t.Errorf("that nobody could be asked stands in the log: %v", told)
+			}
 			if ran := b.fakeBackend.commands(); ran != c.ran {
 				t.Errorf("%d commands ran, want %d", ran, c.ran)
 			}
 			if c.granted && (a.Approval == nil || a.Approval.By != "ana" || a.DecisionID == "") {
 				t.Errorf("the answer does not tell of its approval: %+v", a)
+			}
+		})
+	}
+}
+
+// A request waits as long as its question lives where both end together, or almost.
+func TestARequestSeesTheEndOfAQuestionThatLivesAsLongAsItWaits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lives, wait time.Duration
+		sees        bool
+	}{
+		"as long":             {5 * time.Minute, 5 * time.Minute, true},
+		"a second longer":     {5*time.Minute + time.Second, 5 * time.Minute, true},
+		"a minute longer":     {6 * time.Minute, 5 * time.Minute, false},
+		"without any waiting": {time.Second, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sees := false
+			b := newBench(t, func(b *bench) {
+				b.judge.decision = allow(ask)
+				b.human.lives = c.lives
+				b.human.awaits = func(ctx context.Context) {
+					end, _ := ctx.Deadline()
+					sees = !end.Before(b.human.ends)
+				}
+			})
+			req := request("kill 7")
+			req.WaitSeconds = int(c.wait / time.Second)
+			b.Execute(t.Context(), req, nil)
+			if sees != c.sees {
+				t.Errorf("that it sees the end is %v", sees)
 			}
 		})
 	}

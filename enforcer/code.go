@@ -44,6 +44,7 @@ func (e *Enforcer) runCode(ctx context.Context, g grant) (answered answer) {
 	a.end(ctx, exit.Exit, script.Timeout)
 	a.note(notes...)
 	a.note(circumstances(exit.Exit, h, g.Decision)...)
+	a.noteNetwork(g)
 	return a
 }
 

@@ -61,6 +61,8 @@ type humans struct {
 	asked     []bailiff.Claim
 	grants    map[string]bool // by digest
 	voided    []string
+	lives     time.Duration // of a question, from when it is asked until it ends
+	ends      time.Time
 	keepsNone bool // what is approved is used by another request at once
 }
 
@@ -82,7 +84,12 @@ func (h *humans) Ask(_ context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, c)
-	return bailiff.Approval{ID: "a1", State: bailiff.ApprovalPending, Message: "Ana can answer."}, h.fault
+	a := bailiff.Approval{ID: "a1", State: bailiff.ApprovalPending, Message: "Ana can answer."}
+	if h.lives > 0 {
+		h.ends = time.Now().Add(h.lives)
+		a.ExpiresAt = h.ends
+	}
+	return a, h.fault
 }
 
 func (h *humans) Await(ctx context.Context, id string) bailiff.Approval {

@@ -40,7 +40,27 @@ func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 	h.Moved(exit.Workdir, exit.InWorkspace)
 	a.end(ctx, exit, cmd.Timeout)
 	a.note(circumstances(exit, h, d)...)
+	a.noteNetwork(g)
 	return a
+}
+
+// noteNetwork tells what failed for want of a network that there is none.
+func (a *answer) noteNetwork(g grant) {
+	if reachedNothing(g.judged, a.Answer) {
+		a.note(noNetwork(g.located.Session))
+	}
+}
+
+// reachedNothing says whether a command failed that names hosts, or could not look one up, in a sandbox without a network.
+func reachedNothing(m *judged, a bailiff.Answer) bool {
+	return m.Decision.Backend.Network == backends.None && a.Status == bailiff.Completed && a.ExitCode != 0 &&
+		(m.Reaches || lookedUp(a.Output))
+}
+
+// noNetwork keeps an agent from trying other hosts, names and proxies.
+func noNetwork(s bailiff.Session) string {
+	return fmt.Sprintf("This sandbox has no network, so that no host, address or proxy is reached. Hosts are opened in the table "+
+		"network.platforms.%s of the policies.", s.Platform)
 }
 
 // end words how a command that ran has ended.

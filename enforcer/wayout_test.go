@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // Who failed because names are not looked up inside connects to nothing, so that nothing is refused.
@@ -28,6 +29,34 @@ func TestAProgramThatLooksNamesUpIsToldOfTheProxy(t *testing.T) {
 				t.Errorf("%q with exit status %d: %q", output, exit, a.Message)
 			}
 		}
+	}
+}
+
+// An agent that knows that there is no network does not look for a way around.
+func TestACommandThatReachedNothingIsToldOfTheMissingNetwork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		network string
+		reaches bool
+		output  string
+		exit    int
+		told    bool
+	}{
+		"it names a host":                     {backends.None, true, "curl: (28) Timeout", 28, true},
+		"it could not look one up":            {backends.None, false, "npm error code EAI_AGAIN", 1, true},
+		"it failed for another reason":        {backends.None, false, "2 tests failed", 1, false},
+		"it did not fail":                     {backends.None, true, "could not resolve host", 0, false},
+		"it may reach some":                   {backends.Egress, true, "could not resolve host", 6, false},
+		"it may reach all, and there is none": {"full", true, "could not resolve host", 6, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &judged{}
+			m.Decision.Backend.Network, m.Reaches = c.network, c.reaches
+			a := bailiff.Answer{Status: bailiff.Completed, Output: []byte(c.output), ExitCode: c.exit}
+			if told := reachedNothing(m, a); told != c.told {
+				t.Errorf("that it is told is %v", told)
+			}
+		})
 	}
 }
 

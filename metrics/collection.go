@@ -152,6 +152,7 @@ func newWays(r registration) ways {
 // places are of backends and their sandboxes.
 type places struct {
 	backendReady         *prometheus.GaugeVec
+	limitsWaived         *prometheus.GaugeVec
 	sandboxes            *prometheus.GaugeVec
 	sandboxStarts        *prometheus.CounterVec
 	sandboxStartDuration *prometheus.HistogramVec
@@ -161,7 +162,9 @@ type places struct {
 
 func newPlaces(r registration) places {
 	return places{
-		backendReady:         r.gauges("backend_ready", "Whether a backend could make a sandbox when it was last asked.", "backend"),
+		backendReady: r.gauges("backend_ready", "Whether a backend could make a sandbox when it was last asked.", "backend"),
+		limitsWaived: r.gauges("backend_limits_waived",
+			"Limits without which the configuration lets sandboxes run where the machine cannot hold them.", "backend", "limit"),
 		sandboxes:            r.gauges("sandboxes", "Sandboxes that exist.", "backend"),
 		sandboxStarts:        r.counters("sandbox_starts_total", "Attempts to make a sandbox.", "backend", "result"),
 		sandboxStartDuration: r.histograms("sandbox_start_duration_seconds", "Time that making a sandbox took.", startBuckets, "backend"),

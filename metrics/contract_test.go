@@ -101,6 +101,7 @@ func everything(m *Metrics) {
 	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")
 	m.SweepFailed("docker")
+	m.LimitsWaived("docker", []string{"pids"})
 	m.Listeners([]string{"hermes"})
 	m.Decided(context.Background(), bailiff.Request{Caller: "hermes"}, d, 0)
 	m.Reloaded(true, "abc")
@@ -124,7 +125,8 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"decisions_total": "backend,outcome,platform,tool", "denials_total": "platform,rule,tool",
 		"decision_duration_seconds_count": "", "executions_total": "backend,status,tool",
 		"execution_duration_seconds_count": "backend,tool", "env_forwarded_total": "name", "env_withheld_total": "name,rule",
-		"backend_ready": "backend", "sandboxes": "backend", "sandbox_starts_total": "backend,result",
+		"backend_ready": "backend", "backend_limits_waived": "backend,limit",
+		"sandboxes": "backend", "sandbox_starts_total": "backend,result",
 		"sandbox_start_duration_seconds_count": "backend",
 		"sandboxes_reaped_total":               "backend,reason", "policy_reloads_total": "result", "policy_timeouts_total": "",
 		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",

@@ -225,6 +225,13 @@ func (m *Metrics) BackendReady(backend string, ready bool) {
 	m.backendReady.WithLabelValues(m.labels.backend(backend)).Set(truth(ready))
 }
 
+// LimitsWaived says without which limits sandboxes of a backend may run where the machine cannot hold them.
+func (m *Metrics) LimitsWaived(backend string, limits []string) {
+	for _, limit := range limits {
+		m.limitsWaived.WithLabelValues(m.labels.backend(backend), limit).Set(1)
+	}
+}
+
 func truth(holds bool) float64 {
 	if holds {
 		return 1

@@ -26,6 +26,7 @@ func (r *release) compile(arch string) error {
 	if _, err := os.Stat(r.programs(arch)); err == nil {
 		return nil
 	}
+	fmt.Fprintf(r.told, "compiling bailiff for %s: nothing that make compiled is reused, so this takes minutes without a word\n", arch)
 	for _, p := range programs {
 		build := buildCommand(r.source, arch, r.version, p.name, p.flags, filepath.Join(r.programs(arch), p.name))
 		if printed, err := build.CombinedOutput(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ type release struct {
 	source  string // the repository
 	work    string // what is thrown away afterwards
 	out     string
+	told    io.Writer // hears what takes long
 }
 
 func main() {
@@ -97,7 +99,7 @@ func prepare(version, out string) (*release, error) {
 		return nil, err
 	}
 	err = errors.Join(os.RemoveAll(out), os.MkdirAll(out, 0o755)) //nolint:gosec // is published
-	return &release{version: parts[1], date: date, source: source, work: work, out: out}, err
+	return &release{version: parts[1], date: date, source: source, work: work, out: out, told: os.Stderr}, err
 }
 
 // dateOf is the date that everything in the release has.

@@ -30,7 +30,7 @@ func made(t *testing.T) *release {
 	t.Helper()
 	source, err := filepath.Abs("..")
 	must(t, err)
-	r := &release{version: "1.2.3", date: date, source: source, work: t.TempDir(), out: t.TempDir()}
+	r := &release{version: "1.2.3", date: date, source: source, work: t.TempDir(), out: t.TempDir(), told: io.Discard}
 	for _, p := range programs {
 		must(t, write(filepath.Join(r.programs("arm64"), p.name), []byte("the program "+p.name)))
 	}
@@ -46,6 +46,19 @@ func made(t *testing.T) *release {
 	must(t, r.pack("arm64"))
 	must(t, r.sum())
 	return r
+}
+
+func TestALongBuildIsAnnounced(t *testing.T) {
+	var told bytes.Buffer
+	r := &release{version: "1.2.3", source: t.TempDir(), work: t.TempDir(), told: &told} // where there is nothing to compile
+	if err := r.compile("amd64"); err == nil || !strings.HasPrefix(told.String(), "compiling bailiff for amd64: ") {
+		t.Errorf("before it compiles it says %q, %v", told.String(), err)
+	}
+	told.Reset()
+	must(t, os.MkdirAll(r.programs("arm64"), 0o755))
+	if err := r.compile("arm64"); err != nil || told.Len() > 0 {
+		t.Errorf("of what is compiled already it says %q, %v", told.String(), err)
+	}
 }
 
 func TestAReleaseMadeTwiceIsTheSameBytes(t *testing.T) {

@@ -133,6 +133,50 @@ func TestThePagesAreFoundByKeysWithoutAServer(t *testing.T) {
 	r.await(`location.href.endsWith('/docs/words.html#words-that-are-not-used') && document.querySelector('h1').textContent === 'Words'`)
 }
 
+func TestASearchFindsThePageThatIsAboutItFirstAndShowsWholeWords(t *testing.T) {
+	r := read(t)
+	r.open("index.html")
+	r.press("/approval timeout")
+	r.await(`document.querySelector('#hits a')`)
+	first := is[[]string](r, `[...document.querySelectorAll('#hits a')].slice(0, 3).map((a) => a.getAttribute('href').split('#')[0])`)
+	if len(first) == 0 || first[0] != "docs/approvals.html" {
+		t.Errorf("the first pages are %q", first)
+	}
+	for _, search := range []string{"approval timeout", "the", "seconds"} {
+		r.press(kb.Escape + search)
+		r.await(`document.querySelector('#hits a')`)
+		for _, shown := range is[[]string](r, `[...document.querySelectorAll('#hits .where')].map((w) => w.textContent)`) {
+			words := strings.TrimSuffix(strings.TrimPrefix(shown, "… "), " …")
+			if !r.standsWholly(words) {
+				t.Errorf("%q begins or ends inside a word", shown)
+			}
+		}
+	}
+}
+
+// standsWholly says whether words of a page stand there between other words.
+func (r *reader) standsWholly(words string) bool {
+	for _, p := range r.site.pages {
+		for _, part := range p.parts {
+			if strings.Contains(" "+part.text+" ", " "+words+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestThePictureOnTheFirstPageCanBeReadOnAPhone(t *testing.T) {
+	r := read(t)
+	r.run(chromedp.EmulateViewport(360, 640))
+	r.open("readme.html")
+	// Its letters are 11 and more where it is as wide as it was drawn.
+	if scale := is[float64](r, `(() => { const way = document.querySelector('img[src$="way.svg"]');
+		return way.getBoundingClientRect().width / way.naturalWidth })()`); scale < 0.9 {
+		t.Errorf("it is drawn at %v of its size", scale)
+	}
+}
+
 func TestTheFirstStopLeadsToTheText(t *testing.T) {
 	r := read(t)
 	r.open("docs/approvals.html")

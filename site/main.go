@@ -1,5 +1,6 @@
 // Command site makes a static site of bailiff's pages: the README, SECURITY.md, the changelog and
-// all of docs/, with their pictures and the files that they lead to.
+// all of docs/, with their pictures and the files that they lead to. It starts with the list of all
+// pages (docs/README.md), in whose order they stand.
 //
 // Promised is that each link leads to a page, a heading or a file that the site has, or no site is
 // made; that it asks no other host for anything; that it can be searched without a server, from a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -168,6 +169,12 @@ func (p *page) relative(to string) string {
 
 // address is where the site has a file of the repository.
 func address(file string) string {
+	switch file {
+	case startPage:
+		return "index.html"
+	case "README.md":
+		return "readme.html"
+	}
 	folder, name := path.Split(file)
 	switch path.Ext(name) {
 	case ".md":
@@ -181,13 +188,17 @@ func address(file string) string {
 	return folder + name
 }
 
+// drawn is a picture of lines and letters in a paragraph of its own.
+var drawn = regexp.MustCompile(`<p>(<img src="[^"]*\.svg"[^>]*>)</p>`)
+
 // html is what stands on the page. Blocks that are wider than a phone can be reached and moved by keys.
 func (p *page) html() (string, error) {
 	var b bytes.Buffer
 	if err := markdown.Renderer().Render(&b, p.source, p.root); err != nil {
 		return "", fmt.Errorf("drawing %s: %w", p.file, err)
 	}
+	whole := drawn.ReplaceAllString(b.String(), `<div class="wide" role="group" aria-label="Picture" tabindex="0">$1</div>`)
 	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<th></th>", "<td></td>",
 		"<table>", `<div class="wide" role="group" aria-label="Table" tabindex="0"><table>`, "</table>", "</table></div>").
-		Replace(b.String()), nil
+		Replace(whole), nil
 }

@@ -1,4 +1,5 @@
-// The search: every part of every page that has all words, those with them in a heading first.
+// The search: every part of every page that has all words, those of pages with them in the title first, then those with them in
+// a heading.
 const root = document.currentScript.dataset.root
 const most = 30
 let parts = null
@@ -37,7 +38,7 @@ function show() {
 }
 
 const rank = ({ title, heading }, words) => words.reduce((sum, word) =>
-  sum + (heading.toLowerCase().includes(word) ? 3 : 0) + (title.toLowerCase().includes(word) ? 2 : 0), 0)
+  sum + (title.toLowerCase().includes(word) ? 100 : 0) + (heading.toLowerCase().includes(word) ? 1 : 0), 0)
 
 // hit is one place, with what stands around the first word that was looked for.
 function hit({ address, title, heading, text }, words) {
@@ -45,10 +46,12 @@ function hit({ address, title, heading, text }, words) {
   const link = document.createElement('a')
   link.href = root + address
   link.textContent = heading === title ? title : `${title}: ${heading}`
-  const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 60)
+  const from = (place) => place <= 0 ? 0 : text.lastIndexOf(' ', place) + 1 // the beginning of the word there
+  const at = from(text.toLowerCase().indexOf(words[0]) - 60)
+  const end = text.length > at + 180 ? Math.max(from(at + 180), at) : text.length
   const where = document.createElement('span')
   where.className = 'where'
-  where.textContent = (at ? '… ' : '') + text.slice(at, at + 180) + (text.length > at + 180 ? ' …' : '')
+  where.textContent = (at ? '… ' : '') + text.slice(at, end).trim() + (end < text.length ? ' …' : '')
   item.append(link, where)
   return item
 }

@@ -20,6 +20,9 @@ var shipped embed.FS
 
 var layout = template.Must(template.ParseFS(shipped, "layout.html"))
 
+// startPage is the list of all pages, with which the site begins.
+const startPage = "docs/README.md"
+
 // site is what is written: pages, and by their addresses all other files.
 type site struct {
 	source fs.FS
@@ -64,27 +67,33 @@ func (s *site) read(name string) error {
 	return nil
 }
 
-// sort puts the README first, then the pages that it leads to, in its order; each folder's first page
+// sort puts the list of all pages first, then the README, then the pages in the order of the list; each folder's first page
 // stands before its others.
 func (s *site) sort() {
-	order := map[string]int{"README.md": -1}
-	for n, link := range s.byFile["README.md"].targets() {
+	order := map[string]int{startPage: -2, "README.md": -1}
+	for n, link := range s.byFile[startPage].targets() {
 		if _, known := order[link]; !known {
 			order[link] = n
 		}
 	}
 	place := func(p *page) string {
-		front, folder := p.file, path.Join(path.Dir(p.file), "README.md")
-		if _, known := s.byFile[folder]; known && path.Dir(p.file) != "." {
-			front = folder
-		}
+		front := s.front(p)
 		n, known := order[front]
 		if !known {
 			n = len(order) + len(s.byFile)
 		}
-		return fmt.Sprintf("%04d %s %t %s", n+1, front, p.file != front, p.file)
+		return fmt.Sprintf("%04d %s %t %s", n+2, front, p.file != front, p.file)
 	}
 	slices.SortFunc(s.pages, func(a, b *page) int { return strings.Compare(place(a), place(b)) })
+}
+
+// front is the first page of a page's folder, or the page itself where it stands in no folder of its own.
+func (s *site) front(p *page) string {
+	front := path.Join(path.Dir(p.file), "README.md")
+	if _, known := s.byFile[front]; !known || front == "README.md" || front == startPage {
+		return p.file
+	}
+	return front
 }
 
 // bring takes a file of the repository along to which a page leads.
@@ -129,9 +138,7 @@ func (s *site) draw() error {
 
 func (s *site) list(current *page) (all []entry) {
 	for _, p := range s.pages {
-		_, isInner := s.byFile[path.Join(path.Dir(p.file), "README.md")]
-		isInner = isInner && path.Dir(p.file) != "." && path.Base(p.file) != "README.md"
-		all = append(all, entry{p.title, current.relative(address(p.file)), isInner, p == current})
+		all = append(all, entry{p.title, current.relative(address(p.file)), s.front(p) != p.file, p == current})
 	}
 	return all
 }

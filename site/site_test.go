@@ -13,7 +13,7 @@ import (
 // repository is one of these pages, with what each site needs beside them.
 func repository(pages map[string]string) fstest.MapFS {
 	all := fstest.MapFS{"docs/corpora/a.jsonl": {Data: []byte("{}")}}
-	for _, name := range []string{"README.md", "SECURITY.md", "CHANGELOG.md", "docs/a.md"} {
+	for _, name := range []string{"README.md", "SECURITY.md", "CHANGELOG.md", "docs/README.md", "docs/a.md"} {
 		all[name] = &fstest.MapFile{Data: []byte("# " + name)}
 	}
 	for name, text := range pages {
@@ -50,7 +50,7 @@ func TestLinksLeadToTheirPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, links := range map[string][]string{
-		"docs/a.html":       {"../index.html#top", "../docs/b/index.html", "../docs/corpora/a.jsonl.txt", "#same-x-y-1"},
+		"docs/a.html":       {"../readme.html#top", "../docs/b/index.html", "../docs/corpora/a.jsonl.txt", "#same-x-y-1"},
 		"docs/b/index.html": {"../../docs/a.html#same-x-y", "https://x.test/a.md#b"},
 	} {
 		for _, link := range links {
@@ -87,9 +87,9 @@ func TestThePagesStandInTheOrderOfTheFirst(t *testing.T) {
 		files = append(files, p.file)
 	}
 	for _, order := range [][]string{
-		{"README.md", "docs/policies.md", "docs/approvals.md"},
+		{"docs/README.md", "README.md", "docs/clients/README.md", "docs/policies.md", "docs/approvals.md"},
 		{"docs/chat/README.md", "docs/chat/discord.md", "docs/chat/webhook.md", "docs/operations.md"},
-		{"docs/ARCHITECTURE.md", "docs/performance.md", "CHANGELOG.md"},
+		{"docs/performance.md", "docs/ARCHITECTURE.md", "CHANGELOG.md"},
 	} {
 		at := -1
 		for _, file := range order {

@@ -78,6 +78,9 @@ func (w watcher) printLine(ctx context.Context, name string, data []byte) error 
 		if err == nil {
 			err = w.line(name, about)
 		}
+		if changes := putBackIn(name, data); err == nil && changes != "" {
+			err = w.line("put back", termsafe.Text(changes)+" If you made the change yourself, take it back from there.")
+		}
 		if err != nil || name != "lost" {
 			return err
 		}
@@ -99,6 +102,15 @@ const shownAtMost = 2000
 
 func approvalLine(e api.Entry) string {
 	return fmt.Sprintf("%s  %s  %s  %s  %s", e.ID, e.State, account(e.Request.Session), what(e.Request, 80), termsafe.Text(e.Message))
+}
+
+// putBackIn is what an execution put back of changes in a project, which a person may have made by hand.
+func putBackIn(name string, data []byte) string {
+	var l api.Logged
+	if name != string(api.ExecutionEvent) || json.Unmarshal(data, &l) != nil {
+		return ""
+	}
+	return l.PutBack()
 }
 
 // eventLine says in a line what happened.

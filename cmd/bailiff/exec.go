@@ -15,6 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -67,6 +68,9 @@ how that ended.
 Where a person must approve, it says so on standard error and waits, as long as
 --wait says. The same request again runs once it is approved.
 
+A command begins where the session's last one ended, a session's first in its
+workspace: not in the folder where you stand, unless --workdir names it.
+
 With --background the command goes on by itself, and the id of its process is
 printed; the session's process tool shows its output, writes to it and ends it.
 
@@ -115,11 +119,23 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	err = conclude(cmd, x.format, answer)
+	x.tellElsewhere(cmd, req, answer)
 	if cmd.Context().Err() != nil && answer.Status == bailiff.ApprovalRequired {
 		fmt.Fprintln(cmd.ErrOrStderr(), "bailiff: interrupted while it waited for approval; it has not run")
 		return status(bailiff.ExitInterrupted)
 	}
 	return err
+}
+
+// tellElsewhere says to who stands in a folder that the sandbox shows that the command did not begin there.
+func (x *execution) tellElsewhere(cmd *cobra.Command, req bailiff.Request, a api.Answer) {
+	folder, err := os.Getwd()
+	if err != nil || x.format == "json" || a.Status != bailiff.Completed || req.Tool != bailiff.Terminal || req.Args.Workdir != "" ||
+		!shows(a.Decision.Backend.Mounts, folder) {
+		return
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: it began where the session's last command ended; to begin here: --workdir %s\n",
+		termsafe.Text(shellquote.Quote(folder)))
 }
 
 // runAgainstPolicies runs a request against the policies, by the operators' socket.

@@ -42,8 +42,8 @@ files. Files in it that look like secrets are listed first: every command could 
 What weakens bailiff is listed, and written only by a yes at the terminal or by its flag.
 
 The same command again changes nothing; with another folder it adds that one. --remove takes
-a folder away, though it be gone, and with the last one the agent's entries and the service,
-if nothing else needs it.
+a folder away, though it be gone, and with the last one all that was written into the
+agent's settings, and the service if nothing else needs it.
 
 Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		Example: "  bailiff setup claude-code --project ~/src/shop",
@@ -110,7 +110,27 @@ func (r *setupRun) run(cmd *cobra.Command, agent string) error {
 	if err := r.write(cmd.Context(), survey); err != nil || r.dryRun {
 		return err
 	}
-	return r.start(cmd.Context(), survey)
+	err = r.start(cmd.Context(), survey)
+	r.tellAnswering(survey)
+	return err
+}
+
+// tellAnswering says how the questions of the agent are answered, which a client that runs unattended shows to nobody.
+func (r *setupRun) tellAnswering(s *setup.Survey) {
+	answers, doubt := s.Answering(r.answers)
+	r.say("Where the policies ask about a command, it waits for a person's answer:")
+	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
+	for _, a := range answers {
+		line := a.Line
+		if *r.configPath != "" {
+			line += " " + shellquote.Join("--config", s.File)
+		}
+		fmt.Fprintf(table, "  %s\t%s\n", termsafe.Text(line), a.What)
+	}
+	_ = table.Flush() // to where all else was printed
+	if doubt != "" {
+		r.say("%s", doubt)
+	}
 }
 
 func (r *setupRun) config() (setup.Config, error) {
@@ -253,11 +273,15 @@ func (r *setupRun) put(changes []setup.Change) error {
 		switch {
 		case c.Why == setup.CopiedPolicies:
 			copied++
+		case r.dryRun && c.Gone:
+			r.say("would remove %s: %s", c.Path, c.Why)
 		case r.dryRun:
 			r.say("would write %s: %s", c.Path, c.Why)
 			for _, line := range c.Lines() {
 				r.say("  %s", line)
 			}
+		case c.Gone:
+			r.say("removed %s: %s", c.Path, c.Why)
 		default:
 			r.say("wrote %s: %s", c.Path, c.Why)
 		}
@@ -279,6 +303,12 @@ func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 	}
 	if err := r.put(changes); err != nil {
 		return err
+	}
+	for _, line := range survey.Stays {
+		r.say("%s", line)
+	}
+	if survey.IsLast() && !r.dryRun {
+		r.say("What %s runs on this machine is not judged by bailiff any more.", r.agent)
 	}
 	r.recordChanges(survey, changes)
 	return r.retire(ctx, survey)

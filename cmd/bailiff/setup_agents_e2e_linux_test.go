@@ -32,8 +32,8 @@ func TestCodexIsSetUpBesideAnotherAgent(t *testing.T) {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	w.must(t, "bailiff setup codex --project src/shop --remove")
-	if left := w.must(t, "cat .codex/hooks.json"); strings.Contains(left, "bailiff") {
-		t.Errorf("its hook is left: %s", left)
+	if left, err := w.says(t, "ls -d .codex"); err == nil {
+		t.Errorf("of what was made for it %s is left", left)
 	}
 }
 
@@ -41,6 +41,18 @@ func TestARealCodexCallsTheHookOnceItIsSetUp(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
 	w.has(t, "codex", "@openai/codex-linux-*/vendor/*/bin/codex")
+	const own = "# mine\nmodel = \"m\"\n"
+	w.must(t, "mkdir .codex && printf '"+strings.ReplaceAll(own, "\n", `\n`)+"' >.codex/config.toml")
+	for range 2 { // as it was before, also what Codex itself wrote of the hooks that it trusts
+		w.must(t, "bailiff setup codex --project src/shop"+accepted)
+		if with := w.must(t, "cat .codex/config.toml"); !strings.Contains(with, "trusted_hash") {
+			t.Errorf("with the hook Codex' settings are\n%s", with)
+		}
+		w.must(t, "bailiff setup codex --project src/shop --remove")
+		if left := w.must(t, "cat .codex/config.toml && test ! -e .codex/hooks.json"); left != own {
+			t.Errorf("after the removal its settings are\n%s", left)
+		}
+	}
 	w.must(t, "bailiff setup codex --project src/shop"+accepted)
 	w.serves(t)
 	hook := "hook in " + filepath.Join(w.Home, ".codex", "hooks.json")
@@ -60,6 +72,10 @@ func TestARealCodexCallsTheHookOnceItIsSetUp(t *testing.T) {
 	w.must(t, "sed -i s/agent.sock/other.sock/ .codex/hooks.json")
 	if found, status := w.finds(t, "codex"); status != 1 || !strings.Contains(found[hook], "not trusted") {
 		t.Errorf("of a hook that changed it finds %s, status %d", found[hook], status)
+	}
+	w.must(t, "printf '[tui]\\nanimations = false\\n' >>.codex/config.toml && bailiff setup codex --project src/shop --remove")
+	if left := w.must(t, "cat .codex/config.toml && test ! -e .codex/hooks.json"); left != own+"[tui]\nanimations = false\n" {
+		t.Errorf("after the removal its settings are\n%s", left)
 	}
 }
 
@@ -110,6 +126,26 @@ func TestARealClaudeCodeCallsTheHookOnceItIsSetUp(t *testing.T) {
 	}
 	if strings.Contains(told[5], "not judged") || strings.Contains(told[5], "denied") {
 		t.Errorf("of the background's output its model is told %.300q after %.500q", told[5], told[4])
+	}
+}
+
+// The second lock of a hook: with the guard in its line gone, Claude Code still blocks what a broken hook does not judge.
+func TestARealClaudeCodeBlocksWhatABrokenHookDoesNotJudge(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.has(t, "claude", "@anthropic-ai/claude-code/bin/claude.exe")
+	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	w.must(t, `sed -i 's/"command": .*"/"command": "exit 1"/' .claude/settings.json`)
+	for _, locked := range []bool{true, false} {
+		if !locked {
+			w.must(t, `sed -i 's/"onFailure": "block"/"onFailure": "continue"/' .claude/settings.json`)
+		}
+		m := apptest.ServeModel(t, apptest.Call{Tool: "Write", Args: map[string]any{"file_path": w.project + "/b", "content": "x"}})
+		m.Work(t, w.Shell(t, "cd src/shop && ANTHROPIC_BASE_URL="+m.URL+" ANTHROPIC_API_KEY=none DISABLE_AUTOUPDATER=1 "+
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 exec claude -p go --permission-mode acceptEdits"))
+		if _, err := w.says(t, "cat src/shop/b"); (err == nil) == locked {
+			t.Errorf("with the lock %v the file is there: %v", locked, err == nil)
+		}
 	}
 }
 
@@ -202,8 +238,7 @@ func TestHermesIsSetUpWithItsPluginAndProven(t *testing.T) {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	w.must(t, "bailiff setup hermes --project src/shop --remove")
-	want := own + "  entries: {}\nterminal: {backend: bailiff}\n"
-	if left := w.must(t, "cat .hermes/config.yaml"); left != want {
-		t.Errorf("after the removal it is %q, want %q", left, want)
+	if left := w.must(t, "cat .hermes/config.yaml && ls .hermes"); left != own+"config.yaml\n" {
+		t.Errorf("after the removal it is %q, want %q", left, own)
 	}
 }

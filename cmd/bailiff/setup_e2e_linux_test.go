@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,8 +111,9 @@ const accepted = " --accept-missing-limits"
 func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
-	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
+	said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
 	w.serves(t)
+	w.answersAs(t, said)
 	decision, rewritten := w.asks(t, w.project, "echo package shop >shop.go && cat shop.go && pwd")
 	if decision != "allow" {
 		t.Fatalf("the hook says %s", decision)
@@ -122,12 +124,62 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	if text := w.must(t, "cat src/shop/shop.go"); text != "package shop\n" {
 		t.Errorf("the project's file holds %q", text)
 	}
-	if decision, _ := w.asks(t, w.project, "rm -rf /"); decision != "deny" {
-		t.Errorf("what destroys the machine is %s", decision)
+	w.seesTheReadmesTable(t)
+	const begins = "cd src/shop && bailiff exec "
+	if printed := w.must(t, begins+"-- pwd"); printed != "/workspace\nbailiff: it began where the session's last command ended; "+
+		"to begin here: --workdir "+w.project+"\n" {
+		t.Errorf("exec in the project prints %q", printed)
+	}
+	if printed := w.must(t, begins+`--workdir "$PWD" -- pwd; cd && bailiff exec -- true`); printed != w.project+"\n" {
+		t.Errorf("exec that names the folder prints %q", printed)
+	}
+	_, rewritten = w.asks(t, w.project, "curl -sS https://example.com")
+	if printed, _ := w.says(t, rewritten); !strings.Contains(printed, "no network") || !strings.Contains(printed, "network.platforms.cli") {
+		t.Errorf("a command that reaches nobody prints %q", printed)
 	}
 	_, rewritten = w.asks(t, w.project, "python3 -c \"open('.claude/settings.json','w')\"")
 	if printed, err := w.says(t, rewritten); err == nil {
 		t.Errorf("the agent's settings in the project were written: %s", printed)
+	}
+}
+
+// readmesRow is a row of the table by which the README says what becomes of an agent's commands.
+var readmesRow = regexp.MustCompile("(?m)^\\| ((?:`[^`]+`(?:, )?)+) \\| (runs|waits|is denied)")
+
+func (w worker) seesTheReadmesTable(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(apptest.Root(t), "README.md"))
+	backendtest.Must(t, err)
+	became := map[string]bool{}
+	for _, row := range readmesRow.FindAllStringSubmatch(string(text), -1) {
+		want := map[string]string{"runs": "allow", "waits": "ask", "is denied": "deny"}[row[2]]
+		for _, command := range strings.Split(strings.Trim(row[1], "`"), "`, `") {
+			if decision, _ := w.asks(t, w.project, command); decision != want {
+				t.Errorf("%s is %s, and the README says that it %s", command, decision, row[2])
+			}
+			became[want] = true
+		}
+	}
+	if len(became) < 3 {
+		t.Errorf("the README's table shows %v", became)
+	}
+}
+
+// answersAs has the lines run by which approvals are answered, as a setup prints them at its end.
+func (w worker) answersAs(t *testing.T, said string) {
+	t.Helper()
+	_, last, _ := strings.Cut(said, "waits for a person's answer:\n")
+	for _, line := range []string{"bailiff approvals watch", "bailiff approvals approve ID", "bailiff console", "--allow-same-user"} {
+		if !strings.Contains(last, line) {
+			t.Errorf("%s is not in the end of %s", line, said)
+		}
+	}
+	link := w.must(t, "bailiff console 2>/dev/null")
+	if page := w.must(t, "curl -fsS --noproxy '*' "+strings.TrimSpace(link)); !strings.Contains(page, "<title>") {
+		t.Errorf("at %s there is %s", link, page)
+	}
+	if printed, err := w.says(t, "bailiff approvals approve a-none"); err == nil || !strings.Contains(printed, "a-none") {
+		t.Errorf("to the answer of what nobody asked it says %s, %v", printed, err)
 	}
 }
 
@@ -137,7 +189,7 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 	w.must(t, `mkdir .claude && echo '{"model": "opus", "hooks": {"Stop": [], "PreToolUse": [{"matcher": "X", "hooks": []}]}}' `+
 		`>.claude/settings.json && mkdir -p src/other`)
 	before := w.must(t, "cat .claude/settings.json")
-	all := "find .config .claude src -type f | sort | xargs sha256sum"
+	const all = "find .config .claude src -type f | sort | xargs sha256sum"
 	w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
 	once := w.must(t, all)
 	if said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted); !strings.Contains(said, "Nothing to change") ||
@@ -161,7 +213,8 @@ func TestASecondSetupChangesNothingAndRemovalTakesAllAway(t *testing.T) {
 	}
 	w.must(t, "bailiff setup claude-code --project src/shop --remove")
 	text := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml")
-	if strings.Contains(text, "src/shop") || !strings.Contains(text, "# mine") || !strings.Contains(text, "/srv/x") {
+	if strings.Contains(text, "src/shop") || strings.Contains(text, ", accept_missing_limits: [") ||
+		!strings.Contains(text, "# mine") || !strings.Contains(text, "/srv/x") {
 		t.Error("the removal took away what it had not written, or left what it had")
 	}
 	var was, is any
@@ -327,7 +380,7 @@ func TestOfAFolderThatWasMovedASetupSaysHowItIsTakenAway(t *testing.T) {
 		!strings.Contains(printed, line+" --remove") {
 		t.Errorf("it says %s, %v", printed, err)
 	}
-	w.must(t, line+" --remove && bailiff setup claude-code --project src/moved")
+	w.must(t, line+" --remove && bailiff setup claude-code --project src/moved"+accepted) // which went with the last project
 	w.must(t, "sed -i 's/paths: .policies./paths: [other]/' .config/bailiff/bailiff.yaml")
 	printed, err := w.says(t, "bailiff setup claude-code --project src/moved --remove")
 	if err == nil || !strings.Contains(printed, "bailiff.yaml has the row platforms.cli: edit platforms.cli.mounts there yourself") {
@@ -378,7 +431,8 @@ func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
 	if printed := w.must(t, `printf 'yes\n'`+at); !strings.Contains(printed, "Do you agree? [y/N]") {
 		t.Errorf("of the one that is left it says %s", printed)
 	}
-	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") {
+	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") ||
+		!strings.Contains(text, `console: "localhost:0"`) {
 		t.Errorf("after a yes to it it is %s", text)
 	}
 	w.must(t, `mkdir src/other && printf 'all\n' | script -qec "bailiff setup claude-code --project src/other --config two.yaml" /dev/null`)

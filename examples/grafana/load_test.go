@@ -29,6 +29,7 @@ type load struct {
 var sections = []string{
 	`metrics: {listen: <metrics>}`,
 	`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
+	`backends: {bubblewrap: {accept_missing_limits: [cpus]}}`,
 	`limits: {requests_per_minute: {session: 20}, pending_approvals: {user: 1}}`,
 	`approvals: {routes: [
   {name: slow, when: 'request.session.user_id == "slow"', timeout: 1s},

@@ -79,7 +79,7 @@ func newAlerting(t *testing.T) *alerting {
 		`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
 		`approvals: {routes: [{name: away, when: 'request.session.user_id == "away"', approvers: "false"},
 			{name: chat, when: 'request.session.user_id == "chatty"', channels: [telegram]}, {name: rest}]}`,
-		`backends: {bubblewrap: {}, docker: {host: "unix:///nobody/is/here.sock"}}`), folder, receiver}
+		`backends: {bubblewrap: {accept_missing_limits: [cpus]}, docker: {host: "unix:///nobody/is/here.sock"}}`), folder, receiver}
 }
 
 // soon has an alert fire at once where alerts.yaml has it wait.
@@ -108,7 +108,8 @@ var causes = []cause{
 	{"BailiffBackendNotReady", false, func(*alerting, *testing.T) {}}, // the Docker engine
 	{"BailiffChatDown", false, func(*alerting, *testing.T) {}},        // Telegram
 	{"BailiffHooksSilent", true, (*alerting).rest},
-	{"BailiffShadowDrops", false, func(*alerting, *testing.T) {}}, // since something was asked
+	{"BailiffShadowDrops", false, func(*alerting, *testing.T) {}},        // since something was asked
+	{"BailiffSandboxesUnbounded", false, func(*alerting, *testing.T) {}}, // since something ran
 	{"BailiffExportLags", true, (*alerting).loseReceiver},
 	{"BailiffExportRefused", true, (*alerting).refuseExport},
 	{"BailiffUnavailable", true, (*alerting).sendToDocker},
@@ -119,8 +120,10 @@ var causes = []cause{
 	{"BailiffNobodyEligible", true, (*alerting).askNobody},
 	{"BailiffApprovalsUnreachable", true, (*alerting).askByChat},
 	{"BailiffApprovalWaits", true, (*alerting).askSlowly},
+	{"BailiffApprovalsTurnedAway", true, (*alerting).askTooOften},
 	{"BailiffGlassBroken", true, (*alerting).breakGlass},
 	{"BailiffPolicyTimeouts", true, (*alerting).loop},
+	{"BailiffDecisionsSlow", false, (*alerting).loop}, // a busy machine is slow from the start
 	{"BailiffPolicyStale", true, (*alerting).misspell},
 	{"BailiffDecisionLogFailing", true, (*alerting).disturbLog},
 	{"BailiffDown", true, func(p *alerting, _ *testing.T) { p.Kill() }},
@@ -235,6 +238,16 @@ func (p *alerting) askSlowly(t *testing.T) {
 		_, _ = agent.Execute(t.Context(), request("slow", "echo asked-about", "bubblewrap"), client.News{})
 	}()
 	p.Pending(t)
+}
+
+// askTooOften asks for more than is kept of one user.
+func (p *alerting) askTooOften(t *testing.T) {
+	for n := range 5 {
+		req := request("greedy", fmt.Sprint("echo asked-about ", n), "bubblewrap")
+		req.WaitSeconds = 0
+		p.Ask(t, req, bailiff.ApprovalRequired)
+	}
+	p.end(t, "greedy", "echo asked-about too", "bubblewrap", bailiff.Unavailable)
 }
 
 func (p *alerting) breakGlass(t *testing.T) {

@@ -45,6 +45,7 @@ type sidecar struct {
 	mu      sync.Mutex
 	status  api.Status
 	removed bool
+	noImage bool
 }
 
 func (s *sidecar) Status(context.Context) api.Status {
@@ -60,6 +61,10 @@ func (s *sidecar) List(context.Context) []api.Sandbox {
 		return []api.Sandbox{}
 	}
 	since := time.Now().Add(-17 * time.Minute)
+	if s.noImage {
+		return []api.Sandbox{{ID: "5be1c0ffee4be1c0ffee", Backend: "bubblewrap", Caller: "hermes", Session: "s1", Since: since,
+			LastUsed: since, Expires: since.Add(24 * time.Hour)}}
+	}
 	return []api.Sandbox{{ID: "4be1c0ffee4be1c0ffee", Backend: "docker", Image: "debian@sha256:5f2c…", Caller: "hermes",
 		Session: "agent:main:telegram:dm:42", Users: 1, Since: since, LastUsed: since.Add(10 * time.Minute), Processes: 2,
 		Expires: since.Add(24 * time.Hour)}}

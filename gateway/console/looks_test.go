@@ -61,6 +61,38 @@ func TestEveryViewFitsAPhone(t *testing.T) {
 	}
 }
 
+// The answers stand at the bottom of the page, yes once as the first of them and no apart from the others, and no news covers them.
+func TestTheAnswersStandAtTheBottomOfThePage(t *testing.T) {
+	o := serve(t)
+	o.sidecar.status.Warnings = []string{"warned"}
+	o.ask(t, claim("rm -rf ./build"))
+	b := o.login(t, "ana")
+	b.run(chromedp.EmulateViewport(1280, 800))
+	b.awaitApproval("./build")
+	b.await(`!document.querySelector('#warned').hidden`)
+	const box = `const box = (s) => document.querySelector(s).getBoundingClientRect(); `
+	for name, holds := range map[string]string{
+		"the bar ends with the page": `innerHeight - box('.actions').bottom < 2`,
+		"so it does at the end of it": `(scrollTo(0, document.scrollingElement.scrollHeight), ` +
+			`Math.abs(innerHeight - box('.actions').bottom) < 2)`,
+		"no stands apart": `box('[data-act=deny]').left - box('[data-act=always]').right > 80`,
+		"yes once is the first": `document.querySelectorAll('.actions .strong').length === 1 && ` +
+			`box('[data-act=once]').left < box('[data-act=session]').left`,
+		"news stand above it": `box('.toasts').bottom <= box('.actions').top`,
+		"a freeze is a button": `getComputedStyle(document.querySelector('[data-act=freeze-session]'))` +
+			`.borderTopColor !== 'rgba(0, 0, 0, 0)'`,
+	} {
+		if !is[bool](b, `(() => { `+box+`return `+holds+` })()`) {
+			t.Errorf("it does not hold that %s", name)
+		}
+	}
+	b.click("#tab-system")
+	if !is[bool](b, `(() => { `+box+`const system = box('#view-system')
+		return Math.abs(system.left - (document.body.clientWidth - system.right)) < 2 })()`) {
+		t.Error("the system stands at one side")
+	}
+}
+
 func TestLightAndDark(t *testing.T) {
 	o := serve(t)
 	o.ask(t, claim("rm -rf ./build"))

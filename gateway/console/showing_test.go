@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 func TestEverythingOfAnApprovalIsShown(t *testing.T) {
@@ -218,4 +219,56 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	}
 	b.press("1")
 	b.awaitText("#detail", hostile[7])
+}
+
+// Requests about which people were to be asked and were not are told from those that wait for an answer.
+func TestRequestsThatAreTurnedAwayAreToldAsSuch(t *testing.T) {
+	o := serve(t)
+	o.ask(t, claim("rm -r waits"))
+	b := o.login(t, "ana")
+	b.awaitApproval("rm -r waits")
+	if !is[bool](b, `document.querySelector('#turned-away').hidden`) {
+		t.Error("without one there is a banner")
+	}
+	c := claim("rm -r away")
+	backendtest.Must(t, o.log.Record(t.Context(), api.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Input: c.Input,
+		Result: c.Decision, Custom: api.Custom{Event: api.DecisionEvent}}))
+	o.log.Note(api.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Custom: api.Custom{Event: api.ExecutionEvent,
+		Status: bailiff.Unavailable, Message: `Asking for approval: user "42" has 5 approvals pending.`}})
+	b.awaitText("#turned-away", "1 request of the last ten minutes was not asked about: Asking for approval: user")
+	b.click("#tab-activity")
+	b.awaitText("#activity", "not asked rm -r away")
+	b.awaitText("#activity", "waiting rm -r waits")
+}
+
+func TestNothingEmptyIsShownOfWhatHasNoImage(t *testing.T) {
+	o := serve(t)
+	o.sidecar.status.Platforms = []api.PlatformStatus{{Platform: "cli", Backend: "bubblewrap", Isolated: true}}
+	o.sidecar.noImage = true
+	b := o.login(t, "ana")
+	for _, view := range []string{"system", "sandboxes"} {
+		b.click("#tab-" + view)
+		b.awaitText("#view-"+view, "bubblewrap")
+		boxes := `[...document.querySelectorAll('#view-` + view + ` code')]`
+		if empty := is[int](b, boxes+`.filter((c) => !c.textContent.trim()).length`); empty > 0 {
+			t.Errorf("%s shows %d empty boxes", view, empty)
+		}
+	}
+}
+
+// Who changes a project by hand while a command runs does not read the answer that tells of it.
+func TestWhatWasPutBackInAProjectIsToldToThePerson(t *testing.T) {
+	o := serve(t)
+	b := o.login(t, "ana")
+	b.click("#tab-system")
+	b.awaitText("#system", "Policies")
+	if said := b.text("#system"); strings.Contains(said, "Put back") {
+		t.Errorf("before anything was it says %s", said)
+	}
+	o.log.Note(api.Event{DecisionID: "d1", Timestamp: time.Now().UTC(), Custom: api.Custom{Event: api.ExecutionEvent, Session: "s1",
+		Status: bailiff.Completed, Message: "Put back, since programs start by it later and the change was not asked about: " +
+			"/src/.claude (the changed one is .claude.refused)."}})
+	b.run(chromedp.Reload())
+	b.click("#tab-system")
+	b.awaitText("#system", "/src/.claude (the changed one is .claude.refused). · session s1")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,6 +169,30 @@ func TestAwaitEndsWithItsCaller(t *testing.T) {
 	}
 	if a := f.Await(t.Context(), "a-nothing"); a.State != bailiff.ApprovalExpired {
 		t.Errorf("unknown: %+v", a)
+	}
+}
+
+// Where the wait for an answer and the question end at once, the question is not told as one that can still be answered.
+func TestAQuestionWhoseTimeIsOverHasExpiredBeforeThatIsWritten(t *testing.T) {
+	var asked atomic.Bool
+	written := make(chan struct{})
+	f := open(t, func(c *Config) {
+		r := c.Router.(roster)
+		r.timeout = 30 * time.Millisecond
+		c.Router = r
+		c.reached = func(point string) {
+			if point == "staged" && asked.Swap(true) { // what comes after the question itself
+				<-written
+			}
+		}
+	})
+	id := f.ask(claim("rm", "x"))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	a := f.Await(ctx, id)
+	close(written)
+	if a.State != bailiff.ApprovalExpired || a.Message != "nobody answered within 30ms" {
+		t.Errorf("at its end it is %+v", a)
 	}
 }
 

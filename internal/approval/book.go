@@ -287,7 +287,8 @@ func (b *Book) reach(point string) {
 }
 
 // Await returns an approval when it is no longer pending, or as it is when ctx
-// ends or the book is closed. One that is not known has expired.
+// ends or the book is closed. One that is not known has expired, and so has one whose
+// time is over though that is not written yet: nobody can answer it any more.
 func (b *Book) Await(ctx context.Context, id string) bailiff.Approval {
 	if done := b.done(id); done != nil {
 		select {
@@ -299,7 +300,7 @@ func (b *Book) Await(ctx context.Context, id string) bailiff.Approval {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if i := b.seen.items[id]; i != nil {
-		return i.Entry.approval()
+		return i.Entry.approvalAt(b.storage.now())
 	}
 	return bailiff.Approval{ID: id, State: bailiff.ApprovalExpired, Message: fmt.Sprintf("there is no approval %s any more", id)}
 }

@@ -32,7 +32,7 @@ func sweep(s *state, now time.Time) (t step, next deadline) {
 func (t *step) expire(i *item, now time.Time) {
 	i = i.copy()
 	t.items = append(t.items, i)
-	i.settle(t, bailiff.ApprovalExpired, "expired", fmt.Sprintf("nobody answered within %s", i.Entry.Expires.Sub(i.Entry.Created)), now)
+	i.settle(t, bailiff.ApprovalExpired, "expired", i.Entry.unanswered(), now)
 }
 
 // Unreachable ends a pending approval that could be put to no approver, and says why.

@@ -22,6 +22,19 @@ func (e *entry) approval() bailiff.Approval {
 	return a
 }
 
+// approvalAt is what requesters are told of an entry at a time.
+func (e *entry) approvalAt(now time.Time) bailiff.Approval {
+	if e.State == bailiff.ApprovalPending && !now.Before(e.Expires) {
+		return bailiff.Approval{ID: e.ID, State: bailiff.ApprovalExpired, Message: e.unanswered()}
+	}
+	return e.approval()
+}
+
+// unanswered says how long nobody answered.
+func (e *entry) unanswered() string {
+	return fmt.Sprintf("nobody answered within %s", e.Expires.Sub(e.Created))
+}
+
 // voters are the people who answered, and by what and where.
 func (e *entry) voters() (by, via string) {
 	var names, ways []string

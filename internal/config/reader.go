@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -30,6 +31,8 @@ type reader struct {
 	trust []trustedFile
 	// places are where the values stand that the text has, by their keys.
 	places map[string]place
+	// top are the sections of the whole text.
+	top fields
 	// whole are the checks that need other sections too, and so come last.
 	whole []func()
 }
@@ -169,6 +172,10 @@ func (r *reader) sectionOf(at place, want fields, renamed map[string]string) {
 func (r *reader) unknown(at place, name string, want fields, renamed map[string]string) {
 	if other := spelling.Nearest(name, slices.Sorted(maps.Keys(renamed)), 1); other != "" {
 		r.fault(at, "%s", renamed[other])
+		return
+	}
+	if section, _, isInside := strings.Cut(at.key, "."); isInside && r.top[name] != nil {
+		r.fault(at, "it is a section of its own: write it at the top level, beside %s", section)
 		return
 	}
 	r.fault(at, "%s", spelling.Unknown("key", name, slices.Collect(maps.Keys(want))))

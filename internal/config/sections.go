@@ -45,6 +45,7 @@ func (r *reader) config(c *Config, at place) {
 		},
 	}
 	maps.Copy(want, r.chatSections(&c.Chat))
+	r.top = want
 	r.section(at, want)
 	r.checkListeners(c)
 	for _, check := range r.whole {

@@ -330,6 +330,12 @@ func (r reading) implied() []bailiff.Implied {
 	return all
 }
 
+// reaches says whether the text names hosts that its programs reach.
+func (r reading) reaches() bool {
+	command := cmp.Or(r.command, commandOf(r.code))
+	return command != nil && len(command.Hosts) > 0 || r.code != nil && len(r.code.Hosts) > 0
+}
+
 // commandOf is the shell text that a program runs; nil if there is none.
 func commandOf(code *facts.Code) *facts.Command {
 	if code == nil {

@@ -33,6 +33,7 @@ type kept struct {
 	paths         []string          // that the text names
 	implied       []bailiff.Implied // where its programs find what they run
 	allPaths      bool
+	reaches       bool
 	plain         bool
 	call          []string
 	before, after []byte // the input document as JSON, around the value of its time
@@ -177,7 +178,7 @@ func (m *memo) remember(key string, j *bailiff.Judgement, at time.Time) {
 
 func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
 	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
-		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, call: slices.Clone(j.Call)}
+		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, reaches: j.Reaches, call: slices.Clone(j.Call)}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
@@ -223,7 +224,7 @@ func sizeOfWords(all []string) (size int) {
 func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
 	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
 	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
-	j.Paths, j.AllPaths, j.Implied = slices.Clone(k.paths), k.allPaths, slices.Clone(k.implied)
+	j.Paths, j.AllPaths, j.Implied, j.Reaches = slices.Clone(k.paths), k.allPaths, slices.Clone(k.implied), k.reaches
 }
 
 // written is an input document that needs nothing but its time to be JSON.

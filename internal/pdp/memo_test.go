@@ -52,6 +52,7 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 		"a script": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sh ./deploy.sh"}, Session: listing.Session},
 		"hostile bytes": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "echo '\xff\"\\\n,\"time\":\"x\"'"},
 			Session: listing.Session},
+		"a host":            {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "curl https://a.test"}, Session: listing.Session},
 		"unknown platforms": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +61,8 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 				t.Fatalf("timers are %v, then %v: want the second request recalled (%v)", first.Timers, again.Timers, first.Fault)
 			}
 			if !reflect.DeepEqual(first.Decision, again.Decision) || !slices.Equal(first.Files, again.Files) ||
-				!slices.Equal(first.Paths, again.Paths) || !slices.Equal(first.Implied, again.Implied) || first.AllPaths != again.AllPaths || first.Plain != again.Plain {
+				!slices.Equal(first.Paths, again.Paths) || !slices.Equal(first.Implied, again.Implied) || first.AllPaths != again.AllPaths ||
+				first.Plain != again.Plain || first.Reaches != again.Reaches || first.Reaches != (name == "a host") {
 				t.Errorf("decided %+v of files %v, plain %v\nthen %+v of files %v, plain %v", first.Decision, first.Files, first.Plain,
 					again.Decision, again.Files, again.Plain)
 			}

@@ -234,6 +234,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	j.Opens = text.opens()
 	j.Paths, j.AllPaths = text.paths()
 	j.Implied = text.implied()
+	j.Reaches = text.reaches()
 	if j.Plain && req.Tool == bailiff.Terminal {
 		j.Call = facts.OnlyCall(*text.command)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -190,6 +191,17 @@ type Entry struct {
 	Programs, Home string
 	// Getenv reads the variables by which agents find their settings.
 	Getenv func(name string) string
+	// undone are the texts that files have once what was written is taken back.
+	undone map[string]string
+}
+
+// open is a change of one of the agent's files: of its text, or of what that is once it is taken back.
+func (e Entry) open(path, why string, mode os.FileMode) (Change, error) {
+	c, err := readFile(path, why, mode)
+	if text, has := e.undone[c.Path]; has {
+		c.After = text
+	}
+	return c, err
 }
 
 // Entry is the one of the agent that is set up.
@@ -210,7 +222,7 @@ func (s *Survey) Managed() ([]string, error) {
 // Trust has the agent call the hooks that were written, where it asks its user first.
 func (s *Survey) Trust(ctx context.Context) error {
 	if a, ok := s.agent.(trusting); ok {
-		return a.trust(ctx, s.Entry())
+		return s.recordTrust(func() error { return a.trust(ctx, s.Entry()) })
 	}
 	return nil
 }

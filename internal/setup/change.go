@@ -22,16 +22,24 @@ type Change struct {
 	Why string
 	// Before and After are its text; Before is empty where there is no such file yet.
 	Before, After string
+	// Gone says that there is to be no such file afterwards; of folders, those that are empty then go with it.
+	Gone    bool
+	folders []string
+	// isRecord says that it is what a removal reads, and nobody else.
+	isRecord bool
 	// mode is that of a file that is not there yet.
 	mode os.FileMode
 	// like is the text that a new file is a copy of, but for the change.
 	like string
 }
 
-func (c Change) isNone() bool { return c.Before == c.After }
+func (c Change) isNone() bool { return c.Before == c.After && !c.Gone }
 
-// Lines are the lines that go and those that come, with - and + before them.
+// Lines are the lines that go and those that come, with - and + before them; none of a record, which is not for people.
 func (c Change) Lines() (lines []string) {
+	if c.isRecord {
+		return nil
+	}
 	before, after := split(cmp.Or(c.Before, c.like)), split(c.After)
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
 		before, after = before[1:], after[1:]
@@ -106,6 +114,9 @@ func (c Change) refuse() error {
 }
 
 func (c Change) write() error {
+	if c.Gone {
+		return c.delete()
+	}
 	folder := filepath.Dir(c.Path)
 	if err := os.MkdirAll(folder, c.folderMode()); err != nil {
 		return err
@@ -115,6 +126,20 @@ func (c Change) write() error {
 		mode = about.Mode().Perm()
 	}
 	return records.WriteAs(c.Path, []byte(c.After), mode)
+}
+
+// delete takes the file away, and then the folders that were made for it and are empty.
+func (c Change) delete() error {
+	err := os.Remove(c.Path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, folder := range c.folders {
+		if os.Remove(folder) != nil { // something else is in it
+			break
+		}
+	}
+	return nil
 }
 
 // folderMode is that of folders which are made for it: as closed as the file.

@@ -14,7 +14,7 @@ import (
 type claude struct{ hooksFile }
 
 func newClaude() claude {
-	return claude{hooksFile{client: "claude-code", called: "Claude Code", writing: "Edit|MultiEdit|Write|NotebookEdit",
+	return claude{hooksFile{client: "claude-code", called: "Claude Code", mayBlock: true, writing: "Edit|MultiEdit|Write|NotebookEdit",
 		path: func(e Entry) string {
 			return filepath.Join(cmp.Or(e.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.Home, ".claude")), "settings.json")
 		}}}

@@ -49,7 +49,17 @@ func (c codexAgent) add(e Entry) ([]Change, error) {
 	return append([]Change{change}, hooks...), err
 }
 
-var tomlTable = regexp.MustCompile(`^\s*\[([^\[\]]+)\]\s*(#.*)?$`)
+// staying are the settings that a removal leaves where no record says whether they were the user's own.
+func (c codexAgent) staying(e Entry) (all []string) {
+	change, err := readFile(codexFile(e, "config.toml"), "", 0o600)
+	for _, need := range codexNeeds[:2] {
+		if with, wrong := withTOML(change.Before, need.table, need.key, need.value); err == nil && wrong == nil && with == change.Before {
+			all = append(all, fmt.Sprintf("%s = %s stays in %s, since no record says whether it was there before: take it out if it is "+
+				"not yours.", need.key, need.value, change.Path))
+		}
+	}
+	return all
+}
 
 // withTOML is a text with a key set in one of its tables, where it is set nowhere. A key that
 // has another value stays, and so does what is not written as one key a line.

@@ -74,8 +74,8 @@ func (h hermes) plugin(e Entry) (changes []Change, err error) {
 	return changes, err
 }
 
-// remove has Hermes load the plug-in no longer. The place where it runs commands stays the
-// plug-in's, so that it runs none until another is named.
+// remove has Hermes load the plug-in no longer. Where no record says what was there before, the place where it runs commands
+// stays the plug-in's, so that it runs none until another is named.
 func (h hermes) remove(e Entry) ([]Change, error) {
 	c, err := h.change(e, "has Hermes load the plug-in no longer", func(doc *yamledit.Document) error {
 		enabled, err := doc.Value(hermesEnabled...)
@@ -88,11 +88,11 @@ func (h hermes) remove(e Entry) ([]Change, error) {
 }
 
 func (h hermes) change(e Entry, why string, edit func(*yamledit.Document) error) (Change, error) {
-	c, err := readFile(filepath.Join(h.home(e), "config.yaml"), why, 0o600)
+	c, err := e.open(filepath.Join(h.home(e), "config.yaml"), why, 0o600)
 	if err != nil {
 		return c, err
 	}
-	doc, err := yamledit.Parse(c.Before)
+	doc, err := yamledit.Parse(c.After)
 	if err == nil {
 		err = edit(doc)
 	}
@@ -101,6 +101,11 @@ func (h hermes) change(e Entry, why string, edit func(*yamledit.Document) error)
 	}
 	c.After = doc.String()
 	return c, nil
+}
+
+func (h hermes) staying(e Entry) []string {
+	return []string{"Hermes runs no command until terminal.backend in " + filepath.Join(h.home(e), "config.yaml") +
+		" says where, since no record says what it said before."}
 }
 
 func (h hermes) advice(e Entry) []string {

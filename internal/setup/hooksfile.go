@@ -15,6 +15,8 @@ type hooksFile struct {
 	client, called string
 	// path is the user's file.
 	path func(e Entry) string
+	// mayBlock says that the agent knows of hooks whose own failure blocks the tool.
+	mayBlock bool
 	// writing are the tools after which the hook looks at files again.
 	writing string
 }
@@ -37,6 +39,9 @@ func (f hooksFile) add(e Entry) ([]Change, error) {
 			}
 		}
 		hook := object{{"type", encoded("command")}, {"command", encoded(line)}, {"timeout", encoded(60)}}
+		if f.mayBlock && event == before { // beside the guard in its line, which older agents know as well
+			hook = append(hook, entry{"onFailure", encoded("block")})
+		}
 		return append(without(matches, f.client), match{object{{"matcher", encoded(tools)}}, []object{hook}})
 	})
 }
@@ -47,11 +52,12 @@ func (f hooksFile) remove(e Entry) ([]Change, error) {
 
 // change edits the hooks in the user's settings.
 func (f hooksFile) change(e Entry, why string, edit func(event string, matches []match) []match) ([]Change, error) {
-	change, err := readFile(f.path(e), why, 0o600)
+	change, err := e.open(f.path(e), why, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	all, err := readObject([]byte(change.Before))
+	start := change.After
+	all, err := readObject([]byte(start))
 	if err == nil {
 		err = editHooks(&all, edit)
 	}
@@ -59,8 +65,8 @@ func (f hooksFile) change(e Entry, why string, edit func(event string, matches [
 		return nil, fmt.Errorf("reading %s: %w", change.Path, err)
 	}
 	change.After = all.text()
-	if was, err := readObject([]byte(change.Before)); err == nil && string(encoded(was)) == string(encoded(all)) {
-		change.After = change.Before
+	if was, err := readObject([]byte(start)); err == nil && string(encoded(was)) == string(encoded(all)) {
+		change.After = start
 	}
 	return []Change{change}, nil
 }
@@ -70,21 +76,24 @@ func editHooks(all *object, edit func(event string, matches []match) []match) er
 	if err != nil {
 		return fmt.Errorf("hooks: %w", err)
 	}
+	wasEmpty := len(hooks) == 0
 	for _, event := range []string{before, after} {
 		matches, err := readMatches(hooks.get(event))
 		if err != nil {
 			return fmt.Errorf("hooks.%s: %w", event, err)
 		}
-		if edited := edit(event, matches); len(edited) == 0 {
+		if edited := edit(event, matches); len(edited) == 0 && len(matches) == 0 {
+			continue // an empty list stays one
+		} else if len(edited) == 0 {
 			hooks.remove(event)
 		} else {
 			hooks.set(event, written(edited))
 		}
 	}
-	if len(hooks) == 0 {
-		all.remove("hooks")
-	} else {
+	if len(hooks) > 0 {
 		all.set("hooks", hooks)
+	} else if !wasEmpty {
+		all.remove("hooks")
 	}
 	return nil
 }

@@ -58,9 +58,12 @@ func deny(all *object) error {
 	return nil
 }
 
-// remove leaves the permissions: without them more would be allowed than ever was asked for.
+// remove leaves the permissions where no record says what they were: without them more could be allowed than ever was asked for.
 func (o opencode) remove(e Entry) ([]Change, error) {
-	return o.change(e, "gives opencode the sandboxed tools no longer; its own shell stays denied", func(all, servers *object) error {
+	return o.change(e, "gives opencode the sandboxed tools no longer", func(all, servers *object) error {
+		if servers.index("bailiff") < 0 {
+			return nil
+		}
 		servers.remove("bailiff")
 		if len(*servers) == 0 {
 			all.remove("mcp")
@@ -72,11 +75,11 @@ func (o opencode) remove(e Entry) ([]Change, error) {
 }
 
 func (o opencode) change(e Entry, why string, edit func(all, servers *object) error) ([]Change, error) {
-	change, err := readFile(o.file(e), why, 0o600)
+	change, err := e.open(o.file(e), why, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	all, err := readObject([]byte(change.Before))
+	all, err := readObject([]byte(change.After))
 	var servers object
 	if err == nil {
 		servers, err = readObject(all.get("mcp"))
@@ -125,7 +128,12 @@ func (o opencode) server(e Entry) (Server, error) {
 }
 
 func (o opencode) advice(e Entry) []string {
-	return []string{"opencode's own bash, edit and webfetch are denied in " + o.file(e) + ", and stay so after a removal."}
+	return []string{"opencode's own bash, edit and webfetch are denied in " + o.file(e) + "."}
+}
+
+func (o opencode) staying(e Entry) []string {
+	return []string{"opencode's own shell stays denied, since no record says what permission was before in " + o.file(e) +
+		": edit it there."}
 }
 
 // anyMCP is another agent that speaks the protocol, whose settings are not known.

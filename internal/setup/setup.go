@@ -4,7 +4,10 @@
 //
 // What is promised: [Look] writes nothing, and neither does [Survey.Changes]. What is
 // refused is refused before anything is written. Files are edited where they stand, and
-// doing the same twice changes nothing. Nothing is ever written inside the project. What
+// doing the same twice changes nothing. What was written into the settings of an agent is
+// recorded, so that a removal takes back that and nothing else: the files say again, byte by
+// byte, what they said before; where a person changed them since, the person's edits stay, and
+// what stays of a setup is said ([Survey.Stays]). Nothing is ever written inside the project. What
 // weakens bailiff (limits that this machine cannot hold, approvals by the agent's own user)
 // is written only where the [Answers] say so.
 //
@@ -89,6 +92,9 @@ type Survey struct {
 	left []string
 	// removed are the folders for Go that go with the last project.
 	removed []string
+
+	// Stays are sentences about what a removal leaves as it is.
+	Stays []string
 }
 
 // Look finds out what is there, and refuses what must not be set up.
@@ -208,32 +214,45 @@ func (s *Survey) Changes(a Answers) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(append(append(tables, configured), asked...), Change.isNone), nil
+	recorded, err := s.record(configured, asked)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(append(append(tables, configured, recorded), asked...), Change.isNone), nil
 }
 
 // IsOfSidecar says whether the sidecar reads a file that is changed, or the agent alone.
 func (s *Survey) IsOfSidecar(c Change) bool {
-	return !slices.ContainsFunc(s.agent.settings(s.Entry()), func(path string) bool { return within(c.Path, path) })
+	return !c.isRecord &&
+		!slices.ContainsFunc(s.agent.settings(s.Entry()), func(path string) bool { return within(c.Path, path) })
 }
 
-// Removal is what takes the project away again. The agent's entries go with the last project.
+// IsLast says whether a removal takes the agent's last project away.
+func (s *Survey) IsLast() bool { return len(s.left) == 0 }
+
+// Removal is what takes the project away again. The agent's entries go with the last project, and so does what weakens bailiff
+// where nothing else needs the sidecar.
 func (s *Survey) Removal() ([]Change, error) {
 	changes, left, err := s.untable()
 	if err != nil {
 		return nil, err
 	}
 	s.left = left
-	configured, err := s.unconfigure()
+	records, err := s.readRecords()
+	if err != nil {
+		return nil, err
+	}
+	configured, err := s.unconfigure(records)
 	if err != nil {
 		return nil, err
 	}
 	changes = append(changes, configured)
 	if len(left) == 0 {
-		asked, err := s.agent.remove(s.Entry())
+		asked, err := s.takeBackAgent(records)
 		if err != nil {
 			return nil, err
 		}
 		changes = append(asked, changes...)
 	}
-	return slices.DeleteFunc(changes, Change.isNone), nil
+	return slices.DeleteFunc(append(changes, records.write()), Change.isNone), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -87,12 +88,34 @@ func (s *Survey) listen(doc *yamledit.Document) error {
 	return doc.Append(entry(name, address, map[string]any{"platforms": []any{"cli"}}), "agent", "listeners")
 }
 
+// ownConsole is where a new sidecar has its page: on this machine only, at a port that is free when it starts, since other users
+// of the machine have sidecars too. The link of "bailiff console" names the port.
+const ownConsole = "localhost:0"
+
+// Answering says how approvals are answered once the changes are written.
+func (s *Survey) Answering(a Answers) (answers []Answering, doubt string) {
+	answers = []Answering{{"bailiff approvals watch", "shows what waits, as it comes"},
+		{"bailiff approvals approve ID", `says yes to it, and "deny ID" no`}}
+	if s.fresh() || s.cfg.Operator.Console != "" {
+		answers = append(answers, Answering{"bailiff console", "prints a link to a page for it"})
+	}
+	if !a.AllowSameUser && s.SameUser {
+		doubt = "Your own answers do not count, since the agent could give them: a user of operator.uids who is not the agent's " +
+			"answers, or set this up with --allow-same-user."
+	}
+	return answers, doubt
+}
+
+// Answering is one way to answer approvals.
+type Answering struct{ Line, What string }
+
 // operate says where operators ask, with any variables of the service, and whether
 // the agent's user may answer.
 func (s *Survey) operate(doc *yamledit.Document, a Answers) error {
 	var err error
 	if s.fresh() {
-		err = errors.Join(doc.Set(s.cfg.Operator.Listen.String(), "operator", "listen"), doc.Set("", "metrics", "listen"))
+		err = errors.Join(doc.Set(s.cfg.Operator.Listen.String(), "operator", "listen"), doc.Set(ownConsole, "operator", "console"),
+			doc.Set("", "metrics", "listen"))
 	}
 	if a.AllowSameUser && !s.cfg.Operator.AllowSameUser {
 		err = errors.Join(err, doc.Set(true, "operator", "allow_same_user"))
@@ -140,7 +163,7 @@ func (s *Survey) judgeBy(doc *yamledit.Document) error {
 }
 
 // unconfigure lets no backend show the project any more.
-func (s *Survey) unconfigure() (Change, error) {
+func (s *Survey) unconfigure(r fileRecords) (Change, error) {
 	c, err := readFile(s.File, "the sidecar's configuration", 0o600)
 	if err != nil || c.Before == "" {
 		return c, err
@@ -156,8 +179,43 @@ func (s *Survey) unconfigure() (Change, error) {
 	if err != nil {
 		return c, fmt.Errorf("changing %s: %w: take %s out of mounts_allowed yourself", s.File, err, s.Project)
 	}
-	c.After = doc.String()
+	c.After = s.strengthen(r, c.Path, doc.String())
 	return c, nil
+}
+
+// strengthen takes back what weakens bailiff, if nothing needs the sidecar any more; what stays of it is told.
+func (s *Survey) strengthen(r fileRecords, path, text string) string {
+	if len(s.left) > 0 {
+		return text
+	}
+	needs := s.Serves()
+	if len(needs) == 0 {
+		text, _ = r.files[path].takeBack(path, text)
+		delete(r.files, path)
+	}
+	cfg, err := config.Parse(s.File, []byte(text), s.in.Known)
+	if err != nil {
+		return text // which the sidecar says, too
+	}
+	var stay []string
+	if cfg.Operator.AllowSameUser {
+		stay = append(stay, "operator.allow_same_user")
+	}
+	for name, section := range cfg.Backends {
+		if len(listOf(section, acceptMissing)) > 0 {
+			stay = append(stay, "backends."+name+"."+acceptMissing)
+		}
+	}
+	if len(stay) == 0 {
+		return text
+	}
+	why := "since no record says that a setup wrote it"
+	if len(needs) > 0 {
+		why = "for " + strings.Join(needs, ", ")
+	}
+	slices.Sort(stay)
+	s.Stays = append(s.Stays, fmt.Sprintf("%s stays in %s, %s.", strings.Join(stay, ", "), s.File, why))
+	return text
 }
 
 // NeedsRestart says whether a running sidecar cannot take a change of its configuration over at SIGHUP. What agents may ask

@@ -26,7 +26,7 @@ export const headline = ({ request }) =>
   `${request.session.user_id || 'somebody'} on ${request.session.platform}: ${textOf(request).slice(0, 120)}`
 
 // row is an approval in the list.
-export function row(entry) {
+export function row(entry, alike = 1) {
   const { request, reasons } = entry
   return [
     el('div', { class: 'row-top' }, el('code', { class: 'row-text' }, seen(textOf(request).slice(0, 300))), countdown(entry.expires)),
@@ -34,6 +34,7 @@ export function row(entry) {
     el('div', { class: 'row-why' },
       el('span', { class: 'chip risk' }, seen(reasons[0]?.rule ?? '')),
       reasons.length > 1 && el('span', { class: 'chip' }, `+${reasons.length - 1}`),
+      alike > 1 && el('span', { class: 'chip alike' }, `${alike} of a kind`),
       entry.plan.quorum > 1 && el('span', { class: 'chip' }, `${yes(entry)} of ${entry.plan.quorum}`),
       request.session.unattended && el('span', { class: 'chip' }, 'unattended')),
   ]
@@ -41,9 +42,16 @@ export function row(entry) {
 
 const yes = (entry) => entry.votes.filter((vote) => vote.approve).length
 
-// detail is an approval whole. Answer and freeze are what its buttons do; listed is how many
-// wait alike, it among them.
-export function detail(shown, { answer, freeze, back, listed }) {
+// asksFor is whether a question has these words in what is told of it, and is asked by a rule, if one is named.
+export function asksFor({ request, reasons, decision }, words, rule) {
+  const { session } = request
+  const told = [textOf(request), session.user_id, session.user_name, session.platform, session.id, decision.backend.name, ...reasons.map((reason) => reason.rule)]
+  return (!rule || reasons.some((reason) => reason.rule === rule)) && told.filter(Boolean).join('\n').toLowerCase().includes(words.trim().toLowerCase())
+}
+
+// detail is an approval whole. Answer, freeze and select are what its buttons do; listed is how many
+// wait alike, it among them, and kind is what waits of its kind, it first.
+export function detail(shown, { answer, freeze, back, select, listed, kind }) {
   const { approval: entry } = shown
   return [
     el('header', { class: 'detail-head' },
@@ -58,9 +66,10 @@ export function detail(shown, { answer, freeze, back, listed }) {
     texts(shown),
     el('div', { class: 'facts' }, askedBy(entry, freeze), runsIn(entry), variables(entry), filesOf(entry)),
     votes(entry),
+    others(kind, select),
     history(shown.history),
     papers(entry),
-    isPending(entry) && actions(entry, answer, listed),
+    isPending(entry) && actions(entry, answer, listed, kind.length),
   ]
 }
 
@@ -127,7 +136,7 @@ const fact = (title, ...pairs) => el('section', { class: 'fact' }, el('h3', {}, 
 
 function askedBy({ request, caller, peer }, freeze) {
   const { session } = request
-  const freezer = (kind, id) => el('button', { class: 'button bare', 'data-live': true, 'data-act': `freeze-${kind}`, on: { click: () => freeze(kind, id) } }, `Freeze this ${kind}`)
+  const freezer = (kind, id) => el('button', { class: 'button quiet', 'data-live': true, 'data-act': `freeze-${kind}`, on: { click: () => freeze(kind, id) } }, `Freeze this ${kind}`)
   const card = fact('Asked by',
     ['user', whoSays(request)], ['platform', seen(session.platform)],
     ['chat', (session.chat_type || session.chat_id) && [session.chat_type, ' ', session.chat_id && mono(session.chat_id)]],
@@ -183,18 +192,24 @@ function votes(entry) {
 const history = (events) => el('details', { class: 'more', 'data-fold': 'history' }, el('summary', {}, `This session lately (${events.length})`),
   events.length ? el('ol', { class: 'rows' }, requests(events).map(event)) : el('p', { class: 'quiet' }, 'Nothing.'))
 
+// others are the questions of one kind, as many as a person looks through.
+const others = (kind, select) => kind.length > 1 && el('details', { class: 'more', 'data-fold': 'kind' }, el('summary', {}, `More of this kind (${kind.length - 1})`),
+  el('ul', { class: 'rows' }, kind.slice(1, 101).map((entry) => el('li', { class: 'event' }, mono(entry.request.session.user_id || 'nobody named'),
+    el('button', { class: 'button quiet event-text', 'data-act': `show-${entry.id}`, on: { click: () => select(entry.id) } }, seen(textOf(entry.request).slice(0, 300)))))))
+
 const papers = (entry) => el('details', { class: 'more', 'data-fold': 'papers' }, el('summary', {}, 'For the record'), fact('',
   ['approval', mono(entry.id)], ['digest', el('code', { class: 'digest' }, seen(entry.digest))], ['decision', mono(entry.decision_id)],
   ['policies', el('code', { class: 'digest' }, seen(entry.decision.revision))], ['asked', new Date(entry.created).toLocaleString()],
   ['ends', new Date(entry.expires).toLocaleString()]))
 
-function actions(entry, answer, listed) {
+function actions(entry, answer, listed, kind) {
   const button = (about, label, key, act) => el('button', { class: `button ${about}`, 'data-live': true, 'data-act': act, on: { click: () => answer(act) } }, label, ' ', el('kbd', { 'aria-hidden': 'true' }, key))
   return el('footer', { class: 'actions buttons' },
-    entry.scopes.map((scope) => button(scope === 'once' ? 'yes' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
+    entry.scopes.map((scope) => button(scope === 'once' ? 'yes strong' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
     entry.pattern && button('yes wider', 'Approve a pattern…', 'p', 'pattern'),
     listed > 0 && button('yes', `Approve all ${listed} alike`, 'l', 'listed'),
-    button('no', 'Deny', 'd', 'deny'))
+    button('no', 'Deny', 'd', 'deny'),
+    kind > 1 && button('no', `Deny all ${kind} of this kind`, 'x', 'deny-kind'))
 }
 
 // leaves says what an answer leaves behind.
@@ -240,8 +255,13 @@ const badge = ([word, tone]) => el('span', { class: `badge ${tone}` }, word)
 const answers = { pending: ['waiting', 'wait'], approved: ['approved', 'good'], denied: ['denied', 'bad'] }
 const outcomes = { allow: ['allowed', 'good'], deny: ['denied', 'bad'], ask: ['asked', 'wait'] }
 
+// isTurnedAway says whether people were to be asked about a request, and were not, since too much waits already or
+// approvals failed.
+export const isTurnedAway = (e) => e.outcome === 'ask' && e.status === 'unavailable' && !e.approval
+
 // verdict is what became of a request, and its colour.
 function verdict(e) {
+  if (isTurnedAway(e)) return ['not asked', 'bad']
   if (e.status === 'completed') return e.exit_code ? [`ended ${e.exit_code}`, 'plain'] : ['done', 'good']
   if (e.status) return [e.status.replaceAll('_', ' '), { denied: 'bad', expired: 'plain' }[e.status] ?? 'wait']
   if (e.outcome === 'ask' && e.approval) return answers[e.approval.state] ?? [e.approval.state, 'plain']

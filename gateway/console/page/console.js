@@ -33,6 +33,7 @@ async function start() {
 }
 
 function showLogin(why) {
+  byId('starting').hidden = true
   byId('login').hidden = false
   byId('login-why').replaceChildren(why)
   document.title = 'bailiff console – log in'
@@ -44,6 +45,7 @@ function showLogin(why) {
 
 function open() {
   whenLoggedOut(() => location.reload()) // which forgets all that is shown
+  byId('starting').hidden = true
   byId('app').hidden = false
   wire()
   setLive(false)
@@ -53,7 +55,7 @@ function open() {
   byId('find').value = named.find
   retry = listen({ opened, heard, lost })
   setInterval(everySecond, 1000)
-  setInterval(() => { if (isLive()) refresh.status() }, 10_000)
+  setInterval(() => { if (isLive()) refresh.status(); showTurnedAway() }, 10_000)
 }
 
 // What is heard.
@@ -209,20 +211,45 @@ function everySecond() {
 
 const waitingNow = () => known.pending.filter(approvals.isPending)
 
+// foundNow is what waits and is looked for, as rows of what is alike; leader is the first of a question's row.
+const foundNow = () => {
+  const found = waitingNow().filter((entry) => approvals.asksFor(entry, byId('find-pending').value, byId('only').value))
+  return byId('each').checked ? found.map((entry) => [entry]) : wider.rows(found)
+}
+let leaders = new Map()
+const leader = (id) => leaders.get(id) ?? id
+
+// showTools offers a search and a choice of rules where many wait.
+function showTools() {
+  const only = byId('only')
+  const asked = new Map()
+  for (const entry of waitingNow()) for (const rule of new Set(entry.reasons.map((reason) => reason.rule))) asked.set(rule, (asked.get(rule) ?? 0) + 1)
+  byId('pending-tools').hidden = waitingNow().length <= 10 && !only.value && !byId('find-pending').value && !byId('each').checked
+  if (only === document.activeElement) return // whose list is open
+  const chosen = only.value
+  if (chosen && !asked.has(chosen)) asked.set(chosen, 0)
+  only.replaceChildren(el('option', { value: '' }, 'Asked by any rule'), ...[...asked].sort().map(([rule, n]) => el('option', { value: rule }, seen(`${rule} (${n})`))))
+  only.value = chosen
+}
+
 function showPending() {
-  const pending = waitingNow()
+  showTools()
+  const found = foundNow()
+  leaders = new Map(found.flatMap((entries) => entries.map((entry) => [entry.id, entries[0].id])))
+  const pending = found.map(([entry]) => entry)
   const list = byId('pending')
   const focused = list.contains(document.activeElement)
   const rows = new Map([...list.children].map((row) => [row.dataset.id, row]))
-  list.replaceChildren(...pending.map((entry) => {
+  list.replaceChildren(...pending.map((entry, n) => {
     const row = rows.get(entry.id) ?? el('li', { role: 'option', class: 'row', 'data-id': entry.id, on: { click: () => select(entry.id, true) } })
-    row.replaceChildren(...approvals.row(entry))
+    row.replaceChildren(...approvals.row(entry, found[n].length))
     return row
   }))
   byId('none-pending').hidden = pending.length > 0
+  byId('none-pending').replaceChildren(waitingNow().length ? 'Nothing that waits says that.' : 'Nothing is waiting.')
   if (!selected && pending.length) select(pending[0].id)
   else markSelected(focused)
-  if (known.shown && byId('detail').dataset.listed !== String(alike().length)) showDetail()
+  if (known.shown && byId('detail').dataset.listed !== listedNow()) showDetail()
   showCounts()
 }
 
@@ -256,9 +283,9 @@ function select(id, opened = false) {
 // markSelected keeps one row of the list in the order of the Tab key.
 function markSelected(focus) {
   const rows = [...byId('pending').children]
-  const current = rows.find((row) => row.dataset.id === selected) ?? rows[0]
+  const current = rows.find((row) => row.dataset.id === leader(selected)) ?? rows[0]
   for (const row of rows) {
-    row.setAttribute('aria-selected', String(row.dataset.id === selected))
+    row.setAttribute('aria-selected', String(row.dataset.id === leader(selected)))
     row.tabIndex = row === current ? 0 : -1
   }
   if (focus) current?.focus()
@@ -273,10 +300,11 @@ function showDetail() {
     detail.replaceChildren(el('p', { class: 'empty' }, waitingNow().length ? 'Choose an approval.' : 'New requests that need a person appear here by themselves.'))
     return
   }
-  detail.dataset.listed = alike().length
+  const kind = wider.groupOf(selected, waitingNow())
+  detail.dataset.listed = listedNow()
   const stop = detail.contains(document.activeElement) ? stopName(document.activeElement) : undefined
   const unfolded = [...detail.querySelectorAll('details[open]')].map((fold) => fold.dataset.fold)
-  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, back: closeDetail, listed: alike().length }).flat(3).filter(Boolean))
+  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, back: closeDetail, select, listed: alike().length, kind }).flat(3).filter(Boolean))
   for (const fold of detail.querySelectorAll('details')) fold.open = unfolded.includes(fold.dataset.fold)
   if (stop) ([...detail.querySelectorAll('button, summary, pre')].find((other) => stopName(other) === stop) ?? detail).focus()
   tick()
@@ -292,6 +320,13 @@ function showActivity() {
   const found = approvals.requests(known.events).filter((request) => approvals.says(request, byId('find').value)).slice(0, 200)
   byId('activity').replaceChildren(...found.map(approvals.event))
   byId('none-found').hidden = found.length > 0
+  showTurnedAway()
+}
+
+function showTurnedAway() {
+  const told = panels.turnedAway(approvals.requests(known.events).filter(approvals.isTurnedAway))
+  byId('turned-away').hidden = !told
+  byId('turned-away').replaceChildren(...told ? told.flat(3) : [])
 }
 
 function showGrants() {
@@ -319,7 +354,7 @@ function showFrozen() {
 }
 
 function showStatus() {
-  byId('system').replaceChildren(...panels.system(known.status, known.me).filter(Boolean))
+  byId('system').replaceChildren(...panels.system(known.status, known.me, known.events).filter(Boolean))
   const open = byId('warned').querySelector('details')?.open ?? false
   const warned = panels.warned(known.status)
   byId('warned').hidden = !warned
@@ -353,6 +388,7 @@ function askAnswer(act) {
   if (act === 'deny') askDenial(entry)
   else if (act === 'pattern' && entry.pattern) askPattern(entry)
   else if (act === 'listed' && alike().length) askListed(entry, alike())
+  else if (act === 'deny-kind') askDenyKind(wider.groupOf(selected, waitingNow()))
   else if (!approvals.scopes[act]) dialogs.toast('That is not offered here.')
   else if (entry.scopes.includes(act)) askApproval(entry, act)
   else dialogs.toast(`${approvals.scopes[act].label} is not offered here.`)
@@ -369,18 +405,35 @@ function askApproval(entry, scope) {
 // alike are what is shown and what waits alike.
 const alike = () => wider.alike(selected, waitingNow())
 
+// listedNow tells how many questions the buttons of an approval are for.
+const listedNow = () => `${alike().length} ${wider.groupOf(selected, waitingNow()).length}`
+
 function askListed(entry, entries) {
   dialogs.ask({
     title: `Approve all ${entries.length}, once?`, yes: `Approve all ${entries.length}`, tone: 'yes',
     body: [who(entry), wider.list(entries), el('p', {}, 'Each may run once, exactly as shown. What is asked later is asked about by itself.')],
-    act: async () => {
-      const refusals = await wider.approveAll(entries)
-      for (const refusal of refusals) dialogs.toast(refusal)
-      dialogs.toast(`Approved ${entries.length - refusals.length} of ${entries.length}`)
-      await refresh.pending()
-      if (selected) refresh.shown()
-    },
+    act: () => answerListed(entries, 'approve', { scope: 'once' }, 'Approved'),
   })
+}
+
+function askDenyKind(entries) {
+  if (!entries.length) return
+  const { input, label } = dialogs.field('Reason, which the requesters are told', { name: 'reason' })
+  dialogs.ask({
+    title: `Deny all ${entries.length}?`, yes: `Deny all ${entries.length}`, tone: 'no', input, body: [wider.list(entries), label],
+    act: () => answerListed(entries, 'deny', { reason: input.value.trim() }, 'Denied'),
+  })
+}
+
+async function answerListed(entries, verdict, body, done) {
+  const refusals = await wider.answerAll(entries, verdict, body)
+  for (const refusal of [...new Set(refusals)].slice(0, 5)) dialogs.toast(refusal)
+  dialogs.toast(`${done} ${entries.length - refusals.length} of ${entries.length}`)
+  const answered = new Set(entries.map((entry) => entry.id))
+  await refresh.pending()
+  const next = foundNow()[0]?.[0]
+  if (next && answered.has(selected)) select(next.id)
+  else if (selected) refresh.shown()
 }
 
 function askPattern(entry) {
@@ -494,6 +547,9 @@ function wire() {
   document.querySelector('[role=tablist]').addEventListener('keydown', rove)
   byId('pending').addEventListener('keydown', inList)
   byId('find').addEventListener('input', showActivity)
+  byId('find-pending').addEventListener('input', showPending)
+  byId('only').addEventListener('change', showPending)
+  byId('each').addEventListener('change', showPending)
   byId('freeze').addEventListener('click', () => askFreeze())
   byId('theme').addEventListener('click', switchTheme)
   byId('help').addEventListener('click', showKeys)
@@ -513,7 +569,7 @@ function switchTheme() {
   localStorage.setItem('bailiff-theme', document.documentElement.dataset.theme)
 }
 
-const answerKeys = { ...Object.fromEntries(Object.entries(approvals.scopes).map(([scope, { key }]) => [key, scope])), d: 'deny', p: 'pattern', l: 'listed' }
+const answerKeys = { ...Object.fromEntries(Object.entries(approvals.scopes).map(([scope, { key }]) => [key, scope])), d: 'deny', p: 'pattern', l: 'listed', x: 'deny-kind' }
 
 // press is a key anywhere but in a dialog or a field.
 function press(event) {
@@ -531,9 +587,9 @@ function press(event) {
 // step selects the next approval, or the one before.
 function step(by) {
   if (view !== 'approvals') show('approvals')
-  const ids = waitingNow().map((entry) => entry.id)
+  const ids = foundNow().map(([entry]) => entry.id)
   if (!ids.length) return
-  const at = ids.indexOf(selected)
+  const at = ids.indexOf(leader(selected))
   select(ids[at < 0 ? 0 : Math.max(0, Math.min(ids.length - 1, at + by))])
   markSelected(true)
 }

@@ -20,7 +20,7 @@ export const sandbox = (s, remove) => card(
   [mono(s.id.slice(0, 16)), ' ', el('span', { class: `badge ${s.users ? 'wait' : 'plain'}` }, s.users ? `in use by ${s.users}` : 'idle'),
     s.processes > 0 && [' ', el('span', { class: 'badge wait' }, plural(s.processes, 'background process', 'background processes'))]],
   [
-    el('div', {}, seen(s.backend), ' · ', mono(s.image)), el('div', {}, 'session ', mono(s.session), ' by way of ', mono(s.caller)),
+    el('div', {}, seen(s.backend), s.image && [' · ', mono(s.image)]), el('div', {}, 'session ', mono(s.session), ' by way of ', mono(s.caller)),
     el('div', {}, 'since ', timeAgo(s.since), ' · last used ', timeAgo(s.last_used), ' · goes in ', countdown(s.expires), ' at the latest'),
   ],
   el('button', { class: 'button no', 'data-live': true, 'aria-label': `Remove sandbox ${s.id.slice(0, 16)}`, on: { click: remove } }, 'Remove'))
@@ -31,8 +31,18 @@ const ready = (is, yes, no) => el('span', { class: `badge ${is ? 'good' : 'bad'}
 // purpose says what an account at a chat service is for.
 const purpose = (c) => [c.approvals && 'approvals', c.approvals && c.at && [' in ', mono(c.at)], c.approvals && c.commands && ', ', c.commands && 'commands']
 
-// system is the sidecar as a whole.
-export function system(status, me) {
+const putBackWords = 'Put back, since programs start by it later and the change was not asked about: '
+
+// putBack are the changes in projects that were put back lately; a person may have made one by hand.
+const putBack = (events) => {
+  const told = events.filter((e) => e.message?.includes(putBackWords)).slice(0, 20)
+  return told.length > 0 && el('section', { class: 'block' }, el('h3', {}, 'Put back in projects'),
+    el('p', { class: 'quiet' }, 'These changed while a command ran. If you made such a change yourself, take it back from the file that is named.'),
+    el('ul', { class: 'plain' }, told.map((e) => el('li', {}, timeAgo(e.timestamp), ' · ', seen(e.message.split(putBackWords)[1]), ' · session ', mono(e.session)))))
+}
+
+// system is the sidecar as a whole, with what it did lately.
+export function system(status, me, events) {
   const { policies } = status
   return [
     el('h2', {}, 'System'),
@@ -42,10 +52,11 @@ export function system(status, me) {
         line('revision', el('code', { class: 'digest' }, seen(policies.revision))),
         line('loaded', timeAgo(policies.loaded)), line('last read', timeAgo(policies.reloaded)), line('files', String(policies.files.length))),
       policies.faults.length > 0 && el('ul', { class: 'faults' }, policies.faults.map((fault) => el('li', {}, mono(fault))))),
+    putBack(events),
     el('section', { class: 'block' }, el('h3', {}, 'Backends'),
       el('dl', {}, (status.backends ?? []).map((b) => line(mono(b.name), ready(b.ready, 'ready', 'not ready'), ' ', b.isolated ? 'isolated' : el('b', { class: 'loud' }, 'not isolated'), b.message ? [' · ', seen(b.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Platforms'),
-      el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', opened(p), p.message ? [' ', seen(p.message)] : '')))),
+      el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), p.image ? [' ', mono(p.image)] : ''] : '', opened(p), p.message ? [' ', seen(p.message)] : '')))),
     status.egress?.opened + status.egress?.refused > 0 && el('section', { class: 'block' }, el('h3', {}, 'Way out'),
       el('dl', {}, line('connections', `${status.egress.open} open`), line('opened', String(status.egress.opened)),
         line('refused', String(status.egress.refused)), line('sent', `${status.egress.sent} bytes`), line('received', `${status.egress.received} bytes`)),
@@ -85,6 +96,14 @@ export const frozen = (freezes, thaw) => [
 ]
 
 export const thawing = (freeze) => el('p', {}, 'Requests of ', frozenWhat(freeze), ' are judged again. ', `Frozen ${ago(freeze.at)}`, freeze.reason ? [': ', seen(freeze.reason)] : '', '.')
+
+// turnedAway says that people are not asked about everything of the last ten minutes; null where they are.
+export function turnedAway(requests) {
+  const lately = requests.filter((e) => clock.now() - Date.parse(e.at) < 600_000)
+  if (!lately.length) return null
+  return [el('b', {}, `${plural(lately.length, 'request')} of the last ten minutes ${lately.length === 1 ? 'was' : 'were'} not asked about: `),
+    seen(lately[0].message ?? ''), ' Answer what waits, or freeze who asks.']
+}
 
 // warned is what deserves a second look.
 export function warned(status) {

@@ -4,9 +4,11 @@ import * as keys from './keys.js'
 import { choice, field } from './dialogs.js'
 import { clockTime, clock, el, mono, seen } from './text.js'
 
-// longestListed is how many characters of a text are listed, and mostListed how many questions.
+// longestListed is how many characters of a text are listed, mostListed how many questions that one yes is for: as many as a
+// person reads. groupFrom is how many must wait until those of a kind are one row.
 const longestListed = 300
 const mostListed = 20
+const groupFrom = 10
 
 const textOf = ({ tool, args }) => (tool === 'execute_code' ? args.code : args.command) ?? ''
 
@@ -14,28 +16,55 @@ const textOf = ({ tool, args }) => (tool === 'execute_code' ? args.code : args.c
 const besidesText = ({ caller, peer, request, decision, scopes, plan }) => JSON.stringify([caller, peer, request.session, request.tool,
   { ...request.args, command: '', code: '' }, decision.backend, decision.env, decision.limits, decision.tools, scopes, plan.approvers, plan.quorum])
 
+const isShort = ({ request }) => textOf(request) !== '' && textOf(request).length <= longestListed
+
 // alike are an approval and what else waits in its session and differs from it in its text
 // alone, as far as each is short enough to be shown whole; empty if there is nothing else.
 export function alike(id, waiting) {
   const entry = waiting.find((one) => one.id === id)
-  const isShort = ({ request }) => textOf(request) !== '' && textOf(request).length <= longestListed
   if (!entry?.request.session.id || !entry.scopes.includes('once') || !isShort(entry)) return []
   const others = waiting.filter((one) => one.id !== id && isShort(one) && besidesText(one) === besidesText(entry))
     .sort((a, b) => Date.parse(a.created) - Date.parse(b.created)).slice(0, mostListed - 1)
   return others.length ? [entry, ...others] : []
 }
 
-// list is a numbered list of questions, with why each is asked.
-export const list = (entries) => el('ol', { class: 'listed' }, entries.map(({ request, reasons }) =>
-  el('li', {}, el('code', { class: 'mono' }, seen(textOf(request), true)), el('div', { class: 'quiet' }, reasons.map((reason, n) => [n ? ', ' : '', mono(reason.rule)])))))
+// kindOf says for what kind of thing people are asked: the same tool, platform, backend, rules and route, whoever asks. One no
+// may be for all of a kind. One yes may not.
+const kindOf = ({ caller, request, decision, plan, reasons }) => JSON.stringify([caller, request.tool, request.session.platform,
+  decision.backend.name, decision.backend.network, plan.route, [...new Set(reasons.map(({ rule }) => rule))].sort()])
 
-// approveAll says yes once to each, by the digest that it had as it was listed, and returns why
-// those that were not taken were not.
-export async function approveAll(entries) {
+// groups puts questions of one kind together, in the order of their first; one that is too long for a list stands alone.
+export function groups(waiting) {
+  const all = new Map()
+  for (const entry of waiting) {
+    const key = isShort(entry) ? kindOf(entry) : entry.id
+    if (all.has(key)) all.get(key).push(entry)
+    else all.set(key, [entry])
+  }
+  return [...all.values()]
+}
+
+// rows are what a list shows: each question, or groups of them where many wait.
+export const rows = (waiting) => waiting.length > groupFrom ? groups(waiting) : waiting.map((entry) => [entry])
+
+// groupOf are an approval and what else waits of its kind, it first; empty if there is nothing else.
+export function groupOf(id, waiting) {
+  const group = groups(waiting).find((entries) => entries.some((one) => one.id === id)) ?? []
+  return group.length > 1 ? [...group.filter((one) => one.id === id), ...group.filter((one) => one.id !== id)] : []
+}
+
+// list is a numbered list of questions, with who asks each and why.
+export const list = (entries) => el('ol', { class: 'listed' }, entries.map(({ request, reasons }) =>
+  el('li', {}, el('code', { class: 'mono' }, seen(textOf(request), true)), el('div', { class: 'quiet' },
+    mono(request.session.user_id || 'nobody named'), ' in ', mono(request.session.id), ' · ',
+    reasons.map((reason, n) => [n ? ', ' : '', mono(reason.rule), reason.match && [' on ', mono(reason.match)]])))))
+
+// answerAll answers each once, by the digest that it had as it was listed, and returns why those that were not taken were not.
+export async function answerAll(entries, verdict, body) {
   const refusals = []
   for (const entry of entries) {
     try {
-      await keys.answer(entry, 'approve', { scope: 'once' })
+      await keys.answer(entry, verdict, body)
     } catch (error) {
       if (!error.code) throw error
       refusals.push(error.message)
