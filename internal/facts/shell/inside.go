@@ -21,6 +21,9 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		}
 		a.finds(module.text, inv, parseArguments(afterModule(args.all), a.about(module.text).Described))
 	}
+	if script, ok := args.value("--run"); ok && lang == "node" { // of the project's file, as npm runs it
+		return a.inner(name, inv, []word{known("npm"), known("run"), script})
+	}
 	if code, ok := inlineProgram(lang, args); ok {
 		a.inline(name, lang, inv, code)
 		return out
