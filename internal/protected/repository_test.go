@@ -138,6 +138,9 @@ func TestWhatGitWouldRunLaterIsPutBack(t *testing.T) {
 			"git rebase --continue", "rebase-merge/git-rebase-todo"},
 		{"one in a linked folder", `mkdir r; echo exec touch PWNED > r/git-rebase-todo; ln -s ../r .git/rebase-merge`,
 			"git rebase --continue", ".git/rebase-merge"},
+		{"a way to merge", `g rebase main >/dev/null 2>&1 || echo evil > .git/rebase-merge/strategy`, "true", "rebase-merge/strategy"},
+		{"a way to merge picks", `mkdir .git/sequencer; printf '[options]\n\tstrategy = evil\n' > .git/sequencer/opts`, "true",
+			".git/sequencer/opts"},
 		{"a series of picks", `mkdir .git/sequencer; echo exec touch PWNED > .git/sequencer/todo`, "git cherry-pick --continue",
 			".git/sequencer/todo"},
 		{"a hook with a long name", `git init -q x; touch "x/.git/hooks/$(seq -s a 90 | head -c 250)"`, "true", "85a86a8"},
@@ -170,6 +173,9 @@ func TestWhatGitWritesInEverydayWorkStays(t *testing.T) {
 		"a rebase with a conflict that another command ends": {`g rebase main >/dev/null 2>&1 || test -d .git/rebase-merge`,
 			`echo d > f; git add f; g -c core.editor=true rebase --continue >/dev/null 2>&1; test ! -d .git/rebase-merge`},
 		"a rebase with commands, begun and ended in one": {`g rebase -x 'touch ran' HEAD~1 >/dev/null 2>&1; test -f ran`},
+		"a rebase by a way of git's": {`g rebase -s ort -X ours HEAD~1 >/dev/null 2>&1
+			g cherry-pick -s ort -X ours main~1 main >/dev/null 2>&1 || true`,
+			`git cherry-pick --skip 2>&- || true`},
 		"a series of picks that another command ends": {`g cherry-pick main >/dev/null 2>&1 || true`,
 			`echo d > f; git add f; g -c core.editor=true cherry-pick --continue >/dev/null`},
 		"a merge, a stash, a tag and a bisect": {`echo e > f; g stash -q; g stash pop -q; git checkout -q f; g tag -a v1 -m x
