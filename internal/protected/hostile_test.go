@@ -264,6 +264,34 @@ func TestAMovedRepositoryIsMovedBackAndThatIsSaid(t *testing.T) {
 	}
 }
 
+func TestALargeHookIsComparedThoughItCannotBePutBack(t *testing.T) {
+	t.Parallel()
+	for script, says := range map[string]string{
+		`true`: "", `cp .git/hooks/big x; mv x .git/hooks/big; ln .git/hooks/big y`: "",
+		`chmod 755 .git/hooks/big`:                                 "has its own again",
+		`printf x | dd of=.git/hooks/big conv=notrunc status=none`: "is too large to be put back",
+		`echo x > .git/hooks/big`:                                  "is too large to be put back",
+		`truncate -s 90M .git/hooks/big`:                           "is too large to be put back",
+		`rm .git/hooks/big`:                                        "is too large to be put back",
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			dir := workplace(t)
+			sh(t, dir, `truncate -s 2M .git/hooks/big; chmod 700 .git/hooks/big`)
+			var k protected.Keeper
+			w := guard(t, &k, dir)
+			sh(t, dir, script)
+			changes, err := w.End()
+			if text := changesText(changes); err != nil || says == "" && text != "" || !strings.Contains(text, says) {
+				t.Errorf("changes %v, %v, want %q", changes, err, says)
+			}
+			if again, err := guard(t, &k, dir).End(); len(again) > 0 || err != nil {
+				t.Errorf("the next command: %v, %v", again, err)
+			}
+		})
+	}
+}
+
 func TestWhatOneCommandMayChangeAnotherMayNot(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)
