@@ -187,6 +187,13 @@ func TestWhatGitWritesInEverydayWorkStays(t *testing.T) {
 			git clone -q --depth 1 "file://$PWD" s`, `git -C x fetch -q`},
 		"a linked worktree": {`git worktree add -q wt main`, `cd wt; echo x > g; git add g; g commit -q -m x`,
 			`git worktree remove wt`},
+		"settings as git and its friends write them": {`git init -q x; cd x
+			git config remote.origin.url https://me:word@git.test:8443/a.git; git config remote.origin.gh-resolved base; git config lfs.https://git.test/a.access basic
+			git config extensions.partialClone origin
+			git config remote.origin.partialclonefilter blob:none
+			git config branch.main.vscode-merge-base origin/main
+			git config submodule.active .; git config remote.o2.url me@git.test:a/b.git; git config remote.o3.url ../y`,
+			`git config branch.main.vscode-merge-base origin/main`},
 		"a repository that goes":        {`rm -rf mine`, `true`},
 		"a repository of the index":     {`git add mine 2>&- || true; git rm -q --cached -f mine 2>&- || true`},
 		"new ends of remotes' branches": {`git clone -q . x`, `cd x; git checkout -q -b n; git branch -u origin/other -q`},
