@@ -188,7 +188,8 @@ func TestWhatGitWritesInEverydayWorkStays(t *testing.T) {
 		"a linked worktree": {`git worktree add -q wt main`, `cd wt; echo x > g; git add g; g commit -q -m x`,
 			`git worktree remove wt`},
 		"settings as git and its friends write them": {`git init -q x; cd x
-			git config remote.origin.url https://me:word@git.test:8443/a.git; git config remote.origin.gh-resolved base; git config lfs.https://git.test/a.access basic
+			git config remote.origin.url https://me:word@git.test:8443/a.git
+			git config remote.origin.gh-resolved base; git config lfs.https://git.test/a.access basic
 			git config extensions.partialClone origin
 			git config remote.origin.partialclonefilter blob:none
 			git config branch.main.vscode-merge-base origin/main
