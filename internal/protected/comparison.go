@@ -153,7 +153,7 @@ func (c *comparison) compare(name, pattern string, accepts func(was, now state) 
 	case err != nil:
 		c.fail(err)
 	case was.equal(now):
-	case now.links <= max(was.links, 1) && !now.isUnread && !now.isLarge && accepts(was, now):
+	case now.links <= max(was.links, 1) && now.isWhole() && accepts(was, now):
 		c.states[name] = held{now, pattern}
 	default:
 		c.fail(c.putBack(name, pattern, was, now))

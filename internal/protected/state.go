@@ -150,6 +150,9 @@ func (s state) equal(now state) bool {
 	return true
 }
 
+// isWhole says whether a file's content is held.
+func (s state) isWhole() bool { return !s.isUnread && !s.isLarge }
+
 // isSame says that two states are of one thing.
 func (s state) isSame(now state) bool {
 	return s.kind == now.kind && s.dev == now.dev && s.ino == now.ino

@@ -294,7 +294,7 @@ func (s *survey) accepts(name string, was, now state) bool {
 	_, isUnfinished := unfinished[path.Base(folder)]
 	switch {
 	case now.kind == absent: // done, or with its repository
-		return isUnfinished || !s.folders[folder] && !s.folders[path.Dir(folder)]
+		return isUnfinished || strings.EqualFold(base, repository) || s.isGone(folder)
 	case now.kind != file || was.kind == file && was.mode != now.mode:
 		return false
 	case strings.EqualFold(base, repository):
@@ -312,6 +312,15 @@ func (s *survey) accepts(name string, was, now state) bool {
 		return base == "exclude" || base == "refs" || base == "sparse-checkout"
 	}
 	return false
+}
+
+// isGone says whether the repository is removed in which a folder of settings is, or which it is.
+func (s *survey) isGone(name string) bool {
+	if settingFolders[path.Base(name)] {
+		name = path.Dir(name)
+	}
+	now, err := look(s.root, name)
+	return err == nil && now.kind != folder
 }
 
 // isWorktree says whether a folder is where git keeps what belongs to a linked worktree.
