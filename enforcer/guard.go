@@ -161,6 +161,7 @@ func (e *Enforcer) execInside(ctx context.Context, g grant) answer {
 	if g.located.Args.Background {
 		return e.background(ctx, g, guard)
 	}
+	defer guard.End() // also if it panics
 	a := e.runInside(ctx, g)
 	guard.End()
 	guard.Tell(&a.Answer)

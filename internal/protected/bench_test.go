@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/protected"
@@ -27,6 +29,7 @@ func BenchmarkWatch(b *testing.B) {
 		mounts := []bailiff.Mount{{Source: dir, Target: dir, Protected: all}}
 		b.Run(fmt.Sprint(files), func(b *testing.B) {
 			var k protected.Keeper
+			before := processor(b)
 			for b.Loop() {
 				w, err := k.Watch(mounts)
 				if err != nil {
@@ -36,6 +39,17 @@ func BenchmarkWatch(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric((processor(b)-before).Seconds()*1000/float64(b.N), "cpu-ms/op")
 		})
 	}
+}
+
+// processor is the time for which this process has used one.
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

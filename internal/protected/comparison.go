@@ -153,7 +153,7 @@ func (c *comparison) compare(name, pattern string, accepts func(was, now state) 
 	case err != nil:
 		c.fail(err)
 	case was.equal(now):
-	case now.links <= max(was.links, 1) && !now.isUnread && accepts(was, now):
+	case now.links <= max(was.links, 1) && now.isWhole() && accepts(was, now):
 		c.states[name] = held{now, pattern}
 	default:
 		c.fail(c.putBack(name, pattern, was, now))
@@ -170,7 +170,7 @@ func (c *comparison) see(name string) (state, error) {
 	if err != nil || now.kind != file {
 		return now, err
 	}
-	switch err := now.read(c.root, name); {
+	switch err := now.sumUp(c.root, name); {
 	case isMissing(err):
 		return state{}, nil
 	case err != nil:
@@ -219,9 +219,15 @@ func (c *comparison) putFileBack(name string, was, now state) (Change, error) {
 			return Change{How: "had got a second name, and is a file of its own again"}, was.write(c.root, name)
 		}
 	}
+	if was.isLarge && now.isLarge && was.sum == now.sum {
+		return Change{How: "had other permissions, and has its own again"}, c.root.Chmod(name, was.mode)
+	}
 	kept, err := setAside(c.root, name)
-	if err != nil && (was.kind == absent || now.kind == folder) {
+	if err != nil && (was.kind == absent || was.isLarge || now.kind == folder) {
 		return Change{}, err
+	}
+	if was.isLarge {
+		return Change{Kept: kept, How: "was changed, and is too large to be put back", Lost: true}, nil
 	}
 	if err := was.write(c.root, name); err != nil {
 		return Change{Kept: kept}, err

@@ -9,11 +9,13 @@ import (
 )
 
 // git writes to its own settings, when a branch is made or pushed, which branch of which remote
-// it follows (gitconfig's branch.NAME.remote and branch.NAME.merge), and a new repository is told
-// who commits (user.name, user.email). That starts no program.
+// it follows (gitconfig's branch.NAME.remote and branch.NAME.merge; an editor notes another one,
+// branch.NAME.vscode-merge-base), and a new repository is told who commits (user.name, user.email).
+// That starts no program.
 var (
 	branchSection = regexp.MustCompile(`^\[branch "[A-Za-z0-9_./-]+"\]$`)
-	branchLine    = regexp.MustCompile(`^(remote = [A-Za-z0-9_-]+|remote = \.|merge = refs/heads/[A-Za-z0-9_./-]+)$`)
+	branchLine    = regexp.MustCompile(`^(remote = [A-Za-z0-9_-]+|remote = \.|merge = refs/heads/[A-Za-z0-9_./-]+|` +
+		`vscode-merge-base = [A-Za-z0-9_./-]+)$`)
 	userLine      = regexp.MustCompile(`^(name|email) = [\pL0-9 .,@_+-]+$`)
 	remoteSection = regexp.MustCompile(`^\[remote "([A-Za-z0-9_-]+)"\]$`)
 )
@@ -83,18 +85,21 @@ var plainSettings = []section{
 		`worktree = (\.\./)+[A-Za-z0-9_./-]+`),
 	sectionOf(`extensions`, `(object[fF]ormat|ref[sS]torage|worktree[cC]onfig|partial[cC]lone) = [a-z0-9]+`),
 	sectionOf(`remote "[A-Za-z0-9_./-]+"`,
-		`url = (https?|ssh|git)://[A-Za-z0-9][^\s";#:]*(:[0-9]+)?[^\s";#:]*`,
+		`url = (https?|ssh|git)://[A-Za-z0-9][^\s";#]*`,
 		`url = [A-Za-z0-9_.]+@[A-Za-z0-9.]+:[A-Za-z0-9_./~-]+`,
 		`url = ((file://)?/|\.\.?/)[^\s";#:]*`,
 		`fetch = \+?refs/[^\s";#]+`,
-		`promisor = true`, `partial[cC]lone[fF]ilter = [a-z0-9:=]+`, `tag[oO]pt = --(no-)?tags`, `mirror = [a-z]+`),
+		`promisor = true`, `partial[cC]lone[fF]ilter = [a-z0-9:=]+`, `tag[oO]pt = --(no-)?tags`, `mirror = [a-z]+`,
+		`gh-resolved = [a-z]+`),
 	sectionOf(`branch "[A-Za-z0-9_./-]+"`,
-		`remote = [A-Za-z0-9_.-]+`, `merge = refs/heads/[A-Za-z0-9_./-]+`, `rebase = (true|false)`),
+		`remote = [A-Za-z0-9_.-]+`, `merge = refs/heads/[A-Za-z0-9_./-]+`, `rebase = (true|false)`,
+		`vscode-merge-base = [A-Za-z0-9_./-]+`),
 	sectionOf(`user`, `(name|email) = [\pL0-9 .,@_+-]+`),
 	sectionOf(`submodule`, `active = [A-Za-z0-9_./-]+`),
 	sectionOf(`submodule "[A-Za-z0-9_./-]+"`,
 		`active = (true|false)`, `url = (https?|ssh|git)://[A-Za-z0-9][^\s";#]*`, `url = /[^\s";#:]*`),
 	sectionOf(`lfs`, `repositoryformatversion = [0-9]+`),
+	sectionOf(`lfs "[^\s"]+"`, `(access = [a-z]+|locksverify = (true|false))`),
 	sectionOf(`(commit|tag)`, `gpg[sS]ign = (true|false)`),
 	sectionOf(`(advice|color|gc|init|pull|push|merge|rebase|fetch|status|log)`,
 		`(auto|auto[dD]etach|default|default[bB]ranch|rebase|ff|auto[sS]quash|auto[sS]tash) = [A-Za-z0-9-]+`,

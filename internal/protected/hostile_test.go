@@ -13,8 +13,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/protected"
 )
 
-// asUser runs a test once more as a user without root's rights, in whose way permissions stand.
-func asUser(t *testing.T) (isUser bool) {
+// asUser runs a test once more as a user without root's rights, in whose way permissions stand, in
+// a folder where root has prepared what the test needs.
+func asUser(t *testing.T, prepare string) (isUser bool) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return true
@@ -26,6 +27,7 @@ func asUser(t *testing.T) (isUser bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sh(t, dir, prepare)
 	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -37,7 +39,7 @@ func asUser(t *testing.T) (isUser bool) {
 }
 
 func TestWhatACommandClosedIsOpenedAgain(t *testing.T) {
-	if !asUser(t) {
+	if !asUser(t, "") {
 		return
 	}
 	for name, script := range map[string]string{
@@ -72,6 +74,28 @@ func TestWhatACommandClosedIsOpenedAgain(t *testing.T) {
 				t.Errorf("the next command: %v, %v", again, err)
 			}
 		})
+	}
+}
+
+// What others may not look into, git of the same user does not either, so that a command need not
+// be refused for it.
+func TestAFolderOfAnotherUserIsLetBe(t *testing.T) {
+	const project = "project"
+	if !asUser(t, `mkdir -p project/here project/sub/data; chmod 700 project/here project/sub/data
+		chown 65534 project project/sub; chmod 0 project/sub`) {
+		return
+	}
+	dir, err := filepath.Abs(project)
+	if _, fault := os.Stat(dir); err != nil || fault != nil {
+		t.Skip("only root can make a folder of another user's")
+	}
+	var k protected.Keeper
+	for range 2 {
+		w := guard(t, &k, dir)
+		sh(t, dir, "chmod 700 sub") // in it is one that was not seen at the beginning
+		if changes, err := w.End(); len(changes) > 0 || err != nil {
+			t.Errorf("changes %v, %v", changes, err)
+		}
 	}
 }
 
@@ -256,6 +280,34 @@ func TestAMovedRepositoryIsMovedBackAndThatIsSaid(t *testing.T) {
 			}
 			if name != "removed" {
 				sh(t, dir, `git status >/dev/null; test ! -e .git/hooks/pre-commit; test "$(cat .git/hooks/pre-push)" = x`)
+			}
+			if again, err := guard(t, &k, dir).End(); len(again) > 0 || err != nil {
+				t.Errorf("the next command: %v, %v", again, err)
+			}
+		})
+	}
+}
+
+func TestALargeHookIsComparedThoughItCannotBePutBack(t *testing.T) {
+	t.Parallel()
+	for script, says := range map[string]string{
+		`true`: "", `cp .git/hooks/big x; mv x .git/hooks/big; ln .git/hooks/big y`: "",
+		`chmod 755 .git/hooks/big`:                                 "has its own again",
+		`printf x | dd of=.git/hooks/big conv=notrunc status=none`: "is too large to be put back",
+		`echo x > .git/hooks/big`:                                  "is too large to be put back",
+		`truncate -s 90M .git/hooks/big`:                           "is too large to be put back",
+		`rm .git/hooks/big`:                                        "is too large to be put back",
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			dir := workplace(t)
+			sh(t, dir, `truncate -s 2M .git/hooks/big; chmod 700 .git/hooks/big`)
+			var k protected.Keeper
+			w := guard(t, &k, dir)
+			sh(t, dir, script)
+			changes, err := w.End()
+			if text := changesText(changes); err != nil || says == "" && text != "" || !strings.Contains(text, says) {
+				t.Errorf("changes %v, %v, want %q", changes, err, says)
 			}
 			if again, err := guard(t, &k, dir).End(); len(again) > 0 || err != nil {
 				t.Errorf("the next command: %v, %v", again, err)

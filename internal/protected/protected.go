@@ -38,6 +38,9 @@ import (
 const (
 	// maxFile is how many bytes of a file are kept so that it can be put back.
 	maxFile = 1 << 20
+	// maxLarge is how many bytes a hook or another setting of git may have that is there: a larger
+	// one than maxFile is compared, and cannot be put back.
+	maxLarge = 64 << 20
 	// maxMatches is how many names a "*" may stand for, and how many a folder of settings may hold.
 	maxMatches = 1000
 	// suffix is in the name of what a command left in a protected place.

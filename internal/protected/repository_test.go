@@ -138,6 +138,9 @@ func TestWhatGitWouldRunLaterIsPutBack(t *testing.T) {
 			"git rebase --continue", "rebase-merge/git-rebase-todo"},
 		{"one in a linked folder", `mkdir r; echo exec touch PWNED > r/git-rebase-todo; ln -s ../r .git/rebase-merge`,
 			"git rebase --continue", ".git/rebase-merge"},
+		{"a way to merge", `g rebase main >/dev/null 2>&1 || echo evil > .git/rebase-merge/strategy`, "true", "rebase-merge/strategy"},
+		{"a way to merge picks", `mkdir .git/sequencer; printf '[options]\n\tstrategy = evil\n' > .git/sequencer/opts`, "true",
+			".git/sequencer/opts"},
 		{"a series of picks", `mkdir .git/sequencer; echo exec touch PWNED > .git/sequencer/todo`, "git cherry-pick --continue",
 			".git/sequencer/todo"},
 		{"a hook with a long name", `git init -q x; touch "x/.git/hooks/$(seq -s a 90 | head -c 250)"`, "true", "85a86a8"},
@@ -170,6 +173,9 @@ func TestWhatGitWritesInEverydayWorkStays(t *testing.T) {
 		"a rebase with a conflict that another command ends": {`g rebase main >/dev/null 2>&1 || test -d .git/rebase-merge`,
 			`echo d > f; git add f; g -c core.editor=true rebase --continue >/dev/null 2>&1; test ! -d .git/rebase-merge`},
 		"a rebase with commands, begun and ended in one": {`g rebase -x 'touch ran' HEAD~1 >/dev/null 2>&1; test -f ran`},
+		"a rebase by a way of git's": {`g rebase -s ort -X ours HEAD~1 >/dev/null 2>&1
+			g cherry-pick -s ort -X ours main~1 main >/dev/null 2>&1 || true`,
+			`git cherry-pick --skip 2>&- || true`},
 		"a series of picks that another command ends": {`g cherry-pick main >/dev/null 2>&1 || true`,
 			`echo d > f; git add f; g -c core.editor=true cherry-pick --continue >/dev/null`},
 		"a merge, a stash, a tag and a bisect": {`echo e > f; g stash -q; g stash pop -q; git checkout -q f; g tag -a v1 -m x
@@ -181,6 +187,14 @@ func TestWhatGitWritesInEverydayWorkStays(t *testing.T) {
 			git clone -q --depth 1 "file://$PWD" s`, `git -C x fetch -q`},
 		"a linked worktree": {`git worktree add -q wt main`, `cd wt; echo x > g; git add g; g commit -q -m x`,
 			`git worktree remove wt`},
+		"settings as git and its friends write them": {`git init -q x; cd x
+			git config remote.origin.url https://me:word@git.test:8443/a.git
+			git config remote.origin.gh-resolved base; git config lfs.https://git.test/a.access basic
+			git config extensions.partialClone origin
+			git config remote.origin.partialclonefilter blob:none
+			git config branch.main.vscode-merge-base origin/main
+			git config submodule.active .; git config remote.o2.url me@git.test:a/b.git; git config remote.o3.url ../y`,
+			`git config branch.main.vscode-merge-base origin/main`},
 		"a repository that goes":        {`rm -rf mine`, `true`},
 		"a repository of the index":     {`git add mine 2>&- || true; git rm -q --cached -f mine 2>&- || true`},
 		"new ends of remotes' branches": {`git clone -q . x`, `cd x; git checkout -q -b n; git branch -u origin/other -q`},

@@ -10,12 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// mostTries bounds how often a folder is opened that is renamed at the same time.
+const mostTries = 100
+
 func openBeneath(at int, name string) (int, error) {
-	for {
+	for tries := 0; ; tries++ {
 		fd, err := unix.Openat2(at, name, &unix.OpenHow{
 			Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK | unix.O_CLOEXEC,
 			Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
-		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
+		if tries >= mostTries || !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
 			return fd, err
 		}
 	}

@@ -1,7 +1,9 @@
 package protected
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -70,7 +72,7 @@ func (c *comparison) compareBare(name string) {
 		}
 		fresh = append(fresh, place)
 		now, err := c.see(place)
-		plain = plain && err == nil && (now.kind == absent || now.links == 1 && c.survey.accepts(place, state{}, now))
+		plain = plain && err == nil && (now.kind == absent || now.links == 1 && now.isWhole() && c.survey.accepts(place, state{}, now))
 	}
 	if plain {
 		c.bare[name] = true
@@ -100,13 +102,16 @@ func isSettingOf(place, repository string) bool {
 	}
 }
 
-// admit says whether a folder that cannot be listed can be, once its owner may look into it.
+// admit says whether a folder that cannot be listed can be, once its owner may look into it. That
+// of another user is let be, since its user's git cannot look into it either, unless it is git's own.
 func (c *comparison) admit(name string, fault error) (again bool, err error) {
 	switch {
 	case c.sealed[name] || !c.ended && !slices.ContainsFunc(strings.Split(name, "/"), isGits):
 		return false, nil
 	case len(open(c.root, name)) > 0:
 		return true, nil
+	case !slices.ContainsFunc(strings.Split(name, "/"), isGits) && errors.Is(fault, fs.ErrPermission):
+		return false, nil
 	}
 	return false, unlisted{name, fmt.Errorf("looking into %s: %w", name, fault)}
 }

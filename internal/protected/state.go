@@ -2,6 +2,7 @@ package protected
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,8 @@ type state struct {
 	uid, gid int
 	content  []byte // of a file
 	isUnread bool   // a file that cannot be read, or is too large
+	isLarge  bool   // a file of which the sum is held, and not the content
+	sum      [sha256.Size]byte
 	target   string // of a link
 }
 
@@ -86,18 +89,45 @@ func (s *state) read(root *os.Root, name string) error {
 	if s.size > maxFile {
 		return fmt.Errorf("%s has %d bytes, and a file that is to stay as it is may have %d", name, s.size, maxFile)
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := openFile(root, name)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
+		return err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(fmt.Errorf("%s became something else while it was read", name), err)
-	}
 	if s.content, err = io.ReadAll(io.LimitReader(f, maxFile+1)); err == nil && len(s.content) > maxFile {
 		err = fmt.Errorf("%s grew while it was read", name)
 	}
 	return err
+}
+
+// sumUp adds a file's content, or the sum of one that is too large to be held.
+func (s *state) sumUp(root *os.Root, name string) error {
+	if s.kind != file || s.size <= maxFile || s.size > maxLarge {
+		return s.read(root, name)
+	}
+	f, err := openFile(root, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.LimitReader(f, maxLarge)); err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	s.isLarge, s.sum = true, [sha256.Size]byte(hash.Sum(nil))
+	return nil
+}
+
+// openFile opens what is a plain file.
+func openFile(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s became something else while it was read", name), err, f.Close())
+	}
+	return f, nil
 }
 
 // equal says that a place is as it was, with the contents of files read. A folder is the very one
@@ -108,6 +138,9 @@ func (s state) equal(now state) bool {
 	}
 	switch s.kind {
 	case file:
+		if s.isLarge || now.isLarge {
+			return s.isLarge && now.isLarge && s.sum == now.sum
+		}
 		return now.links <= s.links && bytes.Equal(s.content, now.content)
 	case link:
 		return s.target == now.target
@@ -116,6 +149,9 @@ func (s state) equal(now state) bool {
 	}
 	return true
 }
+
+// isWhole says whether a file's content is held.
+func (s state) isWhole() bool { return !s.isUnread && !s.isLarge }
 
 // isSame says that two states are of one thing.
 func (s state) isSame(now state) bool {

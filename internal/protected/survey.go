@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,9 +48,10 @@ type survey struct {
 var (
 	settingFiles   = names("config", "config.worktree", "commondir", "gitdir")
 	settingFolders = names("hooks", "info", "remotes", "branches")
-	// unfinished are the folders of a rebase or of the like, by the file in each that says what is
-	// still to be done.
-	unfinished = map[string]string{"rebase-merge": "git-rebase-todo", "rebase-apply": "git-rebase-todo", "sequencer": "todo"}
+	// unfinished are the folders of a rebase or of the like, with the files in each that say what is
+	// still to be done, and by which program.
+	unfinished = map[string][]string{
+		"rebase-merge": {"git-rebase-todo", "strategy"}, "rebase-apply": {"git-rebase-todo"}, "sequencer": {"todo", "opts"}}
 )
 
 func names(all ...string) map[string]bool {
@@ -177,7 +179,7 @@ func (s *survey) repository(name string) error {
 		case settingFolders[e.name]:
 			err = s.settingsIn(place)
 		case isUnfinished:
-			err = s.unfinished(path.Join(place, todo))
+			err = s.unfinished(place, todo)
 		case e.name == "modules":
 			err = s.modules(place, 0)
 		case e.name == "worktrees":
@@ -204,12 +206,17 @@ func (s *survey) settingsIn(name string) error {
 	return err
 }
 
-func (s *survey) unfinished(todo string) error {
-	now, err := look(s.root, todo)
-	if err == nil && now.kind != absent {
-		s.settings[todo] = true
+func (s *survey) unfinished(folder string, files []string) error {
+	for _, name := range files {
+		now, err := look(s.root, path.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		if now.kind != absent {
+			s.settings[path.Join(folder, name)] = true
+		}
 	}
-	return err
+	return nil
 }
 
 // modules takes the repositories of submodules: their names may have parts, and settings may be
@@ -287,13 +294,13 @@ func (s *survey) accepts(name string, was, now state) bool {
 	_, isUnfinished := unfinished[path.Base(folder)]
 	switch {
 	case now.kind == absent: // done, or with its repository
-		return isUnfinished || !s.folders[folder] && !s.folders[path.Dir(folder)]
+		return isUnfinished || strings.EqualFold(base, repository) || s.isGone(folder)
 	case now.kind != file || was.kind == file && was.mode != now.mode:
 		return false
 	case strings.EqualFold(base, repository):
 		return was.kind == absent && s.leadsInside(folder, now.content)
 	case isUnfinished:
-		return startsNothing(was.content, now.content)
+		return startsNothing(base, was.content, now.content)
 	case base == "config", base == "config.worktree":
 		return isHarmless(name, was, now) || isPlain(now.content) && worksInside(folder, now.content) &&
 			(was.kind == absent || isPlain(was.content) && sameRemotes(was, now))
@@ -305,6 +312,15 @@ func (s *survey) accepts(name string, was, now state) bool {
 		return base == "exclude" || base == "refs" || base == "sparse-checkout"
 	}
 	return false
+}
+
+// isGone says whether the repository is removed in which a folder of settings is, or which it is.
+func (s *survey) isGone(name string) bool {
+	if settingFolders[path.Base(name)] {
+		name = path.Dir(name)
+	}
+	now, err := look(s.root, name)
+	return err == nil && now.kind != folder
 }
 
 // isWorktree says whether a folder is where git keeps what belongs to a linked worktree.
@@ -329,16 +345,30 @@ func (s *survey) leadsInside(folder string, content []byte) bool {
 var todoWords = names("pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "drop", "d", "label", "l", "reset", "t",
 	"merge", "m", "noop", "break", "b", "update-ref", "u", "revert")
 
-// startsNothing says whether what is still to be done has no line that runs something, but those
-// that were there before.
-func startsNothing(was, now []byte) bool {
+// strategies are git's own ways to merge. Of another name git starts a program.
+var strategies = names("ort", "recursive", "resolve", "octopus", "ours", "subtree")
+
+var optionLine = regexp.MustCompile(`^\s*(?:\[options\]|([a-z-]+) = ([A-Za-z0-9_.-]+))\s*$`)
+
+// startsNothing says whether a file of what is still to be done has no line that runs something,
+// but those that were there before.
+func startsNothing(file string, was, now []byte) bool {
 	before := slices.Collect(strings.Lines(string(was)))
 	for line := range strings.Lines(string(now)) {
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") || todoWords[words[0]] || slices.Contains(before, line) {
-			continue
+		words, harmless := strings.Fields(line), false
+		switch option := optionLine.FindStringSubmatch(line); {
+		case len(words) == 0:
+			harmless = true
+		case file == "strategy":
+			harmless = len(words) == 1 && strategies[words[0]]
+		case file == "opts":
+			harmless = option != nil && (option[1] != "strategy" || strategies[option[2]])
+		default:
+			harmless = strings.HasPrefix(words[0], "#") || todoWords[words[0]]
 		}
-		return false
+		if !harmless && !slices.Contains(before, line) {
+			return false
+		}
 	}
 	return true
 }

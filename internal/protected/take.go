@@ -17,7 +17,7 @@ func (f *watched) take(patterns []string) (map[string]held, error) {
 		all, err := expand(f.root, pattern)
 		for _, name := range all {
 			if err == nil {
-				err = f.takePlace(name, pattern, into)
+				err = f.takePlace(name, pattern, into, (*state).read)
 			}
 		}
 		if err != nil {
@@ -30,10 +30,10 @@ func (f *watched) take(patterns []string) (map[string]held, error) {
 	return into, nil
 }
 
-func (f *watched) takePlace(name, pattern string, into map[string]held) error {
+func (f *watched) takePlace(name, pattern string, into map[string]held, read func(*state, *os.Root, string) error) error {
 	s, err := look(f.root, name)
 	if err == nil {
-		err = s.read(f.root, name)
+		err = read(&s, f.root, name)
 	}
 	into[name] = held{s, pattern}
 	return err
@@ -59,7 +59,7 @@ func (f *watched) takeSettings(fresh map[string]bool, into map[string]held) erro
 		if _, isTaken := into[name]; isTaken || !fresh[pattern] || f.states[name].pattern != "" {
 			continue
 		}
-		err := f.takePlace(name, pattern, into)
+		err := f.takePlace(name, pattern, into, (*state).sumUp)
 		if errors.Is(err, fs.ErrPermission) { // neither a command nor its user's git reads it
 			delete(into, name)
 			sealed[name], err = true, nil
