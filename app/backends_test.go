@@ -38,29 +38,30 @@ func TestWhateverABackendHoldsOpenIsClosedAtTheEnd(t *testing.T) {
 	}
 }
 
-// heard is a section that notes what its backend is given.
-type heard struct {
+// section is one that notes what its backend is given.
+type section struct {
 	backends.Maker
 	in backends.Host
 }
 
-func (h *heard) Make(in backends.Host) (backends.Backend, error) {
-	h.in = in
+func (s *section) Make(in backends.Host) (backends.Backend, error) {
+	s.in = in
 	return nil, nil
 }
 
 // Where others may serve its sessions, what a sidecar runs ends when nothing is heard of it, and nowhere else.
 func TestSandboxesEndWithoutTheirSidecarsWordWhereOthersServeItsSessions(t *testing.T) {
 	t.Parallel()
-	alone, shared := &heard{}, &heard{}
-	for section, dsn := range map[*heard]settings.Credential{alone: {}, shared: {Env: "DSN"}} {
-		cfg := &config.Config{Backends: map[string]backends.Maker{"any": section}}
+	alone, shared := &section{}, &section{}
+	for one, dsn := range map[*section]settings.Credential{alone: {}, shared: {Env: "DSN"}} {
+		cfg := &config.Config{Backends: map[string]backends.Maker{"any": one}}
 		cfg.Runner.Path, cfg.Store.Postgres.DSN = backendtest.Runner(t), dsn
 		if _, err := (&core{cfg: cfg}).newBackends(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if alone.in.Silence != 0 || shared.in.Silence != runner.Silence {
-		t.Errorf("sandboxes end after a silence of %v alone and %v in a fleet, want 0 and %v", alone.in.Silence, shared.in.Silence, runner.Silence)
+		t.Errorf("sandboxes end after a silence of %v alone and %v in a fleet, want 0 and %v", alone.in.Silence,
+			shared.in.Silence, runner.Silence)
 	}
 }

@@ -150,6 +150,7 @@ func disksIn(folder string) (list []string) {
 func beSidecar(t *testing.T, backend backends.Backend, spec backends.Spec, marker string) {
 	sandbox, err := backend.Open(context.Background(), spec)
 	Must(t, err)
+	defer sandbox.Close(context.Background())
 	if seconds := os.Getenv(withSilence); seconds != "" {
 		exit, err := sandbox.Run(context.Background(), runner.Shell("sleep "+seconds), nil)
 		Must(t, err)

@@ -38,7 +38,8 @@ func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidec
 
 func TestWhatAPausedSidecarRunsEnds(t *testing.T) {
 	backendtest.TestPausedSidecar(t, func(t testing.TB) backends.Backend {
-		b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: t.TempDir(), StateDir: t.TempDir(), Silence: backendtest.Silence})
+		b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: t.TempDir(), StateDir: t.TempDir(),
+			Silence: backendtest.Silence})
 		backendtest.Must(t, err)
 		return b
 	}, spec)

@@ -52,7 +52,8 @@ func (p *Pool) Held() (all []Held) {
 	defer p.mu.Unlock()
 	for l := range p.all {
 		if id := l.ID(); id != "" {
-			all = append(all, Held{Backend: l.backend, ID: id, Sessions: slices.Clone(l.sessions), MayHaveMore: l.hasUnknownSessionsLocked()})
+			all = append(all, Held{Backend: l.backend, ID: id, Sessions: slices.Clone(l.sessions),
+				MayHaveMore: l.hasUnknownSessionsLocked()})
 		}
 	}
 	slices.SortFunc(all, func(a, b Held) int { return cmp.Or(strings.Compare(a.Backend, b.Backend), strings.Compare(a.ID, b.ID)) })

@@ -95,7 +95,8 @@ func TestTwoMachinesBecomeAFleet(t *testing.T) {
 	}
 	owner := m.write("", "owner.dsn", "host="+m.server.Dir+" user=bailiff_owner dbname=bailiff\n")
 	certificates := m.path("", "peers")
-	m.says("peers-ca.key away", 0, "bailiff-0", "fleet", "certificates", "--dir", certificates, "bailiff-0=127.0.0.1", "bailiff-1=127.0.0.1")
+	m.says("peers-ca.key away", 0, "bailiff-0", "fleet", "certificates", "--dir", certificates, "bailiff-0=127.0.0.1",
+		"bailiff-1=127.0.0.1")
 	names := []string{"bailiff-0", "bailiff-1"}
 	for _, name := range names {
 		m.configure(name)

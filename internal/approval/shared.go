@@ -119,7 +119,8 @@ func openShared(b *Book, c *Shared) (*sharedStore, error) {
 		again = func(part func(context.Context) error) error { return part(context.Background()) }
 	}
 	s.lost.Store(true)
-	for _, part := range []func(context.Context) error{within(s.db.Check), within(s.settleFirst), within(s.enlist), within(s.compareMark), s.round} {
+	for _, part := range []func(context.Context) error{within(s.db.Check), within(s.settleFirst), within(s.enlist), within(s.compareMark),
+		s.round} {
 		if err := again(part); err != nil {
 			return nil, err
 		}
@@ -174,7 +175,7 @@ func signal(c chan struct{}) {
 
 // run follows the others, beats and sweeps.
 func (s *sharedStore) run(ctx context.Context) {
-	var beaten, kept, marked time.Time
+	var beaten, kept, markAt time.Time
 	for ctx.Err() == nil {
 		if s.hasty.Swap(false) || time.Since(beaten) >= beatEvery {
 			beaten = time.Now()
@@ -183,8 +184,8 @@ func (s *sharedStore) run(ctx context.Context) {
 			_, err := s.follow(ctx)
 			s.failing(err)
 		}
-		if time.Since(marked) >= markEvery {
-			marked = time.Now()
+		if time.Since(markAt) >= markEvery {
+			markAt = time.Now()
 			s.failing(s.advance(ctx))
 		}
 		if s.isDue() {

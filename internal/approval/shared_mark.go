@@ -172,8 +172,8 @@ func (s *sharedStore) advance(ctx context.Context) error {
 		m.due.Store(true)
 	}
 	if m.failing.Set(err) && err != nil {
-		s.config.Log.Warn("how far PostgreSQL went cannot be kept: a backup that is restored while all sidecars are stopped may not be seen",
-			"file", string(m.file), "error", err)
+		s.config.Log.Warn("how far PostgreSQL went cannot be kept: a backup that is restored while all sidecars are stopped may not be "+
+			"seen", "file", string(m.file), "error", err)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/watermark"
 )
 
-// marked is a book of a replica that keeps a mark. It is not closed by its test.
-func marked(t *testing.T, dsn, name string, mark watermark.File) *fixture {
+// bookWithMark is a book of a replica that keeps a mark. It is not closed by its test.
+func bookWithMark(t *testing.T, dsn, name string, mark watermark.File) *fixture {
 	t.Helper()
 	c := configIn(t.TempDir())
 	c.Path, c.Shared = "", replicaOf(t, dsn, name)
@@ -53,7 +53,7 @@ func TestAStartOnAStoreThatLacksWhatWasSeenFreezesEverything(t *testing.T) {
 	dsn, file := server.Empty(t), watermark.File(filepath.Join(t.TempDir(), "mark"))
 	start := func(want bool, why string) *fixture {
 		t.Helper()
-		f := marked(t, dsn, "one", file)
+		f := bookWithMark(t, dsn, "one", file)
 		if isAllFrozen(f) != want {
 			t.Errorf("%s: everything is frozen: %v, want %v", why, !want, want)
 		}
@@ -116,7 +116,7 @@ func TestAStartOnAStoreThatLacksWhatWasSeenFreezesEverything(t *testing.T) {
 func aMarkThatCannotBeWritten(t *testing.T, server *postgrestest.Server) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "later")
-	one := marked(t, server.Empty(t), "one", watermark.File(filepath.Join(dir, "mark")))
+	one := bookWithMark(t, server.Empty(t), "one", watermark.File(filepath.Join(dir, "mark")))
 	defer one.Close()
 	store := one.storage.(*sharedStore)
 	awaittest.Until(t, "a failure", func() bool { return store.marks.failing.Err() != nil })

@@ -36,7 +36,7 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 	}
 	one, two := books[0], books[1]
 	mark := watermark.File(filepath.Join(t.TempDir(), "mark"))
-	stopped := marked(t, dsn, "three", mark)
+	stopped := bookWithMark(t, dsn, "three", mark)
 	used, left, revoked, kept := claim("rm used", "x"), claim("rm left", "x"), claim("rm revoked", "y"), claim("rm kept", "z")
 	for c, scope := range map[*bailiff.Claim]string{&used: "once", &left: "once", &revoked: "session", &kept: "session"} {
 		one.approve(one.ask(*c), "ana", scope)
@@ -92,7 +92,7 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 			t.Errorf("book %d freezes all", n)
 		}
 	}
-	stopped = marked(t, dsn, "three", mark)
+	stopped = bookWithMark(t, dsn, "three", mark)
 	if isAllFrozen(stopped) || !stopped.IsFrozen(bailiff.Session{ID: "s9"}) {
 		t.Errorf("one that was stopped finds frozen: %+v, want session s9 alone", stopped.Freezes())
 	}

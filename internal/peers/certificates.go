@@ -138,8 +138,8 @@ func certificate(name string, life time.Duration) (*x509.Certificate, error) {
 		return nil, err
 	}
 	now := time.Now()
-	return &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-early), NotAfter: now.Add(life),
-		BasicConstraintsValid: true}, nil
+	return &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-early),
+		NotAfter: now.Add(life), BasicConstraintsValid: true}, nil
 }
 
 // sign writes a certificate that the authority vouches for, and its key.
