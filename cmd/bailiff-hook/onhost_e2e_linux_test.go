@@ -24,7 +24,7 @@ func TestWhatAClientRunsItselfIsJudgedByTheFilesThatItRuns(t *testing.T) {
 		"a harmless one":             {map[string]string{"x.sh": "echo a\n"}, "bash x.sh", ""},
 		"that another one runs":      {map[string]string{"x.sh": "sh y.sh\n", "y.sh": harm}, "sh x.sh", deletes},
 		"a makefile":                 {map[string]string{"Makefile": "all:\n\t" + harm}, "make", deletes},
-		"a package's script":         {map[string]string{"package.json": `{"scripts": {"test": "rm -rf ./precious"}}`}, "npm test", deletes},
+		"a package's script":         {map[string]string{"package.json": `{"scripts": {"test": "rm -rf ./p"}}`}, "npm test", deletes},
 		"a program of Python":        {map[string]string{"x.py": python}, "python3 x.py", deletes},
 		"a module":                   {map[string]string{"x.py": python}, "python3 -c 'import x'", deletes},
 		"a module of the library":    {map[string]string{"re.py": python}, "python3 -c 'import json; print(1)'", deletes},

@@ -20,7 +20,8 @@ func TestAProjectIsOfTheSidecarsOwnMachine(t *testing.T) {
 
 func TestAProjectHoldsWhatNothingElseIsShownAt(t *testing.T) {
 	shown := func(target string, projects ...string) decided {
-		return decided{allowing("docker", bailiff.Mount{Source: "/p", Target: "/p"}, bailiff.Mount{Source: "/q", Target: target}), projects, nil}
+		mounts := []bailiff.Mount{{Source: "/p", Target: "/p"}, {Source: "/q", Target: target}}
+		return decided{Decision: allowing("docker", mounts...), projects: projects}
 	}
 	for _, c := range []struct {
 		d     decided

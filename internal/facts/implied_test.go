@@ -53,7 +53,8 @@ func TestAFileThatShadowsAModuleOfTheLibraryIsRead(t *testing.T) {
 		"a file of another language":   {"python3 -c 'import json; print(1)'", "/w/re.pyi", false},
 		"where no Python program runs": {"cat re.py", "/w/re.py", false},
 	} {
-		contents := Contents{c.file: {Text: harm, Known: true, Recent: true}, "/w/s/p.py": {Text: "import json\n", Known: true, Recent: true}}
+		contents := Contents{c.file: {Text: harm, Known: true, Recent: true},
+			"/w/s/p.py": {Text: "import json\n", Known: true, Recent: true}}
 		read := Shell(c.text, Place{Workdir: "/w", Contents: &contents})
 		runs := slices.ContainsFunc(read.Calls, func(call Call) bool { return call.Program == "rm" })
 		if runs != c.reads {
@@ -80,8 +81,9 @@ func TestAFileThatIsCodeForAnotherToolBelongsToTheText(t *testing.T) {
 			t.Errorf("%s: opens %q, want %q", text, c.Opens, want)
 		}
 	}
-	for text, runs := range map[string]bool{"docker compose down": false, "docker compose -f stop up": true, "docker-compose -f a.yml stop": false,
-		"docker compose restart": true} {
+	for text, runs := range map[string]bool{"docker compose down": false, "docker compose -f stop up": true,
+		"docker-compose -f a.yml stop": false,
+		"docker compose restart":       true} {
 		if c := Shell(text, Place{Workdir: "/w"}); (len(c.Files) > 0) != runs {
 			t.Errorf("%s: runs files %q, want some: %v", text, c.Files, runs)
 		}

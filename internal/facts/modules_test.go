@@ -36,8 +36,9 @@ func TestModulesThatAProgramImportsAreRead(t *testing.T) {
 func TestAModuleOfAPackageImportsFromWhereTheProgramLies(t *testing.T) {
 	for text, file := range map[string]string{"import k.m": "/w/k/m.py", "from k import m": "/w/k/m.py", "from . import m": "/w/k/m.py",
 		"from .m import x": "/w/k/m.py", "import m": "/w/m.py"} {
-		contents := Contents{"/w/p.py": {Text: "from k import b", Known: true, Recent: true}, "/w/k/b.py": {Text: text, Known: true, Recent: true},
-			file: {Text: "import os\nos.system('rm -rf ~')", Known: true, Recent: true}}
+		contents := Contents{"/w/p.py": {Text: "from k import b", Known: true, Recent: true},
+			"/w/k/b.py": {Text: text, Known: true, Recent: true},
+			file:        {Text: "import os\nos.system('rm -rf ~')", Known: true, Recent: true}}
 		c := Shell("python3 p.py", Place{Workdir: "/w", Contents: &contents})
 		if !slices.ContainsFunc(c.Calls, func(call Call) bool { return call.Program == "rm" }) {
 			t.Errorf("%s: what is in %s is not seen", text, file)

@@ -32,8 +32,9 @@ func (a *analysis) implies(name string, inv *invocation, args *arguments) {
 	for _, folder := range a.foldersIn("LD_LIBRARY_PATH", inv.sc) {
 		a.imply(value.ImpliedFiles, folder, inv.sc)
 	}
-	if program := inv.argv[0]; lang != "" && lang != "shell" && strings.Contains(program.text, "/") && !systemFolder(path.Dir(program.text)) {
-		a.imply(value.ImpliedPackages, part(program, path.Dir(path.Dir(program.text))), inv.sc)
+	program := inv.argv[0]
+	if folder := path.Dir(program.text); lang != "" && lang != "shell" && strings.Contains(program.text, "/") && !systemFolder(folder) {
+		a.imply(value.ImpliedPackages, part(program, path.Dir(folder)), inv.sc)
 	}
 }
 
