@@ -62,7 +62,8 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 			}
 			if !reflect.DeepEqual(first.Decision, again.Decision) || !slices.Equal(first.Files, again.Files) ||
 				!slices.Equal(first.Paths, again.Paths) || !slices.Equal(first.Implied, again.Implied) ||
-				first.AllPaths != again.AllPaths || first.Plain != again.Plain || first.Reaches != again.Reaches || first.Reaches != (name == "a host") {
+				first.AllPaths != again.AllPaths || first.Plain != again.Plain ||
+				first.Reaches != again.Reaches || first.Reaches != (name == "a host") {
 				t.Errorf("decided %+v of files %v, plain %v\nthen %+v of files %v, plain %v", first.Decision, first.Files, first.Plain,
 					again.Decision, again.Files, again.Plain)
 			}
