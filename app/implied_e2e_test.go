@@ -30,6 +30,17 @@ func TestAYesHoldsForWhatProgramsRunByThemselves(t *testing.T) {
 		"the repository around": {git, func(t *testing.T, folder string) {
 			runIn(t, folder, "git", "init", "-q", "sub")
 		}, false},
+		"behind a comment": {git, func(t *testing.T, folder string) {
+			config := filepath.Join(folder, ".git/config")
+			held, err := os.ReadFile(config)
+			must(t, err)
+			save(t, config, string(held)+"[core]\n\tbare = false ; x \\\n\tfsmonitor = ./evil.sh\n")
+		}, false},
+		"behind an empty .git":      {"cd e && git status", gitDoes("config", "core.fsmonitor", "./watch"), false},
+		"where an alias leads":      {git, fileSaved("t.sh", "echo swapped"), false},
+		"the program of a remote":   {git, fileSaved("rp.sh", "echo swapped"), false},
+		"hooks of a local remote":   {git, fileSaved("local.git/hooks/pre-receive", "#!/bin/sh\n"), false},
+		"an editor's note":          {git, gitDoes("config", "branch.main.vscode-merge-base", "origin/main"), true},
 		"a branch's remote":         {git, gitDoes("config", "branch.main.remote", "origin"), true},
 		"a commit":                  {git, gitDoes("commit", "-q", "--allow-empty", "-m", "x"), true},
 		"a module of the library":   {"python3 -c 'import json; print(1)'", fileSaved("sub/re.py", "print('swapped')\n"), false},
@@ -50,6 +61,11 @@ func TestAYesHoldsForWhatProgramsRunByThemselves(t *testing.T) {
 				fileSaved(file, "")(t, folder)
 			}
 			gitDoes("config", "include.path", "../own.gitconfig")(t, folder)
+			gitDoes("config", "alias.yy", "!exec sh t.sh")(t, folder)
+			gitDoes("config", "remote.origin.receivepack", "./rp.sh")(t, folder)
+			runIn(t, folder, "git", "init", "-q", "--bare", "local.git")
+			gitDoes("config", "remote.origin.pushurl", "local.git")(t, folder)
+			runIn(t, folder, "mkdir", "-p", "sub/e/.git")
 			gitDoes("config", "core.hooksPath", map[bool]string{true: "hooks.d", false: ""}[name == "the folder of hooks"])(t, folder)
 			if name == "a hook" {
 				gitDoes("config", "--unset", "core.hooksPath")(t, folder)
@@ -104,6 +120,7 @@ func TestAYesDoesNotHoldPackagesOfAProject(t *testing.T) {
 		"./ve/bin/python -c 'import json'": "the packages of",
 		"node a.js":                        "the packages of",
 		"git --git-dir=x status":           "git's settings in a folder that the text does not tell",
+		"HOME=$PWD git status":             "git's settings in a folder that the text does not tell",
 	} {
 		folder := openDir(t)
 		fileSaved("a.js", "require('leftp')\n")(t, folder)

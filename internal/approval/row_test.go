@@ -24,7 +24,7 @@ func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 		{api.Vote{}, "person credential channel login proof approve scope reason at", ""},
 		{grant{}, "id approval_id scope caller peer platform session user tool backend env swap route quorum proof digest pairs match " +
 			"revision by via created expires uses last_used", ""},
-		{freeze{}, "kind id reason by at", "warning"},
+		{freeze{}, "kind id reason by at", "warning may_go_on"},
 	} {
 		var held, shown []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.row)) {

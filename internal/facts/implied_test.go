@@ -13,6 +13,10 @@ func TestPlacesInWhichProgramsFindWhatTheyRunAreTold(t *testing.T) {
 		"cd a && git push":                    {{Kind: "git", Folder: "/w/a"}},
 		"git -C b log":                        {{Kind: "git", Folder: "/w/b"}},
 		"git --git-dir=/x/y log":              {{Kind: "git", Folder: "$"}},
+		"HOME=/x git log":                     {{Kind: "git", Folder: "$"}},
+		"export XDG_CONFIG_HOME=/x; git log":  {{Kind: "git", Folder: "$"}},
+		"git -c core.hooksPath=hk commit":     {{Kind: "git", Folder: "$"}},
+		"GIT_PAGER=cat git log":               {{Kind: "git", Folder: "/w"}},
 		"GIT_DIR=/x git log":                  {{Kind: "git", Folder: "$"}},
 		"python3 s/p.py":                      {{Kind: "python", Folder: "/w/s"}},
 		"python3 -c 'import json'":            {{Kind: "python", Folder: "/w"}},
@@ -74,6 +78,8 @@ func TestAFileThatIsCodeForAnotherToolBelongsToTheText(t *testing.T) {
 		"podman build app":                   "/w/app/Dockerfile",
 		"git apply x.patch":                  "/w/x.patch",
 		"git am x.patch":                     "/w/x.patch",
+		"git -C top apply x.patch":           "/w/top/x.patch",
+		"patch -d top -i x.patch":            "/w/top/x.patch",
 		"patch -p1 < x.patch":                "/w/x.patch",
 		"patch -i x.patch":                   "/w/x.patch",
 	} {
@@ -83,7 +89,7 @@ func TestAFileThatIsCodeForAnotherToolBelongsToTheText(t *testing.T) {
 	}
 	for text, runs := range map[string]bool{"docker compose down": false, "docker compose -f stop up": true,
 		"docker-compose -f a.yml stop": false,
-		"docker compose restart":       true} {
+		"docker compose restart":       true, "docker compose --workdir stop up": true, "docker compose --profile stop up": true} {
 		if c := Shell(text, Place{Workdir: "/w"}); (len(c.Files) > 0) != runs {
 			t.Errorf("%s: runs files %q, want some: %v", text, c.Files, runs)
 		}

@@ -115,10 +115,24 @@ var composing = programs.Program{Options: programs.Options{"-f": programs.FileRe
 	"--project-name": programs.Plain, "--project-directory": programs.Plain, "--profile": programs.Plain, "--env-file": programs.Plain,
 	"--ansi": programs.Plain, "--parallel": programs.Plain, "--progress": programs.Plain}}
 
+// areOptionsOf says that all options before the first operand are described. Another one may take that for its value.
+func areOptionsOf(p *programs.Program, words []word) bool {
+	for i := 0; i < len(words) && strings.HasPrefix(words[i].text, "-"); i++ {
+		name, _, joined := strings.Cut(words[i].text, "=")
+		if _, described := p.Options[name]; !described {
+			return false
+		}
+		if !joined {
+			i++
+		}
+	}
+	return true
+}
+
 // composes notes the files that say what containers run, where one starts.
 func (a *analysis) composes(words []word, sc *scope) {
 	given := false
-	if verb := first(parseArguments(words, &composing).operands).text; startsNothing[verb] {
+	if args := parseArguments(words, &composing); startsNothing[first(args.operands).text] && areOptionsOf(&composing, words) {
 		return
 	}
 	for i, w := range words {

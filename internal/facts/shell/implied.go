@@ -59,18 +59,30 @@ func (a *analysis) packages(lang string, inv *invocation, code string) {
 	}
 }
 
+// idleVariables are those that git reads and that choose neither settings nor a repository.
+var idleVariables = value.SetOf("GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL " +
+	"GIT_COMMITTER_DATE GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_TERMINAL_PROMPT GIT_MERGE_AUTOEDIT GIT_OPTIONAL_LOCKS " +
+	"GIT_LFS_SKIP_SMUDGE GIT_SSH_COMMAND GIT_ADVICE GIT_PROGRESS_DELAY GIT_FLUSH")
+
+// choosesSettings says that git takes its settings from elsewhere where a text sets a variable.
+func choosesSettings(variable string) bool {
+	return (strings.HasPrefix(variable, "GIT_") && !idleVariables[variable]) || variable == "HOME" || strings.HasPrefix(variable, "XDG_")
+}
+
 // impliesSettings notes where git looks for its settings and hooks.
 func (a *analysis) impliesSettings(inv *invocation, args *arguments) {
 	folder := known(".")
 	for _, o := range args.options {
+		key, _, _ := strings.Cut(strings.ToLower(o.value.text), "=")
 		switch {
-		case o.name == "--git-dir", o.name == "-C" && folder.text != ".":
-			folder = known("$") // a repository that is put together by the call
+		case o.name == "--git-dir", o.name == "--work-tree", o.name == "-C" && folder.text != ".",
+			o.name == "-c" && (strings.HasPrefix(key, "include") || key == "core.hookspath" || key == "core.worktree"):
+			folder = known("$") // settings that are put together by the call
 		case o.name == "-C":
 			folder = o.value
 		}
 	}
-	if _, set := a.value("GIT_DIR", inv.sc); set || slices.Contains(inv.assigns, "GIT_DIR") {
+	if slices.ContainsFunc(slices.Concat(inv.assigns, inv.sc.exported), choosesSettings) {
 		folder = known("$")
 	}
 	a.imply(value.ImpliedSettings, folder, inv.sc)

@@ -158,8 +158,12 @@ func (a *analysis) patched(name string, inv *invocation, args *arguments) {
 	} else if name == "patch" && len(args.operands) > 0 {
 		a.madeUnknown(a.path(args.operands[0], inv.sc), file)
 	}
+	there := inv.sc
+	if dir, ok := args.value(map[string][]string{"patch": {"-d", "--directory"}, "git": {"-C"}}[name]...); ok {
+		there = a.standing(dir, inv.sc)
+	}
 	for _, w := range words {
-		a.seeksFile(w, inv.sc)
+		a.seeksFile(w, there)
 		file, patch = a.fileAt(w, inv.sc), a.stored(w, inv.sc)
 		a.patchTargets(patch, file, inv, args)
 	}
