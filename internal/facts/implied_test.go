@@ -95,3 +95,14 @@ func TestAFileThatIsCodeForAnotherToolBelongsToTheText(t *testing.T) {
 		}
 	}
 }
+
+func TestHooksOfARepositoryToWhichIsPushedAreRead(t *testing.T) {
+	contents := Contents{"/w/rr/hooks/pre-receive": {Text: "#!/bin/sh\nrm -rf ~\n", Known: true, Recent: true}}
+	for text, reads := range map[string]bool{"git push ./rr m": true, "git push /w/rr m": true, "git push origin m": false,
+		"git push https://x.example/rr m": false, "git push git@x.example:a/rr m": false, "git fetch ./rr": false} {
+		c := Shell(text, Place{Workdir: "/w", Contents: &contents})
+		if runs := slices.ContainsFunc(c.Calls, func(call Call) bool { return call.Program == "rm" }); runs != reads {
+			t.Errorf("%s: the hook is read: %v, want %v", text, runs, reads)
+		}
+	}
+}

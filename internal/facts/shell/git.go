@@ -52,6 +52,8 @@ func (a *analysis) git(_ string, inv *invocation, args *arguments) (result, bool
 	switch first(ops).text {
 	case "clone":
 		a.clone(inv, ops)
+	case "push":
+		a.pushes(inv, ops)
 	case "config":
 		if i := settingAt(ops); i > 0 && i+1 < len(ops) {
 			a.gitSetting(inv, ops[i].text, ops[i+1])
@@ -64,6 +66,27 @@ func (a *analysis) git(_ string, inv *invocation, args *arguments) (result, bool
 		}
 	}
 	return result{out: unknown(value.Taint{})}, true
+}
+
+// receiving are the hooks that run in a repository to which is pushed, by githooks(5).
+var receiving = []string{"pre-receive", "update", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout"}
+
+// pushes notes the hooks of a repository on this machine.
+func (a *analysis) pushes(inv *invocation, ops []word) {
+	if len(ops) < 2 {
+		return
+	}
+	to := ops[1]
+	_, isURL := value.URLHost(to.text)
+	before, _, remote := strings.Cut(to.text, ":")
+	if isURL || remote && !strings.Contains(before, "/") || !strings.Contains(to.text, "/") && !strings.HasSuffix(to.text, ".git") {
+		return
+	}
+	for _, folder := range []string{"hooks/", ".git/hooks/"} {
+		for _, hook := range receiving {
+			a.runsNamed("sh", inFolder(to, folder+hook), inv)
+		}
+	}
 }
 
 // aliasOf are the words that a verb stands for by an alias among the options, and those behind the verb.
