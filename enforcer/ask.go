@@ -62,6 +62,7 @@ func (e *Enforcer) isCovered(m *judged) bool {
 // look finds out what the files are that a request's text runs, and judges it
 // again with them. With alone nothing changes them until the sandbox is released.
 func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
+	m.unbound = nil
 	if m.isMoving() {
 		m.unbound = append(slices.Clone(m.Opens), impliedNames(m.Implied)...)
 	}
