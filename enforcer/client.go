@@ -93,12 +93,12 @@ func isOfHome(name string) bool {
 
 // isOutside says that a path may leave the working folder.
 func (m *judged) isOutside(p string) bool {
-	if slices.Contains(strings.Split(p, "/"), "..") {
-		return true
-	}
 	folder := m.located.Args.Workdir
-	return path.IsAbs(p) && p != folder && (folder == "" || !strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/"))
+	return leaves(p) || path.IsAbs(p) && p != folder && (folder == "" || !strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/"))
 }
+
+// leaves says that a path may lead out of the folder from which it is seen.
+func leaves(p string) bool { return slices.Contains(strings.Split(p, "/"), "..") }
 
 // hasFolder says that a folder is there for the sidecar.
 func (m *judged) hasFolder(ctx context.Context, folder string) bool {
@@ -106,11 +106,17 @@ func (m *judged) hasFolder(ctx context.Context, folder string) bool {
 	return err == nil && c.Kind == bailiff.ContentFolder
 }
 
-// sees says that a file was there in the folder of a path, or above it.
+// sees says that a file was there in the folder of a path, or above it; or, where a program looks for the path in one folder after
+// another, that the file of this name was there below, so that the program looks no further.
 func (m *judged) sees(p string) bool {
+	folder, name := path.Split(p)
+	sought := !slices.Contains(m.Files, p)
 	return slices.ContainsFunc(m.contents, func(c bailiff.Content) bool {
-		end := strings.LastIndexByte(c.Path, '/') + 1
-		return c.Kind != bailiff.ContentMissing && end > 1 && strings.HasPrefix(p, c.Path[:end])
+		there, called := path.Split(c.Path)
+		below, isAround := strings.CutPrefix(p, there)
+		isAround = isAround && there != "" && there != "/" && !leaves(below)
+		isBelow := sought && called == name && strings.HasPrefix(c.Path, folder)
+		return c.Kind != bailiff.ContentMissing && (isAround || isBelow)
 	})
 }
 
