@@ -9,7 +9,8 @@ import (
 func TestWhatShadowsAModuleOfTheLibraryIsJudgedWhereverAProgramRuns(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
-	const harm, deletes, hides = "import os\nif 0: os.system('rm -rf ./precious')\n", "command.deletes_recursively", "command.hides_meaning"
+	const harm = "import os\nif 0: os.system('rm -rf ./precious')\n"
+	const deletes, hides = "command.deletes_recursively", "command.hides_meaning"
 	const line, program = "python3 -c 'import json; print(1)'", "import json\nprint(1)\n"
 	type files = map[string]string
 	siblings := files{}
@@ -18,12 +19,14 @@ func TestWhatShadowsAModuleOfTheLibraryIsJudgedWhereverAProgramRuns(t *testing.T
 	}
 	judgesHeld(t, o, map[string]heldFile{
 		"out of a script": {name: "re.py", content: harm, run: "sh r.sh", beside: files{"r.sh": line}, rule: deletes},
-		"where something else is asked about": {name: "re.py", content: "import sys\nexec(sys.argv[1])\n", run: "false && rm -r x; sh r.sh",
-			beside: files{"r.sh": "false && " + line}, rule: hides},
-		"out of a makefile": {name: "re.py", content: harm, run: "make", beside: files{"Makefile": "all:\n\t" + line + "\n"}, rule: deletes},
+		"where something else is asked about": {name: "re.py", content: "import sys\nexec(sys.argv[1])\n",
+			run: "false && rm -r x; sh r.sh", beside: files{"r.sh": "false && " + line}, rule: hides},
+		"out of a makefile": {name: "re.py", content: harm, run: "make",
+			beside: files{"Makefile": "all:\n\t" + line + "\n"}, rule: deletes},
 		"out of a package": {name: "re.py", content: harm, run: "false && npm run a",
 			beside: files{"package.json": `{"scripts": {"a": "python3 -c 'import json'"}}`}, rule: deletes},
-		"out of a program by a pipe": {name: "re.py", content: harm, run: "python3 < p.txt", beside: files{"p.txt": program}, rule: deletes},
+		"out of a program by a pipe": {name: "re.py", content: harm, run: "python3 < p.txt",
+			beside: files{"p.txt": program}, rule: deletes},
 		"beside a started program": {name: "s/re.py", content: harm, run: "chmod +x s/t && s/t",
 			beside: files{"s/t": "#!/usr/bin/python3\n" + program}, rule: deletes},
 		"in a folder that runs": {name: "k/re.py", content: harm, run: "python3 k", beside: files{"k/__main__.py": program}, rule: deletes},

@@ -118,7 +118,7 @@ func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) erro
 		return fmt.Errorf("%w: %s changed while it was read; send the command again", errFiles, path)
 	}
 	opened, unbound := m.opened(ctx)
-	m.files, m.unbound = slices.Concat(files, opened), append(m.unbound, unbound...)
+	m.files, m.unbound = slices.Concat(files, opened), distinct(m.unbound, unbound)
 	m.rejudged(e.decide(ctx, m.located, found{files, m.contents, m.ground}))
 	m.keepSandbox(held)
 	return nil

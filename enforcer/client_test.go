@@ -15,7 +15,9 @@ type telling bailiff.Judgement
 
 func (t telling) Decide(context.Context, bailiff.Request, bailiff.Circumstances) bailiff.Judgement {
 	j := bailiff.Judgement(t)
-	j.Decision = allow()
+	if j.Decision.Backend.Name == "" {
+		j.Decision = allow()
+	}
 	return j
 }
 
@@ -33,9 +35,10 @@ func TestWhatAClientRunsItselfIsNamedUnlessItIsLookedAtInTheClientsFolder(t *tes
 		fault        error
 		want         []string
 	}{
-		"in the same folder":               {judge: whole, folder: "1:2", peer: own},
-		"in another one":                   {judge: whole, folder: "1:3", peer: own, want: []string{"x.sh", "y", "/w/q", "modules in s"}},
-		"where nothing can be looked at":   {judge: whole, folder: "1:2", peer: own, fault: errors.New("gone"), want: []string{"x.sh", "y", "/w/q", "modules in s"}},
+		"in the same folder": {judge: whole, folder: "1:2", peer: own},
+		"in another one":     {judge: whole, folder: "1:3", peer: own, want: []string{"x.sh", "y", "/w/q", "modules in s"}},
+		"where nothing can be looked at": {judge: whole, folder: "1:2", peer: own, fault: errors.New("gone"),
+			want: []string{"x.sh", "y", "/w/q", "modules in s"}},
 		"nothing, in another folder":       {judge: telling{AllPaths: true}, folder: "1:3", peer: own},
 		"what it opens, in another folder": {judge: telling{Opens: []string{"y"}}, folder: "1:3", peer: own, want: []string{"y"}},
 		"paths, in another folder":         {judge: telling{Paths: []string{"q"}}, folder: "1:3", peer: own, want: []string{"q"}},
@@ -44,13 +47,14 @@ func TestWhatAClientRunsItselfIsNamedUnlessItIsLookedAtInTheClientsFolder(t *tes
 		"where no folder is told":          {judge: whole, peer: own, want: []string{"x.sh"}},
 		"in the user's home":               {judge: telling{Files: []string{"~/x"}}, folder: "1:2", peer: own},
 		"in another user's home":           {judge: telling{Files: []string{"~/x"}}, folder: "1:2", peer: other, want: []string{"~/x"}},
-		"in a home by TCP":                 {judge: telling{Paths: []string{"~/x"}}, folder: "1:2", peer: bailiff.LocalTCP, want: []string{"~/x"}},
-		"modules in another user's home":   {judge: modules("~/m"), folder: "1:2", peer: other, want: []string{"modules in ~/m"}},
-		"missing above the folder":         {judge: telling{Files: []string{"../x"}}, folder: "1:2", peer: own, want: []string{"../x"}},
-		"missing elsewhere":                {judge: telling{Opens: []string{"/opt/x"}}, folder: "1:2", peer: own, want: []string{"/opt/x"}},
-		"missing in the folder":            {judge: telling{Opens: []string{"/w/x", "y"}}, folder: "1:2", peer: own},
-		"names elsewhere":                  {judge: telling{Opens: []string{"/opt/*.py"}}, folder: "1:2", peer: own},
-		"modules elsewhere":                {judge: modules("/opt"), folder: "1:2", peer: own, want: []string{"modules in /opt"}},
+		"in a home by TCP": {judge: telling{Paths: []string{"~/x"}}, folder: "1:2", peer: bailiff.LocalTCP,
+			want: []string{"~/x"}},
+		"modules in another user's home": {judge: modules("~/m"), folder: "1:2", peer: other, want: []string{"modules in ~/m"}},
+		"missing above the folder":       {judge: telling{Files: []string{"../x"}}, folder: "1:2", peer: own, want: []string{"../x"}},
+		"missing elsewhere":              {judge: telling{Opens: []string{"/opt/x"}}, folder: "1:2", peer: own, want: []string{"/opt/x"}},
+		"missing in the folder":          {judge: telling{Opens: []string{"/w/x", "y"}}, folder: "1:2", peer: own},
+		"names elsewhere":                {judge: telling{Opens: []string{"/opt/*.py"}}, folder: "1:2", peer: own},
+		"modules elsewhere":              {judge: modules("/opt"), folder: "1:2", peer: own, want: []string{"modules in /opt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,5 +86,22 @@ func TestAFileThatIsMissingIsSeenByWhatIsThereBesideIt(t *testing.T) {
 		if got := m.sees(p); got != want {
 			t.Errorf("%s is seen: %v, want %v", p, got, want)
 		}
+	}
+}
+
+func TestWhatAnApprovalCannotHoldIsNamedOnceHoweverOftenItIsLookedAt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.config.Decider = telling{Decision: allow(ask), AllPaths: true, Implied: []bailiff.Implied{
+		{Kind: bailiff.ImpliedPackages, Folder: "ve"}, {Kind: bailiff.ImpliedModules, Folder: "a[b]"}, {Kind: bailiff.ImpliedModules, Folder: "s"}}}
+	m := b.Enforcer.judge(t.Context(), request("true"))
+	defer m.release()
+	for range 2 {
+		if err := b.look(t.Context(), m, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"the packages of ve", "modules in a[b]"}; !slices.Equal(m.unbound, want) {
+		t.Errorf("named are %q, want %q", m.unbound, want)
 	}
 }

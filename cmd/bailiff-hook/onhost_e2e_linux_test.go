@@ -32,10 +32,11 @@ func TestWhatAClientRunsItselfIsJudgedByTheFilesThatItRuns(t *testing.T) {
 		"a link to a secret":         {map[string]string{"l": "-> /etc"}, "head -c 9 l/shadow", "command.reads_credentials"},
 		"an ordinary link":           {map[string]string{"l": "-> a", "a/f": "x"}, "cat l/f", ""},
 		"no file at all":             {nil, "ls -la", ""},
-		"a module out of a script":   {map[string]string{"re.py": python, "x.sh": "python3 -c 'import json; print(1)'\n"}, "sh x.sh", deletes},
-		"a program elsewhere":        {map[string]string{"x.sh": "echo a\n"}, "bash ../gone.sh", "/../gone.sh, on which it depends"},
-		"modules elsewhere":          {nil, "PYTHONPATH=/opt/gone python3 -c 'print(1)'", "could not look at modules in /opt/gone"},
-		"modules in the folder":      {map[string]string{"l/m.py": "A = 1\n"}, "PYTHONPATH=l python3 -c 'print(1)'", ""},
+		"a module out of a script": {map[string]string{"re.py": python, "x.sh": "python3 -c 'import json; print(1)'\n"},
+			"sh x.sh", deletes},
+		"a program elsewhere":   {map[string]string{"x.sh": "echo a\n"}, "bash ../gone.sh", "/../gone.sh, on which it depends"},
+		"modules elsewhere":     {nil, "PYTHONPATH=/opt/gone python3 -c 'print(1)'", "could not look at modules in /opt/gone"},
+		"modules in the folder": {map[string]string{"l/m.py": "A = 1\n"}, "PYTHONPATH=l python3 -c 'print(1)'", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
