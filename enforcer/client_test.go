@@ -93,7 +93,8 @@ func TestWhatAnApprovalCannotHoldIsNamedOnceHoweverOftenItIsLookedAt(t *testing.
 	t.Parallel()
 	b := newBench(t)
 	b.config.Decider = telling{Decision: allow(ask), AllPaths: true, Implied: []bailiff.Implied{
-		{Kind: bailiff.ImpliedPackages, Folder: "ve"}, {Kind: bailiff.ImpliedModules, Folder: "a[b]"}, {Kind: bailiff.ImpliedModules, Folder: "s"}}}
+		{Kind: bailiff.ImpliedPackages, Folder: "ve"}, {Kind: bailiff.ImpliedModules, Folder: "a[b]"},
+		{Kind: bailiff.ImpliedModules, Folder: "s"}}}
 	m := b.Enforcer.judge(t.Context(), request("true"))
 	defer m.release()
 	for range 2 {

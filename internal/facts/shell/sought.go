@@ -94,7 +94,7 @@ func (a *analysis) importsFound(name, lang string, inv *invocation, imported []s
 	}
 }
 
-// importsPython does so for Python: a module that another one imports lies beside the program which is run, a relative one
+// importsPython reads the modules of a Python program: one that another imports lies beside the program which is run, a relative one
 // beside the other.
 func (a *analysis) importsPython(name string, inv *invocation, imported []string) {
 	folders := a.modulePath
