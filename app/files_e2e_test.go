@@ -14,8 +14,8 @@ import (
 // heldFile is a file with a text that runs it, or a program that loads it.
 type heldFile struct {
 	name, content, run, code string
-	// beside are files that are there too, by their names.
-	beside map[string]string
+	// beside are files that are there too, by their names, and links, with what they lead to.
+	beside, links map[string]string
 	// rule is of the finding that a question is about, none where the text just runs.
 	rule string
 	// denied says that it is denied instead.
@@ -153,7 +153,11 @@ func judgesHeld(t *testing.T, o *office, cases map[string]heldFile) {
 			save(t, path, f.content)
 			must(t, os.Chmod(path, 0o755)) //nolint:gosec // it is run
 			for name, content := range f.beside {
+				must(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755)) //nolint:gosec // any user runs it
 				save(t, filepath.Join(folder, name), content)
+			}
+			for name, target := range f.links {
+				must(t, os.Symlink(target, filepath.Join(folder, name)))
 			}
 			req := atTerminal(name, cmp.Or(f.run, "true"))
 			req.WaitSeconds, req.Args.Workdir, req.Session.UserID = 0, folder, name

@@ -128,8 +128,9 @@ type Reader interface {
 	// the workspace.
 	Read(ctx context.Context, dir, path string, most int) (bailiff.Content, error)
 	// Match finds the files that match a pattern and were made within [bailiff.RecentlyMade]. "**" stands for folders at any
-	// depth, but for hidden ones and node_modules. All is false where there are too many to tell.
-	Match(ctx context.Context, dir, pattern string) (paths []string, all bool, err error)
+	// depth, but for hidden ones and node_modules. With stems the first part of the pattern is matched by the files alone whose names
+	// up to a dot, and by the folders, or links to these, whose names are among them. All is false where there are too many to tell.
+	Match(ctx context.Context, dir, pattern string, stems []string) (paths []string, all bool, err error)
 	// Resolve finds the links on the way of paths, of which no part is followed by the system: at most 1,000 parts of all
 	// paths. No pipe or device is opened, and nothing is mounted for it.
 	Resolve(ctx context.Context, dir string, paths []string) (bailiff.Ground, error)

@@ -62,6 +62,7 @@ func (e *Enforcer) isCovered(m *judged) bool {
 // look finds out what the files are that a request's text runs, and judges it
 // again with them. With alone nothing changes them until the sandbox is released.
 func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
+	m.unbound = nil
 	if m.isMoving() {
 		m.unbound = append(slices.Clone(m.Opens), impliedNames(m.Implied)...)
 	}
@@ -117,7 +118,7 @@ func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) erro
 		return fmt.Errorf("%w: %s changed while it was read; send the command again", errFiles, path)
 	}
 	opened, unbound := m.opened(ctx)
-	m.files, m.unbound = slices.Concat(files, opened), append(m.unbound, unbound...)
+	m.files, m.unbound = slices.Concat(files, opened), distinct(m.unbound, unbound)
 	m.rejudged(e.decide(ctx, m.located, found{files, m.contents, m.ground}))
 	m.keepSandbox(held)
 	return nil

@@ -33,7 +33,7 @@ func (b budget) texts() int {
 // finder finds files of a sandbox; [lease.Hold] is one.
 type finder interface {
 	Read(ctx context.Context, workdir, path string, most int) (bailiff.Content, error)
-	Match(ctx context.Context, workdir, pattern string) (paths []string, all bool, err error)
+	Match(ctx context.Context, workdir, pattern string, stems []string) (paths []string, all bool, err error)
 }
 
 // readFiles judges a request once more with the text of the files that it runs, or by which its
@@ -66,11 +66,8 @@ func (e *Enforcer) runsOnHost(m *judged) bool {
 
 // judgeFound judges a request by what its paths lead to and by the text of the files that it runs.
 func (e *Enforcer) judgeFound(ctx context.Context, m *judged) error {
-	m.contents, m.ground, m.looked, m.surveyed = nil, bailiff.Ground{}, false, nil
+	m.contents, m.ground, m.looked, m.surveyed, m.modules = nil, bailiff.Ground{}, false, nil, modules{}
 	if err := e.survey(ctx, m); err != nil || !e.readsFiles(m) {
-		return err
-	}
-	if err := m.findModules(ctx); err != nil {
 		return err
 	}
 	return e.judgeContents(ctx, m)
@@ -84,14 +81,18 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 		if round == maxRounds {
 			left = budget{}
 		}
+		if err := m.findModules(ctx); err != nil {
+			return err
+		}
 		more, err := m.unread(ctx, &left)
 		if err != nil {
 			return err
 		}
-		if len(more) == 0 {
+		hides := m.hidesModules()
+		if len(more) == 0 && !hides {
 			return nil
 		}
-		m.contents = append(m.contents, more...)
+		m.contents, m.ground.Unseen = append(m.contents, more...), m.ground.Unseen || hides
 		m.rejudged(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
 		if err := e.survey(ctx, m); err != nil {
 			return err
@@ -103,7 +104,7 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 // unread reads those of a request's files that were not read yet: those that its text runs, and
 // those on which it may depend.
 func (m *judged) unread(ctx context.Context, left *budget) (more []bailiff.Content, err error) {
-	for paths := slices.Concat(m.Files, m.Opens, m.modules); len(paths) > 0; paths = paths[1:] {
+	for paths := slices.Concat(m.Files, m.Opens, m.modules.files); len(paths) > 0; paths = paths[1:] {
 		path := paths[0]
 		known := func(c bailiff.Content) bool { return c.Path == path }
 		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) {
@@ -129,7 +130,7 @@ func (b budget) find(ctx context.Context, in finder, workdir, path string) (c ba
 		return c, nil, nil
 	case isPattern(path):
 		var all bool
-		if matches, all, err = in.Match(ctx, workdir, path); err == nil {
+		if matches, all, err = in.Match(ctx, workdir, path, nil); err == nil {
 			if c.Recent = !all; all {
 				c.Kind = bailiff.ContentMissing
 			}

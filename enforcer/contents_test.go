@@ -25,7 +25,7 @@ func (s folder) Read(_ context.Context, _, path string, most int) (bailiff.Conte
 	return c, nil
 }
 
-func (s folder) Match(context.Context, string, string) (paths []string, all bool, err error) {
+func (s folder) Match(context.Context, string, string, []string) (paths []string, all bool, err error) {
 	return []string{"a"}, len(s) > 0, nil
 }
 

@@ -2,7 +2,6 @@ package enforcer
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -21,34 +20,6 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 	})
 	d.Unread, d.Projects = unread, e.projects(d.Decision.Backend)
 	return d
-}
-
-// readForClient judges a request that its client runs itself, on the host, by the files that it runs and by what its paths
-// lead to, and returns the names of those files that were not read: all of them where the client's folder is none that the
-// sidecar sees, so that other files may stand there.
-func (e *Enforcer) readForClient(ctx context.Context, m *judged) (unread []string) {
-	if m.located.Folder == "" || !e.readsFiles(m) && !e.surveys(m) {
-		return m.Files
-	}
-	defer m.release()
-	alone, held := m.Judgement, m.claim()
-	m.looksOnly = true
-	err := e.holdNow(ctx, m, false)
-	if err == nil {
-		err = e.judgeFound(ctx, m)
-	}
-	if err == nil && m.dependsOnFiles() {
-		err = e.bind(ctx, m, held)
-	}
-	switch {
-	case err != nil:
-		m.Judgement = alone
-		return append(slices.Clone(m.Files), m.Paths...)
-	case m.looked && m.ground.Folder != m.located.Folder: // these were other files
-		m.Judgement = alone
-		return m.Files
-	}
-	return nil
 }
 
 // Preview judges a request that its client has run by [Enforcer.Execute] if it may run at all,

@@ -308,7 +308,7 @@ func (*fakeSandbox) Read(_ context.Context, _, path string, _ int) (bailiff.Cont
 	return bailiff.Content{File: bailiff.File{Path: path}, Kind: bailiff.ContentMissing}, nil
 }
 
-func (*fakeSandbox) Match(context.Context, string, string) ([]string, bool, error) {
+func (*fakeSandbox) Match(context.Context, string, string, []string) ([]string, bool, error) {
 	return nil, true, nil
 }
 

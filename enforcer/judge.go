@@ -39,12 +39,12 @@ type judged struct {
 	unbound []string
 	// contents are the files that were read to judge their text.
 	contents []bailiff.Content
-	// ground is what was found of the paths that the text names once they were looked at, surveyed which those are.
+	// ground is what was found of the paths that the text names once they were looked at, surveyed which those are, and modules
+	// what was found of the files that the text loads without naming them.
 	ground   bailiff.Ground
 	looked   bool
 	surveyed []string
-	// modules are files that programs of the text take for modules of their library.
-	modules []string
+	modules  modules
 	// approval is what humans said.
 	approval *bailiff.Approval
 	// fault is why the request can have no sandbox.

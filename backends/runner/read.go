@@ -71,7 +71,7 @@ func inquire[T any](ctx context.Context, c *Client, kind wire.Kind, question []b
 }
 
 // Match finds the files that match a pattern, as [backends.Reader] says.
-func (c *Client) Match(ctx context.Context, dir, pattern string) (paths []string, all bool, err error) {
+func (c *Client) Match(ctx context.Context, dir, pattern string, stems []string) (paths []string, all bool, err error) {
 	folder, below := split(pattern)
 	place := "."
 	if folder != "" {
@@ -82,7 +82,7 @@ func (c *Client) Match(ctx context.Context, dir, pattern string) (paths []string
 	if dir == "" {
 		dir = c.place.Workspace
 	}
-	asked := wire.Pattern{Dir: dir, Folder: place, Pattern: below, Within: bailiff.RecentlyMade}
+	asked := wire.Pattern{Dir: dir, Folder: place, Pattern: below, Within: bailiff.RecentlyMade, Stems: stems}
 	found, err := inquire(ctx, c, wire.Match, wire.Encode(asked), wire.Decode[wire.Matches])
 	for _, p := range found.Paths {
 		paths = append(paths, folder+p)

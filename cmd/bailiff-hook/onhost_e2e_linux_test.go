@@ -32,6 +32,11 @@ func TestWhatAClientRunsItselfIsJudgedByTheFilesThatItRuns(t *testing.T) {
 		"a link to a secret":         {map[string]string{"l": "-> /etc"}, "head -c 9 l/shadow", "command.reads_credentials"},
 		"an ordinary link":           {map[string]string{"l": "-> a", "a/f": "x"}, "cat l/f", ""},
 		"no file at all":             {nil, "ls -la", ""},
+		"a module out of a script": {map[string]string{"re.py": python, "x.sh": "python3 -c 'import json; print(1)'\n"},
+			"sh x.sh", deletes},
+		"a program elsewhere":   {map[string]string{"x.sh": "echo a\n"}, "bash ../gone.sh", "/../gone.sh, on which it depends"},
+		"modules elsewhere":     {nil, "PYTHONPATH=/opt/gone python3 -c 'print(1)'", "could not look at modules in /opt/gone"},
+		"modules in the folder": {map[string]string{"l/m.py": "A = 1\n"}, "PYTHONPATH=l python3 -c 'print(1)'", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +62,14 @@ func TestWhatAClientRunsItselfIsJudgedByTheFilesThatItRuns(t *testing.T) {
 			}
 		})
 	}
-	gone := strings.Replace(question("claude-code", "Bash", `{"command": "bash x.sh"}`), "/home/ana/p", "/nowhere", 1)
-	refuses(t, "in a folder that the sidecar does not see", hookProgram(t, gone, "claude-code", "--listen", s.Agent, "--on-host",
-		"--timeout", "45s"), "could not look at")
+	for run, says := range map[string]string{"bash x.sh": "could not look at", "cat x": "could not look at /nowhere/x",
+		"python3 -c 'import json'": "could not look at", "true": ""} {
+		asked := strings.Replace(question("claude-code", "Bash", fmt.Sprintf(`{"command": %q}`, run)), "/home/ana/p", "/nowhere", 1)
+		got := hookProgram(t, asked, "claude-code", "--listen", s.Agent, "--on-host", "--timeout", "45s")
+		if says != "" {
+			refuses(t, run+" in a folder that the sidecar does not see", got, says)
+		} else if got.status != 0 || strings.Contains(got.stdout, "deny") {
+			t.Errorf("%s is refused where no file counts: %+v", run, got)
+		}
+	}
 }

@@ -32,18 +32,19 @@ func (h hook) decide(ctx context.Context, req bailiff.Request) (decided, error) 
 	return h.ask(ctx, "/v1/decide", req)
 }
 
-// decideHere asks the same about what the client runs in a folder of this machine. Without the folder the sidecar says which
-// files it did not look at.
+// noFolder is no folder's device and inode.
+const noFolder = "0:0"
+
+// decideHere asks the same about what the client runs in a folder of this machine. Where the sidecar does not see that folder, it
+// says what it did not look at.
 func (h hook) decideHere(ctx context.Context, req bailiff.Request) (decided, error) {
-	about, err := os.Stat(req.Args.Workdir)
-	if err != nil {
-		return h.decide(ctx, req)
+	folder := noFolder
+	if about, err := os.Stat(req.Args.Workdir); err == nil {
+		if of, ok := about.Sys().(*syscall.Stat_t); ok {
+			folder = fmt.Sprintf("%d:%d", of.Dev, of.Ino)
+		}
 	}
-	of, ok := about.Sys().(*syscall.Stat_t)
-	if !ok {
-		return h.decide(ctx, req)
-	}
-	return h.ask(ctx, fmt.Sprintf("/v1/decide?folder=%d:%d", of.Dev, of.Ino), req)
+	return h.ask(ctx, "/v1/decide?folder="+folder, req)
 }
 
 // preview asks the same about a request that runs by the sidecar alone, which writes its

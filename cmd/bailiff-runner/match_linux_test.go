@@ -60,6 +60,72 @@ func TestAPatternThatMatchesTooManyFilesSaysSo(t *testing.T) {
 	}
 }
 
+func TestOfStemsAFolderIsLookedThroughWhateverElseIsInIt(t *testing.T) {
+	root, elsewhere := t.TempDir(), t.TempDir()
+	for _, name := range []string{"re.py", "re.cpython-311-x86_64-linux-gnu.so", "retro.py", "json/__init__.pyc", "jsons/__init__.py",
+		"json/decoder.py"} {
+		backendtest.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
+		filled(t, filepath.Join(root, name), 1)
+	}
+	filled(t, filepath.Join(elsewhere, "__init__.py"), 1)
+	for link, target := range map[string]string{"ast": elsewhere, "other": elsewhere, "csv": "csv", "dis": "gone"} {
+		backendtest.Must(t, os.Symlink(target, filepath.Join(root, link)))
+	}
+	for i := range mostMatches + 1 {
+		filled(t, filepath.Join(root, fmt.Sprintf("m%d.py", i)), 1)
+	}
+	backendtest.Must(t, os.Symlink("jsons", filepath.Join(root, "up")))
+	stems := []string{"re", "json", "ast", "csv", "dis"}
+	find := func(folder, pattern string, within time.Duration) []string {
+		found, err := matching(wire.Pattern{Dir: root, Folder: folder, Pattern: pattern, Within: within, Stems: stems})
+		slices.Sort(found.Paths)
+		if err != nil || !found.All {
+			t.Errorf("%s in %s finds %v, all: %v, %v", pattern, folder, found.Paths, found.All, err)
+		}
+		return found.Paths
+	}
+	for _, c := range []struct {
+		folder, pattern string
+		want            []string
+	}{
+		{".", "*.[ps][yo]*", []string{"re.cpython-311-x86_64-linux-gnu.so", "re.py"}},
+		{"up/..", "*.[ps][yo]*", []string{"re.cpython-311-x86_64-linux-gnu.so", "re.py"}},
+		{".", "*/__init__*.[ps][yo]*", []string{"ast/__init__.py", "json/__init__.pyc"}},
+		{"absent", "*.py", nil},
+		{"re.py", "*.py", nil},
+	} {
+		if got := find(c.folder, c.pattern, time.Hour); !slices.Equal(got, c.want) {
+			t.Errorf("%s in %s finds %v, want %v", c.pattern, c.folder, got, c.want)
+		}
+		if got := find(c.folder, c.pattern, 0); len(got) > 0 {
+			t.Errorf("within no time %s in %s finds %v", c.pattern, c.folder, got)
+		}
+	}
+}
+
+// What an old file does is new where its folder has been linked or moved to lately.
+func TestAnOldFileIsYoungInAFolderOfAStemThatIsNew(t *testing.T) {
+	root, old := t.TempDir(), t.TempDir()
+	filled(t, filepath.Join(old, "__init__.py"), 1)
+	h := hunt{stems: map[string]bool{"re": true}, found: wire.Matches{All: true}}
+	var file, link unix.Stat_t
+	backendtest.Must(t, unix.Stat(filepath.Join(old, "__init__.py"), &file))
+	for link.Ctim.Nano() <= file.Ctim.Nano() { // the clock of the file system is a coarse one
+		_ = os.Remove(filepath.Join(root, "re"))
+		backendtest.Must(t, os.Symlink(old, filepath.Join(root, "re")))
+		backendtest.Must(t, unix.Lstat(filepath.Join(root, "re"), &link))
+	}
+	h.since = time.Unix(0, file.Ctim.Nano())
+	h.named(root, []string{"*", "__init__.py"})
+	if want := []string{"re/__init__.py"}; !slices.Equal(h.found.Paths, want) {
+		t.Errorf("behind a new link it finds %v", h.found.Paths)
+	}
+	h.since, h.found.Paths = time.Unix(0, link.Ctim.Nano()), nil
+	if h.named(root, []string{"*", "__init__.py"}); len(h.found.Paths) > 0 {
+		t.Errorf("behind an old link it finds %v", h.found.Paths)
+	}
+}
+
 func TestTheDigestOfAFolderIsOfAllThatIsInIt(t *testing.T) {
 	root := t.TempDir()
 	filled(t, filepath.Join(root, "__main__.py"), 1)

@@ -22,7 +22,7 @@ import (
 type Sandbox interface {
 	Digest(ctx context.Context, workdir string, paths []string) ([]bailiff.File, error)
 	Read(ctx context.Context, workdir, path string, most int) (bailiff.Content, error)
-	Match(ctx context.Context, workdir, pattern string) (paths []string, all bool, err error)
+	Match(ctx context.Context, workdir, pattern string, stems []string) (paths []string, all bool, err error)
 }
 
 // Files are what a place holds: their paths with the digests of what they do, and the names of those whose content an
@@ -32,30 +32,29 @@ type Files struct {
 	Unbound []string
 }
 
-// Modules are the files in some places that Python takes for modules of its library, as far as a session may have made
-// them. A pattern among them stands for files that could not be looked at.
-func Modules(ctx context.Context, in Sandbox, workdir string, places []bailiff.Implied) (paths []string, err error) {
-	for _, at := range places {
-		if at.Kind != bailiff.ImpliedModules {
-			continue
+// Modules are the files in a folder that Python takes for modules of its library, as far as a session may have made
+// them; all is false where there may be more. A folder that the text does not tell has none.
+func Modules(ctx context.Context, in Sandbox, workdir, folder string) (paths []string, all bool, err error) {
+	if strings.Contains(folder, "$") {
+		return nil, true, nil
+	}
+	if strings.ContainsAny(folder, "*?[") { // it may be several
+		return nil, false, nil
+	}
+	all = true
+	for _, pattern := range value.ShadowPatterns {
+		matches, whole, err := in.Match(ctx, workdir, inFolder(folder, pattern), value.ShadowNames())
+		if errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil {
+			return nil, false, err
 		}
-		for _, pattern := range value.ShadowPatterns {
-			found, all, err := in.Match(ctx, workdir, inFolder(at.Folder, pattern))
-			if errors.Is(err, errors.ErrUnsupported) || ctx.Err() != nil {
-				return nil, err
-			}
-			if !all || err != nil {
-				paths = append(paths, inFolder(at.Folder, pattern))
-			}
-			for _, p := range found {
-				if value.Shadows(below(at.Folder, p)) {
-					paths = append(paths, p)
-				}
+		all = all && whole && err == nil
+		for _, p := range matches {
+			if value.Shadows(below(folder, p)) && !slices.Contains(paths, p) {
+				paths = append(paths, p)
 			}
 		}
 	}
-	slices.Sort(paths)
-	return slices.Compact(paths), nil
+	return paths, all, nil
 }
 
 // Folders are those of some places in which programs may find anything. Installed packages are too many to be bound.
@@ -69,8 +68,8 @@ func Folders(ctx context.Context, in Sandbox, workdir string, places []bailiff.I
 		default:
 			continue
 		}
-		if found, err := in.Digest(ctx, workdir, []string{at.Folder}); err == nil {
-			files.Bound = append(files.Bound, found...)
+		if folder, err := in.Digest(ctx, workdir, []string{at.Folder}); err == nil {
+			files.Bound = append(files.Bound, folder...)
 		} else {
 			files.Unbound = append(files.Unbound, at.Folder)
 		}
@@ -82,7 +81,7 @@ func inFolder(folder, name string) string {
 	if folder == "." {
 		return name
 	}
-	return folder + "/" + name
+	return strings.TrimSuffix(folder, "/") + "/" + name
 }
 
 // below is a path as seen from a folder that it lies in.

@@ -62,12 +62,12 @@ func (h *Hold) Read(ctx context.Context, workdir, path string, most int) (bailif
 }
 
 // Match finds the young files of the sandbox that match a pattern.
-func (h *Hold) Match(ctx context.Context, workdir, pattern string) (paths []string, all bool, err error) {
+func (h *Hold) Match(ctx context.Context, workdir, pattern string, stems []string) (paths []string, all bool, err error) {
 	reader, ok := h.lease.sandbox.(backends.Reader)
 	if !ok {
 		return nil, false, fmt.Errorf("looking for %s in the sandbox: %w", pattern, errors.ErrUnsupported)
 	}
-	return reader.Match(ctx, workdir, pattern)
+	return reader.Match(ctx, workdir, pattern, stems)
 }
 
 // Run runs a command in the sandbox.

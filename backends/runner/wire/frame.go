@@ -25,7 +25,7 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 7
+const Version = 8
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.

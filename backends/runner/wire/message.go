@@ -202,10 +202,12 @@ type Part struct {
 
 // Pattern asks for the files below a folder that match a pattern and were written, moved or linked
 // within a time. Each part of the pattern is one of a path's, as path.Match has it; "**" stands for any number
-// of folders. A relative folder is seen from Dir.
+// of folders. A relative folder is seen from Dir. With Stems only entries of the folder count whose names are among them, up to
+// the first dot for a file's; links to folders of these names are followed, and all in a folder is as young as that or as the link.
 type Pattern struct {
 	Dir, Folder, Pattern string
 	Within               time.Duration
+	Stems                []string
 }
 
 // Matches are the files that match a pattern, by their paths below its folder. All is false where there are more.
@@ -360,6 +362,7 @@ func (p *Pattern) parts(c *codec) {
 	c.text(&p.Folder)
 	c.text(&p.Pattern)
 	number(c, &p.Within)
+	list(c, &p.Stems, c.text)
 }
 
 func (m *Matches) parts(c *codec) {

@@ -59,9 +59,7 @@ func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
 		return
 	}
 	if lang == "python" {
-		if c := a.python(name, inv, s.text); !a.settled && c.Complete {
-			a.programs(c)
-		}
+		a.foundPython(name, inv, s)
 		return
 	}
 	if lang == "perl" && onlySubstitutes(s.text) {
@@ -73,6 +71,17 @@ func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
 		return
 	}
 	a.hidesFound(name, lang, inv, s)
+}
+
+// foundPython reads a program of Python's, or a module of one.
+func (a *analysis) foundPython(name string, inv *invocation, s stream) {
+	if before := a.modulePath; !a.inModule {
+		a.modulePath = a.foldersOf(s.file)
+		defer func() { a.modulePath = before }()
+	}
+	if c := a.python(name, inv, s.text); !a.settled && c.Complete {
+		a.programs(c)
+	}
 }
 
 // hidesFound reads the shell texts of a program in a language that is not read.

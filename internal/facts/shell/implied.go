@@ -2,7 +2,6 @@ package shell
 
 import (
 	"cmp"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,8 +32,8 @@ func (a *analysis) implies(name string, inv *invocation, args *arguments) {
 		a.imply(value.ImpliedFiles, folder, inv.sc)
 	}
 	program := inv.argv[0]
-	if folder := path.Dir(program.text); lang != "" && lang != "shell" && strings.Contains(program.text, "/") && !systemFolder(folder) {
-		a.imply(value.ImpliedPackages, part(program, path.Dir(folder)), inv.sc)
+	if folder := folderOf(program.text); lang != "" && lang != "shell" && strings.Contains(program.text, "/") && !systemFolder(folder) {
+		a.imply(value.ImpliedPackages, part(program, folderOf(folder)), inv.sc)
 	}
 }
 
@@ -99,6 +98,17 @@ func (a *analysis) imply(kind value.ImpliedKind, folder word, sc *scope) {
 // folderAt is a folder, spelt as files are; "." is the one where the text starts.
 func (a *analysis) folderAt(w word, sc *scope) string { return cmp.Or(a.fileAt(w, sc), ".") }
 
+// beside reads what shadows Python's library in the folders of a program.
+func (a *analysis) beside(name string, inv *invocation, file word) {
+	folders := a.foldersOf(a.fileAt(file, inv.sc))
+	if len(folders) == 0 {
+		a.imply(value.ImpliedModules, part(file, folderOf(file.text)), inv.sc)
+	}
+	for _, folder := range folders {
+		a.library(name, inv, folder)
+	}
+}
+
 // library reads the files of a folder that Python takes for modules of its library, and notes that there may be some.
 func (a *analysis) library(name string, inv *invocation, folder string) {
 	a.at.Ground.Imply(value.ImpliedModules, folder)
@@ -107,15 +117,11 @@ func (a *analysis) library(name string, inv *invocation, folder string) {
 	}
 	prefix := ""
 	if folder != "." {
-		prefix = folder + "/"
+		prefix = strings.TrimSuffix(folder, "/") + "/"
 	}
 	for _, file := range sortedKeys(*a.at.Contents) {
-		below, ok := strings.CutPrefix(file, prefix)
-		switch {
-		case ok && value.Shadows(below):
+		if below, ok := strings.CutPrefix(file, prefix); ok && value.Shadows(below) {
 			a.importsFile(name, "python", inv, file)
-		case ok && slices.Contains(value.ShadowPatterns, below) && (*a.at.Contents)[file].Recent: // not all could be looked at
-			a.hide()
 		}
 	}
 }

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"encoding/json"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,7 +70,7 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 	}
 	p := a.fileToRun(file, inv)
 	if lang == "python" {
-		a.imply(value.ImpliedModules, part(file, path.Dir(file.text)), inv.sc)
+		a.beside(name, inv, file)
 	}
 	for _, there := range a.formerly(inv, file) {
 		s, _ := a.foundIn(a.fileAt(file, there.sc))
@@ -119,9 +118,14 @@ func (a *analysis) mainOf(folder string) string {
 // languageStream reads a program that flows from somewhere.
 func (a *analysis) languageStream(name, lang string, inv *invocation, s stream) {
 	a.runs(s.path, s.file)
+	program := s
+	if lang == "python" { // which looks for modules in the working folder then
+		program.file = ""
+		a.library(name, inv, a.folderAt(known("."), inv.sc))
+	}
 	switch {
 	case s.found:
-		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+		a.reading(s, func() { a.foundProgram(name, lang, inv, program) })
 	case !s.isElsewhere():
 		a.inline(name, lang, inv, s.word())
 	}

@@ -128,6 +128,10 @@ type analysis struct {
 	seeking []string
 	// within are the files that are being read, see [analysis.foundIn].
 	within []string
+	// modulePath are the folders in which the Python program of a file that is being read looks for modules first, none where
+	// that is the working folder; inModule says that one of its modules is being read.
+	modulePath []string
+	inModule   bool
 }
 
 // function is a shell function's body; called tells whether it was read already.

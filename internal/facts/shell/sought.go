@@ -81,39 +81,69 @@ func inFolder(folder word, name string) word {
 // importsFound reads the modules that a program found in a file imports from beside it, and
 // notes where they may lie. Without such a program they lie in the working folder.
 func (a *analysis) importsFound(name, lang string, inv *invocation, imported []string) {
+	if lang == "python" {
+		a.importsPython(name, inv, imported)
+		return
+	}
 	folder := a.folderAt(known("."), inv.sc)
 	if len(a.within) > 0 {
-		folder = path.Dir(a.within[len(a.within)-1])
-	}
-	if lang == "python" {
-		a.importsPython(name, inv, folder, imported)
-		return
+		folder = folderOf(a.within[len(a.within)-1])
 	}
 	for _, module := range imported {
 		a.importsFrom(name, lang, inv, folder, module)
 	}
 }
 
-// importsPython does so for Python: a module that another one imports lies beside the program which is run, a relative one
+// importsPython reads the modules of a Python program: one that another imports lies beside the program which is run, a relative one
 // beside the other.
-func (a *analysis) importsPython(name string, inv *invocation, folder string, imported []string) {
-	program := len(a.within)
-	for program > 0 && strings.HasSuffix(a.within[program-1], ".py") {
-		program--
+func (a *analysis) importsPython(name string, inv *invocation, imported []string) {
+	folders := a.modulePath
+	if len(folders) == 0 {
+		folders = []string{a.folderAt(known("."), inv.sc)}
 	}
-	searched := folder
-	if program < len(a.within) {
-		searched = path.Dir(a.within[program])
+	own := folders
+	if a.inModule {
+		own = a.foldersOf(a.within[len(a.within)-1])
 	}
-	a.library(name, inv, searched)
+	for _, folder := range folders {
+		a.library(name, inv, folder)
+	}
 	for _, module := range imported {
 		if value.EverLoaded[module] {
 			continue
 		}
-		a.importsFrom(name, "python", inv, folder, module)
-		if searched != folder && !strings.HasPrefix(module, ".") {
-			a.importsFrom(name, "python", inv, searched, module)
+		from := own
+		if !strings.HasPrefix(module, ".") {
+			from = value.Sorted(slices.Concat(own, folders))
 		}
+		for _, folder := range from {
+			a.importsFrom(name, "python", inv, folder, module)
+		}
+	}
+}
+
+// foldersOf are the folders in which a program of Python's looks for modules that lies in a file: that of the file, spelt so that the
+// file system follows "..", or, since Python follows a link, of what the file leads to.
+func (a *analysis) foldersOf(file string) []string {
+	if file == "" {
+		return nil
+	}
+	folders := []string{folderOf(file)}
+	for _, other := range a.others(file, true) {
+		folders = add(folders, folderOf(other))
+	}
+	return folders
+}
+
+// folderOf is the folder in which a file lies, as the file's name spells it.
+func folderOf(file string) string {
+	switch end := strings.LastIndexByte(file, '/'); end {
+	case -1:
+		return "."
+	case 0:
+		return "/"
+	default:
+		return file[:end]
 	}
 }
 
@@ -179,7 +209,10 @@ func (a *analysis) importsFile(name, lang string, inv *invocation, file string) 
 		return
 	}
 	if s, ok := a.runnable(a.at.Path(file, ""), file); ok && s.found {
+		inModule := a.inModule
+		a.inModule = lang == "python"
 		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+		a.inModule = inModule
 	}
 }
 

@@ -62,7 +62,7 @@ const (
 	ImpliedPackages ImpliedKind = "packages"
 )
 
-// maxImplied is how many such places of a text are told. The last one is then everywhere.
+// maxImplied is how many such places of a text are told. With more the last one is everywhere, and the paths are not all.
 const maxImplied = 64
 
 // Imply notes such a place, spelt as the paths are.
@@ -73,7 +73,7 @@ func (g *Ground) Imply(kind ImpliedKind, folder string) {
 	case len(g.implied) < maxImplied:
 		g.implied = append(g.implied, at)
 	case len(g.implied) == maxImplied:
-		g.implied = append(g.implied, Implied{ImpliedPackages, "$"})
+		g.implied, g.more = append(g.implied, Implied{ImpliedPackages, "$"}), true
 	}
 }
 

@@ -2,6 +2,8 @@ package value
 
 import (
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -36,15 +38,24 @@ var shadowed = sync.OnceValue(func() map[string]bool {
 var EverLoaded = SetOf("sys builtins time itertools marshal gc errno atexit posix pwd faulthandler " +
 	"os os.path io abc codecs stat posixpath genericpath site __future__")
 
-// ShadowPatterns are those of the names of files which a folder may hold for modules.
-var ShadowPatterns = []string{"*.[ps][yo]*", "*/__init__.py"}
+// ShadowPatterns are those of the names of files which a folder may hold for modules, ShadowNames the modules that these may
+// stand for.
+var (
+	ShadowPatterns = []string{"*.[ps][yo]*", "*/__init__*.[ps][yo]*"}
+	ShadowNames    = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(shadowed())) })
+)
 
 // Shadows says whether Python takes a file of a folder that it searches, such as "re.py", for a module of its library.
 func Shadows(file string) bool {
-	module, below, inFolder := strings.Cut(file, "/")
-	if inFolder {
-		return shadowed()[module] && below == "__init__.py"
+	if folder, below, ok := strings.Cut(file, "/"); ok {
+		name, ending, _ := strings.Cut(below, ".")
+		return shadowed()[folder] && name == "__init__" && isModule(ending)
 	}
-	name, ending, _ := strings.Cut(module, ".")
-	return shadowed()[name] && (ending == "py" || ending == "pyc" || ending == "so" || strings.HasSuffix(ending, ".so"))
+	name, ending, _ := strings.Cut(file, ".")
+	return shadowed()[name] && isModule(ending)
+}
+
+// isModule says that Python loads files of an ending.
+func isModule(ending string) bool {
+	return ending == "py" || ending == "pyc" || ending == "so" || strings.HasSuffix(ending, ".so")
 }
