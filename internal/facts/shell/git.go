@@ -69,7 +69,8 @@ func (a *analysis) git(_ string, inv *invocation, args *arguments) (result, bool
 }
 
 // receiving are the hooks that run in a repository to which is pushed, by githooks(5).
-var receiving = []string{"pre-receive", "update", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout"}
+var receiving = []string{"pre-receive", "update", "proc-receive", "post-receive", "post-update", "reference-transaction",
+	"push-to-checkout"}
 
 // pushes notes the hooks of a repository on this machine.
 func (a *analysis) pushes(inv *invocation, ops []word) {
