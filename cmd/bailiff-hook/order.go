@@ -64,13 +64,21 @@ func after(line []string, name string) string {
 	return ""
 }
 
+// workspace is the folder in sandboxes that belongs to none of the host's.
+const workspace = "/workspace"
+
 // workdir is the folder in the sandbox: the one named, or else where the client's own
-// folder is seen, if it is.
+// folder is seen. Where the sandbox shows others and not that one, a command begins in none of these, in which the
+// session may stand since another command.
 func workdir(named, cwd string, mounts []bailiff.Mount) string {
 	if seen := seenAt(named, mounts); seen != "" || named != "" {
 		return cmp.Or(seen, named)
 	}
-	return seenAt(cwd, mounts)
+	seen := seenAt(cwd, mounts)
+	if seen == "" && cwd != "" && len(mounts) > 0 {
+		return workspace
+	}
+	return seen
 }
 
 // seenAt is where a folder of this machine is in the sandbox, by the innermost mount
