@@ -42,13 +42,13 @@ graph    = $(if $(BAILIFF_TIMES),-debug-actiongraph=$(BAILIFF_TIMES)/$(1).graph)
 
 # Packages that start goroutines or are called by many at once: their tests run under the race detector, and nowhere else.
 # Those that take longest begin first.
-RACED := $(addprefix ./,gateway/console gateway/chat metrics enforcer/... gateway/... backends/kernel backends/loop \
+RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/... gateway/client gateway/mcp backends/kernel backends/loop \
 	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,audit bundle egress env export feed fleet guard \
 	headtail login outage peers postgres protected reach recent redact remote rows scripted securitykey subprocess syslog throttle \
 	traces))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
 # nothing: the short ones run under it too.
-RACED_SHORT := $(addprefix ./,internal/approval internal/pdp app backends/apptainer backends/bubblewrap backends/daytona \
+RACED_SHORT := $(addprefix ./,internal/approval internal/pdp gateway/console app backends/apptainer backends/bubblewrap backends/daytona \
 	backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... internal/replay)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,14 +69,15 @@ func after(line []string, name string) string {
 const workspace = "/workspace"
 
 // workdir is the folder in the sandbox: the one named, or else where the client's own
-// folder is seen. Where the sandbox shows others and not that one, a command begins in none of these, in which the
-// session may stand since another command.
+// folder is seen. Where commands may write others and not that one, they begin in none of these, in which the session
+// may stand since an earlier command.
 func workdir(named, cwd string, mounts []bailiff.Mount) string {
 	if seen := seenAt(named, mounts); seen != "" || named != "" {
 		return cmp.Or(seen, named)
 	}
 	seen := seenAt(cwd, mounts)
-	if seen == "" && cwd != "" && len(mounts) > 0 {
+	isWritable := func(m bailiff.Mount) bool { return !m.ReadOnly }
+	if seen == "" && cwd != "" && slices.ContainsFunc(mounts, isWritable) {
 		return workspace
 	}
 	return seen
