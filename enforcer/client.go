@@ -69,7 +69,7 @@ func (m *judged) reliesOn() []string {
 // folder of another user, and what is outside of the folder and not there for the sidecar, nor anything around it.
 func (m *judged) unlikeClient(ctx context.Context) []string {
 	var names []string
-	if m.located.Peer != bailiff.Credential(uint32(os.Geteuid())) { //nolint:gosec // a uid fits
+	if m.located.Peer != bailiff.Credential(uint32(os.Geteuid())) {
 		names = slices.DeleteFunc(m.reliesOn(), func(p string) bool { return !isOfHome(p) })
 	}
 	for _, c := range m.contents {
@@ -85,7 +85,7 @@ func (m *judged) unlikeClient(ctx context.Context) []string {
 	return distinct(names)
 }
 
-// isOfHome says that a name stands for a file, or a folder of modules, in the home folder of whoever opens it.
+// isOfHome says that a name stands for a file, or a folder of modules, in the home folder of the program that opens it.
 func isOfHome(name string) bool {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, inModules), `\`)
 	return strings.HasPrefix(name, "~")
