@@ -62,7 +62,7 @@ func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
 			}
 			told := slices.ContainsFunc(b.tape.all(), func(e api.Event) bool { return e.Custom.Status == bailiff.Unavailable })
 			if told != (c.status == bailiff.Unavailable) {
-				t.Errorf("that nobody could be asked stands in the log: %v", told)
+				t.Errorf("that no approver could be asked stands in the log: %v", told)
 			}
 			if ran := b.fakeBackend.commands(); ran != c.ran {
 				t.Errorf("%d commands ran, want %d", ran, c.ran)

@@ -115,7 +115,7 @@ func (r *setupRun) run(cmd *cobra.Command, agent string) error {
 	return err
 }
 
-// tellAnswering says how the questions of the agent are answered, which a client that runs unattended shows to nobody.
+// tellAnswering says how the questions of the agent are answered, which a client that runs unattended shows to no person.
 func (r *setupRun) tellAnswering(s *setup.Survey) {
 	answers, doubt := s.Answering(r.answers)
 	r.say("Where the policies ask about a command, it waits for a person's answer:")

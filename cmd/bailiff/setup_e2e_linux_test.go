@@ -135,7 +135,7 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	}
 	_, rewritten = w.asks(t, w.project, "curl -sS https://example.com")
 	if printed, _ := w.says(t, rewritten); !strings.Contains(printed, "no network") || !strings.Contains(printed, "network.platforms.cli") {
-		t.Errorf("a command that reaches nobody prints %q", printed)
+		t.Errorf("a command that reaches no host prints %q", printed)
 	}
 	_, rewritten = w.asks(t, w.project, "python3 -c \"open('.claude/settings.json','w')\"")
 	if printed, err := w.says(t, rewritten); err == nil {
@@ -179,7 +179,7 @@ func (w worker) answersAs(t *testing.T, said string) {
 		t.Errorf("at %s there is %s", link, page)
 	}
 	if printed, err := w.says(t, "bailiff approvals approve a-none"); err == nil || !strings.Contains(printed, "a-none") {
-		t.Errorf("to the answer of what nobody asked it says %s, %v", printed, err)
+		t.Errorf("to an answer without a question it says %s, %v", printed, err)
 	}
 }
 

@@ -40,8 +40,8 @@ again at any time.
 
 The user of the connection must be allowed to make tables, unless nothing is to be made. Give
 the connection string of one that may by --dsn-file or --dsn-env: the user that the
-configuration names is then allowed to use the tables, and those of later versions. Nobody but
-you and root may read the file; a connection string is never an argument, which others see.
+configuration names is then allowed to use the tables, and those of later versions. Only you
+and root may read the file; a connection string is never an argument, which others see.
 
 Exit status: 0, or 1 if something could not be done; then nothing was moved.`,
 		Example: `  bailiff store migrate --config /etc/bailiff/bailiff.yaml

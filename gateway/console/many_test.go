@@ -58,7 +58,7 @@ func TestFiveHundredQuestionsAreFoundFilteredAndDeniedByTheirKind(t *testing.T) 
 	b.awaitText("#pending", "50 of a kind")
 	find("FOLDER-11")
 	rows(10) // 11 and 111 to 119, each by itself, since they are few
-	find("nobody says this")
+	find("no question says this")
 	b.awaitText("#none-pending", "Nothing that waits says that.")
 	find("")
 	rows(3)

@@ -288,7 +288,7 @@ func (b *Book) reach(point string) {
 
 // Await returns an approval when it is no longer pending, or as it is when ctx
 // ends or the book is closed. One that is not known has expired, and so has one whose
-// time is over though that is not written yet: nobody can answer it any more.
+// time is over though that is not written yet: no approver can answer it any more.
 func (b *Book) Await(ctx context.Context, id string) bailiff.Approval {
 	if done := b.done(id); done != nil {
 		select {

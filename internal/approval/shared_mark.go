@@ -19,7 +19,7 @@ import (
 // Where all sidecars were stopped while a backup was put back, none that lives knows what is missing. So each sidecar
 // counts up a number in its row after what it saw of freezes, answers and grants, and keeps it in its state folder once
 // the store has acknowledged it. The number was written after what it stands for: a store that has it has all of that.
-// One that has a lower number at the start has lost some, whatever it says of its system, timeline and position, which
+// One that has a lower number at the start has lost some, also where it says the same of its system, timeline and position, which
 // a restored dump shares with what it was dumped from. Then everything is frozen until a person thaws it, and all
 // grants end, as they do when an operator freezes everything.
 //

@@ -30,7 +30,7 @@ func (e *entry) approvalAt(now time.Time) bailiff.Approval {
 	return e.approval()
 }
 
-// unanswered says how long nobody answered.
+// unanswered says how long no approver answered.
 func (e *entry) unanswered() string {
 	return fmt.Sprintf("nobody answered within %s", e.Expires.Sub(e.Created))
 }

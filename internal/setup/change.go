@@ -25,7 +25,7 @@ type Change struct {
 	// Gone says that there is to be no such file afterwards; of folders, those that are empty then go with it.
 	Gone    bool
 	folders []string
-	// isRecord says that it is what a removal reads, and nobody else.
+	// isRecord says that it is the record that a removal reads alone.
 	isRecord bool
 	// mode is that of a file that is not there yet.
 	mode os.FileMode

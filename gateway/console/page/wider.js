@@ -28,7 +28,7 @@ export function alike(id, waiting) {
   return others.length ? [entry, ...others] : []
 }
 
-// kindOf says for what kind of thing people are asked: the same tool, platform, backend, rules and route, whoever asks. One no
+// kindOf says for what kind of thing people are asked: the same tool, platform, backend, rules and route, of any user. One no
 // may be for all of a kind. One yes may not.
 const kindOf = ({ caller, request, decision, plan, reasons }) => JSON.stringify([caller, request.tool, request.session.platform,
   decision.backend.name, decision.backend.network, plan.route, [...new Set(reasons.map(({ rule }) => rule))].sort()])
