@@ -303,8 +303,11 @@ func TestPagesAreShortAndBeginWithWhatTheirReaderCanDo(t *testing.T) {
 func TestLinksLeadToFiles(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, target := range p.links() {
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(p.name), target)); err != nil {
+			switch info, err := os.Stat(filepath.Join(root, filepath.Dir(p.name), target)); {
+			case err != nil:
 				t.Errorf("%s: %v", p.name, err)
+			case info.IsDir():
+				t.Errorf("%s: %s is a folder, which the site cannot show: name a file of it", p.name, target)
 			}
 		}
 	}
