@@ -44,7 +44,7 @@ graph    = $(if $(BAILIFF_TIMES),-debug-actiongraph=$(BAILIFF_TIMES)/$(1).graph)
 # Those that take longest begin first.
 RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/... gateway/client gateway/mcp backends/kernel backends/loop \
 	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,audit bundle egress env export feed fleet guard \
-	headtail login outage peers postgres protected reach recent redact remote rows scripted securitykey subprocess syslog throttle \
+	headtail login nice outage peers postgres protected reach recent redact remote rows scripted securitykey subprocess syslog throttle \
 	traces))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
 # nothing: the short ones run under it too.

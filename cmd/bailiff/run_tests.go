@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/internal/nice"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
@@ -23,6 +24,7 @@ func newRunTests() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			debug.SetGCPercent(shortRunGC)
+			nice.RaiseProcess()
 			return pdp.ServeTests(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}

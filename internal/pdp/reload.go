@@ -6,13 +6,19 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/bailiff-dev/bailiff/internal/nice"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 
 // load reads the files and puts them in force if they differ from what is and
 // nothing is wrong with them. Files that were refused before are tried again
 // only after a change of theirs. The caller holds reloading.
-func (p *PDP) load(ctx context.Context, touched bool) Faults {
+func (p *PDP) load(ctx context.Context, touched bool) (faults Faults) {
+	nice.Run(func() { faults = p.loadHere(ctx, touched) })
+	return faults
+}
+
+func (p *PDP) loadHere(ctx context.Context, touched bool) Faults {
 	ctx, end := context.WithCancel(ctx) // ends tests for which no caller waits
 	defer end()
 	files, faults := p.files()
