@@ -26,8 +26,9 @@ var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
 		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes internal/awaittest " +
 			"internal/boltcheck internal/defaultpath internal/diagnosis internal/facts/oneliner internal/facts/programs " +
-			"internal/facts/shell/loops internal/facts/value internal/feed internal/headtail internal/nice internal/outage internal/porttest " +
-			"internal/recent internal/required internal/shellquote internal/spelling internal/termsafe internal/yamledit policies",
+			"internal/facts/shell/loops internal/facts/value internal/feed internal/headtail internal/nice internal/outage " +
+			"internal/porttest internal/recent internal/required internal/shellquote internal/spelling internal/termsafe " +
+			"internal/yamledit policies",
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work

@@ -16,7 +16,7 @@ import (
 // A value that keeps its configuration embedded would hand each holder all that
 // it was built from: of an enforcer the backends and the decision log.
 func TestNoStructEmbedsAnExportedConfig(t *testing.T) {
-	eachFile(t, func(path string, file *ast.File) {
+	eachFile(t, func(path string, file *ast.File, _ *token.FileSet) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			s, isStruct := n.(*ast.StructType)
 			if !isStruct {
@@ -46,17 +46,17 @@ func typeName(e ast.Expr) string {
 }
 
 // eachFile calls visit with each file of Go of the module but tests.
-func eachFile(t *testing.T, visit func(path string, file *ast.File)) {
+func eachFile(t *testing.T, visit func(path string, file *ast.File, positions *token.FileSet)) {
 	t.Helper()
-	files := 0
+	files, positions := 0, token.NewFileSet()
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(positions, path, nil, parser.SkipObjectResolution)
 		if err == nil {
 			files++
-			visit(path, file)
+			visit(path, file, positions)
 		}
 		return err
 	})
@@ -69,7 +69,7 @@ func eachFile(t *testing.T, visit func(path string, file *ast.File)) {
 // has to implement. What is under cmd and app is the program itself, and packages for
 // tests (named ...test) are for the module's own tests.
 func TestNoExportedSignatureNamesAnInternalType(t *testing.T) {
-	eachFile(t, func(path string, file *ast.File) {
+	eachFile(t, func(path string, file *ast.File, _ *token.FileSet) {
 		folder := filepath.ToSlash(filepath.Dir(path))
 		if top, _, _ := strings.Cut(folder, "/"); top == "cmd" || top == "app" || strings.Contains("/"+folder+"/", "/internal/") ||
 			strings.HasSuffix(folder, "test") {
@@ -162,4 +162,19 @@ func receiver(e ast.Expr) string {
 		return receiver(e.X)
 	}
 	return typeName(e)
+}
+
+// mostLines is how long a function may be, its first and last line included.
+const mostLines = 60
+
+func TestNoFunctionIsLong(t *testing.T) {
+	eachFile(t, func(path string, file *ast.File, positions *token.FileSet) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				if lines := positions.Position(f.End()).Line - positions.Position(f.Pos()).Line + 1; lines > mostLines {
+					t.Errorf("%s: %s has %d lines, more than %d", path, f.Name.Name, lines, mostLines)
+				}
+			}
+		}
+	})
 }

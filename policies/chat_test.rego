@@ -49,7 +49,10 @@ test_chat_has_an_image_of_its_own if {
 		{"platforms": {"telegram": platform}, "chats": {"telegram/7": {"images": {"docker": "python:3.13"}}}},
 		asked,
 	).backend.image == "python:3.13"
-	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"images": {"bubblewrap": "y"}}}}, asked).backend.image == "debian:12"
+	_settled_by(
+		{"platforms": {"telegram": platform}, "chats": {"telegram/7": {"images": {"bubblewrap": "y"}}}},
+		asked,
+	).backend.image == "debian:12"
 	_in_chat("telegram", {"images": {"docker": "python:3.13"}}).backend.image == "python:3.13"
 }
 
@@ -57,8 +60,14 @@ test_chat_keeps_its_files_or_does_not if {
 	_in_chat("telegram", {"persistent": {"docker": true}}).backend.persistent
 	platform := object.union(_usual_platform, {"persistent": {"docker": true}})
 	asked := object.union(_ls("telegram"), {"session": {"chat_id": "7"}})
-	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"docker": false}}}}, asked).backend.persistent == false
-	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"bubblewrap": false}}}}, asked).backend.persistent
+	_settled_by(
+		{"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"docker": false}}}},
+		asked,
+	).backend.persistent == false
+	_settled_by(
+		{"platforms": {"telegram": platform}, "chats": {"telegram/7": {"persistent": {"bubblewrap": false}}}},
+		asked,
+	).backend.persistent
 }
 
 test_chat_lives_shorter_and_never_longer if {

@@ -10,7 +10,9 @@ _program_found(facts) := _told_of(found) if {
 	}) with input as program("cli", facts) with data.bailiff.tables.network as _usual_tables.network
 }
 
-test_ordinary_program_has_no_finding if _program_found({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}).rules == set()
+test_ordinary_program_has_no_finding if {
+	_program_found({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}).rules == set()
+}
 
 test_hidden_program_is_found if {
 	_program_found({"complete": false}).rules == {"code.hides_meaning"}

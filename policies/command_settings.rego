@@ -50,5 +50,8 @@ _examined.go_runs contains _found("own_settings", _spelt(call)) if {
 _examined.apts contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.apts
 	some word in call.argv
-	regex.match(`(?i)^(-o|--option=)?\s*(dir::bin|dpkg::|apt::.*(pre|post)-|apt::.*hooks|acquire::.*(proxy|program|command)|dir::etc)`, word)
+	regex.match(
+		`(?i)^(-o|--option=)?\s*(dir::bin|dpkg::|apt::.*(pre|post)-|apt::.*hooks|acquire::.*(proxy|program|command)|dir::etc)`,
+		word,
+	)
 }

@@ -65,7 +65,8 @@ test_actions_are_words_alone_and_in_pairs if {
 }
 
 test_a_call_that_asks_for_help_does_nothing if {
-	_by_tables([object.union(call("docker", ["--help"], ["image", "prune"]), {"argv": ["docker", "image", "prune", "--help"]})]).rules == set()
+	behind := {"argv": ["docker", "image", "prune", "--help"]}
+	_by_tables([object.union(call("docker", ["--help"], ["image", "prune"]), behind)]).rules == set()
 	_by_tables([call("helm", [], ["help", "install"])]).rules == set()
 	_by_tables([call("docker", [], ["run", "-v", "/:/host", "x", "--help"])]).rules == {"command.uses_container_engine"}
 	_by_tables([object.union(call("frida", ["--version"], []), {"argv": ["frida", "--version"]})]).rules == set()

@@ -37,7 +37,10 @@ _hosts := {
 	],
 }
 
-_group := ["allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test", "socket.test", "1.2.3.4", "10.1.0.0/16", "2001:db8::/32", "bounded.test"]
+_group := [
+	"allowed.test", "*.wild.test", "github.com", "db.corp", "pinned.test",
+	"socket.test", "1.2.3.4", "10.1.0.0/16", "2001:db8::/32", "bounded.test",
+]
 
 _answer(asked) := answer if {
 	answer := bailiff.connection with input as asked

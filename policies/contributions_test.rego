@@ -16,7 +16,12 @@ test_malformed_contributions_deny if {
 }
 
 test_sandbox_without_limits_denies if {
-	boundless := _faults_of(_git_status) with data.bailiff.limits as {{"timeout_seconds": 9, "output_bytes": 9, "cpus": 1, "memory_mb": 512}}
+	boundless := _faults_of(_git_status) with data.bailiff.limits as {{
+		"timeout_seconds": 9,
+		"output_bytes": 9,
+		"cpus": 1,
+		"memory_mb": 512,
+	}}
 	_invalid(boundless)
 	boundless[0].match == "pids"
 	_faults_of(on_host(_ls("cli"))) == []

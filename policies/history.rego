@@ -12,7 +12,12 @@ _examined.versions contains _found(class, _spelt(call)) if {
 
 # What a call does, whatever stands beside it. It is a function of the call and tables alone, as [_does] is; of most calls the verb and
 # the options say all, which is a function of these.
-_done_to_versions(call) := ((_verb_does(verb, call.flags) | {"history" | _rewrites(verb, _flags(call.flags), call)}) | _words_do(verb, call)) | _given_do(call) if {
+_done_to_versions(call) := union({
+	_verb_does(verb, call.flags),
+	{"history" | _rewrites(verb, _flags(call.flags), call)},
+	_words_do(verb, call),
+	_given_do(call),
+}) if {
 	verb := call.operands[0]
 } else := _given_do(call)
 

@@ -70,12 +70,18 @@ test_what_is_written_beside_protected_places_is_no_finding if {
 }
 
 test_settings_of_a_repository_are_a_finding if {
-	every words in [["config", "core.editor", "a"], ["remote", "add", "b", "c"], ["remote", "set-url", "b", "c"], ["submodule", "add", "u"]] {
+	every words in [
+		["config", "core.editor", "a"], ["remote", "add", "b", "c"],
+		["remote", "set-url", "b", "c"], ["submodule", "add", "u"],
+	] {
 		asked := request("telegram", [call("git", [], words)])
 		_found_at(asked) == {"/home/a/p/.git/config"}
 		not ".git/config" in _protected_by(_project, asked)
 	}
-	every words in [["config", "--get", "core.editor"], ["config", "user.name", "a"], ["remote"], ["remote", "show", "b"], ["push", "origin", "main"], ["submodule", "status"]] {
+	every words in [
+		["config", "--get", "core.editor"], ["config", "user.name", "a"], ["remote"],
+		["remote", "show", "b"], ["push", "origin", "main"], ["submodule", "status"],
+	] {
 		flags := [word | some word in words; startswith(word, "-")]
 		operands := [word | some word in words; not startswith(word, "-")]
 		_found_at(request("telegram", [call("git", flags, operands)])) == set()

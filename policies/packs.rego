@@ -18,7 +18,12 @@ _does_as_packed(call) := {["by its words", "may_change"] | _may_change(call)} if
 } | {["by its words", "may_change"] | _may_change(call)}
 
 # The kinds of what a call does by the packs.
-_packed(call) := ((_packed_first(call.program, array.slice(call.operands, 0, _longest_verb(call.program))) | _packed_behind_option(call)) | _packed_by_options(call)) | _packed_by_families(call)
+_packed(call) := union({
+	_packed_first(call.program, array.slice(call.operands, 0, _longest_verb(call.program))),
+	_packed_behind_option(call),
+	_packed_by_options(call),
+	_packed_by_families(call),
+})
 
 # What the packs say of a program, or of the one that it is like.
 _described(program) := {about |

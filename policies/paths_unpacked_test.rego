@@ -37,7 +37,11 @@ test_server_does_not_name_files_of_a_home_unasked if {
 }
 
 test_policies_are_not_replaced_unasked if {
-	every replacing in [call("cp", ["-T"], ["new", "policies"]), call("rsync", [], ["new/", "policies"]), call("mv", [], ["policies", "old"])] {
+	every replacing in [
+		call("cp", ["-T"], ["new", "policies"]),
+		call("rsync", [], ["new/", "policies"]),
+		call("mv", [], ["policies", "old"]),
+	] {
 		"command.changes_own_settings" in _unpacked([object.union(replacing, {"writes": ["house/policies"]})]).rules
 	}
 	every other in [call("cp", [], ["notes.md", "policies"]), call("mv", [], ["notes.md", "policies"])] {

@@ -41,7 +41,14 @@ _examined.uploads contains _found("inline", _spelt(call)) if {
 	some call in _calls_of.uploads
 	call.program == "wget"
 	some word in call.argv
-	regex.match(`(?i)^(-e|--exec[a-z]*=)?\s*(use_?askpass|[a-z]*_?proxy|(post|body)_?(file|data)|output_?document|dir_?prefix|input|(save|load)_?cookies|logfile|config)\s*=`, word)
+	setting := regex.find_all_string_submatch_n(`(?i)^(?:-e|--exec[a-z]*=)?\s*([a-z_]+)\s*=`, word, 1)[0][1]
+	regex.match(
+		concat("|", [
+			`(?i)^(use_?askpass|[a-z]*_?proxy|(post|body)_?(file|data)|(save|load)_?cookies)$`,
+			`(?i)^(output_?document|dir_?prefix|input|logfile|config)$`,
+		]),
+		setting,
+	)
 }
 
 # The pager's own commands are given after "+".

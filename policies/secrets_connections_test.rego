@@ -13,7 +13,10 @@ _sent_with(calls, facts) := _told_of(found) if {
 }
 
 test_piped_output_is_a_question_unless_the_text_says_it if {
-	_sent_with([object.union(call("cat", [], []), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}).rules == {"command.sends_files"}
+	_sent_with(
+		[object.union(call("cat", [], []), {"pipes_to": "curl"}), call("curl", [], [])],
+		{"hosts": ["x.test"]},
+	).rules == {"command.sends_files"}
 	_sent_with([object.union(call("echo", [], []), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}).rules == set()
 }
 

@@ -13,7 +13,10 @@ _environment_with(calls, facts) := _told_of(found) if {
 }
 
 test_environment_is_not_sent_unasked if {
-	_environment_with([call("printenv", [], []), call("nc", [], ["x.test", "1"])], {"hosts": ["x.test"]}).rules == {"command.sends_environment"}
+	_environment_with(
+		[call("printenv", [], []), call("nc", [], ["x.test", "1"])],
+		{"hosts": ["x.test"]},
+	).rules == {"command.sends_environment"}
 	_environment_with([call("env", [], []), call("curl", [], [])], {"hosts": ["x.test"]}).rules == {"command.sends_environment"}
 	_environment_with([call("printenv", [], [])], {"hosts": ["x.test"]}).rules == set()
 }

@@ -15,7 +15,10 @@ test_uploads_are_named_by_the_call if {
 	_uploads([object.union(call("curl", ["-T"], ["a.txt", "https://x.test"]), {"reads": ["a.txt"]})], {"hosts": ["x.test"]}).told == {
 		"command.sends_files: curl -T a.txt https://x.test",
 	}
-	_uploads([object.union(call("curl", ["-T"], ["a.txt", "http://localhost"]), {"reads": ["a.txt"]})], {"hosts": ["localhost"]}).told == set()
+	_uploads(
+		[object.union(call("curl", ["-T"], ["a.txt", "http://localhost"]), {"reads": ["a.txt"]})],
+		{"hosts": ["localhost"]},
+	).told == set()
 	_uploads(
 		[object.union(call("curl", ["--cacert"], ["ca.pem", "https://x.test"]), {"reads": ["ca.pem"]})],
 		{"hosts": ["x.test"]},

@@ -49,7 +49,10 @@ _leads_astray("address", value) if {
 	not data.bailiff.tables.public_indexes[split(trim_prefix(address, "https://"), "/")[0]]
 }
 
-_own_address := `^$|^(off|direct|none)$|^unix:|^([A-Za-z0-9+]+://)([^/@]*@)?(localhost|127\.[0-9.]+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/]|$)`
+_own_address := concat("|", [
+	`^$|^(off|direct|none)$|^unix:`,
+	`^([A-Za-z0-9+]+://)([^/@]*@)?(localhost|127\.[0-9.]+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/]|$)`,
+])
 
 _leads_astray("node_options", value) if {
 	regex.match(`(^|\s)(-r|--require|--import|--loader|--experimental-loader)[\s=]*["']?(/|~|[a-z]+:)`, value)

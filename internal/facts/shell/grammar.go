@@ -1,6 +1,10 @@
 package shell
 
-import "github.com/bailiff-dev/bailiff/internal/facts/programs"
+import (
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+)
 
 // grammar is what only Go can say of a program: each lies in the file of its name.
 type grammar struct {
@@ -14,91 +18,61 @@ type grammar struct {
 	effects func(e *effect, name string)
 }
 
+// grammars are the grammars by the names in programs.yaml. They are filled at the first use: what a program runs is read by their
+// grammars in turn, which Go takes for a circle in the value of a variable.
+var grammars map[string]grammar
+
+var fillGrammars sync.Once
+
 // grammarOf is the grammar of a name in programs.yaml.
 func grammarOf(name string) grammar {
-	switch name {
-	case "awk":
-		return grammar{runs: (*analysis).awk, effects: (*effect).awk}
-	case "cmake":
-		return grammar{runs: (*analysis).cmake}
-	case "command":
-		return grammar{runs: (*analysis).named}
-	case "cpio":
-		return grammar{effects: (*effect).cpio}
-	case "curl", "wget":
-		return grammar{effects: (*effect).download}
-	case "dd":
-		return grammar{effects: (*effect).dd}
-	case "dig":
-		return grammar{effects: (*effect).dig}
-	case "docker":
-		return grammar{arguments: dockerArguments, runs: (*analysis).container, files: (*analysis).compose, effects: (*effect).mounts}
-	case "docker-compose":
-		return grammar{files: (*analysis).dockerCompose}
-	case "dpkg":
-		return grammar{effects: (*effect).dpkg}
-	case "env":
-		return grammar{runs: (*analysis).env}
-	case "exec":
-		return grammar{runs: (*analysis).exec}
-	case "fd":
-		return grammar{runs: (*analysis).find}
-	case "find":
-		return grammar{runs: (*analysis).find, effects: (*effect).find}
-	case "flock":
-		return grammar{runs: (*analysis).flock}
-	case "git":
-		return grammar{arguments: gitArguments, runs: (*analysis).git, effects: (*effect).git}
-	case "httpie":
-		return grammar{effects: (*effect).httpie}
-	case "kubectl":
-		return grammar{runs: (*analysis).cluster}
-	case "make":
-		return grammar{files: (*analysis).makefiles}
-	case "mosh":
-		return grammar{effects: (*effect).ssh}
-	case "ninja":
-		return grammar{files: (*analysis).ninja}
-	case "netcat":
-		return grammar{runs: (*analysis).netcat}
-	case "nix-shell":
-		return grammar{runs: (*analysis).nixShell}
-	case "parallel":
-		return grammar{runs: (*analysis).parallel}
-	case "perl":
-		return grammar{effects: (*effect).perl}
-	case "screen":
-		return grammar{runs: (*analysis).screen}
-	case "script":
-		return grammar{runs: (*analysis).scriptOf}
-	case "sed":
-		return grammar{arguments: sedArguments, runs: (*analysis).sed, effects: (*effect).sed}
-	case "socat":
-		return grammar{runs: (*analysis).socat, effects: (*effect).socat}
-	case "source":
-		return grammar{effects: (*effect).source}
-	case "ssh":
-		return grammar{runs: (*analysis).ssh, effects: (*effect).ssh}
-	case "ssh-keygen":
-		return grammar{effects: (*effect).sshKeygen}
-	case "su":
-		return grammar{runs: (*analysis).su}
-	case "tar":
-		return grammar{arguments: tarArguments, runs: (*analysis).tar, effects: (*effect).tar}
-	case "tmux":
-		return grammar{runs: (*analysis).tmux}
-	case "type":
-		return grammar{runs: (*analysis).typeOf}
-	case "unzip":
-		return grammar{runs: (*analysis).unzip, effects: (*effect).unzip}
-	case "vim":
-		return grammar{runs: (*analysis).vim}
-	case "watch":
-		return grammar{runs: (*analysis).watch}
-	case "which":
-		return grammar{runs: (*analysis).which}
-	case "xargs":
-		return grammar{runs: (*analysis).xargs}
+	fillGrammars.Do(func() { grammars = grammarsByName() })
+	return grammars[name]
+}
+
+func grammarsByName() map[string]grammar {
+	return map[string]grammar{
+		"awk":            {runs: (*analysis).awk, effects: (*effect).awk},
+		"cmake":          {runs: (*analysis).cmake},
+		"command":        {runs: (*analysis).named},
+		"cpio":           {effects: (*effect).cpio},
+		"curl":           {effects: (*effect).download},
+		"dd":             {effects: (*effect).dd},
+		"dig":            {effects: (*effect).dig},
+		"docker":         {arguments: dockerArguments, runs: (*analysis).container, files: (*analysis).compose, effects: (*effect).mounts},
+		"docker-compose": {files: (*analysis).dockerCompose},
+		"dpkg":           {effects: (*effect).dpkg},
+		"env":            {runs: (*analysis).env},
+		"exec":           {runs: (*analysis).exec},
+		"fd":             {runs: (*analysis).find},
+		"find":           {runs: (*analysis).find, effects: (*effect).find},
+		"flock":          {runs: (*analysis).flock},
+		"git":            {arguments: gitArguments, runs: (*analysis).git, effects: (*effect).git},
+		"httpie":         {effects: (*effect).httpie},
+		"kubectl":        {runs: (*analysis).cluster},
+		"make":           {files: (*analysis).makefiles},
+		"mosh":           {effects: (*effect).ssh},
+		"netcat":         {runs: (*analysis).netcat},
+		"ninja":          {files: (*analysis).ninja},
+		"nix-shell":      {runs: (*analysis).nixShell},
+		"parallel":       {runs: (*analysis).parallel},
+		"perl":           {effects: (*effect).perl},
+		"screen":         {runs: (*analysis).screen},
+		"script":         {runs: (*analysis).scriptOf},
+		"sed":            {arguments: sedArguments, runs: (*analysis).sed, effects: (*effect).sed},
+		"socat":          {runs: (*analysis).socat, effects: (*effect).socat},
+		"source":         {effects: (*effect).source},
+		"ssh":            {runs: (*analysis).ssh, effects: (*effect).ssh},
+		"ssh-keygen":     {effects: (*effect).sshKeygen},
+		"su":             {runs: (*analysis).su},
+		"tar":            {arguments: tarArguments, runs: (*analysis).tar, effects: (*effect).tar},
+		"tmux":           {runs: (*analysis).tmux},
+		"type":           {runs: (*analysis).typeOf},
+		"unzip":          {runs: (*analysis).unzip, effects: (*effect).unzip},
+		"vim":            {runs: (*analysis).vim},
+		"watch":          {runs: (*analysis).watch},
+		"wget":           {effects: (*effect).download},
+		"which":          {runs: (*analysis).which},
+		"xargs":          {runs: (*analysis).xargs},
 	}
-	return grammar{}
 }
