@@ -1,4 +1,4 @@
-// Package oneliner reads short programs of Perl, Ruby, Node, PHP, Lua, R and awk that only print, compute and read and write
+// Package oneliner reads short programs of Perl, Node, PHP, Lua and awk that only print, compute and read and write
 // files that they name.
 //
 // What is promised: a program is read only where every word, operator and quoted text of it is on the list of its
@@ -38,9 +38,6 @@ var languages = map[string]language{
 	"node": {javascript, readJavaScript},
 	"perl": {perl, readPerl},
 	"php":  {php, readPHP},
-	"ruby": {ruby, readRuby},
-
-	"R": {r, readR}, "Rscript": {r, readR},
 }
 
 // Read finds what a program reads and writes. It is false where any part of the program is not on the list.

@@ -33,12 +33,6 @@ var harmless = map[string][][]string{
 		{"function f(x) { return x }\nmodule.exports = { f, g: 1 }\nmodule.exports.h = f\nexports.i = f"},
 		{`try { JSON.parse("{") } catch (e) { console.error(e.message); process.exit(1) }`},
 	},
-	"R": {
-		{`mean(c(1, 2, 3))`}, {`x <- c(a = 1, b = 2); print(x["a"] + 1L)`}, {`cat(paste0("a", 1:3), sep = "\n")`},
-		{`d <- read.csv("a.csv", header = TRUE); print(summary(d$x)) # a`, "<a.csv"},
-		{`f <- function(n, m = 2) { if (n < 2) n else f(n - 1) * m }; print(f(5))`},
-		{`for (i in seq_len(3)) { cat(i %% 2, "\n") }`}, {`is.na(data.frame(x = 1, y = "b")$y)`},
-	},
 	"awk": {
 		{`{print $1}`}, {`NR>1 && $3<=2 {gsub(/^"|"$/, "", $4); print $1 " [" $3 "] - " $4}`},
 		{`{n++; s+=$i/2} END{printf "%s|%d\n", s/n, n}`},
@@ -70,34 +64,16 @@ var harmless = map[string][][]string{
 		{`$f = fopen("php://stdin", "r"); while (($l = fgets($f)) !== false) echo strlen($l);`},
 		{`$o = fopen("o.csv", "w"); fputcsv($o, [1,2]); fclose($o);`, ">o.csv"},
 	},
-	"ruby": {
-		{`puts "Hello"`}, {`puts File.read("a.txt").lines.map(&:strip).reject(&:empty?).size`, "<a.txt"},
-		{`require "json"; d = JSON.parse(STDIN.read); d["items"].each { |x| puts "#{x["n"]} of #{d.size}" }`},
-		{`puts (1..10).reduce(:+), [1,2].sum, 7 % 2, 7 / 2`}, {`File.write("o.txt", "x")`, ">o.txt"},
-		{`n = 5; puts n % 2 == 0 ? "even" : "odd"`}, {`while line = gets; puts line.upcase; end`},
-		{`puts %w[a b c].each_with_index.map { |w, i| "#{i}:#{w}" }.join(", ")`}, {`$_.gsub!(/a+/, "b"); puts $_`},
-		{`File.open("o", "w") { |f| f.puts "x" }`, ">o"}, {`puts({name: 1, "b" => 2}.to_a.inspect)`},
-	},
 }
 
 // ends start a program behind another text.
 var ends = map[string]string{
-	"R":    "\nsystem(1)",
 	"awk":  "\n{ system(\"id\") }",
 	"node": "\n;child_process.execSync('id')", "lua": "\n;os.execute('id')", "perl": "\n;system('id')", "php": "\n;system('id');",
-	"ruby": "\n;system('id')",
 }
 
 // unread are programs of which a part is not on the list.
 var unread = map[string][]string{
-	"R": {
-		`system("id")`, `base::system("id")`, "`system`(\"id\")", `"system"("id")`, `f <- system; f("id")`, `c(system = 1); f <- system`,
-		`mean <- function(x) 1`, `cat("x", file = "|id")`, `c(system = 1); x <- list(system, f = 1)`, `do.call("system", list("id"))`,
-		`sapply("id", system)`, `x[[1]]("id")`, `(function(x) x)("id")`, `read.csv(pipe("id"))`, `read.csv("http://x.test/a")`,
-		`f <- function(c) c("id")`, `source("a.R")`, `eval(parse(text = "1"))`, `library(x)`, `Sys.getenv("HOME")`, `x$f("id")`,
-		`g <- function(x) x; g <- y`, `r"(a)"`, `"mean" <- f`, `writeLines("a", "b")`, `.Internal(x)`, `x |> f()`, `"id" -> mean`,
-		`function(system) system`, `cat("x", fil = "|id")`, `print(y)`, `a %>% b`, `~x`,
-	},
 	"node": {
 		`require("child_process").execSync("id")`, `child_process.execSync("id")`, `eval("1")`, `Function("return 1")()`,
 		`[]["filter"]["constr"+"uctor"]("x")()`, `[].filter.constructor("x")()`, `const k="constructor"; [][k]`, `fetch("http://x")`,
@@ -156,18 +132,6 @@ var unread = map[string][]string{
 		`echo getenv("A");`, `print_r($_SERVER);`, `new X();`, `\system("id");`, `echo <<<E`, `#[A] system("id");`, `// ?> x`,
 		`usort($a, "system");`,
 		`phpinfo();`, `file_put_contents("a".$b, "x");`, `$a[0]("id");`, `fopen("a", "r+");`, `assert("system('id')");`, `F::g();`,
-	},
-	"ruby": {
-		"puts `id`", `system("id")`, `exec "id"`, `eval("1")`, `open("|id")`, `IO.popen("id")`, `Kernel.system("id")`, `%x(id)`,
-		`["x"].inject("instance_eval")`,
-		`["x"].map(&method(:system))`, `"x".send(:system, "id")`, `File.delete("a")`, `File.read(name)`, `puts ENV["A"]`,
-		`x = File; x.delete("a")`,
-		`"#{system("id")}"`, `x = :instance_eval; ["a"].inject(x)`, `["a"].each(&:instance_eval)`, `puts ?"; system("id"); "`, `puts <<E`,
-		`require "socket"`, `require "./x"`, `system = 1; system("id")`, `system = 1; system "id"`, `Object.const_get("File")`,
-		`File::delete("a")`,
-		`load "x"`, `"a".class`, `x = [:instance_eval]; ["a"].map(&x[0])`, `ARGV << "x"; gets`, `%(a) ; 1`, "=begin\n=end",
-		`fork`, `def f; end`,
-		`File.write("|id", "x")`, `["a"].map(& x)`, `:"a b"`,
 	},
 }
 
@@ -263,7 +227,3 @@ func FuzzLua(f *testing.F) { fuzz(f, "lua") }
 func FuzzPerl(f *testing.F) { fuzz(f, "perl") }
 
 func FuzzPHP(f *testing.F) { fuzz(f, "php") }
-
-func FuzzRuby(f *testing.F) { fuzz(f, "ruby") }
-
-func FuzzR(f *testing.F) { fuzz(f, "R") }

@@ -14,14 +14,11 @@ var plainOptions = map[string]*regexp.Regexp{
 	"node": regexp.MustCompile(`^-(?:p|-print|i|)$`),
 	"perl": regexp.MustCompile(`^-(?:[npalw]|0[0-7]*|F(?:/?(?:[\w,:;.= |-]|\\[tsn|])\+?/?$))*(?:i[\w.~]*)?$`),
 	"php":  regexp.MustCompile(`^-n?$`),
-	"R":    regexp.MustCompile(`^-$`), "Rscript": regexp.MustCompile(`^-$`),
-	"ruby": regexp.MustCompile(`^-(?:[npalw]|0[0-7]*|F[\w,:;= -]$)*(?:i[\w.~]*)?$`),
 }
 
 // endsInCode are the letters and words after which a program stands.
 var endsInCode = map[string][]string{
-	"R": {"e"}, "Rscript": {"e"}, "lua": {"e"},
-	"node": {"e", "-eval", "p", "-print", "pe"}, "perl": {"e", "E"}, "php": {"r"}, "ruby": {"e"},
+	"lua": {"e"}, "node": {"e", "-eval", "p", "-print", "pe"}, "perl": {"e", "E"}, "php": {"r"},
 }
 
 // computes says that a program of an interpreter does nothing but print, compute and read and write files that it names, and
@@ -99,7 +96,7 @@ func operandsBeside(lang string, words []word, code word) (operands []word, loop
 		if !words[i].known || !plainOptions[lang].MatchString(options) {
 			return nil, false, false
 		}
-		loops = loops || (lang == "perl" || lang == "ruby") && strings.ContainsAny(strings.SplitN(options, "F", 2)[0], "np")
+		loops = loops || lang == "perl" && strings.ContainsAny(strings.SplitN(options, "F", 2)[0], "np")
 	}
 	return nil, loops, true
 }
@@ -121,9 +118,6 @@ func beforeCode(lang, options, code string) (before string, attached, holds bool
 
 // namesModule says whether an option loads a module, and whether the readers know what that gives a program.
 func namesModule(lang, option string) (listed, is bool) {
-	if name, ok := strings.CutPrefix(option, "-r"); ok && lang == "ruby" {
-		return oneliner.RubyLibrary(name), true
-	}
 	if lang == "perl" && len(option) > 2 && (option[1] == 'M' || option[1] == 'm') {
 		name, _, _ := strings.Cut(option[2:], "=")
 		return oneliner.PerlModule(name), true

@@ -121,7 +121,7 @@ func (a *analysis) computesFound(name, lang string, inv *invocation, s stream, d
 // and gets no options there.
 func withoutFirstLine(lang string, s stream) (code string, ok bool) {
 	switch lang {
-	case "node", "perl", "ruby", "lua":
+	case "node", "perl", "lua":
 	default:
 		return "", false
 	}
