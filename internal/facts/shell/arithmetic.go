@@ -135,10 +135,10 @@ func simpleWord(w *syntax.Word) bool {
 }
 
 // assigned forgets a variable that an expression changes.
-func (a *analysis) assigned(x syntax.ArithmExpr, sc *scope) bool {
+func (facts *sink) assigned(x syntax.ArithmExpr, sc *scope) bool {
 	if w, ok := x.(*syntax.Word); ok {
 		if name := w.Lit(); syntax.ValidName(name) {
-			a.assigns = append(a.assigns, name)
+			facts.assigns = append(facts.assigns, name)
 			sc.lose(name)
 		}
 	}

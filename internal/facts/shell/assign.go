@@ -160,7 +160,7 @@ func (a *analysis) array(as *syntax.Assign, sc *scope) variable {
 }
 
 // assign gives a variable a value, and notes that the text did.
-func (a *analysis) assign(name string, v variable, sc *scope) {
-	a.assigns = append(a.assigns, name)
+func (facts *sink) assign(name string, v variable, sc *scope) {
+	facts.assigns = append(facts.assigns, name)
 	sc.set(name, v)
 }

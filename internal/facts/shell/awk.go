@@ -49,14 +49,14 @@ func (a *analysis) awkPrograms(inv *invocation, args *arguments) []word {
 
 // ofItsOwn is a program in a stream; one that is not known hides what it does, unless
 // it lies in a file.
-func (a *analysis) ofItsOwn(s stream) []word {
-	a.runs(s.path, s.file)
+func (fs *overlay) ofItsOwn(s stream) []word {
+	fs.runs(s.path, s.file)
 	if s.isElsewhere() {
 		return nil
 	}
-	a.ran(s.Taint)
+	fs.ran(s.Taint)
 	if !s.known {
-		a.hide()
+		fs.hide()
 	}
 	return []word{s.word()}
 }

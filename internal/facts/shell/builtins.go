@@ -125,9 +125,9 @@ func (a *analysis) leave(string, *invocation, *arguments) result {
 	return result{out: literal(""), ends: true}
 }
 
-func (a *analysis) mkfifo(_ string, inv *invocation, args *arguments) result {
+func (fs *overlay) mkfifo(_ string, inv *invocation, args *arguments) result {
 	for _, w := range args.operands {
-		a.keep(a.path(w, inv.sc), unknown(value.Taint{}), false)
+		fs.keep(fs.path(w, inv.sc), unknown(value.Taint{}), false)
 	}
 	return result{out: literal("")}
 }

@@ -224,15 +224,15 @@ func (a *analysis) copies(inv invocation, p string) {
 }
 
 // originals are the files that a path is a copy of or a link to, in one step.
-func (a *analysis) originals(p string) []string {
-	from := a.stepThrough(p, true)
-	for _, other := range a.others(p, true) {
+func (fs *overlay) originals(p string) []string {
+	from := fs.stepThrough(p, true)
+	for _, other := range fs.others(p, true) {
 		if path.Base(other) != path.Base(p) { // else it is read by that name already
 			from = append(from, other)
 		}
 	}
 	upwards(p, func(to, below string) bool {
-		for _, t := range a.transfers[to] {
+		for _, t := range fs.transfers[to] {
 			if below == "" && t.kind == written && len(t.from) == 1 {
 				from = append(from, t.from[0])
 			}
@@ -240,7 +240,7 @@ func (a *analysis) originals(p string) []string {
 				from = append(from, sourceOf(t.from[i], below))
 			}
 		}
-		return a.spend(1)
+		return fs.spend(1)
 	})
 	return from
 }
@@ -274,12 +274,12 @@ func systemFolder(dir string) bool {
 }
 
 // ran notes that text of some origin was run.
-func (a *analysis) ran(t value.Taint) {
+func (facts *sink) ran(t value.Taint) {
 	if t.Fetched {
-		a.feature(value.FeatureDownloadAndRun)
+		facts.feature(value.FeatureDownloadAndRun)
 	}
 	if t.Decoded {
-		a.feature(value.FeatureDecodeAndRun)
+		facts.feature(value.FeatureDecodeAndRun)
 	}
 }
 
@@ -306,16 +306,16 @@ func (a *analysis) record(inv *invocation, name string, args *arguments) {
 }
 
 // captured marks the calls since from: their output does not flow on.
-func (a *analysis) captured(from int) {
-	for i := from; i < len(a.calls); i++ {
-		a.calls[i].captured = true
+func (facts *sink) captured(from int) {
+	for i := from; i < len(facts.calls); i++ {
+		facts.calls[i].captured = true
 	}
 }
 
 // pipes sets where the output of the calls in [from, to) goes.
-func (a *analysis) pipes(from, to int, program string) {
+func (facts *sink) pipes(from, to int, program string) {
 	for i := from; i < to; i++ {
-		if c := &a.calls[i]; !c.captured && c.PipesTo == "" {
+		if c := &facts.calls[i]; !c.captured && c.PipesTo == "" {
 			c.PipesTo = program
 		}
 	}

@@ -12,31 +12,31 @@ import (
 
 // depends are the files of [value.Command.Opens]: those that programs look for, and those that
 // the text reads if it does not tell what becomes of their content.
-func (a *analysis) depends() []string {
-	all := a.sought
-	if !a.complete {
-		all = slices.Concat(a.sought, a.opened)
+func (facts *sink) depends() []string {
+	all := facts.sought
+	if !facts.complete {
+		all = slices.Concat(facts.sought, facts.opened)
 	}
 	if len(all) > maxFields {
-		a.complete = false
+		facts.complete = false
 		all = all[:maxFields]
 	}
-	return slices.DeleteFunc(value.Sorted(slices.Clone(all)), func(p string) bool { return slices.Contains(a.files, p) })
+	return slices.DeleteFunc(value.Sorted(slices.Clone(all)), func(p string) bool { return slices.Contains(facts.files, p) })
 }
 
 // opensFile notes that the content of the files is read that a word names.
-func (a *analysis) opensFile(w word, sc *scope) {
+func (fs *overlay) opensFile(w word, sc *scope) {
 	if w.items == nil {
-		a.opensPath(w, sc)
+		fs.opensPath(w, sc)
 	}
 	for _, one := range w.items {
-		a.opensPath(one, sc)
+		fs.opensPath(one, sc)
 	}
 }
 
-func (a *analysis) opensPath(w word, sc *scope) {
+func (fs *overlay) opensPath(w word, sc *scope) {
 	if _, _, given := descriptorNumber(w.text); !given {
-		a.opened = add(a.opened, a.fileAt(w, sc))
+		fs.opened = add(fs.opened, fs.fileAt(w, sc))
 	}
 }
 
@@ -67,9 +67,9 @@ func (a *analysis) seeksProgram(inv *invocation, name string) {
 }
 
 // setsVariable says that the text has given a variable a value, as far as a scope can tell.
-func (a *analysis) setsVariable(name string, sc *scope) bool {
+func (facts *sink) setsVariable(name string, sc *scope) bool {
 	_, set := sc.vars[name]
-	return set || sc.full && slices.Contains(a.assigns, name)
+	return set || sc.full && slices.Contains(facts.assigns, name)
 }
 
 // isSearched says that programs or modules are looked for in the folders of a variable.
@@ -83,8 +83,8 @@ func isSearched(variable string) bool {
 }
 
 // foldersIn are those that a variable of the text names, between colons.
-func (a *analysis) foldersIn(variable string, sc *scope) []word {
-	v, set := a.value(variable, sc)
+func (b *budget) foldersIn(variable string, sc *scope) []word {
+	v, set := b.value(variable, sc)
 	if !set {
 		return nil
 	}
@@ -101,16 +101,16 @@ func (a *analysis) foldersIn(variable string, sc *scope) []word {
 }
 
 // seeksIn notes the files of these names in a folder.
-func (a *analysis) seeksIn(folder word, sc *scope, names ...string) {
+func (fs *overlay) seeksIn(folder word, sc *scope, names ...string) {
 	for _, name := range names {
-		a.seeksFile(inFolder(folder, name), sc)
+		fs.seeksFile(inFolder(folder, name), sc)
 	}
 }
 
 // seeksFile notes a file.
-func (a *analysis) seeksFile(file word, sc *scope) {
-	if p := a.fileAt(file, sc); p != "" && a.spend(1) {
-		a.sought = append(a.sought, p)
+func (fs *overlay) seeksFile(file word, sc *scope) {
+	if p := fs.fileAt(file, sc); p != "" && fs.spend(1) {
+		fs.sought = append(fs.sought, p)
 	}
 }
 
@@ -170,8 +170,8 @@ func isFileName(w word) bool {
 }
 
 // seeksModules notes the files of the modules that options name.
-func (a *analysis) seeksModules(search moduleSearch, inv *invocation, args *arguments) {
-	modules, folders := a.modulesAndFolders(search, inv, args)
+func (fs *overlay) seeksModules(search moduleSearch, inv *invocation, args *arguments) {
+	modules, folders := fs.modulesAndFolders(search, inv, args)
 	for _, module := range modules {
 		name, _, _ := strings.Cut(module.text, "=") // perl's -MNAME=SYMBOLS
 		name = strings.ReplaceAll(strings.TrimPrefix(name, "-"), search.separator, "/")
@@ -184,19 +184,19 @@ func (a *analysis) seeksModules(search moduleSearch, inv *invocation, args *argu
 				names = []string{name}
 			}
 			for _, name := range names {
-				a.seeksFile(part(module, name), inv.sc)
+				fs.seeksFile(part(module, name), inv.sc)
 			}
 			continue
 		}
 		for _, folder := range folders {
-			a.seeksIn(folder, inv.sc, names...)
+			fs.seeksIn(folder, inv.sc, names...)
 		}
 	}
 }
 
 // modulesAndFolders are the modules that options name, and the folders that are searched for them.
-func (a *analysis) modulesAndFolders(search moduleSearch, inv *invocation, args *arguments) (modules, folders []word) {
-	folders = a.foldersIn(search.variable, inv.sc)
+func (b *budget) modulesAndFolders(search moduleSearch, inv *invocation, args *arguments) (modules, folders []word) {
+	folders = b.foldersIn(search.variable, inv.sc)
 	if search.here {
 		folders = append(folders, known("."))
 	}

@@ -98,9 +98,9 @@ func usual(reads bool) string {
 }
 
 // opens notes what a redirection makes of a descriptor other than input and output.
-func (a *analysis) opens(r *redirections, number string, to descriptor, sc *scope) {
+func (b *budget) opens(r *redirections, number string, to descriptor, sc *scope) {
 	if len(sc.open) >= maxVariables {
-		a.hide()
+		b.hide()
 		return
 	}
 	r.numbers = append(r.numbers, number)
@@ -158,14 +158,14 @@ func descriptorNumber(p string) (number, below string, ok bool) {
 
 // hands is what a word hands over as a file without a place of its own: a process
 // substitution, the standard input of the command, or a descriptor.
-func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
+func (fs *overlay) hands(w word, in stream, sc *scope) (stream, bool) {
 	if w.source != nil {
 		return *w.source, true
 	}
 	if w.text == "-" {
 		return in, in.present
 	}
-	number, below, ok := a.descriptorOf(w, sc)
+	number, below, ok := fs.descriptorOf(w, sc)
 	switch {
 	case !ok || below != "":
 		return stream{}, false
@@ -179,16 +179,16 @@ func (a *analysis) hands(w word, in stream, sc *scope) (stream, bool) {
 }
 
 // descriptorOf is the descriptor that a word names, by the links that the text makes too.
-func (a *analysis) descriptorOf(w word, sc *scope) (number, below string, ok bool) {
+func (fs *overlay) descriptorOf(w word, sc *scope) (number, below string, ok bool) {
 	if strings.HasPrefix(w.text, "/") || strings.HasPrefix(sc.cwd, "/") {
-		if number, below, ok = descriptorNumber(a.at.Path(w.text, sc.cwd)); ok {
+		if number, below, ok = descriptorNumber(fs.at.Path(w.text, sc.cwd)); ok {
 			return number, below, true
 		}
 	}
-	if len(a.links) == 0 {
+	if len(fs.links) == 0 {
 		return "", "", false
 	}
-	for _, p := range a.behindLinks(a.path(w, sc), true) {
+	for _, p := range fs.behindLinks(fs.path(w, sc), true) {
 		if number, below, ok = descriptorNumber(p); ok {
 			return number, below, true
 		}
@@ -198,23 +198,23 @@ func (a *analysis) descriptorOf(w word, sc *scope) (number, below string, ok boo
 
 // holds is the content of a file that a word names from a folder, if the text made the file or
 // hands it over, or if it was found.
-func (a *analysis) holds(w word, in stream, sc, folder *scope) (stream, bool) {
-	if s, ok := a.hands(w, in, sc); ok {
+func (fs *overlay) holds(w word, in stream, sc, folder *scope) (stream, bool) {
+	if s, ok := fs.hands(w, in, sc); ok {
 		return s, true
 	}
-	if a.at.Contents == nil {
-		s, ok := a.contents[a.path(w, folder)]
+	if fs.at.Contents == nil {
+		s, ok := fs.contents[fs.path(w, folder)]
 		return s, ok
 	}
-	return a.runnable(a.path(w, folder), a.fileAt(w, folder))
+	return fs.runnable(fs.path(w, folder), fs.fileAt(w, folder))
 }
 
 // isInput says whether a word names the standard input of the command.
-func (a *analysis) isInput(w word, sc *scope) bool {
+func (fs *overlay) isInput(w word, sc *scope) bool {
 	if w.text == "-" {
 		return true
 	}
-	number, below, ok := descriptorNumber(a.at.Path(w.text, sc.cwd))
+	number, below, ok := descriptorNumber(fs.at.Path(w.text, sc.cwd))
 	return ok && number == input && below == "" && w.source == nil
 }
 

@@ -10,18 +10,18 @@ type unpacked struct {
 }
 
 // unpack notes that a call fills a folder from the network.
-func (a *analysis) unpack(folder string, beside bool) {
-	if len(a.unpacked) >= maxFields {
-		a.hide()
+func (fs *overlay) unpack(folder string, beside bool) {
+	if len(fs.unpacked) >= maxFields {
+		fs.hide()
 		return
 	}
-	a.unpacked = append(a.unpacked, unpacked{folder, beside})
+	fs.unpacked = append(fs.unpacked, unpacked{folder, beside})
 }
 
 // downloaded says whether a file lies in what was fetched and unpacked.
-func (a *analysis) downloaded(p string) bool {
-	for _, u := range a.unpacked {
-		if !a.spend(1) {
+func (fs *overlay) downloaded(p string) bool {
+	for _, u := range fs.unpacked {
+		if !fs.spend(1) {
 			return true
 		}
 		below, ok := strings.CutPrefix(p, strings.TrimSuffix(u.folder, "/")+"/")
@@ -36,12 +36,12 @@ func (a *analysis) downloaded(p string) bool {
 }
 
 // extracts follows an archive from the network into the folder that gets its files.
-func (a *analysis) extracts(inv *invocation, archive stream, folder word, given bool) {
+func (fs *overlay) extracts(inv *invocation, archive stream, folder word, given bool) {
 	if !archive.Fetched {
 		return
 	}
 	if !given {
 		folder = known(".")
 	}
-	a.unpack(a.path(folder, inv.sc), !given)
+	fs.unpack(fs.path(folder, inv.sc), !given)
 }

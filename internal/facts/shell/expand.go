@@ -366,12 +366,12 @@ func holdsBackquote(p *syntax.CmdSubst) (holds bool) {
 
 // whole has what a stream leaves out hide what the text does, where its words count. They depend on the file that it is
 // from.
-func (a *analysis) whole(s stream) {
+func (facts *sink) whole(s stream) {
 	if s.over {
-		a.hide()
+		facts.hide()
 	}
 	if s.file != "" {
-		a.sought = add(a.sought, s.file)
+		facts.sought = add(facts.sought, s.file)
 	}
 }
 

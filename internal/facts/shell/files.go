@@ -27,38 +27,38 @@ func (a *analysis) runsFile(w word, sc *scope) string {
 }
 
 // holdsText says that the text wrote a file, so that it is read.
-func (a *analysis) holdsText(p string) bool {
-	_, ok := a.contents[p]
+func (fs *overlay) holdsText(p string) bool {
+	_, ok := fs.contents[p]
 	return ok
 }
 
 // runs notes a file that is run, by its path and as it is to be opened.
-func (a *analysis) runs(p, file string) {
+func (fs *overlay) runs(p, file string) {
 	if p == "" {
 		return
 	}
-	a.runsPath(file)
-	if a.downloaded(p) {
-		a.ran(value.Taint{Fetched: true})
+	fs.runsPath(file)
+	if fs.downloaded(p) {
+		fs.ran(value.Taint{Fetched: true})
 	}
 }
 
 // runsPath notes a file that is run. One that a file names in a way which leaves it open
 // is only looked for: it may be any.
-func (a *analysis) runsPath(file string) {
-	if len(a.within) > 0 && (strings.Contains(file, "$") || wild(file) || strings.HasPrefix(file, `\`)) {
-		a.sought = append(a.sought, file)
+func (fs *overlay) runsPath(file string) {
+	if len(fs.within) > 0 && (strings.Contains(file, "$") || wild(file) || strings.HasPrefix(file, `\`)) {
+		fs.sought = append(fs.sought, file)
 		return
 	}
-	a.files = append(a.files, file)
-	if above := a.aboveMade(file); above != file {
-		a.files = append(a.files, above)
+	fs.files = append(fs.files, file)
+	if above := fs.aboveMade(file); above != file {
+		fs.files = append(fs.files, above)
 	}
 }
 
 // fileAt is a word as the system resolves it, see [Command.Files]: what
 // "sub/.." is only the file system knows, since sub may be a link.
-func (a *analysis) fileAt(w word, sc *scope) string {
+func (fs *overlay) fileAt(w word, sc *scope) string {
 	p := w.text
 	if below, here := strings.CutPrefix(p, "/proc/self/cwd/"); here { // the folder of the program that opens it
 		p = below
@@ -67,7 +67,7 @@ func (a *analysis) fileAt(w word, sc *scope) string {
 	case p == "" || w.source != nil:
 		return ""
 	case len(sc.mounts) > 0:
-		return a.path(w, sc)
+		return fs.path(w, sc)
 	case strings.HasPrefix(p, "~") && !w.home:
 		return `\` + p
 	case rooted(p) || strings.HasPrefix(p, "$"):
@@ -82,10 +82,10 @@ func (a *analysis) fileAt(w word, sc *scope) string {
 
 // aboveMade is a path without the folders that the text writes and a ".." behind them: such a folder may not be there yet
 // when the file is looked at. It is the path itself where there are none.
-func (a *analysis) aboveMade(p string) string {
+func (fs *overlay) aboveMade(p string) string {
 	parts := strings.Split(p, "/")
 	for i := 1; i < len(parts); i++ {
-		if folder := strings.Join(parts[:i], "/"); parts[i] == ".." && i > 1 && parts[i-1] != ".." && a.writesIn(folder) {
+		if folder := strings.Join(parts[:i], "/"); parts[i] == ".." && i > 1 && parts[i-1] != ".." && fs.writesIn(folder) {
 			parts, i = slices.Delete(parts, i-1, i+1), max(0, i-2)
 		}
 	}
@@ -93,9 +93,9 @@ func (a *analysis) aboveMade(p string) string {
 }
 
 // writesIn says that the text writes a folder, or something in it.
-func (a *analysis) writesIn(folder string) bool {
-	folder = a.at.Path(folder, "")
-	return slices.ContainsFunc(a.writes, func(w string) bool { return w == folder || strings.HasPrefix(w, folder+"/") })
+func (fs *overlay) writesIn(folder string) bool {
+	folder = fs.at.Path(folder, "")
+	return slices.ContainsFunc(fs.writes, func(w string) bool { return w == folder || strings.HasPrefix(w, folder+"/") })
 }
 
 // rooted says that a path does not depend on the working directory.
@@ -105,11 +105,11 @@ func rooted(p string) bool {
 
 // standing is a scope that a program starts in a folder: only the file system
 // knows what ".." is there.
-func (a *analysis) standing(folder word, sc *scope) *scope {
+func (fs *overlay) standing(folder word, sc *scope) *scope {
 	in := sc.fork()
 	in.astray = sc.astray && !rooted(folder.text)
-	if in.cwd = a.fileAt(folder, sc); in.astray {
-		in.cwd = a.path(folder, sc)
+	if in.cwd = fs.fileAt(folder, sc); in.astray {
+		in.cwd = fs.path(folder, sc)
 	}
 	return in
 }
@@ -155,9 +155,9 @@ func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
 
 // runsAny notes files of which the first that is there is run, as part of a project
 // like any other.
-func (a *analysis) runsAny(sc *scope, names ...string) {
+func (fs *overlay) runsAny(sc *scope, names ...string) {
 	for _, name := range names {
-		a.files = append(a.files, a.fileAt(known(name), sc))
+		fs.files = append(fs.files, fs.fileAt(known(name), sc))
 	}
 }
 
@@ -222,14 +222,14 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 }
 
 // builds notes the programs that a compiler makes of sources that the text wrote, which no reader here understands.
-func (a *analysis) builds(inv *invocation, args *arguments, c *value.Call) {
-	isWritten := func(file string) bool { return compiledSources[path.Ext(file)] && a.holdsText(file) }
-	sources := a.pathsOf(args.operands, inv.sc)
+func (fs *overlay) builds(inv *invocation, args *arguments, c *value.Call) {
+	isWritten := func(file string) bool { return compiledSources[path.Ext(file)] && fs.holdsText(file) }
+	sources := fs.pathsOf(args.operands, inv.sc)
 	switch {
 	case slices.ContainsFunc(sources, isWritten):
-		a.built = union(a.built, slices.Concat(c.Writes, a.pathsOf(compilerOutputs(args), inv.sc)))
-	case first(args.operands).text == "build" && slices.ContainsFunc(sortedKeys(a.contents), isWritten):
-		a.built = union(a.built, append(slices.Clone(c.Writes), ""))
+		fs.built = union(fs.built, slices.Concat(c.Writes, fs.pathsOf(compilerOutputs(args), inv.sc)))
+	case first(args.operands).text == "build" && slices.ContainsFunc(sortedKeys(fs.contents), isWritten):
+		fs.built = union(fs.built, append(slices.Clone(c.Writes), ""))
 	}
 }
 
@@ -252,10 +252,10 @@ func compilerOutputs(args *arguments) []word {
 	return all
 }
 
-func (a *analysis) pathsOf(words []word, sc *scope) []string {
+func (fs *overlay) pathsOf(words []word, sc *scope) []string {
 	var all []string
 	for _, w := range words {
-		all = append(all, a.path(w, sc))
+		all = append(all, fs.path(w, sc))
 	}
 	return all
 }
@@ -286,35 +286,35 @@ func (a *analysis) writtenBy(name string, fills programs.Fills, c *value.Call) {
 }
 
 // transferTo notes a transfer. One from no file counts only where files were found.
-func (a *analysis) transferTo(to string, t transfer) {
-	if to == "" || len(t.from) == 0 && a.at.Contents == nil {
+func (fs *overlay) transferTo(to string, t transfer) {
+	if to == "" || len(t.from) == 0 && fs.at.Contents == nil {
 		return
 	}
-	if a.transfers == nil {
-		a.transfers = map[string][]transfer{}
+	if fs.transfers == nil {
+		fs.transfers = map[string][]transfer{}
 	}
-	a.transfers[to] = append(a.transfers[to], t)
+	fs.transfers[to] = append(fs.transfers[to], t)
 }
 
 // runsSources adds the files whose content the text puts into those that it runs, and notes that one of them is from the network.
-func (a *analysis) runsSources() {
-	if len(a.transfers)+len(a.contents) == 0 {
+func (fs *overlay) runsSources() {
+	if len(fs.transfers)+len(fs.contents) == 0 {
 		return
 	}
 	seen := map[string]bool{}
-	for i := 0; i < len(a.files); i++ {
-		if seen[a.files[i]] {
+	for i := 0; i < len(fs.files); i++ {
+		if seen[fs.files[i]] {
 			continue
 		}
-		seen[a.files[i]] = true
-		at := a.at.Path(a.files[i], "")
-		a.ran(value.Taint{Fetched: a.contents[at].Fetched})
-		if slices.Contains(a.built, at) {
-			a.hide()
+		seen[fs.files[i]] = true
+		at := fs.at.Path(fs.files[i], "")
+		fs.ran(value.Taint{Fetched: fs.contents[at].Fetched})
+		if slices.Contains(fs.built, at) {
+			fs.hide()
 		}
 		upwards(at, func(to, below string) bool {
-			a.filled(to, below)
-			return a.spend(1)
+			fs.filled(to, below)
+			return fs.spend(1)
 		})
 	}
 }
@@ -325,8 +325,8 @@ func (t transfer) reaches(below string) bool {
 }
 
 // filled adds what the file below a path, or the path itself, is made of.
-func (a *analysis) filled(to, below string) {
-	for _, t := range a.transfers[to] {
+func (fs *overlay) filled(to, below string) {
+	for _, t := range fs.transfers[to] {
 		if !t.reaches(below) {
 			continue
 		}
@@ -334,11 +334,11 @@ func (a *analysis) filled(to, below string) {
 			if t.kind == copied {
 				from = sourceOf(from, below)
 			}
-			if !a.spend(1) || len(a.files) > maxFields {
-				a.complete = false
+			if !fs.spend(1) || len(fs.files) > maxFields {
+				fs.complete = false
 				return
 			}
-			a.files = append(a.files, from)
+			fs.files = append(fs.files, from)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 
 // foundIn is what was found in a file, by its path as it is to be opened. A file that is being
 // read is not read again.
-func (a *analysis) foundIn(file string) (stream, bool) {
-	if a.at.Contents == nil || slices.Contains(a.around(), file) {
+func (fs *overlay) foundIn(file string) (stream, bool) {
+	if fs.at.Contents == nil || slices.Contains(fs.around(), file) {
 		return stream{}, false
 	}
-	c, ok := (*a.at.Contents)[file]
-	if above := a.aboveMade(file); !ok && above != file {
-		return a.foundIn(above)
+	c, ok := (*fs.at.Contents)[file]
+	if above := fs.aboveMade(file); !ok && above != file {
+		return fs.foundIn(above)
 	}
 	if c.Folder {
 		return stream{}, false
@@ -27,25 +27,25 @@ func (a *analysis) foundIn(file string) (stream, bool) {
 }
 
 // around are the files that the text lies in.
-func (a *analysis) around() []string {
-	if a.at.Within == nil {
-		return a.within
+func (fs *overlay) around() []string {
+	if fs.at.Within == nil {
+		return fs.within
 	}
-	return slices.Concat(*a.at.Within, a.within)
+	return slices.Concat(*fs.at.Within, fs.within)
 }
 
 // reading reads what a stream runs. If it was found in a file that is settled, a part whose
 // meaning its text does not tell hides nothing: it is a part of the project like any other. That
 // does not hold for a young file that it runs.
-func (a *analysis) reading(s stream, read func()) {
+func (fs *overlay) reading(s stream, read func()) {
 	if !s.found {
 		read()
 		return
 	}
-	settled := a.settled
-	a.settled, a.within = s.settled, append(a.within, s.file)
+	settled := fs.settled
+	fs.settled, fs.within = s.settled, append(fs.within, s.file)
 	read()
-	a.settled, a.within = settled, a.within[:len(a.within)-1]
+	fs.settled, fs.within = settled, fs.within[:len(fs.within)-1]
 }
 
 // isElsewhere says that a stream comes from a file whose content is not known here.
@@ -148,9 +148,9 @@ func plainlyStarted(lang string, inv *invocation) bool {
 }
 
 // loadedFile is what was found in a file that another one loads. A folder may name a file of its own, so that it is none.
-func (a *analysis) loadedFile(lang string, s stream, module string) (stream, bool) {
+func (fs *overlay) loadedFile(lang string, s stream, module string) (stream, bool) {
 	for _, file := range moduleFiles(lang, module) {
-		if more, ok := a.foundIn(value.Tidy(path.Dir(s.file) + "/" + file)); ok {
+		if more, ok := fs.foundIn(value.Tidy(path.Dir(s.file) + "/" + file)); ok {
 			return more, path.Base(file) != "index.js"
 		}
 	}

@@ -12,48 +12,48 @@ import (
 
 // gather reads the files in a folder whose names match the patterns by which a program finds what it runs. A file that
 // was made lately is found by its pattern; an older one is a part of the project like any other.
-func (a *analysis) gather(patterns []string, folder word, inv *invocation, run func(file string, s stream)) {
+func (fs *overlay) gather(patterns []string, folder word, inv *invocation, run func(file string, s stream)) {
 	for _, pattern := range patterns {
-		a.gatherBy(inFolder(folder, pattern), inv.sc, run)
+		fs.gatherBy(inFolder(folder, pattern), inv.sc, run)
 	}
 }
 
 // gatherBy reads the files of one pattern. Those that the text wrote are known by their paths.
-func (a *analysis) gatherBy(pattern word, sc *scope, run func(file string, s stream)) {
-	at, written := a.fileAt(pattern, sc), a.at.Path(pattern.text, sc.cwd)
-	if at == "" || !a.spend(1) {
+func (fs *overlay) gatherBy(pattern word, sc *scope, run func(file string, s stream)) {
+	at, written := fs.fileAt(pattern, sc), fs.at.Path(pattern.text, sc.cwd)
+	if at == "" || !fs.spend(1) {
 		return
 	}
-	a.sought = append(a.sought, at)
-	for _, file := range sortedKeys(a.contents) {
-		if s := a.contents[file]; (matches(at, file) || matches(written, file)) && a.spend(1) {
+	fs.sought = append(fs.sought, at)
+	for _, file := range sortedKeys(fs.contents) {
+		if s := fs.contents[file]; (matches(at, file) || matches(written, file)) && fs.spend(1) {
 			run(file, s)
 		}
 	}
-	a.gatherFound(at, run)
+	fs.gatherFound(at, run)
 }
 
 // runsEach reads the files that a word may name which is run and stands for names, such as the variable of a loop over
 // "*.sh".
-func (a *analysis) runsEach(w word, sc *scope, run func(file string, s stream)) {
+func (fs *overlay) runsEach(w word, sc *scope, run func(file string, s stream)) {
 	if wild(w.text) {
-		a.gatherBy(w, sc, run)
+		fs.gatherBy(w, sc, run)
 	}
 }
 
 // gatherFound reads the files that were found by a pattern.
-func (a *analysis) gatherFound(at string, run func(file string, s stream)) {
-	if a.at.Contents == nil {
+func (fs *overlay) gatherFound(at string, run func(file string, s stream)) {
+	if fs.at.Contents == nil {
 		return
 	}
-	for _, file := range sortedKeys(*a.at.Contents) {
-		if s, ok := a.foundIn(file); ok && file != at && matches(at, file) && a.spend(1) {
-			a.files = append(a.files, file)
-			a.reading(s, func() { run(file, s) })
+	for _, file := range sortedKeys(*fs.at.Contents) {
+		if s, ok := fs.foundIn(file); ok && file != at && matches(at, file) && fs.spend(1) {
+			fs.files = append(fs.files, file)
+			fs.reading(s, func() { run(file, s) })
 		}
 	}
-	if s, ok := a.foundIn(at); ok { // there are too many
-		a.reading(s, a.hide)
+	if s, ok := fs.foundIn(at); ok { // there are too many
+		fs.reading(s, fs.hide)
 	}
 }
 
@@ -295,14 +295,14 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 }
 
 // formerly are the calls that a call may be if a change of folder before it failed: those whose file is there.
-func (a *analysis) formerly(inv *invocation, file word) (calls []*invocation) {
-	if a.at.Contents == nil || rooted(file.text) || inv.sc.astray || len(inv.sc.mounts) > 0 {
+func (fs *overlay) formerly(inv *invocation, file word) (calls []*invocation) {
+	if fs.at.Contents == nil || rooted(file.text) || inv.sc.astray || len(inv.sc.mounts) > 0 {
 		return nil
 	}
 	for _, folder := range inv.sc.former {
 		sc := inv.sc.fork()
 		sc.cwd, sc.former = folder, nil
-		if _, ok := a.foundIn(a.fileAt(file, sc)); ok && folder != inv.sc.cwd {
+		if _, ok := fs.foundIn(fs.fileAt(file, sc)); ok && folder != inv.sc.cwd {
 			call := *inv
 			call.sc, call.argv = sc, slices.Clip(inv.argv)
 			calls = append(calls, &call)

@@ -165,7 +165,7 @@ func runsValue(key, section, name string) bool {
 }
 
 // clone follows "git clone URL [DIR]".
-func (a *analysis) clone(inv *invocation, ops []word) {
+func (fs *overlay) clone(inv *invocation, ops []word) {
 	if len(ops) < 2 {
 		return
 	}
@@ -176,7 +176,7 @@ func (a *analysis) clone(inv *invocation, ops []word) {
 	if len(ops) > 2 {
 		to = ops[2]
 	}
-	a.unpack(a.path(to, inv.sc), false)
+	fs.unpack(fs.path(to, inv.sc), false)
 }
 
 func (e *effect) git(_ string) {

@@ -105,11 +105,11 @@ func (a *analysis) folderToRun(name, lang string, inv *invocation, folder word) 
 }
 
 // mainOf is the file that a package of Node's names as its own.
-func (a *analysis) mainOf(folder string) string {
+func (fs *overlay) mainOf(folder string) string {
 	file := folder + "/package.json"
-	a.files = append(a.files, file)
+	fs.files = append(fs.files, file)
 	var about struct{ Main string }
-	if s, ok := a.foundIn(file); ok && json.Unmarshal([]byte(s.text), &about) == nil && about.Main != "" {
+	if s, ok := fs.foundIn(file); ok && json.Unmarshal([]byte(s.text), &about) == nil && about.Main != "" {
 		return folder + "/" + about.Main
 	}
 	return folder + "/index"
@@ -157,10 +157,10 @@ var computing = map[string]bool{
 
 // readsProgram says that a program of another language is read: it is known, and within the
 // limits. Of any other one the meaning is hidden.
-func (a *analysis) readsProgram(code word) bool {
-	a.texts += len(code.text)
-	if !code.known || a.texts > maxTexts || !a.spend(1+len(code.text)/64) {
-		a.hide()
+func (b *budget) readsProgram(code word) bool {
+	b.texts += len(code.text)
+	if !code.known || b.texts > maxTexts || !b.spend(1+len(code.text)/64) {
+		b.hide()
 		return false
 	}
 	return true

@@ -31,28 +31,28 @@ func (a *analysis) link(inv *invocation, name string, args *arguments) {
 	}
 }
 
-func (a *analysis) linked(link, target string) {
-	if a.links == nil {
-		a.links = map[string]string{}
+func (fs *overlay) linked(link, target string) {
+	if fs.links == nil {
+		fs.links = map[string]string{}
 	}
 	switch {
 	case link == "" || target == "" || link == target:
-	case len(a.links) >= maxVariables:
-		a.hide()
+	case len(fs.links) >= maxVariables:
+		fs.hide()
 	default:
-		a.links[link] = target
+		fs.links[link] = target
 	}
 }
 
 // behindLinks are the paths that a path means too if the links are there that the text
 // makes. With itself a link at the end of the path is followed: readers do so, a deletion does not.
-func (a *analysis) behindLinks(p string, itself bool) []string {
-	if len(a.links) == 0 {
+func (fs *overlay) behindLinks(p string, itself bool) []string {
+	if len(fs.links) == 0 {
 		return nil
 	}
 	var out []string
 	for seen := []string{p}; len(seen) > 0 && len(out) < maxLinks; seen = seen[1:] {
-		for _, through := range a.stepThrough(seen[0], itself) {
+		for _, through := range fs.stepThrough(seen[0], itself) {
 			if !slices.Contains(out, through) {
 				out, seen = append(out, through), append(seen, through)
 			}
@@ -61,18 +61,18 @@ func (a *analysis) behindLinks(p string, itself bool) []string {
 	return out
 }
 
-func (a *analysis) stepThrough(p string, itself bool) []string {
+func (fs *overlay) stepThrough(p string, itself bool) []string {
 	var out []string
 	for end := len(p); end > 0; end-- {
 		if end < len(p) && p[end] != '/' || end == len(p) && !itself {
 			continue
 		}
-		if target, ok := a.links[p[:end]]; ok && a.spend(1) {
-			out = append(out, a.at.Path(target+p[end:], ""))
+		if target, ok := fs.links[p[:end]]; ok && fs.spend(1) {
+			out = append(out, fs.at.Path(target+p[end:], ""))
 		}
-		for link, target := range a.links {
-			if matched, err := path.Match(p[:end], link); wild(p[:end]) && err == nil && matched && a.spend(1) {
-				out = append(out, a.at.Path(target+p[end:], ""))
+		for link, target := range fs.links {
+			if matched, err := path.Match(p[:end], link); wild(p[:end]) && err == nil && matched && fs.spend(1) {
+				out = append(out, fs.at.Path(target+p[end:], ""))
 			}
 		}
 	}

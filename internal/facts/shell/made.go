@@ -13,32 +13,32 @@ const maxMade = 8
 
 // runnable is the content of a file that the text runs: what the text wrote into it, what the
 // text made it of, or what was found in it.
-func (a *analysis) runnable(p, file string) (stream, bool) {
-	if s, ok := a.contents[p]; ok {
+func (fs *overlay) runnable(p, file string) (stream, bool) {
+	if s, ok := fs.contents[p]; ok {
 		return s, true
 	}
-	if s, ok := a.madeOf(p); ok {
+	if s, ok := fs.madeOf(p); ok {
 		return s, true
 	}
-	return a.foundIn(file)
+	return fs.foundIn(file)
 }
 
 // madeOf is what a file holds that the text makes of files which were found. Of several that
 // it may be made of, it has the text of each.
-func (a *analysis) madeOf(p string) (stream, bool) {
-	if a.at.Contents == nil || len(a.transfers) == 0 || p == "" || a.madeBy >= maxMade {
+func (fs *overlay) madeOf(p string) (stream, bool) {
+	if fs.at.Contents == nil || len(fs.transfers) == 0 || p == "" || fs.madeBy >= maxMade {
 		return stream{}, false
 	}
-	a.madeBy++
-	defer func() { a.madeBy-- }()
+	fs.madeBy++
+	defer func() { fs.madeBy-- }()
 	var all stream
 	upwards(p, func(to, below string) bool {
-		for _, t := range a.transfers[to] {
-			for _, s := range a.brought(t, to, below) {
+		for _, t := range fs.transfers[to] {
+			for _, s := range fs.brought(t, to, below) {
 				all = all.besides(s)
 			}
 		}
-		return a.spend(1)
+		return fs.spend(1)
 	})
 	return all, all.present
 }
@@ -59,20 +59,20 @@ func upwards(p string, visit func(to, below string) bool) {
 
 // brought is what a transfer puts into the file below its path. What an edit in place puts
 // there is the text's own.
-func (a *analysis) brought(t transfer, to, below string) []stream {
+func (fs *overlay) brought(t transfer, to, below string) []stream {
 	if !t.reaches(below) || t.kind == compiledFrom {
 		return nil
 	}
 	if t.kind == written && slices.Contains(t.from, to) {
-		return []stream{a.unfollowed(nil)}
+		return []stream{fs.unfollowed(nil)}
 	}
 	if t.kind != copied {
-		return []stream{a.unfollowed(t.from)}
+		return []stream{fs.unfollowed(t.from)}
 	}
 	var out []stream
 	for _, from := range t.from {
 		source := sourceOf(from, below)
-		if s, ok := a.runnable(a.at.Path(source, ""), source); ok {
+		if s, ok := fs.runnable(fs.at.Path(source, ""), source); ok {
 			out = append(out, s)
 		}
 	}
@@ -81,10 +81,10 @@ func (a *analysis) brought(t transfer, to, below string) []stream {
 
 // unfollowed is the unknown content that a program makes of files. It is settled if all of
 // them are.
-func (a *analysis) unfollowed(from []string) stream {
+func (fs *overlay) unfollowed(from []string) stream {
 	s := stream{present: true, found: true, settled: len(from) > 0}
 	for _, file := range from {
-		c, ok := (*a.at.Contents)[file]
+		c, ok := (*fs.at.Contents)[file]
 		s.settled = s.settled && ok && !c.Recent
 	}
 	return s
@@ -122,7 +122,7 @@ func (a *analysis) fillsOf(name string, args *arguments) (programs.Fills, *argum
 
 // spread notes what a program makes of the files that it is given, beside those that it names
 // as written: unpacked files, parts of a file, files that lose their ending.
-func (a *analysis) spread(fills programs.Fills, inv *invocation, args *arguments) {
+func (fs *overlay) spread(fills programs.Fills, inv *invocation, args *arguments) {
 	if fills == programs.Parts {
 		prefix := known("x")
 		if len(args.operands) > 1 {
@@ -131,12 +131,12 @@ func (a *analysis) spread(fills programs.Fills, inv *invocation, args *arguments
 		if w, ok := args.value("-f", "--prefix"); ok {
 			prefix = w
 		}
-		a.transferTo(path.Dir(a.path(prefix, inv.sc)), transfer{sourcesOf(a.fileAt(first(args.operands), inv.sc)), unpackedInto})
+		fs.transferTo(path.Dir(fs.path(prefix, inv.sc)), transfer{sourcesOf(fs.fileAt(first(args.operands), inv.sc)), unpackedInto})
 		return
 	}
 	for _, w := range args.operands {
-		if p := a.path(w, inv.sc); p != "" {
-			a.madeUnknown(strings.TrimSuffix(p, path.Ext(p)), a.fileAt(w, inv.sc))
+		if p := fs.path(w, inv.sc); p != "" {
+			fs.madeUnknown(strings.TrimSuffix(p, path.Ext(p)), fs.fileAt(w, inv.sc))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (a *analysis) patchTargets(patch stream, file string, inv *invocation, args
 }
 
 // madeUnknown notes that a file gets a content which is not followed, and of what.
-func (a *analysis) madeUnknown(p, from string) { a.transferTo(p, transfer{sourcesOf(from), written}) }
+func (fs *overlay) madeUnknown(p, from string) { fs.transferTo(p, transfer{sourcesOf(from), written}) }
 
 func sourcesOf(file string) []string {
 	if file == "" {

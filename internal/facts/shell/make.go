@@ -120,26 +120,26 @@ const maxIncluded = 4
 
 // included is a makefile with the text of those that it includes by literal names, where they
 // are known. They belong to what runs.
-func (a *analysis) included(inv *invocation, text string, depth int) string {
+func (fs *overlay) included(inv *invocation, text string, depth int) string {
 	if depth >= maxIncluded || !strings.Contains(text, "include ") {
 		return text
 	}
 	for _, found := range makeIncludes.FindAllStringSubmatch(text, maxItems) {
 		for _, name := range strings.Fields(found[1]) {
 			w := known(name)
-			if strings.ContainsAny(name, "$%") || !a.spend(1) {
+			if strings.ContainsAny(name, "$%") || !fs.spend(1) {
 				continue
 			}
 			if strings.ContainsAny(name, "*?[") {
-				a.gather([]string{name}, known("."), inv, func(_ string, s stream) { text += "\n" + s.text })
+				fs.gather([]string{name}, known("."), inv, func(_ string, s stream) { text += "\n" + s.text })
 				continue
 			}
-			if s, ok := a.runnable(a.path(w, inv.sc), a.fileAt(w, inv.sc)); ok && !s.known {
-				a.reading(s, a.hide)
+			if s, ok := fs.runnable(fs.path(w, inv.sc), fs.fileAt(w, inv.sc)); ok && !s.known {
+				fs.reading(s, fs.hide)
 			} else if ok && len(text)+len(s.text) <= maxValue {
-				text += "\n" + a.included(inv, strings.ReplaceAll(s.text, "\\\n", " "), depth+1)
+				text += "\n" + fs.included(inv, strings.ReplaceAll(s.text, "\\\n", " "), depth+1)
 			}
-			a.runsAny(inv.sc, name)
+			fs.runsAny(inv.sc, name)
 		}
 	}
 	return text

@@ -5,7 +5,7 @@ import "github.com/bailiff-dev/bailiff/internal/facts/value"
 // Modules is what the modules do that a Python program imports at a place, as far as their text was found, and where
 // they may lie: also in the folders that the program adds to those that are searched. It is false where that is nothing at all.
 func Modules(imported, folders []string, at value.Place, python func(source string, at value.Place) value.Code) (value.Command, bool) {
-	a := &analysis{at: at, readPython: python, complete: true}
+	a := newAnalysis(at, python)
 	sc := &scope{cwd: at.Workdir, argsKnown: true, steps: &a.steps}
 	inv := &invocation{argv: []word{known("python3")}, sc: sc}
 	a.modules("python3", inv, imported)

@@ -10,7 +10,7 @@ import (
 type mount struct{ source, target string }
 
 // mountsOf are those that the options of "docker run" make.
-func (a *analysis) mountsOf(options []option, sc *scope) []mount {
+func (fs *overlay) mountsOf(options []option, sc *scope) []mount {
 	var all []mount
 	for _, o := range options {
 		var m mount
@@ -23,7 +23,7 @@ func (a *analysis) mountsOf(options []option, sc *scope) []mount {
 			m = mountNamed(o.value.text)
 		}
 		if strings.HasPrefix(m.target, "/") && strings.ContainsAny(m.source, "/~$.") && len(all) < maxFields {
-			all = append(all, mount{source: a.path(part(o.value, m.source), sc), target: value.Cleaned(m.target)})
+			all = append(all, mount{source: fs.path(part(o.value, m.source), sc), target: value.Cleaned(m.target)})
 		}
 	}
 	return all

@@ -90,14 +90,14 @@ func listing(args *arguments) []word {
 }
 
 // selected are the lines that a filter lets pass: some of those that it reads.
-func (a *analysis) selected(inv *invocation, args *arguments) stream {
+func (fs *overlay) selected(inv *invocation, args *arguments) stream {
 	in := inv.in
 	for _, w := range args.operands {
-		if s, ok := a.holds(w, inv.in, inv.sc, inv.sc); ok {
+		if s, ok := fs.holds(w, inv.in, inv.sc, inv.sc); ok {
 			in = s
 		}
 	}
-	out := named(in.Taint.With(a.inputTaint(inv, args)), in.names())
+	out := named(in.Taint.With(fs.inputTaint(inv, args)), in.names())
 	out.over = in.over
 	return out
 }

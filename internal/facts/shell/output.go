@@ -142,33 +142,33 @@ func (a *analysis) copied(name string, inv *invocation, args *arguments) stream 
 	return all
 }
 
-func (a *analysis) fileStream(w word, inv *invocation) stream {
-	if s, ok := a.hands(w, inv.in, inv.sc); ok {
+func (fs *overlay) fileStream(w word, inv *invocation) stream {
+	if s, ok := fs.hands(w, inv.in, inv.sc); ok {
 		return s
 	}
-	return a.stored(w, inv.sc)
+	return fs.stored(w, inv.sc)
 }
 
 // inputOf is what a filter reads: its first file, or its standard input.
-func (a *analysis) inputOf(inv *invocation, args *arguments) stream {
+func (fs *overlay) inputOf(inv *invocation, args *arguments) stream {
 	if in, ok := args.value("-in", "-i"); ok {
-		return a.fileStream(in, inv)
+		return fs.fileStream(in, inv)
 	}
 	for _, w := range args.operands {
-		if s, ok := a.holds(w, inv.in, inv.sc, inv.sc); ok {
+		if s, ok := fs.holds(w, inv.in, inv.sc, inv.sc); ok {
 			return s
 		}
 	}
 	return inv.in
 }
 
-func (a *analysis) inputTaint(inv *invocation, args *arguments) value.Taint {
+func (fs *overlay) inputTaint(inv *invocation, args *arguments) value.Taint {
 	var t value.Taint
 	for _, w := range args.operands {
 		if w.source != nil {
 			t = t.With(w.source.Taint)
-		} else if len(a.contents) > 0 {
-			t = t.With(a.contents[a.path(w, inv.sc)].Taint)
+		} else if len(fs.contents) > 0 {
+			t = t.With(fs.contents[fs.path(w, inv.sc)].Taint)
 		}
 	}
 	return t

@@ -11,7 +11,7 @@ import (
 )
 
 // mention notes a variable that the text takes from its environment.
-func (a *analysis) mention(name string) { a.variables = append(a.variables, name) }
+func (facts *sink) mention(name string) { facts.variables = append(facts.variables, name) }
 
 // list is the fields of "$@", "$*" and "${a[@]}", or those that an operation makes of each of them, and its sign.
 func (a *analysis) list(p *syntax.ParamExp, sc *scope) (items []word, sign string, ok bool) {
@@ -61,7 +61,7 @@ func allOf(p *syntax.ParamExp) string {
 }
 
 // all are the arguments, or the elements of an array.
-func (a *analysis) all(p *syntax.ParamExp, sc *scope) []word {
+func (facts *sink) all(p *syntax.ParamExp, sc *scope) []word {
 	name := p.Param.Value
 	if p.Index == nil {
 		if !sc.argsKnown {
@@ -71,7 +71,7 @@ func (a *analysis) all(p *syntax.ParamExp, sc *scope) []word {
 	}
 	v, ok := sc.vars[name]
 	if !ok || v.lost {
-		a.noteUnset(name, ok)
+		facts.noteUnset(name, ok)
 		return []word{{text: "$" + name}}
 	}
 	return v.list
@@ -91,9 +91,9 @@ func (s *scope) joined(list []word, sign string) word {
 	return join(list, s.ifs()[:size])
 }
 
-func (a *analysis) noteUnset(name string, assigned bool) {
+func (facts *sink) noteUnset(name string, assigned bool) {
 	if !assigned {
-		a.mention(name)
+		facts.mention(name)
 	}
 }
 
@@ -144,7 +144,7 @@ func bare(p *syntax.ParamExp) bool {
 }
 
 // value is a variable's value; set is false for a name the text did not assign.
-func (a *analysis) value(name string, sc *scope) (w word, set bool) {
+func (b *budget) value(name string, sc *scope) (w word, set bool) {
 	if v, ok := sc.vars[name]; ok {
 		if v.lost || len(v.list) == 0 && !v.array {
 			return word{text: "$" + name}, true
@@ -155,7 +155,7 @@ func (a *analysis) value(name string, sc *scope) (w word, set bool) {
 		return v.plain(name), true
 	}
 	if sc.full {
-		a.hide()
+		b.hide()
 		return word{text: "$" + name}, true
 	}
 	switch name {

@@ -114,7 +114,7 @@ func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope, in 
 }
 
 // duplicated is what a number stands for where a redirection copies it.
-func (a *analysis) duplicated(number string, r *redirections, sc *scope, in stream) (descriptor, bool) {
+func (fs *overlay) duplicated(number string, r *redirections, sc *scope, in stream) (descriptor, bool) {
 	if d, ok := sc.open.at(number); ok && number != input {
 		return d, true
 	}
@@ -180,13 +180,13 @@ func (a *analysis) writesTo(r *redirections, number, p string, sc *scope) {
 	}
 }
 
-func (a *analysis) fileOut(r *redirections, w word, number string, d *syntax.Redirect, sc *scope) {
-	p := a.path(w, sc)
+func (fs *overlay) fileOut(r *redirections, w word, number string, d *syntax.Redirect, sc *scope) {
+	p := fs.path(w, sc)
 	if n, _, ok := descriptorNumber(p); ok {
-		a.toDescriptor(r, n, sc)
+		fs.toDescriptor(r, n, sc)
 		return
 	}
-	paths := a.addNamed(nil, w, sc, true)
+	paths := fs.addNamed(nil, w, sc, true)
 	r.writes = addAll(r.writes, paths)
 	appends := d.Op == syntax.AppOut || d.Op == syntax.AppAll
 	if !appends {
@@ -194,8 +194,8 @@ func (a *analysis) fileOut(r *redirections, w word, number string, d *syntax.Red
 	}
 	if number != output {
 		if p != "" && number != "2" {
-			a.keep(p, literal(""), appends)
-			a.opens(r, number, descriptor{out: []string{p}}, sc)
+			fs.keep(p, literal(""), appends)
+			fs.opens(r, number, descriptor{out: []string{p}}, sc)
 		}
 		return
 	}
@@ -204,20 +204,20 @@ func (a *analysis) fileOut(r *redirections, w word, number string, d *syntax.Red
 }
 
 // toDescriptor sends output to what a descriptor writes to.
-func (a *analysis) toDescriptor(r *redirections, number string, sc *scope) {
+func (fs *overlay) toDescriptor(r *redirections, number string, sc *scope) {
 	if opened, _ := sc.open.at(number); len(opened.out) > 0 {
 		r.takesOutput, r.appends, r.out = true, true, append(r.out, opened.out...)
 	}
 }
 
 // stored is what a file holds as far as the text itself wrote it.
-func (a *analysis) stored(w word, sc *scope) stream {
-	if s, ok := a.hands(w, stream{}, sc); ok {
+func (fs *overlay) stored(w word, sc *scope) stream {
+	if s, ok := fs.hands(w, stream{}, sc); ok {
 		return s
 	}
-	p := a.path(w, sc)
-	file := a.fileAt(w, sc)
-	if s, ok := a.runnable(p, file); ok && !s.found {
+	p := fs.path(w, sc)
+	file := fs.fileAt(w, sc)
+	if s, ok := fs.runnable(p, file); ok && !s.found {
 		return s
 	} else if ok {
 		s.path, s.Taint = p, value.Taint{Read: p != ""}

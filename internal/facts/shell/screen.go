@@ -28,8 +28,8 @@ func (a *analysis) screen(name string, inv *invocation, args *arguments) (result
 var windowVariables = []string{"SHELL", "SCREENRC", "SYSSCREENRC", "SCREENDIR", "TMUX", "TMUX_TMPDIR", "XDG_CONFIG_HOME", "HOME"}
 
 // setsAny says that the text sets one of the variables.
-func (a *analysis) setsAny(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(a.assigns, name) })
+func (facts *sink) setsAny(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(facts.assigns, name) })
 }
 
 // screenQueries are the questions to a session that change nothing where no word follows.

@@ -73,17 +73,17 @@ func (a *analysis) scriptsBelow(name, project string, inv *invocation, args *arg
 }
 
 // projectFile is the file of the project around a folder: in that, or in the nearest above that has one.
-func (a *analysis) projectFile(project string, sc *scope) word {
+func (fs *overlay) projectFile(project string, sc *scope) word {
 	here := known(project)
-	if a.at.Contents == nil {
+	if fs.at.Contents == nil {
 		return here
 	}
 	for dir, above := sc.cwd, here; ; above = known(path.Join(dir, project)) {
-		_, ok := a.runnable(a.path(above, sc), a.fileAt(above, sc))
-		if _, again := a.readAgain(a.fileAt(above, sc)); ok || again {
+		_, ok := fs.runnable(fs.path(above, sc), fs.fileAt(above, sc))
+		if _, again := fs.readAgain(fs.fileAt(above, sc)); ok || again {
 			return above
 		}
-		a.files = append(a.files, a.fileAt(above, sc))
+		fs.files = append(fs.files, fs.fileAt(above, sc))
 		up := path.Dir(dir)
 		if dir == "" || dir == "~" || up == dir {
 			return here
@@ -93,11 +93,11 @@ func (a *analysis) projectFile(project string, sc *scope) word {
 }
 
 // readAgain is what was found in a file that is being read.
-func (a *analysis) readAgain(file string) (stream, bool) {
-	if a.at.Contents == nil || !slices.Contains(a.within, file) {
+func (fs *overlay) readAgain(file string) (stream, bool) {
+	if fs.at.Contents == nil || !slices.Contains(fs.within, file) {
 		return stream{}, false
 	}
-	c, ok := (*a.at.Contents)[file]
+	c, ok := (*fs.at.Contents)[file]
 	return stream{present: true, text: c.Text, known: c.Known, file: file, found: true, settled: !c.Recent}, ok
 }
 

@@ -6,13 +6,13 @@ import "github.com/bailiff-dev/bailiff/internal/facts/value"
 const maxSettings = 256
 
 // setting notes the value that is given to a variable, whole: its end may count.
-func (a *analysis) setting(name, given string) {
-	if len(a.settings) >= maxSettings {
-		a.settings = value.Sorted(a.settings)
+func (facts *sink) setting(name, given string) {
+	if len(facts.settings) >= maxSettings {
+		facts.settings = value.Sorted(facts.settings)
 	}
-	if a.given += len(name) + len(given); len(a.settings) >= maxSettings || a.given > value.MaxText {
-		a.hide()
+	if facts.given += len(name) + len(given); len(facts.settings) >= maxSettings || facts.given > value.MaxText {
+		facts.hide()
 		return
 	}
-	a.settings = append(a.settings, name+"="+given)
+	facts.settings = append(facts.settings, name+"="+given)
 }

@@ -9,7 +9,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +44,8 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 	if len(text) > value.MaxText || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return value.Unread(text)
 	}
-	a := &analysis{at: at, readPython: python, complete: true, settled: at.Settled}
+	a := newAnalysis(at, python)
+	a.settled = at.Settled
 	if !a.read(text) {
 		c := value.Unread(text)
 		c.Complete = at.Settled
@@ -54,28 +54,22 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 	return a.command(text)
 }
 
-// analysis is one reading of one text, with everything nested in it.
+// analysis is one reading of one text, with everything nested in it: the walk through its commands. What the text may cost, what it
+// would do, and the files that it makes are apart, so that their parts know nothing of the walk.
 type analysis struct {
-	at value.Place
+	*budget
+	*sink
+	*overlay
 	// readPython reads the Python programs in the text.
 	readPython func(source string, at value.Place) value.Code
-	complete   bool
-	// idle is set while a function is read that no text called: what it hides does not count.
-	// settled says that a settled file is being read, late that a started file is.
-	idle, settled, late bool
-	// globs are the options that the text sets for wildcards.
-	globs value.Globs
 	// escapes says that the text has "echo" take backslashes for escapes.
 	escapes bool
 	// feed is where the input of the command being expanded comes from: what ">(…)" gets is
 	// at best that.
-	feed  value.Taint
-	calls []made
+	feed value.Taint
 	// supposed is the reading of words that may start programs; supposes says that
 	// this is such a reading, of supposals many.
-	supposed *analysis
-	// code is what the Python programs in the text would do, nil if there is none that tells.
-	code      *value.Code
+	supposed  *analysis
 	supposes  bool
 	supposals int
 	// effect gathers what the call does that is being recorded; its room is used again.
@@ -85,10 +79,6 @@ type analysis struct {
 	// wrappers are the programs around the text that is being read.
 	wrappers []string
 
-	hosts, reads, writes, variables, features, assigns, settings, loses, files []string
-	// opened are files that the text reads, sought those in which programs look for code.
-	opened, sought []string
-
 	functions map[string]*function
 	// locals are those of the function that is being read, nil outside of one.
 	locals *locals
@@ -96,42 +86,30 @@ type analysis struct {
 	aliases map[string]string
 	// traps run when the text ends, with what is assigned then.
 	traps []trap
-	// contents are the files that the text itself writes, by path.
-	contents map[string]stream
-	// links are those that the text makes, and what they lead to.
-	links map[string]string
-	// started are files that run while the text goes on.
-	started []started
 	// imported are the files in which modules were looked for, importedTexts those whose text the text itself wrote.
 	imported, importedTexts []string
 	// rounds counts the loops around what is being read.
 	rounds int
 	// making are the makefiles and the scripts of projects that are being read.
 	making []string
-	// built are the programs that are compiled of what the text wrote, by their paths; "" stands for one whose name is not told.
-	built []string
-	// transfers are what gets its content from files, by its path.
-	transfers map[string][]transfer
 	// piped is the first call of the pipes around what is being read.
 	piped int
-	// unpacked are the folders that hold what came from the network.
-	unpacked []unpacked
-	// steps, depth, texts and given are what was spent of the limits.
-	steps, depth, texts, given int
 	// fresh counts the folders that the text has made under names of their own.
 	fresh int
 	// aside counts the pipes and background jobs around what is being read.
 	aside int
-	// madeBy counts the files through which the one that is looked at is made of others.
-	madeBy int
 	// seeking are the programs of the text's own PATH that are being read.
 	seeking []string
-	// within are the files that are being read, see [analysis.foundIn].
-	within []string
 	// modulePath are the folders in which the Python program of a file that is being read looks for modules first, none where
 	// that is the working folder; inModule says that one of its modules is being read.
 	modulePath []string
 	inModule   bool
+}
+
+func newAnalysis(at value.Place, python func(source string, at value.Place) value.Code) *analysis {
+	b, facts := &budget{complete: true}, &sink{}
+	facts.budget = b
+	return &analysis{budget: b, sink: facts, overlay: &overlay{budget: b, sink: facts, at: at}, readPython: python}
 }
 
 // function is a shell function's body; called tells whether it was read already.
@@ -147,10 +125,6 @@ type trap struct {
 	code     word
 	wrappers []string
 }
-
-// tooDeep ends a reading whose text nests deeper than any that is written. Every other
-// panic is a fault of this package, which the caller has to answer for.
-type tooDeep struct{}
 
 // read walks the whole text; it is false for a text that cannot be read.
 func (a *analysis) read(text string) (ok bool) {
@@ -209,35 +183,4 @@ func (a *analysis) command(text string) value.Command {
 		Assigns: value.Sorted(a.assigns), Settings: value.Sorted(a.settings), Loses: value.Sorted(a.loses), Files: value.Sorted(a.files),
 		Opens: a.depends(), Code: a.code,
 	}
-}
-
-// hide notes that the text does not tell what will run.
-func (a *analysis) hide() {
-	if !a.idle && !a.settled {
-		a.complete = false
-	}
-}
-
-func (a *analysis) feature(name string) {
-	if !slices.Contains(a.features, name) {
-		a.features = append(a.features, name)
-	}
-}
-
-// spend counts work; it is false when the text has had its share.
-func (a *analysis) spend(n int) bool {
-	a.steps += n
-	if a.steps > MaxSteps {
-		a.complete = false
-		return false
-	}
-	return true
-}
-
-// enter counts nesting; the returned function leaves again.
-func (a *analysis) enter() func() {
-	if a.depth++; a.depth > MaxNesting {
-		panic(tooDeep{})
-	}
-	return func() { a.depth-- }
 }

@@ -124,12 +124,12 @@ func (a *analysis) importsPython(name string, inv *invocation, imported []string
 
 // foldersOf are the folders in which a program of Python's looks for modules that lies in a file: that of the file, spelt so that the
 // file system follows "..", or, since Python follows a link, of what the file leads to.
-func (a *analysis) foldersOf(file string) []string {
+func (fs *overlay) foldersOf(file string) []string {
 	if file == "" {
 		return nil
 	}
 	folders := []string{folderOf(file)}
-	for _, other := range a.others(file, true) {
+	for _, other := range fs.others(file, true) {
 		folders = add(folders, folderOf(other))
 	}
 	return folders
@@ -240,7 +240,7 @@ func loaded(lang, code string) []string {
 
 // projectOf are the arguments of a call that works on a project, and the scope of the folder
 // in which that lies.
-func (a *analysis) projectOf(p *programs.Program, inv *invocation, args *arguments) (*scope, *arguments) {
+func (fs *overlay) projectOf(p *programs.Program, inv *invocation, args *arguments) (*scope, *arguments) {
 	if len(p.Chdir) == 0 || !slices.ContainsFunc(args.all, func(w word) bool { return names(p.Chdir, w.text) }) {
 		return inv.sc, args
 	}
@@ -253,7 +253,7 @@ func (a *analysis) projectOf(p *programs.Program, inv *invocation, args *argumen
 	if !ok {
 		return inv.sc, args
 	}
-	return a.standing(folder, inv.sc), args
+	return fs.standing(folder, inv.sc), args
 }
 
 // names says that a word is one of some options, with or without a value.

@@ -120,7 +120,8 @@ func (a *analysis) supposedText(name string, inv *invocation, code word) {
 // supposing is the reading of the words that are supposed to be commands.
 func (a *analysis) supposing() *analysis {
 	if a.supposed == nil {
-		a.supposed = &analysis{at: a.at, readPython: a.readPython, supposes: true}
+		a.supposed = newAnalysis(a.at, a.readPython)
+		a.supposed.supposes, a.supposed.complete = true, false
 	}
 	b := a.supposed
 	b.contents, b.globs = maps.Clone(a.contents), a.globs

@@ -57,7 +57,7 @@ func takesInput(p *programs.Program, args *arguments) bool {
 }
 
 // programTexts are the programs that options and operands of a call spell out.
-func (a *analysis) programTexts(p *programs.Program, inv *invocation, args *arguments) []stream {
+func (fs *overlay) programTexts(p *programs.Program, inv *invocation, args *arguments) []stream {
 	var out []stream
 	for _, o := range args.options {
 		text := slices.Contains(p.Texts, o.name)
@@ -66,7 +66,7 @@ func (a *analysis) programTexts(p *programs.Program, inv *invocation, args *argu
 			out = append(out, stream{present: true, text: o.value.text, known: true, Taint: o.value.Taint})
 		}
 		if file {
-			if s, ok := a.programIn(o.value, inv); ok {
+			if s, ok := fs.programIn(o.value, inv); ok {
 				out = append(out, s)
 			}
 		}
@@ -80,11 +80,11 @@ func (a *analysis) programTexts(p *programs.Program, inv *invocation, args *argu
 }
 
 // programIn is a program in a file that the text itself wrote or hands over.
-func (a *analysis) programIn(w word, inv *invocation) (stream, bool) {
-	if s, ok := a.hands(w, inv.in, inv.sc); ok {
+func (fs *overlay) programIn(w word, inv *invocation) (stream, bool) {
+	if s, ok := fs.hands(w, inv.in, inv.sc); ok {
 		return s, true
 	}
-	return a.runnable(a.path(w, inv.sc), a.fileAt(w, inv.sc))
+	return fs.runnable(fs.path(w, inv.sc), fs.fileAt(w, inv.sc))
 }
 
 // commands reads a program in a language of its own as far as it starts others.
@@ -202,10 +202,10 @@ func (a *analysis) patchedPaths(patch stream, inv *invocation, args *arguments) 
 }
 
 // alsoTouches adds files to those that the recorded call reads and writes.
-func (a *analysis) alsoTouches(inv *invocation, reads, writes []string) {
-	a.reads, a.writes = append(a.reads, reads...), append(a.writes, writes...)
+func (facts *sink) alsoTouches(inv *invocation, reads, writes []string) {
+	facts.reads, facts.writes = append(facts.reads, reads...), append(facts.writes, writes...)
 	if inv.made > 0 {
-		call := &a.calls[inv.made-1].Call
+		call := &facts.calls[inv.made-1].Call
 		call.Reads, call.Writes = value.Sorted(append(call.Reads, reads...)), value.Sorted(append(call.Writes, writes...))
 	}
 }

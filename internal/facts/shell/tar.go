@@ -38,13 +38,13 @@ func (a *analysis) tar(_ string, inv *invocation, args *arguments) (result, bool
 }
 
 // untar follows "tar x" of a file or of its input.
-func (a *analysis) untar(inv *invocation, args *arguments) {
+func (fs *overlay) untar(inv *invocation, args *arguments) {
 	dir, given := args.value("-C", "--directory")
 	archive := inv.in
 	if file, ok := args.value("-f", "--file"); ok && file.text != "-" {
-		archive = a.stored(file, inv.sc)
+		archive = fs.stored(file, inv.sc)
 	}
-	a.extracts(inv, archive, dir, given)
+	fs.extracts(inv, archive, dir, given)
 }
 
 // tar writes what it creates, and the folder that it extracts to.

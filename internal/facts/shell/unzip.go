@@ -1,10 +1,10 @@
 package shell
 
 // unzip follows "unzip FILE -d DIR".
-func (a *analysis) unzip(_ string, inv *invocation, args *arguments) (result, bool) {
+func (fs *overlay) unzip(_ string, inv *invocation, args *arguments) (result, bool) {
 	dir, given := args.value("-d")
 	if len(args.operands) > 0 {
-		a.extracts(inv, a.stored(args.operands[0], inv.sc), dir, given)
+		fs.extracts(inv, fs.stored(args.operands[0], inv.sc), dir, given)
 	}
 	return result{out: unknown(inv.in.Taint)}, true
 }

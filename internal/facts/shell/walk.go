@@ -108,9 +108,9 @@ func (a *analysis) redirectedCommand(s *syntax.Stmt, sc *scope, in stream, files
 }
 
 // redirected sends a command's output to its files.
-func (a *analysis) redirected(r result, files redirections) result {
+func (fs *overlay) redirected(r result, files redirections) result {
 	for _, path := range files.out {
-		a.keep(path, r.out, files.appends)
+		fs.keep(path, r.out, files.appends)
 	}
 	if files.takesOutput {
 		r.out = stream{}
@@ -119,30 +119,30 @@ func (a *analysis) redirected(r result, files redirections) result {
 }
 
 // keep remembers what a file holds after the text wrote it.
-func (a *analysis) keep(path string, s stream, appended bool) {
+func (fs *overlay) keep(path string, s stream, appended bool) {
 	if path == "" {
 		return
 	}
-	if a.contents == nil {
-		a.contents = map[string]stream{}
+	if fs.contents == nil {
+		fs.contents = map[string]stream{}
 	}
 	s.present = true
-	if old, ok := a.contents[path]; ok && appended {
+	if old, ok := fs.contents[path]; ok && appended {
 		s = old.then(s)
 	} else if appended {
 		s.known = false
 	}
-	if _, ok := a.contents[path]; !ok && len(a.contents) >= maxVariables {
-		a.hide()
+	if _, ok := fs.contents[path]; !ok && len(fs.contents) >= maxVariables {
+		fs.hide()
 		return
 	}
-	a.contents[path] = s
-	a.writtenLate(path, s)
+	fs.contents[path] = s
+	fs.writtenLate(path, s)
 }
 
-func (a *analysis) endless(c syntax.Command) {
+func (facts *sink) endless(c syntax.Command) {
 	if loops.StartWithoutEnd(c) {
-		a.feature(value.FeatureEndlessStarts)
+		facts.feature(value.FeatureEndlessStarts)
 	}
 }
 

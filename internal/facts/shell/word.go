@@ -45,7 +45,7 @@ type stream struct {
 	items []word
 	// path is the file it comes from, if that is known.
 	path string
-	// file is that path as it is spelt, see [analysis.fileAt].
+	// file is that path as it is spelt, see [overlay.fileAt].
 	file string
 	// found says that it is what was found in that file, settled that the session has not made
 	// the file what it is.

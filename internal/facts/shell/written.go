@@ -109,17 +109,17 @@ func (a *analysis) starts(p string, run func(stream)) {
 }
 
 // writtenLate reads a file that was started before the text wrote it.
-func (a *analysis) writtenLate(p string, s stream) {
-	if a.late {
+func (fs *overlay) writtenLate(p string, s stream) {
+	if fs.late {
 		return
 	}
-	a.late = true
-	for _, f := range a.started {
-		if f.path == p && a.spend(1) {
+	fs.late = true
+	for _, f := range fs.started {
+		if f.path == p && fs.spend(1) {
 			f.run(s)
 		}
 	}
-	a.late = false
+	fs.late = false
 }
 
 // modules reads the modules that a Python program imports, if the text wrote them.

@@ -48,8 +48,8 @@ func (a *analysis) foreach(name string, inv *invocation, argv []word, mark strin
 }
 
 // inputWords are the words of an input, or one that stands for them.
-func (a *analysis) inputWords(in stream) []word {
-	a.whole(in)
+func (facts *sink) inputWords(in stream) []word {
+	facts.whole(in)
 	if in.items != nil {
 		return in.items
 	}
@@ -58,8 +58,8 @@ func (a *analysis) inputWords(in stream) []word {
 	}
 	var out []word
 	for _, s := range strings.Fields(strings.ReplaceAll(in.text, "\x00", " ")) {
-		if len(out) >= maxFields || !a.spend(1) {
-			a.complete = false
+		if len(out) >= maxFields || !facts.spend(1) {
+			facts.complete = false
 			break
 		}
 		out = append(out, word{text: strings.Trim(s, `"'`), known: true, Taint: in.Taint})
