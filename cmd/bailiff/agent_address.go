@@ -55,3 +55,13 @@ func agentClient(cfg *config.Config, platform string) (*client.Client, error) {
 	}
 	return nil, fmt.Errorf("no listener may speak for platform %q: add it to a listener's platforms in bailiff.yaml", platform)
 }
+
+// listenOf is where the user's agents ask.
+func listenOf(cfg *config.Config) string {
+	for _, l := range cfg.Agent.Listeners {
+		if l.SpeaksFor("cli") && l.Listen.Network == "unix" {
+			return l.Listen.String()
+		}
+	}
+	return ""
+}

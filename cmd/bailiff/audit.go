@@ -102,20 +102,6 @@ func (t *tail) pick() (err error) {
 	return err
 }
 
-// moment reads a time: how long ago, a day (UTC), or a day and a time.
-func moment(text string, now time.Time) (time.Time, error) {
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
-	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m, or a time, such as 2026-01-31 or "+
-		"2026-01-31T08:00:00Z", text)
-}
-
 func printEvent(w io.Writer, format string, line []byte) error {
 	if format == "json" {
 		_, err := fmt.Fprintf(w, "%s\n", line)
@@ -306,14 +292,6 @@ func printVerification(w io.Writer, report audit.Report) {
 			fmt.Fprintf(w, "signed heads of lines that retention removed: %d\n", report.Older)
 		}
 	}
-}
-
-// amount is how many there are of something.
-func amount(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // How many characters of a text's two ends are shown, where it is longer.

@@ -45,3 +45,6 @@ func oneID(thing string) cobra.PositionalArgs {
 func wrongFlag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; \"%s --help\" lists the flags", err, cmd.CommandPath())
 }
+
+// shortRunGC lets a command that ends soon collect its garbage less often.
+const shortRunGC = 400

@@ -99,16 +99,6 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 	return append(all, d.Examine(ctx)...), nil
 }
 
-// listenOf is where the user's agents ask.
-func listenOf(cfg *config.Config) string {
-	for _, l := range cfg.Agent.Listeners {
-		if l.SpeaksFor("cli") && l.Listen.Network == "unix" {
-			return l.Listen.String()
-		}
-	}
-	return ""
-}
-
 // examineAgent looks at an agent's settings, and starts its hooks if it has some.
 func examineAgent(ctx context.Context, name string, e setup.Entry) (all diagnosis.Checks, err error) {
 	hooks, hasHooks, err := setup.Hooks(ctx, name, e)

@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -149,3 +150,25 @@ func listing[T any](cmd *cobra.Command, configPath *string, ask func(*client.Cli
 
 // names returns the keys of a map, sorted.
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// moment reads a time: how long ago, a day (UTC), or a day and a time.
+func moment(text string, now time.Time) (time.Time, error) {
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m, or a time, such as 2026-01-31 or "+
+		"2026-01-31T08:00:00Z", text)
+}
+
+// amount is how many there are of something.
+func amount(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

@@ -7,8 +7,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -30,24 +28,6 @@ func run(args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
 	return exitStatus(root.ExecuteContext(ctx))
-}
-
-// status is an error that only sets the exit status; its text, if any, has
-// been printed where it belongs.
-type status int
-
-func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
-func exitStatus(err error) int {
-	var code status
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &code):
-		return int(code)
-	}
-	fmt.Fprintf(os.Stderr, "bailiff: %v\n", err)
-	return 1
 }
 
 func newRoot() *cobra.Command {

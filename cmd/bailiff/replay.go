@@ -74,8 +74,6 @@ const (
 	// replayLimit is how long one decision may take in a replay: however busy the
 	// machine is, it must make no difference.
 	replayLimit = 10 * time.Second
-	// shortRunGC lets a command that ends soon collect its garbage less often.
-	shortRunGC = 400
 )
 
 // rerun is a replay as its flags order it.
