@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -306,4 +307,19 @@ func bothEnds(text string) string {
 	}
 	return fmt.Sprintf("%q … %s left out … %q", string(all[:shownHead]), amount(int64(between), "character"),
 		string(all[len(all)-shownTail:]))
+}
+
+// connected says in a line what became of a connection.
+func connected(c api.Connection) string {
+	said := []string{c.What, c.Protocol, endpoint(c), c.Method, c.Path}
+	if c.What == "closed" {
+		said = append(said, fmt.Sprintf("%s sent, %d received", amount(c.Sent, "byte"), c.Received))
+	}
+	if c.Rule != "" {
+		said = append(said, "("+c.Rule+")")
+	}
+	if c.More > 0 {
+		said = append(said, fmt.Sprintf("and %d more", c.More))
+	}
+	return strings.Join(slices.DeleteFunc(said, func(part string) bool { return part == "" }), " ")
 }

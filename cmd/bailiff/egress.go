@@ -160,18 +160,3 @@ func printHosts(w io.Writer, rows []reachedHost) {
 }
 
 func endpoint(c api.Connection) string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
-
-// connected says in a line what became of a connection.
-func connected(c api.Connection) string {
-	said := []string{c.What, c.Protocol, endpoint(c), c.Method, c.Path}
-	if c.What == "closed" {
-		said = append(said, fmt.Sprintf("%s sent, %d received", amount(c.Sent, "byte"), c.Received))
-	}
-	if c.Rule != "" {
-		said = append(said, "("+c.Rule+")")
-	}
-	if c.More > 0 {
-		said = append(said, fmt.Sprintf("and %d more", c.More))
-	}
-	return strings.Join(slices.DeleteFunc(said, func(part string) bool { return part == "" }), " ")
-}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
@@ -171,4 +172,25 @@ func amount(n int64, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
+}
+
+// override replaces in a request what the given flags say.
+func (c *claim) override(flags *pflag.FlagSet, req *bailiff.Request) {
+	for name, replace := range map[string]func(){
+		"platform":   func() { req.Session.Platform = c.session.Platform },
+		"chat":       func() { req.Session.ChatID = c.session.ChatID },
+		"chat-type":  func() { req.Session.ChatType = c.session.ChatType },
+		"thread":     func() { req.Session.ThreadID = c.session.ThreadID },
+		"user":       func() { req.Session.UserID = c.session.UserID },
+		"session":    func() { req.Session.ID = c.session.ID },
+		"unattended": func() { req.Session.Unattended = c.session.Unattended },
+		"env":        func() { req.Env = c.env },
+		"backend":    func() { req.Backend = c.backend },
+		"timeout":    func() { req.Args.Timeout = c.timeout },
+		"workdir":    func() { req.Args.Workdir = c.workdir },
+	} {
+		if flags.Changed(name) {
+			replace()
+		}
+	}
 }
