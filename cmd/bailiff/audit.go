@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -323,3 +324,5 @@ func connected(c api.Connection) string {
 	}
 	return strings.Join(slices.DeleteFunc(said, func(part string) bool { return part == "" }), " ")
 }
+
+func endpoint(c api.Connection) string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }

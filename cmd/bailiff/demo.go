@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -191,14 +190,6 @@ func demoRow(w io.Writer, r demoRequest, a api.Answer) {
 		cmp.Or(ruleNames(d), r.About), cmp.Or(d.Backend.Name, "-"), cmp.Or(strings.TrimSpace(variables), "-"), printed(a))
 }
 
-func ruleNames(d bailiff.Decision) string {
-	var rules []string
-	for _, r := range d.Reasons() {
-		rules = append(rules, r.Rule)
-	}
-	return strings.Join(slices.Compact(rules), " ")
-}
-
 func printed(a api.Answer) string {
 	switch a.Status {
 	case bailiff.Completed, bailiff.TimedOut, bailiff.Interrupted:
@@ -207,13 +198,4 @@ func printed(a api.Answer) string {
 		return a.Message
 	}
 	return "- (not run)"
-}
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-func short(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -107,4 +108,21 @@ func printTallies(w io.Writer, cases int, tallies []*tally) error {
 	}
 	fmt.Fprintf(w, "all %d cases were decided as the corpus says\n", cases)
 	return nil
+}
+
+func ruleNames(d bailiff.Decision) string {
+	var rules []string
+	for _, r := range d.Reasons() {
+		rules = append(rules, r.Rule)
+	}
+	return strings.Join(slices.Compact(rules), " ")
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func short(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -158,5 +156,3 @@ func printHosts(w io.Writer, rows []reachedHost) {
 			r.Last.Format(time.RFC3339), termsafe.Text(strings.Join(r.Rules, ", ")))
 	}
 }
-
-func endpoint(c api.Connection) string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
