@@ -150,7 +150,7 @@ func TestAProgramThatReadsMuchIsSentMoreBeforeItIsHeard(t *testing.T) {
 	backendtest.Must(t, s.out.Send(wire.Frame{Kind: wire.Widen, Stream: 1, Last: true}))
 	wrote := make(chan error, 1)
 	go func() {
-		_, err := s.conn.Write(make([]byte, 3*wire.ConnWindow))
+		_, err := s.conn.Write(make([]byte, wire.WideWindow*7/8))
 		wrote <- err
 	}()
 	select {

@@ -10,7 +10,7 @@ const (
 	ConnWindow  = 64 << 10
 	ConnsWindow = 1 << 20
 	Much        = 1 << 20
-	WideWindow  = 256 << 10
+	WideWindow  = 128 << 10
 	WideConns   = 8
 )
 
