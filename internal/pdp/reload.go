@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -39,6 +40,9 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
 	if !differ {
 		return nil, revision(files)
+	}
+	if p.inForce.Load() != nil {
+		runtime.GC() // else the next policies come to lie beside those of former reloads, and the heap stays as large as both
 	}
 	next, verify, faults := p.candidate(ctx, files, p.isOwn())
 	if len(faults) > 0 {
