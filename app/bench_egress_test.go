@@ -59,9 +59,12 @@ func BenchmarkWayOut(b *testing.B) {
 	at := plain.Listener.Addr().String()
 	_, port, _ := strings.Cut(at, ":")
 	section = strings.NewReplacer("hosts: {", "hosts: {plain.test: 127.0.0.1, ", "own: [", "own: [\""+at+"\", ").Replace(section)
-	s := startOffice(b, openDir(b), onePerson(b, isolated["bubblewrap"], section, wayOut(b,
-		"      plain.test: [{ports: ["+port+"], protocol: http}]\n      repo.example.com: [{ports: ["+sealed+"]}]\n")))
-	inside := func(address string) func() (time.Duration, error) {
+	opened := func(backend string) *office {
+		return startOffice(b, openDir(b), onePerson(b, isolated[backend], section, wayOut(b,
+			"      plain.test: [{ports: ["+port+"], protocol: http}]\n      repo.example.com: [{ports: ["+sealed+"]}]\n")))
+	}
+	s := opened("bubblewrap")
+	insideOf := func(s *office, address string) func() (time.Duration, error) {
 		return func() (time.Duration, error) {
 			req := atTerminal("s", fetched+address)
 			req.Backend = ""
@@ -72,6 +75,7 @@ func BenchmarkWayOut(b *testing.B) {
 			return took([]byte(a.Output), err)
 		}
 	}
+	inside := func(address string) func() (time.Duration, error) { return insideOf(s, address) }
 	outside := func(line string) func() (time.Duration, error) {
 		return func() (time.Duration, error) { return took(exec.Command("sh", "-c", line).CombinedOutput()) }
 	}
@@ -87,6 +91,17 @@ func BenchmarkWayOut(b *testing.B) {
 		ways["srt"] = outside(program + " -s " + settings + " -c \"" + fetched + "--noproxy '' http://" + at + "/1000000000\"")
 	}
 	b.Run("a gigabyte", func(b *testing.B) { byTurns(b, ways) })
+	for _, backend := range []string{"bubblewrap", "docker"} {
+		b.Run("500 MB, "+backend, func(b *testing.B) {
+			of := s
+			if backend != "bubblewrap" {
+				of = opened(backend)
+			}
+			byTurns(b, map[string]func() (time.Duration, error){
+				"sandbox": insideOf(of, "http://plain.test:"+port+"/500000000"), "host": outside(fetched + "http://" + at + "/500000000"),
+			})
+		})
+	}
 	for _, version := range []string{"--http1.1", "--http2"} {
 		b.Run("64 MiB of https, "+version, func(b *testing.B) {
 			byTurns(b, map[string]func() (time.Duration, error){

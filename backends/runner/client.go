@@ -124,7 +124,7 @@ func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Re
 	defer stop()
 	nonce := rand.Text()
 	c.next = binary.LittleEndian.Uint32([]byte(nonce)) // an earlier client's numbers are not ours
-	in := wire.NewReader(stream)
+	in := wire.NewBulkReader(stream)
 	sent := make(chan error, 1)
 	go func() { sent <- c.hello(nonce) }()
 	answer, err := awaitHello(in, nonce)

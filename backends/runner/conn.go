@@ -22,14 +22,14 @@ type conn struct {
 	changed           sync.Cond
 	readBy, writtenBy deadline
 
-	// came is what was not read, size what that takes of the window, and read what was
-	// read and the runner not told of.
-	came       [][]byte
-	size, read int
+	// came is what was not read, and size what that takes of the window.
+	came   [][]byte
+	size   int
+	window wire.Account
 	// heard says that the program sends no more, closed that the sidecar reads no more.
 	heard, closed bool
-	// left is what may be sent, writing says that a call does, told that no more will be.
-	left          int
+	// left is what may be sent of room, writing says that a call does, told that no more will be.
+	left, room    int
 	writing, told bool
 	// fault is why there is no connection any more.
 	fault error
@@ -38,7 +38,7 @@ type conn struct {
 var _ backends.OutletConn = (*conn)(nil)
 
 func newConn(o *outlet, number, label uint32) *conn {
-	c := &conn{outlet: o, number: number, label: label, left: wire.ConnWindow}
+	c := &conn{outlet: o, number: number, label: label, left: wire.ConnWindow, room: wire.ConnWindow, window: wire.NewAccount(&o.width)}
 	c.changed.L = &o.mu
 	return c
 }
@@ -51,10 +51,15 @@ func (c *conn) hear(f wire.Frame) error {
 		return c.receive(f)
 	case wire.Allow:
 		n, err := wire.Decode[wire.Number](f.Payload)
-		if err != nil || n < 0 || int(n) > wire.ConnWindow-c.left {
+		if err != nil || n < 0 || int(n) > c.room-c.left {
 			return errTooMuch
 		}
 		c.left += int(n)
+	case wire.Widen:
+		if c.room > wire.ConnWindow {
+			return errTooMuch
+		}
+		c.room, c.left = wire.WideWindow, c.left+wire.Widening
 	case wire.Cut:
 		c.end(fmt.Errorf("the connection was reset: %s", bailiff.Foreign(string(f.Payload))))
 	}
@@ -62,7 +67,7 @@ func (c *conn) hear(f wire.Frame) error {
 }
 
 func (c *conn) receive(f wire.Frame) error {
-	if c.size += cost(f); c.heard || c.size > wire.ConnWindow {
+	if c.size += cost(f); c.heard || c.size > c.window.Size() {
 		return errTooMuch
 	}
 	if !c.closed && len(f.Payload) > 0 {
@@ -81,9 +86,14 @@ func (c *conn) receive(f wire.Frame) error {
 // taken notes what of the window is free again.
 func (c *conn) taken(n int) {
 	c.size -= n
-	if c.read += n; c.read >= shareRead && !c.heard {
-		c.outlet.allow(c.number, c.read)
-		c.read = 0
+	if c.window.Pass(n); c.heard {
+		return
+	}
+	if c.window.Widens() {
+		c.outlet.widen(c.number)
+	}
+	if due := c.window.Due(); due > 0 {
+		c.outlet.allow(c.number, due)
 	}
 }
 
@@ -230,6 +240,7 @@ func (c *conn) Close() error {
 	}
 	c.closed = true
 	c.came = nil
+	c.window.Close()
 	c.taken(c.size) // so that a program that goes on sending gets as far as to be told
 	c.readBy.set(time.Time{}, nil)
 	c.writtenBy.set(time.Time{}, nil)
@@ -269,6 +280,7 @@ func (c *conn) end(fault error) {
 		c.fault = fault
 	}
 	c.came = nil
+	c.window.Close()
 	c.changed.Broadcast()
 	delete(c.outlet.conns, c.number)
 }

@@ -12,12 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-// shareArrived is when the runner is told that bytes of all connections have arrived,
-// shareRead when it is told that those of one were read.
-const (
-	shareArrived = wire.ConnsWindow / 8
-	shareRead    = wire.ConnWindow / 4
-)
+// shareArrived is when the runner is told that bytes of all connections have arrived.
+const shareArrived = wire.ConnsWindow / 8
 
 // outlet is the client's side of an outlet.
 type outlet struct {
@@ -31,6 +27,7 @@ type outlet struct {
 	order uint32
 	ready bool
 	conns map[uint32]*conn
+	width wire.Width
 	// left is what all connections together may send.
 	left int
 	// arrived are the bytes that the runner was not told of.
@@ -101,7 +98,7 @@ func (o *outlet) ask(ctx context.Context, order []byte) (facts backends.OutletFa
 // isOfConns says whether a frame concerns the connections of an outlet.
 func isOfConns(f wire.Frame) bool {
 	switch f.Kind {
-	case wire.Opened, wire.Carry, wire.Allow, wire.Cut, wire.OutletReady, wire.Hello:
+	case wire.Opened, wire.Carry, wire.Allow, wire.Widen, wire.Cut, wire.OutletReady, wire.Hello:
 		return true
 	}
 	return false
@@ -177,6 +174,10 @@ func (o *outlet) note(n int) {
 
 func (o *outlet) allow(stream uint32, n int) {
 	go o.client.say(wire.Frame{Kind: wire.Allow, Stream: stream, Payload: wire.Encode(wire.Number(n)), Last: true})
+}
+
+func (o *outlet) widen(stream uint32) {
+	go o.client.say(wire.Frame{Kind: wire.Widen, Stream: stream, Last: true})
 }
 
 // fail ends all connections.

@@ -97,6 +97,10 @@ func TestARunnerThatSaysTooMuchOfConnectionsEndsTheConversation(t *testing.T) {
 		{"credit that was not used", func(s spoken) error {
 			return s.out.Send(wire.Frame{Kind: wire.Allow, Stream: 1, Payload: wire.Encode(wire.Number(1))})
 		}},
+		{"a wider window twice", func(s spoken) error {
+			wider := wire.Frame{Kind: wire.Widen, Stream: 1, Last: true}
+			return errors.Join(s.out.Send(wider), s.out.Send(wider))
+		}},
 		{"credit for all that was not used", func(s spoken) error {
 			return s.out.Send(wire.Frame{Kind: wire.Allow, Stream: wire.Everything, Payload: wire.Encode(wire.Number(1))})
 		}},
@@ -109,6 +113,51 @@ func TestARunnerThatSaysTooMuchOfConnectionsEndsTheConversation(t *testing.T) {
 				t.Error("the connection can still be written to")
 			}
 		})
+	}
+}
+
+// widened has the program of a connection send so much that the runner is told to send more before it hears
+// what was read.
+func (s spoken) widened(t *testing.T) {
+	t.Helper()
+	for sent := 0; sent < wire.Much; sent += wire.MaxPayload {
+		backendtest.Must(t, s.carry(wire.MaxPayload, false))
+		if _, err := io.ReadFull(s.conn, make([]byte, wire.MaxPayload)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.awaits(t, wire.Widen)
+}
+
+func TestAConnectionThatCarriesMuchMayHaveMoreInFlightWithinABound(t *testing.T) {
+	client, s := outletOf(t)
+	s.widened(t)
+	const each = wire.WideWindow/8 - wire.Overhead
+	for range 8 {
+		backendtest.Must(t, s.carry(each, false))
+	}
+	if n, err := io.ReadFull(s.conn, make([]byte, 8*each)); err != nil {
+		t.Fatalf("of a wide window's bytes %d came, %v", n, err)
+	}
+	for range 9 {
+		_ = s.carry(each, false) // the conversation may have ended meanwhile
+	}
+	<-client.Done()
+}
+
+func TestAProgramThatReadsMuchIsSentMoreBeforeItIsHeard(t *testing.T) {
+	_, s := outletOf(t)
+	backendtest.Must(t, s.out.Send(wire.Frame{Kind: wire.Widen, Stream: 1, Last: true}))
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := s.conn.Write(make([]byte, wire.WideWindow*7/8))
+		wrote <- err
+	}()
+	select {
+	case err := <-wrote:
+		backendtest.Must(t, err)
+	case <-backendtest.Late(t):
+		t.Error("the usual window holds up what the wide one lets pass")
 	}
 }
 

@@ -11,9 +11,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-// shareRead is when it is told that bytes of a connection were passed on.
-const shareRead = wire.ConnWindow / 4
-
 // conn is a connection of a program to the client. It holds no buffer while nothing comes.
 type conn struct {
 	service *service
@@ -29,8 +26,8 @@ type conn struct {
 	waiting [][]byte
 	size    int
 	passing bool
-	// passed are the bytes that the program was given and the client not told of.
-	passed int
+	// window is that of the bytes which the program is given.
+	window wire.Account
 	// heard says that the client sends no more, and told that the program does not; both
 	// once the other side knows.
 	heard, told bool
@@ -40,7 +37,7 @@ type conn struct {
 // newConn takes a socket over.
 func newConn(s *service, fd int, number uint32) *conn {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	c := &conn{service: s, number: number, file: file(fd)}
+	c := &conn{service: s, number: number, file: file(fd), window: wire.NewAccount(&s.width)}
 	c.raw, _ = c.file.SyscallConn() // which fails for closed files only
 	c.credit.open(wire.ConnWindow)
 	return c
@@ -140,13 +137,14 @@ func (c *conn) keep(p []byte, last bool) (fault string) {
 		if err != nil {
 			return deaf
 		}
-		p, c.passed = p[n:], c.passed+n
+		c.window.Pass(n)
+		p = p[n:]
 	}
 	c.heard = last
 	switch {
 	case len(p) == 0:
-		c.passed += wire.Overhead
-	case c.size+len(p) > 2*wire.ConnWindow:
+		c.window.Pass(wire.Overhead)
+	case c.size+len(p) > 2*c.window.Size():
 		return "the client sends more than it may"
 	default:
 		c.waiting, c.size = append(c.waiting, bytes.Clone(p)), c.size+len(p)
@@ -197,14 +195,17 @@ func (c *conn) pass() {
 // account tells the client, from time to time, what the program was given.
 func (c *conn) account(n int) {
 	c.mu.Lock()
-	c.passed += n
-	n = 0
-	if c.passed >= shareRead && !c.heard {
-		n, c.passed = c.passed, 0
+	c.window.Pass(n)
+	widens, due := !c.heard && c.window.Widens(), 0
+	if !c.heard {
+		due = c.window.Due()
 	}
 	c.mu.Unlock()
-	if n > 0 {
-		c.service.allow(c.number, n)
+	if widens {
+		c.service.widen(c.number)
+	}
+	if due > 0 {
+		c.service.allow(c.number, due)
 	}
 }
 
@@ -216,7 +217,10 @@ func (c *conn) settle(told bool) {
 	c.told = c.told || told
 	ended := c.heard && !c.passing && !c.over
 	done := ended && c.told
-	c.over = c.over || done
+	if done {
+		c.over = true
+		c.window.Close()
+	}
 	c.mu.Unlock()
 	switch {
 	case done:
@@ -243,6 +247,7 @@ func (c *conn) abandon() bool {
 	c.mu.Lock()
 	over := c.over
 	c.over, c.waiting = true, nil
+	c.window.Close()
 	c.mu.Unlock()
 	if over {
 		return false

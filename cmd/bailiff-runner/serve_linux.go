@@ -75,7 +75,7 @@ func serve(in io.Reader, out io.Writer, confined bool) error {
 	r.pool.open(r.hear, r.lost)
 	defer r.pool.close()
 	r.silence = time.AfterFunc(unheard, r.die)
-	reader := wire.NewReader(in)
+	reader := wire.NewBulkReader(in)
 	for {
 		f, err := reader.Next()
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
@@ -145,7 +145,7 @@ func (r *runner) obey(f wire.Frame) {
 			r.pool.clear()
 			r.say(wire.Killed, stream, wire.Encode(wire.Number(r.pool.leftovers())))
 		}()
-	case wire.Outlet, wire.Carry, wire.Allow, wire.Cut:
+	case wire.Outlet, wire.Carry, wire.Allow, wire.Widen, wire.Cut:
 		r.outlet.hear(f)
 	case wire.Digest:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)

@@ -21,6 +21,7 @@ type service struct {
 	most int
 	// credit is what all connections together may send.
 	credit credit
+	width  wire.Width
 	free   chan []byte
 
 	// speaking is held for reading while something is said, so that nothing is said any
@@ -120,6 +121,9 @@ func (s *service) hear(f wire.Frame) {
 	switch f.Kind {
 	case wire.Allow:
 		c.credit.add(n)
+	case wire.Widen:
+		enlarge(toClient)
+		c.credit.add(wire.Widening)
 	case wire.Carry:
 		c.deliver(f.Payload, f.Last)
 	case wire.Cut:
@@ -138,6 +142,22 @@ func (s *service) note(n int) {
 func (s *service) allow(stream uint32, n int) {
 	s.say(s.out.Send, wire.Frame{Kind: wire.Allow, Stream: stream, Payload: wire.Encode(wire.Number(n)), Last: true})
 }
+
+// widen lets the client send more of a connection before it hears how far the program is.
+func (s *service) widen(stream uint32) {
+	enlarge(fromClient)
+	s.say(s.out.Send, wire.Frame{Kind: wire.Widen, Stream: stream, Last: true})
+}
+
+// The descriptors of the stream to the client.
+const (
+	fromClient = 0
+	toClient   = 1
+)
+
+// enlarge makes room in the pipe that one direction of the stream is, if it is one: its ends then wait less
+// often for each other.
+func enlarge(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, wire.WideWindow) }
 
 func (s *service) conn(number uint32) *conn {
 	s.mu.Lock()

@@ -187,7 +187,8 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 		tell(w, no)
 		return
 	}
-	proxy := &httputil.ReverseProxy{
+	var proxy *httputil.ReverseProxy
+	proxy = &httputil.ReverseProxy{
 		// Answers of unknown length are handed on at once anyway. Those without a body must not be: their head ends the stream.
 		Transport: x.transport, FlushInterval: flushEvery, BufferPool: pieces, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
@@ -201,6 +202,9 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 			answer.Header.Del("Alt-Svc")
 			if answer.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errSwitched
+			}
+			if answer.ContentLength >= longAnswer {
+				proxy.BufferPool = longPieces
 			}
 			if err := x.proxy.boundAnswer(ctx, answer, c, most); err != nil || len(c.Secrets) == 0 {
 				return err
@@ -249,25 +253,6 @@ func (s *sending) Read(to []byte) (int, error) {
 	}
 	return n, err
 }
-
-// pieces are what bodies are carried in.
-var pieces = new(piecePool)
-
-// piecePool keeps pieces for reuse.
-type piecePool struct{ sync.Pool }
-
-const pieceSize = 64 << 10
-
-// Get is a piece.
-func (p *piecePool) Get() []byte {
-	if kept, ok := p.Pool.Get().(*[pieceSize]byte); ok {
-		return kept[:]
-	}
-	return make([]byte, pieceSize)
-}
-
-// Put keeps one.
-func (p *piecePool) Put(piece []byte) { p.Pool.Put((*[pieceSize]byte)(piece)) }
 
 // mostBefore is how many informational answers may come before the one that counts.
 const mostBefore = 8

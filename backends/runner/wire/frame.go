@@ -25,7 +25,7 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 8
+const Version = 9
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.
@@ -36,13 +36,6 @@ const MaxPayload = 32 << 10
 const (
 	Window   = 256 << 10
 	Overhead = headSize
-)
-
-// ConnWindow is how many bytes a connection of an outlet may have in flight each way, and
-// ConnsWindow how many all of them together.
-const (
-	ConnWindow  = 64 << 10
-	ConnsWindow = 1 << 20
 )
 
 // Kind says what a frame means.
@@ -95,6 +88,8 @@ const (
 	Allow
 	// Cut ends a connection both ways, as a reset; its payload tells why.
 	Cut
+	// Widen allows a connection [Widening] bytes more, once.
+	Widen
 )
 
 // What the runner says.
@@ -323,8 +318,13 @@ type Reader struct {
 }
 
 // NewReader receives from the stream.
-func NewReader(from io.Reader) *Reader {
-	return &Reader{from: bufio.NewReaderSize(from, headSize+epochSize+MaxPayload)}
+func NewReader(from io.Reader) *Reader { return newReader(from, 1) }
+
+// NewBulkReader receives from a stream that may carry much: it takes several frames at once.
+func NewBulkReader(from io.Reader) *Reader { return newReader(from, 4) }
+
+func newReader(from io.Reader, frames int) *Reader {
+	return &Reader{from: bufio.NewReaderSize(from, frames*(headSize+epochSize+MaxPayload))}
 }
 
 // Next waits for a frame. Its payload is good until the next call.
