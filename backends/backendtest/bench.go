@@ -49,34 +49,11 @@ func BenchmarkOutlet(b *testing.B, backend backends.Backend, spec backends.Spec,
 	warm := open(b, new(Config), backend, spec)
 	facts, err := warm.openOutlet(backends.OutletTerms{MostConnections: 128}, func(c backends.OutletConn) { pour(c) })
 	Must(b, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Must(b, err)
-	b.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go pour(c)
-		}
-	}()
-	fetch := func(host string, port, bytes int) backends.Command {
-		return runner.Shell(fmt.Sprintf("exec 3<>/dev/tcp/%s/%d && echo %d >&3 && exec cat <&3 >/dev/null", host, port, bytes))
-	}
-	inside := func(cmd backends.Command) func() error {
-		return func() error {
-			exit, err := warm.Run(context.Background(), cmd, func([]byte) {})
-			if err == nil && exit.Code != 0 {
-				err = fmt.Errorf("it ended with %d", exit.Code)
-			}
-			return err
-		}
-	}
-	host := backends.OutletHost(1).String()
+	source := pouring(b)
+	outlet := backends.OutletHost(1).String()
 	b.Run("a gigabyte", func(b *testing.B) {
-		direct := fetch("127.0.0.1", listener.Addr().(*net.TCPAddr).Port, 1e9)
-		ways := map[string]func() error{"sandbox": inside(fetch(host, facts.Port, 1e9)),
+		direct := fetch("127.0.0.1", source, 1e9)
+		ways := map[string]func() error{"sandbox": func() error { return warm.succeed(fetch(outlet, facts.Port, 1e9)) },
 			"host": func() error { return exec.Command(direct.Argv[0], direct.Argv[1:]...).Run() }}
 		for name, do := range others {
 			ways[name] = func() error { return do(warm.Sandbox, 1e9) }
@@ -90,31 +67,67 @@ func BenchmarkOutlet(b *testing.B, backend backends.Backend, spec backends.Spec,
 	})
 	for _, downloads := range []int{0, 1, 100} {
 		b.Run(fmt.Sprintf("true beside %d downloads", downloads), func(b *testing.B) {
-			ctx, cancel := context.WithCancel(context.Background())
-			var all sync.WaitGroup
-			if downloads > 0 {
-				busy := shell(fmt.Sprintf("for i in {1..%d}; do (%s) & done; wait", downloads, fetch(host, facts.Port, 1e12).Argv[4]))
-				all.Go(func() { _, _ = warm.Run(ctx, busy, func([]byte) {}) })
-				time.Sleep(time.Second) // until all of them are under way
-			}
-			var took []time.Duration
-			for b.Loop() {
-				start := time.Now()
-				Must(b, inside(runner.Shell("true"))())
-				took = append(took, time.Since(start))
-			}
-			peak, err := output(warm.Sandbox, runnersMemory)
-			Must(b, err)
-			cancel()
-			all.Wait()
-			var kilobytes float64
-			_, err = fmt.Sscan(peak, &kilobytes)
-			Must(b, err)
-			b.ReportMetric(kilobytes/1000, "runner-MB")
-			b.ReportMetric(float64(Median(took).Microseconds()), "p50-µs")
-			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+			benchmarkBeside(b, warm, downloads, fetch(outlet, facts.Port, 1e12).Argv[4])
 		})
 	}
+}
+
+// pouring is the port of a server on the host's loopback that sends as many bytes as it is asked for.
+func pouring(b *testing.B) (port int) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Must(b, err)
+	b.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go pour(c)
+		}
+	}()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// fetch asks such a server for bytes.
+func fetch(host string, port, bytes int) backends.Command {
+	return runner.Shell(fmt.Sprintf("exec 3<>/dev/tcp/%s/%d && echo %d >&3 && exec cat <&3 >/dev/null", host, port, bytes))
+}
+
+// succeed runs a command, which has to end with 0.
+func (b box) succeed(cmd backends.Command) error {
+	exit, err := b.Run(context.Background(), cmd, func([]byte) {})
+	if err == nil && exit.Code != 0 {
+		err = fmt.Errorf("it ended with %d", exit.Code)
+	}
+	return err
+}
+
+// benchmarkBeside times a command while as many downloads go on.
+func benchmarkBeside(b *testing.B, warm box, downloads int, download string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	if downloads > 0 {
+		busy := shell(fmt.Sprintf("for i in {1..%d}; do (%s) & done; wait", downloads, download))
+		all.Go(func() { _, _ = warm.Run(ctx, busy, func([]byte) {}) })
+		time.Sleep(time.Second) // until all of them are under way
+	}
+	var took []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		Must(b, warm.succeed(runner.Shell("true")))
+		took = append(took, time.Since(start))
+	}
+	peak, err := output(warm.Sandbox, runnersMemory)
+	Must(b, err)
+	cancel()
+	all.Wait()
+	var kilobytes float64
+	_, err = fmt.Sscan(peak, &kilobytes)
+	Must(b, err)
+	b.ReportMetric(kilobytes/1000, "runner-MB")
+	b.ReportMetric(float64(Median(took).Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
 // runnersMemory prints the kilobytes that the processes of the runner have had at most.
