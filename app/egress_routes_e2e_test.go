@@ -84,14 +84,14 @@ for address in sys.stdin.read().split():
 print("by the way out:", subprocess.run(["curl", "-sS", "http://plain.test:PORT/"], capture_output=True, text=True).stdout)
 `
 
-// A program that takes no proxy meets no network at all.
+// Where the way without a proxy is switched off, a program that takes none meets no network at all.
 func TestAProgramThatTakesNoProxyReachesNothing(t *testing.T) {
 	t.Parallel()
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			port, heard := onAllAddresses(t)
-			s := startOffice(t, openDir(t), onePerson(t, section, "egress: {hosts: {plain.test: 127.0.0.1}, own: [\"127.0.0.1:"+port+"\"]}",
+			s := startOffice(t, openDir(t), onePerson(t, section, "egress: {direct: false, hosts: {plain.test: 127.0.0.1}, own: [\"127.0.0.1:"+port+"\"]}",
 				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http}]\n")))
 			words := []string{"http://plain.test:" + port + "/"}
 			for _, address := range append(ownAddresses(t), "198.51.100.1") {

@@ -46,7 +46,7 @@ func outletOf(t *testing.T) (*runner.Client, spoken) {
 			return
 		}
 		_ = out.SendAll(wire.OutletReady, f.Stream, wire.Encode(wire.OutletFacts{Port: 3128}))
-		_ = out.Send(wire.Frame{Kind: wire.Opened, Stream: 1, Payload: wire.Encode(wire.Number(77)), Last: true})
+		_ = out.Send(wire.Frame{Kind: wire.Opened, Stream: 1, Payload: wire.Encode(wire.Arrival{Label: 77}), Last: true})
 		opened <- out
 	})), runner.Place{Outlet: true})
 	backendtest.Must(t, err)

@@ -145,7 +145,7 @@ func (r *runner) obey(f wire.Frame) {
 			r.pool.clear()
 			r.say(wire.Killed, stream, wire.Encode(wire.Number(r.pool.leftovers())))
 		}()
-	case wire.Outlet, wire.Carry, wire.Allow, wire.Cut:
+	case wire.Outlet, wire.Named, wire.Carry, wire.Allow, wire.Cut:
 		r.outlet.hear(f)
 	case wire.Digest:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)

@@ -25,7 +25,7 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 8
+const Version = 9
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.
@@ -80,6 +80,8 @@ const (
 	KeepAlive
 	// Outlet has the runner listen for connections to the client: encoded [OutletTerms].
 	Outlet
+	// Named answers an Asked: an encoded [Name].
+	Named
 )
 
 // What both sides say.
@@ -135,9 +137,12 @@ const (
 	LogHandedOver
 	// OutletReady answers Outlet with [OutletFacts].
 	OutletReady
-	// Opened tells of a connection: a [Number], its label. Later ones have higher
+	// Opened tells of a connection: an encoded [Arrival]. Later ones have higher
 	// streams, the first one is above [Everything].
 	Opened
+	// Asked is a query of DNS, as a program inside wrote it, on a stream of its own
+	// among those of connections.
+	Asked
 )
 
 // Everything is the stream on which the runner refuses to start anything more,
