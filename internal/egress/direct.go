@@ -27,7 +27,7 @@ const mostPorts = 16
 // mostTables is of how many sandboxes it is remembered what stands for names.
 const mostTables = 1000
 
-// Direct is a connection of a program that takes no proxy.
+// direct is a connection of a program that takes no proxy.
 type direct interface {
 	// Direct is the address and port that it dialled, not valid where it took a proxy.
 	Direct() netip.AddrPort
@@ -135,19 +135,29 @@ func (p *Proxy) tableOf(sandbox string) *names.Table {
 // serveDirect serves a connection to an address that stands for a name as a tunnel to that.
 func (p *Proxy) serveDirect(ctx context.Context, client net.Conn, dialled netip.AddrPort, of bailiff.Connection) {
 	of.Direct = true
-	host, stands := p.tableOf(of.Sandbox).Host(dialled.Addr())
-	if !stands || p.config.Ports == nil {
-		of.Host, of.Port, of.Via, of.Protocol = dialled.Addr().String(), int(dialled.Port()), "connect", "tcp"
-		reset(client, p.refused(ctx, of, refuse(of, ruleUnreachable, "The address stands for no name.", "Look the name up again.")))
+	to := p.meant(reach.Target{Host: reach.HostOf(dialled.Addr()), Port: dialled.Port()}, of.Sandbox)
+	if _, isAddress := to.Host.Address(); isAddress {
+		c := aimed(of, to, "tcp", "connect")
+		reset(client, p.refused(ctx, c, refuse(c, ruleUnreachable, "The address stands for no name.", "Look the name up again.")))
 		return
 	}
-	way, no := p.open(ctx, reach.Target{Host: host, Port: dialled.Port()}, "connect", of)
+	way, no := p.open(ctx, to, "connect", of)
 	if no != nil {
 		reset(client, no)
 		return
 	}
 	defer way.close()
 	p.carry(ctx, client, way)
+}
+
+// meant is a destination with the name that its address stands for in the sandbox, if it does.
+func (p *Proxy) meant(to reach.Target, sandbox string) reach.Target {
+	if address, is := to.Host.Address(); is && p.config.Ports != nil && backends.Direct.Contains(address) {
+		if host, stands := p.tableOf(sandbox).Host(address); stands {
+			to.Host = host
+		}
+	}
+	return to
 }
 
 // reset has a program read that its connection was refused, as far as TCP has words for that.
