@@ -33,8 +33,8 @@ var staircase = []step{
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/reach",
 		"backends/descent backends/runner/direct internal/corpus internal/env internal/facts/python internal/facts/shell " +
-			"internal/logline internal/names internal/pdp/explain internal/postgres internal/records internal/redact internal/removal internal/rows " +
-			"internal/scripted internal/subprocess internal/tables internal/throttle internal/trust metrics",
+			"internal/logline internal/names internal/pdp/explain internal/postgres internal/records internal/redact internal/removal " +
+			"internal/rows internal/scripted internal/subprocess internal/tables internal/throttle internal/trust metrics",
 		"internal/watermark",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
 			"internal/history internal/pdp/passes internal/protected internal/swap",

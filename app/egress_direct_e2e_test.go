@@ -39,8 +39,8 @@ func TestAProgramThatKnowsNoProxyReachesWhatThePoliciesAllow(t *testing.T) {
 			s := startOffice(t, openDir(t), onePerson(t, section,
 				"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
 				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
-			a := answeredWithYes(t, s, withInput("s", directly, "plain.test:"+port, "PLAIN.test.:"+port, "other.test:"+port, "plain.test:22",
-				"plain.test:81"))
+			a := answeredWithYes(t, s, withInput("s", directly, "plain.test:"+port, "PLAIN.test.:"+port, "other.test:"+port,
+				"plain.test:22", "plain.test:81"))
 			wants(t, a, bailiff.Completed, "Refused on the way out: other.test (egress.not_in_table, once), plain.test:22 "+
 				"(egress.not_in_table, once). No row lets a sandbox of this session reach this host.")
 			if want := "plain.test served GET /a\nPLAIN.test. served GET /a\nother.test gaierror\nplain.test ConnectionResetError\n" +
@@ -59,7 +59,8 @@ func clonable(t *testing.T) (address, repo, key, known string) {
 	address = fmt.Sprintf("127.83.%d.%d", os.Getpid()>>8&0xff, os.Getpid()&0xff)
 	server := remotetest.Serve(t, remotetest.Options{Settings: []string{"ListenAddress " + address + ":22"}})
 	repo = filepath.Join(server.Home, "repo.git")
-	for _, command := range []string{"git init -q work", "git -C work -c user.name=t -c user.email=t@example.com commit -q --allow-empty -m first",
+	for _, command := range []string{"git init -q work",
+		"git -C work -c user.name=t -c user.email=t@example.com commit -q --allow-empty -m first",
 		"git clone -q --bare work " + repo, "chown -R --reference=" + server.Home + " " + repo} {
 		words := strings.Fields(command)
 		cmd := exec.Command(words[0], words[1:]...)
@@ -85,8 +86,8 @@ var directJobs = map[string]struct{ program, command, want string }{
 		"served /a\nENOTFOUND\n"},
 	"ssh": {"ssh", "ssh $SSH someone@git.test echo logged in; ssh $SSH someone@other.test 2>&1 | grep -o 'Could not resolve'",
 		"logged in\nCould not resolve\n"},
-	"git by ssh": {"git", "export GIT_SSH_COMMAND=\"ssh $SSH\"; git clone -q ssh://someone@git.test:22REPO copy && git -C copy log --format=%s",
-		"first\n"},
+	"git by ssh": {"git", "export GIT_SSH_COMMAND=\"ssh $SSH\"; git clone -q ssh://someone@git.test:22REPO copy && " +
+		"git -C copy log --format=%s", "first\n"},
 }
 
 func TestProgramsThatTakeNoProxyReachTheirHosts(t *testing.T) {
@@ -119,5 +120,37 @@ func TestProgramsThatTakeNoProxyReachTheirHosts(t *testing.T) {
 				t.Errorf("it ended as %s (%d), said %q and printed %q, want %q", a.Status, a.ExitCode, a.Message, a.Output, job.want)
 			}
 		})
+	}
+}
+
+// A connection without a proxy is of the request whose process dialled, though a later one runs beside
+// it, and so is a name that was looked up. A script's interpreter is that of an earlier script.
+func TestADirectConnectionIsOfTheRequestWhoseProcessDialled(t *testing.T) {
+	t.Parallel()
+	service, port := serving(t, func(r *http.Request) string { return "served " + r.URL.Path })
+	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"],
+		"egress: {hosts: {plain.test: 127.0.0.1}, own: [\""+service+"\"]}",
+		wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
+	dial := strings.NewReplacer("sys.stdin.read()", "'plain.test:"+port+" other.test:80'").Replace(directly)
+	behind := atTerminal("s", "while [ ! -e begun ]; do sleep 0.05; done; python3 - <<'EOF'\n"+dial+"EOF\ntouch done")
+	behind.Backend, behind.Args.Background = "", true
+	started := answeredWithYes(t, s, behind)
+	wants(t, started, bailiff.Completed, "Started in the background")
+	beside := atTerminal("s", "touch begun; while [ ! -e done ]; do sleep 0.05; done")
+	beside.Backend = ""
+	a := answeredWithYes(t, s, beside)
+	wants(t, a, bailiff.Completed, "")
+	if a.Egress == nil || len(a.Egress.Blocked) != 0 || a.Egress.Hosts != 0 {
+		t.Errorf("the later request is told of connections: %+v", a.Egress)
+	}
+	wantLogged(t, s.folder, started.DecisionID, "opened plain.test:"+port, "refused other.test:0")
+	script := atTerminal("s", "")
+	script.Tool, script.Backend, script.Args = bailiff.ExecuteCode, "", bailiff.Args{Code: dial}
+	for range 2 {
+		a := answeredWithYes(t, s, script)
+		if a.Output != "plain.test served /a\nother.test gaierror\n" || a.Egress == nil || a.Egress.Hosts != 1 {
+			t.Errorf("%s: a script printed %q, and is told of connections: %+v", a.Message, a.Output, a.Egress)
+		}
+		wantLogged(t, s.folder, a.DecisionID, "opened plain.test:"+port, "refused other.test:0")
 	}
 }

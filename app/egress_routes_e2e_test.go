@@ -91,7 +91,8 @@ func TestAProgramThatTakesNoProxyReachesNothing(t *testing.T) {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			port, heard := onAllAddresses(t)
-			s := startOffice(t, openDir(t), onePerson(t, section, "egress: {direct: false, hosts: {plain.test: 127.0.0.1}, own: [\"127.0.0.1:"+port+"\"]}",
+			s := startOffice(t, openDir(t), onePerson(t, section,
+				"egress: {direct: false, hosts: {plain.test: 127.0.0.1}, own: [\"127.0.0.1:"+port+"\"]}",
 				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http}]\n")))
 			words := []string{"http://plain.test:" + port + "/"}
 			for _, address := range append(ownAddresses(t), "198.51.100.1") {

@@ -32,9 +32,9 @@ type OutletTerms struct {
 	// Roots are certificates, in PEM, that programs are to trust besides it where the sandbox
 	// has none of its own.
 	Roots []byte
-	// LookUp answers a query of DNS by a program inside, as it came; nil where names are not
-	// to be looked up. It is called at once for several.
-	LookUp func(query []byte) Name
+	// LookUp answers a query of DNS, as it came, by a program of the command with a label, 0 where that is
+	// not known; nil where names are not to be looked up. It is called at once for several.
+	LookUp func(label uint32, query []byte) Name
 }
 
 // Name is the answer to a query, with what the program is to reach then.
@@ -73,7 +73,8 @@ type OutletConn interface {
 	// CloseWrite ends what the sidecar says; the program reads the end of the stream.
 	CloseWrite() error
 	// Label tells which command connected: the last 22 bits of the address of loopback
-	// that it dialled, and 0 for 127.0.0.1.
+	// that it dialled, and 0 for 127.0.0.1. A connection to another address has the label of the
+	// command that it is of, 0 where that is not known.
 	Label() uint32
 	// Direct is the address of [Direct] and the port that a program dialled which takes no
 	// proxy; not valid for a connection to the outlet's port.

@@ -57,7 +57,7 @@ func openNames(t *testing.T, sandbox backends.Sandbox) *dns.Table {
 	t.Helper()
 	of := dns.NewTable(sandbox.ID(), backends.Direct)
 	facts, err := sandbox.(backends.Outlet).OpenOutlet(t.Context(), backends.OutletTerms{MostConnections: 16,
-		LookUp: func(query []byte) backends.Name { return answerName(of, query) }}, func(c backends.OutletConn) {
+		LookUp: func(_ uint32, query []byte) backends.Name { return answerName(of, query) }}, func(c backends.OutletConn) {
 		defer c.Close()
 		if said, err := io.ReadAll(c); err == nil {
 			fmt.Fprintf(c, "%s %s", c.Direct(), said)
@@ -97,7 +97,7 @@ func hostOf(t *testing.T, name string) reach.Host {
 func FindsNoNames(t *testing.T, sandbox backends.Sandbox, why string) {
 	t.Helper()
 	facts, err := sandbox.(backends.Outlet).OpenOutlet(t.Context(), backends.OutletTerms{MostConnections: 4,
-		LookUp: func([]byte) backends.Name { return backends.Name{} }}, echoing)
+		LookUp: func(uint32, []byte) backends.Name { return backends.Name{} }}, echoing)
 	if err != nil || facts.Names || !strings.Contains(facts.NoNames, why) {
 		t.Fatalf("opening says %+v, %v, want it to say %q", facts, err, why)
 	}

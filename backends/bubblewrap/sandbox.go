@@ -27,15 +27,14 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	place.Names = true
 	return limits.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (child *runner.Child, err error) {
 		var first int
-		var as *syscall.Credential
-		err = b.launch(ctx, spec, group, func(pid int) error { first = pid; return nil }, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
-			as = cmd.SysProcAttr.Credential
+		announce := func(pid int) error { first = pid; return nil }
+		err = b.launch(ctx, spec, group, announce, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
 			child, err = runner.Launch(ctx, cmd, place, prepare, admit)
+			if err == nil && spec.Network == backends.Egress {
+				_ = openLowPorts(ctx, first, cmd.SysProcAttr.Credential) // or else the runner says that it may not listen there
+			}
 			return err
 		})
-		if err == nil && spec.Network == backends.Egress {
-			_ = openLowPorts(ctx, first, as) // or else the runner says that it may not listen there
-		}
 		return child, err
 	})
 }

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ type outlet struct {
 	client *Client
 	most   int
 	serve  func(backends.OutletConn)
-	lookUp func([]byte) backends.Name // nil where no names are looked up
+	lookUp func(uint32, []byte) backends.Name // nil where no names are looked up
 
 	mu sync.Mutex
 	// order is the stream on which the outlet was asked for, and ready says that the
@@ -49,7 +48,8 @@ func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, ser
 	if !c.place.Names {
 		terms.LookUp = nil
 	}
-	order := wire.Encode(wire.OutletTerms{Most: terms.MostConnections, CA: terms.CA, Roots: string(terms.Roots), Names: terms.LookUp != nil})
+	order := wire.Encode(wire.OutletTerms{Most: terms.MostConnections, CA: terms.CA, Roots: string(terms.Roots),
+		Names: terms.LookUp != nil})
 	switch {
 	case !c.place.Outlet:
 		return backends.OutletFacts{}, fmt.Errorf("%w: network: only a sandbox whose network is egress has an outlet",
@@ -60,7 +60,8 @@ func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, ser
 		return backends.OutletFacts{}, fmt.Errorf("opening an outlet: the certificates have %d bytes, want at most %d",
 			len(terms.CA)+len(terms.Roots), wire.MaxOutlet)
 	}
-	o := &outlet{client: c, most: terms.MostConnections, serve: serve, lookUp: terms.LookUp, conns: map[uint32]*conn{}, left: wire.ConnsWindow}
+	o := &outlet{client: c, most: terms.MostConnections, serve: serve, lookUp: terms.LookUp, conns: map[uint32]*conn{},
+		left: wire.ConnsWindow}
 	if !c.outlet.CompareAndSwap(nil, o) {
 		return backends.OutletFacts{}, fmt.Errorf("%w: the sandbox has an outlet already", backends.ErrUnsupported)
 	}
@@ -175,13 +176,13 @@ func (o *outlet) queried(f wire.Frame) error {
 	if o.fault != nil {
 		return nil
 	}
-	if o.lookUp == nil || o.asked >= mostAsked || len(f.Payload) > wire.MaxQuery {
+	query, err := wire.Decode[wire.Query](f.Payload)
+	if err != nil || o.lookUp == nil || o.asked >= mostAsked || len(query.Text) > wire.MaxQuery {
 		return errTooMuch
 	}
 	o.asked++
-	query := bytes.Clone(f.Payload)
 	go func() {
-		name := nameOf(o.lookUp(query))
+		name := nameOf(o.lookUp(query.Label, []byte(query.Text)))
 		o.mu.Lock()
 		o.asked-- // the runner counts it once it has the answer
 		o.mu.Unlock()
@@ -196,11 +197,12 @@ func nameOf(name backends.Name) wire.Name {
 	if !name.Address.IsValid() {
 		return told
 	}
-	number, stands := wire.AddressNumber(name.Address.As4())
-	if !stands || number == wire.ResolverNumber {
+	if !backends.Direct.Contains(name.Address) {
 		return wire.Name{Answer: told.Failure}
 	}
-	told.Number = number
+	if told.Number, _ = wire.AddressNumber(name.Address.As4()); told.Number == wire.ResolverNumber {
+		return wire.Name{Answer: told.Failure}
+	}
 	for _, port := range name.Ports {
 		told.Ports = append(told.Ports, int(port))
 	}

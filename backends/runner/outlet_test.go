@@ -91,7 +91,7 @@ func TestARunnerThatSaysTooMuchOfConnectionsEndsTheConversation(t *testing.T) {
 		}},
 		{"bytes after the last", func(s spoken) error { return errors.Join(s.carry(1, true), s.carry(1, false)) }},
 		{"one connection more than there may be", func(s spoken) error {
-			return s.out.Send(wire.Frame{Kind: wire.Opened, Stream: 2, Payload: wire.Encode(wire.Number(0))})
+			return s.out.Send(wire.Frame{Kind: wire.Opened, Stream: 2, Payload: wire.Encode(wire.Arrival{})})
 		}},
 		{"a label that is none", func(s spoken) error { return s.out.Send(wire.Frame{Kind: wire.Opened, Stream: 3}) }},
 		{"credit that was not used", func(s spoken) error {

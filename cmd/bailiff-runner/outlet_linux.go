@@ -20,6 +20,8 @@ const usualPort = 3128
 // client asks for it; while no client does, connections are refused.
 type outlet struct {
 	out *wire.Writer
+	// labelOf is the label of the command that a process belongs to, 0 where none does.
+	labelOf func(pid int) uint32
 
 	mu       sync.Mutex
 	listener *os.File
@@ -108,7 +110,7 @@ func (o *outlet) begin(most int) (s *service, port int, err error) {
 		}
 		go direct.Accept(o.listener, o.take)
 	}
-	o.serving = newService(o.out, most)
+	o.serving = newService(o.out, most, o.labelOf)
 	return o.serving, o.port, nil
 }
 

@@ -65,7 +65,7 @@ type job struct {
 // serve runs commands until the input ends.
 func serve(in io.Reader, out io.Writer, confined bool) error {
 	r := &runner{out: wire.NewWriter(out), jobs: map[uint32]*job{}}
-	r.outlet.out = r.out
+	r.outlet.out, r.outlet.labelOf = r.out, r.pool.labelOf
 	r.bound.within, r.bound.over = lookWithin, lookOver
 	if confined {
 		r.starved = openStarvation()

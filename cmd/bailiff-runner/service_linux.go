@@ -20,6 +20,8 @@ const shareArrived = wire.ConnsWindow / 8
 type service struct {
 	out  *wire.Writer
 	most int
+	// labelOf is the label of the command that a process belongs to, 0 where none does.
+	labelOf func(pid int) uint32
 	// credit is what all connections together may send.
 	credit credit
 	free   chan []byte
@@ -38,8 +40,8 @@ type service struct {
 	direct  *direct.Way
 }
 
-func newService(out *wire.Writer, most int) *service {
-	s := &service{out: out, most: most, free: make(chan []byte, buffers), conns: map[uint32]*conn{}}
+func newService(out *wire.Writer, most int, labelOf func(int) uint32) *service {
+	s := &service{out: out, most: most, labelOf: labelOf, free: make(chan []byte, buffers), conns: map[uint32]*conn{}}
 	s.credit.open(wire.ConnsWindow)
 	for range buffers {
 		s.free <- nil
@@ -58,8 +60,8 @@ func (s *service) say(by func(wire.Frame) error, f wire.Frame) {
 
 // nameHosts has programs look names up by the client, and reach what these stand for.
 func (s *service) nameHosts(o *outlet) (err error) {
-	s.direct, err = direct.Open(direct.Client{Next: o.next, Take: o.take, Ask: func(number uint32, query []byte) {
-		s.say(s.out.Send, wire.Frame{Kind: wire.Asked, Stream: number, Payload: query, Last: true})
+	s.direct, err = direct.Open(direct.Client{Next: o.next, Take: o.take, Label: o.labelOf, Ask: func(number uint32, query wire.Query) {
+		s.say(s.out.Send, wire.Frame{Kind: wire.Asked, Stream: number, Payload: wire.Encode(query), Last: true})
 	}})
 	return err
 }
@@ -69,6 +71,10 @@ func (s *service) take(fd int, number uint32) bool {
 	arrival, ours := arrivalOf(fd)
 	if !ours {
 		return false
+	}
+	if arrival.Port != 0 {
+		program, _ := unix.Getpeername(fd)
+		arrival.Label = s.labelOf(direct.Owner("tcp", program))
 	}
 	c := s.admit(fd, number)
 	if c == nil {

@@ -85,8 +85,8 @@ func (w *Way) take(label uint32) {
 	w.outlet.commands[label] = w
 }
 
-// labelled is its label, 0 without a way.
-func (w *Way) labelled() uint32 {
+// Label is that of the address of the proxy, 0 without a way.
+func (w *Way) Label() uint32 {
 	if w == nil {
 		return 0
 	}
@@ -124,9 +124,9 @@ func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox, by Served) 
 	return facts, true, err
 }
 
-// lookUp answers a query on behalf of the command that began last.
-func (o *outlet) lookUp(query []byte) (answer backends.Name) {
-	w := o.of(0)
+// lookUp answers a query on behalf of the command that it belongs to.
+func (o *outlet) lookUp(label uint32, query []byte) (answer backends.Name) {
+	w := o.of(label)
 	if w == nil {
 		return answer
 	}

@@ -202,8 +202,8 @@ func TestAnAddressThatStandsForNoNameLeadsNowhere(t *testing.T) {
 	if code, _ := w.lookUp(t, "s1", "allowed.test.", dnsmessage.TypeA); code != "Refused" || w.proxy.Names() {
 		t.Errorf("where it is switched off, a name gets %s", code)
 	}
-	want := []string{"egress.unreachable 127.128.99.99", "egress.unreachable 127.128.0.53", "egress.unreachable " + ofOther.Address.String(),
-		"egress.unreachable " + own.String()}
+	want := []string{"egress.unreachable 127.128.99.99", "egress.unreachable 127.128.0.53",
+		"egress.unreachable " + ofOther.Address.String(), "egress.unreachable " + own.String()}
 	if got := rulesOf(w); !slices.Equal(got, want) {
 		t.Errorf("refused are %q, want %q", got, want)
 	}

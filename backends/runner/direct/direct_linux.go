@@ -1,7 +1,6 @@
 package direct
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -29,7 +28,9 @@ const port = 53
 type Client struct {
 	// Next is the number of another query, and Ask hands it on.
 	Next func() uint32
-	Ask  func(number uint32, query []byte)
+	Ask  func(number uint32, query wire.Query)
+	// Label is that of the command that a process belongs to, 0 where none does.
+	Label func(pid int) uint32
 	// Take takes a connection over.
 	Take func(fd int)
 }
@@ -186,12 +187,12 @@ func (w *Way) open(number uint32, port int) bool {
 }
 
 // query hands a query on, unless too many were not answered.
-func (w *Way) query(text []byte, answer func([]byte)) bool {
+func (w *Way) query(text []byte, of int, answer func([]byte)) bool {
 	number := w.Next()
 	if !w.expect(number, answer) {
 		return false
 	}
-	w.Ask(number, text)
+	w.Ask(number, wire.Query{Label: w.Label(of), Text: string(text)})
 	return true
 }
 
@@ -224,7 +225,7 @@ func (w *Way) hearPackets(socket *os.File) {
 		case err != nil:
 			time.Sleep(breath)
 		case size <= wire.MaxQuery:
-			w.query(bytes.Clone(packet[:size]), func(answer []byte) {
+			w.query(packet[:size], Owner("udp", from), func(answer []byte) {
 				if len(answer) > 0 {
 					_ = raw.Control(func(fd uintptr) { _ = unix.Sendto(int(fd), answer, unix.MSG_DONTWAIT, from) }) // it may be lost
 				}

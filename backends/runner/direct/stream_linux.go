@@ -24,7 +24,8 @@ func (w *Way) hearStream(fd int) {
 	}
 	w.streams++
 	go func() {
-		w.converse(os.NewFile(uintptr(fd), ""))
+		program, _ := unix.Getpeername(fd)
+		w.converse(os.NewFile(uintptr(fd), ""), Owner("tcp", program))
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.streams--
@@ -32,7 +33,7 @@ func (w *Way) hearStream(fd int) {
 }
 
 // converse answers the queries of a connection, each with its length before it.
-func (w *Way) converse(program *os.File) {
+func (w *Way) converse(program *os.File, of int) {
 	defer program.Close()
 	for program.SetDeadline(time.Now().Add(silence)) == nil {
 		var length [2]byte
@@ -47,7 +48,7 @@ func (w *Way) converse(program *os.File) {
 		if _, err := io.ReadFull(program, query); err != nil {
 			return
 		}
-		answer := w.awaitAnswer(query)
+		answer := w.awaitAnswer(query, of)
 		if len(answer) == 0 || len(answer) > wire.MaxPayload {
 			return
 		}
@@ -58,9 +59,9 @@ func (w *Way) converse(program *os.File) {
 }
 
 // awaitAnswer is empty where none comes in time.
-func (w *Way) awaitAnswer(query []byte) []byte {
+func (w *Way) awaitAnswer(query []byte, of int) []byte {
 	answered := make(chan []byte, 1)
-	if !w.query(query, func(answer []byte) { answered <- answer }) {
+	if !w.query(query, of, func(answer []byte) { answered <- answer }) {
 		return nil
 	}
 	select {

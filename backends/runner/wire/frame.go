@@ -140,8 +140,8 @@ const (
 	// Opened tells of a connection: an encoded [Arrival]. Later ones have higher
 	// streams, the first one is above [Everything].
 	Opened
-	// Asked is a query of DNS, as a program inside wrote it, on a stream of its own
-	// among those of connections.
+	// Asked is a query of a program inside, on a stream of its own among those of
+	// connections: an encoded [Query].
 	Asked
 )
 

@@ -69,6 +69,8 @@ type Terms struct {
 	Mode    Mode
 	// Tag names a background command.
 	Tag string
+	// Label is that of the address by which the command leaves, 0 if it has none.
+	Label uint32
 }
 
 // Job is a command as the supervisor starts it.
@@ -276,6 +278,7 @@ func (t *Terms) parts(c *codec) {
 	c.bool(&t.Reap)
 	number(c, &t.Mode)
 	c.text(&t.Tag)
+	number(c, &t.Label)
 }
 
 func (j *Job) parts(c *codec) {

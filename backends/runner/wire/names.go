@@ -23,8 +23,14 @@ func AddressNumber(address [4]byte) (number uint32, stands bool) {
 	return number, Address(number) == address
 }
 
-// Arrival says where a connection came to: the outlet, by an address with a label, or, where Port
-// is not zero, that port of the address of loopback with a number.
+// Query is one of DNS, as it came, with the label of the command whose it is, 0 where that is not known.
+type Query struct {
+	Label uint32
+	Text  string
+}
+
+// Arrival says where a connection came to: the outlet, or, where Port is not zero, that port of the
+// address of loopback with a number. Label is that of the command, 0 where it is not known.
 type Arrival struct {
 	Label, Number uint32
 	Port          int
@@ -37,6 +43,11 @@ type Name struct {
 	Number          uint32
 	Ports           []int
 	Answer, Failure string
+}
+
+func (q *Query) parts(c *codec) {
+	number(c, &q.Label)
+	c.text(&q.Text)
 }
 
 func (a *Arrival) parts(c *codec) {
