@@ -210,15 +210,12 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g), reach: g.Decision.Backend.Egress}}, g.swapped
 	served := lease.Served{Trust: e.config.WayOut.Trust, Conn: func(ctx context.Context, conn net.Conn) {
 		e.config.WayOut.Serve(ctx, conn, of, swapped, &w.traffic)
+	}, Names: e.config.WayOut.Names(), LookUp: func(ctx context.Context, query []byte) backends.Name {
+		return e.config.WayOut.LookUp(ctx, query, of, &w.traffic)
 	}}
-	if e.config.WayOut.Names() {
-		served.LookUp = func(ctx context.Context, query []byte) backends.Name {
-			return e.config.WayOut.LookUp(ctx, query, of, &w.traffic)
-		}
-	}
 	way, err := g.held.Way(ctx, served)
 	if err == nil {
-		w.names, w.noNames = way.Facts().Names, way.Facts().NoNames
+		w.names, w.noNames = served.Names && way.Facts().Names, way.Facts().NoNames
 	}
 	w.Way = way
 	return w, err

@@ -44,7 +44,9 @@ type Served struct {
 	Trust func(sandbox string) (certificate, others []byte, err error)
 	// Conn serves a connection to its end.
 	Conn func(context.Context, net.Conn)
-	// LookUp answers a query of DNS; nil where no names are looked up.
+	// Names has programs look names up in a sandbox that opens its way out now, and LookUp answers
+	// their queries of DNS.
+	Names  bool
 	LookUp func(ctx context.Context, query []byte) backends.Name
 }
 
@@ -115,7 +117,7 @@ func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox, by Served) 
 	if terms.CA, terms.Roots, err = by.Trust(sandbox.ID()); err != nil {
 		return facts, false, err
 	}
-	if by.LookUp != nil {
+	if by.Names {
 		terms.LookUp = o.lookUp
 	}
 	if facts, err = opener.OpenOutlet(ctx, terms, o.accept); err == nil {
@@ -131,9 +133,6 @@ func (o *outlet) lookUp(label uint32, query []byte) (answer backends.Name) {
 		return answer
 	}
 	defer w.served.Done()
-	if w.by.LookUp == nil { // it was switched off meanwhile
-		return answer
-	}
 	return w.by.LookUp(w.ctx, query)
 }
 
