@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -56,6 +57,9 @@ func TestAProgramThatKnowsNoProxyReachesWhatThePoliciesAllow(t *testing.T) {
 // home. Key and known are what a program needs to log in and to know the server as git.test.
 func clonable(t *testing.T) (address, repo, key, known string) {
 	t.Helper()
+	if os.Getuid() != 0 {
+		backendtest.Needs(t, "ROOT", errors.New("only root may listen at port 22"))
+	}
 	address = fmt.Sprintf("127.83.%d.%d", os.Getpid()>>8&0xff, os.Getpid()&0xff)
 	server := remotetest.Serve(t, remotetest.Options{Settings: []string{"ListenAddress " + address + ":22"}})
 	repo = filepath.Join(server.Home, "repo.git")
