@@ -32,6 +32,8 @@ type Connection struct {
 	Time    time.Time
 	// Sandbox is the one that the connection comes from. The policies do not see it.
 	Sandbox string
+	// Direct says that the program took no proxy. The policies do not see it either.
+	Direct bool
 }
 
 // ConnectionRequest is what a connection's judgement sees of the request it belongs to.

@@ -33,9 +33,9 @@ var staircase = []step{
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/reach",
-		"backends/descent internal/corpus internal/env internal/facts/python internal/facts/shell internal/logline internal/pdp/explain " +
-			"internal/postgres internal/records internal/redact internal/removal internal/rows internal/subprocess " +
-			"internal/scripted internal/tables internal/throttle internal/trust metrics",
+		"backends/descent backends/runner/direct internal/corpus internal/env internal/facts/python internal/facts/shell " +
+			"internal/logline internal/names internal/pdp/explain internal/postgres internal/records internal/redact internal/removal " +
+			"internal/rows internal/scripted internal/subprocess internal/tables internal/throttle internal/trust metrics",
 		"internal/watermark",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
 			"internal/history internal/pdp/passes internal/protected internal/swap",
@@ -95,7 +95,7 @@ var owners = map[string]string{
 	"golang.org/x/sync":                      "enforcer internal/login",
 	"golang.org/x/time":                      "internal/egress internal/throttle",
 	"golang.org/x/term":                      "cmd/bailiff",
-	"golang.org/x/net":                       "cmd/bailiff-runner internal/reach",
+	"golang.org/x/net":                       "cmd/bailiff-runner internal/names internal/reach",
 	"golang.org/x/crypto/ssh":                "internal/remote",
 	"go.yaml.in/yaml/v3":                     "internal/pdp internal/facts/programs",
 	"github.com/modal-labs/modal-client":     "backends/modal",

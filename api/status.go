@@ -121,6 +121,8 @@ type EgressStatus struct {
 	Refused  int64 `json:"refused"`
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
+	// Direct says that programs which know no proxy look names up and connect, where a sandbox lets them.
+	Direct bool `json:"direct"`
 	// Sessions are those that tried hosts last, the latest first.
 	Sessions []EgressSession `json:"sessions,omitempty"`
 }

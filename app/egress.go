@@ -67,6 +67,7 @@ func (c *core) wayOutOf(section config.Egress) (settings egress.Config, err erro
 	settings = egress.Config{
 		Judge: countedJudge{c.policies, c.metrics}, Recorder: countedEvents{c.refusals, c.metrics, &c.egress},
 		Resolver: hostNames{section.Hosts, resolverOf(section.Resolver)},
+		Ports:    portsOf(section, c.policies),
 		Floor:    reach.NewFloor(section.Own, reach.MachineAddresses), Limits: limitsOf(section.Limits),
 	}
 	if settings.Key, err = sandboxesKey(filepath.Join(c.cfg.StateDir, "egress.key")); err != nil {
@@ -80,6 +81,14 @@ func (c *core) wayOutOf(section config.Egress) (settings egress.Config, err erro
 	}
 	settings.Dialer, err = dialerOf(section.UpstreamProxy)
 	return settings, err
+}
+
+// portsOf is nil where programs are to use a proxy.
+func portsOf(section config.Egress, policies *pdp.PDP) egress.Ports {
+	if !section.Direct {
+		return nil
+	}
+	return policies
 }
 
 func authorityOf(ca config.EgressCA) (*egress.Authority, error) {
@@ -202,6 +211,9 @@ func (l connectionLog) Record(ctx context.Context, e egress.Event) error {
 
 func connectionSaid(e egress.Event) *api.Connection {
 	c := e.Connection
+	if c.Direct {
+		c.Via = "direct"
+	}
 	return &api.Connection{What: e.What, Protocol: c.Protocol, Via: c.Via, Host: c.Host, Port: c.Port, Method: c.Method, Path: c.Path,
 		Rule: e.Rule, Approval: e.Approval, More: e.More, Sent: e.Sent, Received: e.Received}
 }

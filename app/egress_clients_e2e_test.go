@@ -412,12 +412,10 @@ threading.Thread(target=serve, daemon=True).start()
 os.system(sys.stdin.read())
 `
 
-// A program that knows no proxy, such as psql, reaches its host by a tunnel whose row says tcp.
-func TestAProgramThatKnowsNoProxyReachesItsHostByATunnel(t *testing.T) {
-	t.Parallel()
-	runtime.LockOSThread() // the database ends with the thread that started it
-	defer runtime.UnlockOSThread()
-	database := postgrestest.Start(t)
+// database is the address of a PostgreSQL, and its port. It ends with the thread of the caller.
+func database(t *testing.T) (service, port string) {
+	t.Helper()
+	started := postgrestest.Start(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { listener.Close() })
@@ -429,7 +427,7 @@ func TestAProgramThatKnowsNoProxyReachesItsHostByATunnel(t *testing.T) {
 			}
 			go func() {
 				defer program.Close()
-				server, err := net.Dial("unix", filepath.Join(database.Dir, ".s.PGSQL.5432"))
+				server, err := net.Dial("unix", filepath.Join(started.Dir, ".s.PGSQL.5432"))
 				if err != nil {
 					return
 				}
@@ -439,8 +437,17 @@ func TestAProgramThatKnowsNoProxyReachesItsHostByATunnel(t *testing.T) {
 			}()
 		}
 	}()
-	service := listener.Addr().String()
-	_, port, _ := strings.Cut(service, ":")
+	service = listener.Addr().String()
+	_, port, _ = strings.Cut(service, ":")
+	return service, port
+}
+
+// A program that knows no proxy, such as psql, reaches its host by a tunnel whose row says tcp.
+func TestAProgramThatKnowsNoProxyReachesItsHostByATunnel(t *testing.T) {
+	t.Parallel()
+	runtime.LockOSThread() // the database ends with the thread that started it
+	defer runtime.UnlockOSThread()
+	service, port := database(t)
 	folder, policies := shippedWith(t, "    network:\n      platforms: {}\n",
 		"    network:\n      platforms: {cli: {network: egress, egress: [\"db.corp:"+port+"\"]}}\n")
 	addRows(t, folder, "      db.corp: [{ports: ["+port+"], protocol: tcp, private: true}]\n")

@@ -72,6 +72,23 @@ func TestTheSectionEgressChangesWithoutARestart(t *testing.T) {
 		t.Errorf("of a file that is not there it says %v", err)
 	}
 	run("served /a\n")
+	for _, direct := range []struct {
+		on   bool
+		want string
+	}{{true, "served /a"}, {false, "gaierror"}, {true, "served /a"}} {
+		next.Egress.Direct = direct.on
+		_, err = s.reload(t.Context(), &next)
+		must(t, err)
+		a := ask(t, s.client(t), withInput("s", directly, "plain.test:"+port))
+		if a.Output != "plain.test "+direct.want+"\n" {
+			t.Errorf("%s, without a proxy it printed %q, want %s", a.Message, a.Output, direct.want)
+		}
+		status, err := s.operator.Status(t.Context())
+		must(t, err)
+		if status.Egress.Direct != direct.on {
+			t.Errorf("the status says %t", status.Egress.Direct)
+		}
+	}
 	next.Egress.Own = nil
 	_, err = s.reload(t.Context(), &next)
 	must(t, err)

@@ -84,14 +84,15 @@ for address in sys.stdin.read().split():
 print("by the way out:", subprocess.run(["curl", "-sS", "http://plain.test:PORT/"], capture_output=True, text=True).stdout)
 `
 
-// A program that takes no proxy meets no network at all.
+// Where the way without a proxy is switched off, a program that takes none meets no network at all.
 func TestAProgramThatTakesNoProxyReachesNothing(t *testing.T) {
 	t.Parallel()
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			port, heard := onAllAddresses(t)
-			s := startOffice(t, openDir(t), onePerson(t, section, "egress: {hosts: {plain.test: 127.0.0.1}, own: [\"127.0.0.1:"+port+"\"]}",
+			s := startOffice(t, openDir(t), onePerson(t, section,
+				"egress: {direct: false, hosts: {plain.test: 127.0.0.1}, own: [\"127.0.0.1:"+port+"\"]}",
 				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http}]\n")))
 			words := []string{"http://plain.test:" + port + "/"}
 			for _, address := range append(ownAddresses(t), "198.51.100.1") {
@@ -189,10 +190,20 @@ for server in ("127.0.0.1", "1.1.1.1", "8.8.8.8"):
             print(server, kind, "answered", s.recv(512))
         except OSError:
             pass
-try:
-    print("resolved", socket.getaddrinfo("data.evil.test", 443))
-except OSError:
-    pass
+for i in range(200):
+    for name in ("data%d.evil.test" % i, "data%d.plain.test" % i):
+        try:
+            print("resolved", socket.getaddrinfo(name, 443))
+        except OSError:
+            pass
+said = set()
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(20)
+for i in range(200):
+    s.sendto(b"\0\1\1\0\0\1\0\0\0\0\0\0" + 3 * (b"\77" + os.urandom(20).hex().encode() + bytes(23).replace(b"\0", b"x")) +
+        b"\4evil\4test\0\0\20\0\1", ("127.128.0.53", 53))
+    said.add(s.recv(512)[3] & 15)
+print("texts", said, "allowed", bool(socket.getaddrinfo("plain.test", 443)))
 `
 
 // Data leaves by no look-up of a name: neither by resolvers that speak HTTPS or TLS, nor by the
@@ -216,6 +227,7 @@ func TestNoNameIsLookedUpByAWayOfTheSandboxsOwn(t *testing.T) {
 				}
 				fmt.Fprintf(&want, "%s 403 %s\n", to, rule)
 			}
+			want.WriteString("texts {3} allowed True\n")
 			if a.Output != want.String() || asked.Load() != 0 {
 				t.Errorf("%s, it printed %q, and the resolver was asked %d times", a.Message, a.Output, asked.Load())
 			}

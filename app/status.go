@@ -21,9 +21,15 @@ func (a *App) Status(ctx context.Context) api.Status {
 	replicas := a.replicas(ctx)
 	return api.Status{
 		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
-		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Egress: a.egress.status(),
+		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Egress: a.egressStatus(),
 		Replicas: replicas, Warnings: append(a.warnings(platforms, chats), replicaWarnings(replicas)...),
 	}
+}
+
+func (a *App) egressStatus() api.EgressStatus {
+	s := a.egress.status()
+	s.Direct = a.proxy.Names()
+	return s
 }
 
 func (a *App) listeners() []api.ListenerStatus {

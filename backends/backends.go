@@ -247,6 +247,9 @@ type Command struct {
 	HeadBytes, TailBytes int
 	// Reap kills, when the command has ended, what it left behind.
 	Reap bool
+	// Label is that of the address by which it leaves, as [OutletHost] has it, and 0 without one.
+	// Connections of what it starts have it too, where programs take no proxy.
+	Label uint32
 }
 
 // Exit is how a command ended.

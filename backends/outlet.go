@@ -32,7 +32,25 @@ type OutletTerms struct {
 	// Roots are certificates, in PEM, that programs are to trust besides it where the sandbox
 	// has none of its own.
 	Roots []byte
+	// LookUp answers a query of DNS, as it came, by a program of the command with a label, 0 where that is
+	// not known; nil where names are not to be looked up. It is called at once for several.
+	LookUp func(label uint32, query []byte) Name
 }
+
+// Name is the answer to a query, with what the program is to reach then.
+type Name struct {
+	// Answer is what it reads, nothing where it is empty.
+	Answer []byte
+	// Address, of [Direct], stands for the name from now on, and connections to these ports of
+	// it are handed on. Where none can be, the program reads Failure. It is no address where none is needed.
+	Address netip.Addr
+	Ports   []uint16
+	Failure []byte
+}
+
+// Direct is the range of loopback whose addresses stand for names inside a sandbox. Those of its
+// first 256 do not.
+var Direct = netip.MustParsePrefix("127.128.0.0/10")
 
 // OutletFacts say what the runner opened.
 type OutletFacts struct {
@@ -42,6 +60,10 @@ type OutletFacts struct {
 	// that holds the image's own roots, or those of the terms, and the certificate. Both are empty if the terms
 	// had no certificate.
 	CAFile, Bundle string
+	// Names says that programs look names up, and NoNames why they do not where they were to:
+	// then they reach nothing but by the port.
+	Names   bool
+	NoNames string
 }
 
 // OutletConn is one connection of a program in the sandbox. As with TCP, what was written
@@ -51,8 +73,12 @@ type OutletConn interface {
 	// CloseWrite ends what the sidecar says; the program reads the end of the stream.
 	CloseWrite() error
 	// Label tells which command connected: the last 22 bits of the address of loopback
-	// that it dialled, and 0 for 127.0.0.1.
+	// that it dialled, and 0 for 127.0.0.1. A connection to another address has the label of the
+	// command that it is of, 0 where that is not known.
 	Label() uint32
+	// Direct is the address of [Direct] and the port that a program dialled which takes no
+	// proxy; not valid for a connection to the outlet's port.
+	Direct() netip.AddrPort
 	// Reset ends both directions at once, and the program is told so. A Read or Write that
 	// waits ends with the reason.
 	Reset(reason string)

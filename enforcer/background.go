@@ -20,7 +20,7 @@ func (e *Enforcer) background(ctx context.Context, g grant, guard *guard) answer
 		return e.noSandbox(ctx, g.Decision, err)
 	}
 	cmd := backgroundCommand(g)
-	cmd.Env = way.variables(cmd.Env)
+	cmd.Env, cmd.Label = way.variables(cmd.Env), way.Label()
 	p, err := e.processes.Start(ctx, g.held,
 		process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
 			Decision: g.Decision, Command: cmd, Variables: e.secrets(g), Way: both{way, guard}})

@@ -28,7 +28,7 @@ func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 	if err != nil {
 		return e.noSandbox(ctx, d, err)
 	}
-	cmd.Env = way.variables(cmd.Env)
+	cmd.Env, cmd.Label = way.variables(cmd.Env), way.Label()
 	exit, err := h.Run(ctx, cmd, out.Take)
 	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
 	defer func() { way.end(&answered) }()

@@ -24,6 +24,10 @@ type WayOut interface {
 	// Trust is the certificate that programs in a sandbox are to trust, and those besides it
 	// where the sandbox has none of its own, in PEM.
 	Trust(sandbox string) (certificate, others []byte, err error)
+	// Names says whether programs that know no proxy look names up, and LookUp answers their queries
+	// on behalf of a request.
+	Names() bool
+	LookUp(ctx context.Context, query []byte, of bailiff.Connection, hear bailiff.ConnectionHearer) backends.Name
 }
 
 var errNoWay = errors.New("this sidecar gives sandboxes no way out")
@@ -35,6 +39,8 @@ const maxBlocked = 20
 type traffic struct {
 	questions
 	reach    []string // what the request may reach at most
+	names    bool     // names are looked up in the sandbox
+	noNames  string   // why they are not, where they were to be
 	mu       sync.Mutex
 	blocked  []bailiff.Blocked
 	hosts    map[string]bool
@@ -83,13 +89,21 @@ func (t *traffic) tell(a *bailiff.Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.hosts), Sent: t.sent, Received: t.received}
-	if a.ExitCode != 0 && lookedUp(a.Output) {
+	if a.ExitCode != 0 && !t.names && lookedUp(a.Output) {
 		note(a, "Names are not looked up in the sandbox: have the program connect by the proxy that $HTTPS_PROXY names, which looks "+
-			"them up.")
+			"them up."+t.because())
 	}
 	if len(t.blocked) > 0 {
 		note(a, append([]string{"Refused on the way out: " + strings.Join(t.refusals(), ", ") + "."}, t.advice()...)...)
 	}
+}
+
+// because says why no names are looked up, where it is not for the configuration.
+func (t *traffic) because() string {
+	if t.noNames == "" {
+		return ""
+	}
+	return " " + bailiff.Sentence("They cannot be: "+t.noNames)
 }
 
 // unresolved is what programs say that look a name up by themselves, in small letters.
@@ -194,9 +208,15 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress,
 			Approved: g.vouchedFor()}}
 	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g), reach: g.Decision.Backend.Egress}}, g.swapped
-	way, err := g.held.Way(ctx, e.config.WayOut.Trust, func(ctx context.Context, conn net.Conn) {
+	served := lease.Served{Trust: e.config.WayOut.Trust, Conn: func(ctx context.Context, conn net.Conn) {
 		e.config.WayOut.Serve(ctx, conn, of, swapped, &w.traffic)
-	})
+	}, Names: e.config.WayOut.Names(), LookUp: func(ctx context.Context, query []byte) backends.Name {
+		return e.config.WayOut.LookUp(ctx, query, of, &w.traffic)
+	}}
+	way, err := g.held.Way(ctx, served)
+	if err == nil {
+		w.names, w.noNames = served.Names && way.Facts().Names, way.Facts().NoNames
+	}
 	w.Way = way
 	return w, err
 }

@@ -32,6 +32,22 @@ func TestAProgramThatLooksNamesUpIsToldOfTheProxy(t *testing.T) {
 	}
 }
 
+// Where names are looked up, nothing is said of the proxy; where they were to be, the reason is.
+func TestWhyNoNamesAreLookedUpIsTold(t *testing.T) {
+	t.Parallel()
+	failed := func(of *traffic) string {
+		a := bailiff.Answer{Output: []byte("could not resolve host"), ExitCode: 6}
+		of.tell(&a)
+		return a.Message
+	}
+	if said := failed(&traffic{names: true}); said != "" {
+		t.Errorf("where names are looked up it says %q", said)
+	}
+	if said := failed(&traffic{noNames: "the port is taken"}); !strings.HasSuffix(said, "They cannot be: the port is taken.") {
+		t.Errorf("where they cannot be it says %q", said)
+	}
+}
+
 // An agent that knows that there is no network does not look for a way around.
 func TestACommandThatReachedNothingIsToldOfTheMissingNetwork(t *testing.T) {
 	t.Parallel()

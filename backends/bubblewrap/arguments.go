@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
@@ -76,7 +78,7 @@ func (b *Backend) arguments(spec backends.Spec, workspace, events string, files 
 	if events != "" {
 		list = append(list, "--ro-bind", events, eventsPath)
 	}
-	made, err := b.made(files)
+	made, err := b.made(spec, files)
 	if err != nil {
 		return nil, err
 	}
@@ -173,13 +175,17 @@ func given(spec backends.Spec, workspace string) (list []string) {
 }
 
 // made hands over the files that are made for the sandbox, the runner among them.
-func (b *Backend) made(files *descriptors) ([]string, error) {
+func (b *Backend) made(spec backends.Spec, files *descriptors) ([]string, error) {
 	program, err := os.Open(b.cfg.Runner)
 	if err != nil {
 		return nil, fmt.Errorf("%w: opening the runner: %w", backends.ErrUnavailable, err)
 	}
 	list := []string{"--perms", "0111", "--ro-bind-data", files.add(program), runnerPath}
-	for path, text := range madeUp {
+	own := maps.Clone(madeUp)
+	if spec.Network == backends.Egress {
+		own["/etc/resolv.conf"] = "nameserver " + wire.Resolver + "\n"
+	}
+	for path, text := range own {
 		if b.cfg.Root != "" && !exists(filepath.Join(b.cfg.Root, path)) {
 			continue // a root that is read-only has no place for it
 		}

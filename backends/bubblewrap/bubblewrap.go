@@ -21,7 +21,8 @@
 // Processors, memory and processes are bounded by control groups, what is written
 // by the sizes of the folders in memory and, where the sidecar is root, by a disk
 // of its own for a named workspace. The network is
-// "none" or "egress" only: "full" would share the host's loopback.
+// "none" or "egress" only: "full" would share the host's loopback. With "egress" the runner
+// answers programs that look names up, for which processes inside may listen at low ports.
 package bubblewrap
 
 import (

@@ -25,7 +25,7 @@ func (b *Backend) Hand(ctx context.Context, spec backends.Spec, in, out *os.File
 	}
 	defer group.Close(ctx)
 	var held *runner.Held
-	err = b.launch(ctx, spec, group, announce, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
+	err = b.launch(ctx, spec, group, func(int) error { return announce() }, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
 		if err := give(cmd, in, out); err != nil {
 			return err
 		}

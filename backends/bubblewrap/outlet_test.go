@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
@@ -75,13 +76,15 @@ print(u.urlopen("http://name.test/path", b"x" * 300000).read().decode())'`,
 		"GET http://a.test/ 0 by 127.64.48.57\nGET http://b.test/ 0 by 127.64.48.57\n")
 }
 
-func TestAnOutletTakesAnotherPortWhereItsUsualOneIsTaken(t *testing.T) {
-	const listening = `python3 -c 'import socket, time
+// listening is a program that has a port.
+const listening = `python3 -c 'import socket, time
 s = socket.socket()
 s.bind(("127.0.0.1", 3128))
 s.listen()
 print("listens", flush=True)
 time.sleep(1000)'`
+
+func TestAnOutletTakesAnotherPortWhereItsUsualOneIsTaken(t *testing.T) {
 	sandbox, facts := withOutlet(t, func(c backends.OutletConn) {
 		_, _ = io.WriteString(c, "the sidecar\n")
 		c.Close()
@@ -119,4 +122,35 @@ func digest(t *testing.T) string {
 	text, err := os.ReadFile("/etc/ssl/certs/ca-certificates.crt")
 	backendtest.Must(t, err)
 	return backends.Digest(string(text))
+}
+
+func TestProgramsThatKnowNoProxyFindNames(t *testing.T) {
+	wanted := spec
+	wanted.Network = backends.Egress
+	b := backend(t)
+	backendtest.FindsNames(t, backendtest.Opened(t, b, wanted), backendtest.Opened(t, b, wanted))
+}
+
+func TestAnUnprivilegedUsersSandboxFindsNamesToo(t *testing.T) {
+	if !backendtest.Unprivileged(t) {
+		return
+	}
+	b := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"cpus", "memory_mb", "pids"} })
+	wanted := backends.Spec{Owner: "test", Session: "s", Network: backends.Egress, ReadOnly: true}
+	backendtest.FindsNames(t, backendtest.Opened(t, b, wanted), backendtest.Opened(t, b, wanted))
+}
+
+// Where something has the resolver's port, programs have the proxy alone, and the reason is told.
+func TestWhereTheResolversPortIsTakenTheProxyServesAlone(t *testing.T) {
+	wanted := spec
+	wanted.Network = backends.Egress
+	sandbox := backendtest.Opened(t, backend(t), wanted)
+	p, err := sandbox.Start(t.Context(), runner.Shell(strings.NewReplacer("127.0.0.1", "127.128.0.53", "3128", "53").Replace(listening)),
+		"squatter")
+	backendtest.Must(t, err)
+	backendtest.Await(t, "it listens", func() bool {
+		piece, err := p.Log(t.Context(), 0, 100)
+		return err == nil && len(piece.Data) > 0
+	})
+	backendtest.FindsNoNames(t, sandbox, "listening at port 53: address already in use")
 }

@@ -23,16 +23,21 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	if err := b.able(ctx, spec); err != nil {
 		return nil, err
 	}
+	place := runner.PlaceOf(spec, b.cfg.Silence)
+	place.Names = true
 	return limits.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (child *runner.Child, err error) {
-		err = b.launch(ctx, spec, group, nothing, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
-			child, err = runner.Launch(ctx, cmd, runner.PlaceOf(spec, b.cfg.Silence), prepare, admit)
+		var first int
+		announce := func(pid int) error { first = pid; return nil }
+		err = b.launch(ctx, spec, group, announce, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
+			child, err = runner.Launch(ctx, cmd, place, prepare, admit)
+			if err == nil && spec.Network == backends.Egress {
+				_ = openLowPorts(ctx, first, cmd.SysProcAttr.Credential) // or else the runner says that it may not listen there
+			}
 			return err
 		})
 		return child, err
 	})
 }
-
-func nothing() error { return nil }
 
 // able refuses what cannot be done.
 func (b *Backend) able(ctx context.Context, spec backends.Spec) error {
@@ -43,8 +48,8 @@ func (b *Backend) able(ctx context.Context, spec backends.Spec) error {
 }
 
 // launch has bwrap started, which waits with the namespaces made until its processes
-// are in the group and announce has returned.
-func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group, announce func() error,
+// are in the group and announce, which is told the first one inside, has returned.
+func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group, announce func(first int) error,
 	start func(cmd *exec.Cmd, prepare, admit func() error) error) error {
 	workspace, err := b.workspace(ctx, spec)
 	if err != nil {
@@ -71,9 +76,9 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	}
 	err = start(cmd, workspace.Mount, func() error {
 		handed.closeTheirs()
-		err := admit(group, cmd.Process.Pid, made)
+		first, err := admit(group, cmd.Process.Pid, made)
 		if err == nil {
-			err = announce()
+			err = announce(first)
 		}
 		if err == nil {
 			_, err = goOn.Write([]byte{1})
@@ -114,14 +119,14 @@ func (b *Backend) command(handed *descriptors, arguments []string) (*exec.Cmd, e
 }
 
 // admit puts bwrap and what it has started inside the namespaces into the group.
-func admit(group *cgroup.Group, monitor int, made *os.File) error {
+func admit(group *cgroup.Group, monitor int, made *os.File) (pid int, err error) {
 	var inside struct {
 		PID int `json:"child-pid"`
 	}
 	if err := json.NewDecoder(made).Decode(&inside); err != nil || inside.PID <= 1 {
-		return errors.New("bwrap could not make the namespaces")
+		return 0, errors.New("bwrap could not make the namespaces")
 	}
-	return errors.Join(group.Add(monitor), group.Add(inside.PID))
+	return inside.PID, errors.Join(group.Add(monitor), group.Add(inside.PID))
 }
 
 // explain adds what to do where the kernel forbids namespaces.

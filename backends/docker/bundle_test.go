@@ -117,3 +117,15 @@ func TestARequestThatIsGivenUpLooksForNoCertificates(t *testing.T) {
 		t.Errorf("it is shown %v", shown)
 	}
 }
+
+// The next sidecar's programs find nothing in the way of what those of the first had open.
+func TestProgramsThatKnowNoProxyFindNames(t *testing.T) {
+	spec := testSpec(t)
+	spec.Network = backends.Egress
+	b := testBackend(t)
+	first := backendtest.Opened(t, b, spec)
+	backendtest.FindsNames(t, first, backendtest.Opened(t, b, spec))
+	second := adopt(t, b, first.ID(), spec)
+	t.Cleanup(func() { backendtest.NoError(t, second.Close(context.Background())) })
+	backendtest.FindsNames(t, second, nil)
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
@@ -108,6 +109,9 @@ func confinement(spec backends.Spec) *container.HostConfig {
 		ReadonlyRootfs: spec.ReadOnly,
 		LogConfig:      container.LogConfig{Type: "none"},
 		ShmSize:        int64(workdirs.ShareMB(spec.DiskMB, sharedMemory)) * mib,
+	}
+	if spec.Network == backends.Egress {
+		host.DNS, host.DNSSearch = []string{wire.Resolver}, []string{"."} // which is no domain: names are looked up as they are
 	}
 	if size := workdirs.ShareMB(spec.DiskMB, workdirs.Root); size > 0 && !spec.ReadOnly {
 		host.StorageOpt = map[string]string{"size": strconv.Itoa(size) + "M"}

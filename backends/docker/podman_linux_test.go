@@ -172,3 +172,11 @@ func TestProgramsOnPodmanTrustTheWayOutWithoutVariables(t *testing.T) {
 	spec.Network = backends.Egress
 	backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, podmanBackend(t, owner(t)), spec))
 }
+
+// Podman's sandboxes without a network are told no resolver.
+func TestProgramsOnPodmanThatKnowNoProxyFindNoNames(t *testing.T) {
+	spec := testSpec(t)
+	spec.Network = backends.Egress
+	sandbox := backendtest.Opened(t, podmanBackend(t, owner(t)), spec)
+	backendtest.FindsNoNames(t, sandbox, "/etc/resolv.conf leads programs to another resolver, or to none")
+}

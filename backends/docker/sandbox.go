@@ -123,7 +123,7 @@ type sandbox struct {
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 	place := runner.PlaceOf(spec, s.backend.linger)
-	place.Epoch = s.backend.cfg.Epoch()
+	place.Epoch, place.Names = s.backend.cfg.Epoch(), true
 	attached, err := runner.Attach(ctx, s.stream(), place)
 	if err != nil {
 		if said := s.words.String(); said != "" {

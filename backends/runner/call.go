@@ -273,7 +273,7 @@ func (c *Client) job(cmd backends.Command, terms wire.Terms) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	terms.Timeout, terms.Reap = max(0, cmd.Timeout), cmd.Reap
+	terms.Timeout, terms.Reap, terms.Label = max(0, cmd.Timeout), cmd.Reap, cmd.Label
 	job := wire.Encode(wire.Job{Terms: terms, Input: len(cmd.Stdin) > 0 || terms.Mode != wire.Foreground,
 		Head: max(0, cmd.HeadBytes), Tail: max(0, cmd.TailBytes), Dir: dir, Argv: cmd.Argv, Env: env})
 	if len(job) > wire.MaxJob {

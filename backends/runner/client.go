@@ -63,6 +63,8 @@ type Place struct {
 	Linger time.Duration
 	// Outlet says that the sandbox has no network but the outlet that it may be given.
 	Outlet bool
+	// Names says that programs there are led to a resolver of the runner's.
+	Names bool
 	// Epoch is that of this sidecar's name where sidecars share a store: a runner that a higher one has greeted
 	// does nothing for it. Zero means that they share none.
 	Epoch int64

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -16,8 +17,9 @@ import (
 
 // conn is a connection of a program in the sandbox. The outlet's lock guards it.
 type conn struct {
-	outlet        *outlet
-	number, label uint32
+	outlet  *outlet
+	number  uint32
+	arrival wire.Arrival
 	// changed is told whenever a Read or Write that waits may go on.
 	changed           sync.Cond
 	readBy, writtenBy deadline
@@ -37,8 +39,9 @@ type conn struct {
 
 var _ backends.OutletConn = (*conn)(nil)
 
-func newConn(o *outlet, number, label uint32) *conn {
-	c := &conn{outlet: o, number: number, label: label, left: wire.ConnWindow, room: wire.ConnWindow, window: wire.NewAccount(&o.width)}
+func newConn(o *outlet, number uint32, arrival wire.Arrival) *conn {
+	c := &conn{outlet: o, number: number, arrival: arrival, left: wire.ConnWindow, room: wire.ConnWindow,
+		window: wire.NewAccount(&o.width)}
 	c.changed.L = &o.mu
 	return c
 }
@@ -293,7 +296,15 @@ func (c *conn) forgetIfOver() {
 }
 
 // Label tells which command connected.
-func (c *conn) Label() uint32 { return c.label }
+func (c *conn) Label() uint32 { return c.arrival.Label }
+
+// Direct is the address that stands for a name, and the port.
+func (c *conn) Direct() netip.AddrPort {
+	if c.arrival.Port == 0 {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4(wire.Address(c.arrival.Number)), uint16(c.arrival.Port))
+}
 
 // address is an end of a connection.
 type address string
@@ -305,7 +316,12 @@ func (address) Network() string { return "outlet" }
 func (a address) String() string { return string(a) }
 
 // LocalAddr is what the program dialled.
-func (c *conn) LocalAddr() net.Addr { return address(backends.OutletHost(c.label).String()) }
+func (c *conn) LocalAddr() net.Addr {
+	if direct := c.Direct(); direct.IsValid() {
+		return address(direct.String())
+	}
+	return address(backends.OutletHost(c.arrival.Label).String())
+}
 
 // RemoteAddr names the connection among those of its sandbox.
 func (c *conn) RemoteAddr() net.Addr { return address(fmt.Sprintf("connection %d", c.number)) }

@@ -17,7 +17,7 @@ func Joined(here, there io.ReadWriteCloser) (one, other backends.OutletConn) {
 		c := &Client{stream: stream, out: wire.NewWriter(stream), calls: map[uint32]*call{}, done: make(chan struct{})}
 		o := &outlet{client: c, most: 1, ready: true, conns: map[uint32]*conn{}, left: wire.ConnsWindow,
 			serve: func(c backends.OutletConn) { c.Close() }}
-		ends[i] = newConn(o, 1, 0)
+		ends[i] = newConn(o, 1, wire.Arrival{})
 		o.conns[1] = ends[i]
 		c.outlet.Store(o)
 		go c.listen(wire.NewReader(stream))

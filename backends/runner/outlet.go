@@ -20,6 +20,7 @@ type outlet struct {
 	client *Client
 	most   int
 	serve  func(backends.OutletConn)
+	lookUp func(uint32, []byte) backends.Name // nil where no names are looked up
 
 	mu sync.Mutex
 	// order is the stream on which the outlet was asked for, and ready says that the
@@ -28,6 +29,8 @@ type outlet struct {
 	ready bool
 	conns map[uint32]*conn
 	width wire.Width
+	// asked is how many queries were not answered.
+	asked int
 	// left is what all connections together may send.
 	left int
 	// arrived are the bytes that the runner was not told of.
@@ -39,7 +42,11 @@ type outlet struct {
 // OpenOutlet has the runner listen, as [backends.Outlet] says.
 func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, serve func(backends.OutletConn)) (backends.OutletFacts,
 	error) {
-	order := wire.Encode(wire.OutletTerms{Most: terms.MostConnections, CA: terms.CA, Roots: string(terms.Roots)})
+	if !c.place.Names {
+		terms.LookUp = nil
+	}
+	order := wire.Encode(wire.OutletTerms{Most: terms.MostConnections, CA: terms.CA, Roots: string(terms.Roots),
+		Names: terms.LookUp != nil})
 	switch {
 	case !c.place.Outlet:
 		return backends.OutletFacts{}, fmt.Errorf("%w: network: only a sandbox whose network is egress has an outlet",
@@ -50,7 +57,8 @@ func (c *Client) OpenOutlet(ctx context.Context, terms backends.OutletTerms, ser
 		return backends.OutletFacts{}, fmt.Errorf("opening an outlet: the certificates have %d bytes, want at most %d",
 			len(terms.CA)+len(terms.Roots), wire.MaxOutlet)
 	}
-	o := &outlet{client: c, most: terms.MostConnections, serve: serve, conns: map[uint32]*conn{}, left: wire.ConnsWindow}
+	o := &outlet{client: c, most: terms.MostConnections, serve: serve, lookUp: terms.LookUp, conns: map[uint32]*conn{},
+		left: wire.ConnsWindow}
 	if !c.outlet.CompareAndSwap(nil, o) {
 		return backends.OutletFacts{}, fmt.Errorf("%w: the sandbox has an outlet already", backends.ErrUnsupported)
 	}
@@ -92,13 +100,14 @@ func (o *outlet) ask(ctx context.Context, order []byte) (facts backends.OutletFa
 	case got.Port < 1 || got.Port > math.MaxUint16:
 		return facts, fmt.Errorf("the runner names %d as its port", got.Port)
 	}
-	return backends.OutletFacts{Port: got.Port, CAFile: got.CAFile, Bundle: got.Bundle}, nil
+	return backends.OutletFacts{Port: got.Port, CAFile: got.CAFile, Bundle: got.Bundle, Names: o.lookUp != nil && got.NoNames == "",
+		NoNames: bailiff.Foreign(got.NoNames)}, nil
 }
 
 // isOfConns says whether a frame concerns the connections of an outlet.
 func isOfConns(f wire.Frame) bool {
 	switch f.Kind {
-	case wire.Opened, wire.Carry, wire.Allow, wire.Widen, wire.Cut, wire.OutletReady, wire.Hello:
+	case wire.Opened, wire.Asked, wire.Carry, wire.Allow, wire.Widen, wire.Cut, wire.OutletReady, wire.Hello:
 		return true
 	}
 	return false
@@ -125,6 +134,8 @@ func (o *outlet) hear(f wire.Frame) error {
 		return nil
 	case f.Kind == wire.Opened:
 		return o.opened(f)
+	case f.Kind == wire.Asked:
+		return o.queried(f)
 	case f.Kind == wire.Allow && f.Stream == wire.Everything:
 		return o.allowed(f)
 	case f.Kind == wire.Carry:
@@ -138,17 +149,61 @@ func (o *outlet) hear(f wire.Frame) error {
 }
 
 func (o *outlet) opened(f wire.Frame) error {
-	label, err := wire.Decode[wire.Number](f.Payload)
+	arrival, err := wire.Decode[wire.Arrival](f.Payload)
 	if err != nil || o.fault != nil {
 		return err
+	}
+	if arrival.Port < 0 || arrival.Port > math.MaxUint16 {
+		return fmt.Errorf("the runner names %d as the port of a connection", arrival.Port)
 	}
 	if len(o.conns) >= o.most || o.conns[f.Stream] != nil {
 		return errTooMuch
 	}
-	c := newConn(o, f.Stream, uint32(label))
+	c := newConn(o, f.Stream, arrival)
 	o.conns[f.Stream] = c
 	go o.serve(c)
 	return nil
+}
+
+// mostAsked is how many queries may not have been answered.
+const mostAsked = 64
+
+// queried has a query answered.
+func (o *outlet) queried(f wire.Frame) error {
+	if o.fault != nil {
+		return nil
+	}
+	query, err := wire.Decode[wire.Query](f.Payload)
+	if err != nil || o.lookUp == nil || o.asked >= mostAsked || len(query.Text) > wire.MaxQuery {
+		return errTooMuch
+	}
+	o.asked++
+	go func() {
+		name := nameOf(o.lookUp(query.Label, []byte(query.Text)))
+		o.mu.Lock()
+		o.asked-- // the runner counts it once it has the answer
+		o.mu.Unlock()
+		o.client.say(wire.Frame{Kind: wire.Named, Stream: f.Stream, Payload: wire.Encode(name), Last: true})
+	}()
+	return nil
+}
+
+// nameOf is an answer as the runner is told it. A fault of it, which would lead to another address, is none.
+func nameOf(name backends.Name) wire.Name {
+	told := wire.Name{Answer: string(name.Answer), Failure: string(name.Failure)}
+	if !name.Address.IsValid() {
+		return told
+	}
+	if !backends.Direct.Contains(name.Address) {
+		return wire.Name{Answer: told.Failure}
+	}
+	if told.Number, _ = wire.AddressNumber(name.Address.As4()); told.Number == wire.ResolverNumber {
+		return wire.Name{Answer: told.Failure}
+	}
+	for _, port := range name.Ports {
+		told.Ports = append(told.Ports, int(port))
+	}
+	return told
 }
 
 // allowed adds to what all connections may send.

@@ -46,7 +46,7 @@ func outletOf(t *testing.T) (*runner.Client, spoken) {
 			return
 		}
 		_ = out.SendAll(wire.OutletReady, f.Stream, wire.Encode(wire.OutletFacts{Port: 3128}))
-		_ = out.Send(wire.Frame{Kind: wire.Opened, Stream: 1, Payload: wire.Encode(wire.Number(77)), Last: true})
+		_ = out.Send(wire.Frame{Kind: wire.Opened, Stream: 1, Payload: wire.Encode(wire.Arrival{Label: 77}), Last: true})
 		opened <- out
 	})), runner.Place{Outlet: true})
 	backendtest.Must(t, err)
@@ -91,7 +91,7 @@ func TestARunnerThatSaysTooMuchOfConnectionsEndsTheConversation(t *testing.T) {
 		}},
 		{"bytes after the last", func(s spoken) error { return errors.Join(s.carry(1, true), s.carry(1, false)) }},
 		{"one connection more than there may be", func(s spoken) error {
-			return s.out.Send(wire.Frame{Kind: wire.Opened, Stream: 2, Payload: wire.Encode(wire.Number(0))})
+			return s.out.Send(wire.Frame{Kind: wire.Opened, Stream: 2, Payload: wire.Encode(wire.Arrival{})})
 		}},
 		{"a label that is none", func(s spoken) error { return s.out.Send(wire.Frame{Kind: wire.Opened, Stream: 3}) }},
 		{"credit that was not used", func(s spoken) error {

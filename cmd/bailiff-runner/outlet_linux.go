@@ -6,10 +6,10 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/bailiff-dev/bailiff/backends/runner/direct"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
@@ -20,6 +20,8 @@ const usualPort = 3128
 // client asks for it; while no client does, connections are refused.
 type outlet struct {
 	out *wire.Writer
+	// labelOf is the label of the command that a process belongs to, 0 where none does.
+	labelOf func(pid int) uint32
 
 	mu       sync.Mutex
 	listener *os.File
@@ -67,6 +69,9 @@ func (o *outlet) collect(f wire.Frame) {
 		facts = wire.OutletFacts{Fault: err.Error()}
 	}
 	_ = o.out.Send(wire.Frame{Kind: wire.OutletReady, Stream: f.Stream, Payload: wire.Encode(facts), Last: true})
+	if s := o.service(); s != nil && s.direct != nil { // whose queries before that would not be heard
+		s.direct.Serve()
+	}
 }
 
 // openFor listens for the client that is there now.
@@ -84,24 +89,29 @@ func (o *outlet) openFor(order []byte) (facts wire.OutletFacts, err error) {
 			return facts, fmt.Errorf("writing the certificate: %w", err)
 		}
 	}
-	facts.Port, err = o.begin(terms.Most)
+	s, port, err := o.begin(terms.Most)
 	if err != nil {
 		return facts, err
+	}
+	if facts.Port = port; terms.Names {
+		if err := s.nameHosts(o); err != nil {
+			facts.NoNames = err.Error()
+		}
 	}
 	return facts, nil
 }
 
-func (o *outlet) begin(most int) (port int, err error) {
+func (o *outlet) begin(most int) (s *service, port int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.listener == nil {
 		if o.listener, o.port, err = listen(); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
-		go o.accept(o.listener)
+		go direct.Accept(o.listener, o.take)
 	}
-	o.serving = newService(o.out, most)
-	return o.port, nil
+	o.serving = newService(o.out, most, o.labelOf)
+	return o.serving, o.port, nil
 }
 
 // supersede cuts what an earlier client's connections are. Nothing is said of them when
@@ -168,42 +178,20 @@ func listen() (listener *os.File, port int, err error) {
 	return file(fd), at.Port, nil
 }
 
-// breath is how long no connection is taken when there is no room for another file.
-const breath = 100 * time.Millisecond
-
-// accept takes connections for as long as this process lives.
-func (o *outlet) accept(listener *os.File) {
-	raw, err := listener.SyscallConn()
-	if err != nil {
-		return
-	}
-	for {
-		fd := -1
-		err := raw.Read(func(listening uintptr) bool {
-			fd, _, err = unix.Accept4(int(listening), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-			return err != unix.EAGAIN
-		})
-		switch {
-		case err != nil: // the listener was closed
-			return
-		case fd < 0:
-			time.Sleep(breath)
-		default:
-			o.take(fd)
-		}
-	}
-}
-
 // take gives a connection to the client, or resets it.
 func (o *outlet) take(fd int) {
-	o.mu.Lock()
-	s := o.serving
-	o.number++
-	number := o.number
-	o.mu.Unlock()
+	s, number := o.service(), o.next()
 	if s == nil || !s.take(fd, number) {
 		reset(fd)
 	}
+}
+
+// next is the number of another connection or query.
+func (o *outlet) next() uint32 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.number++
+	return o.number
 }
 
 // reset closes a socket so that its peer is told of a fault.

@@ -54,6 +54,29 @@ func (p *pool) kill(pid int) {
 	}
 }
 
+// labelOf is the label of the command that a process belongs to, 0 where none does.
+func (p *pool) labelOf(pid int) uint32 {
+	for known := true; known && pid > 1; {
+		if j := p.jobAt(pid); j != nil {
+			return j.Label
+		}
+		var above process
+		above, known = readProcess(pid)
+		pid = above.parent
+	}
+	return 0
+}
+
+// jobAt is the job of the supervisor that a process is.
+func (p *pool) jobAt(pid int) *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.slots[pid]; s != nil {
+		return s.job
+	}
+	return nil
+}
+
 func (p *pool) isSlot(pid int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -65,7 +65,7 @@ type job struct {
 // serve runs commands until the input ends.
 func serve(in io.Reader, out io.Writer, confined bool) error {
 	r := &runner{out: wire.NewWriter(out), jobs: map[uint32]*job{}}
-	r.outlet.out = r.out
+	r.outlet.out, r.outlet.labelOf = r.out, r.pool.labelOf
 	r.bound.within, r.bound.over = lookWithin, lookOver
 	if confined {
 		r.starved = openStarvation()
@@ -145,7 +145,7 @@ func (r *runner) obey(f wire.Frame) {
 			r.pool.clear()
 			r.say(wire.Killed, stream, wire.Encode(wire.Number(r.pool.leftovers())))
 		}()
-	case wire.Outlet, wire.Carry, wire.Allow, wire.Widen, wire.Cut:
+	case wire.Outlet, wire.Named, wire.Carry, wire.Allow, wire.Widen, wire.Cut:
 		r.outlet.hear(f)
 	case wire.Digest:
 		stream, payload := f.Stream, bytes.Clone(f.Payload)

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/bailiff-dev/bailiff/backends/runner/direct"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
@@ -19,6 +20,8 @@ const shareArrived = wire.ConnsWindow / 8
 type service struct {
 	out  *wire.Writer
 	most int
+	// labelOf is the label of the command that a process belongs to, 0 where none does.
+	labelOf func(pid int) uint32
 	// credit is what all connections together may send.
 	credit credit
 	width  wire.Width
@@ -32,13 +35,14 @@ type service struct {
 	mu    sync.Mutex
 	conns map[uint32]*conn
 
-	// arrived are the bytes of all connections that it was not told of. Only obey
-	// touches it.
+	// arrived are the bytes of all connections that it was not told of, and direct the way of
+	// programs that know no proxy, nil without one. Only obey touches them.
 	arrived int
+	direct  *direct.Way
 }
 
-func newService(out *wire.Writer, most int) *service {
-	s := &service{out: out, most: most, free: make(chan []byte, buffers), conns: map[uint32]*conn{}}
+func newService(out *wire.Writer, most int, labelOf func(int) uint32) *service {
+	s := &service{out: out, most: most, labelOf: labelOf, free: make(chan []byte, buffers), conns: map[uint32]*conn{}}
 	s.credit.open(wire.ConnsWindow)
 	for range buffers {
 		s.free <- nil
@@ -55,17 +59,29 @@ func (s *service) say(by func(wire.Frame) error, f wire.Frame) {
 	}
 }
 
+// nameHosts has programs look names up by the client, and reach what these stand for.
+func (s *service) nameHosts(o *outlet) (err error) {
+	s.direct, err = direct.Open(direct.Client{Next: o.next, Take: o.take, Label: o.labelOf, Ask: func(number uint32, query wire.Query) {
+		s.say(s.out.Send, wire.Frame{Kind: wire.Asked, Stream: number, Payload: wire.Encode(query), Last: true})
+	}})
+	return err
+}
+
 // take makes a connection known; false means that there is no room for it.
 func (s *service) take(fd int, number uint32) bool {
-	label, ours := labelOf(fd)
+	arrival, ours := arrivalOf(fd)
 	if !ours {
 		return false
+	}
+	if arrival.Port != 0 {
+		program, _ := unix.Getpeername(fd)
+		arrival.Label = s.labelOf(direct.Owner("tcp", program))
 	}
 	c := s.admit(fd, number)
 	if c == nil {
 		return false
 	}
-	s.say(s.out.Send, wire.Frame{Kind: wire.Opened, Stream: number, Payload: wire.Encode(wire.Number(label)), Last: true})
+	s.say(s.out.Send, wire.Frame{Kind: wire.Opened, Stream: number, Payload: wire.Encode(arrival), Last: true})
 	go c.pump()
 	return true
 }
@@ -85,21 +101,30 @@ func (s *service) admit(fd int, number uint32) *conn {
 // labelBits are those of an address that name the command.
 const labelBits = 1<<22 - 1
 
-// labelOf is what of the address that was dialled names the command.
-func labelOf(fd int) (label uint32, ours bool) {
+// arrivalOf is what the address that was dialled says: which command it is of, or which name it stands for.
+func arrivalOf(fd int) (a wire.Arrival, ours bool) {
 	dialled, err := unix.Getsockname(fd)
 	at, known := dialled.(*unix.SockaddrInet4)
 	if err != nil || !known {
-		return 0, false
+		return a, false
 	}
-	if at.Addr == [4]byte{127, 0, 0, 1} {
-		return 0, true
+	if number, stands := wire.AddressNumber(at.Addr); stands {
+		return wire.Arrival{Number: number, Port: at.Port}, true
 	}
-	return (uint32(at.Addr[1])<<16 | uint32(at.Addr[2])<<8 | uint32(at.Addr[3])) & labelBits, true
+	if at.Addr != [4]byte{127, 0, 0, 1} {
+		a.Label = (uint32(at.Addr[1])<<16 | uint32(at.Addr[2])<<8 | uint32(at.Addr[3])) & labelBits
+	}
+	return a, true
 }
 
 // hear takes what the client says of connections.
 func (s *service) hear(f wire.Frame) {
+	if f.Kind == wire.Named {
+		if s.direct != nil {
+			s.direct.Answer(f.Stream, f.Payload)
+		}
+		return
+	}
 	if f.Kind == wire.Carry {
 		s.note(len(f.Payload) + wire.Overhead)
 	}
@@ -173,6 +198,9 @@ func (s *service) forget(c *conn) {
 
 // end resets all connections, and returns when nothing is said of them any more.
 func (s *service) end() {
+	if s.direct != nil {
+		s.direct.Close()
+	}
 	s.credit.close()
 	s.mu.Lock()
 	all := s.conns

@@ -28,7 +28,7 @@ func spoken(t *testing.T) (s *service, program net.Conn, frames *wire.Reader) {
 	fd, err := unix.FcntlInt(ours.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	backendtest.Must(t, err)
 	from, to := io.Pipe()
-	s = newService(wire.NewWriter(to), 1)
+	s = newService(wire.NewWriter(to), 1, func(int) uint32 { return 1 })
 	taken := make(chan bool, 1)
 	go func() { taken <- s.take(fd, 1) }()
 	frames = wire.NewBulkReader(from)

@@ -129,6 +129,9 @@ func (w wanted) read(l api.Line) {
 	if !approved && (c.What != "refused" || !slices.Contains(rowless, c.Rule)) || !isPlain(*c) {
 		return
 	}
+	if c.Port == 0 { // the name was looked up, and no port is known
+		c.Port, c.Protocol = 443, "https"
+	}
 	key := destinationKey{c.Host, c.Protocol, c.Port}
 	one := w.hosts[key]
 	if one == nil {

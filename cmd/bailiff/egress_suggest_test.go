@@ -19,7 +19,7 @@ const notInTable = `"rule":"egress.not_in_table"`
 // wantedLines are what a log tells of connections, each with why a row comes of it or not.
 var wantedLines = []string{
 	`{"what":"refused","protocol":"https","host":"new.test","port":443,` + notInTable + `}`,
-	`{"what":"refused","protocol":"https","host":"new.test","port":443,` + notInTable + `}`,
+	`{"what":"refused","via":"direct","host":"new.test","port":0,` + notInTable + `}`, // looked up
 	`{"what":"opened","protocol":"https","host":"api.test","port":443,"approval":"a-1"}`,
 	`{"what":"opened","protocol":"https","host":"api.test","port":443,"method":"POST","path":"/v1/{x}*","approval":"a-1"}`,
 	`{"what":"refused","protocol":"http","host":"plain.test","port":8080,"method":"PUT","path":"/\"a\": ,\"b","rule":"egress.new_host"}`,

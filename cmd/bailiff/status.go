@@ -115,8 +115,12 @@ func printStatus(w io.Writer, s api.Status, all bool) {
 		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, termsafe.Text(purpose(c)), termsafe.Text(reachOf(c)))
 	}
 	if e := s.Egress; e.Opened+e.Refused > 0 {
-		fmt.Fprintf(w, "egress\t%d open\t%d opened and %d refused since the start, %d bytes sent and %d received\n", e.Open, e.Opened,
-			e.Refused, e.Sent, e.Received)
+		way := "by the proxy alone"
+		if e.Direct {
+			way = "by the proxy or without it"
+		}
+		fmt.Fprintf(w, "egress\t%d open\t%d opened and %d refused since the start, %d bytes sent and %d received, %s\n", e.Open,
+			e.Opened, e.Refused, e.Sent, e.Received, way)
 	}
 	for _, r := range s.Replicas {
 		fmt.Fprintf(w, "replica\t%s\t%s\t%s\n", r.Name, cmp.Or(r.Address, "serves what comes to it"), stateOf(r))

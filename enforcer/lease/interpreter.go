@@ -59,7 +59,7 @@ func (h *Hold) Kernel(ctx context.Context, t KernelTerms) (KernelRun, error) {
 	if !own {
 		return h.sessionKernel(ctx, t)
 	}
-	k, err := kernel.Start(ctx, h.lease.sandbox, t.Env)
+	k, err := kernel.Start(ctx, h.placeOf(t), t.Env)
 	if err != nil {
 		return KernelRun{}, err
 	}
@@ -111,6 +111,22 @@ func (h *Hold) sessionKernel(ctx context.Context, t KernelTerms) (KernelRun, err
 	return run, nil
 }
 
+// labelledPlace is a sandbox whose interpreters leave by a way.
+type labelledPlace struct {
+	backends.Sandbox
+	label uint32
+}
+
+func (h *Hold) placeOf(t KernelTerms) labelledPlace {
+	return labelledPlace{h.lease.sandbox, t.Way.Label()}
+}
+
+// Converse starts an interpreter.
+func (p labelledPlace) Converse(ctx context.Context, cmd backends.Command, hear backends.Listener) (backends.Dialogue, error) {
+	cmd.Label = p.label
+	return p.Sandbox.Converse(ctx, cmd, hear)
+}
+
 // prepare gives a slot an interpreter that fits; it returns why it is another than
 // before, if there was one that the session did not wish away.
 func (h *Hold) prepare(ctx context.Context, s *kernelSlot, t KernelTerms) (why loss, err error) {
@@ -137,10 +153,10 @@ func (h *Hold) prepare(ctx context.Context, s *kernelSlot, t KernelTerms) (why l
 	if err := h.lease.makeRoom(ctx); err != nil {
 		return why, err
 	}
-	if s.kernel, err = kernel.Start(ctx, h.lease.sandbox, t.Env); err != nil && why != "" {
+	if s.kernel, err = kernel.Start(ctx, h.placeOf(t), t.Env); err != nil && why != "" {
 		h.lease.pool.losses.note(s.who, why) // for the next one
 	}
-	s.constants, s.label = t.Constants, t.Way.labelled()
+	s.constants, s.label = t.Constants, t.Way.Label()
 	h.lease.Changed()
 	return why, err
 }

@@ -31,23 +31,37 @@ type Way struct {
 	outlet *outlet
 	label  uint32
 	facts  backends.OutletFacts
-	serve  func(context.Context, net.Conn)
+	by     Served
 	ctx    context.Context // of the command: its connections end with it
 	end    context.CancelFunc
 	served sync.WaitGroup
 }
 
-// Way opens the way out of a command, whose connections are handed to serve until it ends.
-// Trust names the certificates, in PEM, that programs in a sandbox are to trust: always, and
-// where it has none of its own.
-func (h *Hold) Way(ctx context.Context, trust func(sandbox string) (certificate, others []byte, err error),
-	serve func(context.Context, net.Conn)) (*Way, error) {
+// Served is what serves the way out of a command.
+type Served struct {
+	// Trust names the certificates, in PEM, that programs in a sandbox are to trust: always, and
+	// where it has none of its own.
+	Trust func(sandbox string) (certificate, others []byte, err error)
+	// Conn serves a connection to its end.
+	Conn func(context.Context, net.Conn)
+	// Names has programs look names up in a sandbox that opens its way out now, and LookUp answers
+	// their queries of DNS.
+	Names  bool
+	LookUp func(ctx context.Context, query []byte) backends.Name
+}
+
+// Way opens the way out of a command, which is served until it ends.
+func (h *Hold) Way(ctx context.Context, by Served) (*Way, error) {
 	o := &h.lease.outlet
-	facts, err := o.open(ctx, h.lease.sandbox, trust)
+	facts, news, err := o.open(ctx, h.lease.sandbox, by)
 	if err != nil {
 		return nil, fmt.Errorf("opening the way out of the sandbox: %w", err)
 	}
-	w := &Way{outlet: o, facts: facts, serve: serve}
+	if news && facts.NoNames != "" {
+		h.lease.pool.config.Log.WarnContext(ctx, "programs in a sandbox that know no proxy find no names", "backend", h.lease.backend,
+			"sandbox", h.lease.ID(), "reason", facts.NoNames)
+	}
+	w := &Way{outlet: o, facts: facts, by: by}
 	w.ctx, w.end = context.WithCancel(ctx)
 	o.add(w)
 	return w, nil
@@ -73,8 +87,8 @@ func (w *Way) take(label uint32) {
 	w.outlet.commands[label] = w
 }
 
-// labelled is its label, 0 without a way.
-func (w *Way) labelled() uint32 {
+// Label is that of the address of the proxy, 0 without a way.
+func (w *Way) Label() uint32 {
 	if w == nil {
 		return 0
 	}
@@ -88,27 +102,38 @@ func (w *Way) End() {
 	w.served.Wait()
 }
 
-// open has the sandbox listen, once.
-func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox,
-	trust func(string) ([]byte, []byte, error)) (backends.OutletFacts, error) {
+// open has the sandbox listen, once; the first time its facts are news.
+func (o *outlet) open(ctx context.Context, sandbox backends.Sandbox, by Served) (facts backends.OutletFacts, news bool, err error) {
 	o.opening.Lock()
 	defer o.opening.Unlock()
 	if o.facts != nil {
-		return *o.facts, nil
+		return *o.facts, false, nil
 	}
 	opener, ok := sandbox.(backends.Outlet)
 	if !ok {
-		return backends.OutletFacts{}, fmt.Errorf("its technology has none: %w", backends.ErrUnsupported)
+		return facts, false, fmt.Errorf("its technology has none: %w", backends.ErrUnsupported)
 	}
-	certificate, roots, err := trust(sandbox.ID())
-	if err != nil {
-		return backends.OutletFacts{}, err
+	terms := backends.OutletTerms{MostConnections: mostConnections}
+	if terms.CA, terms.Roots, err = by.Trust(sandbox.ID()); err != nil {
+		return facts, false, err
 	}
-	facts, err := opener.OpenOutlet(ctx, backends.OutletTerms{MostConnections: mostConnections, CA: certificate, Roots: roots}, o.accept)
-	if err == nil {
+	if by.Names {
+		terms.LookUp = o.lookUp
+	}
+	if facts, err = opener.OpenOutlet(ctx, terms, o.accept); err == nil {
 		o.facts = &facts
 	}
-	return facts, err
+	return facts, true, err
+}
+
+// lookUp answers a query on behalf of the command that it belongs to.
+func (o *outlet) lookUp(label uint32, query []byte) (answer backends.Name) {
+	w := o.of(label)
+	if w == nil {
+		return answer
+	}
+	defer w.served.Done()
+	return w.by.LookUp(w.ctx, query)
 }
 
 // accept serves a connection on behalf of the command that it belongs to.
@@ -119,7 +144,7 @@ func (o *outlet) accept(conn backends.OutletConn) {
 		return
 	}
 	defer w.served.Done()
-	w.serve(w.ctx, conn)
+	w.by.Conn(w.ctx, conn)
 }
 
 // of is the command of a label, or else the one that began last, counted as in use.

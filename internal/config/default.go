@@ -39,7 +39,7 @@ func Default(known backends.Catalogue) *Config {
 			Sandboxes:         SandboxShares{Total: 500, Caller: 300, User: 50, Backend: 400},
 			Warm:              Warm{Sandboxes: 4, MemoryMB: 256},
 		},
-		Egress: Egress{Limits: EgressLimits{
+		Egress: Egress{Direct: true, Limits: EgressLimits{
 			Connections: MaxSandboxConnections, Total: 4096, PerSecond: 50, PerHost: 32, HoldSeconds: 60,
 		}},
 		Backends: usualBackends(known),

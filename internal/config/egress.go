@@ -30,6 +30,8 @@ type Egress struct {
 	// UpstreamProxy is a proxy by which everything is dialled.
 	UpstreamProxy UpstreamProxy
 	Limits        EgressLimits
+	// Direct has programs that know no proxy look names up and connect.
+	Direct bool
 }
 
 // EgressCA is an authority: the files of its certificate and key, as PEM.
@@ -73,6 +75,7 @@ func (r *reader) egress(e *Egress, at place) {
 				}
 			})
 		},
+		"direct":         r.boolean(&e.Direct),
 		"ca":             func(at place) { r.egressCA(&e.CA, at) },
 		"upstream_proxy": func(at place) { r.upstreamProxy(&e.UpstreamProxy, at) },
 		"limits":         func(at place) { r.egressLimits(&e.Limits, at) },

@@ -9,8 +9,10 @@
 // closed is TLS for the name that was judged, or its destination is one for plain TCP.
 // The key of a sandbox's authority is kept nowhere. Every fault refuses.
 //
-// Not here: holding a connection for a person, so that a question refuses; secrets; and
-// the outlets.
+// A name that a program looks up itself is answered with an address that stands for it inside, if
+// the policies let the name be reached at some port; what is dialled there is a tunnel to the name.
+//
+// Not here: who is asked about a connection, which secrets are swapped, and the outlets.
 package egress
 
 import (
@@ -23,6 +25,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/names"
 	"github.com/bailiff-dev/bailiff/internal/reach"
 	"github.com/bailiff-dev/bailiff/internal/recent"
 	"github.com/bailiff-dev/bailiff/internal/required"
@@ -89,6 +92,8 @@ type Config struct {
 	// Authority is that of an organisation; nil has each sandbox get one of its own.
 	Authority *Authority
 	Limits    Limits
+	// Ports has programs that know no proxy look names up and connect; nil has them use a proxy.
+	Ports Ports
 }
 
 // Proxy serves the connections of sandboxes. It is safe for concurrent use.
@@ -98,6 +103,7 @@ type Proxy struct {
 	standing    *standing
 	past        *past
 	given       *recent.Map[string, *authorities] // by the sandbox that trusts them
+	tables      *recent.Map[string, *names.Table] // by the sandbox whose names they are
 	config      Config                            // of this connection, as all that follows
 	authorities *authorities
 	excess      string                   // the sentence of its refusal, where a limit was reached
@@ -119,7 +125,8 @@ const mostGiven = 10_000
 // New names everything that is missing at once.
 func New(c Config) (*Proxy, error) {
 	p := &Proxy{now: &atomic.Pointer[settings]{}, meter: newMeter(),
-		standing: &standing{all: map[*stood]bool{}}, past: newPast(), given: recent.New[string, *authorities](mostGiven)}
+		standing: &standing{all: map[*stood]bool{}}, past: newPast(), given: recent.New[string, *authorities](mostGiven),
+		tables: recent.New[string, *names.Table](mostTables)}
 	if err := p.Change(c); err != nil {
 		return nil, err
 	}
@@ -155,21 +162,31 @@ const (
 // behalf: the session, the request and the backend. Swapped are the variables whose values
 // are put in for their stand-ins. Hear is told what becomes of it.
 func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) {
+	heard := p.heardBy(of, swapped, hear)
+	end, excess := p.meter.begin(ctx, of.Sandbox, heard.config.Limits)
+	defer end()
+	heard.excess = excess
+	heard.serve(ctx, conn, of)
+}
+
+// heardBy is the proxy for one connection.
+func (p *Proxy) heardBy(of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) *Proxy {
 	heard, now := *p, p.now.Load()
 	heard.config, heard.authorities = now.config, p.authoritiesOf(of.Sandbox)
 	heard.swapped, heard.standIns = swapped, swap.NewFinder(swapped)
 	heard.dead = p.past.others(of, swapped)
 	heard.hear, heard.config.Recorder = hear, telling{now.config.Recorder, hear}
-	end, excess := p.meter.begin(ctx, of.Sandbox, now.config.Limits)
-	defer end()
-	heard.excess = excess
-	heard.serve(ctx, conn, of)
+	return &heard
 }
 
 func (p *Proxy) serve(ctx context.Context, conn net.Conn, of bailiff.Connection) {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if conn.SetReadDeadline(time.Now().Add(stepTime)) != nil {
+		return
+	}
+	if c, may := conn.(direct); may && c.Direct().IsValid() {
+		p.serveDirect(ctx, conn, c.Direct(), of)
 		return
 	}
 	from := bufio.NewReader(conn)

@@ -45,6 +45,7 @@ type world struct {
 	own       *Authority
 	dialer    Dialer // the world itself, if nil
 	resolver  Resolver
+	ports     Ports // of programs that know no proxy; nil without any
 	logFails  bool
 	recorded  func(Event) // is told of what is written down
 	proxy     *Proxy
@@ -130,7 +131,8 @@ func proxied(t testing.TB, w *world, service string) string {
 	})
 	proxy, err := New(Config{Judge: w, Recorder: w, Floor: floor,
 		Resolver: cmp.Or[Resolver](w.resolver, w), Dialer: cmp.Or[Dialer](w.dialer, w),
-		Key: bytes.Repeat([]byte{7}, KeySize), Roots: w.trusted(), Authority: w.own, Limits: cmp.Or(w.most, Limits{256, 4096, 10_000, 32})})
+		Key: bytes.Repeat([]byte{7}, KeySize), Roots: w.trusted(), Authority: w.own, Ports: w.ports,
+		Limits: cmp.Or(w.most, Limits{256, 4096, 10_000, 32})})
 	if err != nil {
 		t.Fatal(err)
 	}

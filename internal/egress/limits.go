@@ -143,6 +143,13 @@ func (m *meter) admitRequest(sandbox string) (wait time.Duration, ok bool) {
 	return wait, true
 }
 
+// admitQuery counts a query of a sandbox as a request, and says whether it may have one more now.
+func (m *meter) admitQuery(sandbox string, most Limits) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.shareOfLocked(sandbox, most).asked.Allow()
+}
+
 // pace has a request wait its turn, or refuses it.
 func (p *Proxy) pace(ctx context.Context, c bailiff.Connection) *refusal {
 	wait, ok := p.meter.admitRequest(c.Sandbox)

@@ -3,6 +3,7 @@ package pdp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/util"
+
+	"github.com/bailiff-dev/bailiff/internal/reach"
 )
 
 // Place is an entry of the tables, and where it stands.
@@ -73,6 +76,34 @@ func (p *PDP) Destinations() []string {
 	}
 	destinations, _ := s.source.tables()["destinations"].(map[string]any)
 	return slices.Sorted(maps.Keys(destinations))
+}
+
+// Ports are those that the rows of a host, and of the domains above it, name.
+func (p *PDP) Ports(host string) (ports []uint16) {
+	s := p.inForce.Load()
+	for _, name := range destinationNames(host) {
+		ports = append(ports, s.ports[name]...)
+	}
+	return ports
+}
+
+// portsNamed are the ports of each entry of the table of destinations.
+func (p *parsed) portsNamed() map[string][]uint16 {
+	named := map[string][]uint16{}
+	destinations, _ := p.tables()["destinations"].(map[string]any)
+	for name, rows := range destinations {
+		rows, _ := rows.([]any)
+		for _, row := range rows {
+			row, _ := row.(map[string]any)
+			ports, _ := row["ports"].([]any)
+			for _, port := range ports {
+				if port, err := reach.ParsePort(fmt.Sprint(port)); err == nil {
+					named[name] = append(named[name], port)
+				}
+			}
+		}
+	}
+	return named
 }
 
 // rowsFor are the rows of a connection's host, each with what it is to the connection.

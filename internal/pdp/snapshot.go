@@ -45,6 +45,8 @@ type snapshot struct {
 	inputsRead  inputParts
 	// settled holds what rules are by the circumstances of a request alone.
 	settled *settled
+	// ports are those that the table of destinations names, by its entries.
+	ports map[string][]uint16
 	// source is what was compiled, where explanations are wanted.
 	source *parsed
 	// queries are those of other documents, by path, prepared when first asked for.
@@ -83,7 +85,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify verifier
 		return nil, faults
 	}
 	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store,
-		bundles: p.bundles}
+		bundles: p.bundles, ports: p.portsNamed()}
 	if explained {
 		s.source = p
 	}

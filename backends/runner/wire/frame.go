@@ -73,6 +73,8 @@ const (
 	KeepAlive
 	// Outlet has the runner listen for connections to the client: encoded [OutletTerms].
 	Outlet
+	// Named answers an Asked: an encoded [Name].
+	Named
 )
 
 // What both sides say.
@@ -130,9 +132,12 @@ const (
 	LogHandedOver
 	// OutletReady answers Outlet with [OutletFacts].
 	OutletReady
-	// Opened tells of a connection: a [Number], its label. Later ones have higher
+	// Opened tells of a connection: an encoded [Arrival]. Later ones have higher
 	// streams, the first one is above [Everything].
 	Opened
+	// Asked is a query of a program inside, on a stream of its own among those of
+	// connections: an encoded [Query].
+	Asked
 )
 
 // Everything is the stream on which the runner refuses to start anything more,

@@ -115,7 +115,15 @@ func FuzzDecoding(f *testing.F) {
 	f.Add(wire.Encode(wire.Inquiry{Tag: "p", Asker: 7, Offset: 9, Most: 5, Data: []byte("x")}))
 	f.Add(wire.Encode(wire.OutletTerms{Most: 256, CA: []byte("-----BEGIN CERTIFICATE-----")}))
 	f.Add(wire.Encode(wire.OutletFacts{Port: 3128, CAFile: "/run/bailiff/ca.pem", Bundle: "/run/bailiff/bundle.pem", Fault: "none"}))
+	f.Add(wire.Encode(wire.Arrival{Label: 7, Number: 300, Port: 443}))
+	f.Add(wire.Encode(wire.Name{Number: 300, Ports: []int{443, 22}, Answer: "answer", Failure: "failure"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if name, err := wire.Decode[wire.Name](b); err == nil {
+			again, err := wire.Decode[wire.Name](wire.Encode(name))
+			if err != nil || !slices.Equal(again.Ports, name.Ports) || again.Answer != name.Answer || again.Failure != name.Failure {
+				t.Errorf("%+v became %+v, %v", name, again, err)
+			}
+		}
 		if terms, err := wire.Decode[wire.OutletTerms](b); err == nil {
 			again, err := wire.Decode[wire.OutletTerms](wire.Encode(terms))
 			if err != nil || again.Most != terms.Most || !bytes.Equal(again.CA, terms.CA) {
@@ -141,6 +149,8 @@ func FuzzDecoding(f *testing.F) {
 			}
 		}
 		_, _ = wire.Decode[wire.Known](b)
+		_, _ = wire.Decode[wire.Query](b)
+		_, _ = wire.Decode[wire.Arrival](b)
 		_, _ = wire.DecodeTerms(b)
 		_, _ = wire.Decode[wire.Inquiry](b)
 		_, _ = wire.Decode[wire.Piece](b)

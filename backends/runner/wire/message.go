@@ -69,6 +69,8 @@ type Terms struct {
 	Mode    Mode
 	// Tag names a background command.
 	Tag string
+	// Label is that of the address by which the command leaves, 0 if it has none.
+	Label uint32
 }
 
 // Job is a command as the supervisor starts it.
@@ -166,19 +168,21 @@ const MaxOutlet = 512 << 10
 
 // OutletTerms say how connections are to be taken. Most are open at once; CA is a
 // certificate, in PEM, that programs are to find, empty if there is none, and Roots are those
-// that they find besides where the place has none.
+// that they find besides where the place has none. Names says that programs may look names up.
 type OutletTerms struct {
 	Most  int
 	CA    []byte
 	Roots string
+	Names bool
 }
 
 // OutletFacts say where the runner listens, and in which files a certificate is: alone,
-// and with those that the place had. Fault is why it does not listen, empty if it does.
+// and with those that the place had. Fault is why it does not listen, empty if it does, and
+// NoNames why no names are looked up, empty if they are, or are not to be.
 type OutletFacts struct {
 	Port           int
 	CAFile, Bundle string
-	Fault          string
+	Fault, NoNames string
 }
 
 // Digests is the payload of a [Digested]: those of the files that were asked for.
@@ -236,7 +240,7 @@ const MaxParts = 1000
 // PartSize bounds the text of a part, so that it is one frame.
 const PartSize = MaxPayload - 128
 
-// Number is the payload of a [Credit], a [Counted], an [Allow] and an [Opened].
+// Number is the payload of a [Credit], a [Counted] and an [Allow].
 type Number int
 
 // The parts of each message, in the order in which they are sent.
@@ -274,6 +278,7 @@ func (t *Terms) parts(c *codec) {
 	c.bool(&t.Reap)
 	number(c, &t.Mode)
 	c.text(&t.Tag)
+	number(c, &t.Label)
 }
 
 func (j *Job) parts(c *codec) {
@@ -381,18 +386,20 @@ func (g *Ground) parts(c *codec) {
 
 func (o *OutletTerms) parts(c *codec) {
 	number(c, &o.Most)
+	c.bool(&o.Names)
 	c.text(&o.Roots)
 	c.rest(&o.CA)
 }
 
 func (o *OutletFacts) parts(c *codec) {
 	if !c.reading {
-		o.Fault = o.Fault[:min(len(o.Fault), maxRefusal)]
+		o.Fault, o.NoNames = o.Fault[:min(len(o.Fault), maxRefusal)], o.NoNames[:min(len(o.NoNames), maxRefusal)]
 	}
 	number(c, &o.Port)
 	c.text(&o.CAFile)
 	c.text(&o.Bundle)
 	c.text(&o.Fault)
+	c.text(&o.NoNames)
 }
 
 func (d *Digests) parts(c *codec) { list(c, (*[]string)(d), c.text) }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package bubblewrap
+
+import (
+	"context"
+	"errors"
+	"syscall"
+)
+
+func openLowPorts(context.Context, int, *syscall.Credential) error { return errors.ErrUnsupported }
