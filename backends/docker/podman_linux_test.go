@@ -39,7 +39,7 @@ func TestPodmanLeavesASandboxNoCapability(t *testing.T) {
 	backendtest.Must(t, err)
 	host := confinement(spec)
 	host.CapDrop = []string{"CHOWN"}
-	made, err := b.engine.ContainerCreate(t.Context(), b.config(spec, found), host, nil, nil, "")
+	made, err := b.engine.ContainerCreate(t.Context(), b.config(spec, found, linux), host, nil, nil, "")
 	backendtest.Must(t, err)
 	if err := b.inspect(t.Context(), made.ID, confinement(spec)); !errors.Is(err, backends.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "CAP_") {
@@ -84,7 +84,7 @@ func TestPodmanSaysWhyASandboxDoesNotStart(t *testing.T) {
 	found, err := b.bring(t.Context(), "")
 	backendtest.Must(t, err)
 	spec := testSpec(t)
-	_, err = b.begin(t.Context(), "bailiff-"+strings.ToLower(owner(t)), spec, found, nil) // no runner
+	_, err = b.begin(t.Context(), "bailiff-"+strings.ToLower(owner(t)), spec, found, linux, nil) // no runner
 	backendtest.Fault(t, err, backends.ErrUnavailable, runnerPath)
 }
 

@@ -217,7 +217,7 @@ func (p *sheet) terms(e api.Entry) {
 	if len(d.Backend.Egress) > 0 {
 		network += " to " + strings.Join(d.Backend.Egress, " ")
 	}
-	p.line("runs in", termsafe.Text(strings.TrimSpace(d.Backend.Name+" "+d.Backend.Image)+", network "+cmp.Or(network, "none")))
+	p.line("runs in", termsafe.Text(d.Backend.Place()+", network "+cmp.Or(network, "none")))
 	if folder := e.Request.Args.Workdir; folder != "" {
 		p.line("folder", termsafe.Text(folder))
 	}
