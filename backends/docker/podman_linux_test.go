@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -171,4 +172,33 @@ func TestProgramsOnPodmanTrustTheWayOutWithoutVariables(t *testing.T) {
 	spec := testSpec(t)
 	spec.Network = backends.Egress
 	backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, podmanBackend(t, owner(t)), spec))
+}
+
+// Podman takes no wish for a runtime: the one of its service is what may be named.
+func TestPodmanMakesSandboxesByTheRuntimeOfItsServiceOrNone(t *testing.T) {
+	b := podmanBackend(t, owner(t))
+	b.cfg.Owner = owner(t)
+	t.Cleanup(func() { backendtest.NoError(t, b.Close()) })
+	sandbox := backendtest.Opened(t, b, testSpec(t))
+	var told struct{ OCIRuntime string }
+	backendtest.Must(t, b.askPodman(t.Context(), http.MethodGet, "/containers/"+sandbox.ID()+"/json", &told))
+	b.cfg.Runtime = told.OCIRuntime
+	backendtest.NoError(t, b.Ready(t.Context()))
+	backendtest.NoError(t, backendtest.Opened(t, b, testSpec(t)).Close(t.Context()))
+
+	engine, err := b.describe(t.Context())
+	backendtest.Must(t, err)
+	for other := range engine.Runtimes {
+		if other != told.OCIRuntime {
+			b.cfg.RuntimesAllowed = []string{other}
+			break
+		}
+	}
+	if len(b.cfg.RuntimesAllowed) == 0 {
+		t.Fatalf("podman knows no runtime but %q", told.OCIRuntime)
+	}
+	spec := testSpec(t)
+	spec.Runtime = b.cfg.RuntimesAllowed[0]
+	_, err = b.Open(t.Context(), spec)
+	backendtest.Fault(t, err, backends.ErrUnavailable, `runtime: the engine makes the sandbox by "`+told.OCIRuntime+`", not by "`+spec.Runtime)
 }
