@@ -318,7 +318,12 @@ func said(v api.Vote) string {
 
 // logLine is an event of the decision log in a line.
 func logLine(h api.Logged) string {
-	parts := []string{h.Timestamp.Format(time.DateTime), string(h.Event), h.Outcome, string(h.Status)}
+	return strings.TrimSuffix(h.Timestamp.Format(time.DateTime)+"  "+string(h.Event)+"  "+newsOf(h), "  ")
+}
+
+// newsOf is what an event says beside its time and its kind.
+func newsOf(h api.Logged) string {
+	parts := []string{h.Outcome, string(h.Status)}
 	if h.ExitCode != nil {
 		parts = append(parts, fmt.Sprint(*h.ExitCode))
 	}
