@@ -216,8 +216,10 @@ func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
 			request("true"), ruleVariable},
 		"lower case does not help": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"ld_preload": "/x.so"} }),
 			request("true"), ruleVariable},
-		"a runtime of a backend that has none": {allow(func(d *bailiff.Decision) { d.Backend.Runtime = "runsc" }), request("true"), ruleRuntime},
-		"an ordinary constant is set":          {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} }), request("true"), ""},
+		"a runtime of a backend that has none": {allow(func(d *bailiff.Decision) { d.Backend.Runtime = "runsc" }), request("true"),
+			ruleRuntime},
+		"an ordinary constant is set": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} }),
+			request("true"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = c.decision })

@@ -68,7 +68,8 @@ func (e *Enforcer) withRuntime(d bailiff.Decision) bailiff.Decision {
 	chooser, ok := e.config.Backends[at.Name].(backends.Chooser)
 	if !ok {
 		if at.Runtime != "" {
-			return deny(d, ruleRuntime, fmt.Sprintf("The policies chose runtime %q, and backend %s has none to choose from.", at.Runtime, at.Name))
+			return deny(d, ruleRuntime, fmt.Sprintf("The policies chose runtime %q, and backend %s has none to choose from.", at.Runtime,
+				at.Name))
 		}
 		return d
 	}

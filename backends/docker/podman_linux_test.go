@@ -200,5 +200,6 @@ func TestPodmanMakesSandboxesByTheRuntimeOfItsServiceOrNone(t *testing.T) {
 	spec := testSpec(t)
 	spec.Runtime = b.cfg.RuntimesAllowed[0]
 	_, err = b.Open(t.Context(), spec)
-	backendtest.Fault(t, err, backends.ErrUnavailable, `runtime: the engine makes the sandbox by "`+told.OCIRuntime+`", not by "`+spec.Runtime)
+	backendtest.Fault(t, err, backends.ErrUnavailable,
+		`runtime: the engine makes the sandbox by "`+told.OCIRuntime+`", not by "`+spec.Runtime)
 }

@@ -115,8 +115,8 @@ func (p *Pool) removed(l *Lease, reason string, err error) {
 // shownLocked is a lease as operators see it.
 func (l *Lease) shownLocked(id string) Sandbox {
 	running := len(l.residents) - l.endedLocked()
-	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
-		Runtime: l.spec.Runtime, Users: l.users - len(l.residents), Processes: running, Interpreters: len(l.kernels.keys()), Since: l.since, LastUsed: l.used,
+	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image, Runtime: l.spec.Runtime,
+		Users: l.users - len(l.residents), Processes: running, Interpreters: len(l.kernels.keys()), Since: l.since, LastUsed: l.used,
 		Expires: l.expires}
 }
 

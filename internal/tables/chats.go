@@ -16,7 +16,8 @@ import (
 // so it is a fault.
 func (t technologies) chats(all any) shape {
 	chat := fields(map[string]shape{
-		"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": t.list(), "images": t.to(text), "runtimes": t.to(text),
+		"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": t.list(), "images": t.to(text),
+		"runtimes":   t.to(text),
 		"persistent": t.to(truth), "limits": limits, "network": network,
 	})
 	platforms := object(all, "platforms")
