@@ -31,7 +31,7 @@ func (codex) read(text []byte) (call, error) {
 	case err != nil || folder == "":
 		return c, err
 	case slices.Contains(strings.Split(folder, "/"), ".."): // behind a link it leads elsewhere than it reads
-		return call{}, fmt.Errorf("workdir is %.80q, want a path without ..", folder)
+		return call{}, fmt.Errorf("workdir is %.80q, want a path that does not lead upward", folder)
 	case !filepath.IsAbs(folder):
 		folder = filepath.Join(c.cwd, folder)
 	}

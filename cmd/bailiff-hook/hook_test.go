@@ -308,7 +308,7 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 		{"a time that is none", "claude-code", question("claude-code", "Bash", `{"command": "x", "timeout": "5"}`), "timeout is no number"},
 		{"a time before now", "claude-code", question("claude-code", "Bash", `{"command": "x", "timeout": -5}`),
 			"timeout is no length of time"},
-		{"a folder beside Codex' own", "codex", question("codex", "Bash", `{"command": "x", "workdir": "../q"}`), "want a path without .."},
+		{"a folder beside Codex' own", "codex", question("codex", "Bash", `{"command": "x", "workdir": "../q"}`), "want a path that does not lead upward"},
 		{"a folder that is a number", "codex", question("codex", "Bash", `{"command": "x", "workdir": 7}`), "workdir is no string"},
 		{"a folder from somewhere", "hermes", question("hermes", "terminal", `{"command": "x", "workdir": "q"}`), "want an absolute path"},
 		{"no file", "claude-code", question("claude-code", "Read", `{"path": "/no/x"}`), "file_path is missing"},
