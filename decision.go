@@ -106,6 +106,8 @@ type ApprovalTerms struct {
 type BackendTerms struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
+	// Runtime is what makes and runs the sandbox, where the backend has several; empty means the backend's own.
+	Runtime string `json:"runtime,omitempty"`
 	// Scope is who shares the sandbox: "session", "user" or "request".
 	Scope string `json:"scope"`
 	// IdleSeconds is how long the sandbox stays unused, MaxSeconds how
@@ -126,6 +128,15 @@ type BackendTerms struct {
 	PIDs           int     `json:"pids"`
 	ReadOnly       bool    `json:"read_only"`
 	Mounts         []Mount `json:"mounts"`
+}
+
+// Place is where a request runs, as people are told it: the backend, the image, the runtime.
+func (b BackendTerms) Place() string {
+	place := strings.TrimSpace(b.Name + " " + b.Image)
+	if b.Runtime != "" {
+		place += ", runtime " + b.Runtime
+	}
+	return place
 }
 
 // Mount is a folder of the host that the policies show inside a sandbox.

@@ -86,10 +86,12 @@ type BackendStatus struct {
 // long its sandbox stays unused, and at most; Message says why it would not
 // run.
 type PlatformStatus struct {
-	Platform    string `json:"platform"`
-	Backend     string `json:"backend"`
-	Isolated    bool   `json:"isolated"`
-	Image       string `json:"image"`
+	Platform string `json:"platform"`
+	Backend  string `json:"backend"`
+	Isolated bool   `json:"isolated"`
+	Image    string `json:"image"`
+	// Runtime is missing where it is left to the backend.
+	Runtime     string `json:"runtime,omitempty"`
 	IdleSeconds int    `json:"idle_seconds"`
 	MaxSeconds  int    `json:"max_seconds"`
 	Persistent  bool   `json:"persistent"`
@@ -99,6 +101,11 @@ type PlatformStatus struct {
 	Egress  []string `json:"egress,omitempty"`
 	Shared  []string `json:"shared,omitempty"`
 	Message string   `json:"message"`
+}
+
+// Place is where it would run, as people are told it.
+func (s PlatformStatus) Place() string {
+	return bailiff.BackendTerms{Name: s.Backend, Image: s.Image, Runtime: s.Runtime}.Place()
 }
 
 // Expose says what is opened of an isolated sandbox.
@@ -172,6 +179,7 @@ type Sandbox struct {
 	ID      string `json:"id"`
 	Backend string `json:"backend"`
 	Image   string `json:"image"`
+	Runtime string `json:"runtime,omitempty"`
 	Caller  string `json:"caller"`
 	Session string `json:"session"`
 	// Users counts the requests that are in it, Processes what runs in the

@@ -25,7 +25,7 @@ func (c *core) newBackends() (map[string]backends.Backend, error) {
 	all := map[string]backends.Backend{}
 	for name, section := range c.cfg.Backends {
 		all[name], err = section.Make(backends.Host{Runner: program, StateDir: filepath.Join(c.cfg.StateDir, name), Log: c.log,
-			Epoch: c.epoch, Silence: silence, CheckOwner: c.checkOwner})
+			Owner: owner(c.cfg), Epoch: c.epoch, Silence: silence, CheckOwner: c.checkOwner})
 		if err != nil {
 			return nil, fmt.Errorf("configuring backend %s: %w", name, err)
 		}

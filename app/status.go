@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/postgres"
@@ -117,12 +118,29 @@ func (a *App) ordinary(ctx context.Context, platform, chat string) api.PlatformS
 		state.Isolated = true
 		state.Expose(d.Backend)
 	}
-	if d.Outcome != bailiff.Allow {
+	runtime, fault := a.runtime(d.Backend)
+	switch state.Runtime = runtime; {
+	case d.Outcome != bailiff.Allow:
 		state.Message = messages(d.Reasons())
-	} else if a.enforcer.Readiness()[d.Backend.Name] != nil {
+	case a.enforcer.Readiness()[d.Backend.Name] != nil:
 		state.Message = "Backend " + d.Backend.Name + " is not ready."
+	case fault != nil:
+		state.Message = fault.Error()
 	}
 	return state
+}
+
+// runtime is the one by which a decision's sandbox would be made, and why it could not be.
+func (a *App) runtime(b bailiff.BackendTerms) (string, error) {
+	chooser, ok := a.backends[b.Name].(backends.Chooser)
+	if !ok {
+		return b.Runtime, nil
+	}
+	runtime, err := chooser.Runtime(b.Runtime)
+	if err != nil {
+		return b.Runtime, err
+	}
+	return runtime, chooser.Unusable()[runtime]
 }
 
 // image is the one that a decision's backend would use.
@@ -159,6 +177,7 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 		all = append(all, fmt.Sprintf("files of sessions that have ended could not be removed from backend %s yet: %v", backend,
 			unremoved[backend]))
 	}
+	all = append(all, a.runtimeWarnings()...)
 	all = append(all, a.policyWarnings()...)
 	all = append(all, a.services.warnings()...)
 	if a.shadow != nil {
@@ -173,6 +192,22 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 		if c.Platform != "cli" && c.Backend != "" && !c.Isolated {
 			all = append(all, fmt.Sprintf("chat %s of messaging platform %s runs on backend %s, which is not isolated", c.Chat,
 				c.Platform, c.Backend))
+		}
+	}
+	return all
+}
+
+// runtimeWarnings say which runtimes that the configuration names run nothing, though their backend is ready.
+func (a *App) runtimeWarnings() (all []string) {
+	readiness := a.enforcer.Readiness()
+	for _, name := range names(a.backends) {
+		chooser, ok := a.backends[name].(backends.Chooser)
+		if !ok || readiness[name] != nil {
+			continue
+		}
+		unusable := chooser.Unusable()
+		for _, runtime := range slices.Sorted(maps.Keys(unusable)) {
+			all = append(all, fmt.Sprintf("backend %s runs nothing by runtime %s: %v", name, runtime, unusable[runtime]))
 		}
 	}
 	return all

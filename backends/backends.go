@@ -18,6 +18,8 @@ package backends
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -40,6 +42,16 @@ type Backend interface {
 // image that the configuration of the backend names.
 type Resolver interface {
 	Resolve(ctx context.Context, image string) (string, error)
+}
+
+// Chooser is a backend whose sandboxes can be made by one of several runtimes, such as runc, crun or gVisor's
+// runsc. Runtime is the one that a decision's name stands for: the configured one for the empty name,
+// and empty where the configuration leaves it to the technology. A name that the configuration
+// does not allow is an error that says so. Unusable are those that it allows and by which nothing can be made, each with the
+// reason, as Ready found last.
+type Chooser interface {
+	Runtime(name string) (string, error)
+	Unusable() map[string]error
 }
 
 // Lasting is a Resolver that is costly to ask, so that what it said is believed for
@@ -104,6 +116,8 @@ type Spec struct {
 	// at its files or volumes, so it should name no person.
 	Workspace string
 	Image     string
+	// Runtime is what makes and runs the sandbox, by the name that a [Chooser] gave; empty means the technology's own.
+	Runtime string `json:",omitempty"`
 	// Network is "none", "full", or "egress": as "none", but that the sandbox is an
 	// [Outlet].
 	Network  string
@@ -120,6 +134,16 @@ type Spec struct {
 	// Expires is the time after which anyone may remove the sandbox; its label, or the
 	// technology itself, holds it.
 	Expires time.Time
+}
+
+// Text is equal for equal specs alone. Without a runtime it is what it was when specs had none, so that sandboxes of
+// that time, which have a digest of it, are found again.
+func (s Spec) Text() string {
+	text := fmt.Sprintf("%#v", s)
+	if s.Runtime == "" {
+		text = strings.Replace(text, ` Runtime:"",`, "", 1) // within a text the quotes would be escaped
+	}
+	return text
 }
 
 // Reader is a sandbox whose files can be read.

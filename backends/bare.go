@@ -12,6 +12,7 @@ func CheckBare(backend string, spec Spec) error {
 	}{
 		{"network", spec.Network == "full", `"full": commands use the host's`},
 		{"image", spec.Image == "", "none: the host is what it is"},
+		{"runtime", spec.Runtime == "", "none: commands run on the host's kernel"},
 		{"cpus", spec.CPUs == 0, "0: nothing bounds them"},
 		{"memory_mb", spec.MemoryMB == 0, "0: nothing bounds it"},
 		{"disk_mb", spec.DiskMB == 0, "0: nothing bounds it"},

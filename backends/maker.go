@@ -39,6 +39,8 @@ type Host struct {
 	// StateDir is a folder for the backend alone, which need not exist yet.
 	StateDir string
 	Log      *slog.Logger
+	// Owner is that of the specs that it will be given; empty where sandboxes are made for a trial only.
+	Owner string
 	// Epoch is that of this sidecar's name where sidecars share a store; nil means that they share none.
 	Epoch func() int64
 	// Silence is how long a sandbox that ends with the sidecar hears nothing of it before it ends by itself, as of one that

@@ -42,7 +42,7 @@ func TestAnOperatorsWordRunsWhatThePoliciesDenyAndNothingMore(t *testing.T) {
 			if order == nil || order.By != "ana" || order.Reason != "The disk is full." {
 				t.Errorf("the log says %+v of the break-glass order", order)
 			}
-			if c.runs && len(b.fakeBackend.sandboxes()[0].cmds[0].Env) != 0 {
+			if c.runs && len(entered(b.fakeBackend.sandboxes()[0].cmds[0])) != 0 {
 				t.Error("a variable entered")
 			}
 		})

@@ -216,7 +216,10 @@ func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
 			request("true"), ruleVariable},
 		"lower case does not help": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"ld_preload": "/x.so"} }),
 			request("true"), ruleVariable},
-		"an ordinary constant is set": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} }), request("true"), ""},
+		"a runtime of a backend that has none": {allow(func(d *bailiff.Decision) { d.Backend.Runtime = "runsc" }), request("true"),
+			ruleRuntime},
+		"an ordinary constant is set": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} }),
+			request("true"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = c.decision })
@@ -323,9 +326,8 @@ func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
 	req := request("git push")
 	req.Env = []string{"PATH", "LD_PRELOAD", "PYTHONPATH", "BAILIFF_TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "NPM_TOKEN"}
 	a := b.Execute(t.Context(), req, nil)
-	cmd := b.fakeBackend.sandboxes()[0].cmds[0]
-	if len(cmd.Env) != 1 || cmd.Env["GITHUB_TOKEN"].Reveal() != "ghp-12345678" {
-		t.Errorf("the command got %v, want GITHUB_TOKEN alone", cmd.Env)
+	if env := entered(b.fakeBackend.sandboxes()[0].cmds[0]); len(env) != 1 || env["GITHUB_TOKEN"].Reveal() != "ghp-12345678" {
+		t.Errorf("the command got %v, want GITHUB_TOKEN alone", env)
 	}
 	want := []bailiff.Withheld{{Name: "NPM_TOKEN", Rule: "mine"}, {Name: "PATH", Rule: ruleVariable},
 		{Name: "LD_PRELOAD", Rule: ruleVariable},
@@ -347,7 +349,7 @@ func TestWhatTheBackendsHaveTheirCredentialsFromNeverEnters(t *testing.T) {
 	req := request("deploy")
 	req.Env = []string{"CLOUD_KEY", "cloud_key", "MY_KEY"}
 	a := b.Execute(t.Context(), req, nil)
-	if env := b.fakeBackend.sandboxes()[0].cmds[0].Env; len(env) != 1 || env["MY_KEY"].Reveal() != "m-12345678" {
+	if env := entered(b.fakeBackend.sandboxes()[0].cmds[0]); len(env) != 1 || env["MY_KEY"].Reveal() != "m-12345678" {
 		t.Errorf("the command got %v, want MY_KEY alone", env)
 	}
 	if want := []bailiff.Withheld{{Name: "CLOUD_KEY", Rule: ruleVariable},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -483,6 +484,17 @@ func allow(changes ...func(*bailiff.Decision)) bailiff.Decision {
 		change(&d)
 	}
 	return d
+}
+
+// entered are the variables of a command beside the constants of each that has no network.
+func entered(cmd backends.Command) map[string]bailiff.Secret {
+	env := maps.Clone(cmd.Env)
+	for name, value := range offlineVariables() {
+		if env[name].Reveal() == value.Reveal() {
+			delete(env, name)
+		}
+	}
+	return env
 }
 
 func forward(names ...string) func(*bailiff.Decision) {

@@ -13,6 +13,7 @@ import (
 const (
 	ruleBackend      = "floor.backend"
 	ruleUnisolated   = "floor.unisolated"
+	ruleRuntime      = "floor.runtime"
 	ruleVariable     = "floor.variable"
 	ruleNotRequested = "floor.not_requested"
 	ruleWithheld     = "floor.withheld"
@@ -24,6 +25,7 @@ var instead = map[string]string{
 	bailiff.RuleFrozen:     "Wait until requests are no longer frozen.",
 	ruleBackend:            "Leave the backend to the policies, or have the security team choose one that is configured.",
 	ruleUnisolated:         "Leave the backend to the policies: they choose one that isolates.",
+	ruleRuntime:            "Have the security team choose a runtime that the backend's runtimes_allowed names, or none.",
 	ruleVariable:           "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",
@@ -31,8 +33,8 @@ var instead = map[string]string{
 	bailiff.RuleUnwritable: "Send it again once the decision log can be written.",
 }
 
-// floor lays what no policy can lift under a decision: the session is not frozen, the backend exists, the
-// host itself never serves a chat, variables that would take over a program or
+// floor lays what no policy can lift under a decision: the session is not frozen, the backend exists and may use the
+// runtime, the host itself never serves a chat, variables that would take over a program or
 // hold the owner's provider keys never enter, and input reaches only a process that
 // lives where the input was judged to go. It only ever makes a decision
 // stricter. (Mounts are the backends' part of the floor.)
@@ -46,6 +48,9 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 	if e.config.Backends[d.Backend.Name] == nil {
 		return deny(d, ruleBackend, fmt.Sprintf("The policies chose backend %q, which is not configured.", d.Backend.Name))
 	}
+	if d = e.withRuntime(d); d.Outcome == bailiff.Deny {
+		return d
+	}
 	if d = (Floor{e.config.Credentials}).Under(req, d); d.Outcome == bailiff.Deny {
 		return d
 	}
@@ -54,6 +59,26 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 			return deny(d, bailiff.RuleProcess, mismatch)
 		}
 	}
+	return d
+}
+
+// withRuntime names the runtime by which a decision's sandbox is made, so that it is what is approved and recorded.
+func (e *Enforcer) withRuntime(d bailiff.Decision) bailiff.Decision {
+	at := &d.Backend
+	chooser, ok := e.config.Backends[at.Name].(backends.Chooser)
+	if !ok {
+		if at.Runtime != "" {
+			return deny(d, ruleRuntime, fmt.Sprintf("The policies chose runtime %q, and backend %s has none to choose from.", at.Runtime,
+				at.Name))
+		}
+		return d
+	}
+	runtime, err := chooser.Runtime(at.Runtime)
+	if err != nil {
+		return deny(d, ruleRuntime, fmt.Sprintf("The policies chose runtime %q, which the configuration of backend %s does not allow.",
+			at.Runtime, at.Name))
+	}
+	at.Runtime = runtime
 	return d
 }
 

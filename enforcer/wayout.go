@@ -194,12 +194,14 @@ func often(n int) string {
 type wayOf struct {
 	*lease.Way // nil where the network is not egress: then there is nothing to end or to tell
 	traffic
+	// offline says that there is no network.
+	offline bool
 }
 
 // openWay gives what a grant runs its way out, until ctx or the way ends, if its network is egress.
 func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	if g.Decision.Backend.Network != backends.Egress {
-		return &wayOf{}, nil
+		return &wayOf{offline: g.Decision.Backend.Network == backends.None}, nil
 	}
 	if e.config.WayOut == nil {
 		return nil, errNoWay
@@ -229,8 +231,14 @@ func (m *judged) vouchedFor() []bailiff.Reason {
 	return m.Decision.Approval.Reasons
 }
 
-// variables are an environment with those by which programs find the way out.
+// variables are an environment with those by which programs find the way out, or give up where there is none. What the
+// policies set comes before the latter.
 func (w *wayOf) variables(env map[string]bailiff.Secret) map[string]bailiff.Secret {
+	if w.offline {
+		all := offlineVariables()
+		maps.Copy(all, env)
+		return all
+	}
 	if w.Way == nil {
 		return env
 	}
@@ -268,6 +276,18 @@ func proxyVariables(proxy string) map[string]bailiff.Secret {
 	}
 	const here = "localhost,127.0.0.1,::1"
 	vars["NO_PROXY"], vars["no_proxy"] = bailiff.NewSecret(here), bailiff.NewSecret(here)
+	return vars
+}
+
+// oneAttempt are the variables by which programs that fetch packages are told how often to try again.
+var oneAttempt = []string{"BUNDLE_RETRY", "CARGO_NET_RETRY", "PIP_RETRIES", "UV_HTTP_RETRIES", "npm_config_fetch_retries"}
+
+// offlineVariables have such programs fail at once where no host can be reached: npm waits for more than a minute otherwise.
+func offlineVariables() map[string]bailiff.Secret {
+	vars := map[string]bailiff.Secret{}
+	for _, name := range oneAttempt {
+		vars[name] = bailiff.NewSecret("0")
+	}
 	return vars
 }
 

@@ -1,6 +1,7 @@
 package enforcer
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -92,5 +93,36 @@ func TestADestinationIsNamedOnceForEachRule(t *testing.T) {
 	}
 	if len(a.Egress.Blocked) != 5 {
 		t.Errorf("the answer names %d", len(a.Egress.Blocked))
+	}
+}
+
+// Where no host is reached, trying again is waiting in vain. What the policies set comes first.
+func TestProgramsTryOnceWhereThereIsNoNetwork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		network string
+		set     map[string]string
+		want    map[string]string
+	}{
+		"no network":                 {backends.None, nil, map[string]string{"npm_config_fetch_retries": "0", "PIP_RETRIES": "0"}},
+		"no network, and a constant": {backends.None, map[string]string{"PIP_RETRIES": "2"}, map[string]string{"PIP_RETRIES": "2"}},
+		"every host":                 {"full", nil, map[string]string{"npm_config_fetch_retries": "", "PIP_RETRIES": ""}},
+	} {
+		b := newBench(t, func(b *bench) {
+			b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Network, d.Env.Set = c.network, c.set })
+		})
+		var got map[string]bailiff.Secret
+		b.fakeBackend.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+			got = cmd.Env
+			return backends.Exit{}, nil
+		}
+		if a := b.Execute(t.Context(), request("npm install"), nil); a.Status != bailiff.Completed {
+			t.Fatalf("%s: the answer is %+v", name, a)
+		}
+		for variable, value := range c.want {
+			if is := got[variable].Reveal(); is != value {
+				t.Errorf("%s: %s is %q, want %q", name, variable, is, value)
+			}
+		}
 	}
 }

@@ -3,8 +3,8 @@ package bailiff
 # METADATA
 # title: The sandbox of a request
 # description: |
-#   Describes the backend that was chosen, as the decision has it: image, lifetime,
-#   network, bounds and mounts.
+#   Describes the backend that was chosen, as the decision has it: image, runtime,
+#   lifetime, network, bounds and mounts.
 _backend := _backend_unmounted if {
 	_shows_nothing
 } else := object.union(_backend_settled, {"mounts": _mounts})
@@ -16,7 +16,9 @@ _shows_nothing if not _shown
 _shows_nothing if _shown == []
 
 # All but the mounts, which depend on the text.
-_backend_settled := {
+_backend_settled := object.union(_backend_terms, _runtime)
+
+_backend_terms := {
 	"name": _chosen,
 	"image": _image,
 	"scope": _sandbox.scope,
@@ -61,3 +63,12 @@ default _image := ""
 _image := said if {
 	said := _said_of(_chat.images, _chosen)
 } else := _said_of(_platform.images, _chosen)
+
+# Nothing means the runtime that the backend's configuration names.
+default _runtime := {}
+
+_runtime := {"runtime": said} if {
+	said := _said_of(_chat.runtimes, _chosen)
+} else := {"runtime": said} if {
+	said := _said_of(_platform.runtimes, _chosen)
+}

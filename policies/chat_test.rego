@@ -56,6 +56,17 @@ test_chat_has_an_image_of_its_own if {
 	_in_chat("telegram", {"images": {"docker": "python:3.13"}}).backend.image == "python:3.13"
 }
 
+test_chat_or_its_platform_chooses_a_runtime_and_nothing_is_said_without if {
+	platform := object.union(_usual_platform, {"runtimes": {"docker": "runsc", "bubblewrap": "x"}})
+	asked := object.union(_ls("telegram"), {"session": {"chat_id": "7"}})
+	_settled_by({"platforms": {"telegram": platform}}, asked).backend.runtime == "runsc"
+	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"runtimes": {"docker": "kata"}}}}, asked).backend.runtime == "kata"
+	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"runtimes": {"bubblewrap": "y"}}}}, asked).backend.runtime == "runsc"
+	_in_chat("telegram", {"runtimes": {"docker": "kata"}}).backend.runtime == "kata"
+	not "runtime" in object.keys(_settled(asked).backend)
+	not "runtime" in object.keys(_in_chat("telegram", {"runtimes": {"bubblewrap": "y"}}).backend)
+}
+
 test_chat_keeps_its_files_or_does_not if {
 	_in_chat("telegram", {"persistent": {"docker": true}}).backend.persistent
 	platform := object.union(_usual_platform, {"persistent": {"docker": true}})

@@ -228,6 +228,8 @@ func (b *Backend) check(spec backends.Spec) error {
 	case spec.Network != "none" && spec.Network != backends.Egress:
 		return fmt.Errorf("%w: on the apptainer backend network must be \"none\" or \"egress\", since another would be the host's own",
 			backends.ErrUnsupported)
+	case spec.Runtime != "":
+		return fmt.Errorf("%w: runtime: the apptainer backend has none to choose from", backends.ErrUnsupported)
 	case spec.DiskMB > 0 && !asRoot() && !b.AcceptUnbounded:
 		return fmt.Errorf("%w: disk_mb: only a sidecar that is root can bound folders in memory (accept it with "+
 			"backends.apptainer.accept_missing_limits: [disk_mb])",

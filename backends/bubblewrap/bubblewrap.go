@@ -184,6 +184,8 @@ func (b *Backend) check(spec backends.Spec) error {
 	case spec.Image != "":
 		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.%s.root to choose what sandboxes see",
 			backends.ErrUnsupported, b.Backend)
+	case spec.Runtime != "":
+		return fmt.Errorf("%w: runtime: the bubblewrap backend has none to choose from", backends.ErrUnsupported)
 	}
 	return errors.Join(runner.CheckPIDs(spec.PIDs), present(spec.Mounts))
 }

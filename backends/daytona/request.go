@@ -29,6 +29,8 @@ func (b *Backend) permitted(spec backends.Spec) error {
 	switch {
 	case spec.Network != "none" && spec.Network != "full":
 		return fmt.Errorf("%w: network is %q, want none or full", backends.ErrUnsupported, spec.Network)
+	case spec.Runtime != "":
+		return fmt.Errorf("%w: runtime: Daytona lets none be chosen", backends.ErrUnsupported)
 	case len(spec.Mounts) > 0:
 		return fmt.Errorf("%w: mounts: this machine's folders cannot be shown on Daytona's", backends.ErrUnsupported)
 	case spec.Network == "full":
@@ -135,5 +137,5 @@ func expiry(spec backends.Spec) time.Time { return spec.Ends(time.Now(), longest
 // specHash is equal for specs that one machine can serve.
 func specHash(spec backends.Spec) string {
 	spec.Expires, spec.Session = time.Time{}, ""
-	return backends.Digest(fmt.Sprintf("%#v", spec))
+	return backends.Digest(spec.Text())
 }

@@ -10,13 +10,17 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 // Adopt attaches anew to a container that runs still, if it is the one that an
 // earlier sidecar made for the spec and is unchanged since. What it
 // refuses it leaves alone.
 func (b *Backend) Adopt(ctx context.Context, id string, spec backends.Spec) (backends.Sandbox, error) {
+	runtime, err := b.Runtime(spec.Runtime)
+	if err != nil {
+		return nil, fmt.Errorf("adopting sandbox %s: %w", short(id), err)
+	}
+	spec.Runtime = runtime
 	if err := b.adoptable(ctx, id, spec); err != nil {
 		return nil, fmt.Errorf("adopting sandbox %s: %w", short(id), err)
 	}
@@ -66,7 +70,8 @@ func (b *Backend) isOurs(have *container.Config, spec backends.Spec) error {
 		return errors.New("its time is over")
 	case have.User != b.cfg.User:
 		return fmt.Errorf("it runs as %q, want %q", have.User, b.cfg.User)
-	case !slices.Equal(have.Entrypoint, []string{runnerPath}), !slices.Equal(have.Cmd, []string{runner.Confine}):
+	case !slices.Equal(have.Entrypoint, []string{runnerPath}), !slices.Equal(have.Cmd, []string{linux.argument()}) &&
+		(spec.Runtime == "" || !slices.Equal(have.Cmd, []string{gVisor.argument()})):
 		return errors.New("it runs another program than the runner")
 	}
 	return nil

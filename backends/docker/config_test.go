@@ -20,6 +20,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"root's group", Config{Runner: "r", User: "1000:0"}, "not root"},
 		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numeric uid:gid"},
 		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissing: []string{"network"}}, `"network"`},
+		{"a runtime by its path", Config{Runner: "r", Runtime: "/usr/bin/runsc"}, "docker info"},
+		{"an allowed runtime that is an option", Config{Runner: "r", RuntimesAllowed: []string{"--runsc"}}, "docker info"},
 		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
 		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: settings.SSH{Agent: "a", KnownHosts: []string{"k"}}},
 			"user@name"},

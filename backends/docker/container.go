@@ -41,7 +41,7 @@ const sharedMemory = "/dev/shm"
 
 // create makes the container of a spec, not yet started, and sees to it that
 // the engine set up what it was asked for.
-func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse,
+func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, in guest,
 	mounts []mount.Mount) (id string, err error) {
 	engine, err := b.describe(ctx)
 	if err != nil {
@@ -49,14 +49,14 @@ func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, f
 	}
 	host := confinement(spec)
 	host.Mounts, host.Tmpfs = mounts, b.inMemory(engine, spec, found)
-	made, err := b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
+	made, err := b.engine.ContainerCreate(ctx, b.config(spec, found, in), host, nil, nil, name)
 	if err != nil && host.StorageOpt != nil && !client.IsErrConnectionFailed(err) {
 		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%s)",
 			bailiff.Foreign(err.Error()))); err != nil {
 			return "", err
 		}
 		host.StorageOpt = nil
-		made, err = b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
+		made, err = b.engine.ContainerCreate(ctx, b.config(spec, found, in), host, nil, nil, name)
 	}
 	if err != nil {
 		return "", b.fault("making the sandbox", err)
@@ -69,13 +69,13 @@ func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, f
 
 // config has a standard input that stays open when who is attached goes away, so
 // that the next sidecar can attach anew.
-func (b *Backend) config(spec backends.Spec, found image.InspectResponse) *container.Config {
+func (b *Backend) config(spec backends.Spec, found image.InspectResponse, in guest) *container.Config {
 	return &container.Config{
 		Image:       found.ID,
 		Hostname:    "sandbox",
 		User:        b.cfg.User,
 		Entrypoint:  []string{runnerPath},
-		Cmd:         []string{runner.Confine},
+		Cmd:         []string{in.argument()},
 		WorkingDir:  "/",
 		Labels:      labels(spec),
 		OpenStdin:   true,
@@ -101,6 +101,7 @@ func labels(spec backends.Spec) map[string]string {
 func confinement(spec backends.Spec) *container.HostConfig {
 	host := &container.HostConfig{
 		Resources:      limits(spec),
+		Runtime:        spec.Runtime,
 		NetworkMode:    networks[spec.Network],
 		IpcMode:        "private",
 		CgroupnsMode:   "private",
@@ -227,6 +228,7 @@ func (b *Backend) verify(ctx context.Context, got container.InspectResponse, wan
 		b.kept(pids, want.PidsLimit == nil || have.PidsLimit != nil && *have.PidsLimit == *want.PidsLimit),
 		confined(have, want),
 		b.incapable(ctx, got, want),
+		b.checkRuntime(ctx, got, want.Runtime),
 	)
 }
 
@@ -269,7 +271,7 @@ func (b *Backend) incapable(ctx context.Context, got container.InspectResponse, 
 // specHash is equal for specs that may share a sandbox.
 func specHash(spec backends.Spec) string {
 	spec.Expires = time.Time{}
-	return backends.Digest(fmt.Sprintf("%#v", spec))
+	return backends.Digest(spec.Text())
 }
 
 // hashed labels a name without telling it.

@@ -22,7 +22,9 @@
 // would hold the runner's stream open as a process that anyone inside could read.
 //
 // All that the engine says it set up is compared with what was asked for before
-// anything starts. A limit it dropped is [backends.ErrUnsupported] by the
+// anything starts. The runtime is the one that the spec names or the configuration, never another in
+// its place, and each that the configuration names is tried once with the runner before a request
+// gets a container of it. A limit that the engine dropped is [backends.ErrUnsupported] by the
 // field's name, unless the configuration accepts that name.
 //
 // A container outlives the attach stream, so that the next sidecar can attach to
@@ -68,6 +70,10 @@ type Config struct {
 	SSH settings.SSH
 	// Image is used where a spec names none.
 	Image string
+	// Runtime is what makes and runs containers where a spec names none, by the engine's name for it; empty means
+	// the engine's own default. RuntimesAllowed are the others that specs may name.
+	Runtime         string
+	RuntimesAllowed []string
 	// User is the numeric uid:gid that everything inside runs as; empty means
 	// 10000:10000. It is never root.
 	User string
@@ -86,6 +92,8 @@ type Config struct {
 	// Log gets the progress of pulls and what runners write to standard error;
 	// nil means slog's default.
 	Log *slog.Logger
+	// Owner is that of specs.
+	Owner string
 	// Epoch is that of this sidecar's name where sidecars share a store, by which runners know its later runs
 	// from earlier ones; nil means zero.
 	Epoch func() int64
@@ -109,6 +117,7 @@ type Backend struct {
 	making   sync.Mutex // of volumes, and looking for those that are unused
 	warned   sync.Once  // of what the engine lacks
 	opening  backends.Opening
+	trials   trials
 	removals places
 	kills    places // of containers that wait for their removal
 
@@ -160,6 +169,7 @@ func New(cfg Config) (*Backend, error) {
 		cfg.CheckOwner = func() error { return nil }
 	}
 	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, bundles: map[string]string{},
+		trials:   trials{last: map[string]*trial{}, unusable: map[string]error{}},
 		removals: make(places, removalsAtOnce), kills: make(places, removalsAtOnce)}
 	b.AllowMounts(cfg.MountsAllowed)
 	var err error
@@ -183,6 +193,11 @@ func (c Config) check() error {
 	if c.Runner == "" {
 		faults = append(faults, errors.New("docker backend lacks the path of bailiff-runner"))
 	}
+	for _, name := range slices.Concat(c.RuntimesAllowed, []string{c.Runtime}) {
+		if err := isRuntime(name); err != nil && name != "" {
+			faults = append(faults, fmt.Errorf("docker runtime is %q: %w", name, err))
+		}
+	}
 	for _, name := range c.AcceptMissing {
 		if !slices.Contains(acceptable, name) {
 			faults = append(faults, fmt.Errorf("accept_missing_limits names %q, want one of %s", name, strings.Join(acceptable, ", ")))
@@ -202,8 +217,8 @@ func unprivileged(user string) (uid, gid int, err error) {
 // Isolated is true.
 func (*Backend) Isolated() bool { return true }
 
-// Ready says whether the engine answers, can confine, and has the configured
-// image or could pull it.
+// Ready says whether the engine answers, can confine, has the configured image or could pull it, and has the configured
+// runtime in which the runner works.
 func (b *Backend) Ready(ctx context.Context) error {
 	b.mu.Lock()
 	b.about = nil // asked anew: the engine may have been started in another way
@@ -214,10 +229,12 @@ func (b *Backend) Ready(ctx context.Context) error {
 	if err := b.confines(ctx); err != nil {
 		return err
 	}
-	if b.cfg.Image == "" {
-		return nil
+	if b.cfg.Image != "" {
+		if err := b.obtainable(ctx, b.cfg.Image); err != nil {
+			return err
+		}
 	}
-	return b.obtainable(ctx, b.cfg.Image)
+	return b.readyRuntimes(ctx)
 }
 
 // confines checks what can be known of the engine before there is a container.

@@ -33,7 +33,11 @@ func (b *Backend) removeWorkspace(ctx context.Context, owner string, v *volume.V
 // the user to whom all of it belongs.
 func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volume) error {
 	image := cmp.Or(v.Labels[labelImage], b.cfg.Image) // volumes of earlier versions name none
-	program, err := b.runnerVolume(ctx, owner, image)
+	in, err := b.usable(ctx, b.cfg.Runtime, image)
+	if err != nil {
+		return err
+	}
+	program, err := b.runnerVolume(ctx, owner, image, in)
 	if err != nil {
 		return err
 	}
@@ -41,7 +45,7 @@ func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volum
 	defer done()
 	_, err = b.engine.ContainerCreate(ctx, &container.Config{Image: image, User: b.cfg.User, Entrypoint: []string{runnerPath},
 		Cmd: []string{wire.Empty}, WorkingDir: "/", Labels: map[string]string{labelOwner: owner},
-		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}}, emptying(program, v.Name), nil, nil, name)
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}}, emptying(b.cfg.Runtime, program, v.Name), nil, nil, name)
 	if err == nil {
 		err = b.runToEnd(ctx, name)
 	}
@@ -52,9 +56,9 @@ func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volum
 }
 
 // emptying holds the limits and mounts of a container that empties a workspace.
-func emptying(program, workspace string) *container.HostConfig {
+func emptying(runtime, program, workspace string) *container.HostConfig {
 	return &container.HostConfig{
-		NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"}, ReadonlyRootfs: true,
+		Runtime: runtime, NetworkMode: "none", CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"}, ReadonlyRootfs: true,
 		LogConfig: container.LogConfig{Type: "none"}, Resources: container.Resources{Memory: 256 * mib},
 		Mounts: []mount.Mount{volumeAt(program, "/"+runnerFolder, true), volumeAt(workspace, workdirs.MountPath, false)},
 	}

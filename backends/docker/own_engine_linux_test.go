@@ -49,6 +49,12 @@ done`
 // the end of the test.
 func startMachine(t *testing.T) *machine {
 	t.Helper()
+	return startMachineWith(t, "{}\n")
+}
+
+// startMachineWith is startMachine with a configuration of the engine.
+func startMachineWith(t *testing.T, config string) *machine {
+	t.Helper()
 	const engine = "AN ENGINE TO KILL"
 	if os.Getuid() != 0 {
 		backendtest.Needs(t, engine, errors.New("only root can start one"))
@@ -61,7 +67,7 @@ func startMachine(t *testing.T) *machine {
 	backendtest.Must(t, err)
 	m := &machine{folder: folder}
 	t.Cleanup(func() { m.vanish(t) })
-	backendtest.Must(t, os.WriteFile(filepath.Join(folder, "config"), []byte("{}\n"), 0o600))
+	backendtest.Must(t, os.WriteFile(filepath.Join(folder, "config"), []byte(config), 0o600))
 	m.boot(t)
 	m.importImage(t)
 	return m
@@ -146,11 +152,16 @@ func (m *machine) importImage(t *testing.T) {
 }
 
 // backend is a new sidecar's on this machine.
-func (m *machine) backend(t *testing.T) *Backend {
+func (m *machine) backend(t *testing.T, change ...func(*Config)) *Backend {
 	t.Helper()
-	b, err := New(Config{Host: m.host(), Image: ownImage, Runner: backendtest.Runner(t),
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	cfg := Config{Host: m.host(), Image: ownImage, Runner: backendtest.Runner(t), Owner: owner(t),
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, f := range change {
+		f(&cfg)
+	}
+	b, err := New(cfg)
 	backendtest.Must(t, err)
+	t.Cleanup(func() { backendtest.NoError(t, b.Close()) })
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,7 +40,7 @@ func TestPodmanLeavesASandboxNoCapability(t *testing.T) {
 	backendtest.Must(t, err)
 	host := confinement(spec)
 	host.CapDrop = []string{"CHOWN"}
-	made, err := b.engine.ContainerCreate(t.Context(), b.config(spec, found), host, nil, nil, "")
+	made, err := b.engine.ContainerCreate(t.Context(), b.config(spec, found, linux), host, nil, nil, "")
 	backendtest.Must(t, err)
 	if err := b.inspect(t.Context(), made.ID, confinement(spec)); !errors.Is(err, backends.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "CAP_") {
@@ -84,7 +85,7 @@ func TestPodmanSaysWhyASandboxDoesNotStart(t *testing.T) {
 	found, err := b.bring(t.Context(), "")
 	backendtest.Must(t, err)
 	spec := testSpec(t)
-	_, err = b.begin(t.Context(), "bailiff-"+strings.ToLower(owner(t)), spec, found, nil) // no runner
+	_, err = b.begin(t.Context(), "bailiff-"+strings.ToLower(owner(t)), spec, found, linux, nil) // no runner
 	backendtest.Fault(t, err, backends.ErrUnavailable, runnerPath)
 }
 
@@ -179,4 +180,34 @@ func TestProgramsOnPodmanThatKnowNoProxyFindNoNames(t *testing.T) {
 	spec.Network = backends.Egress
 	sandbox := backendtest.Opened(t, podmanBackend(t, owner(t)), spec)
 	backendtest.FindsNoNames(t, sandbox, "/etc/resolv.conf leads programs to another resolver, or to none")
+}
+
+// Podman takes no wish for a runtime: the one of its service is what may be named.
+func TestPodmanMakesSandboxesByTheRuntimeOfItsServiceOrNone(t *testing.T) {
+	b := podmanBackend(t, owner(t))
+	b.cfg.Owner = owner(t)
+	t.Cleanup(func() { backendtest.NoError(t, b.Close()) })
+	sandbox := backendtest.Opened(t, b, testSpec(t))
+	var told struct{ OCIRuntime string }
+	backendtest.Must(t, b.askPodman(t.Context(), http.MethodGet, "/containers/"+sandbox.ID()+"/json", &told))
+	b.cfg.Runtime = told.OCIRuntime
+	backendtest.NoError(t, b.Ready(t.Context()))
+	backendtest.NoError(t, backendtest.Opened(t, b, testSpec(t)).Close(t.Context()))
+
+	engine, err := b.describe(t.Context())
+	backendtest.Must(t, err)
+	for other := range engine.Runtimes {
+		if other != told.OCIRuntime {
+			b.cfg.RuntimesAllowed = []string{other}
+			break
+		}
+	}
+	if len(b.cfg.RuntimesAllowed) == 0 {
+		t.Fatalf("podman knows no runtime but %q", told.OCIRuntime)
+	}
+	spec := testSpec(t)
+	spec.Runtime = b.cfg.RuntimesAllowed[0]
+	_, err = b.Open(t.Context(), spec)
+	backendtest.Fault(t, err, backends.ErrUnavailable,
+		`runtime: the engine makes the sandbox by "`+told.OCIRuntime+`", not by "`+spec.Runtime)
 }

@@ -44,7 +44,10 @@ func (b *Backend) discard(ctx context.Context, name string) error {
 	return b.remove(ctx, name)
 }
 
-func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*sandbox, error) {
+func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (_ *sandbox, err error) {
+	if spec.Runtime, err = b.Runtime(spec.Runtime); err != nil {
+		return nil, err
+	}
 	if err := b.permitted(spec); err != nil {
 		return nil, err
 	}
@@ -55,7 +58,21 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 	if err != nil {
 		return nil, err
 	}
-	program, err := b.runnerVolume(ctx, spec.Owner, found.ID)
+	in, err := b.usable(ctx, spec.Runtime, found.ID)
+	if err != nil {
+		return nil, err
+	}
+	if in == gVisor && spec.PIDs > 0 {
+		if err := b.missing(pids, "the engine bounds processes of the host alone, not those inside of gVisor"); err != nil {
+			return nil, err
+		}
+	}
+	return b.launch(ctx, name, spec, found, in)
+}
+
+// launch makes a sandbox of an image, whether or not its runtime was tried.
+func (b *Backend) launch(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, in guest) (*sandbox, error) {
+	program, err := b.runnerVolume(ctx, spec.Owner, found.ID, in)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +87,7 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 	defer workspace.release()
 	owned := make(chan error, 1) // a workspace is needed by the first command, not by the start
 	go func() { owned <- b.ownWorkspace(ctx, spec, found.ID, workspace) }()
-	opened, err := b.begin(ctx, name, spec, found, append(mounts(spec, program, workspace.Name), trusted...))
+	opened, err := b.begin(ctx, name, spec, found, in, append(mounts(spec, program, workspace.Name), trusted...))
 	if owning := <-owned; owning != nil && err == nil {
 		err = owning
 		_ = opened.Client.Close() // always nil
@@ -79,9 +96,9 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 }
 
 // begin makes the container and starts it, attached before it can say anything.
-func (b *Backend) begin(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, mounts []mount.Mount) (*sandbox,
-	error) {
-	id, err := b.create(ctx, name, spec, found, mounts)
+func (b *Backend) begin(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, in guest,
+	mounts []mount.Mount) (*sandbox, error) {
+	id, err := b.create(ctx, name, spec, found, in, mounts)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +137,9 @@ type sandbox struct {
 	words   *runner.Words
 }
 
+// errGreeting is the fault of a sandbox that was started and whose runner does not answer as it should.
+var errGreeting = fmt.Errorf("%w: greeting the sandbox", backends.ErrUnavailable)
+
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 	place := runner.PlaceOf(spec, s.backend.linger)
@@ -129,7 +149,7 @@ func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 		if said := s.words.String(); said != "" {
 			err = fmt.Errorf("%w; the engine or the runner said %q", err, said)
 		}
-		return fmt.Errorf("%w: greeting the sandbox: %w", backends.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", errGreeting, err)
 	}
 	s.Client = attached
 	return nil

@@ -242,9 +242,9 @@ func created(t *testing.T, b *Backend, name string, spec backends.Spec) string {
 	t.Helper()
 	found, err := b.bring(t.Context(), spec.Image)
 	backendtest.Must(t, err)
-	program, err := b.runnerVolume(t.Context(), spec.Owner, found.ID)
+	program, err := b.runnerVolume(t.Context(), spec.Owner, found.ID, linux)
 	backendtest.Must(t, err)
-	id, err := b.create(t.Context(), name, spec, found, mounts(spec, program, ""))
+	id, err := b.create(t.Context(), name, spec, found, linux, mounts(spec, program, ""))
 	backendtest.Must(t, err)
 	t.Cleanup(func() { _ = b.remove(context.Background(), id) })
 	return id

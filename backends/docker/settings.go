@@ -28,6 +28,8 @@ func (c *Config) Settings() []settings.Setting {
 		}},
 		{Key: "ssh", Into: remote.Settings(&c.SSH)},
 		{Key: "image", Into: &c.Image},
+		{Key: "runtime", Into: &c.Runtime, Check: isRuntime},
+		{Key: "runtimes_allowed", Into: &c.RuntimesAllowed, Check: isRuntime},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
 		{Key: backends.MountsAllowed, Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
@@ -50,6 +52,7 @@ func (c *Config) DefaultImage() string { return c.Image }
 func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
 	made.Runner, made.StateDir, made.Log, made.Epoch, made.CheckOwner = in.Runner, in.StateDir, in.Log, in.Epoch, in.CheckOwner
+	made.Owner = in.Owner
 	return New(made)
 }
 

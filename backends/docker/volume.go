@@ -45,13 +45,17 @@ func ownersVolumes(kind, owner string) string { return kind + backends.Digest(ow
 // runnerVolume returns the name of the volume that holds the runner's program,
 // making it on first use. Owner and content are in the name, so that no sidecar
 // ever writes to a volume that another one's sandboxes run from.
-func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string, error) {
+func (b *Backend) runnerVolume(ctx context.Context, owner, image string, in guest) (string, error) {
 	sum, err := b.program.sum(b.cfg.Runner)
 	if err != nil {
 		return "", fmt.Errorf("%w: reading the runner: %w", backends.ErrUnavailable, err)
 	}
+	name := ownersVolumes(runnerVolumes, owner) + sum
+	if in != linux {
+		name += "-" + in.argument()
+	}
 	made, err := b.makeVolume(ctx, volume.CreateOptions{
-		Name:   ownersVolumes(runnerVolumes, owner) + sum,
+		Name:   name,
 		Labels: map[string]string{labelOwner: owner, labelRunner: sum},
 	})
 	if err != nil {
@@ -69,7 +73,7 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 		}
 		return b.fill(ctx, entry{
 			owner: owner, image: image, volume: made.Name, target: runnerFolder, content: content,
-			header: tar.Header{Typeflag: tar.TypeReg, Name: path.Base(runnerPath), Mode: 0o111, Size: int64(len(content))},
+			header: tar.Header{Typeflag: tar.TypeReg, Name: path.Base(runnerPath), Mode: in.mode(), Size: int64(len(content))},
 		})
 	})
 }

@@ -56,6 +56,7 @@ func (b *Backend) check(spec backends.Spec) error {
 	}{
 		{"network", slices.Contains([]string{"none", backends.Egress, "full"}, spec.Network), `"none", "egress" or "full"`},
 		{"network", spec.Network != backends.Egress || b.isVM(), `"none" or "full" in gvisor (use backends.modal.runtime: vm)`},
+		{"runtime", spec.Runtime == "", "left to backends.modal.runtime"},
 		{"mounts", len(spec.Mounts) == 0, "none: its machines see no folder of this host"},
 		{"image", isImage(b.imageOf(spec.Image)), "the name of an image in a registry, or im-… for one that Modal has"},
 		{"workspace", len(volumeName(spec.Owner, spec.Workspace)) <= 64, "at most 32 bytes long"},

@@ -27,6 +27,9 @@ func (b *Backend) check(spec backends.Spec) error {
 	if _, known := networks[spec.Network]; !known {
 		return fmt.Errorf("%w: network is %q, want none or full", backends.ErrUnsupported, spec.Network)
 	}
+	if spec.Runtime != "" {
+		return fmt.Errorf("%w: runtime: Vercel lets none be chosen", backends.ErrUnsupported)
+	}
 	if len(spec.Mounts) > 0 {
 		return fmt.Errorf("%w: mounts: a machine at Vercel sees no folder of this one", backends.ErrUnsupported)
 	}

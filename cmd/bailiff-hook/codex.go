@@ -3,6 +3,9 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -15,8 +18,26 @@ import (
 // nothing; a command on this machine is given nothing to read.
 type codex struct{}
 
-func (codex) name() string                   { return "codex" }
-func (codex) read(text []byte) (call, error) { return readCall(text, "PreToolUse", "PostToolUse") }
+func (codex) name() string { return "codex" }
+
+// read takes the folder in which Codex will run a command: the one that the call names, as seen from Codex' own.
+func (codex) read(text []byte) (call, error) {
+	c, err := readCall(text, "PreToolUse", "PostToolUse")
+	if err != nil || c.tool != "Bash" {
+		return c, err
+	}
+	folder, err := c.input.optional("workdir")
+	switch {
+	case err != nil || folder == "":
+		return c, err
+	case slices.Contains(strings.Split(folder, "/"), ".."): // behind a link it leads elsewhere than it reads
+		return call{}, fmt.Errorf("workdir is %.80q, want a path that does not lead upward", folder)
+	case !filepath.IsAbs(folder):
+		folder = filepath.Join(c.cwd, folder)
+	}
+	c.cwd = filepath.Clean(folder)
+	return c, nil
+}
 
 func (codex) meaning(c call) (meaning, error) {
 	switch c.tool {

@@ -40,6 +40,8 @@ func TestOfWhatClaudeCodeKeptAModelIsToldAnotherWay(t *testing.T) {
 func TestACommandOfThisMachineIsJudgedInItsFolder(t *testing.T) {
 	d := openListener(t, denying)
 	for _, c := range [][]string{{"claude-code", "Bash", `{"command": "x"}`, "/home/ana/p"},
+		{"codex", "Bash", `{"command": "x"}`, "/home/ana/p"}, {"codex", "Bash", `{"command": "x", "workdir": "q"}`, "/home/ana/p/q"},
+		{"codex", "Bash", `{"command": "x", "workdir": "/w"}`, "/w"},
 		{"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "/w"}} {
 		d.ask(c[0], c[1], c[2], "--on-host")
 		if got := d.asked.Args.Workdir; got != c[3] || d.asked.Backend != local {

@@ -36,10 +36,14 @@
 // With the argument "empty" it removes all that is in the workspace and ends, for engines that cannot remove
 // a tree of any depth themselves.
 //
+// With the argument "answer" it says so and ends: a command by which a runner is tried that needs nothing of an image.
+//
 // With the argument "confine" it first renounces, for all that it starts, calls of
 // the kernel that no command needs. Without it, as on the host itself, a command
 // may be able to change the resource limits of runner and supervisors: that is
 // noticed, and ends the runner's service.
+//
+// With the argument "gvisor" it does so in gVisor, and in no other kernel (file gvisor_linux.go).
 //
 // Where more processes want a processor than there are, the runner and the sidecar go before
 // commands: a supervisor has less weight, and what it starts inherits that.
@@ -112,8 +116,19 @@ func follow(arguments []string) error {
 		return follow(arguments[1:])
 	case arguments[0] == wire.Empty && len(arguments) == 1:
 		return removal.Contents(context.Background(), workspace)
+	case arguments[0] == wire.Answer && len(arguments) == 1:
+		_, err := os.Stdout.WriteString(wire.Answered)
+		return err
 	case arguments[0] == wire.Confine && len(arguments) == 1:
 		if err := errors.Join(takeLess(), confine()); err != nil {
+			return err
+		}
+		return reside(true)
+	case arguments[0] == wire.GVisor && len(arguments) == 1:
+		if err := inGVisor(); err != nil {
+			return err
+		}
+		if err := confine(); err != nil {
 			return err
 		}
 		return reside(true)

@@ -217,7 +217,7 @@ func (p *sheet) terms(e api.Entry) {
 	if len(d.Backend.Egress) > 0 {
 		network += " to " + strings.Join(d.Backend.Egress, " ")
 	}
-	p.line("runs in", termsafe.Text(strings.TrimSpace(d.Backend.Name+" "+d.Backend.Image)+", network "+cmp.Or(network, "none")))
+	p.line("runs in", termsafe.Text(d.Backend.Place()+", network "+cmp.Or(network, "none")))
 	if folder := e.Request.Args.Workdir; folder != "" {
 		p.line("folder", termsafe.Text(folder))
 	}
@@ -318,7 +318,12 @@ func said(v api.Vote) string {
 
 // logLine is an event of the decision log in a line.
 func logLine(h api.Logged) string {
-	parts := []string{h.Timestamp.Format(time.DateTime), string(h.Event), h.Outcome, string(h.Status)}
+	return strings.TrimSuffix(h.Timestamp.Format(time.DateTime)+"  "+string(h.Event)+"  "+newsOf(h), "  ")
+}
+
+// newsOf is what an event says beside its time and its kind.
+func newsOf(h api.Logged) string {
+	parts := []string{h.Outcome, string(h.Status)}
 	if h.ExitCode != nil {
 		parts = append(parts, fmt.Sprint(*h.ExitCode))
 	}

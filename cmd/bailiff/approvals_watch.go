@@ -135,7 +135,7 @@ func eventLine(name string, data []byte) (string, error) {
 	}
 	var l api.Logged
 	err := json.Unmarshal(data, &l)
-	return termsafe.Text(l.Session) + "  " + logLine(l), err
+	return termsafe.Text(l.Session) + "  " + newsOf(l), err
 }
 
 func gone(is bool, yes, no string) string {

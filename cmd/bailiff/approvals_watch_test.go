@@ -25,3 +25,17 @@ func TestAWatchTellsWhatWasPutBackInAProject(t *testing.T) {
 		}
 	}
 }
+
+func TestALineOfAWatchSaysItsTimeAndItsKindOnce(t *testing.T) {
+	t.Parallel()
+	var printed bytes.Buffer
+	w := watcher{out: &printed}
+	event := `{"event": "decision", "timestamp": "2001-02-03T04:05:06Z", "session": "s1", "outcome": "allow", "text": "ls"}`
+	if err := w.printLine(t.Context(), "decision", []byte(event)); err != nil {
+		t.Fatal(err)
+	}
+	line := printed.String()
+	if strings.Contains(line, "2001") || strings.Count(line, "decision") != 1 || !strings.HasSuffix(line, "  decision   s1  allow  ls\n") {
+		t.Errorf("it prints %q", line)
+	}
+}

@@ -126,8 +126,11 @@ func printDecision(w io.Writer, d bailiff.Decision) {
 		}
 	}
 	if d.Backend.Name != "" {
-		b := d.Backend
-		fmt.Fprintf(w, "backend\t%s\timage %q, scope %s, network %s\n", b.Name, b.Image, b.Scope, b.Network)
+		b, runtime := d.Backend, ""
+		if b.Runtime != "" {
+			runtime = "runtime " + b.Runtime + ", "
+		}
+		fmt.Fprintf(w, "backend\t%s\timage %q, %sscope %s, network %s\n", b.Name, b.Image, runtime, b.Scope, b.Network)
 	}
 	if len(d.Env.Forward) > 0 {
 		fmt.Fprintf(w, "variables\t%s\n", strings.Join(d.Env.Forward, " "))

@@ -108,7 +108,7 @@ func printStatus(w io.Writer, s api.Status, all bool) {
 	}
 	printPlatforms(w, s, all)
 	for _, c := range s.Chats {
-		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, termsafe.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image),
+		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, termsafe.Text(c.Chat), c.Place(),
 			standing(c.PlatformStatus))
 	}
 	for _, c := range s.Chat {
@@ -135,7 +135,7 @@ func printPlatforms(w io.Writer, s api.Status, all bool) {
 	var hidden []string
 	for _, p := range s.Platforms {
 		if all || isSpokenFor(s, p.Platform) {
-			fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), standing(p))
+			fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, p.Place(), standing(p))
 		} else {
 			hidden = append(hidden, p.Platform)
 		}

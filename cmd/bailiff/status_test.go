@@ -16,7 +16,7 @@ func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 			Message: "Backend docker is not ready."},
 			{Platform: "cli", Backend: "bubblewrap", IdleSeconds: 600, Network: "egress", Egress: []string{"python", "github"},
 				Shared: []string{"/srv/project"}},
-			{Platform: "slack", Backend: "docker", IdleSeconds: 600, Network: "full"}},
+			{Platform: "slack", Backend: "docker", Runtime: "runsc", IdleSeconds: 600, Network: "full"}},
 		Egress: api.EgressStatus{Open: 1, Opened: 12, Refused: 3, Sent: 1832, Received: 90112, Direct: true},
 		Replicas: []api.ReplicaStatus{{Name: "one", Self: true, Address: "one:7411", State: "lives", Homes: 7, Revision: "abc"},
 			{Name: "two", State: "silent", SilentSeconds: 90}},
@@ -33,7 +33,7 @@ func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 	for _, line := range []string{
 		"chat\ttelegram/-100\tbubblewrap\tgoes after 10m without use, after 24h in any case; its files stay\n",
 		"platform\tcli\tbubblewrap\tgoes after 10m without use; networked: python github; shared: /srv/project\n",
-		"platform\tslack\tdocker\tgoes after 10m without use; networked: full\n",
+		"platform\tslack\tdocker, runtime runsc\tgoes after 10m without use; networked: full\n",
 		"egress\t1 open\t12 opened and 3 refused since the start, 1832 bytes sent and 90112 received, by the proxy or without it\n",
 		"platform\ttelegram\tdocker debian:12\tBackend docker is not ready.\n",
 		"service\ttelegram\tapprovals in -1001, commands\tconnected\n",

@@ -277,6 +277,11 @@ func (p *Pool) Refusal(t Spec) error {
 	if l := p.live[t.slot]; l != nil && l.fitsLocked(t) {
 		return nil
 	}
+	if chooser, ok := p.config.Backends[t.backend].(backends.Chooser); ok {
+		if fault := chooser.Unusable()[t.spec.Runtime]; fault != nil {
+			return Unready{t.backend, fault}
+		}
+	}
 	return p.ready.refusal(t.backend, fingerprint(t.spec))
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Sandbox is what operators are shown of one.
 type Sandbox struct {
-	ID, Backend, Image, Caller, Session string
+	ID, Backend, Image, Runtime, Caller, Session string
 	// Users counts the requests that are in it now, Processes what runs in the
 	// background, Interpreters those that wait for a script or run one.
 	Users, Processes, Interpreters int
@@ -115,7 +115,7 @@ func (p *Pool) removed(l *Lease, reason string, err error) {
 // shownLocked is a lease as operators see it.
 func (l *Lease) shownLocked(id string) Sandbox {
 	running := len(l.residents) - l.endedLocked()
-	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
+	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image, Runtime: l.spec.Runtime,
 		Users: l.users - len(l.residents), Processes: running, Interpreters: len(l.kernels.keys()), Since: l.since, LastUsed: l.used,
 		Expires: l.expires}
 }

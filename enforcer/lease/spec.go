@@ -64,8 +64,9 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 	mounts, guarded := shown(d.Backend.Mounts)
 	t.guarded = guarded
 	t.spec = backends.Spec{
-		Owner: p.config.Owner, Session: Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Network: d.Backend.Network,
-		CPUs: d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
+		Owner: p.config.Owner, Session: Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Runtime: d.Backend.Runtime,
+		Network: d.Backend.Network,
+		CPUs:    d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
 		WorkspaceMB: d.Backend.WorkspaceMB, WorkspaceFiles: d.Backend.WorkspaceFiles, ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
 	}
 	if !t.alone {

@@ -102,6 +102,8 @@ func check(spec backends.Spec) error {
 			backends.ErrUnsupported)
 	case spec.Image != "":
 		return fmt.Errorf("%w: the oci backend has no image: sandboxes see the host's programs", backends.ErrUnsupported)
+	case spec.Runtime != "":
+		return fmt.Errorf("%w: runtime: the oci backend has one program, backends.oci.program", backends.ErrUnsupported)
 	}
 	return cmp.Or(runner.CheckPIDs(spec.PIDs), backends.CheckMounts(spec.Mounts, nil))
 }

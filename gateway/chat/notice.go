@@ -164,7 +164,7 @@ func terms(d bailiff.Decision) string {
 	if len(d.Backend.Egress) > 0 {
 		network += " to " + strings.Join(d.Backend.Egress, " ")
 	}
-	return strings.TrimSpace(d.Backend.Name+" "+d.Backend.Image) + ", network " + network
+	return d.Backend.Place() + ", network " + network
 }
 
 func quorum(e api.Entry) string {

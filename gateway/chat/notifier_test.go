@@ -129,6 +129,17 @@ func (o *notifierTest) restart() {
 	o.start()
 }
 
+func TestANoticeNamesTheRuntimeWhereThereIsOne(t *testing.T) {
+	t.Parallel()
+	c := claim("rm -r build", "42")
+	for runtime, want := range map[string]string{"": "docker debian, network none", "runsc": "docker debian, runtime runsc, network none"} {
+		c.Decision.Backend.Runtime = runtime
+		if said := terms(c.Decision); said != want {
+			t.Errorf("it says %q, want %q", said, want)
+		}
+	}
+}
+
 func claim(command, user string) bailiff.Claim {
 	return bailiff.Claim{
 		DecisionID: "d-1", Plain: true,

@@ -181,6 +181,7 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 			r.Caller, r.Peer, r.Args.Stdin, r.Args.Workdir, r.Env = text, text, text, text, []string{text}
 			d.Approval.Reasons = []bailiff.Reason{{Rule: text, Message: text, Match: text, Instead: text}}
 			d.Backend.Name, d.Backend.Image, d.Backend.Scope, d.Backend.Egress, d.Revision = text, text, text, []string{text}, text
+			d.Backend.Runtime = text
 			d.Backend.Mounts = []bailiff.Mount{{Source: text, Target: text}}
 			d.Env = bailiff.EnvTerms{Forward: []string{text}, Withheld: []bailiff.Withheld{{Name: text, Rule: text}},
 				Set: map[string]string{text: text}, Sealed: []string{text}}

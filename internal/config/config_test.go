@@ -64,6 +64,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 	engine := docker.Defaults()
 	engine.Image, engine.User, engine.AcceptMissing, engine.MountsAllowed = "python:3.12", "1000:1000", []string{"disk_mb"},
 		[]string{"/srv/data"}
+	engine.Runtime, engine.RuntimesAllowed = "runsc", []string{"kata", "io.containerd.runc.v2"}
 	want := &Config{
 		Path:     "/etc/bailiff/bailiff.yaml",
 		StateDir: "/var/lib/bailiff",

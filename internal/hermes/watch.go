@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/bailiff-dev/bailiff/api"
 )
@@ -71,7 +70,7 @@ func (h *Home) examinePlatforms(d *Diagnosis, l api.ListenerStatus, states []api
 			d.Checks.Doubt("platform "+platform, "It runs on backend "+states[at].Backend+", which isolates nothing.",
 				"Name an isolated backend first in the table platforms.")
 		default:
-			d.Checks.Fine("platform "+platform, "It runs on %s.", strings.TrimSpace(states[at].Backend+" "+states[at].Image))
+			d.Checks.Fine("platform "+platform, "It runs on %s.", states[at].Place())
 		}
 	}
 }

@@ -106,6 +106,7 @@ func (r *reader) backend(t *ast.Term) (b bailiff.BackendTerms) {
 	r.object(t, fields{
 		{"name", func(v *ast.Term) { b.Name = bailiff.BackendName(r.string(v)) }},
 		{"image", into(&b.Image, r.string)},
+		{"runtime", into(&b.Runtime, r.string)},
 		{"scope", into(&b.Scope, r.oneOf("session", "user", "request"))},
 		{"idle_seconds", into(&b.IdleSeconds, r.count)},
 		{"max_seconds", into(&b.MaxSeconds, r.count)},

@@ -87,6 +87,7 @@ func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
 		"endless processors":        {sandbox(`"cpus": 1e308`), "/backend/cpus is 1e308"},
 		"read-only in words":        {sandbox(`"read_only": "yes"`), "/backend/read_only is a string, want true or false"},
 		"image that is a list":      {sandbox(`"image": []`), "/backend/image is an array, want a string"},
+		"runtime that is a number":  {sandbox(`"runtime": 7`), "/backend/runtime is a number, want a string"},
 		"image with a NUL":          {sandbox(`"image": "a\u0000b"`), "/backend/image holds a NUL byte"},
 		"relative mount": {sandbox(`"mounts": [{"source": "etc", "target": "/x"}]`),
 			`/backend/mounts/0/source is "etc", want a clean absolute path`},
@@ -154,7 +155,7 @@ func TestADecisionIsReadWhole(t *testing.T) {
 		"outcome": "ask", "denials": set(),
 		"approval": {"reasons": {{"rule": "r", "message": "m", "match": "x"}}, "scopes": ["once", "session"],
 			"timeout_seconds": 300, "grant_seconds": 3600, "quorum": 2},
-		"backend": {"name": "docker", "image": "i", "scope": "user", "idle_seconds": 60, "max_seconds": 3600,
+		"backend": {"name": "docker", "image": "i", "runtime": "runsc", "scope": "user", "idle_seconds": 60, "max_seconds": 3600,
 			"persistent": true, "network": "egress",
 			"egress": ["github.com:443"], "cpus": 1.5, "memory_mb": 512, "disk_mb": 1024, "pids": 64, "read_only": true,
 			"mounts": [{"source": "/srv/a", "target": "/a", "read_only": true}]},
@@ -169,8 +170,8 @@ func TestADecisionIsReadWhole(t *testing.T) {
 	want := `{"outcome":"ask","denials":[],` +
 		`"approval":{"reasons":[{"rule":"r","message":"m","match":"x"}],"scopes":["once","session"],"timeout_seconds":300,` +
 		`"grant_seconds":3600,"quorum":2},` +
-		`"backend":{"name":"docker","image":"i","scope":"user","idle_seconds":60,"max_seconds":3600,"persistent":true,"network":"egress",` +
-		`"egress":["github.com:443"],"cpus":1.5,` +
+		`"backend":{"name":"docker","image":"i","runtime":"runsc","scope":"user","idle_seconds":60,"max_seconds":3600,"persistent":true,` +
+		`"network":"egress","egress":["github.com:443"],"cpus":1.5,` +
 		`"memory_mb":512,"disk_mb":1024,"pids":64,"read_only":true,"mounts":[{"source":"/srv/a","target":"/a","read_only":true}]},` +
 		`"env":{"forward":["A"],"withheld":[{"name":"B","rule":"w"}],"set":{"C":"c"},"sealed":["A"],` +
 		`"swap":[{"name":"A","hosts":["a.test","b.test:8443"],"in":["x-a","header:x-b","query:key","path"],` +

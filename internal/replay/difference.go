@@ -74,6 +74,9 @@ func obligations(d bailiff.Decision) facets {
 	return f
 }
 
+// isFilledIn says whether a sidecar says what policies leave open.
+func isFilledIn(path string) bool { return path == "backend.image" || path == "backend.runtime" }
+
 // isPinned says whether an image is named by its digest, as no policies need to.
 func isPinned(image string) bool { return strings.Contains(image, "sha256:") }
 
@@ -134,8 +137,8 @@ func compared(was, now facets, backends map[string]bailiff.BackendState) (all []
 	paths := maps.Clone(was)
 	maps.Copy(paths, now)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if path == "backend.image" && (len(was[path]) == 0 || len(now[path]) == 0) {
-			continue // one was pinned
+		if isFilledIn(path) && (len(was[path]) == 0 || len(now[path]) == 0) {
+			continue // the sidecar pinned or named it, where the policies leave it to the backend
 		}
 		removed, added := without(was[path], now[path]), without(now[path], was[path])
 		if len(removed)+len(added) == 0 {

@@ -75,7 +75,11 @@ func TestWhatLetsMoreHappenIsToldFromWhatLetsLess(t *testing.T) {
 		"a limit is gone": {func(d *bailiff.Decision) { d.Backend.PIDs = 7 }, nil, only("backend.pids", "7", "0", api.Looser)},
 		"the image is another": {nil, func(d *bailiff.Decision) { d.Backend.Image = "alpine" },
 			only("backend.image", "python:3.13", "alpine", api.Sideways)},
-		"the image was pinned": {func(d *bailiff.Decision) { d.Backend.Image = "python@sha256:ab" }, nil, nil},
+		"the runtime is another": {func(d *bailiff.Decision) { d.Backend.Runtime = "runsc" },
+			func(d *bailiff.Decision) { d.Backend.Runtime = "kata" },
+			only("backend.runtime", "runsc", "kata", api.Sideways)},
+		"the sidecar named the runtime": {func(d *bailiff.Decision) { d.Backend.Runtime = "runsc" }, nil, nil},
+		"the image was pinned":          {func(d *bailiff.Decision) { d.Backend.Image = "python@sha256:ab" }, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := differences(allowed(c.was), allowed(c.now), here); !slices.Equal(got, c.want) {

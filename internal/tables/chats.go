@@ -17,6 +17,7 @@ import (
 func (t technologies) chats(all any) shape {
 	chat := fields(map[string]shape{
 		"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": t.list(), "images": t.to(text),
+		"runtimes":   t.to(text),
 		"persistent": t.to(truth), "limits": limits, "network": network,
 	})
 	platforms := object(all, "platforms")

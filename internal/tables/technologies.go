@@ -59,7 +59,7 @@ func (t technologies) list() shape {
 func (t technologies) platform() shape {
 	return fields(map[string]shape{
 		"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": t.list(), "images": t.to(text),
-		"mounts": t.to(list(mount)), "persistent": t.to(truth), "limits": limits,
+		"runtimes": t.to(text), "mounts": t.to(list(mount)), "persistent": t.to(truth), "limits": limits,
 	})
 }
 

@@ -28,9 +28,19 @@ const (
 	// Confine makes the runner, before it starts anything, renounce calls of the kernel
 	// that no command in a sandbox needs. It is the last.
 	Confine = "confine"
+	// GVisor is Confine where the kernel is gVisor's; in another the program ends, saying NoGVisor.
+	GVisor = "gvisor"
+	// Answer has the program say Answered, and end: the command by which a runner is tried.
+	Answer = "answer"
 	// Empty has the program remove all that is in the workspace, and end.
 	Empty = "empty"
 )
+
+// NoGVisor is what the program says where it was told that the kernel is gVisor's and it is not.
+const NoGVisor = "the kernel is not gVisor's"
+
+// Answered is what a command says by which a runner is tried.
+const Answered = "bailiff-runner answers\n"
 
 // Seclusion is what a runner keeps commands from besides other processes.
 type Seclusion struct {

@@ -151,6 +151,7 @@ function runsIn({ request, decision }) {
   const { backend, limits } = decision
   return fact('Would run in',
     ['backend', [mono(backend.name), backend.scope && ` for the ${backend.scope}`]], ['image', backend.image && mono(backend.image)],
+    ['runtime', backend.runtime && mono(backend.runtime)],
     ['network', network(backend)], ['folder', request.args.workdir && mono(request.args.workdir)],
     ['mounts', (backend.mounts ?? []).length > 0 && el('ul', { class: 'plain' }, backend.mounts.map((m) =>
       el('li', {}, mono(m.source), ' at ', mono(m.target), el('b', { class: m.read_only ? '' : 'loud' }, m.read_only ? ' read only' : ' writable'))))],

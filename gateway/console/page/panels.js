@@ -20,7 +20,7 @@ export const sandbox = (s, remove) => card(
   [mono(s.id.slice(0, 16)), ' ', el('span', { class: `badge ${s.users ? 'wait' : 'plain'}` }, s.users ? `in use by ${s.users}` : 'idle'),
     s.processes > 0 && [' ', el('span', { class: 'badge wait' }, plural(s.processes, 'background process', 'background processes'))]],
   [
-    el('div', {}, seen(s.backend), s.image && [' · ', mono(s.image)]), el('div', {}, 'session ', mono(s.session), ' by way of ', mono(s.caller)),
+    el('div', {}, seen(s.backend), s.image && [' · ', mono(s.image)], s.runtime && [' · ', mono(s.runtime)]), el('div', {}, 'session ', mono(s.session), ' by way of ', mono(s.caller)),
     el('div', {}, 'since ', timeAgo(s.since), ' · last used ', timeAgo(s.last_used), ' · goes in ', countdown(s.expires), ' at the latest'),
   ],
   el('button', { class: 'button no', 'data-live': true, 'aria-label': `Remove sandbox ${s.id.slice(0, 16)}`, on: { click: remove } }, 'Remove'))
@@ -56,7 +56,7 @@ export function system(status, me, events) {
     el('section', { class: 'block' }, el('h3', {}, 'Backends'),
       el('dl', {}, (status.backends ?? []).map((b) => line(mono(b.name), ready(b.ready, 'ready', 'not ready'), ' ', b.isolated ? 'isolated' : el('b', { class: 'loud' }, 'not isolated'), b.message ? [' · ', seen(b.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Platforms'),
-      el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), p.image ? [' ', mono(p.image)] : ''] : '', opened(p), p.message ? [' ', seen(p.message)] : '')))),
+      el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), p.image ? [' ', mono(p.image)] : '', p.runtime ? [' ', mono(p.runtime)] : ''] : '', opened(p), p.message ? [' ', seen(p.message)] : '')))),
     status.egress?.opened + status.egress?.refused > 0 && el('section', { class: 'block' }, el('h3', {}, 'Way out'),
       el('dl', {}, line('connections', `${status.egress.open} open`), line('opened', String(status.egress.opened)),
         line('refused', String(status.egress.refused)), line('sent', `${status.egress.sent} bytes`), line('received', `${status.egress.received} bytes`)),
