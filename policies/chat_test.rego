@@ -60,8 +60,10 @@ test_chat_or_its_platform_chooses_a_runtime_and_nothing_is_said_without if {
 	platform := object.union(_usual_platform, {"runtimes": {"docker": "runsc", "bubblewrap": "x"}})
 	asked := object.union(_ls("telegram"), {"session": {"chat_id": "7"}})
 	_settled_by({"platforms": {"telegram": platform}}, asked).backend.runtime == "runsc"
-	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"runtimes": {"docker": "kata"}}}}, asked).backend.runtime == "kata"
-	_settled_by({"platforms": {"telegram": platform}, "chats": {"telegram/7": {"runtimes": {"bubblewrap": "y"}}}}, asked).backend.runtime == "runsc"
+	every runtimes, runtime in {{"docker": "kata"}: "kata", {"bubblewrap": "y"}: "runsc"} {
+		chats := {"telegram/7": {"runtimes": runtimes}}
+		_settled_by({"platforms": {"telegram": platform}, "chats": chats}, asked).backend.runtime == runtime
+	}
 	_in_chat("telegram", {"runtimes": {"docker": "kata"}}).backend.runtime == "kata"
 	not "runtime" in object.keys(_settled(asked).backend)
 	not "runtime" in object.keys(_in_chat("telegram", {"runtimes": {"bubblewrap": "y"}}).backend)
