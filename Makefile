@@ -43,13 +43,12 @@ graph    = $(if $(BAILIFF_TIMES),-debug-actiongraph=$(BAILIFF_TIMES)/$(1).graph)
 # Packages that start goroutines or are called by many at once: their tests run under the race detector, and nowhere else.
 # Those that take longest begin first.
 RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/... gateway/client gateway/mcp backends/kernel backends/loop \
-	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,audit bundle egress env export feed fleet guard \
-	headtail login nice outage peers postgres protected reach recent redact remote rows scripted securitykey subprocess syslog throttle \
-	traces))
+	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,record/... network/... secrets/... fleet/... login/... \
+	judging/bundle judging/guard judging/rows host/nice host/subprocess text/headtail recent tests/scripted))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
 # nothing: the short ones run under it too.
 RACED_SHORT := $(addprefix ./,internal/approval internal/pdp gateway/console app backends/apptainer backends/bubblewrap backends/daytona \
-	backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... internal/replay)
+	backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... internal/judging/replay)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
 	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table clean help
@@ -97,11 +96,11 @@ test-all: deps policies apptainer-test synapse-test
 
 clients-test: deps
 	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./cmd/bailiff ./cmd/bailiff-hook ./examples/ai-sdk \
-	  ./examples/hermes ./gateway/client ./gateway/mcp ./internal/apptest ./internal/hermes
+	  ./examples/hermes ./gateway/client ./gateway/mcp ./internal/tests/apptest ./internal/agents/hermes
 
 fleet-test: deps
-	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./app ./internal/approval ./internal/audit \
-	  ./internal/fleet ./internal/postgres
+	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./app ./internal/approval ./internal/record/audit \
+	  ./internal/fleet ./internal/fleet/postgres
 
 apptainer-test: build
 	scripts/install-apptainer

@@ -24,45 +24,50 @@ type step struct {
 // row do not know each other.
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
-		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes internal/awaittest " +
-			"internal/boltcheck internal/defaultpath internal/diagnosis internal/facts/oneliner internal/facts/programs " +
-			"internal/facts/shell/loops internal/facts/value internal/feed internal/headtail internal/nice internal/outage " +
-			"internal/porttest internal/recent internal/required internal/shellquote internal/spelling internal/termsafe " +
-			"internal/yamledit policies",
+		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes " +
+			"internal/approval/boltcheck internal/config/required internal/facts/oneliner internal/facts/programs " +
+			"internal/facts/shell/loops internal/facts/value internal/host/defaultpath internal/host/nice internal/recent " +
+			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
+			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
+			"internal/text/termsafe internal/text/yamledit policies",
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
-		"internal/reach",
-		"backends/descent backends/runner/direct internal/corpus internal/env internal/facts/python internal/facts/shell " +
-			"internal/logline internal/names internal/pdp/explain internal/postgres internal/records internal/redact internal/removal " +
-			"internal/rows internal/scripted internal/subprocess internal/tables internal/throttle internal/trust metrics",
-		"internal/watermark",
-		"backends/cgroup backends/loop backends/settings internal/approval internal/audit internal/facts internal/fleet " +
-			"internal/history internal/pdp/passes internal/protected internal/swap",
-		"backends internal/evidence internal/guard internal/httpapi internal/ocsf internal/remote",
-		"internal/syslog",
+		"internal/network/reach",
+		"backends/descent backends/runner/direct internal/facts/python internal/facts/shell internal/fleet/postgres " +
+			"internal/host/removal internal/host/subprocess internal/host/trust internal/judging/corpus internal/judging/rows " +
+			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/explain " +
+			"internal/record/logline internal/record/records internal/secrets/env internal/secrets/redact " +
+			"internal/tests/scripted metrics",
+		"internal/fleet/watermark",
+		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
+			"internal/judging/history internal/pdp/passes internal/record/audit internal/secrets/protected " +
+			"internal/secrets/swap",
+		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/record/evidence " +
+			"internal/record/ocsf",
+		"internal/record/syslog",
 		"backends/kernel backends/runner backends/workdirs",
 		"backends/limits",
 	}},
 	{"technologies", []string{ // what judges, and where commands run
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
-			"backends/modal backends/vercel internal/bundle internal/config internal/egress internal/export internal/login internal/pdp " +
-			"internal/replay internal/securitykey internal/traces",
-		"backends/backendtest/machine backends/ssh/inside internal/login/logintest internal/postgres/postgrestest " +
-			"internal/remote/remotetest",
+			"backends/modal backends/vercel internal/config internal/judging/bundle internal/judging/replay internal/login " +
+			"internal/login/securitykey internal/network/egress internal/pdp internal/record/export internal/record/traces",
+		"backends/backendtest/machine backends/ssh/inside internal/fleet/postgres/postgrestest internal/login/logintest " +
+			"internal/network/remote/remotetest",
 		"backends/ssh",
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/implied enforcer/ledger enforcer/output internal/people",
+		"enforcer/implied enforcer/ledger enforcer/output internal/approval/people",
 		"enforcer/lease",
 		"enforcer/process",
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
-		"gateway internal/hermes internal/offline internal/setup",
-		"gateway/chat gateway/client gateway/console gateway/mcp internal/peers internal/peers/peerstest",
-		"internal/doctor",
+		"gateway internal/agents/hermes internal/agents/setup internal/judging/offline",
+		"gateway/chat gateway/client gateway/console gateway/mcp internal/fleet/peers internal/fleet/peers/peerstest",
+		"internal/agents/doctor",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
 		"gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +
@@ -70,8 +75,13 @@ var staircase = []step{
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
-			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci examples/policies " +
-			"examples/prometheus examples/systemd internal/apptest scripts/times",
+			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci " +
+			"examples/policies examples/prometheus examples/systemd internal/tests/apptest scripts/times",
+		"cmd/bailiff/cli",
+		"cmd/bailiff/auditlog cmd/bailiff/setup",
+		"cmd/bailiff/operate",
+		"cmd/bailiff/policy",
+		"cmd/bailiff/egress",
 		"cmd/bailiff",
 	}},
 }
@@ -89,34 +99,34 @@ var owners = map[string]string{
 	"github.com/prometheus/client_golang":    "metrics",
 	"mvdan.cc/sh/v3":                         "internal/facts/shell",
 	"github.com/spf13/cobra":                 "cmd/bailiff",
-	"github.com/go-json-experiment/json":     "gateway internal/logline internal/pdp", // strict reading; fast; quoting
-	"github.com/google/uuid":                 "internal/audit",
-	"github.com/google/cel-go":               "internal/guard",
+	"github.com/go-json-experiment/json":     "gateway internal/record/logline internal/pdp", // strict reading; fast; quoting
+	"github.com/google/uuid":                 "internal/record/audit",
+	"github.com/google/cel-go":               "internal/judging/guard",
 	"golang.org/x/sync":                      "enforcer internal/login",
-	"golang.org/x/time":                      "internal/egress internal/throttle",
+	"golang.org/x/time":                      "internal/network/egress internal/network/throttle",
 	"golang.org/x/term":                      "cmd/bailiff",
-	"golang.org/x/net":                       "cmd/bailiff-runner internal/names internal/reach",
-	"golang.org/x/crypto/ssh":                "internal/remote",
+	"golang.org/x/net":                       "cmd/bailiff-runner internal/network/names internal/network/reach",
+	"golang.org/x/crypto/ssh":                "internal/network/remote",
 	"go.yaml.in/yaml/v3":                     "internal/pdp internal/facts/programs",
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
 	"go.etcd.io/bbolt":                       "internal/approval",
-	"github.com/jackc/pgx/v5":                "internal/postgres internal/approval internal/fleet", // connections; statements
+	"github.com/jackc/pgx/v5":                "internal/fleet/postgres internal/approval internal/fleet", // connections; statements
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",
 	"github.com/slack-go/slack":              "gateway/chat/slack",
 	"github.com/bwmarrin/discordgo":          "gateway/chat/discord",
-	"go.opentelemetry.io":                    "internal/traces",
+	"go.opentelemetry.io":                    "internal/record/traces",
 	"github.com/go-telegram/bot":             "gateway/chat/telegram",
 	"github.com/cenkalti/backoff/v5":         "gateway/chat",
 	"github.com/coreos/go-oidc/v3":           "internal/login",
 	"golang.org/x/oauth2":                    "internal/login",
-	"github.com/go-webauthn/webauthn":        "internal/securitykey",
+	"github.com/go-webauthn/webauthn":        "internal/login/securitykey",
 	"github.com/zitadel/oidc/v3":             "internal/login/logintest",
 	"github.com/go-jose/go-jose/v4":          "internal/login/logintest",
-	"github.com/leodido/go-syslog/v4":        "internal/syslog",
-	"github.com/santhosh-tekuri/jsonschema":  "internal/ocsf",
+	"github.com/leodido/go-syslog/v4":        "internal/record/syslog",
+	"github.com/santhosh-tekuri/jsonschema":  "internal/record/ocsf",
 }
 
 type listed struct {

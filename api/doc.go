@@ -6,5 +6,5 @@
 // (package bailiff) is named, so that a program outside this module can write down
 // each type that a client returns.
 //
-// Not here: who may ask (gateway), and how an event is written (internal/audit).
+// Not here: who may ask (gateway), and how an event is written (internal/record/audit).
 package api

@@ -20,9 +20,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/console"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/offline"
-	"github.com/bailiff-dev/bailiff/internal/outage"
-	"github.com/bailiff-dev/bailiff/internal/securitykey"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
+	"github.com/bailiff-dev/bailiff/internal/login/securitykey"
+	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
 // Config is what a sidecar is started with.

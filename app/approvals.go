@@ -11,8 +11,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
-	"github.com/bailiff-dev/bailiff/internal/watermark"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
 )
 
 // openApprovals opens what remembers approvals, grants and freezes.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/audit"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // logOf writes a decision log of events that happened so many days ago, each in a

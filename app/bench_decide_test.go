@@ -24,7 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 // BenchmarkGrowth tells how a new judgement and the sidecar's memory, and where something is kept its start, depend on how many

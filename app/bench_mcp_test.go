@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // BenchmarkMCP times "true" in a warm sandbox by MCP against the same by the agent

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // BenchmarkNewSession times the first request of a session, "true" through POST

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // bundles is a server of one bundle, which wants a token.

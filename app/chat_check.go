@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 )
 
 // ChatFinding is one thing that was looked at; Fault is empty if all is well.

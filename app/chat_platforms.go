@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram"
 	"github.com/bailiff-dev/bailiff/gateway/chat/webhook"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // platform is an account at a service, as a sidecar needs it.

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/console"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/securitykey"
+	"github.com/bailiff-dev/bailiff/internal/login/securitykey"
 )
 
 // openConsole opens the web page, and returns what makes links to it; nil if

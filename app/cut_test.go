@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/porttest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // line is a way to a server that a test can cut.

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/enforcer"
-	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/export"
-	"github.com/bailiff-dev/bailiff/internal/ocsf"
-	"github.com/bailiff-dev/bailiff/internal/syslog"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/export"
+	"github.com/bailiff-dev/bailiff/internal/record/ocsf"
+	"github.com/bailiff-dev/bailiff/internal/record/syslog"
 )
 
 // openLog opens the decision log, and prepares its export if there is to be one.

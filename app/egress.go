@@ -18,13 +18,13 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer"
-	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/egress"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/network/egress"
+	"github.com/bailiff-dev/bailiff/internal/network/reach"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
-	"github.com/bailiff-dev/bailiff/internal/reach"
-	"github.com/bailiff-dev/bailiff/internal/records"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // newWayOut makes the proxy by which sandboxes leave whose network is egress.

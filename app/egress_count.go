@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/egress"
+	"github.com/bailiff-dev/bailiff/internal/network/egress"
 	"github.com/bailiff-dev/bailiff/metrics"
 )
 

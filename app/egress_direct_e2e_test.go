@@ -14,7 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
+	"github.com/bailiff-dev/bailiff/internal/network/remote/remotetest"
 )
 
 // directly is a program that takes no proxy: it dials each host and port by asyncio, asks for a path, and prints what comes.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/egress"
+	"github.com/bailiff-dev/bailiff/internal/network/egress"
 )
 
 // mostTalks is how many sessions are remembered, mostTalkHosts how many hosts of each.

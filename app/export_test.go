@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet"
-	"github.com/bailiff-dev/bailiff/internal/peers"
-	"github.com/bailiff-dev/bailiff/internal/throttle"
+	"github.com/bailiff-dev/bailiff/internal/fleet/peers"
+	"github.com/bailiff-dev/bailiff/internal/network/throttle"
 )
 
 // fleetParts are what a sidecar has that shares a store with others; all are nil where it does

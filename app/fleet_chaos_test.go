@@ -22,11 +22,11 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/audit"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/fleet"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // chaosRules let everything run in namespaces, with a folder of the host, and ask about what says so.

@@ -17,10 +17,10 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
-	"github.com/bailiff-dev/bailiff/internal/peers/peerstest"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/peers/peerstest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // depot is where sidecars of a test meet: a database, and an authority for their certificates.

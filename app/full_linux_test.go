@@ -16,8 +16,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
-	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // onASmallDisk starts a sidecar whose decision log has a disk of its own.

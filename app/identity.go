@@ -15,11 +15,11 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/console"
+	"github.com/bailiff-dev/bailiff/internal/approval/people"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/login"
-	"github.com/bailiff-dev/bailiff/internal/people"
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // secure gives the console its certificate, and the provider by which people log in.

@@ -25,8 +25,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/login/logintest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // certified writes a certificate of localhost and its key, and returns what trusts it.

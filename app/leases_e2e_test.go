@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // law is what the policies of these tests say to every request.

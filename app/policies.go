@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/audit"
-	"github.com/bailiff-dev/bailiff/internal/bundle"
-	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/judging/bundle"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 // openPolicies opens those of the configuration, from the server where that has them.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 // policyHistory lets operators put former policies in force, who may lift what policies

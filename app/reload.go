@@ -12,8 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/offline"
-	"github.com/bailiff-dev/bailiff/internal/throttle"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
+	"github.com/bailiff-dev/bailiff/internal/network/throttle"
 )
 
 // reload puts a new configuration into force as far as a running sidecar can:

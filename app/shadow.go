@@ -6,9 +6,9 @@ import (
 	"log/slog"
 
 	"github.com/bailiff-dev/bailiff/enforcer"
-	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
+	"github.com/bailiff-dev/bailiff/internal/judging/replay"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
-	"github.com/bailiff-dev/bailiff/internal/replay"
 )
 
 // shadow has every decision judged by policies that are not in force too.

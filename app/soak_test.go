@@ -15,7 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // How long the sidecar serves before it is looked at, how long it is looked at, and how often.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // probed is what a page of a sidecar that may not serve yet says; empty where none answers.

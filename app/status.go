@@ -12,8 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
-	"github.com/bailiff-dev/bailiff/internal/bundle"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/judging/bundle"
 )
 
 // Status tells operators what the sidecar is and what is wrong with it.

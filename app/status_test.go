@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 )
 
 func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T) {

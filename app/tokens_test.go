@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 const siemToken, pagerToken = "a-secret-of-the-siem", "a-secret-of-the-pager"

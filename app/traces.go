@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/traces"
+	"github.com/bailiff-dev/bailiff/internal/record/traces"
 )
 
 // openTraces begins to send traces, if they are sent anywhere.

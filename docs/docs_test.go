@@ -21,11 +21,11 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // notTyped are the beginnings of blocks that are not typed, and why.

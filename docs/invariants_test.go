@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -147,11 +148,27 @@ var (
 	stepShown = regexp.MustCompile(`(?m)^\| ([a-z]+) \| ([^|]+) \|`)
 )
 
+// foldersIn are the folders that a cell names: each by itself, or those "below" another.
+func foldersIn(cell string) (all []string) {
+	names := span.FindAllStringSubmatch(cell, -1)
+	within, first := "", 0
+	switch {
+	case strings.HasPrefix(cell, "below "):
+		within, first = names[0][1], 1
+	case strings.Contains(cell, ", below it "):
+		within, first, all = names[0][1], 1, []string{names[0][1]}
+	}
+	for _, name := range names[first:] {
+		all = append(all, path.Join(within, name[1]))
+	}
+	return all
+}
+
 func TestTheStepsShownAreThoseThatHold(t *testing.T) {
 	shown := map[string]string{".": "vocabulary", "docs": "programs"}
 	for _, row := range stepShown.FindAllStringSubmatch(read(t, "docs/ARCHITECTURE.md").text, -1) {
-		for _, folder := range span.FindAllStringSubmatch(row[2], -1) {
-			shown[folder[1]] = row[1]
+		for _, folder := range foldersIn(row[2]) {
+			shown[folder] = row[1]
 		}
 	}
 	given := stepGiven.FindAllStringSubmatch(read(t, "floors_test.go").text, -1)

@@ -21,7 +21,7 @@ var way = []station{
 	{"internal/facts", "facts", "what the text does"},
 	{"internal/pdp", "PDP", "decides, by Rego"},
 	{"internal/approval", "approval", "yes or no"},
-	{"internal/audit", "decision log", "on disk first"},
+	{"internal/record/audit", "decision log", "on disk first"},
 	{"enforcer/lease", "lease", "of a sandbox"},
 	{"backends/runner", "runner", "runs the command"},
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
-	"github.com/bailiff-dev/bailiff/internal/required"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
 )
 
 // Decider is the policy decision point.

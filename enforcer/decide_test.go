@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 func TestADecisionThatIsNoDenialIsWrittenBeforeItIsTold(t *testing.T) {

@@ -42,7 +42,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
-	"github.com/bailiff-dev/bailiff/internal/protected"
+	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
 // New returns an Enforcer, or names everything that the config lacks. Callers

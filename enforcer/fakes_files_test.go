@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // entriesInMemory is a ledger in memory.

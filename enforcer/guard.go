@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
-	"github.com/bailiff-dev/bailiff/internal/protected"
+	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
 // errProtected keeps a command from a folder whose protected files cannot be compared.

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
-	"github.com/bailiff-dev/bailiff/internal/swap"
+	"github.com/bailiff-dev/bailiff/internal/secrets/swap"
 )
 
 // run runs the request in its sandbox and words the answer.

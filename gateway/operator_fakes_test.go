@@ -13,8 +13,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/audit"
-	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/bailiff-dev/bailiff/internal/judging/history"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 // way lets everybody answer but bob, and asks as many as a test wants.

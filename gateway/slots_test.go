@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestSlowBodiesHoldNoOtherClientUp(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/subprocess"
+	"github.com/bailiff-dev/bailiff/internal/host/subprocess"
 )
 
 // ways are the variables of the sidecar's that say how registries are reached. None

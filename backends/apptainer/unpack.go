@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"runtime"
 
-	"github.com/bailiff-dev/bailiff/internal/subprocess"
+	"github.com/bailiff-dev/bailiff/internal/host/subprocess"
 )
 
 // unpacker is of squashfs-tools, without which the program cannot build images either.

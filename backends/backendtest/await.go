@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // Late is ready when a test has waited for as long as its binary may run: no shorter time tells a

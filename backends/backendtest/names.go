@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	dns "github.com/bailiff-dev/bailiff/internal/names"
-	"github.com/bailiff-dev/bailiff/internal/reach"
+	dns "github.com/bailiff-dev/bailiff/internal/network/names"
+	"github.com/bailiff-dev/bailiff/internal/network/reach"
 )
 
 //go:embed names.py

@@ -71,7 +71,7 @@ func noteSources() error {
 	folders, err := exec.Command("go", "list", "-f", "{{.Dir}}", program, "github.com/bailiff-dev/bailiff/backends/runner/wire",
 		"github.com/bailiff-dev/bailiff/backends/runner/carrier",
 		"github.com/bailiff-dev/bailiff/backends/cgroup", "github.com/bailiff-dev/bailiff/backends/descent",
-		"github.com/bailiff-dev/bailiff/internal/removal").Output()
+		"github.com/bailiff-dev/bailiff/internal/host/removal").Output()
 	if err != nil {
 		return fmt.Errorf("listing the sources of bailiff-runner: %w", err)
 	}

@@ -43,8 +43,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/descent"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
-	"github.com/bailiff-dev/bailiff/internal/subprocess"
+	"github.com/bailiff-dev/bailiff/internal/host/subprocess"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
 // Config says what sandboxes are made of.

@@ -45,7 +45,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // Backend makes sandboxes with one key.

@@ -18,8 +18,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
 const (

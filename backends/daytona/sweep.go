@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // Sweep removes the owner's sandboxes by their labels. One that holds a named

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // A machine that holds a named workspace is named after it with a number. Where a

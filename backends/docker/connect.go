@@ -16,7 +16,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/network/remote"
 )
 
 // dialling is how long a connection may take to come about, certificates included.

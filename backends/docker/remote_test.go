@@ -23,7 +23,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 func TestConformanceByTLS(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/network/remote"
 )
 
 // machine is where an engine that is reached by ssh runs.

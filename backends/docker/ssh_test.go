@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
+	"github.com/bailiff-dev/bailiff/internal/network/remote/remotetest"
 )
 
 func TestConformanceBySSH(t *testing.T) {

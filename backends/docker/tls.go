@@ -16,8 +16,8 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // TLS are the files by which an engine on a TCP port and this sidecar know each other.

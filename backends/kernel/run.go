@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/headtail"
+	"github.com/bailiff-dev/bailiff/internal/text/headtail"
 )
 
 // MostCalls is how many tools a script may call, longestCall how long the

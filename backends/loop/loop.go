@@ -16,7 +16,7 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/bailiff-dev/bailiff/internal/subprocess"
+	"github.com/bailiff-dev/bailiff/internal/host/subprocess"
 )
 
 // The programs that make a file system: the second takes the folder away in

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/headtail"
-	"github.com/bailiff-dev/bailiff/internal/subprocess"
+	"github.com/bailiff-dev/bailiff/internal/host/subprocess"
+	"github.com/bailiff-dev/bailiff/internal/text/headtail"
 )
 
 // Child is a runner that is a child process of this one, or below one.

@@ -3,7 +3,7 @@ package runner
 import (
 	"log/slog"
 
-	"github.com/bailiff-dev/bailiff/internal/headtail"
+	"github.com/bailiff-dev/bailiff/internal/text/headtail"
 )
 
 // Words logs what a runner that is no child of this process writes to its standard

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
 // Credential says where a secret is kept: in a file that is kept from others, or in a

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
 // Doubt is a sentence about what may be well where the sidecar runs, though it is not

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
+	"github.com/bailiff-dev/bailiff/internal/network/remote/remotetest"
 )
 
 // BenchmarkCommandOverSSH runs a command in live sandboxes and by the ssh command over

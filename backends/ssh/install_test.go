@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/ssh"
-	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
+	"github.com/bailiff-dev/bailiff/internal/network/remote/remotetest"
 )
 
 // installed lists what is in the folder of a host.

@@ -18,8 +18,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/ssh/inside"
-	"github.com/bailiff-dev/bailiff/internal/remote"
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
+	"github.com/bailiff-dev/bailiff/internal/network/remote"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
 // site is the place on the host that is ours.

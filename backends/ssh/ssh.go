@@ -34,7 +34,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/network/remote"
 )
 
 // Config says which host, and what is made there.

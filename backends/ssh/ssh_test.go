@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/ssh"
-	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
+	"github.com/bailiff-dev/bailiff/internal/network/remote/remotetest"
 )
 
 var spec = backends.Spec{Owner: "test", Session: "s", Network: "full"}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // What is asked of Vercel, and as far as it matters here what it answers. A named

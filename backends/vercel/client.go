@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // client asks Vercel's API, for a team and its project.

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // cleanUp is how long the removal of a machine may take whose user has gone.

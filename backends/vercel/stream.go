@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
-	"github.com/bailiff-dev/bailiff/internal/headtail"
+	"github.com/bailiff-dev/bailiff/internal/text/headtail"
 )
 
 // line is the stream to a runner: what it says is read from the log of its command,

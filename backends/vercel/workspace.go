@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // bringDrive finds or makes the drive of a named workspace, empty if none is named,

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/removal"
+	"github.com/bailiff-dev/bailiff/internal/host/removal"
 )
 
 // removed is where folders of workspaces are put until they are gone.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/defaultpath"
-	"github.com/bailiff-dev/bailiff/internal/spelling"
+	"github.com/bailiff-dev/bailiff/internal/host/defaultpath"
+	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
 // guard stands behind a hook in a client's settings: whatever is no answer refuses.

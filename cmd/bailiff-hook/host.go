@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
 // onHost is what a tool does on this machine, said by a command that does the same.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
 // order is what bailiff is to run: in which folder, for how many seconds, and how many it may

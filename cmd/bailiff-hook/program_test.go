@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // shells and readers are the tools by which each client runs a command and reads a
@@ -210,8 +210,8 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/bailiff-dev/bailiff"
-	want := []string{module, module + "/internal/defaultpath", module + "/internal/shellquote", module + "/internal/spelling",
-		module + "/internal/trust", module + "/cmd/bailiff-hook"}
+	want := []string{module, module + "/internal/host/defaultpath", module + "/internal/text/shellquote",
+		module + "/internal/text/spelling", module + "/internal/host/trust", module + "/cmd/bailiff-hook"}
 	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("it is made of %q, want %q", got, want)
 	}

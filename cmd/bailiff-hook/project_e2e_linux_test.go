@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // hostile are settings that a sandboxed command can leave in a project for its agent's

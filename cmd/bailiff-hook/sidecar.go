@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
 // decided is a decision of the sidecar, with the folders of its machine that the sandbox shows

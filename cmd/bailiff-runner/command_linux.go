@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
-	"github.com/bailiff-dev/bailiff/internal/headtail"
+	"github.com/bailiff-dev/bailiff/internal/text/headtail"
 )
 
 // linger is how long a command that has ended is waited for whose output is

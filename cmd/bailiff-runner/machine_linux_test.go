@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 const program = "/.bailiff/runner"

@@ -69,7 +69,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
-	"github.com/bailiff-dev/bailiff/internal/removal"
+	"github.com/bailiff-dev/bailiff/internal/host/removal"
 )
 
 const superviseArgument = "supervise"

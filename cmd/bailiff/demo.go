@@ -22,6 +22,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/policy"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -64,7 +65,7 @@ Exit status: 0 if every request was decided as expected, 1 otherwise.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if corpusToo {
-				return demoCorpus(cmd.Context(), cmd.OutOrStdout())
+				return policy.DemoCorpus(cmd.Context(), cmd.OutOrStdout())
 			}
 			return demo(cmd.Context(), cmd.OutOrStdout())
 		},
@@ -186,14 +187,14 @@ func demoRow(w io.Writer, r demoRequest, a api.Answer) {
 	for _, held := range d.Env.Withheld {
 		variables += " -" + held.Name
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Outcome, r.Session.ID, short(oneLine(r.Command+r.Code), 48),
-		cmp.Or(ruleNames(d), r.About), cmp.Or(d.Backend.Name, "-"), cmp.Or(strings.TrimSpace(variables), "-"), printed(a))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Outcome, r.Session.ID, policy.Short(policy.OneLine(r.Command+r.Code), 48),
+		cmp.Or(policy.RuleNames(d), r.About), cmp.Or(d.Backend.Name, "-"), cmp.Or(strings.TrimSpace(variables), "-"), printed(a))
 }
 
 func printed(a api.Answer) string {
 	switch a.Status {
 	case bailiff.Completed, bailiff.TimedOut, bailiff.Interrupted:
-		return short(oneLine(a.Output), 60)
+		return policy.Short(policy.OneLine(a.Output), 60)
 	case bailiff.Unavailable, bailiff.Failed:
 		return a.Message
 	}

@@ -11,10 +11,11 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/shellquote"
-	"github.com/bailiff-dev/bailiff/internal/termsafe"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
+	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
 func newExec(configPath *string) *cobra.Command {
@@ -32,29 +33,29 @@ func newExec(configPath *string) *cobra.Command {
 				cmd.SetContext(ctx)
 			}
 			err := x.run(cmd, args)
-			var code status
+			var code cli.Status
 			if err == nil || errors.As(err, &code) {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v\n", err)
 			if cmd.Context().Err() != nil {
-				return status(bailiff.ExitInterrupted)
+				return cli.Status(bailiff.ExitInterrupted)
 			}
-			return status(bailiff.ExitFailed)
+			return cli.Status(bailiff.ExitFailed)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v; see \"bailiff exec --help\"\n", err)
-		return status(bailiff.ExitFailed)
+		return cli.Status(bailiff.ExitFailed)
 	})
-	x.who.register(cmd)
-	x.by.register(cmd)
-	cmd.Flags().StringVar(&x.who.requestID, "request-id", "", "an `id` under which this request runs at most once")
-	cmd.Flags().IntVar(&x.who.wait, "wait", gateway.UsualWait, "how many `seconds` to wait for an approval, if one is due")
+	x.who.Register(cmd)
+	x.by.Register(cmd)
+	cmd.Flags().StringVar(&x.who.RequestID, "request-id", "", "an `id` under which this request runs at most once")
+	cmd.Flags().IntVar(&x.who.Wait, "wait", gateway.UsualWait, "how many `seconds` to wait for an approval, if one is due")
 	cmd.Flags().StringVar(&x.breakGlass, "break-glass", "", "run it against the policies, for this `reason`")
 	cmd.Flags().BoolVar(&x.endWithParent, "end-with-parent", false, "stop the command when the program that started this one, by a "+
 		"shell or not, is gone")
-	outputFlag(cmd, &x.format)
+	cli.OutputFlag(cmd, &x.format)
 	return cmd
 }
 
@@ -84,8 +85,8 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`
 // execution is "bailiff exec" as its flags order it.
 type execution struct {
 	configPath *string
-	who        claim
-	by         agentAddress
+	who        cli.Claim
+	by         cli.AgentAddress
 	format     string
 	breakGlass string // why the request runs against the policies
 	// endWithParent stops it with the program that asked for it.
@@ -96,14 +97,14 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 	if x.format != "table" && x.format != "json" {
 		return fmt.Errorf("--output is %q, want table or json", x.format)
 	}
-	req, err := x.who.request(args)
+	req, err := x.who.Request(args)
 	if err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("break-glass") {
 		return x.runAgainstPolicies(cmd, req)
 	}
-	operator, err := x.by.open(*x.configPath, req.Session.Platform)
+	operator, err := x.by.Open(*x.configPath, req.Session.Platform)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (x *execution) run(cmd *cobra.Command, args []string) error {
 	x.tellElsewhere(cmd, req, answer)
 	if cmd.Context().Err() != nil && answer.Status == bailiff.ApprovalRequired {
 		fmt.Fprintln(cmd.ErrOrStderr(), "bailiff: interrupted while it waited for approval; it has not run")
-		return status(bailiff.ExitInterrupted)
+		return cli.Status(bailiff.ExitInterrupted)
 	}
 	return err
 }
@@ -138,15 +139,15 @@ func (x *execution) tellElsewhere(cmd *cobra.Command, req bailiff.Request, a api
 
 // runAgainstPolicies runs a request against the policies, by the operators' socket.
 func (x *execution) runAgainstPolicies(cmd *cobra.Command, req bailiff.Request) error {
-	if x.by != (agentAddress{}) {
+	if x.by != (cli.AgentAddress{}) {
 		return errors.New("--break-glass goes by the operators' socket, which --listen does not name")
 	}
-	operator, err := socketClient(cmd.ErrOrStderr(), *x.configPath)
+	operator, err := cli.SocketClient(cmd.ErrOrStderr(), *x.configPath)
 	if err != nil {
 		return err
 	}
 	answer, err := operator.BreakGlass(cmd.Context(), req, x.breakGlass)
-	if hasCode(err, "not_found") {
+	if cli.HasCode(err, "not_found") {
 		return errors.New("operator.break_glass is not true in bailiff.yaml, by which the sidecar runs")
 	}
 	if err != nil {
@@ -184,7 +185,7 @@ func promptApproval(w io.Writer) func(api.Approval) {
 // conclude tells how the request ended, by message and exit status.
 func conclude(cmd *cobra.Command, format string, a api.Answer) error {
 	if format == "json" {
-		if err := show(cmd, format, a, nil); err != nil {
+		if err := cli.Show(cmd, format, a, nil); err != nil {
 			return err
 		}
 	} else if a.Message != "" {
@@ -199,7 +200,7 @@ func conclude(cmd *cobra.Command, format string, a api.Answer) error {
 		fmt.Fprintln(cmd.OutOrStdout(), a.ProcessID)
 	}
 	if code := exitOf(a); code != 0 {
-		return status(code)
+		return cli.Status(code)
 	}
 	return nil
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff/internal/peers"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
+	"github.com/bailiff-dev/bailiff/internal/fleet/peers"
 )
 
 func newFleet() *cobra.Command {
@@ -23,7 +24,7 @@ func newFleet() *cobra.Command {
 Exit status: 0, or 1 if something could not be done.`,
 	}
 	cmd.AddCommand(newFleetCertificates())
-	namingOne(cmd)
+	cli.NamingOne(cmd)
 	return cmd
 }
 

@@ -1,7 +1,7 @@
 // Command bailiff is the sidecar and its command line.
 //
-// Each command is a file of its own. "bailiff serve" runs package app; commands that
-// ask a running sidecar go through its sockets like every other client.
+// Each command is a file, those about one subject a package below. "bailiff serve" runs package
+// app; commands that ask a running sidecar go through its sockets like every other client.
 package main
 
 import (
@@ -12,6 +12,13 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/auditlog"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/egress"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/operate"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/policy"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/setup"
 )
 
 // linkedVersion is set by the linker; "go install" leaves it empty.
@@ -27,7 +34,7 @@ func run(args []string) int {
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
-	return exitStatus(root.ExecuteContext(ctx))
+	return cli.ExitStatus(root.ExecuteContext(ctx))
 }
 
 func newRoot() *cobra.Command {
@@ -46,15 +53,16 @@ as they say.
 	root.PersistentFlags().StringVar(&configPath, "config", "",
 		"the configuration `file` (default: $BAILIFF_CONFIG, ~/.config/bailiff/bailiff.yaml, /etc/bailiff/bailiff.yaml)")
 	root.AddCommand(
-		newSetup(&configPath), newDoctor(&configPath), newServe(&configPath), newExec(&configPath), newDecide(&configPath),
-		newTest(&configPath), newCheck(&configPath),
-		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newLogin(), newLogout(),
-		newChat(&configPath),
-		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newEgress(&configPath),
-		newStore(&configPath), newFleet(), newReplay(&configPath), newJudge(&configPath), newMCP(&configPath), newHermes(&configPath),
-		newDemo(), newRunTests(), newVersion(), newSchema(), newMan(),
+		setup.New(&configPath), setup.NewDoctor(&configPath), newServe(&configPath), newExec(&configPath),
+		policy.NewDecide(&configPath), policy.NewTest(&configPath), policy.NewCheck(&configPath),
+		operate.NewApprovals(&configPath), operate.NewFreeze(&configPath), operate.NewThaw(&configPath),
+		operate.NewConsole(&configPath), operate.NewLogin(), operate.NewLogout(), operate.NewChat(&configPath),
+		operate.NewStatus(&configPath), operate.NewSandboxes(&configPath), operate.NewPolicies(&configPath),
+		auditlog.New(&configPath), egress.New(&configPath), auditlog.NewStore(&configPath), newFleet(),
+		policy.NewReplay(&configPath), policy.NewJudge(&configPath), newMCP(&configPath), setup.NewHermes(&configPath),
+		newDemo(), policy.NewRunTests(), newVersion(), newSchema(), newMan(),
 	)
-	namingOne(root)
-	root.SetFlagErrorFunc(wrongFlag)
+	cli.NamingOne(root)
+	root.SetFlagErrorFunc(cli.WrongFlag)
 	return root
 }

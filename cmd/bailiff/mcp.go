@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/app"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
@@ -45,21 +46,21 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.serve(cmd, *configPath) },
 	}
-	m.who.registerSession(cmd, "one of its own")
-	cmd.Flags().IntVar(&m.who.wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
+	m.who.RegisterSession(cmd, "one of its own")
+	cmd.Flags().IntVar(&m.who.Wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
 	cmd.Flags().IntVar(&m.timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
 	cmd.Flags().IntVar(&m.clientTimeout, "client-timeout", 0, "after how many `seconds` the agent gives a call up, even one that "+
 		"reports progress (default: what is known of it by its name)")
 	cmd.Flags().BoolVar(&m.inProject, "in-project", false,
 		"begin in the folder in which the agent started this, where the sandbox shows it")
-	m.where.register(cmd)
+	m.where.Register(cmd)
 	return cmd
 }
 
 // stdioMCP is "bailiff mcp" as its flags order it.
 type stdioMCP struct {
-	who           claim
-	where         agentAddress
+	who           cli.Claim
+	where         cli.AgentAddress
 	timeout       int
 	clientTimeout int
 	inProject     bool
@@ -67,18 +68,18 @@ type stdioMCP struct {
 
 func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 	switch {
-	case m.who.wait < 0 || m.who.wait > longestWait:
-		return fmt.Errorf("--wait is %d, want seconds from 0 to %d", m.who.wait, longestWait)
+	case m.who.Wait < 0 || m.who.Wait > longestWait:
+		return fmt.Errorf("--wait is %d, want seconds from 0 to %d", m.who.Wait, longestWait)
 	case m.timeout < 1 || m.timeout > longestWait:
 		return fmt.Errorf("--timeout is %d, want seconds from 1 to %d", m.timeout, longestWait)
-	case cmd.Flags().Changed("wait") && m.clientTimeout > 0 && m.who.wait >= m.clientTimeout:
+	case cmd.Flags().Changed("wait") && m.clientTimeout > 0 && m.who.Wait >= m.clientTimeout:
 		return fmt.Errorf("--wait is %d, want less than --client-timeout, after whose %d seconds the agent gives the call up",
-			m.who.wait, m.clientTimeout)
+			m.who.Wait, m.clientTimeout)
 	case m.clientTimeout < 0 || m.clientTimeout > 0 && m.clientTimeout < shortestClientTimeout:
 		return fmt.Errorf("--client-timeout is %d, want %d seconds or more, or none", m.clientTimeout, shortestClientTimeout)
 	}
 	sidecar := &distant{patience: time.Duration(m.timeout) * time.Second,
-		open: func() (*client.Client, error) { return m.where.open(configPath, m.who.session.Platform) }}
+		open: func() (*client.Client, error) { return m.where.Open(configPath, m.who.Session.Platform) }}
 	if m.inProject {
 		folder, err := os.Getwd()
 		if err != nil {
@@ -86,7 +87,7 @@ func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
 		}
 		sidecar.project = folder
 	}
-	server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: m.who.session, Env: m.who.env, WaitSeconds: m.who.wait,
+	server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: m.who.Session, Env: m.who.Env, WaitSeconds: m.who.Wait,
 		ClientTimeout: time.Duration(m.clientTimeout) * time.Second, Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // mcpAgents are real agents that have bailiff's tools by MCP, started as "bailiff mcp".

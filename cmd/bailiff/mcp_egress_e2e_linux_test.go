@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // An agent is told what its command was refused on the way out, and that another names a new host. A

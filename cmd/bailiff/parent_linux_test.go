@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 func TestACommandEndsWithTheProgramWhoseShellOrderedIt(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/rows"
-	"github.com/bailiff-dev/bailiff/internal/spelling"
-	"github.com/bailiff-dev/bailiff/internal/tables"
+	"github.com/bailiff-dev/bailiff/internal/judging/rows"
+	"github.com/bailiff-dev/bailiff/internal/judging/tables"
+	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
 // schemas are those of the files that people write, by the names of their files in schemas.

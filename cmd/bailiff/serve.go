@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff/app"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/policy"
 )
 
 // gcPercent trades a few megabytes for half of the collections: what is live is
@@ -32,7 +33,7 @@ Exit status: 0 after an orderly stop, 1 if the sidecar could not start or failed
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			debug.SetGCPercent(gcPercent)
-			a, err := app.New(cmd.Context(), app.Config{File: *configPath, Version: version, TestCommand: testCommand(),
+			a, err := app.New(cmd.Context(), app.Config{File: *configPath, Version: version, TestCommand: policy.TestCommand(),
 				Log: cmd.ErrOrStderr()})
 			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 				return nil // it was told to stop while its start waited

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // worker is an ordinary user with a project.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 )
 
 func newVersion() *cobra.Command {
@@ -20,12 +22,12 @@ func newVersion() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			built := map[string]string{"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-			return show(cmd, format, built, func(w io.Writer) {
+			return cli.Show(cmd, format, built, func(w io.Writer) {
 				fmt.Fprintf(w, "bailiff %s %s %s\n", built["version"], built["go"], built["platform"])
 			})
 		},
 	}
-	outputFlag(cmd, &format)
+	cli.OutputFlag(cmd, &format)
 	return cmd
 }
 

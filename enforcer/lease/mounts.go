@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/internal/protected"
+	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
 // shown are the mounts of a sandbox: those of the decision and, behind each that may be written,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 // Spec is who a sandbox is for, and what it must be like. [Pool.SpecOf] makes one.

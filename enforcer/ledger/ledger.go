@@ -24,7 +24,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // Config says where a ledger is and what it must not hold.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/internal/secrets/redact"
 )
 
 // Log is a place in the log of a process, up to which it was read and redacted.

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/internal/secrets/redact"
 )
 
 // Output redacts what a command prints, tells it on as it comes, and cuts it to

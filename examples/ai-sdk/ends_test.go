@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 func TestTheToolOfTheExampleTellsWhatWasWithheldAndCut(t *testing.T) {

@@ -19,9 +19,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
-	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 const github, gitlab = "github-actions.yaml", "gitlab-ci.yml"

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // service is what these files say of the sidecar. A key that is not here is a fault.

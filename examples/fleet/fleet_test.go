@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // machines are two, in folders of one.

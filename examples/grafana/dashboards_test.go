@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/apptest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // dashboard is what these tests read of one.

@@ -19,8 +19,8 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // guarded are the tools that may only run in a sandbox, with arguments that

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 // args are arguments of a tool.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
 const (

@@ -14,6 +14,6 @@
 //     by itself. This package decides what is tried again, and when.
 //   - Tokens of accounts are in no message, log line or error.
 //
-// Not here: who may answer (internal/people), what an answer does (internal/approval),
+// Not here: who may answer (internal/approval/people), what an answer does (internal/approval),
 // what a command may do (the policies).
 package chat

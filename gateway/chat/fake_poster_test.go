@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // fakePoster is a service that shows messages, each key once.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // Approvals are the approvals that people are asked for. It takes their answers; its errors

@@ -28,7 +28,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // service is a service with a chat of approvals in it, as the test with many approvals needs it.

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
 	"github.com/bailiff-dev/bailiff/internal/recent"
-	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Sidecar takes requests.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/termsafe"
+	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
 // help lists the slash commands.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/termsafe"
+	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
 // task is the command or code that a message asks to run.

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/termsafe"
+	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
 // nameLength is how much of a person's name is shown.

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/termsafe"
+	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
 var contains = strings.Contains

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // Store is the state of an account that outlives restarts: its platform's values

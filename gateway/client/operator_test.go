@@ -12,8 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/audit"
-	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/bailiff-dev/bailiff/internal/judging/history"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 // everybody may answer.

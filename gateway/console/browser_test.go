@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // browser is one Chromium for all tests; each gets a profile of its own in it.

@@ -32,8 +32,8 @@
 //     control characters visible.
 //
 // What is not here: what operators may do (gateway), who may answer
-// (internal/people), how a provider is asked (internal/login), and what a security key says
-// (internal/securitykey).
+// (internal/approval/people), how a provider is asked (internal/login), and what a security key says
+// (internal/login/securitykey).
 package console
 
 import (
@@ -49,7 +49,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/required"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
 )
 
 // Config says where the console is and what is behind it.

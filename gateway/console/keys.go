@@ -12,10 +12,10 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/securitykey"
+	"github.com/bailiff-dev/bailiff/internal/login/securitykey"
 )
 
-// Keys are the security keys of people. Its errors are those of internal/securitykey. Site is the name of the console's host,
+// Keys are the security keys of people. Its errors are those of internal/login/securitykey. Site is the name of the console's host,
 // origin has its scheme and port too. Options are for the browser, and end takes its response; it is called once.
 type Keys interface {
 	List(person string) ([]api.SecurityKey, error)

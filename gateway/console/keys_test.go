@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/securitykey"
+	"github.com/bailiff-dev/bailiff/internal/login/securitykey"
 )
 
 // serveWithKeys serves a console under a name, whose only route wants a security key.

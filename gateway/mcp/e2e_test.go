@@ -13,8 +13,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiff-dev/bailiff/internal/apptest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // houseRules ask and deny by the words of a command.

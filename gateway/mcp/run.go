@@ -16,7 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/headtail"
+	"github.com/bailiff-dev/bailiff/internal/text/headtail"
 )
 
 // clientLimits are after how long clients give a call up. Codex does so even if it hears of the

@@ -71,9 +71,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/feed"
-	"github.com/bailiff-dev/bailiff/internal/outage"
-	"github.com/bailiff-dev/bailiff/internal/required"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
+	"github.com/bailiff-dev/bailiff/internal/record/feed"
+	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
 // Recorder is the decision log.

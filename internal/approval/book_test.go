@@ -12,8 +12,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
-	"github.com/bailiff-dev/bailiff/internal/feed"
+	"github.com/bailiff-dev/bailiff/internal/record/feed"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestStepsThatShareATransactionComeInTheirOrder(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/internal/secrets/redact"
 )
 
 // claimText is a claim as it is stored: whole, but without known secrets.

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.etcd.io/bbolt"
 
-	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 )
 
 // Move takes all that a book's file holds into a shared store, once, and returns how many

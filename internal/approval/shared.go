@@ -13,9 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/bailiff-dev/bailiff/internal/outage"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
-	"github.com/bailiff-dev/bailiff/internal/watermark"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
+	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
 // Shared is a store that the books of several sidecars have in common.

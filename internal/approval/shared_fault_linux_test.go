@@ -17,9 +17,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // backends are the processes that serve the sidecars, as an operator of PostgreSQL sees them.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // copies has PostgreSQL hold an approval many times more, from a number on, in a state and with what else is told of it.

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/outage"
-	"github.com/bailiff-dev/bailiff/internal/watermark"
+	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
+	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
 // Where all sidecars were stopped while a backup was put back, none that lives knows what is missing. So each sidecar

@@ -10,9 +10,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
-	"github.com/bailiff-dev/bailiff/internal/watermark"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // bookWithMark is a book of a replica that keeps a mark. It is not closed by its test.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 )
 
 // A standby that is promoted may lack the last commits, and a backup that is restored does. What they did must

@@ -11,10 +11,10 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
-	"github.com/bailiff-dev/bailiff/internal/watermark"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // A standby that is promoted without the last commits has nothing granted a second time, and forgets no freeze

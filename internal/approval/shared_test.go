@@ -20,9 +20,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // server is that of TestOnPostgreSQL while it runs.

@@ -13,8 +13,8 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
-	"github.com/bailiff-dev/bailiff/internal/boltcheck"
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/approval/boltcheck"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // schema is the version of the records.

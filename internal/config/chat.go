@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // Chat are the accounts of bailiff's own at chat services; nil where it has none.

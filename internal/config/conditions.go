@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/judging/guard"
 )
 
 func (r *reader) guard(c *Config, at place) {

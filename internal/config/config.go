@@ -27,8 +27,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/guard"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/judging/guard"
 )
 
 // Config is a whole bailiff.yaml.

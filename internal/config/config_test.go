@@ -16,9 +16,9 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/guard"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/syslog"
+	"github.com/bailiff-dev/bailiff/internal/judging/guard"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/record/syslog"
 )
 
 func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
 // credential reads where a secret is, never the secret. What stands there instead may

@@ -2,8 +2,8 @@ package config
 
 import (
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/syslog"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/record/syslog"
 )
 
 // DecisionLog bounds the decision log's files, and says where they are sent.

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/defaultpath"
+	"github.com/bailiff-dev/bailiff/internal/host/defaultpath"
 )
 
 // usual are the backends that are there where the configuration names none.

@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/reach"
+	"github.com/bailiff-dev/bailiff/internal/network/reach"
 )
 
 // MaxSandboxConnections is the most that the connections of one sandbox can be bounded to.

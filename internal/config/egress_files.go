@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
 // Read reads the authority, which must be one, with a key that fits. Below its certificate are

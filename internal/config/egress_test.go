@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
 // issuedIn writes an authority that another one has issued, without and with the certificate of

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // ConsoleTLS has the console served by TLS under a name; without a name it is not.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // Policies says which policies are in force. No paths and no bundle mean the embedded

@@ -19,7 +19,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/spelling"
+	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
 // reader walks the nodes of one text and gathers what is wrong.

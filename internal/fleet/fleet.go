@@ -17,7 +17,7 @@
 //     PostgreSQL's was asked for; two machines' clocks are never compared.
 //
 // Not here: approvals, freezes, and that a sidecar says that it lives (internal/approval); how
-// sidecars speak with each other (internal/peers).
+// sidecars speak with each other (internal/fleet/peers).
 package fleet
 
 import (
@@ -30,8 +30,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiff-dev/bailiff/internal/postgres"
-	"github.com/bailiff-dev/bailiff/internal/required"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 )
 
 const (

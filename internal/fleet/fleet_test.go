@@ -12,8 +12,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/postgres"
-	"github.com/bailiff-dev/bailiff/internal/postgres/postgrestest"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
 )
 
 // database is where the sidecars of a test meet.

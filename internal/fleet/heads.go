@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bailiff-dev/bailiff/internal/postgres"
+	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 )
 
 // LogHead is how far the decision log of a sidecar went when it told the others last, in one of

@@ -11,7 +11,7 @@
 //   - no redirection is followed, every answer is bounded, and few logins are checked at once;
 //   - no error holds a token, a code or a secret.
 //
-// Not here: who the account belongs to (internal/people), and what a login lasts (gateway/console).
+// Not here: who the account belongs to (internal/approval/people), and what a login lasts (gateway/console).
 package login
 
 import (
@@ -32,7 +32,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // Why a person is not logged in. Each is wrapped in one sentence for people.

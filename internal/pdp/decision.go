@@ -8,9 +8,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/reach"
-	"github.com/bailiff-dev/bailiff/internal/swap"
-	"github.com/bailiff-dev/bailiff/internal/tables"
+	"github.com/bailiff-dev/bailiff/internal/judging/tables"
+	"github.com/bailiff-dev/bailiff/internal/network/reach"
+	"github.com/bailiff-dev/bailiff/internal/secrets/swap"
 )
 
 // The rules of denials that come from no policy.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/bailiff-dev/bailiff/internal/spelling"
+	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
 // contributed are the keys of what files may add to the sets of package bailiff, as

@@ -54,9 +54,9 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/facts"
-	"github.com/bailiff-dev/bailiff/internal/history"
-	"github.com/bailiff-dev/bailiff/internal/outage"
+	"github.com/bailiff-dev/bailiff/internal/judging/history"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
 // Observer is told how every reload ended, and the revision in force after it; and of each evaluation that took too long.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/bailiff-dev/bailiff/internal/nice"
+	"github.com/bailiff-dev/bailiff/internal/host/nice"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 )
 

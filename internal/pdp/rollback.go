@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/bailiff-dev/bailiff/internal/judging/history"
 )
 
 // RollBack puts policies in force that were before, by the beginning of their revision

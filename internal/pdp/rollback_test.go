@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/bailiff-dev/bailiff/internal/judging/history"
 )
 
 // shelved is a history in a folder.

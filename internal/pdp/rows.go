@@ -13,7 +13,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/util"
 
-	"github.com/bailiff-dev/bailiff/internal/reach"
+	"github.com/bailiff-dev/bailiff/internal/network/reach"
 )
 
 // Place is an entry of the tables, and where it stands.

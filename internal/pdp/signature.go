@@ -11,7 +11,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/bundle"
 
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
 // Key is what a bundle must be signed by, as by "opa sign" or "opa build". It is read

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/spelling"
-	"github.com/bailiff-dev/bailiff/internal/tables"
+	"github.com/bailiff-dev/bailiff/internal/judging/tables"
+	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
 // checkTables lists what is wrong in the tables and the packs, as all files together make them.

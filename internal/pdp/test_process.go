@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/headtail"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/text/headtail"
 )
 
 // warmTime is how long the process that runs tests stays after its last request: a team that saves rules saves again soon.

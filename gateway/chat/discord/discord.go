@@ -37,7 +37,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/required"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
 )
 
 // Config is what the bot needs.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestWhoeverClicksIsToldAloneHoweverLongItTakes(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/recent"
-	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Config says which account bailiff has, and where it is used.

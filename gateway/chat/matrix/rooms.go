@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
-	"github.com/bailiff-dev/bailiff/internal/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestWhatIsWrittenIsToldWithItsPlace(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 const (

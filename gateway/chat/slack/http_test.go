@@ -19,7 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // byHTTP is an app that Slack calls, at an address.

@@ -30,8 +30,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
 	"github.com/bailiff-dev/bailiff/internal/recent"
-	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Credential reads a secret. It is asked whenever the secret is used, so that it can be

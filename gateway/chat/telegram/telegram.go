@@ -17,8 +17,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
 	"github.com/bailiff-dev/bailiff/internal/recent"
-	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Config says which bot it is, and how the service is reached.

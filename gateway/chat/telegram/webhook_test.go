@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
-	"github.com/bailiff-dev/bailiff/internal/porttest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 const hookSecret = "a-secret_that_only_Telegram_knows"

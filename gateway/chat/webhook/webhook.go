@@ -13,8 +13,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/required"
+	"github.com/bailiff-dev/bailiff/internal/config/required"
+	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
 // Config says where what is posted is sent to, and where answers come in.

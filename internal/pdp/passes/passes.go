@@ -27,8 +27,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bailiff-dev/bailiff/internal/records"
-	"github.com/bailiff-dev/bailiff/internal/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
 // Key names one thing that passed: a test with all that it can read, or a set of files.

@@ -1,0 +1,58 @@
+package setup
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
+)
+
+// modulesInside is where Go looks for modules in a sandbox of bubblewrap, whose home is /home.
+const modulesInside = "/home/go/pkg"
+
+// modules is the folder in which Go keeps the modules of its user, if the project needs some and no
+// row shows it yet. It is the folder above those that "go clean" removes, so that it stays.
+func (s *Survey) modules() string {
+	if s.Backend != "bubblewrap" || !isThere(filepath.Join(s.Project, "go.mod")) || s.in.Getenv("GOMODCACHE") != "" {
+		return ""
+	}
+	paths := filepath.SplitList(s.in.Getenv("GOPATH"))
+	folder := filepath.Join(cmp.Or(append(paths, filepath.Join(s.in.Home, "go"))...), "pkg")
+	if !isThere(filepath.Join(folder, "mod")) {
+		return ""
+	}
+	shown := *s
+	shown.Project = backends.Resolved(folder)
+	if shown.refuseHomes() != nil || shown.refuseOwn() != nil || s.shows(modulesInside) {
+		return ""
+	}
+	return shown.Project
+}
+
+// shows says whether a row shows a folder in a place inside.
+func (s *Survey) shows(target string) bool {
+	t, err := s.openTables()
+	if err != nil {
+		return false
+	}
+	rows, _ := t.mounts(s.Backend)
+	for _, row := range rows {
+		if isAt(row, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOfGo says whether a row shows what Go needs rather than a project.
+func isOfGo(row any) bool { return isAt(row, modulesInside) || isAt(row, buildCacheInside) }
+
+func isAt(row any, target string) bool {
+	entries, _ := row.(map[string]any)
+	return entries["target"] == target
+}
+
+func (s *Survey) appendModules(doc *yamledit.Document, path []string) error {
+	return doc.Append(map[string]any{"source": s.Modules, "target": modulesInside, "read_only": true}, path...)
+}

@@ -1,0 +1,79 @@
+package egress
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/network/reach"
+)
+
+// Foreseer says what would become of connections. It resolves, dials, asks and records nothing.
+type Foreseer struct {
+	Judge Judge
+	Floor *reach.Floor
+	// Hosts are addresses of names that are not resolved.
+	Hosts map[string]netip.Addr
+}
+
+// Tunnel foresees a connection, and says in which way the program would speak.
+func (f Foreseer) Tunnel(ctx context.Context, to reach.Target, of bailiff.Connection) (bailiff.Connection, bailiff.ConnectionJudgement) {
+	ways := tunnels(to, "connect", of)
+	if closed := f.closed(ways[0], to); closed != nil {
+		return ways[0], *closed
+	}
+	c, judged := weigh(ctx, f.Judge, ways)
+	return c, f.floored(c, to, judged)
+}
+
+// Request foresees a request on a connection that would be open and whose requests are judged:
+// the first of its spellings that is not allowed, or else the last.
+func (f Foreseer) Request(ctx context.Context, to reach.Target, c bailiff.Connection, r *http.Request) (bailiff.Connection,
+	bailiff.ConnectionJudgement) {
+	asked, no := spellings(c, r)
+	if no != nil {
+		return asked[0], denied(no)
+	}
+	var judged bailiff.ConnectionJudgement
+	for _, c = range asked {
+		if judged = f.Judge.Connection(ctx, c); judged.Outcome != bailiff.Allow {
+			break
+		}
+	}
+	return c, f.floored(c, to, judged)
+}
+
+// closed refuses an address that no row opens, and that a row of its own would not help.
+func (f Foreseer) closed(c bailiff.Connection, to reach.Target) *bailiff.ConnectionJudgement {
+	address, known := to.Host.Address()
+	if !known {
+		return nil
+	}
+	if err := f.Floor.CheckAll([]netip.Addr{address}, to.Port, true); err != nil {
+		refused := denied(failure(c, err))
+		return &refused
+	}
+	return nil
+}
+
+// floored refuses addresses that no policy opens, as far as they are known without looking up.
+func (f Foreseer) floored(c bailiff.Connection, to reach.Target, judged bailiff.ConnectionJudgement) bailiff.ConnectionJudgement {
+	address, known := to.Host.Address()
+	if !known {
+		address, known = f.Hosts[to.Host.String()]
+	}
+	if !known || judged.Outcome == bailiff.Deny {
+		return judged
+	}
+	if err := f.Floor.CheckAll([]netip.Addr{address}, to.Port, judged.Private); err != nil {
+		floored := denied(failure(c, err))
+		floored.Revision = judged.Revision
+		return floored
+	}
+	return judged
+}
+
+func denied(no *refusal) bailiff.ConnectionJudgement {
+	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{{Rule: no.Rule, Message: no.Message, Instead: no.Instead}}}
+}
