@@ -259,11 +259,6 @@ func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A'
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func isIdent(s string) bool {
-	other := func(r rune) bool { return r > '~' || !isLetter(byte(r)) && !isDigit(byte(r)) }
-	return s != "" && isLetter(s[0]) && !strings.ContainsFunc(s, other)
-}
-
 // closes is where the bracket closes that opens at a place, or the end.
 func closes(tokens []token, from int) int {
 	depth := 0
