@@ -77,12 +77,12 @@ func answerName(of *dns.Table, query []byte) backends.Name {
 	host, err := reach.ParseHost(q.Name())
 	switch {
 	case err != nil || host.String() == "b.test":
-		return backends.Name{Answer: q.Unknown()}
+		return backends.Name{Answer: q.NoSuchName()}
 	case !q.WantsIPv4():
-		return backends.Name{Answer: q.Nothing()}
+		return backends.Name{Answer: q.NoRecords()}
 	}
 	address, _ := of.Address(host)
-	return backends.Name{Answer: q.Address(address), Address: address, Ports: []uint16{443, 22}, Failure: q.Failed()}
+	return backends.Name{Answer: q.Address(address), Address: address, Ports: []uint16{443, 22}, Failure: q.Failure()}
 }
 
 func hostOf(t *testing.T, name string) reach.Host {

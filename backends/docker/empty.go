@@ -33,7 +33,11 @@ func (b *Backend) removeWorkspace(ctx context.Context, owner string, v *volume.V
 // the user to whom all of it belongs.
 func (b *Backend) emptyVolume(ctx context.Context, owner string, v *volume.Volume) error {
 	image := cmp.Or(v.Labels[labelImage], b.cfg.Image) // volumes of earlier versions name none
-	in, err := b.usable(ctx, b.cfg.Runtime, image)
+	found, err := b.engine.ImageInspect(ctx, image)
+	if err != nil {
+		return b.fault("looking for image "+image, err)
+	}
+	in, err := b.guestOf(ctx, b.cfg.Runtime, found)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -147,13 +148,17 @@ func (b *Backend) readyRuntimes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, missing := b.engine.ImageInspect(ctx, b.cfg.Image) // if it is missing, the first sandbox brings it and has the trial
+	found, missing := b.engine.ImageInspect(ctx, b.cfg.Image) // if it is missing, the first sandbox brings it and has the trial
 	var wrong error
 	for _, runtime := range b.runtimes() {
-		fault := b.look(engine, runtime)
-		if fault == nil && missing == nil {
+		fault := b.noteMissing(engine, runtime)
+		switch {
+		case fault != nil:
+		case missing != nil:
+			b.forgetFailed(runtime)
+		default:
 			var t *trial
-			if t, fault = b.tryOnce(engine, runtime, b.cfg.Image); fault == nil && runtime == b.cfg.Runtime {
+			if t, fault = b.tryOnce(engine, runtime, found); fault == nil && runtime == b.cfg.Runtime {
 				_, fault = t.wait(ctx, runtime)
 			}
 		}
@@ -164,8 +169,17 @@ func (b *Backend) readyRuntimes(ctx context.Context) error {
 	return wrong
 }
 
-// usable is the kernel in a runtime's sandboxes, if the engine has the runtime and the runner works in it.
-func (b *Backend) usable(ctx context.Context, runtime, image string) (guest, error) {
+// forgetFailed has the next request try a runtime again whose trial failed some time ago.
+func (b *Backend) forgetFailed(runtime string) {
+	b.trials.Lock()
+	defer b.trials.Unlock()
+	if t := b.trials.last[runtime]; t != nil && t.err != nil && time.Now().After(t.until) {
+		delete(b.trials.unusable, runtime)
+	}
+}
+
+// guestOf is the kernel in a runtime's sandboxes, if the engine has the runtime and the runner works in it.
+func (b *Backend) guestOf(ctx context.Context, runtime string, found image.InspectResponse) (guest, error) {
 	if runtime == "" {
 		return linux, nil
 	}
@@ -173,18 +187,18 @@ func (b *Backend) usable(ctx context.Context, runtime, image string) (guest, err
 	if err != nil {
 		return linux, err
 	}
-	if err := b.look(engine, runtime); err != nil {
+	if err := b.noteMissing(engine, runtime); err != nil {
 		return linux, err
 	}
-	t, err := b.tryOnce(engine, runtime, image)
+	t, err := b.tryOnce(engine, runtime, found)
 	if err != nil {
 		return linux, err
 	}
 	return t.wait(ctx, runtime)
 }
 
-// look is nil if the engine has a runtime.
-func (b *Backend) look(engine *about, runtime string) error {
+// noteMissing is nil if the engine has a runtime.
+func (b *Backend) noteMissing(engine *about, runtime string) error {
 	fault := engine.has(runtime)
 	b.trials.Lock()
 	defer b.trials.Unlock()
@@ -195,7 +209,7 @@ func (b *Backend) look(engine *about, runtime string) error {
 }
 
 // tryOnce is the trial of a runtime, begun if there is none that holds.
-func (b *Backend) tryOnce(engine *about, runtime, image string) (*trial, error) {
+func (b *Backend) tryOnce(engine *about, runtime string, found image.InspectResponse) (*trial, error) {
 	sum, err := b.program.sum(b.cfg.Runner)
 	if err != nil {
 		return nil, fmt.Errorf("%w: reading the runner: %w", backends.ErrUnavailable, err)
@@ -215,7 +229,7 @@ func (b *Backend) tryOnce(engine *about, runtime, image string) (*trial, error) 
 	b.trials.last[runtime] = t
 	b.trials.running.Go(func() {
 		defer stop()
-		in, err := b.try(ctx, runtime, image)
+		in, err := b.try(ctx, runtime, found)
 		b.end(t, runtime, in, err)
 	})
 	return t, nil
@@ -270,12 +284,12 @@ func (g guest) mode() int64 {
 }
 
 // try finds out in which kernel the runner works.
-func (b *Backend) try(ctx context.Context, runtime, image string) (guest, error) {
-	err := b.tryIn(ctx, runtime, image, linux)
+func (b *Backend) try(ctx context.Context, runtime string, found image.InspectResponse) (guest, error) {
+	err := b.tryIn(ctx, runtime, found, linux)
 	if err == nil {
 		return linux, nil
 	}
-	second := b.tryIn(ctx, runtime, image, gVisor)
+	second := b.tryIn(ctx, runtime, found, gVisor)
 	if second == nil {
 		return gVisor, nil
 	}
@@ -287,11 +301,7 @@ func (b *Backend) try(ctx context.Context, runtime, image string) (guest, error)
 }
 
 // tryIn starts the runner in a container of a runtime, and has it run one command: itself.
-func (b *Backend) tryIn(ctx context.Context, runtime, image string, in guest) error {
-	found, err := b.engine.ImageInspect(ctx, image)
-	if err != nil {
-		return b.fault("looking for image "+image, err)
-	}
+func (b *Backend) tryIn(ctx context.Context, runtime string, found image.InspectResponse, in guest) error {
 	name, done := b.opening.Name("bailiff-trial-")
 	defer done()
 	spec := backends.Spec{Owner: cmp.Or(b.cfg.Owner, "trial"), Image: found.ID, Runtime: runtime, Network: "none", ReadOnly: true,

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 
@@ -216,4 +217,14 @@ func gVisorRuntime(t *testing.T, m *machine) {
 	b = m.backend(t, configured("runsc"))
 	_, err = b.Open(t.Context(), testSpec(t))
 	backendtest.Fault(t, err, backends.ErrUnsupported, "pids: ")
+}
+
+func TestARuntimeThatFailedIsTriedAgainWhereTheImageOfTheConfigurationIsMissing(t *testing.T) {
+	for until, forgotten := range map[time.Duration]bool{-time.Second: true, time.Hour: false} {
+		b := &Backend{trials: trials{unusable: map[string]error{"runsc": errNoRuntime},
+			last: map[string]*trial{"runsc": {err: errNoRuntime, until: time.Now().Add(until)}}}}
+		if b.forgetFailed("runsc"); (b.Unusable()["runsc"] == nil) != forgotten {
+			t.Errorf("a fault to be believed for %v is forgotten: %v", until, !forgotten)
+		}
+	}
 }

@@ -58,7 +58,7 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (_ 
 	if err != nil {
 		return nil, err
 	}
-	in, err := b.usable(ctx, spec.Runtime, found.ID)
+	in, err := b.guestOf(ctx, spec.Runtime, found)
 	if err != nil {
 		return nil, err
 	}

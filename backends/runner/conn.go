@@ -92,10 +92,10 @@ func (c *conn) taken(n int) {
 	if c.window.Pass(n); c.heard {
 		return
 	}
-	if c.window.Widens() {
+	if c.window.Widen() {
 		c.outlet.widen(c.number)
 	}
-	if due := c.window.Due(); due > 0 {
+	if due := c.window.TakeDue(); due > 0 {
 		c.outlet.allow(c.number, due)
 	}
 }

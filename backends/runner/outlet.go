@@ -135,7 +135,7 @@ func (o *outlet) hear(f wire.Frame) error {
 	case f.Kind == wire.Opened:
 		return o.opened(f)
 	case f.Kind == wire.Asked:
-		return o.queried(f)
+		return o.answerQuery(f)
 	case f.Kind == wire.Allow && f.Stream == wire.Everything:
 		return o.allowed(f)
 	case f.Kind == wire.Carry:
@@ -165,16 +165,13 @@ func (o *outlet) opened(f wire.Frame) error {
 	return nil
 }
 
-// mostAsked is how many queries may not have been answered.
-const mostAsked = 64
-
-// queried has a query answered.
-func (o *outlet) queried(f wire.Frame) error {
+// answerQuery has a query answered.
+func (o *outlet) answerQuery(f wire.Frame) error {
 	if o.fault != nil {
 		return nil
 	}
 	query, err := wire.Decode[wire.Query](f.Payload)
-	if err != nil || o.lookUp == nil || o.asked >= mostAsked || len(query.Text) > wire.MaxQuery {
+	if err != nil || o.lookUp == nil || o.asked >= wire.MaxAsked || len(query.Text) > wire.MaxQuery {
 		return errTooMuch
 	}
 	o.asked++
@@ -188,7 +185,7 @@ func (o *outlet) queried(f wire.Frame) error {
 	return nil
 }
 
-// nameOf is an answer as the runner is told it. A fault of it, which would lead to another address, is none.
+// nameOf is the message for an answer. An address outside of [backends.Direct], or that of the resolver, becomes the failure.
 func nameOf(name backends.Name) wire.Name {
 	told := wire.Name{Answer: string(name.Answer), Failure: string(name.Failure)}
 	if !name.Address.IsValid() {

@@ -196,9 +196,9 @@ func (c *conn) pass() {
 func (c *conn) account(n int) {
 	c.mu.Lock()
 	c.window.Pass(n)
-	widens, due := !c.heard && c.window.Widens(), 0
+	widens, due := !c.heard && c.window.Widen(), 0
 	if !c.heard {
-		due = c.window.Due()
+		due = c.window.TakeDue()
 	}
 	c.mu.Unlock()
 	if widens {

@@ -148,7 +148,7 @@ func fail(err error) {
 }
 
 // withdraw puts this process out of its commands' reach, and sets what they
-// inherit: no new privileges, no core files, no descriptors.
+// inherit: no new privileges, no core files, no descriptors, no right to go before others.
 func withdraw() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("closing this process to others: %w", err)
@@ -162,6 +162,9 @@ func withdraw() error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbidding core files: %w", err)
 	}
+	if err := renounceTurns(); err != nil {
+		return fmt.Errorf("keeping commands from raising themselves: %w", err)
+	}
 	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("keeping open files from commands: %w", err)
 	}
@@ -169,6 +172,15 @@ func withdraw() error {
 	// commands would inherit that.
 	signal.Notify(make(chan os.Signal, 1))
 	return heedThreadsSignal()
+}
+
+// renounceTurns takes back the right to go before others, which the sidecar may have to reload before other work.
+func renounceTurns() error {
+	var given syscall.Rlimit
+	if err := syscall.Getrlimit(unix.RLIMIT_NICE, &given); err != nil || given == (syscall.Rlimit{}) {
+		return err
+	}
+	return syscall.Setrlimit(unix.RLIMIT_NICE, &syscall.Rlimit{})
 }
 
 // threadsSignal is what libraries for threads use among themselves; Go leaves it as it

@@ -73,13 +73,14 @@ func (s *service) take(fd int, number uint32) bool {
 	if !ours {
 		return false
 	}
-	if arrival.Port != 0 {
-		program, _ := unix.Getpeername(fd)
-		arrival.Label = s.labelOf(direct.Owner("tcp", program))
-	}
 	c := s.admit(fd, number)
 	if c == nil {
 		return false
+	}
+	if arrival.Port != 0 {
+		program, _ := unix.Getpeername(fd)
+		dialled, _ := unix.Getsockname(fd)
+		arrival.Label = s.labelOf(direct.Owner("tcp", program, dialled))
 	}
 	s.say(s.out.Send, wire.Frame{Kind: wire.Opened, Stream: number, Payload: wire.Encode(arrival), Last: true})
 	go c.pump()
@@ -182,7 +183,11 @@ const (
 
 // enlarge makes room in the pipe that one direction of the stream is, if it is one: its ends then wait less
 // often for each other.
-func enlarge(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, wire.WideWindow) }
+func enlarge(fd uintptr) {
+	if size, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0); err == nil && size < wire.WideWindow {
+		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, wire.WideWindow)
+	}
+}
 
 func (s *service) conn(number uint32) *conn {
 	s.mu.Lock()

@@ -1,5 +1,5 @@
-// Package direct is how programs inside a sandbox leave it that know no proxy: a resolver on
-// loopback, to which /etc/resolv.conf leads them, and listeners at the addresses that stand for
+// Package direct lets programs that know no proxy leave a sandbox: by a resolver on
+// loopback, to which /etc/resolv.conf leads them, and by listeners at the addresses that stand for
 // the names that it answers.
 //
 // It parses nothing: a query is handed on as it came, and so is each connection, with the address

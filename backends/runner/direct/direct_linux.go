@@ -16,7 +16,6 @@ import (
 
 // Bounds on what is kept at once.
 const (
-	mostAsked   = 64  // queries that were not answered
 	mostDoors   = 512 // listeners
 	mostStreams = 16  // connections to the resolver
 )
@@ -42,7 +41,7 @@ type Way struct {
 	packets, connections *os.File // the resolver's sockets
 
 	mu sync.Mutex
-	// asked is how the queries are answered that were not.
+	// asked holds, by the number of each open query, the function that takes its answer.
 	asked   map[uint32]func(answer []byte)
 	streams int
 	// doors are the listeners, the one that was named longest ago first.
@@ -59,7 +58,7 @@ type door struct {
 
 // Open has programs find a resolver, which answers once the way is served.
 func Open(client Client) (*Way, error) {
-	if err := leadsHere(); err != nil {
+	if err := checkResolver(); err != nil {
 		return nil, err
 	}
 	w := &Way{Client: client, over: make(chan struct{}), asked: map[uint32]func([]byte){}}
@@ -85,8 +84,8 @@ func (w *Way) Serve() {
 // resolvers is where programs read which resolver there is.
 const resolvers = "/etc/resolv.conf"
 
-// leadsHere is nil if programs are led to this resolver first.
-func leadsHere() error {
+// checkResolver is nil if programs are led to this resolver first.
+func checkResolver() error {
 	text, err := os.ReadFile(resolvers)
 	if err != nil {
 		return fmt.Errorf("reading which resolver programs are led to: %w", err)
@@ -137,20 +136,20 @@ func (w *Way) Answer(query uint32, payload []byte) {
 	switch {
 	case err != nil:
 		answer(nil)
-	case w.stand(name.Number, name.Ports):
+	case w.listenAt(name.Number, name.Ports):
 		answer([]byte(name.Answer))
 	default:
 		answer([]byte(name.Failure))
 	}
 }
 
-// stand has an address listen at ports. It is false where none of these can be.
-func (w *Way) stand(number uint32, ports []int) bool {
+// listenAt has an address listen at ports. It is false where none of these can be.
+func (w *Way) listenAt(number uint32, ports []int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	open := 0
 	for _, port := range ports {
-		if w.isOpen(number, port) || w.open(number, port) {
+		if w.renew(number, port) || w.open(number, port) {
 			open++
 		}
 	}
@@ -161,8 +160,8 @@ func (w *Way) stand(number uint32, ports []int) bool {
 	return open > 0 || len(ports) == 0
 }
 
-// isOpen says whether there is such a door, which then was named last. w.mu is held.
-func (w *Way) isOpen(number uint32, port int) bool {
+// renew says whether there is such a door, which then was named last. w.mu is held.
+func (w *Way) renew(number uint32, port int) bool {
 	at := slices.IndexFunc(w.doors, func(d *door) bool { return d.number == number && d.port == port })
 	if at < 0 {
 		return false
@@ -186,20 +185,20 @@ func (w *Way) open(number uint32, port int) bool {
 	return true
 }
 
-// query hands a query on, unless too many were not answered.
-func (w *Way) query(text []byte, of int, answer func([]byte)) bool {
+// query hands a query on, unless too many were not answered. Who asked is looked for after that: it is costly.
+func (w *Way) query(text []byte, owner func() int, answer func([]byte)) bool {
 	number := w.Next()
 	if !w.expect(number, answer) {
 		return false
 	}
-	w.Ask(number, wire.Query{Label: w.Label(of), Text: string(text)})
+	w.Ask(number, wire.Query{Label: w.Label(owner()), Text: string(text)})
 	return true
 }
 
 func (w *Way) expect(number uint32, answer func([]byte)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed || len(w.asked) >= mostAsked {
+	if w.closed || len(w.asked) >= wire.MaxAsked {
 		return false
 	}
 	w.asked[number] = answer
@@ -225,7 +224,7 @@ func (w *Way) hearPackets(socket *os.File) {
 		case err != nil:
 			time.Sleep(breath)
 		case size <= wire.MaxQuery:
-			w.query(packet[:size], Owner("udp", from), func(answer []byte) {
+			w.query(packet[:size], func() int { return Owner("udp", from, nil) }, func(answer []byte) {
 				if len(answer) > 0 {
 					_ = raw.Control(func(fd uintptr) { _ = unix.Sendto(int(fd), answer, unix.MSG_DONTWAIT, from) }) // it may be lost
 				}

@@ -20,14 +20,18 @@ const (
 	part      = 256
 )
 
-// Owner is the process that has a socket of "tcp" or "udp" whose own end is at an address: one of
-// them, where several share it, and 0 where none is found within the bounds.
-func Owner(network string, at unix.Sockaddr) (pid int) {
+// Owner is the process that has a socket of "tcp" or "udp" whose own end is at an address, and whose other end at
+// another if that is given: one of them, where several share it, and 0 where none is found within the bounds.
+func Owner(network string, at, to unix.Sockaddr) (pid int) {
 	end, known := at.(*unix.SockaddrInet4)
 	if !known {
 		return 0
 	}
-	inode := inodeOf(network, end)
+	other, _ := to.(*unix.SockaddrInet4)
+	inode := inodeOf(network, families[0], end, other)
+	if inode == "" {
+		inode = inodeOf(network, families[1], end, other)
+	}
 	if inode == "" {
 		return 0
 	}
@@ -75,18 +79,35 @@ func entries(folder string) iter.Seq[string] {
 	}
 }
 
-// inodeOf reads the kernel's list of sockets. Of "udp" the address may be any.
-func inodeOf(network string, end *unix.SockaddrInet4) string {
-	list, err := os.Open("/proc/net/" + network)
+// family is how the kernel's list of sockets spells addresses of IPv4: in that of IPv6 are sockets of programs, such as
+// Java's, that speak IPv4 by them.
+type family struct{ list, before, any string }
+
+var families = [2]family{
+	{"", "", "00000000"},
+	{"6", "0000000000000000FFFF0000", "00000000000000000000000000000000"},
+}
+
+// spelt is an end of a socket in the list, in the machine's order of bytes.
+func (f family) spelt(end *unix.SockaddrInet4) string {
+	return fmt.Sprintf("%s%02X%02X%02X%02X:%04X", f.before, end.Addr[3], end.Addr[2], end.Addr[1], end.Addr[0], end.Port)
+}
+
+// inodeOf reads the kernel's list of sockets. Of "udp" the address may be any. A socket that its program has closed has no inode.
+func inodeOf(network string, f family, end, other *unix.SockaddrInet4) string {
+	list, err := os.Open("/proc/net/" + network + f.list)
 	if err != nil {
 		return ""
 	}
 	defer list.Close()
-	port := fmt.Sprintf(":%04X", end.Port)
-	own := fmt.Sprintf("%02X%02X%02X%02X", end.Addr[3], end.Addr[2], end.Addr[1], end.Addr[0]) + port // in the order of the machine
+	own, anywhere, far := f.spelt(end), fmt.Sprintf("%s:%04X", f.any, end.Port), ""
+	if other != nil {
+		far = f.spelt(other)
+	}
 	for lines := bufio.NewScanner(io.LimitReader(list, mostList)); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
-		if len(fields) > 9 && (fields[1] == own || network == "udp" && fields[1] == "00000000"+port) {
+		if len(fields) > 9 && fields[9] != "0" && (fields[1] == own || network == "udp" && fields[1] == anywhere) &&
+			(far == "" || fields[2] == far) {
 			return fields[9]
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +26,9 @@ func (w *Way) hearStream(fd int) {
 	w.streams++
 	go func() {
 		program, _ := unix.Getpeername(fd)
-		w.converse(os.NewFile(uintptr(fd), ""), Owner("tcp", program))
+		resolver, _ := unix.Getsockname(fd)
+		of := sync.OnceValue(func() int { return Owner("tcp", program, resolver) })
+		w.converse(os.NewFile(uintptr(fd), ""), of)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.streams--
@@ -33,7 +36,7 @@ func (w *Way) hearStream(fd int) {
 }
 
 // converse answers the queries of a connection, each with its length before it.
-func (w *Way) converse(program *os.File, of int) {
+func (w *Way) converse(program *os.File, of func() int) {
 	defer program.Close()
 	for program.SetDeadline(time.Now().Add(silence)) == nil {
 		var length [2]byte
@@ -59,7 +62,7 @@ func (w *Way) converse(program *os.File, of int) {
 }
 
 // awaitAnswer is empty where none comes in time.
-func (w *Way) awaitAnswer(query []byte, of int) []byte {
+func (w *Way) awaitAnswer(query []byte, of func() int) []byte {
 	answered := make(chan []byte, 1)
 	if !w.query(query, of, func(answer []byte) { answered <- answer }) {
 		return nil

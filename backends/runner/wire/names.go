@@ -9,8 +9,11 @@ const (
 	Resolver       = "127.128.0.53"
 )
 
-// MaxQuery bounds a query of DNS.
-const MaxQuery = 1024
+// MaxQuery bounds a query of DNS, and MaxAsked how many of a sandbox may not have been answered.
+const (
+	MaxQuery = 1024
+	MaxAsked = 64
+)
 
 // Address is the address of loopback that has a number.
 func Address(number uint32) [4]byte {

@@ -23,7 +23,7 @@ type Width struct{ conns atomic.Int32 }
 // Account is what the receiver of a connection notes of its bytes. Who uses it locks it.
 type Account struct {
 	width *Width
-	// wide says that its sender has the wide window, counts that this is counted in width.
+	// wide says that the sender has the wide window, counts that this account holds a place of width.
 	wide, counts, over bool
 	total, untold      int
 }
@@ -45,16 +45,16 @@ func (a *Account) Pass(n int) {
 	a.untold += n
 }
 
-// Due is how many bytes the sender is to be allowed anew, zero while they are few.
-func (a *Account) Due() (n int) {
+// TakeDue takes the bytes that the sender is to be allowed anew, none while they are few.
+func (a *Account) TakeDue() (n int) {
 	if a.untold >= ConnWindow/4 && !a.wide || a.untold >= WideWindow/2 {
 		n, a.untold = a.untold, 0
 	}
 	return n
 }
 
-// Widens says, once, that the sender is to be told that its window is wide now.
-func (a *Account) Widens() bool {
+// Widen takes a place for the wide window, once; it is false where the connection carried little or no place is free.
+func (a *Account) Widen() bool {
 	if a.wide || a.over || a.total < Much {
 		return false
 	}

@@ -146,7 +146,7 @@ func TestSuggestedRowsLoadBesideTheShippedPoliciesAndPassTheirTest(t *testing.T)
 			t.Fatal(err)
 		}
 	}
-	policies, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{"../../policies", folder}, RequireTests: true})
+	policies, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{"../../../policies", folder}, RequireTests: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSuggestedRowsLoadBesideTheShippedPoliciesAndPassTheirTest(t *testing.T)
 	if c.Path = "/v1/other"; policies.Connection(t.Context(), c).Outcome != bailiff.Deny {
 		t.Errorf("another path is let through")
 	}
-	if policies, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{"../../policies", folder + "/suggested_test.rego"},
+	if policies, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{"../../../policies", folder + "/suggested_test.rego"},
 		RequireTests: true}); err == nil {
 		t.Errorf("without the rows the test passes: %v", policies.Revision())
 	}

@@ -22,7 +22,7 @@ func niceness(t *testing.T) int {
 func required(t *testing.T) {
 	t.Helper()
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NICE, &limit); err != nil || os.Geteuid() != 0 && limit.Cur < 20-Level {
+	if err := unix.Getrlimit(unix.RLIMIT_NICE, &limit); err != nil || os.Geteuid() != 0 && limit.Cur < 20-level {
 		t.Skip("this user may not raise a thread")
 	}
 }
@@ -31,8 +31,8 @@ func TestWorkIsRaisedAndItsCallerIsNot(t *testing.T) {
 	required(t)
 	within := 0
 	Run(func() { within = niceness(t) })
-	if own := niceness(t); within != Level || own != 0 {
-		t.Errorf("niceness %d within and %d without, not %d and 0", within, own, Level)
+	if own := niceness(t); within != level || own != 0 {
+		t.Errorf("niceness %d within and %d without, not %d and 0", within, own, level)
 	}
 }
 
@@ -53,4 +53,14 @@ func TestACommandThatIsStartedBesideRaisedWorkInheritsNothing(t *testing.T) {
 			t.Errorf("a command has niceness %s", got)
 		}
 	})
+}
+
+func TestAPanicOfTheWorkIsItsCallers(t *testing.T) {
+	defer func() {
+		if cause := recover(); cause != "broken" {
+			t.Errorf("the caller is told %v", cause)
+		}
+	}()
+	Run(func() { panic("broken") })
+	t.Error("the work went well")
 }

@@ -46,13 +46,13 @@ func (p *Proxy) LookUp(ctx context.Context, query []byte, of bailiff.Connection,
 	case fault != nil:
 		return backends.Name{Answer: fault}
 	case !p.Names():
-		return backends.Name{Answer: q.Refused()}
+		return backends.Name{Answer: q.Refusal()}
 	}
 	host, err := reach.ParseHost(q.Name())
 	if _, isAddress := host.Address(); err != nil || isAddress || strings.HasSuffix(host.String(), ".arpa") {
-		return backends.Name{Answer: q.Unknown()}
+		return backends.Name{Answer: q.NoSuchName()}
 	}
-	heard := p.heardBy(of, nil, hear)
+	heard := p.forConnection(of, nil, hear)
 	return heard.name(ctx, q, host, of)
 }
 
@@ -62,30 +62,32 @@ func (p *Proxy) name(ctx context.Context, q names.Query, host reach.Host, of bai
 	c.Direct = true
 	if !p.meter.admitQuery(of.Sandbox, p.config.Limits) {
 		p.refused(ctx, c, tooMany(c, tooManyAsked))
-		return backends.Name{Answer: q.Failed()}
+		return backends.Name{Answer: q.Failure()}
 	}
-	ports, no := p.reachable(ctx, host, of)
+	ports, no := p.openPorts(ctx, host, of)
 	if no != nil {
-		if no.Port = 0; !q.WantsIPv6() && strings.Contains(host.String(), ".") { // which comes in pairs, or is no host of others
+		no.Port = 0
+		// Queries come in pairs, and a name without a dot is no host of others: one line is enough.
+		if !q.WantsIPv6() && strings.Contains(host.String(), ".") {
 			p.refused(ctx, c, no)
 		}
-		return backends.Name{Answer: q.Unknown()}
+		return backends.Name{Answer: q.NoSuchName()}
 	}
 	if !q.WantsIPv4() {
-		return backends.Name{Answer: q.Nothing()}
+		return backends.Name{Answer: q.NoRecords()}
 	}
 	address, ok := p.tableOf(of.Sandbox).Address(host)
 	if !ok {
-		return backends.Name{Answer: q.Failed()}
+		return backends.Name{Answer: q.Failure()}
 	}
-	return backends.Name{Answer: q.Address(address), Address: address, Ports: ports, Failure: q.Failed()}
+	return backends.Name{Answer: q.Address(address), Address: address, Ports: ports, Failure: q.Failure()}
 }
 
-// reachable are the ports at which a program may dial a name, those among them where it is only
+// openPorts are the ports at which a program may dial a name, those among them where it is only
 // told why not. It refuses a name that may be reached at none.
-func (p *Proxy) reachable(ctx context.Context, host reach.Host, of bailiff.Connection) (ports []uint16, no *refusal) {
+func (p *Proxy) openPorts(ctx context.Context, host reach.Host, of bailiff.Connection) (ports []uint16, no *refusal) {
 	may := false
-	ports = p.likely(host, of)
+	ports = p.candidatePorts(host, of)
 	for _, port := range ports {
 		c, judged := weigh(ctx, p.config.Judge, tunnels(reach.Target{Host: host, Port: port}, "connect", of))
 		if judged.Outcome != bailiff.Deny {
@@ -100,9 +102,9 @@ func (p *Proxy) reachable(ctx context.Context, host reach.Host, of bailiff.Conne
 	return nil, no
 }
 
-// likely are the ports that are looked at for a name: the usual ones, and those that its rows and
+// candidatePorts are the ports that are looked at for a name: the usual ones, and those that its rows and
 // its request name.
-func (p *Proxy) likely(host reach.Host, of bailiff.Connection) []uint16 {
+func (p *Proxy) candidatePorts(host reach.Host, of bailiff.Connection) []uint16 {
 	ports := slices.Concat(commonPorts, p.config.Ports.Ports(host.String()))
 	for _, said := range of.For.Egress {
 		if to, err := reach.ParseTarget(strings.TrimPrefix(said, "*.")); err == nil && covers(said, to.Host, host) {
@@ -135,7 +137,7 @@ func (p *Proxy) tableOf(sandbox string) *names.Table {
 // serveDirect serves a connection to an address that stands for a name as a tunnel to that.
 func (p *Proxy) serveDirect(ctx context.Context, client net.Conn, dialled netip.AddrPort, of bailiff.Connection) {
 	of.Direct = true
-	to := p.meant(reach.Target{Host: reach.HostOf(dialled.Addr()), Port: dialled.Port()}, of.Sandbox)
+	to := p.nameBehind(reach.Target{Host: reach.HostOf(dialled.Addr()), Port: dialled.Port()}, of.Sandbox)
 	if _, isAddress := to.Host.Address(); isAddress {
 		c := aimed(of, to, "tcp", "connect")
 		reset(client, p.refused(ctx, c, refuse(c, ruleUnreachable, "The address stands for no name.", "Look the name up again.")))
@@ -150,8 +152,8 @@ func (p *Proxy) serveDirect(ctx context.Context, client net.Conn, dialled netip.
 	p.carry(ctx, client, way)
 }
 
-// meant is a destination with the name that its address stands for in the sandbox, if it does.
-func (p *Proxy) meant(to reach.Target, sandbox string) reach.Target {
+// nameBehind is a destination with the name that its address stands for in the sandbox, if it does.
+func (p *Proxy) nameBehind(to reach.Target, sandbox string) reach.Target {
 	if address, is := to.Host.Address(); is && p.config.Ports != nil && backends.Direct.Contains(address) {
 		if host, stands := p.tableOf(sandbox).Host(address); stands {
 			to.Host = host

@@ -162,15 +162,15 @@ const (
 // behalf: the session, the request and the backend. Swapped are the variables whose values
 // are put in for their stand-ins. Hear is told what becomes of it.
 func (p *Proxy) Serve(ctx context.Context, conn net.Conn, of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) {
-	heard := p.heardBy(of, swapped, hear)
+	heard := p.forConnection(of, swapped, hear)
 	end, excess := p.meter.begin(ctx, of.Sandbox, heard.config.Limits)
 	defer end()
 	heard.excess = excess
 	heard.serve(ctx, conn, of)
 }
 
-// heardBy is the proxy for one connection.
-func (p *Proxy) heardBy(of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) *Proxy {
+// forConnection is the proxy for one connection.
+func (p *Proxy) forConnection(of bailiff.Connection, swapped []bailiff.Swapped, hear bailiff.ConnectionHearer) *Proxy {
 	heard, now := *p, p.now.Load()
 	heard.config, heard.authorities = now.config, p.authoritiesOf(of.Sandbox)
 	heard.swapped, heard.standIns = swapped, swap.NewFinder(swapped)

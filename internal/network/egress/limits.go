@@ -108,7 +108,7 @@ func (m *meter) shareOfLocked(sandbox string, most Limits) *share {
 	s := m.sandboxes[sandbox]
 	if s == nil {
 		for name, other := range m.sandboxes {
-			if other.open == 0 && other.begun.Tokens() >= float64(other.begun.Burst()) {
+			if other.open == 0 && isFull(other.begun) && isFull(other.asked) {
 				delete(m.sandboxes, name)
 			}
 		}
@@ -124,6 +124,9 @@ func (m *meter) shareOfLocked(sandbox string, most Limits) *share {
 	}
 	return s
 }
+
+// isFull says that nothing was taken of late.
+func isFull(l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) }
 
 func perSecond(n int) *rate.Limiter { return rate.NewLimiter(rate.Limit(n), burst*n) }
 

@@ -155,6 +155,23 @@ func TestARequestThatWaitsForItsHostInVainIsRefused(t *testing.T) {
 	})
 }
 
+func TestSandboxesThatOnlyLookNamesUpAreHeldToTheirShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, most := newMeter(), Limits{1, 1, 1, 1}
+		allowed := 0
+		for range 100 * burst * requestsEach {
+			for _, sandbox := range []string{"s1", "s2"} {
+				if m.admitQuery(sandbox, most) {
+					allowed++
+				}
+			}
+		}
+		if allowed != 2*burst*requestsEach {
+			t.Errorf("%d look-ups of two sandboxes at once, want %d", allowed, 2*burst*requestsEach)
+		}
+	})
+}
+
 // inMemory is the program's end of a connection to a proxy, by the clock of a test.
 func inMemory(t *testing.T, w *world) net.Conn {
 	t.Helper()

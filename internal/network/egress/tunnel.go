@@ -29,7 +29,7 @@ func (w *way) close() {
 
 // open judges a tunnel by each way of speaking in turn, and connects one that stays closed.
 func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailiff.Connection) (*way, *refusal) {
-	to = p.meant(to, of.Sandbox)
+	to = p.nameBehind(to, of.Sandbox)
 	c, terms, no := p.allow(ctx, tunnels(to, via, of)...)
 	if no != nil {
 		return nil, no

@@ -25,7 +25,7 @@ type Query struct {
 	question []dnsmessage.Question
 }
 
-// Read reads a query. It is not ok where nothing is to be answered; a fault is to be answered with.
+// Read parses a query. ok is false if the text deserves no answer; fault, if set, answers a query that cannot be read.
 func Read(text []byte) (q Query, fault []byte, ok bool) {
 	var parser dnsmessage.Parser
 	head, err := parser.Start(text)
@@ -42,7 +42,7 @@ func Read(text []byte) (q Query, fault []byte, ok bool) {
 		return q, q.reply(dnsmessage.RCodeFormatError), true
 	}
 	if q.question = questions; questions[0].Class != dnsmessage.ClassINET {
-		return q, q.Refused(), true
+		return q, q.Refusal(), true
 	}
 	return q, nil, true
 }
@@ -50,23 +50,23 @@ func Read(text []byte) (q Query, fault []byte, ok bool) {
 // Name is the name that is asked about, as it is written, without the dot at its end.
 func (q Query) Name() string { return strings.TrimSuffix(q.question[0].Name.String(), ".") }
 
-// WantsIPv4 and WantsIPv6 say which addresses are asked for.
+// WantsIPv4 says whether addresses of IPv4 are asked for.
 func (q Query) WantsIPv4() bool { return q.question[0].Type == dnsmessage.TypeA }
 
 // WantsIPv6 says whether addresses of IPv6 are asked for.
 func (q Query) WantsIPv6() bool { return q.question[0].Type == dnsmessage.TypeAAAA }
 
-// Refused says that no answer is given, Failed that there is none now.
-func (q Query) Refused() []byte { return q.reply(dnsmessage.RCodeRefused) }
+// Refusal is the reply that no answer is given.
+func (q Query) Refusal() []byte { return q.reply(dnsmessage.RCodeRefused) }
 
-// Failed says that there is no answer now.
-func (q Query) Failed() []byte { return q.reply(dnsmessage.RCodeServerFailure) }
+// Failure is the reply that there is no answer now.
+func (q Query) Failure() []byte { return q.reply(dnsmessage.RCodeServerFailure) }
 
-// Unknown says that there is no such name.
-func (q Query) Unknown() []byte { return q.reply(dnsmessage.RCodeNameError) }
+// NoSuchName is the reply that there is no such name.
+func (q Query) NoSuchName() []byte { return q.reply(dnsmessage.RCodeNameError) }
 
-// Nothing says that there is the name, and nothing of what is asked for.
-func (q Query) Nothing() []byte { return q.reply(dnsmessage.RCodeSuccess) }
+// NoRecords is the reply that the name has no records of the type that is asked for.
+func (q Query) NoRecords() []byte { return q.reply(dnsmessage.RCodeSuccess) }
 
 // Address says which address of IPv4 the name has.
 func (q Query) Address(address netip.Addr) []byte {

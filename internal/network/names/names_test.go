@@ -48,10 +48,10 @@ func TestAQueryIsAnsweredAsItWasWritten(t *testing.T) {
 	}
 	for want, reply := range map[string][]byte{
 		"Success API.test. [127 128 1 2]": q.Address(netip.MustParseAddr("127.128.1.2")),
-		"Success":                         q.Nothing(),
-		"NameError":                       q.Unknown(),
-		"Refused":                         q.Refused(),
-		"ServerFailure":                   q.Failed(),
+		"Success":                         q.NoRecords(),
+		"NameError":                       q.NoSuchName(),
+		"Refused":                         q.Refusal(),
+		"ServerFailure":                   q.Failure(),
 	} {
 		if got := said(t, reply); got != want || !bytes.Equal(reply[:2], []byte{0, 7}) {
 			t.Errorf("the reply is %s, %x, want %s", got, reply, want)
@@ -105,7 +105,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		_, _ = reach.ParseHost(q.Name())
-		for _, reply := range [][]byte{q.Address(netip.MustParseAddr("127.128.1.2")), q.Nothing(), q.Unknown(), q.Refused(), q.Failed()} {
+		address := q.Address(netip.MustParseAddr("127.128.1.2"))
+		for _, reply := range [][]byte{address, q.NoRecords(), q.NoSuchName(), q.Refusal(), q.Failure()} {
 			if len(reply) > 512 {
 				t.Errorf("a reply has %d bytes", len(reply))
 			}
