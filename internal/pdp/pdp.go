@@ -123,7 +123,6 @@ type PDP struct {
 
 	reloading sync.Mutex              // keeps reloads apart
 	archive   *Archive                // guarded by reloading; nil where the paths count
-	cycles    uint64                  // how many collections there had been when the last reload ended; guarded by reloading
 	last      atomic.Pointer[attempt] // as long as a reload goes on: the one before
 	trying    atomic.Pointer[string]  // the content of the files that a reload is at, or was
 

@@ -2,8 +2,6 @@ package pdp
 
 import (
 	"context"
-	"runtime"
-	"runtime/metrics"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -43,29 +41,16 @@ func (p *PDP) loadHere(ctx context.Context, touched bool) Faults {
 	return faults
 }
 
-// tryOut puts files in force where they differ from what is. Readable is the revision of what could be parsed. What the
-// reload before it left is collected first, unless that has happened: else these policies come to lie beside the former
-// ones, and the heap stays as large as both.
+// tryOut puts files in force where they differ from what is. Readable is the revision of what could be parsed.
 func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
 	if !differ {
 		return nil, revision(files)
 	}
-	if p.inForce.Load() != nil && collections() == p.cycles {
-		runtime.GC()
-	}
-	defer func() { p.cycles = collections() }()
 	next, verify, faults := p.candidate(ctx, files, p.isOwn())
 	if len(faults) > 0 {
 		return faults, ""
 	}
 	return p.activate(ctx, next, verify), revision(files)
-}
-
-// collections is how often the collector of this process has gone through the heap.
-func collections() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }
 
 // files are those of the configuration.
