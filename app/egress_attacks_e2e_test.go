@@ -69,9 +69,7 @@ func TestWhatGoesByARelayOfTheSandboxsOwnIsJudgedToo(t *testing.T) {
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			s := startOffice(t, openDir(t), onePerson(t, section,
-				"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
-				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
+			s := plainOffice(t, section, service, port)
 			a := ask(t, s.agent, withInput("s", relayed, "http://plain.test:"+port+"/a", "http://other.test:"+port+"/a"))
 			wants(t, a, bailiff.Completed, "Refused on the way out: other.test:"+port)
 			if a.Output != "served /a\n403 egress.not_in_table\n" {

@@ -37,9 +37,7 @@ func TestAProgramThatKnowsNoProxyReachesWhatThePoliciesAllow(t *testing.T) {
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			s := startOffice(t, openDir(t), onePerson(t, section,
-				"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
-				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
+			s := plainOffice(t, section, service, port)
 			a := answeredWithYes(t, s, withInput("s", directly, "plain.test:"+port, "PLAIN.test.:"+port, "other.test:"+port,
 				"plain.test:22", "plain.test:81"))
 			wants(t, a, bailiff.Completed, "Refused on the way out: other.test (egress.not_in_table, once), plain.test:22 "+

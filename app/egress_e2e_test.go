@@ -46,15 +46,21 @@ func serving(t *testing.T, answer func(*http.Request) string) (service, port str
 	return service, port
 }
 
+// plainOffice is a sidecar whose sandboxes may GET from a server on this machine, by one of its two names.
+func plainOffice(t *testing.T, section, service, port string) *office {
+	t.Helper()
+	return startOffice(t, openDir(t), onePerson(t, section,
+		"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
+		wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
+}
+
 func TestACommandLeavesItsSandboxByTheSidecarAlone(t *testing.T) {
 	t.Parallel()
 	service, port := serving(t, func(r *http.Request) string { return "served " + r.Method + " " + r.URL.Path })
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			s := startOffice(t, openDir(t), onePerson(t, section,
-				"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
-				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
+			s := plainOffice(t, section, service, port)
 			req := inPython("s", fetch("http://plain.test:"+port+"/a", "http://other.test:"+port+"/a"))
 			a := ask(t, s.agent, req)
 			wants(t, a, bailiff.Completed, "Refused on the way out: other.test:"+port+" (egress.not_in_table, once). No row lets a "+
@@ -98,9 +104,7 @@ def get(address):
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			s := startOffice(t, openDir(t), onePerson(t, section,
-				"egress: {hosts: {plain.test: 127.0.0.1, other.test: 127.0.0.1}, own: [\""+service+"\"]}",
-				wayOut(t, "      plain.test: [{ports: ["+port+"], protocol: http, methods: [GET]}]\n")))
+			s := plainOffice(t, section, service, port)
 			here, there := `get("http://plain.test:`+port+`/a")`, `get("http://other.test:`+port+`/a")`
 			const refused = "Refused on the way out: other.test:"
 			script := atTerminal("s", "")

@@ -4,12 +4,9 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
@@ -29,21 +26,5 @@ func TestASessionOfACommandHasLessWeight(t *testing.T) {
 	exit, err := backendtest.Opened(t, open(t), spec).Run(context.Background(), command, func([]byte) {})
 	if err != nil || exit.Code != 0 || exit.TimedOut {
 		t.Errorf("the session of a command was never of nice 5: %+v, %v", exit, err)
-	}
-}
-
-// A sidecar may be allowed to go before other work, as its unit allows it; its commands are not.
-func TestACommandMayNotGoBeforeOthersThoughItsSidecarMay(t *testing.T) {
-	var before unix.Rlimit
-	backendtest.Must(t, unix.Getrlimit(unix.RLIMIT_NICE, &before))
-	if err := unix.Setrlimit(unix.RLIMIT_NICE, &unix.Rlimit{Cur: 30, Max: 30}); err != nil {
-		t.Skipf("this user may allow nothing: %v", err)
-	}
-	t.Cleanup(func() { backendtest.Must(t, unix.Setrlimit(unix.RLIMIT_NICE, &before)) })
-	var output strings.Builder
-	exit, err := backendtest.Opened(t, open(t), spec).Run(context.Background(), runner.Shell("ulimit -e; ulimit -He"),
-		func(p []byte) { output.Write(p) })
-	if err != nil || exit.Code != 0 || output.String() != "0\n0\n" {
-		t.Errorf("a command may raise itself to %q, %+v, %v", output.String(), exit, err)
 	}
 }

@@ -159,11 +159,10 @@ func withdraw() error {
 	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
 		return fmt.Errorf("renouncing new privileges: %w", errno)
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
-		return fmt.Errorf("forbidding core files: %w", err)
-	}
-	if err := renounceTurns(); err != nil {
-		return fmt.Errorf("keeping commands from raising themselves: %w", err)
+	for resource, what := range renounced {
+		if err := renounce(resource); err != nil {
+			return fmt.Errorf("renouncing %s: %w", what, err)
+		}
 	}
 	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("keeping open files from commands: %w", err)
@@ -174,13 +173,16 @@ func withdraw() error {
 	return heedThreadsSignal()
 }
 
-// renounceTurns takes back the right to go before others, which the sidecar may have to reload before other work.
-func renounceTurns() error {
+// renounced are limits within which commands have nothing. The sidecar may have turns before others, to reload before other work.
+var renounced = map[int]string{unix.RLIMIT_CORE: "core files", unix.RLIMIT_NICE: "turns before other programs"}
+
+// renounce sets a limit to zero, unless it is: gVisor lets some be read and not be set.
+func renounce(resource int) error {
 	var given syscall.Rlimit
-	if err := syscall.Getrlimit(unix.RLIMIT_NICE, &given); err != nil || given == (syscall.Rlimit{}) {
+	if err := syscall.Getrlimit(resource, &given); err != nil || given == (syscall.Rlimit{}) {
 		return err
 	}
-	return syscall.Setrlimit(unix.RLIMIT_NICE, &syscall.Rlimit{})
+	return syscall.Setrlimit(resource, &syscall.Rlimit{})
 }
 
 // threadsSignal is what libraries for threads use among themselves; Go leaves it as it

@@ -99,9 +99,6 @@ func (s *service) admit(fd int, number uint32) *conn {
 	return c
 }
 
-// labelBits are those of an address that name the command.
-const labelBits = 1<<22 - 1
-
 // arrivalOf is what the address that was dialled says: which command it is of, or which name it stands for.
 func arrivalOf(fd int) (a wire.Arrival, ours bool) {
 	dialled, err := unix.Getsockname(fd)
@@ -109,11 +106,11 @@ func arrivalOf(fd int) (a wire.Arrival, ours bool) {
 	if err != nil || !known {
 		return a, false
 	}
-	if number, stands := wire.AddressNumber(at.Addr); stands {
-		return wire.Arrival{Number: number, Port: at.Port}, true
-	}
-	if at.Addr != [4]byte{127, 0, 0, 1} {
-		a.Label = (uint32(at.Addr[1])<<16 | uint32(at.Addr[2])<<8 | uint32(at.Addr[3])) & labelBits
+	switch number, stands := wire.AddressNumber(at.Addr); {
+	case stands:
+		a.Number, a.Port = number, at.Port
+	case at.Addr != [4]byte{127, 0, 0, 1}:
+		a.Label = number
 	}
 	return a, true
 }

@@ -20,7 +20,7 @@ func Address(number uint32) [4]byte {
 	return [4]byte{127, 0x80 | byte(number>>16)&0x3f, byte(number >> 8), byte(number)}
 }
 
-// AddressNumber is the number of an address; stands is false for one that stands for no name.
+// AddressNumber is the number of an address; stands is false for one that stands for no name, whose number is the label of a command.
 func AddressNumber(address [4]byte) (number uint32, stands bool) {
 	number = (uint32(address[1])<<16 | uint32(address[2])<<8 | uint32(address[3])) & addressBits
 	return number, Address(number) == address

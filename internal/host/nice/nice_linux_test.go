@@ -22,8 +22,13 @@ func niceness(t *testing.T) int {
 func required(t *testing.T) {
 	t.Helper()
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NICE, &limit); err != nil || os.Geteuid() != 0 && limit.Cur < 20-level {
-		t.Skip("this user may not raise a thread")
+	err := unix.Getrlimit(unix.RLIMIT_NICE, &limit)
+	switch {
+	case err == nil && (os.Geteuid() == 0 || limit.Cur >= 20-level):
+	case os.Getenv("CI")+os.Getenv("BAILIFF_REQUIRE_ALL") != "":
+		t.Fatalf("a user is required here who may raise a thread: %v", err)
+	default:
+		t.Skipf("SKIPPED WITHOUT A USER WHO MAY RAISE A THREAD: %v", err)
 	}
 }
 

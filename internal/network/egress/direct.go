@@ -107,7 +107,9 @@ func (p *Proxy) openPorts(ctx context.Context, host reach.Host, of bailiff.Conne
 func (p *Proxy) candidatePorts(host reach.Host, of bailiff.Connection) []uint16 {
 	ports := slices.Concat(commonPorts, p.config.Ports.Ports(host.String()))
 	for _, said := range of.For.Egress {
-		if to, err := reach.ParseTarget(strings.TrimPrefix(said, "*.")); err == nil && covers(said, to.Host, host) {
+		named, below := strings.CutPrefix(said, "*.")
+		to, err := reach.ParseTarget(named)
+		if err == nil && (to.Host == host && !below || below && strings.HasSuffix(host.String(), "."+to.Host.String())) {
 			ports = append(ports, to.Port)
 		}
 	}
@@ -119,14 +121,6 @@ func (p *Proxy) candidatePorts(host reach.Host, of bailiff.Connection) []uint16 
 		}
 	}
 	return each
-}
-
-// covers says whether a host is what a request may reach, or lies below it.
-func covers(said string, named, host reach.Host) bool {
-	if strings.HasPrefix(said, "*.") {
-		return strings.HasSuffix(host.String(), "."+named.String())
-	}
-	return named == host
 }
 
 // tableOf is what stands for names in a sandbox.
