@@ -25,12 +25,12 @@ type step struct {
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
 		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes " +
-			"internal/approval/boltcheck internal/config/required internal/facts/oneliner internal/facts/programs " +
+			"internal/approval/boltcheck internal/config/required internal/facts/oneliner " +
 			"internal/facts/shell/loops internal/facts/value internal/host/defaultpath internal/host/nice internal/recent " +
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
 			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
 			"internal/text/termsafe internal/text/yamledit policies",
-		"api internal/facts/python/syntax",
+		"api internal/facts/programs internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/network/reach",

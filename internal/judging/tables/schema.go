@@ -18,7 +18,9 @@ func Schema() ([]byte, error) {
 	for name, is := range known(nil, nil) {
 		all.Properties[name] = described(is)
 	}
-	root := within("bailiff", map[string]*jsonschema.Schema{"tables": all, "packs": described(packs)})
+	root := within("bailiff", map[string]*jsonschema.Schema{
+		"tables": all, "packs": described(packs), "programs": described(named(family(nil, nil))),
+	})
 	root.Schema, root.Title = draft, "data.yaml"
 	return json.MarshalIndent(root, "", "  ")
 }
@@ -27,6 +29,13 @@ func Schema() ([]byte, error) {
 func PackSchema() ([]byte, error) {
 	root := described(pack)
 	root.Schema, root.Title = draft, "packs/NAME/data.yaml"
+	return json.MarshalIndent(root, "", "  ")
+}
+
+// ProgramsSchema describes the data.yaml of one family of programs.
+func ProgramsSchema() ([]byte, error) {
+	root := described(family(nil, nil))
+	root.Schema, root.Title = draft, "programs/FAMILY/data.yaml"
 	return json.MarshalIndent(root, "", "  ")
 }
 

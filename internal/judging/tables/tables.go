@@ -67,11 +67,19 @@ func known(all any, words map[string]bool) map[string]shape {
 		"programs":           named(list(kind)),
 		"options":            kinds,
 		"actions":            kinds,
-		"installing":         named(named(word("names", "files", "nothing"))),
+		"installing":         named(installs),
+		"harmless":           named(named(truth)),
+		"launchers":          named(list(text)),
+		"remote_verbs":       kinds,
 		"known":              named(truth),
 		"leading_options":    named(named(word("value", "flag"))),
 		"maven_plugins":      named(truth),
 		"shell_starters":     named(truth),
+		"ignores_arguments":  named(truth),
+		"plain_starters":     named(truth),
+		"printers":           named(truth),
+		"suppliers":          named(truth),
+		"lookers":            named(truth),
 		"disposable":         named(truth),
 		"effects":            fields(same(effectNames, kind)),
 		"features":           named(kind),
@@ -83,7 +91,7 @@ func known(all any, words map[string]bool) map[string]shape {
 	}
 }
 
-// effectNames are what a program may do by a pack.
+// effectNames are what the words of a program may do by a pack.
 var effectNames = []string{
 	"changes", "destroys", "costs", "reveals_secrets", "grants_access", "publishes", "disables_protection", "runs", "loads", "listens",
 	"sends", "removes_packages", "stops", "halts", "attacks", "changes_system", "discards_work", "changes_network",
