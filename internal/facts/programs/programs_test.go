@@ -3,6 +3,8 @@ package programs
 import (
 	"cmp"
 	"io/fs"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -116,6 +118,22 @@ func TestOnlyCompilersLoseTheirVersions(t *testing.T) {
 		"gcc-": "gcc-", "psql15": "psql15", "make4": "make4", "rm-9": "rm-9", "python3.11": "python3.11", "7": "7"} {
 		if got := Unversioned(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestThePageHasEveryKeyOfAGrammar(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/programs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, keys, _ := strings.Cut(string(page), "## How it reads its arguments")
+	is := reflect.TypeFor[Program]()
+	for n := range is.NumField() {
+		key := cmp.Or(is.Field(n).Tag.Get("yaml"), strings.ToLower(is.Field(n).Name))
+		if !strings.Contains(keys, "| `"+key+"` |") {
+			t.Errorf("docs/programs.md says nothing of %s", key)
 		}
 	}
 }
