@@ -19,13 +19,14 @@ import (
 // checkTables lists what is wrong in the tables, the programs and the packs, as all files together make them.
 func (p *parsed) checkTables() (faults Faults) {
 	root, _ := p.data["bailiff"].(map[string]any)
+	words := p.words(nil)
 	if all, ok := root["tables"]; ok {
-		for _, f := range tables.Check(all, p.words(nil)) {
+		for _, f := range tables.Check(all, words) {
 			faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
 		}
 	}
 	if all, ok := root["programs"]; ok {
-		for _, f := range tables.CheckPrograms(all, root["tables"], p.words(nil)) {
+		for _, f := range tables.CheckPrograms(all, root["tables"], words) {
 			faults = append(faults, p.faultAt(append([]string{"bailiff", "programs"}, f.At...), f.Wrong))
 		}
 	}
