@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/approval/people"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
@@ -21,9 +22,11 @@ func (c *core) openApprovals(ctx context.Context) error {
 	if c.roster.logins, err = openLogins(c.cfg.StateDir, c.log); err != nil {
 		return err
 	}
-	if err := c.roster.follow(c.cfg); err != nil {
+	roster, err := people.New(c.cfg, c.roster.logins)
+	if err != nil {
 		return err
 	}
+	c.roster.now.Store(roster)
 	book := approval.Config{
 		Path: ApprovalsFile(c.cfg), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
 		Reachable: c.roster.reachable, Caps: approval.Caps(c.cfg.Limits.PendingApprovals), Scrub: c.scrubber.Scrub, Log: c.log,

@@ -157,14 +157,17 @@ func (a *App) programAPI(t config.Token) (http.Handler, error) {
 	return gateway.NewOperator(served)
 }
 
-// followTokens puts other tokens into force.
-func (a *App) followTokens(configured []config.Token) error {
-	if a.consolePage == nil {
+// prepareTokens has other tokens follow. What is at fault in one of them keeps none of the others from ending, so that tokens are read
+// when they change.
+func (a *App) prepareTokens(next *config.Config) (func(context.Context) error, error) {
+	return func(context.Context) error {
+		if a.consolePage == nil {
+			return nil
+		}
+		if err := a.tokens.read(next.Operator.Tokens); err != nil {
+			return err
+		}
+		a.cfg.Operator.Tokens = next.Operator.Tokens
 		return nil
-	}
-	if err := a.tokens.read(configured); err != nil {
-		return err
-	}
-	a.cfg.Operator.Tokens = configured
-	return nil
+	}, nil
 }
