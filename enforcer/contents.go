@@ -66,7 +66,7 @@ func (e *Enforcer) runsOnHost(m *judged) bool {
 
 // judgeFound judges a request by what its paths lead to and by the text of the files that it runs.
 func (e *Enforcer) judgeFound(ctx context.Context, m *judged) error {
-	m.contents, m.ground, m.looked, m.surveyed, m.modules = nil, bailiff.Ground{}, false, nil, modules{}
+	m.look = look{}
 	if err := e.survey(ctx, m); err != nil || !e.readsFiles(m) {
 		return err
 	}

@@ -25,7 +25,7 @@ func (e *Enforcer) surveys(m *judged) bool {
 }
 
 // isTyped says that the request hands input to a process that is there.
-func (m *judged) isTyped() bool { return m.process != nil && m.located.Args.IsTyped() }
+func (p placed) isTyped() bool { return p.process != nil && p.located.Args.IsTyped() }
 
 // lease is where the request runs, or where the process lives that it is for.
 func (m *judged) lease() *lease.Lease {

@@ -13,6 +13,29 @@ import (
 
 // judged is a request with its judgement, on its way to its end.
 type judged struct {
+	placed
+	bailiff.Judgement
+	look
+	holding
+	teller
+	event api.Event
+	took  time.Duration // to the judgement
+	// reloads is how many reloads of policies came before it was judged.
+	reloads uint64
+	// claimed tells whether the request's id is this sidecar's; nil where that is known.
+	claimed ownID
+	// files are those that the text runs or may depend on, as they are in the sandbox; unbound
+	// are the names of those that have no content which stands.
+	files   []bailiff.File
+	unbound []string
+	// approval is what humans said.
+	approval *bailiff.Approval
+	// fault is why the request can have no sandbox.
+	fault error
+}
+
+// placed is a request in the place where it runs. Nothing of it changes once it is judged.
+type placed struct {
 	// located is the request with the working folder that was judged.
 	located bailiff.Request
 	// atStart says that this folder is the one where a session's first command starts.
@@ -21,22 +44,12 @@ type judged struct {
 	// much of the data had been typed before.
 	process *process.Process
 	begun   int
-	bailiff.Judgement
-	event api.Event
-	took  time.Duration // to the judgement
-	news  func(bailiff.Progress)
-	told  bool // news has a decision already
-	// streams says that the client hears news as it comes.
-	streams bool
 	// script is the hold of the script that called, nil if none did.
 	script *lease.Hold
-	// claimed tells whether the request's id is this sidecar's; nil where that is known.
-	claimed ownID
+}
 
-	// files are those that the text runs or may depend on, as they are in the sandbox; unbound
-	// are the names of those that have no content which stands.
-	files   []bailiff.File
-	unbound []string
+// look is what was found in a sandbox of the paths and files of a request, which is judged by it.
+type look struct {
 	// contents are the files that were read to judge their text.
 	contents []bailiff.Content
 	// ground is what was found of the paths that the text names once they were looked at, surveyed which those are, and modules
@@ -45,13 +58,10 @@ type judged struct {
 	looked   bool
 	surveyed []string
 	modules  modules
-	// approval is what humans said.
-	approval *bailiff.Approval
-	// fault is why the request can have no sandbox.
-	fault error
+}
 
-	// reloads is how many reloads of policies came before it was judged.
-	reloads uint64
+// holding is the sandbox that a request holds.
+type holding struct {
 	// held and env are set while the sandbox is held.
 	held *lease.Hold
 	env  map[string]bailiff.Secret
@@ -61,19 +71,24 @@ type judged struct {
 	swapped []bailiff.Swapped
 }
 
+// teller tells the client what becomes of its request.
+type teller struct {
+	news func(bailiff.Progress)
+	told bool // news has a decision already
+	// streams says that the client hears news as it comes.
+	streams bool
+}
+
 // again is a request as it was asked about, to be judged once more. Nothing of the
 // first judgement is in it, nor of what was held by it.
 func (m *judged) again(asked bailiff.Approval) *judged {
-	return &judged{
-		located: m.located, atStart: m.atStart, process: m.process, begun: m.begun, script: m.script,
-		news: m.news, streams: m.streams, told: true, approval: &asked,
-	}
+	return &judged{placed: m.placed, teller: teller{news: m.news, streams: m.streams, told: true}, approval: &asked}
 }
 
 // needsSandbox is false for what addresses a process, and for a call of a tool that
 // the agent runs.
-func (m *judged) needsSandbox() bool {
-	return m.located.Tool == bailiff.Terminal || m.located.Tool == bailiff.ExecuteCode
+func (p placed) needsSandbox() bool {
+	return p.located.Tool == bailiff.Terminal || p.located.Tool == bailiff.ExecuteCode
 }
 
 // claim is what approvers are asked about the request. A session's first command and
@@ -119,12 +134,11 @@ func (m *judged) tellApproval(a bailiff.Approval) {
 }
 
 // release gives the sandbox back.
-func (m *judged) release() {
-	if m.held != nil {
-		m.held.Release()
-		m.held, m.env, m.swapped = nil, nil, nil
+func (h *holding) release() {
+	if h.held != nil {
+		h.held.Release()
 	}
-	m.looksOnly = false
+	*h = holding{}
 }
 
 // judge asks the PDP, lays the floor under the answer, and words the event for
@@ -132,7 +146,7 @@ func (m *judged) release() {
 // first, so that what is judged is what runs; where the decision leads to a
 // sandbox that does not know that folder, the request is judged without it.
 func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *judged {
-	m := &judged{located: req}
+	m := &judged{placed: placed{located: req}}
 	e.judgeBy(ctx, m, e.settle)
 	return m
 }
@@ -193,7 +207,7 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 // Placed is a request in the folder where it would run, and the circumstances there, for
 // queries of the policies.
 func (e *Enforcer) Placed(ctx context.Context, req bailiff.Request) (bailiff.Request, bailiff.Circumstances) {
-	m := &judged{located: req}
+	m := &judged{placed: placed{located: req}}
 	if req.Args.Workdir == "" && m.needsSandbox() {
 		e.settle(ctx, m)
 	}
