@@ -17,7 +17,7 @@ type judged struct {
 	bailiff.Judgement
 	look
 	holding
-	teller
+	reporter
 	event api.Event
 	took  time.Duration // to the judgement
 	// reloads is how many reloads of policies came before it was judged.
@@ -71,8 +71,8 @@ type holding struct {
 	swapped []bailiff.Swapped
 }
 
-// teller tells the client what becomes of its request.
-type teller struct {
+// reporter reports to the client what becomes of its request.
+type reporter struct {
 	news func(bailiff.Progress)
 	told bool // news has a decision already
 	// streams says that the client hears news as it comes.
@@ -82,7 +82,7 @@ type teller struct {
 // again is a request as it was asked about, to be judged once more. Nothing of the
 // first judgement is in it, nor of what was held by it.
 func (m *judged) again(asked bailiff.Approval) *judged {
-	return &judged{placed: m.placed, teller: teller{news: m.news, streams: m.streams, told: true}, approval: &asked}
+	return &judged{placed: m.placed, reporter: reporter{news: m.news, streams: m.streams, told: true}, approval: &asked}
 }
 
 // needsSandbox is false for what addresses a process, and for a call of a tool that

@@ -89,22 +89,22 @@ _may_do(program) if count(_descriptions(program)) > 0
 
 _may_do(program) if _is_unknown(program)
 
-# What nothing is done of where a call only asks.
-_deeds := {"deletes_elsewhere": true, "changes_elsewhere": true, "serves": true, "protection": true, "mounts": true}
+# Classes that a call which only asks for help or a trial has not.
+_effects_of_a_run := {"deletes_elsewhere": true, "changes_elsewhere": true, "serves": true, "protection": true, "mounts": true}
 
 # METADATA
 # title: What a kind does not mean
 # description: |
 #   A call that asks for help, or what would be done, does nothing elsewhere.
 _excepted(call, class) if {
-	_deeds[class]
+	_effects_of_a_run[class]
 	not _ignores_arguments(call.program)
 	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun"}) > 0
 }
 
 # "cargo yank --version 1.0.0 name" names a version.
 _excepted(call, class) if {
-	_deeds[class]
+	_effects_of_a_run[class]
 	not _ignores_arguments(call.program)
 	call.argv[count(call.argv) - 1] == "--version"
 }
