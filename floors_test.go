@@ -65,7 +65,7 @@ var staircase = []step{
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
-		"gateway internal/agents/hermes internal/agents/setup internal/judging/offline",
+		"gateway gateway/summary internal/agents/hermes internal/agents/setup internal/judging/offline",
 		"gateway/chat gateway/client gateway/console gateway/mcp internal/fleet/peers internal/fleet/peers/peerstest",
 		"internal/agents/doctor",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
