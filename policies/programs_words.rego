@@ -13,14 +13,21 @@ _does_by_words(call) := {["by its words", "may_change"] | _may_change(call)} if 
 	some class in classes
 	not _is_harmless_word(call)
 	not _excepted(call, class)
-	not _tries_by(call, source)
+	not _is_tried(call, source, class)
 } | {["by its words", "may_change"] | _may_change(call)}
 
-# Behind "--dry-run" a verb does nothing. An option may do what it says all the same, or take that word for its value.
-_tries_by(call, source) if {
+# Behind "--dry-run" a verb changes nothing. An option may do what it says all the same, or take that word for its value, and what
+# a program starts may have words of its own.
+_is_tried(call, source, class) if {
 	source != "by options"
+	_effects_of_a_trial[class]
 	_tries(call)
 }
+
+_effects_of_a_trial := object.union(
+	_effects_of_a_run,
+	{"costs": true, "grants": true, "publishes": true, "packages": true, "history": true},
+)
 
 # The classes of what the words of a call do, by what tells it.
 _classes_by_words(call) := {

@@ -59,3 +59,10 @@ _packs := {"ours": {"programs": {
 	},
 	"acmectl": {"source": "known", "like": "acme"},
 }}}
+
+test_a_trial_excuses_no_text_and_nothing_elsewhere if {
+	every words in [["adb", "shell", "rm", "--dry-run"], ["wp", "eval", "x", "--dry-run"], ["gh", "auth", "token", "--dry-run"]] {
+		count(_by_tables([_spoken(words)]).rules) > 0
+	}
+	_by_tables([_spoken(["brew", "autoremove", "--dry-run"])]).rules == set()
+}
