@@ -1,4 +1,4 @@
-package egress
+package suggest
 
 import (
 	"fmt"
@@ -35,9 +35,9 @@ var wantedLines = []string{
 	`{"what":"refused","protocol":"https","host":"a\u001b.test","port":443,` + notInTable + `}`,
 }
 
-func suggested(t *testing.T) suggestion {
+func suggested(t *testing.T) Suggestion {
 	t.Helper()
-	found := wanted{hosts: map[destinationKey]*wantedHost{}, denied: map[string]bool{}}
+	found := newDemand()
 	lines := []string{`{"custom":{"event":"approval","approval":{"id":"a-3","state":"denied"}}}`}
 	for _, connection := range wantedLines {
 		lines = append(lines, `{"input":{"session":{"platform":"slack"}},"custom":{"event":"connection","connection":`+connection+`}}`)
@@ -49,7 +49,7 @@ func suggested(t *testing.T) suggestion {
 		}
 		found.read(l)
 	}
-	return found.suggestion([]string{"github.com"}, isMetadata)
+	return found.Suggestion([]string{"github.com"}, isMetadata)
 }
 
 // isMetadata is a floor of one address.
@@ -57,10 +57,10 @@ func isMetadata(address netip.Addr, _ int) bool { return address.String() == "16
 
 func TestOfManyHostsThoseAreSuggestedThatWereWantedMost(t *testing.T) {
 	t.Parallel()
-	found := wanted{hosts: map[destinationKey]*wantedHost{}, denied: map[string]bool{}}
+	found := newDemand()
 	want := func(host string, times int) {
-		key := destinationKey{host, "https", 443}
-		found.hosts[key] = &wantedHost{key, map[string]map[string]bool{}, map[string]bool{}, map[string]int{"": times}, 0}
+		key := destination{host, "https", 443}
+		found.hosts[key] = &demandedHost{key, map[string]map[string]bool{}, map[string]bool{}, map[string]int{"": times}, 0}
 	}
 	for n := range 5000 {
 		want(fmt.Sprintf("n%d.flood.test", n), 1)
@@ -74,7 +74,7 @@ func TestOfManyHostsThoseAreSuggestedThatWereWantedMost(t *testing.T) {
 		want(host, 3)
 	}
 	want("169.254.169.254", 100)
-	s := found.suggestion([]string{"github.com", "*.github.com"}, isMetadata)
+	s := found.Suggestion([]string{"github.com", "*.github.com"}, isMetadata)
 	if len(s.Hosts) != mostRows || s.More != 5000+11-mostRows {
 		t.Errorf("%d hosts are suggested, and %d more are not", len(s.Hosts), s.More)
 	}
@@ -88,7 +88,7 @@ func TestOfManyHostsThoseAreSuggestedThatWereWantedMost(t *testing.T) {
 		t.Errorf("%v are not suggested, and %s is the first", lookAlikes, s.Hosts[0].Host)
 	}
 	var printed strings.Builder
-	s.print(&printed)
+	s.Print(&printed)
 	for _, said := range []string{"# CAUTION: it looks like api.test, and is another host\n      \"evilapi.test\":",
 		"# 4991 hosts that were wanted less"} {
 		if !strings.Contains(printed.String(), said) {
@@ -125,7 +125,7 @@ func TestSuggestedRowsLetThroughWhatWasRefusedOrApproved(t *testing.T) {
 		t.Errorf("the rows are\n%s", s.Rows)
 	}
 	var printed strings.Builder
-	s.print(&printed)
+	s.Print(&printed)
 	for _, line := range []string{
 		"# github.com has rows already. Add beside them what is missing:\n",
 		`#   - {"ports":[443],"methods":["POST"],"paths":["/a/b/git-receive-pack"]}` + "\n",
