@@ -53,7 +53,7 @@ func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, e
 		return nil, errors.Join(err, fmt.Errorf("%s holds approvals, grants and freezes of this sidecar alone: stop it and run "+
 			"\"bailiff store migrate\", which moves them to PostgreSQL", file))
 	}
-	again := func(part func(context.Context) error) error { return c.untilAnswered(ctx, part) }
+	again := func(part func(context.Context) error) error { return c.awaitAnswer(ctx, part) }
 	err := again(func(context.Context) (err error) {
 		c.database, err = OpenDatabase(context.WithoutCancel(ctx), c.cfg.Store.Postgres) // which lasts until the sidecar has stopped
 		return err

@@ -45,7 +45,7 @@ func (ts *tokens) read(configured []config.Token) error {
 		one, err := ts.program(t)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("operator.tokens: %s: %w", t.Name, err))
-			one = unchanged(before, t)
+			one = earlierProgram(before, t)
 		}
 		if one != nil {
 			all = append(all, one)
@@ -63,8 +63,8 @@ func (ts *tokens) read(configured []config.Token) error {
 	return err
 }
 
-// unchanged is the program of an entry that was there before, or nil.
-func unchanged(before *[]*program, t config.Token) *program {
+// earlierProgram is the program of an entry that was there before, or nil.
+func earlierProgram(before *[]*program, t config.Token) *program {
 	if before == nil {
 		return nil
 	}

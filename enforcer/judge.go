@@ -102,15 +102,15 @@ func (m *judged) claim() bailiff.Claim {
 		Unbound: m.unbound, Ground: m.ground, Plain: m.Plain, Call: m.Call, Input: m.Input}
 }
 
-// recorded is the event of the judgement, as it stands now.
-func (m *judged) recorded() api.Event {
+// judgementEvent is the event of the judgement, as it stands now.
+func (m *judged) judgementEvent() api.Event {
 	m.event.Input, m.event.Result, m.event.Custom.Approval = m.Input, m.Decision, m.approval
 	return m.event
 }
 
-// rejudged replaces the judgement, and with it the obligations. The request depends on the
+// replaceJudgement replaces the judgement, and with it the obligations. The request depends on the
 // files that were read for it, even where its text is understood by now.
-func (m *judged) rejudged(j bailiff.Judgement) {
+func (m *judged) replaceJudgement(j bailiff.Judgement) {
 	j.Decision.Backend.Image = m.Decision.Backend.Image // as it was pinned
 	for _, c := range m.contents {
 		if !slices.Contains(j.Files, c.Path) && !slices.Contains(j.Opens, c.Path) {
@@ -163,7 +163,7 @@ func (e *Enforcer) judgement(ctx context.Context, m *judged, judge func(context.
 	req, start := m.located, time.Now()
 	m.reloads = e.reloads.Load()
 	judge(ctx, m)
-	m.took, m.event = time.Since(start), decided(req, m.Judgement, start)
+	m.took, m.event = time.Since(start), decisionEvent(req, m.Judgement, start)
 }
 
 // settle judges a request in the working folder where it will run.

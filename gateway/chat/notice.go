@@ -40,10 +40,10 @@ func notice(e api.Entry, person string, o offer) Message {
 	if folder := e.Request.Args.Workdir; folder != "" {
 		head.line("folder", folder)
 	}
-	more.offered(o)
+	more.offer(o)
 	tail.terms(e, len(o.Answers) > 0)
 	tail.reasons(e)
-	tail.answered(e)
+	tail.answers(e)
 	for _, v := range e.Votes {
 		tail.line("answer", said(v))
 	}
@@ -56,9 +56,9 @@ func notice(e api.Entry, person string, o offer) Message {
 	return m
 }
 
-// offered says what a yes to more than this request would be for. It stands next to the text, so
+// offer writes what a yes to more than this request would be for. It stands next to the text, so
 // that no service cuts it off.
-func (n *noticeWriter) offered(o offer) {
+func (n *noticeWriter) offer(o offer) {
 	if o.Pattern != nil {
 		n.add(Plain, "\npattern: ")
 		n.add(Code, o.Pattern.Match)
@@ -109,8 +109,8 @@ func (n *noticeWriter) reasons(e api.Entry) {
 	}
 }
 
-// answered says what people said before to the same rules and matches, while it is asked.
-func (n *noticeWriter) answered(e api.Entry) {
+// answers writes what people said before to the same rules and matches, while it is asked.
+func (n *noticeWriter) answers(e api.Entry) {
 	if e.State != bailiff.ApprovalPending {
 		return
 	}
@@ -187,7 +187,7 @@ func (n *noticeWriter) block(text string, marks []api.Mark) (shown string, whole
 	for at := 0; at <= len(text); {
 		end := at + strings.IndexByte(text[at:]+"\n", '\n')
 		line := n.fitting(text[at:end])
-		above, below := marked(line, at, marks)
+		above, below := withCarets(line, at, marks)
 		lines = append(lines, above)
 		n.spend(above)
 		if below != "" {
@@ -218,8 +218,8 @@ func (n *noticeWriter) fitting(line string) string {
 	return line
 }
 
-// marked is a line that begins at a place of a text, and the carets below it.
-func marked(line string, start int, marks []api.Mark) (shown, below string) {
+// withCarets is a line that begins at a place of a text, and the carets below it.
+func withCarets(line string, start int, marks []api.Mark) (shown, below string) {
 	var above, carets strings.Builder
 	for i := 0; i < len(line); {
 		_, size := utf8.DecodeRuneInString(line[i:])

@@ -64,11 +64,11 @@ type run struct {
 	answer api.Answer // and err, once it is done
 	err    error
 
-	mu     sync.Mutex
+	mu       sync.Mutex
 	notifier *notifier // of the call that waits
-	hears  context.Context
-	said   string // the last news
-	output headtail.Last
+	hears    context.Context
+	said     string // the last news
+	output   headtail.Last
 }
 
 // begin sends a request. It is ended by whatever ends the server or the session of the
@@ -87,7 +87,7 @@ func (s *Server) begin(ctx context.Context, t *notifier, req bailiff.Request, ke
 		defer cancel(nil)
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.panicked("tools/call", cause)
+				s.logPanic("tools/call", cause)
 				r.err = errBroken
 			}
 		}()
@@ -96,8 +96,8 @@ func (s *Server) begin(ctx context.Context, t *notifier, req bailiff.Request, ke
 	return r
 }
 
-// panicked writes down that serving a message did.
-func (s *Server) panicked(method string, cause any) {
+// logPanic writes down that serving a message did.
+func (s *Server) logPanic(method string, cause any) {
 	s.config.Log.Error("serving a message of MCP panicked", "listener", s.config.Name, "method", method, "cause", cause,
 		"stack", string(debug.Stack()))
 }
@@ -206,7 +206,7 @@ func (r *run) pending() *api.Approval {
 // result is that of a run that is done.
 func (r *run) result() *sdk.CallToolResult {
 	if r.err != nil {
-		return failed(r.err)
+		return failureResult(r.err)
 	}
 	return told(r.answer)
 }
