@@ -74,6 +74,10 @@ var staircase = []step{
 			"gateway/chat/telegram/telegramtest",
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
+		"cmd/bailiff-runner/confine cmd/bailiff-runner/files cmd/bailiff-runner/flow cmd/bailiff-runner/journal " +
+			"cmd/bailiff-runner/processes cmd/bailiff-runner/quota",
+		"cmd/bailiff-runner/relay cmd/bailiff-runner/supervise cmd/bailiff-runner/transport",
+		"cmd/bailiff-runner/serve",
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
 			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci " +
 			"examples/policies examples/prometheus examples/systemd internal/tests/apptest scripts/times",
