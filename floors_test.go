@@ -39,7 +39,9 @@ var staircase = []step{
 			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/explain " +
 			"internal/record/logline internal/record/records internal/secrets/env internal/secrets/redact " +
 			"internal/tests/scripted metrics",
-		"internal/fleet/watermark",
+		"internal/approval/state internal/fleet/watermark",
+		"internal/approval/file",
+		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
 			"internal/judging/history internal/pdp/passes internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
@@ -114,8 +116,8 @@ var owners = map[string]string{
 	"go.yaml.in/yaml/v3":                     "internal/pdp internal/facts/programs",
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
-	"go.etcd.io/bbolt":                       "internal/approval",
-	"github.com/jackc/pgx/v5":                "internal/fleet/postgres internal/approval internal/fleet", // connections; statements
+	"go.etcd.io/bbolt":                       "internal/approval/file",
+	"github.com/jackc/pgx/v5":                "internal/fleet/postgres internal/approval/shared internal/fleet", // connections; statements
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",

@@ -15,6 +15,7 @@ import (
 // What a shell started is below it, and goes with it, unless it is spared with all that is below it.
 func TestWhatIsBelowAProcessIsKilledAndWhatIsSparedStays(t *testing.T) {
 	t.Parallel()
+	backendtest.Starts(t)
 	shell := exec.Command("/bin/sh", "-c", "sleep 1000 & echo $!; sleep 1000 & wait")
 	out, err := shell.StdoutPipe()
 	backendtest.Must(t, err)

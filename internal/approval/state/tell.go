@@ -1,4 +1,4 @@
-package approval
+package state
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // approval is what requesters and the decision log are told of an entry.
-func (e *entry) approval() bailiff.Approval {
+func (e *Entry) approval() bailiff.Approval {
 	a := bailiff.Approval{ID: e.ID, State: e.State, Scope: e.Scope, Message: e.Message}
 	a.By, a.Via = e.voters()
 	switch e.State {
@@ -22,8 +22,8 @@ func (e *entry) approval() bailiff.Approval {
 	return a
 }
 
-// approvalAt is what requesters are told of an entry at a time.
-func (e *entry) approvalAt(now time.Time) bailiff.Approval {
+// ApprovalAt is what requesters are told of an entry at a time.
+func (e *Entry) ApprovalAt(now time.Time) bailiff.Approval {
 	if e.State == bailiff.ApprovalPending && !now.Before(e.Expires) {
 		return bailiff.Approval{ID: e.ID, State: bailiff.ApprovalExpired, Message: e.unanswered()}
 	}
@@ -31,22 +31,22 @@ func (e *entry) approvalAt(now time.Time) bailiff.Approval {
 }
 
 // unanswered says how long no approver answered.
-func (e *entry) unanswered() string {
+func (e *Entry) unanswered() string {
 	return fmt.Sprintf("nobody answered within %s", e.Expires.Sub(e.Created))
 }
 
 // voters are the people who answered, and by what and where.
-func (e *entry) voters() (by, via string) {
+func (e *Entry) voters() (by, via string) {
 	var names, ways []string
 	for _, v := range e.Votes {
 		names = append(names, nameOf(v))
-		ways = append(ways, approverOf(v).Via())
+		ways = append(ways, ApproverOf(v).Via())
 	}
 	return strings.Join(names, ", "), strings.Join(ways, ", ")
 }
 
 // event is an event of the decision log about an entry as it is now.
-func (e *entry) event(message string) api.Event {
+func (e *Entry) event(message string) api.Event {
 	a := e.approval()
 	return api.Event{DecisionID: e.DecisionID, TraceID: e.TraceID, RequestedBy: e.Caller, Custom: api.Custom{
 		Event: api.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Message: message, Approval: &a,
@@ -54,7 +54,7 @@ func (e *entry) event(message string) api.Event {
 }
 
 // event is an event of the decision log about a grant.
-func (h *held) event(message string) api.Event {
+func (h *Held) event(message string) api.Event {
 	g := &h.Grant
 	a := bailiff.Approval{ID: g.ApprovalID, State: bailiff.ApprovalApproved, Scope: g.Scope, By: g.By, Via: g.Via, ExpiresAt: g.Expires,
 		Message: message}
@@ -63,7 +63,7 @@ func (h *held) event(message string) api.Event {
 }
 
 // about names the rules that ask.
-func (e *entry) about() string {
+func (e *Entry) about() string {
 	var rules []string
 	for _, r := range e.Reasons {
 		rules = append(rules, r.Rule)
@@ -72,7 +72,7 @@ func (e *entry) about() string {
 }
 
 // waiting says who can answer a pending approval, where, and until when.
-func (e *entry) waiting() string {
+func (e *Entry) waiting() string {
 	who := strings.Join(e.Plan.Approvers, " or ")
 	if e.Plan.Quorum > 1 {
 		who = fmt.Sprintf("%d of %s (%d said yes)", e.Plan.Quorum, strings.Join(e.Plan.Approvers, ", "), len(e.Votes))
@@ -81,7 +81,7 @@ func (e *entry) waiting() string {
 		e.Expires.Format(time.RFC3339))
 }
 
-// settled says why an approval takes no answer any more.
-func (e *entry) settled() string {
+// Settled says why an approval takes no answer any more.
+func (e *Entry) Settled() string {
 	return fmt.Sprintf("approval %s is %s since %s: %s", e.ID, e.State, e.Resolved.Format(time.RFC3339), e.Message)
 }

@@ -1,4 +1,4 @@
-package approval
+package shared
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 )
 
@@ -36,13 +37,12 @@ const (
 )
 
 // acceptServer goes on with another server than before.
-func (s *sharedStore) acceptServer(ctx context.Context) error {
+func (s *Store) acceptServer(ctx context.Context) error {
 	s.refuseFor(deafAfter)
 	s.unsettled = true
 	s.silences.Add(1) // others may have taken what was this sidecar's own
-	s.mu.RLock()
-	seen := s.seen
-	s.mu.RUnlock()
+	var seen *state.State
+	s.host.View.Look(func(shown *state.State) { seen = shown })
 	settling, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
 	if err := s.settleServer(settling, seen); err != nil {
@@ -55,22 +55,22 @@ func (s *sharedStore) acceptServer(ctx context.Context) error {
 	s.lost.Store(true)
 	s.hasty.Store(true)
 	s.wakeUp()
-	s.config.Log.Warn("PostgreSQL is another server than before: a standby was promoted, or a backup was restored; grants of scope once "+
+	s.host.Log.Warn("PostgreSQL is another server than before: a standby was promoted, or a backup was restored; grants of scope once "+
 		"and those that no running sidecar knew were ended", "server", s.server())
 	return nil
 }
 
-func (s *sharedStore) server() string {
+func (s *Store) server() string {
 	p, _ := s.db.Accepted()
 	return p.Server
 }
 
 // settleFirst accepts the server at the start, when nothing was seen yet.
-func (s *sharedStore) settleFirst(ctx context.Context) error { return s.settleServer(ctx, nil) }
+func (s *Store) settleFirst(ctx context.Context) error { return s.settleServer(ctx, nil) }
 
 // settleServer has what commits that may be missing did be done by none again, once for each server, and
 // accepts it. Seen is what was shown of the server before; nil at the start.
-func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
+func (s *Store) settleServer(ctx context.Context, seen *state.State) error {
 	conn, err := s.db.Connect(ctx)
 	if err != nil {
 		return err
@@ -116,13 +116,13 @@ func (s *sharedStore) settleServer(ctx context.Context, seen *state) error {
 }
 
 // refuseFor has nothing be granted for a while, or for longer if that was said before.
-func (s *sharedStore) refuseFor(d time.Duration) {
+func (s *Store) refuseFor(d time.Duration) {
 	until := time.Since(s.began) + min(d, deafAfter) // a server's clock may have been set back
 	s.refusing.Store(max(s.refusing.Load(), int64(until)))
 }
 
 // noteMove has a server be the one that is accepted. Anew says that it takes another one's place.
-func noteMove(ctx context.Context, tx pgx.Tx, server string, anew bool, seen *state) error {
+func noteMove(ctx context.Context, tx pgx.Tx, server string, anew bool, seen *state.State) error {
 	if anew {
 		if err := endGrants(ctx, tx, seen); err != nil {
 			return err
@@ -133,13 +133,13 @@ func noteMove(ctx context.Context, tx pgx.Tx, server string, anew bool, seen *st
 }
 
 // endGrants ends the grants that may have been used or revoked by what is missing.
-func endGrants(ctx context.Context, tx pgx.Tx, seen *state) error {
+func endGrants(ctx context.Context, tx pgx.Tx, seen *state.State) error {
 	if seen == nil {
 		_, err := tx.Exec(ctx, endOnce+ofScopeOnce)
 		return err
 	}
 	known := []string{}
-	for id := range seen.grants {
+	for id := range seen.AllGrants() {
 		known = append(known, id)
 	}
 	_, err := tx.Exec(ctx, endOnce+orUnknown, known)
@@ -147,7 +147,7 @@ func endGrants(ctx context.Context, tx pgx.Tx, seen *state) error {
 }
 
 // sayAnew says what this sidecar knows to be frozen, and which run it is.
-func (s *sharedStore) sayAnew(ctx context.Context, tx pgx.Tx, seen *state) error {
+func (s *Store) sayAnew(ctx context.Context, tx pgx.Tx, seen *state.State) error {
 	if seen == nil {
 		return nil
 	}
@@ -155,16 +155,16 @@ func (s *sharedStore) sayAnew(ctx context.Context, tx pgx.Tx, seen *state) error
 	b.Queue(keepEpoch, s.replica, s.epoch)
 	s.sayMarks(b)
 	var keys [][]byte
-	for _, f := range seen.freezes {
-		keys = append(keys, f.key())
+	for _, f := range seen.AllFreezes() {
+		keys = append(keys, f.Key())
 	}
 	b.Queue(countMissing, keys) // before they are put
-	for _, f := range seen.freezes {
+	for _, f := range seen.AllFreezes() {
 		text, err := json.Marshal(f)
 		if err != nil {
 			return err
 		}
-		b.Queue(putFreeze, f.key(), string(text))
+		b.Queue(putFreeze, f.Key(), string(text))
 	}
 	return tx.SendBatch(ctx, b).Close()
 }

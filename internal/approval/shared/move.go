@@ -1,4 +1,4 @@
-package approval
+package shared
 
 import (
 	"context"
@@ -9,8 +9,9 @@ import (
 	"os"
 
 	"github.com/jackc/pgx/v5"
-	"go.etcd.io/bbolt"
 
+	"github.com/bailiff-dev/bailiff/internal/approval/file"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 )
 
@@ -21,11 +22,11 @@ func Move(ctx context.Context, path string, db *postgres.DB) (moved int, err err
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	s, c, err := openStore(path)
+	s, c, err := file.OpenRecords(path)
 	if err != nil {
-		return 0, fmt.Errorf("opening the store of approvals %s: %w%s", path, err, repair(path))
+		return 0, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
@@ -36,7 +37,7 @@ func Move(ctx context.Context, path string, db *postgres.DB) (moved int, err err
 		if err != nil || tag.RowsAffected() == 0 {
 			return err // it was moved before
 		}
-		moved = len(c.items)
+		moved = len(c.Items)
 		return moveAll(ctx, tx, s, c)
 	})
 	if err != nil {
@@ -46,13 +47,13 @@ func Move(ctx context.Context, path string, db *postgres.DB) (moved int, err err
 }
 
 // moveAll writes all of a file's records. Approvals get numbers of their own there.
-func moveAll(ctx context.Context, tx pgx.Tx, s *store, c *contents) error {
+func moveAll(ctx context.Context, tx pgx.Tx, s *file.Records, c *state.Contents) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(freezeLock)); err != nil {
 		return err
 	}
-	t := step{grants: c.grants, frozen: c.freezes}
-	for _, i := range c.items {
-		text, err := s.claimText(i.Seq)
+	t := state.Step{Grants: c.Grants, Frozen: c.Freezes}
+	for _, i := range c.Items {
+		text, err := s.ClaimText(i.Seq)
 		if err != nil {
 			return err
 		}
@@ -61,9 +62,9 @@ func moveAll(ctx context.Context, tx pgx.Tx, s *store, c *contents) error {
 			return err
 		}
 		i.Seq = uint64(seq)
-		t.items = append(t.items, i)
+		t.Items = append(t.Items, i)
 		if text != nil {
-			t.claims = append(t.claims, stored{i.Seq, text})
+			t.Claims = append(t.Claims, state.Stored{Seq: i.Seq, Text: text})
 		}
 	}
 	b := &pgx.Batch{}
@@ -71,7 +72,7 @@ func moveAll(ctx context.Context, tx pgx.Tx, s *store, c *contents) error {
 		return err
 	}
 	b.Queue(countFreezes)
-	for _, e := range c.events {
+	for _, e := range c.Events {
 		if _, err := queueEvent(b, movedEvents, e); err != nil {
 			return err
 		}
@@ -82,17 +83,3 @@ func moveAll(ctx context.Context, tx pgx.Tx, s *store, c *contents) error {
 // movedEvents is the name under which events wait that no replica has logged: the first takes
 // them as those of one that is gone.
 const movedEvents = ""
-
-// claimText is the text of a claim; nil if there is none any more.
-func (s *store) claimText(seq uint64) (text []byte, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
-		record := tx.Bucket(claimBucket).Get(number(seq))
-		if record == nil {
-			return nil
-		}
-		found, err := verified(claimBucket, number(seq), record)
-		text = append(text, found...)
-		return err
-	})
-	return text, err
-}

@@ -1,4 +1,4 @@
-package approval
+package file
 
 import (
 	"crypto/sha256"
@@ -7,6 +7,8 @@ import (
 	"errors"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 )
 
 // writing is a transaction on its way; its first error ends it.
@@ -17,48 +19,42 @@ type writing struct {
 	err     error
 }
 
-func (w *writing) step(t step) {
-	for _, i := range t.items {
+func (w *writing) step(t state.Step) {
+	for _, i := range t.Items {
 		w.seal.Approvals = max(w.seal.Approvals, i.Seq)
 		w.putJSON(itemBucket, number(i.Seq), i)
 	}
-	for _, c := range t.claims {
-		w.put(claimBucket, number(c.seq), c.text)
+	for _, c := range t.Claims {
+		w.put(claimBucket, number(c.Seq), c.Text)
 	}
-	for _, i := range t.pruned {
+	for _, i := range t.Pruned {
 		w.remove(itemBucket, number(i.Seq))
 		w.remove(claimBucket, number(i.Seq))
 	}
-	for _, h := range t.grants {
+	for _, h := range t.Grants {
 		w.putJSON(grantBucket, []byte(h.Grant.ID), h)
 	}
-	for _, h := range t.ended {
+	for _, h := range t.Ended {
 		w.remove(grantBucket, []byte(h.Grant.ID))
 	}
-	for _, f := range t.frozen {
-		w.putJSON(freezeBucket, f.key(), f)
+	for _, f := range t.Frozen {
+		w.putJSON(freezeBucket, f.Key(), f)
 	}
-	for _, f := range t.thawed {
-		w.remove(freezeBucket, f.key())
+	for _, f := range t.Thawed {
+		w.remove(freezeBucket, f.Key())
 	}
 	w.events(t)
 }
 
-func (w *writing) events(t step) {
-	for _, n := range t.sent {
+func (w *writing) events(t state.Step) {
+	for _, n := range t.Sent {
 		w.remove(outboxBucket, number(n))
 	}
-	for _, e := range t.events {
+	for _, e := range t.Events {
 		w.seal.Events++
 		w.numbers = append(w.numbers, w.seal.Events)
 		w.putJSON(outboxBucket, number(w.seal.Events), e)
 	}
-}
-
-// key is of one length however long the id is.
-func (f freeze) key() []byte {
-	sum := sha256.Sum256([]byte(f.ID))
-	return append([]byte(f.Kind+" "), sum[:]...)
 }
 
 func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

@@ -1,4 +1,4 @@
-package approval
+package shared
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
 	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
@@ -49,21 +50,11 @@ type marks struct {
 	all map[string]int64
 }
 
-// isMarked says whether a step changes what a store must not lose.
-func (t *step) isMarked() bool {
-	for _, i := range t.items {
-		if !i.pending() {
-			return true
-		}
-	}
-	return len(t.grants)+len(t.ended)+len(t.frozen)+len(t.thawed) > 0
-}
-
-// changesByOperator says whether a step is waited for until it is marked.
-func (n *need) changesByOperator() bool { return n.freezes || n.grants != nil }
+// isOperators says whether a step is waited for until it is marked.
+func isOperators(n *state.Need) bool { return n.Freezes || n.Grants != nil }
 
 // compareMark freezes everything where the store lacks what this sidecar saw there.
-func (s *sharedStore) compareMark(ctx context.Context) error {
+func (s *Store) compareMark(ctx context.Context) error {
 	m := &s.marks
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +72,7 @@ func (s *sharedStore) compareMark(ctx context.Context) error {
 		}
 		switch {
 		case unreadable != nil:
-			s.config.Log.Error("how far PostgreSQL went when this sidecar saw it last cannot be read", "error", unreadable)
+			s.host.Log.Error("how far PostgreSQL went when this sidecar saw it last cannot be read", "error", unreadable)
 			return s.freezeBehind(ctx, tx, "whether PostgreSQL lacks what this sidecar saw there cannot be read in its state folder")
 		case there < kept.Number:
 			return s.freezeBehind(ctx, tx, "PostgreSQL lacks what this sidecar saw there: a backup was restored, or it is another database")
@@ -99,9 +90,9 @@ func (s *sharedStore) compareMark(ctx context.Context) error {
 }
 
 // freezeBehind freezes everything and ends all grants. What froze everything before is told with it.
-func (s *sharedStore) freezeBehind(ctx context.Context, tx pgx.Tx, why string) error {
-	f := freeze{Kind: api.FreezeAll, By: "bailiff", Reason: fmt.Sprintf("sidecar %s: %s. Freezes, revocations and answers may be missing: "+
-		"freeze anew what must stay stopped, then run \"bailiff thaw --all\"", s.replica, why)}
+func (s *Store) freezeBehind(ctx context.Context, tx pgx.Tx, why string) error {
+	f := state.Freeze{Kind: api.FreezeAll, By: "bailiff", Reason: fmt.Sprintf("sidecar %s: %s. Freezes, revocations and answers may be "+
+		"missing: freeze anew what must stay stopped, then run \"bailiff thaw --all\"", s.replica, why)}
 	if err := tx.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&f.At); err != nil {
 		return err
 	}
@@ -110,43 +101,43 @@ func (s *sharedStore) freezeBehind(ctx context.Context, tx pgx.Tx, why string) e
 	if err != nil {
 		return err
 	}
-	f.Reason = s.scrub(f.Reason + before)
+	f.Reason = s.host.Scrub(f.Reason + before)
 	text, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
 	b := &pgx.Batch{}
 	b.Queue(endAllGrants)
-	b.Queue(putFreeze, f.key(), string(text))
+	b.Queue(putFreeze, f.Key(), string(text))
 	b.Queue(countFreezes)
-	e := f.event("frozen: " + f.says())
+	e := f.Event("frozen: " + f.Says())
 	e.Timestamp = f.At
 	if _, err := queueEvent(b, s.replica, e); err != nil {
 		return err
 	}
-	s.config.Log.Error("everything is frozen: what this sidecar saw in PostgreSQL may be missing there", "why", why)
+	s.host.Log.Error("everything is frozen: what this sidecar saw in PostgreSQL may be missing there", "why", why)
 	return tx.SendBatch(ctx, b).Close()
 }
 
 // frozenBefore tells of a person's freeze in whose place one is put.
-func frozenBefore(ctx context.Context, tx pgx.Tx, f freeze) (string, error) {
+func frozenBefore(ctx context.Context, tx pgx.Tx, f state.Freeze) (string, error) {
 	var text string
-	err := tx.QueryRow(ctx, selectFreezeOfID, f.key()).Scan(&text)
+	err := tx.QueryRow(ctx, selectFreezeOfID, f.Key()).Scan(&text)
 	if errors.Is(err, noRows) {
 		return "", nil
 	}
-	var was freeze
+	var was state.Freeze
 	if err == nil {
-		err = strict([]byte(text), &was)
+		err = state.Strict([]byte(text), &was)
 	}
 	if err != nil || was.By == f.By {
 		return "", err
 	}
-	return "; before that " + was.says(), nil
+	return "; before that " + was.Says(), nil
 }
 
 // advance marks what was seen until now, and keeps the mark. What fails is tried again within a second.
-func (s *sharedStore) advance(ctx context.Context) error {
+func (s *Store) advance(ctx context.Context) error {
 	m := &s.marks
 	if m.file == "" {
 		return nil
@@ -172,17 +163,17 @@ func (s *sharedStore) advance(ctx context.Context) error {
 		m.due.Store(true)
 	}
 	if m.failing.Set(err) && err != nil {
-		s.config.Log.Warn("how far PostgreSQL went cannot be kept: a backup that is restored while all sidecars are stopped may not be "+
+		s.host.Log.Warn("how far PostgreSQL went cannot be kept: a backup that is restored while all sidecars are stopped may not be "+
 			"seen", "file", string(m.file), "error", err)
 	}
 	return nil
 }
 
 // seeMarks takes in the marks of all replicas; showing is held.
-func (s *sharedStore) seeMarks(text string) error { return json.Unmarshal([]byte(text), &s.marks.all) }
+func (s *Store) seeMarks(text string) error { return json.Unmarshal([]byte(text), &s.marks.all) }
 
 // sayMarks says to a server that lacks commits how far others went, of which this sidecar shows all.
-func (s *sharedStore) sayMarks(b *pgx.Batch) {
+func (s *Store) sayMarks(b *pgx.Batch) {
 	s.showing.RLock()
 	defer s.showing.RUnlock()
 	for id, number := range s.marks.all {

@@ -1,4 +1,4 @@
-package approval
+package state
 
 import (
 	"regexp"
@@ -47,28 +47,28 @@ func fits(pattern string, call []string) bool {
 	return true
 }
 
-// offersPattern is nil if some pattern may be approved for a claim.
-func (e *entry) offersPattern(c bailiff.Claim) error {
+// OffersPattern is nil if some pattern may be approved for a claim.
+func (e *Entry) OffersPattern(c bailiff.Claim) error {
 	switch {
 	case e.Plan.Quorum > 1:
-		return refuse(api.ErrScope, "approval %s needs %d people, and a pattern is for one person to approve", e.ID, e.Plan.Quorum)
+		return Refuse(api.ErrScope, "approval %s needs %d people, and a pattern is for one person to approve", e.ID, e.Plan.Quorum)
 	case !patterned(c) || width(e.Scopes[len(e.Scopes)-1]) < width(bailiff.ScopeSession):
-		return refuse(api.ErrScope, "approval %s offers no pattern: it is offered for a plain text of one program, where the policies let "+
+		return Refuse(api.ErrScope, "approval %s offers no pattern: it is offered for a plain text of one program, where the policies let "+
 			"each rule that asks have one (approval.patterns) for longer than once", e.ID)
 	}
 	return nil
 }
 
-// pattern is nil if a verdict's pattern may be approved for a claim.
-func (e *entry) pattern(c bailiff.Claim, v bailiff.Verdict) error {
-	if err := e.offersPattern(c); err != nil {
+// CheckPattern is nil if a verdict's pattern may be approved for a claim.
+func (e *Entry) CheckPattern(c bailiff.Claim, v bailiff.Verdict) error {
+	if err := e.OffersPattern(c); err != nil {
 		return err
 	}
 	switch {
 	case v.Scope != bailiff.ScopeSession && v.Scope != bailiff.ScopeAlways:
-		return refuse(api.ErrScope, "a pattern is approved for session or always, not %q", v.Scope)
+		return Refuse(api.ErrScope, "a pattern is approved for session or always, not %q", v.Scope)
 	case !slices.Contains(strings.Fields(v.Match), anyWord) || !fits(v.Match, c.Call):
-		return refuse(api.ErrScope, "the pattern %q does not stand for %q: write the same words, with * in place of plain names that are "+
+		return Refuse(api.ErrScope, "the pattern %q does not stand for %q: write the same words, with * in place of plain names that are "+
 			"no option, address or path, and never of the program or the word behind it", v.Match, strings.Join(c.Call, " "))
 	}
 	return nil
@@ -84,7 +84,7 @@ func ruleKeys(pairs []bailiff.Pair) []string {
 }
 
 // narrow makes a grant one of a pattern.
-func (h *held) narrow(match string, c bailiff.Claim, now time.Time) {
+func (h *Held) narrow(match string, c bailiff.Claim, now time.Time) {
 	h.Grant.Match, h.Grant.Revision = strings.Join(strings.Fields(match), " "), c.Decision.Revision
 	h.Pairs, h.Rules = nil, ruleKeys(c.Pairs())
 	if end := now.Add(longestPattern); h.Grant.Expires.IsZero() || h.Grant.Expires.After(end) {
@@ -93,7 +93,7 @@ func (h *held) narrow(match string, c bailiff.Claim, now time.Time) {
 }
 
 // has says whether a grant covers the reason of that number.
-func (h *held) has(w wanted, reason int) bool {
+func (h *Held) has(w Wanted, reason int) bool {
 	if h.Grant.Match == "" {
 		return slices.Contains(h.Pairs, w.pairs[reason])
 	}

@@ -1,4 +1,4 @@
-package approval
+package state
 
 import (
 	"cmp"
@@ -14,65 +14,70 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// item is an approval as memory holds it: shortened, never changed, replaced as
+// Item is an approval as memory holds it: shortened, never changed, replaced as
 // a whole.
-type item struct {
+type Item struct {
 	// Seq is its place in the order of creation.
 	Seq   uint64 `json:"seq"`
-	Entry entry  `json:"entry"`
+	Entry Entry  `json:"entry"`
 	// Pairs are the hashes of what was asked for, one for each reason; the texts
 	// themselves may have been scrubbed.
 	Pairs []string `json:"pairs"`
 	// GrantFor is how long a grant is to last.
 	GrantFor time.Duration `json:"grant_ns"`
-	// version counts its changes in a store that others write too, from one; else it is zero.
-	version int64
+	// Version counts its changes in a store that others write too, from one; else it is zero.
+	Version int64 `json:"-"`
 }
 
 // same says whether an item is still as it was.
-func (i *item) same(was *item) bool { return i == was || i.version > 0 && i.version == was.version }
+func (i *Item) same(was *Item) bool { return i == was || i.Version > 0 && i.Version == was.Version }
 
-func (i *item) pending() bool { return i.Entry.State == bailiff.ApprovalPending }
+// Pending says whether an approval can be answered still.
+func (i *Item) Pending() bool { return i.Entry.State == bailiff.ApprovalPending }
 
-func (i *item) copy() *item {
+func (i *Item) copy() *Item {
 	c := *i
 	c.Entry.Votes = slices.Clone(i.Entry.Votes)
 	return &c
 }
 
-// held is a grant with what it covers, as hashes.
-type held struct {
-	Grant grant    `json:"grant"`
+// Held is a grant with what it covers, as hashes.
+type Held struct {
+	Grant Grant    `json:"grant"`
 	Pairs []string `json:"pairs,omitempty"`
 	// Rules are of a grant of a pattern, in place of pairs.
 	Rules []string `json:"rules,omitempty"`
 	// DecisionID is of the claim that was approved.
 	DecisionID string `json:"decision_id"`
-	// version counts its changes as that of an item does.
-	version int64
+	// Version counts its changes as that of an item does.
+	Version int64 `json:"-"`
 }
 
-func (h *held) live(now time.Time) bool {
+func (h *Held) live(now time.Time) bool {
 	return h.Grant.Expires.IsZero() || now.Before(h.Grant.Expires)
 }
 
-// owner is whose requests a grant of several pairs covers; session is empty for
+// Owner is whose requests a grant of several pairs covers; session is empty for
 // every session of the user.
-type owner struct{ caller, peer, platform, user, session string }
+type Owner struct{ caller, peer, platform, user, session string }
 
-func (h *held) owner() owner {
-	return owner{h.Grant.Caller, h.Grant.Peer, h.Grant.Platform, h.Grant.User, h.Grant.Session}
+// Names are the parts of what stands for an owner.
+func (o Owner) Names() []string { return []string{o.caller, o.peer, o.platform, o.user, o.session} }
+
+// Owner is whose requests a grant covers.
+func (h *Held) Owner() Owner {
+	return Owner{h.Grant.Caller, h.Grant.Peer, h.Grant.Platform, h.Grant.User, h.Grant.Session}
 }
 
 // holds says whether a grant is in force for what goes to people that way now.
-func (h *held) holds(way *way, now time.Time) bool {
+func (h *Held) holds(way *way, now time.Time) bool {
 	return h.live(now) && way != nil && h.Grant.Route == way.route && h.Grant.Quorum >= way.quorum &&
 		(way.proof == "" || way.proof == h.Grant.Proof)
 }
 
 // extends says whether a grant that is wider than once is for such claims,
 // whatever the pairs are.
-func (h *held) extends(w wanted) bool {
+func (h *Held) extends(w Wanted) bool {
 	g := &h.Grant
 	return g.Tool == w.tool && g.Backend == w.backend && slices.Contains(w.offered, g.Scope) &&
 		!slices.ContainsFunc(w.env, func(name string) bool { return !h.lets(name, w.swap) })
@@ -80,7 +85,7 @@ func (h *held) extends(w wanted) bool {
 
 // lets says whether a variable may enter: where people were asked about a stand-in, as a
 // stand-in only, whose value goes to no other host and in no other place.
-func (h *held) lets(name string, swap []bailiff.Swap) bool {
+func (h *Held) lets(name string, swap []bailiff.Swap) bool {
 	named := func(s bailiff.Swap) bool { return s.Name == name }
 	granted := slices.IndexFunc(h.Grant.Swap, named)
 	if granted < 0 {
@@ -94,8 +99,8 @@ func isWithin(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }
 
-// wanted is what a grant must cover for a claim to be covered.
-type wanted struct {
+// Wanted is what a grant must cover for a claim to be covered.
+type Wanted struct {
 	digest  string
 	session bailiff.Session
 	caller  string
@@ -126,9 +131,10 @@ type way struct {
 	proof  string
 }
 
-func want(c bailiff.Claim) wanted {
+// Want is what grants must cover for a claim; it goes to people no way yet.
+func Want(c bailiff.Claim) Wanted {
 	pairs := c.Pairs()
-	w := wanted{
+	w := Wanted{
 		digest: c.Digest(), session: c.Request.Session, caller: c.Request.Caller, peer: c.Request.Peer, tool: c.Request.Tool,
 		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, swap: c.Decision.Env.Swap,
 		pairs: make([]string, len(pairs)), whole: len(pairs) > 0 && len(c.Unbound) == 0,
@@ -145,8 +151,8 @@ func want(c bailiff.Claim) wanted {
 	return w
 }
 
-// by is what is wanted of a claim that goes to people by a plan.
-func (w wanted) by(p api.Plan, terms *bailiff.ApprovalTerms) wanted {
+// By is what is wanted of a claim that goes to people by a plan.
+func (w Wanted) By(p api.Plan, terms *bailiff.ApprovalTerms) Wanted {
 	w.way = &way{p.Route, max(1, p.Quorum), p.Proof}
 	if terms != nil {
 		w.way.quorum = max(w.way.quorum, terms.Quorum)
@@ -162,63 +168,68 @@ func pairKey(p bailiff.Pair) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// holder is whose pending approvals are counted.
-type holder struct{ kind, a, b string }
+// Holder is whose pending approvals are counted.
+type Holder struct{ Kind, a, b string }
 
-func holders(e *entry) []holder {
+// Names are the parts of what stands for a holder.
+func (h Holder) Names() []string { return []string{h.Kind, h.a, h.b} }
+
+// Holders are those for whom an approval counts: caller, session and user.
+func Holders(e *Entry) []Holder {
 	s := e.Request.Session
-	return []holder{{"caller", e.Caller, ""}, {"session", e.Caller, s.ID}, {"user", s.Platform, s.UserID}}
+	return []Holder{{"caller", e.Caller, ""}, {"session", e.Caller, s.ID}, {"user", s.Platform, s.UserID}}
 }
 
 type freezeKey struct{ kind, id string }
 
-// state is everything that the book knows, with its indexes.
-type state struct {
-	items    map[string]*item
-	order    []*item          // by creation
-	resolved []*item          // by the time they were
-	pending  map[string]*item // by digest
-	counts   map[holder]int   // of pending ones
-	grants   map[string]*held
-	once     map[string]*held // by digest
-	owned    map[owner][]*held
-	freezes  map[freezeKey]freeze
+// State is everything that the book knows, with its indexes.
+type State struct {
+	items    map[string]*Item
+	order    []*Item          // by creation
+	resolved []*Item          // by the time they were
+	pending  map[string]*Item // by digest
+	counts   map[Holder]int   // of pending ones
+	grants   map[string]*Held
+	once     map[string]*Held // by digest
+	owned    map[Owner][]*Held
+	freezes  map[freezeKey]Freeze
 	seq      uint64
 	// part is what is here of the whole; nil is all of it.
-	part *need
+	part *Need
 }
 
-func newState() *state {
-	return &state{
-		items: map[string]*item{}, pending: map[string]*item{}, counts: map[holder]int{},
-		grants: map[string]*held{}, once: map[string]*held{}, owned: map[owner][]*held{}, freezes: map[freezeKey]freeze{},
+// New is an empty state.
+func New() *State {
+	return &State{
+		items: map[string]*Item{}, pending: map[string]*Item{}, counts: map[Holder]int{},
+		grants: map[string]*Held{}, once: map[string]*Held{}, owned: map[Owner][]*Held{}, freezes: map[freezeKey]Freeze{},
 	}
 }
 
-// apply makes a step part of the state.
-func (s *state) apply(t step) {
-	for _, i := range t.items {
+// Apply makes a step part of the state.
+func (s *State) Apply(t Step) {
+	for _, i := range t.Items {
 		s.putItem(i)
 	}
-	for _, i := range t.pruned {
+	for _, i := range t.Pruned {
 		s.dropItem(i)
 	}
-	for _, h := range t.grants {
+	for _, h := range t.Grants {
 		s.dropGrant(h.Grant.ID)
 		s.putGrant(h)
 	}
-	for _, h := range t.ended {
+	for _, h := range t.Ended {
 		s.dropGrant(h.Grant.ID)
 	}
-	for _, f := range t.frozen {
+	for _, f := range t.Frozen {
 		s.freezes[freezeKey{f.Kind, f.ID}] = f
 	}
-	for _, f := range t.thawed {
+	for _, f := range t.Thawed {
 		delete(s.freezes, freezeKey{f.Kind, f.ID})
 	}
 }
 
-func (s *state) putItem(i *item) {
+func (s *State) putItem(i *Item) {
 	e := &i.Entry
 	before, known := s.items[e.ID]
 	s.items[e.ID] = i
@@ -230,8 +241,8 @@ func (s *state) putItem(i *item) {
 		s.order = slices.Insert(s.order, at, i)
 		s.seq = max(s.seq, i.Seq)
 	}
-	switch was := known && before.pending(); {
-	case i.pending():
+	switch was := known && before.Pending(); {
+	case i.Pending():
 		s.pending[e.Digest] = i
 		if !was {
 			s.count(e, 1)
@@ -247,27 +258,27 @@ func (s *state) putItem(i *item) {
 	}
 }
 
-func (s *state) count(e *entry, n int) {
-	for _, h := range holders(e) {
+func (s *State) count(e *Entry, n int) {
+	for _, h := range Holders(e) {
 		if s.counts[h] += n; s.counts[h] == 0 {
 			delete(s.counts, h)
 		}
 	}
 }
 
-// pendingInOrder are the pending items, the oldest first.
-func (s *state) pendingInOrder() []*item {
-	s.looks(func(n *need) bool { return n.pending || n.ended }, "all that is pending")
-	return slices.SortedFunc(maps.Values(s.pending), func(x, y *item) int { return cmp.Compare(x.Seq, y.Seq) })
+// PendingInOrder are the pending items, the oldest first.
+func (s *State) PendingInOrder() []*Item {
+	s.looks(func(n *Need) bool { return n.Pending || n.Ended }, "all that is pending")
+	return slices.SortedFunc(maps.Values(s.pending), func(x, y *Item) int { return cmp.Compare(x.Seq, y.Seq) })
 }
 
 // find returns where the item of that number is, or would be.
-func (s *state) find(seq uint64) (int, bool) {
-	return slices.BinarySearchFunc(s.order, seq, func(i *item, seq uint64) int { return cmp.Compare(i.Seq, seq) })
+func (s *State) find(seq uint64) (int, bool) {
+	return slices.BinarySearchFunc(s.order, seq, func(i *Item, seq uint64) int { return cmp.Compare(i.Seq, seq) })
 }
 
 // dropItem forgets a resolved item; the oldest go first.
-func (s *state) dropItem(i *item) {
+func (s *State) dropItem(i *Item) {
 	if s.pending[i.Entry.Digest] == i { // how it ended was not seen
 		delete(s.pending, i.Entry.Digest)
 		s.count(&i.Entry, -1)
@@ -276,21 +287,21 @@ func (s *state) dropItem(i *item) {
 	if at, found := s.find(i.Seq); found {
 		s.order = slices.Delete(s.order, at, at+1)
 	}
-	if at := slices.IndexFunc(s.resolved, func(r *item) bool { return r.Seq == i.Seq }); at >= 0 {
+	if at := slices.IndexFunc(s.resolved, func(r *Item) bool { return r.Seq == i.Seq }); at >= 0 {
 		s.resolved = slices.Delete(s.resolved, at, at+1)
 	}
 }
 
-func (s *state) putGrant(h *held) {
+func (s *State) putGrant(h *Held) {
 	s.grants[h.Grant.ID] = h
 	if h.Grant.Scope == bailiff.ScopeOnce {
 		s.once[h.Grant.Digest] = h
 		return
 	}
-	s.owned[h.owner()] = append(s.owned[h.owner()], h)
+	s.owned[h.Owner()] = append(s.owned[h.Owner()], h)
 }
 
-func (s *state) dropGrant(id string) {
+func (s *State) dropGrant(id string) {
 	h, known := s.grants[id]
 	if !known {
 		return
@@ -302,21 +313,21 @@ func (s *state) dropGrant(id string) {
 		}
 		return
 	}
-	rest := slices.DeleteFunc(s.owned[h.owner()], func(o *held) bool { return o == h })
+	rest := slices.DeleteFunc(s.owned[h.Owner()], func(o *Held) bool { return o == h })
 	if len(rest) == 0 {
-		delete(s.owned, h.owner())
+		delete(s.owned, h.Owner())
 	} else {
-		s.owned[h.owner()] = rest
+		s.owned[h.Owner()] = rest
 	}
 }
 
-// cover returns live grants that together cover what is wanted, or none.
-func (s *state) cover(w wanted, now time.Time) []*held {
-	if _, frozen := s.frozen(w.session); frozen {
+// Cover returns live grants that together cover what is wanted, or none.
+func (s *State) Cover(w Wanted, now time.Time) []*Held {
+	if _, frozen := s.Frozen(w.session); frozen {
 		return nil
 	}
 	if h := s.onceOf(w.digest); h != nil && h.holds(w.way, now) {
-		return []*held{h}
+		return []*Held{h}
 	}
 	if !w.whole {
 		return nil
@@ -325,21 +336,21 @@ func (s *state) cover(w wanted, now time.Time) []*held {
 }
 
 // owners are whose grants a claim may use.
-func (w wanted) owners() []owner {
-	o := owner{w.caller, w.peer, w.session.Platform, w.session.UserID, w.session.ID}
+func (w Wanted) owners() []Owner {
+	o := Owner{w.caller, w.peer, w.session.Platform, w.session.UserID, w.session.ID}
 	everywhere := o
 	everywhere.session = ""
-	return []owner{o, everywhere}
+	return []Owner{o, everywhere}
 }
 
-// any says whether there is a grant at all that might cover what is wanted.
-func (s *state) any(w wanted) bool {
-	return s.once[w.digest] != nil || slices.ContainsFunc(w.owners(), func(o owner) bool { return len(s.owned[o]) > 0 })
+// Any says whether there is a grant at all that might cover what is wanted.
+func (s *State) Any(w Wanted) bool {
+	return s.once[w.digest] != nil || slices.ContainsFunc(w.owners(), func(o Owner) bool { return len(s.owned[o]) > 0 })
 }
 
 // union collects grants until every pair is covered.
-func (s *state) union(w wanted, now time.Time) []*held {
-	var covering []*held
+func (s *State) union(w Wanted, now time.Time) []*Held {
+	var covering []*Held
 	missing := make([]int, len(w.pairs))
 	for i := range missing {
 		missing[i] = i
@@ -361,7 +372,8 @@ func (s *state) union(w wanted, now time.Time) []*held {
 	return nil
 }
 
-func (s *state) frozen(session bailiff.Session) (freeze, bool) {
+// Frozen is the freeze that stops a session, if there is one.
+func (s *State) Frozen(session bailiff.Session) (Freeze, bool) {
 	for _, key := range []freezeKey{
 		{api.FreezeAll, ""}, {api.FreezeSession, session.ID}, {api.FreezeUser, session.UserID},
 		{api.FreezeUser, session.Platform + ":" + session.UserID},
@@ -370,11 +382,11 @@ func (s *state) frozen(session bailiff.Session) (freeze, bool) {
 			return f, true
 		}
 	}
-	return freeze{}, false
+	return Freeze{}, false
 }
 
 // stops says whether a freeze is for that session of that user.
-func (f freeze) stops(session, platform, user string) bool {
+func (f Freeze) stops(session, platform, user string) bool {
 	return api.Freeze(f).Stops(session, platform, user)
 }
 

@@ -1,4 +1,4 @@
-package approval
+package shared
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 )
 
@@ -53,7 +54,7 @@ const pruneRows = 5000
 
 // followed is what one look at the tables found.
 type followed struct {
-	step    step
+	step    state.Step
 	place   postgres.Place
 	horizon string
 	freezes int64
@@ -70,7 +71,7 @@ const fromTheBeginning = "0"
 
 // follow shows what others did, stops what is frozen by now, and returns the version of the
 // freezes that is in force here then.
-func (s *sharedStore) follow(ctx context.Context) (freezes int64, err error) {
+func (s *Store) follow(ctx context.Context) (freezes int64, err error) {
 	s.following.Lock()
 	defer s.following.Unlock()
 	news, err := s.look(ctx)
@@ -87,7 +88,7 @@ func (s *sharedStore) follow(ctx context.Context) (freezes int64, err error) {
 }
 
 // look reads what changed since the last look, and shows it.
-func (s *sharedStore) look(ctx context.Context) (*followed, error) {
+func (s *Store) look(ctx context.Context) (*followed, error) {
 	s.showing.Lock()
 	defer s.showing.Unlock()
 	if s.reload {
@@ -108,7 +109,7 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 	s.db.Accept(news.place)
 	s.skew.Store(int64(time.Until(news.now)))
 	s.horizon = news.horizon
-	s.outbox.merge(news.numbers, news.events)
+	s.host.Outbox.Merge(news.numbers, news.events)
 	if s.reload {
 		s.reload = false
 		s.anew(news.step)
@@ -116,7 +117,7 @@ func (s *sharedStore) look(ctx context.Context) (*followed, error) {
 		s.foreign(news.step)
 	}
 	s.lock.Lock()
-	s.deadline.plan(news.step)
+	s.deadline.Plan(news.step)
 	s.lock.Unlock()
 	return news, nil
 }
@@ -126,7 +127,7 @@ const pageRows = 1000
 
 // read reads what transactions changed that were not over when it was read last, in one round trip. What is more
 // than a page is read anew page by page, in one snapshot, and may take as long as it needs.
-func (s *sharedStore) read(ctx context.Context, rescan bool) (*followed, error) {
+func (s *Store) read(ctx context.Context, rescan bool) (*followed, error) {
 	conn, err := s.ownConnection(ctx)
 	if err != nil {
 		return nil, err
@@ -152,14 +153,14 @@ func (s *sharedStore) read(ctx context.Context, rescan bool) (*followed, error) 
 }
 
 // pageTime is how long a round trip of a look may take: where all is read anew there is much more to do.
-func (s *sharedStore) pageTime() time.Duration {
+func (s *Store) pageTime() time.Duration {
 	if s.reload {
 		return stepTime
 	}
 	return lookTime
 }
 
-func (s *sharedStore) ownConnection(ctx context.Context) (*pgxpool.Conn, error) {
+func (s *Store) ownConnection(ctx context.Context) (*pgxpool.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.pageTime())
 	defer cancel()
 	return s.db.Own().Acquire(ctx)
@@ -175,7 +176,7 @@ const selectState = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text, clock
 	(SELECT coalesce(json_object_agg(id, mark), '{}')::text FROM bailiff.replicas) FROM bailiff.state`
 
 // readFirst reads all but the approvals after the first page. Those may be read where it does not end the transaction.
-func (s *sharedStore) readFirst(ctx context.Context, conn *pgxpool.Conn, rescan, ends bool) (*followed, error) {
+func (s *Store) readFirst(ctx context.Context, conn *pgxpool.Conn, rescan, ends bool) (*followed, error) {
 	f := &followed{}
 	b := &pgx.Batch{}
 	b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -215,7 +216,7 @@ const (
 func (f *followed) items(b *pgx.Batch, horizon string) {
 	query, args := selectChanged, []any{f.last, pageRows, horizon}
 	if horizon == fromTheBeginning {
-		query, args[2] = selectAnew, keepResolved
+		query, args[2] = selectAnew, state.KeepResolved
 	}
 	b.Queue(query, args...).Query(func(rows pgx.Rows) error {
 		var seq, version int64
@@ -224,11 +225,11 @@ func (f *followed) items(b *pgx.Batch, horizon string) {
 		found := 0
 		_, err := pgx.ForEachRow(rows, []any{&seq, &version, &id, &text, &gone}, func() (err error) {
 			found, f.last = found+1, seq
-			i := &item{Seq: uint64(seq), Entry: entry{ID: id}}
+			i := &state.Item{Seq: uint64(seq), Entry: state.Entry{ID: id}}
 			if !gone {
 				i, err = readItem(seq, version, text)
 			}
-			sortOut(i, gone, &f.step.items, &f.step.pruned)
+			sortOut(i, gone, &f.step.Items, &f.step.Pruned)
 			return err
 		})
 		f.isWhole = found < pageRows
@@ -248,7 +249,7 @@ func (f *followed) grants(b *pgx.Batch, horizon string) {
 			var gone bool
 			_, err := pgx.ForEachRow(rows, []any{&version, &text, &gone}, func() error {
 				h, err := readGrant(version, text)
-				sortOut(h, gone, &f.step.grants, &f.step.ended)
+				sortOut(h, gone, &f.step.Grants, &f.step.Ended)
 				return err
 			})
 			return err
@@ -260,9 +261,9 @@ func (f *followed) frozen(b *pgx.Batch, horizon string) {
 		var text string
 		var gone bool
 		_, err := pgx.ForEachRow(rows, []any{&text, &gone}, func() error {
-			var one freeze
-			err := strict([]byte(text), &one)
-			sortOut(one, gone, &f.step.frozen, &f.step.thawed)
+			var one state.Freeze
+			err := state.Strict([]byte(text), &one)
+			sortOut(one, gone, &f.step.Frozen, &f.step.Thawed)
 			return err
 		})
 		return err
@@ -274,8 +275,8 @@ func (f *followed) outbox(b *pgx.Batch, replica string) {
 		var number int64
 		var text string
 		_, err := pgx.ForEachRow(rows, []any{&number, &text}, func() error {
-			var e outgoing
-			err := strict([]byte(text), &e)
+			var e state.Outgoing
+			err := state.Strict([]byte(text), &e)
 			f.numbers, f.events = append(f.numbers, uint64(number)), append(f.events, api.Event(e))
 			return err
 		})
@@ -284,74 +285,26 @@ func (f *followed) outbox(b *pgx.Batch, replica string) {
 }
 
 // anew shows what the tables hold in the place of what was shown.
-func (s *sharedStore) anew(t step) {
+func (s *Store) anew(t state.Step) {
 	s.marks.due.Store(true)
-	c := contents{items: t.items, grants: t.grants, freezes: t.frozen}
-	s.reconcile(c.state(0), func(i *item) {
-		s.config.Observer.ApprovalEndedElsewhere(i.Entry.Request.Session.Platform)
-	})
+	c := state.Contents{Items: t.Items, Grants: t.Grants, Freezes: t.Frozen}
+	s.host.View.ShowAnew(c.State(0), true)
 }
 
 // foreign shows what others did, which they have counted.
-func (s *sharedStore) foreign(t step) {
-	s.mu.Lock()
-	t = s.seen.unknown(t)
-	for _, i := range t.items {
-		platform := i.Entry.Request.Session.Platform
-		switch was := s.seen.items[i.Entry.ID]; {
-		case i.pending() && was == nil:
-			t.told = append(t.told, func(o Observer) { o.ApprovalOpened(platform) })
-		case !i.pending() && was != nil && was.pending():
-			t.told = append(t.told, func(o Observer) { o.ApprovalEndedElsewhere(platform) })
-		}
-	}
-	s.mu.Unlock()
-	if t.isMarked() {
+func (s *Store) foreign(t state.Step) {
+	s.host.View.Look(func(seen *state.State) { t = seen.News(t) })
+	if t.IsMarked() {
 		s.marks.due.Store(true)
 	}
-	if !t.empty() {
-		s.show(t)
+	if !t.Empty() {
+		s.host.View.Show(t)
 	}
 }
 
-// unknown is what of a step is not part of the state.
-func (s *state) unknown(t step) (news step) {
-	for _, i := range t.items {
-		if was := s.items[i.Entry.ID]; was == nil || was.version < i.version {
-			news.items = append(news.items, i)
-		}
-	}
-	for _, i := range t.pruned {
-		if was := s.items[i.Entry.ID]; was != nil {
-			news.pruned = append(news.pruned, was)
-		}
-	}
-	for _, h := range t.grants {
-		if was := s.grants[h.Grant.ID]; was == nil || was.version < h.version {
-			news.grants = append(news.grants, h)
-		}
-	}
-	for _, h := range t.ended {
-		if s.grants[h.Grant.ID] != nil {
-			news.ended = append(news.ended, h)
-		}
-	}
-	for _, f := range t.frozen {
-		if was, known := s.freezes[freezeKey{f.Kind, f.ID}]; !known || !was.is(f) {
-			news.frozen = append(news.frozen, f)
-		}
-	}
-	for _, f := range t.thawed {
-		if _, known := s.freezes[freezeKey{f.Kind, f.ID}]; known {
-			news.thawed = append(news.thawed, f)
-		}
-	}
-	return news
-}
-
-// confirm waits until a freeze is in force wherever a replica lives, and names those that were
+// Confirm waits until a freeze is in force wherever a replica lives, and names those that were
 // silent for so long that they deny by themselves, but may go on with what they run.
-func (s *sharedStore) confirm(ctx context.Context) (quiet []string, err error) {
+func (s *Store) Confirm(ctx context.Context) (quiet []string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deafAfter+lookTime)
 	defer cancel()
 	version, err := s.follow(ctx)
@@ -369,7 +322,8 @@ func (s *sharedStore) confirm(ctx context.Context) (quiet []string, err error) {
 		select {
 		case <-time.After(confirmEvery):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: replicas %s have not said that the freeze is in force there", ErrStore, strings.Join(waiting, ", "))
+			return nil, fmt.Errorf("%w: replicas %s have not said that the freeze is in force there", state.ErrStore,
+				strings.Join(waiting, ", "))
 		}
 	}
 	quiet, err = s.names(ctx, silent, s.replica, version)
@@ -379,7 +333,7 @@ func (s *sharedStore) confirm(ctx context.Context) (quiet []string, err error) {
 	return quiet, nil
 }
 
-func (s *sharedStore) names(ctx context.Context, query string, args ...any) ([]string, error) {
+func (s *Store) names(ctx context.Context, query string, args ...any) ([]string, error) {
 	rows, err := s.db.Own().Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -387,9 +341,9 @@ func (s *sharedStore) names(ctx context.Context, query string, args ...any) ([]s
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// keep removes what is old, unless another replica does it, and takes over the events of
+// Keep removes what is old, unless another replica does it, and takes over the events of
 // replicas that are gone.
-func (s *sharedStore) keep(ctx context.Context) error {
+func (s *Store) Keep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
 	defer s.lost.Store(true) // looks at its own events again, too
@@ -399,7 +353,7 @@ func (s *sharedStore) keep(ctx context.Context) error {
 			return err
 		}
 		b := &pgx.Batch{}
-		b.Queue(pruneItems, keepFor.Seconds(), keepResolved, pruneRows)
+		b.Queue(pruneItems, state.KeepFor.Seconds(), state.KeepResolved, pruneRows)
 		for _, statement := range []string{pruneClaims, forgetItems, forgetGrants, forgetFreeze} {
 			b.Queue(statement)
 		}

@@ -1,4 +1,4 @@
-package approval
+package file
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/internal/approval/boltcheck"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/record/records"
 )
 
@@ -43,8 +44,8 @@ type seal struct {
 	Events    uint64 `json:"events"`
 }
 
-// store is the file on disk. One goroutine writes, any may read.
-type store struct {
+// Records is the file on disk. One goroutine writes, any may read.
+type Records struct {
 	path string
 	db   *bbolt.DB
 	file *os.File
@@ -56,19 +57,27 @@ type store struct {
 // lockWait is how long another process may hold the file while it ends.
 const lockWait = time.Second
 
-// openStore opens the file, or makes one if there never was one, and reads all of
-// it.
-func openStore(path string) (*store, *contents, error) {
+// OpenRecords opens the file, or makes one if there never was one, and reads all of
+// it. Its error says what to do.
+func OpenRecords(path string) (*Records, *state.Contents, error) {
+	s, c, err := openWhole(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the store of approvals %s: %w%s", path, err, repair(path))
+	}
+	return s, c, nil
+}
+
+func openWhole(path string) (*Records, *state.Contents, error) {
 	if err := begin(path); err != nil {
 		return nil, nil, err
 	}
-	s := &store{path: path}
+	s := &Records{path: path}
 	c, err := s.open(path)
 	if err == nil {
 		err = mark(path)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, s.close())
+		return nil, nil, errors.Join(err, s.Close())
 	}
 	return s, c, nil
 }
@@ -173,7 +182,7 @@ func options(open func(string, int, os.FileMode) (*os.File, error)) *bbolt.Optio
 const pageSize = boltcheck.PageSize
 
 // open opens and checks the file. Whatever bbolt stumbles over is an error.
-func (s *store) open(path string) (c *contents, err error) {
+func (s *Records) open(path string) (c *state.Contents, err error) {
 	defer s.recovered(&err)()
 	open := func(path string, flag int, _ os.FileMode) (file *os.File, err error) {
 		if file, err = os.OpenFile(path, flag&^os.O_CREATE|unix.O_NOFOLLOW, 0); err != nil {
@@ -201,7 +210,7 @@ func (s *store) open(path string) (c *contents, err error) {
 var errDamaged = errors.New("the file was damaged while it was open")
 
 // recovered makes a panic or a fault of memory an error.
-func (s *store) recovered(err *error) func() {
+func (s *Records) recovered(err *error) func() {
 	return boltcheck.Guard(func(cause any) {
 		s.stuck.Store(true)
 		*err = fmt.Errorf("%w: %v", errDamaged, cause)
@@ -253,8 +262,8 @@ func trusted(file *os.File) error {
 	return nil
 }
 
-// close lets go of the file, even when bbolt cannot: its lock goes with it.
-func (s *store) close() error {
+// Close lets go of the file, even when bbolt cannot: its lock goes with it.
+func (s *Records) Close() error {
 	if s.db != nil && !s.stuck.Load() {
 		return s.db.Close()
 	}
@@ -268,7 +277,7 @@ func (s *store) close() error {
 }
 
 // write makes steps durable and returns the numbers of their events.
-func (s *store) write(steps []step) (numbers []uint64, err error) {
+func (s *Records) write(steps []state.Step) (numbers []uint64, err error) {
 	if s.stuck.Load() {
 		return nil, errDamaged
 	}
@@ -292,7 +301,7 @@ func (s *store) write(steps []step) (numbers []uint64, err error) {
 }
 
 // inPlace is nil if the file that is open is the one that the next start finds.
-func (s *store) inPlace() error {
+func (s *Records) inPlace() error {
 	there, err := os.Lstat(s.path)
 	if err != nil {
 		return err
@@ -305,7 +314,7 @@ func (s *store) inPlace() error {
 }
 
 // claim reads the text of a claim; found says whether there is one still.
-func (s *store) claim(seq uint64) (c claimText, found bool, err error) {
+func (s *Records) claim(seq uint64) (c state.ClaimText, found bool, err error) {
 	if s.stuck.Load() {
 		return c, false, errDamaged
 	}
@@ -317,7 +326,7 @@ func (s *store) claim(seq uint64) (c claimText, found bool, err error) {
 		}
 		text, err := verified(claimBucket, number(seq), record)
 		if err == nil {
-			err = strict(text, &c)
+			err = state.Strict(text, &c)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: claim %d: %w", errDamaged, seq, err)
@@ -325,4 +334,18 @@ func (s *store) claim(seq uint64) (c claimText, found bool, err error) {
 		return nil
 	})
 	return c, found, err
+}
+
+// ClaimText is the text of a claim; nil if there is none any more.
+func (s *Records) ClaimText(seq uint64) (text []byte, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		record := tx.Bucket(claimBucket).Get(number(seq))
+		if record == nil {
+			return nil
+		}
+		found, err := verified(claimBucket, number(seq), record)
+		text = append(text, found...)
+		return err
+	})
+	return text, err
 }

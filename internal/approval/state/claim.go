@@ -1,4 +1,4 @@
-package approval
+package state
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/secrets/redact"
 )
 
-// claimText is a claim as it is stored: whole, but without known secrets.
-type claimText struct {
+// ClaimText is a claim as it is stored: whole, but without known secrets.
+type ClaimText struct {
 	Request  bailiff.Request  `json:"request"`
 	Caller   string           `json:"caller"`
 	Peer     string           `json:"peer"`
@@ -28,8 +28,8 @@ type claimText struct {
 
 // textOf returns a claim's text without known secrets. Who asked stays as it is,
 // since grants and freezes go by it.
-func textOf(c bailiff.Claim, scrub func([]byte) []byte) (claimText, error) {
-	t := claimText{Request: c.Request, Caller: c.Request.Caller, Peer: c.Request.Peer, Decision: c.Decision, Files: c.Files,
+func textOf(c bailiff.Claim, scrub func([]byte) []byte) (ClaimText, error) {
+	t := ClaimText{Request: c.Request, Caller: c.Request.Caller, Peer: c.Request.Peer, Decision: c.Decision, Files: c.Files,
 		Unbound: c.Unbound, Ground: c.Ground, Plain: c.Plain, Call: c.Call}
 	if c.Input != nil {
 		input, err := c.Input.MarshalJSON()
@@ -50,7 +50,7 @@ func textOf(c bailiff.Claim, scrub func([]byte) []byte) (claimText, error) {
 
 // scrubbed replaces secrets in every text. The document is taken apart for it,
 // as a secret may be written in more than one way in JSON.
-func scrubbed(t claimText, scrub func([]byte) []byte) (clean claimText, err error) {
+func scrubbed(t ClaimText, scrub func([]byte) []byte) (clean ClaimText, err error) {
 	text, err := json.Marshal(t)
 	if err != nil || scrub == nil {
 		return t, err
@@ -68,15 +68,8 @@ func scrubbed(t claimText, scrub func([]byte) []byte) (clean claimText, err erro
 	return clean, json.Unmarshal(text, &clean)
 }
 
-func (b *Book) scrub(text string) string {
-	if b.config.Scrub == nil {
-		return text
-	}
-	return string(b.config.Scrub([]byte(text)))
-}
-
-// claim is the claim as the router may see it again.
-func (t claimText) claim(decisionID string) bailiff.Claim {
+// Claim is the claim as the router may see it again.
+func (t ClaimText) Claim(decisionID string) bailiff.Claim {
 	c := bailiff.Claim{Request: t.Request, Decision: t.Decision, DecisionID: decisionID, Files: t.Files, Unbound: t.Unbound,
 		Ground: t.Ground, Plain: t.Plain, Call: t.Call}
 	c.Request.Caller, c.Request.Peer = t.Caller, t.Peer
@@ -93,7 +86,7 @@ const (
 )
 
 // shorten fills an entry with as much of a claim as lists show.
-func (t claimText) shorten(e *entry) {
+func (t ClaimText) shorten(e *Entry) {
 	e.Shortened = true
 	e.Request, e.Caller, e.Peer = t.Request, t.Caller, t.Peer
 	e.Request.Env = slices.Clone(head(t.Request.Env))
@@ -125,8 +118,8 @@ func shortReasons(d bailiff.Decision) []bailiff.Reason {
 	return reasons
 }
 
-// fill shows an entry with all of a claim.
-func (t claimText) fill(row entry) api.Entry {
+// Fill shows an entry with all of a claim.
+func (t ClaimText) Fill(row Entry) api.Entry {
 	e := row.shown()
 	e.Shortened = false
 	e.Request, e.Decision, e.Files, e.Input = t.Request, t.Decision, t.Files, t.Input

@@ -1,25 +1,24 @@
-package approval
+package shared
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
 	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
-// Shared is a store that the books of several sidecars have in common.
-type Shared struct {
+// Config is a store that the books of several sidecars have in common.
+type Config struct {
 	DB *postgres.DB
 	// Replica is this sidecar's name among them.
 	Replica string
@@ -57,11 +56,11 @@ const (
 	keepEvery = 10 * time.Second
 )
 
-// sharedStore is a store in a database that other replicas write too. Each step is a
+// Store is a store in a database that other replicas write too. Each step is a
 // transaction of its own that loads what the step needs, under locks. What the book shows
 // follows the tables.
-type sharedStore struct {
-	*Book
+type Store struct {
+	host    state.Host
 	db      *postgres.DB
 	replica string
 	epoch   int64
@@ -94,19 +93,17 @@ type sharedStore struct {
 	marks    marks
 	turns    turns
 	lock     sync.Mutex
-	stamped  stamps
-	deadline deadline
+	stamped  state.Stamps
+	deadline state.Deadline
 
 	steps   sync.WaitGroup
 	running sync.WaitGroup
 	end     context.CancelFunc
 }
 
-var _ storage = (*sharedStore)(nil)
-
-// openShared takes the replica's name and shows what the tables hold.
-func openShared(b *Book, c *Shared) (*sharedStore, error) {
-	s := &sharedStore{Book: b, db: c.DB, replica: c.Replica, froze: c.Froze, began: time.Now(), reload: true,
+// Open takes the replica's name and shows what the tables hold.
+func Open(h state.Host, c *Config) (*Store, error) {
+	s := &Store{host: h, db: c.DB, replica: c.Replica, froze: c.Froze, began: time.Now(), reload: true,
 		woken: make(chan struct{}, 1), dirty: make(chan struct{}, 1), marks: marks{file: c.Mark}}
 	if s.froze == nil {
 		s.froze = func(context.Context) {}
@@ -138,7 +135,7 @@ func within(part func(context.Context) error) func(context.Context) error {
 }
 
 // enlist takes the replica's name. One that another sidecar lives under is not taken.
-func (s *sharedStore) enlist(ctx context.Context) error {
+func (s *Store) enlist(ctx context.Context) error {
 	for {
 		err := s.db.Own().QueryRow(ctx, takeName, s.replica, deafAfter.Seconds()).Scan(&s.epoch)
 		if err == nil {
@@ -156,15 +153,31 @@ func (s *sharedStore) enlist(ctx context.Context) error {
 	}
 }
 
-func (s *sharedStore) start() {
+// Start follows the others from now on, and ends what ran out of time before; if that fails, another sidecar does it too,
+// and this one again.
+func (s *Store) Start(starting context.Context) error {
 	ctx, end := context.WithCancel(context.Background())
 	s.end = end
 	s.running.Go(func() { s.db.Notify(ctx, s.dirty) })
 	s.running.Go(func() { s.db.Listen(ctx, s.wakeUp, func(works bool) { s.deaf.Store(!works) }) })
 	s.running.Go(func() { s.run(ctx) })
+	_ = s.sweep(starting)
+	return nil
 }
 
-func (s *sharedStore) wakeUp() { signal(s.woken) }
+// Standing is the epoch of this sidecar's name, and how often it was silent for so long that others may have taken over
+// what was its own.
+func (s *Store) Standing() (epoch int64, silences uint64) { return s.epoch, s.silences.Load() }
+
+// Warnings say what deserves a second look, a sentence each.
+func (s *Store) Warnings() []string {
+	if s.deaf.Load() {
+		return []string{"what other sidecars do is seen up to 200 ms later: PostgreSQL passes no notifications on"}
+	}
+	return nil
+}
+
+func (s *Store) wakeUp() { signal(s.woken) }
 
 func signal(c chan struct{}) {
 	select {
@@ -174,7 +187,7 @@ func signal(c chan struct{}) {
 }
 
 // run follows the others, beats and sweeps.
-func (s *sharedStore) run(ctx context.Context) {
+func (s *Store) run(ctx context.Context) {
 	var beaten, kept, markAt time.Time
 	for ctx.Err() == nil {
 		if s.hasty.Swap(false) || time.Since(beaten) >= beatEvery {
@@ -193,20 +206,20 @@ func (s *sharedStore) run(ctx context.Context) {
 		}
 		if time.Since(kept) >= keepEvery {
 			kept = time.Now()
-			s.failing(s.keep(ctx))
+			s.failing(s.Keep(ctx))
 		}
 		s.rest(ctx, time.Until(beaten.Add(beatEvery)))
 	}
 }
 
 // rest waits until something is to be done.
-func (s *sharedStore) rest(ctx context.Context, wait time.Duration) {
+func (s *Store) rest(ctx context.Context, wait time.Duration) {
 	if s.deaf.Load() {
 		wait = min(wait, pollEvery)
 	}
 	s.lock.Lock()
-	if at := s.deadline.at; !at.IsZero() {
-		wait = min(wait, max(confirmEvery, at.Sub(s.now())))
+	if at := s.deadline.At; !at.IsZero() {
+		wait = min(wait, max(confirmEvery, at.Sub(s.Now())))
 	}
 	s.lock.Unlock()
 	timer := time.NewTimer(max(0, wait))
@@ -219,15 +232,15 @@ func (s *sharedStore) rest(ctx context.Context, wait time.Duration) {
 }
 
 // failing takes in how an attempt to follow ended.
-func (s *sharedStore) failing(err error) {
+func (s *Store) failing(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && s.failed.Set(err) {
-		s.config.Log.Error("the shared store of approvals does not answer", "error", err)
+		s.host.Log.Error("the shared store of approvals does not answer", "error", err)
 	}
 }
 
 // round follows what others did, stops what they froze, and says that this replica lives and
 // what it has seen.
-func (s *sharedStore) round(ctx context.Context) error {
+func (s *Store) round(ctx context.Context) error {
 	err := s.lookAndBeat(ctx)
 	if errors.Is(err, postgres.ErrMoved) || s.unsettled {
 		return s.acceptServer(ctx)
@@ -237,7 +250,7 @@ func (s *sharedStore) round(ctx context.Context) error {
 
 // lookAndBeat is a round with the server that was accepted. While that does not know yet what is known here,
 // others are not told that this replica lives.
-func (s *sharedStore) lookAndBeat(ctx context.Context) error {
+func (s *Store) lookAndBeat(ctx context.Context) error {
 	begun := time.Since(s.began)
 	freezes, err := s.follow(ctx)
 	if err != nil || s.unsettled {
@@ -247,15 +260,15 @@ func (s *sharedStore) lookAndBeat(ctx context.Context) error {
 }
 
 // beat says which freezes are in force here.
-func (s *sharedStore) beat(ctx context.Context, begun time.Duration, freezes int64) error {
+func (s *Store) beat(ctx context.Context, begun time.Duration, freezes int64) error {
 	s.following.Lock() // so that no look finds what is just being removed
 	defer s.following.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	sent := s.outbox.takeSent()
+	sent := s.host.Outbox.TakeSent()
 	tag, err := s.db.Own().Exec(ctx, beat, s.replica, s.epoch, freezes, numbersOf(sent))
 	if err != nil {
-		s.outbox.putBack(sent)
+		s.host.Outbox.PutBack(sent)
 		return err
 	}
 	if tag.RowsAffected() == 0 {
@@ -268,7 +281,7 @@ func (s *sharedStore) beat(ctx context.Context, begun time.Duration, freezes int
 	s.heard.Store(int64(begun))
 	if s.failed.Err() != nil {
 		s.failed.Set(nil)
-		s.config.Log.Info("the shared store of approvals answers again")
+		s.host.Log.Info("the shared store of approvals answers again")
 	}
 	return nil
 }
@@ -284,13 +297,13 @@ func numbersOf(sent []uint64) []int64 {
 var errFenced = errors.New("another sidecar has taken the name of this replica; give each a name of its own (store.replica) and " +
 	"start this one anew")
 
-// err is why what is shown may be old, so that nothing may be granted by it.
-func (s *sharedStore) err() error {
+// Err is why what is shown may be old, so that nothing may be granted by it.
+func (s *Store) Err() error {
 	if s.fenced.Load() {
-		return fmt.Errorf("%w: %w", ErrStore, errFenced)
+		return fmt.Errorf("%w: %w", state.ErrStore, errFenced)
 	}
 	if s.refuses() {
-		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted for %s from then on", ErrStore, postgres.ErrMoved, deafAfter)
+		return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted for %s from then on", state.ErrStore, postgres.ErrMoved, deafAfter)
 	}
 	if time.Since(s.began)-time.Duration(s.heard.Load()) < deafAfter {
 		return nil
@@ -299,17 +312,19 @@ func (s *sharedStore) err() error {
 	if why == nil {
 		why = errors.New("it has not answered for too long")
 	}
-	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", ErrStore, postgres.Told(why))
+	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", state.ErrStore, postgres.Told(why))
 }
 
 // refuses says whether another server was accepted so recently that not all sidecars may know of it.
-func (s *sharedStore) refuses() bool { return time.Since(s.began) < time.Duration(s.refusing.Load()) }
+func (s *Store) refuses() bool { return time.Since(s.began) < time.Duration(s.refusing.Load()) }
 
-func (s *sharedStore) now() time.Time {
+// Now is the time by the database's clock.
+func (s *Store) Now() time.Time {
 	return time.Now().Add(time.Duration(s.skew.Load())).UTC().Round(0)
 }
 
-func (s *sharedStore) refresh() {
+// Refresh shows what others have written until now.
+func (s *Store) Refresh() {
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
 	_, err := s.follow(ctx)
@@ -317,40 +332,39 @@ func (s *sharedStore) refresh() {
 }
 
 // isDue says whether something has run out of time.
-func (s *sharedStore) isDue() bool {
+func (s *Store) isDue() bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	return !s.deadline.at.IsZero() && !s.now().Before(s.deadline.at)
+	return !s.deadline.At.IsZero() && !s.Now().Before(s.deadline.At)
 }
 
 // sweep ends what has run out of time; while nothing is granted it is left for later.
-func (s *sharedStore) sweep(ctx context.Context) error {
+func (s *Store) sweep(ctx context.Context) error {
 	if s.refuses() {
 		return nil
 	}
-	err := s.do(ctx, need{ended: true}, func(st *state, now time.Time) (step, error) {
-		t, _ := sweep(st, now)
+	err := s.Do(ctx, state.Need{Ended: true}, func(st *state.State, now time.Time) (state.Step, error) {
+		t, _ := state.Sweep(st, now)
 		return t, nil
 	})
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.deadline = deadline{}
-	s.deadline.plan(step{items: slices.Collect(maps.Values(s.seen.pending)), grants: slices.Collect(maps.Values(s.seen.grants))})
+	s.host.View.Look(func(seen *state.State) {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		s.deadline = seen.Deadline()
+	})
 	return err
 }
 
-// do decides a step on what it needs, anew where another replica was faster.
-func (s *sharedStore) do(ctx context.Context, n need, d decide) error {
+// Do decides a step on what it needs, anew where another replica was faster.
+func (s *Store) Do(ctx context.Context, n state.Need, d state.Decide) error {
 	s.steps.Add(1)
 	defer s.steps.Done()
 	select {
-	case <-s.closing:
-		return errClosed
+	case <-s.host.Closing:
+		return state.ErrClosed
 	default:
 	}
-	if err := s.err(); err != nil {
+	if err := s.Err(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -359,14 +373,14 @@ func (s *sharedStore) do(ctx context.Context, n need, d decide) error {
 	var err error
 	for attempt := range stepAttempts {
 		if err = s.attempt(ctx, n, d); !errors.Is(err, errMoved) {
-			if err == nil && n.changesByOperator() {
+			if err == nil && isOperators(&n) {
 				s.failing(s.advance(ctx)) // what a person was told is done must not be lost unseen
 			}
 			return err
 		}
 		time.Sleep(rand.N(time.Duration(attempt+1) * time.Millisecond))
 	}
-	return fmt.Errorf("%w: %w", ErrStore, err)
+	return fmt.Errorf("%w: %w", state.ErrStore, err)
 }
 
 // errMoved says that a row was changed between loading and writing it.
@@ -374,7 +388,7 @@ var errMoved = errors.New("others change the same approvals and grants all the t
 
 // attempt is one transaction. It goes on when its caller is gone, since half of it would not
 // be undone.
-func (s *sharedStore) attempt(ctx context.Context, n need, d decide) error {
+func (s *Store) attempt(ctx context.Context, n state.Need, d state.Decide) error {
 	conn, leave, err := s.connection(ctx, n)
 	if err != nil {
 		return s.fault(err)
@@ -388,24 +402,24 @@ func (s *sharedStore) attempt(ctx context.Context, n need, d decide) error {
 	}
 	defer tx.release()
 	t, err := tx.decide(d)
-	if err != nil || t.empty() {
+	if err != nil || t.Empty() {
 		return err
 	}
 	s.lock.Lock()
-	for i := range t.events {
-		t.events[i].Timestamp = s.stamped.next(tx.now)
+	for i := range t.Events {
+		t.Events[i].Timestamp = s.stamped.Next(tx.now)
 	}
 	s.lock.Unlock()
-	s.reach("staged")
+	s.host.Reach("staged")
 	return s.commit(ctx, tx, t)
 }
 
 // connection waits for its turn, first among those that need the same locks. By then the store
 // may have failed.
-func (s *sharedStore) connection(ctx context.Context, n need) (conn *pgxpool.Conn, leave func(), err error) {
+func (s *Store) connection(ctx context.Context, n state.Need) (conn *pgxpool.Conn, leave func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, deafAfter)
 	defer cancel()
-	if leave, err = s.turns.take(ctx, n.locks()); err != nil {
+	if leave, err = s.turns.take(ctx, locksOf(&n)); err != nil {
 		return nil, nil, err
 	}
 	if conn, err = s.db.Pool().Acquire(ctx); err != nil {
@@ -415,16 +429,16 @@ func (s *sharedStore) connection(ctx context.Context, n need) (conn *pgxpool.Con
 }
 
 // fault is why a step failed as agents are told. The log has the rest.
-func (s *sharedStore) fault(err error) error {
+func (s *Store) fault(err error) error {
 	if errors.Is(err, errMoved) {
 		return err
 	}
-	s.config.Log.Warn("a step of the shared store failed", "error", err)
-	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, postgres.Told(err))
+	s.host.Log.Warn("a step of the shared store failed", "error", err)
+	return fmt.Errorf("%w: PostgreSQL: %w", state.ErrStore, postgres.Told(err))
 }
 
 // commit writes a step and shows it.
-func (s *sharedStore) commit(ctx context.Context, tx *sharedTx, t step) error {
+func (s *Store) commit(ctx context.Context, tx *sharedTx, t state.Step) error {
 	s.showing.RLock()
 	defer s.showing.RUnlock()
 	numbers, err := tx.write(ctx, t)
@@ -433,23 +447,23 @@ func (s *sharedStore) commit(ctx context.Context, tx *sharedTx, t step) error {
 		s.wakeUp()
 		return s.fault(err)
 	}
-	s.reach("committed")
-	s.outbox.add(numbers, t.events)
-	s.show(t)
-	if t.isMarked() {
+	s.host.Reach("committed")
+	s.host.Outbox.Add(numbers, t.Events)
+	s.host.View.Show(t)
+	if t.IsMarked() {
 		s.marks.due.Store(true)
 	}
 	s.lock.Lock()
-	s.deadline.plan(t)
+	s.deadline.Plan(t)
 	s.lock.Unlock()
 	signal(s.dirty)
-	s.reach("shown")
+	s.host.Reach("shown")
 	return nil
 }
 
-// close leaves the replica's name to the next.
-func (s *sharedStore) close() error {
-	<-s.delivered
+// Close leaves the replica's name to the next.
+func (s *Store) Close() error {
+	<-s.host.Delivered
 	s.steps.Wait()
 	if s.end != nil {
 		s.end()
@@ -460,8 +474,8 @@ func (s *sharedStore) close() error {
 	if s.failed.Err() == nil {
 		s.failing(s.advance(ctx))
 	}
-	if _, err := s.db.Own().Exec(ctx, leave, s.replica, s.epoch, numbersOf(s.outbox.takeSent())); err != nil {
-		s.config.Log.Warn("PostgreSQL was not told that this sidecar ends: its name is free some seconds later", "error", err)
+	if _, err := s.db.Own().Exec(ctx, leave, s.replica, s.epoch, numbersOf(s.host.Outbox.TakeSent())); err != nil {
+		s.host.Log.Warn("PostgreSQL was not told that this sidecar ends: its name is free some seconds later", "error", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package approval
+package file
 
 import (
 	"bytes"
@@ -6,39 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 )
-
-// contents is everything that a store held when it was opened.
-type contents struct {
-	items   []*item
-	grants  []*held
-	freezes []freeze
-	numbers []uint64
-	events  []api.Event
-}
-
-// state builds the indexes.
-func (c *contents) state(last uint64) *state {
-	s := newState()
-	s.apply(step{items: c.items, grants: c.grants, frozen: c.freezes})
-	slices.SortStableFunc(s.resolved, func(x, y *item) int { return x.Entry.Resolved.Compare(y.Entry.Resolved) })
-	s.seq = last
-	return s
-}
 
 // read reads every record and holds it against its checksum, and all of them
 // against the seal.
-func read(tx *bbolt.Tx) (*contents, seal, error) {
+func read(tx *bbolt.Tx) (*state.Contents, seal, error) {
 	s, err := readSeal(tx)
 	if err != nil {
 		return nil, s, err
 	}
-	c := &contents{}
+	c := &state.Contents{}
 	var sum uint64
 	err = tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
 		if b == nil {
@@ -50,7 +32,7 @@ func read(tx *bbolt.Tx) (*contents, seal, error) {
 		return b.ForEach(func(key, record []byte) error {
 			text, err := verified(name, key, record)
 			if err == nil {
-				err = c.take(name, key, text)
+				err = take(c, name, key, text)
 			}
 			if err != nil {
 				return fmt.Errorf("record %x in %s: %w", key, name, err)
@@ -92,40 +74,28 @@ func verified(bucket, key, record []byte) ([]byte, error) {
 	return record[sumLength:], nil
 }
 
-func (c *contents) take(bucket, key, text []byte) error {
+func take(c *state.Contents, bucket, key, text []byte) error {
 	switch string(bucket) {
 	case string(itemBucket):
-		i := &item{}
-		c.items = append(c.items, i)
-		return strict(text, i)
+		i := &state.Item{}
+		c.Items = append(c.Items, i)
+		return state.Strict(text, i)
 	case string(claimBucket):
 		return nil // its text is not needed before it is asked for
 	case string(grantBucket):
-		h := &held{}
-		c.grants = append(c.grants, h)
-		return strict(text, h)
+		h := &state.Held{}
+		c.Grants = append(c.Grants, h)
+		return state.Strict(text, h)
 	case string(freezeBucket):
-		var f freeze
-		err := strict(text, &f)
-		c.freezes = append(c.freezes, f)
+		var f state.Freeze
+		err := state.Strict(text, &f)
+		c.Freezes = append(c.Freezes, f)
 		return err
 	case string(outboxBucket):
-		var e outgoing
-		err := strict(text, &e)
-		c.numbers, c.events = append(c.numbers, binary.BigEndian.Uint64(key)), append(c.events, api.Event(e))
+		var e state.Outgoing
+		err := state.Strict(text, &e)
+		c.Numbers, c.Events = append(c.Numbers, binary.BigEndian.Uint64(key)), append(c.Events, api.Event(e))
 		return err
 	}
 	return errors.New("nothing is known of such records")
-}
-
-func strict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if d.More() {
-		return errors.New("it holds more than one document")
-	}
-	return nil
 }

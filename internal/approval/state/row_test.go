@@ -1,4 +1,4 @@
-package approval
+package state
 
 import (
 	"reflect"
@@ -18,13 +18,13 @@ func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 		row         any
 		held, shown string
 	}{
-		{entry{}, "id state digest decision_id trace_id caller peer request decision reasons shortened plan scopes votes scope grant_id " +
-			"grant_expires message created expires resolved held_until", "files input answered pattern"},
+		{Entry{}, "id state digest decision_id trace_id caller peer request decision reasons shortened plan scopes votes scope " +
+			"grant_id grant_expires message created expires resolved held_until", "files input answered pattern"},
 		{api.Plan{}, "route approvers channels quorum timeout_ns proof", ""},
 		{api.Vote{}, "person credential channel login proof approve scope reason at", ""},
-		{grant{}, "id approval_id scope caller peer platform session user tool backend env swap route quorum proof digest pairs match " +
-			"revision by via created expires uses last_used", ""},
-		{freeze{}, "kind id reason by at", "warning may_go_on"},
+		{Grant{}, "id approval_id scope caller peer platform session user tool backend env swap route quorum proof digest pairs " +
+			"match revision by via created expires uses last_used", ""},
+		{Freeze{}, "kind id reason by at", "warning may_go_on"},
 	} {
 		var held, shown []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.row)) {

@@ -1,4 +1,4 @@
-package approval
+package shared
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 )
 
 // freezeLock is what a step holds for reading, and one that changes freezes for writing: so no
@@ -47,17 +48,17 @@ var noRows = pgx.ErrNoRows
 
 // sharedTx is a step's transaction, with what it loaded.
 type sharedTx struct {
-	storage *sharedStore
+	storage *Store
 	conn    *pgxpool.Conn
-	need    need
-	state   *state
+	need    state.Need
+	state   *state.State
 	now     time.Time
 }
 
 // begin locks and loads what a step needs, in one round trip.
-func (s *sharedStore) begin(ctx context.Context, conn *pgxpool.Conn, n need) (*sharedTx, error) {
-	tx := &sharedTx{storage: s, conn: conn, need: n, state: newState()}
-	tx.state.part = &tx.need
+func (s *Store) begin(ctx context.Context, conn *pgxpool.Conn, n state.Need) (*sharedTx, error) {
+	tx := &sharedTx{storage: s, conn: conn, need: n}
+	tx.state = state.NewPart(&tx.need)
 	if err := tx.load(ctx); err != nil {
 		tx.release()
 		return nil, moved(err)
@@ -79,12 +80,12 @@ func (tx *sharedTx) load(ctx context.Context) error {
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
 	b.Queue(fmt.Sprintf("SET LOCAL statement_timeout = %d", stepTime.Milliseconds()))
-	if tx.need.freezes {
+	if tx.need.Freezes {
 		b.Queue("SELECT pg_advisory_xact_lock($1)", int64(freezeLock))
 	} else {
 		b.Queue("SELECT pg_advisory_xact_lock_shared($1)", int64(freezeLock))
 	}
-	if locks := tx.need.locks(); locks != nil {
+	if locks := locksOf(&tx.need); locks != nil {
 		b.Queue("SELECT count(pg_advisory_xact_lock(key)) FROM unnest($1::bigint[]) AS key", locks)
 	}
 	const epochOf = "SELECT clock_timestamp(), (SELECT epoch FROM bailiff.replicas WHERE id = $1)"
@@ -102,9 +103,9 @@ func (tx *sharedTx) load(ctx context.Context) error {
 	})
 	b.Queue("SELECT doc FROM bailiff.freezes WHERE gone IS NULL").Query(func(rows pgx.Rows) error {
 		return each(rows, func(text string) error {
-			var f freeze
-			err := strict([]byte(text), &f)
-			tx.state.apply(step{frozen: []freeze{f}})
+			var f state.Freeze
+			err := state.Strict([]byte(text), &f)
+			tx.state.Apply(state.Step{Frozen: []state.Freeze{f}})
 			return err
 		})
 	})
@@ -118,15 +119,15 @@ func each(rows pgx.Rows, take func(text string) error) error {
 	return err
 }
 
-// locks are the keys under which no other replica counts or opens the same meanwhile.
-func (n *need) locks() (keys []int64) {
-	if n.holders == nil {
+// locksOf are the keys under which no other replica counts or opens the same meanwhile.
+func locksOf(n *state.Need) (keys []int64) {
+	if n.Holders == nil {
 		return nil
 	}
-	keys = append(keys, lockKey(n.digest))
-	for _, h := range n.holders {
-		if h.kind != "caller" { // of which there are few, and each asks much
-			keys = append(keys, lockKey(string(h.hash())))
+	keys = append(keys, lockKey(n.Digest))
+	for _, h := range n.Holders {
+		if h.Kind != "caller" { // of which there are few, and each asks much
+			keys = append(keys, lockKey(string(hashOfHolder(h))))
 		}
 	}
 	slices.Sort(keys)
@@ -138,10 +139,10 @@ func lockKey(text string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
-// hash stands for a holder in the tables, whatever its names hold.
-func (h holder) hash() []byte { return hashOf(h.kind, h.a, h.b) }
+// hashOfHolder stands for a holder in the tables, whatever its names hold.
+func hashOfHolder(h state.Holder) []byte { return hashOf(h.Names()...) }
 
-func (o owner) hash() []byte { return hashOf(o.caller, o.peer, o.platform, o.user, o.session) }
+func hashOfOwner(o state.Owner) []byte { return hashOf(o.Names()...) }
 
 func hashOf(parts ...string) []byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
@@ -152,43 +153,43 @@ func hashOf(parts ...string) []byte {
 func (tx *sharedTx) slice(b *pgx.Batch) {
 	n := &tx.need
 	change := ""
-	if n.uses || n.all {
+	if n.Uses || n.All {
 		change = " ORDER BY number FOR UPDATE"
 	}
-	if n.digest != "" {
-		tx.grants(b, "digest = $1"+change, n.digest)
+	if n.Digest != "" {
+		tx.grants(b, "digest = $1"+change, n.Digest)
 	}
-	if n.owners != nil {
+	if n.Owners != nil {
 		var owners [][]byte
-		for _, o := range n.owners {
-			owners = append(owners, o.hash())
+		for _, o := range n.Owners {
+			owners = append(owners, hashOfOwner(o))
 		}
 		tx.grants(b, "digest = '' AND owner = ANY($1)"+change, owners)
 	}
-	if n.holders != nil {
-		tx.items(b, "pending AND digest = $1", n.digest)
+	if n.Holders != nil {
+		tx.items(b, "pending AND digest = $1", n.Digest)
 		b.Queue("SELECT nextval('bailiff.numbers')").QueryRow(func(row pgx.Row) error {
 			var seq int64
 			err := row.Scan(&seq)
-			tx.state.seq = uint64(seq) - 1
+			tx.state.SetNext(uint64(seq))
 			return err
 		})
 		tx.counts(b)
 	}
-	if n.items != nil {
-		tx.items(b, "id = ANY($1) ORDER BY id FOR UPDATE", n.items)
-		tx.grants(b, "approval = ANY($1) ORDER BY number FOR UPDATE", n.items)
+	if n.Items != nil {
+		tx.items(b, "id = ANY($1) ORDER BY id FOR UPDATE", n.Items)
+		tx.grants(b, "approval = ANY($1) ORDER BY number FOR UPDATE", n.Items)
 	}
-	if n.grants != nil {
-		tx.grants(b, "id = ANY($1) ORDER BY number FOR UPDATE", n.grants)
+	if n.Grants != nil {
+		tx.grants(b, "id = ANY($1) ORDER BY number FOR UPDATE", n.Grants)
 	}
-	if n.pending {
+	if n.Pending {
 		tx.items(b, "pending ORDER BY seq")
 	}
-	if n.all {
+	if n.All {
 		tx.grants(b, "true ORDER BY number FOR UPDATE")
 	}
-	if n.ended {
+	if n.Ended {
 		tx.items(b, "pending AND expires <= clock_timestamp() ORDER BY expires LIMIT 500 FOR UPDATE SKIP LOCKED")
 		tx.grants(b, "expires <= clock_timestamp() ORDER BY expires LIMIT 500 FOR UPDATE SKIP LOCKED")
 	}
@@ -201,9 +202,7 @@ func (tx *sharedTx) items(b *pgx.Batch, where string, args ...any) {
 		_, err := pgx.ForEachRow(rows, []any{&seq, &version, &text}, func() error {
 			i, err := readItem(seq, version, text)
 			if err == nil {
-				before := tx.state.seq
-				tx.state.apply(step{items: []*item{i}})
-				tx.state.seq = before
+				tx.state.Load(i)
 			}
 			return err
 		})
@@ -211,12 +210,12 @@ func (tx *sharedTx) items(b *pgx.Batch, where string, args ...any) {
 	})
 }
 
-func readItem(seq, version int64, text string) (*item, error) {
-	i := &item{}
-	if err := strict([]byte(text), i); err != nil {
+func readItem(seq, version int64, text string) (*state.Item, error) {
+	i := &state.Item{}
+	if err := state.Strict([]byte(text), i); err != nil {
 		return nil, fmt.Errorf("approval %d: %w", seq, err)
 	}
-	i.version = version
+	i.Version = version
 	return i, nil
 }
 
@@ -227,7 +226,7 @@ func (tx *sharedTx) grants(b *pgx.Batch, where string, args ...any) {
 		_, err := pgx.ForEachRow(rows, []any{&version, &text}, func() error {
 			h, err := readGrant(version, text)
 			if err == nil {
-				tx.state.apply(step{grants: []*held{h}})
+				tx.state.Apply(state.Step{Grants: []*state.Held{h}})
 			}
 			return err
 		})
@@ -235,56 +234,57 @@ func (tx *sharedTx) grants(b *pgx.Batch, where string, args ...any) {
 	})
 }
 
-func readGrant(version int64, text string) (*held, error) {
-	h := &held{}
-	if err := strict([]byte(text), h); err != nil {
+func readGrant(version int64, text string) (*state.Held, error) {
+	h := &state.Held{}
+	if err := state.Strict([]byte(text), h); err != nil {
 		return nil, fmt.Errorf("a grant: %w", err)
 	}
-	h.version = version
+	h.Version = version
 	return h, nil
 }
 
 // counts counts what is pending of each holder.
 func (tx *sharedTx) counts(b *pgx.Batch) {
-	for _, h := range tx.need.holders {
-		column := map[string]string{"caller": "caller", "session": "session", "user": "person"}[h.kind]
-		b.Queue("SELECT count(*) FROM bailiff.approvals WHERE pending AND "+column+" = $1", h.hash()).QueryRow(func(row pgx.Row) error {
+	for _, h := range tx.need.Holders {
+		column := map[string]string{"caller": "caller", "session": "session", "user": "person"}[h.Kind]
+		query := "SELECT count(*) FROM bailiff.approvals WHERE pending AND " + column + " = $1"
+		b.Queue(query, hashOfHolder(h)).QueryRow(func(row pgx.Row) error {
 			n := 0
 			err := row.Scan(&n)
-			tx.state.counts[h] = n
+			tx.state.SetCount(h, n)
 			return err
 		})
 	}
 }
 
 // decide decides a step; one that looks at what it did not load fails.
-func (tx *sharedTx) decide(d decide) (t step, err error) {
+func (tx *sharedTx) decide(d state.Decide) (t state.Step, err error) {
 	defer func() {
 		cause := recover()
 		if cause == nil {
 			return
 		}
-		looked, is := cause.(outside)
+		looked, is := cause.(state.Outside)
 		if !is {
 			panic(cause)
 		}
-		err = fmt.Errorf("%w: %w", ErrStore, looked)
-		tx.storage.config.Log.Error(err.Error())
+		err = fmt.Errorf("%w: %w", state.ErrStore, looked)
+		tx.storage.host.Log.Error(err.Error())
 	}()
 	return d(tx.state, tx.now)
 }
 
 // write writes a step and commits it, in one round trip. It returns the numbers of the step's
 // events.
-func (tx *sharedTx) write(ctx context.Context, t step) (numbers []uint64, err error) {
+func (tx *sharedTx) write(ctx context.Context, t state.Step) (numbers []uint64, err error) {
 	b := &pgx.Batch{}
 	if err := queue(b, t); err != nil {
 		return nil, err
 	}
-	if len(t.frozen)+len(t.thawed) > 0 {
+	if len(t.Frozen)+len(t.Thawed) > 0 {
 		b.Queue(countFreezes)
 	}
-	for _, e := range t.events {
+	for _, e := range t.Events {
 		queued, err := queueEvent(b, tx.storage.replica, e)
 		if err != nil {
 			return nil, err
@@ -300,11 +300,11 @@ func (tx *sharedTx) write(ctx context.Context, t step) (numbers []uint64, err er
 	if err := tx.conn.SendBatch(ctx, b).Close(); err != nil {
 		return nil, moved(err)
 	}
-	for _, i := range t.items {
-		i.version++
+	for _, i := range t.Items {
+		i.Version++
 	}
-	for _, h := range slices.Concat(t.grants, t.ended) {
-		h.version++
+	for _, h := range slices.Concat(t.Grants, t.Ended) {
+		h.Version++
 	}
 	return numbers, nil
 }
@@ -318,53 +318,54 @@ func queueEvent(b *pgx.Batch, replica string, e api.Event) (*pgx.QueuedQuery, er
 }
 
 // queue adds the rows of a step.
-func queue(b *pgx.Batch, t step) error {
-	for _, i := range t.items {
+func queue(b *pgx.Batch, t state.Step) error {
+	for _, i := range t.Items {
 		text, err := json.Marshal(i)
 		if err != nil {
 			return err
 		}
 		queueItem(b, i, string(text))
 	}
-	for _, c := range t.claims {
-		b.Queue(insertClaim, int64(c.seq), string(c.text))
+	for _, c := range t.Claims {
+		b.Queue(insertClaim, int64(c.Seq), string(c.Text))
 	}
-	for _, h := range t.grants {
+	for _, h := range t.Grants {
 		text, err := json.Marshal(h)
 		if err != nil {
 			return err
 		}
-		if h.version == 0 {
-			b.Queue(insertGrant, h.Grant.ID, h.Grant.ApprovalID, h.Grant.Digest, h.owner().hash(), orNull(h.Grant.Expires), string(text))
+		if h.Version == 0 {
+			b.Queue(insertGrant, h.Grant.ID, h.Grant.ApprovalID, h.Grant.Digest, hashOfOwner(h.Owner()), orNull(h.Grant.Expires),
+				string(text))
 		} else {
-			b.Queue(updateGrant, h.Grant.ID, h.version, orNull(h.Grant.Expires), string(text))
+			b.Queue(updateGrant, h.Grant.ID, h.Version, orNull(h.Grant.Expires), string(text))
 		}
 	}
-	for _, h := range t.ended {
-		b.Queue(endGrant, h.Grant.ID, h.version)
+	for _, h := range t.Ended {
+		b.Queue(endGrant, h.Grant.ID, h.Version)
 	}
-	for _, f := range t.frozen {
+	for _, f := range t.Frozen {
 		text, err := json.Marshal(f)
 		if err != nil {
 			return err
 		}
-		b.Queue(putFreeze, f.key(), string(text))
+		b.Queue(putFreeze, f.Key(), string(text))
 	}
-	for _, f := range t.thawed {
-		b.Queue(endFreeze, f.key())
+	for _, f := range t.Thawed {
+		b.Queue(endFreeze, f.Key())
 	}
 	return nil
 }
 
-func queueItem(b *pgx.Batch, i *item, text string) {
+func queueItem(b *pgx.Batch, i *state.Item, text string) {
 	e := &i.Entry
-	if i.version > 0 {
-		b.Queue(updateItem, e.ID, i.version, i.pending(), e.Expires, orNull(e.Resolved), text)
+	if i.Version > 0 {
+		b.Queue(updateItem, e.ID, i.Version, i.Pending(), e.Expires, orNull(e.Resolved), text)
 		return
 	}
-	h := holders(e)
-	b.Queue(insertItem, e.ID, int64(i.Seq), i.pending(), e.Digest, h[0].hash(), h[1].hash(), h[2].hash(), e.Expires, orNull(e.Resolved),
-		text)
+	h := state.Holders(e)
+	b.Queue(insertItem, e.ID, int64(i.Seq), i.Pending(), e.Digest, hashOfHolder(h[0]), hashOfHolder(h[1]), hashOfHolder(h[2]),
+		e.Expires, orNull(e.Resolved), text)
 }
 
 // orNull is nil for no time.
@@ -385,8 +386,8 @@ func moved(err error) error {
 	return err
 }
 
-// claim reads the text of a claim.
-func (s *sharedStore) claim(seq uint64) (c claimText, found bool, err error) {
+// Claim reads the text of a claim.
+func (s *Store) Claim(seq uint64) (c state.ClaimText, found bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stepTime)
 	defer cancel()
 	var text string
@@ -395,7 +396,7 @@ func (s *sharedStore) claim(seq uint64) (c claimText, found bool, err error) {
 		return c, false, nil
 	}
 	if err == nil {
-		err = strict([]byte(text), &c)
+		err = state.Strict([]byte(text), &c)
 	}
 	return c, err == nil, err
 }
