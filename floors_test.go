@@ -61,7 +61,8 @@ var staircase = []step{
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/implied enforcer/ledger enforcer/output internal/approval/people",
+		"enforcer/implied enforcer/ledger enforcer/output enforcer/turn internal/approval/people",
+		"enforcer/supply",
 		"enforcer/lease",
 		"enforcer/process",
 		"enforcer",

@@ -1,4 +1,4 @@
-package lease
+package supply
 
 import (
 	"context"
@@ -86,8 +86,8 @@ func (b *breaker) reset() {
 
 // opened takes in that a sandbox was opened.
 func (b *breaker) opened(spec backends.Spec) {
-	kind := fingerprint(spec)
-	others := slices.DeleteFunc(b.samples, func(s backends.Spec) bool { return fingerprint(s) == kind })
+	kind := Fingerprint(spec)
+	others := slices.DeleteFunc(b.samples, func(s backends.Spec) bool { return Fingerprint(s) == kind })
 	b.samples = append([]backends.Spec{spec}, others[:min(len(others), maxSamples-1)]...)
 	b.failures = 0
 }
@@ -111,8 +111,8 @@ func isBackends(err error) bool {
 
 // hasOpened says whether a sandbox of the kind could be had before.
 func (b *breaker) hasOpened(spec backends.Spec) bool {
-	kind := fingerprint(spec)
-	return slices.ContainsFunc(b.samples, func(s backends.Spec) bool { return fingerprint(s) == kind })
+	kind := Fingerprint(spec)
+	return slices.ContainsFunc(b.samples, func(s backends.Spec) bool { return Fingerprint(s) == kind })
 }
 
 // isOpen says whether the fault is that nothing opens, though the backend answers.

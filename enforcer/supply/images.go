@@ -1,4 +1,4 @@
-package lease
+package supply
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -29,7 +28,7 @@ type pin struct {
 
 // look is one question to a backend. It goes on for as long as a request waits for it.
 type look struct {
-	steps   progress
+	steps   Progress
 	stop    context.CancelFunc
 	waiting int // guarded by images.mu
 	done    chan struct{}
@@ -45,40 +44,27 @@ const pinTime = time.Minute
 // maxPins bounds how many names are remembered.
 const maxPins = 1000
 
-// Pin replaces the image's name in a decision that may run by one that cannot come to
-// mean another image, so that what is approved is what runs.
-func (p *Pool) Pin(ctx context.Context, d *bailiff.Decision) error {
-	if d.Outcome == bailiff.Deny {
-		return nil
-	}
-	image, err := p.pin(ctx, d.Backend.Name, d.Backend.Image)
-	if err == nil {
-		d.Backend.Image = image
-	}
-	return err
-}
-
-// pin is what an image's name means now.
-func (p *Pool) pin(ctx context.Context, backend, image string) (string, error) {
-	resolver, ok := p.config.Backends[backend].(backends.Resolver)
+// Pin is what an image's name means now.
+func (s *Supply) Pin(ctx context.Context, backend, image string) (string, error) {
+	resolver, ok := s.ready.backends[backend].(backends.Resolver)
 	if !ok {
 		return image, nil
 	}
 	key := backend + " " + image
-	if pinned, ok := p.images.known(key, p.ready.fault(backend) != nil); ok {
+	if pinned, ok := s.images.known(key, s.ready.fault(backend) != nil); ok {
 		return pinned, nil
 	}
-	if err := p.ready.admit(backend, "image "+image); err != nil {
+	if err := s.ready.admit(backend, "image "+image); err != nil {
 		return "", err
 	}
-	return p.images.ask(ctx, key, resolver, image)
+	return s.images.ask(ctx, key, resolver, image)
 }
 
 // ask waits for what a name means, for as long as ctx lasts.
 func (i *images) ask(ctx context.Context, key string, resolver backends.Resolver, image string) (string, error) {
 	l := i.join(key, resolver, image)
 	defer i.leave(key, l)
-	if err := l.steps.follow(ctx, l.done); err != nil {
+	if err := l.steps.Follow(ctx, l.done); err != nil {
 		return "", err
 	}
 	return l.image, l.err
@@ -98,7 +84,7 @@ func (i *images) join(key string, resolver backends.Resolver, image string) *loo
 		i.looked[key] = l
 		i.looks.Go(func() {
 			defer close(l.done)
-			if l.image, l.err = resolver.Resolve(backends.WithSteps(ctx, l.steps.post), image); l.err == nil {
+			if l.image, l.err = resolver.Resolve(backends.WithSteps(ctx, l.steps.Post), image); l.err == nil {
 				i.learn(key, l.image, resolver)
 			}
 		})

@@ -1,4 +1,4 @@
-package lease
+package supply
 
 import (
 	"reflect"
@@ -17,7 +17,7 @@ func TestEveryPartOfASpecTellsSandboxesApart(t *testing.T) {
 		"Expires":   false, // it says when it goes, not what it is like
 		"Workspace": false, // a slot has one, however it is called
 	}
-	plain := fingerprint(backends.Spec{})
+	plain := Fingerprint(backends.Spec{})
 	for field := range reflect.TypeFor[backends.Spec]().Fields() {
 		spec := backends.Spec{Mounts: []bailiff.Mount{{}}}
 		at := reflect.ValueOf(&spec).Elem().FieldByIndex(field.Index)
@@ -40,7 +40,7 @@ func TestEveryPartOfASpecTellsSandboxesApart(t *testing.T) {
 			spec.Mounts = nil
 		}
 		want, special := apart[field.Name]
-		if got := fingerprint(spec) != plain; got != (want || !special) {
+		if got := Fingerprint(spec) != plain; got != (want || !special) {
 			t.Errorf("another %s tells sandboxes apart: %v", field.Name, got)
 		}
 	}

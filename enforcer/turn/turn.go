@@ -1,4 +1,6 @@
-package lease
+// Package turn lets requests, and questions to backends, go one after the other, without any of them having to wait for
+// longer than it wants.
+package turn
 
 import (
 	"context"
@@ -11,8 +13,8 @@ import (
 // Turn lets one in at a time; a request that waits can go away.
 type Turn chan struct{}
 
-// NewTurn is free.
-func NewTurn() Turn { return make(Turn, 1) }
+// New is a turn that is free.
+func New() Turn { return make(Turn, 1) }
 
 // Take waits for the turn.
 func (t Turn) Take(ctx context.Context) error {
@@ -24,8 +26,8 @@ func (t Turn) Take(ctx context.Context) error {
 	}
 }
 
-// tryTake is false if the turn is taken.
-func (t Turn) tryTake() bool {
+// TryTake is false if the turn is taken.
+func (t Turn) TryTake() bool {
 	select {
 	case t <- struct{}{}:
 		return true
@@ -37,20 +39,21 @@ func (t Turn) tryTake() bool {
 // Pass ends the turn.
 func (t Turn) Pass() { <-t }
 
-// turns let each backend, by its name, be asked one thing at a time.
-type turns map[string]Turn
+// Turns let each backend, by its name, be asked one thing at a time.
+type Turns map[string]Turn
 
-func newTurns(of map[string]backends.Backend) turns {
-	all := turns{}
-	for name := range of {
-		all[name] = NewTurn()
+// Of has a turn for each backend.
+func Of(all map[string]backends.Backend) Turns {
+	turns := Turns{}
+	for name := range all {
+		turns[name] = New()
 	}
-	return all
+	return turns
 }
 
-// ask returns in time, whatever the backend does: one that heeds no deadline is asked
+// Ask returns in time, whatever the backend does: one that heeds no deadline is asked
 // again only when it has answered.
-func (t turns) ask(ctx context.Context, name string, most time.Duration, question func(context.Context) error) error {
+func (t Turns) Ask(ctx context.Context, name string, most time.Duration, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if t[name].Take(ctx) != nil {

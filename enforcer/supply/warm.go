@@ -1,4 +1,4 @@
-package lease
+package supply
 
 import (
 	"context"
@@ -49,7 +49,7 @@ type warmPool struct {
 
 // target is one kind of sandbox that was asked for.
 type target struct {
-	spec  Spec // of the last request
+	spec  Wanted // of the last request
 	maker backends.Backend
 	asked time.Time
 	timer *time.Timer // until nothing stands ready for it any more
@@ -58,10 +58,22 @@ type target struct {
 
 // warmSandbox is one that no request uses.
 type warmSandbox struct {
+	Made
 	backend string
-	spec    backends.Spec
 	maker   backends.Backend
-	sandbox backends.Sandbox // nil while it is made
+}
+
+// Made is a sandbox that stands ready, with what it was made as.
+type Made struct {
+	Spec    backends.Spec
+	Sandbox backends.Sandbox // nil while it is made
+}
+
+// Wanted is a sandbox that a request asks for: on which backend, and for how long it is to stay at least.
+type Wanted struct {
+	Backend string
+	Spec    backends.Spec
+	Age     time.Duration
 }
 
 func newWarmPool(observer Observer, ready *readiness, log *slog.Logger) *warmPool {
@@ -71,12 +83,12 @@ func newWarmPool(observer Observer, ready *readiness, log *slog.Logger) *warmPoo
 }
 
 // kind is what a spec's sandbox is like, whatever session it is for.
-func (t Spec) kind() string {
+func (t Wanted) kind() string {
 	files := "none that stay"
-	if t.spec.Workspace != "" {
+	if t.Spec.Workspace != "" {
 		files = "a workspace"
 	}
-	return Hash(t.backend, fingerprint(t.spec), files)
+	return Hash(t.Backend, Fingerprint(t.Spec), files)
 }
 
 // canBeWarm says whether sandboxes of a backend can stand ready: their files must
@@ -89,7 +101,7 @@ func canBeWarm(maker backends.Backend) bool {
 
 // take returns a sandbox that is ready for a spec, and has others made for the
 // next; nil if there is none.
-func (p *warmPool) take(t Spec, maker backends.Backend) *warmSandbox {
+func (p *warmPool) take(t Wanted, maker backends.Backend) *warmSandbox {
 	if !canBeWarm(maker) {
 		return nil
 	}
@@ -115,7 +127,7 @@ func (p *warmPool) take(t Spec, maker backends.Backend) *warmSandbox {
 }
 
 // targetLocked notes that a kind of sandbox was asked for; nil if none stand ready at all.
-func (p *warmPool) targetLocked(t Spec, maker backends.Backend) *target {
+func (p *warmPool) targetLocked(t Wanted, maker backends.Backend) *target {
 	if p.most <= 0 || p.closed {
 		return nil
 	}
@@ -132,12 +144,12 @@ func (p *warmPool) targetLocked(t Spec, maker backends.Backend) *target {
 }
 
 // unfit is why a sandbox is of no use to a spec, if it is of none.
-func (s *warmSandbox) unfit(t Spec) string {
+func (s *warmSandbox) unfit(t Wanted) string {
 	switch {
-	case isClosed(s.sandbox.Done()):
-		return reasonFailed
-	case s.spec.Expires.Before(time.Now().Add(t.age)):
-		return reasonExpired
+	case isClosed(s.Sandbox.Done()):
+		return ReasonFailed
+	case s.Spec.Expires.Before(time.Now().Add(t.Age)):
+		return ReasonExpired
 	}
 	return ""
 }
@@ -186,8 +198,8 @@ func (p *warmPool) fill() {
 		if s == nil {
 			return
 		}
-		ctx, cancel := context.WithTimeout(p.running, openTimeout)
-		sandbox, err := p.readiness.open(ctx, s.backend, s.maker, s.spec)
+		ctx, cancel := context.WithTimeout(p.running, OpenTimeout)
+		sandbox, err := p.readiness.open(ctx, s.backend, s.maker, s.Spec)
 		cancel()
 		p.put(w, s, sandbox, err)
 	}
@@ -202,10 +214,10 @@ func (p *warmPool) next() (*target, *warmSandbox) {
 		p.filling = false
 		return nil, nil
 	}
-	s := &warmSandbox{backend: w.spec.backend, spec: w.spec.spec, maker: w.maker}
-	s.spec.Session, s.spec.Expires = "", time.Now().Add(readyAge+w.spec.age)
-	if s.spec.Workspace != "" {
-		s.spec.Workspace = strings.ToLower(rand.Text())
+	s := &warmSandbox{backend: w.spec.Backend, Made: Made{Spec: w.spec.Spec}, maker: w.maker}
+	s.Spec.Session, s.Spec.Expires = "", time.Now().Add(readyAge+w.spec.Age)
+	if s.Spec.Workspace != "" {
+		s.Spec.Workspace = strings.ToLower(rand.Text())
 	}
 	p.all[s] = true
 	return w, s
@@ -223,13 +235,13 @@ func (p *warmPool) put(w *target, s *warmSandbox, sandbox backends.Sandbox, err 
 		}
 		delete(p.all, s)
 		if p.targets[kind] == w {
-			p.dropLocked(kind, reasonFailed)
+			p.dropLocked(kind, ReasonFailed)
 		}
 		return
 	}
-	s.sandbox = sandbox
+	s.Sandbox = sandbox
 	if p.targets[kind] != w || len(p.all) > p.most {
-		p.discard(s, reasonIdle)
+		p.discard(s, ReasonIdle)
 		return
 	}
 	w.ready = append(w.ready, s)
@@ -240,7 +252,7 @@ func (p *warmPool) forget(w *target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if kind := w.spec.kind(); p.targets[kind] == w && time.Since(w.asked) >= targetFor {
-		p.dropLocked(kind, reasonIdle)
+		p.dropLocked(kind, ReasonIdle)
 	}
 }
 
@@ -256,17 +268,17 @@ func (p *warmPool) dropLocked(kind, reason string) {
 // discard closes a sandbox that is not to stand ready any more.
 func (p *warmPool) discard(s *warmSandbox, reason string) {
 	p.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), OpenTimeout)
 		defer cancel()
-		err := s.sandbox.Close(ctx)
+		err := s.Sandbox.Close(ctx)
 		if errors.Is(err, backends.ErrOwnerUnknown) {
-			reason = reasonOwnerUnknown // its files are left with it to a sweep
-		} else if keeper, ok := s.maker.(backends.Keeper); ok && s.spec.Workspace != "" {
-			err = errors.Join(err, keeper.RemoveWorkspace(ctx, s.spec.Owner, s.spec.Workspace))
+			reason = ReasonOwnerUnknown // its files are left with it to a sweep
+		} else if keeper, ok := s.maker.(backends.Keeper); ok && s.Spec.Workspace != "" {
+			err = errors.Join(err, keeper.RemoveWorkspace(ctx, s.Spec.Owner, s.Spec.Workspace))
 		}
 		p.observer.SandboxReaped(s.backend, reason)
 		if err != nil {
-			p.log.Error("removing a sandbox that stood ready", "backend", s.backend, "sandbox", s.sandbox.ID(), "error", err)
+			p.log.Error("removing a sandbox that stood ready", "backend", s.backend, "sandbox", s.Sandbox.ID(), "error", err)
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -280,7 +292,7 @@ func (p *warmPool) bound(most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.most = most; len(p.all) > most {
-		p.emptyLocked(reasonRemoved)
+		p.emptyLocked(ReasonRemoved)
 	}
 	p.refillLocked()
 }
@@ -318,7 +330,7 @@ func (p *warmPool) dropFailed() {
 func (p *warmPool) close() {
 	p.mu.Lock()
 	p.closed = true
-	p.emptyLocked(reasonShutdown)
+	p.emptyLocked(ReasonShutdown)
 	p.mu.Unlock()
 	p.stop()
 	p.work.Wait()
@@ -329,12 +341,21 @@ func (p *warmPool) close() {
 func (p *warmPool) holds(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return anyOf(p.all, func(s *warmSandbox) bool { return s.sandbox == nil || s.sandbox.ID() == id })
+	return p.hasLocked(func(s *warmSandbox) bool { return s.Sandbox == nil || s.Sandbox.ID() == id })
 }
 
 // keeps says whether a workspace is one of the pool's sandboxes'.
 func (p *warmPool) keeps(workspace string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return anyOf(p.all, func(s *warmSandbox) bool { return s.spec.Workspace == workspace })
+	return p.hasLocked(func(s *warmSandbox) bool { return s.Spec.Workspace == workspace })
+}
+
+func (p *warmPool) hasLocked(match func(*warmSandbox) bool) bool {
+	for s := range p.all {
+		if match(s) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,16 +1,16 @@
-package lease
+package supply
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/turn"
 )
 
 const (
@@ -29,10 +29,10 @@ const (
 type readiness struct {
 	backends  map[string]backends.Backend
 	sandboxes Observer
-	observer  BackendObserver
+	observer  ReadyObserver
 	log       *slog.Logger
 	wake      map[string]chan struct{} // asks for a probe ahead of time
-	probing   turns
+	probing   turn.Turns
 
 	mu       sync.Mutex
 	breakers map[string]*breaker
@@ -42,40 +42,12 @@ var errUnprobed = errors.New("not probed yet")
 
 func newReadiness(c Config) *readiness {
 	r := &readiness{backends: c.Backends, sandboxes: c.Sandboxes, observer: c.Readiness, log: c.Log, wake: map[string]chan struct{}{},
-		probing: newTurns(c.Backends), breakers: map[string]*breaker{}}
+		probing: turn.Of(c.Backends), breakers: map[string]*breaker{}}
 	for name := range c.Backends {
 		r.wake[name] = make(chan struct{}, 1)
 		r.breakers[name] = &breaker{fault: errUnprobed}
 	}
 	return r
-}
-
-// Watch probes the backends until ctx ends.
-func (p *Pool) Watch(ctx context.Context) {
-	var watches sync.WaitGroup
-	for name := range p.ready.backends {
-		watches.Go(func() { p.ready.watch(ctx, name) })
-	}
-	watches.Wait()
-}
-
-// Probe asks every backend at once whether it is ready, and returns when all
-// have answered.
-func (p *Pool) Probe(ctx context.Context) {
-	var probes sync.WaitGroup
-	for name := range p.ready.backends {
-		probes.Go(func() { p.ready.probe(ctx, name) })
-	}
-	probes.Wait()
-}
-
-// Readiness returns, for each backend, nil or why it is not ready.
-func (p *Pool) Readiness() map[string]error {
-	faults := map[string]error{}
-	for name := range p.ready.backends {
-		faults[name] = p.ready.fault(name)
-	}
-	return faults
 }
 
 // watch probes one backend until ctx ends.
@@ -111,7 +83,7 @@ func (r *readiness) pause(name string) time.Duration {
 
 // probe finds out whether a backend is ready.
 func (r *readiness) probe(ctx context.Context, name string) {
-	err := r.probing.ask(ctx, name, probeTimeout, r.backends[name].Ready)
+	err := r.probing.Ask(ctx, name, probeTimeout, r.backends[name].Ready)
 	if spec, due := r.sample(name); due && err == nil {
 		err = r.openSample(ctx, name, spec)
 	}
@@ -130,9 +102,9 @@ func (r *readiness) sample(name string) (backends.Spec, bool) {
 
 // openSample opens a sandbox for no request and closes it.
 func (r *readiness) openSample(ctx context.Context, name string, spec backends.Spec) error {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	ctx, cancel := context.WithTimeout(ctx, OpenTimeout)
 	defer cancel()
-	spec.Session, spec.Workspace, spec.Expires = "", "", time.Now().Add(2*openTimeout)
+	spec.Session, spec.Workspace, spec.Expires = "", "", time.Now().Add(2*OpenTimeout)
 	sandbox, err := r.backends[name].Open(ctx, spec)
 	if err != nil && !errors.Is(err, backends.ErrUnsupported) {
 		return fmt.Errorf("%w: %w", errOpensNothing, err)
@@ -267,33 +239,4 @@ func (r *readiness) admit(name, kind string) error {
 	}
 	b.admit(kind)
 	return nil
-}
-
-// Refusal is nil where a spec's request is served or could be; it says why not before
-// approvers are asked for a yes that could not be used.
-func (p *Pool) Refusal(t Spec) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if l := p.live[t.slot]; l != nil && l.fitsLocked(t) {
-		return nil
-	}
-	if chooser, ok := p.config.Backends[t.backend].(backends.Chooser); ok {
-		if fault := chooser.Unusable()[t.spec.Runtime]; fault != nil {
-			return Unready{t.backend, fault}
-		}
-	}
-	return p.ready.refusal(t.backend, fingerprint(t.spec))
-}
-
-// serves says whether a session has a sandbox of a backend.
-func (p *Pool) serves(caller, session, backend string) bool {
-	isTheirs := func(s bailiff.Session) bool { return s.ID == session }
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, l := range p.live {
-		if l.caller == caller && l.backend == backend && l.Alive() && slices.ContainsFunc(l.sessions, isTheirs) {
-			return true
-		}
-	}
-	return false
 }
