@@ -39,7 +39,9 @@ var staircase = []step{
 			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/explain " +
 			"internal/record/logline internal/record/records internal/secrets/env internal/secrets/redact " +
 			"internal/tests/scripted metrics",
-		"internal/fleet/watermark",
+		"internal/approval/state internal/fleet/watermark",
+		"internal/approval/file",
+		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
 			"internal/judging/history internal/pdp/passes internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
@@ -60,7 +62,8 @@ var staircase = []step{
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/implied enforcer/ledger enforcer/output internal/approval/people",
+		"enforcer/implied enforcer/ledger enforcer/output enforcer/turn internal/approval/people",
+		"enforcer/supply",
 		"enforcer/lease",
 		"enforcer/process",
 		"enforcer",
@@ -75,6 +78,10 @@ var staircase = []step{
 			"gateway/chat/telegram/telegramtest",
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
+		"cmd/bailiff-runner/confine cmd/bailiff-runner/files cmd/bailiff-runner/flow cmd/bailiff-runner/journal " +
+			"cmd/bailiff-runner/processes cmd/bailiff-runner/quota",
+		"cmd/bailiff-runner/relay cmd/bailiff-runner/supervise cmd/bailiff-runner/transport",
+		"cmd/bailiff-runner/serve",
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
 			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci " +
 			"examples/policies examples/prometheus examples/systemd internal/tests/apptest scripts/times",
@@ -111,8 +118,8 @@ var owners = map[string]string{
 	"go.yaml.in/yaml/v3":                     "internal/pdp internal/facts/programs",
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
-	"go.etcd.io/bbolt":                       "internal/approval",
-	"github.com/jackc/pgx/v5":                "internal/fleet/postgres internal/approval internal/fleet", // connections; statements
+	"go.etcd.io/bbolt":                       "internal/approval/file",
+	"github.com/jackc/pgx/v5":                "internal/fleet/postgres internal/approval/shared internal/fleet", // connections; statements
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",

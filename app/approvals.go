@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/approval/people"
+	"github.com/bailiff-dev/bailiff/internal/approval/shared"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
@@ -48,7 +49,7 @@ func ApprovalsFile(cfg *config.Config) string { return filepath.Join(cfg.StateDi
 
 // openShared opens the database. A file with freezes and grants of its own must not be left
 // beside it unread.
-func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, error) {
+func (c *core) openShared(ctx context.Context, file string) (*shared.Config, error) {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, fmt.Errorf("%s holds approvals, grants and freezes of this sidecar alone: stop it and run "+
 			"\"bailiff store migrate\", which moves them to PostgreSQL", file))
@@ -61,7 +62,7 @@ func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, e
 	if err != nil {
 		return nil, err
 	}
-	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again,
+	return &shared.Config{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again,
 		Mark: watermark.File(filepath.Join(c.cfg.StateDir, "store.mark"))}, nil
 }
 

@@ -42,6 +42,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
@@ -332,7 +333,7 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 		return err
 	}
 	for try := 1; ; try++ {
-		if err = e.holdNow(ctx, m, alone || m.mustBeAlone()); try == mostOvertaken || !errors.Is(err, lease.ErrOvertaken) {
+		if err = e.holdNow(ctx, m, alone || m.mustBeAlone()); try == mostOvertaken || !errors.Is(err, supply.ErrOvertaken) {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 // The faults that keep a request from a sandbox but are not the backend's.
@@ -34,7 +35,7 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return failure(bailiff.Unavailable, bailiff.CodeCommand, err)
 	case errors.Is(err, lease.ErrOccupied):
 		return failure(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)
-	case errors.As(err, new(lease.Unready)):
+	case errors.As(err, new(supply.Unready)):
 		return failure(bailiff.Unavailable, bailiff.CodeBackend, err).at(d.Backend.Name)
 	}
 	e.leases.OpenFailed(d.Backend.Name)
