@@ -49,23 +49,6 @@ func (g *arguments) value(names ...string) (w word, ok bool) {
 	return w, ok
 }
 
-// argumentsOf reads the arguments of a program by its name.
-func (a *analysis) argumentsOf(name string, words []word) *arguments {
-	e := a.about(name)
-	if reads := grammarOf(e.Own.Grammar).arguments; reads != nil {
-		return reads(words, e.Described)
-	}
-	return parseArguments(words, e.Described)
-}
-
-// about is all that is known of a program. The last one is kept, since a call asks often.
-func (a *analysis) about(name string) *programs.Entry {
-	if a.entry == nil || a.entry.Name != name {
-		a.entry = programs.Look(name)
-	}
-	return a.entry
-}
-
 // parseArguments reads options as the program p does; a program that is
 // not described takes no option values.
 func parseArguments(words []word, p *programs.Program) *arguments {
@@ -170,11 +153,11 @@ func (g *arguments) destination() (sources []word, to word, into bool) {
 	return sources, to, into
 }
 
-// part is a piece of a word.
-func part(w word, text string) word {
-	w.home = w.home && strings.HasPrefix(w.text, text) || w.assigned && strings.HasPrefix(text, "~")
-	w.text, w.items = text, nil
-	return w
+// afterScript are the operands after a pattern or a program, if that is one of them.
+func (g *arguments) afterScript(ops []word) []word {
+	_, given := g.value("-e", "-f", "--expression", "--file", "--regexp", "--from-file")
+	if given || len(ops) == 0 || g.has("--files") {
+		return ops
+	}
+	return ops[1:]
 }
-
-func allDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

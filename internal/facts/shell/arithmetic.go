@@ -11,11 +11,11 @@ import (
 )
 
 // arithmetic evaluates an expression as far as its variables are known.
-func (a *analysis) arithmetic(x syntax.ArithmExpr, sc *scope) word {
+func (ex *expander) arithmetic(x syntax.ArithmExpr, sc *scope) word {
 	if x == nil {
 		return known("0")
 	}
-	if !a.operands(x, sc) {
+	if !ex.operands(x, sc) {
 		return word{text: "$((…))"}
 	}
 	n, err := expand.Arithm(&expand.Config{Env: sc, NoUnset: true}, x)
@@ -27,57 +27,57 @@ func (a *analysis) arithmetic(x syntax.ArithmExpr, sc *scope) word {
 
 // operands reads what an expression expands and assigns; it is true if the
 // expression can be evaluated without either.
-func (a *analysis) operands(x syntax.ArithmExpr, sc *scope) bool {
-	defer a.enter()()
+func (ex *expander) operands(x syntax.ArithmExpr, sc *scope) bool {
+	defer ex.enter()()
 	pure := true
 	for {
-		a.spend(1)
+		ex.spend(1)
 		switch e := x.(type) {
 		case *syntax.BinaryArithm:
-			if e.Op >= syntax.Assgn && a.assigned(e.X, sc) {
+			if e.Op >= syntax.Assgn && ex.assigned(e.X, sc) {
 				pure = false
 			}
-			pure = a.operands(e.Y, sc) && pure
+			pure = ex.operands(e.Y, sc) && pure
 			x = e.X
 			continue
 		case *syntax.UnaryArithm:
-			if (e.Op == syntax.Inc || e.Op == syntax.Dec) && a.assigned(e.X, sc) {
+			if (e.Op == syntax.Inc || e.Op == syntax.Dec) && ex.assigned(e.X, sc) {
 				pure = false
 			}
 			x = e.X
 			continue
 		case *syntax.ParenArithm:
-			return a.operands(e.X, sc) && pure
+			return ex.operands(e.X, sc) && pure
 		case *syntax.Word:
-			return a.operand(e, sc) && pure
+			return ex.operand(e, sc) && pure
 		default:
 			return pure && x != nil
 		}
 	}
 }
 
-func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
+func (ex *expander) operand(w *syntax.Word, sc *scope) bool {
 	if name := w.Lit(); name != "" {
 		if v, ok := sc.vars[name]; ok {
-			return a.evaluates(v, sc)
+			return ex.evaluates(v, sc)
 		}
 		if syntax.ValidName(name) {
-			a.mention(name)
+			ex.mention(name)
 			return false
 		}
 		return true
 	}
-	value := a.single(w, sc)
-	a.calculates(value, sc)
+	value := ex.single(w, sc)
+	ex.calculates(value, sc)
 	if slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { q, ok := p.(*syntax.SglQuoted); return ok && expands(q.Value) }) {
-		a.hide() // these quotes quote nothing here
+		ex.hide() // these quotes quote nothing here
 	}
 	return value.known && simpleWord(w)
 }
 
 // evaluates says whether a variable can be evaluated: one that holds a number. What else it holds is evaluated in turn, and an
 // index in that may hold commands.
-func (a *analysis) evaluates(v variable, sc *scope) bool {
+func (ex *expander) evaluates(v variable, sc *scope) bool {
 	if !v.known() {
 		return false
 	}
@@ -85,23 +85,23 @@ func (a *analysis) evaluates(v variable, sc *scope) bool {
 	for _, w := range v.list {
 		if w.text != "" && !isNumber(w.text) {
 			numbers = false
-			a.calculates(w, sc)
+			ex.calculates(w, sc)
 		}
 	}
 	return numbers
 }
 
 // calculates hides what a text does if, read as arithmetic, it or what one of its names stands for has an index.
-func (a *analysis) calculates(w word, sc *scope) {
-	a.again(w)
-	defer a.enter()()
-	if names := variableNames.FindAllString(w.text, maxFields); a.spend(1 + len(names)) {
+func (ex *expander) calculates(w word, sc *scope) {
+	ex.again(w)
+	defer ex.enter()()
+	if names := variableNames.FindAllString(w.text, maxFields); ex.spend(1 + len(names)) {
 		for _, name := range names {
 			for _, held := range sc.vars[name].list {
 				if strings.Contains(held.text, "[") {
-					a.hide()
+					ex.hide()
 				} else if !isNumber(held.text) && held.text != name {
-					a.calculates(held, sc)
+					ex.calculates(held, sc)
 				}
 			}
 		}
@@ -109,12 +109,6 @@ func (a *analysis) calculates(w word, sc *scope) {
 }
 
 var variableNames = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-
-// isNumber says that a text is a number as it is written, so that it is not evaluated to another.
-func isNumber(text string) bool {
-	n, err := strconv.Atoi(text)
-	return err == nil && strconv.Itoa(n) == text
-}
 
 // expands says that a text has a sign of an expansion.
 func expands(text string) bool { return strings.ContainsAny(text, "$`") }
@@ -135,10 +129,10 @@ func simpleWord(w *syntax.Word) bool {
 }
 
 // assigned forgets a variable that an expression changes.
-func (facts *sink) assigned(x syntax.ArithmExpr, sc *scope) bool {
+func (ex *expander) assigned(x syntax.ArithmExpr, sc *scope) bool {
 	if w, ok := x.(*syntax.Word); ok {
 		if name := w.Lit(); syntax.ValidName(name) {
-			facts.assigns = append(facts.assigns, name)
+			ex.assigns = append(ex.assigns, name)
 			sc.lose(name)
 		}
 	}

@@ -10,31 +10,31 @@ import (
 )
 
 // awk runs shell text by system(…) and by pipes to and from a string.
-func (a *analysis) awk(name string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) awk(name string, inv *invocation, args *arguments) (result, bool) {
 	out := result{out: unknown(inv.in.Taint)}
-	for _, code := range a.awkPrograms(inv, args) {
-		a.awkProgram(name, inv, code)
+	for _, code := range rd.awkPrograms(inv, args) {
+		rd.awkProgram(name, inv, code)
 	}
 	return out, true
 }
 
 // awk changes its files in place with the library of that name.
-func (e *effect) awk(string) {
+func awkEffects(e *effect, _ string) {
 	if library, ok := e.args.value("-i", "--include"); ok && library.text == "inplace" {
-		e.write(e.afterScript(e.args.operands)...)
+		e.write(e.args.afterScript(e.args.operands)...)
 	}
 }
 
 // awkPrograms are the programs of a call, as far as the text holds them.
-func (a *analysis) awkPrograms(inv *invocation, args *arguments) []word {
+func (rd *reader) awkPrograms(inv *invocation, args *arguments) []word {
 	var codes []word
 	given := false
 	for _, o := range args.options {
 		switch o.name {
 		case "-f", "--file":
 			given = true
-			if s, ok := a.programIn(o.value, inv); ok {
-				codes = append(codes, a.ofItsOwn(s)...)
+			if s, ok := rd.programIn(o.value, inv.in, inv.sc); ok {
+				codes = append(codes, rd.ofItsOwn(s)...)
 			}
 		case "-e", "--source":
 			given = true
@@ -47,33 +47,19 @@ func (a *analysis) awkPrograms(inv *invocation, args *arguments) []word {
 	return codes
 }
 
-// ofItsOwn is a program in a stream; one that is not known hides what it does, unless
-// it lies in a file.
-func (fs *overlay) ofItsOwn(s stream) []word {
-	fs.runs(s.path, s.file)
-	if s.isElsewhere() {
-		return nil
-	}
-	fs.ran(s.Taint)
-	if !s.known {
-		fs.hide()
-	}
-	return []word{s.word()}
-}
-
 // awkProgram reads one program.
-func (a *analysis) awkProgram(name string, inv *invocation, code word) {
-	a.awkWrites(inv, code.text)
+func (rd *reader) awkProgram(name string, inv *invocation, code word) {
+	rd.awkWrites(inv, code.text)
 	plain := withoutStrings(code.text)
 	if awkLoads.MatchString(code.text) || awkComputes.MatchString(plain) {
-		a.hide()
+		rd.hide()
 	}
 	rest, commands := awkPipes(code.text, plain)
 	if _, ok := oneliner.Read("awk", rest); ok && code.known {
 		fed := *inv
 		fed.in = unknown(inv.in.Taint)
 		for _, command := range commands {
-			a.text(name, &fed, part(code, command), inv.sc.fork())
+			rd.text(name, &fed, part(code, command), inv.sc.fork())
 		}
 		return
 	}
@@ -83,20 +69,20 @@ func (a *analysis) awkProgram(name string, inv *invocation, code word) {
 	for _, at := range awkCalls.FindAllStringIndex(plain, -1) {
 		text, ok := quotedText(code.text[at[1]:])
 		if !ok {
-			a.hide()
+			rd.hide()
 			continue
 		}
-		a.feature(value.FeatureInlineProgram)
-		a.feature(value.FeatureUnreadProgram)
+		rd.feature(value.FeatureInlineProgram)
+		rd.feature(value.FeatureUnreadProgram)
 		fed := *inv
 		fed.in = unknown(inv.in.Taint) // "print | CMD" writes to CMD
-		a.text(name, &fed, part(code, text), inv.sc.fork())
+		rd.text(name, &fed, part(code, text), inv.sc.fork())
 	}
 	for _, at := range awkReads.FindAllStringIndex(plain, -1) {
 		if m := awkCommand.FindStringSubmatch(code.text[:at[0]]); m != nil {
-			a.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())
+			rd.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())
 		} else {
-			a.hide()
+			rd.hide()
 		}
 	}
 }
@@ -190,4 +176,23 @@ func closing(code string, from int, what byte) int {
 		}
 	}
 	return len(code)
+}
+
+// awkPrints finds where an awk program prints into a file: the text, if that is a single one, and
+// the file's name.
+var awkPrints = regexp.MustCompile(`\bprintf?\b\s*\(?\s*("(?:[^"\\]|\\.)*")?((?:"(?:[^"\\]|\\.)*"|[^;}\n">])*)>{1,2}\s*"((?:[^"\\]|\\.)*)"`)
+
+// awkWrites notes the files that an awk program writes.
+func (rd *reader) awkWrites(inv *invocation, code string) {
+	for _, found := range awkPrints.FindAllStringSubmatch(code, -1) {
+		text, _ := quotedText(found[1])
+		s := unknown(inv.in.Taint)
+		if found[1] != "" && strings.Trim(found[2], " \t)") == "" {
+			s = literal(unescape(strings.ReplaceAll(text, `\n`, "\n"), `"\`) + "\n")
+		}
+		to := rd.path(known(unescape(found[3], `"\`)), inv.sc)
+		again := rd.holdsText(to)
+		rd.keep(to, s, again)
+		rd.alsoTouches(inv.made, nil, add(nil, to))
+	}
 }

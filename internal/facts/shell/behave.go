@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		}
 		return a.language(name, lang, inv, args)
 	}
-	inv = a.handingOn(a.about(name).Own.Environment, a.startingBeside(name, inv), args)
+	inv = a.reader.handingOn(a.about(name).Own.Environment, a.startingBeside(name, inv), args)
 	a.runsOptions(name, inv, args)
 	a.takes(name, inv, args)
 	a.tests(name, a.about(name).Own, inv, args)
@@ -46,7 +45,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		return r
 	}
 	a.suppose(name, inv)
-	out := a.output(name, inv, args)
+	out := (&printer{a.overlay, a.about(name), a.escapes}).output(name, inv, args)
 	out.Read = out.Read || a.shows(name, inv)
 	return result{out: out}
 }
@@ -303,4 +302,14 @@ func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
 	return result{out: literal("")}, true
 }
 
-func base(w word) string { return path.Base(w.text) }
+// completes reads what "compgen" runs and expands.
+func (a *analysis) completes(name string, inv *invocation, args *arguments) {
+	for _, o := range args.options {
+		switch {
+		case o.name == "-C":
+			a.text(name, inv, o.value, inv.sc.fork())
+		case o.name == "-W" && expands(o.value.text), o.name == "-W" && hasProcess(o.value.text), o.name == "-F":
+			a.hide()
+		}
+	}
+}

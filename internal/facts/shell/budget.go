@@ -1,5 +1,9 @@
 package shell
 
+import (
+	"strings"
+)
+
 // budget is what is left of what a reading may cost, and whether the text told all that runs.
 type budget struct {
 	complete bool
@@ -37,4 +41,25 @@ func (b *budget) enter() func() {
 		panic(tooDeep{})
 	}
 	return func() { b.depth-- }
+}
+
+// again hides what a text does if it is read as arithmetic or as the name of an
+// array's element: the shell expands such a text once more, so that in
+// "a[$(command)]" the command runs.
+func (b *budget) again(w word) {
+	_, index, ok := strings.Cut(w.text, "[")
+	if ok && (strings.Contains(index, "`") || strings.Contains(strings.ReplaceAll(index, "$(…)", ""), "$(")) {
+		b.hide()
+	}
+}
+
+// readsProgram says that a program of another language is read: it is known, and within the
+// limits. Of any other one the meaning is hidden.
+func (b *budget) readsProgram(code word) bool {
+	b.texts += len(code.text)
+	if !code.known || b.texts > maxTexts || !b.spend(1+len(code.text)/64) {
+		b.hide()
+		return false
+	}
+	return true
 }

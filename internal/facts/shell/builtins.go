@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
@@ -125,24 +126,34 @@ func (a *analysis) leave(string, *invocation, *arguments) result {
 	return result{out: literal(""), ends: true}
 }
 
-func (fs *overlay) mkfifo(_ string, inv *invocation, args *arguments) result {
+func (a *analysis) mkfifo(_ string, inv *invocation, args *arguments) result {
 	for _, w := range args.operands {
-		fs.keep(fs.path(w, inv.sc), unknown(value.Taint{}), false)
+		a.keep(a.path(w, inv.sc), unknown(value.Taint{}), false)
 	}
 	return result{out: literal("")}
 }
 
-// mayBecome notes what a trap changes that may run between any two commands: from here on that is not known.
-func (s *scope) mayBecome(within *scope, signals []word) {
-	if !slices.ContainsFunc(signals, func(w word) bool { return w.text != "EXIT" && w.text != "0" }) {
-		return
+// readInto fills the variables of "read" and its like with their input.
+func (a *analysis) readInto(name string, inv *invocation, args *arguments) {
+	in := inv.in
+	if number, ok := args.value("-u"); ok {
+		opened, _ := inv.sc.open.at(number.text)
+		in = opened.in
 	}
-	for _, name := range sortedKeys(within.vars) {
-		if old := s.vars[name]; !slices.Equal(texts(old.list), texts(within.vars[name].list)) {
-			s.lose(name)
+	a.whole(in)
+	if name == "read" && (args.has("-n", "-N", "-d", "-i") || !args.has("-r") && strings.Contains(in.text, `\`)) {
+		in = stream{present: true, items: in.names(), Taint: in.Taint} // a part of it, or without the backslashes
+	}
+	into, array := args.value("-a")
+	switch names := args.operands; {
+	case array || name == "mapfile" || name == "readarray":
+		if !array {
+			into = first(append(names, known("MAPFILE")))
 		}
-	}
-	if within.cwd != s.cwd || within.astray != s.astray {
-		s.stray()
+		a.assign(into.text, variable{list: oneOf(in.names()), array: true, lost: in.names() == nil}, inv.sc)
+	case len(names) == 0:
+		a.readLine([]word{known("REPLY")}, in, inv.sc)
+	default:
+		a.readLine(names, in, inv.sc)
 	}
 }

@@ -12,27 +12,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// invocation is one simple command on its way to becoming calls.
-type invocation struct {
-	argv     []word
-	wrappers []string
-	assigns  []string
-	in       stream
-	files    redirections
-	sc       *scope
-	// made is the number of calls up to this one, once it is recorded.
-	made int
-	// direct calls look up no function ("command f", "env f").
-	direct bool
-}
-
-// made is a call, and whether its output is captured by a substitution instead
-// of flowing on.
-type made struct {
-	value.Call
-	captured bool
-}
-
 // call reads one simple command.
 func (a *analysis) call(c *syntax.CallExpr, sc *scope, in stream, files redirections) result {
 	outer := a.feed
@@ -207,11 +186,11 @@ func (a *analysis) program(inv *invocation) {
 
 // copies reads a call of a file as one of the known programs that the text copied to it, or linked it to.
 func (a *analysis) copies(inv invocation, p string) {
-	if p == "" || a.madeBy >= maxMade {
+	ascend, ok := a.descend()
+	if p == "" || !ok {
 		return
 	}
-	a.madeBy++
-	defer func() { a.madeBy-- }()
+	defer ascend()
 	for _, from := range a.originals(p) {
 		if name, ok := programName(known(from)); !ok || programs.Of(name) == &programs.Undescribed {
 			a.copies(inv, a.at.Path(from, ""))
@@ -221,28 +200,6 @@ func (a *analysis) copies(inv invocation, p string) {
 		in.argv, in.direct = append([]word{known(from)}, inv.argv[1:]...), true
 		a.invoke(in)
 	}
-}
-
-// originals are the files that a path is a copy of or a link to, in one step.
-func (fs *overlay) originals(p string) []string {
-	from := fs.stepThrough(p, true)
-	for _, other := range fs.others(p, true) {
-		if path.Base(other) != path.Base(p) { // else it is read by that name already
-			from = append(from, other)
-		}
-	}
-	upwards(p, func(to, below string) bool {
-		for _, t := range fs.transfers[to] {
-			if below == "" && t.kind == written && len(t.from) == 1 {
-				from = append(from, t.from[0])
-			}
-			for i := 0; i < len(t.from) && t.kind == copied; i++ {
-				from = append(from, sourceOf(t.from[i], below))
-			}
-		}
-		return fs.spend(1)
-	})
-	return from
 }
 
 // startsFile reads a program that the text wrote.
@@ -273,16 +230,6 @@ func systemFolder(dir string) bool {
 	return false
 }
 
-// ran notes that text of some origin was run.
-func (facts *sink) ran(t value.Taint) {
-	if t.Fetched {
-		facts.feature(value.FeatureDownloadAndRun)
-	}
-	if t.Decoded {
-		facts.feature(value.FeatureDecodeAndRun)
-	}
-}
-
 // record makes the call.
 func (a *analysis) record(inv *invocation, name string, args *arguments) {
 	if len(a.calls) >= value.MaxCalls {
@@ -292,7 +239,8 @@ func (a *analysis) record(inv *invocation, name string, args *arguments) {
 	assigns := value.Sorted(append(slices.Clip(inv.sc.exported), inv.assigns...))
 	c := value.Call{Program: name, Argv: texts(inv.argv), Flags: listed(args.flags), Operands: texts(args.operands),
 		Wrappers: append([]string{}, inv.wrappers...), Assigns: assigns}
-	e := a.effects(name, args, inv.sc)
+	a.effect.reset(a.overlay, a.about(name), args, inv.sc)
+	e := a.effect.collect(name, grammarOf(a.about(name).Own.Grammar).effects)
 	c.Reads = value.Sorted(append(e.reads, inv.files.reads...))
 	c.Writes = value.Sorted(append(e.writes, inv.files.writes...))
 	a.loses = append(a.loses, e.lost...)
@@ -303,22 +251,6 @@ func (a *analysis) record(inv *invocation, name string, args *arguments) {
 	a.transfer(inv, name, args, &c)
 	a.link(inv, name, args)
 	inv.made = len(a.calls)
-}
-
-// captured marks the calls since from: their output does not flow on.
-func (facts *sink) captured(from int) {
-	for i := from; i < len(facts.calls); i++ {
-		facts.calls[i].captured = true
-	}
-}
-
-// pipes sets where the output of the calls in [from, to) goes.
-func (facts *sink) pipes(from, to int, program string) {
-	for i := from; i < to; i++ {
-		if c := &facts.calls[i]; !c.captured && c.PipesTo == "" {
-			c.PipesTo = program
-		}
-	}
 }
 
 // enterFunction reads a function's body for this call of it.
@@ -367,4 +299,21 @@ func (a *analysis) nested(code word, sc *scope, wrappers []string, in stream) re
 	a.wrappers = outer
 	r.lead = ""
 	return r
+}
+
+// argumentsOf reads the arguments of a program by its name.
+func (a *analysis) argumentsOf(name string, words []word) *arguments {
+	e := a.about(name)
+	if reads := grammarOf(e.Own.Grammar).arguments; reads != nil {
+		return reads(words, e.Described)
+	}
+	return parseArguments(words, e.Described)
+}
+
+// about is all that is known of a program. The last one is kept, since a call asks often.
+func (a *analysis) about(name string) *programs.Entry {
+	if a.entry == nil || a.entry.Name != name {
+		a.entry = programs.Look(name)
+	}
+	return a.entry
 }

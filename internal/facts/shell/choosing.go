@@ -53,7 +53,7 @@ func (a *analysis) readsSettings(program string, files word, sc *scope) {
 	for _, file := range strings.FieldsFunc(files.text, func(r rune) bool { return r == ' ' || r == ':' }) {
 		w := part(files, file)
 		a.runsFile(w, sc)
-		if s, ok := a.programIn(w, inv); ok {
+		if s, ok := a.programIn(w, inv.in, inv.sc); ok {
 			a.reading(s, func() { a.commands(program, a.about(program).Own, inv, s) })
 		}
 	}

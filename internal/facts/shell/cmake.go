@@ -6,7 +6,7 @@ import (
 )
 
 // cmake is a toolbox behind -E: its tools are read as the programs that they stand for.
-func (a *analysis) cmake(name string, inv *invocation, _ *arguments) (result, bool) {
+func (rd *reader) cmake(name string, inv *invocation, _ *arguments) (result, bool) {
 	words := inv.argv[1:]
 	if len(words) < 2 || words[0].text != "-E" {
 		return result{}, false
@@ -14,14 +14,14 @@ func (a *analysis) cmake(name string, inv *invocation, _ *arguments) (result, bo
 	tool, rest := words[1].text, words[2:]
 	if tool == "chdir" && len(rest) > 1 {
 		in := *inv
-		in.sc = a.standing(rest[0], inv.sc)
-		return a.inner(name, &in, rest[1:]), true
+		in.sc = rd.standing(rest[0], inv.sc)
+		return rd.inner(name, &in, rest[1:]), true
 	}
 	var argv []word
 	for _, text := range strings.Fields(cmp.Or(cmakeTools[tool], tool)) {
 		argv = append(argv, known(text))
 	}
-	return a.inner(name, inv, append(argv, rest...)), true
+	return rd.inner(name, inv, append(argv, rest...)), true
 }
 
 // cmakeTools are the calls that do what tools of cmake do; other tools have a program's name.

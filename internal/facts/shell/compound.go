@@ -12,15 +12,15 @@ import (
 func (a *analysis) conditional(c *syntax.IfClause, sc *scope, in stream) result {
 	var all result
 	for ; c != nil; c = c.Else {
-		all = a.following(all, a.statements(c.Cond, sc, in))
+		all = following(all, a.statements(c.Cond, sc, in))
 		branch := sc.fork()
 		r := a.statements(c.Then, branch, in)
-		all = a.following(all, r)
+		all = following(all, r)
 		if c.ThenPos.IsValid() && c.Else != nil && !c.Else.ThenPos.IsValid() {
 			other := sc.fork()
 			o := a.statements(c.Else.Then, other, in)
 			a.settle(sc, branch, r.ends, other, o.ends)
-			return a.following(all, o)
+			return following(all, o)
 		}
 		if !r.ends {
 			a.merge(sc, branch)
@@ -81,7 +81,7 @@ func (a *analysis) each(c *syntax.ForClause, sc *scope, in stream) result {
 		if c.Select { // which of them is chosen the text does not tell
 			v = word{text: "$" + iter.Name.Value, items: oneOf([]word{v})}
 		}
-		all = a.following(all, a.loop(sc, func(sc *scope) result {
+		all = following(all, a.loop(sc, func(sc *scope) result {
 			a.assign(iter.Name.Value, variable{list: []word{v}}, sc)
 			return a.statements(c.Do, sc, in)
 		}))
@@ -136,7 +136,7 @@ func (a *analysis) cases(c *syntax.CaseClause, sc *scope, in stream) result {
 		}
 		branch := before.fork()
 		r := a.statements(item.Stmts, branch, in)
-		all = a.following(all, r)
+		all = following(all, r)
 		if !r.ends {
 			a.merge(sc, branch)
 		}

@@ -50,7 +50,7 @@ func (a *analysis) computes(lang string, inv *invocation, code word) bool {
 
 // touches notes the files that a program names, and those that operands name which it reads.
 func (a *analysis) touches(inv *invocation, e oneliner.Effects, operands ...word) {
-	touched := &effect{a: a, args: &arguments{}, sc: inv.sc}
+	touched := newEffect(a.overlay, inv.sc)
 	if e.Operands {
 		touched.read(operands...)
 	}
@@ -60,7 +60,7 @@ func (a *analysis) touches(inv *invocation, e oneliner.Effects, operands ...word
 	for _, file := range e.Writes {
 		touched.write(known(file))
 	}
-	a.alsoTouches(inv, touched.reads, touched.writes)
+	a.alsoTouches(inv.made, touched.reads, touched.writes)
 	for _, p := range touched.writes {
 		a.madeUnknown(p, "")
 	}

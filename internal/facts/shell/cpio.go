@@ -1,7 +1,7 @@
 package shell
 
 // cpio writes below the folder that it is given, or below the current one.
-func (e *effect) cpio(_ string) {
+func cpioEffects(e *effect, _ string) {
 	ops := e.args.operands
 	if dir, ok := e.args.value("-D", "--directory"); ok {
 		ops = []word{dir}

@@ -7,8 +7,8 @@ import (
 )
 
 // download, of curl and wget, writes the file that a URL is stored in where no option names it.
-func (e *effect) download(name string) {
-	e.namedData()
+func downloadEffects(e *effect, name string) {
+	namedData(e)
 	ops := e.args.operands
 	_, out := e.args.value("-o", "--output", "-O", "--output-document")
 	if name == "curl" && !e.args.has("-O", "--remote-name", "--remote-name-all") || name == "wget" && (out && !e.args.has("-o")) ||
@@ -24,7 +24,7 @@ func (e *effect) download(name string) {
 }
 
 // namedData reads the files of curl's NAME@FILE.
-func (e *effect) namedData() {
+func namedData(e *effect) {
 	for _, o := range e.args.options {
 		if o.name != "--url-query" && o.name != "--data-urlencode" {
 			continue

@@ -1,9 +1,11 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+)
 
 // dd reads the operand "if=" and writes "of=".
-func (e *effect) dd(_ string) {
+func ddEffects(e *effect, _ string) {
 	ops := e.args.operands
 	for _, w := range ops {
 		if file, ok := strings.CutPrefix(w.text, "if="); ok {
@@ -12,11 +14,11 @@ func (e *effect) dd(_ string) {
 			e.write(part(w, file))
 		}
 	}
-	e.overwritten(ops)
+	overwritten(e, ops)
 }
 
 // overwritten is the target of a dd that copies a device.
-func (e *effect) overwritten(ops []word) {
+func overwritten(e *effect, ops []word) {
 	device, target := false, word{}
 	for _, w := range ops {
 		device = device || strings.HasPrefix(w.text, "if=/dev/")

@@ -10,36 +10,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// depends are the files of [value.Command.Opens]: those that programs look for, and those that
-// the text reads if it does not tell what becomes of their content.
-func (facts *sink) depends() []string {
-	all := facts.sought
-	if !facts.complete {
-		all = slices.Concat(facts.sought, facts.opened)
-	}
-	if len(all) > maxFields {
-		facts.complete = false
-		all = all[:maxFields]
-	}
-	return slices.DeleteFunc(value.Sorted(slices.Clone(all)), func(p string) bool { return slices.Contains(facts.files, p) })
-}
-
-// opensFile notes that the content of the files is read that a word names.
-func (fs *overlay) opensFile(w word, sc *scope) {
-	if w.items == nil {
-		fs.opensPath(w, sc)
-	}
-	for _, one := range w.items {
-		fs.opensPath(one, sc)
-	}
-}
-
-func (fs *overlay) opensPath(w word, sc *scope) {
-	if _, _, given := descriptorNumber(w.text); !given {
-		fs.opened = add(fs.opened, fs.fileAt(w, sc))
-	}
-}
-
 // seeks notes the files in which a call finds, by its name, what it runs.
 func (a *analysis) seeks(name string, inv *invocation, args *arguments) {
 	a.seeksProgram(inv, inv.argv[0].text)
@@ -66,12 +36,6 @@ func (a *analysis) seeksProgram(inv *invocation, name string) {
 	}
 }
 
-// setsVariable says that the text has given a variable a value, as far as a scope can tell.
-func (facts *sink) setsVariable(name string, sc *scope) bool {
-	_, set := sc.vars[name]
-	return set || sc.full && slices.Contains(facts.assigns, name)
-}
-
 // isSearched says that programs or modules are looked for in the folders of a variable.
 func isSearched(variable string) bool {
 	for _, search := range moduleSearches {
@@ -80,38 +44,6 @@ func isSearched(variable string) bool {
 		}
 	}
 	return variable == "PATH"
-}
-
-// foldersIn are those that a variable of the text names, between colons.
-func (b *budget) foldersIn(variable string, sc *scope) []word {
-	v, set := b.value(variable, sc)
-	if !set {
-		return nil
-	}
-	var folders []word
-	for _, text := range strings.Split(v.text, ":") {
-		if text == "" {
-			text = "."
-		}
-		folder := part(v, text)
-		folder.home = text == "~" || strings.HasPrefix(text, "~/")
-		folders = append(folders, folder)
-	}
-	return folders
-}
-
-// seeksIn notes the files of these names in a folder.
-func (fs *overlay) seeksIn(folder word, sc *scope, names ...string) {
-	for _, name := range names {
-		fs.seeksFile(inFolder(folder, name), sc)
-	}
-}
-
-// seeksFile notes a file.
-func (fs *overlay) seeksFile(file word, sc *scope) {
-	if p := fs.fileAt(file, sc); p != "" && fs.spend(1) {
-		fs.sought = append(fs.sought, p)
-	}
 }
 
 // moduleSearch is how programs of a language find a module by its name.
@@ -170,8 +102,8 @@ func isFileName(w word) bool {
 }
 
 // seeksModules notes the files of the modules that options name.
-func (fs *overlay) seeksModules(search moduleSearch, inv *invocation, args *arguments) {
-	modules, folders := fs.modulesAndFolders(search, inv, args)
+func (a *analysis) seeksModules(search moduleSearch, inv *invocation, args *arguments) {
+	modules, folders := a.modulesAndFolders(search, inv, args)
 	for _, module := range modules {
 		name, _, _ := strings.Cut(module.text, "=") // perl's -MNAME=SYMBOLS
 		name = strings.ReplaceAll(strings.TrimPrefix(name, "-"), search.separator, "/")
@@ -184,19 +116,19 @@ func (fs *overlay) seeksModules(search moduleSearch, inv *invocation, args *argu
 				names = []string{name}
 			}
 			for _, name := range names {
-				fs.seeksFile(part(module, name), inv.sc)
+				a.seeksFile(part(module, name), inv.sc)
 			}
 			continue
 		}
 		for _, folder := range folders {
-			fs.seeksIn(folder, inv.sc, names...)
+			a.seeksIn(folder, inv.sc, names...)
 		}
 	}
 }
 
 // modulesAndFolders are the modules that options name, and the folders that are searched for them.
-func (b *budget) modulesAndFolders(search moduleSearch, inv *invocation, args *arguments) (modules, folders []word) {
-	folders = b.foldersIn(search.variable, inv.sc)
+func (a *analysis) modulesAndFolders(search moduleSearch, inv *invocation, args *arguments) (modules, folders []word) {
+	folders = a.foldersIn(search.variable, inv.sc)
 	if search.here {
 		folders = append(folders, known("."))
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // dig asks the server after "@" for names.
-func (e *effect) dig(_ string) {
+func digEffects(e *effect, _ string) {
 	ops := e.args.operands
 	for _, w := range ops {
 		if server, ok := strings.CutPrefix(w.text, "@"); ok {

@@ -31,33 +31,33 @@ func dockerArguments(words []word, p *programs.Program) *arguments {
 }
 
 // container reads the command of "docker run IMAGE CMD" and "docker exec NAME CMD".
-func (a *analysis) container(name string, inv *invocation, _ *arguments) (result, bool) {
+func (rd *reader) container(name string, inv *invocation, _ *arguments) (result, bool) {
 	words := inv.argv[1:]
 	for i, w := range words {
 		if isContainer(w.text) {
-			g := parseArguments(words[i+1:], &programs.Program{Strict: true, Options: a.about(name).Described.Options})
+			g := parseArguments(words[i+1:], &programs.Program{Strict: true, Options: programs.Look(name).Described.Options})
 			argv := after(g.rest, 1)
 			if entry, ok := g.value("--entrypoint"); ok && entry.text != "" {
 				argv = append([]word{entry}, argv...)
 			}
 			in := *inv
-			in.sc = &scope{argsKnown: true, steps: inv.sc.steps, mounts: a.mountsOf(g.options, inv.sc)}
-			return a.image(name, &in, argv), true
+			in.sc = &scope{argsKnown: true, steps: inv.sc.steps, mounts: rd.mountsOf(g.options, inv.sc)}
+			return rd.image(name, &in, argv), true
 		}
 	}
 	return result{out: unknown(value.Taint{})}, true
 }
 
 // image runs a container's command; without one its image decides.
-func (a *analysis) image(name string, inv *invocation, argv []word) result {
+func (rd *reader) image(name string, inv *invocation, argv []word) result {
 	if len(argv) == 0 || strings.HasPrefix(argv[0].text, "-") {
 		return result{out: unknown(value.Taint{})}
 	}
-	return a.inner(name, inv, argv)
+	return rd.inner(name, inv, argv)
 }
 
 // mounts are the folders of the host that a container may read and change.
-func (e *effect) mounts(_ string) {
+func mountsEffects(e *effect, _ string) {
 	for _, o := range e.args.options {
 		folder, rest, ok := strings.Cut(o.value.text, ":")
 		if !ok || o.name != "-v" && o.name != "--volume" || !strings.ContainsAny(folder, "/~$.") {
@@ -74,37 +74,37 @@ func (e *effect) mounts(_ string) {
 var buildersOf = value.SetOf("buildx image builder")
 
 // buildFile notes the file that says what a build of an image runs.
-func (a *analysis) buildFile(inv *invocation, args *arguments) {
+func (rd *reader) buildFile(inv *invocation, args *arguments) {
 	words := inv.argv[1:]
 	at := slices.IndexFunc(words, func(w word) bool { return w.text == "build" })
 	if first := first(args.operands).text; at < 0 || first != "build" && !buildersOf[first] {
 		return
 	}
-	options := maps.Clone(a.about("docker").Described.Options)
+	options := maps.Clone(programs.Look("docker").Described.Options)
 	options["-f"], options["-t"] = programs.FileRead, programs.Plain
 	build := parseArguments(words[at+1:], &programs.Program{Options: options})
 	if file, ok := build.value("-f", "--file"); ok {
-		a.seeksFile(file, inv.sc)
+		rd.seeksFile(file, inv.sc)
 		return
 	}
 	for _, folder := range build.operands {
 		for _, name := range []string{"Dockerfile", "Containerfile"} {
-			a.seeksFile(inFolder(folder, name), inv.sc)
+			rd.seeksFile(inFolder(folder, name), inv.sc)
 		}
 	}
 }
 
 // compose notes the files of "docker compose", which nerdctl has not.
-func (a *analysis) compose(name string, inv *invocation, args *arguments) {
-	a.buildFile(inv, args)
+func (rd *reader) compose(name string, inv *invocation, args *arguments) {
+	rd.buildFile(inv, args)
 	if name != "nerdctl" && len(inv.argv) > 2 && inv.argv[1].text == "compose" {
-		a.composes(inv.argv[2:], inv.sc)
+		rd.composes(inv.argv[2:], inv.sc)
 	}
 }
 
 // dockerCompose notes the files of "docker-compose".
-func (a *analysis) dockerCompose(_ string, inv *invocation, _ *arguments) {
-	a.composes(inv.argv[1:], inv.sc)
+func (rd *reader) dockerCompose(_ string, inv *invocation, _ *arguments) {
+	rd.composes(inv.argv[1:], inv.sc)
 }
 
 // startsNothing are the subcommands of compose by which no container starts.
@@ -130,7 +130,7 @@ func areOptionsOf(p *programs.Program, words []word) bool {
 }
 
 // composes notes the files that say what containers run, where one starts.
-func (a *analysis) composes(words []word, sc *scope) {
+func (rd *reader) composes(words []word, sc *scope) {
 	given := false
 	if args := parseArguments(words, &composing); startsNothing[first(args.operands).text] && areOptionsOf(&composing, words) {
 		return
@@ -138,14 +138,48 @@ func (a *analysis) composes(words []word, sc *scope) {
 	for i, w := range words {
 		switch {
 		case (w.text == "-f" || w.text == "--file") && i+1 < len(words):
-			a.runsFile(words[i+1], sc)
+			rd.runsFile(words[i+1], sc)
 			given = true
 		case strings.HasPrefix(w.text, "--file="):
-			a.runsFile(part(w, strings.TrimPrefix(w.text, "--file=")), sc)
+			rd.runsFile(part(w, strings.TrimPrefix(w.text, "--file=")), sc)
 			given = true
 		}
 	}
 	if !given {
-		a.runsAny(sc, "compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+		rd.runsAny(sc, "compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 	}
+}
+
+// mountsOf are those that the options of "docker run" make.
+func (rd *reader) mountsOf(options []option, sc *scope) []mount {
+	var all []mount
+	for _, o := range options {
+		var m mount
+		switch o.name {
+		case "-v", "--volume":
+			source, rest, _ := strings.Cut(o.value.text, ":")
+			m.target, _, _ = strings.Cut(rest, ":")
+			m.source = source
+		case "--mount":
+			m = mountNamed(o.value.text)
+		}
+		if strings.HasPrefix(m.target, "/") && strings.ContainsAny(m.source, "/~$.") && len(all) < maxFields {
+			all = append(all, mount{source: rd.path(part(o.value, m.source), sc), target: value.Cleaned(m.target)})
+		}
+	}
+	return all
+}
+
+// mountNamed reads "type=bind,source=/a,target=/b".
+func mountNamed(text string) (m mount) {
+	for _, field := range strings.Split(text, ",") {
+		name, value, _ := strings.Cut(field, "=")
+		switch name {
+		case "source", "src":
+			m.source = value
+		case "target", "destination", "dst":
+			m.target = value
+		}
+	}
+	return m
 }

@@ -1,6 +1,8 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+)
 
 // unpacked is a folder in which something from the network lies. Beside says that
 // other files may lie there too: only what is in a folder below counts then.
@@ -33,15 +35,4 @@ func (fs *overlay) downloaded(p string) bool {
 		}
 	}
 	return false
-}
-
-// extracts follows an archive from the network into the folder that gets its files.
-func (fs *overlay) extracts(inv *invocation, archive stream, folder word, given bool) {
-	if !archive.Fetched {
-		return
-	}
-	if !given {
-		folder = known(".")
-	}
-	fs.unpack(fs.path(folder, inv.sc), !given)
 }

@@ -1,7 +1,7 @@
 package shell
 
 // dpkg writes the files of a package into the folder that comes second.
-func (e *effect) dpkg(string) {
+func dpkgEffects(e *effect, _ string) {
 	if !e.args.has("-x", "--extract", "-X", "--vextract", "-e", "--control") {
 		return
 	}

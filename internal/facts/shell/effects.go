@@ -14,28 +14,35 @@ type effects struct{ reads, writes, lost, hosts []string }
 // effect gathers them.
 type effect struct {
 	effects
-	a    *analysis
-	own  *programs.Program
-	args *arguments
-	sc   *scope
+	fs    *overlay
+	entry *programs.Entry
+	own   *programs.Program
+	args  *arguments
+	sc    *scope
 }
 
-func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
-	p := a.about(name).Described
-	a.effect = effect{a: a, own: a.about(name).Own, args: args, sc: sc}
-	e := &a.effect
-	for _, o := range args.options {
+func newEffect(fs *overlay, sc *scope) *effect { return &effect{fs: fs, sc: sc} }
+
+// reset has it gather what a call of a program names; its room is used again.
+func (e *effect) reset(fs *overlay, entry *programs.Entry, args *arguments, sc *scope) {
+	*e = effect{fs: fs, entry: entry, own: entry.Own, args: args, sc: sc}
+}
+
+// collect is what the call names; own are the effects that a grammar of the program's own tells, nil without any.
+func (e *effect) collect(name string, own func(e *effect, name string)) effects {
+	p := e.entry.Described
+	for _, o := range e.args.options {
 		e.option(o, p)
 	}
 	switch {
-	case len(e.own.ReadsOnly) > 0 && args.has(e.own.ReadsOnly...):
+	case len(e.own.ReadsOnly) > 0 && e.args.has(e.own.ReadsOnly...):
 		e.operands(programs.Reads)
-	case runsOperands(a.about(name).Language, p, args):
+	case runsOperands(e.entry.Language, p, e.args):
 	default:
 		e.operands(p.Operands)
 	}
-	e.particular(name)
-	e.undescribed(name, p)
+	e.particular(name, own)
+	e.undescribed(p)
 	e.unpacks(p)
 	e.losses()
 	return e.effects
@@ -52,8 +59,8 @@ func runsOperands(language string, p *programs.Program, args *arguments) bool {
 func (e *effect) read(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
-			e.reads = e.a.addPaths(e.reads, w, e.sc, true)
-			e.a.opensFile(w, e.sc)
+			e.reads = e.fs.addPaths(e.reads, w, e.sc, true)
+			e.fs.opensFile(w, e.sc)
 		}
 	}
 }
@@ -61,7 +68,7 @@ func (e *effect) read(words ...word) {
 func (e *effect) write(words ...word) {
 	for _, w := range words {
 		if !e.url(w) {
-			e.writes = e.a.addPaths(e.writes, w, e.sc, true)
+			e.writes = e.fs.addPaths(e.writes, w, e.sc, true)
 		}
 	}
 }
@@ -78,7 +85,7 @@ func (e *effect) change(ops []word) {
 	}
 	for _, w := range ops[:unlinked] {
 		if !e.url(w) {
-			e.writes = e.a.addPaths(e.writes, w, e.sc, false)
+			e.writes = e.fs.addPaths(e.writes, w, e.sc, false)
 		}
 	}
 	e.write(ops[unlinked:]...)
@@ -95,7 +102,7 @@ func (e *effect) sources(ops []word) []word {
 func (e *effect) url(w word) bool {
 	if scheme := "file://"; len(w.text) > len(scheme) && strings.EqualFold(w.text[:len(scheme)], scheme) {
 		_, file, _ := strings.Cut(w.text[len(scheme):], "/") // after the host, which is this one
-		e.reads = e.a.addPaths(e.reads, part(w, "/"+file), e.sc, true)
+		e.reads = e.fs.addPaths(e.reads, part(w, "/"+file), e.sc, true)
 		return true
 	}
 	h, ok := value.URLHost(w.text)
@@ -145,7 +152,7 @@ func (e *effect) operands(kind programs.Operands) {
 	case programs.Copies:
 		e.copies(ops)
 	case programs.Script:
-		e.read(e.afterScript(ops)...)
+		e.read(e.args.afterScript(ops)...)
 	case programs.Mode:
 		e.mode(ops)
 	case programs.URLs:
@@ -196,15 +203,6 @@ func (e *effect) copies(ops []word) {
 	e.write(ops[len(ops)-1])
 }
 
-// afterScript are the operands after a pattern or a program, if that is one of them.
-func (e *effect) afterScript(ops []word) []word {
-	_, given := e.args.value("-e", "-f", "--expression", "--file", "--regexp", "--from-file")
-	if given || len(ops) == 0 || e.args.has("--files") {
-		return ops
-	}
-	return ops[1:]
-}
-
 func (e *effect) mode(ops []word) {
 	if len(ops) > 0 && !e.args.has("--reference") && !takesAway(e.args.all) {
 		ops = ops[1:]
@@ -246,8 +244,8 @@ func (e *effect) unpacks(p *programs.Program) {
 }
 
 // particular are the effects that a grammar of its own tells.
-func (e *effect) particular(name string) {
-	if effects := grammarOf(e.own.Grammar).effects; effects != nil {
+func (e *effect) particular(name string, effects func(e *effect, name string)) {
+	if effects != nil {
 		own := *e // a copy on the heap, for the few programs that need one
 		effects(&own, name)
 		*e = own

@@ -10,18 +10,44 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
+// expander expands words of a text to values.
+type expander struct {
+	*budget
+	*sink
+	commands
+	// home is the home folder, empty where that is not told.
+	home string
+	// feed is where the input of the command being expanded comes from: what ">(…)" gets is
+	// at best that.
+	feed value.Taint
+	// fresh counts the folders that the text has made under names of their own.
+	fresh int
+}
+
+// commands are those of the text around a word.
+type commands interface {
+	// run is what commands write that a word substitutes.
+	run(stmts []*syntax.Stmt, sc *scope, in stream) stream
+	// redefines says that the text gave the name of a program another meaning.
+	redefines(program string) bool
+}
+
+func newExpander(b *budget, facts *sink, around commands, home string) *expander {
+	return &expander{budget: b, sink: facts, commands: around, home: home}
+}
+
 // fields expands words as the arguments of a command.
-func (a *analysis) fields(words []*syntax.Word, sc *scope) []word {
+func (ex *expander) fields(words []*syntax.Word, sc *scope) []word {
 	out := make([]word, 0, len(words))
 	for _, w := range words {
-		for _, b := range a.braces(w) {
+		for _, b := range ex.braces(w) {
 			f := newFielder()
-			a.parts(f, b.Parts, sc, true)
-			for _, w := range a.ended(f) {
+			ex.parts(f, b.Parts, sc, true)
+			for _, w := range ex.ended(f) {
 				out = append(out, w.stands()...)
 			}
-			if !a.spend(1+len(f.out)) || len(out) > maxFields {
-				a.complete = false
+			if !ex.spend(1+len(f.out)) || len(out) > maxFields {
+				ex.complete = false
 				return out
 			}
 		}
@@ -29,12 +55,12 @@ func (a *analysis) fields(words []*syntax.Word, sc *scope) []word {
 	return out
 }
 
-func (a *analysis) braces(w *syntax.Word) []*syntax.Word {
+func (ex *expander) braces(w *syntax.Word) []*syntax.Word {
 	if lit, ok := w.Parts[0].(*syntax.Lit); len(w.Parts) == 1 && ok && !strings.Contains(lit.Value, "{") {
 		return []*syntax.Word{w}
 	}
 	if openBraces(w) > MaxNesting {
-		a.complete = false
+		ex.complete = false
 		return []*syntax.Word{w}
 	}
 	if !syntax.SplitBraces(w) && !braced(w) {
@@ -42,8 +68,8 @@ func (a *analysis) braces(w *syntax.Word) []*syntax.Word {
 	}
 	var out []*syntax.Word
 	for b, err := range expand.BracesSeq(nil, w) {
-		if err != nil || len(out) >= maxFields || !a.spend(1+len(b.Parts)) {
-			a.complete = false
+		if err != nil || len(out) >= maxFields || !ex.spend(1+len(b.Parts)) {
+			ex.complete = false
 			break
 		}
 		out = append(out, b)
@@ -72,57 +98,57 @@ func braced(w *syntax.Word) bool {
 }
 
 // single expands a word that the shell does not split, such as an assigned value.
-func (a *analysis) single(w *syntax.Word, sc *scope) word {
+func (ex *expander) single(w *syntax.Word, sc *scope) word {
 	if w == nil {
 		return known("")
 	}
 	f := newFielder()
-	a.parts(f, w.Parts, sc, false)
+	ex.parts(f, w.Parts, sc, false)
 	f.open = true
-	return join(a.ended(f), " ")
+	return join(ex.ended(f), " ")
 }
 
 // document expands a here-document's body.
-func (a *analysis) document(w *syntax.Word, sc *scope) word {
+func (ex *expander) document(w *syntax.Word, sc *scope) word {
 	if w == nil {
 		return known("")
 	}
 	f := newFielder()
 	for _, p := range w.Parts {
-		a.quotedPart(f, p, sc)
+		ex.quotedPart(f, p, sc)
 	}
 	f.open = true
-	return join(a.ended(f), "")
+	return join(ex.ended(f), "")
 }
 
 // ended are the fields of a word. What was left out of them hides what the text does.
-func (a *analysis) ended(f *fielder) []word {
+func (ex *expander) ended(f *fielder) []word {
 	f.end()
 	if f.over {
-		a.hide()
+		ex.hide()
 	}
 	return f.out
 }
 
 // parts expands unquoted parts; split says whether what variables hold is split.
-func (a *analysis) parts(f *fielder, parts []syntax.WordPart, sc *scope, split bool) {
-	defer a.enter()()
+func (ex *expander) parts(f *fielder, parts []syntax.WordPart, sc *scope, split bool) {
+	defer ex.enter()()
 	for i, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			a.bare(f, p.Value, i == 0, sc)
+			ex.bare(f, p.Value, i == 0, sc)
 		case *syntax.SglQuoted:
 			f.singleQuoted(p)
 		case *syntax.DblQuoted:
 			f.open = true
-			a.quoted(f, p, sc)
+			ex.quoted(f, p, sc)
 		case *syntax.ExtGlob:
 			f.add(p.Op.String() + unquoted.Replace(p.Pattern.Value) + ")")
 			f.cur.glob = true
 		case *syntax.BraceExp:
 			f.hole("{…}", value.Taint{})
 		default:
-			a.expanded(f, p, sc, split)
+			ex.expanded(f, p, sc, split)
 		}
 	}
 }
@@ -131,19 +157,19 @@ func (a *analysis) parts(f *fielder, parts []syntax.WordPart, sc *scope, split b
 var unquoted = strings.NewReplacer(`\`, "", `"`, "", "'", "")
 
 // bare adds unquoted text.
-func (a *analysis) bare(f *fielder, s string, first bool, sc *scope) {
+func (ex *expander) bare(f *fielder, s string, first bool, sc *scope) {
 	if first && (s == "~" || strings.HasPrefix(s, "~/")) {
-		home, _ := a.value("HOME", sc)
+		home, _ := ex.value("HOME", sc)
 		f.word(home)
 		s = s[1:]
 	}
 	if first && (s == "~+" || strings.HasPrefix(s, "~+/")) {
-		folder, _ := a.value("PWD", sc)
+		folder, _ := ex.value("PWD", sc)
 		f.word(folder)
 		s = s[2:]
 	}
 	if first && (s == "~-" || strings.HasPrefix(s, "~-/")) {
-		if folder, set := a.value("OLDPWD", sc); set {
+		if folder, set := ex.value("OLDPWD", sc); set {
 			f.word(folder)
 			s = s[2:]
 		}
@@ -152,56 +178,6 @@ func (a *analysis) bare(f *fielder, s string, first bool, sc *scope) {
 		f.cur.glob = f.cur.glob || wild(s)
 	}
 	f.add(unescape(s, ""))
-}
-
-// wild says whether a wildcard in s is not escaped.
-func wild(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '*', '?':
-			return true
-		case '[':
-			if strings.IndexByte(s[i:], ']') > 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// unescape removes backslashes: all of them, or those before one of only.
-func unescape(s, only string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) || only != "" && strings.IndexByte(only, s[i+1]) < 0 {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i++; s[i] != '\n' {
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
-}
-
-// singleQuoted adds what stands in single quotes, behind "$" with its escapes. Those of control signs are not followed.
-func (f *fielder) singleQuoted(q *syntax.SglQuoted) {
-	if !q.Dollar {
-		f.add(q.Value)
-		return
-	}
-	s, _, err := expand.Format(new(expand.Config), q.Value, nil)
-	if err != nil || strings.Contains(q.Value, `\c`) {
-		f.hole("$'…'", value.Taint{})
-		return
-	}
-	s, _, _ = strings.Cut(s, "\x00")
-	f.add(s)
 }
 
 // quotesBlanks says that the word of an expansion has quotes which keep a part of it from being split.
@@ -227,34 +203,34 @@ func literalQuotes(p *syntax.ParamExp) (held string, ok bool) {
 }
 
 // innerQuotes adds such a word, which is not followed. The text has another end to bash where the quotes hold a sign of its own.
-func (a *analysis) innerQuotes(f *fielder, p *syntax.ParamExp, held string, sc *scope) {
-	w := a.parameter(p, sc)
+func (ex *expander) innerQuotes(f *fielder, p *syntax.ParamExp, held string, sc *scope) {
+	w := ex.parameter(p, sc)
 	if strings.ContainsAny(held, "$`\\}\"") {
-		a.hide()
+		ex.hide()
 	}
 	f.hole("${…}", w.Taint)
 }
 
-func (a *analysis) quoted(f *fielder, q *syntax.DblQuoted, sc *scope) {
+func (ex *expander) quoted(f *fielder, q *syntax.DblQuoted, sc *scope) {
 	for _, p := range q.Parts {
 		pe, ok := p.(*syntax.ParamExp)
 		if !ok {
-			a.quotedPart(f, p, sc)
+			ex.quotedPart(f, p, sc)
 			continue
 		}
-		switch list, sign, ok := a.list(pe, sc); {
+		switch list, sign, ok := ex.list(pe, sc); {
 		case !ok:
-			a.quotedPart(f, p, sc)
+			ex.quotedPart(f, p, sc)
 		case sign == "*":
 			f.word(sc.joined(list, sign))
 		default:
-			a.addList(f, list, len(q.Parts) == 1)
+			ex.addList(f, list, len(q.Parts) == 1)
 		}
 	}
 }
 
 // addList adds what "$@" and "${a[@]}" stand for in quotes: several fields, or none where nothing stands beside it.
-func (a *analysis) addList(f *fielder, list []word, alone bool) {
+func (ex *expander) addList(f *fielder, list []word, alone bool) {
 	if len(list) == 0 && alone && f.b.Len() == 0 {
 		f.open = false
 	}
@@ -266,7 +242,7 @@ func (a *analysis) addList(f *fielder, list []word, alone bool) {
 	}
 }
 
-func (a *analysis) quotedPart(f *fielder, p syntax.WordPart, sc *scope) {
+func (ex *expander) quotedPart(f *fielder, p syntax.WordPart, sc *scope) {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		f.add(unescape(p.Value, "$`\"\\\n"))
@@ -274,23 +250,23 @@ func (a *analysis) quotedPart(f *fielder, p syntax.WordPart, sc *scope) {
 		f.singleQuoted(p)
 	case *syntax.ParamExp:
 		if held, ok := literalQuotes(p); ok {
-			a.innerQuotes(f, p, held, sc)
+			ex.innerQuotes(f, p, held, sc)
 			return
 		}
-		a.expanded(f, p, sc, false)
+		ex.expanded(f, p, sc, false)
 	case *syntax.DblQuoted:
-		a.quoted(f, p, sc)
+		ex.quoted(f, p, sc)
 	default:
-		a.expanded(f, p, sc, false)
+		ex.expanded(f, p, sc, false)
 	}
 }
 
 // expanded adds what a "$…" part stands for.
-func (a *analysis) expanded(f *fielder, p syntax.WordPart, sc *scope, split bool) {
+func (ex *expander) expanded(f *fielder, p syntax.WordPart, sc *scope, split bool) {
 	var w word
 	switch p := p.(type) {
 	case *syntax.ParamExp:
-		if list, _, ok := a.list(p, sc); ok && split {
+		if list, _, ok := ex.list(p, sc); ok && split {
 			for i, w := range list {
 				if i > 0 {
 					f.end()
@@ -299,18 +275,18 @@ func (a *analysis) expanded(f *fielder, p syntax.WordPart, sc *scope, split bool
 			}
 			return
 		}
-		w = a.parameter(p, sc)
+		w = ex.parameter(p, sc)
 		w.known = w.known && !(split && quotesBlanks(p))
 	case *syntax.CmdSubst:
-		w = a.substitution(p, sc)
+		w = ex.substitution(p, sc)
 	case *syntax.ArithmExp:
-		w = a.arithmetic(p.X, sc)
+		w = ex.arithmetic(p.X, sc)
 	case *syntax.ProcSubst:
-		w = a.process(p, sc)
+		w = ex.process(p, sc)
 	default:
 		w = word{text: "$(…)"}
 	}
-	if !a.spend(1 + len(w.text)/64) {
+	if !ex.spend(1 + len(w.text)/64) {
 		w = word{text: "$…", Taint: w.Taint}
 	}
 	if split {
@@ -320,26 +296,19 @@ func (a *analysis) expanded(f *fielder, p syntax.WordPart, sc *scope, split bool
 	f.word(w)
 }
 
-func (s *scope) ifs() string {
-	if v, ok := s.vars["IFS"]; ok && v.known() && len(v.list) > 0 {
-		return v.list[0].text
-	}
-	return " \t\n"
-}
-
 // substitution is what $(…) stands for.
-func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
-	a.feature(value.FeatureCommandSubstitution)
+func (ex *expander) substitution(p *syntax.CmdSubst, sc *scope) word {
+	ex.feature(value.FeatureCommandSubstitution)
 	if p.Backquotes && holdsBackquote(p) { // it may end there
-		a.hide()
+		ex.hide()
 	}
-	from := len(a.calls)
+	from := len(ex.calls)
 	inner := sc.fork()
 	inner.open = inner.open.without(output)
-	out := a.statements(p.Stmts, inner, stream{}).out
-	a.captured(from)
-	a.whole(out)
-	if w, ok := a.freshName(p); ok {
+	out := ex.run(p.Stmts, inner, stream{})
+	ex.captured(from)
+	ex.whole(out)
+	if w, ok := ex.freshName(p); ok {
 		return w
 	}
 	if out.present && !out.known {
@@ -364,27 +333,16 @@ func holdsBackquote(p *syntax.CmdSubst) (holds bool) {
 	return holds
 }
 
-// whole has what a stream leaves out hide what the text does, where its words count. They depend on the file that it is
-// from.
-func (facts *sink) whole(s stream) {
-	if s.over {
-		facts.hide()
-	}
-	if s.file != "" {
-		facts.sought = add(facts.sought, s.file)
-	}
-}
-
 // process is what <(…) or >(…) stands for.
-func (a *analysis) process(p *syntax.ProcSubst, sc *scope) word {
-	a.feature(value.FeatureProcessSubstitution)
+func (ex *expander) process(p *syntax.ProcSubst, sc *scope) word {
+	ex.feature(value.FeatureProcessSubstitution)
 	if p.Op == syntax.CmdOut {
-		a.statements(p.Stmts, sc.fork(), unknown(a.feed))
+		ex.run(p.Stmts, sc.fork(), unknown(ex.feed))
 		return word{text: ">(…)"}
 	}
-	from := len(a.calls)
-	out := a.statements(p.Stmts, sc.fork(), stream{}).out
-	a.captured(from)
+	from := len(ex.calls)
+	out := ex.run(p.Stmts, sc.fork(), stream{})
+	ex.captured(from)
 	out.present = true
 	return word{text: "<(…)", Taint: out.Taint, source: &out}
 }

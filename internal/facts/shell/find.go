@@ -8,9 +8,9 @@ import (
 )
 
 // find runs the commands of -exec and its like on what it finds.
-func (a *analysis) find(name string, inv *invocation, _ *arguments) (result, bool) {
+func (rd *reader) find(name string, inv *invocation, _ *arguments) (result, bool) {
 	words := inv.argv[1:]
-	a.globs.Star = true // found() writes "**"
+	rd.globs.Star = true // found() writes "**"
 	for i := 0; i < len(words); i++ {
 		switch words[i].text {
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
@@ -18,7 +18,7 @@ func (a *analysis) find(name string, inv *invocation, _ *arguments) (result, boo
 			for end < len(words) && words[end].text != ";" && (words[end].text != "+" || words[end-1].text != "{}") {
 				end++
 			}
-			a.foreach(name, inv, words[i+1:end], "{}", found(words))
+			rd.foreach(name, inv, words[i+1:end], "{}", found(words))
 			i = end
 		}
 	}
@@ -141,9 +141,9 @@ func folded(pattern string) string {
 }
 
 // find reads the folders before its expression, and deletes from them with -delete.
-func (e *effect) find(_ string) {
+func findEffects(e *effect, _ string) {
 	words := e.args.all
-	e.a.globs.Star = true // found() writes "**"
+	e.fs.globs.Star = true // found() writes "**"
 	e.read(findFolders(words)...)
 	if e.args.has("-delete") {
 		e.write(found(words)...)

@@ -10,47 +10,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// foundIn is what was found in a file, by its path as it is to be opened. A file that is being
-// read is not read again.
-func (fs *overlay) foundIn(file string) (stream, bool) {
-	if fs.at.Contents == nil || slices.Contains(fs.around(), file) {
-		return stream{}, false
-	}
-	c, ok := (*fs.at.Contents)[file]
-	if above := fs.aboveMade(file); !ok && above != file {
-		return fs.foundIn(above)
-	}
-	if c.Folder {
-		return stream{}, false
-	}
-	return stream{present: true, text: c.Text, known: c.Known, file: file, found: ok, settled: !c.Recent}, ok
-}
-
-// around are the files that the text lies in.
-func (fs *overlay) around() []string {
-	if fs.at.Within == nil {
-		return fs.within
-	}
-	return slices.Concat(*fs.at.Within, fs.within)
-}
-
-// reading reads what a stream runs. If it was found in a file that is settled, a part whose
-// meaning its text does not tell hides nothing: it is a part of the project like any other. That
-// does not hold for a young file that it runs.
-func (fs *overlay) reading(s stream, read func()) {
-	if !s.found {
-		read()
-		return
-	}
-	settled := fs.settled
-	fs.settled, fs.within = s.settled, append(fs.within, s.file)
-	read()
-	fs.settled, fs.within = settled, fs.within[:len(fs.within)-1]
-}
-
-// isElsewhere says that a stream comes from a file whose content is not known here.
-func (s stream) isElsewhere() bool { return s.path != "" && !s.found && !wild(s.path) }
-
 // foundProgram reads a program that was found in a file. Of a language that is not read, its
 // shell texts are.
 func (a *analysis) foundProgram(name, lang string, inv *invocation, s stream) {
@@ -97,11 +56,14 @@ func (a *analysis) hidesFound(name, lang string, inv *invocation, s stream) {
 // harmlessOptions are those of interpreters that change neither what a program in a file may do nor where it is from.
 var harmlessOptions = value.SetOf("--test --watch --no-warnings -w")
 
+// maxLoads is how deep programs in files may load others.
+const maxLoads = 4
+
 // computesFound says that a program in a file, with all that it loads, does nothing but compute, print and read and write files
 // that it names, and notes these files.
 func (a *analysis) computesFound(name, lang string, inv *invocation, s stream, depth int) bool {
 	code, ok := withoutFirstLine(lang, s)
-	if !ok || depth > maxIncluded || !a.spend(1+len(code)/64) || depth == 0 && !plainlyStarted(a.about(name).Language, inv) {
+	if !ok || depth > maxLoads || !a.spend(1+len(code)/64) || depth == 0 && !plainlyStarted(a.about(name).Language, inv) {
 		return false
 	}
 	e, ok := oneliner.Read(lang, code)
@@ -148,9 +110,9 @@ func plainlyStarted(lang string, inv *invocation) bool {
 }
 
 // loadedFile is what was found in a file that another one loads. A folder may name a file of its own, so that it is none.
-func (fs *overlay) loadedFile(lang string, s stream, module string) (stream, bool) {
+func (a *analysis) loadedFile(lang string, s stream, module string) (stream, bool) {
 	for _, file := range moduleFiles(lang, module) {
-		if more, ok := fs.foundIn(value.Tidy(path.Dir(s.file) + "/" + file)); ok {
+		if more, ok := a.foundIn(value.Tidy(path.Dir(s.file) + "/" + file)); ok {
 			return more, path.Base(file) != "index.js"
 		}
 	}
@@ -189,10 +151,7 @@ func (a *analysis) startsByLine(inv *invocation, p string, words []string) {
 	}
 	started.argv = append(started.argv, inv.argv...)
 	started.wrappers = append(slices.Clip(inv.wrappers), path.Base(p))
-	within := a.within
-	a.within = slices.Clip(within[:len(within)-1])
-	a.invoke(started)
-	a.within = within
+	a.outside(func() { a.invoke(started) })
 }
 
 // firstLine are the words by which a file says which program runs it.

@@ -10,8 +10,8 @@ import (
 
 // freshName is the name that "$(mktemp)" stands for: no other text knows it, but nothing
 // else has it, and the file or folder is empty. Each has a number of its own.
-func (a *analysis) freshName(p *syntax.CmdSubst) (word, bool) {
-	if len(p.Stmts) != 1 || a.functions["mktemp"] != nil || a.aliases["mktemp"] != "" {
+func (ex *expander) freshName(p *syntax.CmdSubst) (word, bool) {
+	if len(p.Stmts) != 1 || ex.redefines("mktemp") {
 		return word{}, false
 	}
 	s := p.Stmts[0]
@@ -27,8 +27,8 @@ func (a *analysis) freshName(p *syntax.CmdSubst) (word, bool) {
 			return word{}, false
 		}
 	}
-	a.fresh++
-	return word{text: fmt.Sprintf("/tmp/tmp.$(%d)", a.fresh)}, true
+	ex.fresh++
+	return word{text: fmt.Sprintf("/tmp/tmp.$(%d)", ex.fresh)}, true
 }
 
 var freshNames = regexp.MustCompile(`/tmp/tmp\.\$\((\d+)\)`)

@@ -10,69 +10,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// gather reads the files in a folder whose names match the patterns by which a program finds what it runs. A file that
-// was made lately is found by its pattern; an older one is a part of the project like any other.
-func (fs *overlay) gather(patterns []string, folder word, inv *invocation, run func(file string, s stream)) {
-	for _, pattern := range patterns {
-		fs.gatherBy(inFolder(folder, pattern), inv.sc, run)
-	}
-}
-
-// gatherBy reads the files of one pattern. Those that the text wrote are known by their paths.
-func (fs *overlay) gatherBy(pattern word, sc *scope, run func(file string, s stream)) {
-	at, written := fs.fileAt(pattern, sc), fs.at.Path(pattern.text, sc.cwd)
-	if at == "" || !fs.spend(1) {
-		return
-	}
-	fs.sought = append(fs.sought, at)
-	for _, file := range sortedKeys(fs.contents) {
-		if s := fs.contents[file]; (matches(at, file) || matches(written, file)) && fs.spend(1) {
-			run(file, s)
-		}
-	}
-	fs.gatherFound(at, run)
-}
-
-// runsEach reads the files that a word may name which is run and stands for names, such as the variable of a loop over
-// "*.sh".
-func (fs *overlay) runsEach(w word, sc *scope, run func(file string, s stream)) {
-	if wild(w.text) {
-		fs.gatherBy(w, sc, run)
-	}
-}
-
-// gatherFound reads the files that were found by a pattern.
-func (fs *overlay) gatherFound(at string, run func(file string, s stream)) {
-	if fs.at.Contents == nil {
-		return
-	}
-	for _, file := range sortedKeys(*fs.at.Contents) {
-		if s, ok := fs.foundIn(file); ok && file != at && matches(at, file) && fs.spend(1) {
-			fs.files = append(fs.files, file)
-			fs.reading(s, func() { run(file, s) })
-		}
-	}
-	if s, ok := fs.foundIn(at); ok { // there are too many
-		fs.reading(s, fs.hide)
-	}
-}
-
-// matches says whether a path is one that a pattern finds.
-func matches(pattern, file string) bool {
-	return matchParts(strings.Split(pattern, "/"), strings.Split(file, "/"))
-}
-
-func matchParts(pattern, file []string) bool {
-	switch {
-	case len(pattern) == 0 || len(file) == 0:
-		return len(pattern)+len(file) == 0
-	case pattern[0] != "**":
-		fits, _ := path.Match(pattern[0], file[0])
-		return fits && matchParts(pattern[1:], file[1:])
-	}
-	return matchParts(pattern[1:], file) || matchParts(pattern, file[1:])
-}
-
 // tests reads the files of tests that a call runs: those that operands name by a path, of which what
 // follows "::" names a test, or as a module; those in the folders that operands name; and where none is named
 // those below the current one, as where an operand may pick tests by a part of their names.
@@ -94,19 +31,19 @@ func (a *analysis) tests(name string, p *programs.Program, inv *invocation, args
 		case !w.known || strings.HasPrefix(file, "-") || !a.spend(1):
 		case path.Ext(file) != "" && strings.Contains(file, "/") || strings.HasSuffix(file, ".py") || strings.HasSuffix(file, ".t"):
 			a.languageFile(name, p.Tests, &there, part(w, file))
-			a.gather(p.Gathers[len(p.Gathers)-1:], part(w, path.Dir(file)), &there, run)
+			a.gather(p.Gathers[len(p.Gathers)-1:], part(w, path.Dir(file)), there.sc, run)
 		default:
 			if !strings.Contains(file, "/") {
 				a.importsFound(name, p.Tests, &there, []string{file})
 			}
-			a.gather(p.Gathers, part(w, file), &there, run)
+			a.gather(p.Gathers, part(w, file), there.sc, run)
 			picked = picked || p.Picks
 		}
 	}
 	if len(words) == 0 || picked {
-		a.gather(p.Gathers, known("."), &there, run)
+		a.gather(p.Gathers, known("."), there.sc, run)
 	} else if len(p.Gathers) > 1 { // beside those that are named, the project's own
-		a.gather(p.Gathers[len(p.Gathers)-1:], known("."), &there, run)
+		a.gather(p.Gathers[len(p.Gathers)-1:], known("."), there.sc, run)
 	}
 	if plugin, ok := args.value("-p"); ok && plugin.known {
 		a.importsFound(name, p.Tests, &there, []string{plugin.text})
@@ -136,7 +73,7 @@ func (a *analysis) startsAll(name string, inv *invocation, args *arguments) {
 		return
 	}
 	for _, w := range args.operands {
-		a.gather(p.Gathers, w, inv, func(file string, s stream) { a.runsContent(name, "", inv, file, s) })
+		a.gather(p.Gathers, w, inv.sc, func(file string, s stream) { a.runsContent(name, "", inv, file, s) })
 	}
 }
 
@@ -173,7 +110,7 @@ func (a *analysis) findsAll(name string, p *programs.Program, inv *invocation, a
 	for _, w := range args.operands {
 		if slices.Contains(p.Sources, path.Ext(w.text)) {
 			a.runsSource(name, p, inv, w)
-		} else if slices.Contains(a.built, a.path(w, inv.sc)) { // "java Main"
+		} else if a.isBuilt(a.path(w, inv.sc)) { // "java Main"
 			a.hide()
 		}
 	}
@@ -203,7 +140,7 @@ func (a *analysis) findsInFolders(name string, p *programs.Program, inv *invocat
 		}
 		if a.about(name).Described.Options[o.name] == programs.FileRead {
 			a.seeksFile(o.value, inv.sc)
-			list, _ := a.programIn(o.value, inv)
+			list, _ := a.programIn(o.value, inv.in, inv.sc)
 			for line := range strings.SplitSeq(list.text, "\n") {
 				folders = append(folders, part(o.value, listedFolder(line)))
 			}
@@ -295,14 +232,14 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 }
 
 // formerly are the calls that a call may be if a change of folder before it failed: those whose file is there.
-func (fs *overlay) formerly(inv *invocation, file word) (calls []*invocation) {
-	if fs.at.Contents == nil || rooted(file.text) || inv.sc.astray || len(inv.sc.mounts) > 0 {
+func (a *analysis) formerly(inv *invocation, file word) (calls []*invocation) {
+	if a.at.Contents == nil || rooted(file.text) || inv.sc.astray || len(inv.sc.mounts) > 0 {
 		return nil
 	}
 	for _, folder := range inv.sc.former {
 		sc := inv.sc.fork()
 		sc.cwd, sc.former = folder, nil
-		if _, ok := fs.foundIn(fs.fileAt(file, sc)); ok && folder != inv.sc.cwd {
+		if _, ok := a.foundIn(a.fileAt(file, sc)); ok && folder != inv.sc.cwd {
 			call := *inv
 			call.sc, call.argv = sc, slices.Clip(inv.argv)
 			calls = append(calls, &call)

@@ -34,35 +34,35 @@ func verbOf(args *arguments) *programs.Program {
 }
 
 // git runs shell text from aliases, pagers and hooks given as settings.
-func (a *analysis) git(_ string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) git(_ string, inv *invocation, args *arguments) (result, bool) {
 	verb := verbOf(args)
 	for _, o := range args.options {
 		key, value, _ := strings.Cut(o.value.text, "=")
 		if o.name == "-c" && value != "" || o.name == "--config" {
-			a.gitSetting(inv, key, part(o.value, value))
+			rd.gitSetting(inv, key, part(o.value, value))
 		}
 		if slices.Contains(verb.Texts, o.name) {
-			a.text("git", inv, o.value, inv.sc.fork())
+			rd.text("git", inv, o.value, inv.sc.fork())
 		}
 	}
 	ops := args.operands
 	if meant, ok := aliasOf(args); ok {
-		return a.inner("git", inv, append([]word{inv.argv[0]}, meant...)), true
+		return rd.inner("git", inv, append([]word{inv.argv[0]}, meant...)), true
 	}
 	switch first(ops).text {
 	case "clone":
-		a.clone(inv, ops)
+		rd.clone(inv, ops)
 	case "push":
-		a.pushes(inv, ops)
+		rd.pushes(inv, ops)
 	case "config":
 		if i := settingAt(ops); i > 0 && i+1 < len(ops) {
-			a.gitSetting(inv, ops[i].text, ops[i+1])
+			rd.gitSetting(inv, ops[i].text, ops[i+1])
 		}
 	case "bisect", "submodule":
 		if words := givenTo(args, "run", "foreach"); len(words) > 1 {
-			return a.inner("git", inv, words), true
+			return rd.inner("git", inv, words), true
 		} else if len(words) == 1 {
-			return a.text("git", inv, words[0], inv.sc.fork()), true
+			return rd.text("git", inv, words[0], inv.sc.fork()), true
 		}
 	}
 	return result{out: unknown(value.Taint{})}, true
@@ -73,7 +73,7 @@ var receiving = []string{"pre-receive", "update", "proc-receive", "post-receive"
 	"push-to-checkout"}
 
 // pushes notes the hooks of a repository on this machine.
-func (a *analysis) pushes(inv *invocation, ops []word) {
+func (rd *reader) pushes(inv *invocation, ops []word) {
 	if len(ops) < 2 {
 		return
 	}
@@ -85,7 +85,7 @@ func (a *analysis) pushes(inv *invocation, ops []word) {
 	}
 	for _, folder := range []string{"hooks/", ".git/hooks/"} {
 		for _, hook := range receiving {
-			a.runsNamed("sh", inFolder(to, folder+hook), inv)
+			rd.runsNamed("sh", inFolder(to, folder+hook), inv)
 		}
 	}
 }
@@ -130,19 +130,19 @@ func givenTo(args *arguments, subcommands ...string) []word {
 }
 
 // gitSetting reads a setting that git hands to a shell.
-func (a *analysis) gitSetting(inv *invocation, key string, value word) {
+func (rd *reader) gitSetting(inv *invocation, key string, value word) {
 	key = strings.ToLower(key)
 	section, name := key[:strings.IndexByte(key+".", '.')], key[strings.LastIndexByte(key, '.')+1:]
 	code, command := strings.CutPrefix(value.text, "!")
 	switch {
 	case section == "alias" || section == "submodule" && name == "update" || section == "credential":
 		if command {
-			a.text("git", inv, part(value, code), inv.sc.fork())
+			rd.text("git", inv, part(value, code), inv.sc.fork())
 		} else if !value.known && section == "alias" {
-			a.hide()
+			rd.hide()
 		}
 	case runsValue(key, section, name):
-		a.text("git", inv, part(value, code), inv.sc.fork())
+		rd.text("git", inv, part(value, code), inv.sc.fork())
 	}
 }
 
@@ -165,7 +165,7 @@ func runsValue(key, section, name string) bool {
 }
 
 // clone follows "git clone URL [DIR]".
-func (fs *overlay) clone(inv *invocation, ops []word) {
+func (rd *reader) clone(inv *invocation, ops []word) {
 	if len(ops) < 2 {
 		return
 	}
@@ -176,10 +176,10 @@ func (fs *overlay) clone(inv *invocation, ops []word) {
 	if len(ops) > 2 {
 		to = ops[2]
 	}
-	fs.unpack(fs.path(to, inv.sc), false)
+	rd.unpack(rd.path(to, inv.sc), false)
 }
 
-func (e *effect) git(_ string) {
+func gitEffects(e *effect, _ string) {
 	ops := e.args.operands
 	if len(ops) == 0 {
 		return
@@ -187,22 +187,22 @@ func (e *effect) git(_ string) {
 	verb := verbOf(e.args)
 	folder, elsewhere := globalFolder(e.args)
 	if elsewhere {
-		e.sc = e.a.standing(folder, e.sc)
+		e.sc = e.fs.standing(folder, e.sc)
 	}
 	for _, o := range e.args.options {
 		e.option(o, verb)
 	}
 	switch ops[0].text {
 	case "clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive", "bundle":
-		e.remotes(ops[1:])
+		remotes(e, ops[1:])
 	case "rm", "mv", "clean":
 		e.write(ops[1:]...)
 	}
-	e.gitFiles(ops, elsewhere)
+	gitFiles(e, ops, elsewhere)
 }
 
 // remotes notes the hosts of addresses.
-func (e *effect) remotes(ops []word) {
+func remotes(e *effect, ops []word) {
 	for _, w := range ops {
 		if h, ok := value.RemotePath(w.text); ok && !strings.HasPrefix(w.text, "+") && strings.ContainsAny(w.text, "@.") {
 			e.host(h)
@@ -211,7 +211,7 @@ func (e *effect) remotes(ops []word) {
 }
 
 // gitFiles notes what a verb writes outside of the folder where it runs.
-func (e *effect) gitFiles(ops []word, elsewhere bool) {
+func gitFiles(e *effect, ops []word, elsewhere bool) {
 	switch ops[0].text {
 	case "clone":
 		e.write(after(ops, 2)...)
@@ -224,13 +224,13 @@ func (e *effect) gitFiles(ops []word, elsewhere bool) {
 			e.write(file)
 		}
 	case "show", "cat-file", "archive", "diff", "blame", "annotate", "log":
-		e.versions(ops[1:])
+		versions(e, ops[1:])
 		if ops[0].text != "log" || e.args.has("-p", "-u", "--patch") {
 			e.read(ops[1:]...)
 		}
 	case "checkout", "restore":
 		for _, w := range ops[1:] {
-			hidden := "/" + e.a.path(w, e.sc)
+			hidden := "/" + e.fs.path(w, e.sc)
 			settings := strings.Contains(hidden, "/.") && !strings.Contains(hidden, "/..")
 			if elsewhere || settings || rooted(w.text) || strings.HasPrefix(w.text, "~") {
 				e.write(w)
@@ -244,15 +244,15 @@ func (e *effect) gitFiles(ops []word, elsewhere bool) {
 
 // versions notes the files of which a revision is read, as "HEAD:path" says. Below a folder
 // for git's own files beside a home the paths are those of the home.
-func (e *effect) versions(words []word) {
+func versions(e *effect, words []word) {
 	sc := e.sc
 	if dir, ok := e.args.value("--git-dir"); ok {
-		sc = e.a.standing(part(dir, path.Dir(strings.TrimSuffix(dir.text, "/"))), e.sc)
+		sc = e.fs.standing(part(dir, path.Dir(strings.TrimSuffix(dir.text, "/"))), e.sc)
 	}
 	for _, w := range words {
 		revision, file, ok := strings.Cut(w.text, ":")
 		if ok && file != "" && revision != "" && !strings.Contains(revision, "/..") && !strings.HasPrefix(file, "/") {
-			e.reads = add(e.reads, e.a.path(part(w, file), sc))
+			e.reads = add(e.reads, e.fs.path(part(w, file), sc))
 		}
 	}
 }

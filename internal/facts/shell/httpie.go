@@ -9,7 +9,7 @@ import (
 
 // httpie asks for an address, which a method may precede. What follows are headers, parameters and fields, of which those
 // of the form NAME@FILE, NAME=@FILE and NAME:=@FILE are sent from files.
-func (e *effect) httpie(string) {
+func httpieEffects(e *effect, _ string) {
 	ops := e.args.operands
 	if len(ops) > 1 && httpieMethod.MatchString(ops[0].text) {
 		ops = ops[1:]
@@ -24,13 +24,13 @@ func (e *effect) httpie(string) {
 		e.host(value.BareHost(address.text))
 	}
 	for _, item := range ops[1:] {
-		e.httpieItem(item)
+		httpieItem(e, item)
 	}
 }
 
 // httpieItem is a header, parameter or field. A backslash keeps what follows from parting name and value: then any file
 // that it may name counts, and a word that parts nothing may be the address itself.
-func (e *effect) httpieItem(item word) {
+func httpieItem(e *effect, item word) {
 	name, file, found := strings.Cut(item.text, "@")
 	switch {
 	case found && (strings.Contains(item.text, `\`) || !strings.ContainsAny(strings.TrimRight(name, "=:"), "=:")):

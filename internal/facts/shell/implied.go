@@ -1,7 +1,7 @@
 package shell
 
 import (
-	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,13 +46,13 @@ var nodeLibrary = value.SetOf("assert async_hooks buffer child_process cluster c
 var required = regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](@?[a-z0-9][^"':\n]*)["']`)
 
 // packages notes that a program loads packages of the project.
-func (fs *overlay) packages(lang string, inv *invocation, code string) {
+func (a *analysis) packages(lang string, inv *invocation, code string) {
 	if lang != "node" {
 		return
 	}
 	for _, m := range required.FindAllStringSubmatch(code, maxItems) {
 		if module, _, _ := strings.Cut(m[1], "/"); !nodeLibrary[module] {
-			fs.imply(value.ImpliedPackages, known("node_modules"), inv.sc)
+			a.imply(value.ImpliedPackages, known("node_modules"), inv.sc)
 			return
 		}
 	}
@@ -69,7 +69,7 @@ func choosesSettings(variable string) bool {
 }
 
 // impliesSettings notes where git looks for its settings and hooks.
-func (fs *overlay) impliesSettings(inv *invocation, args *arguments) {
+func (a *analysis) impliesSettings(inv *invocation, args *arguments) {
 	folder := known(".")
 	for _, o := range args.options {
 		key, _, _ := strings.Cut(strings.ToLower(o.value.text), "=")
@@ -84,19 +84,8 @@ func (fs *overlay) impliesSettings(inv *invocation, args *arguments) {
 	if slices.ContainsFunc(slices.Concat(inv.assigns, inv.sc.exported), choosesSettings) {
 		folder = known("$")
 	}
-	fs.imply(value.ImpliedSettings, folder, inv.sc)
+	a.imply(value.ImpliedSettings, folder, inv.sc)
 }
-
-func (fs *overlay) imply(kind value.ImpliedKind, folder word, sc *scope) {
-	at := fs.folderAt(folder, sc)
-	if folder.source != nil || !folder.known && folder.text == "" {
-		at = "$"
-	}
-	fs.at.Ground.Imply(kind, at)
-}
-
-// folderAt is a folder, spelt as files are; "." is the one where the text starts.
-func (fs *overlay) folderAt(w word, sc *scope) string { return cmp.Or(fs.fileAt(w, sc), ".") }
 
 // beside reads what shadows Python's library in the folders of a program.
 func (a *analysis) beside(name string, inv *invocation, file word) {
@@ -119,7 +108,7 @@ func (a *analysis) library(name string, inv *invocation, folder string) {
 	if folder != "." {
 		prefix = strings.TrimSuffix(folder, "/") + "/"
 	}
-	for _, file := range sortedKeys(*a.at.Contents) {
+	for _, file := range slices.Sorted(maps.Keys(*a.at.Contents)) {
 		if below, ok := strings.CutPrefix(file, prefix); ok && value.Shadows(below) {
 			a.importsFile(name, "python", inv, file)
 		}

@@ -105,11 +105,11 @@ func (a *analysis) folderToRun(name, lang string, inv *invocation, folder word) 
 }
 
 // mainOf is the file that a package of Node's names as its own.
-func (fs *overlay) mainOf(folder string) string {
+func (a *analysis) mainOf(folder string) string {
 	file := folder + "/package.json"
-	fs.files = append(fs.files, file)
+	a.files = append(a.files, file)
 	var about struct{ Main string }
-	if s, ok := fs.foundIn(file); ok && json.Unmarshal([]byte(s.text), &about) == nil && about.Main != "" {
+	if s, ok := a.foundIn(file); ok && json.Unmarshal([]byte(s.text), &about) == nil && about.Main != "" {
 		return folder + "/" + about.Main
 	}
 	return folder + "/index"
@@ -153,17 +153,6 @@ var computing = map[string]bool{
 	"fractions": true,
 	"time":      true, "csv": true, "argparse": true, "pprint": true, "operator": true, "bisect": true, "heapq": true, "unittest": true,
 	"numpy": true, "abc": true, "copy": true, "uuid": true, "hashlib": true, "calendar": true,
-}
-
-// readsProgram says that a program of another language is read: it is known, and within the
-// limits. Of any other one the meaning is hidden.
-func (b *budget) readsProgram(code word) bool {
-	b.texts += len(code.text)
-	if !code.known || b.texts > maxTexts || !b.spend(1+len(code.text)/64) {
-		b.hide()
-		return false
-	}
-	return true
 }
 
 // inline reads a program of another language as far as it runs shell text.
@@ -245,7 +234,7 @@ func (a *analysis) python(name string, inv *invocation, code string) value.Code 
 	}
 	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
 		value.FeatureDecodeAndRun)})
-	a.alsoTouches(inv, c.Reads, c.Writes)
+	a.alsoTouches(inv.made, c.Reads, c.Writes)
 	for _, p := range c.Writes {
 		a.madeUnknown(p, "")
 	}
@@ -310,22 +299,6 @@ func shellInside(lang, code string) (commands []string, all bool) {
 		commands = append(commands, backquoted(code)...)
 	}
 	return commands, all
-}
-
-// quotedText is the string literal at the start of s.
-func quotedText(s string) (string, bool) {
-	if s == "" || !strings.ContainsRune("\"'`", rune(s[0])) {
-		return "", false
-	}
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case s[0]:
-			return unescape(s[1:i], `"'\`), true
-		}
-	}
-	return "", false
 }
 
 func backquoted(code string) []string {

@@ -1,13 +1,15 @@
 package shell
 
-import "github.com/bailiff-dev/bailiff/internal/facts/value"
+import (
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
 
-func (a *analysis) cluster(name string, inv *invocation, _ *arguments) (result, bool) {
+func (rd *reader) cluster(name string, inv *invocation, _ *arguments) (result, bool) {
 	for i, w := range inv.argv {
 		if w.text == "--" {
 			in := *inv
 			in.sc = &scope{argsKnown: true, steps: inv.sc.steps}
-			return a.inner(name, &in, inv.argv[i+1:]), true
+			return rd.inner(name, &in, inv.argv[i+1:]), true
 		}
 	}
 	return result{out: unknown(value.Taint{})}, true

@@ -1,6 +1,8 @@
 package shell
 
-import "slices"
+import (
+	"slices"
+)
 
 // locals are the variables that a function has for itself, and what their names stood for before.
 type locals struct {

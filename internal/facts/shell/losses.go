@@ -28,6 +28,6 @@ func (e *effect) losses() {
 
 func (e *effect) lose(words ...word) {
 	for _, w := range words {
-		e.lost = e.a.addPaths(e.lost, w, e.sc, e.own.Unlinks == "")
+		e.lost = e.fs.addPaths(e.lost, w, e.sc, e.own.Unlinks == "")
 	}
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // makefiles notes the files that make looks for, where no option names one.
-func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
+func (rd *reader) makefiles(_ string, inv *invocation, args *arguments) {
 	sc := inv.sc
 	if dir, ok := args.value("-C", "--directory"); ok {
-		sc = a.standing(dir, sc)
+		sc = rd.standing(dir, sc)
 	}
 	var names []word
 	for _, o := range args.options {
@@ -23,56 +23,56 @@ func (a *analysis) makefiles(_ string, inv *invocation, args *arguments) {
 		}
 	}
 	if len(names) == 0 {
-		a.runsAny(sc, "GNUmakefile", "makefile", "Makefile")
+		rd.runsAny(sc, "GNUmakefile", "makefile", "Makefile")
 		names = []word{known("GNUmakefile"), known("makefile"), known("Makefile")}
 	}
-	for _, w := range slices.Concat(a.makefilesBefore(inv.sc), names) {
-		s, ok := a.holds(w, inv.in, inv.sc, sc)
-		p := a.path(w, sc)
-		if !ok || slices.Contains(a.making, p) || len(a.making) > maxIncluded { // "make" in a recipe reads the same file
+	for _, w := range slices.Concat(rd.makefilesBefore(inv.sc), names) {
+		s, ok := rd.holds(w, inv.in, inv.sc, sc)
+		p := rd.path(w, sc)
+		if !ok || slices.Contains(rd.making, p) || len(rd.making) > maxIncluded { // "make" in a recipe reads the same file
 			continue
 		}
-		a.making = append(a.making, p)
+		rd.making = append(rd.making, p)
 		inside := *inv
 		inside.sc = sc
-		a.reading(s, func() {
-			for _, code := range a.ofItsOwn(s) {
-				a.recipes(&inside, args, code)
+		rd.reading(s, func() {
+			for _, code := range rd.ofItsOwn(s) {
+				rd.recipes(&inside, args, code)
 			}
 		})
-		a.making = a.making[:len(a.making)-1]
+		rd.making = rd.making[:len(rd.making)-1]
 	}
 }
 
 // makefilesBefore are those that a variable has make read before the others.
-func (a *analysis) makefilesBefore(sc *scope) (names []word) {
-	v, set := a.value("MAKEFILES", sc)
+func (rd *reader) makefilesBefore(sc *scope) (names []word) {
+	v, set := rd.value("MAKEFILES", sc)
 	if !set || !v.known {
 		return nil
 	}
 	for _, name := range strings.Fields(v.text) {
-		a.runsFile(part(v, name), sc)
+		rd.runsFile(part(v, name), sc)
 		names = append(names, part(v, name))
 	}
 	return names
 }
 
 // recipes reads the commands of a makefile that the text holds.
-func (a *analysis) recipes(inv *invocation, args *arguments, makefile word) {
+func (rd *reader) recipes(inv *invocation, args *arguments, makefile word) {
 	if !makefile.known {
 		return
 	}
-	text := a.included(inv, strings.ReplaceAll(makefile.text, "\\\n", " "), 0)
+	text := rd.included(inv, strings.ReplaceAll(makefile.text, "\\\n", " "), 0)
 	joined := makeVariables(text, false)
-	a.recipesWith(inv, args, makefile, text, joined)
+	rd.recipesWith(inv, args, makefile, text, joined)
 	if last := makeVariables(text, true); !maps.Equal(joined, last) {
-		a.recipesWith(inv, args, makefile, text, last)
+		rd.recipesWith(inv, args, makefile, text, last)
 	}
 }
 
 // recipesWith reads the commands of a makefile with these values of its variables.
-func (a *analysis) recipesWith(inv *invocation, args *arguments, makefile word, text string, vars map[string]string) {
-	if !a.spend(1 + len(text)/64) {
+func (rd *reader) recipesWith(inv *invocation, args *arguments, makefile word, text string, vars map[string]string) {
+	if !rd.spend(1 + len(text)/64) {
 		return
 	}
 	var goals []string
@@ -83,7 +83,7 @@ func (a *analysis) recipesWith(inv *invocation, args *arguments, makefile word, 
 			goals = append(goals, w.text)
 		}
 	}
-	rules := a.rulesOf(inv, makefile, text, vars)
+	rules := rd.rulesOf(inv, makefile, text, vars)
 	names := due(rules, goals)
 	for _, r := range rules {
 		if r.runs(names) || slices.ContainsFunc(goals, func(g string) bool { return strings.Contains(g, "$") }) {
@@ -91,14 +91,14 @@ func (a *analysis) recipesWith(inv *invocation, args *arguments, makefile word, 
 			vars["<"], _, _ = strings.Cut(vars["^"], " ")
 			var all []string
 			for _, command := range r.commands {
-				a.shellOf(inv, makefile, command, vars)
-				all = append(all, a.expandMake(strings.TrimLeft(command, "@-+ "), vars, 0))
+				rd.shellOf(inv, makefile, command, vars)
+				all = append(all, rd.expandMake(strings.TrimLeft(command, "@-+ "), vars, 0))
 			}
 			if strings.Contains(text, ".ONESHELL:") {
 				all = []string{strings.Join(all, "\n")}
 			}
 			for _, command := range all {
-				a.text("make", inv, part(makefile, byShell(a.expandMake(vars["SHELL"], vars, 0), command)), inv.sc.fork())
+				rd.text("make", inv, part(makefile, byShell(rd.expandMake(vars["SHELL"], vars, 0), command)), inv.sc.fork())
 			}
 		}
 	}
@@ -120,26 +120,26 @@ const maxIncluded = 4
 
 // included is a makefile with the text of those that it includes by literal names, where they
 // are known. They belong to what runs.
-func (fs *overlay) included(inv *invocation, text string, depth int) string {
+func (rd *reader) included(inv *invocation, text string, depth int) string {
 	if depth >= maxIncluded || !strings.Contains(text, "include ") {
 		return text
 	}
 	for _, found := range makeIncludes.FindAllStringSubmatch(text, maxItems) {
 		for _, name := range strings.Fields(found[1]) {
 			w := known(name)
-			if strings.ContainsAny(name, "$%") || !fs.spend(1) {
+			if strings.ContainsAny(name, "$%") || !rd.spend(1) {
 				continue
 			}
 			if strings.ContainsAny(name, "*?[") {
-				fs.gather([]string{name}, known("."), inv, func(_ string, s stream) { text += "\n" + s.text })
+				rd.gather([]string{name}, known("."), inv.sc, func(_ string, s stream) { text += "\n" + s.text })
 				continue
 			}
-			if s, ok := fs.runnable(fs.path(w, inv.sc), fs.fileAt(w, inv.sc)); ok && !s.known {
-				fs.reading(s, fs.hide)
+			if s, ok := rd.runnable(rd.path(w, inv.sc), rd.fileAt(w, inv.sc)); ok && !s.known {
+				rd.reading(s, rd.hide)
 			} else if ok && len(text)+len(s.text) <= maxValue {
-				text += "\n" + fs.included(inv, strings.ReplaceAll(s.text, "\\\n", " "), depth+1)
+				text += "\n" + rd.included(inv, strings.ReplaceAll(s.text, "\\\n", " "), depth+1)
 			}
-			fs.runsAny(inv.sc, name)
+			rd.runsAny(inv.sc, name)
 		}
 	}
 	return text
@@ -152,22 +152,22 @@ type rule struct {
 }
 
 // rulesOf are the rules of a makefile.
-func (a *analysis) rulesOf(inv *invocation, makefile word, text string, vars map[string]string) []rule {
+func (rd *reader) rulesOf(inv *invocation, makefile word, text string, vars map[string]string) []rule {
 	var rules []rule
 	for _, line := range strings.Split(text, "\n") {
 		command, ok := strings.CutPrefix(line, "\t")
 		if !ok {
 			head, after, _ := strings.Cut(line, ";")
-			a.shellOf(inv, makefile, head, vars)
+			rd.shellOf(inv, makefile, head, vars)
 			to, from, ok := strings.Cut(head, ":")
 			if !ok || makeAssigns.MatchString(line) {
 				continue
 			}
 			command = after
-			rules = append(rules, rule{targets: strings.Fields(a.expandMake(to, vars, 0)),
-				sources: strings.Fields(strings.TrimLeft(a.expandMake(from, vars, 0), ":"))})
+			rules = append(rules, rule{targets: strings.Fields(rd.expandMake(to, vars, 0)),
+				sources: strings.Fields(strings.TrimLeft(rd.expandMake(from, vars, 0), ":"))})
 		}
-		if strings.TrimSpace(command) != "" && len(rules) > 0 && a.spend(1) {
+		if strings.TrimSpace(command) != "" && len(rules) > 0 && rd.spend(1) {
 			rules[len(rules)-1].commands = append(rules[len(rules)-1].commands, command)
 		}
 	}
@@ -233,19 +233,19 @@ func makeVariables(text string, last bool) map[string]string {
 }
 
 // shellOf reads the commands that a line of a makefile has run while it is expanded.
-func (a *analysis) shellOf(inv *invocation, makefile word, line string, vars map[string]string) {
+func (rd *reader) shellOf(inv *invocation, makefile word, line string, vars map[string]string) {
 	for _, start := range []string{"$(shell ", "${shell "} {
 		for rest := line; ; {
 			_, after, ok := strings.Cut(rest, start)
-			if !ok || !a.spend(1) {
+			if !ok || !rd.spend(1) {
 				break
 			}
-			a.text("make", inv, part(makefile, a.expandMake(enclosedIn(after), vars, 0)), inv.sc.fork())
+			rd.text("make", inv, part(makefile, rd.expandMake(enclosedIn(after), vars, 0)), inv.sc.fork())
 			rest = after
 		}
 	}
 	if name, command, ok := strings.Cut(line, "!="); ok && makeName.MatchString(strings.TrimSpace(name)) {
-		a.text("make", inv, part(makefile, a.expandMake(command, vars, 0)), inv.sc.fork())
+		rd.text("make", inv, part(makefile, rd.expandMake(command, vars, 0)), inv.sc.fork())
 	}
 }
 
@@ -258,7 +258,7 @@ var (
 
 // expandMake is a text as make expands it. A reference that is not followed becomes a variable that
 // the shell does not know.
-func (a *analysis) expandMake(text string, vars map[string]string, depth int) string {
+func (rd *reader) expandMake(text string, vars map[string]string, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] != '$' || i+1 == len(text) {
@@ -277,11 +277,11 @@ func (a *analysis) expandMake(text string, vars map[string]string, depth int) st
 			name = inner
 		}
 		value, ok := vars[name]
-		if !ok || depth > 4 || b.Len() > maxValue/4 || !a.spend(1+len(value)/64) {
+		if !ok || depth > 4 || b.Len() > maxValue/4 || !rd.spend(1+len(value)/64) {
 			b.WriteString("$_")
 			continue
 		}
-		b.WriteString(a.expandMake(value, vars, depth+1))
+		b.WriteString(rd.expandMake(value, vars, depth+1))
 	}
 	return b.String()
 }

@@ -2,25 +2,16 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// empty is a variable that is declared without a value.
-func empty(array bool) variable {
-	if array {
-		return variable{array: true}
-	}
-	return variable{list: []word{known("")}}
-}
-
 // element reads name[key]=value.
-func (a *analysis) element(as *syntax.Assign, sc *scope) {
+func (ex *expander) element(as *syntax.Assign, sc *scope) {
 	name := as.Name.Value
-	key, w := a.key(as.Index, sc), shownAs(a.single(as.Value, sc), name)
+	key, w := ex.key(as.Index, sc), shownAs(ex.single(as.Value, sc), name)
 	if name == "BASH_ALIASES" || name == "BASH_CMDS" { // which the shell looks commands up in
-		a.hide()
+		ex.hide()
 	}
 	v := sc.vars[name]
 	if as.Append || len(v.list) >= maxFields {
@@ -31,44 +22,31 @@ func (a *analysis) element(as *syntax.Assign, sc *scope) {
 }
 
 // key is the key of an element.
-func (a *analysis) key(x syntax.ArithmExpr, sc *scope) word {
+func (ex *expander) key(x syntax.ArithmExpr, sc *scope) word {
 	w, plain := x.(*syntax.Word)
 	if !plain {
-		return a.arithmetic(x, sc)
+		return ex.arithmetic(x, sc)
 	}
 	if w.Lit() != "" {
-		a.operands(x, sc)
+		ex.operands(x, sc)
 	}
-	key := a.single(w, sc)
-	a.again(key)
+	key := ex.single(w, sc)
+	ex.again(key)
 	if key.known && expands(key.text) { // quotes keep nothing from being expanded once more
-		a.hide()
+		ex.hide()
 	}
 	return key
 }
 
-// with is a variable with one element more. Those with the same key are kept, since the
-// text may not tell which of them is the last.
-func (v variable) with(key, w word) variable {
-	keys := slices.Clip(v.keys)
-	for i := len(keys); i < len(v.list); i++ {
-		keys = append(keys, strconv.Itoa(i))
-	}
-	if !key.known {
-		key.text = "$"
-	}
-	return variable{list: append(slices.Clip(v.list), w), keys: append(keys, key.text), array: true, lost: v.lost}
-}
-
 // picked is the element of an array that a text names, or a word that stands for all.
-func (a *analysis) picked(p *syntax.ParamExp, sc *scope) (word, bool) {
+func (ex *expander) picked(p *syntax.ParamExp, sc *scope) (word, bool) {
 	v := sc.vars[p.Param.Value]
 	if p.Index == nil || p.Excl || v.lost || len(v.list) == 0 || allOf(p) != "" {
 		return word{}, false
 	}
 	some := word{text: "$" + p.Param.Value, items: oneOf(v.list)}
 	if v.keys == nil {
-		n, ok := number(a.arithmetic(p.Index, sc))
+		n, ok := number(ex.arithmetic(p.Index, sc))
 		if n < 0 {
 			n += len(v.list)
 		}
@@ -80,7 +58,7 @@ func (a *analysis) picked(p *syntax.ParamExp, sc *scope) (word, bool) {
 		}
 		return v.list[n], true
 	}
-	key := a.key(p.Index, sc)
+	key := ex.key(p.Index, sc)
 	found := -1
 	for i, k := range v.keys {
 		if k == key.text && found < 0 {

@@ -1,6 +1,8 @@
 package shell
 
-import "github.com/bailiff-dev/bailiff/internal/facts/value"
+import (
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
 
 // Modules is what the modules do that a Python program imports at a place, as far as their text was found, and where
 // they may lie: also in the folders that the program adds to those that are searched. It is false where that is nothing at all.

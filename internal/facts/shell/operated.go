@@ -12,29 +12,29 @@ import (
 )
 
 // listOperated is what an operation makes of all arguments or elements. It is false where it looks at the list as one.
-func (a *analysis) listOperated(p *syntax.ParamExp, items []word, sc *scope) ([]word, bool) {
+func (ex *expander) listOperated(p *syntax.ParamExp, items []word, sc *scope) ([]word, bool) {
 	if p.Exp != nil && p.Exp.Op <= syntax.AssignUnsetOrNull {
 		if slices.ContainsFunc(items, func(w word) bool { return !w.known }) {
-			a.single(p.Exp.Word, sc)
+			ex.single(p.Exp.Word, sc)
 		}
 		some := len(items) > 1 || len(items) == 1 && (!items[0].known || items[0].text != "")
 		return items, some && p.Exp.Op != syntax.AlternateUnset && p.Exp.Op != syntax.AlternateUnsetOrNull
 	}
-	a.innerWords(p, sc)
+	ex.innerWords(p, sc)
 	if p.Slice != nil {
-		return a.sliced(p, items, sc), true
+		return ex.sliced(p, items, sc), true
 	}
 	each := *p
 	each.Param, each.Index = &syntax.Lit{Value: "_"}, nil
 	out := make([]word, 0, len(items))
 	for _, w := range items {
-		out = append(out, a.operated(&each, w, sc))
+		out = append(out, ex.operated(&each, w, sc))
 	}
 	return out, true
 }
 
 // sliced are the arguments or elements from a number on.
-func (a *analysis) sliced(p *syntax.ParamExp, items []word, sc *scope) []word {
+func (ex *expander) sliced(p *syntax.ParamExp, items []word, sc *scope) []word {
 	lost := []word{{text: "$" + p.Param.Value}}
 	if p.Index == nil && sc.argsKnown {
 		first := sc.name
@@ -45,14 +45,14 @@ func (a *analysis) sliced(p *syntax.ParamExp, items []word, sc *scope) []word {
 	} else if p.Index == nil || sc.vars[p.Param.Value].list == nil || sc.vars[p.Param.Value].keys != nil {
 		return lost
 	}
-	from, ok := number(a.arithmetic(p.Slice.Offset, sc))
+	from, ok := number(ex.arithmetic(p.Slice.Offset, sc))
 	if from < 0 {
 		from += len(items)
 	}
 	count := len(items)
 	if p.Slice.Length != nil {
 		var told bool
-		count, told = number(a.arithmetic(p.Slice.Length, sc))
+		count, told = number(ex.arithmetic(p.Slice.Length, sc))
 		ok = ok && told
 	}
 	switch {
@@ -70,37 +70,37 @@ func number(w word) (n int, ok bool) {
 }
 
 // operated lets the shell library apply ${x%…}, ${x//a/b}, ${x:1:2} … to what is known.
-func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
+func (ex *expander) operated(p *syntax.ParamExp, held word, sc *scope) word {
 	name := p.Param.Value
 	shown := word{text: "$" + name, Taint: held.Taint}
 	if p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && p.Exp.Word.Lit() == "P" {
-		a.hide() // the value is expanded once more, commands in it included
+		ex.hide() // the value is expanded once more, commands in it included
 		return shown
 	}
 	if p.Excl && p.Names == 0 && allOf(p) == "" && !syntax.ValidName(held.text) && !allDigits(held.text) {
 		if strings.Contains(held.text, "[") { // an index, which is evaluated
-			a.hide()
+			ex.hide()
 		}
 		return shown
 	}
-	env := environ{scope: sc, home: cmp.Or(a.at.Home, homeMark)}
+	env := environ{scope: sc, home: cmp.Or(ex.home, homeMark)}
 	if !p.Excl && p.Index == nil && !p.Length {
 		env.name, env.held = name, held
 	}
-	if !env.Get(name).Set || !a.readAlike(p, env.Get(name).Str, sc) {
+	if !env.Get(name).Set || !ex.readAlike(p, env.Get(name).Str, sc) {
 		return shown
 	}
 	if at, pattern := anchor(p.Repl); at != 0 {
-		return a.anchored(p, at, pattern, held, sc)
+		return ex.anchored(p, at, pattern, held, sc)
 	}
-	if len(held.text) > maxOperated || p.Repl != nil && len(a.single(p.Repl.With, sc).text) > maxOperated || !a.spend(1+len(held.text)) {
-		a.hide()
+	if len(held.text) > maxOperated || p.Repl != nil && len(ex.single(p.Repl.With, sc).text) > maxOperated || !ex.spend(1+len(held.text)) {
+		ex.hide()
 		return shown
 	}
 	w := &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{p}}}}
 	text, err := expand.Literal(&expand.Config{Env: env, NoUnset: true}, w)
 	if err == nil && len(text) > maxValue {
-		a.hide()
+		ex.hide()
 	}
 	text = strings.ReplaceAll(text, homeMark, "~")
 	if err != nil || len(text) > maxValue || strings.Contains(text, "\x01") {
@@ -110,7 +110,7 @@ func (a *analysis) operated(p *syntax.ParamExp, held word, sc *scope) word {
 }
 
 // readAlike says that the shell library makes of a value the same as bash in any locale and of any version.
-func (a *analysis) readAlike(p *syntax.ParamExp, held string, sc *scope) bool {
+func (ex *expander) readAlike(p *syntax.ParamExp, held string, sc *scope) bool {
 	cuts := p.Slice != nil || p.Length || p.Repl != nil || p.Exp != nil && p.Exp.Op >= syntax.RemSmallSuffix
 	switch {
 	case p.Excl && (cuts || p.Exp != nil || p.Index != nil && allOf(p) == ""), cuts && !ascii(held):
@@ -118,12 +118,12 @@ func (a *analysis) readAlike(p *syntax.ParamExp, held string, sc *scope) bool {
 	case p.Repl != nil && (p.Repl.Orig == nil || len(p.Repl.Orig.Parts) == 0): // of "${x///*/a}", too
 		return false
 	case p.Repl != nil:
-		with := a.single(p.Repl.With, sc)
-		return a.plainPattern(p.Repl.Orig, sc) && with.known && !strings.ContainsAny(with.text, `&\~`) && !escapes(p.Repl.With)
+		with := ex.single(p.Repl.With, sc)
+		return ex.plainPattern(p.Repl.Orig, sc) && with.known && !strings.ContainsAny(with.text, `&\~`) && !escapes(p.Repl.With)
 	case p.Exp != nil && p.Exp.Op == syntax.OtherParamOps:
 		return slices.Contains([]string{"U", "L", "u"}, p.Exp.Word.Lit())
 	case p.Exp != nil && p.Exp.Op >= syntax.RemSmallSuffix:
-		return a.plainPattern(p.Exp.Word, sc)
+		return ex.plainPattern(p.Exp.Word, sc)
 	}
 	return true
 }
@@ -141,12 +141,12 @@ func ascii(s string) bool {
 }
 
 // plainPattern says that a pattern is known, and that what is quoted in it or held by a variable has no sign of its own.
-func (a *analysis) plainPattern(pattern *syntax.Word, sc *scope) bool {
+func (ex *expander) plainPattern(pattern *syntax.Word, sc *scope) bool {
 	if pattern == nil {
 		return true
 	}
 	for i, part := range pattern.Parts {
-		w := a.single(&syntax.Word{Parts: []syntax.WordPart{part}}, sc)
+		w := ex.single(&syntax.Word{Parts: []syntax.WordPart{part}}, sc)
 		lit, plain := part.(*syntax.Lit)
 		switch {
 		case !w.known || !ascii(w.text):
@@ -175,7 +175,7 @@ func anchor(r *syntax.Replace) (at byte, pattern *syntax.Word) {
 }
 
 // anchored puts something in the place of what a pattern matches at the beginning or the end of a value.
-func (a *analysis) anchored(p *syntax.ParamExp, at byte, pattern *syntax.Word, held word, sc *scope) word {
+func (ex *expander) anchored(p *syntax.ParamExp, at byte, pattern *syntax.Word, held word, sc *scope) word {
 	cut := *p
 	cut.Repl, cut.Exp = nil, &syntax.Expansion{Op: syntax.RemLargePrefix, Word: pattern}
 	if at == '%' {
@@ -183,12 +183,12 @@ func (a *analysis) anchored(p *syntax.ParamExp, at byte, pattern *syntax.Word, h
 	}
 	whole := cut
 	whole.Exp = &syntax.Expansion{Op: syntax.RemLargePrefix, Word: &syntax.Word{}}
-	rest, with := a.operated(&cut, held, sc), a.single(p.Repl.With, sc)
+	rest, with := ex.operated(&cut, held, sc), ex.single(p.Repl.With, sc)
 	empty := len(pattern.Parts) == 1 && pattern.Lit() == ""
 	switch {
 	case held.text == "" || !rest.known:
 		return word{text: "$" + p.Param.Value, Taint: held.Taint}
-	case rest.text == a.operated(&whole, held, sc).text && !empty:
+	case rest.text == ex.operated(&whole, held, sc).text && !empty:
 		return held
 	case at == '#':
 		return join([]word{with, rest}, "")

@@ -17,34 +17,42 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// output is what a program writes, as far as the text tells.
-func (a *analysis) output(name string, inv *invocation, args *arguments) stream {
+// printer tells what a program writes, as far as the text tells.
+type printer struct {
+	*overlay
+	entry *programs.Entry
+	// escapes says that "echo" takes backslashes for escapes.
+	escapes bool
+}
+
+// output is what a call writes.
+func (pr *printer) output(name string, inv *invocation, args *arguments) stream {
 	in := inv.in
 	switch name {
 	case "echo":
-		return a.echoed(inv)
+		return pr.echoed(inv)
 	case "printf":
 		return printed(args.operands)
 	case "pwd":
 		return stream{present: true, text: inv.sc.cwd, known: inv.sc.cwd != ""}
 	case "cat", "tee":
-		return a.copied(name, inv, args)
+		return pr.copied(name, inv, args)
 	case "basename", "dirname":
-		return a.pathPart(name, args)
+		return pathPart(name, args)
 	}
-	if s, ok := a.lists(name, inv, args); ok {
+	if s, ok := pr.lists(inv, args); ok {
 		return s
 	}
-	switch a.about(name).Own.Output {
+	switch pr.entry.Own.Output {
 	case programs.FromNetwork:
-		return a.fetched(name)
+		return pr.fetched()
 	case programs.Decoded:
-		return decoded(name, a.inputOf(inv, args), args)
+		return decoded(name, pr.inputOf(inv, args), args)
 	}
-	return unknown(in.Taint.With(a.inputTaint(inv, args)))
+	return unknown(in.Taint.With(pr.inputTaint(inv, args)))
 }
 
-func (a *analysis) echoed(inv *invocation) stream {
+func (pr *printer) echoed(inv *invocation) stream {
 	words := inv.argv[1:]
 	newline, escapes := "\n", false
 	for len(words) > 0 && len(words[0].text) > 1 && words[0].text[0] == '-' && strings.Trim(words[0].text[1:], "neE") == "" {
@@ -59,7 +67,7 @@ func (a *analysis) echoed(inv *invocation) stream {
 		if text, _, err := expand.Format(new(expand.Config), w.text, nil); err == nil {
 			w.text = text
 		}
-	} else if strings.Contains(w.text, `\`) && (a.escapes || slices.ContainsFunc(inv.wrappers, readsEscapes)) {
+	} else if strings.Contains(w.text, `\`) && (pr.escapes || slices.ContainsFunc(inv.wrappers, readsEscapes)) {
 		w.known = false
 	}
 	return stream{present: true, text: w.text + newline, known: w.known, Taint: w.Taint}
@@ -119,10 +127,10 @@ func wide(format string) bool {
 }
 
 // copied is what cat and tee hand on.
-func (a *analysis) copied(name string, inv *invocation, args *arguments) stream {
+func (pr *printer) copied(name string, inv *invocation, args *arguments) stream {
 	if name == "tee" {
 		for _, w := range args.operands {
-			a.keep(a.path(w, inv.sc), inv.in, args.has("-a", "--append"))
+			pr.keep(pr.path(w, inv.sc), inv.in, args.has("-a", "--append"))
 		}
 		return inv.in
 	}
@@ -133,53 +141,46 @@ func (a *analysis) copied(name string, inv *invocation, args *arguments) stream 
 		return inv.in
 	}
 	if len(args.operands) == 1 {
-		return a.fileStream(args.operands[0], inv)
+		return pr.fileStream(args.operands[0], inv.in, inv.sc)
 	}
 	var all stream
 	for _, w := range args.operands {
-		all = all.then(a.fileStream(w, inv))
+		all = all.then(pr.fileStream(w, inv.in, inv.sc))
 	}
 	return all
 }
 
-func (fs *overlay) fileStream(w word, inv *invocation) stream {
-	if s, ok := fs.hands(w, inv.in, inv.sc); ok {
-		return s
-	}
-	return fs.stored(w, inv.sc)
-}
-
 // inputOf is what a filter reads: its first file, or its standard input.
-func (fs *overlay) inputOf(inv *invocation, args *arguments) stream {
+func (pr *printer) inputOf(inv *invocation, args *arguments) stream {
 	if in, ok := args.value("-in", "-i"); ok {
-		return fs.fileStream(in, inv)
+		return pr.fileStream(in, inv.in, inv.sc)
 	}
 	for _, w := range args.operands {
-		if s, ok := fs.holds(w, inv.in, inv.sc, inv.sc); ok {
+		if s, ok := pr.holds(w, inv.in, inv.sc, inv.sc); ok {
 			return s
 		}
 	}
 	return inv.in
 }
 
-func (fs *overlay) inputTaint(inv *invocation, args *arguments) value.Taint {
+func (pr *printer) inputTaint(inv *invocation, args *arguments) value.Taint {
 	var t value.Taint
 	for _, w := range args.operands {
 		if w.source != nil {
 			t = t.With(w.source.Taint)
-		} else if len(fs.contents) > 0 {
-			t = t.With(fs.contents[fs.path(w, inv.sc)].Taint)
+		} else if pr.hasWrites() {
+			t = t.With(pr.writtenText(pr.path(w, inv.sc)).Taint)
 		}
 	}
 	return t
 }
 
 // fetched is what comes from the network; the file it goes to is remembered.
-func (a *analysis) fetched(name string) stream {
+func (pr *printer) fetched() stream {
 	s := unknown(value.Taint{Fetched: true})
-	if len(a.calls) > 0 && a.about(name).Own.Saves {
-		for _, p := range a.calls[len(a.calls)-1].Writes {
-			a.keep(p, s, false)
+	if len(pr.calls) > 0 && pr.entry.Own.Saves {
+		for _, p := range pr.calls[len(pr.calls)-1].Writes {
+			pr.keep(p, s, false)
 		}
 	}
 	return s

@@ -1,6 +1,10 @@
 package shell
 
-import "github.com/bailiff-dev/bailiff/internal/facts/value"
+import (
+	"maps"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
 
 // overlay is the file system as the text leaves it: the files that the sandbox or the host has, under those that the text writes,
 // links, copies, compiles and unpacks. It resolves paths, and tells of what the content of a file is made.
@@ -28,4 +32,13 @@ type overlay struct {
 	within []string
 	// madeBy counts the files through which the one that is looked at is made of others.
 	madeBy int
+}
+
+func newOverlay(b *budget, facts *sink, at value.Place) *overlay {
+	return &overlay{budget: b, sink: facts, at: at}
+}
+
+// takeOver has an overlay begin with the files that another one wrote and unpacked.
+func (fs *overlay) takeOver(other *overlay) {
+	fs.contents, fs.globs, fs.unpacked = maps.Clone(other.contents), other.globs, other.unpacked
 }

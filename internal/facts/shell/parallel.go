@@ -8,7 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-func (a *analysis) parallel(_ string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) parallel(_ string, inv *invocation, args *arguments) (result, bool) {
 	argv := args.rest
 	var items []word
 	for i, w := range argv {
@@ -18,28 +18,28 @@ func (a *analysis) parallel(_ string, inv *invocation, args *arguments) (result,
 		}
 	}
 	if items == nil && len(argv) == 0 && inv.in.present {
-		return a.text("parallel", inv, inv.in.word(), inv.sc.fork()), true // a command a line
+		return rd.text("parallel", inv, inv.in.word(), inv.sc.fork()), true // a command a line
 	}
 	if items == nil && inv.in.present {
-		items = a.inputWords(inv.in)
+		items = rd.inputWords(inv.in)
 	}
 	if len(argv) == 0 {
 		for _, w := range items {
-			a.text("parallel", inv, w, inv.sc.fork())
+			rd.text("parallel", inv, w, inv.sc.fork())
 		}
 		return result{out: unknown(value.Taint{})}, true
 	}
 	code := join(argv, " ")
 	if slices.ContainsFunc(items, func(w word) bool { return !w.known }) {
-		if text, ok := a.withQuoted(code, args, inv.sc); ok {
-			return a.eachQuoted(text, items, inv), true
+		if text, ok := rd.withQuoted(code, args, inv.sc); ok {
+			return rd.eachQuoted(text, items, inv), true
 		}
-		a.hide()
+		rd.hide()
 	}
 	if strings.Contains(code.text, "{}") {
-		return a.text("parallel", inv, join(substitute(argv, "{}", items), " "), inv.sc.fork()), true
+		return rd.text("parallel", inv, join(substitute(argv, "{}", items), " "), inv.sc.fork()), true
 	}
-	return a.text("parallel", inv, join(append(slices.Clone(argv), items...), " "), inv.sc.fork()), true
+	return rd.text("parallel", inv, join(append(slices.Clone(argv), items...), " "), inv.sc.fork()), true
 }
 
 // Of a command of plain words, with no options but such that change nothing of it, it is clear where parallel puts its items: it
@@ -55,9 +55,9 @@ var (
 const quotedItem = "$parallel_item"
 
 // withQuoted is a command with a variable in the places of items, which are each one word of it.
-func (a *analysis) withQuoted(code word, args *arguments, sc *scope) (word, bool) {
+func (rd *reader) withQuoted(code word, args *arguments, sc *scope) (word, bool) {
 	isOther := func(flag string) bool { return !slices.Contains(optionsOfOrder, flag) }
-	if _, set := a.value("PARALLEL", sc); set || !code.known || slices.ContainsFunc(args.flags, isOther) {
+	if _, set := rd.value("PARALLEL", sc); set || !code.known || slices.ContainsFunc(args.flags, isOther) {
 		return word{}, false
 	}
 	quoted := `"` + quotedItem + `"`
@@ -70,12 +70,12 @@ func (a *analysis) withQuoted(code word, args *arguments, sc *scope) (word, bool
 }
 
 // eachQuoted runs a command once for each item.
-func (a *analysis) eachQuoted(code word, items []word, inv *invocation) result {
+func (rd *reader) eachQuoted(code word, items []word, inv *invocation) result {
 	var all result
 	for _, item := range items {
 		sc := inv.sc.fork()
 		sc.set(quotedItem[1:], variable{list: []word{item}})
-		all = a.following(all, a.text("parallel", inv, code, sc))
+		all = following(all, rd.text("parallel", inv, code, sc))
 	}
 	return all
 }

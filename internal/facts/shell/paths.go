@@ -1,6 +1,13 @@
 package shell
 
-import "strings"
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
 
 // path is the file that a word names: cleaned, absolute where that is known, "~" for the home folder.
 func (fs *overlay) path(w word, sc *scope) string {
@@ -63,4 +70,93 @@ func (fs *overlay) others(p string, itself bool) []string {
 		names[i] = fs.at.Path(name, "")
 	}
 	return names
+}
+
+// fileAt is a word as the system resolves it, see [Command.Files]: what
+// "sub/.." is only the file system knows, since sub may be a link.
+func (fs *overlay) fileAt(w word, sc *scope) string {
+	p := w.text
+	if below, here := strings.CutPrefix(p, "/proc/self/cwd/"); here { // the folder of the program that opens it
+		p = below
+	}
+	switch {
+	case p == "" || w.source != nil:
+		return ""
+	case len(sc.mounts) > 0:
+		return fs.path(w, sc)
+	case strings.HasPrefix(p, "~") && !w.home:
+		return `\` + p
+	case rooted(p) || strings.HasPrefix(p, "$"):
+		return value.Tidy(p)
+	case sc.astray:
+		return value.Tidy("$PWD/" + path.Join(sc.cwd, ".") + "/" + p)
+	case sc.cwd == "":
+		return value.Tidy(p)
+	}
+	return value.Tidy(sc.cwd + "/" + p)
+}
+
+// aboveMade is a path without the folders that the text writes and a ".." behind them: such a folder may not be there yet
+// when the file is looked at. It is the path itself where there are none.
+func (fs *overlay) aboveMade(p string) string {
+	parts := strings.Split(p, "/")
+	for i := 1; i < len(parts); i++ {
+		if folder := strings.Join(parts[:i], "/"); parts[i] == ".." && i > 1 && parts[i-1] != ".." && fs.writesIn(folder) {
+			parts, i = slices.Delete(parts, i-1, i+1), max(0, i-2)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// writesIn says that the text writes a folder, or something in it.
+func (fs *overlay) writesIn(folder string) bool {
+	folder = fs.at.Path(folder, "")
+	return slices.ContainsFunc(fs.writes, func(w string) bool { return w == folder || strings.HasPrefix(w, folder+"/") })
+}
+
+// standing is a scope that a program starts in a folder: only the file system
+// knows what ".." is there.
+func (fs *overlay) standing(folder word, sc *scope) *scope {
+	in := sc.fork()
+	in.astray = sc.astray && !rooted(folder.text)
+	if in.cwd = fs.fileAt(folder, sc); in.astray {
+		in.cwd = fs.path(folder, sc)
+	}
+	return in
+}
+
+func (fs *overlay) pathsOf(words []word, sc *scope) []string {
+	var all []string
+	for _, w := range words {
+		all = append(all, fs.path(w, sc))
+	}
+	return all
+}
+
+// folderAt is a folder, spelt as files are; "." is the one where the text starts.
+func (fs *overlay) folderAt(w word, sc *scope) string { return cmp.Or(fs.fileAt(w, sc), ".") }
+
+// foldersOf are the folders in which a program of Python's looks for modules that lies in a file: that of the file, spelt so that the
+// file system follows "..", or, since Python follows a link, of what the file leads to.
+func (fs *overlay) foldersOf(file string) []string {
+	if file == "" {
+		return nil
+	}
+	folders := []string{folderOf(file)}
+	for _, other := range fs.others(file, true) {
+		folders = add(folders, folderOf(other))
+	}
+	return folders
+}
+
+// folderOf is the folder in which a file lies, as the file's name spells it.
+func folderOf(file string) string {
+	switch end := strings.LastIndexByte(file, '/'); end {
+	case -1:
+		return "."
+	case 0:
+		return "/"
+	default:
+		return file[:end]
+	}
 }

@@ -16,7 +16,8 @@ func (a *analysis) moduleLine(name, module string, inv *invocation, args *argume
 	}
 	words := parseArguments(afterModule(args.all), p)
 	a.tests(name, p, inv, words)
-	e := &effect{a: a, own: p, args: words, sc: inv.sc}
+	e := newEffect(a.overlay, inv.sc)
+	e.own, e.args = p, words
 	for _, o := range words.options {
 		e.option(o, p)
 		if slices.Contains(p.Texts, o.name) {
@@ -24,7 +25,7 @@ func (a *analysis) moduleLine(name, module string, inv *invocation, args *argume
 		}
 	}
 	e.operands(p.Operands)
-	a.alsoTouches(inv, e.reads, e.writes)
+	a.alsoTouches(inv.made, e.reads, e.writes)
 	a.hosts = append(a.hosts, e.hosts...)
 	if slices.Contains(p.Texts, "operands") && len(words.operands) > 0 {
 		a.inline(name, "python", inv, join(words.operands, "\n"))

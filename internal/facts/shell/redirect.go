@@ -2,24 +2,13 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
-
-// redirections are what a statement's redirections do.
-type redirections struct {
-	in                   stream
-	reads, writes, loses []string
-	// out are the files that get standard output.
-	out         []string
-	appends     bool
-	takesOutput bool
-	// numbers are the descriptors that changed, other than input and output.
-	numbers []string
-}
 
 func (a *analysis) redirections(list []*syntax.Redirect, sc *scope, in stream) redirections {
 	var r redirections
@@ -114,7 +103,7 @@ func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope, in 
 }
 
 // duplicated is what a number stands for where a redirection copies it.
-func (fs *overlay) duplicated(number string, r *redirections, sc *scope, in stream) (descriptor, bool) {
+func (a *analysis) duplicated(number string, r *redirections, sc *scope, in stream) (descriptor, bool) {
 	if d, ok := sc.open.at(number); ok && number != input {
 		return d, true
 	}
@@ -180,13 +169,13 @@ func (a *analysis) writesTo(r *redirections, number, p string, sc *scope) {
 	}
 }
 
-func (fs *overlay) fileOut(r *redirections, w word, number string, d *syntax.Redirect, sc *scope) {
-	p := fs.path(w, sc)
+func (a *analysis) fileOut(r *redirections, w word, number string, d *syntax.Redirect, sc *scope) {
+	p := a.path(w, sc)
 	if n, _, ok := descriptorNumber(p); ok {
-		fs.toDescriptor(r, n, sc)
+		a.toDescriptor(r, n, sc)
 		return
 	}
-	paths := fs.addNamed(nil, w, sc, true)
+	paths := a.addNamed(nil, w, sc, true)
 	r.writes = addAll(r.writes, paths)
 	appends := d.Op == syntax.AppOut || d.Op == syntax.AppAll
 	if !appends {
@@ -194,8 +183,8 @@ func (fs *overlay) fileOut(r *redirections, w word, number string, d *syntax.Red
 	}
 	if number != output {
 		if p != "" && number != "2" {
-			fs.keep(p, literal(""), appends)
-			fs.opens(r, number, descriptor{out: []string{p}}, sc)
+			a.keep(p, literal(""), appends)
+			a.opens(r, number, descriptor{out: []string{p}}, sc)
 		}
 		return
 	}
@@ -204,26 +193,10 @@ func (fs *overlay) fileOut(r *redirections, w word, number string, d *syntax.Red
 }
 
 // toDescriptor sends output to what a descriptor writes to.
-func (fs *overlay) toDescriptor(r *redirections, number string, sc *scope) {
+func (a *analysis) toDescriptor(r *redirections, number string, sc *scope) {
 	if opened, _ := sc.open.at(number); len(opened.out) > 0 {
 		r.takesOutput, r.appends, r.out = true, true, append(r.out, opened.out...)
 	}
-}
-
-// stored is what a file holds as far as the text itself wrote it.
-func (fs *overlay) stored(w word, sc *scope) stream {
-	if s, ok := fs.hands(w, stream{}, sc); ok {
-		return s
-	}
-	p := fs.path(w, sc)
-	file := fs.fileAt(w, sc)
-	if s, ok := fs.runnable(p, file); ok && !s.found {
-		return s
-	} else if ok {
-		s.path, s.Taint = p, value.Taint{Read: p != ""}
-		return s
-	}
-	return stream{present: true, path: p, file: file, Taint: value.Taint{Read: p != ""}}
 }
 
 // networkPath is the host of bash's /dev/tcp/host/port.
@@ -237,23 +210,49 @@ func networkPath(p string) (host string, ok bool) {
 	return "", false
 }
 
-// addAll appends paths as add does.
-func addAll(list, paths []string) []string {
-	for _, p := range paths {
-		list = add(list, p)
+// numberOf is the descriptor that a redirection changes. For "{name}" the shell takes
+// the first free one from ten on, and puts its number into the variable.
+func (a *analysis) numberOf(d *syntax.Redirect, usual string, sc *scope) string {
+	if d.N == nil {
+		return usual
 	}
-	return list
+	name, named := strings.CutPrefix(d.N.Value, "{")
+	if !named {
+		return d.N.Value
+	}
+	free := 10
+	number := strconv.Itoa(free)
+	for _, taken := sc.open.at(number); taken; _, taken = sc.open.at(number) {
+		free++
+		number = strconv.Itoa(free)
+	}
+	a.assign(strings.TrimSuffix(name, "}"), variable{list: []word{known(number)}}, sc)
+	return number
 }
 
-// add appends a path unless it is one of those that hold nothing.
-func add(list []string, p string) []string {
-	switch p {
-	case "", "-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/random", "/dev/urandom",
-		"/dev/full":
-		return list
+// usual is the descriptor of a redirection that names none.
+func usual(reads bool) string {
+	if reads {
+		return input
 	}
-	if strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "<(") || strings.HasPrefix(p, ">(") {
-		return list
+	return output
+}
+
+// opens notes what a redirection makes of a descriptor other than input and output.
+func (a *analysis) opens(r *redirections, number string, to descriptor, sc *scope) {
+	if len(sc.open) >= maxVariables {
+		a.hide()
+		return
 	}
-	return append(list, p)
+	r.numbers = append(r.numbers, number)
+	sc.open = sc.open.with(number, to)
+}
+
+// feeds has a descriptor read from a stream.
+func (a *analysis) feeds(r *redirections, number string, s stream, sc *scope) {
+	if number == input {
+		r.in = s
+		return
+	}
+	a.opens(r, number, descriptor{in: s}, sc)
 }

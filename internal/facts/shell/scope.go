@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // scope is the state of one (sub)shell: variables, arguments, working directory.
@@ -36,18 +39,6 @@ type scope struct {
 	mounts []mount
 }
 
-// variable is what a name stands for: one word, or a list of them.
-type variable struct {
-	list  []word
-	array bool
-	// keys are those of the elements, where the text assigned some by their keys.
-	keys []string
-	// lost marks a variable that the text assigned to something unknown, gone one that it unset.
-	lost, gone bool
-	// fixed marks one that the text made read-only, number one that takes numbers only.
-	fixed, number bool
-}
-
 func (s *scope) fork() *scope {
 	s.shared = true
 	f := *s
@@ -62,16 +53,6 @@ func (s *scope) set(name string, v variable) {
 	}
 	s.change()
 	s.vars[name] = v.after(s.vars[name])
-}
-
-// after is a variable as it is once it has been assigned to one that was declared so: what is read-only keeps its value and ends
-// the line, and what takes numbers evaluates what it is given.
-func (v variable) after(old variable) variable {
-	v.fixed, v.number = v.fixed || old.fixed, v.number || old.number
-	if old.fixed || v.number && slices.ContainsFunc(v.list, func(w word) bool { return !isNumber(w.text) }) {
-		v.list, v.lost = nil, true
-	}
-	return v
 }
 
 // unset makes a name as if the text had never assigned it.
@@ -127,14 +108,14 @@ func (s *scope) stray() { s.cwd, s.astray = "", true }
 func (s *scope) lose(name string) { s.set(name, variable{lost: true}) }
 
 // merge makes s what is true whether or not the steps that led to o were taken.
-func (a *analysis) merge(s, o *scope) {
+func (b *budget) merge(s, o *scope) {
 	if s.cwd != o.cwd {
 		s.stray()
 	}
 	s.astray = s.astray || o.astray
 	s.former = union(s.former, o.former)
 	if s.version != o.version {
-		a.spend(1 + (len(s.vars)+len(o.vars))/8)
+		b.spend(1 + (len(s.vars)+len(o.vars))/8)
 		s.full = s.full || o.full
 		for _, name := range differing(s.vars, o.vars) {
 			s.lose(name)
@@ -163,12 +144,6 @@ func differing(x, y map[string]variable) []string {
 	return names
 }
 
-func (v variable) equal(w variable) bool {
-	return v.lost == w.lost && v.gone == w.gone && v.array == w.array && v.fixed == w.fixed && v.number == w.number &&
-		slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list,
-		func(x, y word) bool { return x.text == y.text && x.known == y.known && x.Taint == y.Taint })
-}
-
 // Get and Each let the expander of the shell library see the known variables.
 func (s *scope) Get(name string) expand.Variable {
 	v, ok := s.vars[name]
@@ -190,6 +165,59 @@ func (s *scope) Get(name string) expand.Variable {
 
 func (s *scope) Each(func(string, expand.Variable) bool) {}
 
-func (v variable) known() bool {
-	return !v.lost && !slices.ContainsFunc(v.list, func(w word) bool { return !w.known })
+// mayBecome notes what a trap changes that may run between any two commands: from here on that is not known.
+func (s *scope) mayBecome(within *scope, signals []word) {
+	if !slices.ContainsFunc(signals, func(w word) bool { return w.text != "EXIT" && w.text != "0" }) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(within.vars)) {
+		if old := s.vars[name]; !slices.Equal(texts(old.list), texts(within.vars[name].list)) {
+			s.lose(name)
+		}
+	}
+	if within.cwd != s.cwd || within.astray != s.astray {
+		s.stray()
+	}
 }
+
+func (s *scope) ifs() string {
+	if v, ok := s.vars["IFS"]; ok && v.known() && len(v.list) > 0 {
+		return v.list[0].text
+	}
+	return " \t\n"
+}
+
+// joined is a list as one word, where it is not several: "$*" and "${a[*]}" with the first sign of IFS between.
+func (s *scope) joined(list []word, sign string) word {
+	if sign == "@" {
+		return join(list, " ")
+	}
+	first, size := utf8.DecodeRuneInString(s.ifs())
+	if v := s.vars["IFS"]; v.lost || !v.known() || first == utf8.RuneError && size > 0 {
+		w := join(list, " ")
+		w.known = false
+		return w
+	}
+	return join(list, s.ifs()[:size])
+}
+
+const MaxSteps = 200_000
+
+const MaxNesting = 200
+
+const maxFields = 4096
+
+// maxOperated is how long a value may be for ${x%…} and its like.
+const maxOperated = 1024
+
+const maxVariables = 1000
+
+// maxItems is how many names a word may stand for.
+const maxItems = 256
+
+// maxValue is how long a word and a stream may be: what a text spells out fits in.
+const maxValue = value.MaxText
+
+const maxTexts = 2 << 20
+
+const maxPath = 4096

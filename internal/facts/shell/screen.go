@@ -10,27 +10,22 @@ import (
 
 // screen is understood in its plain forms only: it lists sessions, takes one up, or starts a command in a new one. Its other
 // options may stand in one word, take a name or not, type text elsewhere or name files with commands, so they hide what is done.
-func (a *analysis) screen(name string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) screen(name string, inv *invocation, args *arguments) (result, bool) {
 	words := inv.argv[1:]
-	if !a.setsAny(windowVariables) && onlyLists(words) {
+	if !rd.setsAny(windowVariables) && onlyLists(words) {
 		return result{}, false
 	}
 	command, ok := detached(words)
-	if !ok || a.setsAny(windowVariables) || len(command) > 0 && !startsPlainly(command[0]) {
-		a.hide()
-		a.inner(name, inv, after(args.rest, 1)) // the first word may be the name of a session
+	if !ok || rd.setsAny(windowVariables) || len(command) > 0 && !startsPlainly(command[0]) {
+		rd.hide()
+		rd.inner(name, inv, after(args.rest, 1)) // the first word may be the name of a session
 		command = args.rest
 	}
-	return a.inner(name, inv, command), true
+	return rd.inner(name, inv, command), true
 }
 
 // windowVariables choose what screen and tmux start in a window, and where their settings are.
 var windowVariables = []string{"SHELL", "SCREENRC", "SYSSCREENRC", "SCREENDIR", "TMUX", "TMUX_TMPDIR", "XDG_CONFIG_HOME", "HOME"}
-
-// setsAny says that the text sets one of the variables.
-func (facts *sink) setsAny(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(facts.assigns, name) })
-}
 
 // screenQueries are the questions to a session that change nothing where no word follows.
 var screenQueries = value.SetOf("info lastmsg number time title windows")

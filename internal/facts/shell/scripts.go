@@ -54,7 +54,7 @@ func (a *analysis) scriptsBelow(name, project string, inv *invocation, args *arg
 		a.scriptsOf(name, &there, s, scripts)
 	}
 	if slices.ContainsFunc(args.all, func(w word) bool { return names(inPackages, w.text) }) {
-		a.gather([]string{"*/" + project, "*/*/" + project}, known("."), inv, run)
+		a.gather([]string{"*/" + project, "*/*/" + project}, known("."), inv.sc, run)
 	}
 	if !slices.Contains(scripts, "postinstall") {
 		return
@@ -70,35 +70,6 @@ func (a *analysis) scriptsBelow(name, project string, inv *invocation, args *arg
 			a.reading(s, func() { run(s.file, s) })
 		}
 	}
-}
-
-// projectFile is the file of the project around a folder: in that, or in the nearest above that has one.
-func (fs *overlay) projectFile(project string, sc *scope) word {
-	here := known(project)
-	if fs.at.Contents == nil {
-		return here
-	}
-	for dir, above := sc.cwd, here; ; above = known(path.Join(dir, project)) {
-		_, ok := fs.runnable(fs.path(above, sc), fs.fileAt(above, sc))
-		if _, again := fs.readAgain(fs.fileAt(above, sc)); ok || again {
-			return above
-		}
-		fs.files = append(fs.files, fs.fileAt(above, sc))
-		up := path.Dir(dir)
-		if dir == "" || dir == "~" || up == dir {
-			return here
-		}
-		dir = up
-	}
-}
-
-// readAgain is what was found in a file that is being read.
-func (fs *overlay) readAgain(file string) (stream, bool) {
-	if fs.at.Contents == nil || !slices.Contains(fs.within, file) {
-		return stream{}, false
-	}
-	c, ok := (*fs.at.Contents)[file]
-	return stream{present: true, text: c.Text, known: c.Known, file: file, found: true, settled: !c.Recent}, ok
 }
 
 // composerEvents are the scripts that composer runs beside its own work.
@@ -121,10 +92,10 @@ func (a *analysis) scriptsOf(name string, inv *invocation, s stream, scripts []s
 		switch at := s.file + "#" + key; {
 		case text == "" && key == "start":
 			a.languageFile(name, "node", inv, known("server.js"))
-		case text != "" && !slices.Contains(a.making, at):
-			a.making = append(a.making, at)
+		case text != "" && !slices.Contains(a.reader.making, at):
+			a.reader.making = append(a.reader.making, at)
 			a.text(name, inv, word{text: text, known: true, Taint: s.Taint}, inv.sc.fork())
-			a.making = a.making[:len(a.making)-1]
+			a.reader.making = a.reader.making[:len(a.reader.making)-1]
 		}
 	}
 }

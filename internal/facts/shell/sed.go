@@ -9,24 +9,24 @@ import (
 )
 
 // sed reads the script of a call: the files that it names, and the commands of "e".
-func (a *analysis) sed(_ string, inv *invocation, args *arguments) (result, bool) {
-	scripts := a.sedScripts(inv, args)
+func (rd *reader) sed(_ string, inv *invocation, args *arguments) (result, bool) {
+	scripts := rd.sedScripts(inv, args)
 	if len(scripts) > 0 {
-		a.sedScript(inv, join(scripts, "\n"))
+		rd.sedScript(inv, join(scripts, "\n"))
 	}
-	return result{out: a.sedLines(inv, args)}, true
+	return result{out: rd.sedLines(inv, args)}, true
 }
 
 // sedScript notes what a script does. One that is not read to its end may run anything, and so may what another program made.
-func (a *analysis) sedScript(inv *invocation, script word) {
-	read, ok := readSed(script, func(text string, at int) int { return a.hole(text, at, inv.sc) })
-	if !a.spend(1+len(script.text)/64) || !ok || read.runsInput || !script.known && (script.Fetched || script.Decoded) {
-		a.ran(script.Taint)
-		a.hide()
-		a.feature(value.FeatureInlineProgram)
-		a.feature(value.FeatureUnreadProgram)
+func (rd *reader) sedScript(inv *invocation, script word) {
+	read, ok := readSed(script, func(text string, at int) int { return rd.hole(text, at, inv.sc) })
+	if !rd.spend(1+len(script.text)/64) || !ok || read.runsInput || !script.known && (script.Fetched || script.Decoded) {
+		rd.ran(script.Taint)
+		rd.hide()
+		rd.feature(value.FeatureInlineProgram)
+		rd.feature(value.FeatureUnreadProgram)
 	}
-	e := &effect{a: a, sc: inv.sc}
+	e := newEffect(rd.overlay, inv.sc)
 	for _, file := range read.reads {
 		e.read(part(script, file))
 	}
@@ -35,23 +35,23 @@ func (a *analysis) sedScript(inv *invocation, script word) {
 			e.write(part(script, file))
 		}
 	}
-	a.alsoTouches(inv, e.reads, e.writes)
-	if inv.in.present || len(a.contents) > 0 {
+	rd.alsoTouches(inv.made, e.reads, e.writes)
+	if inv.in.present || rd.hasWrites() {
 		for _, file := range e.writes {
-			a.keep(file, unknown(inv.in.Taint), false)
+			rd.keep(file, unknown(inv.in.Taint), false)
 		}
 	}
 	for _, command := range read.commands {
-		a.text("sed", inv, part(script, command), inv.sc.fork())
+		rd.text("sed", inv, part(script, command), inv.sc.fork())
 	}
 	for _, command := range read.literal {
-		a.text("sed", inv, known(command), inv.sc.fork())
+		rd.text("sed", inv, known(command), inv.sc.fork())
 	}
 }
 
 // hole is how long the part of a word is that begins at a place and stands for what the text does not tell, 0 where none does:
 // a substitution, or a variable of the text or of its environment.
-func (a *analysis) hole(text string, at int, sc *scope) int {
+func (rd *reader) hole(text string, at int, sc *scope) int {
 	rest := text[at:]
 	if rest[0] != '$' {
 		return 0
@@ -67,7 +67,7 @@ func (a *analysis) hole(text string, at int, sc *scope) int {
 	}
 	for ; end > 1; end-- {
 		name := rest[1:end]
-		if _, set := sc.vars[name]; set || allDigits(name) || slices.Contains(a.variables, name) {
+		if _, set := sc.vars[name]; set || allDigits(name) || slices.Contains(rd.variables, name) {
 			return end
 		}
 	}
@@ -96,9 +96,9 @@ func sedArguments(words []word, p *programs.Program) *arguments {
 }
 
 // sedLines are the lines that it writes: those that it reads behind a text, where it does nothing else.
-func (a *analysis) sedLines(inv *invocation, args *arguments) stream {
+func (rd *reader) sedLines(inv *invocation, args *arguments) stream {
 	out := unknown(inv.in.Taint)
-	scripts := a.sedScripts(inv, args)
+	scripts := rd.sedScripts(inv, args)
 	if len(scripts) != 1 || len(args.operands) > 1 {
 		return out
 	}
@@ -129,7 +129,7 @@ func sedPrefix(script word) (word, bool) {
 }
 
 // sedScripts are the parts of the script of a call, as far as the text holds them.
-func (a *analysis) sedScripts(inv *invocation, args *arguments) []word {
+func (rd *reader) sedScripts(inv *invocation, args *arguments) []word {
 	if _, given := args.value("-e", "--expression", "-f", "--file"); !given {
 		return sedOperand(args)
 	}
@@ -137,8 +137,8 @@ func (a *analysis) sedScripts(inv *invocation, args *arguments) []word {
 	for _, o := range args.options {
 		if o.name == "-e" || o.name == "--expression" {
 			scripts = append(scripts, o.value)
-		} else if s, ok := a.programIn(o.value, inv); ok && (o.name == "-f" || o.name == "--file") {
-			for _, w := range a.ofItsOwn(s) {
+		} else if s, ok := rd.programIn(o.value, inv.in, inv.sc); ok && (o.name == "-f" || o.name == "--file") {
+			for _, w := range rd.ofItsOwn(s) {
 				if w.known {
 					scripts = append(scripts, w)
 				}
@@ -163,11 +163,11 @@ func isEnding(s string) bool {
 }
 
 // sed changes its files in place with -i.
-func (e *effect) sed(string) {
+func sedEffects(e *effect, _ string) {
 	if !e.args.has("-i", "--in-place") {
 		return
 	}
-	e.write(e.afterScript(e.args.operands)...)
+	e.write(e.args.afterScript(e.args.operands)...)
 	if ending, ok := e.args.value("-i", "--in-place"); ok && strings.Contains(ending.text, "/") {
 		e.write(part(ending, ending.text[:strings.LastIndexByte(ending.text, '/')+1]))
 	}

@@ -9,6 +9,8 @@
 package shell
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,18 +22,6 @@ import (
 
 // What one text may cost. A text that runs into a limit is not complete.
 const (
-	MaxSteps   = 200_000
-	MaxNesting = 200
-	maxFields  = 4096
-	// maxOperated is how long a value may be for ${x%…} and its like.
-	maxOperated  = 1024
-	maxVariables = 1000
-	// maxItems is how many names a word may stand for.
-	maxItems = 256
-	// maxValue is how long a word and a stream may be: what a text spells out fits in.
-	maxValue     = value.MaxText
-	maxTexts     = 2 << 20
-	maxPath      = 4096
 	maxRecursion = 4
 	// bytesPerCall and mostCallsExpected say how many calls a text is given room for at first.
 	bytesPerCall      = 32
@@ -60,13 +50,12 @@ type analysis struct {
 	*budget
 	*sink
 	*overlay
+	*expander
+	reader *reader
 	// readPython reads the Python programs in the text.
 	readPython func(source string, at value.Place) value.Code
 	// escapes says that the text has "echo" take backslashes for escapes.
 	escapes bool
-	// feed is where the input of the command being expanded comes from: what ">(…)" gets is
-	// at best that.
-	feed value.Taint
 	// supposed is the reading of words that may start programs; supposes says that
 	// this is such a reading, of supposals many.
 	supposed  *analysis
@@ -90,12 +79,8 @@ type analysis struct {
 	imported, importedTexts []string
 	// rounds counts the loops around what is being read.
 	rounds int
-	// making are the makefiles and the scripts of projects that are being read.
-	making []string
 	// piped is the first call of the pipes around what is being read.
 	piped int
-	// fresh counts the folders that the text has made under names of their own.
-	fresh int
 	// aside counts the pipes and background jobs around what is being read.
 	aside int
 	// seeking are the programs of the text's own PATH that are being read.
@@ -109,7 +94,19 @@ type analysis struct {
 func newAnalysis(at value.Place, python func(source string, at value.Place) value.Code) *analysis {
 	b, facts := &budget{complete: true}, &sink{}
 	facts.budget = b
-	return &analysis{budget: b, sink: facts, overlay: &overlay{budget: b, sink: facts, at: at}, readPython: python}
+	a := &analysis{budget: b, sink: facts, overlay: newOverlay(b, facts, at), readPython: python}
+	a.expander, a.reader = newExpander(b, facts, a, at.Home), newReader(a.overlay, a, a)
+	return a
+}
+
+// run is what commands write that a word substitutes.
+func (a *analysis) run(stmts []*syntax.Stmt, sc *scope, in stream) stream {
+	return a.statements(stmts, sc, in).out
+}
+
+// redefines says that the text has a function or an alias of a name.
+func (a *analysis) redefines(program string) bool {
+	return a.functions[program] != nil || a.aliases[program] != ""
 }
 
 // function is a shell function's body; called tells whether it was read already.
@@ -153,7 +150,7 @@ func (a *analysis) read(text string) (ok bool) {
 
 // remaining reads the functions that nothing called: a caller may be hidden.
 func (a *analysis) remaining(sc *scope) {
-	for _, name := range sortedKeys(a.functions) {
+	for _, name := range slices.Sorted(maps.Keys(a.functions)) {
 		if f := a.functions[name]; !f.called {
 			a.uncalled(f, sc)
 		}

@@ -8,13 +8,13 @@ import (
 )
 
 // socat runs what its EXEC and SYSTEM addresses name.
-func (a *analysis) socat(_ string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) socat(_ string, inv *invocation, args *arguments) (result, bool) {
 	for _, w := range addresses(args.operands) {
 		kind, rest, _ := strings.Cut(w.text, ":")
 		kind, _, _ = strings.Cut(strings.ToUpper(kind), ",")
 		if kind == "EXEC" || kind == "SYSTEM" || kind == "SHELL" {
 			code, _, _ := strings.Cut(cmp.Or(rest, "sh"), ",")
-			return a.fed("socat", inv, part(w, strings.Trim(code, `"'`))), true
+			return rd.fed("socat", inv, part(w, strings.Trim(code, `"'`))), true
 		}
 	}
 	return result{}, false
@@ -31,7 +31,7 @@ func addresses(operands []word) []word {
 	return all
 }
 
-func (e *effect) socat(_ string) {
+func socatEffects(e *effect, _ string) {
 	for _, w := range addresses(e.args.operands) {
 		kind, rest, _ := strings.Cut(w.text, ":")
 		if plain, _, _ := strings.Cut(kind, ","); strings.Contains(plain, "/") { // socat takes it for a file

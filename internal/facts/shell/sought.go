@@ -68,16 +68,6 @@ func (a *analysis) startingBeside(name string, inv *invocation) *invocation {
 	return &there
 }
 
-// inFolder is a file of a name in a folder.
-func inFolder(folder word, name string) word {
-	if folder.text == "." {
-		folder.text = name
-	} else {
-		folder.text += "/" + name
-	}
-	return folder
-}
-
 // importsFound reads the modules that a program found in a file imports from beside it, and
 // notes where they may lie. Without such a program they lie in the working folder.
 func (a *analysis) importsFound(name, lang string, inv *invocation, imported []string) {
@@ -86,8 +76,8 @@ func (a *analysis) importsFound(name, lang string, inv *invocation, imported []s
 		return
 	}
 	folder := a.folderAt(known("."), inv.sc)
-	if len(a.within) > 0 {
-		folder = folderOf(a.within[len(a.within)-1])
+	if file, ok := a.innermost(); ok {
+		folder = folderOf(file)
 	}
 	for _, module := range imported {
 		a.importsFrom(name, lang, inv, folder, module)
@@ -103,7 +93,8 @@ func (a *analysis) importsPython(name string, inv *invocation, imported []string
 	}
 	own := folders
 	if a.inModule {
-		own = a.foldersOf(a.within[len(a.within)-1])
+		file, _ := a.innermost()
+		own = a.foldersOf(file)
 	}
 	for _, folder := range folders {
 		a.library(name, inv, folder)
@@ -119,31 +110,6 @@ func (a *analysis) importsPython(name string, inv *invocation, imported []string
 		for _, folder := range from {
 			a.importsFrom(name, "python", inv, folder, module)
 		}
-	}
-}
-
-// foldersOf are the folders in which a program of Python's looks for modules that lies in a file: that of the file, spelt so that the
-// file system follows "..", or, since Python follows a link, of what the file leads to.
-func (fs *overlay) foldersOf(file string) []string {
-	if file == "" {
-		return nil
-	}
-	folders := []string{folderOf(file)}
-	for _, other := range fs.others(file, true) {
-		folders = add(folders, folderOf(other))
-	}
-	return folders
-}
-
-// folderOf is the folder in which a file lies, as the file's name spells it.
-func folderOf(file string) string {
-	switch end := strings.LastIndexByte(file, '/'); end {
-	case -1:
-		return "."
-	case 0:
-		return "/"
-	default:
-		return file[:end]
 	}
 }
 
@@ -240,7 +206,7 @@ func loaded(lang, code string) []string {
 
 // projectOf are the arguments of a call that works on a project, and the scope of the folder
 // in which that lies.
-func (fs *overlay) projectOf(p *programs.Program, inv *invocation, args *arguments) (*scope, *arguments) {
+func (a *analysis) projectOf(p *programs.Program, inv *invocation, args *arguments) (*scope, *arguments) {
 	if len(p.Chdir) == 0 || !slices.ContainsFunc(args.all, func(w word) bool { return names(p.Chdir, w.text) }) {
 		return inv.sc, args
 	}
@@ -253,7 +219,7 @@ func (fs *overlay) projectOf(p *programs.Program, inv *invocation, args *argumen
 	if !ok {
 		return inv.sc, args
 	}
-	return fs.standing(folder, inv.sc), args
+	return a.standing(folder, inv.sc), args
 }
 
 // names says that a word is one of some options, with or without a value.

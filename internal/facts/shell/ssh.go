@@ -7,24 +7,24 @@ import (
 )
 
 // ssh runs its operands on another host.
-func (a *analysis) ssh(_ string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) ssh(_ string, inv *invocation, args *arguments) (result, bool) {
 	if proxy, ok := args.value("-o"); ok {
 		if _, code, ok := strings.Cut(proxy.text, "Command="); ok && code != "none" {
-			a.text("ssh", inv, part(proxy, code), inv.sc.fork())
+			rd.text("ssh", inv, part(proxy, code), inv.sc.fork())
 		}
 	}
 	remote := &scope{argsKnown: true, steps: inv.sc.steps}
 	if code := after(args.rest, 1); len(code) > 0 {
-		return a.text("ssh", inv, join(code, " "), remote), true
+		return rd.text("ssh", inv, join(code, " "), remote), true
 	}
 	if inv.in.present && len(args.operands) > 0 {
-		return a.input("ssh", inv, remote), true
+		return rd.input("ssh", inv, remote), true
 	}
 	return result{out: unknown(value.Taint{Fetched: true})}, true
 }
 
 // ssh connects to the host that comes first.
-func (e *effect) ssh(string) {
+func sshEffects(e *effect, _ string) {
 	if ops := e.args.operands; len(ops) > 0 {
 		e.host(value.BareHost(ops[0].text))
 	}

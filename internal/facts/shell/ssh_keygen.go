@@ -1,7 +1,7 @@
 package shell
 
 // sshKeygen writes the file of a key, unless it is only asked about one.
-func (e *effect) sshKeygen(_ string) {
+func sshKeygenEffects(e *effect, _ string) {
 	file, ok := e.args.value("-f")
 	if !ok {
 		return

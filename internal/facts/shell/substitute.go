@@ -1,6 +1,8 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+)
 
 // onlySubstitutes says whether a Perl program is nothing but substitutions of text
 // ("s/a/b/g; y/a/b/"): the way to edit files in place, which runs nothing.

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -124,8 +123,8 @@ func (a *analysis) supposing() *analysis {
 		a.supposed.supposes, a.supposed.complete = true, false
 	}
 	b := a.supposed
-	b.contents, b.globs = maps.Clone(a.contents), a.globs
-	b.unpacked, b.steps, b.depth, b.texts, b.fresh = a.unpacked, a.steps, a.depth, a.texts, a.fresh
+	b.takeOver(a.overlay)
+	b.steps, b.depth, b.texts, b.fresh = a.steps, a.depth, a.texts, a.fresh
 	return b
 }
 

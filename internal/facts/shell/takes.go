@@ -1,12 +1,10 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // takes reads what a program takes its standard input, and the files and texts that its
@@ -21,7 +19,7 @@ func (a *analysis) takes(name string, inv *invocation, args *arguments) {
 			s, _ := a.hands(o.value, inv.in, inv.sc)
 			a.namesToRead(inv, s)
 			if p.Output == programs.Report { // which says what stands in a list that names no file
-				e := &effect{a: a, sc: inv.sc}
+				e := newEffect(a.overlay, inv.sc)
 				e.read(o.value)
 				a.reads = append(a.reads, e.reads...)
 			}
@@ -34,7 +32,7 @@ func (a *analysis) takes(name string, inv *invocation, args *arguments) {
 	case programs.NamesToRead:
 		a.namesToRead(inv, inv.in)
 	case programs.Patch:
-		a.patches(name, inv, args)
+		a.reader.patches(name, inv, args)
 	default:
 		a.reading(inv.in, func() { a.commands(name, p, inv, inv.in) })
 	}
@@ -57,7 +55,7 @@ func takesInput(p *programs.Program, args *arguments) bool {
 }
 
 // programTexts are the programs that options and operands of a call spell out.
-func (fs *overlay) programTexts(p *programs.Program, inv *invocation, args *arguments) []stream {
+func (a *analysis) programTexts(p *programs.Program, inv *invocation, args *arguments) []stream {
 	var out []stream
 	for _, o := range args.options {
 		text := slices.Contains(p.Texts, o.name)
@@ -66,7 +64,7 @@ func (fs *overlay) programTexts(p *programs.Program, inv *invocation, args *argu
 			out = append(out, stream{present: true, text: o.value.text, known: true, Taint: o.value.Taint})
 		}
 		if file {
-			if s, ok := fs.programIn(o.value, inv); ok {
+			if s, ok := a.programIn(o.value, inv.in, inv.sc); ok {
 				out = append(out, s)
 			}
 		}
@@ -77,14 +75,6 @@ func (fs *overlay) programTexts(p *programs.Program, inv *invocation, args *argu
 		}
 	}
 	return out
-}
-
-// programIn is a program in a file that the text itself wrote or hands over.
-func (fs *overlay) programIn(w word, inv *invocation) (stream, bool) {
-	if s, ok := fs.hands(w, inv.in, inv.sc); ok {
-		return s, true
-	}
-	return fs.runnable(fs.path(w, inv.sc), fs.fileAt(w, inv.sc))
 }
 
 // commands reads a program in a language of its own as far as it starts others.
@@ -110,20 +100,20 @@ func (a *analysis) commands(name string, p *programs.Program, inv *invocation, s
 	a.namedFiles(p, inv, s)
 	a.runsMore(name, p, inv, s)
 	if p.Grammar == "vim" {
-		a.vimFunctions(name, inv, s)
+		a.reader.vimFunctions(name, inv, s)
 	}
 }
 
 // namedFiles notes the files that a program in a language of its own names.
 func (a *analysis) namedFiles(p *programs.Program, inv *invocation, s stream) {
-	e := &effect{a: a, sc: inv.sc}
+	e := newEffect(a.overlay, inv.sc)
 	for _, found := range foundBy(p.Reading, s.text) {
 		e.read(word{text: found, known: s.known})
 	}
 	for _, found := range foundBy(p.Writing, s.text) {
 		e.write(word{text: found, known: s.known})
 	}
-	a.alsoTouches(inv, e.reads, e.writes)
+	a.alsoTouches(inv.made, e.reads, e.writes)
 }
 
 // runsMore reads the files that a program in a language of its own has run as more of it.
@@ -131,7 +121,7 @@ func (a *analysis) runsMore(name string, p *programs.Program, inv *invocation, s
 	for _, found := range foundBy(p.Running, s.text) {
 		w := word{text: found, known: s.known}
 		a.runsFile(w, inv.sc)
-		if more, ok := a.programIn(w, inv); ok && more.file != s.file && a.spend(1) {
+		if more, ok := a.programIn(w, inv.in, inv.sc); ok && more.file != s.file && a.spend(1) {
 			a.reading(more, func() { a.commands(name, p, inv, more) })
 		}
 	}
@@ -164,48 +154,9 @@ func (a *analysis) namesToRead(inv *invocation, s stream) {
 	if !s.present {
 		return
 	}
-	e := &effect{a: a, sc: inv.sc}
+	e := newEffect(a.overlay, inv.sc)
 	for _, w := range a.inputWords(s) {
 		e.read(w)
 	}
-	a.alsoTouches(inv, e.reads, nil)
-}
-
-// patches notes the files that a patch on the standard input changes.
-func (a *analysis) patches(name string, inv *invocation, args *arguments) {
-	a.patched(name, inv, args)
-	a.alsoTouches(inv, nil, a.patchedPaths(inv.in, inv, args))
-}
-
-// patchedPaths are the files that a patch names.
-func (a *analysis) patchedPaths(patch stream, inv *invocation, args *arguments) []string {
-	e := &effect{a: a, sc: inv.sc}
-	strip, given := args.value("-p", "--strip")
-	for _, line := range strings.Split(patch.text, "\n") {
-		name, ok := strings.CutPrefix(line, "+++ ")
-		if !ok {
-			name, ok = strings.CutPrefix(line, "--- ")
-		}
-		if !ok || !a.spend(1) {
-			continue
-		}
-		name, _, _ = strings.Cut(name, "\t")
-		if !(given && strip.text == "0") && !args.has("-p0") && !strings.HasPrefix(name, "/") {
-			_, name, _ = strings.Cut(name, "/")
-		}
-		if dir, ok := args.value("-d", "--directory", "-C"); ok {
-			name = path.Join(dir.text, name)
-		}
-		e.write(word{text: strings.TrimSpace(name), known: patch.known})
-	}
-	return e.writes
-}
-
-// alsoTouches adds files to those that the recorded call reads and writes.
-func (facts *sink) alsoTouches(inv *invocation, reads, writes []string) {
-	facts.reads, facts.writes = append(facts.reads, reads...), append(facts.writes, writes...)
-	if inv.made > 0 {
-		call := &facts.calls[inv.made-1].Call
-		call.Reads, call.Writes = value.Sorted(append(call.Reads, reads...)), value.Sorted(append(call.Writes, writes...))
-	}
+	a.alsoTouches(inv.made, e.reads, nil)
 }

@@ -15,7 +15,7 @@ func tarArguments(words []word, p *programs.Program) *arguments {
 }
 
 // tar runs what its checkpoint and filter options name.
-func (a *analysis) tar(_ string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) tar(_ string, inv *invocation, args *arguments) (result, bool) {
 	for _, o := range args.options {
 		code := o.value
 		switch o.name {
@@ -29,26 +29,26 @@ func (a *analysis) tar(_ string, inv *invocation, args *arguments) (result, bool
 		default:
 			continue
 		}
-		a.text("tar", inv, code, inv.sc.fork())
+		rd.text("tar", inv, code, inv.sc.fork())
 	}
 	if extracting(args) {
-		a.untar(inv, args)
+		rd.untar(inv, args)
 	}
 	return result{out: unknown(inv.in.Taint)}, true
 }
 
 // untar follows "tar x" of a file or of its input.
-func (fs *overlay) untar(inv *invocation, args *arguments) {
+func (rd *reader) untar(inv *invocation, args *arguments) {
 	dir, given := args.value("-C", "--directory")
 	archive := inv.in
 	if file, ok := args.value("-f", "--file"); ok && file.text != "-" {
-		archive = fs.stored(file, inv.sc)
+		archive = rd.stored(file, inv.sc)
 	}
-	fs.extracts(inv, archive, dir, given)
+	rd.extracts(inv, archive, dir, given)
 }
 
 // tar writes what it creates, and the folder that it extracts to.
-func (e *effect) tar(_ string) {
+func tarEffects(e *effect, _ string) {
 	ops := e.args.operands
 	file, ok := e.args.value("-f", "--file")
 	dir, inDir := e.args.value("-C", "--directory")
@@ -75,4 +75,15 @@ func (e *effect) tar(_ string) {
 // extracting says whether tar unpacks an archive.
 func extracting(args *arguments) bool {
 	return args.has("-x", "--extract", "--get") && !args.has("-c", "--create")
+}
+
+// extracts follows an archive from the network into the folder that gets its files.
+func (rd *reader) extracts(inv *invocation, archive stream, folder word, given bool) {
+	if !archive.Fetched {
+		return
+	}
+	if !given {
+		folder = known(".")
+	}
+	rd.unpack(rd.path(folder, inv.sc), !given)
 }

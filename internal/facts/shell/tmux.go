@@ -11,16 +11,16 @@ import (
 )
 
 // tmux runs the text of its option "-c", or its own commands, of which ";" ends one.
-func (a *analysis) tmux(name string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) tmux(name string, inv *invocation, args *arguments) (result, bool) {
 	if code, given := args.value("-c"); given {
-		return a.text(name, inv, code, inv.sc.fork()), true
+		return rd.text(name, inv, code, inv.sc.fork()), true
 	}
-	if namesSettings(args, "-f") || a.setsAny(windowVariables) {
-		a.hide()
+	if namesSettings(args, "-f") || rd.setsAny(windowVariables) {
+		rd.hide()
 	}
 	last, ran := result{}, false
 	for i, words := range tmuxCommands(args.rest) {
-		if r, ok := a.tmuxCommand(name, inv, words, i == 0); ok {
+		if r, ok := rd.tmuxCommand(name, inv, words, i == 0); ok {
 			last, ran = r, true
 		}
 	}
@@ -54,9 +54,9 @@ func tmuxCommands(words []word) [][]word {
 
 // tmuxCommand does what one command of tmux does. Some start a program, some only look and arrange, and some are judged by their
 // names, which the policies look for at the start. What the others type, run or set is not read.
-func (a *analysis) tmuxCommand(name string, inv *invocation, words []word, isFirst bool) (result, bool) {
+func (rd *reader) tmuxCommand(name string, inv *invocation, words []word, isFirst bool) (result, bool) {
 	for _, w := range words[1:] {
-		a.seeksFile(w, inv.sc)
+		rd.seeksFile(w, inv.sc)
 	}
 	verb, does := tmuxVerb(words[0])
 	if slices.ContainsFunc(words, mayRunFormat) || maySayMore(words) {
@@ -64,7 +64,7 @@ func (a *analysis) tmuxCommand(name string, inv *invocation, words []word, isFir
 	}
 	switch does {
 	case "starts":
-		return a.tmuxWindow(name, verb, inv, words[1:]), true
+		return rd.tmuxWindow(name, verb, inv, words[1:]), true
 	case "looks":
 		return result{}, false
 	case "alone":
@@ -84,25 +84,25 @@ func (a *analysis) tmuxCommand(name string, inv *invocation, words []word, isFir
 			return result{}, false
 		}
 	}
-	a.hide()
+	rd.hide()
 	return result{out: unknown(value.Taint{})}, true
 }
 
 // tmuxWindow starts a program in a window: one word is a shell's text, several are the program's own words.
-func (a *analysis) tmuxWindow(name, verb string, inv *invocation, words []word) result {
+func (rd *reader) tmuxWindow(name, verb string, inv *invocation, words []word) result {
 	described := programs.Look(name + " " + verb).Described
 	given := parseArguments(words, described)
-	in := *a.handingOn(described.Environment, inv, given)
+	in := *rd.handingOn(described.Environment, inv, given)
 	if dir, ok := given.value(described.Chdir...); ok {
-		in.sc = a.standing(dir, in.sc)
+		in.sc = rd.standing(dir, in.sc)
 	}
 	switch len(given.rest) {
 	case 0:
 		return result{}
 	case 1:
-		return a.text(name, &in, given.rest[0], in.sc.fork())
+		return rd.text(name, &in, given.rest[0], in.sc.fork())
 	}
-	return a.inner(name, &in, given.rest)
+	return rd.inner(name, &in, given.rest)
 }
 
 // mayRunFormat says that a word is, or may be, a format in which tmux runs a program, or holds the end of a command or commands in

@@ -79,7 +79,7 @@ func trSet(s string) ([]rune, bool) {
 }
 
 // pathPart is what basename and dirname print.
-func (a *analysis) pathPart(name string, args *arguments) stream {
+func pathPart(name string, args *arguments) stream {
 	w := first(args.operands)
 	if !w.known || len(args.operands) != 1 {
 		return unknown(w.Taint)

@@ -11,11 +11,11 @@ import (
 // undescribed notes the paths that words without a description may name: all words of a program
 // that nothing describes, the operands of one whose options alone are described, and the values of
 // options that are not described.
-func (e *effect) undescribed(name string, p *programs.Program) {
+func (e *effect) undescribed(p *programs.Program) {
 	switch {
-	case !e.a.about(name).Explained:
+	case !e.entry.Explained:
 		e.words(e.args.all)
-	case p.Operands == programs.Unnamed && !p.Strict && e.a.about(name).OnlyOptions:
+	case p.Operands == programs.Unnamed && !p.Strict && e.entry.OnlyOptions:
 		e.places(e.args.operands)
 	}
 	if p.Operands == programs.Text || p == &programs.Undescribed {
@@ -95,7 +95,7 @@ func (e *effect) pathsIn(w word, written bool) {
 	e.path(w, written)
 	for rest := w.text; ; {
 		at := strings.IndexAny(rest, "=@:,")
-		if at < 0 || !e.a.spend(1) {
+		if at < 0 || !e.fs.spend(1) {
 			return
 		}
 		rest = rest[at+1:]
@@ -109,12 +109,12 @@ func (e *effect) pathsIn(w word, written bool) {
 
 // path notes a path, if the text may be one.
 func (e *effect) path(w word, written bool) {
-	switch at := e.a.path(w, e.sc); {
+	switch at := e.fs.path(w, e.sc); {
 	case !pathLike(w.text) || !w.glob && strings.ContainsAny(w.text, "*?[{"):
 	case written:
-		e.writes = e.a.addNamed(e.writes, w, e.sc, true)
+		e.writes = e.fs.addNamed(e.writes, w, e.sc, true)
 	case !slices.Contains(e.writes, at):
-		e.reads = e.a.addNamed(e.reads, w, e.sc, true)
+		e.reads = e.fs.addNamed(e.reads, w, e.sc, true)
 	}
 }
 

@@ -10,15 +10,15 @@ import (
 
 // vim runs what "+CMD" names; what "-c CMD" and a file of commands name is a text of its own
 // commands, too.
-func (a *analysis) vim(name string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) vim(name string, inv *invocation, args *arguments) (result, bool) {
 	for _, o := range args.options {
-		if s, ok := a.programIn(o.value, inv); ok && (o.name == "-S" || o.name == "-u") {
-			a.reading(s, func() { a.commands(name, programs.Of(name), inv, s) })
+		if s, ok := rd.programIn(o.value, inv.in, inv.sc); ok && (o.name == "-S" || o.name == "-u") {
+			rd.reading(s, func() { rd.commands(name, programs.Of(name), inv, s) })
 		}
 	}
 	for _, w := range inv.argv[1:] {
 		if code, ok := strings.CutPrefix(w.text, "+"); ok {
-			a.commands(name, programs.Of(name), inv, stream{present: true, text: code, known: true, Taint: w.Taint})
+			rd.commands(name, programs.Of(name), inv, stream{present: true, text: code, known: true, Taint: w.Taint})
 		}
 	}
 	return result{out: unknown(value.Taint{})}, true
@@ -33,26 +33,26 @@ var (
 )
 
 // vimFunctions reads the calls in commands of vim that start programs and delete files.
-func (a *analysis) vimFunctions(name string, inv *invocation, s stream) {
+func (rd *reader) vimFunctions(name string, inv *invocation, s stream) {
 	for _, at := range vimCalls.FindAllStringIndex(s.text, -1) {
 		if text, ok := vimText(s.text[at[1]:]); ok {
-			a.text(name, inv, word{text: text, known: true, Taint: s.Taint}, inv.sc.fork())
+			rd.text(name, inv, word{text: text, known: true, Taint: s.Taint}, inv.sc.fork())
 		} else {
-			a.hide()
+			rd.hide()
 		}
 	}
 	if vimShell.MatchString(s.text) {
-		a.text(name, inv, word{text: "sh", known: true, Taint: s.Taint}, inv.sc.fork())
+		rd.text(name, inv, word{text: "sh", known: true, Taint: s.Taint}, inv.sc.fork())
 	}
 	for _, found := range vimTerms.FindAllStringSubmatch(s.text, -1) {
-		a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
+		rd.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
 	}
 	for _, found := range vimLoses.FindAllStringSubmatch(s.text, -1) {
 		how := "rm "
 		if strings.Contains(found[2], "r") {
 			how = "rm -r "
 		}
-		a.text(name, inv, word{text: how + vimExpression(found[1]), known: true, Taint: s.Taint}, inv.sc.fork())
+		rd.text(name, inv, word{text: how + vimExpression(found[1]), known: true, Taint: s.Taint}, inv.sc.fork())
 	}
 }
 

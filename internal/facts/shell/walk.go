@@ -6,21 +6,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/loops"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
-
-// result is what a command leaves behind for those around it.
-type result struct {
-	out stream
-	// lead is the program that reads the command's standard input.
-	lead string
-	// ends says that nothing after the command runs (exit, return, exec).
-	ends bool
-	// opens says that the descriptors of the command stay open after it.
-	opens bool
-}
 
 // statements reads a list of commands; all of them read the same input.
 func (a *analysis) statements(stmts []*syntax.Stmt, sc *scope, in stream) result {
@@ -37,21 +25,11 @@ func (a *analysis) statements(stmts []*syntax.Stmt, sc *scope, in stream) result
 		}
 		all.out = all.out.then(r.out)
 		all.ends = all.ends || r.ends
-		if !reader(all.lead) {
+		if !readsCommands(all.lead) {
 			all.lead = cmp.Or(reading(r.lead), all.lead)
 		}
 	}
 	return all
-}
-
-// reader says whether a program makes commands of its input.
-func reader(program string) bool { return programs.Interpreter(program) != "" || program == "xargs" }
-
-func reading(program string) string {
-	if reader(program) {
-		return program
-	}
-	return ""
 }
 
 func (a *analysis) statement(s *syntax.Stmt, sc *scope, in stream) result {
@@ -108,9 +86,9 @@ func (a *analysis) redirectedCommand(s *syntax.Stmt, sc *scope, in stream, files
 }
 
 // redirected sends a command's output to its files.
-func (fs *overlay) redirected(r result, files redirections) result {
+func (a *analysis) redirected(r result, files redirections) result {
 	for _, path := range files.out {
-		fs.keep(path, r.out, files.appends)
+		a.keep(path, r.out, files.appends)
 	}
 	if files.takesOutput {
 		r.out = stream{}
@@ -118,31 +96,9 @@ func (fs *overlay) redirected(r result, files redirections) result {
 	return r
 }
 
-// keep remembers what a file holds after the text wrote it.
-func (fs *overlay) keep(path string, s stream, appended bool) {
-	if path == "" {
-		return
-	}
-	if fs.contents == nil {
-		fs.contents = map[string]stream{}
-	}
-	s.present = true
-	if old, ok := fs.contents[path]; ok && appended {
-		s = old.then(s)
-	} else if appended {
-		s.known = false
-	}
-	if _, ok := fs.contents[path]; !ok && len(fs.contents) >= maxVariables {
-		fs.hide()
-		return
-	}
-	fs.contents[path] = s
-	fs.writtenLate(path, s)
-}
-
-func (facts *sink) endless(c syntax.Command) {
+func (a *analysis) endless(c syntax.Command) {
 	if loops.StartWithoutEnd(c) {
-		facts.feature(value.FeatureEndlessStarts)
+		a.feature(value.FeatureEndlessStarts)
 	}
 }
 
@@ -163,7 +119,7 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 		a.endless(c)
 		return a.loop(sc, func(sc *scope) result {
 			cond := a.statements(c.Cond, sc, in)
-			return a.following(cond, a.statements(c.Do, sc, in))
+			return following(cond, a.statements(c.Do, sc, in))
 		})
 	case *syntax.ForClause:
 		a.feature(value.FeatureLoop)
@@ -195,15 +151,6 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 		a.complete = false
 	}
 	return result{}
-}
-
-// following is the result of two commands one after the other.
-func (a *analysis) following(x, y result) result {
-	lead := x.lead
-	if !reader(lead) {
-		lead = cmp.Or(reading(y.lead), lead)
-	}
-	return result{out: x.out.then(y.out), lead: lead}
 }
 
 // binary reads a chain of && and ||, or a pipeline. Chains lean to the left and
@@ -243,7 +190,7 @@ func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scop
 			left, sc.former = union(left, sc.former), before.former // what stands before has succeeded
 			r := a.statement(link.Y, sc, in)
 			r.ends = false
-			all = a.following(all, r)
+			all = following(all, r)
 			continue
 		}
 		failed := before.fork()
@@ -254,7 +201,7 @@ func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scop
 			left, sc.former = before.former, before.former
 		}
 		out := all.out.or(r.out)
-		all = a.following(all, r)
+		all = following(all, r)
 		all.out = out
 	}
 	start.former = left

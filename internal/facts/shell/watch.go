@@ -1,6 +1,6 @@
 package shell
 
 // watch gives its operands to a shell, as one text.
-func (a *analysis) watch(name string, inv *invocation, args *arguments) (result, bool) {
-	return a.text(name, inv, join(args.rest, " "), inv.sc.fork()), true
+func (rd *reader) watch(name string, inv *invocation, args *arguments) (result, bool) {
+	return rd.text(name, inv, join(args.rest, " "), inv.sc.fork()), true
 }

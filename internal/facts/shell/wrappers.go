@@ -12,7 +12,7 @@ import (
 func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (result, bool) {
 	p := a.about(name).Own
 	if runs := grammarOf(p.Grammar).runs; runs != nil {
-		return runs(a, name, inv, args)
+		return runs(a.reader, name, inv, args)
 	}
 	for _, o := range args.options {
 		if slices.Contains(p.Shells, o.name) {
@@ -103,15 +103,6 @@ func (a *analysis) startsWritten(name string, inv *invocation, words []word) {
 	if p := a.path(words[0], inv.sc); a.holdsText(p) || a.downloaded(p) {
 		a.inner(name, inv, words)
 	}
-}
-
-func after(words []word, n int) []word { return words[min(n, len(words)):] }
-
-func first(words []word) word {
-	if len(words) == 0 {
-		return known("")
-	}
-	return words[0]
 }
 
 // prefixed is a wrapper whose command follows its own options.

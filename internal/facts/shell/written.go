@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -59,7 +58,7 @@ func (a *analysis) copiesBlocks(inv *invocation, args *arguments) {
 		name, rest, _ := strings.Cut(w.text, "=")
 		switch name {
 		case "if":
-			from = a.fileStream(part(w, rest), inv)
+			from = a.fileStream(part(w, rest), inv.in, inv.sc)
 		case "of":
 			to = a.path(part(w, rest), inv.sc)
 		case "conv", "skip", "seek", "count", "iseek", "oseek":
@@ -71,66 +70,23 @@ func (a *analysis) copiesBlocks(inv *invocation, args *arguments) {
 	}
 }
 
-// awkPrints finds where an awk program prints into a file: the text, if that is a single one, and
-// the file's name.
-var awkPrints = regexp.MustCompile(`\bprintf?\b\s*\(?\s*("(?:[^"\\]|\\.)*")?((?:"(?:[^"\\]|\\.)*"|[^;}\n">])*)>{1,2}\s*"((?:[^"\\]|\\.)*)"`)
-
-// awkWrites notes the files that an awk program writes.
-func (a *analysis) awkWrites(inv *invocation, code string) {
-	for _, found := range awkPrints.FindAllStringSubmatch(code, -1) {
-		text, _ := quotedText(found[1])
-		s := unknown(inv.in.Taint)
-		if found[1] != "" && strings.Trim(found[2], " \t)") == "" {
-			s = literal(unescape(strings.ReplaceAll(text, `\n`, "\n"), `"\`) + "\n")
-		}
-		to := a.path(known(unescape(found[3], `"\`)), inv.sc)
-		_, again := a.contents[to]
-		a.keep(to, s, again)
-		a.alsoTouches(inv, nil, add(nil, to))
-	}
-}
-
-// started is a file that runs beside the rest of the text, which may write it afterwards.
-type started struct {
-	path string
-	run  func(stream)
-}
-
 // starts notes a file that is run while the text goes on; run reads it.
 func (a *analysis) starts(p string, run func(stream)) {
 	if p == "" || a.aside == 0 && a.rounds == 0 {
 		return
 	}
-	if len(a.started) >= maxFields {
-		a.hide()
-		return
-	}
-	a.started = append(a.started, started{p, run})
-}
-
-// writtenLate reads a file that was started before the text wrote it.
-func (fs *overlay) writtenLate(p string, s stream) {
-	if fs.late {
-		return
-	}
-	fs.late = true
-	for _, f := range fs.started {
-		if f.path == p && fs.spend(1) {
-			f.run(s)
-		}
-	}
-	fs.late = false
+	a.start(p, run)
 }
 
 // modules reads the modules that a Python program imports, if the text wrote them.
 func (a *analysis) modules(name string, inv *invocation, imported []string) {
 	a.importsFound(name, "python", inv, imported)
-	if len(a.contents) == 0 {
+	if !a.hasWrites() {
 		return
 	}
 	for _, module := range imported {
 		file := strings.ReplaceAll(module, ".", "/")
-		for _, p := range sortedKeys(a.contents) {
+		for _, p := range a.writtenPaths() {
 			if !a.spend(1) {
 				return
 			}
@@ -145,7 +101,7 @@ func (a *analysis) modules(name string, inv *invocation, imported []string) {
 
 // module reads one of them, once.
 func (a *analysis) module(name string, inv *invocation, p string) {
-	s := a.contents[p]
+	s := a.writtenText(p)
 	if slices.Contains(a.importedTexts, p) || a.onlyComputes(s, inv.sc.cwd) {
 		return
 	}

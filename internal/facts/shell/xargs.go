@@ -7,34 +7,34 @@ import (
 )
 
 // xargs runs its command with words from its input.
-func (a *analysis) xargs(_ string, inv *invocation, args *arguments) (result, bool) {
+func (rd *reader) xargs(_ string, inv *invocation, args *arguments) (result, bool) {
 	argv := slices.Clone(args.rest)
 	if len(argv) == 0 {
 		argv = []word{known("echo")}
 	}
 	from, given := inv.in, false
 	if list, ok := args.value("-a", "--arg-file"); ok {
-		from, given = a.fileStream(list, inv), true
+		from, given = rd.fileStream(list, inv.in, inv.sc), true
 	}
-	items, fed := a.inputWords(from), *inv
+	items, fed := rd.inputWords(from), *inv
 	if placeholder, ok := args.value("-I", "--replace"); ok || args.has("-i") {
 		mark := cmp.Or(placeholder.text, "{}")
 		if from.known {
-			items = a.linesOf(from)
+			items = rd.linesOf(from)
 		}
 		if !given {
 			fed.in = stream{}
 		}
-		return a.foreach("xargs", &fed, argv, mark, items), true
+		return rd.foreach("xargs", &fed, argv, mark, items), true
 	}
 	if !given {
 		fed.in = stream{}
 	}
-	return a.inner("xargs", &fed, append(argv, items...)), true
+	return rd.inner("xargs", &fed, append(argv, items...)), true
 }
 
 // foreach runs a command once for each item, which stands where the placeholder does.
-func (a *analysis) foreach(name string, inv *invocation, argv []word, mark string, items []word) result {
+func (rd *reader) foreach(name string, inv *invocation, argv []word, mark string, items []word) result {
 	var all result
 	for i, item := range items {
 		one := *inv
@@ -42,37 +42,17 @@ func (a *analysis) foreach(name string, inv *invocation, argv []word, mark strin
 		if i > 0 && slices.EqualFunc(one.argv, argv, func(x, y word) bool { return x.text == y.text }) {
 			break
 		}
-		all = a.following(all, a.inner(name, &one, one.argv))
+		all = following(all, rd.inner(name, &one, one.argv))
 	}
 	return all
 }
 
-// inputWords are the words of an input, or one that stands for them.
-func (facts *sink) inputWords(in stream) []word {
-	facts.whole(in)
-	if in.items != nil {
-		return in.items
-	}
-	if !in.known {
-		return []word{{text: "$(…)", Taint: in.Taint}}
-	}
-	var out []word
-	for _, s := range strings.Fields(strings.ReplaceAll(in.text, "\x00", " ")) {
-		if len(out) >= maxFields || !facts.spend(1) {
-			facts.complete = false
-			break
-		}
-		out = append(out, word{text: strings.Trim(s, `"'`), known: true, Taint: in.Taint})
-	}
-	return out
-}
-
 // linesOf are the lines of an input.
-func (a *analysis) linesOf(in stream) []word {
+func (rd *reader) linesOf(in stream) []word {
 	var out []word
 	for _, line := range strings.Split(strings.TrimRight(strings.ReplaceAll(in.text, "\x00", "\n"), "\n"), "\n") {
-		if len(out) >= maxFields || !a.spend(1) {
-			a.complete = false
+		if len(out) >= maxFields || !rd.spend(1) {
+			rd.complete = false
 			break
 		}
 		out = append(out, word{text: strings.Trim(strings.TrimSpace(line), `"'`), known: true, Taint: in.Taint})

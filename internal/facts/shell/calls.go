@@ -2,32 +2,32 @@ package shell
 
 import (
 	"hash/maphash"
-	"maps"
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// union is a list with what others add to it.
-func union(list, more []string) []string {
-	for _, s := range more {
-		if !slices.Contains(list, s) {
-			list = append(slices.Clip(list), s)
+// made is a call, and whether its output is captured by a substitution instead
+// of flowing on.
+type made struct {
+	value.Call
+	captured bool
+}
+
+// captured marks the calls since from: their output does not flow on.
+func (facts *sink) captured(from int) {
+	for i := from; i < len(facts.calls); i++ {
+		facts.calls[i].captured = true
+	}
+}
+
+// pipes sets where the output of the calls in [from, to) goes.
+func (facts *sink) pipes(from, to int, program string) {
+	for i := from; i < to; i++ {
+		if c := &facts.calls[i]; !c.captured && c.PipesTo == "" {
+			c.PipesTo = program
 		}
 	}
-	return list
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
-
-// listed returns the list, never nil.
-func listed(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // distinct drops calls that say nothing new, such as those of a loop's second round.
@@ -75,4 +75,13 @@ func programsOf(calls []value.Call) []string {
 		}
 	}
 	return value.Sorted(names)
+}
+
+// alsoTouches adds files to those that the recorded call reads and writes.
+func (facts *sink) alsoTouches(made int, reads, writes []string) {
+	facts.reads, facts.writes = append(facts.reads, reads...), append(facts.writes, writes...)
+	if made > 0 {
+		call := &facts.calls[made-1].Call
+		call.Reads, call.Writes = value.Sorted(append(call.Reads, reads...)), value.Sorted(append(call.Writes, writes...))
+	}
 }
