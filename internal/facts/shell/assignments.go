@@ -5,30 +5,35 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []string) {
-	assigns := slices.Clip(inv.assigns)
+func (a *analysis) Assignments(words []word.Word, inv *call.Invocation) ([]word.Word, []string) {
+	assigns := slices.Clip(inv.Assigns)
 	for len(words) > 0 {
-		name, value, ok := strings.Cut(words[0].text, "=")
+		name, value, ok := strings.Cut(words[0].Text, "=")
 		if !ok || name == "" {
 			break
 		}
 		if !syntax.ValidName(name) {
-			if !words[0].known && strings.Contains(name, "$") {
-				a.hide() // it may be the name of any variable
+			if !words[0].Known && strings.Contains(name, "$") {
+				a.Hide() // it may be the name of any variable
 			}
-			a.exported(name, part(words[0], value), inv)
+			a.exported(name, word.Part(words[0], value), inv)
 			words = words[1:]
 			continue
 		}
 		assigns = append(assigns, name)
-		a.assigns = append(a.assigns, name)
-		a.setting(name, value)
-		a.chosen(name, part(words[0], value), inv.sc, true)
-		if isSearched(name) {
-			inv.sc = inv.sc.fork()
-			inv.sc.set(name, variable{list: []word{part(words[0], value)}})
+		a.Assigns = append(a.Assigns, name)
+		a.NoteSetting(name, value)
+		a.chosen(name, word.Part(words[0], value), inv.Scope, true)
+		if languages.IsSearched(name) {
+			inv.Scope = inv.Scope.Fork()
+			inv.Scope.Set(name, state.Variable{List: []word.Word{word.Part(words[0], value)}})
 		}
 		words = words[1:]
 	}
@@ -36,11 +41,11 @@ func (a *analysis) leadingAssignments(words []word, inv *invocation) ([]word, []
 }
 
 // exported reads a function that a variable hands to the shells that are started: any of them may call it.
-func (a *analysis) exported(variable string, body word, inv *invocation) {
+func (a *analysis) exported(variable string, body word.Word, inv *call.Invocation) {
 	if !strings.HasPrefix(variable, "BASH_FUNC_") {
 		return
 	}
-	call := part(body, "f"+body.text+"\nf")
-	call.known = body.known
-	a.text("env", inv, call, inv.sc.fork())
+	call := word.Part(body, "f"+body.Text+"\nf")
+	call.Known = body.Known
+	a.Text("env", inv, call, inv.Scope.Fork())
 }

@@ -6,14 +6,19 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/expand"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/output"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // behave does what a known program does with its arguments and its input.
-func (a *analysis) behave(name string, inv *invocation, args *arguments) result {
+func (a *analysis) behave(name string, inv *call.Invocation, args *call.Arguments) call.Result {
 	lang := a.about(name).Language
 	if lang != "" && a.checksOnly(name, args) {
-		return result{}
+		return call.Result{}
 	}
 	if lang == "shell" {
 		return a.shell(name, inv, args)
@@ -27,7 +32,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		}
 		return a.language(name, lang, inv, args)
 	}
-	inv = a.reader.handingOn(a.about(name).Own.Environment, a.startingBeside(name, inv), args)
+	inv = a.reader.Environment(a.about(name).Own.Environment, a.startingBeside(name, inv), args)
 	a.runsOptions(name, inv, args)
 	a.takes(name, inv, args)
 	a.tests(name, a.about(name).Own, inv, args)
@@ -36,7 +41,7 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	a.runsProject(name, inv, args)
 	a.fills(name, inv, args)
 	if a.printsSetup(name, args) {
-		return result{out: literal("")}
+		return call.Result{Out: word.Literal("")}
 	}
 	if r, ok := a.wrapper(name, inv, args); ok {
 		return r
@@ -45,40 +50,40 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 		return r
 	}
 	a.suppose(name, inv)
-	out := (&printer{a.overlay, a.about(name), a.escapes}).output(name, inv, args)
+	out := (&output.Printer{FS: a.FS, Entry: a.about(name), Escapes: a.escapes}).Output(name, inv, args)
 	out.Read = out.Read || a.shows(name, inv)
-	return result{out: out}
+	return call.Result{Out: out}
 }
 
 // checksOnly says whether an interpreter only looks whether it could run a file. A further option may undo that, or run more.
-func (a *analysis) checksOnly(name string, args *arguments) bool {
+func (a *analysis) checksOnly(name string, args *call.Arguments) bool {
 	own := a.about(name).Own
-	return len(args.flags) == 1 && len(own.ReadsOnly) > 0 && args.has(own.ReadsOnly...) && len(args.operands) > 0 &&
-		!slices.ContainsFunc(args.all, mayBeOption)
+	return len(args.Flags) == 1 && len(own.ReadsOnly) > 0 && args.Has(own.ReadsOnly...) && len(args.Operands) > 0 &&
+		!slices.ContainsFunc(args.All, mayBeOption)
 }
 
 // mayBeOption says that a word which is not known may turn out to be an option.
-func mayBeOption(w word) bool {
-	return (!w.known || w.glob) && !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, "./")
+func mayBeOption(w word.Word) bool {
+	return (!w.Known || w.Glob) && !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, "./")
 }
 
 // printsSetup says whether what a program prints are settings for the shell that started it, or how that
 // completes its words: to run that text is no more than to run the program.
-func (a *analysis) printsSetup(name string, args *arguments) bool {
+func (a *analysis) printsSetup(name string, args *call.Arguments) bool {
 	about := a.about(name)
 	words := about.Own.Setup
 	always := slices.Contains(words, "*")
-	if len(args.operands) == 0 || !args.operands[0].known {
+	if len(args.Operands) == 0 || !args.Operands[0].Known {
 		return always
 	}
-	first := args.operands[0].text
+	first := args.Operands[0].Text
 	return always && about.Own.Wraps == "" || slices.Contains(words, first) ||
 		(first == "completion" || first == "completions") && about.Described.Operands == "" && about.Own.Output == ""
 }
 
 // shows says whether a call writes out what is in files that it reads.
-func (a *analysis) shows(name string, inv *invocation) bool {
-	if inv.made == 0 || len(a.calls[inv.made-1].Reads) == 0 {
+func (a *analysis) shows(name string, inv *call.Invocation) bool {
+	if inv.Number == 0 || len(a.Calls[inv.Number-1].Reads) == 0 {
 		return false
 	}
 	operands, output := a.about(name).Described.Operands, a.about(name).Own.Output
@@ -86,230 +91,232 @@ func (a *analysis) shows(name string, inv *invocation) bool {
 		(operands == programs.Reads || operands == programs.Script)
 }
 
-// inner invokes the command inside a wrapper.
-func (a *analysis) inner(name string, inv *invocation, argv []word) result {
+// Inner invokes the command inside a wrapper.
+func (a *analysis) Inner(name string, inv *call.Invocation, argv []word.Word) call.Result {
 	if len(argv) == 0 {
-		return result{out: unknown(value.Taint{})}
+		return call.Result{Out: word.Unknown(value.Taint{})}
 	}
 	in := *inv
-	in.argv, in.direct = argv, true
-	in.wrappers = append(slices.Clip(inv.wrappers), name)
-	in.files = redirections{in: inv.files.in, out: inv.files.out, appends: inv.files.appends, takesOutput: inv.files.takesOutput}
+	in.Argv, in.Direct = argv, true
+	in.Wrappers = append(slices.Clip(inv.Wrappers), name)
+	given := &inv.Redirections
+	in.Redirections = call.Redirections{In: given.In, Out: given.Out, Appends: given.Appends, TakesOutput: given.TakesOutput}
 	return a.invoke(in)
 }
 
-// text reads shell text that a wrapper runs.
-func (a *analysis) text(name string, inv *invocation, code word, sc *scope) result {
-	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), inv.in)
+// Text reads shell text that a wrapper runs.
+func (a *analysis) Text(name string, inv *call.Invocation, code word.Word, sc *state.Scope) call.Result {
+	return a.nested(code, sc, append(slices.Clip(inv.Wrappers), name), inv.In)
 }
 
 // isPlusC finds "+c", which bash takes as "-c", among other letters.
 func isPlusC(flag string) bool { return strings.HasPrefix(flag, "+") && strings.Contains(flag, "c") }
 
 // shell reads what "sh -c TEXT", "sh FILE" and "sh" with an input run.
-func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
-	sc := inv.sc.fork()
-	sc.args, sc.argsKnown = nil, true
+func (a *analysis) shell(name string, inv *call.Invocation, args *call.Arguments) call.Result {
+	sc := inv.Scope.Fork()
+	sc.Args, sc.ArgsKnown = nil, true
 	a.runsOptions(name, inv, args)
-	if len(args.operands) > 0 && args.operands[0].text == "-" { // ends the options, like "--"
-		args.operands = args.operands[1:]
+	if len(args.Operands) > 0 && args.Operands[0].Text == "-" { // ends the options, like "--"
+		args.Operands = args.Operands[1:]
 	}
-	if w, ok := args.value("-O"); ok {
-		a.globs.Star, a.globs.Fold = a.globs.Star || w.text == "globstar", a.globs.Fold || w.text == "nocaseglob"
+	if w, ok := args.Value("-O"); ok {
+		a.Globs.Star, a.Globs.Fold = a.Globs.Star || w.Text == "globstar", a.Globs.Fold || w.Text == "nocaseglob"
 	}
-	a.globs.Star = a.globs.Star || name == "zsh" || name == "fish"
-	if args.has("-c") || slices.ContainsFunc(args.flags, isPlusC) {
-		if len(args.operands) == 0 {
-			return result{}
+	a.Globs.Star = a.Globs.Star || name == "zsh" || name == "fish"
+	if args.Has("-c") || slices.ContainsFunc(args.Flags, isPlusC) {
+		if len(args.Operands) == 0 {
+			return call.Result{}
 		}
-		if len(args.operands) > 1 {
-			sc.name, sc.args = args.operands[1], args.operands[2:]
+		if len(args.Operands) > 1 {
+			sc.Name, sc.Args = args.Operands[1], args.Operands[2:]
 		}
-		return a.text(name, inv, args.operands[0], sc)
+		return a.Text(name, inv, args.Operands[0], sc)
 	}
-	if len(args.operands) > 0 && !args.has("-s") && !a.isInput(args.operands[0], inv.sc) {
-		sc.name = args.operands[0]
-		sc.args = args.operands[1:]
-		return a.script(name, inv, args.operands[0], sc)
+	if len(args.Operands) > 0 && !args.Has("-s") && !a.IsInput(args.Operands[0], inv.Scope) {
+		sc.Name = args.Operands[0]
+		sc.Args = args.Operands[1:]
+		return a.script(name, inv, args.Operands[0], sc)
 	}
-	if !inv.in.present {
-		return result{out: unknown(value.Taint{})}
+	if !inv.In.Present {
+		return call.Result{Out: word.Unknown(value.Taint{})}
 	}
-	return a.input(name, inv, sc)
+	return a.Input(name, inv, sc)
 }
 
-// input reads shell text that arrives on standard input.
-func (a *analysis) input(name string, inv *invocation, sc *scope) result {
-	in := inv.in
-	inv.in = stream{} // the text takes it up
-	sc.open = sc.open.without(input)
+// Input reads shell text that arrives on standard input.
+func (a *analysis) Input(name string, inv *call.Invocation, sc *state.Scope) call.Result {
+	in := inv.In
+	inv.In = word.Stream{} // the text takes it up
+	sc.Descriptors = sc.Descriptors.Without(state.Input)
 	return a.runsStream(name, inv, in, sc)
 }
 
 // runsStream reads shell text that flows from somewhere.
-func (a *analysis) runsStream(name string, inv *invocation, s stream, sc *scope) result {
-	a.runs(s.path, s.file)
-	if s.isElsewhere() && !strings.Contains(s.path, "$") {
-		return result{out: unknown(value.Taint{})}
+func (a *analysis) runsStream(name string, inv *call.Invocation, s word.Stream, sc *state.Scope) call.Result {
+	a.Run(s.Path, s.File)
+	if s.IsElsewhere() && !strings.Contains(s.Path, "$") {
+		return call.Result{Out: word.Unknown(value.Taint{})}
 	}
 	return a.streamText(name, inv, s, sc)
 }
 
-func (a *analysis) streamText(name string, inv *invocation, s stream, sc *scope) (r result) {
-	a.reading(s, func() { sc.inFile(s, func() { r = a.text(name, inv, s.word(), sc) }) })
+func (a *analysis) streamText(name string, inv *call.Invocation, s word.Stream, sc *state.Scope) (r call.Result) {
+	a.ReadIn(s, func() { sc.InFile(s, func() { r = a.Text(name, inv, s.Word(), sc) }) })
 	return r
 }
 
 // script reads the file that a shell runs, if the text itself wrote it.
-func (a *analysis) script(name string, inv *invocation, file word, sc *scope) result {
-	if s, ok := a.hands(file, inv.in, inv.sc); ok {
+func (a *analysis) script(name string, inv *call.Invocation, file word.Word, sc *state.Scope) call.Result {
+	if s, ok := a.PseudoFile(file, inv.In, inv.Scope); ok {
 		return a.runsStream(name, inv, s, sc)
 	}
 	p := a.fileToRun(file, inv)
 	for _, there := range a.formerly(inv, file) {
-		s, _ := a.foundIn(a.fileAt(file, there.sc))
-		a.streamText(name, there, s, there.sc)
+		s, _ := a.Lookup(a.FileAt(file, there.Scope))
+		a.streamText(name, there, s, there.Scope)
 	}
-	a.runsEach(file, inv.sc, func(_ string, s stream) { a.streamText(name, inv, s, sc.fork()) })
-	s, ok := a.runnable(p, a.fileAt(file, inv.sc))
+	a.EachMatch(file, inv.Scope, func(_ string, s word.Stream) { a.streamText(name, inv, s, sc.Fork()) })
+	s, ok := a.Program(p, a.FileAt(file, inv.Scope))
 	beside := *inv
-	a.starts(p, func(s stream) { a.text(name, &beside, s.word(), sc.fork()) })
+	a.starts(p, func(s word.Stream) { a.Text(name, &beside, s.Word(), sc.Fork()) })
 	if !ok {
-		return result{out: unknown(value.Taint{})}
+		return call.Result{Out: word.Unknown(value.Taint{})}
 	}
 	return a.streamText(name, inv, s, sc)
 }
 
 // fileToRun is the path of a file that is run; one that is not known hides what runs.
-func (a *analysis) fileToRun(file word, inv *invocation) string {
+func (a *analysis) fileToRun(file word.Word, inv *call.Invocation) string {
 	if _, ok := programName(file); !ok {
-		a.ran(file.Taint)
-		a.hide()
+		a.NoteRun(file.Taint)
+		a.Hide()
 	}
-	return a.runsFile(file, inv.sc)
+	return a.RunFile(file, inv.Scope)
 }
 
 // alias reads what names are made to stand for.
-func (a *analysis) alias(inv *invocation, args *arguments) {
-	for _, w := range args.operands {
-		name, value, ok := strings.Cut(w.text, "=")
+func (a *analysis) alias(inv *call.Invocation, args *call.Arguments) {
+	for _, w := range args.Operands {
+		name, value, ok := strings.Cut(w.Text, "=")
 		if !ok {
 			continue
 		}
-		a.text("alias", inv, part(w, value), inv.sc.fork())
+		a.Text("alias", inv, word.Part(w, value), inv.Scope.Fork())
 		if a.aliases == nil {
 			a.aliases = map[string]string{}
 		}
 		switch {
 		case strings.ContainsAny(value, "|&;<>()$`\\\"'\n"):
-		case len(a.aliases) >= maxVariables:
-			a.hide()
+		case len(a.aliases) >= state.MaxVariables:
+			a.Hide()
 		default:
 			a.aliases[name] = value
 		}
 	}
 }
 
-func (a *analysis) changeFolder(inv *invocation, args *arguments) {
-	if len(args.operands) > 0 {
-		inv.sc.leave()
+func (a *analysis) changeFolder(inv *call.Invocation, args *call.Arguments) {
+	if len(args.Operands) > 0 {
+		inv.Scope.Leave()
 	}
-	left := variable{lost: true}
-	if !inv.sc.astray && inv.sc.cwd != "" {
-		left = variable{list: []word{known(inv.sc.cwd)}}
+	left := state.Variable{Lost: true}
+	if !inv.Scope.Astray && inv.Scope.Folder != "" {
+		left = state.Variable{List: []word.Word{word.Of(inv.Scope.Folder)}}
 	}
-	defer func() { inv.sc.set("OLDPWD", left) }()
+	defer func() { inv.Scope.Set("OLDPWD", left) }()
 	switch {
-	case len(args.operands) == 0:
-		inv.sc.cwd, inv.sc.astray = "~", false
-	case args.operands[0].text == "-" && inv.sc.vars["OLDPWD"].known() && len(inv.sc.vars["OLDPWD"].list) == 1:
-		inv.sc.cwd, inv.sc.astray = inv.sc.vars["OLDPWD"].list[0].text, false
-	case args.operands[0].text == "-" || args.operands[0].text == "$(…)": // such as $(git rev-parse --show-toplevel)
-		inv.sc.stray()
+	case len(args.Operands) == 0:
+		inv.Scope.Folder, inv.Scope.Astray = "~", false
+	case args.Operands[0].Text == "-" && inv.Scope.Vars["OLDPWD"].IsKnown() && len(inv.Scope.Vars["OLDPWD"].List) == 1:
+		inv.Scope.Folder, inv.Scope.Astray = inv.Scope.Vars["OLDPWD"].List[0].Text, false
+	case args.Operands[0].Text == "-" || args.Operands[0].Text == "$(…)": // such as $(git rev-parse --show-toplevel)
+		inv.Scope.Stray()
 	default:
-		folder := args.operands[0]
-		if args.has("-P") {
-			*inv.sc = *a.standing(folder, inv.sc)
+		folder := args.Operands[0]
+		if args.Has("-P") {
+			*inv.Scope = *a.ScopeIn(folder, inv.Scope)
 			break
 		}
-		sought := slices.Contains(a.assigns, "CDPATH") && !strings.HasPrefix(folder.text, ".")
+		sought := slices.Contains(a.Assigns, "CDPATH") && !strings.HasPrefix(folder.Text, ".")
 		if sought {
-			a.hide()
+			a.Hide()
 		}
-		inv.sc.astray = !rooted(folder.text) && (inv.sc.astray || sought) || strings.HasPrefix(folder.text, "~") && !folder.home
-		inv.sc.cwd = a.path(folder, inv.sc)
+		inv.Scope.Astray = !word.IsRooted(folder.Text) && (inv.Scope.Astray || sought) ||
+			strings.HasPrefix(folder.Text, "~") && !folder.Home
+		inv.Scope.Folder = a.Path(folder, inv.Scope)
 	}
-	if len(inv.sc.cwd) > maxPath {
-		inv.sc.stray()
+	if len(inv.Scope.Folder) > state.MaxPath {
+		inv.Scope.Stray()
 	}
 }
 
-func (a *analysis) source(name string, inv *invocation, args *arguments) result {
-	if len(args.operands) == 0 {
-		return result{}
+func (a *analysis) source(name string, inv *call.Invocation, args *call.Arguments) call.Result {
+	if len(args.Operands) == 0 {
+		return call.Result{}
 	}
-	file := args.operands[0]
-	if a.isInput(file, inv.sc) {
-		return a.input(name, inv, inv.sc)
+	file := args.Operands[0]
+	if a.IsInput(file, inv.Scope) {
+		return a.Input(name, inv, inv.Scope)
 	}
-	if slices.Contains(a.assigns, "PATH") && !strings.Contains(file.text, "/") && file.source == nil {
-		a.files = append(a.files, "$PATH/"+file.text)
+	if slices.Contains(a.Assigns, "PATH") && !strings.Contains(file.Text, "/") && file.Source == nil {
+		a.Files = append(a.Files, "$PATH/"+file.Text)
 	}
-	return a.script(name, inv, file, inv.sc)
+	return a.script(name, inv, file, inv.Scope)
 }
 
-func (a *analysis) setArguments(inv *invocation) {
-	for i, w := range inv.argv[1:] {
-		if strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "k") { // assignments then stand anywhere in a call
-			a.hide()
+func (a *analysis) setArguments(inv *call.Invocation) {
+	for i, w := range inv.Argv[1:] {
+		if strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "k") { // assignments then stand anywhere in a call
+			a.Hide()
 		}
-		if w.text == "--" {
-			inv.sc.args = inv.argv[i+2:]
+		if w.Text == "--" {
+			inv.Scope.Args = inv.Argv[i+2:]
 			return
 		}
-		if !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "+") {
-			if i == 0 || !strings.HasSuffix(inv.argv[i].text, "o") {
-				inv.sc.args = inv.argv[i+1:]
+		if !strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "+") {
+			if i == 0 || !strings.HasSuffix(inv.Argv[i].Text, "o") {
+				inv.Scope.Args = inv.Argv[i+1:]
 				return
 			}
 		}
 	}
 }
 
-func (a *analysis) shift(inv *invocation, args *arguments) {
+func (a *analysis) shift(inv *call.Invocation, args *call.Arguments) {
 	n := 1
-	if len(args.operands) > 0 {
+	if len(args.Operands) > 0 {
 		var err error
-		if n, err = strconv.Atoi(args.operands[0].text); err != nil || n < 0 {
-			inv.sc.argsKnown = false
+		if n, err = strconv.Atoi(args.Operands[0].Text); err != nil || n < 0 {
+			inv.Scope.ArgsKnown = false
 			return
 		}
 	}
-	inv.sc.args = inv.sc.args[min(n, len(inv.sc.args)):]
+	inv.Scope.Args = inv.Scope.Args[min(n, len(inv.Scope.Args)):]
 }
 
-func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
-	name, ok := args.value("-v")
+func (a *analysis) printInto(inv *call.Invocation, args *call.Arguments) (call.Result, bool) {
+	name, ok := args.Value("-v")
 	if !ok {
-		return result{}, false
+		return call.Result{}, false
 	}
-	a.again(name)
-	out := printed(args.operands)
-	a.whole(out)
-	w := out.word()
-	w.text, _, _ = strings.Cut(w.text, "\x00")
-	a.assign(name.text, variable{list: []word{shownAs(w, name.text)}}, inv.sc)
-	return result{out: literal("")}, true
+	a.CheckIndex(name)
+	out := output.PrintfText(args.Operands)
+	a.NeedWhole(out)
+	w := out.Word()
+	w.Text, _, _ = strings.Cut(w.Text, "\x00")
+	a.Assign(name.Text, state.Variable{List: []word.Word{expand.ShownAs(w, name.Text)}}, inv.Scope)
+	return call.Result{Out: word.Literal("")}, true
 }
 
 // completes reads what "compgen" runs and expands.
-func (a *analysis) completes(name string, inv *invocation, args *arguments) {
-	for _, o := range args.options {
+func (a *analysis) completes(name string, inv *call.Invocation, args *call.Arguments) {
+	for _, o := range args.Options {
 		switch {
-		case o.name == "-C":
-			a.text(name, inv, o.value, inv.sc.fork())
-		case o.name == "-W" && expands(o.value.text), o.name == "-W" && hasProcess(o.value.text), o.name == "-F":
-			a.hide()
+		case o.Name == "-C":
+			a.Text(name, inv, o.Value, inv.Scope.Fork())
+		case o.Name == "-W" && expand.HasExpansion(o.Value.Text), o.Name == "-W" && expand.HasProcess(o.Value.Text), o.Name == "-F":
+			a.Hide()
 		}
 	}
 }

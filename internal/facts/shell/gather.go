@@ -7,90 +7,88 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
 // tests reads the files of tests that a call runs: those that operands name by a path, of which what
 // follows "::" names a test, or as a module; those in the folders that operands name; and where none is named
 // those below the current one, as where an operand may pick tests by a part of their names.
-func (a *analysis) tests(name string, p *programs.Program, inv *invocation, args *arguments) {
-	if p.Tests == "" || len(p.TestsFor) > 0 && !args.has(p.TestsFor...) && !slices.Contains(p.TestsFor, first(args.operands).text) {
+func (a *analysis) tests(name string, p *programs.Program, inv *call.Invocation, args *call.Arguments) {
+	if p.Tests == "" || len(p.TestsFor) > 0 && !args.Has(p.TestsFor...) && !slices.Contains(p.TestsFor, word.First(args.Operands).Text) {
 		return
 	}
 	there := *inv
-	there.sc, args = a.projectOf(p, inv, args)
-	run := func(file string, s stream) { a.runsContent(name, p.Tests, &there, file, s) }
-	words := args.operands
-	if word := first(words).text; word == "discover" || slices.Contains(p.TestsFor, word) {
+	there.Scope, args = a.projectOf(p, inv, args)
+	run := func(file string, s word.Stream) { a.runsContent(name, p.Tests, &there, file, s) }
+	words := args.Operands
+	if word := word.First(words).Text; word == "discover" || slices.Contains(p.TestsFor, word) {
 		words = words[1:]
 	}
 	picked := false
 	for _, w := range words {
-		file, _, _ := strings.Cut(w.text, "::")
+		file, _, _ := strings.Cut(w.Text, "::")
 		switch {
-		case !w.known || strings.HasPrefix(file, "-") || !a.spend(1):
+		case !w.Known || strings.HasPrefix(file, "-") || !a.Spend(1):
 		case path.Ext(file) != "" && strings.Contains(file, "/") || strings.HasSuffix(file, ".py") || strings.HasSuffix(file, ".t"):
-			a.languageFile(name, p.Tests, &there, part(w, file))
-			a.gather(p.Gathers[len(p.Gathers)-1:], part(w, path.Dir(file)), there.sc, run)
+			a.languageFile(name, p.Tests, &there, word.Part(w, file))
+			a.Gather(p.Gathers[len(p.Gathers)-1:], word.Part(w, path.Dir(file)), there.Scope, run)
 		default:
 			if !strings.Contains(file, "/") {
 				a.importsFound(name, p.Tests, &there, []string{file})
 			}
-			a.gather(p.Gathers, part(w, file), there.sc, run)
+			a.Gather(p.Gathers, word.Part(w, file), there.Scope, run)
 			picked = picked || p.Picks
 		}
 	}
 	if len(words) == 0 || picked {
-		a.gather(p.Gathers, known("."), there.sc, run)
+		a.Gather(p.Gathers, word.Of("."), there.Scope, run)
 	} else if len(p.Gathers) > 1 { // beside those that are named, the project's own
-		a.gather(p.Gathers[len(p.Gathers)-1:], known("."), there.sc, run)
+		a.Gather(p.Gathers[len(p.Gathers)-1:], word.Of("."), there.Scope, run)
 	}
-	if plugin, ok := args.value("-p"); ok && plugin.known {
-		a.importsFound(name, p.Tests, &there, []string{plugin.text})
+	if plugin, ok := args.Value("-p"); ok && plugin.Known {
+		a.importsFound(name, p.Tests, &there, []string{plugin.Text})
 	}
 }
 
 // runsContent reads a file of a language. One that has none of its own says in its first line what runs it.
-func (a *analysis) runsContent(name, lang string, inv *invocation, file string, s stream) {
+func (a *analysis) runsContent(name, lang string, inv *call.Invocation, file string, s word.Stream) {
 	started := *inv
-	started.argv = []word{known(file)}
+	started.Argv = []word.Word{word.Of(file)}
 	switch {
-	case lang == "" && s.found:
+	case lang == "" && s.OnDisk:
 		a.startsFound(&started, file, s)
 	case lang == "":
 		a.startsFile(&started, file, s)
-	case s.found:
+	case s.OnDisk:
 		a.foundProgram(name, lang, inv, s)
-	case lang != "python" || !a.onlyComputes(s, inv.sc.cwd):
-		a.inline(name, lang, inv, s.word())
+	case lang != "python" || !a.onlyComputes(s, inv.Scope.Folder):
+		a.inline(name, lang, inv, s.Word())
 	}
 }
 
 // startsAll reads the programs that are started in the folders that operands name.
-func (a *analysis) startsAll(name string, inv *invocation, args *arguments) {
+func (a *analysis) startsAll(name string, inv *call.Invocation, args *call.Arguments) {
 	p := a.about(name).Own
 	if len(p.Gathers) == 0 || p.Tests != "" {
 		return
 	}
-	for _, w := range args.operands {
-		a.gather(p.Gathers, w, inv.sc, func(file string, s stream) { a.runsContent(name, "", inv, file, s) })
+	for _, w := range args.Operands {
+		a.Gather(p.Gathers, w, inv.Scope, func(file string, s word.Stream) { a.runsContent(name, "", inv, file, s) })
 	}
 }
 
-// languagesOf are the languages that the ending of a file's name tells.
-var languagesOf = map[string]string{".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node", ".ts": "node", ".mts": "node",
-	".cts": "node", ".pl": "perl", ".rb": "ruby", ".sh": "shell"}
-
 // finds reads the files of the current folder that a program runs by itself, where they were made lately: older ones are a
 // part of the project like any other. A call that only looks into what it names runs nothing.
-func (a *analysis) finds(name string, inv *invocation, args *arguments) {
+func (a *analysis) finds(name string, inv *call.Invocation, args *call.Arguments) {
 	p := a.about(name).Own
-	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || onlyAsks(args) || args.has(p.ReadsOnly...) {
+	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || onlyAsks(args) || args.Has(p.ReadsOnly...) {
 		return
 	}
 	there := *inv
-	there.sc, args = a.projectOf(p, inv, args)
-	verb := first(args.operands).text
+	there.Scope, args = a.projectOf(p, inv, args)
+	verb := word.First(args.Operands).Text
 	if len(p.FindsFor) == 0 || slices.Contains(p.FindsFor, verb) {
 		a.findsAll(name, p, &there, args)
 	}
@@ -101,29 +99,29 @@ func (a *analysis) finds(name string, inv *invocation, args *arguments) {
 
 // onlyAsks says that a call only asks for a version or for help. The short options mean that alone: beside others they may
 // mean anything, as in "rpm -ivh".
-func onlyAsks(args *arguments) bool {
-	return args.has("--version", "--help") || len(args.all) == 1 && (args.all[0].text == "-V" || args.all[0].text == "-h")
+func onlyAsks(args *call.Arguments) bool {
+	return args.Has("--version", "--help") || len(args.All) == 1 && (args.All[0].Text == "-V" || args.All[0].Text == "-h")
 }
 
 // findsAll reads the files of an entry: sources that operands name, and those that the program finds.
-func (a *analysis) findsAll(name string, p *programs.Program, inv *invocation, args *arguments) {
-	for _, w := range args.operands {
-		if slices.Contains(p.Sources, path.Ext(w.text)) {
+func (a *analysis) findsAll(name string, p *programs.Program, inv *call.Invocation, args *call.Arguments) {
+	for _, w := range args.Operands {
+		if slices.Contains(p.Sources, path.Ext(w.Text)) {
 			a.runsSource(name, p, inv, w)
-		} else if a.isBuilt(a.path(w, inv.sc)) { // "java Main"
-			a.hide()
+		} else if a.IsBuilt(a.Path(w, inv.Scope)) { // "java Main"
+			a.Hide()
 		}
 	}
 	named := false
-	for i, w := range args.all[:max(0, len(args.all)-1)] {
-		if slices.Contains(namesOwnFile, w.text) {
-			a.findsFile(name, p, inv, args.all[i+1])
+	for i, w := range args.All[:max(0, len(args.All)-1)] {
+		if slices.Contains(namesOwnFile, w.Text) {
+			a.findsFile(name, p, inv, args.All[i+1])
 			named = p.Options == nil // else the option may be another one
 		}
 	}
 	for _, file := range p.Finds {
 		if !named {
-			a.findsFile(name, p, inv, known(file))
+			a.findsFile(name, p, inv, word.Of(file))
 		}
 	}
 	if len(p.Folders) > 0 {
@@ -132,25 +130,25 @@ func (a *analysis) findsAll(name string, p *programs.Program, inv *invocation, a
 }
 
 // findsInFolders reads what a program finds in folders that a call names, itself or by a list.
-func (a *analysis) findsInFolders(name string, p *programs.Program, inv *invocation, args *arguments) {
-	folders := slices.Clone(after(args.operands, 1))
-	for _, o := range args.options {
-		if slices.Contains(p.Folders, o.name) {
-			folders = append(folders, o.value)
+func (a *analysis) findsInFolders(name string, p *programs.Program, inv *call.Invocation, args *call.Arguments) {
+	folders := slices.Clone(word.After(args.Operands, 1))
+	for _, o := range args.Options {
+		if slices.Contains(p.Folders, o.Name) {
+			folders = append(folders, o.Value)
 		}
-		if a.about(name).Described.Options[o.name] == programs.FileRead {
-			a.seeksFile(o.value, inv.sc)
-			list, _ := a.programIn(o.value, inv.in, inv.sc)
-			for line := range strings.SplitSeq(list.text, "\n") {
-				folders = append(folders, part(o.value, listedFolder(line)))
+		if a.about(name).Described.Options[o.Name] == programs.FileRead {
+			a.Seek(o.Value, inv.Scope)
+			list, _ := a.ProgramIn(o.Value, inv.In, inv.Scope)
+			for line := range strings.SplitSeq(list.Text, "\n") {
+				folders = append(folders, word.Part(o.Value, listedFolder(line)))
 			}
 		}
 	}
 	for _, w := range folders {
-		w.text = strings.TrimPrefix(strings.TrimPrefix(w.text, "file:"), "//")
+		w.Text = strings.TrimPrefix(strings.TrimPrefix(w.Text, "file:"), "//")
 		for _, file := range p.Finds {
-			if (rooted(w.text) || strings.HasPrefix(w.text, ".")) && w.text != "." && a.spend(1) {
-				a.findsFile(name, p, inv, inFolder(w, file))
+			if (word.IsRooted(w.Text) || strings.HasPrefix(w.Text, ".")) && w.Text != "." && a.Spend(1) {
+				a.findsFile(name, p, inv, word.InFolder(w, file))
 			}
 		}
 	}
@@ -175,53 +173,49 @@ func listedFolder(line string) string {
 }
 
 // runsSource reads a source that a program compiles and runs at once, if it was found in a file.
-func (a *analysis) runsSource(name string, p *programs.Program, inv *invocation, w word) {
-	a.runsEach(w, inv.sc, func(_ string, s stream) { a.ran(s.Taint) })
-	at := a.runsFile(w, inv.sc)
-	if s, ok := a.runnable(at, a.fileAt(w, inv.sc)); ok && s.found {
-		a.reading(s, func() { a.foundProgram(name, cmp.Or(languagesOf[path.Ext(w.text)], p.Holds), inv, s) })
-	} else if ok && compiledSources[path.Ext(w.text)] {
+func (a *analysis) runsSource(name string, p *programs.Program, inv *call.Invocation, w word.Word) {
+	a.EachMatch(w, inv.Scope, func(_ string, s word.Stream) { a.NoteRun(s.Taint) })
+	at := a.RunFile(w, inv.Scope)
+	if s, ok := a.Program(at, a.FileAt(w, inv.Scope)); ok && s.OnDisk {
+		a.ReadIn(s, func() { a.foundProgram(name, cmp.Or(languages.LanguageOf(w.Text), p.Holds), inv, s) })
+	} else if ok && languages.IsCompiled(w.Text) {
 		a.hidesFound(name, "", inv, s)
 	}
 }
-
-// compiledSources are the endings of sources in languages that are not read.
-var compiledSources = value.SetOf(`.go .java .kt .kts .rs .swift .zig .cr .nim .nims .d .v .c .cc .cpp .cxx .cu .m .mm .scala .sc .dart .cs
-	.csx .hs .ml .lisp .lsp .pas .f .f90 .f95 .adb .cob .cbl`)
 
 // namesOwnFile are options by which programs are given another file than those that they find.
 var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file",
 	"-P"}
 
 // findsFile reads a file that a program finds, or those of a pattern.
-func (a *analysis) findsFile(name string, p *programs.Program, inv *invocation, file word) {
-	run := func(file string, s stream) {
+func (a *analysis) findsFile(name string, p *programs.Program, inv *call.Invocation, file word.Word) {
+	run := func(file string, s word.Stream) {
 		if !slices.ContainsFunc(p.Without, func(end string) bool { return strings.HasSuffix(file, end) }) {
 			a.foundItself(name, p, inv, s)
 		}
 	}
-	at := a.fileAt(file, inv.sc)
-	if wild(file.text) {
-		a.gatherBy(file, inv.sc, run)
+	at := a.FileAt(file, inv.Scope)
+	if word.HasWildcard(file.Text) {
+		a.GatherBy(file, inv.Scope, run)
 		return
 	}
-	a.runsPath(at) // a part of the project, like a makefile
-	if s, ok := a.runnable(a.path(file, inv.sc), at); ok {
-		a.reading(s, func() { run(at, s) })
+	a.RunPath(at) // a part of the project, like a makefile
+	if s, ok := a.Program(a.Path(file, inv.Scope), at); ok {
+		a.ReadIn(s, func() { run(at, s) })
 	}
 }
 
 // foundItself reads a file that a program found by itself.
-func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation, s stream) {
-	lang := cmp.Or(languagesOf[path.Ext(cmp.Or(s.file, s.path))], p.Holds)
+func (a *analysis) foundItself(name string, p *programs.Program, inv *call.Invocation, s word.Stream) {
+	lang := cmp.Or(languages.LanguageOf(cmp.Or(s.File, s.Path)), p.Holds)
 	switch {
-	case s.settled:
-	case !s.known:
-		a.hide()
-	case p.Plain.All(s.text):
+	case s.Settled:
+	case !s.Known:
+		a.Hide()
+	case p.Plain.All(s.Text):
 	case p.Escapes.Regexp != nil:
-		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, maxItems) {
-			a.text(name, inv, word{text: found[1], known: true, Taint: s.Taint}, inv.sc.fork())
+		for _, found := range p.Escapes.FindAllStringSubmatch(s.Text, word.MaxItems) {
+			a.Text(name, inv, word.Word{Text: found[1], Known: true, Taint: s.Taint}, inv.Scope.Fork())
 		}
 	case lang == "node" && a.nodeSettings(name, inv, s):
 	case lang == "python":
@@ -232,16 +226,16 @@ func (a *analysis) foundItself(name string, p *programs.Program, inv *invocation
 }
 
 // formerly are the calls that a call may be if a change of folder before it failed: those whose file is there.
-func (a *analysis) formerly(inv *invocation, file word) (calls []*invocation) {
-	if a.at.Contents == nil || rooted(file.text) || inv.sc.astray || len(inv.sc.mounts) > 0 {
+func (a *analysis) formerly(inv *call.Invocation, file word.Word) (calls []*call.Invocation) {
+	if a.At.Contents == nil || word.IsRooted(file.Text) || inv.Scope.Astray || len(inv.Scope.Mounts) > 0 {
 		return nil
 	}
-	for _, folder := range inv.sc.former {
-		sc := inv.sc.fork()
-		sc.cwd, sc.former = folder, nil
-		if _, ok := a.foundIn(a.fileAt(file, sc)); ok && folder != inv.sc.cwd {
+	for _, folder := range inv.Scope.Fallbacks {
+		sc := inv.Scope.Fork()
+		sc.Folder, sc.Fallbacks = folder, nil
+		if _, ok := a.Lookup(a.FileAt(file, sc)); ok && folder != inv.Scope.Folder {
 			call := *inv
-			call.sc, call.argv = sc, slices.Clip(inv.argv)
+			call.Scope, call.Argv = sc, slices.Clip(inv.Argv)
 			calls = append(calls, &call)
 		}
 	}

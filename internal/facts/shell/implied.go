@@ -2,10 +2,13 @@ package shell
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -13,48 +16,37 @@ import (
 // of the system the libraries of a folder.
 
 // implies notes the places where a call finds by itself what it runs.
-func (a *analysis) implies(name string, inv *invocation, args *arguments) {
+func (a *analysis) implies(name string, inv *call.Invocation, args *call.Arguments) {
 	lang := a.about(name).Language
 	if name == "git" {
 		a.impliesSettings(inv, args)
 	}
-	if search := moduleSearches[lang]; search.variable != "" {
-		_, folders := a.modulesAndFolders(moduleSearch{variable: search.variable, folders: search.folders}, inv, args)
+	if search, ok := languages.SearchOf(lang); ok {
+		_, folders := a.modulesAndFolders(languages.ModuleSearch{Variable: search.Variable, Folders: search.Folders}, inv, args)
 		for _, folder := range folders {
-			if at := a.folderAt(folder, inv.sc); lang == "python" {
+			if at := a.FolderAt(folder, inv.Scope); lang == "python" {
 				a.library(name, inv, at)
 			} else {
-				a.at.Ground.Imply(value.ImpliedFiles, at)
+				a.At.Ground.Imply(value.ImpliedFiles, at)
 			}
 		}
 	}
-	for _, folder := range a.foldersIn("LD_LIBRARY_PATH", inv.sc) {
-		a.imply(value.ImpliedFiles, folder, inv.sc)
+	for _, folder := range a.FoldersIn("LD_LIBRARY_PATH", inv.Scope) {
+		a.Imply(value.ImpliedFiles, folder, inv.Scope)
 	}
-	program := inv.argv[0]
-	if folder := folderOf(program.text); lang != "" && lang != "shell" && strings.Contains(program.text, "/") && !systemFolder(folder) {
-		a.imply(value.ImpliedPackages, part(program, folderOf(folder)), inv.sc)
+	program, ofLanguage := inv.Argv[0], lang != "" && lang != "shell"
+	if folder := overlay.FolderOf(program.Text); ofLanguage && strings.Contains(program.Text, "/") && !systemFolder(folder) {
+		a.Imply(value.ImpliedPackages, word.Part(program, overlay.FolderOf(folder)), inv.Scope)
 	}
 }
 
-// nodeLibrary are the modules of Node's own: module.builtinModules of Node 20.
-var nodeLibrary = value.SetOf("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns " +
-	"domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl stream " +
-	"string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib")
-
-// required finds the packages that a program of Node's loads.
-var required = regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](@?[a-z0-9][^"':\n]*)["']`)
-
 // packages notes that a program loads packages of the project.
-func (a *analysis) packages(lang string, inv *invocation, code string) {
+func (a *analysis) packages(lang string, inv *call.Invocation, code string) {
 	if lang != "node" {
 		return
 	}
-	for _, m := range required.FindAllStringSubmatch(code, maxItems) {
-		if module, _, _ := strings.Cut(m[1], "/"); !nodeLibrary[module] {
-			a.imply(value.ImpliedPackages, known("node_modules"), inv.sc)
-			return
-		}
+	if languages.LoadsPackages(code) {
+		a.Imply(value.ImpliedPackages, word.Of("node_modules"), inv.Scope)
 	}
 }
 
@@ -69,29 +61,29 @@ func choosesSettings(variable string) bool {
 }
 
 // impliesSettings notes where git looks for its settings and hooks.
-func (a *analysis) impliesSettings(inv *invocation, args *arguments) {
-	folder := known(".")
-	for _, o := range args.options {
-		key, _, _ := strings.Cut(strings.ToLower(o.value.text), "=")
+func (a *analysis) impliesSettings(inv *call.Invocation, args *call.Arguments) {
+	folder := word.Of(".")
+	for _, o := range args.Options {
+		key, _, _ := strings.Cut(strings.ToLower(o.Value.Text), "=")
 		switch {
-		case o.name == "--git-dir", o.name == "--work-tree", o.name == "-C" && folder.text != ".",
-			o.name == "-c" && (strings.HasPrefix(key, "include") || key == "core.hookspath" || key == "core.worktree"):
-			folder = known("$") // settings that are put together by the call
-		case o.name == "-C":
-			folder = o.value
+		case o.Name == "--git-dir", o.Name == "--work-tree", o.Name == "-C" && folder.Text != ".",
+			o.Name == "-c" && (strings.HasPrefix(key, "include") || key == "core.hookspath" || key == "core.worktree"):
+			folder = word.Of("$") // settings that are put together by the call
+		case o.Name == "-C":
+			folder = o.Value
 		}
 	}
-	if slices.ContainsFunc(slices.Concat(inv.assigns, inv.sc.exported), choosesSettings) {
-		folder = known("$")
+	if slices.ContainsFunc(slices.Concat(inv.Assigns, inv.Scope.Exports), choosesSettings) {
+		folder = word.Of("$")
 	}
-	a.imply(value.ImpliedSettings, folder, inv.sc)
+	a.Imply(value.ImpliedSettings, folder, inv.Scope)
 }
 
 // beside reads what shadows Python's library in the folders of a program.
-func (a *analysis) beside(name string, inv *invocation, file word) {
-	folders := a.foldersOf(a.fileAt(file, inv.sc))
+func (a *analysis) beside(name string, inv *call.Invocation, file word.Word) {
+	folders := a.FoldersOf(a.FileAt(file, inv.Scope))
 	if len(folders) == 0 {
-		a.imply(value.ImpliedModules, part(file, folderOf(file.text)), inv.sc)
+		a.Imply(value.ImpliedModules, word.Part(file, overlay.FolderOf(file.Text)), inv.Scope)
 	}
 	for _, folder := range folders {
 		a.library(name, inv, folder)
@@ -99,16 +91,16 @@ func (a *analysis) beside(name string, inv *invocation, file word) {
 }
 
 // library reads the files of a folder that Python takes for modules of its library, and notes that there may be some.
-func (a *analysis) library(name string, inv *invocation, folder string) {
-	a.at.Ground.Imply(value.ImpliedModules, folder)
-	if a.at.Contents == nil {
+func (a *analysis) library(name string, inv *call.Invocation, folder string) {
+	a.At.Ground.Imply(value.ImpliedModules, folder)
+	if a.At.Contents == nil {
 		return
 	}
 	prefix := ""
 	if folder != "." {
 		prefix = strings.TrimSuffix(folder, "/") + "/"
 	}
-	for _, file := range slices.Sorted(maps.Keys(*a.at.Contents)) {
+	for _, file := range slices.Sorted(maps.Keys(*a.At.Contents)) {
 		if below, ok := strings.CutPrefix(file, prefix); ok && value.Shadows(below) {
 			a.importsFile(name, "python", inv, file)
 		}

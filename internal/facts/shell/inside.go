@@ -2,66 +2,44 @@ package shell
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
-	"strings"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // language reads what an interpreter other than a shell runs.
-func (a *analysis) language(name, lang string, inv *invocation, args *arguments) result {
-	out := result{out: unknown(value.Taint{})}
-	if module, ok := args.value("-m"); ok && lang == "python" {
-		a.modules(name, inv, []string{module.text, module.text + ".__main__"})
-		if a.moduleLine(name, module.text, inv, args) {
+func (a *analysis) language(name, lang string, inv *call.Invocation, args *call.Arguments) call.Result {
+	out := call.Result{Out: word.Unknown(value.Taint{})}
+	if module, ok := args.Value("-m"); ok && lang == "python" {
+		a.modules(name, inv, []string{module.Text, module.Text + ".__main__"})
+		if a.moduleLine(name, module.Text, inv, args) {
 			return out
 		}
-		a.finds(module.text, inv, parseArguments(afterModule(args.all), a.about(module.text).Described))
+		a.finds(module.Text, inv, call.ParseArguments(languages.AfterModule(args.All), a.about(module.Text).Described))
 	}
-	if script, ok := args.value("--run"); ok && lang == "node" { // of the project's file, as npm runs it
-		return a.inner(name, inv, []word{known("npm"), known("run"), script})
+	if script, ok := args.Value("--run"); ok && lang == "node" { // of the project's file, as npm runs it
+		return a.Inner(name, inv, []word.Word{word.Of("npm"), word.Of("run"), script})
 	}
-	if code, ok := inlineProgram(lang, args); ok {
+	if code, ok := languages.InlineProgram(lang, args); ok {
 		a.inline(name, lang, inv, code)
 		return out
 	}
-	if file := a.programFile(name, inv, args); file.text != "" && !a.isInput(file, inv.sc) {
+	if file := a.programFile(name, inv, args); file.Text != "" && !a.IsInput(file, inv.Scope) {
 		a.languageFile(name, lang, inv, file)
 		return out
 	}
-	if inv.in.present && !args.has("-m", "-V", "--version", "-v", "-h", "--help") {
-		a.languageStream(name, lang, inv, inv.in)
+	if inv.In.Present && !args.Has("-m", "-V", "--version", "-v", "-h", "--help") {
+		a.languageStream(name, lang, inv, inv.In)
 	}
 	return out
 }
 
-func inlineProgram(lang string, args *arguments) (word, bool) {
-	switch lang {
-	case "python":
-		return args.value("-c")
-	case "perl", "ruby", "lua", "Rscript", "osascript":
-		return args.value("-e", "-E")
-	case "node":
-		if len(args.operands) > 1 && args.operands[0].text == "eval" {
-			return args.operands[1], true
-		}
-		code, ok := args.value("-e", "--eval", "-p", "--print")
-		if ok && code.text == "e" && len(args.operands) > 0 { // "-pe CODE"
-			return args.operands[0], true
-		}
-		return code, ok
-	case "php":
-		return args.value("-r")
-	case "pwsh":
-		return join(args.operands, " "), args.has("-c", "-Command", "-EncodedCommand")
-	}
-	return args.value(programs.Of(lang).Texts...)
-}
-
-func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
-	if s, ok := a.hands(file, inv.in, inv.sc); ok {
+func (a *analysis) languageFile(name, lang string, inv *call.Invocation, file word.Word) {
+	if s, ok := a.PseudoFile(file, inv.In, inv.Scope); ok {
 		a.languageStream(name, lang, inv, s)
 		return
 	}
@@ -73,31 +51,31 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		a.beside(name, inv, file)
 	}
 	for _, there := range a.formerly(inv, file) {
-		s, _ := a.foundIn(a.fileAt(file, there.sc))
-		a.reading(s, func() { a.foundProgram(name, lang, there, s) })
+		s, _ := a.Lookup(a.FileAt(file, there.Scope))
+		a.ReadIn(s, func() { a.foundProgram(name, lang, there, s) })
 	}
-	a.runsEach(file, inv.sc, func(file string, s stream) { a.runsContent(name, lang, inv, file, s) })
+	a.EachMatch(file, inv.Scope, func(file string, s word.Stream) { a.runsContent(name, lang, inv, file, s) })
 	beside := *inv
-	a.starts(p, func(s stream) { a.inline(name, lang, &beside, s.word()) })
-	switch s, ok := a.runnable(p, a.fileAt(file, inv.sc)); {
+	a.starts(p, func(s word.Stream) { a.inline(name, lang, &beside, s.Word()) })
+	switch s, ok := a.Program(p, a.FileAt(file, inv.Scope)); {
 	case !ok:
 		a.endings(name, lang, inv, file)
-	case s.found:
-		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
-	case lang != "python" || !a.onlyComputes(s, inv.sc.cwd):
-		a.inline(name, lang, inv, s.word())
+	case s.OnDisk:
+		a.ReadIn(s, func() { a.foundProgram(name, lang, inv, s) })
+	case lang != "python" || !a.onlyComputes(s, inv.Scope.Folder):
+		a.inline(name, lang, inv, s.Word())
 	}
 }
 
 // folderToRun reads the file of a folder that an interpreter runs which is given the folder.
-func (a *analysis) folderToRun(name, lang string, inv *invocation, folder word) bool {
-	at := a.fileAt(folder, inv.sc)
-	if a.at.Contents == nil || !(*a.at.Contents)[at].Folder {
+func (a *analysis) folderToRun(name, lang string, inv *call.Invocation, folder word.Word) bool {
+	at := a.FileAt(folder, inv.Scope)
+	if a.At.Contents == nil || !(*a.At.Contents)[at].Folder {
 		return false
 	}
 	switch lang {
 	case "python":
-		a.languageFile(name, lang, inv, inFolder(folder, "__main__.py"))
+		a.languageFile(name, lang, inv, word.InFolder(folder, "__main__.py"))
 	case "node":
 		a.importsFrom(name, lang, inv, "", a.mainOf(at))
 	}
@@ -107,205 +85,159 @@ func (a *analysis) folderToRun(name, lang string, inv *invocation, folder word) 
 // mainOf is the file that a package of Node's names as its own.
 func (a *analysis) mainOf(folder string) string {
 	file := folder + "/package.json"
-	a.files = append(a.files, file)
+	a.Files = append(a.Files, file)
 	var about struct{ Main string }
-	if s, ok := a.foundIn(file); ok && json.Unmarshal([]byte(s.text), &about) == nil && about.Main != "" {
+	if s, ok := a.Lookup(file); ok && json.Unmarshal([]byte(s.Text), &about) == nil && about.Main != "" {
 		return folder + "/" + about.Main
 	}
 	return folder + "/index"
 }
 
 // languageStream reads a program that flows from somewhere.
-func (a *analysis) languageStream(name, lang string, inv *invocation, s stream) {
-	a.runs(s.path, s.file)
+func (a *analysis) languageStream(name, lang string, inv *call.Invocation, s word.Stream) {
+	a.Run(s.Path, s.File)
 	program := s
 	if lang == "python" { // which looks for modules in the working folder then
-		program.file = ""
-		a.library(name, inv, a.folderAt(known("."), inv.sc))
+		program.File = ""
+		a.library(name, inv, a.FolderAt(word.Of("."), inv.Scope))
 	}
 	switch {
-	case s.found:
-		a.reading(s, func() { a.foundProgram(name, lang, inv, program) })
-	case !s.isElsewhere():
-		a.inline(name, lang, inv, s.word())
+	case s.OnDisk:
+		a.ReadIn(s, func() { a.foundProgram(name, lang, inv, program) })
+	case !s.IsElsewhere():
+		a.inline(name, lang, inv, s.Word())
 	}
 }
 
 // onlyComputes says whether a file that the text wrote is a Python program that
 // starts nothing and reaches nothing: then it is like any file of the project.
-func (a *analysis) onlyComputes(s stream, cwd string) bool {
-	if !s.known || s.Fetched || s.Decoded || len(s.text) > maxValue {
+func (a *analysis) onlyComputes(s word.Stream, cwd string) bool {
+	if !s.Known || s.Fetched || s.Decoded || len(s.Text) > word.MaxValue {
 		return false
 	}
-	c := a.readPython(s.text, value.Place{Workdir: cwd, Level: value.MaxLevel})
+	c := a.readPython(s.Text, value.Place{Workdir: cwd, Level: value.MaxLevel})
 	for _, name := range c.Imports {
-		if !computing[name] {
+		if !languages.IsPure(name) {
 			return false
 		}
 	}
 	return c.Complete && c.Command == nil && len(c.Features)+len(c.Hosts)+len(c.Reads)+len(c.Writes)+len(c.Variables) == 0
 }
 
-// computing are modules that only compute.
-var computing = map[string]bool{
-	"math": true, "json": true, "re": true, "datetime": true, "collections": true, "itertools": true, "functools": true, "random": true,
-	"statistics": true, "string": true, "textwrap": true, "typing": true, "dataclasses": true, "enum": true, "decimal": true,
-	"fractions": true,
-	"time":      true, "csv": true, "argparse": true, "pprint": true, "operator": true, "bisect": true, "heapq": true, "unittest": true,
-	"numpy": true, "abc": true, "copy": true, "uuid": true, "hashlib": true, "calendar": true,
-}
-
 // inline reads a program of another language as far as it runs shell text.
-func (a *analysis) inline(name, lang string, inv *invocation, code word) {
-	if lang == "perl" && code.known && onlySubstitutes(code.text) && !slices.ContainsFunc(inv.argv[1:], isPipe) {
+func (a *analysis) inline(name, lang string, inv *call.Invocation, code word.Word) {
+	if lang == "perl" && code.Known && languages.OnlySubstitutes(code.Text) && !slices.ContainsFunc(inv.Argv[1:], languages.IsPipe) {
 		return
 	}
-	a.packages(lang, inv, code.text)
-	read := a.readsProgram(code)
-	a.feature(value.FeatureInlineProgram)
+	a.packages(lang, inv, code.Text)
+	read := a.Admit(code)
+	a.NoteFeature(value.FeatureInlineProgram)
 	if read && a.computes(lang, inv, code) {
-		a.feature(value.FeatureReadProgram)
+		a.NoteFeature(value.FeatureReadProgram)
 		return
 	}
-	a.ran(code.Taint)
+	a.NoteRun(code.Taint)
 	if read && lang == "python" {
-		c := a.python(name, inv, code.text)
-		if slices.Contains(inv.assigns, "PYTHONPATH") && len(c.Imports) > 0 {
+		c := a.python(name, inv, code.Text)
+		if slices.Contains(inv.Assigns, "PYTHONPATH") && len(c.Imports) > 0 {
 			c.Complete = false // the text chooses where they are from
 		}
 		a.programs(c)
 		return
 	}
-	a.feature(value.FeatureUnreadProgram)
+	a.NoteFeature(value.FeatureUnreadProgram)
 	if !read {
 		return
 	}
-	a.hosts = append(a.hosts, value.URLHosts(code.text)...)
-	a.importsFound(name, lang, inv, loaded(lang, code.text))
-	commands, all := shellInside(lang, code.text)
+	a.Hosts = append(a.Hosts, value.URLHosts(code.Text)...)
+	a.importsFound(name, lang, inv, languages.LoadNames(lang, code.Text))
+	commands, all := languages.ShellTexts(lang, code.Text)
 	if !all {
-		a.hide()
+		a.Hide()
 	}
 	for _, c := range commands {
-		a.text(name, inv, known(c), inv.sc.fork())
+		a.Text(name, inv, word.Of(c), inv.Scope.Fork())
 	}
 }
 
 // programs notes what a Python program in the text does. One that is in a text which another
 // program runs, or which is only supposed to run, counts as unread.
 func (a *analysis) programs(c value.Code) {
-	if !c.Complete || a.at.Level > 0 || a.supposes {
-		a.feature(value.FeatureUnreadProgram)
+	if !c.Complete || a.At.Level > 0 || a.supposes {
+		a.NoteFeature(value.FeatureUnreadProgram)
 		return
 	}
 	c.Command = nil
-	if a.code == nil {
-		a.code = &c
+	if a.Code == nil {
+		a.Code = &c
 		return
 	}
 	for _, list := range []struct {
 		to   *[]string
 		more []string
 	}{
-		{&a.code.Imports, c.Imports}, {&a.code.Calls, c.Calls}, {&a.code.Strings, c.Strings}, {&a.code.Variables, c.Variables},
-		{&a.code.Hosts, c.Hosts}, {&a.code.Reads, c.Reads}, {&a.code.Writes, c.Writes}, {&a.code.Settings, c.Settings},
-		{&a.code.Loses, c.Loses}, {&a.code.Features, c.Features},
+		{&a.Code.Imports, c.Imports}, {&a.Code.Calls, c.Calls}, {&a.Code.Strings, c.Strings}, {&a.Code.Variables, c.Variables},
+		{&a.Code.Hosts, c.Hosts}, {&a.Code.Reads, c.Reads}, {&a.Code.Writes, c.Writes}, {&a.Code.Settings, c.Settings},
+		{&a.Code.Loses, c.Loses}, {&a.Code.Features, c.Features},
 	} {
 		*list.to = value.Sorted(slices.Concat(*list.to, list.more))
 	}
 }
 
 // python takes over what a Python program does, and returns it.
-func (a *analysis) python(name string, inv *invocation, code string) value.Code {
-	around := a.around()
-	c := a.readPython(code, value.Place{Workdir: inv.sc.cwd, Astray: inv.sc.astray, Home: a.at.Home, Level: a.at.Level + 1,
-		Contents: a.at.Contents, Ground: a.at.Ground, Within: &around, Settled: a.settled, Fresh: freshPython(name, inv)})
+func (a *analysis) python(name string, inv *call.Invocation, code string) value.Code {
+	around := a.Around()
+	c := a.readPython(code, value.Place{Workdir: inv.Scope.Folder, Astray: inv.Scope.Astray, Home: a.At.Home, Level: a.At.Level + 1,
+		Contents: a.At.Contents, Ground: a.At.Ground, Within: &around, Settled: a.Settled, Fresh: languages.IsFreshPython(name, inv)})
 	switch {
 	case c.Command != nil && !c.Command.Complete: // a young file that the program runs is among what hides it
-		a.complete = a.complete && a.idle
+		a.Complete = a.Complete && a.Idle
 	case !c.Complete:
-		a.hide()
+		a.Hide()
 	}
-	a.modules(name, inv, slices.Concat(c.Imports, slices.DeleteFunc(c.Members, isStandard)))
+	a.modules(name, inv, slices.Concat(c.Imports, slices.DeleteFunc(c.Members, languages.IsStandard)))
 	for _, folder := range c.Folders {
 		for _, module := range c.Imports {
-			a.importsFrom(name, "python", inv, a.fileAt(known(folder), inv.sc), module)
+			a.importsFrom(name, "python", inv, a.FileAt(word.Of(folder), inv.Scope), module)
 		}
 	}
-	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
+	a.NoteRun(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
 		value.FeatureDecodeAndRun)})
-	a.alsoTouches(inv.made, c.Reads, c.Writes)
+	a.AddToCall(inv.Number, c.Reads, c.Writes)
 	for _, p := range c.Writes {
-		a.madeUnknown(p, "")
+		a.Rewrite(p, "")
 	}
-	a.hosts, a.variables = append(a.hosts, c.Hosts...), append(a.variables, c.Variables...)
-	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
+	a.Hosts, a.Variables = append(a.Hosts, c.Hosts...), append(a.Variables, c.Variables...)
+	a.Settings, a.Loses = append(a.Settings, c.Settings...), append(a.Loses, c.Loses...)
 	for _, f := range c.Features {
 		if value.OfEveryText[f] {
-			a.feature(f)
+			a.NoteFeature(f)
 		}
 	}
 	if c.Command != nil {
-		a.take(c.Command, append(slices.Clip(inv.wrappers), name))
+		a.take(c.Command, append(slices.Clip(inv.Wrappers), name))
 	}
 	return c
-}
-
-// freshPython says that a call starts a Python that runs what it is given and nothing before.
-func freshPython(name string, inv *invocation) bool {
-	return strings.HasPrefix(name, "python") && !slices.ContainsFunc(inv.argv[1:], func(w word) bool {
-		return strings.HasPrefix(w.text, "-m") || strings.HasPrefix(w.text, "-i") || !w.known && strings.HasPrefix(w.text, "$")
-	})
 }
 
 // take adds the facts of a shell text that was read by itself.
 func (a *analysis) take(c *value.Command, wrappers []string) {
 	for _, call := range c.Calls {
-		if len(a.calls) >= value.MaxCalls || !a.spend(1) {
-			a.complete = false
+		if len(a.Calls) >= value.MaxCalls || !a.Spend(1) {
+			a.Complete = false
 			break
 		}
 		call.Wrappers = append(slices.Clip(wrappers), call.Wrappers...)
-		a.calls = append(a.calls, made{Call: call})
+		a.Calls = append(a.Calls, state.Record{Call: call})
 	}
 	for _, f := range c.Features {
-		a.feature(f)
+		a.NoteFeature(f)
 	}
 	if c.Supposed != nil {
 		a.supposing().take(c.Supposed, wrappers)
 	}
-	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
-	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
-	a.variables, a.assigns, a.files = append(a.variables, c.Variables...), append(a.assigns, c.Assigns...), append(a.files, c.Files...)
-	a.sought = append(a.sought, c.Opens...)
-}
-
-// shellCalls finds where another language starts a shell: the call's name and
-// the quoted text after it.
-var shellCalls = regexp.MustCompile(`\b(?:system|exec|execSync|popen|shell_exec|passthru|spawnSync|spawn|qx|` +
-	`IO\.popen|os\.execute|io\.popen|Open3\.\w+)\b\s*[({]?\s*`)
-
-// shellInside are the shell texts inside a program; all is false if some could not be read.
-func shellInside(lang, code string) (commands []string, all bool) {
-	all = true
-	for _, at := range shellCalls.FindAllStringIndex(code, -1) {
-		text, ok := quotedText(code[at[1]:])
-		if ok {
-			commands = append(commands, text)
-		}
-		all = all && ok
-	}
-	if lang == "perl" || lang == "ruby" || lang == "php" {
-		commands = append(commands, backquoted(code)...)
-	}
-	return commands, all
-}
-
-func backquoted(code string) []string {
-	var out []string
-	pieces := strings.Split(code, "`")
-	for i := 1; i+1 < len(pieces); i += 2 {
-		out = append(out, pieces[i])
-	}
-	return out
+	a.Hosts, a.Reads, a.Writes = append(a.Hosts, c.Hosts...), append(a.Reads, c.Reads...), append(a.Writes, c.Writes...)
+	a.Settings, a.Loses = append(a.Settings, c.Settings...), append(a.Loses, c.Loses...)
+	a.Variables, a.Assigns, a.Files = append(a.Variables, c.Variables...), append(a.Assigns, c.Assigns...), append(a.Files, c.Files...)
+	a.LookUps = append(a.LookUps, c.Opens...)
 }

@@ -5,39 +5,43 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
 // fillsOf says how a call fills the files that it writes, and the words that name them.
-func (a *analysis) fillsOf(name string, args *arguments) (programs.Fills, *arguments) {
+func (a *analysis) fillsOf(name string, args *call.Arguments) (programs.Fills, *call.Arguments) {
 	fills := a.about(name).Own.Fills
-	if args.verb == nil {
+	if args.Verb == nil {
 		return fills, args
 	}
-	if fills = args.verb.Own.Fills; fills == "" {
+	if fills = args.Verb.Own.Fills; fills == "" {
 		return "", args
 	}
 	verb := *args
-	verb.operands = args.operands[1:]
+	verb.Operands = args.Operands[1:]
 	return fills, &verb
 }
 
 // spread notes what a program makes of the files that it is given, beside those that it names
 // as written: unpacked files, parts of a file, files that lose their ending.
-func (a *analysis) spread(fills programs.Fills, inv *invocation, args *arguments) {
+func (a *analysis) spread(fills programs.Fills, inv *call.Invocation, args *call.Arguments) {
 	if fills == programs.Parts {
-		prefix := known("x")
-		if len(args.operands) > 1 {
-			prefix = args.operands[1]
+		prefix := word.Of("x")
+		if len(args.Operands) > 1 {
+			prefix = args.Operands[1]
 		}
-		if w, ok := args.value("-f", "--prefix"); ok {
+		if w, ok := args.Value("-f", "--prefix"); ok {
 			prefix = w
 		}
-		a.transferTo(path.Dir(a.path(prefix, inv.sc)), sourcesOf(a.fileAt(first(args.operands), inv.sc)), unpackedInto)
+		from := overlay.SourcesOf(a.FileAt(word.First(args.Operands), inv.Scope))
+		a.Transfer(path.Dir(a.Path(prefix, inv.Scope)), from, overlay.UnpackedInto)
 		return
 	}
-	for _, w := range args.operands {
-		if p := a.path(w, inv.sc); p != "" {
-			a.madeUnknown(strings.TrimSuffix(p, path.Ext(p)), a.fileAt(w, inv.sc))
+	for _, w := range args.Operands {
+		if p := a.Path(w, inv.Scope); p != "" {
+			a.Rewrite(strings.TrimSuffix(p, path.Ext(p)), a.FileAt(w, inv.Scope))
 		}
 	}
 }
@@ -46,5 +50,5 @@ func (a *analysis) spread(fills programs.Fills, inv *invocation, args *arguments
 func (a *analysis) editsUnseen(name string) bool {
 	p := a.about(name)
 	kind := p.Described.Operands
-	return a.at.Contents != nil && (!p.Explained || kind == programs.First || kind == programs.Script || p.Language != "")
+	return a.At.Contents != nil && (!p.Explained || kind == programs.First || kind == programs.Script || p.Language != "")
 }

@@ -1,6 +1,9 @@
 package shell
 
 import (
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -8,12 +11,12 @@ import (
 // they may lie: also in the folders that the program adds to those that are searched. It is false where that is nothing at all.
 func Modules(imported, folders []string, at value.Place, python func(source string, at value.Place) value.Code) (value.Command, bool) {
 	a := newAnalysis(at, python)
-	sc := &scope{cwd: at.Workdir, argsKnown: true, steps: &a.steps}
-	inv := &invocation{argv: []word{known("python3")}, sc: sc}
+	sc := &state.Scope{Folder: at.Workdir, ArgsKnown: true, Steps: &a.Steps}
+	inv := &call.Invocation{Argv: []word.Word{word.Of("python3")}, Scope: sc}
 	a.modules("python3", inv, imported)
 	for _, folder := range folders {
 		for _, module := range imported {
-			a.importsFrom("python3", "python", inv, a.fileAt(known(folder), sc), module)
+			a.importsFrom("python3", "python", inv, a.FileAt(word.Of(folder), sc), module)
 		}
 	}
 	c := a.command("")

@@ -17,6 +17,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/effects"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/expand"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/grammars"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/parse"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -35,7 +42,7 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 		return value.Unread(text)
 	}
 	a := newAnalysis(at, python)
-	a.settled = at.Settled
+	a.Settled = at.Settled
 	if !a.read(text) {
 		c := value.Unread(text)
 		c.Complete = at.Settled
@@ -47,11 +54,11 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 // analysis is one reading of one text, with everything nested in it: the walk through its commands. What the text may cost, what it
 // would do, and the files that it makes are apart, so that their parts know nothing of the walk.
 type analysis struct {
-	*budget
-	*sink
-	*overlay
-	*expander
-	reader *reader
+	*state.Budget
+	*state.Sink
+	*overlay.FS
+	expand.Expander
+	reader grammars.Reader
 	// readPython reads the Python programs in the text.
 	readPython func(source string, at value.Place) value.Code
 	// escapes says that the text has "echo" take backslashes for escapes.
@@ -62,7 +69,7 @@ type analysis struct {
 	supposes  bool
 	supposals int
 	// effect gathers what the call does that is being recorded; its room is used again.
-	effect effect
+	effect effects.Collector
 	// entry is the program that was asked about last.
 	entry *programs.Entry
 	// wrappers are the programs around the text that is being read.
@@ -70,7 +77,7 @@ type analysis struct {
 
 	functions map[string]*function
 	// locals are those of the function that is being read, nil outside of one.
-	locals *locals
+	locals *state.Locals
 	// aliases are the texts that names stand for.
 	aliases map[string]string
 	// traps run when the text ends, with what is assigned then.
@@ -92,20 +99,20 @@ type analysis struct {
 }
 
 func newAnalysis(at value.Place, python func(source string, at value.Place) value.Code) *analysis {
-	b, facts := &budget{complete: true}, &sink{}
-	facts.budget = b
-	a := &analysis{budget: b, sink: facts, overlay: newOverlay(b, facts, at), readPython: python}
-	a.expander, a.reader = newExpander(b, facts, a, at.Home), newReader(a.overlay, a, a)
+	b, facts := &state.Budget{Complete: true}, &state.Sink{}
+	facts.Budget = b
+	a := &analysis{Budget: b, Sink: facts, FS: overlay.New(b, facts, at), readPython: python}
+	a.Expander, a.reader = expand.New(b, facts, a, at.Home), grammars.New(a.FS, a, a)
 	return a
 }
 
-// run is what commands write that a word substitutes.
-func (a *analysis) run(stmts []*syntax.Stmt, sc *scope, in stream) stream {
-	return a.statements(stmts, sc, in).out
+// Substitute is what commands write that a word substitutes.
+func (a *analysis) Substitute(stmts []*syntax.Stmt, sc *state.Scope, in word.Stream) word.Stream {
+	return a.statements(stmts, sc, in).Out
 }
 
-// redefines says that the text has a function or an alias of a name.
-func (a *analysis) redefines(program string) bool {
+// Redefines says that the text has a function or an alias of a name.
+func (a *analysis) Redefines(program string) bool {
 	return a.functions[program] != nil || a.aliases[program] != ""
 }
 
@@ -119,7 +126,7 @@ type function struct {
 }
 
 type trap struct {
-	code     word
+	code     word.Word
 	wrappers []string
 }
 
@@ -128,28 +135,28 @@ func (a *analysis) read(text string) (ok bool) {
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:
-		case tooDeep:
+		case state.TooDeep:
 			ok = false
 		default:
 			panic(cause)
 		}
 	}()
-	stmts, err := parse(text, MaxSteps)
+	stmts, err := parse.Statements(text, state.MaxSteps)
 	if err != nil {
 		return false
 	}
-	a.calls = make([]made, 0, 1+min(len(text)/bytesPerCall, mostCallsExpected))
-	sc := &scope{cwd: a.at.Workdir, astray: a.at.Astray, argsKnown: true, steps: &a.steps}
-	a.statements(stmts, sc, stream{})
+	a.Calls = make([]state.Record, 0, 1+min(len(text)/bytesPerCall, mostCallsExpected))
+	sc := &state.Scope{Folder: a.At.Workdir, Astray: a.At.Astray, ArgsKnown: true, Steps: &a.Steps}
+	a.statements(stmts, sc, word.Stream{})
 	for _, t := range a.traps {
-		a.nested(t.code, sc.fork(), t.wrappers, stream{})
+		a.nested(t.code, sc.Fork(), t.wrappers, word.Stream{})
 	}
 	a.remaining(sc)
 	return true
 }
 
 // remaining reads the functions that nothing called: a caller may be hidden.
-func (a *analysis) remaining(sc *scope) {
+func (a *analysis) remaining(sc *state.Scope) {
 	for _, name := range slices.Sorted(maps.Keys(a.functions)) {
 		if f := a.functions[name]; !f.called {
 			a.uncalled(f, sc)
@@ -157,27 +164,27 @@ func (a *analysis) remaining(sc *scope) {
 	}
 }
 
-func (a *analysis) uncalled(f *function, sc *scope) {
-	idle := a.idle
-	a.idle, f.called = true, true
+func (a *analysis) uncalled(f *function, sc *state.Scope) {
+	idle := a.Idle
+	a.Idle, f.called = true, true
 	f.active++
-	inner := sc.fork()
-	inner.args, inner.argsKnown = nil, false
-	a.statement(f.body, inner, stream{})
+	inner := sc.Fork()
+	inner.Args, inner.ArgsKnown = nil, false
+	a.statement(f.body, inner, word.Stream{})
 	f.active--
-	a.idle = idle
+	a.Idle = idle
 }
 
 func (a *analysis) command(text string) value.Command {
-	a.runsSources()
-	calls := distinct(a.calls)
+	a.RunSources()
+	calls := state.DistinctCalls(a.Calls)
 	return value.Command{
 		Supposed: a.supposition(),
-		Text:     text, Parsed: true, Complete: a.complete,
-		Programs: programsOf(calls), Calls: calls,
-		Hosts: value.Sorted(a.hosts), Reads: value.Sorted(a.reads), Writes: value.Sorted(a.writes),
-		Variables: value.Sorted(a.variables), Features: value.Sorted(a.features),
-		Assigns: value.Sorted(a.assigns), Settings: value.Sorted(a.settings), Loses: value.Sorted(a.loses), Files: value.Sorted(a.files),
-		Opens: a.depends(), Code: a.code,
+		Text:     text, Parsed: true, Complete: a.Complete,
+		Programs: state.Programs(calls), Calls: calls,
+		Hosts: value.Sorted(a.Hosts), Reads: value.Sorted(a.Reads), Writes: value.Sorted(a.Writes),
+		Variables: value.Sorted(a.Variables), Features: value.Sorted(a.Features),
+		Assigns: value.Sorted(a.Assigns), Settings: value.Sorted(a.Settings), Loses: value.Sorted(a.Loses), Files: value.Sorted(a.Files),
+		Opens: a.Dependencies(), Code: a.Code,
 	}
 }

@@ -1,83 +1,86 @@
 package shell
 
 import (
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// runsNamed reads the file that an option or a variable names for a program to run.
-func (a *analysis) runsNamed(name string, w word, inv *invocation) {
-	p := a.runsFile(w, inv.sc)
-	s, ok := a.runnable(p, a.fileAt(w, inv.sc))
+// ProgramFile reads the file that an option or a variable names for a program to run.
+func (a *analysis) ProgramFile(name string, w word.Word, inv *call.Invocation) {
+	p := a.RunFile(w, inv.Scope)
+	s, ok := a.Program(p, a.FileAt(w, inv.Scope))
 	switch lang := a.about(name).Language; {
 	case !ok:
 		a.endings(name, lang, inv, w)
 	case lang == "":
-		a.ran(s.Taint)
+		a.NoteRun(s.Taint)
 	case lang == "shell":
-		a.streamText(name, inv, s, inv.sc.fork())
-	case s.found:
-		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+		a.streamText(name, inv, s, inv.Scope.Fork())
+	case s.OnDisk:
+		a.ReadIn(s, func() { a.foundProgram(name, lang, inv, s) })
 	default:
-		a.inline(name, lang, inv, s.word())
+		a.inline(name, lang, inv, s.Word())
 	}
 }
 
 // startsSought reads the program of a name in a folder of a PATH that the text sets. One that it wrote may call its own name.
-func (a *analysis) startsSought(inv *invocation, folder word, name string) {
-	if below, here := strings.CutPrefix(folder.text, "$PWD/"); here && inv.sc.cwd == "" && !inv.sc.astray {
-		folder.text = below
+func (a *analysis) startsSought(inv *call.Invocation, folder word.Word, name string) {
+	if below, here := strings.CutPrefix(folder.Text, "$PWD/"); here && inv.Scope.Folder == "" && !inv.Scope.Astray {
+		folder.Text = below
 	}
-	file := inFolder(folder, name)
-	p := a.path(file, inv.sc)
+	file := word.InFolder(folder, name)
+	p := a.Path(file, inv.Scope)
 	if slices.Contains(a.seeking, p) {
 		return
 	}
 	a.seeking = append(a.seeking, p)
 	defer func() { a.seeking = a.seeking[:len(a.seeking)-1] }()
-	if a.downloaded(p) {
-		a.ran(value.Taint{Fetched: true})
+	if a.IsDownloaded(p) {
+		a.NoteRun(value.Taint{Fetched: true})
 	}
-	if s, ok := a.runnable(p, a.fileAt(file, inv.sc)); ok && s.found {
-		s.settled = s.settled || strings.Contains(p, "/node_modules/") // a package manager put it there
-		a.reading(s, func() { a.startsFound(inv, p, s) })
+	if s, ok := a.Program(p, a.FileAt(file, inv.Scope)); ok && s.OnDisk {
+		s.Settled = s.Settled || strings.Contains(p, "/node_modules/") // a package manager put it there
+		a.ReadIn(s, func() { a.startsFound(inv, p, s) })
 	} else if ok {
 		a.startsFile(inv, p, s)
 	}
 }
 
 // startingBeside is a call whose programs are looked for in a folder of the project first.
-func (a *analysis) startingBeside(name string, inv *invocation) *invocation {
+func (a *analysis) startingBeside(name string, inv *call.Invocation) *call.Invocation {
 	folder := a.about(name).Own.Beside
 	if folder == "" {
 		return inv
 	}
 	there := *inv
-	there.sc = inv.sc.fork()
-	rest := known("$PATH")
-	if v, set := a.value("PATH", inv.sc); set {
+	there.Scope = inv.Scope.Fork()
+	rest := word.Of("$PATH")
+	if v, set := a.Value("PATH", inv.Scope); set {
 		rest = v
 	}
-	rest.text = a.fileAt(known(folder), inv.sc) + ":" + rest.text
-	there.sc.set("PATH", variable{list: []word{rest}})
+	rest.Text = a.FileAt(word.Of(folder), inv.Scope) + ":" + rest.Text
+	there.Scope.Set("PATH", state.Variable{List: []word.Word{rest}})
 	return &there
 }
 
 // importsFound reads the modules that a program found in a file imports from beside it, and
 // notes where they may lie. Without such a program they lie in the working folder.
-func (a *analysis) importsFound(name, lang string, inv *invocation, imported []string) {
+func (a *analysis) importsFound(name, lang string, inv *call.Invocation, imported []string) {
 	if lang == "python" {
 		a.importsPython(name, inv, imported)
 		return
 	}
-	folder := a.folderAt(known("."), inv.sc)
-	if file, ok := a.innermost(); ok {
-		folder = folderOf(file)
+	folder := a.FolderAt(word.Of("."), inv.Scope)
+	if file, ok := a.Innermost(); ok {
+		folder = overlay.FolderOf(file)
 	}
 	for _, module := range imported {
 		a.importsFrom(name, lang, inv, folder, module)
@@ -86,15 +89,15 @@ func (a *analysis) importsFound(name, lang string, inv *invocation, imported []s
 
 // importsPython reads the modules of a Python program: one that another imports lies beside the program which is run, a relative one
 // beside the other.
-func (a *analysis) importsPython(name string, inv *invocation, imported []string) {
+func (a *analysis) importsPython(name string, inv *call.Invocation, imported []string) {
 	folders := a.modulePath
 	if len(folders) == 0 {
-		folders = []string{a.folderAt(known("."), inv.sc)}
+		folders = []string{a.FolderAt(word.Of("."), inv.Scope)}
 	}
 	own := folders
 	if a.inModule {
-		file, _ := a.innermost()
-		own = a.foldersOf(file)
+		file, _ := a.Innermost()
+		own = a.FoldersOf(file)
 	}
 	for _, folder := range folders {
 		a.library(name, inv, folder)
@@ -114,9 +117,9 @@ func (a *analysis) importsPython(name string, inv *invocation, imported []string
 }
 
 // importsFrom reads a module that lies in a folder.
-func (a *analysis) importsFrom(name, lang string, inv *invocation, folder, module string) {
-	for _, file := range moduleFiles(lang, module) {
-		if rooted(file) {
+func (a *analysis) importsFrom(name, lang string, inv *call.Invocation, folder, module string) {
+	for _, file := range languages.ModuleFiles(lang, module) {
+		if word.IsRooted(file) {
 			folder = ""
 		}
 		a.importsFile(name, lang, inv, value.Tidy(folder+"/"+file))
@@ -124,102 +127,45 @@ func (a *analysis) importsFrom(name, lang string, inv *invocation, folder, modul
 }
 
 // endings reads the files for which a program of Node's may take a name without an ending.
-func (a *analysis) endings(name, lang string, inv *invocation, w word) {
-	if lang == "node" && w.known {
-		a.importsFrom(name, lang, inv, "", a.fileAt(w, inv.sc))
+func (a *analysis) endings(name, lang string, inv *call.Invocation, w word.Word) {
+	if lang == "node" && w.Known {
+		a.importsFrom(name, lang, inv, "", a.FileAt(w, inv.Scope))
 	}
-}
-
-func isStandard(member string) bool {
-	module, _, _ := strings.Cut(member, ".")
-	return value.PythonLibrary()[module]
-}
-
-// moduleFiles are the files in which a module may lie, as seen from the one that imports it.
-// Those of the packages around a module are run before it.
-func moduleFiles(lang, module string) []string {
-	switch lang {
-	case "node":
-		if languagesOf[path.Ext(module)] == "node" || path.Ext(module) == ".node" {
-			return []string{module}
-		}
-		return []string{module, module + ".js", module + ".cjs", module + ".mjs", module + ".ts", module + ".node", module + "/index.js"}
-	case "ruby":
-		return []string{module, module + ".rb"}
-	case "python":
-	default:
-		return []string{module}
-	}
-	var files []string
-	parts := strings.Split(strings.TrimLeft(module, "."), ".")
-	for i := range parts {
-		name := strings.Join(parts[:i+1], "/")
-		if name == "" {
-			continue
-		}
-		files = append(files, name+".py")
-		if parts[i] != "__main__" {
-			files = append(files, name+"/__init__.py")
-		}
-	}
-	return files
 }
 
 // importsFile reads a module, once.
-func (a *analysis) importsFile(name, lang string, inv *invocation, file string) {
-	if slices.Contains(a.imported, file) || !a.spend(1) {
+func (a *analysis) importsFile(name, lang string, inv *call.Invocation, file string) {
+	if slices.Contains(a.imported, file) || !a.Spend(1) {
 		return
 	}
-	a.imported, a.sought = append(a.imported, file), append(a.sought, file)
-	if a.at.Contents == nil {
+	a.imported, a.LookUps = append(a.imported, file), append(a.LookUps, file)
+	if a.At.Contents == nil {
 		return
 	}
-	if s, ok := a.runnable(a.at.Path(file, ""), file); ok && s.found {
+	if s, ok := a.Program(a.At.Path(file, ""), file); ok && s.OnDisk {
 		inModule := a.inModule
 		a.inModule = lang == "python"
-		a.reading(s, func() { a.foundProgram(name, lang, inv, s) })
+		a.ReadIn(s, func() { a.foundProgram(name, lang, inv, s) })
 		a.inModule = inModule
 	}
 }
 
-// loads finds the files beside a program that it loads by literal names, by its language.
-var loads = map[string]*regexp.Regexp{
-	"node":    regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']`),
-	"perl":    regexp.MustCompile(`\b(?:require|do)\s*\(?\s*["'](\.{0,2}/[^"'\n]+|[^"'\n]+\.p[lm])["']`),
-	"ruby":    regexp.MustCompile(`\b(?:require_relative|load|require)\s*\(?\s*["']([^"'\n]+)["']`),
-	"php":     regexp.MustCompile(`\b(?:require|include)(?:_once)?\s*\(?\s*(?:__DIR__\s*\.\s*)?["']([^"'\n]+)["']`),
-	"lua":     regexp.MustCompile(`\b(?:dofile|loadfile)\s*\(?\s*["']([^"'\n]+)["']`),
-	"Rscript": regexp.MustCompile(`\bsource\s*\(\s*["']([^"'\n]+)["']`),
-}
-
-// loaded are the names of those files.
-func loaded(lang, code string) []string {
-	var names []string
-	if loads[lang] == nil {
-		return nil
-	}
-	for _, found := range loads[lang].FindAllStringSubmatch(code, maxItems) {
-		names = append(names, found[1])
-	}
-	return names
-}
-
 // projectOf are the arguments of a call that works on a project, and the scope of the folder
 // in which that lies.
-func (a *analysis) projectOf(p *programs.Program, inv *invocation, args *arguments) (*scope, *arguments) {
-	if len(p.Chdir) == 0 || !slices.ContainsFunc(args.all, func(w word) bool { return names(p.Chdir, w.text) }) {
-		return inv.sc, args
+func (a *analysis) projectOf(p *programs.Program, inv *call.Invocation, args *call.Arguments) (*state.Scope, *call.Arguments) {
+	if len(p.Chdir) == 0 || !slices.ContainsFunc(args.All, func(w word.Word) bool { return names(p.Chdir, w.Text) }) {
+		return inv.Scope, args
 	}
 	options := programs.Options{}
 	for _, o := range p.Chdir {
 		options[o] = programs.Plain
 	}
-	args = parseArguments(args.all, &programs.Program{Options: options})
-	folder, ok := args.value(p.Chdir...)
+	args = call.ParseArguments(args.All, &programs.Program{Options: options})
+	folder, ok := args.Value(p.Chdir...)
 	if !ok {
-		return inv.sc, args
+		return inv.Scope, args
 	}
-	return a.standing(folder, inv.sc), args
+	return a.ScopeIn(folder, inv.Scope), args
 }
 
 // names says that a word is one of some options, with or without a value.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -19,11 +21,11 @@ const (
 
 // suppose reads the words of a program that nothing describes as calls, where one of them
 // names a program: the program may start it.
-func (a *analysis) suppose(name string, inv *invocation) {
+func (a *analysis) suppose(name string, inv *call.Invocation) {
 	if a.supposes || a.about(name).Explained {
 		return
 	}
-	words := inv.argv[1:]
+	words := inv.Argv[1:]
 	found := 0
 	for i := 0; i < len(words) && found < maxStarts; i++ {
 		if code, ok := shellOption(words, i); ok {
@@ -44,16 +46,16 @@ func (a *analysis) suppose(name string, inv *invocation) {
 
 // startedName is the name of a program that another one may start, if a word is one. The last word
 // counts only behind the end of the options, since it is most often the name of a thing; or as the path of a shell.
-func startedName(words []word, at int) (name string, ok bool) {
+func startedName(words []word.Word, at int) (name string, ok bool) {
 	name, ok = programName(words[at])
 	if !ok || !programs.Starts(name) {
 		return "", false
 	}
-	systems := systemFolder(path.Dir(words[at].text))
-	if at == len(words)-1 && (at == 0 || words[at-1].text != "--") && !(systems && programs.Of(name).Language == "shell") {
+	systems := systemFolder(path.Dir(words[at].Text))
+	if at == len(words)-1 && (at == 0 || words[at-1].Text != "--") && !(systems && programs.Of(name).Language == "shell") {
 		return "", false
 	}
-	return name, systems || !strings.Contains(words[at].text, "/")
+	return name, systems || !strings.Contains(words[at].Text, "/")
 }
 
 // takesWords says that the words after a program start nothing.
@@ -64,19 +66,19 @@ func takesWords(name string) bool {
 
 // shellOption is a word that an option hands to a shell, as "-c" does: several words, of
 // which the first names a program.
-func shellOption(words []word, at int) (code word, ok bool) {
-	option, value, attached := strings.Cut(words[at].text, "=")
+func shellOption(words []word.Word, at int) (code word.Word, ok bool) {
+	option, value, attached := strings.Cut(words[at].Text, "=")
 	switch {
 	case !strings.HasPrefix(option, "-") || !saysCommand(strings.TrimLeft(option, "-")):
-		return word{}, false
+		return word.Word{}, false
 	case attached:
-		code = part(words[at], value)
+		code = word.Part(words[at], value)
 	case at+1 < len(words):
 		code = words[at+1]
 	}
-	code = part(code, ownStarter.ReplaceAllString(strings.TrimSpace(code.text), ""))
-	first, _, several := strings.Cut(code.text, " ")
-	return code, several && code.known && (programs.Starts(first) || strings.ContainsAny(first, "$=(;"))
+	code = word.Part(code, ownStarter.ReplaceAllString(strings.TrimSpace(code.Text), ""))
+	first, _, several := strings.Cut(code.Text, " ")
+	return code, several && code.Known && (programs.Starts(first) || strings.ContainsAny(first, "$=(;"))
 }
 
 // ownStarter is the word by which a program's own language hands the rest to a shell.
@@ -97,40 +99,40 @@ func saysCommand(option string) bool {
 var commanding = []string{"command", "cmd", "exec", "run", "shell", "script", "hook", "filter", "program", "callback", "launch", "start"}
 
 // supposedCall reads words as a call.
-func (a *analysis) supposedCall(name string, inv *invocation, argv []word) {
+func (a *analysis) supposedCall(name string, inv *call.Invocation, argv []word.Word) {
 	if b := a.supposing(); b.supposals < maxSupposed {
 		b.supposals++
 		in := *inv
-		in.sc, in.made = inv.sc.fork(), 0
-		b.inner(name, &in, argv)
-		a.steps = b.steps
+		in.Scope, in.Number = inv.Scope.Fork(), 0
+		b.Inner(name, &in, argv)
+		a.Steps = b.Steps
 	}
 }
 
 // supposedText reads a word as shell text, if it is that.
-func (a *analysis) supposedText(name string, inv *invocation, code word) {
+func (a *analysis) supposedText(name string, inv *call.Invocation, code word.Word) {
 	if b := a.supposing(); b.supposals < maxSupposed {
 		b.supposals++
-		b.text(name, inv, code, inv.sc.fork())
-		a.steps = b.steps
+		b.Text(name, inv, code, inv.Scope.Fork())
+		a.Steps = b.Steps
 	}
 }
 
 // supposing is the reading of the words that are supposed to be commands.
 func (a *analysis) supposing() *analysis {
 	if a.supposed == nil {
-		a.supposed = newAnalysis(a.at, a.readPython)
-		a.supposed.supposes, a.supposed.complete = true, false
+		a.supposed = newAnalysis(a.At, a.readPython)
+		a.supposed.supposes, a.supposed.Complete = true, false
 	}
 	b := a.supposed
-	b.takeOver(a.overlay)
-	b.steps, b.depth, b.texts, b.fresh = a.steps, a.depth, a.texts, a.fresh
+	b.TakeOver(a.FS)
+	b.Steps, b.Depth, b.Texts, b.Temps = a.Steps, a.Depth, a.Texts, a.Temps
 	return b
 }
 
 // supposition are the facts of the supposed calls, nil without any.
 func (a *analysis) supposition() *value.Command {
-	if a.supposed == nil || len(a.supposed.calls) == 0 {
+	if a.supposed == nil || len(a.supposed.Calls) == 0 {
 		return nil
 	}
 	c := a.supposed.command("")

@@ -5,23 +5,26 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/effects"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
 // takes reads what a program takes its standard input, and the files and texts that its
 // options name, for: commands of its own, names of files, a patch.
-func (a *analysis) takes(name string, inv *invocation, args *arguments) {
+func (a *analysis) takes(name string, inv *call.Invocation, args *call.Arguments) {
 	p := a.about(name).Own
 	for _, s := range a.programTexts(p, inv, args) {
-		a.reading(s, func() { a.commands(name, p, inv, s) })
+		a.ReadIn(s, func() { a.Commands(name, p, inv, s) })
 	}
-	for _, o := range args.options {
-		if p.Options[o.name] == programs.FileOfNames {
-			s, _ := a.hands(o.value, inv.in, inv.sc)
+	for _, o := range args.Options {
+		if p.Options[o.Name] == programs.FileOfNames {
+			s, _ := a.PseudoFile(o.Value, inv.In, inv.Scope)
 			a.namesToRead(inv, s)
 			if p.Output == programs.Report { // which says what stands in a list that names no file
-				e := newEffect(a.overlay, inv.sc)
-				e.read(o.value)
-				a.reads = append(a.reads, e.reads...)
+				e := effects.New(a.FS, inv.Scope)
+				e.Read(o.Value)
+				a.Reads = append(a.Reads, e.Reads...)
 			}
 		}
 	}
@@ -30,99 +33,99 @@ func (a *analysis) takes(name string, inv *invocation, args *arguments) {
 	}
 	switch p.Input {
 	case programs.NamesToRead:
-		a.namesToRead(inv, inv.in)
+		a.namesToRead(inv, inv.In)
 	case programs.Patch:
-		a.reader.patches(name, inv, args)
+		a.reader.Patch(name, inv, args)
 	default:
-		a.reading(inv.in, func() { a.commands(name, p, inv, inv.in) })
+		a.ReadIn(inv.In, func() { a.Commands(name, p, inv, inv.In) })
 	}
 }
 
 // takesInput says whether a call takes its standard input for what the grammar says.
-func takesInput(p *programs.Program, args *arguments) bool {
+func takesInput(p *programs.Program, args *call.Arguments) bool {
 	if len(p.When) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(p.When, func(when string) bool {
 		switch when {
 		case "alone":
-			return len(args.operands) == 0
+			return len(args.Operands) == 0
 		case "dash":
-			return slices.ContainsFunc(args.all, func(w word) bool { return w.text == "-" })
+			return slices.ContainsFunc(args.All, func(w word.Word) bool { return w.Text == "-" })
 		}
-		return args.has(when) || first(args.operands).text == when
+		return args.Has(when) || word.First(args.Operands).Text == when
 	})
 }
 
 // programTexts are the programs that options and operands of a call spell out.
-func (a *analysis) programTexts(p *programs.Program, inv *invocation, args *arguments) []stream {
-	var out []stream
-	for _, o := range args.options {
-		text := slices.Contains(p.Texts, o.name)
-		file := slices.Contains(p.Runs, o.name) && p.Grammar == "" || text && p.Options[o.name] == programs.FileRead
+func (a *analysis) programTexts(p *programs.Program, inv *call.Invocation, args *call.Arguments) []word.Stream {
+	var out []word.Stream
+	for _, o := range args.Options {
+		text := slices.Contains(p.Texts, o.Name)
+		file := slices.Contains(p.Runs, o.Name) && p.Grammar == "" || text && p.Options[o.Name] == programs.FileRead
 		if text && !file {
-			out = append(out, stream{present: true, text: o.value.text, known: true, Taint: o.value.Taint})
+			out = append(out, word.Stream{Present: true, Text: o.Value.Text, Known: true, Taint: o.Value.Taint})
 		}
 		if file {
-			if s, ok := a.programIn(o.value, inv.in, inv.sc); ok {
+			if s, ok := a.ProgramIn(o.Value, inv.In, inv.Scope); ok {
 				out = append(out, s)
 			}
 		}
 	}
 	if slices.Contains(p.Texts, "operands") {
-		for _, w := range after(args.operands, 1) {
-			out = append(out, stream{present: true, text: w.text, known: true, Taint: w.Taint})
+		for _, w := range word.After(args.Operands, 1) {
+			out = append(out, word.Stream{Present: true, Text: w.Text, Known: true, Taint: w.Taint})
 		}
 	}
 	return out
 }
 
-// commands reads a program in a language of its own as far as it starts others.
-func (a *analysis) commands(name string, p *programs.Program, inv *invocation, s stream) {
-	if !s.present || s.known && strings.TrimSpace(s.text) == "" {
+// Commands reads a program in a language of its own as far as it starts others.
+func (a *analysis) Commands(name string, p *programs.Program, inv *call.Invocation, s word.Stream) {
+	if !s.Present || s.Known && strings.TrimSpace(s.Text) == "" {
 		return
 	}
 	if p.Input != programs.Commands {
-		a.runs(s.path, s.file)
+		a.Run(s.Path, s.File)
 	}
 	switch {
-	case s.isElsewhere() || s.known && p.Plain.All(s.text):
-	case (!s.known || p.Escapes.Regexp == nil) && p.Input != programs.Commands:
-		a.ran(s.Taint)
-		a.hide()
-	case s.known && p.Escapes.Regexp != nil:
-		for _, found := range p.Escapes.FindAllStringSubmatch(s.text, -1) {
+	case s.IsElsewhere() || s.Known && p.Plain.All(s.Text):
+	case (!s.Known || p.Escapes.Regexp == nil) && p.Input != programs.Commands:
+		a.NoteRun(s.Taint)
+		a.Hide()
+	case s.Known && p.Escapes.Regexp != nil:
+		for _, found := range p.Escapes.FindAllStringSubmatch(s.Text, -1) {
 			fed := *inv
-			fed.in = stream{}
-			a.text(name, &fed, word{text: unpaired(found[1]), known: true, Taint: s.Taint}, inv.sc.fork())
+			fed.In = word.Stream{}
+			a.Text(name, &fed, word.Word{Text: unpaired(found[1]), Known: true, Taint: s.Taint}, inv.Scope.Fork())
 		}
 	}
 	a.namedFiles(p, inv, s)
 	a.runsMore(name, p, inv, s)
 	if p.Grammar == "vim" {
-		a.reader.vimFunctions(name, inv, s)
+		a.reader.VimFunctions(name, inv, s)
 	}
 }
 
 // namedFiles notes the files that a program in a language of its own names.
-func (a *analysis) namedFiles(p *programs.Program, inv *invocation, s stream) {
-	e := newEffect(a.overlay, inv.sc)
-	for _, found := range foundBy(p.Reading, s.text) {
-		e.read(word{text: found, known: s.known})
+func (a *analysis) namedFiles(p *programs.Program, inv *call.Invocation, s word.Stream) {
+	e := effects.New(a.FS, inv.Scope)
+	for _, found := range foundBy(p.Reading, s.Text) {
+		e.Read(word.Word{Text: found, Known: s.Known})
 	}
-	for _, found := range foundBy(p.Writing, s.text) {
-		e.write(word{text: found, known: s.known})
+	for _, found := range foundBy(p.Writing, s.Text) {
+		e.Write(word.Word{Text: found, Known: s.Known})
 	}
-	a.alsoTouches(inv.made, e.reads, e.writes)
+	a.AddToCall(inv.Number, e.Reads, e.Writes)
 }
 
 // runsMore reads the files that a program in a language of its own has run as more of it.
-func (a *analysis) runsMore(name string, p *programs.Program, inv *invocation, s stream) {
-	for _, found := range foundBy(p.Running, s.text) {
-		w := word{text: found, known: s.known}
-		a.runsFile(w, inv.sc)
-		if more, ok := a.programIn(w, inv.in, inv.sc); ok && more.file != s.file && a.spend(1) {
-			a.reading(more, func() { a.commands(name, p, inv, more) })
+func (a *analysis) runsMore(name string, p *programs.Program, inv *call.Invocation, s word.Stream) {
+	for _, found := range foundBy(p.Running, s.Text) {
+		w := word.Word{Text: found, Known: s.Known}
+		a.RunFile(w, inv.Scope)
+		if more, ok := a.ProgramIn(w, inv.In, inv.Scope); ok && more.File != s.File && a.Spend(1) {
+			a.ReadIn(more, func() { a.Commands(name, p, inv, more) })
 		}
 	}
 }
@@ -131,7 +134,7 @@ func (a *analysis) runsMore(name string, p *programs.Program, inv *invocation, s
 func foundBy(expressions []programs.Escapes, text string) []string {
 	var out []string
 	for _, by := range expressions {
-		for _, found := range by.FindAllStringSubmatch(text, maxFields) {
+		for _, found := range by.FindAllStringSubmatch(text, word.MaxFields) {
 			out = append(out, found[1])
 		}
 	}
@@ -150,13 +153,13 @@ func unpaired(text string) string {
 }
 
 // namesToRead notes the files that a list names.
-func (a *analysis) namesToRead(inv *invocation, s stream) {
-	if !s.present {
+func (a *analysis) namesToRead(inv *call.Invocation, s word.Stream) {
+	if !s.Present {
 		return
 	}
-	e := newEffect(a.overlay, inv.sc)
-	for _, w := range a.inputWords(s) {
-		e.read(w)
+	e := effects.New(a.FS, inv.Scope)
+	for _, w := range a.InputWords(s) {
+		e.Read(w)
 	}
-	a.alsoTouches(inv.made, e.reads, nil)
+	a.AddToCall(inv.Number, e.Reads, nil)
 }

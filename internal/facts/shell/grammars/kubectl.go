@@ -1,0 +1,19 @@
+package grammars
+
+import (
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+func (rd *Reader) cluster(name string, inv *call.Invocation, _ *call.Arguments) (call.Result, bool) {
+	for i, w := range inv.Argv {
+		if w.Text == "--" {
+			in := *inv
+			in.Scope = &state.Scope{ArgsKnown: true, Steps: inv.Scope.Steps}
+			return rd.Inner(name, &in, inv.Argv[i+1:]), true
+		}
+	}
+	return call.Result{Out: word.Unknown(value.Taint{})}, true
+}

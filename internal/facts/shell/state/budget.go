@@ -1,0 +1,73 @@
+package state
+
+import (
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
+)
+
+// Budget is what is left of what a reading may cost, and whether the text told all that runs.
+type Budget struct {
+	Complete bool
+	// Idle is set while a function is read that no text called: what it hides does not count.
+	// settled says that a settled file is being read.
+	Idle, Settled bool
+	// Steps, depth, texts and given are what was spent of the limits.
+	Steps, Depth, Texts, given int
+}
+
+// TooDeep ends a reading whose text nests deeper than any that is written. Every other
+// panic is a fault of this package, which the caller has to answer for.
+type TooDeep struct{}
+
+// Hide notes that the text does not tell what will run.
+func (b *Budget) Hide() {
+	if !b.Idle && !b.Settled {
+		b.Complete = false
+	}
+}
+
+// Spend counts work; it is false when the text has had its share.
+func (b *Budget) Spend(n int) bool {
+	b.Steps += n
+	if b.Steps > MaxSteps {
+		b.Complete = false
+		return false
+	}
+	return true
+}
+
+// Enter counts nesting; the returned function leaves again.
+func (b *Budget) Enter() func() {
+	if b.Depth++; b.Depth > MaxNesting {
+		panic(TooDeep{})
+	}
+	return func() { b.Depth-- }
+}
+
+// CheckIndex hides what a text does if it is read as arithmetic or as the name of an
+// array's element: the shell expands such a text once more, so that in
+// "a[$(command)]" the command runs.
+func (b *Budget) CheckIndex(w word.Word) {
+	_, index, ok := strings.Cut(w.Text, "[")
+	if ok && (strings.Contains(index, "`") || strings.Contains(strings.ReplaceAll(index, "$(…)", ""), "$(")) {
+		b.Hide()
+	}
+}
+
+// Admit says that a program of another language is read: it is known, and within the
+// limits. Of any other one the meaning is hidden.
+func (b *Budget) Admit(code word.Word) bool {
+	b.Texts += len(code.Text)
+	if !code.Known || b.Texts > MaxTexts || !b.Spend(1+len(code.Text)/64) {
+		b.Hide()
+		return false
+	}
+	return true
+}
+
+const MaxSteps = 200_000
+
+const MaxNesting = 200
+
+const MaxTexts = 2 << 20
