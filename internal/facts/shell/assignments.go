@@ -23,14 +23,14 @@ func (a *analysis) Assignments(words []word.Word, inv *call.Invocation) ([]word.
 			if !words[0].Known && strings.Contains(name, "$") {
 				a.Hide() // it may be the name of any variable
 			}
-			a.exported(name, word.Part(words[0], value), inv)
+			a.runExport(name, word.Part(words[0], value), inv)
 			words = words[1:]
 			continue
 		}
 		assigns = append(assigns, name)
 		a.Assigns = append(a.Assigns, name)
 		a.NoteSetting(name, value)
-		a.chosen(name, word.Part(words[0], value), inv.Scope, true)
+		a.runValue(name, word.Part(words[0], value), inv.Scope, true)
 		if languages.IsSearched(name) {
 			inv.Scope = inv.Scope.Fork()
 			inv.Scope.Set(name, state.Variable{List: []word.Word{word.Part(words[0], value)}})
@@ -40,8 +40,8 @@ func (a *analysis) Assignments(words []word.Word, inv *call.Invocation) ([]word.
 	return words, assigns
 }
 
-// exported reads a function that a variable hands to the shells that are started: any of them may call it.
-func (a *analysis) exported(variable string, body word.Word, inv *call.Invocation) {
+// runExport reads a function that a variable hands to the shells that are started: any of them may call it.
+func (a *analysis) runExport(variable string, body word.Word, inv *call.Invocation) {
 	if !strings.HasPrefix(variable, "BASH_FUNC_") {
 		return
 	}

@@ -69,7 +69,7 @@ func (a *analysis) builtin(name string, inv *call.Invocation, args *call.Argumen
 	if name == "printf" {
 		return a.printInto(inv, args)
 	}
-	return call.Result{Out: word.Literal("")}, a.about(name).Own.Output == programs.Silent
+	return call.Result{Out: word.Literal("")}, a.About(name).Own.Output == programs.Silent
 }
 
 func (a *analysis) eval(name string, inv *call.Invocation, _ *call.Arguments) call.Result {

@@ -48,8 +48,8 @@ func (a *analysis) settle(sc, x *state.Scope, xEnds bool, y *state.Scope, yEnds 
 
 // loop reads a body, and once more if its first round changed what it sees.
 func (a *analysis) loop(sc *state.Scope, body func(*state.Scope) call.Result) call.Result {
-	a.rounds++
-	defer func() { a.rounds-- }()
+	a.Rounds++
+	defer func() { a.Rounds-- }()
 	before := sc.Fork()
 	r := body(sc)
 	changed := sc.Version != before.Version

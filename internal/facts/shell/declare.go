@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/grammars"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
@@ -34,7 +35,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *state.Scope, files call.Red
 			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
 				a.Assign(name, state.Variable{List: []word.Word{word.Of(value)}}, sc)
 				a.NoteSetting(name, value)
-				a.chosen(name, word.Part(w, value), sc, exports)
+				a.runValue(name, word.Part(w, value), sc, exports)
 			}
 			continue
 		}
@@ -43,7 +44,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *state.Scope, files call.Red
 		}
 		argv = append(argv, a.Declaration(as, sc))
 		if !as.Naked {
-			a.chooses(as.Name.Value, sc, exports)
+			a.runVariable(as.Name.Value, sc, exports)
 		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.Vars[as.Name.Value].List == nil {
 			a.Assign(as.Name.Value, state.EmptyVariable(array), sc)
 		}
@@ -55,5 +56,5 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *state.Scope, files call.Red
 		}
 	}
 	inv := call.Invocation{Argv: argv, Wrappers: a.wrappers, Scope: sc, Redirections: files}
-	a.record(&inv, c.Variant.Value, a.argumentsOf(c.Variant.Value, argv[1:]))
+	a.Record(&inv, c.Variant.Value, grammars.Arguments(a.About(c.Variant.Value), argv[1:]))
 }

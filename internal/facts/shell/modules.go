@@ -13,10 +13,10 @@ func Modules(imported, folders []string, at value.Place, python func(source stri
 	a := newAnalysis(at, python)
 	sc := &state.Scope{Folder: at.Workdir, ArgsKnown: true, Steps: &a.Steps}
 	inv := &call.Invocation{Argv: []word.Word{word.Of("python3")}, Scope: sc}
-	a.modules("python3", inv, imported)
+	a.ReadModules("python3", inv, imported)
 	for _, folder := range folders {
 		for _, module := range imported {
-			a.importsFrom("python3", "python", inv, a.FileAt(word.Of(folder), sc), module)
+			a.ReadModuleIn("python3", "python", inv, a.FileAt(word.Of(folder), sc), module)
 		}
 	}
 	c := a.command("")

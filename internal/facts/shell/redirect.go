@@ -86,7 +86,7 @@ func (a *analysis) duplicate(r *call.Redirections, d *syntax.Redirect, sc *state
 		return
 	}
 	number := a.numberOf(d, usual(d.Op == syntax.DplIn), sc)
-	from, open := a.duplicated(target, r, sc, in)
+	from, open := a.duplicateOf(target, r, sc, in)
 	switch {
 	case number == target:
 	case target == "":
@@ -105,8 +105,8 @@ func (a *analysis) duplicate(r *call.Redirections, d *syntax.Redirect, sc *state
 	}
 }
 
-// duplicated is what a number stands for where a redirection copies it.
-func (a *analysis) duplicated(number string, r *call.Redirections, sc *state.Scope, in word.Stream) (state.Descriptor, bool) {
+// duplicateOf is what a number stands for where a redirection copies it.
+func (a *analysis) duplicateOf(number string, r *call.Redirections, sc *state.Scope, in word.Stream) (state.Descriptor, bool) {
 	if d, ok := sc.Descriptors.At(number); ok && number != state.Input {
 		return d, true
 	}

@@ -16,10 +16,11 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/effects"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/expand"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/grammars"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/loads"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/parse"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
@@ -57,21 +58,18 @@ type analysis struct {
 	*state.Budget
 	*state.Sink
 	*overlay.FS
+	call.Directory
 	expand.Expander
+	loads.Loader
+	effects.Writer
 	reader grammars.Reader
-	// readPython reads the Python programs in the text.
-	readPython func(source string, at value.Place) value.Code
 	// escapes says that the text has "echo" take backslashes for escapes.
 	escapes bool
-	// supposed is the reading of words that may start programs; supposes says that
-	// this is such a reading, of supposals many.
+	// supposed is the reading of words that may start programs, this one of supposals many.
 	supposed  *analysis
-	supposes  bool
 	supposals int
 	// effect gathers what the call does that is being recorded; its room is used again.
 	effect effects.Collector
-	// entry is the program that was asked about last.
-	entry *programs.Entry
 	// wrappers are the programs around the text that is being read.
 	wrappers []string
 
@@ -82,27 +80,14 @@ type analysis struct {
 	aliases map[string]string
 	// traps run when the text ends, with what is assigned then.
 	traps []trap
-	// imported are the files in which modules were looked for, importedTexts those whose text the text itself wrote.
-	imported, importedTexts []string
-	// rounds counts the loops around what is being read.
-	rounds int
-	// piped is the first call of the pipes around what is being read.
-	piped int
-	// aside counts the pipes and background jobs around what is being read.
-	aside int
-	// seeking are the programs of the text's own PATH that are being read.
-	seeking []string
-	// modulePath are the folders in which the Python program of a file that is being read looks for modules first, none where
-	// that is the working folder; inModule says that one of its modules is being read.
-	modulePath []string
-	inModule   bool
 }
 
-func newAnalysis(at value.Place, python func(source string, at value.Place) value.Code) *analysis {
+func newAnalysis(at value.Place, python loads.Python) *analysis {
 	b, facts := &state.Budget{Complete: true}, &state.Sink{}
 	facts.Budget = b
-	a := &analysis{Budget: b, Sink: facts, FS: overlay.New(b, facts, at), readPython: python}
+	a := &analysis{Budget: b, Sink: facts, FS: overlay.New(b, facts, at)}
 	a.Expander, a.reader = expand.New(b, facts, a, at.Home), grammars.New(a.FS, a, a)
+	a.Loader, a.Writer = loads.New(a.FS, &a.Directory, a, &a.reader, python), effects.NewWriter(a.FS, &a.Directory)
 	return a
 }
 
@@ -179,7 +164,7 @@ func (a *analysis) command(text string) value.Command {
 	a.RunSources()
 	calls := state.DistinctCalls(a.Calls)
 	return value.Command{
-		Supposed: a.supposition(),
+		Supposed: a.sideFacts(),
 		Text:     text, Parsed: true, Complete: a.Complete,
 		Programs: state.Programs(calls), Calls: calls,
 		Hosts: value.Sorted(a.Hosts), Reads: value.Sorted(a.Reads), Writes: value.Sorted(a.Writes),

@@ -38,8 +38,8 @@ func (a *analysis) statements(stmts []*syntax.Stmt, sc *state.Scope, in word.Str
 func (a *analysis) statement(s *syntax.Stmt, sc *state.Scope, in word.Stream) call.Result {
 	if s.Background || s.Coprocess {
 		a.NoteFeature(value.FeatureBackground)
-		a.aside++
-		defer func() { a.aside-- }()
+		a.Aside++
+		defer func() { a.Aside-- }()
 	}
 	before := sc.Descriptors
 	files := a.redirections(s.Redirs, sc, in)
@@ -85,11 +85,11 @@ func (a *analysis) redirectedCommand(s *syntax.Stmt, sc *state.Scope, in word.St
 		r.Out = files.In // "$(< file)" is what the file holds
 		a.Reads, a.Writes = append(a.Reads, files.Reads...), append(a.Writes, files.Writes...)
 	}
-	return a.redirected(r, files)
+	return a.sendOutput(r, files)
 }
 
-// redirected sends a command's output to its files.
-func (a *analysis) redirected(r call.Result, files call.Redirections) call.Result {
+// sendOutput sends a command's output to its files.
+func (a *analysis) sendOutput(r call.Result, files call.Redirections) call.Result {
 	for _, path := range files.Out {
 		a.Write(path, r.Out, files.Appends)
 	}
@@ -215,11 +215,11 @@ func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *stat
 // pipeline reads the stages of a pipe from left to right.
 func (a *analysis) pipeline(c *syntax.BinaryCmd, sc *state.Scope, in word.Stream) call.Result {
 	a.NoteFeature(value.FeaturePipe)
-	if a.aside == 0 {
-		a.piped = len(a.Calls)
+	if a.Aside == 0 {
+		a.Piped = len(a.Calls)
 	}
-	a.aside++
-	defer func() { a.aside-- }()
+	a.Aside++
+	defer func() { a.Aside-- }()
 	stages := pipeStages(c)
 	var r call.Result
 	var lead string

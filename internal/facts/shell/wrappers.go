@@ -13,7 +13,7 @@ import (
 
 // wrapper sees through a program that runs another one.
 func (a *analysis) wrapper(name string, inv *call.Invocation, args *call.Arguments) (call.Result, bool) {
-	p := a.about(name).Own
+	p := a.About(name).Own
 	if runs := grammars.Of(p.Grammar).Runs; runs != nil {
 		return runs(&a.reader, name, inv, args)
 	}
@@ -23,19 +23,19 @@ func (a *analysis) wrapper(name string, inv *call.Invocation, args *call.Argumen
 		}
 	}
 	if p.Wraps == programs.ShellTexts {
-		a.shellTexts(name, inv)
+		a.runShellTexts(name, inv)
 	}
 	if r, ok := a.behind(name, p, inv); ok {
 		return r, true
 	}
 	if words := inv.Argv[1:]; len(words) > 0 && p.Subcommands != nil {
 		if between, ok := p.Subcommands[words[0].Text]; ok {
-			return a.launched(name, inv, word.After(words, 1+between))
+			return a.launch(name, inv, word.After(words, 1+between))
 		}
 	}
 	switch p.Wraps {
 	case programs.Command:
-		return a.prefixed(name, inv, args), true
+		return a.runPrefix(name, inv, args), true
 	case programs.AfterOperand:
 		return a.Inner(name, inv, word.After(args.Rest, 1)), true
 	case programs.Rest:
@@ -43,7 +43,7 @@ func (a *analysis) wrapper(name string, inv *call.Invocation, args *call.Argumen
 	case programs.AllWords:
 		return a.Inner(name, inv, inv.Argv[1:]), true
 	case programs.Launched:
-		return a.launched(name, inv, inv.Argv[1:])
+		return a.launch(name, inv, inv.Argv[1:])
 	}
 	return call.Result{}, false
 }
@@ -68,25 +68,25 @@ func (a *analysis) behind(name string, p *programs.Program, inv *call.Invocation
 	return call.Result{}, false
 }
 
-// launched runs a program in a project's environment.
-func (a *analysis) launched(name string, inv *call.Invocation, words []word.Word) (call.Result, bool) {
-	words = call.ParseArguments(words, &programs.Program{Strict: true, Options: a.about(name).Own.Options}).Rest
+// launch runs a program in a project's environment.
+func (a *analysis) launch(name string, inv *call.Invocation, words []word.Word) (call.Result, bool) {
+	words = call.ParseArguments(words, &programs.Program{Strict: true, Options: a.About(name).Own.Options}).Rest
 	if len(words) == 0 {
 		return call.Result{}, false
 	}
 	if words[0].Text == "-" { // a program in the language of the project, on the standard input
-		a.inline(name, "python", inv, inv.In.Word())
+		a.ReadInline(name, "python", inv, inv.In.Word())
 		return call.Result{Out: word.Unknown(value.Taint{})}, true
 	}
 	return a.Inner(name, inv, words), true
 }
 
-// shellTexts gives each argument of several words to a shell, and what is attached to an option. A file that the text wrote or
+// runShellTexts gives each argument of several words to a shell, and what is attached to an option. A file that the text wrote or
 // fetched is the program that it names.
-func (a *analysis) shellTexts(name string, inv *call.Invocation) {
+func (a *analysis) runShellTexts(name string, inv *call.Invocation) {
 	for i, w := range inv.Argv[1:] {
 		if !strings.ContainsAny(w.Text, " \t") {
-			a.startsWritten(name, inv, inv.Argv[1+i:])
+			a.startOwnProgram(name, inv, inv.Argv[1+i:])
 			continue
 		}
 		if _, value, ok := strings.Cut(w.Text, "="); ok && strings.HasPrefix(w.Text, "--") {
@@ -98,8 +98,8 @@ func (a *analysis) shellTexts(name string, inv *call.Invocation) {
 	}
 }
 
-// startsWritten starts the file that the first of the words names, if the text put it there.
-func (a *analysis) startsWritten(name string, inv *call.Invocation, words []word.Word) {
+// startOwnProgram starts the file that the first of the words names, if the text put it there.
+func (a *analysis) startOwnProgram(name string, inv *call.Invocation, words []word.Word) {
 	if !strings.Contains(words[0].Text, "/") {
 		return
 	}
@@ -108,9 +108,9 @@ func (a *analysis) startsWritten(name string, inv *call.Invocation, words []word
 	}
 }
 
-// prefixed is a wrapper whose command follows its own options.
-func (a *analysis) prefixed(name string, inv *call.Invocation, args *call.Arguments) call.Result {
-	p := a.about(name).Own
+// runPrefix is a wrapper whose command follows its own options.
+func (a *analysis) runPrefix(name string, inv *call.Invocation, args *call.Arguments) call.Result {
+	p := a.About(name).Own
 	rest := args.Rest
 	in := *inv
 	if p.Assigns {

@@ -1,7 +1,7 @@
 // Package expand turns the words of a parsed text into values, as bash would: parameters and operations on them, arithmetic,
 // elements of arrays, braces, quotes, and the splitting into fields.
 //
-// Of the text around a word it asks two things, by the interface Commands: what a substitution writes, and whether the name of a
+// Of the text around a word it asks two things, by the interface Surroundings: what a substitution writes, and whether the name of a
 // program has another meaning. What is promised: what bash evaluates once more, and what versions of bash read otherwise, hides what
 // the text does or is unknown.
 //
@@ -24,7 +24,7 @@ import (
 type Expander struct {
 	*state.Budget
 	*state.Sink
-	Commands
+	Surroundings
 	// home is the home folder, empty where that is not told.
 	home string
 	// Feed is where the input of the command being expanded comes from: what ">(…)" gets is
@@ -34,16 +34,16 @@ type Expander struct {
 	Temps int
 }
 
-// Commands are those of the text around a word.
-type Commands interface {
+// Surroundings are those of the text around a word.
+type Surroundings interface {
 	// Substitute reads commands for which a word stands; the value is what they write.
 	Substitute(stmts []*syntax.Stmt, sc *state.Scope, in word.Stream) word.Stream
 	// Redefines says that the text gave the name of a program another meaning.
 	Redefines(program string) bool
 }
 
-func New(b *state.Budget, facts *state.Sink, around Commands, home string) Expander {
-	return Expander{Budget: b, Sink: facts, Commands: around, home: home}
+func New(b *state.Budget, facts *state.Sink, around Surroundings, home string) Expander {
+	return Expander{Budget: b, Sink: facts, Surroundings: around, home: home}
 }
 
 // Fields expands words as the arguments of a command.

@@ -31,6 +31,14 @@ type Grammar struct {
 // Of is the grammar of a name in programs.yaml.
 func Of(name string) Grammar { return grammars[name] }
 
+// Arguments are the words of a call as its program reads them.
+func Arguments(e *programs.Entry, words []word.Word) *call.Arguments {
+	if reads := Of(e.Own.Grammar).Arguments; reads != nil {
+		return reads(words, e.Described)
+	}
+	return call.ParseArguments(words, e.Described)
+}
+
 var grammars = map[string]Grammar{
 	"awk":            {Runs: (*Reader).awk, Effects: awkEffects},
 	"cmake":          {Runs: (*Reader).cmake},

@@ -35,6 +35,9 @@ type FS struct {
 	builds []string
 	// downloads are the folders that hold what came from the network.
 	downloads []download
+	// Aside counts the pipes and background jobs around what is being read, Rounds the loops: a file that is started in one of them
+	// may be written afterwards. Piped is the first call of the pipes.
+	Aside, Rounds, Piped int
 	// starts are files that run while the text goes on.
 	starts []start
 	// late says that a started file is being read.

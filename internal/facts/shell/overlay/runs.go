@@ -102,8 +102,11 @@ type start struct {
 	run  func(word.Stream)
 }
 
-// Start notes a file that is run from here on, and what reads it.
+// Start notes a file that is run while the text goes on, and what reads it.
 func (fs *FS) Start(p string, run func(word.Stream)) {
+	if p == "" || fs.Aside == 0 && fs.Rounds == 0 {
+		return
+	}
 	if len(fs.starts) >= word.MaxFields {
 		fs.Hide()
 		return

@@ -85,3 +85,23 @@ func (facts *Sink) AddToCall(made int, reads, writes []string) {
 		call.Reads, call.Writes = value.Sorted(append(call.Reads, reads...)), value.Sorted(append(call.Writes, writes...))
 	}
 }
+
+// Take adds the facts of a shell text that was read by itself.
+func (facts *Sink) Take(c *value.Command, wrappers []string) {
+	for _, call := range c.Calls {
+		if len(facts.Calls) >= value.MaxCalls || !facts.Spend(1) {
+			facts.Complete = false
+			break
+		}
+		call.Wrappers = append(slices.Clip(wrappers), call.Wrappers...)
+		facts.Calls = append(facts.Calls, Record{Call: call})
+	}
+	for _, f := range c.Features {
+		facts.NoteFeature(f)
+	}
+	facts.Hosts, facts.Variables = append(facts.Hosts, c.Hosts...), append(facts.Variables, c.Variables...)
+	facts.Reads, facts.Writes = append(facts.Reads, c.Reads...), append(facts.Writes, c.Writes...)
+	facts.Settings, facts.Loses = append(facts.Settings, c.Settings...), append(facts.Loses, c.Loses...)
+	facts.Assigns, facts.Files = append(facts.Assigns, c.Assigns...), append(facts.Files, c.Files...)
+	facts.LookUps = append(facts.LookUps, c.Opens...)
+}

@@ -1,4 +1,4 @@
-package shell
+package loads
 
 import (
 	"strings"
@@ -10,9 +10,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-// computes says that a program of an interpreter does nothing but print, compute and read and write files that it names, and
+// isPure says that a program of an interpreter does nothing but print, compute and read and write files that it names, and
 // notes these files. Every part of the program and every option of the call must be known.
-func (a *analysis) computes(lang string, inv *call.Invocation, code word.Word) bool {
+func (ld *Loader) isPure(lang string, inv *call.Invocation, code word.Word) bool {
 	if !languages.HasPlainOptions(lang) || code.Fetched || code.Decoded || len(inv.Argv) == 0 {
 		return false
 	}
@@ -33,13 +33,13 @@ func (a *analysis) computes(lang string, inv *call.Invocation, code word.Word) b
 		}
 		e.Operands = true
 	}
-	a.touches(inv, e, operands...)
+	ld.noteFiles(inv, e, operands...)
 	return true
 }
 
-// touches notes the files that a program names, and those that operands name which it reads.
-func (a *analysis) touches(inv *call.Invocation, e oneliner.Effects, operands ...word.Word) {
-	touched := effects.New(a.FS, inv.Scope)
+// noteFiles notes the files that a program names, and those that operands name which it reads.
+func (ld *Loader) noteFiles(inv *call.Invocation, e oneliner.Effects, operands ...word.Word) {
+	touched := effects.New(ld.FS, inv.Scope)
 	if e.Operands {
 		touched.Read(operands...)
 	}
@@ -49,8 +49,8 @@ func (a *analysis) touches(inv *call.Invocation, e oneliner.Effects, operands ..
 	for _, file := range e.Writes {
 		touched.Write(word.Of(file))
 	}
-	a.AddToCall(inv.Number, touched.Reads, touched.Writes)
+	ld.AddToCall(inv.Number, touched.Reads, touched.Writes)
 	for _, p := range touched.Writes {
-		a.Rewrite(p, "")
+		ld.Rewrite(p, "")
 	}
 }

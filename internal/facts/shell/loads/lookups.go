@@ -1,4 +1,4 @@
-package shell
+package loads
 
 import (
 	"path"
@@ -9,54 +9,55 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// seeks notes the files in which a call finds, by its name, what it runs.
-func (a *analysis) seeks(name string, inv *call.Invocation, args *call.Arguments) {
-	a.seeksProgram(inv, inv.Argv[0].Text)
-	if verb := word.First(args.Operands); a.about(name).Own.Plugins && verb.Known && verb.Text != "" {
-		a.seeksProgram(inv, name+"-"+verb.Text)
+// NoteLookUps notes the files in which a call finds, by its name, what it runs.
+func (ld *Loader) NoteLookUps(name string, inv *call.Invocation, args *call.Arguments) {
+	ld.lookUpProgram(inv, inv.Argv[0].Text)
+	if verb := word.First(args.Operands); ld.About(name).Own.Plugins && verb.Known && verb.Text != "" {
+		ld.lookUpProgram(inv, name+"-"+verb.Text)
 	}
-	a.seeksCommands(name, inv, args)
-	if search, ok := languages.SearchOf(a.about(name).Language); ok {
-		a.seeksModules(search, inv, args)
+	ld.lookUpCommands(name, inv, args)
+	if search, ok := languages.SearchOf(ld.About(name).Language); ok {
+		ld.lookUpModules(search, inv, args)
 	}
 }
 
-// seeksProgram notes the files of a program's name in the folders of a PATH that the text
+// lookUpProgram notes the files of a program's name in the folders of a PATH that the text
 // sets. A session can change neither the folders of the system nor those of the PATH before.
-func (a *analysis) seeksProgram(inv *call.Invocation, name string) {
-	if !a.SetsVariable("PATH", inv.Scope) || strings.Contains(name, "/") {
+func (ld *Loader) lookUpProgram(inv *call.Invocation, name string) {
+	if !ld.SetsVariable("PATH", inv.Scope) || strings.Contains(name, "/") {
 		return
 	}
-	for _, folder := range a.FoldersIn("PATH", inv.Scope) {
-		if text := folder.Text; text != "$PATH" && !systemFolder(text) {
-			a.SeekIn(folder, inv.Scope, name)
-			a.startsSought(inv, folder, name)
+	for _, folder := range ld.FoldersIn("PATH", inv.Scope) {
+		if text := folder.Text; text != "$PATH" && !overlay.IsSystemFolder(text) {
+			ld.SeekIn(folder, inv.Scope, name)
+			ld.startFromPath(inv, folder, name)
 		}
 	}
 }
 
-// seeksCommands notes the files whose commands a call may do: those that a program of commands
+// lookUpCommands notes the files whose commands a call may do: those that a program of commands
 // reads, and all that look like files to a program without a description.
-func (a *analysis) seeksCommands(name string, inv *call.Invocation, args *call.Arguments) {
-	p := a.about(name).Described
+func (ld *Loader) lookUpCommands(name string, inv *call.Invocation, args *call.Arguments) {
+	p := ld.About(name).Described
 	commands := p.Input == programs.Commands || p.Input == programs.ItsProgram
 	if commands || p == &programs.Undescribed && isFileName(word.Of(inv.In.File)) {
-		a.LookUps = state.AddPath(a.LookUps, inv.In.File)
+		ld.LookUps = state.AddPath(ld.LookUps, inv.In.File)
 	}
 	for _, o := range args.Options {
 		if commands && p.Options[o.Name] == programs.FileRead || p == &programs.Undescribed && isFileName(o.Value) {
-			a.Seek(o.Value, inv.Scope)
+			ld.Seek(o.Value, inv.Scope)
 		}
 	}
 	for _, w := range args.Operands {
 		if commands && (p.Operands == programs.Reads || p.Operands == programs.Unnamed) && isFileName(w) ||
 			p == &programs.Undescribed && isFileName(w) {
-			a.Seek(w, inv.Scope)
+			ld.Seek(w, inv.Scope)
 		}
 	}
 }
@@ -70,9 +71,9 @@ func isFileName(w word.Word) bool {
 		!strings.ContainsAny(w.Text, " \n=@:*?[")
 }
 
-// seeksModules notes the files of the modules that options name.
-func (a *analysis) seeksModules(search languages.ModuleSearch, inv *call.Invocation, args *call.Arguments) {
-	modules, folders := a.modulesAndFolders(search, inv, args)
+// lookUpModules notes the files of the modules that options name.
+func (ld *Loader) lookUpModules(search languages.ModuleSearch, inv *call.Invocation, args *call.Arguments) {
+	modules, folders := ld.modulesAndFolders(search, inv, args)
 	for _, module := range modules {
 		name, _, _ := strings.Cut(module.Text, "=") // perl's -MNAME=SYMBOLS
 		name = strings.ReplaceAll(strings.TrimPrefix(name, "-"), search.Separator, "/")
@@ -85,21 +86,21 @@ func (a *analysis) seeksModules(search languages.ModuleSearch, inv *call.Invocat
 				names = []string{name}
 			}
 			for _, name := range names {
-				a.Seek(word.Part(module, name), inv.Scope)
+				ld.Seek(word.Part(module, name), inv.Scope)
 			}
 			continue
 		}
 		for _, folder := range folders {
-			a.SeekIn(folder, inv.Scope, names...)
+			ld.SeekIn(folder, inv.Scope, names...)
 		}
 	}
 }
 
 // modulesAndFolders are the modules that options name, and the folders that are searched for them.
-func (a *analysis) modulesAndFolders(
+func (ld *Loader) modulesAndFolders(
 	search languages.ModuleSearch, inv *call.Invocation, args *call.Arguments,
 ) (modules, folders []word.Word) {
-	folders = a.FoldersIn(search.Variable, inv.Scope)
+	folders = ld.FoldersIn(search.Variable, inv.Scope)
 	if search.Here {
 		folders = append(folders, word.Of("."))
 	}

@@ -14,32 +14,32 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// behave does what a known program does with its arguments and its input.
-func (a *analysis) behave(name string, inv *call.Invocation, args *call.Arguments) call.Result {
-	lang := a.about(name).Language
-	if lang != "" && a.checksOnly(name, args) {
+// runProgram does what a known program does with its arguments and its input.
+func (a *analysis) runProgram(name string, inv *call.Invocation, args *call.Arguments) call.Result {
+	lang := a.About(name).Language
+	if lang != "" && a.isCheck(name, args) {
 		return call.Result{}
 	}
 	if lang == "shell" {
 		return a.shell(name, inv, args)
 	}
 	if lang != "" {
-		a.runsOptions(name, inv, args)
-		a.tests(name, a.about(name).Own, inv, args)
-		a.finds(name, inv, args)
-		if project := a.about(name).Own.Project; project != "" {
-			a.projectScripts(name, project, inv, args)
+		a.ReadOptions(name, inv, args)
+		a.ReadTests(name, a.About(name).Own, inv, args)
+		a.ReadOwnFiles(name, inv, args)
+		if project := a.About(name).Own.Project; project != "" {
+			a.ReadScripts(name, project, inv, args)
 		}
-		return a.language(name, lang, inv, args)
+		return a.ReadLanguage(name, lang, inv, args)
 	}
-	inv = a.reader.Environment(a.about(name).Own.Environment, a.startingBeside(name, inv), args)
-	a.runsOptions(name, inv, args)
-	a.takes(name, inv, args)
-	a.tests(name, a.about(name).Own, inv, args)
-	a.startsAll(name, inv, args)
-	a.finds(name, inv, args)
-	a.runsProject(name, inv, args)
-	a.fills(name, inv, args)
+	inv = a.reader.Environment(a.About(name).Own.Environment, a.WithProjectPath(name, inv), args)
+	a.ReadOptions(name, inv, args)
+	a.ReadInputs(name, inv, args)
+	a.ReadTests(name, a.About(name).Own, inv, args)
+	a.ReadFolders(name, inv, args)
+	a.ReadOwnFiles(name, inv, args)
+	a.ReadProject(name, inv, args)
+	a.NoteContents(name, inv, args)
 	if a.printsSetup(name, args) {
 		return call.Result{Out: word.Literal("")}
 	}
@@ -50,14 +50,14 @@ func (a *analysis) behave(name string, inv *call.Invocation, args *call.Argument
 		return r
 	}
 	a.suppose(name, inv)
-	out := (&output.Printer{FS: a.FS, Entry: a.about(name), Escapes: a.escapes}).Output(name, inv, args)
+	out := (&output.Printer{FS: a.FS, Entry: a.About(name), Escapes: a.escapes}).Output(name, inv, args)
 	out.Read = out.Read || a.shows(name, inv)
 	return call.Result{Out: out}
 }
 
-// checksOnly says whether an interpreter only looks whether it could run a file. A further option may undo that, or run more.
-func (a *analysis) checksOnly(name string, args *call.Arguments) bool {
-	own := a.about(name).Own
+// isCheck says whether an interpreter only looks whether it could run a file. A further option may undo that, or run more.
+func (a *analysis) isCheck(name string, args *call.Arguments) bool {
+	own := a.About(name).Own
 	return len(args.Flags) == 1 && len(own.ReadsOnly) > 0 && args.Has(own.ReadsOnly...) && len(args.Operands) > 0 &&
 		!slices.ContainsFunc(args.All, mayBeOption)
 }
@@ -70,7 +70,7 @@ func mayBeOption(w word.Word) bool {
 // printsSetup says whether what a program prints are settings for the shell that started it, or how that
 // completes its words: to run that text is no more than to run the program.
 func (a *analysis) printsSetup(name string, args *call.Arguments) bool {
-	about := a.about(name)
+	about := a.About(name)
 	words := about.Own.Setup
 	always := slices.Contains(words, "*")
 	if len(args.Operands) == 0 || !args.Operands[0].Known {
@@ -86,7 +86,7 @@ func (a *analysis) shows(name string, inv *call.Invocation) bool {
 	if inv.Number == 0 || len(a.Calls[inv.Number-1].Reads) == 0 {
 		return false
 	}
-	operands, output := a.about(name).Described.Operands, a.about(name).Own.Output
+	operands, output := a.About(name).Described.Operands, a.About(name).Own.Output
 	return output != programs.Report && output != programs.Listed && output != programs.Named &&
 		(operands == programs.Reads || operands == programs.Script)
 }
@@ -101,7 +101,7 @@ func (a *analysis) Inner(name string, inv *call.Invocation, argv []word.Word) ca
 	in.Wrappers = append(slices.Clip(inv.Wrappers), name)
 	given := &inv.Redirections
 	in.Redirections = call.Redirections{In: given.In, Out: given.Out, Appends: given.Appends, TakesOutput: given.TakesOutput}
-	return a.invoke(in)
+	return a.Invoke(in)
 }
 
 // Text reads shell text that a wrapper runs.
@@ -116,7 +116,7 @@ func isPlusC(flag string) bool { return strings.HasPrefix(flag, "+") && strings.
 func (a *analysis) shell(name string, inv *call.Invocation, args *call.Arguments) call.Result {
 	sc := inv.Scope.Fork()
 	sc.Args, sc.ArgsKnown = nil, true
-	a.runsOptions(name, inv, args)
+	a.ReadOptions(name, inv, args)
 	if len(args.Operands) > 0 && args.Operands[0].Text == "-" { // ends the options, like "--"
 		args.Operands = args.Operands[1:]
 	}
@@ -149,50 +149,36 @@ func (a *analysis) Input(name string, inv *call.Invocation, sc *state.Scope) cal
 	in := inv.In
 	inv.In = word.Stream{} // the text takes it up
 	sc.Descriptors = sc.Descriptors.Without(state.Input)
-	return a.runsStream(name, inv, in, sc)
+	return a.shellStream(name, inv, in, sc)
 }
 
-// runsStream reads shell text that flows from somewhere.
-func (a *analysis) runsStream(name string, inv *call.Invocation, s word.Stream, sc *state.Scope) call.Result {
+// shellStream reads shell text that flows from somewhere.
+func (a *analysis) shellStream(name string, inv *call.Invocation, s word.Stream, sc *state.Scope) call.Result {
 	a.Run(s.Path, s.File)
 	if s.IsElsewhere() && !strings.Contains(s.Path, "$") {
 		return call.Result{Out: word.Unknown(value.Taint{})}
 	}
-	return a.streamText(name, inv, s, sc)
-}
-
-func (a *analysis) streamText(name string, inv *call.Invocation, s word.Stream, sc *state.Scope) (r call.Result) {
-	a.ReadIn(s, func() { sc.InFile(s, func() { r = a.Text(name, inv, s.Word(), sc) }) })
-	return r
+	return a.ReadStream(name, inv, s, sc)
 }
 
 // script reads the file that a shell runs, if the text itself wrote it.
 func (a *analysis) script(name string, inv *call.Invocation, file word.Word, sc *state.Scope) call.Result {
 	if s, ok := a.PseudoFile(file, inv.In, inv.Scope); ok {
-		return a.runsStream(name, inv, s, sc)
+		return a.shellStream(name, inv, s, sc)
 	}
-	p := a.fileToRun(file, inv)
-	for _, there := range a.formerly(inv, file) {
+	p := a.ScriptFile(file, inv)
+	for _, there := range a.FallbackCalls(inv, file) {
 		s, _ := a.Lookup(a.FileAt(file, there.Scope))
-		a.streamText(name, there, s, there.Scope)
+		a.ReadStream(name, there, s, there.Scope)
 	}
-	a.EachMatch(file, inv.Scope, func(_ string, s word.Stream) { a.streamText(name, inv, s, sc.Fork()) })
+	a.EachMatch(file, inv.Scope, func(_ string, s word.Stream) { a.ReadStream(name, inv, s, sc.Fork()) })
 	s, ok := a.Program(p, a.FileAt(file, inv.Scope))
 	beside := *inv
-	a.starts(p, func(s word.Stream) { a.Text(name, &beside, s.Word(), sc.Fork()) })
+	a.Start(p, func(s word.Stream) { a.Text(name, &beside, s.Word(), sc.Fork()) })
 	if !ok {
 		return call.Result{Out: word.Unknown(value.Taint{})}
 	}
-	return a.streamText(name, inv, s, sc)
-}
-
-// fileToRun is the path of a file that is run; one that is not known hides what runs.
-func (a *analysis) fileToRun(file word.Word, inv *call.Invocation) string {
-	if _, ok := programName(file); !ok {
-		a.NoteRun(file.Taint)
-		a.Hide()
-	}
-	return a.RunFile(file, inv.Scope)
+	return a.ReadStream(name, inv, s, sc)
 }
 
 // alias reads what names are made to stand for.

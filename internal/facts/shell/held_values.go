@@ -10,17 +10,17 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-// chooses reads the command in a variable that other programs run. handed says that the
+// runVariable reads the command in a variable that other programs run. handed says that the
 // variable reaches them.
-func (a *analysis) chooses(name string, sc *state.Scope, handed bool) {
+func (a *analysis) runVariable(name string, sc *state.Scope, handed bool) {
 	if programs.VariableOf(name).Holds != "" {
 		v, _ := a.Value(name, sc)
-		a.chosen(name, v, sc, handed)
+		a.runValue(name, v, sc, handed)
 	}
 }
 
-// chosen reads a value as the programs do that take it.
-func (a *analysis) chosen(name string, v word.Word, sc *state.Scope, handed bool) {
+// runValue reads a value as the programs do that take it.
+func (a *analysis) runValue(name string, v word.Word, sc *state.Scope, handed bool) {
 	variable := programs.VariableOf(name)
 	switch variable.Holds {
 	case programs.HeldCommand:
@@ -41,30 +41,30 @@ func (a *analysis) chosen(name string, v word.Word, sc *state.Scope, handed bool
 		a.callWith(variable.Program, []word.Word{word.Of("-c"), v}, sc)
 	case programs.HeldFiles:
 		if v.Known {
-			a.readsSettings(variable.Program, v, sc)
+			a.runSettings(variable.Program, v, sc)
 		}
 	case programs.HeldOptions:
-		if words := optionWords(v); v.Known && slices.ContainsFunc(words, tellsMore) {
+		if words := optionWords(v); v.Known && slices.ContainsFunc(words, hasMore) {
 			a.callWith(variable.Program, words, sc)
 		}
 	}
 }
 
-// readsSettings reads files as the settings of a program.
-func (a *analysis) readsSettings(program string, files word.Word, sc *state.Scope) {
+// runSettings reads files as the settings of a program.
+func (a *analysis) runSettings(program string, files word.Word, sc *state.Scope) {
 	inv := &call.Invocation{Wrappers: a.wrappers, Scope: sc}
 	for _, file := range strings.FieldsFunc(files.Text, func(r rune) bool { return r == ' ' || r == ':' }) {
 		w := word.Part(files, file)
 		a.RunFile(w, sc)
 		if s, ok := a.ProgramIn(w, inv.In, inv.Scope); ok {
-			a.ReadIn(s, func() { a.Commands(program, a.about(program).Own, inv, s) })
+			a.ReadIn(s, func() { a.Commands(program, a.About(program).Own, inv, s) })
 		}
 	}
 }
 
 // callWith reads words of a variable as arguments of a program.
 func (a *analysis) callWith(program string, words []word.Word, sc *state.Scope) {
-	a.invoke(call.Invocation{Argv: append([]word.Word{word.Of(program)}, words...), Scope: sc.Fork(), Direct: true})
+	a.Invoke(call.Invocation{Argv: append([]word.Word{word.Of(program)}, words...), Scope: sc.Fork(), Direct: true})
 }
 
 // optionWords are the words of a value; a backslash takes away what the next character means.
@@ -92,7 +92,7 @@ func optionWords(v word.Word) []word.Word {
 	return words
 }
 
-// tellsMore says that a word is not an option without a value.
-func tellsMore(w word.Word) bool {
+// hasMore says that a word is not an option without a value.
+func hasMore(w word.Word) bool {
 	return !strings.HasPrefix(w.Text, "-") || strings.ContainsAny(w.Text, "=/@:,.~$ ")
 }

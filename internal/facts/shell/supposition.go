@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -22,51 +23,51 @@ const (
 // suppose reads the words of a program that nothing describes as calls, where one of them
 // names a program: the program may start it.
 func (a *analysis) suppose(name string, inv *call.Invocation) {
-	if a.supposes || a.about(name).Explained {
+	if a.Supposes || a.About(name).Explained {
 		return
 	}
 	words := inv.Argv[1:]
 	found := 0
 	for i := 0; i < len(words) && found < maxStarts; i++ {
-		if code, ok := shellOption(words, i); ok {
-			a.supposedText(name, inv, code)
+		if code, ok := optionText(words, i); ok {
+			a.supposeText(name, inv, code)
 			continue
 		}
-		started, ok := startedName(words, i)
+		started, ok := programAt(words, i)
 		if !ok {
 			continue
 		}
 		found++
-		a.supposedCall(name, inv, words[i:])
-		if takesWords(started) {
+		a.supposeCall(name, inv, words[i:])
+		if endsWords(started) {
 			return
 		}
 	}
 }
 
-// startedName is the name of a program that another one may start, if a word is one. The last word
+// programAt is the name of a program that another one may start, if a word is one. The last word
 // counts only behind the end of the options, since it is most often the name of a thing; or as the path of a shell.
-func startedName(words []word.Word, at int) (name string, ok bool) {
-	name, ok = programName(words[at])
+func programAt(words []word.Word, at int) (name string, ok bool) {
+	name, ok = call.ProgramName(words[at])
 	if !ok || !programs.Starts(name) {
 		return "", false
 	}
-	systems := systemFolder(path.Dir(words[at].Text))
+	systems := overlay.IsSystemFolder(path.Dir(words[at].Text))
 	if at == len(words)-1 && (at == 0 || words[at-1].Text != "--") && !(systems && programs.Of(name).Language == "shell") {
 		return "", false
 	}
 	return name, systems || !strings.Contains(words[at].Text, "/")
 }
 
-// takesWords says that the words after a program start nothing.
-func takesWords(name string) bool {
+// endsWords says that the words after a program start nothing.
+func endsWords(name string) bool {
 	operands := programs.Described(name).Operands
 	return operands == programs.Text || operands == programs.Script
 }
 
-// shellOption is a word that an option hands to a shell, as "-c" does: several words, of
+// optionText is a word that an option hands to a shell, as "-c" does: several words, of
 // which the first names a program.
-func shellOption(words []word.Word, at int) (code word.Word, ok bool) {
+func optionText(words []word.Word, at int) (code word.Word, ok bool) {
 	option, value, attached := strings.Cut(words[at].Text, "=")
 	switch {
 	case !strings.HasPrefix(option, "-") || !saysCommand(strings.TrimLeft(option, "-")):
@@ -98,9 +99,9 @@ func saysCommand(option string) bool {
 
 var commanding = []string{"command", "cmd", "exec", "run", "shell", "script", "hook", "filter", "program", "callback", "launch", "start"}
 
-// supposedCall reads words as a call.
-func (a *analysis) supposedCall(name string, inv *call.Invocation, argv []word.Word) {
-	if b := a.supposing(); b.supposals < maxSupposed {
+// supposeCall reads words as a call.
+func (a *analysis) supposeCall(name string, inv *call.Invocation, argv []word.Word) {
+	if b := a.sideReading(); b.supposals < maxSupposed {
 		b.supposals++
 		in := *inv
 		in.Scope, in.Number = inv.Scope.Fork(), 0
@@ -109,20 +110,20 @@ func (a *analysis) supposedCall(name string, inv *call.Invocation, argv []word.W
 	}
 }
 
-// supposedText reads a word as shell text, if it is that.
-func (a *analysis) supposedText(name string, inv *call.Invocation, code word.Word) {
-	if b := a.supposing(); b.supposals < maxSupposed {
+// supposeText reads a word as shell text, if it is that.
+func (a *analysis) supposeText(name string, inv *call.Invocation, code word.Word) {
+	if b := a.sideReading(); b.supposals < maxSupposed {
 		b.supposals++
 		b.Text(name, inv, code, inv.Scope.Fork())
 		a.Steps = b.Steps
 	}
 }
 
-// supposing is the reading of the words that are supposed to be commands.
-func (a *analysis) supposing() *analysis {
+// sideReading is the reading of the words that are supposed to be commands.
+func (a *analysis) sideReading() *analysis {
 	if a.supposed == nil {
-		a.supposed = newAnalysis(a.At, a.readPython)
-		a.supposed.supposes, a.supposed.Complete = true, false
+		a.supposed = newAnalysis(a.At, a.ReadPython)
+		a.supposed.Supposes, a.supposed.Complete = true, false
 	}
 	b := a.supposed
 	b.TakeOver(a.FS)
@@ -130,8 +131,13 @@ func (a *analysis) supposing() *analysis {
 	return b
 }
 
-// supposition are the facts of the supposed calls, nil without any.
-func (a *analysis) supposition() *value.Command {
+// Suppose notes what another reading supposed to run.
+func (a *analysis) Suppose(c *value.Command, wrappers []string) {
+	a.sideReading().TakeReading(c, wrappers)
+}
+
+// sideFacts are the facts of the supposed calls, nil without any.
+func (a *analysis) sideFacts() *value.Command {
 	if a.supposed == nil || len(a.supposed.Calls) == 0 {
 		return nil
 	}

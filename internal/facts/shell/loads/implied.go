@@ -1,4 +1,4 @@
-package shell
+package loads
 
 import (
 	"maps"
@@ -15,38 +15,38 @@ import (
 // Programs run more than a text names: git its aliases and hooks, Python what shadows a module of its library, the loader
 // of the system the libraries of a folder.
 
-// implies notes the places where a call finds by itself what it runs.
-func (a *analysis) implies(name string, inv *call.Invocation, args *call.Arguments) {
-	lang := a.about(name).Language
+// NoteImplied notes the places where a call finds by itself what it runs.
+func (ld *Loader) NoteImplied(name string, inv *call.Invocation, args *call.Arguments) {
+	lang := ld.About(name).Language
 	if name == "git" {
-		a.impliesSettings(inv, args)
+		ld.noteGitSettings(inv, args)
 	}
 	if search, ok := languages.SearchOf(lang); ok {
-		_, folders := a.modulesAndFolders(languages.ModuleSearch{Variable: search.Variable, Folders: search.Folders}, inv, args)
+		_, folders := ld.modulesAndFolders(languages.ModuleSearch{Variable: search.Variable, Folders: search.Folders}, inv, args)
 		for _, folder := range folders {
-			if at := a.FolderAt(folder, inv.Scope); lang == "python" {
-				a.library(name, inv, at)
+			if at := ld.FolderAt(folder, inv.Scope); lang == "python" {
+				ld.shadowModules(name, inv, at)
 			} else {
-				a.At.Ground.Imply(value.ImpliedFiles, at)
+				ld.At.Ground.Imply(value.ImpliedFiles, at)
 			}
 		}
 	}
-	for _, folder := range a.FoldersIn("LD_LIBRARY_PATH", inv.Scope) {
-		a.Imply(value.ImpliedFiles, folder, inv.Scope)
+	for _, folder := range ld.FoldersIn("LD_LIBRARY_PATH", inv.Scope) {
+		ld.Imply(value.ImpliedFiles, folder, inv.Scope)
 	}
 	program, ofLanguage := inv.Argv[0], lang != "" && lang != "shell"
-	if folder := overlay.FolderOf(program.Text); ofLanguage && strings.Contains(program.Text, "/") && !systemFolder(folder) {
-		a.Imply(value.ImpliedPackages, word.Part(program, overlay.FolderOf(folder)), inv.Scope)
+	if folder := overlay.FolderOf(program.Text); ofLanguage && strings.Contains(program.Text, "/") && !overlay.IsSystemFolder(folder) {
+		ld.Imply(value.ImpliedPackages, word.Part(program, overlay.FolderOf(folder)), inv.Scope)
 	}
 }
 
-// packages notes that a program loads packages of the project.
-func (a *analysis) packages(lang string, inv *call.Invocation, code string) {
+// notePackages notes that a program loads packages of the project.
+func (ld *Loader) notePackages(lang string, inv *call.Invocation, code string) {
 	if lang != "node" {
 		return
 	}
 	if languages.LoadsPackages(code) {
-		a.Imply(value.ImpliedPackages, word.Of("node_modules"), inv.Scope)
+		ld.Imply(value.ImpliedPackages, word.Of("node_modules"), inv.Scope)
 	}
 }
 
@@ -60,8 +60,8 @@ func choosesSettings(variable string) bool {
 	return (strings.HasPrefix(variable, "GIT_") && !idleVariables[variable]) || variable == "HOME" || strings.HasPrefix(variable, "XDG_")
 }
 
-// impliesSettings notes where git looks for its settings and hooks.
-func (a *analysis) impliesSettings(inv *call.Invocation, args *call.Arguments) {
+// noteGitSettings notes where git looks for its settings and hooks.
+func (ld *Loader) noteGitSettings(inv *call.Invocation, args *call.Arguments) {
 	folder := word.Of(".")
 	for _, o := range args.Options {
 		key, _, _ := strings.Cut(strings.ToLower(o.Value.Text), "=")
@@ -76,33 +76,33 @@ func (a *analysis) impliesSettings(inv *call.Invocation, args *call.Arguments) {
 	if slices.ContainsFunc(slices.Concat(inv.Assigns, inv.Scope.Exports), choosesSettings) {
 		folder = word.Of("$")
 	}
-	a.Imply(value.ImpliedSettings, folder, inv.Scope)
+	ld.Imply(value.ImpliedSettings, folder, inv.Scope)
 }
 
-// beside reads what shadows Python's library in the folders of a program.
-func (a *analysis) beside(name string, inv *call.Invocation, file word.Word) {
-	folders := a.FoldersOf(a.FileAt(file, inv.Scope))
+// noteShadows reads what shadows Python's library in the folders of a program.
+func (ld *Loader) noteShadows(name string, inv *call.Invocation, file word.Word) {
+	folders := ld.FoldersOf(ld.FileAt(file, inv.Scope))
 	if len(folders) == 0 {
-		a.Imply(value.ImpliedModules, word.Part(file, overlay.FolderOf(file.Text)), inv.Scope)
+		ld.Imply(value.ImpliedModules, word.Part(file, overlay.FolderOf(file.Text)), inv.Scope)
 	}
 	for _, folder := range folders {
-		a.library(name, inv, folder)
+		ld.shadowModules(name, inv, folder)
 	}
 }
 
-// library reads the files of a folder that Python takes for modules of its library, and notes that there may be some.
-func (a *analysis) library(name string, inv *call.Invocation, folder string) {
-	a.At.Ground.Imply(value.ImpliedModules, folder)
-	if a.At.Contents == nil {
+// shadowModules reads the files of a folder that Python takes for modules of its library, and notes that there may be some.
+func (ld *Loader) shadowModules(name string, inv *call.Invocation, folder string) {
+	ld.At.Ground.Imply(value.ImpliedModules, folder)
+	if ld.At.Contents == nil {
 		return
 	}
 	prefix := ""
 	if folder != "." {
 		prefix = strings.TrimSuffix(folder, "/") + "/"
 	}
-	for _, file := range slices.Sorted(maps.Keys(*a.At.Contents)) {
+	for _, file := range slices.Sorted(maps.Keys(*ld.At.Contents)) {
 		if below, ok := strings.CutPrefix(file, prefix); ok && value.Shadows(below) {
-			a.importsFile(name, "python", inv, file)
+			ld.readModuleFile(name, "python", inv, file)
 		}
 	}
 }
