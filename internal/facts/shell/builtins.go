@@ -21,7 +21,8 @@ var namesVariables = map[string]bool{
 // builtin is a command of the shell itself: what it changes, and what it prints.
 type builtin func(a *analysis, name string, inv *call.Invocation, args *call.Arguments) call.Result
 
-// builtins are filled as grammars are.
+// builtins are filled at the first use: what some of them run calls builtins in turn, which Go takes for a circle in the value of a
+// variable.
 var builtins map[string]builtin
 
 var fillBuiltins sync.Once
@@ -74,7 +75,7 @@ func (a *analysis) builtin(name string, inv *call.Invocation, args *call.Argumen
 
 func (a *analysis) eval(name string, inv *call.Invocation, _ *call.Arguments) call.Result {
 	a.NoteFeature(value.FeatureEval)
-	return a.nested(word.Join(inv.Argv[1:], " "), inv.Scope, append(slices.Clip(inv.Wrappers), name), inv.In)
+	return a.readText(word.Join(inv.Argv[1:], " "), inv.Scope, append(slices.Clip(inv.Wrappers), name), inv.In)
 }
 
 func (a *analysis) completion(name string, inv *call.Invocation, args *call.Arguments) call.Result {

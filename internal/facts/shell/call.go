@@ -183,8 +183,8 @@ func (a *analysis) enterFunction(f *function, inv call.Invocation) call.Result {
 	return r
 }
 
-// nested reads a text that an interpreter gets, in scope sc.
-func (a *analysis) nested(code word.Word, sc *state.Scope, wrappers []string, in word.Stream) call.Result {
+// readText reads a text that an interpreter gets, in scope sc.
+func (a *analysis) readText(code word.Word, sc *state.Scope, wrappers []string, in word.Stream) call.Result {
 	a.NoteRun(code.Taint)
 	a.Texts += len(code.Text)
 	if !code.Known {

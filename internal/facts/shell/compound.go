@@ -193,7 +193,7 @@ func (a *analysis) define(c *syntax.FuncDecl, sc *state.Scope) {
 	}
 	name := c.Name.Value
 	if old := a.functions[name]; old != nil && !old.called {
-		a.uncalled(old, sc)
+		a.readFunction(old, sc)
 	}
 	a.functions[name] = &function{body: c.Body}
 }

@@ -25,17 +25,17 @@ func (a *analysis) runValue(name string, v word.Word, sc *state.Scope, handed bo
 	switch variable.Holds {
 	case programs.HeldCommand:
 		if v.Known || handed || !variable.Family {
-			a.nested(word.Part(v, strings.TrimLeft(v.Text, "|-! ")), sc.Fork(), nil, word.Stream{})
+			a.readText(word.Part(v, strings.TrimLeft(v.Text, "|-! ")), sc.Fork(), nil, word.Stream{})
 		}
 	case programs.HeldScript:
 		a.ProgramFile("sh", v, &call.Invocation{Wrappers: a.wrappers, Scope: sc})
 	case programs.HeldProgram:
 		if v.Known {
-			a.nested(v, sc.Fork(), nil, word.Stream{})
+			a.readText(v, sc.Fork(), nil, word.Stream{})
 		}
 	case programs.HeldPrompt:
 		if v.Known && strings.ContainsAny(v.Text, "$`") {
-			a.nested(word.Part(v, ": <<PROMPT\n"+v.Text+"\nPROMPT\n"), sc.Fork(), nil, word.Stream{})
+			a.readText(word.Part(v, ": <<PROMPT\n"+v.Text+"\nPROMPT\n"), sc.Fork(), nil, word.Stream{})
 		}
 	case programs.HeldCommands:
 		a.callWith(variable.Program, []word.Word{word.Of("-c"), v}, sc)

@@ -106,7 +106,7 @@ func (a *analysis) Inner(name string, inv *call.Invocation, argv []word.Word) ca
 
 // Text reads shell text that a wrapper runs.
 func (a *analysis) Text(name string, inv *call.Invocation, code word.Word, sc *state.Scope) call.Result {
-	return a.nested(code, sc, append(slices.Clip(inv.Wrappers), name), inv.In)
+	return a.readText(code, sc, append(slices.Clip(inv.Wrappers), name), inv.In)
 }
 
 // isPlusC finds "+c", which bash takes as "-c", among other letters.

@@ -134,22 +134,22 @@ func (a *analysis) read(text string) (ok bool) {
 	sc := &state.Scope{Folder: a.At.Workdir, Astray: a.At.Astray, ArgsKnown: true, Steps: &a.Steps}
 	a.statements(stmts, sc, word.Stream{})
 	for _, t := range a.traps {
-		a.nested(t.code, sc.Fork(), t.wrappers, word.Stream{})
+		a.readText(t.code, sc.Fork(), t.wrappers, word.Stream{})
 	}
-	a.remaining(sc)
+	a.readUncalled(sc)
 	return true
 }
 
-// remaining reads the functions that nothing called: a caller may be hidden.
-func (a *analysis) remaining(sc *state.Scope) {
+// readUncalled reads the functions that nothing called: a caller may be hidden.
+func (a *analysis) readUncalled(sc *state.Scope) {
 	for _, name := range slices.Sorted(maps.Keys(a.functions)) {
 		if f := a.functions[name]; !f.called {
-			a.uncalled(f, sc)
+			a.readFunction(f, sc)
 		}
 	}
 }
 
-func (a *analysis) uncalled(f *function, sc *state.Scope) {
+func (a *analysis) readFunction(f *function, sc *state.Scope) {
 	idle := a.Idle
 	a.Idle, f.called = true, true
 	f.active++

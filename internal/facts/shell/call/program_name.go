@@ -19,12 +19,12 @@ func ProgramName(w word.Word) (name string, ok bool) {
 	if name == "" || !w.Known && strings.ContainsAny(name, "$<>(…{)") || w.Glob && word.HasWildcard(name) {
 		return "", false
 	}
-	return spelt(name), true
+	return canonicalName(name), true
 }
 
-// spelt is the name of a program without the ending that some systems give it or its version, and that of an interpreter where
+// canonicalName is the name of a program without the ending that some systems give it or its version, and that of an interpreter where
 // file systems take capitals and small letters for the same.
-func spelt(name string) string {
+func canonicalName(name string) string {
 	if programs.Of(name) != &programs.Undescribed {
 		return name
 	}

@@ -53,7 +53,7 @@ func (e *Collector) Collect(name string, own func(e *Collector, name string)) Ef
 		e.Operands(p.Operands)
 	}
 	e.particular(name, own)
-	e.undescribed(p)
+	e.unknownWords(p)
 	e.unpacks(p)
 	e.losses()
 	return e.Effects

@@ -10,10 +10,10 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-// undescribed notes the paths that words without a description may name: all words of a program
+// unknownWords notes the paths that words without a description may name: all words of a program
 // that nothing describes, the operands of one whose options alone are described, and the values of
 // options that are not described.
-func (e *Collector) undescribed(p *programs.Program) {
+func (e *Collector) unknownWords(p *programs.Program) {
 	switch {
 	case !e.entry.Explained:
 		e.words(e.Args.All)

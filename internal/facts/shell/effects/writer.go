@@ -94,7 +94,7 @@ func (wr *Writer) noteInputs(name string, fills programs.Fills, c *value.Call) {
 	for i := wr.Piped; i < len(wr.Calls)-1 && wr.Aside > 0 && wr.Spend(1); i++ {
 		from = append(from, wr.Calls[i].Reads...)
 	}
-	if len(from) == 0 && !wr.editsUnseen(name) {
+	if len(from) == 0 && !wr.hasHiddenEdits(name) {
 		return
 	}
 	for _, to := range c.Writes {
@@ -138,8 +138,8 @@ func (wr *Writer) noteParts(fills programs.Fills, inv *call.Invocation, args *ca
 	}
 }
 
-// editsUnseen says that a program writes into files what no description tells.
-func (wr *Writer) editsUnseen(name string) bool {
+// hasHiddenEdits says that a program writes into files what no description tells.
+func (wr *Writer) hasHiddenEdits(name string) bool {
 	p := wr.About(name)
 	kind := p.Described.Operands
 	return wr.At.Contents != nil && (!p.Explained || kind == programs.First || kind == programs.Script || p.Language != "")

@@ -34,7 +34,7 @@ type Expander struct {
 	Temps int
 }
 
-// Surroundings are those of the text around a word.
+// Surroundings are what the text around a word knows.
 type Surroundings interface {
 	// Substitute reads commands for which a word stands; the value is what they write.
 	Substitute(stmts []*syntax.Stmt, sc *state.Scope, in word.Stream) word.Stream
@@ -148,7 +148,7 @@ func (ex *Expander) parts(f *fielder, parts []syntax.WordPart, sc *state.Scope, 
 		case *syntax.Lit:
 			ex.bare(f, p.Value, i == 0, sc)
 		case *syntax.SglQuoted:
-			f.singleQuoted(p)
+			f.singleQuotes(p)
 		case *syntax.DblQuoted:
 			f.open = true
 			ex.quotes(f, p, sc)
@@ -257,7 +257,7 @@ func (ex *Expander) quotedPart(f *fielder, p syntax.WordPart, sc *state.Scope) {
 	case *syntax.Lit:
 		f.add(word.Unescape(p.Value, "$`\"\\\n"))
 	case *syntax.SglQuoted:
-		f.singleQuoted(p)
+		f.singleQuotes(p)
 	case *syntax.ParamExp:
 		if held, ok := literalQuotes(p); ok {
 			ex.innerQuotes(f, p, held, sc)

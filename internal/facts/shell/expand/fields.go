@@ -11,8 +11,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// singleQuoted adds what stands in single quotes, behind "$" with its escapes. Those of control signs are not followed.
-func (f *fielder) singleQuoted(q *syntax.SglQuoted) {
+// singleQuotes adds what stands in single quotes, behind "$" with its escapes. Those of control signs are not followed.
+func (f *fielder) singleQuotes(q *syntax.SglQuoted) {
 	if !q.Dollar {
 		f.add(q.Value)
 		return

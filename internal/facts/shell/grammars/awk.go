@@ -134,7 +134,7 @@ func withoutStrings(code string) string {
 	for i := 0; i < len(code); i++ {
 		switch code[i] {
 		case '"':
-			end := closing(code, i+1, '"')
+			end := closingAt(code, i+1, '"')
 			if strings.ContainsRune(code[i:end], '\n') {
 				return code
 			}
@@ -146,9 +146,9 @@ func withoutStrings(code string) string {
 			if code[i] == '/' && divides(code[:i]) {
 				continue
 			}
-			end := closing(code, i+1, '/')
+			end := closingAt(code, i+1, '/')
 			if code[i] == '#' {
-				end = closing(code, i+1, '\n')
+				end = closingAt(code, i+1, '\n')
 			}
 			if strings.ContainsAny(code[i:min(end, len(code))], `"[`) {
 				return code
@@ -169,8 +169,8 @@ func divides(code string) bool {
 	return strings.HasSuffix(code, "]") || start < len(code) && !oneliner.AwkKeyword(code[start:])
 }
 
-// closing is where a character stands that no backslash precedes, or the end.
-func closing(code string, from int, what byte) int {
+// closingAt is where a character stands that no backslash precedes, or the end.
+func closingAt(code string, from int, what byte) int {
 	for i := from; i < len(code); i++ {
 		switch code[i] {
 		case '\\':

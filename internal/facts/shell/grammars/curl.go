@@ -9,7 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-// downloadEffects: a program such as curl of curl and wget, writes the file that a URL is stored in where no option names it.
+// downloadEffects: curl or wget writes the file that a URL is stored in where no option names it.
 func downloadEffects(e *effects.Collector, name string) {
 	namedData(e)
 	ops := e.Args.Operands

@@ -165,7 +165,7 @@ func (rd *Reader) mountsOf(options []call.Option, sc *state.Scope) []state.Mount
 			m.Target, _, _ = strings.Cut(rest, ":")
 			m.Source = source
 		case "--mount":
-			m = mountNamed(o.Value.Text)
+			m = mountOption(o.Value.Text)
 		}
 		if strings.HasPrefix(m.Target, "/") && strings.ContainsAny(m.Source, "/~$.") && len(all) < word.MaxFields {
 			all = append(all, state.Mount{Source: rd.Path(word.Part(o.Value, m.Source), sc), Target: value.Cleaned(m.Target)})
@@ -174,8 +174,8 @@ func (rd *Reader) mountsOf(options []call.Option, sc *state.Scope) []state.Mount
 	return all
 }
 
-// mountNamed reads "type=bind,source=/a,target=/b".
-func mountNamed(text string) (m state.Mount) {
+// mountOption reads "type=bind,source=/a,target=/b".
+func mountOption(text string) (m state.Mount) {
 	for _, field := range strings.Split(text, ",") {
 		name, value, _ := strings.Cut(field, "=")
 		switch name {

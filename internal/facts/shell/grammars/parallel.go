@@ -34,8 +34,8 @@ func (rd *Reader) parallel(_ string, inv *call.Invocation, args *call.Arguments)
 	}
 	code := word.Join(argv, " ")
 	if slices.ContainsFunc(items, func(w word.Word) bool { return !w.Known }) {
-		if text, ok := rd.withQuoted(code, args, inv.Scope); ok {
-			return rd.eachQuoted(text, items, inv), true
+		if text, ok := rd.quoteItems(code, args, inv.Scope); ok {
+			return rd.runItems(text, items, inv), true
 		}
 		rd.Hide()
 	}
@@ -57,8 +57,8 @@ var (
 // quotedItem is the variable that stands for an item in the text of a command.
 const quotedItem = "$parallel_item"
 
-// withQuoted is a command with a variable in the places of items, which are each one word of it.
-func (rd *Reader) withQuoted(code word.Word, args *call.Arguments, sc *state.Scope) (word.Word, bool) {
+// quoteItems is a command with a variable in the places of items, which are each one word of it.
+func (rd *Reader) quoteItems(code word.Word, args *call.Arguments, sc *state.Scope) (word.Word, bool) {
 	isOther := func(flag string) bool { return !slices.Contains(optionsOfOrder, flag) }
 	if _, set := rd.Value("PARALLEL", sc); set || !code.Known || slices.ContainsFunc(args.Flags, isOther) {
 		return word.Word{}, false
@@ -72,8 +72,8 @@ func (rd *Reader) withQuoted(code word.Word, args *call.Arguments, sc *state.Sco
 	return code, plainCommand.MatchString(code.Text)
 }
 
-// eachQuoted runs a command once for each item.
-func (rd *Reader) eachQuoted(code word.Word, items []word.Word, inv *call.Invocation) call.Result {
+// runItems runs a command once for each item.
+func (rd *Reader) runItems(code word.Word, items []word.Word, inv *call.Invocation) call.Result {
 	var all call.Result
 	for _, item := range items {
 		sc := inv.Scope.Fork()

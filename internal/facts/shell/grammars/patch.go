@@ -11,9 +11,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-// patched notes the files that a patch changes: those that its text names, where that is known.
+// patchFiles notes the files that a patch changes: those that its text names, where that is known.
 // Where it is not, they may be any below the folder.
-func (rd *Reader) patched(name string, inv *call.Invocation, args *call.Arguments) {
+func (rd *Reader) patchFiles(name string, inv *call.Invocation, args *call.Arguments) {
 	patch, file := inv.In, inv.In.File
 	words := word.After(args.Operands, 1)
 	if w, ok := args.Value("-i", "--input"); ok && name == "patch" {
@@ -54,7 +54,7 @@ func (rd *Reader) patchTargets(patch word.Stream, file string, inv *call.Invocat
 
 // Patch notes the files that a patch on the standard input changes.
 func (rd *Reader) Patch(name string, inv *call.Invocation, args *call.Arguments) {
-	rd.patched(name, inv, args)
+	rd.patchFiles(name, inv, args)
 	rd.AddToCall(inv.Number, nil, rd.patchedPaths(inv.In, inv, args))
 }
 

@@ -34,7 +34,7 @@ func (rd *Reader) tar(_ string, inv *call.Invocation, args *call.Arguments) (cal
 		}
 		rd.Text("tar", inv, code, inv.Scope.Fork())
 	}
-	if extracting(args) {
+	if isExtraction(args) {
 		rd.untar(inv, args)
 	}
 	return call.Result{Out: word.Unknown(inv.In.Taint)}, true
@@ -55,13 +55,13 @@ func tarEffects(e *effects.Collector, _ string) {
 	ops := e.Args.Operands
 	file, ok := e.Args.Value("-f", "--file")
 	dir, inDir := e.Args.Value("-C", "--directory")
-	if extracting(e.Args) || e.Args.Has("--list", "-t") {
+	if isExtraction(e.Args) || e.Args.Has("--list", "-t") {
 		if ok {
 			e.Read(file)
 		}
 		if inDir {
 			e.Write(dir)
-		} else if extracting(e.Args) {
+		} else if isExtraction(e.Args) {
 			e.Write(word.Of("."))
 		}
 		return
@@ -75,8 +75,8 @@ func tarEffects(e *effects.Collector, _ string) {
 	e.Read(ops...)
 }
 
-// extracting says whether tar unpacks an archive.
-func extracting(args *call.Arguments) bool {
+// isExtraction says whether tar unpacks an archive.
+func isExtraction(args *call.Arguments) bool {
 	return args.Has("-x", "--extract", "--get") && !args.Has("-c", "--create")
 }
 

@@ -67,12 +67,12 @@ func ShellTexts(lang, code string) (commands []string, all bool) {
 		all = all && ok
 	}
 	if lang == "perl" || lang == "ruby" || lang == "php" {
-		commands = append(commands, backquoted(code)...)
+		commands = append(commands, backquotes(code)...)
 	}
 	return commands, all
 }
 
-func backquoted(code string) []string {
+func backquotes(code string) []string {
 	var out []string
 	pieces := strings.Split(code, "`")
 	for i := 1; i+1 < len(pieces); i += 2 {

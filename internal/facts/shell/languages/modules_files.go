@@ -22,8 +22,8 @@ func IsSearched(variable string) bool {
 
 // ModuleSearch is how programs of a language find a module by its name.
 type ModuleSearch struct {
-	// Modules are the options that name a module, folders those that name a folder. A module
-	// that starts with folderMark names a folder too (perl's -Mlib=FOLDER).
+	// Modules are the options that name a module, Folders those that name a folder. A module
+	// that starts with FolderMark names a folder too (perl's -Mlib=FOLDER).
 	Modules, Folders []string
 	FolderMark       string
 	// Variable holds more folders.

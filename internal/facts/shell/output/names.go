@@ -14,14 +14,14 @@ import (
 func (pr *Printer) lists(inv *call.Invocation, args *call.Arguments) (word.Stream, bool) {
 	switch pr.Entry.Own.Output {
 	case programs.Listed:
-		return word.Listing(inv.In.Taint, word.OneOf(listing(args))), true
+		return word.Listing(inv.In.Taint, word.OneOf(lsNames(args))), true
 	case programs.Named:
 		return word.Listing(inv.In.Taint, word.OneOf(args.Operands)), true
 	case programs.Matching:
 		if !args.Has("-l", "-L", "--files", "--files-with-matches", "--files-without-match") {
-			return pr.selected(inv, args), len(args.AfterScript(args.Operands)) == 0
+			return pr.filterLines(inv, args), len(args.AfterScript(args.Operands)) == 0
 		}
-		return word.Listing(inv.In.Taint, word.OneOf(below(searched(args)))), true
+		return word.Listing(inv.In.Taint, word.OneOf(below(searchRoots(args)))), true
 	case programs.Sought:
 		var items []word.Word
 		for _, w := range args.Operands {
@@ -29,13 +29,13 @@ func (pr *Printer) lists(inv *call.Invocation, args *call.Arguments) (word.Strea
 		}
 		return word.Listing(inv.In.Taint, items), true
 	case programs.Selected:
-		return pr.selected(inv, args), true
+		return pr.filterLines(inv, args), true
 	}
 	return word.Stream{}, false
 }
 
-// searched are the files and folders that a search for text goes through.
-func searched(args *call.Arguments) []word.Word {
+// searchRoots are the files and folders that a search for text goes through.
+func searchRoots(args *call.Arguments) []word.Word {
 	words := args.Operands
 	if !args.Has("--files") {
 		words = args.AfterScript(words)
@@ -58,9 +58,9 @@ func below(words []word.Word) []word.Word {
 	return out
 }
 
-// listing are the names that "ls" writes: those of its operands that are files, and
+// lsNames are the names that "ls" writes: those of its operands that are files, and
 // the names in the others, as seen from there.
-func listing(args *call.Arguments) []word.Word {
+func lsNames(args *call.Arguments) []word.Word {
 	words := args.Operands
 	if args.Has("-d", "--directory") && len(words) > 0 {
 		return words
@@ -68,8 +68,8 @@ func listing(args *call.Arguments) []word.Word {
 	return append(words[:len(words):len(words)], word.Word{Text: "*", Known: true, Glob: true})
 }
 
-// selected are the lines that a filter lets pass: some of those that it reads.
-func (pr *Printer) selected(inv *call.Invocation, args *call.Arguments) word.Stream {
+// filterLines are the lines that a filter lets pass: some of those that it reads.
+func (pr *Printer) filterLines(inv *call.Invocation, args *call.Arguments) word.Stream {
 	in := inv.In
 	for _, w := range args.Operands {
 		if s, ok := pr.Content(w, inv.In, inv.Scope, inv.Scope); ok {

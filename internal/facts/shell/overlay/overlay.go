@@ -42,7 +42,7 @@ type FS struct {
 	starts []start
 	// late says that a started file is being read.
 	late bool
-	// within are the files that are being read, see [overlay.foundIn].
+	// within are the files that are being read, see [FS.Lookup].
 	within []string
 	// hops counts the files through which the one that is looked at is made of others.
 	hops int

@@ -42,11 +42,11 @@ type Kind int
 const (
 	// Written: the path itself gets the content.
 	Written Kind = iota
-	// copied: files below the path get that of the files below from.
+	// Copied: files below the path get that of the files below from.
 	Copied
-	// unpackedInto: files below the path are made of from.
+	// UnpackedInto: files below the path are made of from.
 	UnpackedInto
-	// compiledFrom: the path itself is machine code, made of from.
+	// CompiledFrom: the path itself is machine code, made of from.
 	CompiledFrom
 )
 

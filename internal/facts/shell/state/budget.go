@@ -10,7 +10,7 @@ import (
 type Budget struct {
 	Complete bool
 	// Idle is set while a function is read that no text called: what it hides does not count.
-	// settled says that a settled file is being read.
+	// Settled says that a settled file is being read.
 	Idle, Settled bool
 	// Steps, depth, texts and given are what was spent of the limits.
 	Steps, Depth, Texts, given int

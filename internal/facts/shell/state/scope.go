@@ -125,7 +125,7 @@ func (b *Budget) Merge(s, o *Scope) {
 	if s.Version != o.Version {
 		b.Spend(1 + (len(s.Vars)+len(o.Vars))/8)
 		s.full = s.full || o.full
-		for _, name := range differing(s.Vars, o.Vars) {
+		for _, name := range differences(s.Vars, o.Vars) {
 			s.Lose(name)
 		}
 	}
@@ -136,8 +136,8 @@ func (b *Budget) Merge(s, o *Scope) {
 	}
 }
 
-// differing names the variables that are not the same in both.
-func differing(x, y map[string]Variable) []string {
+// differences names the variables that are not the same in both.
+func differences(x, y map[string]Variable) []string {
 	var names []string
 	for name, v := range x {
 		if w, ok := y[name]; !ok || !v.equal(w) {

@@ -16,7 +16,7 @@ type Sink struct {
 	Code *value.Code
 
 	Hosts, Reads, Writes, Variables, Features, Assigns, Settings, Loses, Files []string
-	// ContentReads are files that the text reads, sought those in which programs look for code.
+	// ContentReads are files that the text reads, LookUps those in which programs look for code.
 	ContentReads, LookUps []string
 }
 

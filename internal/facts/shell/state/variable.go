@@ -126,9 +126,9 @@ type Variable struct {
 	Array bool
 	// Keys are those of the elements, where the text assigned some by their keys.
 	Keys []string
-	// Lost marks a variable that the text assigned to something unknown, gone one that it unset.
+	// Lost marks a variable that the text assigned to something unknown, Unset one that it unset.
 	Lost, Unset bool
-	// ReadOnly marks one that the text made read-only, number one that takes numbers only.
+	// ReadOnly marks one that the text made read-only, Integer one that takes numbers only.
 	ReadOnly, Integer bool
 }
 

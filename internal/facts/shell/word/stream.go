@@ -42,9 +42,9 @@ type Stream struct {
 	Items []Word
 	// Path is the file it comes from, if that is known.
 	Path string
-	// File is that path as it is spelt, see [overlay.fileAt].
+	// File is that path as it is spelt, see overlay.FS.
 	File string
-	// OnDisk says that it is what was found in that file, settled that the session has not made
+	// OnDisk says that it is what was found in that file, Settled that the session has not made
 	// the file what it is.
 	OnDisk, Settled bool
 	// Truncated says that it was longer than what is followed.
