@@ -42,7 +42,7 @@ func (a *analysis) temporary(assigns []*syntax.Assign, sc *state.Scope) (restore
 	}
 	old := make([]state.Variable, len(assigns))
 	for i, as := range assigns {
-		old[i] = sc.Vars[as.Name.Value]
+		old[i] = sc.Variable(as.Name.Value)
 		names = append(names, as.Name.Value)
 		a.ReadAssignment(as, sc)
 		a.runVariable(as.Name.Value, sc, true)
@@ -174,7 +174,7 @@ func (a *analysis) enterFunction(f *function, inv call.Invocation) call.Result {
 	defer func() { f.active--; f.aside = outside }()
 	sc := inv.Scope
 	args, known, around := sc.Args, sc.ArgsKnown, a.locals
-	sc.Args, sc.ArgsKnown, a.locals = inv.Argv[1:], true, &state.Locals{Sc: sc}
+	sc.Args, sc.ArgsKnown, a.locals = inv.Argv[1:], true, &state.Locals{Scope: sc}
 	r := a.statement(f.body, sc, inv.In)
 	a.locals.Restore()
 	sc.Args, sc.ArgsKnown, a.locals = args, known, around
@@ -186,11 +186,11 @@ func (a *analysis) enterFunction(f *function, inv call.Invocation) call.Result {
 // readText reads a text that an interpreter gets, in scope sc.
 func (a *analysis) readText(code word.Word, sc *state.Scope, wrappers []string, in word.Stream) call.Result {
 	a.NoteRun(code.Taint)
-	a.Texts += len(code.Text)
+	fits := a.CountText(len(code.Text))
 	if !code.Known {
 		code = expand.WithTempNames(code, sc)
 	}
-	if !code.Known || a.Texts > state.MaxTexts {
+	if !code.Known || !fits {
 		a.Hide()
 		return call.Result{Out: word.Unknown(code.Taint)}
 	}

@@ -22,7 +22,7 @@ func (a *analysis) conditional(c *syntax.IfClause, sc *state.Scope, in word.Stre
 		if c.ThenPos.IsValid() && c.Else != nil && !c.Else.ThenPos.IsValid() {
 			other := sc.Fork()
 			o := a.statements(c.Else.Then, other, in)
-			a.settle(sc, branch, r.Ends, other, o.Ends)
+			a.Settle(sc, branch, r.Ends, other, o.Ends)
 			return call.Sequence(all, o)
 		}
 		if !r.Ends {
@@ -32,27 +32,13 @@ func (a *analysis) conditional(c *syntax.IfClause, sc *state.Scope, in word.Stre
 	return all
 }
 
-// settle puts sc where one of two branches leads.
-func (a *analysis) settle(sc, x *state.Scope, xEnds bool, y *state.Scope, yEnds bool) {
-	switch {
-	case xEnds:
-		*sc = *y
-	case yEnds:
-		*sc = *x
-	default:
-		*sc = *x
-		sc.Shared = true
-		a.Merge(sc, y)
-	}
-}
-
 // loop reads a body, and once more if its first round changed what it sees.
 func (a *analysis) loop(sc *state.Scope, body func(*state.Scope) call.Result) call.Result {
 	a.Rounds++
 	defer func() { a.Rounds-- }()
 	before := sc.Fork()
 	r := body(sc)
-	changed := sc.Version != before.Version
+	changed := sc.HasAssigned(before)
 	a.Merge(sc, before)
 	if changed {
 		again := sc.Fork()

@@ -45,7 +45,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *state.Scope, files call.Red
 		argv = append(argv, a.Declaration(as, sc))
 		if !as.Naked {
 			a.runVariable(as.Name.Value, sc, exports)
-		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.Vars[as.Name.Value].List == nil {
+		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.Variable(as.Name.Value).List == nil {
 			a.Assign(as.Name.Value, state.EmptyVariable(array), sc)
 		}
 		if fixed || number {

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
-	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -11,7 +10,7 @@ import (
 // they may lie: also in the folders that the program adds to those that are searched. It is false where that is nothing at all.
 func Modules(imported, folders []string, at value.Place, python func(source string, at value.Place) value.Code) (value.Command, bool) {
 	a := newAnalysis(at, python)
-	sc := &state.Scope{Folder: at.Workdir, ArgsKnown: true, Steps: &a.Steps}
+	sc := a.NewScope(at.Workdir, false)
 	inv := &call.Invocation{Argv: []word.Word{word.Of("python3")}, Scope: sc}
 	a.ReadModules("python3", inv, imported)
 	for _, folder := range folders {

@@ -214,8 +214,8 @@ func (a *analysis) changeFolder(inv *call.Invocation, args *call.Arguments) {
 	switch {
 	case len(args.Operands) == 0:
 		inv.Scope.Folder, inv.Scope.Astray = "~", false
-	case args.Operands[0].Text == "-" && inv.Scope.Vars["OLDPWD"].IsKnown() && len(inv.Scope.Vars["OLDPWD"].List) == 1:
-		inv.Scope.Folder, inv.Scope.Astray = inv.Scope.Vars["OLDPWD"].List[0].Text, false
+	case args.Operands[0].Text == "-" && inv.Scope.Variable("OLDPWD").IsKnown() && len(inv.Scope.Variable("OLDPWD").List) == 1:
+		inv.Scope.Folder, inv.Scope.Astray = inv.Scope.Variable("OLDPWD").List[0].Text, false
 	case args.Operands[0].Text == "-" || args.Operands[0].Text == "$(…)": // such as $(git rev-parse --show-toplevel)
 		inv.Scope.Stray()
 	default:

@@ -28,8 +28,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// What one text may cost. A text that runs into a limit is not complete.
 const (
+	// maxRecursion is how often a function may call itself.
 	maxRecursion = 4
 	// bytesPerCall and mostCallsExpected say how many calls a text is given room for at first.
 	bytesPerCall      = 32
@@ -131,7 +131,7 @@ func (a *analysis) read(text string) (ok bool) {
 		return false
 	}
 	a.Calls = make([]state.Record, 0, 1+min(len(text)/bytesPerCall, mostCallsExpected))
-	sc := &state.Scope{Folder: a.At.Workdir, Astray: a.At.Astray, ArgsKnown: true, Steps: &a.Steps}
+	sc := a.NewScope(a.At.Workdir, a.At.Astray)
 	a.statements(stmts, sc, word.Stream{})
 	for _, t := range a.traps {
 		a.readText(t.code, sc.Fork(), t.wrappers, word.Stream{})

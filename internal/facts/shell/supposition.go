@@ -106,7 +106,7 @@ func (a *analysis) supposeCall(name string, inv *call.Invocation, argv []word.Wo
 		in := *inv
 		in.Scope, in.Number = inv.Scope.Fork(), 0
 		b.Inner(name, &in, argv)
-		a.Steps = b.Steps
+		a.Charge(b.Budget)
 	}
 }
 
@@ -115,7 +115,7 @@ func (a *analysis) supposeText(name string, inv *call.Invocation, code word.Word
 	if b := a.sideReading(); b.supposals < maxSupposed {
 		b.supposals++
 		b.Text(name, inv, code, inv.Scope.Fork())
-		a.Steps = b.Steps
+		a.Charge(b.Budget)
 	}
 }
 
@@ -127,7 +127,8 @@ func (a *analysis) sideReading() *analysis {
 	}
 	b := a.supposed
 	b.TakeOver(a.FS)
-	b.Steps, b.Depth, b.Texts, b.Temps = a.Steps, a.Depth, a.Texts, a.Temps
+	b.Resume(a.Budget)
+	b.Temps = a.Temps
 	return b
 }
 

@@ -61,8 +61,8 @@ func (ex *Expander) Operands(x syntax.ArithmExpr, sc *state.Scope) bool {
 
 func (ex *Expander) operand(w *syntax.Word, sc *state.Scope) bool {
 	if name := w.Lit(); name != "" {
-		if v, ok := sc.Vars[name]; ok {
-			return ex.evaluates(v, sc)
+		if sc.Has(name) {
+			return ex.evaluates(sc.Variable(name), sc)
 		}
 		if syntax.ValidName(name) {
 			ex.Mention(name)
@@ -100,7 +100,7 @@ func (ex *Expander) Calculate(w word.Word, sc *state.Scope) {
 	defer ex.Enter()()
 	if names := variableNames.FindAllString(w.Text, word.MaxFields); ex.Spend(1 + len(names)) {
 		for _, name := range names {
-			for _, held := range sc.Vars[name].List {
+			for _, held := range sc.Variable(name).List {
 				if strings.Contains(held.Text, "[") {
 					ex.Hide()
 				} else if !word.IsNumber(held.Text) && held.Text != name {

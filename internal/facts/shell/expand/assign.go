@@ -13,7 +13,7 @@ import (
 
 // Restrict makes a variable read-only, or one that takes numbers only.
 func (ex *Expander) Restrict(name string, fixed, number bool, sc *state.Scope) {
-	v := sc.Vars[name]
+	v := sc.Variable(name)
 	if v.List == nil && !v.Array {
 		v.Lost = true
 	}
@@ -65,7 +65,7 @@ func (ex *Expander) ReadAssignment(as *syntax.Assign, sc *state.Scope) {
 		if indexRuns.MatchString(w.Text) { // which the shell runs wherever it evaluates the variable
 			ex.Hide()
 		}
-		if sc.Vars[name].Integer {
+		if sc.Variable(name).Integer {
 			ex.Calculate(w, sc)
 		}
 		ex.NoteSetting(name, w.Text)
@@ -95,7 +95,7 @@ func partly(text string) string {
 func (ex *Expander) array(as *syntax.Assign, sc *state.Scope) state.Variable {
 	v := state.Variable{Array: true}
 	if as.Append {
-		old := sc.Vars[as.Name.Value]
+		old := sc.Variable(as.Name.Value)
 		v.List, v.Lost = slices.Clone(old.List), old.Lost
 	}
 	for _, e := range as.Array.Elems {

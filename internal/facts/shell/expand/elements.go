@@ -16,7 +16,7 @@ func (ex *Expander) element(as *syntax.Assign, sc *state.Scope) {
 	if name == "BASH_ALIASES" || name == "BASH_CMDS" { // which the shell looks commands up in
 		ex.Hide()
 	}
-	v := sc.Vars[name]
+	v := sc.Variable(name)
 	if as.Append || len(v.List) >= word.MaxFields {
 		sc.Lose(name)
 		return
@@ -43,7 +43,7 @@ func (ex *Expander) key(x syntax.ArithmExpr, sc *state.Scope) word.Word {
 
 // elementOf is the element of an array that a text names, or a word that stands for all.
 func (ex *Expander) elementOf(p *syntax.ParamExp, sc *state.Scope) (word.Word, bool) {
-	v := sc.Vars[p.Param.Value]
+	v := sc.Variable(p.Param.Value)
 	if p.Index == nil || p.Excl || v.Lost || len(v.List) == 0 || allOf(p) != "" {
 		return word.Word{}, false
 	}

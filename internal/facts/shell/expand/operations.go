@@ -45,7 +45,7 @@ func (ex *Expander) section(p *syntax.ParamExp, items []word.Word, sc *state.Sco
 			first = word.Of("bash")
 		}
 		items = append([]word.Word{first}, items...)
-	} else if p.Index == nil || sc.Vars[p.Param.Value].List == nil || sc.Vars[p.Param.Value].Keys != nil {
+	} else if p.Index == nil || sc.Variable(p.Param.Value).List == nil || sc.Variable(p.Param.Value).Keys != nil {
 		return lost
 	}
 	from, ok := number(ex.arithmetic(p.Slice.Offset, sc))
@@ -218,7 +218,7 @@ func (e environ) Get(name string) expand.Variable {
 	v := e.Scope.Get(name)
 	if name == e.name && (e.held.Known || strings.Contains(e.held.Text, "/")) {
 		v = expand.Variable{Set: true, Kind: expand.String, Str: e.held.Text}
-	} else if _, ok := e.Vars[name]; !ok && name == "HOME" {
+	} else if !e.Has(name) && name == "HOME" {
 		v = expand.Variable{Set: true, Kind: expand.String, Str: "~"}
 	}
 	if rest, ok := strings.CutPrefix(v.Str, "~"); ok && v.Kind == expand.String && e.startsAtHome(name) {
@@ -232,6 +232,6 @@ func (e environ) startsAtHome(name string) bool {
 	if name == e.name {
 		return e.held.Home
 	}
-	v, some := e.Vars[name]
+	v, some := e.Variable(name), e.Has(name)
 	return !some && name == "HOME" || len(v.List) == 1 && v.List[0].Home
 }

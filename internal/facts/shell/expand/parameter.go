@@ -67,7 +67,7 @@ func (ex *Expander) all(p *syntax.ParamExp, sc *state.Scope) []word.Word {
 		}
 		return sc.Args
 	}
-	v, ok := sc.Vars[name]
+	v, ok := sc.Variable(name), sc.Has(name)
 	if !ok || v.Lost {
 		ex.NoteUnset(name, ok)
 		return []word.Word{{Text: "$" + name}}
@@ -127,7 +127,7 @@ func (ex *Expander) fallback(p *syntax.ParamExp, value word.Word, set bool, sc *
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		empty := value.Known && value.Text == "" &&
-			(p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull || sc.Vars[p.Param.Value].Unset)
+			(p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull || sc.Variable(p.Param.Value).Unset)
 		if !missing && !empty {
 			if !value.Known {
 				value.Taint = value.Taint.With(ex.Word(p.Exp.Word, sc).Taint)
@@ -160,7 +160,7 @@ func (ex *Expander) alternate(p *syntax.ParamExp, value word.Word, set bool, sc 
 	ex.NoteUnset(p.Param.Value, set)
 	w := ex.Word(p.Exp.Word, sc)
 	switch {
-	case value.Known && value.Text == "" && set && (p.Exp.Op == syntax.AlternateUnsetOrNull || sc.Vars[p.Param.Value].Unset):
+	case value.Known && value.Text == "" && set && (p.Exp.Op == syntax.AlternateUnsetOrNull || sc.Variable(p.Param.Value).Unset):
 		return word.Of("")
 	case value.Known:
 		return w

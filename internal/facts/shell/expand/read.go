@@ -22,7 +22,7 @@ func restOf(line string, fields int, ifs string) string {
 // ReadLine gives each name its part of a line. Of several lines each may be meant.
 func (ex *Expander) ReadLine(names []word.Word, in word.Stream, sc *state.Scope) {
 	line, ifs := strings.TrimRight(in.Text, "\n"), sc.IFS()
-	follows := in.Known && !strings.Contains(line, "\n") && sc.Vars["IFS"].IsKnown()
+	follows := in.Known && !strings.Contains(line, "\n") && sc.Variable("IFS").IsKnown()
 	f := newFielder()
 	if follows {
 		f.split(word.Word{Text: line, Known: true, Home: strings.HasPrefix(line, "~")}, ifs)

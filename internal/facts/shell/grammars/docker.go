@@ -45,7 +45,8 @@ func (rd *Reader) container(name string, inv *call.Invocation, _ *call.Arguments
 				argv = append([]word.Word{entry}, argv...)
 			}
 			in := *inv
-			in.Scope = &state.Scope{ArgsKnown: true, Steps: inv.Scope.Steps, Mounts: rd.mountsOf(g.Options, inv.Scope)}
+			in.Scope = inv.Scope.Elsewhere()
+			in.Scope.Mounts = rd.mountsOf(g.Options, inv.Scope)
 			return rd.image(name, &in, argv), true
 		}
 	}

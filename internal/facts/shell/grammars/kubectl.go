@@ -2,7 +2,6 @@ package grammars
 
 import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
-	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -11,7 +10,7 @@ func (rd *Reader) cluster(name string, inv *call.Invocation, _ *call.Arguments) 
 	for i, w := range inv.Argv {
 		if w.Text == "--" {
 			in := *inv
-			in.Scope = &state.Scope{ArgsKnown: true, Steps: inv.Scope.Steps}
+			in.Scope = inv.Scope.Elsewhere()
 			return rd.Inner(name, &in, inv.Argv[i+1:]), true
 		}
 	}

@@ -71,7 +71,7 @@ func (rd *Reader) hole(text string, at int, sc *state.Scope) int {
 	}
 	for ; end > 1; end-- {
 		name := rest[1:end]
-		if _, set := sc.Vars[name]; set || word.AllDigits(name) || slices.Contains(rd.Variables, name) {
+		if sc.Has(name) || word.AllDigits(name) || slices.Contains(rd.Variables, name) {
 			return end
 		}
 	}

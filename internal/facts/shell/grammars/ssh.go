@@ -5,7 +5,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/effects"
-	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -17,7 +16,7 @@ func (rd *Reader) ssh(_ string, inv *call.Invocation, args *call.Arguments) (cal
 			rd.Text("ssh", inv, word.Part(proxy, code), inv.Scope.Fork())
 		}
 	}
-	remote := &state.Scope{ArgsKnown: true, Steps: inv.Scope.Steps}
+	remote := inv.Scope.Elsewhere()
 	if code := word.After(args.Rest, 1); len(code) > 0 {
 		return rd.Text("ssh", inv, word.Join(code, " "), remote), true
 	}

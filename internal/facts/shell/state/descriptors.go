@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
+// The descriptors that a command has without a redirection.
 const Input, Output = "0", "1"
 
 // Descriptor is where an open descriptor reads from, and the files that it writes to.
@@ -16,18 +17,18 @@ type Descriptor struct {
 	Out []string
 }
 
-// descriptors are those that the text opens. Forks share them, so that they are replaced and
+// Descriptors are those that the text opens. Forks share them, so that they are replaced and
 // never changed. They are few, so that a list costs less than a map.
-type descriptors []numbered
+type Descriptors []entry
 
-// numbered is a descriptor with the number that the text gives it.
-type numbered struct {
+// entry is a descriptor with the number that the text gives it.
+type entry struct {
 	number string
 	Descriptor
 }
 
 // At is the descriptor of a number, if the text opened one.
-func (d descriptors) At(number string) (Descriptor, bool) {
+func (d Descriptors) At(number string) (Descriptor, bool) {
 	for i := range d {
 		if d[i].number == number {
 			return d[i].Descriptor, true
@@ -37,14 +38,14 @@ func (d descriptors) At(number string) (Descriptor, bool) {
 }
 
 // With has a number stand for something else.
-func (d descriptors) With(number string, to Descriptor) descriptors {
-	fresh := make(descriptors, 0, len(d)+1)
-	return append(append(fresh, d.Without(number)...), numbered{number, to})
+func (d Descriptors) With(number string, to Descriptor) Descriptors {
+	fresh := make(Descriptors, 0, len(d)+1)
+	return append(append(fresh, d.Without(number)...), entry{number, to})
 }
 
 // Without has numbers stand for nothing.
-func (d descriptors) Without(numbers ...string) descriptors {
-	taken := func(n numbered) bool { return slices.Contains(numbers, n.number) }
+func (d Descriptors) Without(numbers ...string) Descriptors {
+	taken := func(n entry) bool { return slices.Contains(numbers, n.number) }
 	if !slices.ContainsFunc(d, taken) {
 		return d
 	}
@@ -55,7 +56,7 @@ func (d descriptors) Without(numbers ...string) descriptors {
 }
 
 // AfterCommand is d after a command whose redirections changed some numbers.
-func (d descriptors) AfterCommand(before descriptors, numbers []string) descriptors {
+func (d Descriptors) AfterCommand(before Descriptors, numbers []string) Descriptors {
 	for _, n := range numbers {
 		if old, ok := before.At(n); ok {
 			d = d.With(n, old)

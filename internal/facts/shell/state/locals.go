@@ -6,7 +6,7 @@ import (
 
 // Locals are the variables that a function has for itself, and what their names stood for before.
 type Locals struct {
-	Sc    *Scope
+	Scope *Scope
 	names []string
 	old   []Variable
 	set   []bool
@@ -17,8 +17,8 @@ func (l *Locals) Own(name string, sc *Scope) {
 	if l == nil || slices.Contains(l.names, name) {
 		return
 	}
-	old, set := sc.Vars[name]
-	if sc != l.Sc { // in one branch of it
+	old, set := sc.vars[name]
+	if sc != l.Scope { // in one branch of it
 		old, set = Variable{Lost: true}, true
 	}
 	l.names, l.old, l.set = append(l.names, name), append(l.old, old), append(l.set, set)
@@ -28,9 +28,9 @@ func (l *Locals) Own(name string, sc *Scope) {
 func (l *Locals) Restore() {
 	for i, name := range l.names {
 		if l.set[i] {
-			l.Sc.Set(name, l.old[i])
+			l.Scope.Set(name, l.old[i])
 		} else {
-			l.Sc.Unset(name)
+			l.Scope.Unset(name)
 		}
 	}
 }

@@ -19,66 +19,97 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
+const (
+	MaxVariables = 1000
+	// MaxPath is how long the name of a folder may be that is followed.
+	MaxPath = 4096
+	// MaxFallbacks is how many changes of folder in a row may fail before it is not known
+	// where the text stands.
+	MaxFallbacks = 8
+)
+
 // Scope is the state of one (sub)shell: variables, arguments, working directory.
 // Forks share their variables until one of them assigns.
 type Scope struct {
-	Vars   map[string]Variable
-	Shared bool
+	vars   map[string]Variable
+	shared bool
 	Args   []word.Word
 	// Name is $0, if anything but the shell's own.
 	Name word.Word
 	// ArgsKnown is false inside a function that is read without a caller.
 	ArgsKnown bool
 	Folder    string
-	// Astray says that cwd is not where the text started, nor known.
+	// Astray says that the folder is not where the text started, nor known.
 	Astray bool
 	// Fallbacks are the folders where the text still stands if a change of folder failed.
 	Fallbacks []string
 	Exports   []string
-	// Version tells apart forks that have assigned since; steps is where
+	// version tells apart forks that have assigned since; budget is where
 	// copying is paid for.
-	Version *byte
+	version *byte
 	// full says that assignments were left out: a missing name is not known then.
-	full  bool
-	Steps *int
+	full   bool
+	budget *Budget
 	// Descriptors are the descriptors that the text opened, input and output only where "exec" did.
-	Descriptors descriptors
+	Descriptors Descriptors
 	// Mounts are those of the container that the text runs in.
 	Mounts []Mount
 }
 
+// NewScope is the scope of a shell that starts in a folder, which is not known where that is astray.
+func (b *Budget) NewScope(folder string, astray bool) *Scope {
+	return &Scope{Folder: folder, Astray: astray, ArgsKnown: true, budget: b}
+}
+
+// Elsewhere is the scope of a shell on another machine or in a container: it knows nothing of this one.
+func (s *Scope) Elsewhere() *Scope { return s.budget.NewScope("", false) }
+
+// Variable is what the text assigned to a name, the zero value if nothing.
+func (s *Scope) Variable(name string) Variable { return s.vars[name] }
+
+// Has says that the text assigned to a name.
+func (s *Scope) Has(name string) bool {
+	_, has := s.vars[name]
+	return has
+}
+
+// HasAssigned says that a scope has assigned to variables since another one was forked from it.
+func (s *Scope) HasAssigned(since *Scope) bool { return s.version != since.version }
+
+// Fork is the scope of a shell that starts as this one is.
 func (s *Scope) Fork() *Scope {
-	s.Shared = true
+	s.shared = true
 	f := *s
 	f.Exports, f.Fallbacks = slices.Clip(s.Exports), slices.Clip(s.Fallbacks)
 	return &f
 }
 
+// Set gives a variable a value. Of too many variables it leaves one out, and knows that.
 func (s *Scope) Set(name string, v Variable) {
-	if _, ok := s.Vars[name]; !ok && len(s.Vars) >= MaxVariables {
+	if _, ok := s.vars[name]; !ok && len(s.vars) >= MaxVariables {
 		s.full = true
 		return
 	}
 	s.change()
-	s.Vars[name] = v.after(s.Vars[name])
+	s.vars[name] = v.after(s.vars[name])
 }
 
 // Unset makes a name as if the text had never assigned it.
 func (s *Scope) Unset(name string) {
 	s.change()
-	delete(s.Vars, name)
+	delete(s.vars, name)
 }
 
 // change makes the variables the scope's own.
 func (s *Scope) change() {
-	s.Version = new(byte)
-	if !s.Shared && s.Vars != nil {
+	s.version = new(byte)
+	if !s.shared && s.vars != nil {
 		return
 	}
-	fresh := make(map[string]Variable, len(s.Vars)+1)
-	maps.Copy(fresh, s.Vars)
-	*s.Steps += len(fresh) / 8
-	s.Vars, s.Shared = fresh, false
+	fresh := make(map[string]Variable, len(s.vars)+1)
+	maps.Copy(fresh, s.vars)
+	s.budget.steps += len(fresh) / 8
+	s.vars, s.shared = fresh, false
 }
 
 // InFile does something with the name of the file that a text is from.
@@ -89,17 +120,13 @@ func (s *Scope) InFile(from word.Stream, do func()) {
 		do()
 		return
 	}
-	around, some := s.Vars[name]
+	around, some := s.vars[name]
 	s.Set(name, Variable{Array: true, List: []word.Word{word.Of(file)}})
 	do()
 	if s.Unset(name); some {
 		s.Set(name, around)
 	}
 }
-
-// MaxFallbacks is how many changes of folder in a row may fail before it is not known
-// where the text stands.
-const MaxFallbacks = 8
 
 // Leave notes that the working directory is about to change, which may fail.
 func (s *Scope) Leave() {
@@ -113,6 +140,7 @@ func (s *Scope) Leave() {
 // Stray makes the working directory unknown.
 func (s *Scope) Stray() { s.Folder, s.Astray = "", true }
 
+// Lose makes a variable unknown.
 func (s *Scope) Lose(name string) { s.Set(name, Variable{Lost: true}) }
 
 // Merge makes s what is true whether or not the steps that led to o were taken.
@@ -122,10 +150,10 @@ func (b *Budget) Merge(s, o *Scope) {
 	}
 	s.Astray = s.Astray || o.Astray
 	s.Fallbacks = Union(s.Fallbacks, o.Fallbacks)
-	if s.Version != o.Version {
-		b.Spend(1 + (len(s.Vars)+len(o.Vars))/8)
+	if s.version != o.version {
+		b.Spend(1 + (len(s.vars)+len(o.vars))/8)
 		s.full = s.full || o.full
-		for _, name := range differences(s.Vars, o.Vars) {
+		for _, name := range differences(s.vars, o.vars) {
 			s.Lose(name)
 		}
 	}
@@ -133,6 +161,20 @@ func (b *Budget) Merge(s, o *Scope) {
 		if !slices.Contains(s.Exports, name) {
 			s.Exports = append(s.Exports, name)
 		}
+	}
+}
+
+// Settle puts sc where one of two branches leads. A branch that ends leads nowhere.
+func (b *Budget) Settle(sc, x *Scope, xEnds bool, y *Scope, yEnds bool) {
+	switch {
+	case xEnds:
+		*sc = *y
+	case yEnds:
+		*sc = *x
+	default:
+		*sc = *x
+		sc.shared = true
+		b.Merge(sc, y)
 	}
 }
 
@@ -154,7 +196,7 @@ func differences(x, y map[string]Variable) []string {
 
 // Get and Each let the expander of the shell library see the known variables.
 func (s *Scope) Get(name string) expand.Variable {
-	v, ok := s.Vars[name]
+	v, ok := s.vars[name]
 	if !ok || v.Lost || !v.IsKnown() || v.Keys != nil {
 		return expand.Variable{}
 	}
@@ -178,8 +220,8 @@ func (s *Scope) MayBecome(within *Scope, signals []word.Word) {
 	if !slices.ContainsFunc(signals, func(w word.Word) bool { return w.Text != "EXIT" && w.Text != "0" }) {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(within.Vars)) {
-		if old := s.Vars[name]; !slices.Equal(word.Texts(old.List), word.Texts(within.Vars[name].List)) {
+	for _, name := range slices.Sorted(maps.Keys(within.vars)) {
+		if old := s.vars[name]; !slices.Equal(word.Texts(old.List), word.Texts(within.vars[name].List)) {
 			s.Lose(name)
 		}
 	}
@@ -189,7 +231,7 @@ func (s *Scope) MayBecome(within *Scope, signals []word.Word) {
 }
 
 func (s *Scope) IFS() string {
-	if v, ok := s.Vars["IFS"]; ok && v.IsKnown() && len(v.List) > 0 {
+	if v, ok := s.vars["IFS"]; ok && v.IsKnown() && len(v.List) > 0 {
 		return v.List[0].Text
 	}
 	return " \t\n"
@@ -201,14 +243,10 @@ func (s *Scope) Join(list []word.Word, sign string) word.Word {
 		return word.Join(list, " ")
 	}
 	first, size := utf8.DecodeRuneInString(s.IFS())
-	if v := s.Vars["IFS"]; v.Lost || !v.IsKnown() || first == utf8.RuneError && size > 0 {
+	if v := s.vars["IFS"]; v.Lost || !v.IsKnown() || first == utf8.RuneError && size > 0 {
 		w := word.Join(list, " ")
 		w.Known = false
 		return w
 	}
 	return word.Join(list, s.IFS()[:size])
 }
-
-const MaxVariables = 1000
-
-const MaxPath = 4096

@@ -58,7 +58,7 @@ func (facts *Sink) Dependencies() []string {
 
 // SetsVariable says that the text has given a variable a value, as far as a scope can tell.
 func (facts *Sink) SetsVariable(name string, sc *Scope) bool {
-	_, set := sc.Vars[name]
+	_, set := sc.vars[name]
 	return set || sc.full && slices.Contains(facts.Assigns, name)
 }
 

@@ -50,7 +50,7 @@ func (v Variable) With(key, w word.Word) Variable {
 
 // Value is a variable's value; set is false for a name the text did not assign.
 func (b *Budget) Value(name string, sc *Scope) (w word.Word, set bool) {
-	if v, ok := sc.Vars[name]; ok {
+	if v, ok := sc.vars[name]; ok {
 		if v.Lost || len(v.List) == 0 && !v.Array {
 			return word.Word{Text: "$" + name}, true
 		}

@@ -15,6 +15,17 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
+// What one word, and one list of words, may hold.
+const (
+	MaxFields = 4096
+	// MaxItems is how many names a word may stand for.
+	MaxItems = 256
+	// MaxValue is how long a word and a stream may be: what a text spells out fits in.
+	MaxValue = value.MaxText
+	// MaxRewrite is how long a value may be for ${x%…} and its like.
+	MaxRewrite = 1024
+)
+
 // Word is one argument after expansion. What the text does not tell of it is
 // written "$NAME" or "$(…)".
 type Word struct {
@@ -160,14 +171,3 @@ func First(words []Word) Word {
 	}
 	return words[0]
 }
-
-const MaxFields = 4096
-
-// MaxRewrite is how long a value may be for ${x%…} and its like.
-const MaxRewrite = 1024
-
-// MaxItems is how many names a word may stand for.
-const MaxItems = 256
-
-// MaxValue is how long a word and a stream may be: what a text spells out fits in.
-const MaxValue = value.MaxText
