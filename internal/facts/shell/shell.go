@@ -55,7 +55,6 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 // analysis is one reading of one text, with everything nested in it: the walk through its commands. What the text may cost, what it
 // would do, and the files that it makes are apart, so that their parts know nothing of the walk.
 type analysis struct {
-	*state.Budget
 	*state.Sink
 	*overlay.FS
 	call.Directory
@@ -83,10 +82,9 @@ type analysis struct {
 }
 
 func newAnalysis(at value.Place, python loads.Python) *analysis {
-	b, facts := &state.Budget{Complete: true}, &state.Sink{}
-	facts.Budget = b
-	a := &analysis{Budget: b, Sink: facts, FS: overlay.New(b, facts, at)}
-	a.Expander, a.reader = expand.New(b, facts, a, at.Home), grammars.New(a.FS, a, a)
+	facts := &state.Sink{Budget: &state.Budget{Complete: true}}
+	a := &analysis{Sink: facts, FS: overlay.New(facts, at)}
+	a.Expander, a.reader = expand.New(facts, a, at.Home), grammars.New(a.FS, a, a)
 	a.Loader, a.Writer = loads.New(a.FS, &a.Directory, a, &a.reader, python), effects.NewWriter(a.FS, &a.Directory)
 	return a
 }

@@ -48,6 +48,13 @@ func (r *Redirections) Shadows() []string {
 	return numbers
 }
 
+// WithScope is the same command in another scope.
+func (inv *Invocation) WithScope(sc *state.Scope) *Invocation {
+	there := *inv
+	there.Scope = sc
+	return &there
+}
+
 // Redirections are what a statement's redirections do.
 type Redirections struct {
 	In                   word.Stream

@@ -22,7 +22,6 @@ import (
 
 // Expander expands words of a text to values.
 type Expander struct {
-	*state.Budget
 	*state.Sink
 	Surroundings
 	// home is the home folder, empty where that is not told.
@@ -42,8 +41,8 @@ type Surroundings interface {
 	Redefines(program string) bool
 }
 
-func New(b *state.Budget, facts *state.Sink, around Surroundings, home string) Expander {
-	return Expander{Budget: b, Sink: facts, Surroundings: around, home: home}
+func New(facts *state.Sink, around Surroundings, home string) Expander {
+	return Expander{Sink: facts, Surroundings: around, home: home}
 }
 
 // Fields expands words as the arguments of a command.

@@ -60,15 +60,14 @@ func (ld *Loader) WithProjectPath(name string, inv *call.Invocation) *call.Invoc
 	if folder == "" {
 		return inv
 	}
-	there := *inv
-	there.Scope = inv.Scope.Fork()
+	there := inv.WithScope(inv.Scope.Fork())
 	rest := word.Of("$PATH")
 	if v, set := ld.Value("PATH", inv.Scope); set {
 		rest = v
 	}
 	rest.Text = ld.FileAt(word.Of(folder), inv.Scope) + ":" + rest.Text
 	there.Scope.Set("PATH", state.Variable{List: []word.Word{rest}})
-	return &there
+	return there
 }
 
 // readImports reads the modules that a program found in a file imports from beside it, and

@@ -35,14 +35,12 @@ func (ld *Loader) ReadOptions(name string, inv *call.Invocation, args *call.Argu
 // ReadProject notes the files that programs look for in the folder of a project.
 func (ld *Loader) ReadProject(name string, inv *call.Invocation, args *call.Arguments) {
 	if p := ld.About(name).Own; p.Project != "" {
-		there := *inv
 		sc, given := ld.projectOf(p, inv, args)
-		there.Scope = sc
 		switch word.First(given.Operands).Text {
 		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci", "update", "dump-autoload":
 			ld.RunAny(sc, p.Project)
 		}
-		ld.ReadScripts(name, p.Project, &there, given)
+		ld.ReadScripts(name, p.Project, inv.WithScope(sc), given)
 	}
 	if files := grammars.Of(ld.About(name).Own.Grammar).Files; files != nil {
 		files(ld.reader, name, inv, args)

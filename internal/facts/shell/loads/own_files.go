@@ -86,14 +86,13 @@ func (ld *Loader) ReadOwnFiles(name string, inv *call.Invocation, args *call.Arg
 	if len(p.Finds)+len(p.Verbs)+len(p.Sources) == 0 || onlyAsks(args) || args.Has(p.ReadsOnly...) {
 		return
 	}
-	there := *inv
-	there.Scope, args = ld.projectOf(p, inv, args)
+	sc, args := ld.projectOf(p, inv, args)
 	verb := word.First(args.Operands).Text
 	if len(p.FindsFor) == 0 || slices.Contains(p.FindsFor, verb) {
-		ld.findAll(name, p, &there, args)
+		ld.findAll(name, p, inv.WithScope(sc), args)
 	}
 	if slices.Contains(p.Verbs, verb) {
-		ld.findAll(name, programs.Of(name+" "+verb), &there, args)
+		ld.findAll(name, programs.Of(name+" "+verb), inv.WithScope(sc), args)
 	}
 }
 

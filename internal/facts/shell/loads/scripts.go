@@ -49,9 +49,8 @@ func (ld *Loader) ReadScripts(name, project string, inv *call.Invocation, args *
 // runScriptsBelow reads the scripts of the packages of a project, and those of folders that a call installs.
 func (ld *Loader) runScriptsBelow(name, project string, inv *call.Invocation, args *call.Arguments, scripts []string) {
 	run := func(_ string, s word.Stream) {
-		there := *inv
-		there.Scope = ld.ScopeIn(word.Of(path.Dir(s.File)), inv.Scope)
-		ld.runScripts(name, &there, s, scripts)
+		there := inv.WithScope(ld.ScopeIn(word.Of(path.Dir(s.File)), inv.Scope))
+		ld.runScripts(name, there, s, scripts)
 	}
 	if slices.ContainsFunc(args.All, func(w word.Word) bool { return names(languages.InPackages, w.Text) }) {
 		ld.Gather([]string{"*/" + project, "*/*/" + project}, word.Of("."), inv.Scope, run)

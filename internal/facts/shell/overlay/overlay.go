@@ -20,7 +20,6 @@ import (
 // FS is the file system as the text leaves it: the files that the sandbox or the host has, under those that the text writes,
 // links, copies, compiles and unpacks. It resolves paths, and tells of what the content of a file is made.
 type FS struct {
-	*state.Budget
 	*state.Sink
 	At value.Place
 	// Globs are the options that the text sets for wildcards.
@@ -40,17 +39,16 @@ type FS struct {
 	Aside, Rounds, Piped int
 	// starts are files that run while the text goes on.
 	starts []start
-	// late says that a started file is being read.
-	late bool
 	// within are the files that are being read, see [FS.Lookup].
 	within []string
 	// hops counts the files through which the one that is looked at is made of others.
-	hops int
+	hops int32
+	// late says that a started file is being read.
+	late bool
 }
 
-func New(b *state.Budget, facts *state.Sink, at value.Place) *FS {
-	return &FS{Budget: b, Sink: facts, At: at}
-}
+// New is the file system of a place where nothing was written yet.
+func New(facts *state.Sink, at value.Place) *FS { return &FS{Sink: facts, At: at} }
 
 // TakeOver has an overlay begin with the files that another one wrote and unpacked.
 func (fs *FS) TakeOver(other *FS) {
