@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
+// Assignments reads the assignments before the command of a wrapper: the rest of the words, and the names that get a value.
 func (a *analysis) Assignments(words []word.Word, inv *call.Invocation) ([]word.Word, []string) {
 	assigns := slices.Clip(inv.Assigns)
 	for len(words) > 0 {

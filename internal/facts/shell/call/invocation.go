@@ -83,6 +83,7 @@ func ReadsCommands(program string) bool {
 	return programs.Interpreter(program) != "" || program == "xargs"
 }
 
+// CommandReader is a program that makes commands of its input, empty for any other.
 func CommandReader(program string) string {
 	if ReadsCommands(program) {
 		return program

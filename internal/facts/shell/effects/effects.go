@@ -32,6 +32,7 @@ type Collector struct {
 	Scope *state.Scope
 }
 
+// New gathers what words name that are no call of their own.
 func New(fs *overlay.FS, sc *state.Scope) *Collector { return &Collector{FS: fs, Scope: sc} }
 
 // Reset has it gather what a call of a program names; its room is used again.
@@ -67,6 +68,7 @@ func runsOperands(language string, p *programs.Program, args *call.Arguments) bo
 	return p.Strict && (p.Operands == programs.None || p.Operands == programs.Unnamed)
 }
 
+// Read notes files whose content is read, and the hosts of words that are addresses.
 func (e *Collector) Read(words ...word.Word) {
 	for _, w := range words {
 		if !e.URL(w) {
@@ -76,6 +78,7 @@ func (e *Collector) Read(words ...word.Word) {
 	}
 }
 
+// Write notes files that are written.
 func (e *Collector) Write(words ...word.Word) {
 	for _, w := range words {
 		if !e.URL(w) {
@@ -110,6 +113,7 @@ func (e *Collector) sources(ops []word.Word) []word.Word {
 	return ops
 }
 
+// URL notes the host of a word that is an address, or the file of one that begins with "file://"; it is false for other words.
 func (e *Collector) URL(w word.Word) bool {
 	if scheme := "file://"; len(w.Text) > len(scheme) && strings.EqualFold(w.Text[:len(scheme)], scheme) {
 		_, file, _ := strings.Cut(w.Text[len(scheme):], "/") // after the host, which is this one
@@ -123,12 +127,14 @@ func (e *Collector) URL(w word.Word) bool {
 	return ok
 }
 
+// Host notes a host, if it has a name.
 func (e *Collector) Host(h string) {
 	if h != "" && h != "-" {
 		e.Hosts = append(e.Hosts, h)
 	}
 }
 
+// Option notes what the value of an option names, by what the program takes it for.
 func (e *Collector) Option(o call.Option, p *programs.Program) {
 	switch p.Options[o.Name] {
 	case programs.FileWritten:
@@ -152,6 +158,7 @@ func (e *Collector) Option(o call.Option, p *programs.Program) {
 	}
 }
 
+// Operands notes what the operands name.
 func (e *Collector) Operands(kind programs.Operands) {
 	ops := e.Args.Operands
 	switch kind {

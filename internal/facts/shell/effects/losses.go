@@ -27,6 +27,7 @@ func (e *Collector) losses() {
 	}
 }
 
+// Lose notes that the content of files is gone after the call.
 func (e *Collector) Lose(words ...word.Word) {
 	for _, w := range words {
 		e.Losses = e.FS.AddPaths(e.Losses, w, e.Scope, e.Own.Unlinks == "")

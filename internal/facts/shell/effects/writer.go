@@ -19,6 +19,7 @@ type Writer struct {
 	*call.Directory
 }
 
+// NewWriter keeps the files of an overlay.
 func NewWriter(fs *overlay.FS, d *call.Directory) Writer { return Writer{FS: fs, Directory: d} }
 
 // NoteSources notes what a call puts into the files that it writes.

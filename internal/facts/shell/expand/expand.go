@@ -41,6 +41,7 @@ type Surroundings interface {
 	Redefines(program string) bool
 }
 
+// New expands words of a text around which stands another.
 func New(facts *state.Sink, around Surroundings, home string) Expander {
 	return Expander{Sink: facts, Surroundings: around, home: home}
 }

@@ -113,6 +113,7 @@ type Interpreter interface {
 	Assignments(words []word.Word, inv *call.Invocation) (rest []word.Word, assigns []string)
 }
 
+// New reads calls on a file system; what they start goes to the two interfaces.
 func New(fs *overlay.FS, starts Starter, interprets Interpreter) Reader {
 	return Reader{FS: fs, Starter: starts, Interpreter: interprets}
 }

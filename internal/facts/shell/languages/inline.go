@@ -10,6 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
+// InlineProgram is the program that a call of an interpreter spells out in its words.
 func InlineProgram(lang string, args *call.Arguments) (word.Word, bool) {
 	switch lang {
 	case "python":

@@ -67,6 +67,7 @@ func LoadsPackages(code string) bool {
 // packageNames finds the packages that a program of Node's loads.
 var packageNames = regexp.MustCompile(`(?:\brequire\s*\(\s*|\bimport\s*\(?\s*|\bfrom\s*)["'](@?[a-z0-9][^"':\n]*)["']`)
 
+// IsStandard says that a member is one of a module of Python's library.
 func IsStandard(member string) bool {
 	module, _, _ := strings.Cut(member, ".")
 	return value.PythonLibrary()[module]

@@ -17,6 +17,7 @@ const (
 	nodeMark
 )
 
+// Token is a name, a string, a number or a mark of Node's language.
 type Token struct {
 	kind nodeKind
 	Text string
@@ -94,6 +95,7 @@ func OnlyNodeSettings(program string, tokens []Token) bool {
 	return true
 }
 
+// IsString says that a token is a string.
 func (t Token) IsString() bool { return t.kind == nodeString }
 
 func (t Token) isMark(text string) bool { return t.kind == nodeMark && t.Text == text }

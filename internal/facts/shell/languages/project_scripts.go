@@ -7,8 +7,13 @@ import (
 	"strings"
 )
 
-// InPackages are the options by which a package manager runs scripts of other packages of the project.
-var InPackages = []string{"-w", "--workspace", "--workspaces", "-ws", "-r", "--recursive", "--filter", "-F"}
+// RunsInPackages says that by an option a package manager runs scripts of other packages of the project.
+func RunsInPackages(option string) bool {
+	name, _, _ := strings.Cut(option, "=")
+	return slices.Contains(inPackages, name)
+}
+
+var inPackages = []string{"-w", "--workspace", "--workspaces", "-ws", "-r", "--recursive", "--filter", "-F"}
 
 // composerEvents are the scripts that composer runs beside its own work.
 var composerEvents = []string{"pre-install-cmd", "post-install-cmd", "pre-update-cmd", "post-update-cmd", "pre-autoload-dump",

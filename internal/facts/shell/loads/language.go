@@ -228,6 +228,7 @@ func (ld *Loader) TakeReading(c *value.Command, wrappers []string) {
 	}
 }
 
+// ReadStream reads the shell text of a stream.
 func (ld *Loader) ReadStream(name string, inv *call.Invocation, s word.Stream, sc *state.Scope) (r call.Result) {
 	ld.ReadIn(s, func() { sc.InFile(s, func() { r = ld.Text(name, inv, s.Word(), sc) }) })
 	return r

@@ -55,6 +55,7 @@ type Walk interface {
 	Suppose(c *value.Command, wrappers []string)
 }
 
+// New reads what calls on a file system run; what they start goes to the walk around it.
 func New(fs *overlay.FS, d *call.Directory, around Walk, reader *grammars.Reader, python Python) Loader {
 	return Loader{FS: fs, Directory: d, Walk: around, reader: reader, ReadPython: python}
 }

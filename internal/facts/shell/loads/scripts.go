@@ -52,7 +52,7 @@ func (ld *Loader) runScriptsBelow(name, project string, inv *call.Invocation, ar
 		there := inv.WithScope(ld.ScopeIn(word.Of(path.Dir(s.File)), inv.Scope))
 		ld.runScripts(name, there, s, scripts)
 	}
-	if slices.ContainsFunc(args.All, func(w word.Word) bool { return names(languages.InPackages, w.Text) }) {
+	if slices.ContainsFunc(args.All, func(w word.Word) bool { return languages.RunsInPackages(w.Text) }) {
 		ld.Gather([]string{"*/" + project, "*/*/" + project}, word.Of("."), inv.Scope, run)
 	}
 	if !slices.Contains(scripts, "postinstall") {

@@ -85,6 +85,7 @@ func readsEscapes(name string) bool {
 	return name != "bash" && programs.Of(name).Language == "shell"
 }
 
+// PrintfText is what printf prints of its words.
 func PrintfText(words []word.Word) word.Stream {
 	all := word.Join(words, " ")
 	s := word.Stream{Present: true, Taint: all.Taint}

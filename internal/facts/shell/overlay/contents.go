@@ -119,6 +119,7 @@ func (fs *FS) Program(p, file string) (word.Stream, bool) {
 	return fs.Lookup(file)
 }
 
+// Source is what a word hands over, or what the file holds that it names.
 func (fs *FS) Source(w word.Word, in word.Stream, sc *state.Scope) word.Stream {
 	if s, ok := fs.PseudoFile(w, in, sc); ok {
 		return s

@@ -11,6 +11,7 @@ import (
 // maxLinks is how many links a path may lead through.
 const maxLinks = 8
 
+// Link notes a link that the text makes.
 func (fs *FS) Link(link, target string) {
 	if fs.links == nil {
 		fs.links = map[string]string{}

@@ -127,6 +127,7 @@ func (fs *FS) ScopeIn(folder word.Word, sc *state.Scope) *state.Scope {
 	return in
 }
 
+// Paths are the files that words name.
 func (fs *FS) Paths(words []word.Word, sc *state.Scope) []string {
 	var all []string
 	for _, w := range words {

@@ -37,6 +37,7 @@ type transfer struct {
 	kind Kind
 }
 
+// Kind says how a path gets content from files.
 type Kind int
 
 const (
@@ -203,6 +204,7 @@ func (fs *FS) opaque(from []string) word.Stream {
 // Rewrite notes that a file gets a content which is not followed, and of what.
 func (fs *FS) Rewrite(p, from string) { fs.Transfer(p, SourcesOf(from), Written) }
 
+// SourcesOf is the list of one file, empty without one.
 func SourcesOf(file string) []string {
 	if file == "" {
 		return nil

@@ -88,6 +88,7 @@ func (fs *FS) RunAny(sc *state.Scope, names ...string) {
 	}
 }
 
+// Imply notes a folder in which a call finds by itself what it runs; "$" is one that the text does not tell.
 func (fs *FS) Imply(kind value.ImpliedKind, folder word.Word, sc *state.Scope) {
 	at := fs.FolderAt(folder, sc)
 	if folder.Source != nil || !folder.Known && folder.Text == "" {

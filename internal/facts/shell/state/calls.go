@@ -67,6 +67,7 @@ func saysTheSame(c, d *value.Call) bool {
 		slices.Equal(c.Reads, d.Reads) && slices.Equal(c.Writes, d.Writes) && slices.Equal(c.Assigns, d.Assigns)
 }
 
+// Programs are the names of the programs that are called.
 func Programs(calls []value.Call) []string {
 	var names []string
 	for _, c := range calls {

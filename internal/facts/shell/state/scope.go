@@ -230,6 +230,7 @@ func (s *Scope) MayBecome(within *Scope, signals []word.Word) {
 	}
 }
 
+// IFS are the signs at which values are split.
 func (s *Scope) IFS() string {
 	if v, ok := s.vars["IFS"]; ok && v.IsKnown() && len(v.List) > 0 {
 		return v.List[0].Text

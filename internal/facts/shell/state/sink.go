@@ -20,6 +20,7 @@ type Sink struct {
 	ContentReads, LookUps []string
 }
 
+// NoteFeature notes a feature of the text.
 func (facts *Sink) NoteFeature(name string) {
 	if !slices.Contains(facts.Features, name) {
 		facts.Features = append(facts.Features, name)
@@ -76,6 +77,7 @@ func (facts *Sink) NeedWhole(s word.Stream) {
 // Mention notes a variable that the text takes from its environment.
 func (facts *Sink) Mention(name string) { facts.Variables = append(facts.Variables, name) }
 
+// NoteUnset mentions a variable that the text did not assign.
 func (facts *Sink) NoteUnset(name string, assigned bool) {
 	if !assigned {
 		facts.Mention(name)

@@ -148,6 +148,7 @@ func (v Variable) equal(w Variable) bool {
 		func(x, y word.Word) bool { return x.Text == y.Text && x.Known == y.Known && x.Taint == y.Taint })
 }
 
+// IsKnown says that the text tells all that a variable holds.
 func (v Variable) IsKnown() bool {
 	return !v.Lost && !slices.ContainsFunc(v.List, func(w word.Word) bool { return !w.Known })
 }

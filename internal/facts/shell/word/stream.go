@@ -57,8 +57,10 @@ type Stream struct {
 // Word is what a stream holds, as one word.
 func (s Stream) Word() Word { return Word{Text: s.Text, Known: s.Known, Taint: s.Taint} }
 
+// Literal is a stream that the text tells.
 func Literal(text string) Stream { return Stream{Present: true, Text: text, Known: true} }
 
+// Unknown is a stream of which the text tells no more than where it is from.
 func Unknown(t value.Taint) Stream { return Stream{Present: true, Taint: t} }
 
 // Then is what two commands write one after the other.

@@ -52,8 +52,10 @@ func (w Word) Alternatives() []Word {
 	return w.Items
 }
 
+// Of is a word that the text tells.
 func Of(text string) Word { return Word{Text: text, Known: true} }
 
+// Texts are words as they are shown.
 func Texts(words []Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -86,6 +88,7 @@ func Part(w Word, text string) Word {
 	return w
 }
 
+// AllDigits says that a text is a number without a sign.
 func AllDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // IsNumber says that a text is a number as it is written, so that it is not evaluated to another.
@@ -94,6 +97,7 @@ func IsNumber(text string) bool {
 	return err == nil && strconv.Itoa(n) == text
 }
 
+// Base is the last name in the path that a word is.
 func Base(w Word) string { return path.Base(w.Text) }
 
 // HasWildcard says whether a wildcard in s is not escaped.
@@ -163,8 +167,10 @@ func InFolder(folder Word, name string) Word {
 	return folder
 }
 
+// After are the words behind the first n.
 func After(words []Word, n int) []Word { return words[min(n, len(words)):] }
 
+// First is the first of some words, the empty word without any.
 func First(words []Word) Word {
 	if len(words) == 0 {
 		return Of("")
