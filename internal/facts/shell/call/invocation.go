@@ -26,6 +26,25 @@ type Invocation struct {
 	Direct bool
 }
 
+// WithScope is the same command in another scope.
+func (inv *Invocation) WithScope(sc *state.Scope) *Invocation {
+	there := *inv
+	there.Scope = sc
+	return &there
+}
+
+// Redirections are what a statement's redirections do.
+type Redirections struct {
+	In                   word.Stream
+	Reads, Writes, Loses []string
+	// Out are the files that get standard output.
+	Out         []string
+	Appends     bool
+	TakesOutput bool
+	// Numbers are the descriptors that changed, other than input and output.
+	Numbers []string
+}
+
 // Stay keeps what the redirections of "exec" opened for the commands after it.
 func (r *Redirections) Stay(s *state.Scope) {
 	if r.In.Present {
@@ -46,25 +65,6 @@ func (r *Redirections) Shadows() []string {
 		numbers = append(numbers, state.Output)
 	}
 	return numbers
-}
-
-// WithScope is the same command in another scope.
-func (inv *Invocation) WithScope(sc *state.Scope) *Invocation {
-	there := *inv
-	there.Scope = sc
-	return &there
-}
-
-// Redirections are what a statement's redirections do.
-type Redirections struct {
-	In                   word.Stream
-	Reads, Writes, Loses []string
-	// Out are the files that get standard output.
-	Out         []string
-	Appends     bool
-	TakesOutput bool
-	// Numbers are the descriptors that changed, other than input and output.
-	Numbers []string
 }
 
 // Result is what a command leaves behind for those around it.

@@ -11,6 +11,19 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
+// fielder gathers the parts of one word of the text into fields.
+type fielder struct {
+	out []word.Word
+	cur word.Word
+	b   strings.Builder
+	// open says that cur is a field even if it is empty.
+	open bool
+	// over says that something was left out, since it was too long or too much.
+	over bool
+}
+
+func newFielder() *fielder { return &fielder{cur: word.Word{Known: true}} }
+
 // singleQuotes adds what stands in single quotes, behind "$" with its escapes. Those of control signs are not followed.
 func (f *fielder) singleQuotes(q *syntax.SglQuoted) {
 	if !q.Dollar {
@@ -25,19 +38,6 @@ func (f *fielder) singleQuotes(q *syntax.SglQuoted) {
 	s, _, _ = strings.Cut(s, "\x00")
 	f.add(s)
 }
-
-// fielder gathers the parts of one word of the text into fields.
-type fielder struct {
-	out []word.Word
-	cur word.Word
-	b   strings.Builder
-	// open says that cur is a field even if it is empty.
-	open bool
-	// over says that something was left out, since it was too long or too much.
-	over bool
-}
-
-func newFielder() *fielder { return &fielder{cur: word.Word{Known: true}} }
 
 func (f *fielder) add(text string) {
 	if f.b.Len()+len(text) > word.MaxValue {

@@ -8,17 +8,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// restOf is a line without the first fields in it, and without the signs that part them at its ends.
-func restOf(line string, fields int, ifs string) string {
-	line = strings.Trim(line, ifs)
-	for range fields {
-		if i := strings.IndexAny(line, ifs); i >= 0 && ifs != "" {
-			line = strings.TrimLeft(line[i:], ifs)
-		}
-	}
-	return line
-}
-
 // ReadLine gives each name its part of a line. Of several lines each may be meant.
 func (ex *Expander) ReadLine(names []word.Word, in word.Stream, sc *state.Scope) {
 	line, ifs := strings.TrimRight(in.Text, "\n"), sc.IFS()
@@ -40,4 +29,15 @@ func (ex *Expander) ReadLine(names []word.Word, in word.Stream, sc *state.Scope)
 		}
 		ex.Assign(w.Text, state.Variable{List: []word.Word{v}, Lost: v.Items == nil && !v.Known && v.Taint == (value.Taint{})}, sc)
 	}
+}
+
+// restOf is a line without the first fields in it, and without the signs that part them at its ends.
+func restOf(line string, fields int, ifs string) string {
+	line = strings.Trim(line, ifs)
+	for range fields {
+		if i := strings.IndexAny(line, ifs); i >= 0 && ifs != "" {
+			line = strings.TrimLeft(line[i:], ifs)
+		}
+	}
+	return line
 }

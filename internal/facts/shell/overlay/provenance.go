@@ -9,28 +9,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// Originals are the files that a path is a copy of or a link to, in one step.
-func (fs *FS) Originals(p string) []string {
-	from := fs.step(p, true)
-	for _, other := range fs.Others(p, true) {
-		if path.Base(other) != path.Base(p) { // else it is read by that name already
-			from = append(from, other)
-		}
-	}
-	upwards(p, func(to, below string) bool {
-		for _, t := range fs.transfers[to] {
-			if below == "" && t.kind == Written && len(t.from) == 1 {
-				from = append(from, t.from[0])
-			}
-			for i := 0; i < len(t.from) && t.kind == Copied; i++ {
-				from = append(from, sourceOf(t.from[i], below))
-			}
-		}
-		return fs.Spend(1)
-	})
-	return from
-}
-
 // transfer is content that goes from files to a path.
 type transfer struct {
 	from []string
@@ -210,4 +188,26 @@ func SourcesOf(file string) []string {
 		return nil
 	}
 	return []string{file}
+}
+
+// Originals are the files that a path is a copy of or a link to, in one step.
+func (fs *FS) Originals(p string) []string {
+	from := fs.step(p, true)
+	for _, other := range fs.Others(p, true) {
+		if path.Base(other) != path.Base(p) { // else it is read by that name already
+			from = append(from, other)
+		}
+	}
+	upwards(p, func(to, below string) bool {
+		for _, t := range fs.transfers[to] {
+			if below == "" && t.kind == Written && len(t.from) == 1 {
+				from = append(from, t.from[0])
+			}
+			for i := 0; i < len(t.from) && t.kind == Copied; i++ {
+				from = append(from, sourceOf(t.from[i], below))
+			}
+		}
+		return fs.Spend(1)
+	})
+	return from
 }

@@ -8,30 +8,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// IsElsewhere says that a stream comes from a file whose content is not known here.
-func (s Stream) IsElsewhere() bool { return s.Path != "" && !s.OnDisk && !HasWildcard(s.Path) }
-
-// Either is a stream that may be either of two.
-func (s Stream) Either(o Stream) Stream {
-	if !s.Present {
-		return o
-	}
-	both := Stream{Present: true, Known: s.Known && o.Known, File: o.File, OnDisk: s.OnDisk && o.OnDisk, Settled: s.Settled && o.Settled,
-		Taint: s.Taint.With(o.Taint)}
-	if len(s.Text)+len(o.Text) > MaxValue {
-		both.Known = false
-	}
-	if both.Known {
-		both.Text = s.Text + "\n" + o.Text
-	}
-	return both
-}
-
-// Listing is a stream of names.
-func Listing(t value.Taint, items []Word) Stream {
-	return Stream{Present: true, Items: items, Taint: t}
-}
-
 // Stream is what flows through a pipe, into a file, or out of a substitution.
 // The zero value is a standard input that nothing feeds.
 type Stream struct {
@@ -54,14 +30,38 @@ type Stream struct {
 	value.Taint
 }
 
-// Word is what a stream holds, as one word.
-func (s Stream) Word() Word { return Word{Text: s.Text, Known: s.Known, Taint: s.Taint} }
-
 // Literal is a stream that the text tells.
 func Literal(text string) Stream { return Stream{Present: true, Text: text, Known: true} }
 
 // Unknown is a stream of which the text tells no more than where it is from.
 func Unknown(t value.Taint) Stream { return Stream{Present: true, Taint: t} }
+
+// Listing is a stream of names.
+func Listing(t value.Taint, items []Word) Stream {
+	return Stream{Present: true, Items: items, Taint: t}
+}
+
+// IsElsewhere says that a stream comes from a file whose content is not known here.
+func (s Stream) IsElsewhere() bool { return s.Path != "" && !s.OnDisk && !HasWildcard(s.Path) }
+
+// Either is a stream that may be either of two.
+func (s Stream) Either(o Stream) Stream {
+	if !s.Present {
+		return o
+	}
+	both := Stream{Present: true, Known: s.Known && o.Known, File: o.File, OnDisk: s.OnDisk && o.OnDisk, Settled: s.Settled && o.Settled,
+		Taint: s.Taint.With(o.Taint)}
+	if len(s.Text)+len(o.Text) > MaxValue {
+		both.Known = false
+	}
+	if both.Known {
+		both.Text = s.Text + "\n" + o.Text
+	}
+	return both
+}
+
+// Word is what a stream holds, as one word.
+func (s Stream) Word() Word { return Word{Text: s.Text, Known: s.Known, Taint: s.Taint} }
 
 // Then is what two commands write one after the other.
 func (s Stream) Then(o Stream) Stream {
