@@ -33,7 +33,13 @@ var staircase = []step{
 		"api internal/facts/programs internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
-		"internal/network/reach",
+		"internal/facts/shell/parse internal/facts/shell/word internal/network/reach",
+		"internal/facts/shell/state",
+		"internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
+		"internal/facts/shell/languages internal/facts/shell/output",
+		"internal/facts/shell/effects",
+		"internal/facts/shell/grammars",
+		"internal/facts/shell/loads",
 		"backends/descent backends/runner/direct internal/facts/python internal/facts/shell internal/fleet/postgres " +
 			"internal/host/removal internal/host/subprocess internal/host/trust internal/judging/corpus internal/judging/rows " +
 			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/explain " +
