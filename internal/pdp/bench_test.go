@@ -13,6 +13,11 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/rego"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // Both sides of a comparison run turn by turn in one loop, so that whatever else
@@ -35,7 +40,7 @@ func BenchmarkDecisionAgainstBareQuery(b *testing.B) {
 
 func againstBare(b *testing.B, p *PDP, one asked, decide func()) {
 	b.Helper()
-	input, query := document(one.Request, one.At, ""), bare(b, p.inForce.Load())
+	input, query := inputOf(one.Request, one.At, ""), bare(b, p.inForce.Load())
 	compare(b, "x-bare", decide, func() {
 		if answer, err := query.Eval(context.Background(), rego.EvalParsedInput(input)); err != nil || len(answer) != 1 {
 			b.Fatal(answer, err)
@@ -98,11 +103,11 @@ func BenchmarkLargerTables(b *testing.B) {
 // entry of its table.
 func grown(b *testing.B, entries int) *PDP {
 	b.Helper()
-	p, faults := load(readAll, nil)
+	p, faults := policyset.Load(source.ReadAll, nil)
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
-	tables := p.data["bailiff"].(map[string]any)["tables"].(map[string]any)
+	tables := p.Data["bailiff"].(map[string]any)["tables"].(map[string]any)
 	for i := range entries {
 		table := tables[looked[i%len(looked)]].(map[string]any)
 		names := slices.Sorted(maps.Keys(table))
@@ -112,7 +117,7 @@ func grown(b *testing.B, entries int) *PDP {
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
-	pdp := &PDP{config: Config{EvalTimeout: time.Minute}, facts: read}
+	pdp := &PDP{config: Config{EvalTimeout: time.Minute}, facts: document.Read}
 	pdp.inForce.Store(s)
 	return pdp
 }
@@ -168,9 +173,9 @@ func BenchmarkSaveUntilInForce(b *testing.B) {
 			}
 		}))
 		tests = append(tests, took(func() {
-			next, faults := load(readTrusted, []string{root})
+			next, faults := policyset.Load(source.ReadTrusted, []string{root})
 			if len(faults) == 0 {
-				faults = next.runTests(ctx, nil).faults
+				faults = regotest.Require(ctx, next, nil).Faults
 			}
 			if len(faults) > 0 {
 				b.Fatal(faults)

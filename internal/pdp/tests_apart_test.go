@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 const servesTests = "serve-tests"
@@ -26,7 +28,7 @@ func commanded(words ...string) func(context.Context) *exec.Cmd {
 // TestMain lets the program of these tests run tests of policies.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == servesTests {
-		if err := ServeTests(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := regotest.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -87,24 +89,24 @@ func TestPoliciesWhoseTestsCouldNotBeRunAreNotInForce(t *testing.T) {
 // TestFilesWhoseNamesAreNoTextAreTestedEach has two files of a bundle that differ in a byte that is no UTF-8.
 func TestFilesWhoseNamesAreNoTextAreTestedEach(t *testing.T) {
 	t.Parallel()
-	files := []file{{name: "p.rego", place: "p.rego", text: []byte(allowing)},
-		{name: "a\xff_test.rego", place: "a\xff_test.rego", text: []byte("package t\n\ntest_none if {\n\tfalse\n}\n")},
-		{name: "a\xfe_test.rego", place: "a\xfe_test.rego", text: []byte(allowingTest)}}
-	site := &testSite{command: commanded(os.Args[0], servesTests)}
-	defer site.close()
-	if ended := site.run(t.Context(), files); len(ended.faults) != 1 || !strings.Contains(ended.faults[0].Message, "test_none: FAIL") {
-		t.Errorf("got %v, want the test that fails", ended.faults)
+	files := []source.File{{Name: "p.rego", Place: "p.rego", Text: []byte(allowing)},
+		{Name: "a\xff_test.rego", Place: "a\xff_test.rego", Text: []byte("package t\n\ntest_none if {\n\tfalse\n}\n")},
+		{Name: "a\xfe_test.rego", Place: "a\xfe_test.rego", Text: []byte(allowingTest)}}
+	site := regotest.NewProcess(commanded(os.Args[0], servesTests), nil)
+	defer site.Close()
+	if ended := site.Run(t.Context(), files); len(ended.Faults) != 1 || !strings.Contains(ended.Faults[0].Message, "test_none: FAIL") {
+		t.Errorf("got %v, want the test that fails", ended.Faults)
 	}
 }
 
 func TestTestsEndWithTheSidecarThatWantsThem(t *testing.T) {
 	in, sidecar := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- ServeTests(t.Context(), in, io.Discard) }()
+	go func() { ended <- regotest.Serve(t.Context(), in, io.Discard) }()
 	endless := "package t\n\ntest_x if {\n\tsome a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta + b == 0\n}\n"
-	request := testRequest{Files: []sentFile{
-		{Name: []byte("p.rego"), Place: []byte("p.rego"), Digest: passes.Key{1}, Text: []byte(allowing)},
-		{Name: []byte("p_test.rego"), Place: []byte("p_test.rego"), Digest: passes.Key{2}, Text: []byte(endless)}}}
+	request := map[string]any{"Files": []map[string]any{
+		{"Name": []byte("p.rego"), "Place": []byte("p.rego"), "Digest": passes.Key{1}, "Text": []byte(allowing)},
+		{"Name": []byte("p_test.rego"), "Place": []byte("p_test.rego"), "Digest": passes.Key{2}, "Text": []byte(endless)}}}
 	must(t, json.NewEncoder(sidecar).Encode(request))
 	must(t, sidecar.Close())
 	must(t, <-ended)
