@@ -89,6 +89,41 @@ func bare(b *testing.B, s *snapshot) rego.PreparedEvalQuery {
 	return query
 }
 
+// BenchmarkLayers compares judgements without one layer of what is remembered with those that have it. Package rulecache has the
+// same for rules and functions.
+func BenchmarkLayers(b *testing.B) {
+	for layer, turnOff := range map[string]func(*snapshot){
+		"judgements by request":     func(s *snapshot) { s.requests = nil },
+		"decisions by what is read": func(s *snapshot) { s.documents = nil },
+	} {
+		for name, command := range commands {
+			one := asked{listing, ready}
+			one.Request.Args.Command, one.Request.Env = command, []string{"GITHUB_TOKEN"}
+			for again, ask := range map[string]func(*PDP) func(){"same request": one.again, "other session": one.inOtherSessions} {
+				b.Run(layer+"/"+again+"/"+name, func(b *testing.B) {
+					with, without := openShipped(b), openShipped(b)
+					turnOff(without.inForce.Load())
+					compare(b, "x-with", ask(without), ask(with))
+				})
+			}
+		}
+	}
+}
+
+// again asks the very same each time.
+func (a asked) again(p *PDP) func() { return func() { a.judged(p) } }
+
+// inOtherSessions asks the same each time in another session.
+func (a asked) inOtherSessions(p *PDP) func() {
+	n := 0
+	return func() {
+		n++
+		other := a
+		other.Request.Session.ID = strconv.Itoa(n)
+		other.judged(p)
+	}
+}
+
 // BenchmarkLargerTables compares decisions over tables of 4,000 entries with
 // those over 400.
 func BenchmarkLargerTables(b *testing.B) {
