@@ -131,7 +131,7 @@ func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (nex
 	case p.config.Untested:
 		parseSome, verify = policyset.ParseUntested, noCheck
 	case p.config.RequireTests && p.tests != nil:
-		parseSome, verify = policyset.ParseUntested, p.testsApart(ctx, files)
+		parseSome, verify = policyset.ParseUntested, p.testsInProcess(ctx, files)
 	}
 	if next, faults = parseSome(files); len(faults) > 0 {
 		if verify != nil {
@@ -191,8 +191,8 @@ func (p *PDP) testsHere(next *policyset.Set) verifier {
 	}
 }
 
-// testsApart has another process run the tests, beside what is done here.
-func (p *PDP) testsApart(ctx context.Context, files []source.File) verifier {
+// testsInProcess has another process run the tests, beside what is done here.
+func (p *PDP) testsInProcess(ctx context.Context, files []source.File) verifier {
 	p.announceTests()
 	answer := make(chan regotest.Outcome, 1)
 	go func() { answer <- p.tests.Run(ctx, files) }()

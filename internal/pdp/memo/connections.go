@@ -25,7 +25,7 @@ func (m *Connections) Key(input ast.Object) string {
 		return ""
 	}
 	before, after, err := document.JSON{Document: input}.Around(document.KeyTime)
-	if err != nil || len(before)+len(after) > maxKept {
+	if err != nil || len(before)+len(after) > largestJudgement {
 		return ""
 	}
 	return string(before) + string(after)

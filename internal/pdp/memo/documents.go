@@ -69,7 +69,7 @@ func (m *Documents) Keep(key string, d bailiff.Decision, answer *ast.Term) {
 	if key == "" {
 		return
 	}
-	if size := document.SizeOf(answer); size <= maxKept {
+	if size := document.SizeOf(answer); size <= largestJudgement {
 		m.decisions.Put(key, &sizedDecision{cloned(d), len(key) + size})
 	}
 }

@@ -22,19 +22,19 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
-// These bound a memo, which holds at most twice as much. maxKept is the size of the largest
+// These bound a memo, which holds at most twice as much. largestJudgement is the size of the largest
 // judgement that is remembered at all.
 const (
 	maxJudgements     = 2048
 	maxJudgementBytes = 8 << 20
-	maxKept           = 64 << 10
+	largestJudgement  = 64 << 10
 )
 
 // Requests remembers judgements by requests with their circumstances. A nil one remembers nothing. It is safe for concurrent use.
-type Requests struct{ judgements *recent.Map[string, *kept] }
+type Requests struct{ judgements *recent.Map[string, *entry] }
 
-// kept is one judgement. No caller holds any part of it that can change.
-type kept struct {
+// entry is one judgement. No caller holds any part of it that can change.
+type entry struct {
 	decision      bailiff.Decision
 	files         []string          // that the text runs
 	opens         []string          // by which it may come to mean something else
@@ -50,7 +50,7 @@ type kept struct {
 
 // NewRequests remembers nothing yet.
 func NewRequests() *Requests {
-	return &Requests{recent.NewSized[string](maxJudgements, maxJudgementBytes, func(k *kept) int { return k.size })}
+	return &Requests{recent.NewSized[string](maxJudgements, maxJudgementBytes, func(k *entry) int { return k.size })}
 }
 
 // Key holds everything that a judgement depends on, but the time. Each part
@@ -74,7 +74,7 @@ func (m *Requests) Key(req bailiff.Request, at bailiff.Circumstances) string {
 	k.files(at.Files)
 	k.contents(at.Contents)
 	k.ground(at.Ground)
-	if k.Len() > maxKept {
+	if k.Len() > largestJudgement {
 		return ""
 	}
 	return k.String()
@@ -184,18 +184,18 @@ func (m *Requests) Keep(key string, j *bailiff.Judgement, at time.Time) {
 	if key == "" || j.Fault != nil || !ok {
 		return
 	}
-	k, err := newKept(j, input)
+	k, err := newEntry(j, input)
 	if err != nil {
 		return
 	}
 	j.Input = written{k, at}
-	if k.size += len(key); k.size <= maxKept {
+	if k.size += len(key); k.size <= largestJudgement {
 		m.judgements.Put(key, k)
 	}
 }
 
-func newKept(j *bailiff.Judgement, input document.JSON) (*kept, error) {
-	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
+func newEntry(j *bailiff.Judgement, input document.JSON) (*entry, error) {
+	k := &entry{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
 		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, reaches: j.Reaches, call: slices.Clone(j.Call)}
 	var err error
 	if k.before, k.after, err = input.Around(document.KeyTime); err != nil {
@@ -239,7 +239,7 @@ func sizeOfWords(all []string) (size int) {
 }
 
 // tell gives the remembered judgement to a request that comes at another time.
-func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
+func (k *entry) tell(j *bailiff.Judgement, at time.Time) {
 	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
 	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
 	j.Paths, j.AllPaths, j.Implied, j.Reaches = slices.Clone(k.paths), k.allPaths, slices.Clone(k.implied), k.reaches
@@ -247,7 +247,7 @@ func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
 
 // written is an input document that needs nothing but its time to be JSON.
 type written struct {
-	*kept
+	*entry
 	at time.Time
 }
 

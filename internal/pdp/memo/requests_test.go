@@ -51,7 +51,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 	m = NewRequests()
 	req := listing
-	req.Args.Command = strings.Repeat("x", maxKept/16)
+	req.Args.Command = strings.Repeat("x", largestJudgement/16)
 	for n := range 3 * maxJudgements / 2 {
 		m.Keep(fmt.Sprint(n), judgement(req), noon.Time)
 	}
