@@ -42,19 +42,20 @@ var staircase = []step{
 		"internal/facts/shell/loads",
 		"backends/descent backends/runner/direct internal/facts/python internal/facts/shell internal/fleet/postgres " +
 			"internal/host/removal internal/host/subprocess internal/host/trust internal/judging/corpus internal/judging/rows " +
-			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/explain " +
-			"internal/record/logline internal/record/records internal/secrets/env internal/secrets/redact " +
+			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/background " +
+			"internal/pdp/dependencies internal/pdp/evaluation internal/pdp/explain internal/record/logline " +
+			"internal/record/records internal/secrets/env internal/secrets/redact " +
 			"internal/tests/scripted metrics",
-		"internal/approval/state internal/fleet/watermark",
+		"internal/approval/state internal/fleet/watermark internal/pdp/source",
 		"internal/approval/file",
 		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
 			"internal/judging/history internal/pdp/passes internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
-		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/record/evidence " +
-			"internal/record/ocsf",
-		"internal/record/syslog",
-		"backends/kernel backends/runner backends/workdirs",
+		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/pdp/answers " +
+			"internal/pdp/document internal/record/evidence internal/record/ocsf",
+		"internal/pdp/memo internal/pdp/policyset internal/pdp/rulecache internal/record/syslog",
+		"backends/kernel backends/runner backends/workdirs internal/pdp/regotest",
 		"backends/limits",
 	}},
 	{"technologies", []string{ // what judges, and where commands run

@@ -31,7 +31,7 @@ type Config struct {
 	File string
 	// Version is that of the program.
 	Version string
-	// TestCommand runs the policies' tests in the sidecar's place, see pdp.ServeTests; nil means that the
+	// TestCommand runs the policies' tests in the sidecar's place, see regotest.Serve; nil means that the
 	// sidecar runs them itself.
 	TestCommand func(context.Context) *exec.Cmd
 	// Log is where the sidecar's own log is written.

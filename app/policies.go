@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
@@ -51,7 +52,7 @@ func (c *core) openPolicies(ctx context.Context) error {
 // inFile has faults name the file where a bundle was kept, rather than where it once
 // came from.
 func inFile(file, name string, err error) error {
-	var faults pdp.Faults
+	var faults source.Faults
 	if file == "" || !errors.As(err, &faults) {
 		return err
 	}

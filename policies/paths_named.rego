@@ -19,8 +19,7 @@ _named_paths contains ["writes", class, path] if {
 	some class in _named_as("writes", path)
 }
 
-# What a path is, apart from what stands beside it. It is a function of the path and tables alone, as [_does] is of a call. A name that
-# no table has is what others with its ending are in its folder.
+# What a path is, apart from what stands beside it. A name that no table has is what others with its ending are in its folder.
 _named_as(kind, path) := _unnamed(kind, folder, ending) if {
 	not regex.match(_telling, path)
 	[[_, folder, base, ending]] := regex.find_all_string_submatch_n(`^((?:.*/)?)([^/.]*|[^/]*(\.[^/.]*))$`, path, 1)

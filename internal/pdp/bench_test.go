@@ -13,6 +13,11 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/rego"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // Both sides of a comparison run turn by turn in one loop, so that whatever else
@@ -35,7 +40,7 @@ func BenchmarkDecisionAgainstBareQuery(b *testing.B) {
 
 func againstBare(b *testing.B, p *PDP, one asked, decide func()) {
 	b.Helper()
-	input, query := document(one.Request, one.At, ""), bare(b, p.inForce.Load())
+	input, query := inputOf(one.Request, one.At, ""), bare(b, p.inForce.Load())
 	compare(b, "x-bare", decide, func() {
 		if answer, err := query.Eval(context.Background(), rego.EvalParsedInput(input)); err != nil || len(answer) != 1 {
 			b.Fatal(answer, err)
@@ -84,6 +89,41 @@ func bare(b *testing.B, s *snapshot) rego.PreparedEvalQuery {
 	return query
 }
 
+// BenchmarkLayers compares judgements without one layer of what is remembered with those that have it. Package rulecache has the
+// same for rules and functions.
+func BenchmarkLayers(b *testing.B) {
+	for layer, turnOff := range map[string]func(*snapshot){
+		"judgements by request":     func(s *snapshot) { s.requests = nil },
+		"decisions by what is read": func(s *snapshot) { s.documents = nil },
+	} {
+		for name, command := range commands {
+			one := asked{listing, ready}
+			one.Request.Args.Command, one.Request.Env = command, []string{"GITHUB_TOKEN"}
+			for again, ask := range map[string]func(*PDP) func(){"same request": one.again, "other session": one.inOtherSessions} {
+				b.Run(layer+"/"+again+"/"+name, func(b *testing.B) {
+					with, without := openShipped(b), openShipped(b)
+					turnOff(without.inForce.Load())
+					compare(b, "x-with", ask(without), ask(with))
+				})
+			}
+		}
+	}
+}
+
+// again asks the very same each time.
+func (a asked) again(p *PDP) func() { return func() { a.judged(p) } }
+
+// inOtherSessions asks the same each time in another session.
+func (a asked) inOtherSessions(p *PDP) func() {
+	n := 0
+	return func() {
+		n++
+		other := a
+		other.Request.Session.ID = strconv.Itoa(n)
+		other.judged(p)
+	}
+}
+
 // BenchmarkLargerTables compares decisions over tables of 4,000 entries with
 // those over 400.
 func BenchmarkLargerTables(b *testing.B) {
@@ -98,11 +138,11 @@ func BenchmarkLargerTables(b *testing.B) {
 // entry of its table.
 func grown(b *testing.B, entries int) *PDP {
 	b.Helper()
-	p, faults := load(readAll, nil)
+	p, faults := policyset.Load(source.ReadAll, nil)
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
-	root := p.data["bailiff"].(map[string]any)
+	root := p.Data["bailiff"].(map[string]any)
 	tables, programs := root["tables"].(map[string]any), root["programs"].(map[string]any)
 	for i := range entries {
 		table, ok := tables[looked[i%len(looked)]].(map[string]any)
@@ -116,7 +156,7 @@ func grown(b *testing.B, entries int) *PDP {
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
-	pdp := &PDP{config: Config{EvalTimeout: time.Minute}, facts: read}
+	pdp := &PDP{config: Config{EvalTimeout: time.Minute}, facts: document.Read}
 	pdp.inForce.Store(s)
 	return pdp
 }
@@ -172,9 +212,9 @@ func BenchmarkSaveUntilInForce(b *testing.B) {
 			}
 		}))
 		tests = append(tests, took(func() {
-			next, faults := load(readTrusted, []string{root})
+			next, faults := policyset.Load(source.ReadTrusted, []string{root})
 			if len(faults) == 0 {
-				faults = next.runTests(ctx, nil).faults
+				faults = regotest.Require(ctx, next, nil).Faults
 			}
 			if len(faults) > 0 {
 				b.Fatal(faults)

@@ -110,7 +110,7 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 			"b.tar.gz/.manifest:2: this is no valid manifest"},
 		"a policy that is bad": {packed(t, policy, member{"/a/../../q.rego", "package q\n\nx if {", tar.TypeReg}),
 			"b.tar.gz/q.rego:3: rego_parse_error"},
-		"too much": {packed(t, policy, member{"/data.json", strings.Repeat(" ", maxUnpacked), tar.TypeReg}), "it holds more than 64 MiB"},
+		"too much": {packed(t, policy, member{"/data.json", strings.Repeat(" ", 64<<20), tar.TypeReg}), "it holds more than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			archive := filepath.Join(t.TempDir(), "b.tar.gz")
@@ -128,7 +128,7 @@ func TestABundleWithHolesIsNoLargerThanOthers(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "p.rego"), allowing)
 	write(t, filepath.Join(folder, "data.json"), "{}")
-	must(t, os.Truncate(filepath.Join(folder, "data.json"), maxUnpacked+1))
+	must(t, os.Truncate(filepath.Join(folder, "data.json"), 64<<20+1))
 	archive := filepath.Join(t.TempDir(), "b.tar.gz")
 	if printed, err := exec.Command("tar", "--format=pax", "-S", "-czf", archive, "-C", folder, ".").CombinedOutput(); err != nil {
 		t.Fatalf("packing: %v\n%s", err, printed)

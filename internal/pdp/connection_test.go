@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 func wayTo(host string) bailiff.Connection {
@@ -170,7 +171,7 @@ func TestCheckNamesPlatformsWhoseConnectionsNoRuleJudges(t *testing.T) {
 		"\nconnection := {}\n": "",
 	} {
 		root := tree(t, map[string]string{"p.rego": composing + rule, "data.yaml": data})
-		got := Faults(Check(Config{Paths: []string{root}})).Error()
+		got := source.Faults(Check(Config{Paths: []string{root}})).Error()
 		if !strings.HasPrefix(strings.ReplaceAll(got, root+"/", ""), want) || (got == "") != (want == "") {
 			t.Errorf("with the rule %q: got %q, want %q", rule, got, want)
 		}

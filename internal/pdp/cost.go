@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
 )
 
 // Cost is what a rule takes of an evaluation on the average, in microseconds, without the rules that it uses.
@@ -29,15 +30,15 @@ func (p *PDP) Costs(ctx context.Context, requests []bailiff.Request, at bailiff.
 	rules := rulesByFile(s.compiler)
 	shares, sum := map[*ast.Rule]float64{}, 0.0
 	for _, req := range requests {
-		input := p.facts(req, at, p.config.Home).document(req, at)
+		input := p.facts(req, at, p.config.Home).Document(req, at)
 		start := time.Now()
 		if _, err := s.decide(ctx, input, at.Time, p.config.EvalTimeout); err != nil {
 			return nil, 0, err
 		}
 		total += time.Since(start)
-		cache := s.settled.begin(input)
+		cache := s.rules.Begin(input)
 		profile := profiler.New()
-		if _, err := evaluate(ctx, s.decision, input, at.Time, p.config.EvalTimeout, rego.EvalVirtualCache(cache),
+		if _, err := evaluation.Run(ctx, s.decision, input, at.Time, p.config.EvalTimeout, rego.EvalVirtualCache(cache),
 			rego.EvalQueryTracer(profile)); err != nil {
 			return nil, 0, err
 		}

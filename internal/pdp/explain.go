@@ -11,7 +11,10 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
 	"github.com/bailiff-dev/bailiff/internal/pdp/explain"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
 )
 
 // explainTimeout bounds an explanation: no rule is left out by an index.
@@ -27,12 +30,12 @@ func (p *PDP) Explain(
 	defer p.unexplained(&x)
 	req.Backend = bailiff.BackendName(req.Backend)
 	text := p.facts(req, at, p.config.Home)
-	if text.fault != nil {
-		x.Fault = text.fault.Error()
+	if text.Fault != nil {
+		x.Fault = text.Fault.Error()
 		return x
 	}
 	if p.config.Guard != nil {
-		denials, fault := p.config.Guard.Check(ctx, req, text.command, text.code)
+		denials, fault := p.config.Guard.Check(ctx, req, text.Command, text.Code)
 		x.Fired = append(x.Fired, explain.Denials(denials, scrub)...)
 		if len(denials) > 0 || fault != nil {
 			x.Fault = "a guard denies, so that the policies are not asked"
@@ -41,7 +44,7 @@ func (p *PDP) Explain(
 	}
 	s := p.inForce.Load()
 	s.explainable(s.decision).Explain(ctx, explain.Question{
-		Input: text.document(req, at), At: at.Time, Decision: d, Limit: cmp.Or(p.config.ExplainTimeout, explainTimeout), Scrub: scrub,
+		Input: text.Document(req, at), At: at.Time, Decision: d, Limit: cmp.Or(p.config.ExplainTimeout, explainTimeout), Scrub: scrub,
 	}, &x)
 	return x
 }
@@ -59,7 +62,7 @@ type ConnectionExplained struct {
 // out of a text.
 func (p *PDP) ExplainConnection(ctx context.Context, c bailiff.Connection, j bailiff.ConnectionJudgement, scrub func([]byte) []byte,
 ) ConnectionExplained {
-	return p.explainConnection(ctx, connectionDocument(c), c.Time, j, scrub)
+	return p.explainConnection(ctx, document.OfConnection(c), c.Time, j, scrub)
 }
 
 // ExplainLogged judges a connection of the decision log anew, by its input document as JSON, and
@@ -69,15 +72,15 @@ func (p *PDP) ExplainLogged(ctx context.Context, input []byte, scrub func([]byte
 	if j, err = p.RejudgeConnection(ctx, input); err != nil {
 		return j, x, err
 	}
-	document, err := readDocument(input)
+	doc, err := document.Parse(input)
 	if err != nil {
 		return j, x, err
 	}
-	at, err := timeIn(document)
+	at, err := document.Time(doc)
 	if err != nil {
 		return j, x, err
 	}
-	return j, p.explainConnection(ctx, document, at, j, scrub), nil
+	return j, p.explainConnection(ctx, doc, at, j, scrub), nil
 }
 
 func (p *PDP) explainConnection(ctx context.Context, input ast.Object, at time.Time, j bailiff.ConnectionJudgement,
@@ -112,11 +115,11 @@ func (s *snapshot) explainable(query rego.PreparedEvalQuery) explain.Policies {
 		Store:    s.store,
 		Evaluate: func(ctx context.Context, input ast.Value, at time.Time, limit time.Duration, options ...rego.EvalOption) (*ast.Term,
 			error) {
-			return evaluate(ctx, query, input, at, limit, options...)
+			return evaluation.Run(ctx, query, input, at, limit, options...)
 		},
 		SetOf: func(rule *ast.Rule) (string, bool) {
-			set, ok := setOf(rule)
-			return set, ok && isContributed(set)
+			set, ok := policyset.SetOf(rule)
+			return set, ok && policyset.IsContributed(set)
 		},
 	}
 }

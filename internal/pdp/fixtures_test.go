@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // allowing is the smallest set of policies that allows; other tests add to it.
@@ -44,13 +45,13 @@ func tree(t testing.TB, files map[string]string) string {
 // copied is a folder with the shipped policies that only its owner may write.
 func copied(t testing.TB) string {
 	t.Helper()
-	files, faults := readAll(nil)
+	files, faults := source.ReadAll(nil)
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	root := t.TempDir()
 	for _, f := range files {
-		write(t, filepath.Join(root, f.place), string(f.text))
+		write(t, filepath.Join(root, f.Place), string(f.Text))
 	}
 	return root
 }

@@ -45,7 +45,7 @@ func TestTheMaskOfTheDecisionLogIsAskedAboutTheEvent(t *testing.T) {
 // A mask reads the event, which has a time, and must not cost what is remembered.
 func TestAMaskLeavesWhatIsRememberedAlone(t *testing.T) {
 	p := opened(t, map[string]string{"allow.rego": allowing, "mask.rego": maskRules})
-	if p.inForce.Load().memo == nil {
+	if p.inForce.Load().requests == nil {
 		t.Error("judgements are not remembered")
 	}
 }

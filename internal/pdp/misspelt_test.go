@@ -1,13 +1,11 @@
 package pdp
 
 import (
-	"maps"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/policies"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // composing are policies that read what others contribute.
@@ -60,29 +58,12 @@ func TestWhatCountsForNothingSinceItIsMisspeltDoesNotComeIntoForce(t *testing.T)
 			if c.want != "" {
 				want = filepath.Join(root, "house.rego") + ":" + c.want
 			}
-			for command, wrong := range map[string]Faults{"check": Check(Config{Paths: []string{root}}), "start": startingWith(root)} {
+			for command, wrong := range map[string]source.Faults{"check": Check(Config{Paths: []string{root}}),
+				"start": startingWith(root)} {
 				if got := wrong.Error(); (got == "") != (want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "\n") {
 					t.Errorf("%s: got %q, want %q", command, got, want)
 				}
 			}
 		})
-	}
-}
-
-// The comment of decision.rego is what people read who contribute.
-func TestTheKeysOfContributionsAreThoseThatDecisionRegoNames(t *testing.T) {
-	text, err := policies.FS.ReadFile("decision.rego")
-	must(t, err)
-	plain := regexp.MustCompile(`\n# {5,}`).ReplaceAllString(string(text), " ")
-	told := map[string]string{}
-	for _, found := range regexp.MustCompile(`(?m)^# (\w+) +\{([^}]*)\}`).FindAllStringSubmatch(plain, -1) {
-		told[found[1]] = found[2]
-	}
-	known := map[string]string{}
-	for set, keys := range contributed {
-		known[set] = strings.Join(keys, ", ")
-	}
-	if !maps.Equal(told, known) {
-		t.Errorf("decision.rego says %v\nknown are %v", told, known)
 	}
 }

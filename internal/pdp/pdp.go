@@ -1,6 +1,6 @@
 // Package pdp is the policy decision point: it turns a request into a decision
-// by the security team's Rego policies, and it is the only package that knows
-// OPA and watches files.
+// by the security team's Rego policies. It and the packages below it are the only ones that know
+// OPA, and it alone watches files.
 //
 // The policies are one immutable snapshot. A request is judged by the snapshot
 // that was in force when it came, from its facts to its revision. A new snapshot
@@ -18,18 +18,16 @@
 // rule "policy.invalid" or "policy.error". A denial in the answer always wins.
 // Guards speak before the policies and can only deny; where one does, the policies
 // are not asked, so that it holds whatever is wrong with them.
-// Policies cannot reach the network or learn about the process: one that uses
-// http.send, net.* or opa.runtime does not compile. A call of a built-in that
-// fails is undefined, as in stock OPA, so that "opa test" and "opa eval" give the
+// A call of a built-in that fails is undefined, as in stock OPA, so that "opa test" and "opa eval" give the
 // results that bailiff gives.
 //
 // A request that was judged a moment ago need not be judged again: where the
 // policies are sure to depend on nothing but data and the input document without
-// its time, a snapshot remembers its sound judgements, within bounds: by all of
-// the request and its circumstances but the time, so that its text need not be read
-// again, and by what the policies read of the input document, so that another session's
-// request is not evaluated again where they would see no difference. What is remembered
-// goes with the snapshot, and what the log is told is always the input of this request.
+// its time (package dependencies), a snapshot remembers its sound judgements (package memo), and what single rules and functions
+// are (package rulecache). What is remembered goes with the snapshot.
+//
+// The way of policies into force is source (files), policyset (parsed, compiled, checked), regotest (their tests), snapshot; that
+// of a request is document (facts, input document), evaluation, answers (the decision).
 //
 // What is not here: the facts (package facts) and the floor that no policy lifts
 // (package enforcer).
@@ -44,7 +42,6 @@ import (
 	"maps"
 	"os/exec"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,7 +52,12 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/facts"
 	"github.com/bailiff-dev/bailiff/internal/judging/history"
+	"github.com/bailiff-dev/bailiff/internal/pdp/answers"
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
@@ -80,11 +82,11 @@ type Config struct {
 	// Paths are folders and files of policies; none means the embedded ones.
 	Paths []string
 	// Archive is in the place of paths; [PDP.Offer] gives others.
-	Archive *Archive
+	Archive *source.Archive
 	// RequireTests lets policies into force only if they have tests and all pass.
 	// The embedded ones passed theirs before this program was released.
 	RequireTests bool
-	// TestCommand runs the required tests, as [ServeTests] does; nil means that this process runs them.
+	// TestCommand runs the required tests, as [regotest.Serve] does; nil means that this process runs them.
 	TestCommand func(context.Context) *exec.Cmd
 	// Untested has no tests run or parsed, required ones included: it is for programs that put nothing in force. [PDP.Tested] says
 	// whether the tests are known to pass.
@@ -117,12 +119,12 @@ type PDP struct {
 	config       Config
 	inForce      atomic.Pointer[snapshot]
 	pollInterval time.Duration
-	tests        *testSite // nil where this process runs the tests
+	tests        *regotest.Process // nil where this process runs the tests
 	// facts reads what a request's text would do.
-	facts func(req bailiff.Request, at bailiff.Circumstances, home string) reading
+	facts func(req bailiff.Request, at bailiff.Circumstances, home string) document.Reading
 
 	reloading sync.Mutex              // keeps reloads apart
-	archive   *Archive                // guarded by reloading; nil where the paths count
+	archive   *source.Archive         // guarded by reloading; nil where the paths count
 	last      atomic.Pointer[attempt] // as long as a reload goes on: the one before
 	trying    atomic.Pointer[string]  // the content of the files that a reload is at, or was
 
@@ -136,7 +138,7 @@ type PDP struct {
 // attempt is how a reload ended.
 type attempt struct {
 	at     time.Time
-	faults Faults
+	faults source.Faults
 	// content is the digest of the files it read, so that the same files are not
 	// tried twice.
 	content string
@@ -155,7 +157,7 @@ type Status struct {
 	// force are those in the files, and Faults why they are not.
 	Reloaded time.Time
 	OK       bool
-	Faults   []Fault
+	Faults   []source.Fault
 	// RolledBack is the word by which former policies are in force; nil while those in
 	// the files are. Waiting is the revision of the files meanwhile, if they can be read.
 	RolledBack *api.Rollback
@@ -168,7 +170,7 @@ type Status struct {
 }
 
 // Open loads the policies, or those that an operator has rolled back to. Everything
-// that is wrong with them is in the error, which is then a [Faults]. Where something is
+// that is wrong with them is in the error, which is then a [source.Faults]. Where something is
 // rolled back, those of the configuration need not be sound: [PDP.Sound] says whether
 // they are.
 func Open(ctx context.Context, c Config) (*PDP, error) {
@@ -193,10 +195,10 @@ func prepared(c Config) *PDP {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &PDP{config: c, pollInterval: pollInterval, facts: read, archive: c.Archive}
+	p := &PDP{config: c, pollInterval: pollInterval, facts: document.Read, archive: c.Archive}
 	p.last.Store(&attempt{})
 	if c.TestCommand != nil {
-		p.tests = &testSite{command: c.TestCommand, known: c.Passes}
+		p.tests = regotest.NewProcess(c.TestCommand, c.Passes)
 	}
 	return p
 }
@@ -207,21 +209,20 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 	req.Backend = bailiff.BackendName(req.Backend)
 	defer func() {
 		if cause := recover(); cause != nil {
-			j.Decision, j.Fault = failed(fmt.Errorf("judging the request: panic: %v", cause))
+			j.Decision, j.Fault = answers.Failed(fmt.Errorf("judging the request: panic: %v", cause))
 			p.config.Log.Error("judging a request panicked", "request_id", req.ID, "cause", cause, "stack", string(debug.Stack()))
 		}
 		j.Decision.Revision = s.revision
 	}()
 	clock := stopwatch{last: time.Now(), timers: make(map[string]int64, 4)}
 	j.Timers = clock.timers
-	key := s.memo.key(req, at)
-	if known := s.memo.recall(key); known != nil {
-		known.tell(&j, at.Time)
+	key := s.requests.Key(req, at)
+	if s.requests.Recall(key, &j, at.Time) {
 		clock.lap("timer_bailiff_recall_ns")
 		return j
 	}
 	p.judge(ctx, s, req, at, &j, &clock)
-	s.memo.remember(key, &j, at.Time)
+	s.requests.Keep(key, &j, at.Time)
 	return j
 }
 
@@ -229,73 +230,57 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement,
 	clock *stopwatch) {
 	text := p.facts(req, at, p.config.Home)
-	input := text.document(req, at)
-	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
-	j.Opens = text.opens()
-	j.Paths, j.AllPaths = text.paths()
-	j.Implied = text.implied()
-	j.Reaches = text.reaches()
+	input := text.Document(req, at)
+	j.Input, j.Files, j.Plain = document.JSON{Document: input}, document.FilesOf(input), isPlain(req, text)
+	j.Opens = text.Opens()
+	j.Paths, j.AllPaths = text.Paths()
+	j.Implied = text.Implied()
+	j.Reaches = text.Reaches()
 	if j.Plain && req.Tool == bailiff.Terminal {
-		j.Call = facts.OnlyCall(*text.command)
+		j.Call = facts.OnlyCall(*text.Command)
 	}
 	clock.lap("timer_bailiff_facts_ns")
-	if text.fault != nil {
-		j.Decision, j.Fault = failed(text.fault)
+	if text.Fault != nil {
+		j.Decision, j.Fault = answers.Failed(text.Fault)
 		return
 	}
 	if p.config.Guard != nil {
-		denials, fault := p.config.Guard.Check(ctx, req, text.command, text.code)
+		denials, fault := p.config.Guard.Check(ctx, req, text.Command, text.Code)
 		clock.lap("timer_bailiff_guards_ns")
 		if len(denials) > 0 || fault != nil {
 			j.Decision, j.Fault = bailiff.Decision{Outcome: bailiff.Deny, Denials: denials}, fault
 			return
 		}
 	}
-	key := s.alike.alikeKey(input, s.inputsRead)
-	if known := s.alike.recall(key); known != nil {
-		j.Decision = cloned(known.decision)
+	key := s.documents.Key(input)
+	if d, known := s.documents.Recall(key); known {
+		j.Decision = d
 		clock.lap("timer_bailiff_alike_ns")
 		return
 	}
 	answer, err := s.decide(ctx, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")
 	p.noteTime(err)
-	if j.Decision, j.Fault = concluded(answer, err, at.Backends); j.Fault == nil {
-		s.alike.keep(key, j.Decision, sizeOf(answer))
+	if j.Decision, j.Fault = answers.Decision(answer, err, at.Backends); j.Fault == nil {
+		s.documents.Keep(key, j.Decision, answer)
 	}
 	clock.lap("timer_bailiff_decode_ns")
 }
 
 // noteTime tells of an evaluation that took too long.
 func (p *PDP) noteTime(err error) {
-	if errors.Is(err, errNoAnswer) && p.config.Observer != nil {
+	if errors.Is(err, evaluation.ErrNoAnswer) && p.config.Observer != nil {
 		p.config.Observer.OutOfTime()
 	}
 }
 
-// concluded makes a decision of how an evaluation ended.
-func concluded(answer *ast.Term, err error, backends map[string]bailiff.BackendState) (bailiff.Decision, error) {
-	switch {
-	case err != nil:
-		return failed(err)
-	case answer == nil:
-		return failed(errors.New("evaluating policies: the decision is undefined"))
-	}
-	return decide(answer, backends)
-}
-
 // isPlain says whether the request is a shell text that means what it says. What
 // comes on standard input may be part of any text.
-func isPlain(req bailiff.Request, text reading) bool {
+func isPlain(req bailiff.Request, text document.Reading) bool {
 	if req.Tool == bailiff.Process {
-		return req.Args.IsTyped() && text.command.Complete
+		return req.Args.IsTyped() && text.Command.Complete
 	}
-	return req.Tool == bailiff.Terminal && req.Args.Stdin == "" && facts.Plain(*text.command)
-}
-
-func failed(err error) (bailiff.Decision, error) {
-	why := strings.Join(strings.Fields(err.Error()), " ") // OPA's are of several lines
-	return denial(ruleError, "The policies gave no decision: "+why+".", insteadOfError), err
+	return req.Tool == bailiff.Terminal && req.Args.Stdin == "" && facts.Plain(*text.Command)
 }
 
 // stopwatch writes down how long each step took.
@@ -314,7 +299,7 @@ func (s *stopwatch) lap(name string) {
 // about the same input document.
 func (p *PDP) Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error) {
 	defer p.survive(path, &defined, &err)
-	return p.query(ctx, p.facts(req, at, p.config.Home).document(req, at), at.Time, path)
+	return p.query(ctx, p.facts(req, at, p.config.Home).Document(req, at), at.Time, path)
 }
 
 // Read answers with a document about any input, as JSON, of which nothing is
@@ -341,7 +326,7 @@ func (p *PDP) query(ctx context.Context, input ast.Value, at time.Time, path str
 	if err != nil {
 		return nil, false, err
 	}
-	answer, err := evaluate(ctx, query, input, at, p.config.EvalTimeout)
+	answer, err := evaluation.Run(ctx, query, input, at, p.config.EvalTimeout)
 	if err != nil || answer == nil {
 		return nil, false, err
 	}
@@ -353,7 +338,7 @@ func (p *PDP) query(ctx context.Context, input ast.Value, at time.Time, path str
 func (p *PDP) Revision() string { return p.inForce.Load().revision }
 
 // Sound is nil if nothing is wrong with the policies of the configuration, as they were
-// found last; else it is a [Faults]. What is in force may be others.
+// found last; else it is a [source.Faults]. What is in force may be others.
 func (p *PDP) Sound() error {
 	if last := p.last.Load(); len(last.faults) > 0 {
 		return last.faults

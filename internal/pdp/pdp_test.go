@@ -17,11 +17,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
 	"github.com/bailiff-dev/bailiff/metrics"
+	"github.com/bailiff-dev/bailiff/policies"
 )
 
-func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
-	return read(req, at, home).document(req, at)
+func inputOf(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
+	return document.Read(req, at, home).Document(req, at)
 }
 
 func asJSON(t *testing.T, v any) string {
@@ -96,7 +98,7 @@ func TestAPanicWhileReadingATextDeniesAndIsLogged(t *testing.T) {
 	p := opened(t, map[string]string{"p.rego": allowing})
 	var log bytes.Buffer
 	p.config.Log = slog.New(slog.NewTextHandler(&log, nil))
-	p.facts = func(bailiff.Request, bailiff.Circumstances, string) reading { panic("a fault of the reader") }
+	p.facts = func(bailiff.Request, bailiff.Circumstances, string) document.Reading { panic("a fault of the reader") }
 	for _, tool := range []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process, bailiff.Call} {
 		req := listing
 		req.Tool = tool
@@ -116,7 +118,7 @@ func TestAPanicWhileReadingATextDeniesAndIsLogged(t *testing.T) {
 // The enforcer tells the metrics each decision as the judge made it.
 func TestAFaultOfTheReaderIsCountedUnderItsRule(t *testing.T) {
 	p := opened(t, map[string]string{"p.rego": allowing})
-	p.facts = func(bailiff.Request, bailiff.Circumstances, string) reading { panic("a fault of the reader") }
+	p.facts = func(bailiff.Request, bailiff.Circumstances, string) document.Reading { panic("a fault of the reader") }
 	registry := prometheus.NewRegistry()
 	m := metrics.New(registry, metrics.Config{})
 	m.Decided(t.Context(), listing, judged(p).Decision, time.Millisecond)
@@ -195,18 +197,17 @@ func TestTheInputDocumentHasTheShapeOfItsSchema(t *testing.T) {
 			Session: bailiff.Session{ID: hostile}, Env: []string{hostile}},
 		"unheard-of tools": {Tool: "x"},
 	}
-	p, faults := load(readAll, nil)
-	if len(faults) > 0 {
-		t.Fatal(faults)
-	}
-	schema := p.schemas.Get(ast.SchemaRootRef)
+	text, err := policies.FS.ReadFile("schema/input.json")
+	must(t, err)
+	var schema any
+	must(t, json.Unmarshal(text, &schema))
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
-			text, err := unwritten{document(req, ready, "/home/ana")}.MarshalJSON()
+			text, err := document.JSON{Document: inputOf(req, ready, "/home/ana")}.MarshalJSON()
 			must(t, err)
 			var read map[string]any
 			must(t, json.Unmarshal(text, &read))
-			plain, err := ast.JSON(document(req, ready, "/home/ana"))
+			plain, err := ast.JSON(inputOf(req, ready, "/home/ana"))
 			must(t, err)
 			var same map[string]any
 			must(t, json.Unmarshal([]byte(asJSON(t, plain)), &same))
@@ -236,7 +237,7 @@ func TestTheInputDocumentTellsEverything(t *testing.T) {
 	req.Env, req.Backend = []string{"A", "B"}, "docker"
 	at := ready
 	at.EnvAvailable = []string{"A"}
-	text := asJSON(t, unwritten{document(req, at, "")})
+	text := asJSON(t, document.JSON{Document: inputOf(req, at, "")})
 	for _, part := range []string{
 		`"tool":"terminal"`, `"args":{"background":false,"command":"ls -l","stdin":"","timeout":0,"workdir":""}`,
 		`"caller":{"name":"hermes"}`, `"time":"2026-11-21T12:00:00Z"`, `"env":{"available":["A"],"requested":["A","B"]}`,

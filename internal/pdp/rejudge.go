@@ -1,22 +1,24 @@
 package pdp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/answers"
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // Try loads policies for judging only. Their files may be writable by other users, and they
-// need no tests. Everything that is wrong with them is in the error, which is then a [Faults].
+// need no tests. Everything that is wrong with them is in the error, which is then a [source.Faults].
 // Zero as the limit of an evaluation means 250 ms.
 func Try(ctx context.Context, c Config) (*PDP, error) {
-	files, faults := load(readAll, c.Paths)
+	files, faults := policyset.Load(source.ReadAll, c.Paths)
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -24,9 +26,7 @@ func Try(ctx context.Context, c Config) (*PDP, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	if s.alike != nil {
-		s.alike = newMemo(8) // a log holds more different requests than a sidecar sees in a while
-	}
+	s.documents = s.documents.Enlarge(8) // a log holds more different requests than a sidecar sees in a while
 	p := prepared(c)
 	p.inForce.Store(s)
 	return p, nil
@@ -52,88 +52,37 @@ func (p *PDP) Rejudge(ctx context.Context, input []byte) (d bailiff.Decision, er
 	s := p.inForce.Load()
 	defer func() {
 		if cause := recover(); cause != nil {
-			d, _ = failed(fmt.Errorf("judging an input document: panic: %v", cause))
+			d, _ = answers.Failed(fmt.Errorf("judging an input document: panic: %v", cause))
 		}
 		d.Revision = s.revision
 	}()
 	if s.compiler == nil {
 		return d, errNoPolicies
 	}
-	document, err := readDocument(input)
+	doc, err := document.Parse(input)
 	if err != nil {
 		return d, err
 	}
-	at, err := circumstancesIn(document)
+	at, err := document.Circumstances(doc)
 	if err != nil {
 		return d, fmt.Errorf("reading an input document: %w", err)
 	}
-	return p.again(ctx, s, document, at)
-}
-
-func readDocument(input []byte) (ast.Object, error) {
-	value, err := ast.ValueFromReader(bytes.NewReader(input))
-	if err != nil {
-		return nil, fmt.Errorf("reading an input document: %w", err)
-	}
-	document, ok := value.(ast.Object)
-	if !ok {
-		return nil, errors.New("reading an input document: it is no object")
-	}
-	return document, nil
+	return p.again(ctx, s, doc, at)
 }
 
 // again judges a document, unless one was judged that is the same to the policies.
-func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at bailiff.Circumstances) (bailiff.Decision, error) {
-	key := s.alike.alikeKey(document, s.inputsRead)
-	if known := s.alike.recall(key); known != nil {
-		return cloned(known.decision), nil
+func (p *PDP) again(ctx context.Context, s *snapshot, doc ast.Object, at bailiff.Circumstances) (bailiff.Decision, error) {
+	key := s.documents.Key(doc)
+	if d, known := s.documents.Recall(key); known {
+		return d, nil
 	}
-	answer, err := s.decide(ctx, document, at.Time, p.config.EvalTimeout)
+	answer, err := s.decide(ctx, doc, at.Time, p.config.EvalTimeout)
 	if ctx.Err() != nil {
 		return bailiff.Decision{}, ctx.Err()
 	}
-	d, fault := concluded(answer, err, at.Backends)
+	d, fault := answers.Decision(answer, err, at.Backends)
 	if fault == nil {
-		s.alike.keep(key, d, sizeOf(answer))
+		s.documents.Keep(key, d, answer)
 	}
 	return d, nil
-}
-
-// circumstancesIn reads from an input document what is to be known beside it.
-func circumstancesIn(document ast.Object) (at bailiff.Circumstances, err error) {
-	if at.Time, err = timeIn(document); err != nil {
-		return at, err
-	}
-	available, ok := valueAt(document, keyBackend, keyAvailable).(ast.Object)
-	if !ok {
-		return at, errors.New("/backend/available is missing")
-	}
-	at.Backends = make(map[string]bailiff.BackendState, available.Len())
-	available.Foreach(func(name, _ *ast.Term) {
-		if s, ok := name.Value.(ast.String); ok {
-			at.Backends[string(s)] = bailiff.BackendState{}
-		}
-	})
-	return at, nil
-}
-
-// timeIn is when the request of an input document was made.
-func timeIn(document ast.Object) (at time.Time, err error) {
-	instant, ok := valueAt(document, keyTime).(ast.String)
-	if !ok {
-		return at, errors.New("/time is missing")
-	}
-	if at, err = time.Parse(time.RFC3339Nano, string(instant)); err != nil {
-		return at, fmt.Errorf("/time: %w", err)
-	}
-	return at, nil
-}
-
-// valueAt is what stands at the end of a path of keys; nil if nothing does.
-func valueAt(document ast.Object, path ...*ast.Term) ast.Value {
-	found, err := document.Find(ast.Ref(path))
-	if err != nil {
-		return nil
-	}
-	return found
 }

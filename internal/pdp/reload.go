@@ -8,17 +8,20 @@ import (
 
 	"github.com/bailiff-dev/bailiff/internal/host/nice"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // load reads the files and puts them in force if they differ from what is and
 // nothing is wrong with them. Files that were refused before are tried again
 // only after a change of theirs. The caller holds reloading.
-func (p *PDP) load(ctx context.Context, touched bool) (faults Faults) {
+func (p *PDP) load(ctx context.Context, touched bool) (faults source.Faults) {
 	nice.Run(func() { faults = p.loadHere(ctx, touched) })
 	return faults
 }
 
-func (p *PDP) loadHere(ctx context.Context, touched bool) Faults {
+func (p *PDP) loadHere(ctx context.Context, touched bool) source.Faults {
 	ctx, end := context.WithCancel(ctx) // ends tests for which no caller waits
 	defer end()
 	files, faults := p.files()
@@ -42,42 +45,42 @@ func (p *PDP) loadHere(ctx context.Context, touched bool) Faults {
 }
 
 // tryOut puts files in force where they differ from what is. Readable is the revision of what could be parsed.
-func (p *PDP) tryOut(ctx context.Context, files []file, differ bool) (faults Faults, readable string) {
+func (p *PDP) tryOut(ctx context.Context, files []source.File, differ bool) (faults source.Faults, readable string) {
 	if !differ {
-		return nil, revision(files)
+		return nil, source.Revision(files)
 	}
 	next, verify, faults := p.candidate(ctx, files, p.isOwn())
 	if len(faults) > 0 {
 		return faults, ""
 	}
-	return p.activate(ctx, next, verify), revision(files)
+	return p.activate(ctx, next, verify), source.Revision(files)
 }
 
 // files are those of the configuration.
-func (p *PDP) files() ([]file, Faults) {
+func (p *PDP) files() ([]source.File, source.Faults) {
 	if p.archive != nil {
-		return p.archive.files()
+		return p.archive.Files()
 	}
-	files, faults := readTrusted(p.config.Paths)
-	return files, faults.sorted()
+	files, faults := source.ReadTrusted(p.config.Paths)
+	return files, faults.Sorted()
 }
 
 // read reads and parses the files of the configuration.
-func (p *PDP) read() (*parsed, Faults) {
+func (p *PDP) read() (*policyset.Set, source.Faults) {
 	files, faults := p.files()
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	return parse(files)
+	return policyset.Parse(files)
 }
 
 // Offer puts another bundle in force, in the place of the one that was given last. If
-// anything is wrong with it, which is a [Faults], that one stays in its place.
+// anything is wrong with it, which is a [source.Faults], that one stays in its place.
 func (p *PDP) Offer(ctx context.Context, text []byte) error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	before := p.archive
-	p.archive = &Archive{before.Name, text, before.Key}
+	p.archive = &source.Archive{Name: before.Name, Text: text, Key: before.Key}
 	if faults := p.load(ctx, true); len(faults) > 0 {
 		p.archive = before
 		return faults
@@ -90,19 +93,19 @@ func (p *PDP) isOwn() bool { return p.archive == nil && len(p.config.Paths) == 0
 
 // contentOf tells one attempt from another: by what was read, or by what was
 // wrong where nothing could be.
-func contentOf(files []file, faults Faults) string {
+func contentOf(files []source.File, faults source.Faults) string {
 	if len(faults) > 0 {
 		return faults.Error()
 	}
-	return digest(files)
+	return source.Digest(files)
 }
 
 // activate puts a new snapshot in the place of the old one, unless that is one that an
 // operator rolled back to.
-func (p *PDP) activate(ctx context.Context, next *parsed, verify verifier) Faults {
+func (p *PDP) activate(ctx context.Context, next *policyset.Set, verify verifier) source.Faults {
 	s, faults := newSnapshot(ctx, next, p.config.Explained, verify)
 	if ctx.Err() != nil { // other files are there by now, which may be those in force
-		return Faults{{Message: context.Cause(ctx).Error()}}
+		return source.Faults{{Message: context.Cause(ctx).Error()}}
 	}
 	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
@@ -116,25 +119,25 @@ func (p *PDP) activate(ctx context.Context, next *parsed, verify verifier) Fault
 // program, which cannot differ from those whose tests passed before it was released. Files that are known to have passed all checks
 // need none, and are parsed without their tests, as they are where another process runs these, which begins at once. Where anything
 // is wrong with them, all that is wrong is told.
-func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *parsed, verify verifier, faults Faults) {
-	key := p.config.Passes.Files(digest(files), p.config.RequireTests)
-	parseSome := parse
+func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (next *policyset.Set, verify verifier, faults source.Faults) {
+	key := p.config.Passes.Files(source.Digest(files), p.config.RequireTests)
+	parseSome := policyset.Parse
 	switch {
 	case own:
-		next, faults = parseReleased(files)
+		next, faults = policyset.ParseReleased(files)
 		return next, noCheck, faults
 	case p.config.Passes.Has(key):
-		parseSome, verify = parseProven, noCheck
+		parseSome, verify = policyset.ParseProven, noCheck
 	case p.config.Untested:
-		parseSome, verify = parseUntested, noCheck
+		parseSome, verify = policyset.ParseUntested, noCheck
 	case p.config.RequireTests && p.tests != nil:
-		parseSome, verify = parseUntested, p.testsApart(ctx, files)
+		parseSome, verify = policyset.ParseUntested, p.testsInProcess(ctx, files)
 	}
 	if next, faults = parseSome(files); len(faults) > 0 {
 		if verify != nil {
 			_ = verify(ctx, nil) // which ends as soon, for the same faults
 		}
-		_, faults = parse(files)
+		_, faults = policyset.Parse(files)
 		return nil, nil, faults
 	}
 	switch {
@@ -148,14 +151,14 @@ func (p *PDP) candidate(ctx context.Context, files []file, own bool) (next *pars
 }
 
 // noCheck is the check of files that need none.
-func noCheck(context.Context, *ast.Compiler) verdict { return verdict{lasts: true} }
+func noCheck(context.Context, *ast.Compiler) regotest.Outcome { return regotest.Outcome{Lasts: true} }
 
 // noting has tests that pass a check be known to, and the files if all is well.
 func (p *PDP) noting(files passes.Key, verify verifier) verifier {
-	return func(ctx context.Context, compiled *ast.Compiler) verdict {
+	return func(ctx context.Context, compiled *ast.Compiler) regotest.Outcome {
 		ended := verify(ctx, compiled)
-		keys := ended.passed
-		if len(ended.faults) == 0 && ended.lasts && compiled != nil && ctx.Err() == nil && !p.config.Untested {
+		keys := ended.Passed
+		if len(ended.Faults) == 0 && ended.Lasts && compiled != nil && ctx.Err() == nil && !p.config.Untested {
 			keys = append(keys, files)
 		}
 		p.keepPassed(keys)
@@ -174,26 +177,26 @@ func (p *PDP) keepPassed(keys []passes.Key) {
 }
 
 // checksOf are the checks of policies without their tests.
-func checksOf(next *parsed) verifier {
-	return func(ctx context.Context, compiled *ast.Compiler) verdict {
-		return verdict{faults: next.check(ctx, compiled), lasts: true}
+func checksOf(next *policyset.Set) verifier {
+	return func(ctx context.Context, compiled *ast.Compiler) regotest.Outcome {
+		return regotest.Outcome{Faults: next.Check(ctx, compiled), Lasts: true}
 	}
 }
 
 // testsHere has this process run the tests.
-func (p *PDP) testsHere(next *parsed) verifier {
-	return func(ctx context.Context, _ *ast.Compiler) verdict {
+func (p *PDP) testsHere(next *policyset.Set) verifier {
+	return func(ctx context.Context, _ *ast.Compiler) regotest.Outcome {
 		p.announceTests()
-		return next.runTests(ctx, p.config.Passes)
+		return regotest.Require(ctx, next, p.config.Passes)
 	}
 }
 
-// testsApart has another process run the tests, beside what is done here.
-func (p *PDP) testsApart(ctx context.Context, files []file) verifier {
+// testsInProcess has another process run the tests, beside what is done here.
+func (p *PDP) testsInProcess(ctx context.Context, files []source.File) verifier {
 	p.announceTests()
-	answer := make(chan verdict, 1)
-	go func() { answer <- p.tests.run(ctx, files) }()
-	return func(context.Context, *ast.Compiler) verdict { return <-answer }
+	answer := make(chan regotest.Outcome, 1)
+	go func() { answer <- p.tests.Run(ctx, files) }()
+	return func(context.Context, *ast.Compiler) regotest.Outcome { return <-answer }
 }
 
 // announceTests logs that tests begin: while they run, which may take seconds, a sidecar that starts answers no request.
@@ -212,7 +215,7 @@ const maxLogged = 10
 
 // tell logs how a reload ended. While policies are being opened and none are in force
 // yet it logs nothing: the caller of [Open] is given the faults.
-func (p *PDP) tell(faults Faults) {
+func (p *PDP) tell(faults source.Faults) {
 	switch {
 	case p.inForce.Load() == nil:
 	case len(faults) > 0:
@@ -225,7 +228,7 @@ func (p *PDP) tell(faults Faults) {
 	}
 }
 
-func (p *PDP) refuse(faults Faults) {
+func (p *PDP) refuse(faults source.Faults) {
 	for _, f := range faults[:min(len(faults), maxLogged)] {
 		p.config.Log.Error("new policies are not in force", "file", f.File, "line", f.Line, "fault", f.Message)
 	}

@@ -14,6 +14,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // oldPolicies is a copy of the shipped policies from before their helpers began with "_".
@@ -52,12 +55,12 @@ func TestUseOfAnOldNameIsAnsweredWithTheNewOne(t *testing.T) {
 			root := copied(t)
 			write(t, filepath.Join(root, c.file), c.text)
 			if strings.Contains(c.want, "rego_") { // which the tests find as well
-				_, err := Test(t.Context(), TestConfig{Paths: []string{root}})
+				_, err := regotest.Run(t.Context(), regotest.Config{Paths: []string{root}})
 				if err == nil || strings.ReplaceAll(err.Error(), root+"/", "") != c.want {
 					t.Errorf("the tests end with %v\nwant %q", err, c.want)
 				}
 			}
-			if got := strings.ReplaceAll(Faults(Check(Config{Paths: []string{root}})).Error(), root+"/", ""); got != c.want {
+			if got := strings.ReplaceAll(source.Faults(Check(Config{Paths: []string{root}})).Error(), root+"/", ""); got != c.want {
 				t.Errorf("got %q\nwant %q", got, c.want)
 			}
 		})
@@ -79,7 +82,7 @@ func TestFilesMayDefineEveryNameThatAHelperHad(t *testing.T) {
 	if faults := Check(Config{Paths: []string{root}}); len(faults) > 0 {
 		t.Error(faults)
 	}
-	report, err := Test(t.Context(), TestConfig{Paths: []string{root}})
+	report, err := regotest.Run(t.Context(), regotest.Config{Paths: []string{root}})
 	if err != nil || !report.Passed() {
 		t.Error(report, err)
 	}
@@ -88,9 +91,9 @@ func TestFilesMayDefineEveryNameThatAHelperHad(t *testing.T) {
 // oldHelpers are the names that rules of package bailiff had and have no more.
 func oldHelpers(t *testing.T) []string {
 	t.Helper()
-	old, faults := load(readAll, []string{before(t)})
+	old, faults := policyset.Load(source.ReadAll, []string{before(t)})
 	must(t, faultsOrNil(faults))
-	shipped, faults := load(readAll, nil)
+	shipped, faults := policyset.Load(source.ReadAll, nil)
 	must(t, faultsOrNil(faults))
 	names := rulesOf(old)
 	for name := range rulesOf(shipped) {
@@ -99,11 +102,11 @@ func oldHelpers(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func rulesOf(p *parsed) map[string]bool {
+func rulesOf(p *policyset.Set) map[string]bool {
 	names := map[string]bool{}
-	for _, module := range p.modules {
+	for _, module := range p.All() {
 		for _, rule := range module.Rules {
-			if module.Package.Path.Equal(packageBailiff) {
+			if module.Package.Path.String() == "data.bailiff" {
 				names[string(rule.Head.Ref()[0].Value.(ast.Var))] = true
 			}
 		}
@@ -111,7 +114,7 @@ func rulesOf(p *parsed) map[string]bool {
 	return names
 }
 
-func faultsOrNil(faults Faults) error {
+func faultsOrNil(faults source.Faults) error {
 	if len(faults) == 0 {
 		return nil
 	}
@@ -148,11 +151,11 @@ func before(t *testing.T) string {
 // What every file may use or add to is documented by its name, so it has no "_".
 func TestTheRulesOfTheShippedPoliciesAreTheContributionSetsOrBeginWithAnUnderscore(t *testing.T) {
 	t.Parallel()
-	p, faults := load(readAll, nil)
+	p, faults := policyset.Load(source.ReadAll, nil)
 	must(t, faultsOrNil(faults))
 	own := regexp.MustCompile(`^_[a-z_]+$`)
 	for name := range rulesOf(p) {
-		if !own.MatchString(name) && !isContributed(name) && name != "decision" && name != "connection" {
+		if !own.MatchString(name) && !policyset.IsContributed(name) && name != "decision" && name != "connection" {
 			t.Errorf("%s has no underscore, and no file adds to it", name)
 		}
 	}

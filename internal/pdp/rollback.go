@@ -7,6 +7,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/judging/history"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // RollBack puts policies in force that were before, by the beginning of their revision
@@ -88,7 +90,7 @@ func (p *PDP) restore(ctx context.Context) error {
 
 // former are policies that were in force, ready to be so again: they are what they
 // were, and everything holds of them that must hold of policies today.
-func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, error) {
+func (p *PDP) former(ctx context.Context, name string) (*policyset.Set, *snapshot, error) {
 	r, err := p.config.History.Find(name)
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +103,7 @@ func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, erro
 }
 
 // ready are policies of which all holds that must hold before they come into force; own are those of this program.
-func (p *PDP) ready(ctx context.Context, files []file, own bool) (*parsed, *snapshot, error) {
+func (p *PDP) ready(ctx context.Context, files []source.File, own bool) (*policyset.Set, *snapshot, error) {
 	ctx, end := context.WithCancel(ctx) // ends tests for which no caller waits
 	defer end()
 	next, verify, faults := p.candidate(ctx, files, own)
@@ -122,24 +124,24 @@ func (p *PDP) Former(r history.Revision) ([]history.File, error) {
 		return nil, unsound(fmt.Errorf("reading revision %s: %w", r.Name, err))
 	}
 	files := asRead(kept)
-	if r.Damaged || digest(files) != r.Content || revision(files) != r.Name {
+	if r.Damaged || source.Digest(files) != r.Content || source.Revision(files) != r.Name {
 		return nil, unsound(fmt.Errorf("what is kept of revision %s is damaged", r.Name))
 	}
 	return kept, nil
 }
 
-func asRead(kept []history.File) []file {
-	files := make([]file, len(kept))
+func asRead(kept []history.File) []source.File {
+	files := make([]source.File, len(kept))
 	for i, f := range kept {
-		files[i] = file{name: f.Name, place: f.Place, archive: f.Archive, text: f.Text}
+		files[i] = source.File{Name: f.Name, Place: f.Place, Archive: f.Archive, Text: f.Text}
 	}
 	return files
 }
 
-func asKept(files []file) []history.File {
+func asKept(files []source.File) []history.File {
 	kept := make([]history.File, len(files))
 	for i, f := range files {
-		kept[i] = history.File{Name: f.name, Place: f.place, Archive: f.archive, Text: f.text}
+		kept[i] = history.File{Name: f.Name, Place: f.Place, Archive: f.Archive, Text: f.Text}
 	}
 	return kept
 }
@@ -168,7 +170,7 @@ func (p *PDP) noteReplaced(s *snapshot) {
 
 // saveToHistory has the history keep the policies in force, unless they are those that it
 // had last. A failure to save them does not end their being in force.
-func (p *PDP) saveToHistory(s *snapshot, of *parsed, origin string) {
+func (p *PDP) saveToHistory(s *snapshot, of *policyset.Set, origin string) {
 	if p.config.History == nil {
 		return
 	}
@@ -179,7 +181,7 @@ func (p *PDP) saveToHistory(s *snapshot, of *parsed, origin string) {
 	}
 }
 
-func (p *PDP) saveNew(s *snapshot, of *parsed, origin string) error {
+func (p *PDP) saveNew(s *snapshot, of *policyset.Set, origin string) error {
 	all, err := p.config.History.All()
 	if err != nil {
 		return err
@@ -192,7 +194,7 @@ func (p *PDP) saveNew(s *snapshot, of *parsed, origin string) error {
 	if later := p.replaced.Load(); later != nil {
 		r.Replaced = *later
 	}
-	return p.config.History.Keep(r, asKept(of.files))
+	return p.config.History.Keep(r, asKept(of.Files))
 }
 
 // origin says where policies come from that are in force without a rollback.

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/judging/history"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // shelved is a history in a folder.
@@ -105,7 +106,7 @@ func TestABundleServerThatGoesBackIsToldOf(t *testing.T) {
 		return built(t, folder, name)
 	}
 	var log strings.Builder
-	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", bundle(5, "v5"), nil}, EvalTimeout: time.Minute,
+	c := Config{Archive: &source.Archive{Name: "https://house.test/b.tar.gz", Text: bundle(5, "v5")}, EvalTimeout: time.Minute,
 		History: shelved(t, t.TempDir()),
 		Log:     slog.New(slog.NewTextHandler(&log, nil))}
 	p, err := Open(t.Context(), c)
@@ -182,17 +183,18 @@ func TestARollbackOutlivesTheProcess(t *testing.T) {
 
 func TestAStartWithARollbackAndABadBundleTellsBeingInForceFromBeingSound(t *testing.T) {
 	by := newPair(t, "HS256")
-	key := &Key{File: by.public, Algorithm: by.algorithm}
+	key := &source.Key{File: by.public, Algorithm: by.algorithm}
 	good, bad := signed(t, by, house), built(t, tree(t, house), "v2") // which nobody signed
-	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", good, key}, RequireTests: true, EvalTimeout: time.Minute,
-		History: shelved(t, t.TempDir())}
+	c := Config{Archive: &source.Archive{Name: "https://house.test/b.tar.gz", Text: good, Key: key}, RequireTests: true,
+		EvalTimeout: time.Minute,
+		History:     shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)
 	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
-	c.Archive = &Archive{c.Archive.Name, bad, key}
+	c.Archive = &source.Archive{Name: c.Archive.Name, Text: bad, Key: key}
 	next, err := Open(t.Context(), c)
 	must(t, err)
-	var faults Faults
+	var faults source.Faults
 	if wrong := next.Sound(); !errors.As(wrong, &faults) || !strings.Contains(wrong.Error(), "not signed") ||
 		next.Revision() != p.Revision() || next.Status().RolledBack == nil {
 		t.Errorf("in force is %+v, %v is wrong", next.Status(), wrong)
@@ -213,13 +215,14 @@ func (h hasty) Reloaded(bool, string) { h.leave() }
 func (hasty) OutOfTime() {}
 
 func TestAStartWithARollbackThatIsCutShortFindsNoBundleSound(t *testing.T) {
-	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", built(t, tree(t, house), "v1"), nil}, EvalTimeout: time.Minute,
-		History: shelved(t, t.TempDir())}
+	c := Config{Archive: &source.Archive{Name: "https://house.test/b.tar.gz", Text: built(t, tree(t, house), "v1")},
+		EvalTimeout: time.Minute,
+		History:     shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)
 	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision()}, anyway))
 	ctx, cancel := context.WithCancel(t.Context())
-	c.Archive, c.Observer = &Archive{Name: c.Archive.Name, Text: []byte("bad")}, hasty{cancel}
+	c.Archive, c.Observer = &source.Archive{Name: c.Archive.Name, Text: []byte("bad")}, hasty{cancel}
 	if p, err := Open(ctx, c); err == nil {
 		t.Errorf("nothing is said, and then %v", p.Sound())
 	}
@@ -311,10 +314,10 @@ func TestPoliciesOfAnEarlierProgramMustPassTheirTests(t *testing.T) {
 	p, err := Open(t.Context(), c)
 	must(t, err)
 	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision()}, anyway))
-	files := []file{{name: "p.rego", place: "p.rego", text: []byte(timed(3))}}
-	must(t, c.History.Keep(history.Revision{Name: revision(files), Content: digest(files), Way: history.ByProgram},
+	files := []source.File{{Name: "p.rego", Place: "p.rego", Text: []byte(timed(3))}}
+	must(t, c.History.Keep(history.Revision{Name: source.Revision(files), Content: source.Digest(files), Way: history.ByProgram},
 		[]history.File{{Name: "p.rego", Place: "p.rego", Text: []byte(timed(3))}}))
-	if err := p.RollBack(t.Context(), api.Rollback{Revision: revision(files)}, nil); !errors.Is(err, api.ErrUnsound) ||
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: source.Revision(files)}, nil); !errors.Is(err, api.ErrUnsound) ||
 		!strings.Contains(err.Error(), "no tests") {
 		t.Errorf("got %v", err)
 	}

@@ -3,7 +3,6 @@ package pdp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,7 +12,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/util"
 
-	"github.com/bailiff-dev/bailiff/internal/network/reach"
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
 )
 
 // Place is an entry of the tables, and where it stands.
@@ -53,15 +54,15 @@ func (s *snapshot) rows(host string) []Row {
 	if s.source == nil {
 		return all
 	}
-	destinations, _ := s.source.tables()["destinations"].(map[string]any)
-	for _, name := range destinationNames(host) {
+	destinations, _ := s.source.Tables()["destinations"].(map[string]any)
+	for _, name := range policyset.DestinationNames(host) {
 		rows, _ := destinations[name].([]any)
 		for i, row := range rows {
 			text, err := json.Marshal(row)
 			if err != nil {
 				continue // a number that JSON has no word for; the policies see none either
 			}
-			file, line := s.source.placeOf([]string{"bailiff", "tables", "destinations", name, strconv.Itoa(i)})
+			file, line := s.source.PlaceOf([]string{"bailiff", "tables", "destinations", name, strconv.Itoa(i)})
 			all = append(all, Row{File: file, Line: line, Host: name, Row: text})
 		}
 	}
@@ -74,41 +75,22 @@ func (p *PDP) Destinations() []string {
 	if s.source == nil {
 		return nil
 	}
-	destinations, _ := s.source.tables()["destinations"].(map[string]any)
+	destinations, _ := s.source.Tables()["destinations"].(map[string]any)
 	return slices.Sorted(maps.Keys(destinations))
 }
 
 // Ports are those that the rows of a host, and of the domains above it, name.
 func (p *PDP) Ports(host string) (ports []uint16) {
 	s := p.inForce.Load()
-	for _, name := range destinationNames(host) {
+	for _, name := range policyset.DestinationNames(host) {
 		ports = append(ports, s.ports[name]...)
 	}
 	return ports
 }
 
-// portsNamed are the ports of each entry of the table of destinations.
-func (p *parsed) portsNamed() map[string][]uint16 {
-	named := map[string][]uint16{}
-	destinations, _ := p.tables()["destinations"].(map[string]any)
-	for name, rows := range destinations {
-		rows, _ := rows.([]any)
-		for _, row := range rows {
-			row, _ := row.(map[string]any)
-			ports, _ := row["ports"].([]any)
-			for _, port := range ports {
-				if port, err := reach.ParsePort(fmt.Sprint(port)); err == nil {
-					named[name] = append(named[name], port)
-				}
-			}
-		}
-	}
-	return named
-}
-
 // rowsFor are the rows of a connection's host, each with what it is to the connection.
 func (s *snapshot) rowsFor(ctx context.Context, input ast.Object, at time.Time, limit time.Duration) []Row {
-	host, _ := valueAt(input, keyConnection, keyHost).(ast.String)
+	host, _ := document.At(input, "connection", "host").(ast.String)
 	rows := s.rows(string(host))
 	within, known := s.asked(ctx, "_is_within_request", input, at, limit)
 	counted, alsoKnown := s.asked(ctx, "_rows", input, at, limit)
@@ -140,7 +122,7 @@ func (s *snapshot) asked(ctx context.Context, rule string, input ast.Object, at 
 	}
 	query, err := s.query(ctx, "bailiff/"+rule)
 	if err == nil {
-		answer, err = evaluate(ctx, query, input, at, limit)
+		answer, err = evaluation.Run(ctx, query, input, at, limit)
 	}
 	return answer, err == nil
 }
@@ -173,23 +155,23 @@ func (s *snapshot) listsFor(input ast.Object) []Place {
 	if s.source == nil {
 		return all
 	}
-	textAt := func(path ...*ast.Term) string {
-		text, _ := valueAt(input, path...).(ast.String)
+	textAt := func(path ...string) string {
+		text, _ := document.At(input, path...).(ast.String)
 		return string(text)
 	}
 	add := func(path ...string) {
-		if s.source.has(path) {
-			file, line := s.source.placeOf(append([]string{"bailiff", "tables"}, path...))
+		if s.source.Has(path) {
+			file, line := s.source.PlaceOf(append([]string{"bailiff", "tables"}, path...))
 			all = append(all, Place{file, line, strings.Join(path, ".")})
 		}
 	}
-	platform := textAt(keySession, keyPlatform)
+	platform := textAt("session", "platform")
 	add("network", "platforms", platform)
-	add("chats", platform+"/"+textAt(keySession, keyChatID), "network")
-	add("sandboxes", textAt(keyBackend, keyName), "network")
-	names := destinationNames(textAt(keyConnection, keyHost))
-	groups, _ := s.source.tables()["destination_groups"].(map[string]any)
-	egress, _ := valueAt(input, keyRequest, keyEgress).(*ast.Array)
+	add("chats", platform+"/"+textAt("session", "chat_id"), "network")
+	add("sandboxes", textAt("backend", "name"), "network")
+	names := policyset.DestinationNames(textAt("connection", "host"))
+	groups, _ := s.source.Tables()["destination_groups"].(map[string]any)
+	egress, _ := document.At(input, "request", "egress").(*ast.Array)
 	if egress == nil {
 		return all
 	}
@@ -213,28 +195,4 @@ func namesOne(members []any, names []string) bool {
 		}
 	}
 	return false
-}
-
-// has says whether the tables have an entry.
-func (p *parsed) has(path []string) bool {
-	var here any = p.tables()
-	for _, name := range path {
-		object, ok := here.(map[string]any)
-		if here, ok = object[name], ok && object[name] != nil; !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// destinationNames are the names by which the table may have a host.
-func destinationNames(host string) []string {
-	names := []string{host}
-	for rest := host; ; {
-		_, parent, more := strings.Cut(rest, ".")
-		if !more {
-			return names
-		}
-		names, rest = append(names, "*."+parent), parent
-	}
 }

@@ -14,11 +14,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // pair is a key to sign with and one to check with, as files.
@@ -50,11 +53,25 @@ func newPair(t *testing.T, algorithm string) pair {
 	return p
 }
 
+// opa runs OPA's own command, of the version that is built in.
+func opa(t *testing.T, args ...string) (status int) {
+	t.Helper()
+	path, err := exec.Command("go", "tool", "-n", "opa").Output()
+	must(t, err)
+	command := exec.Command(strings.TrimSpace(string(path)), args...)
+	printed, err := command.CombinedOutput()
+	if command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", printed)
+	return command.ProcessState.ExitCode()
+}
+
 // signed is the bundle that stock OPA makes and signs.
 func signed(t *testing.T, by pair, files map[string]string, more ...string) []byte {
 	t.Helper()
 	archive := filepath.Join(t.TempDir(), "b.tar.gz")
-	_, status := opa(t, append([]string{"build", "--bundle", tree(t, files), "--revision", "v1", "--output", archive,
+	status := opa(t, append([]string{"build", "--bundle", tree(t, files), "--revision", "v1", "--output", archive,
 		"--signing-key", by.private, "--signing-alg", by.algorithm}, more...)...)
 	text, err := os.ReadFile(archive)
 	if err != nil || status != 0 {
@@ -65,9 +82,9 @@ func signed(t *testing.T, by pair, files map[string]string, more ...string) []by
 
 var house = map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "tables/data.json": `{"a": [1, 2]}`}
 
-func fetched(t *testing.T, text []byte, key *Key) (*PDP, error) {
+func fetched(t *testing.T, text []byte, key *source.Key) (*PDP, error) {
 	t.Helper()
-	return Open(t.Context(), Config{Archive: &Archive{"https://house.test/b.tar.gz", text, key}, RequireTests: true,
+	return Open(t.Context(), Config{Archive: &source.Archive{Name: "https://house.test/b.tar.gz", Text: text, Key: key}, RequireTests: true,
 		EvalTimeout: time.Minute})
 }
 
@@ -75,7 +92,7 @@ func TestABundleThatStockOPASignedIsInForce(t *testing.T) {
 	for _, algorithm := range []string{"RS256", "PS256", "ES256", "HS256"} {
 		t.Run(algorithm, func(t *testing.T) {
 			by := newPair(t, algorithm)
-			p, err := fetched(t, signed(t, by, house), &Key{File: by.public, Algorithm: algorithm})
+			p, err := fetched(t, signed(t, by, house), &source.Key{File: by.public, Algorithm: algorithm})
 			must(t, err)
 			if s := p.Status(); seconds(p) != 180 || s.Bundles["https://house.test/b.tar.gz"] != "v1" || len(s.Files) != 4 {
 				t.Errorf("in force is %+v", s)
@@ -90,7 +107,7 @@ func TestTheScopeOfASignatureCounts(t *testing.T) {
 	write(t, claims, `{"scope": "read"}`)
 	text := signed(t, by, house, "--claims-file", claims)
 	for scope, want := range map[string]string{"read": "", "write": "scope mismatch", "": "scope mismatch"} {
-		_, err := fetched(t, text, &Key{File: by.public, Algorithm: "HS256", Scope: scope})
+		_, err := fetched(t, text, &source.Key{File: by.public, Algorithm: "HS256", Scope: scope})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("with the scope %q: %v", scope, err)
 		}
@@ -129,32 +146,32 @@ func repacked(t *testing.T, archive []byte, changes map[string]string) []byte {
 
 func TestABundleThatWasNotSignedAsItIsIsRefused(t *testing.T) {
 	by, other := newPair(t, "ES256"), newPair(t, "ES256")
-	key := &Key{File: by.public, Algorithm: "ES256"}
+	key := &source.Key{File: by.public, Algorithm: "ES256"}
 	whole := signed(t, by, house)
 	for name, c := range map[string]struct {
 		text []byte
-		key  *Key
+		key  *source.Key
 		want string
 	}{
-		"no signature":        {repacked(t, whole, map[string]string{signatures: ""}), key, "it is not signed"},
+		"no signature":        {repacked(t, whole, map[string]string{".signatures.json": ""}), key, "it is not signed"},
 		"no key":              {whole, nil, "there is no key to check it by"},
 		"another's signature": {signed(t, other, house), key, "failed to verify JWT signature"},
 		"another algorithm":   {signed(t, newPair(t, "RS256"), house), key, "its signature does not hold"},
 		"a file changed":      {repacked(t, whole, map[string]string{"p.rego": timed(9)}), key, "p.rego: digest mismatch"},
 		"data changed":        {repacked(t, whole, map[string]string{"data.json": `{}`}), key, "data.json: digest mismatch"},
-		"a manifest changed": {repacked(t, whole, map[string]string{manifest: `{"revision": "v9"}`}), key,
+		"a manifest changed": {repacked(t, whole, map[string]string{".manifest": `{"revision": "v9"}`}), key,
 			".manifest: digest mismatch"},
 		"a test taken away": {repacked(t, whole, map[string]string{"p_test.rego": ""}), key, "p_test.rego, which was signed"},
 		"a policy added": {repacked(t, whole, map[string]string{"q.rego": "package q\n"}), key,
 			"q.rego not included in bundle signature"},
 		"a readme added": {repacked(t, whole, map[string]string{"README": "hello"}), key,
 			"README not included in bundle signature"},
-		"a signature of nothing": {repacked(t, whole, map[string]string{signatures: `{"signatures": []}`}), key, "missing JWT"},
-		"a signature that is bad": {repacked(t, whole, map[string]string{signatures: `{"signatures": ["a.b.c"]}`}), key,
+		"a signature of nothing": {repacked(t, whole, map[string]string{".signatures.json": `{"signatures": []}`}), key, "missing JWT"},
+		"a signature that is bad": {repacked(t, whole, map[string]string{".signatures.json": `{"signatures": ["a.b.c"]}`}), key,
 			"its signature does not hold"},
-		"no signature but words": {repacked(t, whole, map[string]string{signatures: `sure`}), key, "its signature does not hold"},
-		"a key that is gone":     {whole, &Key{File: by.public + ".gone", Algorithm: "ES256"}, "no such file"},
-		"a key that is none":     {whole, &Key{File: "signature.go", Algorithm: "ES256"}, "its signature does not hold"},
+		"no signature but words": {repacked(t, whole, map[string]string{".signatures.json": `sure`}), key, "its signature does not hold"},
+		"a key that is gone":     {whole, &source.Key{File: by.public + ".gone", Algorithm: "ES256"}, "no such file"},
+		"a key that is none":     {whole, &source.Key{File: "signature.go", Algorithm: "ES256"}, "its signature does not hold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := fetched(t, c.text, c.key); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -168,13 +185,13 @@ func TestASecretForSignaturesIsOne(t *testing.T) {
 	by := newPair(t, "HS256")
 	text := signed(t, by, house)
 	must(t, os.Chmod(by.private, 0o644))
-	if _, err := fetched(t, text, &Key{File: by.private, Algorithm: "HS256"}); err == nil ||
+	if _, err := fetched(t, text, &source.Key{File: by.private, Algorithm: "HS256"}); err == nil ||
 		!strings.Contains(err.Error(), "holds a secret") {
 		t.Errorf("got %v", err)
 	}
 	must(t, os.Chmod(by.private, 0o600))
 	must(t, os.WriteFile(by.private, nil, 0o600))
-	if _, err := fetched(t, text, &Key{File: by.private, Algorithm: "HS256"}); err == nil ||
+	if _, err := fetched(t, text, &source.Key{File: by.private, Algorithm: "HS256"}); err == nil ||
 		!strings.Contains(err.Error(), "want at least 32") {
 		t.Errorf("got %v", err)
 	}
@@ -182,7 +199,7 @@ func TestASecretForSignaturesIsOne(t *testing.T) {
 
 func TestABundleThatIsOfferedIsInForceOrChangesNothing(t *testing.T) {
 	by := newPair(t, "ES256")
-	p, err := fetched(t, signed(t, by, house), &Key{File: by.public, Algorithm: "ES256"})
+	p, err := fetched(t, signed(t, by, house), &source.Key{File: by.public, Algorithm: "ES256"})
 	must(t, err)
 	next := signed(t, by, map[string]string{"p.rego": timed(7), "p_test.rego": allowingTest})
 	must(t, p.Offer(t.Context(), next))
@@ -192,9 +209,9 @@ func TestABundleThatIsOfferedIsInForceOrChangesNothing(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"half of it":   next[:len(next)/2],
 		"without test": signed(t, by, map[string]string{"p.rego": timed(9)}),
-		"unsigned":     repacked(t, next, map[string]string{signatures: ""}),
+		"unsigned":     repacked(t, next, map[string]string{".signatures.json": ""}),
 	} {
-		var faults Faults
+		var faults source.Faults
 		if err := p.Offer(t.Context(), text); !errors.As(err, &faults) || seconds(p) != 7 || p.Status().OK {
 			t.Errorf("%s: %v, in force is %+v", name, err, p.Status())
 		}

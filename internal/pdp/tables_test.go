@@ -14,18 +14,21 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // edited are the shipped policies with values of the tables set, or dropped where
 // they are nil. A colon stands for a dot in a name.
-func edited(t *testing.T, edits map[string]any) *parsed {
+func edited(t *testing.T, edits map[string]any) *policyset.Set {
 	t.Helper()
-	p, faults := load(readAll, nil)
+	p, faults := policyset.Load(source.ReadAll, nil)
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	for at, value := range edits {
-		here, names := p.data, strings.Split("bailiff.tables."+at, ".")
+		here, names := p.Data, strings.Split("bailiff.tables."+at, ".")
 		for i := range names {
 			names[i] = strings.ReplaceAll(names[i], ":", ".")
 		}
@@ -96,11 +99,11 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := edited(t, edits)
-			ended := p.runTests(context.Background(), known)
-			if faults := append(p.checkTables(), ended.faults...); len(faults) > 0 {
+			ended := regotest.Require(context.Background(), p, known)
+			if faults := append(p.CheckMore(nil), ended.Faults...); len(faults) > 0 {
 				t.Error(faults)
 			}
-			must(t, known.Keep(ended.passed))
+			must(t, known.Keep(ended.Passed))
 		})
 	}
 }
@@ -181,7 +184,7 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := "bailiff:\n tables:\n  " + strings.ReplaceAll(c.text, "\n", "\n  ")
 			root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "data.yaml": text})
-			for command, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})),
+			for command, wrong := range map[string]error{"check": source.Faults(Check(Config{Paths: []string{root}})),
 				"start":        opening(root, false),
 				"tested start": opening(root, true)} {
 				if wrong == nil || !strings.Contains(wrong.Error(), c.want) || strings.Contains(wrong.Error(), "\n") {
@@ -217,7 +220,8 @@ func TestATableThatRulesLookUpAndNobodyHasDoesNotComeIntoForce(t *testing.T) {
 			files := map[string]string{"p.rego": looking, "p_test.rego": allowingTest}
 			maps.Copy(files, c.files)
 			root := tree(t, files)
-			for command, wrong := range map[string]Faults{"check": Check(Config{Paths: []string{root}}), "start": startingWith(root)} {
+			for command, wrong := range map[string]source.Faults{"check": Check(Config{Paths: []string{root}}),
+				"start": startingWith(root)} {
 				if got := wrong.Error(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 					t.Errorf("%s: got %q, want %q", command, got, c.want)
 				}
@@ -226,19 +230,22 @@ func TestATableThatRulesLookUpAndNobodyHasDoesNotComeIntoForce(t *testing.T) {
 	}
 }
 
-func startingWith(root string) (faults Faults) {
+func startingWith(root string) (faults source.Faults) {
 	errors.As(opening(root, false), &faults)
 	return faults
 }
 
 func TestEveryShippedRuleSaysWhatWouldBeAllowedInstead(t *testing.T) {
 	p := edited(t, nil)
-	instead := p.tables()["instead"].(map[string]any)
+	instead := p.Tables()["instead"].(map[string]any)
 	rules := map[string]bool{}
-	for _, class := range p.tables()["classes"].(map[string]any) {
+	for _, class := range p.Tables()["classes"].(map[string]any) {
 		rules[class.(map[string]any)["rule"].(string)] = true
 	}
-	for _, module := range p.modules {
+	for file, module := range p.All() {
+		if strings.HasSuffix(file, "_test.rego") {
+			continue
+		}
 		ast.WalkTerms(module, func(term *ast.Term) bool {
 			if said, ok := term.Value.(ast.Object); ok && said.Get(ast.StringTerm("message")) != nil {
 				if rule, ok := said.Get(ast.StringTerm("rule")).Value.(ast.String); ok {
@@ -277,7 +284,7 @@ func TestAKindThatNoRuleLooksAtIsRefused(t *testing.T) {
 		{"programs.wipe-cache", []any{"deletes_recursively", "deletes"}, ""},
 		{"paths.writes.folders./srv/data", "free", ""},
 	} {
-		got := edited(t, map[string]any{c.at: c.value}).checkTables().Error()
+		got := edited(t, map[string]any{c.at: c.value}).CheckMore(nil).Error()
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.at, got, c.want)
 		}
@@ -301,7 +308,7 @@ func TestFaultsOfTablesAreInTheFileThatHoldsThem(t *testing.T) {
 		filepath.Join(root, `bailiff/tables/sandboxes/data.yaml:2: bailiff.tables.sandboxes.docker.scop: unknown key, nearest valid key `+
 			`is "scope"`),
 	}
-	if got := Faults(Check(Config{Paths: []string{root}})).Error(); got != strings.Join(want, "\n") {
+	if got := source.Faults(Check(Config{Paths: []string{root}})).Error(); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
 }
@@ -326,21 +333,21 @@ func TestTheShippedPoliciesAreSound(t *testing.T) {
 func TestTheProgramsOwnPoliciesAreReadAsAnyOthers(t *testing.T) {
 	t.Parallel()
 	backendtest.Long(t)
-	files, faults := readAll(nil)
-	own, wrong := parseReleased(files)
-	all, more := parse(files)
+	files, faults := source.ReadAll(nil)
+	own, wrong := policyset.ParseReleased(files)
+	all, more := policyset.Parse(files)
 	if len(faults)+len(wrong)+len(more) > 0 {
 		t.Fatal(faults, wrong, more)
 	}
-	one, err := ast.InterfaceToValue(own.data)
+	one, err := ast.InterfaceToValue(own.Data)
 	must(t, err)
-	other, err := ast.InterfaceToValue(all.data)
+	other, err := ast.InterfaceToValue(all.Data)
 	must(t, err)
 	if one.String() != other.String() {
 		t.Error("the tables are others than those that OPA reads")
 	}
-	short, faults := own.compile(false)
-	long, wrong := all.compile(false)
+	short, faults := own.Compile(false)
+	long, wrong := all.Compile(false)
 	if len(faults)+len(wrong) > 0 {
 		t.Fatal(faults, wrong)
 	}

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/background"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // How long to wait for more of one change: an editor or a copy touches several
@@ -34,7 +37,7 @@ const settleTime = time.Second
 // force that has nothing wrong with it.
 func (p *PDP) Watch(ctx context.Context) error {
 	if p.tests != nil {
-		defer p.tests.close()
+		defer p.tests.Close()
 	}
 	if len(p.config.Paths) == 0 {
 		<-ctx.Done()
@@ -48,7 +51,7 @@ func (p *PDP) Watch(ctx context.Context) error {
 	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, pollInterval: p.pollInterval,
 		watched: map[string]fs.FileInfo{}}
 	reloader := reloader{pdp: p}
-	defer reloader.running.end()
+	defer reloader.running.End()
 	return w.follow(ctx, func(told bool) { reloader.begin(ctx, told) })
 }
 
@@ -61,7 +64,7 @@ func (p *PDP) reload(ctx context.Context, told bool) {
 // reloader reloads beside the watch, so that a save which overtakes a reload ends it at once.
 type reloader struct {
 	pdp     *PDP
-	running beside
+	running background.Work
 	told    bool // of a change that no reload has begun for
 	// overtaken is when the first reload was overtaken of those that saves ended one after the other.
 	overtaken time.Time
@@ -75,7 +78,7 @@ const longStorm = 30 * time.Second
 func (r *reloader) begin(ctx context.Context, told bool) {
 	r.told = r.told || told
 	switch {
-	case !r.running.isRunning():
+	case !r.running.IsRunning():
 		r.overtaken = time.Time{}
 	case !r.pdp.isOvertaken():
 		return
@@ -84,10 +87,10 @@ func (r *reloader) begin(ctx context.Context, told bool) {
 	case time.Since(r.overtaken) > longStorm:
 		return
 	}
-	r.running.end()
+	r.running.End()
 	r.pdp.trying.Store(nil)
 	told, r.told = r.told, false
-	r.running.begin(ctx, func(ctx context.Context) { r.pdp.reload(ctx, told) })
+	r.running.Begin(ctx, func(ctx context.Context) { r.pdp.reload(ctx, told) })
 }
 
 // isOvertaken says whether the files are others than those that a reload is at.
@@ -230,7 +233,7 @@ func (w *watch) below(p string, depth int) {
 			w.named[target] = true
 		}
 	}
-	if !about.IsDir() || depth > maxDepth {
+	if !about.IsDir() || depth > source.MaxDepth {
 		return
 	}
 	w.whole[p] = true

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // reloads hands on what the observer is told.
@@ -230,7 +231,7 @@ func TestWhatIsWrongKeepsTheLastGoodPoliciesInForce(t *testing.T) {
 			p, told := watched(t, Config{Paths: []string{root}, RequireTests: true})
 			first := p.Status()
 			c.spoil(t, root)
-			for s := p.Status(); s.OK || !strings.Contains(Faults(s.Faults).Error(), c.want); s = p.Status() {
+			for s := p.Status(); s.OK || !strings.Contains(source.Faults(s.Faults).Error(), c.want); s = p.Status() {
 				told.until(t, false)
 			}
 			if s := p.Status(); s.Revision != first.Revision || !s.Loaded.Equal(first.Loaded) || seconds(p) != 5 {
@@ -370,7 +371,7 @@ func TestAnEndlessRuleIsGivenUpWithItsFirstTest(t *testing.T) {
 	}
 	write(t, filepath.Join(root, "p_test.rego"), tests)
 	_, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true})
-	var faults Faults
+	var faults source.Faults
 	if !errors.As(err, &faults) || len(faults) != 1 || !strings.Contains(err.Error(), "test_") {
 		t.Errorf("got %v, want the one test that took too long", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/judging/bundle"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
@@ -144,13 +145,13 @@ func (r *checkReport) checkPolicies(cfg *config.Config) (policies *pdp.PDP) {
 	}
 	switch {
 	case err == nil:
-		var faults []pdp.Fault
+		var faults []source.Fault
 		policies, faults = pdp.OpenChecked(settings)
 		r.addPolicies(faults)
 	case errors.Is(err, bundle.ErrNone):
 		r.Unchecked = fmt.Sprintf("the policies of %s were not checked: the sidecar has kept none yet", cfg.Policies.Bundle.URL)
 	default:
-		r.addPolicies([]pdp.Fault{{Message: err.Error()}})
+		r.addPolicies([]source.Fault{{Message: err.Error()}})
 	}
 	if len(cfg.Policies.Shadow) > 0 {
 		r.addPolicies(pdp.Check(pdp.Config{Paths: cfg.Policies.Shadow}))
@@ -172,7 +173,7 @@ func (r *checkReport) lookOutside(ctx context.Context, cfg *config.Config, polic
 	}
 }
 
-func (r *checkReport) addPolicies(faults []pdp.Fault) {
+func (r *checkReport) addPolicies(faults []source.Fault) {
 	for _, f := range faults {
 		r.Faults = append(r.Faults, checkFault{f.File, f.Line, "", f.Message, f.String()})
 	}

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
 )
 
 // junitReport is what CI reads of a run of tests. Of the dialects there are it
@@ -66,7 +66,7 @@ func clearJUnit(name string) error {
 }
 
 // writeJUnit writes a report to a file; without a name there is none.
-func writeJUnit(name string, report pdp.Report) error {
+func writeJUnit(name string, report regotest.Report) error {
 	if name == "" {
 		return nil
 	}
@@ -90,7 +90,7 @@ func encodeJUnit(w io.Writer, report junitReport) error {
 	return err
 }
 
-func toJUnit(report pdp.Report) junitReport {
+func toJUnit(report regotest.Report) junitReport {
 	var all junitReport
 	suites := map[string]*junitSuite{}
 	for _, r := range report.Results {
@@ -111,7 +111,7 @@ func toJUnit(report pdp.Report) junitReport {
 
 // junitCases are the cases of a test, which share its time evenly since
 // theirs is not measured, or the test itself.
-func junitCases(r pdp.Result) (all []junitCase) {
+func junitCases(r regotest.Result) (all []junitCase) {
 	one := junitCase{Name: r.Name, Package: r.Package, File: r.File, Line: r.Line, Time: r.Seconds, Output: r.Output}
 	if len(r.Cases) == 0 {
 		one.ends(r.Outcome, r.Message)
@@ -127,13 +127,13 @@ func junitCases(r pdp.Result) (all []junitCase) {
 	return all
 }
 
-func (c *junitCase) ends(outcome pdp.Verdict, message string) {
+func (c *junitCase) ends(outcome regotest.Verdict, message string) {
 	at := fmt.Sprintf("%s:%d: %s %s", c.File, c.Line, outcome, message)
 	switch outcome {
-	case pdp.Pass:
-	case pdp.Fail:
+	case regotest.Pass:
+	case regotest.Fail:
 		c.Failure = &junitFault{Message: "the test does not hold", Text: at}
-	case pdp.Skipped:
+	case regotest.Skipped:
 		c.Skipped = &struct{}{}
 	default:
 		c.Error = &junitFault{Message: message, Text: at}

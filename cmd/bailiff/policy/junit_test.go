@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
 )
 
 const everyEnd = `package bailiff_test
@@ -56,7 +56,7 @@ func TestResultsForCIAreReadByAReaderOfJUnit(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "p.rego"), []byte("package bailiff\n\none := 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report, err := pdp.Test(t.Context(), pdp.TestConfig{Paths: []string{folder}})
+	report, err := regotest.Run(t.Context(), regotest.Config{Paths: []string{folder}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/internal/host/nice"
-	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
 )
 
 const runTestsCommand = "run-policy-tests"
@@ -26,7 +26,7 @@ func NewRunTests() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			debug.SetGCPercent(cli.ShortRunGC)
 			nice.RaiseProcess()
-			return pdp.ServeTests(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			return regotest.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 }

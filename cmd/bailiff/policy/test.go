@@ -11,8 +11,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
-	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
 )
 
 // NewTest is "bailiff test".
@@ -43,7 +43,7 @@ not, 1 if they could not be run.`,
 
 // testRun is "bailiff test" as its flags order it.
 type testRun struct {
-	tests         pdp.TestConfig
+	tests         regotest.Config
 	junit, format string
 	remembered    bool
 }
@@ -69,7 +69,7 @@ func (t *testRun) run(cmd *cobra.Command, configPath string, args []string) (err
 	if err := clearJUnit(t.junit); err != nil {
 		return err
 	}
-	report, err := pdp.Test(cmd.Context(), t.tests)
+	report, err := regotest.Run(cmd.Context(), t.tests)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func tested(configPath string, named []string) ([]string, error) {
 }
 
 // printReport names what failed, what it printed, and the sums.
-func printReport(w io.Writer, report pdp.Report) {
+func printReport(w io.Writer, report regotest.Report) {
 	for _, r := range report.Results {
-		if r.Outcome != pdp.Pass {
+		if r.Outcome != regotest.Pass {
 			printFailed(w, r)
 		}
 	}
@@ -113,7 +113,7 @@ func printReport(w io.Writer, report pdp.Report) {
 	for _, n := range sums {
 		all += n
 	}
-	fmt.Fprintf(w, "%d of %d tests pass\n", sums[pdp.Pass]+report.Remembered, all+report.Remembered)
+	fmt.Fprintf(w, "%d of %d tests pass\n", sums[regotest.Pass]+report.Remembered, all+report.Remembered)
 	if report.Remembered > 0 {
 		fmt.Fprintf(w, "%d of them were not run: they passed before, with all that they can read\n", report.Remembered)
 	}
@@ -130,7 +130,7 @@ func printReport(w io.Writer, report pdp.Report) {
 	}
 }
 
-func printFailed(w io.Writer, r pdp.Result) {
+func printFailed(w io.Writer, r regotest.Result) {
 	fmt.Fprintf(w, "%s:%d\t%s.%s\t%s\n", r.File, r.Line, r.Package, r.Name, r.Outcome)
 	for _, detail := range append(r.FailedCases(), r.Message, r.Output) {
 		if detail != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/agents/setup"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
-	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
 // follow has a sidecar that runs take over what was written, and says whether one does. A sandbox that shows other folders than
@@ -62,7 +62,7 @@ func (r *setupRun) awaitPolicies(ctx context.Context, s *setup.Survey) error {
 	if err != nil {
 		return err
 	}
-	want, err := pdp.RevisionOf(cfg.Policies.Paths)
+	want, err := source.RevisionOf(cfg.Policies.Paths)
 	if err != nil {
 		return fmt.Errorf("reading the policies: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -141,7 +142,7 @@ func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 		if len(home.settings.said) < 20 { // running them all for each home takes long, and finds nothing more
 			return
 		}
-		report, err := pdp.Test(t.Context(), pdp.TestConfig{Paths: cfg.Policies.Paths})
+		report, err := regotest.Run(t.Context(), regotest.Config{Paths: cfg.Policies.Paths})
 		if err != nil || !report.Passed() {
 			t.Errorf("the policies' tests do not pass: %v %+v", err, report)
 		}

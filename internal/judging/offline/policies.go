@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/judging/replay"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
+	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 	"github.com/bailiff-dev/bailiff/internal/secrets/env"
 )
 
@@ -31,10 +32,10 @@ func PoliciesDir(cfg *config.Config) string { return filepath.Join(cfg.StateDir,
 // PassesDir is where a sidecar remembers which tests of policies passed.
 func PassesDir(cfg *config.Config) string { return filepath.Join(cfg.StateDir, "policy-tests") }
 
-func Archive(b *config.PolicyBundle, text []byte) *pdp.Archive {
-	a := &pdp.Archive{Name: b.URL, Text: text}
+func Archive(b *config.PolicyBundle, text []byte) *source.Archive {
+	a := &source.Archive{Name: b.URL, Text: text}
 	if b.Key.File != "" {
-		a.Key = &pdp.Key{File: b.Key.File, Algorithm: b.Key.Algorithm, Scope: b.Key.Scope}
+		a.Key = &source.Key{File: b.Key.File, Algorithm: b.Key.Algorithm, Scope: b.Key.Scope}
 	}
 	return a
 }
@@ -55,7 +56,7 @@ func OpenPolicies(ctx context.Context, cfg *config.Config) (*pdp.PDP, error) {
 	return pdp.Open(ctx, settings)
 }
 
-func LastArchive(cfg *config.Config) (*pdp.Archive, error) {
+func LastArchive(cfg *config.Config) (*source.Archive, error) {
 	text, err := bundle.Kept(PoliciesDir(cfg))
 	if err != nil {
 		return nil, err

@@ -5,9 +5,10 @@ import (
 	"crypto/sha256"
 	"hash"
 	"slices"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp/dependencies"
 )
 
 // Reads knows what the rules of compiled policies can read.
@@ -331,18 +332,7 @@ func (d *digester) ref(ref ast.Ref) {
 		}
 		d.term(part)
 	}
-	d.varies = d.varies || Varies(ref)
-}
-
-// Varies says whether a reference is to a built-in whose result differs from one call to the next. OPA marks those, except
-// for the ones that hold a certificate's dates against the clock.
-func Varies(ref ast.Ref) bool {
-	if ref[0].Equal(ast.DefaultRootDocument) || ref[0].Equal(ast.InputRootDocument) {
-		return false
-	}
-	name := ref.String()
-	builtin, ok := ast.BuiltinMap[name]
-	return ok && builtin.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify")
+	d.varies = d.varies || dependencies.Varies(ref)
 }
 
 func number(is bool) int {

@@ -1,0 +1,377 @@
+// Package document makes the input document that policies are asked about, of a request or a connection, and reads those of the
+// decision log.
+//
+// Here: what is known of a request by itself ([Read]), the document that is made of it with its circumstances, and the document as
+// JSON ([JSON]).
+//
+// Promised: the document is written as the policies saw it, and has all that the schema of the policies names. Text that is no
+// UTF-8 is replaced in both alike.
+//
+// Not here: what a text would do (package facts); the answer (package answers).
+package document
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/facts"
+)
+
+// Reading is what there is to know of a request by itself; one of the three is set.
+type Reading struct {
+	Command *facts.Command
+	Code    *facts.Code
+	// arguments are those of a call.
+	arguments ast.Object
+	// fault is why a call has none.
+	Fault error
+	// ground holds the paths that the text names.
+	ground *facts.Ground
+}
+
+// Read reads what the text of a request would do; home is the home folder of whom it runs as.
+func Read(req bailiff.Request, at bailiff.Circumstances, home string) Reading {
+	ground := groundOf(at.Ground)
+	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents), Ground: ground}
+	switch req.Tool {
+	case bailiff.ExecuteCode:
+		place.Fresh = hasOwnInterpreter(req, at)
+		code := facts.Python(req.Args.Code, place)
+		code.Complete = code.Complete && !at.Ground.Unseen
+		return Reading{Code: &code, ground: ground}
+	case bailiff.Process:
+		command := typed(req.Args, place)
+		command.Complete = command.Complete && !at.Ground.Unseen
+		return Reading{Command: &command, ground: ground}
+	case bailiff.Call:
+		return readCall(req.Args.Arguments)
+	default:
+		command := shell(req.Args, place)
+		command.Complete = command.Complete && !at.Ground.Unseen
+		return Reading{Command: &command, ground: ground}
+	}
+}
+
+// groundOf is where a text runs, as far as it was looked at.
+func groundOf(found bailiff.Ground) *facts.Ground {
+	ground := &facts.Ground{Links: make(map[string][]string, len(found.Links))}
+	for _, l := range found.Links {
+		ground.Links[l.Path] = l.Targets
+	}
+	return ground
+}
+
+// hasOwnInterpreter says that a program runs in an interpreter that has run nothing before, as on a backend that isolates nothing.
+// Without a wish, the policies choose among all backends.
+func hasOwnInterpreter(req bailiff.Request, at bailiff.Circumstances) bool {
+	if wish, given := at.Backends[req.Backend]; given {
+		return !wish.Isolated
+	}
+	for _, b := range at.Backends {
+		if b.Isolated {
+			return false
+		}
+	}
+	return len(at.Backends) > 0
+}
+
+// contentsOf are the files whose text is judged as part of a request's, by their paths.
+func contentsOf(read []bailiff.Content) *facts.Contents {
+	if len(read) == 0 {
+		return nil
+	}
+	contents := make(facts.Contents, len(read))
+	for _, c := range read {
+		if c.Kind == bailiff.ContentCompiled && c.Recent { // what it was made of may have been written just now
+			contents[c.Path] = facts.Content{Recent: true}
+		}
+		switch c.Kind {
+		case bailiff.ContentText, bailiff.ContentUnread, bailiff.ContentFolder:
+			contents[c.Path] = facts.Content{Text: c.Text, Known: c.Kind == bailiff.ContentText, Recent: c.Recent,
+				Folder: c.Kind == bailiff.ContentFolder}
+		}
+	}
+	return &contents
+}
+
+// readCall reads the arguments of a call. Where they are no object, no policy can
+// read them, and the call is denied.
+func readCall(text string) Reading {
+	if value, err := ast.ValueFromReader(strings.NewReader(text)); err == nil && meansOne(text) {
+		if arguments, ok := value.(ast.Object); ok {
+			return Reading{arguments: arguments}
+		}
+	}
+	return Reading{arguments: ast.NewObject(),
+		Fault: errors.New("reading the arguments of the call: want the text of one JSON object that names nothing twice")}
+}
+
+// typed is what a process is given to read. Unless a shell reads it that is as it
+// was when it was started, the text does not tell what it means.
+func typed(a bailiff.Args, place facts.Place) facts.Command {
+	if !a.IsTyped() {
+		return facts.Shell(a.Data, place)
+	}
+	command := facts.Typed(a.Data, a.Command, place)
+	command.Complete = command.Complete && !a.Typed.Opaque
+	return command
+}
+
+// meansOne says whether everybody who reads a text finds the same one value in it.
+func meansOne(text string) bool {
+	return json.Valid([]byte(text)) && !repeats(json.NewDecoder(strings.NewReader(text)))
+}
+
+// repeats reads one value, in which an object may give a name twice: of those some
+// take the first and some the last.
+func repeats(from *json.Decoder) bool {
+	token, err := from.Token()
+	if err != nil || token != json.Delim('{') && token != json.Delim('[') {
+		return err != nil
+	}
+	seen := map[json.Token]bool{}
+	for from.More() {
+		if token == json.Delim('{') {
+			name, err := from.Token()
+			if err != nil || seen[name] {
+				return true
+			}
+			seen[name] = true
+		}
+		if repeats(from) {
+			return true
+		}
+	}
+	_, err = from.Token()
+	return err != nil
+}
+
+// Document builds the input document straight from the request, what is known of its
+// circumstances and what its text would do. Nothing passes through JSON.
+func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Object {
+	entries := make([][2]*ast.Term, 0, 10)
+	entries = append(entries,
+		item(keyTool, word(string(req.Tool))),
+		item(keyArgs, r.args(req)),
+		item(keyCaller, object(item(keyName, text(req.Caller)))),
+		item(keySession, session(req.Session)),
+		item(keyEnv, object(item(keyRequested, list(req.Env)), item(keyAvailable, list(at.EnvAvailable)))),
+		item(keyBackend, object(item(keyRequested, text(bailiff.BackendName(req.Backend))), item(keyAvailable, states(at.Backends)))),
+		item(KeyTime, text(Instant(at.Time))),
+	)
+	switch {
+	case r.Code != nil:
+		entries = append(entries, item(keyCode, codeFacts(*r.Code)), item(keyFiles, files(r.Code.Command, at.Files)))
+	case r.Command != nil:
+		entries = append(entries, item(keyCommand, commandFacts(*r.Command)), item(keyFiles, files(r.Command, at.Files)))
+	default:
+		entries = append(entries, item(keyFiles, ast.InternedEmptyArray))
+	}
+	return ast.NewObject(entries...)
+}
+
+// Instant is a time as the input document has it.
+func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// args are those that belong to the tool; they are always all there.
+func (r Reading) args(req bailiff.Request) *ast.Term {
+	a := req.Args
+	switch req.Tool {
+	case bailiff.ExecuteCode:
+		return object(item(keyCode, text(a.Code)), item(keyReset, ast.InternedTerm(a.Reset)),
+			item(keyTimeout, ast.InternedTerm(a.Timeout)))
+	case bailiff.Process:
+		return object(item(keyAction, text(a.Action)), item(keyProcessID, text(a.ProcessID)), item(keyCommand, text(a.Command)),
+			item(keyData, text(a.Data)), item(keyTimeout, ast.InternedTerm(a.Timeout)))
+	case bailiff.Call:
+		return object(item(keyName, text(a.Name)), item(keyArguments, ast.NewTerm(r.arguments)))
+	default:
+		return object(item(keyCommand, text(a.Command)), item(keyWorkdir, text(a.Workdir)),
+			item(keyTimeout, ast.InternedTerm(a.Timeout)), item(keyBackground, ast.InternedTerm(a.Background)),
+			item(keyStdin, text(a.Stdin)))
+	}
+}
+
+func session(s bailiff.Session) *ast.Term {
+	return object(
+		item(keyID, text(s.ID)), item(keyPlatform, text(s.Platform)), item(keyChatType, text(s.ChatType)),
+		item(keyChatID, text(s.ChatID)), item(keyThreadID, text(s.ThreadID)), item(keyUserID, text(s.UserID)),
+		item(keyUserName, text(s.UserName)), item(keyProfile, text(s.Profile)),
+		item(keyUnattended, ast.InternedTerm(s.Unattended)),
+	)
+}
+
+func states(backends map[string]bailiff.BackendState) *ast.Term {
+	if len(backends) == 0 {
+		return ast.InternedEmptyObject
+	}
+	entries := make([][2]*ast.Term, 0, len(backends)+len(bailiff.BackendAliases))
+	add := func(name string, s bailiff.BackendState) {
+		entries = append(entries, item(text(name), stateTerms[index(s.Isolated)][index(s.Ready)]))
+	}
+	for name, s := range backends {
+		add(name, s)
+	}
+	for alias, name := range bailiff.BackendAliases {
+		if s, configured := backends[name]; configured {
+			add(alias, s)
+		}
+	}
+	return object(entries...)
+}
+
+// stateTerms hold the four states that a backend can be in, by isolated and ready.
+var stateTerms = [2][2]*ast.Term{
+	{stateTerm(false, false), stateTerm(false, true)},
+	{stateTerm(true, false), stateTerm(true, true)},
+}
+
+func stateTerm(isolated, ready bool) *ast.Term {
+	return object(item(keyIsolated, ast.InternedTerm(isolated)), item(keyReady, ast.InternedTerm(ready)))
+}
+
+func index(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func commandFacts(c facts.Command) *ast.Term {
+	entries := [][2]*ast.Term{
+		item(keyText, text(c.Text)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
+		item(keyPrograms, list(c.Programs)), item(keyCalls, calls(c.Calls)), item(keyHosts, list(c.Hosts)),
+		item(keyReads, list(c.Reads)), item(keyWrites, list(c.Writes)), item(keyVariables, list(c.Variables)),
+		item(keyFeatures, list(c.Features)), item(keyAssigns, list(c.Assigns)),
+		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
+	}
+	if c.Supposed != nil {
+		entries = append(entries, item(keySupposed, commandFacts(*c.Supposed)))
+	}
+	if c.Code != nil {
+		entries = append(entries, item(keyCode, codeFacts(*c.Code)))
+	}
+	return object(entries...)
+}
+
+func calls(all []facts.Call) *ast.Term {
+	if len(all) == 0 {
+		return ast.InternedEmptyArray
+	}
+	terms := make([]*ast.Term, len(all))
+	for i, c := range all {
+		terms[i] = object(
+			item(keyProgram, text(c.Program)), item(keyArgv, list(c.Argv)), item(keyFlags, list(c.Flags)),
+			item(keyOperands, list(c.Operands)), item(keyWrappers, list(c.Wrappers)), item(keyReads, list(c.Reads)),
+			item(keyWrites, list(c.Writes)), item(keyAssigns, list(c.Assigns)), item(keyPipesTo, text(c.PipesTo)),
+		)
+	}
+	return ast.ArrayTerm(terms...)
+}
+
+func codeFacts(c facts.Code) *ast.Term {
+	entries := [][2]*ast.Term{
+		item(keyLanguage, text(c.Language)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
+		item(keyImports, list(c.Imports)), item(keyCalls, list(c.Calls)), item(keyStrings, list(c.Strings)),
+		item(keyVariables, list(c.Variables)), item(keyHosts, list(c.Hosts)), item(keyReads, list(c.Reads)),
+		item(keyWrites, list(c.Writes)), item(keyFeatures, list(c.Features)),
+		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
+	}
+	if c.Command != nil {
+		entries = append(entries, item(keyCommand, commandFacts(*c.Command)))
+	}
+	return object(entries...)
+}
+
+// files names the files that the text runs or sources, with their digests where the sidecar
+// has found them.
+func files(c *facts.Command, found []bailiff.File) *ast.Term {
+	if c == nil || len(c.Files) == 0 {
+		return ast.InternedEmptyArray
+	}
+	terms := make([]*ast.Term, len(c.Files))
+	for i, path := range c.Files {
+		entries := [][2]*ast.Term{item(keyPath, text(path))}
+		at := slices.IndexFunc(found, func(f bailiff.File) bool { return f.Path == path && f.SHA256 != "" })
+		if at >= 0 {
+			entries = append(entries, item(keySHA256, text(found[at].SHA256)))
+		}
+		terms[i] = object(entries...)
+	}
+	return ast.ArrayTerm(terms...)
+}
+
+// FilesOf reads from an input document what the text runs or sources.
+func FilesOf(input ast.Object) []string {
+	list, ok := input.Get(keyFiles).Value.(*ast.Array)
+	if !ok || list.Len() == 0 {
+		return nil
+	}
+	paths := make([]string, 0, list.Len())
+	list.Foreach(func(file *ast.Term) { paths = append(paths, string(file.Get(keyPath).Value.(ast.String))) })
+	return paths
+}
+
+// Paths are those that the text names, and whether these are all.
+func (r Reading) Paths() (paths []string, all bool) {
+	if r.ground == nil {
+		return nil, true
+	}
+	if command := cmp.Or(r.Command, commandOf(r.Code)); command != nil {
+		for _, p := range slices.Concat(command.Files, command.Opens) {
+			r.ground.Name(p)
+		}
+	}
+	return r.ground.Paths()
+}
+
+// Implied are the places where programs of the text find by themselves what they run.
+func (r Reading) Implied() []bailiff.Implied {
+	var all []bailiff.Implied
+	for _, at := range r.ground.Implied() {
+		all = append(all, bailiff.Implied{Kind: bailiff.ImpliedKind(at.Kind), Folder: at.Folder})
+	}
+	return all
+}
+
+// Reaches says whether the text names hosts that its programs reach.
+func (r Reading) Reaches() bool {
+	command := cmp.Or(r.Command, commandOf(r.Code))
+	return command != nil && len(command.Hosts) > 0 || r.Code != nil && len(r.Code.Hosts) > 0
+}
+
+// commandOf is the shell text that a program runs; nil if there is none.
+func commandOf(code *facts.Code) *facts.Command {
+	if code == nil {
+		return nil
+	}
+	return code.Command
+}
+
+// Opens are the files by which the text may come to mean something else, besides those that
+// it runs.
+func (r Reading) Opens() []string {
+	command := r.Command
+	var all []string
+	if r.Code != nil {
+		if command = r.Code.Command; !r.Code.Complete {
+			all = slices.Clone(r.Code.Reads)
+		}
+	}
+	if command != nil {
+		all = append(all, command.Opens...)
+		if s := command.Supposed; s != nil {
+			all = append(append(all, s.Files...), s.Opens...)
+		}
+		all = slices.DeleteFunc(all, func(p string) bool { return slices.Contains(command.Files, p) })
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,102 @@
+package document
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// JSON is an input document that becomes JSON only when it is needed.
+type JSON struct{ Document ast.Value }
+
+// MarshalJSON writes the document as the policies saw it.
+func (u JSON) MarshalJSON() ([]byte, error) { return AppendJSON(nil, u.Document) }
+
+// Around writes the document like MarshalJSON, but in two parts: what comes
+// before the value of one of its keys, and what comes after it.
+func (u JSON) Around(key *ast.Term) (before, after []byte, err error) {
+	document, ok := u.Document.(ast.Object)
+	if !ok || document.Get(key) == nil {
+		return nil, nil, fmt.Errorf("writing a document: it has no %v", key)
+	}
+	to := []byte{'{'}
+	for n, k := range document.Keys() {
+		if to, err = appendKey(to, n, k); err != nil {
+			return nil, nil, err
+		}
+		if k.Equal(key) {
+			before, to = to, nil
+			continue
+		}
+		if to, err = AppendJSON(to, document.Get(k).Value); err != nil {
+			return nil, nil, err
+		}
+	}
+	return before, append(to, '}'), nil
+}
+
+// AppendJSON writes a value.
+func AppendJSON(to []byte, v ast.Value) ([]byte, error) {
+	switch v := v.(type) {
+	case ast.String:
+		return AppendString(to, string(v)), nil
+	case ast.Boolean:
+		return fmt.Append(to, bool(v)), nil
+	case ast.Number:
+		return append(to, v...), nil
+	case ast.Null:
+		return append(to, "null"...), nil
+	case *ast.Array:
+		return appendList(to, v)
+	case ast.Set:
+		return appendList(to, v.Sorted())
+	case ast.Object:
+		return appendObject(to, v)
+	}
+	return nil, fmt.Errorf("writing a document: it holds a %s", ast.ValueName(v))
+}
+
+func appendList(to []byte, list *ast.Array) (_ []byte, err error) {
+	to = append(to, '[')
+	for i := range list.Len() {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		if to, err = AppendJSON(to, list.Elem(i).Value); err != nil {
+			return nil, err
+		}
+	}
+	return append(to, ']'), nil
+}
+
+func appendObject(to []byte, o ast.Object) (_ []byte, err error) {
+	to = append(to, '{')
+	for i, key := range o.Keys() {
+		if to, err = appendKey(to, i, key); err != nil {
+			return nil, err
+		}
+		if to, err = AppendJSON(to, o.Get(key).Value); err != nil {
+			return nil, err
+		}
+	}
+	return append(to, '}'), nil
+}
+
+func appendKey(to []byte, i int, key *ast.Term) ([]byte, error) {
+	name, ok := key.Value.(ast.String)
+	if !ok {
+		return nil, fmt.Errorf("writing a document: key %v is no string", key)
+	}
+	if i > 0 {
+		to = append(to, ',')
+	}
+	return append(AppendString(to, string(name)), ':'), nil
+}
+
+// AppendString quotes a string as JSON. Bytes that are no UTF-8 are replaced, which is all
+// that the error says.
+func AppendString(to []byte, s string) []byte {
+	to, _ = jsontext.AppendQuote(to, s)
+	return to
+}
