@@ -70,7 +70,7 @@ func (w worker) serves(t *testing.T) {
 			t.Log(log.String())
 		}
 	})
-	backendtest.Await(t, "the sidecar answers", func() bool { return w.Shell(t, "bailiff status").Run() == nil })
+	w.must(t, "bailiff status --wait 20m")
 }
 
 // asks has Claude Code's hook, as the user's settings name it, asked about a command.
