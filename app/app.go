@@ -14,7 +14,6 @@ import (
 	"io"
 	"log/slog"
 	"os/exec"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -34,6 +33,8 @@ type Config struct {
 	// TestCommand runs the policies' tests in the sidecar's place, see regotest.Serve; nil means that the
 	// sidecar runs them itself.
 	TestCommand func(context.Context) *exec.Cmd
+	// OwnsProcess says that the process is the sidecar's alone, so that it may choose when memory is collected.
+	OwnsProcess bool
 	// Log is where the sidecar's own log is written.
 	Log io.Writer
 }
@@ -98,7 +99,6 @@ func (a *App) Run(ctx context.Context) error {
 	background, cancel := context.WithCancel(ctx)
 	a.background(background)
 	a.serve()
-	debug.FreeOSMemory() // what compiling and testing the policies took
 	a.log.Info("serving", "version", a.version, "revision", a.policies.Revision(), "state", a.cfg.StateDir)
 	var err error
 	select {

@@ -23,7 +23,7 @@ func (a *App) background(ctx context.Context) {
 		a.serving.Go(func() { exporter.Run(ctx, a.decisions.Written) })
 	}
 	a.serving.Go(func() { a.sweepAlways(ctx) })
-	a.serving.Go(func() { a.giveBackAlways(ctx) })
+	a.serving.Go(func() { a.memory.giveBackAlways(ctx) })
 	a.serving.Go(func() { a.rejudge(ctx) })
 	a.runFleet(ctx)
 	a.runChats(ctx)

@@ -32,6 +32,7 @@ func BenchmarkSaves(b *testing.B) {
 		for name, tree := range map[string]string{"now": "..", "then": checkedOut(b, commit)} {
 			s := newReloading(b, builtOf(b, tree))
 			measureStarts(b, name, s)
+			measureMemory(b, name, s)
 			measureSaves(b, name, s)
 			s.stop()
 		}
@@ -77,7 +78,28 @@ func measureStarts(b *testing.B, name string, s *reloading) {
 	b.ReportMetric(median(decideUsed).Seconds(), name+"-decide-cpu-s")
 }
 
-// measureSaves reports how long saves take, and what the sidecar has in memory after many.
+// BenchmarkMemoryOfSaves shows what the sidecar has in memory when it has given back what a first save took, and what many in a row.
+func BenchmarkMemoryOfSaves(b *testing.B) {
+	s := newReloading(b, builtOf(b, ".."))
+	for b.Loop() { // once is enough
+		measureMemory(b, "now", s)
+	}
+}
+
+func measureMemory(b *testing.B, name string, s *reloading) {
+	deny := func(n int) { s.save(b, "house.rego", houseRule("deny", n)) }
+	s.timed(b, deny)
+	first := s.memoryAtRest(b)
+	for range manyReloads {
+		s.timed(b, deny)
+	}
+	last := s.memoryAtRest(b)
+	b.ReportMetric(first, name+"-memory-after-1-MB")
+	b.ReportMetric(last, name+"-memory-after-50-MB")
+	b.ReportMetric(last/first, name+"-memory-after-50/first")
+}
+
+// measureSaves reports how long saves take.
 func measureSaves(b *testing.B, name string, s *reloading) {
 	kinds := map[string]func(n int){
 		"deny":     func(n int) { s.save(b, "house.rego", houseRule("deny", n)) },
@@ -87,20 +109,12 @@ func measureSaves(b *testing.B, name string, s *reloading) {
 		},
 		"helper": func(n int) { s.replace(b, "command_input.rego", `\z`, fmt.Sprintf("\n_supplies(\"house%d\")\n", n)) },
 	}
-	var first float64
 	for kind, save := range kinds {
 		s.timed(b, save) // the first has a process start that then stays
 		times, used := s.timedRounds(b, save)
 		b.ReportMetric(times.Seconds(), name+"-"+kind+"-s")
 		b.ReportMetric(used.Seconds(), name+"-"+kind+"-cpu-s")
-		if first == 0 {
-			first = s.memoryAtRest(b)
-		}
 	}
-	for s.saves < manyReloads {
-		s.timed(b, kinds["deny"])
-	}
-	b.ReportMetric(s.memoryAtRest(b)/first, name+"-memory-after-50/first")
 	quiet, _ := s.timedRounds(b, kinds["deny"])
 	end := busy(b, busyReloads)
 	loaded, _ := s.timedRounds(b, kinds["deny"])

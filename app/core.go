@@ -42,6 +42,7 @@ type core struct {
 	log         *slog.Logger
 	version     string
 	testCommand func(context.Context) *exec.Cmd // see [Config.TestCommand]
+	memory      *memory                         // nil where the process is not the sidecar's alone
 	metrics     *metrics.Metrics
 	egress      egressTotals
 	page        http.Handler // of the metrics
@@ -78,7 +79,8 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	if err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, reloaded: make(chan struct{}, 1), release: release}
+	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, memory: memoryOf(of),
+		reloaded: make(chan struct{}, 1), release: release}
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,8 +19,28 @@ const (
 	worthBytes = 16 << 20
 )
 
+// memory is that of a process that is the sidecar's alone. Nil is that of a process that has more to do, where nothing is collected
+// for the sidecar: each collection would go through what is not its own.
+type memory struct {
+	collect func() // all that is not in use, while others go on
+	reloads atomic.Int32
+	isBusy  atomic.Bool
+}
+
+// memoryOf is that of a sidecar's process.
+func memoryOf(c Config) *memory {
+	if !c.OwnsProcess {
+		return nil
+	}
+	return &memory{collect: runtime.GC}
+}
+
 // giveBackAlways gives the memory that a start, a reload or busy minutes took back to the system as soon as they are over.
-func (a *App) giveBackAlways(ctx context.Context) {
+func (m *memory) giveBackAlways(ctx context.Context) {
+	if m == nil {
+		return
+	}
+	m.giveBack() // what compiling and testing the policies took
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var i idleness
@@ -29,11 +51,28 @@ func (a *App) giveBackAlways(ctx context.Context) {
 			return
 		case <-tick.C:
 			if metrics.Read(sample); i.isDue(sample[0].Value.Uint64()) {
-				debug.FreeOSMemory()
-				dropProgramPages()
+				m.giveBack()
 			}
 		}
 	}
+}
+
+func (m *memory) giveBack() {
+	m.reloads.Store(0)
+	debug.FreeOSMemory()
+	dropProgramPages()
+}
+
+// reloaded collects, beside what goes on, what former policies left, if memory was not given back since the reload before: what stays
+// of reloads in a row would lie between what does not, and pages of which a little is in use cannot be given back.
+func (m *memory) reloaded() {
+	if m == nil || m.reloads.Add(1) < 2 || !m.isBusy.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer m.isBusy.Store(false)
+		m.collect()
+	}()
 }
 
 // idleness tells by what a process has allocated whether it has memory to give back and little else to do.

@@ -1,6 +1,10 @@
 package app
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+)
 
 func TestMemoryIsGivenBackOnceNothingGoesOn(t *testing.T) {
 	t.Parallel()
@@ -25,4 +29,28 @@ func TestMemoryIsGivenBackOnceNothingGoesOn(t *testing.T) {
 			t.Errorf("with %d MiB allocated it is due: %v, want %v", look.allocated, due, look.due)
 		}
 	}
+}
+
+func TestReloadsInARowAreCollectedAfterOneOnceMemoryIsGivenBack(t *testing.T) {
+	t.Parallel()
+	began, end := make(chan struct{}), make(chan struct{})
+	m := &memory{collect: func() { began <- struct{}{}; <-end }}
+	reload := func(when string, wantCollected bool) {
+		if m.reloaded(); m.isBusy.Load() != wantCollected {
+			t.Errorf("%s it is collected: %v", when, !wantCollected)
+		}
+	}
+	reload("after one reload, which the next quiet second does,", false)
+	for range 2 {
+		reload("after one more", true)
+		<-began
+		m.reloaded() // beside it, and begins none
+		end <- struct{}{}
+		awaittest.Until(t, "the collection is over", func() bool { return !m.isBusy.Load() })
+	}
+	m.giveBack()
+	reload("after the first since memory was given back", false)
+	var none *memory
+	none.reloaded()
+	none.giveBackAlways(t.Context()) // returns at once
 }

@@ -93,6 +93,7 @@ func (c reloads) Reloaded(ok bool, revision string) {
 	}
 	if ok {
 		c.signal()
+		c.memory.reloaded()
 	}
 }
 

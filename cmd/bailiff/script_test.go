@@ -84,9 +84,12 @@ func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
 // patient is until when commands are run again and again.
 type patient time.Time
 
+// pause is between two runs of a command, which would keep a processor from what it waits for.
+const pause = 32 * time.Millisecond
+
 // await runs a command again and again until it succeeds.
 func (p patient) await(ts *testscript.TestScript, _ bool, args []string) {
-	for time.Now().Before(time.Time(p)) {
+	for ; time.Now().Before(time.Time(p)); time.Sleep(pause) {
 		if ts.Exec(args[0], args[1:]...) == nil {
 			return
 		}
@@ -99,7 +102,7 @@ func (p patient) await(ts *testscript.TestScript, _ bool, args []string) {
 // capture ID '(a-[a-z]+)' bailiff approvals list
 func (p patient) capture(ts *testscript.TestScript, _ bool, args []string) {
 	wanted := regexp.MustCompile(args[1])
-	for time.Now().Before(time.Time(p)) {
+	for ; time.Now().Before(time.Time(p)); time.Sleep(pause) {
 		if err := ts.Exec(args[2], args[3:]...); err != nil {
 			ts.Fatalf("running %v: %v", args[2:], err)
 		}

@@ -34,7 +34,7 @@ Exit status: 0 after an orderly stop, 1 if the sidecar could not start or failed
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			debug.SetGCPercent(gcPercent)
 			a, err := app.New(cmd.Context(), app.Config{File: *configPath, Version: version, TestCommand: policy.TestCommand(),
-				Log: cmd.ErrOrStderr()})
+				OwnsProcess: true, Log: cmd.ErrOrStderr()})
 			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 				return nil // it was told to stop while its start waited
 			}

@@ -70,7 +70,7 @@ func (w worker) serves(t *testing.T) {
 			t.Log(log.String())
 		}
 	})
-	backendtest.Await(t, "the sidecar answers", func() bool { return w.Shell(t, "bailiff status").Run() == nil })
+	w.must(t, "bailiff status --wait 20m")
 }
 
 // asks has Claude Code's hook, as the user's settings name it, asked about a command.
@@ -111,6 +111,7 @@ const accepted = " --accept-missing-limits"
 func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
+	w.must(t, `git config --global user.name Ana && git config --global user.email ana@x.test && git config --global alias.st status`)
 	said := w.must(t, "bailiff setup claude-code --project src/shop"+accepted)
 	w.serves(t)
 	w.answersAs(t, said)
@@ -123,6 +124,10 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	}
 	if text := w.must(t, "cat src/shop/shop.go"); text != "package shop\n" {
 		t.Errorf("the project's file holds %q", text)
+	}
+	_, rewritten = w.asks(t, w.project, "git add shop.go && git commit -qm one && git log --format='%an <%ae>, %cn'; git config alias.st")
+	if printed, _ := w.says(t, rewritten); printed != "Ana <ana@x.test>, Ana\n" {
+		t.Errorf("a commit, with whose author and without the user's aliases, prints %q", printed)
 	}
 	w.seesTheReadmesTable(t)
 	const begins = "cd src/shop && bailiff exec "

@@ -3,7 +3,6 @@ package operate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -38,8 +37,11 @@ Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json\n  bailiff serve & bailiff status --wait 1m",
 		Args:    cobra.NoArgs,
 		RunE: cli.AtOperator(configPath, func(cmd *cobra.Command, operator *client.Client, _ []string) error {
-			s, err := awaitedStatus(cmd.Context(), operator, wait)
-			if err != nil {
+			var s api.Status
+			if err := cli.UntilAnswered(cmd.Context(), wait, func(ctx context.Context) (err error) {
+				s, err = operator.Status(ctx)
+				return err
+			}); err != nil {
 				return err
 			}
 			freezes, err := operator.Freezes(cmd.Context())
@@ -54,33 +56,8 @@ Exit status: 0, or 1 if no sidecar answers.`,
 	}
 	cli.OutputFlag(cmd, &format)
 	cmd.Flags().BoolVar(&all, "all", false, "show the platforms for which no listener speaks, too")
-	cmd.Flags().DurationVar(&wait, "wait", 0, "how long a sidecar that is starting may take until it answers")
+	cli.WaitFlag(cmd, &wait)
 	return cmd
-}
-
-// askAgain is how long a look for a sidecar that is starting is after the one before.
-const askAgain = 50 * time.Millisecond
-
-// awaitedStatus is the status of a sidecar that answers before the time is over; other errors than that none answers count
-// at once.
-func awaitedStatus(ctx context.Context, operator *client.Client, wait time.Duration) (api.Status, error) {
-	over := time.After(wait)
-	for {
-		s, err := operator.Status(ctx)
-		if !errors.Is(err, client.ErrUnreachable) {
-			return s, err
-		}
-		select {
-		case <-ctx.Done():
-			return s, err
-		case <-time.After(askAgain):
-		case <-over:
-			if wait > 0 {
-				err = fmt.Errorf("%w (for %s); what \"bailiff serve\" printed says why, as \"bailiff check\" does", err, wait)
-			}
-			return s, err
-		}
-	}
 }
 
 // shownStatus is what is shown as JSON.

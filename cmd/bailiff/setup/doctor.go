@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ import (
 // NewDoctor is "bailiff doctor".
 func NewDoctor(configPath *string) *cobra.Command {
 	var format string
+	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "doctor [AGENT]",
 		Short: "Prove that the sidecar guards who asks it, and say what would mend it",
@@ -38,15 +40,16 @@ in this folder, with a model that asks for one command that must be denied. The 
 has them by MCP, and those of listeners with a section mcp, are called.
 
 It approves nothing and needs no operator's right. All of it would do no harm if it ran.
-Run it as the agent's user.
+Run it as the agent's user. With --wait a sidecar that is starting has that long until it answers;
+one that could not start said why on its standard error.
 
 AGENT is one of: ` + setup.Agents() + `.
 
 Exit status: 0 if all is well, 2 if there are warnings only, 1 otherwise.`,
-		Example: "  bailiff doctor claude-code",
+		Example: "  bailiff doctor claude-code\n  bailiff serve & bailiff doctor --wait 1m",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := examine(cmd.Context(), *configPath, args)
+			all, err := examine(cmd.Context(), *configPath, wait, args)
 			if err != nil {
 				return err
 			}
@@ -59,11 +62,12 @@ Exit status: 0 if all is well, 2 if there are warnings only, 1 otherwise.`,
 		},
 	}
 	cli.OutputFlag(cmd, &format)
+	cli.WaitFlag(cmd, &wait)
 	return cmd
 }
 
-// examine looks at the configuration, the sidecar and the agent's hooks.
-func examine(ctx context.Context, configPath string, agent []string) (all diagnosis.Checks, err error) {
+// examine looks at the configuration, the sidecar, which may take so long to answer, and the agent's hooks.
+func examine(ctx context.Context, configPath string, wait time.Duration, agent []string) (all diagnosis.Checks, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding bailiff's programs: %w", err)
@@ -83,6 +87,12 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 	case err != nil:
 		return nil, err
 	}
+	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: shellquote.Join(program, "serve", "--config", cfg.Path)}
+	if wait > 0 {
+		if err := cli.UntilAnswered(ctx, wait, d.Reach); errors.Is(err, client.ErrUnreachable) {
+			return nil, err
+		}
+	}
 	operator, err := client.New(cfg.Operator.Listen.String(), bailiff.Secret{})
 	if err != nil {
 		return nil, err
@@ -97,7 +107,6 @@ func examine(ctx context.Context, configPath string, agent []string) (all diagno
 			return nil, err
 		}
 	}
-	d := doctor.Doctor{Config: cfg, UID: os.Geteuid(), Start: shellquote.Join(program, "serve", "--config", cfg.Path)}
 	return append(all, d.Examine(ctx)...), nil
 }
 

@@ -391,7 +391,7 @@ func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
 		r.say("Your service bailiff is that of %s, and stays so.", other)
 	}
 	if other != "" || !setup.HasManager(ctx) {
-		r.say("Start the sidecar, anew if one runs; then bailiff doctor %s proves that it guards:", r.agent)
+		r.say("Start the sidecar, anew if one runs; then bailiff doctor %s --wait 1m proves that it guards:", r.agent)
 		r.say("  %s", s.Line())
 		return nil
 	}
@@ -412,7 +412,7 @@ func (r *setupRun) restart(ctx context.Context, s *setup.Survey) error {
 
 // prove has the doctor look, whose failures are the command's.
 func (r *setupRun) prove(ctx context.Context, s *setup.Survey) error {
-	all, err := examine(ctx, s.File, []string{r.agent})
+	all, err := examine(ctx, s.File, 0, []string{r.agent})
 	if err != nil {
 		return err
 	}

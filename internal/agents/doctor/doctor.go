@@ -55,6 +55,27 @@ func (d Doctor) Examine(ctx context.Context) (all diagnosis.Checks) {
 	return all
 }
 
+// Reach is nil where a sidecar answers at the first listener that may be asked, or where none may be, which [Doctor.Examine] tells.
+func (d Doctor) Reach(ctx context.Context) error {
+	for _, l := range d.Config.Agent.Listeners {
+		token, err := config.ReadToken(l.TokenFile)
+		if err != nil || !d.mayAsk(l) {
+			continue
+		}
+		c, err := client.New(l.Listen.String(), token)
+		if err == nil {
+			_, err = c.Health(ctx)
+		}
+		return err
+	}
+	return nil
+}
+
+// mayAsk says whether a listener lets this user ask.
+func (d Doctor) mayAsk(l config.Listener) bool {
+	return len(l.UIDs) == 0 || slices.Contains(l.UIDs, uint32(d.UID)) //nolint:gosec // a uid fits
+}
+
 // door is one listener that is asked at.
 type door struct {
 	*client.Client
@@ -63,7 +84,7 @@ type door struct {
 
 // examineListener says whether the listener is one at which this user may ask.
 func (d Doctor) examineListener(ctx context.Context, all *diagnosis.Checks, l config.Listener) bool {
-	if len(l.UIDs) > 0 && !slices.Contains(l.UIDs, uint32(d.UID)) { //nolint:gosec // a uid fits
+	if !d.mayAsk(l) {
 		return false
 	}
 	name := "listener " + l.Name

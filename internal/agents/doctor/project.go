@@ -22,6 +22,9 @@ func (t door) examineProject(ctx context.Context, all *diagnosis.Checks, m baili
 		all.Fail(name, "No sandbox can be made that shows it: "+err.Error()+".", remove)
 		return
 	}
+	if !about.IsDir() {
+		return // it is what programs need, as settings of git
+	}
 	req := t.request("stat -c %i . && if test -w .; then echo true; else echo false; fi")
 	req.Args.Workdir = m.Target
 	answer, err := t.run(ctx, req)

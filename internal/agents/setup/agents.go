@@ -229,10 +229,11 @@ func (s *Survey) Trust(ctx context.Context) error {
 
 // Advice is what is left to do or to know.
 func (s *Survey) Advice() []string {
+	lines := s.authorAdvice()
 	if a, ok := s.agent.(advised); ok {
-		return a.advice(s.Entry())
+		lines = append(lines, a.advice(s.Entry())...)
 	}
-	return nil
+	return lines
 }
 
 // guard stands behind a hook: each end but an answer refuses.

@@ -31,22 +31,27 @@ func (s *Survey) modules() string {
 }
 
 // shows says whether a row shows a folder in a place inside.
-func (s *Survey) shows(target string) bool {
+func (s *Survey) shows(target string) bool { return s.shownAt(target) != "" }
+
+// shownAt is what a row shows in a place inside; empty if none does.
+func (s *Survey) shownAt(target string) string {
 	t, err := s.openTables()
 	if err != nil {
-		return false
+		return ""
 	}
 	rows, _ := t.mounts(s.Backend)
 	for _, row := range rows {
 		if isAt(row, target) {
-			return true
+			return source(row)
 		}
 	}
-	return false
+	return ""
 }
 
-// isOfGo says whether a row shows what Go needs rather than a project.
-func isOfGo(row any) bool { return isAt(row, modulesInside) || isAt(row, buildCacheInside) }
+// isProject says whether a row shows a project rather than what programs need beside it.
+func isProject(row any) bool {
+	return !isAt(row, modulesInside) && !isAt(row, buildCacheInside) && !isAt(row, authorInside)
+}
 
 func isAt(row any, target string) bool {
 	entries, _ := row.(map[string]any)

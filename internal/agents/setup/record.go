@@ -93,11 +93,12 @@ func isWeakening(path []string) bool {
 }
 
 // record notes what is to be written, before it is.
-func (s *Survey) record(configured Change, asked []Change) (Change, error) {
+func (s *Survey) record(author, configured Change, asked []Change) (Change, error) {
 	r, err := s.readRecords()
 	if err != nil {
 		return Change{}, err
 	}
+	r.add("", author)
 	r.addWeakening(configured)
 	for _, c := range asked {
 		r.add(s.in.Agent, c)

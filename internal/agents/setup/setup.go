@@ -85,12 +85,13 @@ type Survey struct {
 	// show it already.
 	BuildCache string
 
-	in    Config
-	agent agent
-	cfg   *config.Config
+	in     Config
+	agent  agent
+	author author
+	cfg    *config.Config
 	// left are the folders that sandboxes show still, once a removal is written.
 	left []string
-	// removed are the folders for Go that go with the last project.
+	// removed is what sandboxes show beside projects, which goes with the last of them.
 	removed []string
 
 	// Stays are sentences about what a removal leaves as it is.
@@ -113,7 +114,7 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 	if err := s.chooseBackend(ctx); err != nil {
 		return nil, err
 	}
-	s.Modules, s.BuildCache = s.modules(), s.buildCache()
+	s.Modules, s.BuildCache, s.author = s.modules(), s.buildCache(), s.findAuthor(ctx)
 	return s, nil
 }
 
@@ -199,6 +200,10 @@ func (s *Survey) Changes(a Answers) ([]Change, error) {
 		return nil, fmt.Errorf("%s cannot hold these limits here: %s; it serves only where that is accepted (--accept-missing-limits)",
 			s.Backend, list(s.Missing))
 	}
+	author, err := s.authorChange()
+	if err != nil {
+		return nil, err
+	}
 	tables, err := s.tableChanges(a)
 	if err != nil {
 		return nil, err
@@ -214,11 +219,12 @@ func (s *Survey) Changes(a Answers) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := s.record(configured, asked)
+	recorded, err := s.record(author, configured, asked)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(append(append(tables, configured, recorded), asked...), Change.isNone), nil
+	all := slices.Concat([]Change{author}, tables, []Change{configured, recorded}, asked) // no row shows what is not there
+	return slices.DeleteFunc(all, Change.isNone), nil
 }
 
 // IsOfSidecar says whether the sidecar reads a file that is changed, or the agent alone.
@@ -252,7 +258,11 @@ func (s *Survey) Removal() ([]Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		changes = append(asked, changes...)
+		author, err := s.takeBackAuthor(records)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(append(asked, changes...), author)
 	}
 	return slices.DeleteFunc(append(changes, records.write()), Change.isNone), nil
 }

@@ -137,6 +137,9 @@ func (s *Survey) showBy(doc *yamledit.Document, a Answers) error {
 	if a.ShareBuildCache {
 		shown = append(shown, s.BuildCache)
 	}
+	if s.showsAuthor() {
+		shown = append(shown, s.authorFile())
+	}
 	for _, folder := range shown {
 		if folder != "" && !slices.Contains(listOf(section, backends.MountsAllowed), folder) {
 			err = errors.Join(err, doc.Append(folder, at(backends.MountsAllowed)...))

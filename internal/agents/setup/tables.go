@@ -124,7 +124,7 @@ func (s *Survey) tableChanges(a Answers) ([]Change, error) {
 	if s.BuildCache != "" && a.ShareBuildCache {
 		err = errors.Join(err, s.appendBuildCache(t.doc, path))
 	}
-	if err != nil {
+	if err = errors.Join(err, s.appendAuthor(t.doc, path)); err != nil {
 		return nil, s.byHand(fmt.Sprintf("%s: %v", t.path, err))
 	}
 	why := "shows " + s.Project + " inside, writable"
@@ -184,14 +184,14 @@ func (s *Survey) untable() (changes []Change, left []string, err error) {
 	return []Change{{Path: t.path, Why: "shows " + s.Project + " no longer", Before: t.text, After: t.doc.String()}}, left, nil
 }
 
-// leave finds which projects are shown still once this one is not. With the last of them go the rows for Go.
+// leave finds which projects are shown still once this one is not. With the last of them go the other rows.
 func (s *Survey) leave(shown map[string]any) (left []string) {
 	var needless []string
 	for _, list := range shown {
 		rows, _ := list.([]any)
 		for _, row := range rows {
 			switch path := source(row); {
-			case isOfGo(row):
+			case !isProject(row):
 				needless = append(needless, path)
 			case path != s.Project:
 				left = append(left, path)
@@ -217,7 +217,7 @@ func (s *Survey) Gone() (gone []string) {
 	}
 	rows, _ := t.mounts(s.Backend)
 	for _, row := range rows {
-		if path := source(row); path != s.Project && !isOfGo(row) && !isThere(path) {
+		if path := source(row); path != s.Project && isProject(row) && !isThere(path) {
 			gone = append(gone, path)
 		}
 	}

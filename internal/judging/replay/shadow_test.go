@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // book is a decision log and what is counted.
@@ -66,6 +67,7 @@ func cast(t *testing.T, policies Judge) (*Shadow, *book) {
 }
 
 func TestWhatPoliciesInTheShadowWouldDecideOtherwiseIsWrittenDown(t *testing.T) {
+	backendtest.Long(t)
 	live := shipped(t, nil)
 	stern := shipped(t, map[string]string{"house.rego": stern})
 	s, b := cast(t, stern)
@@ -197,6 +199,7 @@ type panicking struct{ refusing }
 func (panicking) Rejudge(context.Context, []byte) (bailiff.Decision, error) { panic("a fault") }
 
 func TestTheValuesOfAMaskedLogAreNotToldByItsShadow(t *testing.T) {
+	backendtest.Long(t)
 	s, b := cast(t, shipped(t, map[string]string{"house.rego": stern}))
 	b.masked = true
 	must(t, s.Record(t.Context(), decided(shipped(t, nil), chat("telegram", "denied", "ls"), noon)))
@@ -236,6 +239,7 @@ func TestAShadowWithoutPoliciesCountsWhatItCannotJudge(t *testing.T) {
 }
 
 func TestConnectionsAreJudgedInTheShadow(t *testing.T) {
+	backendtest.Long(t)
 	live := hosts(t, "{}", nil)
 	s, b := cast(t, hosts(t, "{}", map[string]string{"house.rego": sternAboutHosts}))
 	must(t, s.Record(t.Context(), reaching(live, "b.test", "GET", "/")))

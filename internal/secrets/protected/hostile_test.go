@@ -2,6 +2,7 @@ package protected_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -169,6 +170,42 @@ func TestWhatStandsInTheWayIsNeverRemoved(t *testing.T) {
 		}
 	}
 	sh(t, dir, `test "$(cat .mcp.json.refused/f .mcp.json.refused-2 | tr -d '\n')" = 12; rm -f .mcp.json.refused*[!f] || true`)
+}
+
+func TestOfWhatIsSetAsideTheFirstAndTheLatestStay(t *testing.T) {
+	t.Parallel()
+	dir := workplace(t)
+	sh(t, dir, `echo mine > .mcp.json.refused; mkdir .mcp.json.refused-20260101T000000.000000000-user`)
+	var k protected.Keeper
+	const rounds = 60
+	var kept []string
+	for n := range rounds {
+		w := guard(t, &k, dir)
+		if n%2 == 0 {
+			sh(t, dir, fmt.Sprintf("mkdir -p .mcp.json/deep; echo %d > .mcp.json/deep/n", n))
+		} else {
+			sh(t, dir, fmt.Sprintf("echo %d > .mcp.json", n))
+		}
+		changes, err := w.End()
+		if err != nil || len(changes) != 1 {
+			t.Fatalf("changes %v, %v", changes, err)
+		}
+		kept = append(kept, changes[0].Kept)
+	}
+	for n, name := range kept {
+		text, err := os.ReadFile(name)
+		if n%2 == 0 {
+			text, err = os.ReadFile(filepath.Join(name, "deep/n"))
+		}
+		stays := n < 19 || n >= rounds-20 // what the user has called so is the first of the 20
+		if stays != (err == nil) || stays && strings.TrimSpace(string(text)) != fmt.Sprint(n) {
+			t.Errorf("what came as number %d is %q, %v", n, text, err)
+		}
+	}
+	if all, err := filepath.Glob(filepath.Join(dir, ".mcp.json.refused*")); err != nil || len(all) != 41 {
+		t.Errorf("there are %d, %v: %v", len(all), err, all)
+	}
+	sh(t, dir, `test "$(cat .mcp.json.refused)" = mine`)
 }
 
 // A file that is mapped into memory changes without a new time.

@@ -14,10 +14,11 @@
 // new repository whose settings start nothing, a rebase that only picks commits ([survey]).
 //
 // Promised: what is there is compared by content, never by times; a change is put back at the
-// latest at the end of what was watched; what a command left in a protected place is not lost, it
-// has ".refused" in its name, and nothing is removed to make room for it; a folder that a command
-// closed is opened again; what could not be put back is not forgotten, so that nothing is watched
-// anew before it is; no link leads out of the folder; what cannot be compared is an error before
+// latest at the end of what was watched; what a command left in a protected place has ".refused" in
+// its name, and nothing is removed to make room for it: of one place the first 20 stay, and of those
+// after them the latest 20; a folder that a command closed is opened again; what could not be put
+// back is not forgotten, so that nothing is watched anew before it is; no link leads out of the
+// folder; what cannot be compared is an error before
 // anything runs.
 //
 // Not here: which changes people were asked about (the policies leave these patterns out), and

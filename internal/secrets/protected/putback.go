@@ -7,16 +7,20 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 )
 
-// mostAside is how many things that stood in one place are kept under numbers.
+// mostAside is how many things that stood in one place are kept under numbers, and how many of
+// those after them are kept under dates.
 const mostAside = 20
 
 // setAside renames what stands in the way of a place: what is at it, or above it and no folder.
 // It says the new name, empty if there was nothing. Nothing is removed for it, since a command
-// can make something that cannot be removed.
+// can make something that cannot be removed; afterwards the oldest that has a date goes.
 func setAside(root *os.Root, name string) (string, error) {
 	for _, part := range append(parents(name), name) {
 		info, err := root.Lstat(part)
@@ -31,7 +35,7 @@ func setAside(root *os.Root, name string) (string, error) {
 		}
 		kept := freeName(root, part)
 		if err = root.Rename(part, kept); err != nil {
-			kept = randomName(part)
+			kept = datedName(part)
 			err = root.Rename(part, kept)
 		}
 		if isMissing(err) {
@@ -40,6 +44,7 @@ func setAside(root *os.Root, name string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("setting %s aside: %w", part, err)
 		}
+		dropOldest(root, part, kept)
 		return kept, nil
 	}
 	return "", nil
@@ -56,10 +61,41 @@ func freeName(root *os.Root, name string) string {
 			return free
 		}
 	}
-	return randomName(name)
+	return datedName(name)
 }
 
-func randomName(name string) string { return beginningOfName(name) + suffix + "-" + rand.Text() }
+// datedName is a name that is free without a look, and that tells when what has it was set aside.
+func datedName(name string) string {
+	return beginningOfName(name) + suffix + "-" + time.Now().UTC().Format("20060102T150405.000000000") + "-" + rand.Text()[:8]
+}
+
+var date = regexp.MustCompile(`^-\d{8}T\d{6}\.\d{9}-[2-7A-Z]{8}$`)
+
+// dropOldest removes what was set aside of a place under the oldest dates, where too much has one. What has a number stays: it is
+// what came first, and may be a file of the user's. What cannot be listed or removed stays, too.
+func dropOldest(root *os.Root, name, kept string) {
+	begin := path.Base(beginningOfName(name)) + suffix
+	if !date.MatchString(strings.TrimPrefix(path.Base(kept), begin)) {
+		return
+	}
+	dir, err := openFolder(root, path.Dir(name))
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	var dated []string
+	for names := []string{""}; len(names) > 0; names, _ = dir.Readdirnames(maxMatches) {
+		for _, one := range names {
+			if rest, ok := strings.CutPrefix(one, begin); ok && date.MatchString(rest) && one != path.Base(kept) {
+				dated = append(dated, one)
+			}
+		}
+	}
+	slices.Sort(dated)
+	for _, one := range dated[:max(0, len(dated)+1-mostAside)] {
+		_ = root.RemoveAll(path.Join(path.Dir(name), one))
+	}
+}
 
 // mostOfName is how much of a name is in one that is longer: file systems take 255 bytes.
 const mostOfName = 200

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/gateway/client"
+)
+
+// WaitFlag lets a command wait for a sidecar that is starting.
+func WaitFlag(cmd *cobra.Command, wait *time.Duration) {
+	cmd.Flags().DurationVar(wait, "wait", 0, "how long a sidecar that is starting may take until it answers")
+}
+
+// askAgain is how long a look for a sidecar that is starting is after the one before.
+const askAgain = 50 * time.Millisecond
+
+// UntilAnswered asks until a sidecar answers or the time is over; other errors than that none answers count at once.
+func UntilAnswered(ctx context.Context, wait time.Duration, ask func(context.Context) error) error {
+	over := time.After(wait)
+	for {
+		err := ask(ctx)
+		if !errors.Is(err, client.ErrUnreachable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(askAgain):
+		case <-over:
+			if wait > 0 {
+				err = fmt.Errorf("%w (for %s); what \"bailiff serve\" printed says why, as \"bailiff check\" does", err, wait)
+			}
+			return err
+		}
+	}
+}
