@@ -33,7 +33,8 @@ var staircase = []step{
 		"api internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
-		"internal/network/reach",
+		"internal/agents/hook internal/network/reach",
+		"internal/agents/claudecode/hook internal/agents/codex/hook internal/agents/hermes/hook",
 		"backends/descent backends/runner/direct internal/facts/python internal/facts/shell internal/fleet/postgres " +
 			"internal/host/removal internal/host/subprocess internal/host/trust internal/judging/corpus internal/judging/rows " +
 			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/explain " +

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 // patching is what a patch in the format "*** Begin Patch" does to this machine's
 // files. A line that could name a file is taken to name one, and one that some client
 // could take for a marker is written exactly like one, or the patch is refused.
-func (c call) patching(patch string) (meaning, error) {
+func (c Call) patching(patch string) (Meaning, error) {
 	var changed, removed []string
 	linked := false
 	for line := range strings.Lines(patch) {
@@ -20,23 +20,23 @@ func (c call) patching(patch string) (meaning, error) {
 		if mark == "" || slices.Contains(patchFrame, mark) {
 			continue
 		}
-		paths, err := c.paths(path)
+		paths, err := c.Paths(path)
 		linked = linked || len(paths) > 1
 		switch {
 		case !ok:
-			return meaning{}, unknownMarker(mark)
+			return Meaning{}, unknownMarker(mark)
 		case err != nil:
-			return meaning{}, err
+			return Meaning{}, err
 		case slices.Contains(patchChanges, verb):
 			changed = append(changed, paths...)
 		case verb == "*** Delete File":
 			removed = append(removed, paths...)
 		default:
-			return meaning{}, unknownMarker(mark)
+			return Meaning{}, unknownMarker(mark)
 		}
 	}
 	m, err := patchCommand(changed, removed)
-	m.linked = linked
+	m.Linked = linked
 	return m, err
 }
 
@@ -61,7 +61,7 @@ func unknownMarker(mark string) error {
 	return fmt.Errorf("%.80q is nothing that a patch is known to do", mark)
 }
 
-func patchCommand(changed, removed []string) (meaning, error) {
+func patchCommand(changed, removed []string) (Meaning, error) {
 	switch {
 	case len(changed) > 0 && len(removed) > 0:
 		return changing(changed...).and(removing(removed...)), nil
@@ -70,5 +70,5 @@ func patchCommand(changed, removed []string) (meaning, error) {
 	case len(removed) > 0:
 		return removing(removed...), nil
 	}
-	return meaning{}, errors.New("the patch names no file")
+	return Meaning{}, errors.New("the patch names no file")
 }

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
 func TestOnlyWhatClaudeCodeKeptOfThisSessionIsReadBack(t *testing.T) {
@@ -52,7 +53,7 @@ func TestOnlyWhatClaudeCodeKeptOfThisSessionIsReadBack(t *testing.T) {
 		"another file of a task":  {"s1", "", written(tasks, "s1", "tasks", "b1.sh"), false},
 		"a task deeper in a path": {"s1", "", written(tasks, "deep", "s1", "tasks", "b1.output"), false},
 	} {
-		if got := isKept(call{session: c.session, transcript: c.transcript}, c.file); got != c.want {
+		if got := isKept(hook.Call{Session: c.session, Transcript: c.transcript}, c.file); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"os"
@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
 // isKept says whether a file is one in which Claude Code keeps what a tool of this session
 // printed. What stands there came out of calls that were judged, and no sandbox shows it. It has to
 // be a plain file of this user's own, with no other name, in the folder of this very session, and
 // no link may lead there.
-func isKept(c call, file string) bool {
+func isKept(c hook.Call, file string) bool {
 	if !isKeptIn(c, filepath.Dir(file), filepath.Ext(file)) {
 		return false
 	}
@@ -30,15 +32,15 @@ func isKept(c call, file string) bool {
 
 // isKeptIn says whether a folder is the one in which Claude Code keeps such files: large results
 // stand beside the record of the session, outputs of the background in a folder of the user's.
-func isKeptIn(c call, folder, ext string) bool {
-	if c.session == "" || c.session != filepath.Base(c.session) || strings.HasPrefix(c.session, ".") {
+func isKeptIn(c hook.Call, folder, ext string) bool {
+	if c.Session == "" || c.Session != filepath.Base(c.Session) || strings.HasPrefix(c.Session, ".") {
 		return false
 	}
-	record, isRecord := strings.CutSuffix(c.transcript, "/"+c.session+".jsonl")
-	if isRecord && folder == filepath.Join(record, c.session, "tool-results") {
+	record, isRecord := strings.CutSuffix(c.Transcript, "/"+c.Session+".jsonl")
+	if isRecord && folder == filepath.Join(record, c.Session, "tool-results") {
 		return true
 	}
-	project, isTasks := strings.CutSuffix(folder, filepath.Join("/", c.session, "tasks"))
+	project, isTasks := strings.CutSuffix(folder, filepath.Join("/", c.Session, "tasks"))
 	return ext == ".output" && isTasks && isTemporary(filepath.Dir(project))
 }
 
