@@ -66,9 +66,11 @@ var staircase = []step{
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
-		"gateway internal/agents/hermes internal/agents/setup internal/judging/offline",
-		"gateway/chat gateway/client gateway/console gateway/mcp internal/fleet/peers internal/fleet/peers/peerstest",
-		"internal/agents/doctor",
+		"gateway internal/agents/settings internal/judging/offline",
+		"gateway/chat gateway/client gateway/console gateway/mcp internal/agents/claudecode internal/agents/codex " +
+			"internal/agents/hermes internal/agents/opencode internal/agents/othermcp internal/fleet/peers internal/fleet/peers/peerstest",
+		"internal/agents",
+		"internal/agents/doctor internal/agents/setup",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
 		"gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +

@@ -24,7 +24,7 @@ type Home struct {
 	// managed is the folder of settings that the home cannot change; empty if there
 	// is none.
 	managed  string
-	settings *settings
+	settings *values
 }
 
 // Read reads a home, and below managed what it cannot change.

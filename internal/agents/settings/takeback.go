@@ -1,4 +1,4 @@
-package setup
+package settings
 
 import (
 	"crypto/sha256"
@@ -188,7 +188,7 @@ func (e edit) listWithout(now json.RawMessage) (left json.RawMessage, areLists b
 	if len(is) == 0 && e.Before == nil {
 		return nil, true
 	}
-	return encoded(is), true
+	return Encoded(is), true
 }
 
 // listIn is a list; of no value an empty one.

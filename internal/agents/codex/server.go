@@ -1,4 +1,4 @@
-package setup
+package codex
 
 import (
 	"context"
@@ -12,25 +12,26 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 )
 
-// codexServer is a conversation with "codex app-server", which says how Codex reads its own
+// server is a conversation with "codex app-server", which says how Codex reads its own
 // settings, and changes them as Codex itself does.
-type codexServer struct {
+type server struct {
 	in    io.Writer
 	out   *json.Decoder
 	calls int
 }
 
-// codexPatience is how long a conversation may take, mostAnswered how much of it is read.
+// patience is how long a conversation may take, mostAnswered how much of it is read.
 const (
-	codexPatience = 20 * time.Second
-	mostAnswered  = 16 << 20
+	patience     = 20 * time.Second
+	mostAnswered = 16 << 20
 )
 
 // withCodex has a conversation with the Codex that is in the path.
-func withCodex(ctx context.Context, talk func(*codexServer) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, codexPatience)
+func withCodex(ctx context.Context, talk func(*server) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "codex", "app-server")
 	cmd.Env, cmd.WaitDelay = os.Environ(), time.Second // as the user starts it
@@ -49,7 +50,7 @@ func withCodex(ctx context.Context, talk func(*codexServer) error) (err error) {
 		_ = in.Close() // at which it ends
 		_ = cmd.Wait()
 	}()
-	c := &codexServer{in: in, out: json.NewDecoder(io.LimitReader(out, mostAnswered))}
+	c := &server{in: in, out: json.NewDecoder(io.LimitReader(out, mostAnswered))}
 	if err := c.call("initialize", map[string]any{"clientInfo": map[string]string{"name": "bailiff", "version": "1"}}, nil); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func withCodex(ctx context.Context, talk func(*codexServer) error) (err error) {
 }
 
 // call asks for a method, and passes over what the server says by itself.
-func (c *codexServer) call(method string, params, result any) error {
+func (c *server) call(method string, params, result any) error {
 	c.calls++
 	if err := json.NewEncoder(c.in).Encode(map[string]any{"id": c.calls, "method": method, "params": params}); err != nil {
 		return fmt.Errorf("asking codex: %w", err)
@@ -88,15 +89,15 @@ func (c *codexServer) call(method string, params, result any) error {
 	}
 }
 
-// codexHook is a hook as Codex itself reads it.
-type codexHook struct {
+// hook is a hook as Codex itself reads it.
+type hook struct {
 	Key, EventName, Command, Source, CurrentHash, TrustStatus string
 	Enabled, IsManaged                                        bool
 }
 
 // hooks are those that Codex reads in a folder.
-func (c *codexServer) hooks(folder string) (all []codexHook, err error) {
-	var listed struct{ Data []struct{ Hooks []codexHook } }
+func (c *server) hooks(folder string) (all []hook, err error) {
+	var listed struct{ Data []struct{ Hooks []hook } }
 	if err := c.call("hooks/list", map[string]any{"cwds": []string{folder}}, &listed); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (c *codexServer) hooks(folder string) (all []codexHook, err error) {
 }
 
 // trust has Codex call these hooks, as its user does by /hooks. It forgets them when they change.
-func (c *codexServer) trust(hooks []codexHook) error {
+func (c *server) trust(hooks []hook) error {
 	state := map[string]any{}
 	for _, h := range hooks {
 		state[h.Key] = map[string]string{"trusted_hash": h.CurrentHash}
@@ -117,7 +118,7 @@ func (c *codexServer) trust(hooks []codexHook) error {
 }
 
 // off says why Codex does not call the hook; empty if it does.
-func (h codexHook) off() string {
+func (h hook) off() string {
 	switch {
 	case !h.Enabled:
 		return "it is switched off (/hooks)"
@@ -129,17 +130,20 @@ func (h codexHook) off() string {
 
 var errUntrusted = errors.New("codex does not say that it calls the hook")
 
-// trust has Codex trust the hooks that were written for it, and no other.
-func (c codexAgent) trust(ctx context.Context, e Entry) error {
-	return withCodex(ctx, func(server *codexServer) error {
-		written, err := server.written(e)
+// ByHand is how its user has it call the hooks.
+func (Agent) ByHand() string { return "codex, then /hooks" }
+
+// Trust has Codex trust the hooks that were written for it, and no other.
+func (c Agent) Trust(ctx context.Context, e settings.Entry) error {
+	return withCodex(ctx, func(s *server) error {
+		written, err := s.written(e)
 		if err != nil || areCalled(written) {
 			return err
 		}
-		if err := server.trust(written); err != nil {
+		if err := s.trust(written); err != nil {
 			return err
 		}
-		if written, err = server.written(e); err == nil && !areCalled(written) {
+		if written, err = s.written(e); err == nil && !areCalled(written) {
 			err = errUntrusted
 		}
 		return err
@@ -147,22 +151,22 @@ func (c codexAgent) trust(ctx context.Context, e Entry) error {
 }
 
 // written are the user's hooks whose lines are those that are written here.
-func (c *codexServer) written(e Entry) ([]codexHook, error) {
+func (c *server) written(e settings.Entry) ([]hook, error) {
 	all, err := c.hooks(e.Home)
-	return slices.DeleteFunc(all, func(h codexHook) bool {
-		return h.Source != "user" || h.Command != e.hook("codex") && h.Command != e.hookAfter("codex")
+	return slices.DeleteFunc(all, func(h hook) bool {
+		return h.Source != "user" || h.Command != e.Hook("codex") && h.Command != e.HookAfter("codex")
 	}), err
 }
 
-func areCalled(hooks []codexHook) bool {
-	return len(hooks) > 0 && !slices.ContainsFunc(hooks, func(h codexHook) bool { return h.off() != "" })
+func areCalled(hooks []hook) bool {
+	return len(hooks) > 0 && !slices.ContainsFunc(hooks, func(h hook) bool { return h.off() != "" })
 }
 
 // look says of each hook in Codex' files whether Codex calls it, as it says itself.
-func (c codexAgent) look(ctx context.Context, e Entry, hooks []Hook) {
-	var known []codexHook
-	err := withCodex(ctx, func(server *codexServer) (err error) {
-		known, err = server.hooks(e.Home)
+func (c Agent) look(ctx context.Context, e settings.Entry, hooks []settings.Hook) {
+	var known []hook
+	err := withCodex(ctx, func(s *server) (err error) {
+		known, err = s.hooks(e.Home)
 		return err
 	})
 	for i := range hooks {
@@ -171,7 +175,7 @@ func (c codexAgent) look(ctx context.Context, e Entry, hooks []Hook) {
 			h.Doubt = fmt.Sprintf("Whether Codex calls it is not known, since codex was not asked (%v)", err)
 			continue
 		}
-		if at := slices.IndexFunc(known, func(k codexHook) bool { return k.Command == h.Line && k.EventName == "preToolUse" }); at < 0 {
+		if at := slices.IndexFunc(known, func(k hook) bool { return k.Command == h.Line && k.EventName == "preToolUse" }); at < 0 {
 			h.Off = "Codex does not read it"
 		} else if off := known[at].off(); off != "" {
 			h.Off = off

@@ -1,4 +1,4 @@
-package doctor
+package claudecode
 
 import (
 	"bytes"
@@ -15,40 +15,42 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 )
 
-// clientPatience is how long an agent may take for one turn.
-const clientPatience = 2 * time.Minute
+// patience is how long it may take for one turn.
+const patience = 2 * time.Minute
 
-// examineClaude has Claude Code itself work in this folder, by a model that asks for the command
+// Try has Claude Code itself work in this folder, by a model that asks for the command
 // that must be denied and nothing else, and sees that the agent tells it the hook's reason. The
 // agent reads its settings as it always does.
-func examineClaude(ctx context.Context, all *diagnosis.Checks, reason string) {
+func (Agent) Try(ctx context.Context, command, reason string) (all diagnosis.Checks) {
 	const name = "hook as Claude Code calls it"
 	program, err := exec.LookPath("claude")
 	if err != nil {
 		all.Doubt(name, "Whether Claude Code calls the hook was not tried: no program claude is in the path.",
 			"Put the agent's program into the path.")
-		return
+		return all
 	}
-	told, err := claudeTells(ctx, program)
+	told, err := toldBy(ctx, program, command)
 	switch {
 	case err != nil:
-		all.Doubt(name, "Whether Claude Code calls the hook was not found out: "+sentence(err), "Start claude once by hand.")
+		all.Doubt(name, "Whether Claude Code calls the hook was not found out: "+bailiff.Sentence(err.Error()),
+			"Start claude once by hand.")
 	case !strings.Contains(told, reason):
 		all.Fail(name, "Claude Code did not call the hook in this folder. Of a command that must be denied it said: "+bailiff.Foreign(told),
 			"Look at /hooks in Claude Code, and for disableAllHooks in the settings of this folder (.claude).")
 	default:
 		all.Fine(name, "It called the hook, and told its model why the command was denied.")
 	}
+	return all
 }
 
-// claudeTells is what Claude Code tells its model of the command that must be denied.
-func claudeTells(ctx context.Context, program string) (told string, err error) {
-	model, err := scripted.Serve(scripted.Call{Tool: "Bash", Args: map[string]any{"command": denied, "description": mark}})
+// toldBy is what Claude Code tells its model of the command.
+func toldBy(ctx context.Context, program, command string) (told string, err error) {
+	model, err := scripted.Serve(scripted.Call{Tool: "Bash", Args: map[string]any{"command": command, "description": "bailiff-doctor"}})
 	if err != nil {
 		return "", err
 	}
 	defer model.Close()
-	ctx, cancel := context.WithTimeout(ctx, clientPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	settings, err := json.Marshal(map[string]any{"env": map[string]string{"ANTHROPIC_BASE_URL": model.URL, "ANTHROPIC_API_KEY": "none",
 		"ANTHROPIC_AUTH_TOKEN": "", "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}})

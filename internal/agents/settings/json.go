@@ -1,4 +1,4 @@
-package setup
+package settings
 
 import (
 	"bytes"
@@ -8,16 +8,17 @@ import (
 	"slices"
 )
 
-// object is a JSON object whose entries keep their order, and whose values stay as written.
-type object []entry
+// Object is a JSON object whose entries keep their order, and whose values stay as written.
+type Object []Pair
 
-type entry struct {
-	key   string
-	value json.RawMessage
+// Pair is an entry of an object.
+type Pair struct {
+	Key   string
+	Value json.RawMessage
 }
 
-// readObject reads a JSON object; a text that says nothing is an empty one.
-func readObject(text []byte) (object, error) {
+// ReadObject reads a JSON object; a text that says nothing is an empty one.
+func ReadObject(text []byte) (Object, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
 	}
@@ -28,12 +29,12 @@ func readObject(text []byte) (object, error) {
 	if token, _ := decoder.Token(); token != json.Delim('{') {
 		return nil, errors.New("it is no JSON object")
 	}
-	var o object
+	var o Object
 	for decoder.More() {
 		key, _ := decoder.Token()
 		var value json.RawMessage
 		_ = decoder.Decode(&value)
-		o = append(o, entry{key.(string), value}) // the keys of objects are texts
+		o = append(o, Pair{key.(string), value}) // the keys of objects are texts
 	}
 	return o, nil
 }
@@ -50,57 +51,57 @@ func faultOf(text []byte) error {
 	return err
 }
 
-func (o object) get(key string) json.RawMessage {
-	if i := o.index(key); i >= 0 {
-		return o[i].value
+func (o Object) Get(key string) json.RawMessage {
+	if i := o.Index(key); i >= 0 {
+		return o[i].Value
 	}
 	return nil
 }
 
-func (o object) index(key string) int {
-	return slices.IndexFunc(o, func(e entry) bool { return e.key == key })
+func (o Object) Index(key string) int {
+	return slices.IndexFunc(o, func(e Pair) bool { return e.Key == key })
 }
 
-// set writes a value over the one that is there, or behind all others.
-func (o *object) set(key string, value any) {
+// Set writes a value over the one that is there, or behind all others.
+func (o *Object) Set(key string, value any) {
 	raw, ok := value.(json.RawMessage)
 	if !ok {
-		raw = encoded(value)
+		raw = Encoded(value)
 	}
-	if i := o.index(key); i >= 0 {
-		(*o)[i].value = raw
+	if i := o.Index(key); i >= 0 {
+		(*o)[i].Value = raw
 		return
 	}
-	*o = append(*o, entry{key, raw})
+	*o = append(*o, Pair{key, raw})
 }
 
-func (o *object) remove(key string) {
-	*o = slices.DeleteFunc(*o, func(e entry) bool { return e.key == key })
+func (o *Object) Remove(key string) {
+	*o = slices.DeleteFunc(*o, func(e Pair) bool { return e.Key == key })
 }
 
 // MarshalJSON writes the entries in their order.
-func (o object) MarshalJSON() ([]byte, error) {
+func (o Object) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}
 	for i, e := range o {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(append(text, encoded(e.key)...), ':'), e.value...)
+		text = append(append(append(text, Encoded(e.Key)...), ':'), e.Value...)
 	}
 	return append(text, '}'), nil
 }
 
-// text is the object as a file.
-func (o object) text() string {
+// Text is the Object as a file.
+func (o Object) Text() string {
 	var text bytes.Buffer
-	if err := json.Indent(&text, encoded(o), "", "  "); err != nil {
+	if err := json.Indent(&text, Encoded(o), "", "  "); err != nil {
 		panic(err) // it was encoded before
 	}
 	return text.String() + "\n"
 }
 
-// encoded is a value as JSON, its texts as people write them.
-func encoded(value any) json.RawMessage {
+// Encoded is a value as JSON, its texts as people write them.
+func Encoded(value any) json.RawMessage {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

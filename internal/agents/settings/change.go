@@ -1,4 +1,4 @@
-package setup
+package settings
 
 import (
 	"cmp"
@@ -25,22 +25,23 @@ type Change struct {
 	// Gone says that there is to be no such file afterwards; of folders, those that are empty then go with it.
 	Gone    bool
 	folders []string
-	// isRecord says that it is the record that a removal reads alone.
-	isRecord bool
-	// mode is that of a file that is not there yet.
-	mode os.FileMode
-	// like is the text that a new file is a copy of, but for the change.
-	like string
+	// IsRecord says that it is the record that a removal reads alone.
+	IsRecord bool
+	// Mode is that of a file that is not there yet.
+	Mode os.FileMode
+	// Like is the text that a new file is a copy of, but for the change.
+	Like string
 }
 
-func (c Change) isNone() bool { return c.Before == c.After && !c.Gone }
+// IsNone says that nothing changes.
+func (c Change) IsNone() bool { return c.Before == c.After && !c.Gone }
 
 // Lines are the lines that go and those that come, with - and + before them; none of a record, which is not for people.
 func (c Change) Lines() (lines []string) {
-	if c.isRecord {
+	if c.IsRecord {
 		return nil
 	}
-	before, after := split(cmp.Or(c.Before, c.like)), split(c.After)
+	before, after := split(cmp.Or(c.Before, c.Like)), split(c.After)
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
 		before, after = before[1:], after[1:]
 	}
@@ -63,14 +64,14 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// readFile is a change of a file that changes nothing yet. A link is followed, so that it stays.
-func readFile(path, why string, mode os.FileMode) (Change, error) {
+// Read is a change of a file that changes nothing yet. A link is followed, so that it stays.
+func Read(path, why string, mode os.FileMode) (Change, error) {
 	path = backends.Resolved(path)
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Change{}, fmt.Errorf("reading %s: %w", path, err)
 	}
-	return Change{Path: path, Why: why, Before: string(text), After: string(text), mode: mode}, nil
+	return Change{Path: path, Why: why, Before: string(text), After: string(text), Mode: mode}, nil
 }
 
 // CheckWritable says which of the files that are to change cannot be written.
@@ -101,11 +102,11 @@ func Write(changes []Change) error {
 // be replaced.
 func (c Change) refuse() error {
 	folder := filepath.Dir(c.Path)
-	for folder != "/" && !isThere(folder) {
+	for folder != "/" && !Exists(folder) {
 		folder = filepath.Dir(folder)
 	}
 	for _, path := range []string{c.Path, folder} {
-		if isThere(path) && unix.Access(path, unix.W_OK) != nil {
+		if Exists(path) && unix.Access(path, unix.W_OK) != nil {
 			return fmt.Errorf("%s cannot be written by uid %d, so nothing is changed: make it writable (chmod u+w), or write "+
 				"yourself what --dry-run shows", path, os.Geteuid())
 		}
@@ -121,7 +122,7 @@ func (c Change) write() error {
 	if err := os.MkdirAll(folder, c.folderMode()); err != nil {
 		return err
 	}
-	mode := c.mode
+	mode := c.Mode
 	if about, err := os.Stat(c.Path); err == nil {
 		mode = about.Mode().Perm()
 	}
@@ -144,8 +145,14 @@ func (c Change) delete() error {
 
 // folderMode is that of folders which are made for it: as closed as the file.
 func (c Change) folderMode() os.FileMode {
-	if c.mode&0o077 == 0 {
+	if c.Mode&0o077 == 0 {
 		return 0o700
 	}
 	return 0o755
+}
+
+// Exists says whether there is a file or folder.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

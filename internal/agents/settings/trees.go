@@ -1,4 +1,4 @@
-package setup
+package settings
 
 import (
 	"encoding/json"
@@ -12,17 +12,17 @@ import (
 )
 
 // jsonTree is a file of JSON, which is indented anew where it is changed.
-type jsonTree struct{ whole object }
+type jsonTree struct{ whole Object }
 
 func readJSONTree(text string) (*jsonTree, error) {
-	whole, err := readObject([]byte(text))
+	whole, err := ReadObject([]byte(text))
 	return &jsonTree{whole}, err
 }
 
 func (t *jsonTree) value(path []string) json.RawMessage {
-	value := encoded(t.whole)
+	value := Encoded(t.whole)
 	for _, name := range path {
-		if value = t.mapping(value).get(name); value == nil {
+		if value = t.mapping(value).Get(name); value == nil {
 			return nil
 		}
 	}
@@ -30,8 +30,8 @@ func (t *jsonTree) value(path []string) json.RawMessage {
 }
 
 // mapping are the entries of a value; none of one that is no mapping.
-func (t *jsonTree) mapping(value json.RawMessage) object {
-	o, _ := readObject(value)
+func (t *jsonTree) mapping(value json.RawMessage) Object {
+	o, _ := ReadObject(value)
 	return o
 }
 
@@ -41,7 +41,7 @@ func (t *jsonTree) keys(path []string) (names []string, has bool) {
 		return nil, false
 	}
 	for _, e := range t.mapping(value) {
-		names = append(names, e.key)
+		names = append(names, e.Key)
 	}
 	return names, true
 }
@@ -52,30 +52,30 @@ func (t *jsonTree) set(path []string, value json.RawMessage) error {
 }
 
 // withValue is an object with a value somewhere in it, or without one.
-func withValue(o object, path []string, value json.RawMessage) object {
+func withValue(o Object, path []string, value json.RawMessage) Object {
 	o = slices.Clone(o)
 	if len(path) > 1 {
-		inner, _ := readObject(o.get(path[0]))
-		value = encoded(withValue(inner, path[1:], value))
+		inner, _ := ReadObject(o.Get(path[0]))
+		value = Encoded(withValue(inner, path[1:], value))
 	}
 	if value == nil {
-		o.remove(path[0])
+		o.Remove(path[0])
 	} else {
-		o.set(path[0], value)
+		o.Set(path[0], value)
 	}
 	return o
 }
 
 func (t *jsonTree) order(path, names []string) error {
 	o := t.mapping(t.value(path))
-	var named []entry
+	var named []Pair
 	for _, name := range names {
-		if i := o.index(name); i >= 0 {
+		if i := o.Index(name); i >= 0 {
 			named = append(named, o[i])
 		}
 	}
 	for i := range o {
-		if slices.Contains(names, o[i].key) {
+		if slices.Contains(names, o[i].Key) {
 			o[i], named = named[0], named[1:]
 		}
 	}
@@ -83,10 +83,10 @@ func (t *jsonTree) order(path, names []string) error {
 		t.whole = o
 		return nil
 	}
-	return t.set(path, encoded(o))
+	return t.set(path, Encoded(o))
 }
 
-func (t *jsonTree) text() string { return t.whole.text() }
+func (t *jsonTree) text() string { return t.whole.Text() }
 
 // yamlTree is a file of YAML.
 type yamlTree struct{ doc *yamledit.Document }
@@ -101,7 +101,7 @@ func (t yamlTree) value(path []string) json.RawMessage {
 	if err != nil || len(path) > 0 && t.doc.Node(path...) == nil {
 		return nil
 	}
-	return encoded(value)
+	return Encoded(value)
 }
 
 func (t yamlTree) keys(path []string) (names []string, has bool) {
@@ -207,14 +207,14 @@ func (t *tomlTree) value(path []string) json.RawMessage {
 		return nil
 	}
 	if says := t.said()[i]; !says.isHeader {
-		return encoded(says.value)
+		return Encoded(says.value)
 	}
 	names, _ := t.keys(path)
-	var table object
+	var table Object
 	for _, name := range names {
-		table.set(name, t.value([]string{path[0], name}))
+		table.Set(name, t.value([]string{path[0], name}))
 	}
-	return encoded(table)
+	return Encoded(table)
 }
 
 func (t *tomlTree) keys(path []string) (names []string, has bool) {
