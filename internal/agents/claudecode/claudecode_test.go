@@ -61,7 +61,7 @@ func TestOtherSettingsOfClaudeCodeStayAsTheyAre(t *testing.T) {
 
 func TestRootsLinesAskAtTheSidecarsAddress(t *testing.T) {
 	e := entryOf(t)
-	if lines := strings.Join(New().Managed(e), "\n"); !strings.Contains(lines, "bailiff-hook claude-code --listen "+e.Listen+" ||") {
+	if lines := strings.Join(New().Managed(e), "\n"); strings.Count(lines, "bailiff-hook claude-code --listen "+e.Listen+" ||") != 2 {
 		t.Errorf("Claude Code's lines are\n%s", lines)
 	}
 }

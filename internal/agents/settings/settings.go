@@ -69,14 +69,14 @@ func (e Entry) MCPCommand() []string {
 // File is a file of root's.
 type File struct{ Path, Text string }
 
-// InstallLines are the lines by which root installs bailiff's programs and these files, which lie in one folder. The hook of the
-// client in them asks at this sidecar, unless that is the one at which every user's own listens.
+// InstallLines are the lines by which root installs bailiff's programs and these files, which lie in one folder. The hooks of the
+// client in them ask at this sidecar, unless that is the one at which every user's own listens.
 func (e Entry) InstallLines(client string, files ...File) []string {
 	lines := []string{"install " + shellquote.Quote(e.Programs) + "/bailiff* /usr/local/bin", "mkdir -p " + filepath.Dir(files[0].Path)}
 	word := "bailiff-hook " + client + " "
 	for _, f := range files {
 		if e.Listen != "unix://"+defaultpath.Socket(defaultpath.AgentSocket) {
-			f.Text = strings.Replace(f.Text, word, word+shellquote.Join("--listen", e.Listen)+" ", 1)
+			f.Text = strings.ReplaceAll(f.Text, word, word+shellquote.Join("--listen", e.Listen)+" ")
 		}
 		lines = append(lines, "cat > "+f.Path+" <<'EOT'\n"+strings.TrimSuffix(f.Text, "\n")+"\nEOT")
 	}
