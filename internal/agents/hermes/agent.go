@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
-	example "github.com/bailiff-dev/bailiff/examples/hermes"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
@@ -63,18 +61,10 @@ func setOnce(doc *yamledit.Document, value string, path []string) error {
 
 // plugin are the files of the plug-in.
 func (a Agent) plugin(e settings.Entry) (changes []settings.Change, err error) {
-	err = fs.WalkDir(example.Plugin, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := example.Plugin.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		c, err := settings.Read(filepath.Join(a.home(e), "plugins", filepath.FromSlash(name)), "bailiff's plug-in", 0o644)
+	shipped(func(name string, text []byte) {
+		c, wrong := settings.Read(filepath.Join(a.home(e), "plugins", pluginName, filepath.FromSlash(name)), "bailiff's plug-in", 0o644)
 		c.After = string(text)
-		changes = append(changes, c)
-		return err
+		changes, err = append(changes, c), errors.Join(err, wrong)
 	})
 	return changes, err
 }
