@@ -2,9 +2,11 @@ package hook
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/internal/agents/codex"
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
@@ -50,5 +52,17 @@ func TestAPatchWithinACommandOfCodexDoesNotRunOnThisMachine(t *testing.T) {
 	}
 	if r := (Dialect{}).Answer(c, hook.Verdict{Outcome: hook.Allow, Command: "bailiff exec -- …"}); r.Status != 0 {
 		t.Errorf("in the sandbox it answers %+v", r)
+	}
+}
+
+func TestAfterEachToolOfCodexThatWritesItsFilesAreLookedAtAgain(t *testing.T) {
+	c := callOf("", `{"command": "*** Begin Patch\n*** Add File: /no/x\n+k\n*** End Patch", "path": "/no/x"}`)
+	again := strings.Split(codex.New().Writing, "|")
+	for name := range tools {
+		c.Tool = name
+		m, err := tools.Meaning(c)
+		if err != nil || m.Kind == 0 || slices.Contains(again, name) != m.Writes {
+			t.Errorf("%s means %+v, %v, and files are looked at again after %q", name, m, err, again)
+		}
 	}
 }
