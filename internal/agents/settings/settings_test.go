@@ -28,7 +28,8 @@ func TestEachHookOfRootsFilesAsksAtTheSidecarsAddress(t *testing.T) {
 	file := File{"/etc/a/b", "x /usr/local/bin/bailiff-hook codex || exit 2\ny bailiff-hook codex || z\nbailiff-hook hermes q\n"}
 	for listen, want := range map[string]int{"unix:///run/user/7/a.sock": 2, "unix://" + defaultpath.Socket(defaultpath.AgentSocket): 0} {
 		lines := Entry{Listen: listen, Programs: "/opt/a b"}.InstallLines("codex", file)
-		if n := strings.Count(lines[2], "bailiff-hook codex --listen "+listen+" ||"); n != want || strings.Count(lines[2], "--listen") != want {
+		n := strings.Count(lines[2], "bailiff-hook codex --listen "+listen+" ||")
+		if n != want || strings.Count(lines[2], "--listen") != want {
 			t.Errorf("at %s %d hooks ask, want %d, in %q", listen, n, want, lines)
 		}
 	}
