@@ -13,7 +13,7 @@ func TestEveryAgentWhoseSettingsStartThisProgramHasADialect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, has := a.(registry.Hooked); has && dialects[name] == nil {
+		if _, has := a.(registry.HookCaller); has && dialects[name] == nil {
 			t.Errorf("%s has no line in dialects.go", name)
 		}
 	}

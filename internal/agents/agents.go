@@ -4,8 +4,8 @@
 // All that is known of an agent stands in its folder, which no other package looks into: what its
 // settings say, what the doctor tries of it, what is left to do (package internal/agents/NAME), and how
 // its hook asks and is answered (package internal/agents/NAME/hook, of which bailiff-hook has a list of
-// its own, since it starts once for every tool call). An agent is an [Agent], and may be [Hooked],
-// [Served], [Trusting], [Advised], [Lasting], [Driven] and [Examined] beside.
+// its own, since it starts once for every tool call). An agent is an [Agent], and may be [HookCaller],
+// [ToolUser], [TrustAsker], [Adviser], [Leaver], [Trier] and [Examiner] beside.
 //
 // Not here: the sidecar's own configuration (package setup), and what is examined (package doctor).
 package agents
@@ -44,48 +44,48 @@ type Agent interface {
 	Remove(e settings.Entry) ([]settings.Change, error)
 }
 
-// Hooked is an agent that has hooks.
-type Hooked interface {
-	// Written are those of bailiff in the files that the agent reads, in the order in which they
+// HookCaller is an agent that has hooks.
+type HookCaller interface {
+	// FileHooks are those of bailiff in the files that the agent reads, in the order in which they
 	// hold; Hooks says of each whether the agent calls it, too.
-	Written(e settings.Entry) ([]settings.Hook, error)
+	FileHooks(e settings.Entry) ([]settings.Hook, error)
 	Hooks(ctx context.Context, e settings.Entry) ([]settings.Hook, error)
-	// Managed are the lines by which root has every user's agent ask.
-	Managed(e settings.Entry) []string
+	// RootLines are the lines by which root has every user's agent ask.
+	RootLines(e settings.Entry) []string
 	// Ask starts a hook by its line, as the agent does, and asks about a command of its shell.
 	Ask(ctx context.Context, line, command string) (decision, reason string, err error)
 }
 
-// Served is an agent that has bailiff's tools by MCP.
-type Served interface {
+// ToolUser is an agent that has bailiff's tools by MCP.
+type ToolUser interface {
 	Server(e settings.Entry) (settings.Server, error)
 }
 
-// Trusting is an agent that calls a hook only if its user said that it may.
-type Trusting interface {
+// TrustAsker is an agent that calls a hook only if its user said that it may.
+type TrustAsker interface {
 	// Trust says it for the user, ByHand is how the user does.
 	Trust(ctx context.Context, e settings.Entry) error
 	ByHand() string
 }
 
-// Advised is an agent with which something is left to do, or to know.
-type Advised interface {
+// Adviser is an agent with which something is left to do, or to know.
+type Adviser interface {
 	Advice(e settings.Entry) []string
 }
 
-// Lasting is an agent with settings that stay where no record says what they were before.
-type Lasting interface {
-	Staying(e settings.Entry) []string
+// Leaver is an agent with settings that stay where no record says what they were before.
+type Leaver interface {
+	Leftovers(e settings.Entry) []string
 }
 
-// Driven is an agent that can be had to work, to see that it calls its hook.
-type Driven interface {
+// Trier is an agent that can be had to work, to see that it calls its hook.
+type Trier interface {
 	// Try has it ask for a command that the hook denies for this reason.
 	Try(ctx context.Context, command, reason string) diagnosis.Checks
 }
 
-// Examined is an agent with a guard of its own kind, which it examines itself.
-type Examined interface {
+// Examiner is an agent with a guard of its own kind, which it examines itself.
+type Examiner interface {
 	Examine(ctx context.Context, e settings.Entry, sidecar Sidecar) (diagnosis.Checks, error)
 }
 
@@ -130,11 +130,11 @@ func Lacking(name string, e settings.Entry) (paths []string, err error) {
 // agent is started.
 func Unfit(e settings.Entry) (sentences []string) {
 	for _, name := range Names() {
-		h, has := all[name].(Hooked)
+		h, has := all[name].(HookCaller)
 		if !has {
 			continue
 		}
-		written, err := h.Written(e)
+		written, err := h.FileHooks(e)
 		if err != nil {
 			sentences = append(sentences, fmt.Sprintf("the hooks of %s were not looked at: %v", name, err))
 		}

@@ -71,7 +71,7 @@ func TestAHookThatIsWrittenIsFoundAndHasNoFault(t *testing.T) {
 	for _, name := range agents.Names() {
 		a, err := agents.Of(name)
 		backendtest.Must(t, err)
-		hooked, has := a.(agents.Hooked)
+		hooked, has := a.(agents.HookCaller)
 		if !has {
 			continue
 		}
@@ -79,7 +79,7 @@ func TestAHookThatIsWrittenIsFoundAndHasNoFault(t *testing.T) {
 		changes, err := a.Add(e)
 		backendtest.Must(t, err)
 		backendtest.Must(t, settings.Write(changes))
-		hooks, err := hooked.Written(e)
+		hooks, err := hooked.FileHooks(e)
 		if err != nil || len(hooks) != 1 || hooks[0].Line != e.Hook(name) || !lies(hooks[0].Path, a.Settings(e)) {
 			t.Errorf("of %s is found %+v, %v", name, hooks, err)
 		}

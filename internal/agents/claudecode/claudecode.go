@@ -24,30 +24,30 @@ func New() Agent {
 // Settings are the paths of the user's files that are written.
 func (a Agent) Settings(e settings.Entry) []string { return []string{a.Path(e)} }
 
-// managed is root's file, which holds before the user's.
-const managed = "/etc/claude-code/managed-settings.json"
+// rootsFile is root's file, which holds before the user's.
+const rootsFile = "/etc/claude-code/managed-settings.json"
 
 // Hooks are those of bailiff in its files, all of which it calls but the ones that its settings switch off.
 func (a Agent) Hooks(_ context.Context, e settings.Entry) ([]settings.Hook, error) {
-	return a.Written(e)
+	return a.FileHooks(e)
 }
 
-// Written are the same.
-func (a Agent) Written(e settings.Entry) ([]settings.Hook, error) {
-	roots, by, err := a.Read(managed, "root's")
+// FileHooks are the same.
+func (a Agent) FileHooks(e settings.Entry) ([]settings.Hook, error) {
+	roots, by, err := a.Read(rootsFile, "root's")
 	if err != nil {
 		return nil, err
 	}
 	own, _, err := a.Read(a.Path(e), "the user's own")
 	for i := range own {
 		if by.AllowManagedHooksOnly {
-			own[i].Off = managed + " lets root's hooks only run"
+			own[i].Off = rootsFile + " lets root's hooks only run"
 		}
 	}
 	return append(roots, own...), err
 }
 
-// Managed are the lines by which root has every user's agent ask.
-func (a Agent) Managed(e settings.Entry) []string {
-	return e.InstallLines(a.Client, settings.File{Path: managed, Text: example.ManagedSettings})
+// RootLines are the lines by which root has every user's agent ask.
+func (a Agent) RootLines(e settings.Entry) []string {
+	return e.InstallLines(a.Client, settings.File{Path: rootsFile, Text: example.ManagedSettings})
 }

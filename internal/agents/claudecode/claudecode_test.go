@@ -59,9 +59,11 @@ func TestOtherSettingsOfClaudeCodeStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestRootsLinesAskAtTheSidecarsAddress(t *testing.T) {
+func TestRootsLinesWriteTheFileThatClaudeCodeReadsAndAskAtTheSidecarsAddress(t *testing.T) {
 	e := entryOf(t)
-	if lines := strings.Join(New().Managed(e), "\n"); strings.Count(lines, "bailiff-hook claude-code --listen "+e.Listen+" ||") != 2 {
+	lines := strings.Join(New().RootLines(e), "\n")
+	if strings.Count(lines, "bailiff-hook claude-code --listen "+e.Listen+" ||") != 2 ||
+		!strings.Contains(lines, "\ncat > /etc/claude-code/managed-settings.json <<'EOT'\n{") {
 		t.Errorf("Claude Code's lines are\n%s", lines)
 	}
 }

@@ -29,7 +29,7 @@ func (Agent) Try(ctx context.Context, command, reason string) (all diagnosis.Che
 			"Put the agent's program into the path.")
 		return all
 	}
-	told, err := toldBy(ctx, program, command)
+	told, err := resultOf(ctx, program, command)
 	switch {
 	case err != nil:
 		all.Doubt(name, "Whether Claude Code calls the hook was not found out: "+bailiff.Sentence(err.Error()),
@@ -43,8 +43,8 @@ func (Agent) Try(ctx context.Context, command, reason string) (all diagnosis.Che
 	return all
 }
 
-// toldBy is what Claude Code tells its model of the command.
-func toldBy(ctx context.Context, program, command string) (told string, err error) {
+// resultOf is what Claude Code tells its model of the command.
+func resultOf(ctx context.Context, program, command string) (told string, err error) {
 	model, err := scripted.Serve(scripted.Call{Tool: "Bash", Args: map[string]any{"command": command, "description": "bailiff-doctor"}})
 	if err != nil {
 		return "", err

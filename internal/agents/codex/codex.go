@@ -52,8 +52,8 @@ func (c Agent) Add(e settings.Entry) ([]settings.Change, error) {
 	return append([]settings.Change{change}, hooks...), err
 }
 
-// Staying are the settings that a removal leaves where no record says whether they were the user's own.
-func (c Agent) Staying(e settings.Entry) (all []string) {
+// Leftovers are the settings that a removal leaves where no record says whether they were the user's own.
+func (c Agent) Leftovers(e settings.Entry) (all []string) {
 	change, err := settings.Read(fileOf(e, "config.toml"), "", 0o600)
 	for _, need := range needs[:2] {
 		with, wrong := settings.WithTOML(change.Before, need.table, need.key, need.value)
@@ -76,15 +76,15 @@ var (
 
 // Hooks are those of bailiff in its files, with what it says itself of the ones that it does not call.
 func (c Agent) Hooks(ctx context.Context, e settings.Entry) ([]settings.Hook, error) {
-	all, err := c.Written(e)
+	all, err := c.FileHooks(e)
 	if len(all) > 0 {
 		c.look(ctx, e, all)
 	}
 	return all, err
 }
 
-// Written are those that its files hold.
-func (c Agent) Written(e settings.Entry) ([]settings.Hook, error) {
+// FileHooks are those that its files hold.
+func (c Agent) FileHooks(e settings.Entry) ([]settings.Hook, error) {
 	root, err := settings.Read(requirements, "", 0)
 	if err != nil {
 		return nil, err
@@ -95,11 +95,11 @@ func (c Agent) Written(e settings.Entry) ([]settings.Hook, error) {
 			own[i].Off = requirements + " lets root's hooks only run"
 		}
 	}
-	return append(managed(root.Before), own...), err
+	return append(rootHooks(root.Before), own...), err
 }
 
-// managed is the hook in root's file, if it is written as the shipped one.
-func managed(text string) []settings.Hook {
+// rootHooks is the hook in root's file, if it is written as the shipped one.
+func rootHooks(text string) []settings.Hook {
 	h := settings.Hook{Path: requirements, Lock: "root's", Limit: settings.UsualLimit, Tools: "*"}
 	if found := commandLine.FindStringSubmatch(text); found != nil {
 		h.Line, _ = strconv.Unquote(found[1]) // basic strings of TOML are those of Go here
@@ -113,8 +113,8 @@ func managed(text string) []settings.Hook {
 	return []settings.Hook{h}
 }
 
-// Managed are the lines by which root has every user's agent ask.
-func (c Agent) Managed(e settings.Entry) []string {
+// RootLines are the lines by which root has every user's agent ask.
+func (c Agent) RootLines(e settings.Entry) []string {
 	return e.InstallLines(c.Client, settings.File{Path: requirements, Text: example.Requirements},
 		settings.File{Path: "/etc/codex/managed_config.toml", Text: example.ManagedConfig})
 }

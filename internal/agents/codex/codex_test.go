@@ -51,9 +51,14 @@ func TestCodexsSettingsAreAddedWhereTheyAreMissing(t *testing.T) {
 
 func TestRootsLinesAreTheShippedFilesAndAreFoundAgain(t *testing.T) {
 	e := entryOf(t)
-	lines := strings.Join(New().Managed(e), "\n")
-	hooks := managed(lines)
+	lines := strings.Join(New().RootLines(e), "\n")
+	hooks := rootHooks(lines)
 	if len(hooks) != 1 || !hooks[0].IsGuarded() || hooks[0].Limit != 60 || !strings.Contains(hooks[0].Line, "--listen "+e.Listen) {
 		t.Errorf("Codex' hook is %+v in\n%s", hooks, lines)
+	}
+	for _, name := range []string{"requirements.toml", "managed_config.toml"} {
+		if !strings.Contains(lines, "\ncat > /etc/codex/"+name+" <<'EOT'\n") {
+			t.Errorf("%s is not written by\n%s", name, lines)
+		}
 	}
 }

@@ -18,9 +18,9 @@ func ExamineAgent(ctx context.Context, name string, e settings.Entry, sidecar ag
 		return nil, err
 	}
 	switch a := a.(type) {
-	case agents.Examined:
+	case agents.Examiner:
 		return a.Examine(ctx, e, sidecar)
-	case agents.Hooked:
+	case agents.HookCaller:
 		hooks, err := a.Hooks(ctx, e)
 		if err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func ExamineAgent(ctx context.Context, name string, e settings.Entry, sidecar ag
 	if len(lacking) == 0 {
 		all.Fine("settings", "The entries of %s are there, as far as bailiff knows them.", name)
 	}
-	if a, has := a.(agents.Served); has {
+	if a, has := a.(agents.ToolUser); has {
 		server, err := a.Server(e)
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ const hookPatience = time.Minute
 
 // ExamineHooks starts the hooks of an agent as the agent would, and sees that what must be
 // denied is denied by them, and that nothing passes where they fail.
-func ExamineHooks(ctx context.Context, agent string, a agents.Hooked, hooks []settings.Hook) (all diagnosis.Checks) {
+func ExamineHooks(ctx context.Context, agent string, a agents.HookCaller, hooks []settings.Hook) (all diagnosis.Checks) {
 	inForce, reason := 0, ""
 	for _, h := range hooks {
 		name := "hook in " + h.Path
@@ -66,7 +66,7 @@ func ExamineHooks(ctx context.Context, agent string, a agents.Hooked, hooks []se
 			reason = why
 		}
 	}
-	if a, can := a.(agents.Driven); can && reason != "" {
+	if a, can := a.(agents.Trier); can && reason != "" {
 		all = append(all, a.Try(ctx, denied, reason)...)
 	}
 	if inForce == 0 {
@@ -77,7 +77,7 @@ func ExamineHooks(ctx context.Context, agent string, a agents.Hooked, hooks []se
 }
 
 // examineHook returns the reason that the hook gives where it denies as it must.
-func examineHook(ctx context.Context, all *diagnosis.Checks, name string, a agents.Hooked, h settings.Hook) (reason string) {
+func examineHook(ctx context.Context, all *diagnosis.Checks, name string, a agents.HookCaller, h settings.Hook) (reason string) {
 	if what, do := h.Fault(); what != "" {
 		all.Fail(name, what, do)
 		return ""
@@ -103,7 +103,7 @@ func examineHook(ctx context.Context, all *diagnosis.Checks, name string, a agen
 }
 
 // ask asks a hook about a command, within its time.
-func ask(ctx context.Context, a agents.Hooked, line, command string) (decision, reason string, err error) {
+func ask(ctx context.Context, a agents.HookCaller, line, command string) (decision, reason string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, hookPatience)
 	defer cancel()
 	return a.Ask(ctx, line, command)

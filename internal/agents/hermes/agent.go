@@ -98,8 +98,8 @@ func (a Agent) change(e settings.Entry, why string, edit func(*yamledit.Document
 	return c, nil
 }
 
-// Staying is what a removal leaves where no record says what there was.
-func (a Agent) Staying(e settings.Entry) []string {
+// Leftovers is what a removal leaves where no record says what there was.
+func (a Agent) Leftovers(e settings.Entry) []string {
 	return []string{"Hermes runs no command until terminal.backend in " + filepath.Join(a.home(e), "config.yaml") +
 		" says where, since no record says what it said before."}
 }

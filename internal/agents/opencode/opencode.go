@@ -133,8 +133,8 @@ func (o Agent) Advice(e settings.Entry) []string {
 	return []string{"opencode's own bash, edit and webfetch are denied in " + o.file(e) + "."}
 }
 
-// Staying is what a removal leaves where no record says what there was.
-func (o Agent) Staying(e settings.Entry) []string {
+// Leftovers is what a removal leaves where no record says what there was.
+func (o Agent) Leftovers(e settings.Entry) []string {
 	return []string{"opencode's own shell stays denied, since no record says what permission was before in " + o.file(e) +
 		": edit it there."}
 }

@@ -19,17 +19,17 @@ func (s *Survey) Entry() settings.Entry {
 // Managed are the lines by which root has every user's agent ask, each at a sidecar of its
 // own or at this one.
 func (s *Survey) Managed() ([]string, error) {
-	a, has := s.agent.(agents.Hooked)
+	a, has := s.agent.(agents.HookCaller)
 	if !has {
 		return nil, fmt.Errorf("%s reads no hooks of root's: leave --managed out", s.in.Agent)
 	}
-	return a.Managed(s.Entry()), nil
+	return a.RootLines(s.Entry()), nil
 }
 
 // Trust has the agent call the hooks that were written, where it asks its user first. Where that fails, byHand is how the user has it
 // call them.
 func (s *Survey) Trust(ctx context.Context) (byHand string, err error) {
-	a, asks := s.agent.(agents.Trusting)
+	a, asks := s.agent.(agents.TrustAsker)
 	if !asks {
 		return "", nil
 	}
@@ -38,7 +38,7 @@ func (s *Survey) Trust(ctx context.Context) (byHand string, err error) {
 
 // Advice is what is left to do or to know.
 func (s *Survey) Advice() []string {
-	if a, ok := s.agent.(agents.Advised); ok {
+	if a, ok := s.agent.(agents.Adviser); ok {
 		return a.Advice(s.Entry())
 	}
 	return nil
@@ -101,8 +101,8 @@ func (s *Survey) recordTrust(trust func() error) error {
 
 // takeBackAgent has the agent's files say again what they said before, and notes what stays.
 func (s *Survey) takeBackAgent(r settings.Records) ([]settings.Change, error) {
-	if a, ok := s.agent.(agents.Lasting); ok && !r.Has(s.in.Agent) {
-		s.Stays = append(s.Stays, a.Staying(s.Entry())...)
+	if a, ok := s.agent.(agents.Leaver); ok && !r.Has(s.in.Agent) {
+		s.Stays = append(s.Stays, a.Leftovers(s.Entry())...)
 	}
 	changes, stays, err := r.TakeBack(s.in.Agent, s.Entry(), s.agent.Remove)
 	s.Stays = append(s.Stays, stays...)
