@@ -33,8 +33,8 @@ var staircase = []step{
 		"api internal/facts/programs internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
-		"internal/facts/shell/parse internal/facts/shell/word internal/network/reach",
-		"internal/facts/shell/state",
+		"internal/agents/hook internal/facts/shell/parse internal/facts/shell/word internal/network/reach",
+		"internal/agents/claudecode/hook internal/agents/codex/hook internal/agents/hermes/hook internal/facts/shell/state",
 		"internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
 		"internal/facts/shell/languages internal/facts/shell/output",
 		"internal/facts/shell/effects",
@@ -76,9 +76,11 @@ var staircase = []step{
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
-		"gateway gateway/summary internal/agents/hermes internal/agents/setup internal/judging/offline",
-		"gateway/chat gateway/client gateway/console gateway/mcp internal/fleet/peers internal/fleet/peers/peerstest",
-		"internal/agents/doctor",
+		"gateway gateway/summary internal/agents/settings internal/judging/offline",
+		"gateway/chat gateway/client gateway/console gateway/mcp internal/agents/claudecode internal/agents/codex " +
+			"internal/agents/hermes internal/agents/opencode internal/agents/othermcp internal/fleet/peers internal/fleet/peers/peerstest",
+		"internal/agents",
+		"internal/agents/doctor internal/agents/setup",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
 		"gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +

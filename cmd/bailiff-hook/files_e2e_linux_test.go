@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
@@ -42,7 +43,7 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 		}
 	}
 	patch := func(lines string) string {
-		return encoded(map[string]string{"command": "*** Begin Patch\n" + lines + "\n*** End Patch"})
+		return hook.Encoded(map[string]string{"command": "*** Begin Patch\n" + lines + "\n*** End Patch"})
 	}
 	for _, c := range []struct{ client, tool, input, says string }{
 		{"claude-code", "Read", `{"file_path": "` + in("main.go") + `"}`, ""},
@@ -133,9 +134,9 @@ func TestALinkThatAppearsWhileAFileToolRunsIsTold(t *testing.T) {
 		return hookProgram(t, question(client, tool, input), client, "--listen", s.Agent, "--timeout", "45s")
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
-	write := func(name string) string { return encoded(map[string]string{"file_path": in(name)}) }
+	write := func(name string) string { return hook.Encoded(map[string]string{"file_path": in(name)}) }
 	patch := func(name string) string {
-		return encoded(map[string]string{"command": "*** Begin Patch\n*** Add File: " + in(name) + "\n+x\n*** End Patch"})
+		return hook.Encoded(map[string]string{"command": "*** Begin Patch\n*** Add File: " + in(name) + "\n+x\n*** End Patch"})
 	}
 	for name, target := range map[string]string{"out": filepath.Join(t.TempDir(), "x"), "hook": ".git/hooks/pre-commit",
 		"inner": "sub/x", "plain": ""} {
@@ -150,7 +151,8 @@ func TestALinkThatAppearsWhileAFileToolRunsIsTold(t *testing.T) {
 				}
 			}
 			got, isTold := ask(afterwards, client, asked, tool), name == "out" || name == "hook"
-			if isTold != (got.status == refused && strings.Contains(got.stderr, "a person should look")) || !isTold && got != (told{}) {
+			says := got.status == hook.Refused && strings.Contains(got.stderr, "a person should look")
+			if isTold != says || !isTold && got != (told{}) {
 				t.Errorf("after %s wrote %s it is told %+v", client, name, got)
 			}
 			if err := os.Remove(in(name)); err != nil && target != "" {

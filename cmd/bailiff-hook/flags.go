@@ -18,10 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
-// guard stands behind a hook in a client's settings: whatever is no answer refuses.
-const guard = `{ [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }`
-
-const help = `Usage: bailiff-hook claude-code|codex|hermes [flags]
+const usage = `Usage: bailiff-hook %s [flags]
 
 Answers an agent's client whether a tool may run. It is not started by hand: the
 client starts it before every tool call, writes the call to its standard input and
@@ -63,28 +60,17 @@ Exit status: 0 with an answer on standard output, or none if bailiff has no say;
 
 Examples. Keep what stands around the name of the client wherever you set the
 hook: a client runs the tool where this program is missing, was killed or hangs.
-
-Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
-  {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "timeout": 60,
-  "command": "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook claude-code || ` + guard + `"}]}]}}
-
-Codex, /etc/codex/requirements.toml:
-  features.hooks = true
-  hooks.managed_dir = "/usr/local/bin"
-  [[hooks.PreToolUse]]
-  matcher = "*"
-  [[hooks.PreToolUse.hooks]]
-  type = "command"
-  timeout = 60
-  command = "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook codex || ` + guard + `"
-
-Hermes, ~/.hermes/config.yaml:
-  hooks_auto_accept: true
-  hooks:
-    pre_tool_call:
-      - {command: "sh -c '/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook hermes ` +
-	`--platform telegram || exit 2'", timeout: 60, fail_closed: true}
 `
+
+// help is the usage, with an example of each client.
+func help() string {
+	names := slices.Sorted(maps.Keys(dialects))
+	text := fmt.Sprintf(usage, strings.Join(names, "|"))
+	for _, name := range names {
+		text += "\n" + dialects[name].Example()
+	}
+	return text
+}
 
 // isHelp says whether the help is all that is wanted, of the program or of one client.
 func isHelp(args []string) bool {
@@ -94,8 +80,9 @@ func isHelp(args []string) bool {
 	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")
 }
 
-// hook is how this program was started.
-type hook struct {
+// program is this one as it was started, for the client of that name.
+type program struct {
+	name              string
 	client            dialect
 	listen, tokenFile string
 	platform, user    string
@@ -119,27 +106,26 @@ func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
 // parse reads the command line. Where only the flags are wrong the client is known,
 // so that it can be told in its own words.
-func parse(args []string) (hook, error) {
+func parse(args []string) (program, error) {
 	if len(args) == 0 {
-		return hook{}, errors.New(`want the name of a client, as in "bailiff-hook claude-code"; see "bailiff-hook --help"`)
+		return program{}, errors.New(`want the name of a client, as in "bailiff-hook claude-code"; see "bailiff-hook --help"`)
 	}
-	var h hook
+	p := program{name: args[0]}
 	flags := flag.NewFlagSet("bailiff-hook", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	h.register(flags)
+	p.register(flags)
 	err := flags.Parse(args[1:])
-	dialectOf, known := dialects[args[0]]
-	if !known {
-		return hook{}, fmt.Errorf("no client is called %q; there are %s", args[0], strings.Join(slices.Sorted(maps.Keys(dialects)), ", "))
+	if p.client = dialects[p.name]; p.client == nil {
+		names := strings.Join(slices.Sorted(maps.Keys(dialects)), ", ")
+		return program{}, fmt.Errorf("no client is called %q; there are %s", p.name, names)
 	}
-	h.client = dialectOf(h.headless)
 	switch {
 	case err != nil:
-		return h, fmt.Errorf(`reading the flags: %w; see "bailiff-hook --help"`, named(err, flags))
+		return p, fmt.Errorf(`reading the flags: %w; see "bailiff-hook --help"`, named(err, flags))
 	case flags.NArg() > 0:
-		return h, fmt.Errorf(`reading the flags: %q is none; see "bailiff-hook --help"`, flags.Arg(0))
+		return p, fmt.Errorf(`reading the flags: %q is none; see "bailiff-hook --help"`, flags.Arg(0))
 	}
-	return h, h.check()
+	return p, p.check()
 }
 
 // named says of a flag that there is not which one was likely meant.
@@ -153,46 +139,46 @@ func named(err error, flags *flag.FlagSet) error {
 	return fmt.Errorf("--%s: %s", name, spelling.Unknown("flag", "--"+name, valid))
 }
 
-func (h *hook) register(flags *flag.FlagSet) {
-	flags.StringVar(&h.listen, "listen", "unix://"+defaultpath.Socket(defaultpath.AgentSocket), "")
-	flags.StringVar(&h.tokenFile, "token-file", "", "")
-	flags.StringVar(&h.platform, "platform", "cli", "")
-	flags.StringVar(&h.user, "user", strconv.Itoa(os.Getuid()), "")
-	flags.Var(&h.env, "env", "")
-	h.timeout = 10 * time.Second
+func (p *program) register(flags *flag.FlagSet) {
+	flags.StringVar(&p.listen, "listen", "unix://"+defaultpath.Socket(defaultpath.AgentSocket), "")
+	flags.StringVar(&p.tokenFile, "token-file", "", "")
+	flags.StringVar(&p.platform, "platform", "cli", "")
+	flags.StringVar(&p.user, "user", strconv.Itoa(os.Getuid()), "")
+	flags.Var(&p.env, "env", "")
+	p.timeout = 10 * time.Second
 	flags.Func("timeout", "", func(text string) (err error) {
-		if h.timeout, err = time.ParseDuration(text); err != nil || h.timeout <= 0 {
+		if p.timeout, err = time.ParseDuration(text); err != nil || p.timeout <= 0 {
 			return errors.New("want a time such as 5s")
 		}
-		if h.timeout >= longestTimeout {
+		if p.timeout >= longestTimeout {
 			return fmt.Errorf("want less than %v: a client runs the tool where the hook outlives the client's own limit of a minute",
 				longestTimeout)
 		}
 		return nil
 	})
-	flags.StringVar(&h.bailiff, "bailiff", "", "")
-	flags.BoolVar(&h.onHost, "on-host", false, "")
-	flags.BoolVar(&h.headless, "headless", false, "")
-	flags.Var(&h.pass, "pass", "")
-	flags.BoolVar(&h.passMCP, "pass-bailiff-mcp", false, "")
+	flags.StringVar(&p.bailiff, "bailiff", "", "")
+	flags.BoolVar(&p.onHost, "on-host", false, "")
+	flags.BoolVar(&p.headless, "headless", false, "")
+	flags.Var(&p.pass, "pass", "")
+	flags.BoolVar(&p.passMCP, "pass-bailiff-mcp", false, "")
 }
 
 // check completes the flags and finds what is wrong with them.
-func (h *hook) check() error {
-	for _, pattern := range h.pass {
+func (p *program) check() error {
+	for _, pattern := range p.pass {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("reading --pass %q: %w", pattern, err)
 		}
 	}
-	if h.bailiff == "" {
-		program, err := os.Executable()
+	if p.bailiff == "" {
+		own, err := os.Executable()
 		if err != nil {
 			return fmt.Errorf("finding bailiff: %w", err)
 		}
-		h.bailiff = filepath.Join(filepath.Dir(program), "bailiff")
+		p.bailiff = filepath.Join(filepath.Dir(own), "bailiff")
 	}
-	if !filepath.IsAbs(h.bailiff) {
-		return fmt.Errorf("reading --bailiff: want an absolute path, is %q", h.bailiff)
+	if !filepath.IsAbs(p.bailiff) {
+		return fmt.Errorf("reading --bailiff: want an absolute path, is %q", p.bailiff)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
 // fakeSidecar is a sidecar that gives one decision, and remembers what it was asked.
@@ -233,7 +234,7 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 			if strings.TrimSpace(got.stdout) != want || got.status != c.status {
 				t.Errorf("it says, by %d:\n%s\nwant %d and\n%s", got.status, got.stdout, c.status, want)
 			}
-			if told := strings.Contains(got.stderr, "Closed for today"); told != (c.status == refused) {
+			if told := strings.Contains(got.stderr, "Closed for today"); told != (c.status == hook.Refused) {
 				t.Errorf("standard error says %q", got.stderr)
 			}
 		})
@@ -264,7 +265,7 @@ func TestOnlyWhatIsAskedAboutIsJudgedAgainInItsFolder(t *testing.T) {
 // refuses checks that a client runs nothing, whichever part of the answer it heeds.
 func refuses(t *testing.T, name string, got told, says string) {
 	t.Helper()
-	if got.status != refused || strings.TrimSpace(got.stderr) == "" || permits(got.stdout) || !strings.Contains(got.stderr, says) {
+	if got.status != hook.Refused || strings.TrimSpace(got.stderr) == "" || permits(got.stdout) || !strings.Contains(got.stderr, says) {
 		t.Errorf("%s: it says, by %d: %s%s, want a refusal that says %q", name, got.status, got.stdout, got.stderr, says)
 	}
 }
@@ -377,7 +378,7 @@ func TestWrongFlagsRefuse(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{}, {"claude"}, {""}, {"--listen", "x"}, {"claude --help"}} {
-		if got := start(strings.NewReader("{}"), args...); got.status != refused || got.stdout != "" || got.stderr == "" {
+		if got := start(strings.NewReader("{}"), args...); got.status != hook.Refused || got.stdout != "" || got.stderr == "" {
 			t.Errorf("%q: it says, by %d: %s%s", args, got.status, got.stdout, got.stderr)
 		}
 	}
@@ -398,7 +399,7 @@ func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
 		{[]string{"codex", "--timout", "5s"}, `nearest valid flag is "--timeout"`},
 		{[]string{"hermes", "--listen"}, "flag needs an argument"},
 	} {
-		if got := start(strings.NewReader("{}"), c.args...); got.status != refused || !strings.Contains(got.stderr, c.says) {
+		if got := start(strings.NewReader("{}"), c.args...); got.status != hook.Refused || !strings.Contains(got.stderr, c.says) {
 			t.Errorf("%q: it says, by %d: %s, want %q", c.args, got.status, got.stderr, c.says)
 		}
 	}
@@ -417,7 +418,7 @@ func TestTheHelpHoldsTheGuardedLinesOfTheExamples(t *testing.T) {
 			t.Errorf("the help of %s ends with %d and lacks %q:\n%s", client, got.status, want, got.stdout)
 		}
 	}
-	if lines := line.FindAllString(help, -1); len(lines) != len(events) {
+	if lines := line.FindAllString(help(), -1); len(lines) != len(events) {
 		t.Errorf("the help holds %q", lines)
 	}
 }
@@ -454,8 +455,8 @@ func TestTheDeadlineHoldsForReadingToo(t *testing.T) {
 		stdin, end := io.Pipe()
 		defer func() { _ = end.Close() }()
 		begun := time.Now()
-		got := hook{client: claude{}, timeout: 10 * time.Second}.answer(t.Context(), stdin)
-		if took := time.Since(begun); got.status != refused || took != 10*time.Second {
+		got := program{client: dialects["claude-code"], timeout: 10 * time.Second}.answer(t.Context(), stdin)
+		if took := time.Since(begun); got.Status != hook.Refused || took != 10*time.Second {
 			t.Errorf("after %v it answers %+v", took, got)
 		}
 	})
@@ -471,22 +472,22 @@ func TestAnAnswerThatCannotBeWrittenIsARefusal(t *testing.T) {
 	var stderr bytes.Buffer
 	args := []string{"claude-code", "--listen", d.address, "--bailiff", "/bin/sh"}
 	status := run(args, strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), broken{}, &stderr)
-	if status != refused || !strings.Contains(stderr.String(), "nobody reads") {
+	if status != hook.Refused || !strings.Contains(stderr.String(), "nobody reads") {
 		t.Errorf("it ends with %d and %q", status, stderr.String())
 	}
 }
 
 // clumsy is a dialect that fails as no code here should.
-type clumsy struct{ claude }
+type clumsy struct{ dialect }
 
-func (clumsy) meaning(call) (meaning, error) { panic("a slip") }
+func (clumsy) Meaning(hook.Call) (hook.Meaning, error) { panic("a slip") }
 
 func TestAPanicRefuses(t *testing.T) {
-	dialects["clumsy"] = func(bool) dialect { return clumsy{} }
+	dialects["clumsy"] = clumsy{dialects["claude-code"]}
 	t.Cleanup(func() { delete(dialects, "clumsy") })
 	refuses(t, "a panic", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "clumsy"), "a slip")
-	for client, make := range dialects {
-		if got := make(false).answer(call{}, verdict{}); got.status != refused || permits(got.stdout) {
+	for client, d := range dialects {
+		if got := d.Answer(hook.Call{}, hook.Verdict{}); got.Status != hook.Refused || permits(got.Stdout) {
 			t.Errorf("a verdict of %s that nobody gave is %+v", client, got)
 		}
 	}
@@ -505,12 +506,12 @@ func FuzzNothingIsPermittedWithoutASidecar(f *testing.F) {
 			return
 		}
 		got := start(strings.NewReader(text), client, "--listen", "unix:///nowhere/a.sock")
-		if got.status == refused && got.stderr != "" && !permits(got.stdout) {
+		if got.status == hook.Refused && got.stderr != "" && !permits(got.stdout) {
 			return
 		}
-		c, err := dialects[client](false).read([]byte(text))
-		if m, wrong := dialects[client](false).meaning(c); err != nil || wrong != nil || got.stdout != "" || m.kind != harmless &&
-			!(hook{}).passes(c.tool) {
+		c, err := dialects[client].Read([]byte(text))
+		if m, wrong := dialects[client].Meaning(c); err != nil || wrong != nil || got.stdout != "" || m.Kind != hook.Harmless &&
+			!(program{}).passes(c.Tool) {
 			t.Errorf("%s is told %+v", text, got)
 		}
 	})

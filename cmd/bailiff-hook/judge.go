@@ -10,122 +10,50 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
-
-// dialect is one client's way of asking and of being answered.
-type dialect interface {
-	// name is what its sessions are called by.
-	name() string
-	// read finds the tool call in what the client wrote.
-	read(text []byte) (call, error)
-	// meaning says what the tool call does; the zero value stands for a tool that is
-	// not known.
-	meaning(c call) (meaning, error)
-	// answer puts a verdict into the client's words.
-	answer(c call, v verdict) reply
-}
-
-var dialects = map[string]func(headless bool) dialect{
-	"claude-code": func(headless bool) dialect { return claude{headless} },
-	"codex":       func(bool) dialect { return codex{} },
-	"hermes":      func(bool) dialect { return hermes{} },
-}
-
-// meaning is what a tool call does, in terms that can be judged.
-type meaning struct {
-	kind kind
-	// command is the shell text, or the one that does the same on the host.
-	command string
-	// timeout is in seconds; zero means the policies' own.
-	timeout int
-	// workdir is the folder that the call names, in the sandbox or on this machine.
-	workdir string
-	// files are what a hostly tool acts on, links followed too; writes says that it changes them.
-	files  []string
-	writes bool
-	// linked says that a link leads to one of the files.
-	linked bool
-	// why a tool is harmless, or what to use in place of one that is refused.
-	why string
-}
-
-type kind uint8
-
-const (
-	_ kind = iota // a tool that is not known, which is refused
-	// replaced tools are refused because another one does the same under bailiff.
-	replaced
-	// harmless tools touch nothing, or come back with what they do touch.
-	harmless
-	// shell tools run a command, which can run in a sandbox as well.
-	shell
-	// hostly tools act on this machine, wherever commands run.
-	hostly
-)
-
-// verdict is what is to become of a tool call. Its zero value denies.
-type verdict struct {
-	outcome outcome
-	reason  string
-	// command is what runs in place of the one asked for; empty means that.
-	command string
-	// wait is how many seconds an approval may take.
-	wait int
-}
-
-type outcome uint8
-
-const (
-	deny outcome = iota
-	ask
-	allow
-	// abstain leaves it to the client, as if bailiff were not there.
-	abstain
-)
-
-func denied(why error) verdict { return verdict{reason: why.Error()} }
 
 // judge says what is to become of a tool call; an error denies.
-func (h hook) judge(ctx context.Context, c call) (verdict, error) {
-	if h.passes(c.tool) {
-		return verdict{outcome: abstain}, nil
+func (p program) judge(ctx context.Context, c hook.Call) (hook.Verdict, error) {
+	if p.passes(c.Tool) {
+		return hook.Verdict{Outcome: hook.Abstain}, nil
 	}
-	if c.after {
-		return verdict{outcome: abstain}, h.lookAgain(ctx, c)
+	if c.After {
+		return hook.Verdict{Outcome: hook.Abstain}, p.lookAgain(ctx, c)
 	}
-	m, err := h.client.meaning(c)
+	m, err := p.client.Meaning(c)
 	if err != nil {
-		return verdict{}, fmt.Errorf("reading the input of %s: %w", c.tool, err)
+		return hook.Verdict{}, fmt.Errorf("reading the input of %s: %w", c.Tool, err)
 	}
-	switch m.kind {
-	case harmless:
-		return verdict{outcome: abstain}, nil
-	case replaced:
-		return verdict{}, fmt.Errorf("%s is not judged by bailiff: %s", c.tool, m.why)
-	case hostly:
-		return h.judgeFiles(ctx, c, m)
-	case shell:
-		if h.onHost {
-			return h.judgeHost(ctx, c, m)
+	switch m.Kind {
+	case hook.Harmless:
+		return hook.Verdict{Outcome: hook.Abstain}, nil
+	case hook.Replaced:
+		return hook.Verdict{}, fmt.Errorf("%s is not judged by bailiff: %s", c.Tool, m.Why)
+	case hook.Hostly:
+		return p.judgeFiles(ctx, c, m)
+	case hook.Shell:
+		if p.onHost {
+			return p.judgeHost(ctx, c, m)
 		}
-		return h.startable(h.judgeShell(ctx, c, m))
+		return p.startable(p.judgeShell(ctx, c, m))
 	}
-	if matched, _ := path.Match(own, c.tool); matched {
-		return verdict{}, fmt.Errorf("the tool %s is called like one of \"bailiff mcp\", and any server can be called so; where the "+
-			"client's settings leave that name to bailiff's own, start bailiff-hook with --pass-bailiff-mcp", c.tool)
+	if matched, _ := path.Match(own, c.Tool); matched {
+		return hook.Verdict{}, fmt.Errorf("the tool %s is called like one of \"bailiff mcp\", and any server can be called so; where the "+
+			"client's settings leave that name to bailiff's own, start bailiff-hook with --pass-bailiff-mcp", c.Tool)
 	}
-	return verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'",
-		c.tool)
+	return hook.Verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'",
+		c.Tool)
 }
 
 // own are the tools of bailiff's own server, which judges their calls itself. Another
 // server may be called so, which is for the client's settings to prevent.
 const own = "mcp__bailiff__*"
 
-func (h hook) passes(tool string) bool {
-	patterns := h.pass
-	if h.passMCP {
-		patterns = append(list{own}, h.pass...)
+func (p program) passes(tool string) bool {
+	patterns := p.pass
+	if p.passMCP {
+		patterns = append(list{own}, p.pass...)
 	}
 	for _, pattern := range patterns {
 		if matched, err := path.Match(pattern, tool); matched && err == nil {
@@ -136,27 +64,27 @@ func (h hook) passes(tool string) bool {
 }
 
 // judgeShell lets a command run by bailiff only.
-func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error) {
-	if h.isOrder(c, m.command) {
-		return verdict{outcome: allow, reason: "bailiff judges it when it runs", command: m.command}, nil
+func (p program) judgeShell(ctx context.Context, c hook.Call, m hook.Meaning) (hook.Verdict, error) {
+	if p.isOrder(c, m.Command) {
+		return hook.Verdict{Outcome: hook.Allow, Reason: "bailiff judges it when it runs", Command: m.Command}, nil
 	}
-	d, folder, err := h.previewInFolder(ctx, c, m)
+	d, folder, err := p.previewInFolder(ctx, c, m)
 	if err != nil {
-		return verdict{}, err
+		return hook.Verdict{}, err
 	}
-	o := order{workdir: folder, timeout: m.timeout, text: m.command}
+	o := order{workdir: folder, timeout: m.Timeout, text: m.Command}
 	if d.Outcome == bailiff.Ask {
 		o.wait = d.Approval.TimeoutSeconds
 	}
-	v := verdict{command: h.line(c, o)}
+	v := hook.Verdict{Command: p.line(c, o), Headless: p.headless}
 	switch d.Outcome {
 	case bailiff.Allow:
-		v.outcome, v.reason = allow, "allowed by the policies; bailiff runs it in "+d.Backend.Name
+		v.Outcome, v.Reason = hook.Allow, "allowed by the policies; bailiff runs it in "+d.Backend.Name
 	case bailiff.Ask:
-		v.outcome, v.wait = ask, d.Approval.TimeoutSeconds+d.Limits.TimeoutSeconds
-		v.reason = "bailiff asks its approvers: " + sentences(d.Approval.Reasons)
+		v.Outcome, v.Wait = hook.Ask, d.Approval.TimeoutSeconds+d.Limits.TimeoutSeconds
+		v.Reason = "bailiff asks its approvers: " + sentences(d.Approval.Reasons)
 	default:
-		return verdict{}, refusal(d)
+		return hook.Verdict{}, refusal(d)
 	}
 	return v, nil
 }
@@ -165,68 +93,69 @@ func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error
 // known. The first answer says where the sandbox shows the client's folder, and is about the folder in which the session
 // stands. What people would have to be asked about there is judged once more, in the folder in which it would run. Another
 // answer stands: the sidecar judges the command in its folder when it runs.
-func (h hook) previewInFolder(ctx context.Context, c call, m meaning) (d decided, folder string, err error) {
-	req := h.request(c, m, "")
-	d, err = h.preview(ctx, req)
+func (p program) previewInFolder(ctx context.Context, c hook.Call, m hook.Meaning) (d decided, folder string, err error) {
+	req := p.request(c, m, "")
+	d, err = p.preview(ctx, req)
 	if err != nil {
 		return decided{}, "", err
 	}
-	folder = workdir(m.workdir, c.cwd, d.Backend.Mounts)
+	folder = workdir(m.Workdir, c.Cwd, d.Backend.Mounts)
 	if d.Outcome != bailiff.Ask || folder == "" {
 		return d, folder, nil
 	}
 	req.Args.Workdir = folder
-	d, err = h.preview(ctx, req)
+	d, err = p.preview(ctx, req)
 	return d, folder, err
 }
 
 // startable denies an order to a program that is not there: what could not run must
 // not look as if it did.
-func (h hook) startable(v verdict, err error) (verdict, error) {
+func (p program) startable(v hook.Verdict, err error) (hook.Verdict, error) {
 	if err != nil {
-		return verdict{}, err
+		return hook.Verdict{}, err
 	}
-	if about, err := os.Stat(h.bailiff); err != nil || !about.Mode().IsRegular() || about.Mode()&0o111 == 0 {
-		return verdict{}, fmt.Errorf("there is no program %s (--bailiff)", h.bailiff)
+	if about, err := os.Stat(p.bailiff); err != nil || !about.Mode().IsRegular() || about.Mode()&0o111 == 0 {
+		return hook.Verdict{}, fmt.Errorf("there is no program %s (--bailiff)", p.bailiff)
 	}
 	return v, nil
 }
 
 // judgeHost allows what happens on this machine, without bailiff, only if no approver
 // needs to be asked: none could be.
-func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error) {
-	if m.kind == shell && m.workdir == "" && c.cwd == "" {
-		return verdict{}, errors.New("nobody says in which folder it would run; name it (workdir)")
+func (p program) judgeHost(ctx context.Context, c hook.Call, m hook.Meaning) (hook.Verdict, error) {
+	if m.Kind == hook.Shell && m.Workdir == "" && c.Cwd == "" {
+		return hook.Verdict{}, errors.New("nobody says in which folder it would run; name it (workdir)")
 	}
-	ask := h.decide
-	if m.kind == shell {
-		ask = h.decideHere
+	ask := p.decide
+	if m.Kind == hook.Shell {
+		ask = p.decideHere
 	}
-	d, err := ask(ctx, h.request(c, m, local))
+	d, err := ask(ctx, p.request(c, m, local))
 	if err != nil {
-		return verdict{}, err
+		return hook.Verdict{}, err
 	}
 	instead := "; the shell tool runs in the sandbox"
 	switch {
-	case m.why != "":
-		instead = "; " + m.why
-	case m.kind == shell:
+	case m.Why != "":
+		instead = "; " + m.Why
+	case m.Kind == hook.Shell:
 		instead = "; without --on-host it would run in the sandbox"
 	}
 	switch {
 	case d.Outcome == bailiff.Ask:
-		return verdict{}, errors.New("on this machine a person would have to approve it: " + sentences(d.Approval.Reasons) + instead)
-	case d.Outcome != bailiff.Allow && m.kind == hostly && isForNoOne(d):
-		return verdict{}, fmt.Errorf("%s acts on this machine, where the policies let nothing of this session run "+
-			"(backend.not_configured: local)%s", c.tool, instead)
+		return hook.Verdict{}, errors.New("on this machine a person would have to approve it: " + sentences(d.Approval.Reasons) + instead)
+	case d.Outcome != bailiff.Allow && m.Kind == hook.Hostly && isForNoOne(d):
+		return hook.Verdict{}, fmt.Errorf("%s acts on this machine, where the policies let nothing of this session run "+
+			"(backend.not_configured: local)%s", c.Tool, instead)
 	case d.Outcome != bailiff.Allow:
-		return verdict{}, fmt.Errorf("%w%s", refusal(d), instead)
+		return hook.Verdict{}, fmt.Errorf("%w%s", refusal(d), instead)
 	case d.Backend.Name != local:
-		return verdict{}, fmt.Errorf("it would run on this machine, and the policies want it in %s%s", d.Backend.Name, instead)
-	case m.kind == shell && len(d.unread) > 0:
-		return verdict{}, fmt.Errorf("the sidecar could not look at %s, on which it depends what the command does%s", d.unread[0], instead)
+		return hook.Verdict{}, fmt.Errorf("it would run on this machine, and the policies want it in %s%s", d.Backend.Name, instead)
+	case m.Kind == hook.Shell && len(d.unread) > 0:
+		return hook.Verdict{}, fmt.Errorf("the sidecar could not look at %s, on which it depends what the command does%s", d.unread[0],
+			instead)
 	}
-	return verdict{outcome: allow, reason: "allowed on this machine by the policies"}, nil
+	return hook.Verdict{Outcome: hook.Allow, Reason: "allowed on this machine by the policies"}, nil
 }
 
 // isForNoOne says whether all that speaks against it is that nothing may run on this
@@ -240,16 +169,16 @@ const local = "local"
 
 // request is what the sidecar is asked. The folder is known beforehand on this machine
 // only; where a sandbox shows it, the decision says.
-func (h hook) request(c call, m meaning, backend string) bailiff.Request {
-	args := bailiff.Args{Command: m.command, Timeout: m.timeout}
+func (p program) request(c hook.Call, m hook.Meaning, backend string) bailiff.Request {
+	args := bailiff.Args{Command: m.Command, Timeout: m.Timeout}
 	if backend == local {
-		args.Workdir = cmp.Or(m.workdir, c.cwd)
+		args.Workdir = cmp.Or(m.Workdir, c.Cwd)
 	}
-	return bailiff.Request{Tool: bailiff.Terminal, Env: h.env, Backend: backend, Args: args,
-		Session: bailiff.Session{ID: h.session(c), Platform: h.platform, UserID: h.user, ChatType: "dm"}}
+	return bailiff.Request{Tool: bailiff.Terminal, Env: p.env, Backend: backend, Args: args,
+		Session: bailiff.Session{ID: p.session(c), Platform: p.platform, UserID: p.user, ChatType: "dm"}}
 }
 
-func (h hook) session(c call) string { return h.client.name() + ":" + c.session }
+func (p program) session(c hook.Call) string { return p.name + ":" + c.Session }
 
 func refusal(d decided) error {
 	return errors.New("the policies deny it: " + sentences(d.Denials))

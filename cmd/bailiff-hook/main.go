@@ -14,8 +14,8 @@
 // each answer says no in the client's own words, on standard error and by the exit
 // status at once. The deadline holds for all of it, reading included.
 //
-// A client is a dialect in a file of its own: which tools it has, what they mean and
-// how an answer is put. The rest knows no client. There is no configuration file and
+// A client is a dialect, a package hook in the folder of its agent (internal/agents):
+// which tools it has, what they mean and how an answer is put. The rest knows no client. There is no configuration file and
 // no policy engine here, for the program starts once for every tool call.
 package main
 
@@ -27,6 +27,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
 func main() {
@@ -38,86 +40,60 @@ func main() {
 // run answers one question and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if isHelp(args) {
-		fmt.Fprint(stdout, help)
+		fmt.Fprint(stdout, help())
 		return 0
 	}
-	h, err := parse(args)
-	if err != nil && h.client == nil {
+	p, err := parse(args)
+	if err != nil && p.client == nil {
 		fmt.Fprintf(stderr, "bailiff-hook: %v\n", err)
-		return refused
+		return hook.Refused
 	}
 	if err != nil {
-		return h.client.answer(call{}, denied(err)).write(stdout, stderr)
+		return p.client.Answer(hook.Call{}, hook.Denied(err)).Write(stdout, stderr)
 	}
-	return h.answer(context.Background(), stdin).write(stdout, stderr)
-}
-
-// refused is the exit status by which every client knows that a tool must not run,
-// whatever is written.
-const refused = 2
-
-// reply is what a client reads.
-type reply struct {
-	stdout, stderr string
-	status         int
-}
-
-// write writes it. A client that could not read it must not take silence for a yes;
-// one of them takes a refusal for one that gives no reason on standard error.
-func (r reply) write(stdout, stderr io.Writer) int {
-	if r.status == refused {
-		fmt.Fprintf(stderr, "bailiff-hook: %s\n", r.stderr)
-	}
-	if r.stdout == "" {
-		return r.status
-	}
-	if _, err := io.WriteString(stdout, r.stdout+"\n"); err != nil {
-		fmt.Fprintf(stderr, "bailiff-hook: writing the answer: %v\n", err)
-		return refused
-	}
-	return r.status
+	return p.answer(context.Background(), stdin).Write(stdout, stderr)
 }
 
 // answer judges within the deadline.
-func (h hook) answer(ctx context.Context, stdin io.Reader) reply {
-	ctx, cancel := context.WithTimeout(ctx, h.timeout)
+func (p program) answer(ctx context.Context, stdin io.Reader) hook.Reply {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	replies := make(chan reply, 1)
-	go func() { replies <- h.guarded(ctx, stdin) }()
+	replies := make(chan hook.Reply, 1)
+	go func() { replies <- p.guarded(ctx, stdin) }()
 	select {
 	case r := <-replies:
 		return r
 	case <-ctx.Done():
-		return h.client.answer(call{}, denied(h.late()))
+		return p.client.Answer(hook.Call{}, hook.Denied(p.late()))
 	}
 }
 
 // guarded judges and turns whatever goes wrong into a denial.
-func (h hook) guarded(ctx context.Context, stdin io.Reader) (r reply) {
+func (p program) guarded(ctx context.Context, stdin io.Reader) (r hook.Reply) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			r = h.client.answer(call{}, denied(fmt.Errorf("judging the tool call: bailiff-hook failed: %v", fault)))
+			r = p.client.Answer(hook.Call{}, hook.Denied(fmt.Errorf("judging the tool call: bailiff-hook failed: %v", fault)))
 		}
 	}()
 	text, err := readAll(stdin)
 	if err != nil {
-		return h.client.answer(call{}, denied(err))
+		return p.client.Answer(hook.Call{}, hook.Denied(err))
 	}
-	c, err := h.client.read(text)
+	c, err := p.client.Read(text)
 	if err != nil {
-		return h.client.answer(call{}, denied(err))
+		return p.client.Answer(hook.Call{}, hook.Denied(err))
 	}
-	v, err := h.judge(ctx, c)
+	v, err := p.judge(ctx, c)
 	if err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = h.late()
+			err = p.late()
 		}
-		v = denied(err)
+		v = hook.Denied(err)
 	}
-	return h.client.answer(c, v)
+	return p.client.Answer(c, v)
 }
 
-func (h hook) late() error { return fmt.Errorf("giving up after %v (--timeout)", h.timeout) }
+func (p program) late() error { return fmt.Errorf("giving up after %v (--timeout)", p.timeout) }
 
 // longest bounds what is read of a client: a tool call holds whole files.
 const longest = 64 << 20

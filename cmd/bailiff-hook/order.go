@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
@@ -20,13 +21,13 @@ type order struct {
 }
 
 // line is the command line of an order.
-func (h hook) line(c call, o order) string {
-	line := []string{h.bailiff, "exec", "--end-with-parent", "--listen", h.listen}
-	if h.tokenFile != "" {
-		line = append(line, "--token-file", h.tokenFile)
+func (p program) line(c hook.Call, o order) string {
+	line := []string{p.bailiff, "exec", "--end-with-parent", "--listen", p.listen}
+	if p.tokenFile != "" {
+		line = append(line, "--token-file", p.tokenFile)
 	}
-	line = append(line, "--platform", h.platform, "--user", h.user, "--session", h.session(c))
-	for _, name := range h.env {
+	line = append(line, "--platform", p.platform, "--user", p.user, "--session", p.session(c))
+	for _, name := range p.env {
 		line = append(line, "--env", name)
 	}
 	if o.workdir != "" {
@@ -44,7 +45,7 @@ func (h hook) line(c call, o order) string {
 // isOrder says whether a command is exactly such an order of this session, in which
 // nothing but the text, the folder and the times are free to choose. It is made
 // again from those and compared, so that nothing can hide in it.
-func (h hook) isOrder(c call, command string) bool {
+func (p program) isOrder(c hook.Call, command string) bool {
 	line, ok := shellquote.Split(command)
 	if !ok || len(line) < 2 {
 		return false
@@ -52,7 +53,7 @@ func (h hook) isOrder(c call, command string) bool {
 	end := len(line) - 2
 	number := func(name string) int { n, _ := strconv.Atoi(after(line[:end], name)); return n }
 	o := order{workdir: after(line[:end], "--workdir"), timeout: number("--timeout"), wait: number("--wait"), text: line[end+1]}
-	return h.line(c, o) == command
+	return p.line(c, o) == command
 }
 
 // after is the word that follows the last one of that name.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
@@ -29,7 +30,7 @@ var (
 )
 
 func with(tool [2]string, value string) (name, input string) {
-	return tool[0], `{"` + tool[1] + `": ` + encoded(value) + `}`
+	return tool[0], `{"` + tool[1] + `": ` + hook.Encoded(value) + `}`
 }
 
 // hookProgram runs the program as it is shipped.
@@ -58,7 +59,7 @@ func carryOut(tb testing.TB, got told, command string) (printed string, status i
 		Args   map[string]any `json:"args"`
 	}
 	unread := json.Unmarshal([]byte(got.stdout), &a)
-	if got.status == refused || unread == nil && (a.Output.Decision == "deny" || a.Action == "block") {
+	if got.status == hook.Refused || unread == nil && (a.Output.Decision == "deny" || a.Action == "block") {
 		return "", -1
 	}
 	for _, changed := range []map[string]any{a.Output.Input, a.Args} {
@@ -125,7 +126,7 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 		_ = cmd.Process.Signal(signal)
 		_ = cmd.Wait()
 		_ = errors.Join(c.Close(), l.Close())
-		if cmd.ProcessState.ExitCode() != refused || !strings.Contains(stderr.String(), "giving up after 1s") {
+		if cmd.ProcessState.ExitCode() != hook.Refused || !strings.Contains(stderr.String(), "giving up after 1s") {
 			t.Errorf("by %v it ends with %v and says %q", signal, cmd.ProcessState, stderr.String())
 		}
 	}
@@ -211,7 +212,10 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 	}
 	const module = "github.com/bailiff-dev/bailiff"
 	want := []string{module, module + "/internal/host/defaultpath", module + "/internal/text/shellquote",
-		module + "/internal/text/spelling", module + "/internal/host/trust", module + "/cmd/bailiff-hook"}
+		module + "/internal/text/spelling", module + "/internal/host/trust", module + "/cmd/bailiff-hook", module + "/internal/agents/hook"}
+	for name := range dialects {
+		want = append(want, module+"/internal/agents/"+strings.ReplaceAll(name, "-", "")+"/hook")
+	}
 	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("it is made of %q, want %q", got, want)
 	}
@@ -322,7 +326,7 @@ func timed(do func()) time.Duration {
 // asked has a sidecar answer one question, as the hook does without a program of its own.
 func asked(b *testing.B, address, path, body string) (answer []byte) {
 	b.Helper()
-	h := hook{listen: address}
+	h := program{listen: address}
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()
 	status, answer, err := h.post(ctx, path, []byte(body))

@@ -12,58 +12,59 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
 // judgeFiles lets a file tool do on this machine, in a project that the sandbox shows as it
 // is, what a command in the sandbox may do there. Elsewhere, and where commands run on this
 // machine, the tool is judged for that.
-func (h hook) judgeFiles(ctx context.Context, c call, m meaning) (verdict, error) {
-	if len(m.files) == 0 || h.onHost {
-		return h.judgeHost(ctx, c, m)
+func (p program) judgeFiles(ctx context.Context, c hook.Call, m hook.Meaning) (hook.Verdict, error) {
+	if len(m.Files) == 0 || p.onHost {
+		return p.judgeHost(ctx, c, m)
 	}
-	d, err := h.decide(ctx, h.request(c, m, ""))
+	d, err := p.decide(ctx, p.request(c, m, ""))
 	if err != nil {
-		return verdict{}, err
+		return hook.Verdict{}, err
 	}
-	project := d.projectOf(m.files)
-	if project == "" || !h.isBeside() {
-		return h.judgeHost(ctx, c, m)
+	project := d.projectOf(m.Files)
+	if project == "" || !p.isBeside() {
+		return p.judgeHost(ctx, c, m)
 	}
 	switch {
 	case d.Outcome == bailiff.Ask:
-		return verdict{}, errors.New("a person would have to approve it, and no client's file tool waits for that: " +
+		return hook.Verdict{}, errors.New("a person would have to approve it, and no client's file tool waits for that: " +
 			sentences(d.Approval.Reasons) + "; a command of the shell tool that does the same is asked about")
 	case d.Outcome != bailiff.Allow:
-		return verdict{}, refusal(d)
-	case m.writes && d.protects(m.files):
-		return verdict{}, fmt.Errorf("programs start by this file later (it is protected in %s); a command of the shell tool that "+
+		return hook.Verdict{}, refusal(d)
+	case m.Writes && d.protects(m.Files):
+		return hook.Verdict{}, fmt.Errorf("programs start by this file later (it is protected in %s); a command of the shell tool that "+
 			"changes it is asked about", project)
 	}
-	if m.writes {
-		if err := onlyName(m.files); err != nil {
-			return verdict{}, err
+	if m.Writes {
+		if err := onlyName(m.Files); err != nil {
+			return hook.Verdict{}, err
 		}
 	}
-	return verdict{outcome: allow, reason: "allowed in " + project + " as to a command in its sandbox"}, nil
+	return hook.Verdict{Outcome: hook.Allow, Reason: "allowed in " + project + " as to a command in its sandbox"}, nil
 }
 
 // lookAgain looks at the files that a tool wrote. Where a link leads to one now, it may have
 // been put there between the judgement and the deed, so that what the tool did is judged once
 // more, and stands in the decision log.
-func (h hook) lookAgain(ctx context.Context, c call) error {
-	m, err := h.client.meaning(c)
-	if err == nil && m.writes && m.linked {
-		_, err = h.judgeFiles(ctx, c, m)
+func (p program) lookAgain(ctx context.Context, c hook.Call) error {
+	m, err := p.client.Meaning(c)
+	if err == nil && m.Writes && m.Linked {
+		_, err = p.judgeFiles(ctx, c, m)
 	}
 	if err != nil {
-		return fmt.Errorf("%s has run, and what it did may not have been what was allowed; a person should look: %w", c.tool, err)
+		return fmt.Errorf("%s has run, and what it did may not have been what was allowed; a person should look: %w", c.Tool, err)
 	}
 	return nil
 }
 
 // isBeside says whether the sidecar is on this machine, so that its folders are this one's.
-func (h hook) isBeside() bool {
-	network, address, _ := strings.Cut(h.listen, "://")
+func (p program) isBeside() bool {
+	network, address, _ := strings.Cut(p.listen, "://")
 	if network == "unix" {
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 func TestAProjectIsOfTheSidecarsOwnMachine(t *testing.T) {
 	for listen, want := range map[string]bool{"unix:///run/a.sock": true, "tcp://127.0.0.1:1": true, "tcp://[::1]:1": true,
 		"tcp://localhost:1": true, "tcp://10.0.0.1:1": false, "tcp://x.test:1": false, "tcp://localhost.x.test:1": false} {
-		if got := (hook{listen: listen}).isBeside(); got != want {
+		if got := (program{listen: listen}).isBeside(); got != want {
 			t.Errorf("%s is on this machine: %v, want %v", listen, got, want)
 		}
 	}

@@ -28,8 +28,8 @@ type decided struct {
 
 // decide asks the sidecar what it would decide, once, which the decision log holds. Whatever
 // is not a decision whole in itself is an error.
-func (h hook) decide(ctx context.Context, req bailiff.Request) (decided, error) {
-	return h.ask(ctx, "/v1/decide", req)
+func (p program) decide(ctx context.Context, req bailiff.Request) (decided, error) {
+	return p.ask(ctx, "/v1/decide", req)
 }
 
 // noFolder is no folder's device and inode.
@@ -37,23 +37,23 @@ const noFolder = "0:0"
 
 // decideHere asks the same about what the client runs in a folder of this machine. Where the sidecar does not see that folder, it
 // says what it did not look at.
-func (h hook) decideHere(ctx context.Context, req bailiff.Request) (decided, error) {
+func (p program) decideHere(ctx context.Context, req bailiff.Request) (decided, error) {
 	folder := noFolder
 	if about, err := os.Stat(req.Args.Workdir); err == nil {
 		if of, ok := about.Sys().(*syscall.Stat_t); ok {
 			folder = fmt.Sprintf("%d:%d", of.Dev, of.Ino)
 		}
 	}
-	return h.ask(ctx, "/v1/decide?folder="+folder, req)
+	return p.ask(ctx, "/v1/decide?folder="+folder, req)
 }
 
 // preview asks the same about a request that runs by the sidecar alone, which writes its
 // decision down then.
-func (h hook) preview(ctx context.Context, req bailiff.Request) (decided, error) {
-	return h.ask(ctx, "/v1/decide?then=execute", req)
+func (p program) preview(ctx context.Context, req bailiff.Request) (decided, error) {
+	return p.ask(ctx, "/v1/decide?then=execute", req)
 }
 
-func (h hook) ask(ctx context.Context, path string, req bailiff.Request) (decided, error) {
+func (p program) ask(ctx context.Context, path string, req bailiff.Request) (decided, error) {
 	body, err := json.Marshal(req)
 	if err == nil && len(body) > mostAsked {
 		err = fmt.Errorf("what the tool is to do is longer than the %d MiB that a request may have", mostAsked>>20)
@@ -61,13 +61,13 @@ func (h hook) ask(ctx context.Context, path string, req bailiff.Request) (decide
 	if err != nil {
 		return decided{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	status, answer, err := h.post(ctx, path, body)
+	status, answer, err := p.post(ctx, path, body)
 	if err != nil {
-		return decided{}, fmt.Errorf("asking the sidecar at %s: %w", h.listen, err)
+		return decided{}, fmt.Errorf("asking the sidecar at %s: %w", p.listen, err)
 	}
 	d, err := readDecision(status, answer)
 	if err != nil {
-		return decided{}, fmt.Errorf("reading the answer of the sidecar at %s: %w", h.listen, err)
+		return decided{}, fmt.Errorf("reading the answer of the sidecar at %s: %w", p.listen, err)
 	}
 	return d, nil
 }
@@ -78,12 +78,12 @@ const mostAsked = 1 << 20
 // most bounds an answer, with its head.
 const most = 1 << 20
 
-func (h hook) post(ctx context.Context, path string, body []byte) (status string, answer []byte, err error) {
-	token, err := h.token()
+func (p program) post(ctx context.Context, path string, body []byte) (status string, answer []byte, err error) {
+	token, err := p.token()
 	if err != nil {
 		return "", nil, err
 	}
-	network, address, _ := strings.Cut(h.listen, "://")
+	network, address, _ := strings.Cut(p.listen, "://")
 	if (network != "unix" && network != "tcp") || address == "" {
 		return "", nil, errors.New("want unix:///path or tcp://host:port (--listen)")
 	}
@@ -137,16 +137,16 @@ func exchange(conn net.Conn, request []byte) (status string, answer []byte, err 
 	return status, answer, nil
 }
 
-func (h hook) token() (bailiff.Secret, error) {
-	if h.tokenFile == "" {
+func (p program) token() (bailiff.Secret, error) {
+	if p.tokenFile == "" {
 		return bailiff.Secret{}, nil
 	}
-	token, err := trust.Token(h.tokenFile)
+	token, err := trust.Token(p.tokenFile)
 	if err != nil {
 		return bailiff.Secret{}, fmt.Errorf("reading the token: %w", err)
 	}
 	if strings.ContainsAny(token, "\r\n") {
-		return bailiff.Secret{}, fmt.Errorf("reading the token: %s holds more than one line", h.tokenFile)
+		return bailiff.Secret{}, fmt.Errorf("reading the token: %s holds more than one line", p.tokenFile)
 	}
 	return bailiff.NewSecret(token), nil
 }

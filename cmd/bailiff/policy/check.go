@@ -15,7 +15,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/operate"
-	"github.com/bailiff-dev/bailiff/internal/agents/setup"
+	"github.com/bailiff-dev/bailiff/internal/agents"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/judging/bundle"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
@@ -133,7 +134,7 @@ func unfitHooks(cfg *config.Config) []string {
 	if err != nil {
 		return nil // a user without a home has no agents
 	}
-	return setup.Unfit(setup.Entry{Listen: cli.ListenOf(cfg), Home: home, Getenv: os.Getenv})
+	return agents.Unfit(settings.Entry{Listen: cli.ListenOf(cfg), Home: home, Getenv: os.Getenv})
 }
 
 // checkPolicies checks those that the configuration names; of a bundle the last one that

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/agents"
 	"github.com/bailiff-dev/bailiff/internal/agents/doctor"
-	"github.com/bailiff-dev/bailiff/internal/agents/hermes"
-	"github.com/bailiff-dev/bailiff/internal/agents/setup"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
@@ -43,7 +43,7 @@ It approves nothing and needs no operator's right. All of it would do no harm if
 Run it as the agent's user. With --wait a sidecar that is starting has that long until it answers;
 one that could not start said why on its standard error.
 
-AGENT is one of: ` + setup.Agents() + `.
+AGENT is one of: ` + agents.List() + `.
 
 Exit status: 0 if all is well, 2 if there are warnings only, 1 otherwise.`,
 		Example: "  bailiff doctor claude-code\n  bailiff serve & bailiff doctor --wait 1m",
@@ -97,50 +97,11 @@ func examine(ctx context.Context, configPath string, wait time.Duration, agent [
 	if err != nil {
 		return nil, err
 	}
-	if len(agent) > 0 && agent[0] == "hermes" {
-		if all, err = examineHermes(ctx, operator); err != nil {
-			return nil, err
-		}
-	} else if len(agent) > 0 {
-		if all, err = examineAgent(ctx, agent[0], setup.Entry{Listen: cli.ListenOf(cfg), Programs: filepath.Dir(program), Home: home,
-			Getenv: os.Getenv}); err != nil {
+	if len(agent) > 0 {
+		e := settings.Entry{Listen: cli.ListenOf(cfg), Programs: filepath.Dir(program), Home: home, Getenv: os.Getenv}
+		if all, err = doctor.ExamineAgent(ctx, agent[0], e, operator); err != nil {
 			return nil, err
 		}
 	}
 	return append(all, d.Examine(ctx)...), nil
-}
-
-// examineAgent looks at an agent's settings, and starts its hooks if it has some.
-func examineAgent(ctx context.Context, name string, e setup.Entry) (all diagnosis.Checks, err error) {
-	hooks, hasHooks, err := setup.Hooks(ctx, name, e)
-	if err != nil {
-		return nil, err
-	}
-	if hasHooks {
-		return doctor.ExamineHooks(ctx, name, hooks), nil
-	}
-	lacking, err := setup.Lacking(name, e)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range lacking {
-		all.Fail("settings in "+path, "Not all of bailiff's entries are there.", "bailiff setup "+name+" --project DIR")
-	}
-	if len(lacking) == 0 {
-		all.Fine("settings", "The entries of %s are there, as far as bailiff knows them.", name)
-	}
-	server, has, err := setup.Tools(name, e)
-	if has && err == nil {
-		all = append(all, doctor.ExamineServer(ctx, server)...)
-	}
-	return all, err
-}
-
-// examineHermes looks at the home of Hermes as "bailiff hermes doctor" does.
-func examineHermes(ctx context.Context, operator *client.Client) (diagnosis.Checks, error) {
-	home, err := new(hermesHome).read()
-	if err != nil {
-		return nil, err
-	}
-	return hermes.Examine(ctx, home, operator).Checks, nil
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
+	"github.com/bailiff-dev/bailiff/internal/agents"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/agents/setup"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
@@ -40,7 +42,7 @@ show the folder at its own path, writable, and has the agent ask by an entry in 
 settings of it (never in the folder). Then starts the sidecar as a service of yours where a
 service manager is there, and ends with "bailiff doctor"; elsewhere prints the line that does.
 
-AGENT is one of: ` + setup.Agents() + `.
+AGENT is one of: ` + agents.List() + `.
 
 The folder can be neither /, nor a home folder or one above it, nor one with bailiff's own
 files. Files in it that look like secrets are listed first: every command could read them.
@@ -72,7 +74,7 @@ func oneAgent(_ *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return errors.New("name one agent, before --project DIR: it is one of " + setup.Agents())
+	return errors.New("name one agent, before --project DIR: it is one of " + agents.List())
 }
 
 // setupRun is one run of the command.
@@ -240,11 +242,11 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 }
 
 // makeBuildCache makes the build cache of sandboxes before a row shows it, unless the changes cannot be written.
-func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey, changes []setup.Change) error {
+func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey, changes []settings.Change) error {
 	if r.dryRun {
 		return nil
 	}
-	if err := setup.CheckWritable(changes); err != nil {
+	if err := settings.CheckWritable(changes); err != nil {
 		return err
 	}
 	err := s.MakeBuildCache(ctx, r.answers)
@@ -257,19 +259,19 @@ func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey, changes 
 
 // trust has the agent call what was written for it, or says that it does not.
 func (r *setupRun) trust(ctx context.Context, s *setup.Survey) {
-	if err := s.Trust(ctx); err != nil {
-		r.say("%s runs everything unjudged until you trust the hook in it (codex, then /hooks), which could not be done here: %s", r.agent,
+	if byHand, err := s.Trust(ctx); err != nil {
+		r.say("%s runs everything unjudged until you trust the hook in it (%s), which could not be done here: %s", r.agent, byHand,
 			err.Error())
 	}
 }
 
 // put writes changes, or shows them.
-func (r *setupRun) put(changes []setup.Change) error {
+func (r *setupRun) put(changes []settings.Change) error {
 	if len(changes) == 0 {
 		r.say("Nothing to change.")
 	}
 	if !r.dryRun {
-		if err := setup.Write(changes); err != nil {
+		if err := settings.Write(changes); err != nil {
 			return err
 		}
 	}
@@ -320,7 +322,7 @@ func (r *setupRun) takeAway(ctx context.Context, in setup.Config) error {
 }
 
 // recordChanges keeps what a sidecar has to do with changes that were written.
-func (r *setupRun) recordChanges(s *setup.Survey, changes []setup.Change) {
+func (r *setupRun) recordChanges(s *setup.Survey, changes []settings.Change) {
 	r.written = time.Now()
 	r.isStale = slices.ContainsFunc(changes, s.IsOfSidecar)
 	r.needsRestart = slices.ContainsFunc(changes, s.NeedsRestart)

@@ -6,7 +6,7 @@
 // session's, which it ends, and would do no harm if it ran where it must not. With its session a
 // question that it has people asked is taken back.
 //
-// What is not here: what an agent's settings say, which package setup reads.
+// What is not here: what an agent's settings say, and how it is started, which its own package knows.
 package doctor
 
 import (

@@ -11,8 +11,9 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/internal/agents/claudecode"
 	"github.com/bailiff-dev/bailiff/internal/agents/doctor"
-	"github.com/bailiff-dev/bailiff/internal/agents/setup"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
@@ -93,7 +94,7 @@ func TestToolsByMCPAreCalled(t *testing.T) {
 	if last := all[len(all)-1]; all.Worst() != diagnosis.Fine || last.Name != "tools by MCP at a" {
 		t.Errorf("it finds %+v", all)
 	}
-	started := setup.Server{Path: "f", Command: []string{apptest.Programs(t) + "/bailiff", "mcp", "--listen", s.Agent}}
+	started := settings.Server{Path: "f", Command: []string{apptest.Programs(t) + "/bailiff", "mcp", "--listen", s.Agent}}
 	if all := doctor.ExamineServer(t.Context(), started); all.Worst() != diagnosis.Fine {
 		t.Errorf("of a server that the agent starts it finds %+v", all)
 	}
@@ -107,7 +108,7 @@ func TestToolsByMCPAreCalled(t *testing.T) {
 
 func TestToolsThatAnAgentCannotStartAreFound(t *testing.T) {
 	t.Parallel()
-	for want, s := range map[string]setup.Server{
+	for want, s := range map[string]settings.Server{
 		"it is off":                    {Off: "it is off"},
 		"does not serve them":          {Command: []string{"/nonexistent/bailiff", "mcp"}},
 		"false does not serve them":    {Command: []string{"/bin/false"}},
@@ -174,7 +175,8 @@ func TestAHookIsStartedAsItsAgentWould(t *testing.T) {
 		`/usr/bin/timeout -s KILL 55 /nonexistent/bailiff-hook claude-code` + guard:   "it answers nothing that can be read",
 		`/usr/bin/timeout -s KILL 55 /nonexistent/bailiff-hook claude-code || exit 2`: "the agent runs the tool",
 	} {
-		all := doctor.ExamineHooks(t.Context(), "claude-code", []setup.Hook{{Path: "f", Line: line, Tools: "*", Limit: 60}})
+		hooks := []settings.Hook{{Path: "f", Line: line, Tools: "*", Limit: 60}}
+		all := doctor.ExamineHooks(t.Context(), "claude-code", claudecode.New(), hooks)
 		if all.Worst() != diagnosis.Failed || !strings.Contains(all[0].Message, want) {
 			t.Errorf("of %s it finds %+v, want %s", line, all, want)
 		}

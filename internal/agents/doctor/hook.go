@@ -1,25 +1,58 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/agents/setup"
+	"github.com/bailiff-dev/bailiff/internal/agents"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 )
+
+// ExamineAgent looks at what an agent's settings say, and starts what they have the agent start. The sidecar is asked where an agent
+// examines itself.
+func ExamineAgent(ctx context.Context, name string, e settings.Entry, sidecar agents.Sidecar) (all diagnosis.Checks, err error) {
+	a, err := agents.Of(name)
+	if err != nil {
+		return nil, err
+	}
+	switch a := a.(type) {
+	case agents.Examiner:
+		return a.Examine(ctx, e, sidecar)
+	case agents.HookCaller:
+		hooks, err := a.Hooks(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		return ExamineHooks(ctx, name, a, hooks), nil
+	}
+	lacking, err := agents.Lacking(name, e)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range lacking {
+		all.Fail("settings in "+path, "Not all of bailiff's entries are there.", "bailiff setup "+name+" --project DIR")
+	}
+	if len(lacking) == 0 {
+		all.Fine("settings", "The entries of %s are there, as far as bailiff knows them.", name)
+	}
+	if a, has := a.(agents.ToolUser); has {
+		server, err := a.Server(e)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ExamineServer(ctx, server)...)
+	}
+	return all, nil
+}
 
 // hookPatience is how long one question to a hook may take.
 const hookPatience = time.Minute
 
 // ExamineHooks starts the hooks of an agent as the agent would, and sees that what must be
 // denied is denied by them, and that nothing passes where they fail.
-func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all diagnosis.Checks) {
+func ExamineHooks(ctx context.Context, agent string, a agents.HookCaller, hooks []settings.Hook) (all diagnosis.Checks) {
 	inForce, reason := 0, ""
 	for _, h := range hooks {
 		name := "hook in " + h.Path
@@ -29,12 +62,12 @@ func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all di
 			continue
 		}
 		inForce++
-		if why := examineHook(ctx, &all, name, h); why != "" {
+		if why := examineHook(ctx, &all, name, a, h); why != "" {
 			reason = why
 		}
 	}
-	if agent == "claude-code" && reason != "" {
-		examineClaude(ctx, &all, reason)
+	if a, can := a.(agents.Trier); can && reason != "" {
+		all = append(all, a.Try(ctx, denied, reason)...)
 	}
 	if inForce == 0 {
 		all.Fail("hook", "No hook is in force in the settings of "+agent+", so that it asks about nothing.",
@@ -44,13 +77,13 @@ func ExamineHooks(ctx context.Context, agent string, hooks []setup.Hook) (all di
 }
 
 // examineHook returns the reason that the hook gives where it denies as it must.
-func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setup.Hook) (reason string) {
+func examineHook(ctx context.Context, all *diagnosis.Checks, name string, a agents.HookCaller, h settings.Hook) (reason string) {
 	if what, do := h.Fault(); what != "" {
 		all.Fail(name, what, do)
 		return ""
 	}
 	for _, c := range []struct{ command, want string }{{"echo " + mark, "allow"}, {denied, "deny"}} {
-		got, said, err := ask(ctx, h.Line, c.command)
+		got, said, err := ask(ctx, a, h.Line, c.command)
 		if err != nil {
 			said = err.Error()
 		}
@@ -69,28 +102,9 @@ func examineHook(ctx context.Context, all *diagnosis.Checks, name string, h setu
 	return reason
 }
 
-// ask starts a hook by its line, as an agent does, and asks about a command.
-func ask(ctx context.Context, line, command string) (decision, reason string, err error) {
+// ask asks a hook about a command, within its time.
+func ask(ctx context.Context, a agents.HookCaller, line, command string) (decision, reason string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, hookPatience)
 	defer cancel()
-	question, err := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "session_id": mark, "cwd": "/", "tool_name": "Bash",
-		"tool_input": map[string]string{"command": command}})
-	if err != nil {
-		return "", "", err
-	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	cmd.Env, cmd.Stdin = os.Environ(), bytes.NewReader(question) // as the agent that the user starts
-	var printed, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &printed, &said
-	ended := cmd.Run()
-	var answer struct {
-		Out struct {
-			Decision string `json:"permissionDecision"`
-			Reason   string `json:"permissionDecisionReason"`
-		} `json:"hookSpecificOutput"`
-	}
-	if err := json.Unmarshal(printed.Bytes(), &answer); err != nil {
-		return "", "", fmt.Errorf("it answers nothing that can be read (%v): %s", ended, bailiff.Foreign(said.String()))
-	}
-	return answer.Out.Decision, answer.Out.Reason, nil
+	return a.Ask(ctx, line, command)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
-	"github.com/bailiff-dev/bailiff/internal/agents/setup"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
@@ -17,7 +17,7 @@ import (
 
 // ExamineServer starts the server of tools that is in an agent's settings, as the agent would,
 // and calls its shell.
-func ExamineServer(ctx context.Context, s setup.Server) (all diagnosis.Checks) {
+func ExamineServer(ctx context.Context, s settings.Server) (all diagnosis.Checks) {
 	name := "tools of " + s.Path
 	if s.Off != "" {
 		all.Fail(name, "The agent does not start them: "+s.Off+".", "Take that away.")

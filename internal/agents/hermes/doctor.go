@@ -14,7 +14,7 @@ type Diagnosis struct {
 }
 
 // Sidecar is the one that should guard a home.
-type Sidecar interface {
+type Sidecar = interface {
 	Status(ctx context.Context) (api.Status, error)
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	example "github.com/bailiff-dev/bailiff/examples/hermes"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 )
@@ -194,7 +195,7 @@ func TestAPlugInThatIsNotTheShippedOneIsNotStarted(t *testing.T) {
 			if d.of("plug-in").State != diagnosis.Failed || d.of("gate").State != diagnosis.Failed || d.Checks.Worst() != diagnosis.Failed {
 				t.Errorf("it found:\n%s", told(d))
 			}
-			if exists(filepath.Join(home.pluginFolder(), "__init__.py.ran")) {
+			if settings.Exists(filepath.Join(home.pluginFolder(), "__init__.py.ran")) {
 				t.Error("it was started")
 			}
 		})

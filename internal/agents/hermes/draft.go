@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/judging/guard"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
@@ -30,7 +31,7 @@ func (p *plan) configText() string {
 	line("    - {name: hermes, listen: %s, uids: [%d], platforms: %s}", yamledit.Flow(p.to.Agent), p.home.Owner,
 		yamledit.Flow(yamledit.List(p.config.platforms)))
 	line("policies: {paths: [policies]}")
-	if len(p.config.variables) > 0 && exists(p.home.dotenv()) {
+	if len(p.config.variables) > 0 && settings.Exists(p.home.dotenv()) {
 		line("env: {sources: [%s]}", yamledit.Flow("file:"+p.home.dotenv()))
 	} else {
 		line("env: {sources: []}")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -24,7 +25,7 @@ type Home struct {
 	// managed is the folder of settings that the home cannot change; empty if there
 	// is none.
 	managed  string
-	settings *settings
+	settings *values
 }
 
 // Read reads a home, and below managed what it cannot change.
@@ -48,7 +49,7 @@ func Read(folder, managed string) (*Home, error) {
 	if h.settings, err = readSettings(folder, h.managed); err != nil {
 		return nil, fmt.Errorf("reading the Hermes home: %w", err)
 	}
-	if !exists(filepath.Join(folder, "config.yaml")) && !exists(filepath.Join(folder, ".env")) {
+	if !settings.Exists(filepath.Join(folder, "config.yaml")) && !settings.Exists(filepath.Join(folder, ".env")) {
 		return nil, fmt.Errorf("reading the Hermes home: %s holds neither config.yaml nor .env; name the folder by --home", folder)
 	}
 	return h, nil
@@ -74,11 +75,6 @@ func profilesBeside(folder string) string {
 const mostProfiles = 20
 
 func (h *Home) dotenv() string { return filepath.Join(h.Folder, ".env") }
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
 
 // ManagedFolder is where an administrator pins settings of Hermes.
 func ManagedFolder() string {

@@ -1,5 +1,5 @@
-// Package hermes reads the home of a Hermes agent and says in bailiff's words what
-// is set there.
+// Package hermes is Hermes Agent: how its settings have it ask ([Agent]), whether its plug-in and the
+// sidecar guard it ([Examine]), and what its home says in bailiff's words ([Import]).
 //
 // An import is never wider than Hermes was, nor wider than the shipped policies
 // without saying so: what cannot be said exactly is said more strictly or is left,
@@ -40,19 +40,19 @@ type Destination struct {
 func Import(h *Home, to Destination) (Report, error) {
 	p := newPlan(h, to)
 	p.make()
-	if err := p.write(); err != nil {
+	err := p.tables.fault
+	if err == nil {
+		err = p.write()
+	}
+	if err != nil {
 		return Report{}, fmt.Errorf("importing %s: %w", h.Folder, err)
 	}
 	return p.report, nil
 }
 
 func newPlan(h *Home, to Destination) *plan {
-	shipped, err := policies.FS.ReadFile("data.yaml")
-	if err != nil {
-		panic(err) // embedded: cannot fail
-	}
 	return &plan{
-		home: h, to: to, tables: tables{text: string(shipped)}, platforms: h.Platforms(),
+		home: h, to: to, tables: shippedTables(), platforms: h.Platforms(),
 		config:   draft{sections: map[string]map[string]any{}},
 		backends: map[string]bool{}, ran: map[string]bool{}, times: map[string]float64{}, seen: map[string]bool{},
 		report: Report{Home: h.Folder, Files: []string{}, Carried: []Carried{}, Left: []Left{}, Next: []string{}},
@@ -120,7 +120,7 @@ func (p *plan) servePlatforms() {
 
 // write puts all files into place, and leaves things as they are if one is there.
 func (p *plan) write() error {
-	files := map[string]string{"bailiff.yaml": p.configText(), "policies/data.yaml": p.tables.text}
+	files := map[string]string{"bailiff.yaml": p.configText(), "policies/data.yaml": p.tables.doc.String()}
 	err := fs.WalkDir(policies.FS, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path == "data.yaml" {
 			return err

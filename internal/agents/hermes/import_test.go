@@ -161,6 +161,9 @@ func TestAnImportCopiesNoValueOfAVariable(t *testing.T) {
 				t.Error("the value of a variable is told")
 			}
 		}
+		if !bytes.Contains(txtar.Format(archive), []byte(secret)) {
+			return // it has none to copy
+		}
 		report, _ := imported(t, home)
 		for _, file := range report.Files {
 			if strings.Contains(read(t, "", file), secret) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
@@ -186,7 +187,7 @@ func (p *plan) sayWhatRemains() {
 		"docs/approvals.md.")
 	switch {
 	case len(p.config.variables) == 0:
-	case exists(p.home.dotenv()):
+	case settings.Exists(p.home.dotenv()):
 		p.next("bailiff's user must be able to read " + p.home.dotenv() + ", from which variables are taken.")
 	default:
 		p.next("There is no " + p.home.dotenv() +
@@ -200,16 +201,16 @@ func (p *plan) sayWhatRemains() {
 
 // pluginSaid is what Hermes' configuration is to say of the plug-in.
 func (p *plan) pluginSaid() map[string]any {
-	settings := map[string]any{"listen": p.to.Agent}
+	own := map[string]any{"listen": p.to.Agent}
 	if len(p.config.variables) > 0 {
-		settings["env"] = yamledit.List(p.config.variables)
+		own["env"] = yamledit.List(p.config.variables)
 	}
 	if seconds, ok := p.times["code_execution.timeout"]; ok {
-		settings["script_seconds"] = seconds
+		own["script_seconds"] = seconds
 	}
 	if seconds, ok := p.times["approvals.timeout"]; ok {
-		settings["wait_seconds"] = seconds
+		own["wait_seconds"] = seconds
 	}
 	return map[string]any{"enabled": yamledit.List([]string{pluginName}),
-		"entries": map[string]any{pluginName: map[string]any{"settings": settings}}}
+		"entries": map[string]any{pluginName: map[string]any{"settings": own}}}
 }

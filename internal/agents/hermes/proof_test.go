@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 )
@@ -30,12 +31,12 @@ func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
 	must(t, err)
 	d := &Diagnosis{}
 	home.examineGate(t.Context(), d)
-	if d.of("gate without a sidecar").State != diagnosis.Fine || exists(mark) {
+	if d.of("gate without a sidecar").State != diagnosis.Fine || settings.Exists(mark) {
 		t.Errorf("code of the home's was run, or nothing was:\n%s", told(*d))
 	}
 	// The same is run where the folder's own code is.
 	load := "import sys; sys.path.insert(0, sys.argv[1]); import identity"
-	if out, err := exec.Command("python3", "-c", load, home.pluginFolder()).CombinedOutput(); err != nil || !exists(mark) {
+	if out, err := exec.Command("python3", "-c", load, home.pluginFolder()).CombinedOutput(); err != nil || !settings.Exists(mark) {
 		t.Errorf("what was planted does nothing, so that nothing is shown: %v %s", err, out)
 	}
 }

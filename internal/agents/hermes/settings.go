@@ -24,9 +24,9 @@ type setting struct {
 	from  string
 }
 
-// settings are those of config.yaml by dotted key, the managed ones over the
+// values are those of config.yaml by dotted key, the managed ones over the
 // user's, and the variables of the .env files.
-type settings struct {
+type values struct {
 	said      map[string]setting
 	managed   map[string]bool
 	variables map[string]variable
@@ -41,8 +41,8 @@ type variable struct {
 // variable, whose value may be a secret.
 type odd struct{ what string }
 
-func readSettings(home, managed string) (*settings, error) {
-	s := &settings{said: map[string]setting{}, managed: map[string]bool{}, variables: map[string]variable{}}
+func readSettings(home, managed string) (*values, error) {
+	s := &values{said: map[string]setting{}, managed: map[string]bool{}, variables: map[string]variable{}}
 	for _, folder := range []string{home, managed} {
 		if folder == "" {
 			continue
@@ -55,7 +55,7 @@ func readSettings(home, managed string) (*settings, error) {
 }
 
 // readConfig takes a config.yaml over what is said so far.
-func (s *settings) readConfig(folder string, managed bool) error {
+func (s *values) readConfig(folder string, managed bool) error {
 	path := filepath.Join(folder, "config.yaml")
 	text, err := readBounded(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,7 @@ func (s *settings) readConfig(folder string, managed bool) error {
 }
 
 // take tells each leaf of a mapping.
-func (s *settings) take(key string, node ast.Node, tell func(key string, value any, line int)) {
+func (s *values) take(key string, node ast.Node, tell func(key string, value any, line int)) {
 	m, ok := node.(ast.MapNode)
 	if !ok {
 		if node != nil && key != "" {
@@ -128,7 +128,7 @@ func plain(text string) any {
 	return text
 }
 
-func (s *settings) readEnv(folder string) error {
+func (s *values) readEnv(folder string) error {
 	path := filepath.Join(folder, ".env")
 	read, err := env.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -165,7 +165,7 @@ func keyOf(variable string) string {
 }
 
 // of is what is said of a key.
-func (s *settings) of(key string) (setting, bool) {
+func (s *values) of(key string) (setting, bool) {
 	if said, ok := s.said[key]; ok {
 		return said, true
 	}
@@ -176,7 +176,7 @@ func (s *settings) of(key string) (setting, bool) {
 }
 
 // below are the keys that are said under a prefix, sorted.
-func (s *settings) below(prefix string) []string {
+func (s *values) below(prefix string) []string {
 	keys := map[string]bool{}
 	for key := range s.said {
 		keys[key] = strings.HasPrefix(key, prefix)

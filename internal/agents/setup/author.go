@@ -12,7 +12,8 @@ import (
 	"unicode"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/settings"
+	backendsettings "github.com/bailiff-dev/bailiff/backends/settings"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
@@ -48,7 +49,7 @@ func (s *Survey) findAuthor(ctx context.Context) author {
 // hasOwnRoot says whether sandboxes are made of a folder in which there is no place for the file.
 func (s *Survey) hasOwnRoot() bool {
 	section, err := s.section()
-	return err != nil || slices.ContainsFunc(section.Settings(), func(one settings.Setting) bool {
+	return err != nil || slices.ContainsFunc(section.Settings(), func(one backendsettings.Setting) bool {
 		into, isText := one.Into.(*string)
 		return one.Key == "root" && isText && *into != ""
 	})
@@ -71,7 +72,7 @@ var gitPrograms = []string{"/usr/local/bin/git", "/usr/bin/git"}
 
 // gitSetting is the value of a key for the project; empty if there is none.
 func (s *Survey) gitSetting(ctx context.Context, scope, key string) string {
-	at := slices.IndexFunc(gitPrograms, isThere)
+	at := slices.IndexFunc(gitPrograms, settings.Exists)
 	if at < 0 {
 		return ""
 	}
@@ -100,9 +101,9 @@ func (a author) file() string {
 }
 
 // authorChange writes the file, unless it is there: it may have been changed, and other projects' commits are made by it.
-func (s *Survey) authorChange() (Change, error) {
-	c, err := readFile(s.authorFile(), "your name and e-mail address as your git has them, for commits in sandboxes", 0o644)
-	if err == nil && !isThere(c.Path) && s.showsAuthor() {
+func (s *Survey) authorChange() (settings.Change, error) {
+	c, err := settings.Read(s.authorFile(), "your name and e-mail address as your git has them, for commits in sandboxes", 0o644)
+	if err == nil && !settings.Exists(c.Path) && s.showsAuthor() {
 		c.After = s.author.file()
 	}
 	return c, err
@@ -123,20 +124,13 @@ func (s *Survey) appendAuthor(doc *yamledit.Document, path []string) error {
 }
 
 // takeBackAuthor removes the file with the last project; of one that a person changed since is said that it stays.
-func (s *Survey) takeBackAuthor(r fileRecords) (Change, error) {
-	c, err := readFile(s.authorFile(), "no sandbox shows it any more", 0o644)
-	f, isRecorded := r.files[c.Path]
-	if err != nil || !isRecorded {
+func (s *Survey) takeBackAuthor(r settings.Records) (settings.Change, error) {
+	c, err := settings.Read(s.authorFile(), "no sandbox shows it any more", 0o644)
+	if err != nil {
 		return c, err
 	}
-	delete(r.files, c.Path)
-	if !isThere(c.Path) {
-		return c, nil
-	}
-	text, stay := f.takeBack(c.Path, c.Before)
-	c.After = text
-	c = c.afterRecord(f)
-	s.tellStaying(c, stay)
+	c, stays := r.TakeBackFile(c)
+	s.Stays = append(s.Stays, stays...)
 	return c, nil
 }
 

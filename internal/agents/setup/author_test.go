@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 )
 
 const (
@@ -75,7 +76,7 @@ func TestSandboxesSeeTheAuthorAndNothingElseOfTheUsersGit(t *testing.T) {
 		s, _ := p.author(project)
 		changes, err := s.Changes(Answers{AcceptMissingLimits: true})
 		backendtest.Must(t, err)
-		backendtest.Must(t, Write(changes))
+		backendtest.Must(t, settings.Write(changes))
 		for _, c := range changes {
 			changed = append(changed, filepath.Base(c.Path))
 		}

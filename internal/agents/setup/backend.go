@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
 
@@ -82,7 +83,7 @@ func (s *Survey) namesBackends() bool {
 	if s.fresh() {
 		return false
 	}
-	c, err := readFile(s.File, "", 0)
+	c, err := settings.Read(s.File, "", 0)
 	if err != nil {
 		return false
 	}

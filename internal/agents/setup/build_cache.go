@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
 
@@ -28,7 +29,7 @@ func (s *Survey) buildCacheFolder() string {
 
 // buildCache is that folder, if the project needs it and no row shows one yet.
 func (s *Survey) buildCache() string {
-	if s.Backend != "bubblewrap" || !isThere(filepath.Join(s.Project, "go.mod")) || s.shows(buildCacheInside) {
+	if s.Backend != "bubblewrap" || !settings.Exists(filepath.Join(s.Project, "go.mod")) || s.shows(buildCacheInside) {
 		return ""
 	}
 	return s.buildCacheFolder()
@@ -44,7 +45,7 @@ func (s *Survey) appendBuildCache(doc *yamledit.Document, path []string) error {
 func (s *Survey) MakeBuildCache(ctx context.Context, a Answers) error {
 	folder := s.buildCacheFolder()
 	unfinished := folder + ".unfinished" // beside the folder, where no command reaches it
-	if isThere(folder) && !isThere(unfinished) || (s.BuildCache == "" || !a.ShareBuildCache) && !s.shows(buildCacheInside) {
+	if settings.Exists(folder) && !settings.Exists(unfinished) || (s.BuildCache == "" || !a.ShareBuildCache) && !s.shows(buildCacheInside) {
 		return nil
 	}
 	err := os.MkdirAll(filepath.Dir(folder), 0o700)
@@ -70,7 +71,7 @@ func (s *Survey) fillBuildCache(ctx context.Context, folder string) error {
 }
 
 // HasBuildCache says whether the folder can be shown.
-func (s *Survey) HasBuildCache() bool { return isThere(s.buildCacheFolder()) }
+func (s *Survey) HasBuildCache() bool { return settings.Exists(s.buildCacheFolder()) }
 
 // copyPatience bounds how long the copy takes: without it the first command compiles, which takes longer.
 const copyPatience = 30 * time.Second
@@ -81,8 +82,8 @@ var goPrograms = []string{"/usr/local/go/bin/go", "/usr/local/bin/go", "/usr/bin
 // standardOutputs are the names, in a build cache of the host, of what is compiled there of the standard library. Nothing is compiled
 // for it: that takes as long here as in the sandbox.
 func (s *Survey) standardOutputs(ctx context.Context, cache string) (map[string]bool, error) {
-	at := slices.IndexFunc(goPrograms, isThere)
-	if at < 0 || !isThere(cache) {
+	at := slices.IndexFunc(goPrograms, settings.Exists)
+	if at < 0 || !settings.Exists(cache) {
 		return nil, nil
 	}
 	list := func(words ...string) ([]string, error) { return s.list(ctx, goPrograms[at], cache, words...) }

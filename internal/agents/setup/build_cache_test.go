@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 )
 
 // compileInto is a build cache with one entry for each text that was compiled, and returns the names of the outputs.
@@ -64,7 +65,7 @@ func TestACopyOfTheBuildCacheGoesOnWhereItWasInterrupted(t *testing.T) {
 	backendtest.Must(t, os.MkdirAll(filepath.Dir(half), 0o755))
 	backendtest.Must(t, os.Symlink(filepath.Join(outside, "written"), half)) // as a command may have left it
 	backendtest.Must(t, copyOutputs(t.Context(), from, into, all))
-	if found := filesIn(t, into); !slices.Equal(found, filesIn(t, from)) || isThere(filepath.Join(outside, "written")) {
+	if found := filesIn(t, into); !slices.Equal(found, filesIn(t, from)) || settings.Exists(filepath.Join(outside, "written")) {
 		t.Errorf("after an interrupted copy there is %q, want %q", found, filesIn(t, from))
 	}
 
@@ -87,13 +88,13 @@ func TestTheBuildCacheIsMadeOnceAndStaysEmptyWhereTheHostHasNone(t *testing.T) {
 	}
 	backendtest.Must(t, os.WriteFile(filepath.Join(s.BuildCache, "README"), nil, 0o600))
 	backendtest.Must(t, s.MakeBuildCache(t.Context(), Answers{ShareBuildCache: true}))
-	if !s.HasBuildCache() || !isThere(filepath.Join(s.BuildCache, "README")) {
+	if !s.HasBuildCache() || !settings.Exists(filepath.Join(s.BuildCache, "README")) {
 		t.Error("a folder that is there was made anew")
 	}
 }
 
 func TestABuildCacheThatWasNotCompletedIsCompletedTheNextTime(t *testing.T) {
-	at := slices.IndexFunc(goPrograms, isThere)
+	at := slices.IndexFunc(goPrograms, settings.Exists)
 	if at < 0 {
 		backendtest.Needs(t, "GO IN ONE OF "+strings.Join(goPrograms, ", "), os.ErrNotExist)
 	}
@@ -115,7 +116,7 @@ func TestABuildCacheThatWasNotCompletedIsCompletedTheNextTime(t *testing.T) {
 }
 
 func TestOfTheStandardLibraryIsCopiedWhatTheHostHasCompiled(t *testing.T) {
-	at := slices.IndexFunc(goPrograms, isThere)
+	at := slices.IndexFunc(goPrograms, settings.Exists)
 	if at < 0 {
 		backendtest.Needs(t, "GO IN ONE OF "+strings.Join(goPrograms, ", "), os.ErrNotExist)
 	}

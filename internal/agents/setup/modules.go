@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
 
@@ -14,12 +15,12 @@ const modulesInside = "/home/go/pkg"
 // modules is the folder in which Go keeps the modules of its user, if the project needs some and no
 // row shows it yet. It is the folder above those that "go clean" removes, so that it stays.
 func (s *Survey) modules() string {
-	if s.Backend != "bubblewrap" || !isThere(filepath.Join(s.Project, "go.mod")) || s.in.Getenv("GOMODCACHE") != "" {
+	if s.Backend != "bubblewrap" || !settings.Exists(filepath.Join(s.Project, "go.mod")) || s.in.Getenv("GOMODCACHE") != "" {
 		return ""
 	}
 	paths := filepath.SplitList(s.in.Getenv("GOPATH"))
 	folder := filepath.Join(cmp.Or(append(paths, filepath.Join(s.in.Home, "go"))...), "pkg")
-	if !isThere(filepath.Join(folder, "mod")) {
+	if !settings.Exists(filepath.Join(folder, "mod")) {
 		return ""
 	}
 	shown := *s

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
@@ -83,7 +84,7 @@ func (s *Survey) refuseOwn() error {
 	for _, path := range s.cfg.Policies.Paths {
 		own = append(own, struct{ path, what string }{path, "bailiff's policies"})
 	}
-	for _, path := range s.agent.settings(s.Entry()) {
+	for _, path := range s.agent.Settings(s.Entry()) {
 		own = append(own, struct{ path, what string }{path, "the agent's own settings"})
 	}
 	for _, o := range own {
@@ -130,16 +131,11 @@ func homes() (all []string) {
 			continue
 		}
 		uid, err := strconv.Atoi(fields[2])
-		if err == nil && (uid == 0 || uid >= leastUser) && filepath.IsAbs(fields[5]) && fields[5] != "/" && isThere(fields[5]) {
+		if err == nil && (uid == 0 || uid >= leastUser) && filepath.IsAbs(fields[5]) && fields[5] != "/" && settings.Exists(fields[5]) {
 			all = append(all, fields[5])
 		}
 	}
 	return all
-}
-
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // ownerOf is the uid of a file's owner; -1 if that is not known.

@@ -12,6 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/internal/agents"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 )
 
 // unlimited is a machine whose backends work, but for some limits.
@@ -58,7 +60,9 @@ func (p person) survey(agent, project string) *Survey {
 	p.t.Helper()
 	in := Config{Agent: agent, File: filepath.Join(p.home, ".config/bailiff/bailiff.yaml"), Programs: "/usr/local/bin", Home: p.home,
 		UID: os.Geteuid(), GID: os.Getegid(), Getenv: func(string) string { return "" }, Known: catalogue.All(), Prober: unlimited{}}
-	s := &Survey{in: in, agent: agentOf(agent), Project: filepath.Join(p.home, project)}
+	a, err := agents.Of(agent)
+	backendtest.Must(p.t, err)
+	s := &Survey{in: in, agent: a, Project: filepath.Join(p.home, project)}
 	backendtest.Must(p.t, s.readConfig())
 	return s
 }
@@ -75,7 +79,7 @@ func (p person) setsUp(agent, project string) {
 		if again == 1 && len(changes) > 0 {
 			p.t.Errorf("the second time it changes %s", changes[0].Path)
 		}
-		backendtest.Must(p.t, Write(changes))
+		backendtest.Must(p.t, settings.Write(changes))
 	}
 }
 
@@ -85,7 +89,7 @@ func (p person) removes(agent, project string) string {
 	s := p.survey(agent, project)
 	changes, err := s.Removal()
 	backendtest.Must(p.t, err)
-	backendtest.Must(p.t, Write(changes))
+	backendtest.Must(p.t, settings.Write(changes))
 	return strings.Join(s.Stays, "\n")
 }
 

@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"os/user"
@@ -12,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
@@ -34,8 +35,8 @@ func HasManager(ctx context.Context) bool {
 
 // ServiceChange is the unit by which the user's service manager starts the sidecar. A unit of
 // that name which was not written here stays.
-func (s *Survey) ServiceChange() (Change, error) {
-	c, err := readFile(filepath.Join(s.in.Home, ".config", "systemd", "user", unitName), "starts the sidecar", 0o644)
+func (s *Survey) ServiceChange() (settings.Change, error) {
+	c, err := settings.Read(filepath.Join(s.in.Home, ".config", "systemd", "user", unitName), "starts the sidecar", 0o644)
 	if err != nil || c.Before != "" && !strings.HasPrefix(c.Before, unitMark) {
 		return c, err
 	}
@@ -91,8 +92,8 @@ func (s *Survey) Serves() (needs []string) {
 	for _, folder := range s.left {
 		needs = append(needs, "the folder "+folder)
 	}
-	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		if lacking, err := Lacking(name, s.Entry()); err == nil && len(lacking) == 0 && name != s.in.Agent {
+	for _, name := range agents.Names() {
+		if lacking, err := agents.Lacking(name, s.Entry()); err == nil && len(lacking) == 0 && name != s.in.Agent {
 			needs = append(needs, name)
 		}
 	}
@@ -177,7 +178,7 @@ func systemctl(ctx context.Context, doing string, lines ...[]string) error {
 // Lingers says whether the user's services go on without a login of the user.
 func Lingers() bool {
 	me, err := user.Current()
-	return err == nil && isThere(filepath.Join("/var/lib/systemd/linger", me.Username))
+	return err == nil && settings.Exists(filepath.Join("/var/lib/systemd/linger", me.Username))
 }
 
 // Line is what starts the sidecar where no service manager does.

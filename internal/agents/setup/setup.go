@@ -23,12 +23,14 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/agents"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 // Config says what is to be set up, and for whom.
 type Config struct {
-	// Agent is one of [Agents].
+	// Agent is one of those that package agents names.
 	Agent string
 	// Project is the folder, as it was named.
 	Project string
@@ -86,7 +88,7 @@ type Survey struct {
 	BuildCache string
 
 	in     Config
-	agent  agent
+	agent  agents.Agent
 	author author
 	cfg    *config.Config
 	// left are the folders that sandboxes show still, once a removal is written.
@@ -122,15 +124,15 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 func LookBack(in Config) (*Survey, error) { return begin(in) }
 
 func begin(in Config) (*Survey, error) {
-	s := &Survey{in: in, agent: agentOf(in.Agent)}
-	if s.agent == nil {
-		return nil, unknownAgent(in.Agent)
+	agent, err := agents.Of(in.Agent)
+	if err != nil {
+		return nil, err
 	}
+	s := &Survey{in: in, agent: agent}
 	if in.UID == 0 {
 		return nil, errors.New("this is root, and root's own project cannot be shown: sandboxes never run as root, so that their " +
 			"commands could not write it. Run it as the user who works on the project")
 	}
-	var err error
 	if s.Project, err = resolved(in.Project); err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (s *Survey) fresh() bool { return s.cfg.Path == "" }
 
 // Changes are all that is to be written, in the order in which that is safe: what agents ask
 // by comes last.
-func (s *Survey) Changes(a Answers) ([]Change, error) {
+func (s *Survey) Changes(a Answers) ([]settings.Change, error) {
 	if len(s.Missing) > 0 && !a.AcceptMissingLimits {
 		return nil, fmt.Errorf("%s cannot hold these limits here: %s; it serves only where that is accepted (--accept-missing-limits)",
 			s.Backend, list(s.Missing))
@@ -212,9 +214,9 @@ func (s *Survey) Changes(a Answers) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	var asked []Change
+	var asked []settings.Change
 	if !s.in.Managed {
-		asked, err = s.agent.add(s.Entry())
+		asked, err = s.agent.Add(s.Entry())
 	}
 	if err != nil {
 		return nil, err
@@ -223,14 +225,14 @@ func (s *Survey) Changes(a Answers) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat([]Change{author}, tables, []Change{configured, recorded}, asked) // no row shows what is not there
-	return slices.DeleteFunc(all, Change.isNone), nil
+	all := slices.Concat([]settings.Change{author}, tables, []settings.Change{configured, recorded}, asked) // no row shows what is not there
+	return slices.DeleteFunc(all, settings.Change.IsNone), nil
 }
 
 // IsOfSidecar says whether the sidecar reads a file that is changed, or the agent alone.
-func (s *Survey) IsOfSidecar(c Change) bool {
-	return !c.isRecord &&
-		!slices.ContainsFunc(s.agent.settings(s.Entry()), func(path string) bool { return within(c.Path, path) })
+func (s *Survey) IsOfSidecar(c settings.Change) bool {
+	return !c.IsRecord &&
+		!slices.ContainsFunc(s.agent.Settings(s.Entry()), func(path string) bool { return within(c.Path, path) })
 }
 
 // IsLast says whether a removal takes the agent's last project away.
@@ -238,13 +240,13 @@ func (s *Survey) IsLast() bool { return len(s.left) == 0 }
 
 // Removal is what takes the project away again. The agent's entries go with the last project, and so does what weakens bailiff
 // where nothing else needs the sidecar.
-func (s *Survey) Removal() ([]Change, error) {
+func (s *Survey) Removal() ([]settings.Change, error) {
 	changes, left, err := s.untable()
 	if err != nil {
 		return nil, err
 	}
 	s.left = left
-	records, err := s.readRecords()
+	records, err := settings.ReadRecords(s.recordsFile())
 	if err != nil {
 		return nil, err
 	}
@@ -264,5 +266,5 @@ func (s *Survey) Removal() ([]Change, error) {
 		}
 		changes = append(append(asked, changes...), author)
 	}
-	return slices.DeleteFunc(append(changes, records.write()), Change.isNone), nil
+	return slices.DeleteFunc(append(changes, records.Change()), settings.Change.IsNone), nil
 }

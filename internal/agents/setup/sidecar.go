@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/host/defaultpath"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
 
 // configChange has bailiff.yaml let the project be shown and the agent ask.
-func (s *Survey) configChange(a Answers) (Change, error) {
-	c, err := readFile(s.File, "the sidecar's configuration", 0o600)
+func (s *Survey) configChange(a Answers) (settings.Change, error) {
+	c, err := settings.Read(s.File, "the sidecar's configuration", 0o600)
 	if err != nil {
 		return c, err
 	}
@@ -166,8 +167,8 @@ func (s *Survey) judgeBy(doc *yamledit.Document) error {
 }
 
 // unconfigure lets no backend show the project any more.
-func (s *Survey) unconfigure(r fileRecords) (Change, error) {
-	c, err := readFile(s.File, "the sidecar's configuration", 0o600)
+func (s *Survey) unconfigure(r settings.Records) (settings.Change, error) {
+	c, err := settings.Read(s.File, "the sidecar's configuration", 0o600)
 	if err != nil || c.Before == "" {
 		return c, err
 	}
@@ -187,14 +188,13 @@ func (s *Survey) unconfigure(r fileRecords) (Change, error) {
 }
 
 // strengthen takes back what weakens bailiff, if nothing needs the sidecar any more; what stays of it is told.
-func (s *Survey) strengthen(r fileRecords, path, text string) string {
+func (s *Survey) strengthen(r settings.Records, path, text string) string {
 	if len(s.left) > 0 {
 		return text
 	}
 	needs := s.Serves()
 	if len(needs) == 0 {
-		text, _ = r.files[path].takeBack(path, text)
-		delete(r.files, path)
+		text = r.TakeBackText(path, text)
 	}
 	cfg, err := config.Parse(s.File, []byte(text), s.in.Known)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *Survey) strengthen(r fileRecords, path, text string) string {
 
 // NeedsRestart says whether a running sidecar cannot take a change of its configuration over at SIGHUP. What agents may ask
 // at, and which folders may be shown, it can.
-func (s *Survey) NeedsRestart(c Change) bool {
+func (s *Survey) NeedsRestart(c settings.Change) bool {
 	if c.Path != backends.Resolved(s.File) {
 		return false
 	}

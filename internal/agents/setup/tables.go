@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -101,7 +102,7 @@ func source(row any) string {
 }
 
 // tableChanges has the policies show the project, writable.
-func (s *Survey) tableChanges(a Answers) ([]Change, error) {
+func (s *Survey) tableChanges(a Answers) ([]settings.Change, error) {
 	t, err := s.openTables()
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s *Survey) tableChanges(a Answers) ([]Change, error) {
 	if t.shipped {
 		return s.copied(t, why)
 	}
-	return []Change{{Path: t.path, Why: why, Before: t.text, After: t.doc.String(), mode: 0o644}}, nil
+	return []settings.Change{{Path: t.path, Why: why, Before: t.text, After: t.doc.String(), Mode: 0o644}}, nil
 }
 
 // isSame says whether a row shows the folder at its own path, writable; lists of its own stay.
@@ -141,9 +142,9 @@ func isSame(row any, want map[string]any) bool {
 }
 
 // copied are the built-in policies as files, with the tables changed.
-func (s *Survey) copied(t tables, why string) (changes []Change, err error) {
+func (s *Survey) copied(t tables, why string) (changes []settings.Change, err error) {
 	folder := filepath.Dir(t.path)
-	if isThere(folder) {
+	if settings.Exists(folder) {
 		return nil, fmt.Errorf("%s is there already, and %s does not name it: name it there by policies: {paths: [%s]}, or move it away",
 			folder, s.File, policiesFolder)
 	}
@@ -152,15 +153,15 @@ func (s *Survey) copied(t tables, why string) (changes []Change, err error) {
 			return err
 		}
 		text, err := policies.FS.ReadFile(name)
-		changes = append(changes, Change{Path: filepath.Join(folder, filepath.FromSlash(name)), Why: CopiedPolicies,
-			After: string(text), mode: 0o644})
+		changes = append(changes, settings.Change{Path: filepath.Join(folder, filepath.FromSlash(name)), Why: CopiedPolicies,
+			After: string(text), Mode: 0o644})
 		return err
 	})
-	return append(changes, Change{Path: t.path, Why: why, After: t.doc.String(), mode: 0o644, like: t.text}), err
+	return append(changes, settings.Change{Path: t.path, Why: why, After: t.doc.String(), Mode: 0o644, Like: t.text}), err
 }
 
 // untable takes the project's rows away, and says which folders are shown still.
-func (s *Survey) untable() (changes []Change, left []string, err error) {
+func (s *Survey) untable() (changes []settings.Change, left []string, err error) {
 	if len(s.cfg.Policies.Paths) == 0 && s.cfg.Policies.Bundle == nil {
 		return nil, nil, nil
 	}
@@ -181,7 +182,7 @@ func (s *Survey) untable() (changes []Change, left []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w: take the row of %s away yourself", t.path, err, s.Project)
 	}
-	return []Change{{Path: t.path, Why: "shows " + s.Project + " no longer", Before: t.text, After: t.doc.String()}}, left, nil
+	return []settings.Change{{Path: t.path, Why: "shows " + s.Project + " no longer", Before: t.text, After: t.doc.String()}}, left, nil
 }
 
 // leave finds which projects are shown still once this one is not. With the last of them go the other rows.
@@ -217,7 +218,7 @@ func (s *Survey) Gone() (gone []string) {
 	}
 	rows, _ := t.mounts(s.Backend)
 	for _, row := range rows {
-		if path := source(row); path != s.Project && isProject(row) && !isThere(path) {
+		if path := source(row); path != s.Project && isProject(row) && !settings.Exists(path) {
 			gone = append(gone, path)
 		}
 	}

@@ -9,10 +9,13 @@
 package yamledit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -24,6 +27,8 @@ import (
 type Document struct {
 	text string
 	root ast.Node // nil where the text says nothing
+	// said is what it says, where a change has found that out; it is handed to nobody, who could change it.
+	said map[string]any
 }
 
 // Parse reads a text that is a mapping, or empty.
@@ -32,7 +37,7 @@ func Parse(text string) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Document{text, root}, nil
+	return &Document{text: text, root: root}, nil
 }
 
 func parse(text string) (ast.Node, error) {
@@ -79,8 +84,10 @@ func (d *Document) Node(path ...string) ast.Node {
 // Value is the value at a path as JSON has it; nil if there is none.
 func (d *Document) Value(path ...string) (any, error) {
 	var whole map[string]any
-	if err := yaml.Unmarshal([]byte(d.text), &whole); err != nil {
-		return nil, errors.New("it cannot be read as YAML")
+	if d.root != nil {
+		if err := yaml.NodeToValue(d.root, &whole); err != nil {
+			return nil, errors.New("it cannot be read as YAML")
+		}
 	}
 	return at(plain(whole), path), nil
 }
@@ -127,38 +134,53 @@ func (d *Document) Append(value any, path ...string) error {
 
 // Delete removes the entry at a path, if it is there.
 func (d *Document) Delete(path ...string) error {
+	last := len(path) - 1
+	return d.DeleteAll(path[:last], path[last])
+}
+
+// DeleteAll removes those entries of the mapping at a path that are there.
+func (d *Document) DeleteAll(path []string, names ...string) error {
 	said, err := d.Value(path...)
-	if err != nil || said == nil && d.Node(path...) == nil {
+	if err != nil {
 		return err
 	}
-	last := len(path) - 1
+	entries, _ := said.(map[string]any)
+	isNone := func(name string) bool {
+		return entries[name] == nil && d.Node(append(slices.Clone(path), name)...) == nil
+	}
+	if names = slices.DeleteFunc(slices.Clone(names), isNone); len(names) == 0 {
+		return nil
+	}
 	return d.edit(func(whole map[string]any) {
-		if entries, ok := at(whole, path[:last]).(map[string]any); ok {
-			delete(entries, path[last])
+		if entries, ok := at(whole, path).(map[string]any); ok {
+			maps.DeleteFunc(entries, func(name string, _ any) bool { return slices.Contains(names, name) })
 		}
-	}, func() { d.delete(path) }, path)
+	}, func() { d.delete(d.Node(path...), names) }, append(slices.Clone(path), strings.Join(names, ", ")))
 }
 
 // edit changes the text, if what it then says is what it said before with the change.
 func (d *Document) edit(change func(whole map[string]any), do func(), path []string) error {
-	before, err := d.Value()
-	if err != nil {
-		return err
-	}
-	want, _ := before.(map[string]any)
+	want := d.said
 	if want == nil {
-		want = map[string]any{}
+		before, err := d.Value()
+		if err != nil {
+			return err
+		}
+		if want, _ = before.(map[string]any); want == nil {
+			want = map[string]any{}
+		}
 	}
 	change(want)
 	text, root := d.text, d.root
 	do()
+	var err error
 	d.root, err = parse(d.text)
 	var after any
 	if err == nil {
 		after, err = d.Value()
 	}
-	if got, _ := after.(map[string]any); err != nil || !reflect.DeepEqual(got, want) {
-		d.text, d.root = text, root
+	if d.said, _ = after.(map[string]any); err != nil || !reflect.DeepEqual(d.said, want) {
+		d.text, d.root, d.said = text, root, nil
 		return fmt.Errorf("%s cannot be changed where it stands", strings.Join(path, "."))
 	}
 	return nil
@@ -340,21 +362,25 @@ func (d *Document) lineEnd(from int) int {
 	return len(d.text)
 }
 
-func (d *Document) delete(path []string) {
-	node := d.Node(path[:len(path)-1]...)
-	entry := Member(node, path[len(path)-1])
-	if entry == nil {
-		return // which edit notices
-	}
-	at := entry.Key.GetToken().Position
-	start := d.offset(at.Line, at.Column)
-	if m, ok := node.(*ast.MappingNode); ok && m.IsFlowStyle {
-		if _, end, ok := d.span(entry.Value); ok {
-			d.cut(start, end)
+// delete takes entries out of a mapping, from its end on, so that the places of the others hold.
+func (d *Document) delete(node ast.Node, names []string) {
+	var entries []*ast.MappingValueNode
+	for _, name := range names {
+		if entry := Member(node, name); entry != nil { // which edit notices
+			entries = append(entries, entry)
 		}
-		return
 	}
-	d.replace(d.offset(at.Line, 1), d.entryEnd(entry), "")
+	slices.SortFunc(entries, func(a, b *ast.MappingValueNode) int {
+		return cmp.Compare(b.Key.GetToken().Position.Offset, a.Key.GetToken().Position.Offset)
+	})
+	for _, entry := range entries {
+		at := entry.Key.GetToken().Position
+		if m, ok := node.(*ast.MappingNode); !ok || !m.IsFlowStyle {
+			d.replace(d.offset(at.Line, 1), d.entryEnd(entry), "")
+		} else if _, end, ok := d.span(entry.Value); ok {
+			d.cut(d.offset(at.Line, at.Column), end)
+		}
+	}
 }
 
 // cut takes a part out of a list in braces or brackets, with one comma beside it.

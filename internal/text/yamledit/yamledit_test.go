@@ -1,6 +1,7 @@
 package yamledit_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -73,6 +74,34 @@ func TestAnEntryIsDeletedWithItsLines(t *testing.T) {
 		if err != nil || d.String() != want {
 			t.Errorf("of %q is left %q, %v, want %q", text, d, err, want)
 		}
+	}
+}
+
+func TestEntriesAreDeletedTogetherWhereverTheyStand(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: {b: 1, x: 0, c: 2}\n":                        "a: {x: 0}\n",
+		"a: {b: 1, c: {d: 2}}\n":                         "a: {}\n",
+		"a:\n  c: 2\n  x: 0\n  # b\n  b:\n    - 1\nd: 1": "a:\n  x: 0\n  # b\nd: 1",
+		"a:\n  x: 0\n":                                   "a:\n  x: 0\n",
+	} {
+		d, err := yamledit.Parse(text)
+		if err == nil {
+			err = d.DeleteAll([]string{"a"}, "b", "none", "c")
+		}
+		if err != nil || d.String() != want {
+			t.Errorf("of %q is left %q, %v, want %q", text, d, err, want)
+		}
+		if err := errors.Join(d.Set(1, "a", "b"), d.DeleteAll([]string{"a"}, "b")); err != nil || d.String() != want {
+			t.Errorf("%q is %q after another entry came and went, %v", want, d, err)
+		}
+	}
+	d, err := yamledit.Parse("a: &x {b: 1, c: 2}\nd: *x\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := d.String()
+	if err := d.DeleteAll([]string{"a"}, "b", "c"); err == nil || d.String() != before {
+		t.Errorf("at another place, too, entries were deleted: %q", d)
 	}
 }
 

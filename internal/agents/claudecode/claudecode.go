@@ -1,0 +1,53 @@
+// Package claudecode is Claude Code: what its settings say, and how it is had to work for the doctor.
+package claudecode
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+
+	example "github.com/bailiff-dev/bailiff/examples/claude-code"
+	"github.com/bailiff-dev/bailiff/internal/agents/settings"
+)
+
+// Agent has a hook before all tools, and one after those that write, in the user's settings.json.
+type Agent struct{ settings.HooksFile }
+
+// New is the agent.
+func New() Agent {
+	return Agent{settings.HooksFile{Client: "claude-code", Name: "Claude Code", MayBlock: true,
+		Writing: "Edit|MultiEdit|Write|NotebookEdit", Path: func(e settings.Entry) string {
+			return filepath.Join(cmp.Or(e.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.Home, ".claude")), "settings.json")
+		}}}
+}
+
+// Settings are the paths of the user's files that are written.
+func (a Agent) Settings(e settings.Entry) []string { return []string{a.Path(e)} }
+
+// rootsFile is root's file, which holds before the user's.
+const rootsFile = "/etc/claude-code/managed-settings.json"
+
+// Hooks are those of bailiff in its files, all of which it calls but the ones that its settings switch off.
+func (a Agent) Hooks(_ context.Context, e settings.Entry) ([]settings.Hook, error) {
+	return a.FileHooks(e)
+}
+
+// FileHooks are the same.
+func (a Agent) FileHooks(e settings.Entry) ([]settings.Hook, error) {
+	roots, by, err := a.Read(rootsFile, "root's")
+	if err != nil {
+		return nil, err
+	}
+	own, _, err := a.Read(a.Path(e), "the user's own")
+	for i := range own {
+		if by.AllowManagedHooksOnly {
+			own[i].Off = rootsFile + " lets root's hooks only run"
+		}
+	}
+	return append(roots, own...), err
+}
+
+// RootLines are the lines by which root has every user's agent ask.
+func (a Agent) RootLines(e settings.Entry) []string {
+	return e.InstallLines(a.Client, settings.File{Path: rootsFile, Text: example.ManagedSettings})
+}

@@ -1,0 +1,204 @@
+// Package hook is how Claude Code asks whether a tool may run, and is answered.
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
+)
+
+// Dialect is Claude Code: the hook PreToolUse of its settings.json. It reads the
+// answer if the exit status is 0. By 2 the tool does not run, and the model is told
+// what stands on standard error; by any other the tool runs. It asks its user where
+// the answer is to ask, which it takes for a no if it is headless.
+type Dialect struct{}
+
+// Example is how its settings start the hook.
+func (Dialect) Example() string {
+	return `Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
+  {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "timeout": 60,
+  "command": "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook claude-code` + hook.Guard + `"}]}]}}
+`
+}
+
+// Read finds the tool call in what it wrote.
+func (Dialect) Read(text []byte) (hook.Call, error) {
+	return hook.ReadCall(text, "PreToolUse", "PostToolUse")
+}
+
+// Meaning says what the tool call does.
+func (Dialect) Meaning(c hook.Call) (hook.Meaning, error) { return tools.Meaning(c) }
+
+var tools = hook.Tools{
+	"Bash":         bash,
+	"Read":         read,
+	"Write":        hook.Writes("file_path"),
+	"Edit":         hook.Changes("file_path"),
+	"MultiEdit":    hook.Changes("file_path"),
+	"NotebookRead": hook.Reads("notebook_path"),
+	"NotebookEdit": hook.Changes("notebook_path"),
+	"LS":           hook.Lists("path"),
+	"Glob":         glob,
+	"Grep":         hook.Searches("pattern"),
+	"WebFetch":     fetch,
+	"Agent":        agent,
+	"Task":         agent,
+	"SendMessage":  message,
+	"Monitor":      hook.Instead("it would run a command on this machine; use Bash with run_in_background"),
+
+	// They keep the agent's own list of what it has to do.
+	"TodoWrite": hook.Nothing, "TaskCreate": hook.Nothing, "TaskGet": hook.Nothing, "TaskList": hook.Nothing, "TaskUpdate": hook.Nothing,
+	// They talk with the person in front of it.
+	"AskUserQuestion": hook.Nothing, "EnterPlanMode": hook.Nothing, "ExitPlanMode": hook.Nothing,
+	// They show or end what the agent itself has running, which was judged before.
+	"BashOutput": hook.Nothing, "KillShell": hook.Nothing, "TaskOutput": hook.Nothing, "TaskStop": hook.Nothing,
+	// They show the model further tools, whose calls come here.
+	"ToolSearch": hook.Nothing, "DeferredToolPlaceholder": hook.Nothing,
+	// They let this agent, or one of its own, go on at once or later, whose calls come
+	// here too.
+	"ListAgents": hook.Nothing, "ReportFindings": hook.Nothing, "ScheduleWakeup": hook.Nothing,
+	"CronCreate": hook.Nothing, "CronDelete": hook.Nothing, "CronList": hook.Nothing,
+}
+
+// read leaves alone what Claude Code kept of this session. Of what it kept elsewhere, which no sandbox has, it says what to do.
+func read(c hook.Call) (hook.Meaning, error) {
+	m, err := hook.Reads("file_path")(c)
+	file, _ := c.Input.Text("file_path")
+	if isKept(c, file) {
+		return hook.Meaning{Kind: hook.Harmless}, err
+	}
+	folder := path.Base(path.Dir(file))
+	if folder == "tool-results" || folder == "tasks" && path.Ext(file) == ".output" {
+		m.Why = "it is what Claude Code kept of a result; have the command write to a file of the sandbox, and read parts of " +
+			"that by Bash"
+	}
+	return m, err
+}
+
+// glob looks from the folder with which an absolute pattern begins.
+func glob(c hook.Call) (hook.Meaning, error) {
+	pattern, err := c.Input.Text("pattern")
+	if strings.HasPrefix(pattern, "~") || strings.TrimSpace(pattern) != pattern {
+		return hook.Meaning{}, fmt.Errorf("%q: write the pattern without a home folder (~) or blanks around it", pattern)
+	}
+	if err != nil || !strings.HasPrefix(pattern, "/") && !strings.Contains(pattern, "..") {
+		m, wrong := hook.Finds("pattern")(c)
+		return m, errors.Join(err, wrong)
+	}
+	paths, err := c.Paths(path.Dir(pattern[:strings.IndexAny(pattern+"*", "*?[{")] + "x"))
+	return hook.Finding(pattern, paths...), err
+}
+
+// backgroundSeconds is how many seconds Claude Code gives a command in the background.
+const backgroundSeconds = 1800
+
+func bash(c hook.Call) (hook.Meaning, error) {
+	command, err := c.Input.Text("command")
+	timeout, wrong := c.Input.Seconds("timeout", 1000)
+	background, odd := c.Input.Flag("run_in_background")
+	if background && timeout == 0 {
+		timeout = backgroundSeconds
+	}
+	return hook.Meaning{Kind: hook.Shell, Command: command, Timeout: timeout}, errors.Join(err, wrong, odd)
+}
+
+// agent is another agent of the same client, whose calls come here too.
+func agent(c hook.Call) (hook.Meaning, error) {
+	if _, isolated := c.Input["isolation"]; isolated {
+		return hook.Instead("with isolation it acts on this machine, or on another, by itself; leave isolation out")(c)
+	}
+	return hook.Meaning{Kind: hook.Harmless}, nil
+}
+
+// message goes to another agent, whose calls come here too. Claude Code would
+// open any socket of this machine that it names.
+func message(c hook.Call) (hook.Meaning, error) {
+	to, err := c.Input.Text("to")
+	if err == nil && strings.ContainsFunc(to, unnamed) {
+		return hook.Meaning{Kind: hook.Replaced, Why: fmt.Sprintf(
+			"%.80q could be a socket of this machine; name the agent with letters, digits, _ and - only", to)}, nil
+	}
+	return hook.Meaning{Kind: hook.Harmless}, err
+}
+
+func unnamed(r rune) bool { return r != '_' && r != '-' && !plain(r) }
+
+// plain are the letters and digits that everybody reads alike.
+func plain(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+// fetch fetches from an address in which nothing is read by Claude Code in
+// another way than by the policies that judge it.
+func fetch(c hook.Call) (hook.Meaning, error) {
+	url, err := c.Input.Text("url")
+	if err == nil && !plainURL(url) {
+		err = fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, digits, dots and "+
+			"hyphens, and what is not ASCII after it as %%XX", url)
+	}
+	return hook.Fetching(url), err
+}
+
+// plainURL says whether everybody finds the same host in it.
+func plainURL(url string) bool {
+	rest, ok := strings.CutPrefix(url, "https://")
+	if !ok {
+		rest, ok = strings.CutPrefix(url, "http://")
+	}
+	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }
+	unhosted := func(r rune) bool { return !plain(r) && !strings.ContainsRune(".-[]:", r) }
+	return ok && host != "" && !strings.ContainsFunc(url, odd) && !strings.ContainsFunc(host, unhosted)
+}
+
+// Answer puts a verdict into its words.
+func (Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
+	answer := hook.Permission{Event: "PreToolUse", Decision: "deny", Reason: "bailiff: " + v.Reason}
+	switch {
+	case v.Outcome == hook.Abstain:
+		return hook.Reply{}
+	case c.After:
+		return hook.Reply{Stderr: v.Reason, Status: hook.Refused}
+	case v.Outcome == hook.Allow:
+		answer.Decision, answer.Input = "allow", inputOf(c, v)
+	case v.Outcome == hook.Ask:
+		answer.Input = inputOf(c, v)
+		if v.Headless || printsAndEnds(os.Getppid()) {
+			answer.Decision = "allow"
+			break
+		}
+		answer.Decision = "ask"
+		answer.Reason = "bailiff: the person at Claude Code must allow it first, and then " + v.Reason +
+			"; where there is none, bailiff-hook wants --headless"
+	default:
+		return hook.Reply{Stdout: answer.String(), Stderr: v.Reason, Status: hook.Refused}
+	}
+	return hook.Reply{Stdout: answer.String()}
+}
+
+// longest is the longest time that Claude Code waits for a command, in
+// milliseconds.
+const longest = 600_000
+
+// inputOf is the input with which a command runs: what matters of the one asked
+// for. The rest is dropped, such as the wish to run outside Claude Code's sandbox.
+func inputOf(c hook.Call, v hook.Verdict) hook.Fields {
+	if c.Tool != "Bash" {
+		return nil
+	}
+	input := c.Input.Kept("description", "timeout", "run_in_background")
+	if v.Command != "" {
+		input["command"] = json.RawMessage(hook.Encoded(v.Command))
+	} else {
+		input["command"] = c.Input["command"]
+	}
+	if v.Wait > 0 {
+		input["timeout"] = json.RawMessage(hook.Encoded(min(v.Wait*1000, longest)))
+	}
+	return input
+}
