@@ -47,9 +47,10 @@ RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/.
 	judging/bundle judging/guard judging/rows host/nice host/subprocess text/headtail recent tests/scripted))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
 # nothing: the short ones run under it too.
-RACED_SHORT := $(addprefix ./,internal/approval internal/pdp $(addprefix internal/pdp/,background evaluation memo policyset regotest \
-	rulecache) gateway/console app backends/apptainer backends/bubblewrap backends/daytona \
-	backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... internal/judging/replay)
+RACED_SHORT := $(addprefix ./,internal/approval internal/approval/file internal/approval/shared internal/pdp \
+	$(addprefix internal/pdp/,background evaluation memo policyset regotest rulecache) gateway/console app backends/apptainer \
+	backends/bubblewrap backends/daytona backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... \
+	internal/judging/replay)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
 	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table clean help
@@ -100,7 +101,7 @@ clients-test: deps
 	  ./examples/hermes ./gateway/client ./gateway/mcp ./internal/tests/apptest ./internal/agents/hermes
 
 fleet-test: deps
-	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./app ./internal/approval ./internal/record/audit \
+	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 $(GOTEST) -count=1 -timeout 60m ./app ./internal/approval ./internal/approval/shared ./internal/record/audit \
 	  ./internal/fleet ./internal/fleet/postgres
 
 apptainer-test: build

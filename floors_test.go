@@ -25,22 +25,30 @@ type step struct {
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
 		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes " +
-			"internal/approval/boltcheck internal/config/required internal/facts/oneliner internal/facts/programs " +
+			"internal/approval/boltcheck internal/config/required internal/facts/oneliner " +
 			"internal/facts/shell/loops internal/facts/value internal/host/defaultpath internal/host/nice internal/recent " +
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
 			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
 			"internal/text/termsafe internal/text/yamledit policies",
-		"api internal/facts/python/syntax",
+		"api internal/facts/programs internal/facts/python/syntax",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
-		"internal/network/reach",
+		"internal/facts/shell/parse internal/facts/shell/word internal/network/reach",
+		"internal/facts/shell/state",
+		"internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
+		"internal/facts/shell/languages internal/facts/shell/output",
+		"internal/facts/shell/effects",
+		"internal/facts/shell/grammars",
+		"internal/facts/shell/loads",
 		"backends/descent backends/runner/direct internal/facts/python internal/facts/shell internal/fleet/postgres " +
 			"internal/host/removal internal/host/subprocess internal/host/trust internal/judging/corpus internal/judging/rows " +
 			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/background " +
 			"internal/pdp/dependencies internal/pdp/evaluation internal/pdp/explain internal/record/logline " +
 			"internal/record/records internal/secrets/env internal/secrets/redact " +
 			"internal/tests/scripted metrics",
-		"internal/fleet/watermark internal/pdp/source",
+		"internal/approval/state internal/fleet/watermark internal/pdp/source",
+		"internal/approval/file",
+		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
 			"internal/judging/history internal/pdp/passes internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
@@ -53,20 +61,22 @@ var staircase = []step{
 	{"technologies", []string{ // what judges, and where commands run
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
 			"backends/modal backends/vercel internal/config internal/judging/bundle internal/judging/replay internal/login " +
-			"internal/login/securitykey internal/network/egress internal/pdp internal/record/export internal/record/traces",
+			"internal/login/securitykey internal/network/egress internal/network/suggest internal/pdp internal/record/export " +
+			"internal/record/traces",
 		"backends/backendtest/machine backends/ssh/inside internal/fleet/postgres/postgrestest internal/login/logintest " +
 			"internal/network/remote/remotetest",
 		"backends/ssh",
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/implied enforcer/ledger enforcer/output internal/approval/people",
+		"enforcer/implied enforcer/ledger enforcer/output enforcer/turn internal/approval/people",
+		"enforcer/supply",
 		"enforcer/lease",
 		"enforcer/process",
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
-		"gateway internal/agents/hermes internal/agents/setup internal/judging/offline",
+		"gateway gateway/summary internal/agents/hermes internal/agents/setup internal/judging/offline",
 		"gateway/chat gateway/client gateway/console gateway/mcp internal/fleet/peers internal/fleet/peers/peerstest",
 		"internal/agents/doctor",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
@@ -75,6 +85,10 @@ var staircase = []step{
 			"gateway/chat/telegram/telegramtest",
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
+		"cmd/bailiff-runner/confine cmd/bailiff-runner/files cmd/bailiff-runner/flow cmd/bailiff-runner/journal " +
+			"cmd/bailiff-runner/processes cmd/bailiff-runner/quota",
+		"cmd/bailiff-runner/relay cmd/bailiff-runner/supervise cmd/bailiff-runner/transport",
+		"cmd/bailiff-runner/serve",
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
 			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci " +
 			"examples/policies examples/prometheus examples/systemd internal/tests/apptest scripts/times",
@@ -111,8 +125,8 @@ var owners = map[string]string{
 	"go.yaml.in/yaml/v3":                     "internal/pdp internal/facts/programs",
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
-	"go.etcd.io/bbolt":                       "internal/approval",
-	"github.com/jackc/pgx/v5":                "internal/fleet/postgres internal/approval internal/fleet", // connections; statements
+	"go.etcd.io/bbolt":                       "internal/approval/file",
+	"github.com/jackc/pgx/v5":                "internal/fleet/postgres internal/approval/shared internal/fleet", // connections; statements
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/approval/people"
+	"github.com/bailiff-dev/bailiff/internal/approval/shared"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
@@ -21,9 +23,11 @@ func (c *core) openApprovals(ctx context.Context) error {
 	if c.roster.logins, err = openLogins(c.cfg.StateDir, c.log); err != nil {
 		return err
 	}
-	if err := c.roster.follow(c.cfg); err != nil {
+	roster, err := people.New(c.cfg, c.roster.logins)
+	if err != nil {
 		return err
 	}
+	c.roster.now.Store(roster)
 	book := approval.Config{
 		Path: ApprovalsFile(c.cfg), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
 		Reachable: c.roster.reachable, Caps: approval.Caps(c.cfg.Limits.PendingApprovals), Scrub: c.scrubber.Scrub, Log: c.log,
@@ -45,12 +49,12 @@ func ApprovalsFile(cfg *config.Config) string { return filepath.Join(cfg.StateDi
 
 // openShared opens the database. A file with freezes and grants of its own must not be left
 // beside it unread.
-func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, error) {
+func (c *core) openShared(ctx context.Context, file string) (*shared.Config, error) {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, fmt.Errorf("%s holds approvals, grants and freezes of this sidecar alone: stop it and run "+
 			"\"bailiff store migrate\", which moves them to PostgreSQL", file))
 	}
-	again := func(part func(context.Context) error) error { return c.untilAnswered(ctx, part) }
+	again := func(part func(context.Context) error) error { return c.awaitAnswer(ctx, part) }
 	err := again(func(context.Context) (err error) {
 		c.database, err = OpenDatabase(context.WithoutCancel(ctx), c.cfg.Store.Postgres) // which lasts until the sidecar has stopped
 		return err
@@ -58,7 +62,7 @@ func (c *core) openShared(ctx context.Context, file string) (*approval.Shared, e
 	if err != nil {
 		return nil, err
 	}
-	return &approval.Shared{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again,
+	return &shared.Config{DB: c.database, Replica: c.cfg.Store.Replica, Froze: c.haltFrozen, Moved: c.sayAnew, Again: again,
 		Mark: watermark.File(filepath.Join(c.cfg.StateDir, "store.mark"))}, nil
 }
 

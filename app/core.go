@@ -94,7 +94,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
-		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinished(c.decisions), WayOut: wayOut, Log: log,
+		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinishedRequests(c.decisions), WayOut: wayOut, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())

@@ -19,7 +19,7 @@ func (c *core) openLog() (err error) {
 		return err
 	}
 	c.decisions, err = audit.Open(audit.Config{StateDir: c.cfg.StateDir, Observer: c.metrics, Log: c.log,
-		Scrub: c.scrubber.Scrub, Mask: c.mask, Bounds: bounds(c.cfg.DecisionLog), Needed: c.exporters.needed})
+		Scrub: c.scrubber.Scrub, Mask: c.mask, Bounds: bounds(c.cfg.DecisionLog), Needed: c.exporters.oldestNeeded})
 	return err
 }
 
@@ -28,8 +28,8 @@ type exporters struct{ service, syslog *export.Exporter }
 
 func (e exporters) all() []*export.Exporter { return []*export.Exporter{e.service, e.syslog} }
 
-// needed names the oldest segment that one of them is still to send.
-func (e exporters) needed() (oldest string) {
+// oldestNeeded names the oldest segment that one of them is still to send.
+func (e exporters) oldestNeeded() (oldest string) {
 	for _, one := range e.all() {
 		if segment := one.Needed(); segment != "" && (oldest == "" || segment < oldest) {
 			oldest = segment
@@ -86,7 +86,7 @@ func bounds(d config.DecisionLog) audit.Bounds {
 	}
 }
 
-func unfinished(log *audit.Log) []enforcer.Unfinished {
+func unfinishedRequests(log *audit.Log) []enforcer.Unfinished {
 	var list []enforcer.Unfinished
 	for _, u := range log.Unfinished(time.Time{}) {
 		list = append(list, enforcer.Unfinished(u))

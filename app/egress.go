@@ -38,19 +38,20 @@ func (c *core) newWayOut() (enforcer.WayOut, error) {
 	return countedWay{c.proxy, c.metrics, &c.egress}, err
 }
 
-// followEgress has the next connection go as another section egress says. Where that is
-// faulty, the one so far stays in force.
-func (c *core) followEgress(next config.Egress) error {
-	settings, err := c.wayOutOf(next)
+// prepareEgress has the next connection go as another section egress says.
+func (c *core) prepareEgress(next *config.Config) (func(context.Context) error, error) {
+	settings, err := c.wayOutOf(next.Egress)
 	if err == nil {
-		err = c.proxy.Change(settings)
+		err = egress.Check(settings)
 	}
 	if err != nil {
-		return fmt.Errorf("taking over the section egress, of which nothing is changed: %w", err)
+		return nil, fmt.Errorf("taking over the section egress: %w", err)
 	}
-	c.enforcer.Hold(hold(next))
-	c.cfg.Egress = next
-	return nil
+	return func(context.Context) error {
+		c.enforcer.Hold(hold(next.Egress))
+		c.cfg.Egress = next.Egress
+		return c.proxy.Change(settings)
+	}, nil
 }
 
 // hold is how long a connection waits for people.

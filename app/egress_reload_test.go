@@ -67,9 +67,12 @@ func TestTheSectionEgressChangesWithoutARestart(t *testing.T) {
 	run("served /a\n")
 	broken := next
 	broken.Egress.Resolver, broken.Egress.Trust = nil, []string{filepath.Join(openDir(t), "gone.pem")}
-	if _, err := s.reload(t.Context(), &broken); err == nil ||
-		!strings.Contains(err.Error(), "section egress, of which nothing is changed") {
+	broken.Limits.Sandboxes.Total = 7
+	if _, err := s.reload(t.Context(), &broken); err == nil || !strings.Contains(err.Error(), "nothing is changed: taking over the section egress") {
 		t.Errorf("of a file that is not there it says %v", err)
+	}
+	if s.cfg.Limits.Sandboxes.Total == 7 {
+		t.Error("of a refused configuration another section is in force")
 	}
 	run("served /a\n")
 	for _, direct := range []struct {

@@ -77,7 +77,7 @@ func TestTheDecisionLogIsSentBySyslogAsConfigured(t *testing.T) {
 		t.Errorf("the first message begins with %q", length)
 	}
 	awaittest.Until(t, "all to be sent", func() bool { return s.state().SyslogLag == 0 })
-	if needed := s.exporters.needed(); needed != "0" {
+	if needed := s.exporters.oldestNeeded(); needed != "0" {
 		t.Errorf("needed is all from %s, though nothing of it is known to have come", needed)
 	}
 	next := *s.cfg

@@ -37,7 +37,7 @@ func (c *core) openFleet(ctx context.Context) (err error) {
 	of := fleet.Config{DB: c.database, Replica: c.cfg.Store.Replica, Address: c.cfg.Store.Peer.Address,
 		Revision: c.policies.Revision, Head: func() fleet.LogHead { return fleet.LogHead(c.decisions.Head()) }, Standing: c.standing,
 		Sandboxes: c.heldSandboxes, Living: c.divideLimits}
-	err = c.untilAnswered(ctx, func(ctx context.Context) (err error) {
+	err = c.awaitAnswer(ctx, func(ctx context.Context) (err error) {
 		c.fleet.members, err = fleet.New(ctx, of)
 		return err
 	})

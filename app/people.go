@@ -8,7 +8,6 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/approval/people"
-	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 // roster knows people by the configuration that is in force.
@@ -19,16 +18,6 @@ type roster struct {
 }
 
 var _ approval.Router = (*roster)(nil)
-
-// follow puts another configuration into force.
-func (r *roster) follow(cfg *config.Config) error {
-	next, err := people.New(cfg, r.logins)
-	if err != nil {
-		return err
-	}
-	r.now.Store(next)
-	return nil
-}
 
 func (r *roster) Plan(c bailiff.Claim) (api.Plan, error) { return r.now.Load().Plan(c) }
 

@@ -5,22 +5,44 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/internal/approval/people"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/network/throttle"
 )
 
-// reload puts a new configuration into force as far as a running sidecar can:
-// the agents' listeners with their users, platforms and tokens, how many sandboxes
-// there may be and which folders they may show, the console's certificate and the tokens of programs, who may give
-// commands by chat, how long the decision log stays, the
-// people and the routes of approvals, how sandboxes leave. It returns the names of the sections that wait for a restart.
+// part is one part of the sidecar that follows the configuration while it runs.
+type part struct {
+	// fields are those of [config.Config] that the part takes over.
+	fields []string
+	// prepare reads what another configuration says, and changes nothing. The function that it returns puts that into force.
+	prepare func(next *config.Config) (func(context.Context) error, error)
+}
+
+// parts are all of them, in the order in which they change.
+func (a *App) parts() []part {
+	return []part{
+		{[]string{"Chat.AllowedUsers"}, a.prepareChats},
+		{[]string{"People", "Approvals"}, a.preparePeople},
+		{[]string{"Egress"}, a.prepareEgress},
+		{nil, a.certificate.prepare},
+		{[]string{"Operator.Tokens"}, a.prepareTokens},
+		{[]string{"Limits.RequestsPerMinute", "Limits.Sandboxes", "Limits.Warm"}, a.prepareLimits},
+		{[]string{"DecisionLog.Rotate", "DecisionLog.Retain"}, a.prepareDecisionLog},
+		{[]string{"Backends.MountsAllowed"}, a.prepareMounts},
+		{[]string{"Agent.Listeners"}, a.prepareListeners},
+	}
+}
+
+// reload puts a new configuration into force as far as a running sidecar can: first all parts prepare what they take over, and where
+// one of them cannot, nothing is changed. It returns the names of the sections that wait for a restart.
 func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
 	case <-a.up:
@@ -29,78 +51,145 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.services.allow(&a.cfg.Chat, &next.Chat)
-	waiting = a.changedUntilRestart(next)
+	var changes []func(context.Context) error
+	var faults, late []error
+	for _, p := range a.parts() {
+		change, err := p.prepare(next)
+		changes, faults = append(changes, change), append(faults, err)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("nothing is changed: %w", err)
+	}
+	for _, change := range changes {
+		late = append(late, change(ctx))
+	}
+	return a.waiting(next), errors.Join(late...)
+}
+
+// waiting are the sections that differ from another configuration once all parts follow it: they wait for a restart.
+func (a *App) waiting(next *config.Config) []string {
+	var followed []string
+	for _, p := range a.parts() {
+		followed = append(followed, p.fields...)
+	}
+	all := differing(reflect.ValueOf(*a.cfg), reflect.ValueOf(*next), followed)
+	if backends.NeedRestart(a.cfg.Backends, next.Backends) {
+		all = append(all, "backends")
+	}
+	slices.Sort(all)
+	return all
+}
+
+// differing are the keys of sections that are not alike in two configurations, but for fields that are followed.
+func differing(now, next reflect.Value, followed []string) (keys []string) {
+	for n := range now.NumField() {
+		field, ofSection := now.Type().Field(n).Name, followedBelow(now.Type().Field(n).Name, followed)
+		switch {
+		case field == "Path", field == "Backends", slices.Contains(followed, field):
+		case field == "Chat":
+			if !reflect.DeepEqual(now.Field(n).Interface(), next.Field(n).Interface()) {
+				keys = append(keys, "chat services")
+			}
+		case len(ofSection) > 0:
+			for _, below := range differing(now.Field(n), next.Field(n), ofSection) {
+				keys = append(keys, keyOf(field)+"."+below)
+			}
+		case !reflect.DeepEqual(now.Field(n).Interface(), next.Field(n).Interface()):
+			keys = append(keys, keyOf(field))
+		}
+	}
+	return keys
+}
+
+// followedBelow are the fields of a section that are followed.
+func followedBelow(section string, followed []string) (fields []string) {
+	for _, path := range followed {
+		if field, below := strings.CutPrefix(path, section+"."); below {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// keyOf is the key of bailiff.yaml of which a field holds the value.
+func keyOf(field string) string {
+	return strings.ToLower(wordsOfAField.ReplaceAllString(field, "${1}_${2}"))
+}
+
+var wordsOfAField = regexp.MustCompile(`([a-z])([A-Z])`)
+
+func (a *App) prepareChats(next *config.Config) (func(context.Context) error, error) {
+	return func(context.Context) error {
+		a.services.allow(&a.cfg.Chat, &next.Chat)
+		return nil
+	}, nil
+}
+
+// preparePeople has people and routes follow, and what is pending planned anew.
+func (a *App) preparePeople(next *config.Config) (func(context.Context) error, error) {
 	inForce := *a.cfg
 	inForce.Agent.Listeners, inForce.People, inForce.Approvals = next.Agent.Listeners, next.People, next.Approvals
-	if err := a.roster.follow(&inForce); err != nil {
-		return waiting, err
-	}
-	a.cfg.People, a.cfg.Approvals = next.People, next.Approvals
-	var forgotten error
-	if a.consolePage != nil {
-		a.consolePage.Review()
-		forgotten = a.keys.Retain(personNames(next.People))
-	}
-	replanned := errors.Join(forgotten, a.approvals.Replan(ctx), a.followEgress(next.Egress), a.certificate.read(),
-		a.followTokens(next.Operator.Tokens))
-	if next.Limits.RequestsPerMinute != a.cfg.Limits.RequestsPerMinute {
-		a.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
-		a.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
-	}
-	a.decisions.Bound(bounds(next.DecisionLog))
-	a.cfg.Limits.Sandboxes = next.Limits.Sandboxes
-	a.enforcer.Bound(lease.Bounds(next.Limits.Sandboxes))
-	a.enforcer.Warm(lease.Warm(next.Limits.Warm))
-	a.followMounts(next.Backends)
-	return waiting, errors.Join(replanned, a.replaceListeners(ctx, next.Agent.Listeners))
-}
-
-// changedUntilRestart are the sections that differ and that a running sidecar cannot change.
-func (a *App) changedUntilRestart(next *config.Config) (waiting []string) {
-	now := a.cfg
-	for name, changed := range map[string]bool{
-		"state_dir": next.StateDir != now.StateDir, "operator": !reflect.DeepEqual(untilRestart(next.Operator), untilRestart(now.Operator)),
-		"metrics": next.Metrics != now.Metrics, "policies": !reflect.DeepEqual(next.Policies, now.Policies),
-		"env":                      !reflect.DeepEqual(next.Env, now.Env),
-		"backends":                 backends.NeedRestart(now.Backends, next.Backends),
-		"limits.pending_approvals": next.Limits.PendingApprovals != now.Limits.PendingApprovals,
-		"guards":                   !slices.Equal(next.Guards, now.Guards),
-		"runner":                   next.Runner != now.Runner, "log": next.Log != now.Log,
-		"decision_log.export": next.DecisionLog.Export != now.DecisionLog.Export,
-		"store":               next.Store != now.Store,
-		"decision_log.syslog": next.DecisionLog.Syslog != now.DecisionLog.Syslog,
-		"traces":              next.Traces != now.Traces,
-		"chat services":       !reflect.DeepEqual(next.Chat, now.Chat),
-		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, now.Agent.DataPaths),
-	} {
-		if changed {
-			waiting = append(waiting, name)
+	roster, err := people.New(&inForce, a.roster.logins)
+	return func(ctx context.Context) error {
+		a.roster.now.Store(roster)
+		a.cfg.People, a.cfg.Approvals = next.People, next.Approvals
+		var forgotten error
+		if a.consolePage != nil {
+			a.consolePage.Review()
+			forgotten = a.keys.Retain(personNames(next.People))
 		}
-	}
-	slices.Sort(waiting)
-	return waiting
+		return errors.Join(forgotten, a.approvals.Replan(ctx))
+	}, err
 }
 
-// untilRestart is what a running sidecar cannot change of a section.
-func untilRestart(o config.Operator) config.Operator {
-	o.Tokens = nil
-	return o
+func (a *App) prepareLimits(next *config.Config) (func(context.Context) error, error) {
+	return func(context.Context) error {
+		now, limits := &a.cfg.Limits, next.Limits
+		if limits.RequestsPerMinute != now.RequestsPerMinute {
+			now.RequestsPerMinute = limits.RequestsPerMinute
+			a.throttle.Set(throttle.Shares(limits.RequestsPerMinute))
+		}
+		now.Sandboxes, now.Warm = limits.Sandboxes, limits.Warm
+		a.enforcer.Bound(lease.Bounds(limits.Sandboxes))
+		a.enforcer.Warm(lease.Warm(limits.Warm))
+		return nil
+	}, nil
 }
 
-// replaceListeners closes the agents' listeners that are not as before and opens the new ones, after everything about these has
-// been read. Requests that run go on until they end, and clients of a listener that stays notice nothing. If the address of a
-// listener is taken, its agents have none, and the error says so.
-func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener) (err error) {
+func (a *App) prepareDecisionLog(next *config.Config) (func(context.Context) error, error) {
+	return func(context.Context) error {
+		a.decisions.Bound(bounds(next.DecisionLog))
+		a.cfg.DecisionLog.Rotate, a.cfg.DecisionLog.Retain = next.DecisionLog.Rotate, next.DecisionLog.Retain
+		return nil
+	}, nil
+}
+
+func (a *App) prepareMounts(next *config.Config) (func(context.Context) error, error) {
+	return func(context.Context) error {
+		a.followMounts(next.Backends)
+		return nil
+	}, nil
+}
+
+// prepareListeners reads everything about the agents' listeners.
+func (a *App) prepareListeners(next *config.Config) (func(context.Context) error, error) {
 	if a.stopping {
-		return errors.New("the sidecar is stopping")
+		return nil, errors.New("the sidecar is stopping")
 	}
-	plans := make([]agentPlan, len(listeners))
-	for i, listener := range listeners {
-		if plans[i], err = a.planAgent(listener); err != nil {
-			return err
-		}
+	var faults []error
+	plans := make([]agentPlan, len(next.Agent.Listeners))
+	for i, listener := range next.Agent.Listeners {
+		var err error
+		plans[i], err = a.planAgent(listener)
+		faults = append(faults, err)
 	}
+	return func(ctx context.Context) error { return a.replaceListeners(ctx, next.Agent.Listeners, plans) }, errors.Join(faults...)
+}
+
+// replaceListeners closes the agents' listeners that are not as before and opens the new ones. Requests that run go on until they end,
+// and clients of a listener that stays notice nothing. If the address of a listener is taken, its agents have none, and the error
+// says so.
+func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener, plans []agentPlan) (err error) {
 	staying, leaving := whichStay(a.agents, plans)
 	a.closeAgents(context.WithoutCancel(ctx), leaving, a.mcpServers.retire(listeners))
 	a.agents, a.cfg.Agent.Listeners = nil, nil

@@ -17,9 +17,9 @@ import (
 // startPause is between two tries of a part of a start.
 const startPause = time.Second
 
-// untilAnswered does a part of the start again until PostgreSQL lets it be done. Meanwhile probes are told why the
+// awaitAnswer does a part of the start again until PostgreSQL lets it be done. Meanwhile probes are told why the
 // sidecar is not ready.
-func (c *core) untilAnswered(ctx context.Context, part func(context.Context) error) error {
+func (c *core) awaitAnswer(ctx context.Context, part func(context.Context) error) error {
 	for {
 		err := part(ctx)
 		if err == nil || ctx.Err() != nil || !postgres.IsAway(err) {
@@ -94,10 +94,10 @@ func (p *probes) serve() error {
 	return nil
 }
 
-func (p *probes) close() error { return errors.Join(p.server.Close(), closed(p.listener)) }
+func (p *probes) close() error { return errors.Join(p.server.Close(), closeListener(p.listener)) }
 
-// closed closes a listener that may be closed.
-func closed(l net.Listener) error {
+// closeListener closes a listener that may be closed.
+func closeListener(l net.Listener) error {
 	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
 	}

@@ -45,7 +45,7 @@ func (ts *tokens) read(configured []config.Token) error {
 		one, err := ts.program(t)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("operator.tokens: %s: %w", t.Name, err))
-			one = unchanged(before, t)
+			one = earlierProgram(before, t)
 		}
 		if one != nil {
 			all = append(all, one)
@@ -63,8 +63,8 @@ func (ts *tokens) read(configured []config.Token) error {
 	return err
 }
 
-// unchanged is the program of an entry that was there before, or nil.
-func unchanged(before *[]*program, t config.Token) *program {
+// earlierProgram is the program of an entry that was there before, or nil.
+func earlierProgram(before *[]*program, t config.Token) *program {
 	if before == nil {
 		return nil
 	}
@@ -157,14 +157,17 @@ func (a *App) programAPI(t config.Token) (http.Handler, error) {
 	return gateway.NewOperator(served)
 }
 
-// followTokens puts other tokens into force.
-func (a *App) followTokens(configured []config.Token) error {
-	if a.consolePage == nil {
+// prepareTokens has other tokens follow. What is at fault in one of them keeps none of the others from ending, so that tokens are read
+// when they change.
+func (a *App) prepareTokens(next *config.Config) (func(context.Context) error, error) {
+	return func(context.Context) error {
+		if a.consolePage == nil {
+			return nil
+		}
+		if err := a.tokens.read(next.Operator.Tokens); err != nil {
+			return err
+		}
+		a.cfg.Operator.Tokens = next.Operator.Tokens
 		return nil
-	}
-	if err := a.tokens.read(configured); err != nil {
-		return err
-	}
-	a.cfg.Operator.Tokens = configured
-	return nil
+	}, nil
 }

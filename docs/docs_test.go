@@ -149,7 +149,7 @@ func needEngine(t *testing.T) {
 
 func TestBlocksAreWhatTheySay(t *testing.T) {
 	kinds := map[string]func(*testing.T, string) error{
-		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables, "yaml pack": isPack,
+		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables, "yaml pack": isPack("packs"), "yaml programs": isPack("programs"),
 		"json": func(_ *testing.T, text string) error { var v any; return json.Unmarshal([]byte(text), &v) },
 		"yaml": func(_ *testing.T, text string) error {
 			_, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(text), catalogue.All())
@@ -237,18 +237,20 @@ func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
 	}
 }
 
-// isPack wants the shipped policies to be sound with the pack.
-func isPack(t *testing.T, text string) error {
-	folder := t.TempDir()
-	file := filepath.Join(folder, "bailiff", "packs", "team", "data.yaml")
-	if err := errors.Join(os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))), os.MkdirAll(filepath.Dir(file), 0o700),
-		os.WriteFile(file, []byte(text), 0o600)); err != nil {
-		return err
+// isPack wants the shipped policies to be sound with the pack, or the family of programs.
+func isPack(of string) func(*testing.T, string) error {
+	return func(t *testing.T, text string) error {
+		folder := t.TempDir()
+		file := filepath.Join(folder, "bailiff", of, "team", "data.yaml")
+		if err := errors.Join(os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))), os.MkdirAll(filepath.Dir(file), 0o700),
+			os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			return err
+		}
+		if faults := pdp.Check(pdp.Config{Paths: []string{folder}}); len(faults) > 0 {
+			return faults
+		}
+		return nil
 	}
-	if faults := pdp.Check(pdp.Config{Paths: []string{folder}}); len(faults) > 0 {
-		return faults
-	}
-	return nil
 }
 
 // merge returns a with what b sets in it.

@@ -49,7 +49,7 @@ func (a answer) of(req bailiff.Request) bailiff.Answer {
 	return a.Answer
 }
 
-func failed(status bailiff.Status, code string, err error) answer {
+func failure(status bailiff.Status, code string, err error) answer {
 	return answer{Answer: bailiff.Answer{Status: status, Code: code, Message: bailiff.Sentence(err.Error()), ExitCode: bailiff.ExitFailed}}
 }
 
@@ -59,13 +59,13 @@ func (a answer) at(backend string) answer {
 	return a
 }
 
-func interrupted(backend string) answer {
+func interruption(backend string) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Interrupted, Backend: backend, ExitCode: bailiff.ExitInterrupted,
 		Message: callerGone}}
 }
 
-// denied is the answer to a decision that lets nothing run.
-func denied(d bailiff.Decision) answer {
+// denial is the answer to a decision that lets nothing run.
+func denial(d bailiff.Decision) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
 		Message: "Denied: " + bailiff.Sentences(d.Told().Denials)}}
 }
@@ -144,10 +144,10 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 	key, digest := answerKey{req.Caller, req.Session.ID, req.ID}, req.Digest()
 	r, first := a.claim(key, digest)
 	if r == nil {
-		return failed(bailiff.Unavailable, bailiff.CodeBusy, errBusy).of(req)
+		return failure(bailiff.Unavailable, bailiff.CodeBusy, errBusy).of(req)
 	}
 	if first {
-		r.answer = failed(bailiff.Failed, bailiff.CodeOutcomeUnknown, errShutdown).of(req) // stands only if run panics
+		r.answer = failure(bailiff.Failed, bailiff.CodeOutcomeUnknown, errShutdown).of(req) // stands only if run panics
 		defer a.settle(key, r)
 		claimed := a.claimElsewhere(ctx, req, digest)
 		r.answer = run(claimed)
@@ -155,14 +155,14 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 		return r.answer
 	}
 	if r.digest != digest {
-		return failed(bailiff.Failed, bailiff.CodeConflict, errConflict).of(req)
+		return failure(bailiff.Failed, bailiff.CodeConflict, errConflict).of(req)
 	}
 	select {
 	case <-r.done:
 		retell(r.answer, news)
 		return r.answer
 	case <-ctx.Done():
-		return interrupted("").of(req)
+		return interruption("").of(req)
 	}
 }
 
@@ -183,26 +183,26 @@ func (a *answers) claimElsewhere(ctx context.Context, req bailiff.Request, diges
 	go func() {
 		defer close(done)
 		first, same, err := a.claims.Claim(ctx, req.Caller, req.Session.ID, req.ID, digest)
-		said = unclaimed(ctx, req.ID, first, same, err)
+		said = foreignID(ctx, req.ID, first, same, err)
 	}()
 	return func() *answer { <-done; return said }
 }
 
-// unclaimed is the answer to a request whose id is not this sidecar's; nil if it is.
-func unclaimed(ctx context.Context, id string, first, same bool, err error) *answer {
+// foreignID is the answer to a request whose id is not this sidecar's; nil if it is.
+func foreignID(ctx context.Context, id string, first, same bool, err error) *answer {
 	var a answer
 	switch {
 	case ctx.Err() != nil && err != nil:
-		a = interrupted("")
+		a = interruption("")
 	case err != nil:
-		a = failed(bailiff.Unavailable, bailiff.CodeStore, err)
+		a = failure(bailiff.Unavailable, bailiff.CodeStore, err)
 	case first:
 		return nil
 	case same:
 		a.Answer = unknownOutcome(id, "Another sidecar began this request, and its answer is not known here; it is not run again under "+
 			"this id.")
 	default:
-		a = failed(bailiff.Failed, bailiff.CodeConflict, errConflict)
+		a = failure(bailiff.Failed, bailiff.CodeConflict, errConflict)
 	}
 	return &a
 }

@@ -114,12 +114,12 @@ func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) erro
 	if err != nil {
 		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
 	}
-	if path := changed(m.contents, files); path != "" {
+	if path := changedFile(m.contents, files); path != "" {
 		return fmt.Errorf("%w: %s changed while it was read; send the command again", errFiles, path)
 	}
-	opened, unbound := m.opened(ctx)
+	opened, unbound := m.dependencies(ctx)
 	m.files, m.unbound = slices.Concat(files, opened), distinct(m.unbound, unbound)
-	m.rejudged(e.decide(ctx, m.located, found{files, m.contents, m.ground}))
+	m.replaceJudgement(e.decide(ctx, m.located, found{files, m.contents, m.ground}))
 	m.keepSandbox(held)
 	return nil
 }
@@ -140,19 +140,19 @@ func (m *judged) keepSandbox(held bailiff.Claim) {
 func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	asked, err := e.parts.ask(ctx, m)
 	if err != nil {
-		a := failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
-		e.config.Recorder.Note(executed(m.event, a)) // the decision alone reads as if people had been asked
+		a := failure(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
+		e.config.Recorder.Note(executionEvent(m.event, a)) // the decision alone reads as if people had been asked
 		return a
 	}
 	if asked.State == bailiff.ApprovalApproved {
 		return e.resume(ctx, m, asked)
 	}
-	return unapproved(m.Decision, asked)
+	return approvalAnswer(m.Decision, asked)
 }
 
 // ask puts a request to approvers, and waits for what they say.
 func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, err error) {
-	if asked, err = e.config.Approvals.Ask(ctx, e.noted(m.claim())); err != nil {
+	if asked, err = e.config.Approvals.Ask(ctx, e.withUnbound(m.claim())); err != nil {
 		return asked, err
 	}
 	m.tellApproval(asked)
@@ -236,8 +236,8 @@ func (e *Enforcer) void(ctx context.Context, m *judged, approved bailiff.Claim) 
 	}
 }
 
-// unapproved is the answer to a request that humans have not let run.
-func unapproved(d bailiff.Decision, asked bailiff.Approval) answer {
+// approvalAnswer is the answer to a request that humans have not let run.
+func approvalAnswer(d bailiff.Decision, asked bailiff.Approval) answer {
 	a := answer{Answer: bailiff.Answer{Approval: &asked, Status: bailiff.Refused, ExitCode: bailiff.ExitRefused}}
 	said := []string{bailiff.Sentences(d.Told().Approval.Reasons)}
 	if asked.Message != "" {

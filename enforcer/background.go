@@ -39,7 +39,7 @@ func (e *Enforcer) background(ctx context.Context, g grant, guard *guard) answer
 		g.held.Lease().ReviewResident(ctx, p)
 	}
 	if ctx.Err() != nil { // no client would learn its id
-		return unwanted(p, a, stopped(ctx))
+		return endUnheard(p, a, stopReason(ctx))
 	}
 	a.Status, a.ProcessID, a.Processes = bailiff.Completed, p.ID(), []bailiff.ProcessState{p.State(ctx)}
 	a.Message = fmt.Sprintf("Started in the background as %s; the process tool shows its output, writes to it and ends it.", p.ID())
@@ -58,8 +58,8 @@ func backgroundCommand(g grant) backends.Command {
 	return cmd
 }
 
-// unwanted ends a process whose requester went away while it was started.
-func unwanted(p *process.Process, a answer, why string) answer {
+// endUnheard ends a process whose requester went away while it was started.
+func endUnheard(p *process.Process, a answer, why string) answer {
 	ctx, cancel := context.WithTimeout(context.Background(), process.KillTimeout)
 	defer cancel()
 	a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, why

@@ -14,7 +14,7 @@ import (
 // one that the policies would have chosen, and no variable enters; where they
 // chose none there is nothing to run in. Nothing lifts the floor.
 func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, order api.BreakGlass) bailiff.Answer {
-	return e.guarded(ctx, req, func(ctx context.Context) answer {
+	return e.runGuarded(ctx, req, func(ctx context.Context) answer {
 		m := e.judge(ctx, req)
 		ctx = m.concerning(ctx)
 		m.news = func(bailiff.Progress) {}

@@ -73,9 +73,9 @@ func (c *calls) answer(ctx context.Context, call kernel.Call) kernel.Result {
 
 // carry executes a call's request within the script's.
 func (c *calls) carry(ctx context.Context, req bailiff.Request) bailiff.Answer {
-	return c.guarded(ctx, req, func(ctx context.Context) answer {
+	return c.runGuarded(ctx, req, func(ctx context.Context) answer {
 		if err := c.admit(req); err != nil {
-			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
+			return failure(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
 		return c.execute(ctx, req, c.pass, c.script.held, atOnce)
 	})

@@ -66,7 +66,7 @@ func (e *Enforcer) runsOnHost(m *judged) bool {
 
 // judgeFound judges a request by what its paths lead to and by the text of the files that it runs.
 func (e *Enforcer) judgeFound(ctx context.Context, m *judged) error {
-	m.contents, m.ground, m.looked, m.surveyed, m.modules = nil, bailiff.Ground{}, false, nil, modules{}
+	m.look = look{}
 	if err := e.survey(ctx, m); err != nil || !e.readsFiles(m) {
 		return err
 	}
@@ -93,7 +93,7 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 			return nil
 		}
 		m.contents, m.ground.Unseen = append(m.contents, more...), m.ground.Unseen || hides
-		m.rejudged(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
+		m.replaceJudgement(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
 		if err := e.survey(ctx, m); err != nil {
 			return err
 		}
@@ -165,8 +165,8 @@ func (b *budget) take(c bailiff.Content) {
 	}
 }
 
-// changed is a file that is not what was read.
-func changed(contents []bailiff.Content, files []bailiff.File) string {
+// changedFile is a file that is not what was read.
+func changedFile(contents []bailiff.Content, files []bailiff.File) string {
 	for _, c := range contents {
 		for _, f := range files {
 			if c.SHA256 != "" && c.Path == f.Path && c.SHA256 != f.SHA256 {

@@ -16,7 +16,7 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 	d := e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
 		m := e.judge(ctx, req)
 		unread = e.readForClient(ctx, m)
-		return m.recorded(), m.Decision, m.took
+		return m.judgementEvent(), m.Decision, m.took
 	})
 	d.Unread, d.Projects = unread, e.projects(d.Decision.Backend)
 	return d
@@ -32,7 +32,7 @@ func (e *Enforcer) Preview(ctx context.Context, req bailiff.Request) (d bailiff.
 	}
 	e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
 		m := e.judge(ctx, req)
-		event := m.recorded()
+		event := m.judgementEvent()
 		if m.Decision.Outcome == bailiff.Deny {
 			e.config.Recorder.Note(event)
 			e.config.Observer.Decided(ctx, req, m.Decision, m.took)
@@ -64,7 +64,7 @@ func (e *Enforcer) Refuse(ctx context.Context, caller string, because bailiff.Re
 	req := bailiff.Request{Caller: caller}
 	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
 		d := bailiff.Decision{Outcome: bailiff.Deny, Denials: []bailiff.Reason{because}}
-		event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
+		event := decisionEvent(req, bailiff.Judgement{Decision: d}, time.Now())
 		e.name(ctx, &event)
 		return event, d, 0
 	})

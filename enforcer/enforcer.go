@@ -42,6 +42,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
@@ -103,12 +104,12 @@ var errShutdown = errors.New("the sidecar is shutting down")
 // Execute takes a request to its end. It always answers; news, which may be
 // nil, is told the decision and the output on the way, never concurrently.
 func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
-	return e.guarded(ctx, req, func(ctx context.Context) answer {
+	return e.runGuarded(ctx, req, func(ctx context.Context) answer {
 		if err := e.admit(req); err != nil {
-			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
+			return failure(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
 		if !e.underWay.enter(req, maxUnderWayOfSession, 0) {
-			return failed(bailiff.Unavailable, bailiff.CodeBusy, errInFlight)
+			return failure(bailiff.Unavailable, bailiff.CodeBusy, errInFlight)
 		}
 		defer e.underWay.leave(req)
 		return answer{Answer: e.answers.once(ctx, req, news, func(claimed ownID) bailiff.Answer {
@@ -125,12 +126,12 @@ func (e *Enforcer) admit(req bailiff.Request) error {
 	return e.config.Throttle.Admit(req)
 }
 
-// guarded runs a request that counts among those under way, and ends when the
+// runGuarded runs a request that counts among those under way, and ends when the
 // sidecar stops or an operator halts it.
-func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(context.Context) answer) bailiff.Answer {
+func (e *Enforcer) runGuarded(ctx context.Context, req bailiff.Request, run func(context.Context) answer) bailiff.Answer {
 	return e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
 		if !e.enter() {
-			return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
+			return failure(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
 		}
 		defer e.flight.Done()
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -138,10 +139,10 @@ func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(co
 		defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()
 		remove, in := e.flights.add(req, cancel)
 		if !in {
-			return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
+			return failure(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
 		}
 		defer remove()
-		return run(ctx).halted(ctx).of(req)
+		return run(ctx).withHalt(ctx).of(req)
 	})
 }
 
@@ -250,7 +251,7 @@ func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer
 	defer m.release()
 	g, err := e.record(ctx, m, redeemed)
 	if err != nil {
-		return failed(bailiff.Unavailable, bailiff.CodeRecord, err)
+		return failure(bailiff.Unavailable, bailiff.CodeRecord, err)
 	}
 	m.tellDecision()
 	a := e.carryOut(ctx, m, g)
@@ -263,7 +264,7 @@ func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer
 	if m.script == nil { // else the answer is its script's to read
 		a.note(e.processes.Losses(m.located)...)
 	}
-	e.config.Recorder.Note(executed(m.event, a))
+	e.config.Recorder.Note(executionEvent(m.event, a))
 	e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
 	return a
 }
@@ -280,7 +281,7 @@ func (e *Enforcer) carryOut(ctx context.Context, m *judged, g grant) answer {
 		return e.noSandbox(ctx, m.Decision, m.fault)
 	}
 	if m.Decision.Outcome == bailiff.Deny {
-		return denied(m.Decision)
+		return denial(m.Decision)
 	}
 	if g.judged == nil {
 		return e.wait(ctx, m)
@@ -332,7 +333,7 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 		return err
 	}
 	for try := 1; ; try++ {
-		if err = e.holdNow(ctx, m, alone || m.mustBeAlone()); try == mostOvertaken || !errors.Is(err, lease.ErrOvertaken) {
+		if err = e.holdNow(ctx, m, alone || m.mustBeAlone()); try == mostOvertaken || !errors.Is(err, supply.ErrOvertaken) {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 // The faults that keep a request from a sandbox but are not the backend's.
@@ -21,23 +22,23 @@ var (
 func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error) answer {
 	switch {
 	case ctx.Err() != nil:
-		return interrupted(d.Backend.Name)
+		return interruption(d.Backend.Name)
 	case errors.Is(err, errApproval):
-		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
+		return failure(bailiff.Unavailable, bailiff.CodeApproval, err)
 	case errors.As(err, new(lease.Evicted)):
-		return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
+		return failure(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
 	case errors.Is(err, process.ErrUnknown):
-		return failed(bailiff.Failed, bailiff.CodeProcess, err)
+		return failure(bailiff.Failed, bailiff.CodeProcess, err)
 	case errors.Is(err, lease.ErrNoRoom), errors.Is(err, process.ErrTooMany):
-		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
+		return failure(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
 	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, errProtected), errors.Is(err, lease.ErrBeside):
-		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
+		return failure(bailiff.Unavailable, bailiff.CodeCommand, err)
 	case errors.Is(err, lease.ErrOccupied):
-		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)
-	case errors.As(err, new(lease.Unready)):
-		return failed(bailiff.Unavailable, bailiff.CodeBackend, err).at(d.Backend.Name)
+		return failure(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)
+	case errors.As(err, new(supply.Unready)):
+		return failure(bailiff.Unavailable, bailiff.CodeBackend, err).at(d.Backend.Name)
 	}
 	e.leases.OpenFailed(d.Backend.Name)
 	e.config.Log.ErrorContext(ctx, "opening a sandbox", "backend", d.Backend.Name, "error", err)
-	return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err)).at(d.Backend.Name)
+	return failure(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err)).at(d.Backend.Name)
 }

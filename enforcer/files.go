@@ -17,10 +17,10 @@ const maxOpened = 256
 // which it may depend on has no content that stands.
 func (m *judged) isMoving() bool { return m.located.Tool == bailiff.Process || m.script != nil }
 
-// opened are the files that the text may depend on, as they are in the sandbox, and the
+// dependencies are the files that the text may depend on, as they are in the sandbox, and the
 // names of those that have no content which stands: folders, patterns, names that the text
 // does not tell.
-func (m *judged) opened(ctx context.Context) (files []bailiff.File, unbound []string) {
+func (m *judged) dependencies(ctx context.Context) (files []bailiff.File, unbound []string) {
 	if m.isMoving() || len(m.Opens) == 0 {
 		return nil, m.Opens
 	}
@@ -39,8 +39,8 @@ func (m *judged) opened(ctx context.Context) (files []bailiff.File, unbound []st
 	return files, append(unbound, m.Opens[len(few):]...)
 }
 
-// noted adds to a claim's last reason which files an approval of it cannot hold.
-func (e *Enforcer) noted(c bailiff.Claim) bailiff.Claim {
+// withUnbound adds to a claim's last reason which files an approval of it cannot hold.
+func (e *Enforcer) withUnbound(c bailiff.Claim) bailiff.Claim {
 	terms := c.Decision.Approval
 	if terms == nil || len(terms.Reasons) == 0 {
 		return c

@@ -103,7 +103,7 @@ func (f Floor) Under(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
 			return deny(d, ruleVariable, fmt.Sprintf("The policies set %s, which no policy may.", name))
 		}
 	}
-	d.Env = f.narrowed(d, req.Env)
+	d.Env = f.envTerms(d, req.Env)
 	return d
 }
 
@@ -113,8 +113,8 @@ func deny(d bailiff.Decision, rule, message string) bailiff.Decision {
 	return d
 }
 
-// narrowed moves every forwarded variable that must not enter to the withheld ones.
-func (f Floor) narrowed(d bailiff.Decision, requested []string) bailiff.EnvTerms {
+// envTerms moves every forwarded variable that must not enter to the withheld ones.
+func (f Floor) envTerms(d bailiff.Decision, requested []string) bailiff.EnvTerms {
 	terms := d.Env
 	forward := make([]string, 0, len(terms.Forward))
 	for _, name := range terms.Forward {
@@ -125,7 +125,7 @@ func (f Floor) narrowed(d bailiff.Decision, requested []string) bailiff.EnvTerms
 			terms.Withheld = withhold(terms.Withheld, name, ruleVariable)
 		case d.Backend.Network != backends.Egress && isSwapped(terms, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleNoWay)
-		case withheld(terms.Withheld, name):
+		case isWithheld(terms.Withheld, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleWithheld)
 		case !slices.Contains(forward, name):
 			forward = append(forward, name)
@@ -146,12 +146,12 @@ func (f Floor) maySwap(terms bailiff.EnvTerms, name string) bool {
 	return providerKeys[name] && isSwapped(terms, name) && !f.isCredential(name)
 }
 
-func withheld(list []bailiff.Withheld, name string) bool {
+func isWithheld(list []bailiff.Withheld, name string) bool {
 	return slices.ContainsFunc(list, func(w bailiff.Withheld) bool { return w.Name == name })
 }
 
 func withhold(list []bailiff.Withheld, name, rule string) []bailiff.Withheld {
-	if withheld(list, name) {
+	if isWithheld(list, name) {
 		return list
 	}
 	return append(slices.Clip(list), bailiff.Withheld{Name: name, Rule: rule})

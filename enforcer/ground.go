@@ -25,7 +25,7 @@ func (e *Enforcer) surveys(m *judged) bool {
 }
 
 // isTyped says that the request hands input to a process that is there.
-func (m *judged) isTyped() bool { return m.process != nil && m.located.Args.IsTyped() }
+func (p placed) isTyped() bool { return p.process != nil && p.located.Args.IsTyped() }
 
 // lease is where the request runs, or where the process lives that it is for.
 func (m *judged) lease() *lease.Lease {
@@ -43,24 +43,24 @@ func (e *Enforcer) survey(ctx context.Context, m *judged) error {
 			return nil
 		}
 		m.surveyed, m.looked = append(m.surveyed, more...), true
-		seen, err := m.resolved(ctx, more)
+		seen, err := m.resolve(ctx, more)
 		if err != nil {
 			return fmt.Errorf("%w: looking at the paths of the command: %w", errFiles, err)
 		}
 		if !extend(&m.ground, seen) {
 			return nil
 		}
-		m.rejudged(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
+		m.replaceJudgement(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
 	}
 	if e.surveys(m) && slices.ContainsFunc(m.Paths, func(p string) bool { return !slices.Contains(m.surveyed, p) }) && !m.ground.Unseen {
 		m.ground.Unseen = true
-		m.rejudged(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
+		m.replaceJudgement(e.decide(ctx, m.located, found{nil, m.contents, m.ground}))
 	}
 	return nil
 }
 
-// resolved is what paths lead to in the sandbox of a request.
-func (m *judged) resolved(ctx context.Context, paths []string) (bailiff.Ground, error) {
+// resolve finds what paths lead to in the sandbox of a request.
+func (m *judged) resolve(ctx context.Context, paths []string) (bailiff.Ground, error) {
 	soon, cancel := context.WithTimeout(ctx, surveyTime)
 	defer cancel()
 	seen, err := m.lease().Resolve(soon, m.located.Args.Workdir, paths)

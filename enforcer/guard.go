@@ -116,10 +116,10 @@ func (w *guard) Tell(a *bailiff.Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.kept) > 0 {
-		note(a, "Put back, since programs start by it later and the change was not asked about: "+listed(w.kept)+".")
+		note(a, "Put back, since programs start by it later and the change was not asked about: "+changeList(w.kept)+".")
 	}
 	if len(w.lost) > 0 {
-		note(a, "Protected, and not put back: "+listed(w.lost)+".")
+		note(a, "Protected, and not put back: "+changeList(w.lost)+".")
 	}
 	if w.more > 0 {
 		note(a, fmt.Sprintf("There are %d more such changes.", w.more))
@@ -129,7 +129,7 @@ func (w *guard) Tell(a *bailiff.Answer) {
 	}
 }
 
-func listed(changes []protected.Change) string {
+func changeList(changes []protected.Change) string {
 	texts := make([]string, len(changes))
 	for i, c := range changes {
 		texts[i] = c.String()

@@ -102,8 +102,8 @@ func (e *Enforcer) Yield(ctx context.Context, key lease.Key) {
 	e.flights.end(errYielded, func(f *flight) bool { return f.caller == key.Caller && f.session.ID == key.Session })
 }
 
-// halted says in an answer that an operator stopped its request.
-func (a answer) halted(ctx context.Context) answer {
+// withHalt is an answer that says that an operator stopped its request.
+func (a answer) withHalt(ctx context.Context) answer {
 	if isHalted(ctx) && a.Status == bailiff.Interrupted {
 		a.Code, a.Message = bailiff.CodeFrozen, "An operator froze this session and stopped what it ran."
 	}

@@ -79,8 +79,8 @@ func TestALookForAnImageThatNobodyWaitsForEnds(t *testing.T) {
 				t.Errorf("answer is %+v", a)
 			}
 			stop()
-			if synctest.Wait(); p.gone != n || p.asked != n || kept(b.leases, "images", "looked") != 0 {
-				t.Errorf("of %d looks %d ended, and %d are remembered", p.asked, p.gone, kept(b.leases, "images", "looked"))
+			if synctest.Wait(); p.gone != n || p.asked != n || kept(b.leases, "supply", "images", "looked") != 0 {
+				t.Errorf("of %d looks %d ended, and %d are remembered", p.asked, p.gone, kept(b.leases, "supply", "images", "looked"))
 			}
 		}
 	})

@@ -13,6 +13,29 @@ import (
 
 // judged is a request with its judgement, on its way to its end.
 type judged struct {
+	placed
+	bailiff.Judgement
+	look
+	holding
+	reporter
+	event api.Event
+	took  time.Duration // to the judgement
+	// reloads is how many reloads of policies came before it was judged.
+	reloads uint64
+	// claimed tells whether the request's id is this sidecar's; nil where that is known.
+	claimed ownID
+	// files are those that the text runs or may depend on, as they are in the sandbox; unbound
+	// are the names of those that have no content which stands.
+	files   []bailiff.File
+	unbound []string
+	// approval is what humans said.
+	approval *bailiff.Approval
+	// fault is why the request can have no sandbox.
+	fault error
+}
+
+// placed is a request in the place where it runs. Nothing of it changes once it is judged.
+type placed struct {
 	// located is the request with the working folder that was judged.
 	located bailiff.Request
 	// atStart says that this folder is the one where a session's first command starts.
@@ -21,22 +44,12 @@ type judged struct {
 	// much of the data had been typed before.
 	process *process.Process
 	begun   int
-	bailiff.Judgement
-	event api.Event
-	took  time.Duration // to the judgement
-	news  func(bailiff.Progress)
-	told  bool // news has a decision already
-	// streams says that the client hears news as it comes.
-	streams bool
 	// script is the hold of the script that called, nil if none did.
 	script *lease.Hold
-	// claimed tells whether the request's id is this sidecar's; nil where that is known.
-	claimed ownID
+}
 
-	// files are those that the text runs or may depend on, as they are in the sandbox; unbound
-	// are the names of those that have no content which stands.
-	files   []bailiff.File
-	unbound []string
+// look is what was found in a sandbox of the paths and files of a request, which is judged by it.
+type look struct {
 	// contents are the files that were read to judge their text.
 	contents []bailiff.Content
 	// ground is what was found of the paths that the text names once they were looked at, surveyed which those are, and modules
@@ -45,13 +58,10 @@ type judged struct {
 	looked   bool
 	surveyed []string
 	modules  modules
-	// approval is what humans said.
-	approval *bailiff.Approval
-	// fault is why the request can have no sandbox.
-	fault error
+}
 
-	// reloads is how many reloads of policies came before it was judged.
-	reloads uint64
+// holding is the sandbox that a request holds.
+type holding struct {
 	// held and env are set while the sandbox is held.
 	held *lease.Hold
 	env  map[string]bailiff.Secret
@@ -61,19 +71,24 @@ type judged struct {
 	swapped []bailiff.Swapped
 }
 
+// reporter reports to the client what becomes of its request.
+type reporter struct {
+	news func(bailiff.Progress)
+	told bool // news has a decision already
+	// streams says that the client hears news as it comes.
+	streams bool
+}
+
 // again is a request as it was asked about, to be judged once more. Nothing of the
 // first judgement is in it, nor of what was held by it.
 func (m *judged) again(asked bailiff.Approval) *judged {
-	return &judged{
-		located: m.located, atStart: m.atStart, process: m.process, begun: m.begun, script: m.script,
-		news: m.news, streams: m.streams, told: true, approval: &asked,
-	}
+	return &judged{placed: m.placed, reporter: reporter{news: m.news, streams: m.streams, told: true}, approval: &asked}
 }
 
 // needsSandbox is false for what addresses a process, and for a call of a tool that
 // the agent runs.
-func (m *judged) needsSandbox() bool {
-	return m.located.Tool == bailiff.Terminal || m.located.Tool == bailiff.ExecuteCode
+func (p placed) needsSandbox() bool {
+	return p.located.Tool == bailiff.Terminal || p.located.Tool == bailiff.ExecuteCode
 }
 
 // claim is what approvers are asked about the request. A session's first command and
@@ -87,15 +102,15 @@ func (m *judged) claim() bailiff.Claim {
 		Unbound: m.unbound, Ground: m.ground, Plain: m.Plain, Call: m.Call, Input: m.Input}
 }
 
-// recorded is the event of the judgement, as it stands now.
-func (m *judged) recorded() api.Event {
+// judgementEvent is the event of the judgement, as it stands now.
+func (m *judged) judgementEvent() api.Event {
 	m.event.Input, m.event.Result, m.event.Custom.Approval = m.Input, m.Decision, m.approval
 	return m.event
 }
 
-// rejudged replaces the judgement, and with it the obligations. The request depends on the
+// replaceJudgement replaces the judgement, and with it the obligations. The request depends on the
 // files that were read for it, even where its text is understood by now.
-func (m *judged) rejudged(j bailiff.Judgement) {
+func (m *judged) replaceJudgement(j bailiff.Judgement) {
 	j.Decision.Backend.Image = m.Decision.Backend.Image // as it was pinned
 	for _, c := range m.contents {
 		if !slices.Contains(j.Files, c.Path) && !slices.Contains(j.Opens, c.Path) {
@@ -119,12 +134,11 @@ func (m *judged) tellApproval(a bailiff.Approval) {
 }
 
 // release gives the sandbox back.
-func (m *judged) release() {
-	if m.held != nil {
-		m.held.Release()
-		m.held, m.env, m.swapped = nil, nil, nil
+func (h *holding) release() {
+	if h.held != nil {
+		h.held.Release()
 	}
-	m.looksOnly = false
+	*h = holding{}
 }
 
 // judge asks the PDP, lays the floor under the answer, and words the event for
@@ -132,7 +146,7 @@ func (m *judged) release() {
 // first, so that what is judged is what runs; where the decision leads to a
 // sandbox that does not know that folder, the request is judged without it.
 func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *judged {
-	m := &judged{located: req}
+	m := &judged{placed: placed{located: req}}
 	e.judgeBy(ctx, m, e.settle)
 	return m
 }
@@ -149,7 +163,7 @@ func (e *Enforcer) judgement(ctx context.Context, m *judged, judge func(context.
 	req, start := m.located, time.Now()
 	m.reloads = e.reloads.Load()
 	judge(ctx, m)
-	m.took, m.event = time.Since(start), decided(req, m.Judgement, start)
+	m.took, m.event = time.Since(start), decisionEvent(req, m.Judgement, start)
 }
 
 // settle judges a request in the working folder where it will run.
@@ -193,7 +207,7 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 // Placed is a request in the folder where it would run, and the circumstances there, for
 // queries of the policies.
 func (e *Enforcer) Placed(ctx context.Context, req bailiff.Request) (bailiff.Request, bailiff.Circumstances) {
-	m := &judged{located: req}
+	m := &judged{placed: placed{located: req}}
 	if req.Args.Workdir == "" && m.needsSandbox() {
 		e.settle(ctx, m)
 	}

@@ -17,7 +17,7 @@ func asksOf(t *testing.T, answer bailiff.ApprovalState) (*bench, *questions) {
 	t.Helper()
 	b := newBench(t)
 	b.human.answer = func(bailiff.Claim) bailiff.ApprovalState { return answer }
-	q := b.questionsOf(grant{judged: &judged{located: request("curl x.test"), news: func(bailiff.Progress) {}}})
+	q := b.questionsOf(grant{judged: &judged{placed: placed{located: request("curl x.test")}, reporter: reporter{news: func(bailiff.Progress) {}}}})
 	return b, &q
 }
 
@@ -49,7 +49,7 @@ func TestANoHoldsForTheSessionsLaterRequests(t *testing.T) {
 	ask := func(change func(*bailiff.Request), terms bailiff.ApprovalTerms) int {
 		req := request("curl x.test")
 		change(&req)
-		q := b.questionsOf(grant{judged: &judged{located: req, news: func(bailiff.Progress) {}}})
+		q := b.questionsOf(grant{judged: &judged{placed: placed{located: req}, reporter: reporter{news: func(bailiff.Progress) {}}}})
 		before := len(b.human.asked)
 		if a, err := q.Ask(t.Context(), terms); err != nil || a.State != bailiff.ApprovalDenied {
 			t.Errorf("answered is %+v, %v", a, err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 // wobbly is a fake backend that is not always ready, and does not always open.
@@ -376,7 +376,7 @@ func TestProbesTakeTurnsAmongWhatOpenedBefore(t *testing.T) {
 		if err := b.Readiness()["docker"]; err != nil {
 			t.Errorf("the backend is not ready for lack of one image: %v", err)
 		}
-		if n := kept(b.leases, "ready", "breakers", "docker", "samples"); n != maxSamples {
+		if n := kept(b.leases, "supply", "ready", "breakers", "docker", "samples"); n != maxSamples {
 			t.Errorf("%d kinds are remembered", n)
 		}
 	})
@@ -401,7 +401,7 @@ func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				go b.Watch(ctx)
 				wantRun(t, b, of("s2"))
-				mine = lease.Hash("session", "hermes", "s1")
+				mine = supply.Hash("session", "hermes", "s1")
 				w.becomes(nil, fails)
 				for range 20 * tripAfter {
 					b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Image = "misspelt" }))

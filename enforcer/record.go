@@ -22,7 +22,7 @@ type grant struct {
 // record writes a decision down. Only then, if the policies let the request run or
 // grants of humans were redeemed for it, is there a grant.
 func (e *Enforcer) record(ctx context.Context, m *judged, redeemed bool) (g grant, err error) {
-	if err := e.config.Recorder.Record(ctx, m.recorded()); err != nil {
+	if err := e.config.Recorder.Record(ctx, m.judgementEvent()); err != nil {
 		e.config.Observer.Unrecorded(ctx, m.located, m.Decision, m.took)
 		return g, fmt.Errorf("recording the decision: %w", err)
 	}
@@ -33,8 +33,8 @@ func (e *Enforcer) record(ctx context.Context, m *judged, redeemed bool) (g gran
 	return g, nil
 }
 
-// decided words the event of a judgement.
-func decided(req bailiff.Request, j bailiff.Judgement, at time.Time) api.Event {
+// decisionEvent is the event of a judgement.
+func decisionEvent(req bailiff.Request, j bailiff.Judgement, at time.Time) api.Event {
 	event := api.Event{
 		DecisionID:  audit.NewID(),
 		Timestamp:   at.UTC(),
@@ -55,8 +55,8 @@ func decided(req bailiff.Request, j bailiff.Judgement, at time.Time) api.Event {
 	return event
 }
 
-// executed words the event of what became of an allowed request.
-func executed(decision api.Event, a answer) api.Event {
+// executionEvent is the event of what became of an allowed request.
+func executionEvent(decision api.Event, a answer) api.Event {
 	return api.Event{
 		DecisionID:  decision.DecisionID,
 		TraceID:     decision.TraceID,

@@ -72,7 +72,7 @@ func (a *answer) end(ctx context.Context, exit backends.Exit, timeout time.Durat
 		a.Message = fmt.Sprintf("Stopped after %s, with everything it had started.", timeout)
 	case exit.Interrupted, wasTakenDown(ctx, exit):
 		a.Status, a.ExitCode = bailiff.Interrupted, bailiff.ExitInterrupted
-		a.Message = stopped(ctx)
+		a.Message = stopReason(ctx)
 	case exit.Excess.Stopped:
 		a.Status, a.Code, a.ExitCode = bailiff.Interrupted, bailiff.CodeLimit, bailiff.ExitInterrupted
 	case exit.Lost:
@@ -119,9 +119,9 @@ func (e *Enforcer) broken(ctx context.Context, g grant, a answer, err error) ans
 	a.ExitCode, a.Message = bailiff.ExitFailed, bailiff.Sentence(fmt.Sprintf("running in the %s sandbox: %v", a.Backend, err))
 	switch {
 	case a.started && (isHalted(ctx) || lease.IsEvicted(ctx)): // with its sandbox
-		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopped(ctx)
+		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopReason(ctx)
 	case !a.started && ctx.Err() != nil:
-		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, neverStarted(ctx)
+		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, startRefusal(ctx)
 	case errors.Is(err, lease.ErrElsewhere):
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeHome
 		a.Message = bailiff.Sentence(err.Error())
@@ -198,8 +198,8 @@ func (e *Enforcer) values(terms bailiff.EnvTerms) (values map[string]bailiff.Sec
 	return values, swapped, nil
 }
 
-// neverStarted says why what was to run was not started.
-func neverStarted(ctx context.Context) string {
+// startRefusal says why what was to run was not started.
+func startRefusal(ctx context.Context) string {
 	if lease.IsEvicted(ctx) {
 		return context.Cause(ctx).Error() + " before the command was started."
 	}
@@ -208,8 +208,8 @@ func neverStarted(ctx context.Context) string {
 
 const callerGone = "The caller went away before the command was started."
 
-// stopped says why what ran was stopped, and that it was.
-func stopped(ctx context.Context) string {
+// stopReason says why what ran was stopped, and that it was.
+func stopReason(ctx context.Context) string {
 	if lease.IsEvicted(ctx) {
 		return context.Cause(ctx).Error() + "; the command and everything it had started was stopped."
 	}

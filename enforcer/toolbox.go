@@ -137,7 +137,7 @@ func (t *toolbox) answer(id, caller string, a toolAnswer) error {
 // handOver has the agent run a tool of its own that a script called.
 func (e *Enforcer) handOver(ctx context.Context, g grant) answer {
 	if err := g.script.MayStart(ctx); err != nil {
-		return failed(bailiff.Unavailable, bailiff.CodeHome, err)
+		return failure(bailiff.Unavailable, bailiff.CodeHome, err)
 	}
 	id, answered, end := e.tools.ask(g.located.Caller)
 	defer end()

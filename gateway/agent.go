@@ -88,7 +88,7 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
 	rs.elsewhere("Listener "+c.Name+" has no mcp: section in bailiff.yaml.", "/mcp")
-	return &Agent{a.continued(rs), a}, nil
+	return &Agent{a.withTrace(rs), a}, nil
 }
 
 // News is told of a request while it waits or runs; each function may be nil.
@@ -105,7 +105,7 @@ type News struct {
 // the caller has set its Peer, see [CredentialOf]. An error is a [*Problem].
 func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (api.Answer, error) {
 	if faults := check(&req); len(faults) > 0 {
-		return api.Answer{}, refused(codeRequest, faults)
+		return api.Answer{}, refusalProblem(codeRequest, faults)
 	}
 	req, p := a.agent.claim(req)
 	if p != nil {
@@ -127,7 +127,7 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (ap
 	if answer.Code == bailiff.CodeConflict {
 		return api.Answer{}, conflict(answer)
 	}
-	return answered(answer, a.agent.config.Console), nil
+	return wireAnswer(answer, a.agent.config.Console), nil
 }
 
 // EndSession does what DELETE /v1/sessions/{id} does.
@@ -168,7 +168,7 @@ func reply(answer bailiff.Answer, console string) (any, *api.Problem) {
 	if answer.Code == bailiff.CodeConflict {
 		return nil, conflict(answer)
 	}
-	return answered(answer, console), nil
+	return wireAnswer(answer, console), nil
 }
 
 func conflict(answer bailiff.Answer) *api.Problem {

@@ -95,6 +95,6 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkSend(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		encoded(benchDecision.Decision)
+		encode(benchDecision.Decision)
 	}
 }

@@ -35,9 +35,9 @@ type verdict struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// worded is a decision in the words of kits. The policies word it in the same way
+// verdictOf is a decision in the words of kits. The policies word it in the same way
 // for stock OPA.
-func worded(d bailiff.Decision) verdict {
+func verdictOf(d bailiff.Decision) verdict {
 	switch d.Outcome {
 	case bailiff.Allow:
 		return verdict{Decision: "allow"}
@@ -108,9 +108,9 @@ func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Req
 	text, err := written(result, err)
 	switch {
 	case err != nil:
-		return bailiff.Request{}, refused(codeRequest, []api.Fault{{At: "", Message: err.Error()}})
+		return bailiff.Request{}, refusalProblem(codeRequest, []api.Fault{{At: "", Message: err.Error()}})
 	case !defined:
-		return bailiff.Request{}, refused(codeRequest,
+		return bailiff.Request{}, refusalProblem(codeRequest,
 			[]api.Fault{{At: "", Message: "the policies do not say how to read a call: " + askedPath + " is undefined"}})
 	}
 	asked := struct {
@@ -121,7 +121,7 @@ func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Req
 		return bailiff.Request{}, misread(err, "/asked")
 	}
 	if len(asked.Faults) > 0 {
-		return bailiff.Request{}, refused(codeRequest, faultsOf(asked.Faults))
+		return bailiff.Request{}, refusalProblem(codeRequest, faultsOf(asked.Faults))
 	}
 	return parse(asked.Request)
 }

@@ -100,10 +100,10 @@ func (a *agent) document(ctx context.Context, path string, input jsontext.Value)
 	switch path {
 	case api.DecisionPath:
 		_, decided, p := a.judge(ctx, input, a.readDocument)
-		return decided.ID, encoded(decided.Decision.Told()), p
+		return decided.ID, encode(decided.Decision.Told()), p
 	case callPath:
 		decided, p := a.judgeCall(ctx, input)
-		return decided.ID, encoded(worded(decided.Decision.Told())), p
+		return decided.ID, encode(verdictOf(decided.Decision.Told())), p
 	}
 	req, p := a.readDocument(ctx, input)
 	if p == nil {
@@ -181,7 +181,7 @@ func written(result any, err error) (jsontext.Value, error) {
 	return stdjson.Marshal(result)
 }
 
-func encoded(document any) jsontext.Value {
+func encode(document any) jsontext.Value {
 	text, err := json.Marshal(document, lenient)
 	if err != nil {
 		panic(err) // as in send

@@ -32,7 +32,7 @@ func MarksOf(e api.Entry) (marks []api.Mark, more bool) {
 	for _, text := range []struct{ name, text string }{
 		{"command", args.Command}, {"code", args.Code}, {"stdin", args.Stdin}, {"data", args.Data}, {"arguments", args.Arguments},
 	} {
-		marks = append(marks, merged(search.marks(text.name, text.text, e.Reasons))...)
+		marks = append(marks, mergeMarks(search.marks(text.name, text.text, e.Reasons))...)
 	}
 	if marks == nil {
 		marks = []api.Mark{}
@@ -93,8 +93,8 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// merged puts marks in order, those that overlap into one.
-func merged(marks []api.Mark) []api.Mark {
+// mergeMarks puts marks in order, those that overlap into one.
+func mergeMarks(marks []api.Mark) []api.Mark {
 	slices.SortFunc(marks, func(a, b api.Mark) int {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, strings.Compare(a.Rules[0], b.Rules[0]))
 	})

@@ -115,27 +115,27 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.answer(http.MethodGet, "/v1/policies/history", o.revisions)
 	rs.answer(http.MethodGet, "/v1/policies/history/{revision}", o.revision)
 	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{
-		http.MethodPost:   o.permitted(bailiff.MayGovern, wishing(o, o.rollBack)).ServeHTTP,
-		http.MethodDelete: o.permitted(bailiff.MayGovern, o.known(o.resume)).ServeHTTP})
+		http.MethodPost:   o.withPermission(bailiff.MayGovern, wishing(o, o.rollBack)).ServeHTTP,
+		http.MethodDelete: o.withPermission(bailiff.MayGovern, o.known(o.resume)).ServeHTTP})
 	rs.answer(http.MethodGet, "/v1/sandboxes", o.sandboxes)
-	rs.answer(http.MethodDelete, "/v1/sandboxes/{id}", o.permitted(bailiff.MayOperate, o.remove))
-	rs.answer(http.MethodPost, "/v1/sandboxes/reap", o.permitted(bailiff.MayOperate, o.reap))
+	rs.answer(http.MethodDelete, "/v1/sandboxes/{id}", o.withPermission(bailiff.MayOperate, o.remove))
+	rs.answer(http.MethodPost, "/v1/sandboxes/reap", o.withPermission(bailiff.MayOperate, o.reap))
 	rs.answer(http.MethodGet, "/v1/approvals", o.approvals)
 	rs.answer(http.MethodGet, "/v1/approvals/{id}", o.approval)
 	rs.answer(http.MethodGet, "/v1/approvals/{id}/preview", o.preview)
 	rs.answer(http.MethodPost, "/v1/approvals/{id}/approve", wishing(o, o.approve))
 	rs.answer(http.MethodPost, "/v1/approvals/{id}/deny", wishing(o, o.deny))
 	rs.answer(http.MethodGet, "/v1/grants", o.grants)
-	rs.answer(http.MethodDelete, "/v1/grants/{id}", o.permitted(bailiff.MayRevoke, o.known(o.revoke)))
+	rs.answer(http.MethodDelete, "/v1/grants/{id}", o.withPermission(bailiff.MayRevoke, o.known(o.revoke)))
 	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: answer(o.freezes).ServeHTTP,
-		http.MethodPost:   o.permitted(bailiff.MayOperate, wishing(o, o.freeze)).ServeHTTP,
-		http.MethodDelete: o.permitted(bailiff.MayOperate, wishing(o, o.thaw)).ServeHTTP})
+		http.MethodPost:   o.withPermission(bailiff.MayOperate, wishing(o, o.freeze)).ServeHTTP,
+		http.MethodDelete: o.withPermission(bailiff.MayOperate, wishing(o, o.thaw)).ServeHTTP})
 	rs.answer(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
 	rs.elsewhere("This is the operators' listener; agents ask at a listener of agent.listeners.",
 		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
 	if c.BreakGlass != nil {
-		rs.answer(http.MethodPost, "/v1/break-glass", o.permitted(bailiff.MayGovern, wishing(o, o.breakGlass)))
+		rs.answer(http.MethodPost, "/v1/break-glass", o.withPermission(bailiff.MayGovern, wishing(o, o.breakGlass)))
 	}
 	if c.Link != nil {
 		rs.answer(http.MethodPost, "/v1/console/links", o.known(o.link))
@@ -164,9 +164,9 @@ func (o *operator) known(do func(r *http.Request, who bailiff.Approver) (any, *a
 	}
 }
 
-// permitted answers requests of those whom their role lets do it, and of those whom this listener does not
+// withPermission answers requests of those whom their role lets do it, and of those whom this listener does not
 // know: whether these may is for what answers to say.
-func (o *operator) permitted(to string, do answer) answer {
+func (o *operator) withPermission(to string, do answer) answer {
 	return func(r *http.Request) (any, *api.Problem) {
 		if who, known := o.config.Who(r); known {
 			if err := o.config.Permit(who, to); err != nil {

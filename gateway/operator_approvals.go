@@ -125,5 +125,5 @@ func tooLong(reason string) *api.Problem {
 	if utf8.RuneCountInString(reason) <= reasonLength {
 		return nil
 	}
-	return refused(codeRequest, []api.Fault{{At: "/reason", Message: "is longer than 1,000 characters"}})
+	return refusalProblem(codeRequest, []api.Fault{{At: "/reason", Message: "is longer than 1,000 characters"}})
 }

@@ -30,7 +30,7 @@ func (o *operator) breakGlass(r *http.Request, who bailiff.Approver, wish api.Br
 
 func readBreaking(wish api.Breaking) (bailiff.Request, *api.Problem) {
 	if strings.TrimSpace(wish.Reason) == "" {
-		return bailiff.Request{}, refused(codeRequest,
+		return bailiff.Request{}, refusalProblem(codeRequest,
 			[]api.Fault{{At: "/reason", Message: "is missing: say why the policies must not hold now"}})
 	}
 	if p := tooLong(wish.Reason); p != nil {

@@ -25,7 +25,7 @@ func (o *operator) freeze(r *http.Request, who bailiff.Approver, wish api.Freezi
 func (o *operator) thaw(r *http.Request, who bailiff.Approver, wish api.Freezing) (any, *api.Problem) {
 	p := checkFreezing(wish)
 	if p == nil && wish.Reason != "" {
-		p = refused(codeRequest, []api.Fault{{At: "/reason", Message: "belongs to a freeze only"}})
+		p = refusalProblem(codeRequest, []api.Fault{{At: "/reason", Message: "belongs to a freeze only"}})
 	}
 	if p != nil {
 		return nil, p
@@ -40,7 +40,7 @@ func (o *operator) thaw(r *http.Request, who bailiff.Approver, wish api.Freezing
 
 func checkFreezing(wish api.Freezing) *api.Problem {
 	if faults := freezeFaults(wish); len(faults) > 0 {
-		return refused(codeRequest, faults)
+		return refusalProblem(codeRequest, faults)
 	}
 	return tooLong(wish.Reason)
 }

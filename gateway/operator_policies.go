@@ -33,30 +33,31 @@ func (o *operator) revision(r *http.Request) (any, *api.Problem) {
 }
 
 func (o *operator) rollBack(r *http.Request, who bailiff.Approver, wish api.RollingBack) (any, *api.Problem) {
-	if p := misnamed(wish); p != nil {
+	if p := rollbackProblem(wish); p != nil {
 		return nil, p
 	}
-	return o.changed(r, o.config.History.RollBack(r.Context(), wish.Revision, wish.Reason, who))
+	return o.answerPolicies(r, o.config.History.RollBack(r.Context(), wish.Revision, wish.Reason, who))
 }
 
 func (o *operator) resume(r *http.Request, who bailiff.Approver) (any, *api.Problem) {
-	return o.changed(r, o.config.History.Resume(r.Context(), who))
+	return o.answerPolicies(r, o.config.History.Resume(r.Context(), who))
 }
 
-// changed answers with the policies that are in force then.
-func (o *operator) changed(r *http.Request, err error) (any, *api.Problem) {
+// answerPolicies answers with the policies that are in force then.
+func (o *operator) answerPolicies(r *http.Request, err error) (any, *api.Problem) {
 	if err != nil {
 		return nil, refusal("", err)
 	}
 	return o.policies(r)
 }
 
-func misnamed(b api.RollingBack) *api.Problem {
+func rollbackProblem(b api.RollingBack) *api.Problem {
 	switch {
 	case b.Revision == "":
-		return refused(codeRequest, []api.Fault{{At: "/revision", Message: "is missing: GET /v1/policies/history lists those there are"}})
+		return refusalProblem(codeRequest,
+			[]api.Fault{{At: "/revision", Message: "is missing: GET /v1/policies/history lists those there are"}})
 	case len(b.Revision) > idLength || !utf8.ValidString(b.Revision):
-		return refused(codeRequest, []api.Fault{{At: "/revision", Message: "want at most 1,024 bytes of UTF-8"}})
+		return refusalProblem(codeRequest, []api.Fault{{At: "/revision", Message: "want at most 1,024 bytes of UTF-8"}})
 	}
 	return tooLong(b.Reason)
 }

@@ -21,7 +21,7 @@ type fields map[string]func(value string) (wants string)
 func readQuery(r *http.Request, known fields) *api.Problem {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return refused(codeRequest, []api.Fault{{At: "", Message: "its query cannot be read: " + err.Error()}})
+		return refusalProblem(codeRequest, []api.Fault{{At: "", Message: "its query cannot be read: " + err.Error()}})
 	}
 	var faults []api.Fault
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -30,7 +30,7 @@ func readQuery(r *http.Request, known fields) *api.Problem {
 		}
 	}
 	if len(faults) > 0 {
-		return refused(codeRequest, faults)
+		return refusalProblem(codeRequest, faults)
 	}
 	return nil
 }

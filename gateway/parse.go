@@ -95,12 +95,12 @@ func (wire *received) request() (bailiff.Request, *api.Problem) {
 	if req.Args, err = readArgs(wire.Tool, wire.Args, strict); err != nil {
 		p := misread(err, "/args")
 		if req.Args, err = readArgs(wire.Tool, wire.Args, forgiving); err == nil {
-			p = refused(p.Code, append(p.Errors, check(&req)...))
+			p = refusalProblem(p.Code, append(p.Errors, check(&req)...))
 		}
 		return req, p
 	}
 	if faults := check(&req); len(faults) > 0 {
-		return req, refused(codeRequest, faults)
+		return req, refusalProblem(codeRequest, faults)
 	}
 	return req, nil
 }
@@ -148,7 +148,7 @@ func readBody(r *http.Request, into any) *api.Problem {
 		return nil
 	}
 	if bytes.Equal(text, []byte("null")) { // which no type refuses, and which says nothing
-		return refused(codeRequest, []api.Fault{{Message: "want an object, is null"}})
+		return refusalProblem(codeRequest, []api.Fault{{Message: "want an object, is null"}})
 	}
 	if err := json.Unmarshal(buf.Bytes(), into, strict); err != nil {
 		return misread(err, "")
@@ -185,16 +185,16 @@ func (n *whole) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 func misread(err error, at string) *api.Problem {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
-		return refused(codeJSON, []api.Fault{{At: at + string(syntactic.JSONPointer), Message: badSyntax(syntactic)}})
+		return refusalProblem(codeJSON, []api.Fault{{At: at + string(syntactic.JSONPointer), Message: badSyntax(syntactic)}})
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return refused(codeRequest, []api.Fault{{At: at + string(semantic.JSONPointer), Message: badMeaning(semantic)}})
+		return refusalProblem(codeRequest, []api.Fault{{At: at + string(semantic.JSONPointer), Message: badMeaning(semantic)}})
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return refused(codeJSON, []api.Fault{{At: at, Message: "ends too early"}})
+		return refusalProblem(codeJSON, []api.Fault{{At: at, Message: "ends too early"}})
 	}
-	return refused(codeJSON, []api.Fault{{At: at, Message: err.Error()}})
+	return refusalProblem(codeJSON, []api.Fault{{At: at, Message: err.Error()}})
 }
 
 func badSyntax(err *jsontext.SyntacticError) string {
@@ -214,7 +214,7 @@ func badMeaning(err *json.SemanticError) string {
 	case errors.Is(err, errNotWhole):
 		return errNotWhole.Error()
 	}
-	return "want " + wanted(err.GoType) + strings.TrimSuffix(", is "+kinds[err.JSONKind], ", is ")
+	return "want " + typeName(err.GoType) + strings.TrimSuffix(", is "+kinds[err.JSONKind], ", is ")
 }
 
 // names are those of a type's values in JSON.
@@ -229,7 +229,7 @@ func names(t reflect.Type) (all []string) {
 	return all
 }
 
-func wanted(t reflect.Type) string {
+func typeName(t reflect.Type) string {
 	if t == nil {
 		return "another type"
 	}

@@ -20,8 +20,8 @@ func problem(status int, code, message string) *api.Problem {
 	return &api.Problem{Code: code, Message: message, Errors: []api.Fault{}, Status: status}
 }
 
-// refused names all faults of a request.
-func refused(code string, faults []api.Fault) *api.Problem {
+// refusalProblem names all faults of a request.
+func refusalProblem(code string, faults []api.Fault) *api.Problem {
 	said := make([]string, len(faults))
 	for i, f := range faults {
 		said[i] = strings.TrimPrefix(f.At+": ", ": ") + f.Message

@@ -79,8 +79,8 @@ func (s *slots) settle(own *slot) {
 	}
 }
 
-// arrived keeps the slot from now on; it is false if another request got it.
-func (own *slot) arrived() bool {
+// keep keeps the slot from now on; it is false if another request got it.
+func (own *slot) keep() bool {
 	own.of.mu.Lock()
 	defer own.of.mu.Unlock()
 	own.of.settle(own)
@@ -129,7 +129,7 @@ type slottedBody struct {
 
 func (b *slottedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
-	if err != nil && !b.own.arrived() {
+	if err != nil && !b.own.keep() {
 		return n, errSlotLost
 	}
 	return n, err

@@ -87,12 +87,12 @@ func TestTheOldestBodyOfThePeerWithMostOfThemMakesRoom(t *testing.T) {
 		return own
 	}
 	few, oldest, arrived := take("few", "few"), take("many", "oldest"), take("many", "arrived")
-	if !arrived.arrived() {
+	if !arrived.keep() {
 		t.Error("a body that arrives in time lost its slot")
 	}
 	take("many", "second")
 	late := take("late", "late")
-	if strings.Join(ended, " ") != "oldest" || oldest.arrived() || !few.arrived() || !late.arrived() {
+	if strings.Join(ended, " ") != "oldest" || oldest.keep() || !few.keep() || !late.keep() {
 		t.Errorf("ended are %v, want the oldest of the peer that has most", ended)
 	}
 	take("late", "last")

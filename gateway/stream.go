@@ -118,14 +118,14 @@ func (s *stream) output(piece []byte) {
 
 func (s *stream) end(answer bailiff.Answer) {
 	s.output(s.rest)
-	s.event("result", answered(answer, s.console))
+	s.event("result", wireAnswer(answer, s.console))
 }
 
 // broken ends a stream whose request panicked; one that has not begun is left
 // to the listener, which answers 500.
 func (s *stream) broken(req bailiff.Request) {
 	if s.begun() {
-		s.event("result", answered(bailiff.Answer{RequestID: req.ID, Status: bailiff.Failed, Code: "internal",
+		s.event("result", wireAnswer(bailiff.Answer{RequestID: req.ID, Status: bailiff.Failed, Code: "internal",
 			ExitCode: bailiff.ExitFailed, Message: internalFault}, s.console))
 	}
 }

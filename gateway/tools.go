@@ -40,7 +40,7 @@ func problemOf(faults []api.Fault) *api.Problem {
 	if len(faults) == 0 {
 		return nil
 	}
-	return refused(codeRequest, faults)
+	return refusalProblem(codeRequest, faults)
 }
 
 func toolFaults(session string, names []string) []api.Fault {

@@ -35,8 +35,8 @@ func TraceparentOf(ctx context.Context) string {
 	return value
 }
 
-// continued has the requests of a handler belong to the traces that their headers name.
-func (a *agent) continued(next http.Handler) http.Handler {
+// withTrace has the requests of a handler belong to the traces that their headers name.
+func (a *agent) withTrace(next http.Handler) http.Handler {
 	if a.config.Tracer == nil {
 		return next
 	}

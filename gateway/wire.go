@@ -8,9 +8,9 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// answered puts an answer into its wire form. A request without an id of its
+// wireAnswer puts an answer into its wire form. A request without an id of its
 // own is answered with the decision's, which the decision log knows too.
-func answered(a bailiff.Answer, console string) api.Answer {
+func wireAnswer(a bailiff.Answer, console string) api.Answer {
 	if a.RequestID == "" {
 		a.RequestID = a.DecisionID
 	}

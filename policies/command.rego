@@ -3,8 +3,8 @@ package bailiff
 # METADATA
 # title: What the tables say of programs
 # description: |
-#   The tables give programs, their options and their subcommands kinds, and most kinds
-#   a rule. Adding a program to a kind takes a line in data.yaml and no code.
+#   Entries of programs give them, their options and their subcommands classes, and most classes
+#   a rule. Adding a program takes an entry below policies/bailiff/programs and no code.
 _examined.calls contains _found(class, _spelt(call)) if some [_, class, call] in _done
 
 _found_by_name contains [_found(class, _spelt(call)), class, call] if some ["by name", class, call] in _done
@@ -18,12 +18,10 @@ _done contains [source, class, call] if {
 	not _excepted_by_text(call, source, class)
 }
 
-# The programs called that may do anything by the tables and the packs.
+# The programs called that may do anything by what is known of them.
 _doers := {program: true | some program in _command.programs; _may_do(program)}
 
-# What a call does by the tables and the packs, apart from what stands beside it, if its program may do anything. It is a function of
-# the call and tables alone, so that it is evaluated once for all requests with the call. One that has no word of those that tell
-# something of its program does nothing.
+# What a call does, apart from what stands beside it. A call that has no word of those that tell something of its program does nothing.
 _does(call) := set() if {
 	_is_told_by_words(call.program)
 	object.filter(_telling_words(call.program), array.concat(array.concat(call.flags, call.argv), call.operands)) == {}
@@ -42,38 +40,27 @@ _does(call) := set() if {
 	some class in _acted(call.program, array.slice(call.operands, 1, 3))
 	not _is_harmless_word(call)
 	not _excepted(call, class)
-}) | _does_as_packed(call)
+}) | _does_by_words(call)
 
-# Whether what a call of a program does is told by words that the tables and the packs have, and by nothing else.
+# Whether what a call of a program does is told by words that are described, and by nothing else.
 default _is_told_by_words(_) := false
 
 _is_told_by_words(program) if {
 	_classed(program) == set()
 	not _is_unknown(program)
-	not _has_packed(program, "families")
+	not _has_families(program)
 }
 
-# The words of a program of which the tables of options and of actions and the packs know something, with the beginnings of those
-# that are several words, since an argument may be several, too.
+# The words of a program that are described, with the beginnings of those that are several words, since an argument may be
+# several, too.
 _telling_words(program) := {beginning: true |
-	some words in [
-		object.keys(object.get(data.bailiff.tables.options, program, {})),
-		object.keys(object.get(data.bailiff.tables.actions, program, {})),
-		_packed_words(program),
-	]
-	some word in words
+	some word in _words_described(program)
 	some beginning in (_beginnings(word) | _beginnings(trim_prefix(word, "* ")))
 }
 
 _beginnings(word) := {concat(" ", array.slice(parts, 0, length)) |
 	parts := split(word, " ")
 	some length in numbers.range(1, count(parts))
-}
-
-# The kinds of a program that are classes of findings.
-_classed(program) := {class |
-	some class in data.bailiff.tables.programs[program]
-	data.bailiff.tables.classes[class]
 }
 
 # What the first operands of a call ask of its program.
@@ -89,7 +76,7 @@ _has_option_first(call) if {
 	call.argv[2] == call.operands[0]
 }
 
-# Whether calls of a program may do anything by the tables and the packs. It is a function of the program alone.
+# Whether calls of a program may do anything.
 default _may_do(_) := false
 
 _may_do(program) if count(_classed(program)) > 0
@@ -98,26 +85,26 @@ _may_do(program) if data.bailiff.tables.options[program]
 
 _may_do(program) if data.bailiff.tables.actions[program]
 
-_may_do(program) if count(_described(program)) > 0
+_may_do(program) if count(_descriptions(program)) > 0
 
 _may_do(program) if _is_unknown(program)
 
-# What nothing is done of where a call only asks.
-_deeds := {"deletes_elsewhere": true, "changes_elsewhere": true, "serves": true, "protection": true, "mounts": true}
+# Classes that a call which only asks for help or a trial has not.
+_effects_of_a_run := {"deletes_elsewhere": true, "changes_elsewhere": true, "serves": true, "protection": true, "mounts": true}
 
 # METADATA
 # title: What a kind does not mean
 # description: |
 #   A call that asks for help, or what would be done, does nothing elsewhere.
 _excepted(call, class) if {
-	_deeds[class]
+	_effects_of_a_run[class]
 	not _ignores_arguments(call.program)
 	count({flag | some flag in call.flags} & {"--help", "--dry-run", "--dryrun"}) > 0
 }
 
 # "cargo yank --version 1.0.0 name" names a version.
 _excepted(call, class) if {
-	_deeds[class]
+	_effects_of_a_run[class]
 	not _ignores_arguments(call.program)
 	call.argv[count(call.argv) - 1] == "--version"
 }
@@ -157,24 +144,24 @@ _is_harmless_word(call) if _only_looks_at(call, _behind(call, _behind(call, 1)))
 
 # The place behind an option before the first argument.
 _behind(call, at) := at + 2 if {
-	data.bailiff.tables.leading_options[call.program][call.argv[at]] == "value"
+	_leading_option(call.program, call.argv[at]) == "value"
 	not startswith(call.argv[at + 1], "unix:")
 }
 
-_behind(call, at) := at + 1 if data.bailiff.tables.leading_options[call.program][call.argv[at]] == "flag"
+_behind(call, at) := at + 1 if _leading_option(call.program, call.argv[at]) == "flag"
 
 _behind(call, at) := at + 1 if {
 	[option, _] := split(call.argv[at], "=")
-	data.bailiff.tables.leading_options[call.program][option] == "value"
+	_leading_option(call.program, option) == "value"
 }
 
 _only_looks_at(call, at) if {
-	data.bailiff.tables.harmless[call.program][call.argv[at]]
+	call.argv[at] in _looking_words(call.program)
 	not _opens_more(call)
 }
 
 _only_looks_at(call, at) if {
-	data.bailiff.tables.harmless[call.program][concat(" ", [call.argv[at], call.argv[at + 1]])]
+	concat(" ", [call.argv[at], call.argv[at + 1]]) in _looking_words(call.program)
 	not _opens_more(call)
 }
 
@@ -182,7 +169,7 @@ _only_looks_at(call, at) if {
 _is_harmless_word(call) if _only_looks_at(call, 1)
 
 _is_harmless_word(call) if {
-	data.bailiff.tables.harmless[call.program][""]
+	"" in _looking_words(call.program)
 	count(call.argv) == 1
 }
 
@@ -202,12 +189,19 @@ _asks_for_help(call) if _asks_for_version(call)
 
 _asks_for_help(call) if {
 	call.argv[1] in {"help", "completion"}
-	data.bailiff.tables.actions[call.program]
+	_has_verbs(call.program)
 }
 
 _asks_for_help(call) if {
 	call.argv[1] in {"help", "completion"}
-	data.bailiff.tables.harmless[call.program]
+	count(_looking_words(call.program)) > 0
+}
+
+_has_verbs(program) if data.bailiff.tables.actions[program]
+
+_has_verbs(program) if {
+	some about in _descriptions(program)
+	about.verbs
 }
 
 # "frida --version": alone, with nothing that another program could add to it, and in a text that does nothing else by which
@@ -239,7 +233,7 @@ _reads_arguments(call) if {
 
 _ignores_arguments(program) if endswith(program, ".sh")
 
-_ignores_arguments(program) if data.bailiff.tables.ignores_arguments[program]
+_ignores_arguments(program) if _has_trait(program, "ignores_arguments")
 
 _is_relative(word) if {
 	contains(word, "/")

@@ -31,4 +31,4 @@ _stands_in(path, call) if {
 
 _supplies("find")
 
-_supplies(wrapper) if data.bailiff.tables.suppliers[wrapper]
+_supplies(wrapper) if _has_trait(wrapper, "supplies")

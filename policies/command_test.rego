@@ -61,7 +61,7 @@ test_actions_are_words_alone_and_in_pairs if {
 	data.bailiff._actions(["stop"]) == {"stop"}
 	data.bailiff._actions(["nginx", "stop"]) == {"* stop", "nginx", "nginx stop"}
 	data.bailiff._acted("docker", []) == set()
-	data.bailiff._acted("systemctl", ["stop", "nginx"]) == {"services"}
+	data.bailiff._acted("acme", ["stop", "web"]) == {"services"} with data.bailiff.tables.actions as {"acme": {"stop": ["services"]}}
 }
 
 test_a_call_that_asks_for_help_does_nothing if {

@@ -48,7 +48,7 @@ _examined.deletes contains _found("deletes_by_pattern", _seen(call, target)) if 
 _examined.deletes contains _found("deletes_by_pattern", "") if {
 	some call in _calls_of.deletes
 	some wrapper in call.wrappers
-	data.bailiff.tables.suppliers[wrapper]
+	_has_trait(wrapper, "supplies")
 }
 
 # A folder that the text itself made by mktemp, where nothing was moved into it.

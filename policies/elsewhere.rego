@@ -9,10 +9,11 @@ _examined.remote contains _found(class, _spelt(call)) if {
 	some call in _calls_of.remote
 	not _changes_nothing(call)
 	call.operands[0] != "config"
-	some pattern, classes in data.bailiff.tables.remote_verbs[call.program]
+	some pattern, classes in _patterns(call.program)
 	some operand in array.slice(call.operands, 0, 6)
 	regex.match(pattern, operand)
-	some class in classes
+	some effect in classes
+	class := _class_of_effect(effect)
 }
 
 _tries(call) if {
@@ -48,7 +49,9 @@ _may_change(call) if {
 	some operand in array.slice(call.operands, 0, 2)
 	regex.match(_drastic, operand)
 	not _looks(call)
-	count(_packed(call)) == 0
+	every _, classes in _classes_by_words(call) {
+		count(classes) == 0
+	}
 }
 
 # "app get delete-protection"
@@ -64,18 +67,6 @@ _drastic := concat("", [
 	`^((batch|bulk|admin|force)-)?(delete|destroy|purge|wipe|drop|revoke|terminate|erase|undeploy|decommission)(-[a-z-]+)?$`,
 	`|^(publish|deploy)$|^(Delete|Destroy|Purge|Wipe|Drop|Revoke|Terminate|Erase)[A-Z][A-Za-z]*$`,
 ])
-
-default _is_unknown(_) := false
-
-_is_unknown(program) if {
-	program != ""
-	not data.bailiff.tables.known[program]
-	not data.bailiff.tables.programs[program]
-	not data.bailiff.tables.lookers[program]
-	not data.bailiff.tables.options[program]
-	not data.bailiff.tables.actions[program]
-	not data.bailiff.tables.harmless[program]
-}
 
 # METADATA
 # title: Secrets of a cluster
@@ -119,7 +110,7 @@ _examined.listens contains _found("serves", _spelt(call)) if {
 _examined.listens_widely contains _found("serves", _spelt(call)) if {
 	some call in _calls_of.listens_widely
 	every wrapper in call.wrappers {
-		data.bailiff.tables.plain_starters[wrapper]
+		_has_trait(wrapper, "starts_plainly")
 	}
 	not _changes_nothing(call)
 	not _names_this_host(call)

@@ -5,7 +5,7 @@ package policies
 
 import "embed"
 
-// FS holds the policies, their tests, data.yaml, the packs and schema/input.json.
+// FS holds the policies, their tests, data.yaml, what is known of programs and schema/input.json.
 //
-//go:embed *.rego data.yaml bailiff/packs schema/input.json
+//go:embed *.rego data.yaml bailiff/programs schema/input.json
 var FS embed.FS

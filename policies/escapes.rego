@@ -10,7 +10,7 @@ _examined.interprets contains _found("escapes", _spelt(call)) if {
 	data.bailiff.tables.shells[call.program]
 	count(call.wrappers) > 0
 	some starter in call.wrappers
-	not data.bailiff.tables.shell_starters[starter]
+	not _has_trait(starter, "starts_shell")
 	not data.bailiff.tables.shells[starter]
 	_waits_for_input(call)
 }

@@ -42,11 +42,11 @@ _is_address(word) if {
 
 # The word that names what a launcher runs: the first behind its verb, or behind an option.
 _launched(call) := (({word |
-	some verb in data.bailiff.tables.launchers[call.program]
+	some verb in _launches_by(call.program)
 	count(verb) == 0
 	word := _first_plain(call.operands)
 } | {word |
-	some verb in data.bailiff.tables.launchers[call.program]
+	some verb in _launches_by(call.program)
 	words := split(verb, " ")
 	array.slice(call.operands, 0, count(words)) == words
 	word := _first_plain(array.slice(call.operands, count(words), count(call.operands)))
@@ -75,7 +75,7 @@ _installing(call) if {
 
 # What the words of a call have its program install.
 _installs(call) := {what |
-	some word, what in data.bailiff.tables.installing[call.program]
+	some word, what in _installs_by(call.program)
 	_says(call, word)
 }
 

@@ -56,6 +56,6 @@ _examined.links contains _found(class, target) if {
 _written_beside(link, path) if {
 	some other in _calls
 	other != link
-	not data.bailiff.tables.lookers[other.program]
+	not _has_trait(other.program, "looks")
 	path in other.writes
 }

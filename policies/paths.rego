@@ -26,6 +26,6 @@ _only_looked_at(path) if {
 	readers := {call.program | some call in _calls; path in call.reads}
 	count(readers) > 0
 	every reader in readers {
-		data.bailiff.tables.lookers[reader]
+		_has_trait(reader, "looks")
 	}
 }

@@ -353,78 +353,48 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// What is written twice is changed once: a program has one home among the packs, and neither its verbs nor all of its calls are
-// told of where a table does so already. A verb holds no option, since operands hold none.
-func TestAProgramIsDescribedOnce(t *testing.T) {
-	all := tables(t)["bailiff"].(map[string]any)["tables"].(map[string]any)
+// What is written twice is changed once: a program has one entry. A verb holds no option, since operands hold none.
+func TestAProgramHasOneEntry(t *testing.T) {
 	homes := map[string]string{}
-	for pack, described := range packs(t) {
-		for name, about := range described {
+	for family, programs := range families(t) {
+		for name, said := range programs {
 			if other := homes[name]; other != "" {
-				t.Errorf("%s is in the packs %s and %s", name, other, pack)
+				t.Errorf("%s is in %s and %s", name, other, family)
 			}
-			homes[name] = pack
-			if _, whatever := about.Families["*"]; whatever && hasClass(all, name) {
-				t.Errorf("%s: %s has a kind in data.yaml, and a family of all words", pack, name)
-			}
-			for verb := range about.Verbs {
+			homes[name] = family
+			for verb := range said.Verbs {
 				if strings.HasPrefix(verb, "-") || strings.Contains(verb, " -") {
-					t.Errorf("%s: %s: the verb %q holds an option", pack, name, verb)
+					t.Errorf("%s: %s: the verb %q holds an option", family, name, verb)
 				}
-				if inTable(all, verb, alike(described, name)) {
-					t.Errorf("%s: %s: the table of actions has the verb %q already", pack, name, verb)
-				}
+			}
+			if said.Like != "" && programs[said.Like].Verbs == nil && programs[said.Like].Options == nil && programs[said.Like].Families == nil {
+				t.Errorf("%s: %s is like %s, of which the family describes no word", family, name, said.Like)
 			}
 		}
 	}
 }
 
-// hasClass says that a program has a kind that is found by its name alone.
-func hasClass(all map[string]any, name string) bool {
-	kinds, _ := all["programs"].(map[string]any)[name].([]any)
-	return slices.ContainsFunc(kinds, func(kind any) bool { return all["classes"].(map[string]any)[kind.(string)] != nil })
+// described is what an entry says of the words of a program.
+type described struct {
+	Like                     string
+	Verbs, Options, Families map[string][]string
 }
 
-// inTable says that the table of actions has a verb of each of the programs.
-func inTable(all map[string]any, verb string, names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool {
-		actions, _ := all["actions"].(map[string]any)[name].(map[string]any)
-		return actions[verb] == nil
-	})
-}
-
-// alike are a program and those that are like it.
-func alike(described map[string]packed, name string) []string {
-	names := []string{name}
-	for other, about := range described {
-		if about.Like == name {
-			names = append(names, other)
-		}
-	}
-	return names
-}
-
-// packed is what a pack says of a program.
-type packed struct {
-	Like            string
-	Verbs, Families map[string][]string
-}
-
-// packs are the programs of each pack.
-func packs(t *testing.T) map[string]map[string]packed {
+// families are the entries of each file of programs.
+func families(t *testing.T) map[string]map[string]described {
 	t.Helper()
-	names, err := fs.Glob(policies.FS, "bailiff/packs/*/data.yaml")
+	names, err := fs.Glob(policies.FS, "bailiff/programs/*/data.yaml")
 	must(t, err)
-	all := map[string]map[string]packed{}
+	all := map[string]map[string]described{}
 	for _, name := range names {
 		text, err := policies.FS.ReadFile(name)
 		must(t, err)
-		var pack struct{ Programs map[string]packed }
-		must(t, yaml.Unmarshal(text, &pack))
-		all[name] = pack.Programs
+		var programs map[string]described
+		must(t, yaml.Unmarshal(text, &programs))
+		all[name] = programs
 	}
 	if len(all) == 0 {
-		t.Fatal("no pack was found")
+		t.Fatal("no family was found")
 	}
 	return all
 }

@@ -10,7 +10,7 @@ _examined.connects contains _found("sends_files", _sent(call, path)) if {
 	_leads_out(call)
 }
 
-_leads_out(call) if not "relays" in data.bailiff.tables.programs[call.program]
+_leads_out(call) if not "relays" in _kinds_of(call.program)
 
 # A relay may lead from a file to what is shown.
 _leads_out(call) if {
@@ -30,14 +30,14 @@ _examined.tunnels contains _found("sends_files", "") if {
 	client.operands[0] == "s_client"
 	some call in _piped
 	call.pipes_to == client.program
-	not data.bailiff.tables.printers[call.program]
+	not _has_trait(call.program, "prints")
 }
 
 # The output of another program, unless it only prints what the text says.
 _examined.sends contains _found("sends_files", "") if {
 	some call in _piped
-	"sends" in data.bailiff.tables.programs[call.pipes_to]
-	not data.bailiff.tables.printers[call.program]
+	"sends" in _kinds_of(call.pipes_to)
+	not _has_trait(call.program, "prints")
 	not _to_this_host
 }
 

@@ -33,7 +33,7 @@ _examined.tunnels contains _found("reverse_shell", "") if {
 
 _examined.tunnels contains _found("reverse_shell", "") if {
 	some call in _piped
-	"tunnels" in data.bailiff.tables.programs[call.pipes_to]
+	"tunnels" in _kinds_of(call.pipes_to)
 	data.bailiff.tables.shells[call.program]
 }
 

@@ -43,7 +43,7 @@ _kinds contains kind if some kind, _ in _programs_of
 
 _programs_of[kind] contains program if {
 	some program in _command.programs
-	some kind in data.bailiff.tables.programs[program]
+	some kind in _kinds_of(program)
 }
 
 # The calls by the kinds of their programs, which the table of programs names.

@@ -68,10 +68,7 @@ func compile(program, path string) error {
 // noteSources opens what the program is made of, so that the results of a test
 // that used it are not taken from the cache when that has changed.
 func noteSources() error {
-	folders, err := exec.Command("go", "list", "-f", "{{.Dir}}", program, "github.com/bailiff-dev/bailiff/backends/runner/wire",
-		"github.com/bailiff-dev/bailiff/backends/runner/carrier",
-		"github.com/bailiff-dev/bailiff/backends/cgroup", "github.com/bailiff-dev/bailiff/backends/descent",
-		"github.com/bailiff-dev/bailiff/internal/host/removal").Output()
+	folders, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", program).Output()
 	if err != nil {
 		return fmt.Errorf("listing the sources of bailiff-runner: %w", err)
 	}

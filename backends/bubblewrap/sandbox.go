@@ -108,7 +108,7 @@ func (b *Backend) command(handed *descriptors, arguments []string) (*exec.Cmd, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
-	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.LeaveRoom, runner.Confine)...)
+	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.ShareWatches, runner.Confine)...)
 	cmd.Args[0] = mark
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
 	cmd.SysProcAttr = endingWithThread()

@@ -167,7 +167,7 @@ func (b *Backend) greet(ctx context.Context, t tools, spec backends.Spec) (*runn
 
 // orders is the line that is typed into the terminal.
 func orders(spec backends.Spec) string {
-	return "exec " + program + " " + wire.Text + " " + shellquote.Join(runner.Apart(spec)...) + " 2>" + lastWords + "\n"
+	return "exec " + program + " " + wire.Text + " " + shellquote.Join(runner.IsolateArguments(spec)...) + " 2>" + lastWords + "\n"
 }
 
 // sandbox is a machine that runs and the client of its runner.

@@ -82,9 +82,9 @@ func (b *Backend) isVM() bool { return b.cfg.Runtime == vm }
 // start is what becomes the runner. Its file is made what a user can run but not
 // read, so that the kernel closes its processes to commands.
 func (b *Backend) start(spec backends.Spec) []string {
-	arguments := runner.Settled()
+	arguments := runner.UserArguments()
 	if b.isVM() {
-		arguments = runner.Apart(spec)
+		arguments = runner.IsolateArguments(spec)
 	}
 	return append([]string{"/bin/sh", "-c", `chmod 0111 "$0" && exec "$0" "$@"`, runnerPath}, arguments...)
 }

@@ -21,9 +21,9 @@ const (
 // renounces calls of the kernel that no command in a sandbox needs.
 const Confine = wire.Confine
 
-// LeaveRoom is the argument before it with which one that may set bounds for its namespace of users leaves others of the
+// ShareWatches is the argument before it with which one that may set bounds for its namespace of users leaves others of the
 // same user room.
-const LeaveRoom = wire.LeaveRoom
+const ShareWatches = wire.ShareWatches
 
 // Find returns the path of the runner program: the configured one, or else the
 // one beside the running executable.

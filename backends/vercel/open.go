@@ -118,7 +118,7 @@ func (s *sandbox) start(ctx context.Context, spec backends.Spec) error {
 	if err := s.bring(ctx); err != nil {
 		return err
 	}
-	argv := append([]string{"-c", install, "sh", broughtPath, wire.InputFiles, inputPath, wire.Text}, runner.Apart(spec)...)
+	argv := append([]string{"-c", install, "sh", broughtPath, wire.InputFiles, inputPath, wire.Text}, runner.IsolateArguments(spec)...)
 	command, err := s.backend.api.run(ctx, s.machine, "/bin/sh", argv...)
 	if err != nil {
 		return unavailable("starting the runner at Vercel", err)

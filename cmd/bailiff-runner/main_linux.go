@@ -43,7 +43,7 @@
 // may be able to change the resource limits of runner and supervisors: that is
 // noticed, and ends the runner's service.
 //
-// With the argument "gvisor" it does so in gVisor, and in no other kernel (file gvisor_linux.go).
+// With the argument "gvisor" it does so in gVisor, and in no other kernel (package confine).
 //
 // Where more processes want a processor than there are, the runner and the sidecar go before
 // commands: a supervisor has less weight, and what it starts inherits that.
@@ -57,22 +57,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"sync"
-	"syscall"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/confine"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/serve"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/supervise"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/transport"
 	"github.com/bailiff-dev/bailiff/internal/host/removal"
 )
-
-const superviseArgument = "supervise"
 
 func main() {
 	debug.SetGCPercent(25)
@@ -80,13 +75,11 @@ func main() {
 	if runtime.GOMAXPROCS(0) > 2 {
 		runtime.GOMAXPROCS(2)
 	}
-	if err := withdraw(); err != nil {
+	if err := confine.Withdraw(); err != nil {
 		fail(err)
 	}
-	if len(os.Args) == 2 && os.Args[1] == superviseArgument {
-		lowerWeight()
-		startThreads(supervisorsThreads)
-		supervise()
+	if len(os.Args) == 2 && os.Args[1] == serve.SuperviseArgument {
+		supervise.Run()
 		return
 	}
 	if err := follow(os.Args[1:]); err != nil {
@@ -98,127 +91,45 @@ func main() {
 func follow(arguments []string) error {
 	switch {
 	case len(arguments) == 0:
-		return reside(false)
+		return serve.Run(false)
 	case arguments[0] == wire.Text:
-		return overText(arguments[1:])
+		return transport.OverText(arguments[1:])
 	case arguments[0] == wire.InputFiles:
-		return fromFiles(arguments[1:])
-	case arguments[0] == wire.Apart:
-		return apart(arguments[1:])
-	case arguments[0] == firstArgument:
-		return first(arguments[1:])
-	case arguments[0] == wire.Settle:
-		return settle(arguments[1:])
-	case arguments[0] == wire.LeaveRoom:
-		if err := leaveRoom(); err != nil {
+		return transport.FromFiles(arguments[1:])
+	case arguments[0] == wire.Isolate:
+		return confine.Isolate(arguments[1:])
+	case arguments[0] == confine.FirstArgument:
+		return confine.FirstProcess(arguments[1:])
+	case arguments[0] == wire.AsUser:
+		return confine.AsUser(arguments[1:])
+	case arguments[0] == wire.ShareWatches:
+		if err := confine.ShareWatches(); err != nil {
 			return err
 		}
 		return follow(arguments[1:])
 	case arguments[0] == wire.Empty && len(arguments) == 1:
-		return removal.Contents(context.Background(), workspace)
+		return removal.Contents(context.Background(), confine.Workspace)
 	case arguments[0] == wire.Answer && len(arguments) == 1:
 		_, err := os.Stdout.WriteString(wire.Answered)
 		return err
 	case arguments[0] == wire.Confine && len(arguments) == 1:
-		if err := errors.Join(takeLess(), confine()); err != nil {
+		if err := errors.Join(confine.LimitQueues(), confine.FilterCalls()); err != nil {
 			return err
 		}
-		return reside(true)
+		return serve.Run(true)
 	case arguments[0] == wire.GVisor && len(arguments) == 1:
-		if err := inGVisor(); err != nil {
+		if err := confine.RequireGVisor(); err != nil {
 			return err
 		}
-		if err := confine(); err != nil {
+		if err := confine.FilterCalls(); err != nil {
 			return err
 		}
-		return reside(true)
+		return serve.Run(true)
 	}
 	return fmt.Errorf("bailiff starts this program inside sandboxes; %q is no argument that it takes there", arguments[0])
-}
-
-func reside(confined bool) error {
-	runtime.GOMAXPROCS(2) // one of them may be waiting for a child that was stopped
-	startThreads(runnersThreads)
-	return serve(file(0), file(1), confined)
 }
 
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, "bailiff-runner:", err)
 	os.Exit(125)
-}
-
-// withdraw puts this process out of its commands' reach, and sets what they
-// inherit: no new privileges, no core files, no descriptors, no right to go before others.
-func withdraw() error {
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("closing this process to others: %w", err)
-	}
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("becoming a subreaper: %w", err)
-	}
-	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
-		return fmt.Errorf("renouncing new privileges: %w", errno)
-	}
-	for resource, what := range renounced {
-		if err := renounce(resource); err != nil {
-			return fmt.Errorf("renouncing %s: %w", what, err)
-		}
-	}
-	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return fmt.Errorf("keeping open files from commands: %w", err)
-	}
-	// Signals from inside are heard and dropped. They are not ignored, for
-	// commands would inherit that.
-	signal.Notify(make(chan os.Signal, 1))
-	return heedThreadsSignal()
-}
-
-// renounced are limits within which commands have nothing. The sidecar may have turns before others, to reload before other work.
-var renounced = map[int]string{unix.RLIMIT_CORE: "core files", unix.RLIMIT_NICE: "turns before other programs"}
-
-// renounce sets a limit to zero, unless it is: gVisor lets some be read and not be set.
-func renounce(resource int) error {
-	var given syscall.Rlimit
-	if err := syscall.Getrlimit(resource, &given); err != nil || given == (syscall.Rlimit{}) {
-		return err
-	}
-	return syscall.Setrlimit(resource, &syscall.Rlimit{})
-}
-
-// threadsSignal is what libraries for threads use among themselves; Go leaves it as it
-// is found. A program that posix_spawn starts, as make does, has it ignored.
-const threadsSignal = 32
-
-// heedThreadsSignal sets that signal to its default, which commands inherit.
-func heedThreadsSignal() error {
-	var byDefault [4]uint64 // a handler, flags, a restorer, a mask: none
-	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, threadsSignal, uintptr(unsafe.Pointer(&byDefault)), 0,
-		unsafe.Sizeof(byDefault[3]), 0, 0)
-	if errno != 0 {
-		return fmt.Errorf("setting a signal to its default: %w", errno)
-	}
-	return nil
-}
-
-// More threads than a runner, and than a supervisor, ever needs at once.
-const (
-	runnersThreads     = 16
-	supervisorsThreads = 4
-)
-
-// startThreads makes the Go runtime start its threads now. It keeps them; were
-// it to start one while commands have used up the number of processes that the
-// sandbox may have, it would give up.
-func startThreads(threads int) {
-	var ready, all sync.WaitGroup
-	ready.Add(threads)
-	for range threads {
-		all.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			ready.Done()
-			ready.Wait()
-		})
-	}
-	all.Wait()
 }

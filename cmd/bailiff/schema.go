@@ -17,10 +17,11 @@ import (
 
 // schemas are those of the files that people write, by the names of their files in schemas.
 var schemas = map[string]func() ([]byte, error){
-	"config": func() ([]byte, error) { return config.Schema(catalogue.All()) },
-	"tables": tables.Schema,
-	"pack":   tables.PackSchema,
-	"row":    rows.Schema,
+	"config":   func() ([]byte, error) { return config.Schema(catalogue.All()) },
+	"tables":   tables.Schema,
+	"programs": tables.ProgramsSchema,
+	"pack":     tables.PackSchema,
+	"row":      rows.Schema,
 }
 
 func newSchema() *cobra.Command {
@@ -29,8 +30,8 @@ func newSchema() *cobra.Command {
 		Use:   "schema " + strings.Join(names, "|"),
 		Short: "Print the JSON Schema of a file, for editors",
 		Long: `Prints the JSON Schema of a file that people write, for editors to complete and to check:
-config is bailiff.yaml, tables a data.yaml of policies, pack the data.yaml of a pack, row a
-line of rows for "bailiff judge". What hangs on several keys at once a schema does not say:
+config is bailiff.yaml, tables a data.yaml of policies, programs the data.yaml of a family of
+programs, pack that of a pack, row a line of rows for "bailiff judge". What hangs on several keys at once a schema does not say:
 "bailiff check" does.
 
 Exit status: 0, or 1 if there is no such schema.`,

@@ -32,10 +32,10 @@ func TestFilesThatPeopleCopyNameTheirSchema(t *testing.T) {
 	t.Parallel()
 	const key = "# yaml-language-server: $schema="
 	for file, schema := range map[string]string{
-		"../../policies/data.yaml":                   "../schemas/tables.json",
-		"../../policies/bailiff/packs/aws/data.yaml": "../../../../schemas/pack.json",
-		"../../examples/systemd/bailiff.yaml":        "../../schemas/config.json",
-		"../../release/bailiff.yaml":                 "/usr/share/bailiff/schemas/config.json",
+		"../../policies/data.yaml":                      "../schemas/tables.json",
+		"../../policies/bailiff/programs/aws/data.yaml": "../../../../schemas/programs.json",
+		"../../examples/systemd/bailiff.yaml":           "../../schemas/config.json",
+		"../../release/bailiff.yaml":                    "/usr/share/bailiff/schemas/config.json",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -27,7 +27,7 @@ func (p *Pool) Bound(most Bounds) {
 type Warm struct{ Sandboxes, MemoryMB int }
 
 // Warm sets how many sandboxes may stand ready; the zero Warm keeps none.
-func (p *Pool) Warm(w Warm) { p.warm.bound(min(w.Sandboxes, w.MemoryMB/readyMB)) }
+func (p *Pool) Warm(w Warm) { p.supply.Bound(w.Sandboxes, w.MemoryMB) }
 
 // ErrNoRoom keeps out a request that would need one sandbox too many.
 var ErrNoRoom = errors.New("too many sandboxes")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 // maxFailed bounds how many failures are remembered to be told.
@@ -83,7 +84,7 @@ func (p *Pool) removeLocked(l *Lease) {
 
 func (l *Lease) close(reason string) {
 	defer l.pool.forget(l)
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), supply.OpenTimeout)
 	defer cancel()
 	<-l.ready
 	if l.err != nil {

@@ -3,27 +3,29 @@ package lease
 import (
 	"context"
 	"errors"
+
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 // The reasons why a sandbox goes by itself.
 const (
-	reasonIdle    = "idle"
-	reasonFailed  = "failed"
+	reasonIdle    = supply.ReasonIdle
+	reasonFailed  = supply.ReasonFailed
 	reasonRequest = "request_end"
 	reasonOrphan  = "orphan" // an earlier run's, that no lease holds
 	// A later run of this sidecar, by the same name in the shared store, has it.
 	reasonSuperseded = "superseded"
 	// A later run may have it, so it stays until a sweep.
-	reasonOwnerUnknown = "owner_unknown"
+	reasonOwnerUnknown = supply.ReasonOwnerUnknown
 )
 
 // The reasons why one is closed though requests use it.
 const (
-	reasonExpired  = "expired"
+	reasonExpired  = supply.ReasonExpired
 	reasonPolicy   = "policy"
-	reasonRemoved  = "removed"
+	reasonRemoved  = supply.ReasonRemoved
 	reasonEnd      = "session_end"
-	reasonShutdown = "shutdown"
+	reasonShutdown = supply.ReasonShutdown
 	reasonFrozen   = "frozen"
 	reasonYielded  = "yielded"
 	reasonOutage   = "outage"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/kernel"
+	"github.com/bailiff-dev/bailiff/enforcer/turn"
 )
 
 const (
@@ -42,7 +43,7 @@ func (h *Hold) kernelKey() kernelKey {
 // kernelSlot is where the scripts of one key run, one after another.
 type kernelSlot struct {
 	who  kernelKey
-	turn Turn // whose script runs
+	turn turn.Turn // whose script runs
 
 	// For the holder of the turn.
 	kernel    *kernel.Kernel // nil while there is none
@@ -60,7 +61,7 @@ func (ks *kernels) slotOf(who kernelKey) *kernelSlot {
 		ks.slots = map[kernelKey]*kernelSlot{}
 	}
 	if ks.slots[who] == nil {
-		ks.slots[who] = &kernelSlot{who: who, turn: NewTurn()}
+		ks.slots[who] = &kernelSlot{who: who, turn: turn.New()}
 	}
 	return ks.slots[who]
 }
@@ -74,7 +75,7 @@ func (ks *kernels) all() []*kernelSlot {
 // keys are those whose interpreters live.
 func (ks *kernels) keys() (all []kernelKey) {
 	for _, s := range ks.all() {
-		if !s.turn.tryTake() { // a script runs there, or is about to
+		if !s.turn.TryTake() { // a script runs there, or is about to
 			all = append(all, s.who)
 			continue
 		}
@@ -137,7 +138,7 @@ func (p *Pool) endKernels(ctx context.Context, key Key) (err error) {
 
 func (ks *kernels) endSession(ctx context.Context, key Key) (err error) {
 	for _, s := range ks.all() {
-		if s.who.session == key && s.turn.tryTake() {
+		if s.who.session == key && s.turn.TryTake() {
 			err = errors.Join(err, s.clear(ctx))
 			s.turn.Pass()
 		}
@@ -151,7 +152,7 @@ func (l *Lease) makeRoom(ctx context.Context) error {
 	live := 0
 	var oldest *kernelSlot // whose turn is taken
 	for _, s := range l.kernels.all() {
-		if !s.turn.tryTake() {
+		if !s.turn.TryTake() {
 			live++
 			continue
 		}
@@ -198,7 +199,7 @@ func (l *Lease) recordLostLocked(reason string) {
 		why = lostFailed
 	}
 	for _, s := range l.kernels.all() {
-		if !s.turn.tryTake() {
+		if !s.turn.TryTake() {
 			continue // its script is told itself
 		}
 		if s.kernel != nil { // it may have ended with its sandbox

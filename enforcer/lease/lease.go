@@ -11,14 +11,11 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
-const (
-	// maxAge is when a sandbox goes, in use or not, where the policies say nothing.
-	maxAge = 24 * time.Hour
-	// openTimeout bounds the making of a sandbox whose requester has gone away.
-	openTimeout = 2 * time.Minute
-)
+// maxAge is when a sandbox goes, in use or not, where the policies say nothing.
+const maxAge = 24 * time.Hour
 
 // Lease is one sandbox with the requests that use it.
 type Lease struct {
@@ -27,7 +24,7 @@ type Lease struct {
 	fingerprint string
 	maker       backends.Backend
 	ready       chan struct{} // closed when sandbox or err is set
-	steps       progress
+	steps       supply.Progress
 	sandbox     backends.Sandbox
 	err         error
 	gone        chan struct{} // closed when the sandbox is
@@ -158,7 +155,7 @@ func (p *Pool) join(ctx context.Context, t Spec) (*Hold, error) {
 		if err := p.checkBoundsLocked(t); err != nil {
 			return nil, err
 		}
-		if err := p.ready.admit(t.backend, fingerprint(t.spec)); err != nil {
+		if err := p.supply.Admit(t.backend, t.spec); err != nil {
 			return nil, err
 		}
 		l = p.makeLocked(ctx, t)
@@ -196,13 +193,13 @@ func (p *Pool) makeLocked(ctx context.Context, t Spec) *Lease {
 		close(l.ready)
 		return l
 	}
-	go l.open(context.WithoutCancel(ctx), p.warm.await(), p.removalsLocked(t))
+	go l.open(context.WithoutCancel(ctx), p.supply.Await(), p.removalsLocked(t))
 	return l
 }
 
 // addLocked makes a lease that new requests may join, and has it go when it expires.
 func (p *Pool) addLocked(t Spec, since, expires time.Time) *Lease {
-	l := &Lease{Spec: t, pool: p, maker: p.config.Backends[t.backend], fingerprint: fingerprint(t.spec), gate: p.gateLocked(t),
+	l := &Lease{Spec: t, pool: p, maker: p.config.Backends[t.backend], fingerprint: supply.Fingerprint(t.spec), gate: p.gateLocked(t),
 		since: since, expires: expires,
 		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}}
 	l.ageing = time.AfterFunc(time.Until(expires), func() { p.dropOne(l, reasonExpired) })
@@ -238,9 +235,9 @@ func (l *Lease) open(ctx context.Context, done func(), after []<-chan struct{}) 
 	for _, end := range after {
 		<-end
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	ctx, cancel := context.WithTimeout(ctx, supply.OpenTimeout)
 	defer cancel()
-	l.sandbox, l.err = l.pool.ready.open(backends.WithSteps(ctx, l.steps.post), l.backend, l.maker, l.spec)
+	l.sandbox, l.err = l.pool.supply.Open(backends.WithSteps(ctx, l.steps.Post), l.backend, l.spec)
 	close(l.ready)
 }
 

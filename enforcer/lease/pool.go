@@ -15,7 +15,7 @@
 //   - what runs in a sandbox that is taken away ends first, and is told why;
 //   - a sandbox of an earlier run is gone on with only if its ledger says all of it.
 //
-// Not here: whether a request may run (enforcer), how a sandbox is made (backends), what
+// Not here: whether a request may run (enforcer), where and how a sandbox is had (enforcer/supply), what
 // background processes do (enforcer/process).
 package lease
 
@@ -27,16 +27,16 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
+	"github.com/bailiff-dev/bailiff/enforcer/turn"
 )
 
 // Pool holds the sandboxes that are in use or kept warm, at most one a slot.
 type Pool struct {
 	config   Config
-	ready    *readiness
-	sweeping turns
-	images   images
+	supply   *supply.Supply
+	sweeping turn.Turns
 	kept     *kept
-	warm     *warmPool
 
 	mu   sync.Mutex
 	most Bounds
@@ -68,10 +68,10 @@ func New(c Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	ready := newReadiness(c)
 	p := &Pool{
-		config: c, ready: ready, sweeping: newTurns(c.Backends), kept: kept, warm: newWarmPool(c.Sandboxes, ready, c.Log),
-		live: map[string]*Lease{}, all: map[*Lease]bool{}, workdirs: map[string]Workdir{},
+		config: c, sweeping: turn.Of(c.Backends), kept: kept,
+		supply: supply.New(supply.Config{Backends: c.Backends, Sandboxes: c.Sandboxes, Readiness: c.Readiness, Log: c.Log}),
+		live:   map[string]*Lease{}, all: map[*Lease]bool{}, workdirs: map[string]Workdir{},
 		retained: map[string]retention{}, names: kept.names(), failed: map[string]bool{},
 		given: map[string]given{}, unremoved: map[string]error{},
 	}
@@ -121,7 +121,7 @@ func (p *Pool) DropIdle(busy func(caller, session string) bool) {
 // Close removes every sandbox, and what else the backends keep for them.
 func (p *Pool) Close(ctx context.Context) {
 	p.closeAll()
-	p.images.looks.Wait()
+	p.supply.Wait()
 	if _, err := p.sweepAll(context.WithoutCancel(ctx), lastSweepTimeout); err != nil {
 		p.config.Log.Warn("removing what is left at the end", "error", err)
 	}
@@ -130,15 +130,12 @@ func (p *Pool) Close(ctx context.Context) {
 // States are what policies see of the backends. One in which the session is served
 // is as good as ready for it.
 func (p *Pool) States(caller, session string) map[string]bailiff.BackendState {
-	return p.ready.states(func(backend string) bool { return p.serves(caller, session, backend) })
+	return p.supply.States(func(backend string) bool { return p.serves(caller, session, backend) })
 }
 
 // Reprobe has a backend probed again soon, after it failed a request.
-func (p *Pool) Reprobe(backend string) { p.ready.reprobe(backend) }
+func (p *Pool) Reprobe(backend string) { p.supply.Reprobe(backend) }
 
 // OpenFailed learns that a backend opened no sandbox: it is probed again soon, and what
 // its images mean is asked anew.
-func (p *Pool) OpenFailed(backend string) {
-	p.ready.reprobe(backend)
-	p.images.expire(backend)
-}
+func (p *Pool) OpenFailed(backend string) { p.supply.OpenFailed(backend) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // still order it, for each session that has been in it: what they would not goes,
 // and what runs there is stopped.
 func (p *Pool) Review(ctx context.Context) {
-	p.warm.drain(reasonPolicy)
+	p.supply.Drain(reasonPolicy)
 	r := p.newReview()
 	for _, l := range p.standing() {
 		r.of(ctx, l)
@@ -90,7 +91,7 @@ func (r *review) pins(ctx context.Context, t *Spec) bool {
 	if r.unknown[image] {
 		return false
 	}
-	pinned, err := r.pin(ctx, t.backend, t.spec.Image)
+	pinned, err := r.supply.Pin(ctx, t.backend, t.spec.Image)
 	if err != nil {
 		r.unknown[image] = true
 		return false
@@ -104,7 +105,7 @@ func (r *review) pins(ctx context.Context, t *Spec) bool {
 func (p *Pool) renew(l *Lease, t Spec) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	same := !l.removed && (l.alone || l.slot == t.slot) && l.fingerprint == fingerprint(t.spec)
+	same := !l.removed && (l.alone || l.slot == t.slot) && l.fingerprint == supply.Fingerprint(t.spec)
 	if same {
 		l.applyLimitsLocked(t)
 	}

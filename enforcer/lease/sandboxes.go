@@ -69,7 +69,7 @@ func (p *Pool) Remove(id string) (found bool) {
 // this sidecar left behind; it returns how many sandboxes. Those whose removal had
 // begun before are gone then, too.
 func (p *Pool) Reap(ctx context.Context) (int, error) {
-	p.warm.drain(reasonRemoved)
+	p.supply.Drain(reasonRemoved)
 	idle := p.drop(reasonRemoved, func(l *Lease) bool { return l.users == 0 })
 	removing := p.leases(func(l *Lease) bool { return l.removed }) // though their sandboxes are not gone yet
 	if err := await(ctx, removing); err != nil {
@@ -146,7 +146,7 @@ func (p *Pool) dropOne(l *Lease, reason string) {
 
 // closeAll drops all leases and returns when every one is gone.
 func (p *Pool) closeAll() {
-	p.warm.close()
+	p.supply.Close()
 	p.mu.Lock()
 	clear(p.retained)
 	p.mu.Unlock()

@@ -1,14 +1,11 @@
 package lease
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
@@ -47,7 +44,7 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second, age: maxAge,
 	}
 	if req.Session.UserID != "" {
-		t.user = Hash(req.Caller, req.Session.Platform, req.Session.UserID)
+		t.user = supply.Hash(req.Caller, req.Session.Platform, req.Session.UserID)
 	}
 	if d.Backend.MaxSeconds > 0 {
 		t.age = time.Duration(d.Backend.MaxSeconds) * time.Second
@@ -60,17 +57,17 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 		t.shared = true
 		scope = []string{"user", req.Caller, req.Session.Platform, req.Session.UserID}
 	}
-	t.slot = Hash(append(scope, d.Backend.Name)...)
+	t.slot = supply.Hash(append(scope, d.Backend.Name)...)
 	mounts, guarded := shown(d.Backend.Mounts)
 	t.guarded = guarded
 	t.spec = backends.Spec{
-		Owner: p.config.Owner, Session: Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Runtime: d.Backend.Runtime,
+		Owner: p.config.Owner, Session: supply.Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Runtime: d.Backend.Runtime,
 		Network: d.Backend.Network,
 		CPUs:    d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
 		WorkspaceMB: d.Backend.WorkspaceMB, WorkspaceFiles: d.Backend.WorkspaceFiles, ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
 	}
 	if !t.alone {
-		t.spec.Workspace, t.persistent = Hash(scope...), d.Backend.Persistent
+		t.spec.Workspace, t.persistent = supply.Hash(scope...), d.Backend.Persistent
 	}
 	return t
 }
@@ -93,13 +90,6 @@ func (t Spec) files() string {
 // sharesFiles says whether two specs work on the same files.
 func (t Spec) sharesFiles(with Spec) bool { return t.files() != "" && t.files() == with.files() }
 
-// Hash names something by its parts, so that no part of a chat's identity ends
-// up in a label or a path.
-func Hash(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:16])
-}
-
 // servesLocked says whether a spec's request would be in this lease. The image does not
 // count: it may be one that is not pinned yet.
 func (l *Lease) servesLocked(t Spec) bool {
@@ -112,21 +102,10 @@ func (l *Lease) servesLocked(t Spec) bool {
 func (l *Lease) WouldServe(req bailiff.Request, d bailiff.Decision) bool {
 	t := l.pool.SpecOf(req, d)
 	t.spec.Image = l.spec.Image
-	return l.backend == t.backend && l.fingerprint == fingerprint(t.spec)
+	return l.backend == t.backend && l.fingerprint == supply.Fingerprint(t.spec)
 }
 
 // fitsLocked says whether a spec's request may use a sandbox that was made for another one.
 func (l *Lease) fitsLocked(t Spec) bool {
-	return l.Alive() && time.Now().Before(l.expires) && l.fingerprint == fingerprint(t.spec)
-}
-
-func fingerprint(spec backends.Spec) string {
-	spec.Expires = time.Time{}
-	spec.Session = ""   // a user's sandbox serves several of their sessions
-	spec.Workspace = "" // a slot has one, however it is called
-	text, err := json.Marshal(spec)
-	if err != nil {
-		panic(err) // strings, numbers and booleans only: cannot fail
-	}
-	return Hash(string(text))
+	return l.Alive() && time.Now().Before(l.expires) && l.fingerprint == supply.Fingerprint(t.spec)
 }

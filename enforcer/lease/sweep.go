@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 const (
@@ -42,7 +43,7 @@ func (p *Pool) checkOwner() error {
 
 // sweepAll sweeps the backends at the same time, so that none has to wait for another.
 func (p *Pool) sweepAll(ctx context.Context, most time.Duration) (int, error) {
-	p.warm.dropFailed()
+	p.supply.DropFailed()
 	p.retireFailed()
 	p.expireRetained()
 	if err := p.checkOwner(); err != nil {
@@ -52,7 +53,7 @@ func (p *Pool) sweepAll(ctx context.Context, most time.Duration) (int, error) {
 	faults := make(chan error, len(p.config.Backends))
 	for name, backend := range p.config.Backends {
 		go func() {
-			err := p.sweeping.ask(ctx, name, most, func(ctx context.Context) error {
+			err := p.sweeping.Ask(ctx, name, most, func(ctx context.Context) error {
 				return p.sweep(ctx, name, backend, &removed)
 			})
 			if err != nil {
@@ -126,7 +127,7 @@ func (p *Pool) sweepWorkspaces(ctx context.Context, backend string, keeper backe
 // empty removes the workspaces that were taken over, a few at the same time, so that a
 // slow one costs the others little.
 func (p *Pool) empty(ctx context.Context, left []*Lease) error {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	ctx, cancel := context.WithTimeout(ctx, supply.OpenTimeout)
 	defer cancel()
 	faults := make([]error, len(left))
 	var removing errgroup.Group
@@ -149,7 +150,7 @@ func (p *Pool) empty(ctx context.Context, left []*Lease) error {
 // holds says whether a sandbox is a lease's, or could be that of one which is
 // just being made and whose id is not known yet.
 func (p *Pool) holds(id string) bool {
-	if p.warm.holds(id) {
+	if p.supply.Holds(id) {
 		return true
 	}
 	p.mu.Lock()

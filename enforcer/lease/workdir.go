@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 // Workdir is where a session's last command ended, and in which sandbox.
@@ -22,7 +23,7 @@ type Workdir struct {
 func (p *Pool) Workdir(caller, session string) Workdir {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := p.workdirs[Hash(caller, session)]
+	at := p.workdirs[supply.Hash(caller, session)]
 	if at.lease == nil || !at.lease.Alive() && !at.staysLocked() {
 		return Workdir{}
 	}
@@ -85,7 +86,7 @@ func (p *Pool) moved(l *Lease, caller, session, path string, inWorkspace bool) {
 	if l.alone {
 		return // no request comes back to its folders
 	}
-	now, of := Workdir{l, path, inWorkspace}, Hash(caller, session)
+	now, of := Workdir{l, path, inWorkspace}, supply.Hash(caller, session)
 	l.stale = l.stale || p.workdirs[of] != now
 	if !isFolder(path) || l.removed {
 		delete(p.workdirs, of)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
 )
 
 // findWorkspaceLocked finds the workspace of a spec that has no sandbox. If there is
@@ -21,14 +22,14 @@ func (p *Pool) findWorkspaceLocked(t *Spec) backends.Sandbox {
 	if p.hasFilesLocked(*t) {
 		return nil
 	}
-	ready := p.warm.take(*t, p.config.Backends[t.backend])
-	if ready == nil {
+	ready, found := p.supply.Take(supply.Wanted{Backend: t.backend, Spec: t.spec, Age: t.age})
+	if !found {
 		return nil
 	}
-	if t.spec = ready.spec; !t.alone {
+	if t.spec = ready.Spec; !t.alone {
 		p.names[t.slot] = t.spec.Workspace
 	}
-	return ready.sandbox
+	return ready.Sandbox
 }
 
 // hasFilesLocked says whether there are files in a spec's workspace that are to stay.
@@ -189,7 +190,7 @@ func (p *Pool) leftLocked(caller, session, backend string) (names []string) {
 	}) {
 		names = append(names, w.Name)
 	}
-	name := cmp.Or(p.names[Hash("session", caller, session, backend)], Hash("session", caller, session))
+	name := cmp.Or(p.names[supply.Hash("session", caller, session, backend)], supply.Hash("session", caller, session))
 	if p.retained[keptKey(backend, name)].reason != "" {
 		names = append(names, name)
 	}
@@ -218,7 +219,7 @@ func (p *Pool) abandoned(backend, workspace string) *Lease {
 // waits until it is gone; nil if it is in use.
 func (p *Pool) takeOverLocked(backend, workspace string) *Lease {
 	t := Spec{backend: backend, spec: backends.Spec{Workspace: workspace}}
-	if anyOf(p.all, func(l *Lease) bool { return l.sharesFiles(t) && !l.filed }) || p.warm.keeps(workspace) {
+	if anyOf(p.all, func(l *Lease) bool { return l.sharesFiles(t) && !l.filed }) || p.supply.Keeps(workspace) {
 		return nil
 	}
 	delete(p.retained, t.files())

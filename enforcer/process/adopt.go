@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
+	"github.com/bailiff-dev/bailiff/enforcer/turn"
 )
 
 // Adopt goes on with the background processes of an adopted sandbox. What
@@ -38,7 +39,7 @@ func (t *Table) Adopt(ctx context.Context, l *lease.Lease, records []ledger.Proc
 func (t *Table) adopt(l *lease.Lease, record ledger.Process, job backends.Process) *Process {
 	p := &Process{
 		id: record.ID, request: record.Request, decision: record.DecisionID, lifted: record.Lifted, names: record.Forwarded,
-		lease: l, job: job, started: record.Started, judge: t.config.Policies, typed: retyped(record.Midline), reader: lease.NewTurn(),
+		lease: l, job: job, started: record.Started, judge: t.config.Policies, typed: retyped(record.Midline), reader: turn.New(),
 		log: output.NewLog(record.Polled, nil), over: make(chan struct{}),
 	}
 	p.request.Caller, p.request.Peer = record.Caller, record.Peer

@@ -11,6 +11,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/supply"
+	"github.com/bailiff-dev/bailiff/enforcer/turn"
 )
 
 // types says whether a request hands input to a process, which may be a shell.
@@ -71,7 +73,7 @@ var (
 
 // typed is the input of a process as far as it was written.
 type typed struct {
-	writer lease.Turn // whose turn it is to write
+	writer turn.Turn // whose turn it is to write
 	mu     sync.Mutex
 	so     bailiff.Typed
 	open   string // the line that has no end yet
@@ -80,7 +82,7 @@ type typed struct {
 
 // newTyped is the input of a process that was started with some.
 func newTyped(stdin string) *typed {
-	in := &typed{writer: lease.NewTurn()}
+	in := &typed{writer: turn.New()}
 	if stdin != "" {
 		in.add(stdin, false)
 	}
@@ -137,7 +139,7 @@ func (in *typed) wrote(data string, plain bool) {
 
 func (in *typed) add(data string, plain bool) {
 	end := in.so.End + data
-	in.so = bailiff.Typed{Opaque: in.so.Opaque || !plain, Digest: lease.Hash(in.so.Digest, data),
+	in.so = bailiff.Typed{Opaque: in.so.Opaque || !plain, Digest: supply.Hash(in.so.Digest, data),
 		End: strings.ToValidUTF8(end[max(0, len(end)-typedEnd):], "")}
 	in.open = openLine(in.open + data)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
+	"github.com/bailiff-dev/bailiff/enforcer/turn"
 )
 
 // longestCommand is how much of a command a list shows.
@@ -35,7 +36,7 @@ type Process struct {
 	judge   Policies
 
 	typed  *typed
-	reader lease.Turn // whose turn it is to read
+	reader turn.Turn // whose turn it is to read
 	values map[string]bailiff.Secret
 	log    *output.Log  // of polls
 	polled atomic.Int64 // how far polls have come, for the ledger

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
+	"github.com/bailiff-dev/bailiff/enforcer/turn"
 )
 
 // Start is a command that a request starts in the background.
@@ -47,7 +48,7 @@ func (t *Table) Start(ctx context.Context, h *lease.Hold, s Start) (*Process, er
 	p := &Process{
 		id: newID(), request: s.Request, decision: s.DecisionID, lifted: s.Lifted,
 		names: slices.Clone(s.Decision.Env.Forward), lease: h.Lease(), started: time.Now(),
-		judge: t.config.Policies, typed: newTyped(s.Request.Args.Stdin), reader: lease.NewTurn(),
+		judge: t.config.Policies, typed: newTyped(s.Request.Args.Stdin), reader: turn.New(),
 		values: s.Variables, log: output.NewLog(0, s.Variables), over: make(chan struct{}),
 		way: s.Way,
 	}

@@ -45,13 +45,13 @@ func (n *Notifier) answer(ctx context.Context, t Click) (told, result string) {
 	}
 	v := bailiff.Verdict{Approve: o.Scope != "", Scope: o.Scope, Match: o.Match}
 	if !v.Approve {
-		v.Reason = shortened(strings.TrimSpace(t.Reason), longestReason)
+		v.Reason = beginningOf(strings.TrimSpace(t.Reason), longestReason)
 	}
 	who := n.config.Identify(n.config.Service, t.By.ID)
 	answered, err := n.config.Approvals.Answer(ctx, p.ID, who, v)
 	if err != nil {
 		n.release(p, o)
-		return n.refused(p.ID, err)
+		return n.refusalText(p.ID, err)
 	}
 	if o.Listed > 0 {
 		return thanks(answered, v) + n.answerListed(ctx, p.Listed, who, v), "listed"
@@ -72,8 +72,8 @@ func (n *Notifier) mayBeShown(t Click) bool {
 	return false
 }
 
-// refused is the text for an answer that was not taken.
-func (n *Notifier) refused(id string, err error) (told, result string) {
+// refusalText is the text for an answer that was not taken.
+func (n *Notifier) refusalText(id string, err error) (told, result string) {
 	switch {
 	case errors.Is(err, api.ErrIneligible), errors.Is(err, api.ErrVoted):
 		return bailiff.Sentence(err.Error()), "barred"
@@ -150,8 +150,8 @@ func (n *Notifier) release(p *post, o option) {
 	}
 }
 
-// shortened returns at most so many characters of a text.
-func shortened(text string, most int) string {
+// beginningOf returns at most so many characters of a text.
+func beginningOf(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}

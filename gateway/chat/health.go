@@ -47,7 +47,7 @@ type health struct {
 // posts are tried again at once.
 func (h *health) Connected(err error) {
 	if err != nil {
-		h.failed(&h.connection, err)
+		h.noteFailure(&h.connection, err)
 		return
 	}
 	if h.connection.clear() {
@@ -73,13 +73,13 @@ func (h *health) Down() error {
 	return h.Fault()
 }
 
-func (h *health) succeeded(f *failure) {
+func (h *health) noteSuccess(f *failure) {
 	if f.clear() {
 		h.report()
 	}
 }
 
-func (h *health) failed(f *failure, err error) {
+func (h *health) noteFailure(f *failure, err error) {
 	fresh := f.record(err)
 	switch {
 	case f.fault() != nil:

@@ -114,7 +114,7 @@ func (n *Notifier) answerListed(ctx context.Context, others []alsoListed, who ba
 			continue
 		}
 		if answered, err := n.config.Approvals.Answer(ctx, other.ID, who, v); err != nil {
-			refusal, _ := n.refused(other.ID, err)
+			refusal, _ := n.refusalText(other.ID, err)
 			told += " Of " + other.ID + ": " + refusal
 		} else {
 			told += " " + thanks(answered, v)

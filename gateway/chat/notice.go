@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/summary"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
@@ -35,16 +35,15 @@ const (
 func notice(e api.Entry, person string, o offer) Message {
 	head, more, tail := &noticeWriter{}, &noticeWriter{}, &noticeWriter{}
 	head.add(Strong, headline(e))
-	head.line("who asks", requester(e, person))
-	head.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+
-		cmp.Or(e.Request.Args.Name, e.Request.Args.Action+" "+e.Request.Args.ProcessID)))
+	head.line("who asks", summary.Asker(e, person))
+	head.line("tool", summary.Tool(e.Request))
 	if folder := e.Request.Args.Workdir; folder != "" {
 		head.line("folder", folder)
 	}
-	more.offered(o)
+	more.offer(o)
 	tail.terms(e, len(o.Answers) > 0)
 	tail.reasons(e)
-	tail.answered(e)
+	tail.answers(e)
 	for _, v := range e.Votes {
 		tail.line("answer", said(v))
 	}
@@ -57,9 +56,9 @@ func notice(e api.Entry, person string, o offer) Message {
 	return m
 }
 
-// offered says what a yes to more than this request would be for. It stands next to the text, so
+// offer writes what a yes to more than this request would be for. It stands next to the text, so
 // that no service cuts it off.
-func (n *noticeWriter) offered(o offer) {
+func (n *noticeWriter) offer(o offer) {
 	if o.Pattern != nil {
 		n.add(Plain, "\npattern: ")
 		n.add(Code, o.Pattern.Match)
@@ -76,14 +75,14 @@ func (n *noticeWriter) offered(o offer) {
 }
 
 func (n *noticeWriter) terms(e api.Entry, here bool) {
-	n.line("runs in", terms(e.Decision))
+	n.line("runs in", summary.Place(e.Decision))
 	n.line("variables", cmp.Or(strings.Join(e.Decision.Env.Forward, ", "), "none"))
 	switch {
 	case e.State != bailiff.ApprovalPending:
 	case here:
 		n.line("until", e.Expires.UTC().Format(time.DateTime)+" UTC")
 		n.held(e)
-		n.line("who may answer", quorum(e))
+		n.line("who may answer", summary.Quorum(e.Plan))
 	default:
 		n.line("where", "it is asked elsewhere by now, on "+strings.Join(e.Plan.Channels, " or "))
 	}
@@ -110,8 +109,8 @@ func (n *noticeWriter) reasons(e api.Entry) {
 	}
 }
 
-// answered says what people said before to the same rules and matches, while it is asked.
-func (n *noticeWriter) answered(e api.Entry) {
+// answers writes what people said before to the same rules and matches, while it is asked.
+func (n *noticeWriter) answers(e api.Entry) {
 	if e.State != bailiff.ApprovalPending {
 		return
 	}
@@ -134,56 +133,8 @@ func headline(e api.Entry) string {
 	return "⛔ " + what + " is " + string(e.State) + ": " + says
 }
 
-// requester names who asks by values that they cannot choose. A display name comes last, as
-// a quotation, and only if people does not name the account.
-func requester(e api.Entry, person string) string {
-	s := e.Request.Session
-	who := s.Platform + ":" + s.UserID
-	if person != "" {
-		who = person + " (" + who + ")"
-	}
-	if s.Unattended {
-		who += ", unattended"
-	}
-	where := s.ChatType
-	if s.ChatID != "" {
-		where += " " + s.ChatID
-	}
-	if s.ThreadID != "" {
-		where += ", thread " + s.ThreadID
-	}
-	who += " in " + cmp.Or(where, "session "+s.ID) + ", by " + e.Caller
-	if person == "" && s.UserName != "" {
-		who += ", called " + strconv.Quote(s.UserName)
-	}
-	return who
-}
-
-func terms(d bailiff.Decision) string {
-	network := cmp.Or(d.Backend.Network, "none")
-	if len(d.Backend.Egress) > 0 {
-		network += " to " + strings.Join(d.Backend.Egress, " ")
-	}
-	return d.Backend.Place() + ", network " + network
-}
-
-func quorum(e api.Entry) string {
-	who := strings.Join(e.Plan.Approvers, ", ")
-	if e.Plan.Quorum < 2 {
-		return who
-	}
-	return fmt.Sprintf("%d of %s", e.Plan.Quorum, who)
-}
-
 func said(v api.Vote) string {
-	answer := "no"
-	if v.Approve {
-		answer = "yes, " + v.Scope
-	}
-	if v.Reason != "" {
-		answer += ": " + v.Reason
-	}
-	return fmt.Sprintf("%s on %s: %s", cmp.Or(v.Person, v.Credential), v.Channel, answer)
+	return fmt.Sprintf("%s on %s: %s", cmp.Or(v.Person, v.Credential), v.Channel, summary.Answer(v))
 }
 
 // noticeWriter is a part of a notice that is being written.
@@ -210,23 +161,17 @@ func (n *noticeWriter) length() (runes int) {
 
 // texts writes the texts that would run, with risky parts marked.
 func (n *noticeWriter) texts(e api.Entry) {
-	a := e.Request.Args
 	marks, _ := gateway.MarksOf(e)
 	cut := false
 	var all []byte
-	for _, t := range []struct{ name, text string }{
-		{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"data", a.Data}, {"arguments", a.Arguments},
-	} {
-		if t.text == "" {
-			continue
-		}
-		all = fmt.Appendf(all, "%s:\n%s\n", t.name, termsafe.Lines(t.text))
-		shown, whole := n.block(t.text, of(marks, t.name))
-		n.add(Plain, "\n"+t.name+":\n")
+	for _, t := range summary.Texts(e.Request.Args, marks) {
+		all = fmt.Appendf(all, "%s:\n%s\n", t.Name, termsafe.Lines(t.Text))
+		shown, whole := n.block(t.Text, t.Marks)
+		n.add(Plain, "\n"+t.Name+":\n")
 		n.add(Block, shown)
 		if !whole {
 			n.add(Plain, fmt.Sprintf("\nThis is the beginning of %d characters: request.txt has all of it.",
-				utf8.RuneCountInString(t.text)))
+				utf8.RuneCountInString(t.Text)))
 			cut = true
 		}
 	}
@@ -242,7 +187,7 @@ func (n *noticeWriter) block(text string, marks []api.Mark) (shown string, whole
 	for at := 0; at <= len(text); {
 		end := at + strings.IndexByte(text[at:]+"\n", '\n')
 		line := n.fitting(text[at:end])
-		above, below := marked(line, at, marks)
+		above, below := withCarets(line, at, marks)
 		lines = append(lines, above)
 		n.spend(above)
 		if below != "" {
@@ -273,17 +218,8 @@ func (n *noticeWriter) fitting(line string) string {
 	return line
 }
 
-func of(marks []api.Mark, text string) (all []api.Mark) {
-	for _, m := range marks {
-		if m.Text == text {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-// marked is a line that begins at a place of a text, and the carets below it.
-func marked(line string, start int, marks []api.Mark) (shown, below string) {
+// withCarets is a line that begins at a place of a text, and the carets below it.
+func withCarets(line string, start int, marks []api.Mark) (shown, below string) {
 	var above, carets strings.Builder
 	for i := 0; i < len(line); {
 		_, size := utf8.DecodeRuneInString(line[i:])

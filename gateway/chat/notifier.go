@@ -180,13 +180,13 @@ func (n *Notifier) resync() {
 		}
 		q.After = next
 	}
-	for _, p := range n.unfinished() {
+	for _, p := range n.openPosts() {
 		n.enqueue(p)
 	}
 }
 
-// unfinished are the approvals whose posts may have to be edited.
-func (n *Notifier) unfinished() (ids []string) {
+// openPosts are the approvals whose posts may have to be edited.
+func (n *Notifier) openPosts() (ids []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for id, p := range n.posts {
@@ -213,7 +213,7 @@ func (n *Notifier) reconcile(ctx context.Context, id string) {
 	defer LogPanic(n.config.Log, "posting an approval panicked", "service", n.config.Service, "approval", id)
 	again := func(err error) {
 		if busy := new(Busy); !errors.As(err, &busy) || busy.After > longBusy {
-			n.failed(&n.posting, err)
+			n.noteFailure(&n.posting, err)
 		}
 		n.config.Observer.ChatPosted(n.config.Service, "again")
 		n.config.Log.Debug("posting an approval failed and is tried again", "service", n.config.Service, "approval", id, "error", err)
@@ -223,7 +223,7 @@ func (n *Notifier) reconcile(ctx context.Context, id string) {
 		return
 	}
 	n.config.Observer.ChatPosted(n.config.Service, "refused")
-	n.failed(&n.posting, err)
+	n.noteFailure(&n.posting, err)
 	n.config.Log.Error("an approval cannot be posted; it is tried again every minute", "service", n.config.Service, "approval", id, "error",
 		err)
 }
@@ -249,7 +249,7 @@ func (n *Notifier) reconcileOnce(ctx context.Context, id string) error {
 	}
 	p.Listed = n.asTheyStand(p.Listed)
 	person := n.config.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person
-	shown, err := n.publish(ctx, p.rendered(e, person, pending, others))
+	shown, err := n.publish(ctx, p.render(e, person, pending, others))
 	if errors.Is(err, ErrGone) && pending { // a person deleted the message
 		n.enqueue(id)
 		return n.save(p.repost())
@@ -285,7 +285,7 @@ func (n *Notifier) publish(ctx context.Context, p *post) (*post, error) {
 		return p, err
 	}
 	n.config.Observer.ChatPosted(n.config.Service, "ok")
-	n.succeeded(&n.posting)
+	n.noteSuccess(&n.posting)
 	shown := *p
 	shown.Ref, shown.Shown, shown.Tried = ref, digestOf(p.message), false
 	return &shown, nil

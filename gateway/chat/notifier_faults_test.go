@@ -172,11 +172,11 @@ func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
 	o.knows(id)
 	e, _ := o.book.Get(id)
 	e.Plan.Channels = []string{"console"}
-	p := o.notifier.find(id).rendered(e, "", false, nil)
+	p := o.notifier.find(id).render(e, "", false, nil)
 	if text := plain(p.message.Text); len(p.message.Buttons) > 0 || !strings.Contains(text, "asked elsewhere by now, on console") {
 		t.Errorf("it says %s", text)
 	}
-	again := p.rendered(e, "", true, nil)
+	again := p.render(e, "", true, nil)
 	if len(again.message.Buttons) != 4 || again.Answers[0].Token == o.notifier.find(id).Answers[0].Token {
 		t.Errorf("asked here again it offers %v", again.Answers)
 	}

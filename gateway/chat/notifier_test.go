@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway/summary"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -134,7 +135,7 @@ func TestANoticeNamesTheRuntimeWhereThereIsOne(t *testing.T) {
 	c := claim("rm -r build", "42")
 	for runtime, want := range map[string]string{"": "docker debian, network none", "runsc": "docker debian, runtime runsc, network none"} {
 		c.Decision.Backend.Runtime = runtime
-		if said := terms(c.Decision); said != want {
+		if said := summary.Place(c.Decision); said != want {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 	}

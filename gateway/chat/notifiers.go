@@ -34,11 +34,11 @@ func NewNotifiers(approvals ApprovalEnder, log *slog.Logger) *Notifiers {
 
 // Add adds a notifier, and sets its Changed.
 func (ns *Notifiers) Add(n *Notifier) {
-	n.config.Changed = ns.changed
+	n.config.Changed = ns.review
 	ns.byService[n.config.Service] = n
 }
 
-func (ns *Notifiers) changed() {
+func (ns *Notifiers) review() {
 	select {
 	case ns.changes <- struct{}{}:
 	default:

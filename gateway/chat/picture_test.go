@@ -25,7 +25,7 @@ func TestThePictureOfANoticeIsTrue(t *testing.T) {
 	e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Caller: "hermes", Request: c.Request, Decision: c.Decision,
 		Reasons: c.Decision.Approval.Reasons, Scopes: []string{"once", "session"}, Created: expires.Add(-5 * time.Minute), Expires: expires,
 		Plan: api.Plan{Approvers: []string{"ana", "ben"}, Quorum: 1}, Message: "waiting for ana or ben to answer on telegram"}
-	drawn := card(newPost(e, nil).rendered(e, "kim", true, nil).message)
+	drawn := card(newPost(e, nil).render(e, "kim", true, nil).message)
 	file := filepath.Join("..", "..", "docs", "pictures", "notice.svg")
 	if os.Getenv("BAILIFF_UPDATE_RESULTS") != "" {
 		if err := os.WriteFile(file, drawn, 0o644); err != nil {

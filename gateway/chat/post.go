@@ -78,8 +78,8 @@ func (p *post) repost() *post {
 	return &next
 }
 
-// rendered is a post as it is to be shown now. Others are the questions that it may list.
-func (p *post) rendered(e api.Entry, person string, pending bool, others []alsoListed) *post {
+// render returns the post as it is to be shown now. Others are the questions that it may list.
+func (p *post) render(e api.Entry, person string, pending bool, others []alsoListed) *post {
 	next := *p
 	if len(e.Votes) != p.Votes || pending && len(p.Answers) == 0 {
 		next.newButtons(e, others)

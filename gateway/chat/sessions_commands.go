@@ -79,7 +79,7 @@ func (s *Sessions) endSession(ctx context.Context, o *session, r *run) {
 	if err != nil {
 		said = append(said, Piece{Strong, "The sandbox is not removed. "}, Piece{Plain, bailiff.Sentence(bailiff.Foreign(err.Error()))})
 	} else {
-		said = append(said, Piece{Plain, removed(ended)})
+		said = append(said, Piece{Plain, removalNote(ended)})
 	}
 	s.last.Take(o.id)
 	speaking, stop := s.sendContext(replyTimeout)
@@ -87,8 +87,8 @@ func (s *Sessions) endSession(ctx context.Context, o *session, r *run) {
 	s.reply(speaking, r.said, said)
 }
 
-// removed says what was removed with a session.
-func removed(e bailiff.Ended) string {
+// removalNote says what was removed with a session.
+func removalNote(e bailiff.Ended) string {
 	if e.Sandboxes == 0 && e.Processes == 0 {
 		return "There was no sandbox; the next command gets a new one."
 	}
@@ -162,7 +162,7 @@ func (s *Sessions) approvals(id string) Text {
 		if i > 0 {
 			said = append(said, Piece{Plain, "\n"})
 		}
-		said = append(said, listed(e)...)
+		said = append(said, listEntry(e)...)
 	}
 	if more := len(pending) - mostApprovals; more > 0 {
 		said = append(said, Piece{Plain, fmt.Sprintf("\n… and %d more.", more)})
@@ -170,8 +170,8 @@ func (s *Sessions) approvals(id string) Text {
 	return said
 }
 
-// listed is an approval in a list.
-func listed(e api.Entry) Text {
+// listEntry is an approval in a list.
+func listEntry(e api.Entry) Text {
 	what := e.Request.Args.Command + e.Request.Args.Code
 	return Text{{Code, termsafe.Brief(e.ID, commandLength)}, {Plain, " "}, {Code, termsafe.Brief(strings.TrimSpace(what), commandLength)},
 		{Plain, ": " + bailiff.Sentence(lines(e.Message))}}

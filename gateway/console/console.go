@@ -232,7 +232,7 @@ func (c *Console) serveBearer(w http.ResponseWriter, r *http.Request, token stri
 		return true
 	}
 	c.config.Counted(bailiff.LoginToken, false)
-	if limited(w, c.refusals.wait(time.Now()), "Too many tokens that log no one in; try again in a moment.") {
+	if refuseEarly(w, c.refusals.wait(time.Now()), "Too many tokens that log no one in; try again in a moment.") {
 		return true
 	}
 	c.config.Log.Warn("refused a token at the console", "path", r.URL.Path)

@@ -66,12 +66,12 @@ func (d *devices) drop(secret string) bool {
 }
 
 func (c *Console) beginDevice(w http.ResponseWriter, r *http.Request) {
-	if limited(w, c.devices.begun.wait(time.Now()), "Too many logins are begun; try again in a moment.") {
+	if refuseEarly(w, c.devices.begun.wait(time.Now()), "Too many logins are begun; try again in a moment.") {
 		return
 	}
 	device, err := c.config.Provider.BeginDevice(r.Context())
 	if err != nil {
-		refuse(w, c.loginRefused(bailiff.LoginDevice, err), "login_refused", bailiff.Sentence(err.Error()))
+		refuse(w, c.noteRefusal(bailiff.LoginDevice, err), "login_refused", bailiff.Sentence(err.Error()))
 		return
 	}
 	send(w, http.StatusOK, api.DeviceLogin{URL: device.URL, Complete: device.Complete, Code: device.Code, ExpiresAt: device.Expires,
@@ -102,7 +102,7 @@ func (c *Console) awaitDevice(w http.ResponseWriter, r *http.Request) {
 		if !errors.Is(err, login.ErrUnavailable) {
 			c.devices.drop(sent.Device)
 		}
-		refuse(w, c.loginRefused(bailiff.LoginDevice, err), "login_refused", bailiff.Sentence(err.Error()))
+		refuse(w, c.noteRefusal(bailiff.LoginDevice, err), "login_refused", bailiff.Sentence(err.Error()))
 		return
 	}
 	c.enterDevice(w, who)
@@ -117,6 +117,6 @@ func (c *Console) enterDevice(w http.ResponseWriter, who bailiff.Approver) {
 	if !c.stays(w, s) {
 		return
 	}
-	c.entered(who)
+	c.countLogin(who)
 	send(w, http.StatusOK, api.DeviceLoggedIn{Token: token, Person: who.Person, Credential: who.Credential, ExpiresAt: s.last})
 }

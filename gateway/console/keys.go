@@ -252,7 +252,7 @@ func (c *Console) endCeremony(w http.ResponseWriter, r *http.Request, s *session
 	}
 	one, known := c.ceremonies.take(sent.Ceremony, s)
 	if !known {
-		c.responded(s, errTaken)
+		c.countResponse(s, errTaken)
 		c.refuseKey(w, errTaken)
 		return
 	}
@@ -261,16 +261,16 @@ func (c *Console) endCeremony(w http.ResponseWriter, r *http.Request, s *session
 		return
 	}
 	key, err := one.prove(sent.Response)
-	c.responded(s, err)
+	c.countResponse(s, err)
 	if err != nil {
 		c.refuseKey(w, err)
 		return
 	}
-	c.confirmed(w, r, s, one.wish, key)
+	c.fulfil(w, r, s, one.wish, key)
 }
 
-// responded counts a response, and warns of one that is refused. One that could not be looked at or kept is neither.
-func (c *Console) responded(s *session, err error) {
+// countResponse counts a response, and warns of one that is refused. One that could not be looked at or kept is neither.
+func (c *Console) countResponse(s *session, err error) {
 	refused := errors.Is(err, securitykey.ErrRefused)
 	if err == nil || refused {
 		c.config.Proved(!refused)
@@ -282,7 +282,7 @@ func (c *Console) responded(s *session, err error) {
 
 func (c *Console) makeKey(w http.ResponseWriter, s *session, one ceremony, response []byte) {
 	key, err := one.make(response)
-	c.responded(s, err)
+	c.countResponse(s, err)
 	if err != nil {
 		c.refuseKey(w, err)
 		return
@@ -291,8 +291,8 @@ func (c *Console) makeKey(w http.ResponseWriter, s *session, one ceremony, respo
 	send(w, http.StatusOK, key)
 }
 
-// confirmed does what a person wanted, who has proved by a key who they are.
-func (c *Console) confirmed(w http.ResponseWriter, r *http.Request, s *session, wanted wish, key string) {
+// fulfil does what a person wanted, who has proved by a key who they are.
+func (c *Console) fulfil(w http.ResponseWriter, r *http.Request, s *session, wanted wish, key string) {
 	switch wanted.Do {
 	case toAdd:
 		c.beginToMake(w, s, wanted, true)

@@ -63,7 +63,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	if !c.stays(w, s) {
 		return
 	}
-	c.entered(who)
+	c.countLogin(who)
 	http.SetCookie(w, c.sessionCookie(cookie))
 	send(w, http.StatusOK, loggedIn{token, s.told()})
 }
@@ -124,7 +124,7 @@ func (c *Console) refuseStranger(w http.ResponseWriter, who bailiff.Approver, wh
 
 func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
 	c.config.Counted(bailiff.LoginLink, false)
-	if limited(w, c.refusals.wait(time.Now()), "Too many links that log no one in; run \"bailiff console\" for a new one.") {
+	if refuseEarly(w, c.refusals.wait(time.Now()), "Too many links that log no one in; run \"bailiff console\" for a new one.") {
 		return
 	}
 	c.config.Log.Warn("refused a login to the console", "reason", bad.code)
@@ -144,7 +144,7 @@ func (c *Console) maxAge(who bailiff.Approver) time.Duration {
 	return maxAge
 }
 
-func (c *Console) entered(who bailiff.Approver) {
+func (c *Console) countLogin(who bailiff.Approver) {
 	c.config.Counted(who.Login, true)
 	c.config.Log.Info("logged in to the console", "person", who.Person, "credential", who.Credential, "login", who.Login)
 }
@@ -168,8 +168,8 @@ func (c *Console) secrets(r *http.Request) (cookie, token string) {
 	return cookies[0].Value, tokens[0]
 }
 
-// limited refuses a request that has to wait, and says whether it did.
-func limited(w http.ResponseWriter, wait time.Duration, why string) bool {
+// refuseEarly refuses a request that has to wait, and says whether it did.
+func refuseEarly(w http.ResponseWriter, wait time.Duration, why string) bool {
 	if wait <= 0 {
 		return false
 	}

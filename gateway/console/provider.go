@@ -129,14 +129,14 @@ var refused = template.Must(template.New("refused").Parse(`<!doctype html>
 
 // refuseLogin says on a page of its own why a person is not logged in: it is no script that asked.
 func (c *Console) refuseLogin(w http.ResponseWriter, way string, err error) {
-	status := c.loginRefused(way, err)
+	status := c.noteRefusal(way, err)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = refused.Execute(w, bailiff.Sentence(err.Error())) // a browser that is gone needs no page
 }
 
-// loginRefused counts and logs a login that let no person in, the log as often as it bears.
-func (c *Console) loginRefused(way string, err error) (status int) {
+// noteRefusal counts and logs a login that let no person in, the log as often as it bears.
+func (c *Console) noteRefusal(way string, err error) (status int) {
 	c.config.Counted(way, false)
 	if c.refusals.wait(time.Now()) == 0 {
 		c.config.Log.Warn("refused a login to the console", "login", way, "reason", err)

@@ -23,7 +23,7 @@ func (s *Server) ask(ctx context.Context, call *sdk.CallToolRequest, req bailiff
 	if limit > 0 {
 		req.WaitSeconds = min(req.WaitSeconds, max(1, int((limit-toAnswer-toAsk)/time.Second)))
 	}
-	key, t := keyOf(req), newTeller(call)
+	key, t := keyOf(req), newNotifier(call)
 	defer t.over()
 	if r := s.left.take(key); r != nil {
 		return s.follow(ctx, t, r, limit)
@@ -59,8 +59,8 @@ func page(a api.Approval) *sdk.ElicitParams {
 	return &sdk.ElicitParams{Mode: "url", Message: said(a), URL: a.URL, ElicitationID: a.ID}
 }
 
-// teller tells a client what its call waits for: an approval, a long step, a command.
-type teller struct {
+// notifier tells a client what its call waits for: an approval, a long step, a command.
+type notifier struct {
 	call  *sdk.CallToolRequest
 	shows bool // pages
 
@@ -73,12 +73,12 @@ type teller struct {
 	hide    context.CancelFunc // of what is shown
 }
 
-func newTeller(call *sdk.CallToolRequest) *teller {
-	return &teller{call: call, shows: showsPages(call) && call.ProtocolVersion() < stateless}
+func newNotifier(call *sdk.CallToolRequest) *notifier {
+	return &notifier{call: call, shows: showsPages(call) && call.ProtocolVersion() < stateless}
 }
 
 // approval is called for each piece of news, one after the other.
-func (t *teller) approval(ctx context.Context, news api.Approval) {
+func (t *notifier) approval(ctx context.Context, news api.Approval) {
 	t.notify(ctx, below(said(news), news.URL))
 	t.page.Lock()
 	defer t.page.Unlock()
@@ -94,7 +94,7 @@ func (t *teller) approval(ctx context.Context, news api.Approval) {
 }
 
 // notify sends a message to a client that wants to hear of its call's progress.
-func (t *teller) notify(ctx context.Context, message string) {
+func (t *notifier) notify(ctx context.Context, message string) {
 	token := t.call.Params.GetProgressToken()
 	if token == nil {
 		return
@@ -106,14 +106,14 @@ func (t *teller) notify(ctx context.Context, message string) {
 }
 
 // over takes back what is shown, and shows no more.
-func (t *teller) over() {
+func (t *notifier) over() {
 	t.page.Lock()
 	defer t.page.Unlock()
 	t.ended = true
 	t.takeBack()
 }
 
-func (t *teller) takeBack() {
+func (t *notifier) takeBack() {
 	if t.hide != nil {
 		t.hide()
 		t.showing.Wait()

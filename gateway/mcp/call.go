@@ -30,14 +30,14 @@ func (s *Server) call(ctx context.Context, call *sdk.CallToolRequest) (*sdk.Call
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	default:
-		return failed(errBusy), nil
+		return failureResult(errBusy), nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.life, func() { cancel(errGone) })()
 	req, err := s.request(call)
 	if err != nil {
-		return failed(err), nil
+		return failureResult(err), nil
 	}
 	s.asked.Store(true)
 	if parent, is := call.Params.Meta[gateway.Traceparent].(string); is {
@@ -46,7 +46,7 @@ func (s *Server) call(ctx context.Context, call *sdk.CallToolRequest) (*sdk.Call
 	if call.Extra != nil && call.Extra.Header != nil { // by HTTP
 		v := s.visits.of(call.Extra)
 		if v == nil {
-			return failed(errGone), nil
+			return failureResult(errGone), nil
 		}
 		req.Peer = v.peer
 		defer s.tie(ctx, cancel, call, v)()
@@ -139,8 +139,8 @@ func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.panicked(method, cause)
-				result, err = failed(errBroken), nil
+				s.logPanic(method, cause)
+				result, err = failureResult(errBroken), nil
 			}
 		}()
 		return next(ctx, method, req)

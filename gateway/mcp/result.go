@@ -107,8 +107,8 @@ func below(output, said string) string {
 	return output + said
 }
 
-// failed is the result of a call that the sidecar did not take or answer.
-func failed(err error) *sdk.CallToolResult {
+// failureResult is the result of a call that the sidecar did not take or answer.
+func failureResult(err error) *sdk.CallToolResult {
 	said := bailiff.Sentence(err.Error())
 	return resultOf(said, Result{Status: bailiff.Failed, Message: said, ExitCode: bailiff.ExitFailed})
 }

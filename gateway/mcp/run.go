@@ -64,30 +64,30 @@ type run struct {
 	answer api.Answer // and err, once it is done
 	err    error
 
-	mu     sync.Mutex
-	teller *teller // of the call that waits
-	hears  context.Context
-	said   string // the last news
-	output headtail.Last
+	mu       sync.Mutex
+	notifier *notifier // of the call that waits
+	hears    context.Context
+	said     string // the last news
+	output   headtail.Last
 }
 
 // begin sends a request. It is ended by whatever ends the server or the session of the
 // call, and by the call itself as long as that waits.
-func (s *Server) begin(ctx context.Context, t *teller, req bailiff.Request, key string) *run {
+func (s *Server) begin(ctx context.Context, t *notifier, req bailiff.Request, key string) *run {
 	life := s.life
 	if of := s.sessions.find(t.call.Session.ID()); of != nil {
 		life = of.life
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	unlive := context.AfterFunc(life, func() { cancel(errGone) })
-	r := &run{key: key, cancel: cancel, done: make(chan struct{}), teller: t, hears: ctx}
+	r := &run{key: key, cancel: cancel, done: make(chan struct{}), notifier: t, hears: ctx}
 	go func() {
 		defer close(r.done)
 		defer unlive()
 		defer cancel(nil)
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.panicked("tools/call", cause)
+				s.logPanic("tools/call", cause)
 				r.err = errBroken
 			}
 		}()
@@ -96,15 +96,15 @@ func (s *Server) begin(ctx context.Context, t *teller, req bailiff.Request, key 
 	return r
 }
 
-// panicked writes down that serving a message did.
-func (s *Server) panicked(method string, cause any) {
+// logPanic writes down that serving a message did.
+func (s *Server) logPanic(method string, cause any) {
 	s.config.Log.Error("serving a message of MCP panicked", "listener", s.config.Name, "method", method, "cause", cause,
 		"stack", string(debug.Stack()))
 }
 
 // follow waits for a run's end, or until the client's limit is near, and tells the
 // client meanwhile that it goes on.
-func (s *Server) follow(ctx context.Context, t *teller, r *run, limit time.Duration) *sdk.CallToolResult {
+func (s *Server) follow(ctx context.Context, t *notifier, r *run, limit time.Duration) *sdk.CallToolResult {
 	r.tellTo(ctx, t)
 	defer r.tellTo(context.WithoutCancel(ctx), nil)
 	var near <-chan time.Time
@@ -135,16 +135,16 @@ func (s *Server) follow(ctx context.Context, t *teller, r *run, limit time.Durat
 }
 
 // tellTo has a run told to the client of another call, or to none.
-func (r *run) tellTo(ctx context.Context, t *teller) {
+func (r *run) tellTo(ctx context.Context, t *notifier) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.hears, r.teller = ctx, t
+	r.hears, r.notifier = ctx, t
 }
 
-func (r *run) told() (context.Context, *teller) {
+func (r *run) told() (context.Context, *notifier) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hears, r.teller
+	return r.hears, r.notifier
 }
 
 func (r *run) note(news string) {
@@ -206,7 +206,7 @@ func (r *run) pending() *api.Approval {
 // result is that of a run that is done.
 func (r *run) result() *sdk.CallToolResult {
 	if r.err != nil {
-		return failed(r.err)
+		return failureResult(r.err)
 	}
 	return told(r.answer)
 }

@@ -185,5 +185,5 @@ func TestVotesAreCountedByThePeopleAndRoutesOfTheMoment(t *testing.T) {
 type dissolved struct{ Router }
 
 func (dissolved) Plan(bailiff.Claim) (api.Plan, error) {
-	return api.Plan{}, &Unanswerable{"there are too few people"}
+	return api.Plan{}, &Unanswerable{Reason: "there are too few people"}
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/shared"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 )
 
 func TestTheSameRequestIsAskedOnce(t *testing.T) {
@@ -328,7 +330,7 @@ func TestVoid(t *testing.T) {
 		f := open(t)
 		id := f.ask(claim("rm", "x"))
 		f.approve(id, "ana", "once")
-		f.floodUnanswerable(keepResolved)
+		f.floodUnanswerable(state.KeepResolved)
 		if _, found := f.Get(id); found {
 			t.Fatal("it is still known")
 		}
@@ -366,9 +368,9 @@ func (f *fixture) floodUnanswerable(n int) {
 	}
 	all.Wait()
 	f.Book.config.Router = f.config.Router
-	if s, shared := f.storage.(*sharedStore); shared {
-		must(f.t, s.keep(f.t.Context()))
-		s.refresh()
+	if s, shared := f.storage.(*shared.Store); shared {
+		must(f.t, s.Keep(f.t.Context()))
+		s.Refresh()
 	}
 }
 
@@ -376,10 +378,10 @@ func TestResolvedApprovalsAreKeptForAWhile(t *testing.T) {
 	t.Run("the last thousand", func(t *testing.T) {
 		f := open(t)
 		id := f.ask(claim("rm", "x"))
-		f.floodUnanswerable(keepResolved + 50)
+		f.floodUnanswerable(state.KeepResolved + 50)
 		for range 2 {
 			entries, _ := f.List(api.Query{Limit: 5000})
-			if len(entries) != keepResolved+1 || f.state(id) != bailiff.ApprovalPending {
+			if len(entries) != state.KeepResolved+1 || f.state(id) != bailiff.ApprovalPending {
 				t.Errorf("%d are kept, and the pending one is %s", len(entries), f.state(id))
 			}
 			f.restart()
@@ -390,11 +392,11 @@ func TestResolvedApprovalsAreKeptForAWhile(t *testing.T) {
 			f := open(t)
 			id := f.ask(claim("rm", "x"))
 			f.approve(id, "ana", "always")
-			time.Sleep(keepFor - time.Second)
+			time.Sleep(state.KeepFor - time.Second)
 			if _, found := f.Get(id); !found {
 				t.Error("it is gone too early")
 			}
-			time.Sleep(2 * sweepAtMost)
+			time.Sleep(2 * sweepTime)
 			if _, found := f.Get(id); found || !f.Covered(claim("rm", "x")) {
 				t.Errorf("it is kept: %v; its grant lives: %v", found, f.Covered(claim("rm", "x")))
 			}

@@ -17,12 +17,15 @@ import (
 var sizes = []int{10, 10_000}
 
 // loaded is a book with so many pending approvals of 2 KiB.
-func loaded(tb testing.TB, pending int) *Book {
+func loaded(tb testing.TB, pending int, change ...func(*Config)) *Book {
 	tb.Helper()
 	c := configIn(tb.TempDir())
 	r := c.Router.(roster)
 	r.timeout = time.Hour
 	c.Router, c.Recorder, c.Caps = r, discard{}, Caps{Caller: 1 << 20, Session: 1 << 20, User: 1 << 20}
+	for _, f := range change {
+		f(&c)
+	}
 	b, err := Open(c)
 	must(tb, err)
 	tb.Cleanup(func() { b.Close() })

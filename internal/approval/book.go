@@ -17,22 +17,11 @@
 // would go to people by another route by now, need more of them, or proof that they did not give. What is frozen
 // is covered by nothing.
 //
-// # In a database
+// # How it is made
 //
-// Where several sidecars share a store, it is a PostgreSQL. A step is a transaction that locks
-// and loads the part of the state that the step says it needs, and fails if it looks at
-// anything else. Every row is changed only as it was loaded; if another was faster, the step is
-// decided anew. What a book shows follows the tables. Each sidecar says every second that it
-// lives and which freezes it goes by: a freeze returns once each has said so, and one that was
-// not heard for five seconds denies by itself. Deadlines go by the database's clock.
-//
-// # On disk
-//
-// Without one, the store is one bbolt file of mode 0600. Every record is eight bytes of
-// checksum, over its place and its text, and a JSON document; a claim's text is a
-// record of its own, written once and read only to show or answer it. The seal,
-// rewritten with every transaction, holds the schema's version and the exclusive
-// or of all checksums, so that a record that is missing or old shows as well.
+// The rules decide steps on a state (package state). A store keeps them: a file of this
+// sidecar alone (package file), or a PostgreSQL that several share (package shared). The book
+// asks the router, has its store take the step, and shows what is durable.
 //
 // # Promised
 //
@@ -43,10 +32,7 @@
 //     second is the same to the nanosecond of its timestamp, which no other has.
 //   - A store that fails grants nothing, and everything is frozen, until the file
 //     was written and read anew; then what it holds is the truth.
-//   - [Open] reads the whole file and refuses one that is not exactly as it was
-//     left, or that another user could have written. A marker beside it says that
-//     there was one: if it is gone, [Open] refuses too, so that no freeze is
-//     forgotten in silence.
+//   - [Open] refuses a store that is not exactly as it was left.
 //   - What is stored and shown holds no known secret. Digests and pairs are of the
 //     original, as hashes. Ids of sessions and users, platforms and callers stay as
 //     they are.
@@ -56,24 +42,21 @@
 package approval
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/file"
+	"github.com/bailiff-dev/bailiff/internal/approval/shared"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/config/required"
 	"github.com/bailiff-dev/bailiff/internal/record/feed"
-	"github.com/bailiff-dev/bailiff/internal/record/outage"
 )
 
 // Recorder is the decision log.
@@ -85,12 +68,7 @@ type Recorder interface {
 // Observer counts. Every approval is opened once and resolved once; one that was
 // approved and became void is resolved a second time, as void.
 type Observer interface {
-	ApprovalOpened(platform string)
-	// ApprovalResolved is told the state that ended it, or "unanswerable", and the trace
-	// that its request is exported in, if any.
-	ApprovalResolved(platform, resolution, scope string, waited time.Duration, trace string)
-	// ApprovalEndedElsewhere is told of one that another sidecar has resolved and counted.
-	ApprovalEndedElsewhere(platform string)
+	state.Observer
 	// ApprovalRefused is told of a question that never became an approval: "refused",
 	// since too much was pending already, or "unreachable".
 	ApprovalRefused(platform, resolution string)
@@ -100,16 +78,15 @@ type Observer interface {
 	PatternUsed(platform string)
 }
 
-// Caps are how many approvals may be pending for each caller, each session and
-// each user; zero means 1,000, 20 and 5.
-type Caps struct{ Caller, Session, User int }
+// Caps are how many approvals may be pending; zero means 1,000, 20 and 5.
+type Caps = state.Caps
 
 // Config is what a Book needs; Path or Shared, Router and Recorder are required.
 type Config struct {
 	// Path is the store's file; it is made if there never was one.
 	Path string
 	// Shared is the store where several sidecars have one; then there is no file.
-	Shared   *Shared
+	Shared   *shared.Config
 	Router   Router
 	Recorder Recorder
 	Observer Observer
@@ -132,8 +109,7 @@ type Book struct {
 	closing chan struct{} // closed by Close
 	closed  sync.Once
 
-	outage  outage.Outage
-	outbox  outbox
+	outbox  *state.Outbox
 	changes feed.Feed[api.Change]
 	// delivered is closed when the outbox is left alone, which stop brings about.
 	delivered chan struct{}
@@ -147,7 +123,7 @@ type Book struct {
 	complained atomic.Int64
 
 	mu      sync.RWMutex
-	seen    *state // what is durable
+	seen    *state.State // what is durable
 	waiting map[string]chan struct{}
 }
 
@@ -158,26 +134,27 @@ func Open(c Config) (*Book, error) {
 	}
 	b := &Book{
 		config: c, closing: make(chan struct{}), delivered: make(chan struct{}), waiting: map[string]chan struct{}{},
-		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[api.Change]{Lost: api.Change{Lost: true}},
+		seen: state.New(), outbox: state.NewOutbox(), changes: feed.Feed[api.Change]{Lost: api.Change{Lost: true}},
 	}
 	if err := b.openStorage(); err != nil {
 		return nil, err
 	}
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(context.Background())
-	b.storage.start()
 	go b.deliver(ctx)
-	if err := b.storage.sweep(ctx); err != nil && b.config.Shared == nil { // others do it too, and this one again
+	if err := b.storage.Start(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
 }
 
 func (b *Book) openStorage() (err error) {
-	if shared := b.config.Shared; shared != nil {
-		b.storage, err = openShared(b, shared)
+	h := state.Host{View: shown{b}, Outbox: b.outbox, Closing: b.closing, Delivered: b.delivered, Scrub: b.scrub, Log: b.config.Log,
+		Reach: b.reach}
+	if b.config.Shared != nil {
+		b.storage, err = shared.Open(h, b.config.Shared)
 	} else {
-		b.storage, err = openFile(b)
+		b.storage, err = file.Open(h, b.config.Path)
 	}
 	return err
 }
@@ -218,51 +195,16 @@ func (unobserved) GrantsActive(int)                                             
 func (unobserved) PatternApproved(string)                                         {}
 func (unobserved) PatternUsed(string)                                             {}
 
-// reconcile shows what the disk holds, and tells of what differs from what was
-// shown before.
-func (b *Book) reconcile(s *state, ended func(*item)) {
-	b.mu.Lock()
-	before := b.seen
-	b.seen = s
-	for id := range b.waiting {
-		if i := s.items[id]; i == nil || !i.pending() {
-			b.wake(id)
-		}
-	}
-	b.mu.Unlock()
-	for _, i := range s.order {
-		was := before.items[i.Entry.ID]
-		if i.pending() && was == nil {
-			b.config.Observer.ApprovalOpened(i.Entry.Request.Session.Platform)
-		}
-		if !i.pending() && was != nil && was.pending() {
-			ended(i)
-		}
-	}
-	b.config.Observer.GrantsActive(len(s.grants))
-	b.changes.Tell(func() []api.Change { return []api.Change{{Lost: true}} })
-}
-
 // Err is why the store failed; it is nil when it works. Until then nothing is
 // granted, everything is frozen, and what the book shows may be old.
-func (b *Book) Err() error { return b.storage.err() }
+func (b *Book) Err() error { return b.storage.Err() }
 
 // Standing is how this sidecar is seen by others that share its store: the epoch of its name, and
 // how often it was silent for so long that they may have taken over what was its own.
-func (b *Book) Standing() (epoch int64, silences uint64) {
-	if s, isShared := b.storage.(*sharedStore); isShared {
-		return s.epoch, s.silences.Load()
-	}
-	return 0, 0
-}
+func (b *Book) Standing() (epoch int64, silences uint64) { return b.storage.Standing() }
 
 // Warnings say what deserves a second look, a sentence each.
-func (b *Book) Warnings() []string {
-	if s, isShared := b.storage.(*sharedStore); isShared && s.deaf.Load() {
-		return []string{"what other sidecars do is seen up to 200 ms later: PostgreSQL passes no notifications on"}
-	}
-	return nil
-}
+func (b *Book) Warnings() []string { return b.storage.Warnings() }
 
 // deliverAtMost is how long Close waits for the decision log.
 const deliverAtMost = 3 * time.Second
@@ -273,7 +215,7 @@ func (b *Book) Close() (err error) {
 	b.closed.Do(func() {
 		defer time.AfterFunc(deliverAtMost, b.stop).Stop()
 		close(b.closing)
-		err = b.storage.close()
+		err = b.storage.Close()
 		b.stop()
 		b.changes.Close()
 	})
@@ -299,8 +241,8 @@ func (b *Book) Await(ctx context.Context, id string) bailiff.Approval {
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	if i := b.seen.items[id]; i != nil {
-		return i.Entry.approvalAt(b.storage.now())
+	if i := b.seen.Item(id); i != nil {
+		return i.Entry.ApprovalAt(b.storage.Now())
 	}
 	return bailiff.Approval{ID: id, State: bailiff.ApprovalExpired, Message: fmt.Sprintf("there is no approval %s any more", id)}
 }
@@ -310,7 +252,7 @@ func (b *Book) Await(ctx context.Context, id string) bailiff.Approval {
 func (b *Book) done(id string) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := b.seen.items[id]; i == nil || !i.pending() {
+	if i := b.seen.Item(id); i == nil || !i.Pending() {
 		return nil
 	}
 	done, found := b.waiting[id]
@@ -333,51 +275,31 @@ func (b *Book) wake(id string) {
 // the store has failed, everything is stopped.
 func (b *Book) Frozen(s bailiff.Session) (reason string, frozen bool) {
 	if err := b.Err(); err != nil {
-		return stopped(freeze{Kind: api.FreezeAll, Reason: err.Error(), By: "bailiff"}.says(), storeWorks), true
+		return state.StoppedByStore(err), true
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	f, frozen := b.seen.frozen(s)
+	f, frozen := b.seen.Frozen(s)
 	if !frozen {
 		return "", false
 	}
-	return f.told(), true
+	return f.Told(), true
 }
 
 // IsFrozen says whether a session is stopped by a freeze, as far as this book has seen: not by a store that failed.
 func (b *Book) IsFrozen(s bailiff.Session) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	_, frozen := b.seen.frozen(s)
+	_, frozen := b.seen.Frozen(s)
 	return frozen
 }
 
 // List returns a page of entries in the order of their creation, shortened, and
 // where the next page begins; empty if there is none.
 func (b *Book) List(q api.Query) (entries []api.Entry, next string) {
-	if q.Limit <= 0 {
-		q.Limit = 100
-	}
-	after, _ := strconv.ParseUint(q.After, 10, 64)
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	at, _ := b.seen.find(after + 1)
-	for _, i := range b.seen.order[at:] {
-		if !selects(q, &i.Entry) {
-			continue
-		}
-		if len(entries) == q.Limit {
-			return entries, next
-		}
-		entries, next = append(entries, i.Entry.shown()), strconv.FormatUint(i.Seq, 10)
-	}
-	return entries, ""
-}
-
-func selects(q api.Query, e *entry) bool {
-	s := &e.Request.Session
-	return (q.State == "" || q.State == e.State) && (q.Session == "" || q.Session == s.ID) &&
-		(q.User == "" || isUser(q.User, s.Platform, s.UserID))
+	return b.seen.List(q)
 }
 
 // Get returns an approval whole. It is not found either when it cannot be read.
@@ -390,101 +312,65 @@ func (b *Book) Get(id string) (api.Entry, bool) {
 	if !found || err != nil {
 		return api.Entry{}, false
 	}
-	e := text.fill(i.Entry)
-	e.Answered, e.Pattern = b.answered(i), b.suggested(i, text.claim(i.Entry.DecisionID))
+	e := text.Fill(i.Entry)
+	e.Answered, e.Pattern = b.answered(i), b.suggested(i, text.Claim(i.Entry.DecisionID))
 	return e, true
 }
 
 // answered counts what people said to the rules and matches of an approval in others that are
 // kept.
-func (b *Book) answered(asked *item) []api.Answered {
-	counts := map[string]*api.Answered{}
+func (b *Book) answered(asked *state.Item) []api.Answered {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for _, i := range b.seen.order {
-		if i.Seq == asked.Seq || len(i.Pairs) == 0 || !slices.Equal(i.Pairs, asked.Pairs) {
-			continue
-		}
-		for _, v := range i.Entry.Votes {
-			one := counts[nameOf(v)]
-			if one == nil {
-				one = &api.Answered{Person: nameOf(v)}
-				counts[nameOf(v)] = one
-			}
-			if v.Approve {
-				one.Yes++
-			} else {
-				one.No++
-			}
-		}
-	}
-	var all []api.Answered
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		all = append(all, *counts[name])
-	}
-	return all
+	return b.seen.Answered(asked)
 }
 
-// claim reads an approval's claim. If that shows that the file was damaged, the
-// store has failed.
-func (b *Book) claim(i *item) (text claimText, found bool, err error) {
-	text, found, err = b.storage.claim(i.Seq)
-	if err == nil {
-		return text, found, nil
-	}
-	err = fmt.Errorf("%w: %w", ErrStore, err)
-	if errors.Is(err, errDamaged) && b.outage.Set(err) {
-		b.config.Log.Error(err.Error())
+// claim reads an approval's claim.
+func (b *Book) claim(i *state.Item) (text state.ClaimText, found bool, err error) {
+	text, found, err = b.storage.Claim(i.Seq)
+	if err != nil && !errors.Is(err, ErrStore) {
+		err = fmt.Errorf("%w: %w", ErrStore, err)
 	}
 	return text, found, err
 }
 
-func (b *Book) item(id string) *item {
+func (b *Book) item(id string) *state.Item {
 	if i := b.known(id); i != nil {
 		return i
 	}
-	b.storage.refresh()
+	b.storage.Refresh()
 	return b.known(id)
 }
 
-func (b *Book) known(id string) *item {
+func (b *Book) known(id string) *state.Item {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.seen.items[id]
+	return b.seen.Item(id)
 }
 
 // Grants returns the live grants in the order of their creation.
 func (b *Book) Grants() []api.Grant {
-	now := b.storage.now()
+	now := b.storage.Now()
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	grants := make([]api.Grant, 0, len(b.seen.grants))
-	for _, h := range b.seen.grants {
-		if h.live(now) {
-			grants = append(grants, api.Grant(h.Grant))
-		}
-	}
-	slices.SortFunc(grants, func(x, y api.Grant) int {
-		return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.ID, y.ID))
-	})
-	return grants
+	return b.seen.LiveGrants(now)
 }
 
 // Freezes returns what is frozen in the order in which it was.
 func (b *Book) Freezes() []api.Freeze {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	freezes := make([]api.Freeze, 0, len(b.seen.freezes))
-	for _, f := range b.seen.freezes {
-		freezes = append(freezes, api.Freeze(f))
-	}
-	slices.SortFunc(freezes, func(x, y api.Freeze) int {
-		return cmp.Or(x.At.Compare(y.At), strings.Compare(x.Kind+x.ID, y.Kind+y.ID))
-	})
-	return freezes
+	return b.seen.FreezesInOrder()
 }
 
 // Watch returns a channel of changes from now on, and what ends it. A reader
 // reads too slowly finds a change that says Lost in place of those it missed.
 // The channel is closed by stop and by [Book.Close].
 func (b *Book) Watch() (changes <-chan api.Change, stop func()) { return b.changes.Watch() }
+
+func (b *Book) scrub(text string) string {
+	if b.config.Scrub == nil {
+		return text
+	}
+	return string(b.config.Scrub([]byte(text)))
+}

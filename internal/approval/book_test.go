@@ -16,38 +16,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
-func TestStepsThatShareATransactionComeInTheirOrder(t *testing.T) {
-	hold, held := make(chan struct{}), make(chan struct{}, 100)
-	f := open(t, func(c *Config) {
-		c.reached = func(point string) {
-			if point == "staged" {
-				held <- struct{}{}
-				<-hold
-			}
-		}
-	})
-	freeze := func() { f.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s1", By: "ben"}) }
-	thaw := func() { f.Thaw(t.Context(), "session", "s1", by("ben")) }
-	var all sync.WaitGroup
-	all.Go(freeze)
-	<-held // the writer stands still, so what follows is one batch
-	for n, do := range []func(){thaw, freeze, thaw, freeze} {
-		all.Go(do)
-		awaittest.Until(t, "queueing", func() bool { return len(f.file().queue) == n+1 })
-	}
-	close(hold)
-	all.Wait()
-	if n := len(held); n > 2 {
-		t.Errorf("%d transactions", n)
-	}
-	for _, when := range []string{"at once", "after a restart"} {
-		if _, frozen := f.Frozen(bailiff.Session{ID: "s1"}); !frozen {
-			t.Errorf("%s: it is not frozen", when)
-		}
-		f.restart()
-	}
-}
-
 func TestPagesOfAList(t *testing.T) {
 	f := open(t, func(c *Config) { c.Caps = Caps{Session: 100, User: 100} })
 	var ids []string

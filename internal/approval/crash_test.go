@@ -20,6 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
@@ -272,8 +273,8 @@ func checkPromises(t *testing.T, dir string) (asked, ran int) {
 		}
 		checkLog(t, dir)
 	}()
-	entries, _ := b.List(api.Query{Limit: 2 * keepResolved})
-	p := &promises{t: t, b: b, full: len(entries) >= keepResolved, grants: map[string]bool{}, ran: map[string]int{},
+	entries, _ := b.List(api.Query{Limit: 2 * state.KeepResolved})
+	p := &promises{t: t, b: b, full: len(entries) >= state.KeepResolved, grants: map[string]bool{}, ran: map[string]int{},
 		frozen: map[string]bool{}}
 	for _, g := range b.Grants() {
 		p.grants[g.ID] = true
@@ -347,7 +348,7 @@ func stepsIn(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	logged := map[string]bool{}
 	for _, line := range linesOf(t, path) {
-		var e outgoing
+		var e state.Outgoing
 		if err := e.UnmarshalJSON([]byte(line)); err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue

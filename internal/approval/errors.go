@@ -2,7 +2,8 @@ package approval
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 )
 
 // Why nothing is asked or granted.
@@ -10,21 +11,5 @@ var (
 	// ErrUnreachable: there are approvers, but no channel works by which they could answer now.
 	ErrUnreachable = errors.New("nobody can be asked now")
 	// ErrStore: the store failed. Nothing is granted until it works again.
-	ErrStore = errors.New("the store of approvals failed")
+	ErrStore = state.ErrStore
 )
-
-// errFull: too much is pending already.
-var errFull = errors.New("too much is pending")
-
-// refusal is a sentence for people that a program knows by its kind.
-type refusal struct {
-	kind error
-	text string
-}
-
-func refuse(kind error, format string, args ...any) error {
-	return &refusal{kind, fmt.Sprintf(format, args...)}
-}
-
-func (r *refusal) Error() string { return r.text }
-func (r *refusal) Unwrap() error { return r.kind }

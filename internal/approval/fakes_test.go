@@ -27,7 +27,7 @@ type roster struct {
 
 func (r roster) Plan(bailiff.Claim) (api.Plan, error) {
 	if len(r.people) == 0 {
-		return api.Plan{}, &Unanswerable{"nobody is configured to answer"}
+		return api.Plan{}, &Unanswerable{Reason: "nobody is configured to answer"}
 	}
 	return api.Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout,
 		Proof: r.proof}, nil
@@ -131,8 +131,12 @@ func (f *fixture) restart() {
 	f.start()
 }
 
-// file is the book's store.
-func (f *fixture) file() *fileStore { return f.storage.(*fileStore) }
+// How long the file store leaves a store that failed alone, keeps events that the log has, and may overlook a deadline.
+const (
+	mendTime   = time.Second
+	forgetTime = time.Second
+	sweepTime  = time.Minute
+)
 
 // change gives the book another router.
 func (f *fixture) change(change func(*roster)) {

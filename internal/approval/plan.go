@@ -3,6 +3,7 @@ package approval
 import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 )
 
 // Router says by which way a claim goes to people and who may answer it. It is
@@ -18,6 +19,4 @@ type Router interface {
 }
 
 // Unanswerable is the error of a plan that no approver could answer.
-type Unanswerable struct{ Reason string }
-
-func (e *Unanswerable) Error() string { return e.Reason }
+type Unanswerable = state.Unanswerable

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 )
 
 // replanLength is how many approvals are planned anew in one transaction, so that
@@ -27,15 +27,15 @@ var errReplanned = errors.New("people or routes changed meanwhile")
 func (b *Book) Replan(ctx context.Context) error {
 	b.replanning.Lock()
 	defer b.replanning.Unlock()
-	var pending []*item
-	err := b.storage.do(ctx, need{pending: true}, func(s *state, _ time.Time) (step, error) {
+	var pending []*state.Item
+	err := b.storage.Do(ctx, state.Need{Pending: true}, func(s *state.State, _ time.Time) (state.Step, error) {
 		b.replans.Add(1) // a caller that asked the router before, and is not in yet, asks it again
-		pending = s.pendingInOrder()
-		return step{}, nil
+		pending = s.PendingInOrder()
+		return state.Step{}, nil
 	})
 	for err == nil && len(pending) > 0 {
 		n := min(len(pending), replanLength)
-		var again []*item
+		var again []*state.Item
 		again, err = b.replan(ctx, pending[:n])
 		pending = append(pending[n:], again...)
 	}
@@ -44,8 +44,8 @@ func (b *Book) Replan(ctx context.Context) error {
 
 // replan puts new plans into force in one transaction. It returns what changed
 // while the router was asked.
-func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err error) {
-	var all []replanned
+func (b *Book) replan(ctx context.Context, pending []*state.Item) (again []*state.Item, err error) {
+	var all []state.NewPlan
 	for _, i := range pending {
 		r, changed, err := b.plannedAnew(i)
 		if err != nil {
@@ -58,19 +58,10 @@ func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err 
 	if len(all) == 0 {
 		return nil, nil
 	}
-	err = b.storage.do(ctx, need{items: ids(all)}, func(s *state, now time.Time) (step, error) {
+	err = b.storage.Do(ctx, state.Need{Items: ids(all)}, func(s *state.State, now time.Time) (state.Step, error) {
 		b.replans.Add(1)
-		again = nil
-		var t step
-		for _, r := range all {
-			switch i := s.item(r.item.Entry.ID); {
-			case i == nil || !i.pending():
-			case !i.same(r.item):
-				again = append(again, i)
-			default:
-				r.apply(&t, now)
-			}
-		}
+		var t state.Step
+		t, again = s.Replan(all, now)
 		return t, nil
 	})
 	if err != nil {
@@ -79,31 +70,24 @@ func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err 
 	return again, nil
 }
 
-// replanned is a pending approval with its new plan, or why no approver could answer.
-type replanned struct {
-	item   *item
-	poll   poll
-	nobody string
-}
-
-func ids(all []replanned) (ids []string) {
+func ids(all []state.NewPlan) (ids []string) {
 	for _, r := range all {
-		ids = append(ids, r.item.Entry.ID)
+		ids = append(ids, r.Item.Entry.ID)
 	}
 	return ids
 }
 
-func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
+func (b *Book) plannedAnew(i *state.Item) (r state.NewPlan, changed bool, err error) {
 	text, found, err := b.claim(i)
 	if err != nil || !found { // a claim is kept as long as its approval is pending
 		return r, false, err
 	}
-	r = replanned{item: i}
-	c, e := text.claim(i.Entry.DecisionID), &i.Entry
+	r = state.NewPlan{Item: i}
+	c, e := text.Claim(i.Entry.DecisionID), &i.Entry
 	p, err := b.config.Router.Plan(c)
 	var nobody *Unanswerable
 	if errors.As(err, &nobody) {
-		r.nobody = b.scrub(nobody.Reason)
+		r.Nobody = b.scrub(nobody.Reason)
 		return r, true, nil
 	}
 	if err != nil {
@@ -112,25 +96,10 @@ func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
 	p.Approvers, p.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)
 	p.Quorum, p.Timeout = max(p.Quorum, e.Plan.Quorum), e.Plan.Timeout
 	if len(p.Approvers) < p.Quorum {
-		r.nobody = fmt.Sprintf("%d people must say yes, as when this was asked, but only %s could now; ask again",
+		r.Nobody = fmt.Sprintf("%d people must say yes, as when this was asked, but only %s could now; ask again",
 			p.Quorum, strings.Join(p.Approvers, " and "))
 		return r, true, nil
 	}
-	r.poll = poll{plan: p, barred: b.barred(c, e.Votes, p.Route)}
-	return r, len(r.poll.barred) > 0 || !reflect.DeepEqual(p, e.Plan), nil
-}
-
-// apply adds a new plan to a step.
-func (r replanned) apply(t *step, now time.Time) {
-	i := r.item.copy()
-	e := &i.Entry
-	t.items = append(t.items, i)
-	if r.nobody != "" {
-		i.settle(t, bailiff.ApprovalExpired, "unanswerable", r.nobody, now)
-		return
-	}
-	t.events = append(t.events, r.poll.update(i).events...)
-	e.Plan = r.poll.plan
-	e.Message = e.waiting()
-	t.events = append(t.events, e.event("replanned: "+e.Message))
+	r.Poll = state.Poll{Plan: p, Barred: b.barred(c, e.Votes, p.Route)}
+	return r, len(r.Poll.Barred) > 0 || !reflect.DeepEqual(p, e.Plan), nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/approval/shared"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
@@ -35,7 +36,7 @@ func (c *Config) inCrash() error {
 		return nil
 	}
 	db, err := postgres.Open(context.Background(), postgres.Config{DSN: bailiff.NewSecret(dsn)})
-	c.Path, c.Shared = "", &Shared{DB: db, Replica: os.Getenv(crashReplica)}
+	c.Path, c.Shared = "", &shared.Config{DB: db, Replica: os.Getenv(crashReplica)}
 	return err
 }
 

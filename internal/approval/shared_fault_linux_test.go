@@ -54,7 +54,7 @@ func serverFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.Empty(t)
-			f := shared(t)
+			f := sharedBook(t)
 			c1, c2 := claim("rm", "x"), claim("rm 2", "y")
 			f.approve(f.ask(c1), "ana", "once")
 			f.approve(f.ask(c2), "ana", "session")
@@ -88,8 +88,8 @@ func serverFails(t *testing.T) {
 	}
 }
 
-// shared is a book in the database as it is.
-func shared(t *testing.T) *fixture {
+// sharedBook is a book in the database as it is.
+func sharedBook(t *testing.T) *fixture {
 	t.Helper()
 	return open(t, func(c *Config) { c.Path, c.Shared = "", replicaOf(t, server.DSN("bailiff"), "one") })
 }
@@ -137,7 +137,7 @@ func takenServer(t *testing.T) (mend func()) {
 // Connections that end in the midst of steps lose none and make none twice.
 func connectionsEnd(t *testing.T) {
 	server.Empty(t)
-	f := shared(t)
+	f := sharedBook(t)
 	conn := operator(t)
 	used := 0
 	for round := range backendtest.Rounds(15, 300) {
@@ -179,7 +179,7 @@ func fullDisk(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", disk)
 	server = postgrestest.Start(t)
-	f := shared(t)
+	f := sharedBook(t)
 	c := claim("rm", "x")
 	f.approve(f.ask(c), "ana", "once")
 	filler := filepath.Join(disk, "of others")

@@ -3,9 +3,11 @@ package approval
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -16,14 +18,35 @@ import (
 )
 
 // bookWithMark is a book of a replica that keeps a mark. It is not closed by its test.
-func bookWithMark(t *testing.T, dsn, name string, mark watermark.File) *fixture {
+func bookWithMark(t *testing.T, dsn, name string, mark watermark.File, change ...func(*Config)) *fixture {
 	t.Helper()
 	c := configIn(t.TempDir())
 	c.Path, c.Shared = "", replicaOf(t, dsn, name)
 	c.Shared.Mark = mark
+	for _, f := range change {
+		f(&c)
+	}
 	f := &fixture{t: t, config: c, journal: c.Recorder.(*journal)}
 	f.start()
 	return f
+}
+
+// logged is what a book logs.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // end ends a book in order, with its connections.
@@ -33,12 +56,13 @@ func end(t *testing.T, f *fixture) {
 	f.config.Shared.DB.Close()
 }
 
-// crash ends a book as a kill does: nothing of it is written any more, and its name is free.
+// crash ends a book as a kill does: its mark is not written any more, and its name is free.
 func crash(t *testing.T, f *fixture, server *postgrestest.Server) {
 	t.Helper()
-	s := f.storage.(*sharedStore)
-	s.marks.file = ""
+	folder := filepath.Dir(string(f.config.Shared.Mark))
+	must(t, os.Rename(folder, folder+".away"))
 	end(t, f)
+	must(t, os.Rename(folder+".away", folder))
 	server.Exec(t, "bailiff", "UPDATE bailiff.replicas SET seen = '-infinity'")
 }
 
@@ -116,18 +140,19 @@ func TestAStartOnAStoreThatLacksWhatWasSeenFreezesEverything(t *testing.T) {
 func aMarkThatCannotBeWritten(t *testing.T, server *postgrestest.Server) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "later")
-	one := bookWithMark(t, server.Empty(t), "one", watermark.File(filepath.Join(dir, "mark")))
+	mark := watermark.File(filepath.Join(dir, "mark"))
+	said := &logged{}
+	one := bookWithMark(t, server.Empty(t), "one", mark, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) })
 	defer one.Close()
-	store := one.storage.(*sharedStore)
-	awaittest.Until(t, "a failure", func() bool { return store.marks.failing.Err() != nil })
+	awaittest.Until(t, "a failure", func() bool { return strings.Contains(said.String(), "how far PostgreSQL went cannot be kept") })
 	_, err := one.Freeze(context.WithoutCancel(t.Context()), api.Freeze{Kind: "session", ID: "s9", By: "ben"})
 	must(t, err)
 	must(t, os.Mkdir(dir, 0o700))
 	awaittest.Until(t, "the mark", func() bool {
-		m, err := store.marks.file.Read()
-		return err == nil && m.Replica == "one" && store.marks.failing.Err() == nil
+		m, err := mark.Read()
+		return err == nil && m.Replica == "one"
 	})
-	if store.err() != nil {
-		t.Errorf("the store fails: %v", store.err())
+	if one.Err() != nil {
+		t.Errorf("the store fails: %v", one.Err())
 	}
 }

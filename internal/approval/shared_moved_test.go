@@ -2,16 +2,13 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
 	"github.com/bailiff-dev/bailiff/internal/fleet/watermark"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
@@ -61,14 +58,10 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 	_, err = stopped.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s9", By: "ben"})
 	must(t, err)
 	end(t, stopped)
-	seen, err := mark.Read()
-	must(t, err)
 	for _, f := range books {
-		store := f.storage.(*sharedStore)
-		awaittest.Until(t, "seeing what the one that stopped did", func() bool {
-			store.showing.RLock()
-			defer store.showing.RUnlock()
-			return store.marks.all["three"] >= seen.Number
+		awaittest.Until(t, "seeing how far the one that stopped went", func() bool {
+			_, err := f.storage.Confirm(t.Context()) // which looks at what others did
+			return err == nil
 		})
 	}
 
@@ -100,46 +93,5 @@ func TestAPromotedStandbyThatLacksCommitsGrantsNothingTwice(t *testing.T) {
 	one.approve(two.ask(used), "ana", "once")
 	if !two.redeem(used) || one.redeem(used) {
 		t.Error("approved anew it is not granted once")
-	}
-}
-
-// A sidecar that starts right after another server was accepted grants nothing until all others know of it.
-func TestASidecarThatStartsAfterAMoveGrantsNothingAtFirst(t *testing.T) {
-	server := postgrestest.Start(t)
-	dsn := server.Empty(t)
-	start := func(name string) *sharedStore {
-		c := configIn(t.TempDir())
-		c.Path, c.Shared = "", replicaOf(t, dsn, name)
-		f := &fixture{t: t, config: c, journal: c.Recorder.(*journal)}
-		f.start()
-		t.Cleanup(func() { f.Book.Close() })
-		return f.Book.storage.(*sharedStore)
-	}
-	refuses := func(name string, want bool) {
-		t.Helper()
-		s := start(name)
-		until := time.Duration(s.refusing.Load())
-		if (until > 0) != want {
-			t.Errorf("sidecar %s refuses until %v after its start, want %t", name, until, want)
-		}
-		if err := s.err(); !errors.Is(err, postgres.ErrMoved) && time.Since(s.began) < until {
-			t.Errorf("sidecar %s grants at once: %v", name, err)
-		}
-	}
-	refuses("first", false)
-	for name, c := range map[string]struct {
-		state string
-		want  bool
-	}{
-		"accepts":       {"server = 'another'", true},
-		"just-accepted": {"accepted = clock_timestamp() + interval '1 hour'", true}, // by a clock that was set back
-		"long-accepted": {"accepted = clock_timestamp() - interval '6 seconds'", false},
-	} {
-		server.Exec(t, "bailiff", "UPDATE bailiff.state SET "+c.state)
-		refuses(name, c.want)
-	}
-	noted := server.Number(t, "bailiff", "SELECT count(*) FROM bailiff.state WHERE server <> 'another' AND accepted IS NOT NULL")
-	if noted != 1 {
-		t.Error("the tables do not hold when which server was accepted")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -16,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval/shared"
+	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
@@ -36,12 +35,12 @@ func (c *Config) onPostgreSQL(t *testing.T) {
 	}
 }
 
-func replicaOf(t *testing.T, dsn, name string) *Shared {
+func replicaOf(t *testing.T, dsn, name string) *shared.Config {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Config{DSN: bailiff.NewSecret(dsn)})
 	must(t, err)
 	t.Cleanup(db.Close)
-	return &Shared{DB: db, Replica: name}
+	return &shared.Config{DB: db, Replica: name}
 }
 
 // TestOnPostgreSQL holds the shared store to what the file is held to, and to what only it
@@ -69,10 +68,11 @@ func TestOnPostgreSQL(t *testing.T) {
 	}
 	for name, test := range map[string]func(*testing.T){
 		"what one replica asks another answers": twoReplicasAnswer, "a freeze is in force on all when it returns": twoReplicasFreeze,
-		"a grant of scope once is used on one replica": twoReplicasRedeem, "a name is one sidecar's": oneName,
-		"what Ask says is granted is covered": askedAnew, "what runs out of time ends": timeIsOver, "each step is in a log": stepsAreLogged,
-		"one user's flood leaves others connections": aFlood,
-		"a database that is down grants nothing":     databaseDown, "a step that looks elsewhere fails": looksElsewhere,
+		"a grant of scope once is used on one replica": twoReplicasRedeem,
+		"what Ask says is granted is covered":          askedAnew,
+		"what runs out of time ends":                   timeIsOver,
+		"each step is in a log":                        stepsAreLogged,
+		"a database that is down grants nothing":       databaseDown, "a step that looks elsewhere fails": looksElsewhere,
 		"a book of a file moves once": movesOnce,
 	} {
 		t.Run(name, test)
@@ -158,19 +158,6 @@ func twoReplicasRedeem(t *testing.T) {
 	}
 }
 
-func oneName(t *testing.T) {
-	one := open(t)
-	c := one.config
-	c.Shared = replicaOf(t, server.DSN("bailiff"), "one")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if err := (&sharedStore{db: c.Shared.DB, replica: "one"}).enlist(ctx); err == nil || !strings.Contains(err.Error(), "store.replica") {
-		t.Errorf("got %v", err)
-	}
-	must(t, one.Close())
-	one.start()
-}
-
 func timeIsOver(t *testing.T) {
 	f := open(t, func(c *Config) {
 		r := c.Router.(roster)
@@ -191,40 +178,6 @@ func stepsAreLogged(t *testing.T) {
 	f.redeem(claim("rm", "x"))
 	if steps := f.steps(id); !slices.Contains(steps, "asked") || !slices.Contains(steps, "approved") {
 		t.Errorf("the log has %v", steps)
-	}
-}
-
-// aFlood has a user's requests wait for each other as if they were slow.
-func aFlood(t *testing.T) {
-	f := open(t)
-	conn, err := pgx.Connect(t.Context(), server.DSN("bailiff"))
-	must(t, err)
-	user := holder{"user", "telegram", "42"}
-	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", lockKey(string(user.hash())))
-	must(t, err)
-	const many = 60
-	var flood sync.WaitGroup
-	for n := range many {
-		flood.Go(func() { _, _ = f.Ask(t.Context(), claim(fmt.Sprint("rm ", n), "x")) })
-	}
-	turns := &f.storage.(*sharedStore).turns
-	awaittest.Until(t, "all waiting for one", func() bool {
-		turns.mu.Lock()
-		defer turns.mu.Unlock()
-		return slices.ContainsFunc(slices.Collect(maps.Values(turns.all)), func(one *turn) bool { return one.users == many })
-	})
-	awaittest.Until(t, "one waiting for the database", func() bool {
-		waiting := 0
-		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&waiting)
-		return err == nil && waiting == 1
-	})
-	other := claim("rm", "x")
-	other.Request.Session.UserID, other.Request.Session.ID = "43", "s2"
-	f.ask(other)
-	must(t, conn.Close(t.Context())) // which gives the lock up
-	flood.Wait()
-	if len(turns.all) != 0 {
-		t.Errorf("%d turns are left", len(turns.all))
 	}
 }
 
@@ -249,14 +202,14 @@ func databaseDown(t *testing.T) {
 func looksElsewhere(t *testing.T) {
 	f := open(t)
 	id := f.ask(claim("rm", "x"))
-	for name, look := range map[string]func(*state){
-		"approval": func(s *state) { s.item(id) }, "grants": func(s *state) { s.allGrants() },
-		"pending": func(s *state) { s.pendingInOrder() },
-		"digest":  func(s *state) { s.onceOf("d") }, "counts": func(s *state) { s.countOf(holder{}) },
+	for name, look := range map[string]func(*state.State){
+		"approval": func(s *state.State) { s.Item(id) }, "grants": func(s *state.State) { s.AllGrants() },
+		"pending": func(s *state.State) { s.PendingInOrder() },
+		"digest":  func(s *state.State) { s.Cover(state.Want(claim("rm", "x")), time.Now()) },
 	} {
-		err := f.storage.do(t.Context(), need{items: []string{"another"}}, func(s *state, _ time.Time) (step, error) {
+		err := f.storage.Do(t.Context(), state.Need{Items: []string{"another"}}, func(s *state.State, _ time.Time) (state.Step, error) {
 			look(s)
-			return step{}, nil
+			return state.Step{}, nil
 		})
 		if !errors.Is(err, ErrStore) {
 			t.Errorf("%s: %v", name, err)
@@ -272,8 +225,8 @@ func movesOnce(t *testing.T) {
 	old.approve(old.ask(claim("rm 2", "y")), "ana", "session")
 	old.Freeze(t.Context(), api.Freeze{Kind: "user", ID: "7", By: "ben"})
 	must(t, old.Close())
-	shared := replicaOf(t, server.Empty(t), "one")
-	n, err := Move(t.Context(), c.Path, shared.DB)
+	one := replicaOf(t, server.Empty(t), "one")
+	n, err := shared.Move(t.Context(), c.Path, one.DB)
 	if err != nil || n != 2 {
 		t.Fatalf("moved %d, %v", n, err)
 	}
@@ -281,10 +234,10 @@ func movesOnce(t *testing.T) {
 		t.Errorf("the file is there still: %v", err)
 	}
 	must(t, os.Rename(c.Path+".moved", c.Path)) // as if it had ended in between
-	if n, err := Move(t.Context(), c.Path, shared.DB); err != nil || n != 0 {
+	if n, err := shared.Move(t.Context(), c.Path, one.DB); err != nil || n != 0 {
 		t.Errorf("moved again: %d, %v", n, err)
 	}
-	c.Path, c.Shared = "", shared
+	c.Path, c.Shared = "", one
 	f := &fixture{t: t, config: c, journal: c.Recorder.(*journal)}
 	f.start()
 	defer f.Close()

@@ -71,7 +71,7 @@ func (c *Config) sections() map[string][]settings.Setting {
 	if b := c.Policies.Bundle; b != nil {
 		all["policies.bundle"] = b.Settings()
 	}
-	for name, section := range c.Chat.configured() {
+	for name, section := range c.Chat.sections() {
 		all[name] = section.Settings()
 	}
 	return all
@@ -97,7 +97,7 @@ func (r *reader) settings(list []settings.Setting, at place) {
 
 // setting is what reads the value of one.
 func (r *reader) setting(s settings.Setting) func(place) {
-	one := func(at place) (string, bool) { return r.checked(s, at) }
+	one := func(at place) (string, bool) { return r.readChecked(s, at) }
 	switch into := s.Into.(type) {
 	case *string:
 		return as(into, one)
@@ -120,8 +120,8 @@ func (r *reader) setting(s settings.Setting) func(place) {
 	}
 }
 
-// checked reads a text or a path that its setting has nothing against.
-func (r *reader) checked(s settings.Setting, at place) (value string, ok bool) {
+// readChecked reads a text or a path that its setting has nothing against.
+func (r *reader) readChecked(s settings.Setting, at place) (value string, ok bool) {
 	switch {
 	case len(s.Valid) > 0:
 		r.oneOf(&value, "value", s.Valid...)(at)

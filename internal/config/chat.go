@@ -166,8 +166,8 @@ func (w *Webhook) Settings() []settings.Setting {
 // section is one service's.
 type section interface{ Settings() []settings.Setting }
 
-// configured are the sections that there are, by their names.
-func (c *Chat) configured() map[string]section {
+// sections are those of the services that are configured, by their names.
+func (c *Chat) sections() map[string]section {
 	all := map[string]section{}
 	if c.Slack != nil {
 		all["slack"] = c.Slack
@@ -196,11 +196,11 @@ func (c *Chat) Channels() []string {
 }
 
 // Services are the names of the services, sorted.
-func (c *Chat) Services() []string { return slices.Sorted(maps.Keys(c.configured())) }
+func (c *Chat) Services() []string { return slices.Sorted(maps.Keys(c.sections())) }
 
 // Commands are those of a service, nil if it takes none.
 func (c *Chat) Commands(name string) *Commands {
-	if s, takes := c.configured()[name].(interface{ commands() *Commands }); takes {
+	if s, takes := c.sections()[name].(interface{ commands() *Commands }); takes {
 		return s.commands()
 	}
 	return nil

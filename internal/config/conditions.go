@@ -93,7 +93,7 @@ func (r *reader) checkQuorum(c *Config, quorum int, at place) {
 		return // which lets operators without a name answer
 	}
 	if people := len(c.People); quorum > people {
-		r.fault(at, "needs %s to say yes, but people names %d", counted(quorum), people)
+		r.fault(at, "needs %s to say yes, but people names %d", peopleCount(quorum), people)
 	}
 }
 
@@ -112,7 +112,7 @@ func (r *reader) checkProof(c *Config, channels []string, at place) {
 	}
 }
 
-func counted(people int) string {
+func peopleCount(people int) string {
 	if people == 1 {
 		return "one person"
 	}

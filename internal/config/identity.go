@@ -97,7 +97,7 @@ func (r *reader) consoleTLS(c *Config, at place) {
 	r.section(at, fields{
 		"certificate": as(&t.Certificate, r.path), "key": as(&t.Key, r.path),
 		"name": as(&t.Name, func(at place) (string, bool) {
-			return r.shaped(at, dnsName, "want the name by which browsers call the console, in lower case, such as "+
+			return r.readShape(at, dnsName, "want the name by which browsers call the console, in lower case, such as "+
 				"bailiff.example.com, is %q")
 		}),
 	})

@@ -46,5 +46,5 @@ func (r *reader) id(at place) (string, bool) {
 }
 
 func (r *reader) variable(at place) (string, bool) {
-	return r.checked(settings.Setting{Check: isVariable}, at)
+	return r.readChecked(settings.Setting{Check: isVariable}, at)
 }

@@ -160,7 +160,7 @@ func (r *reader) sectionOf(at place, want fields, renamed map[string]string) {
 		name := it.Key().GetToken().Value
 		readValue, known := want[name]
 		if !known {
-			r.unknown(place{under(at.key, name), it.Key()}, name, want, renamed)
+			r.refuseUnknown(place{under(at.key, name), it.Key()}, name, want, renamed)
 			continue
 		}
 		value := place{under(at.key, name), it.Value()}
@@ -169,7 +169,7 @@ func (r *reader) sectionOf(at place, want fields, renamed map[string]string) {
 	}
 }
 
-func (r *reader) unknown(at place, name string, want fields, renamed map[string]string) {
+func (r *reader) refuseUnknown(at place, name string, want fields, renamed map[string]string) {
 	if other := spelling.Nearest(name, slices.Sorted(maps.Keys(renamed)), 1); other != "" {
 		r.fault(at, "%s", renamed[other])
 		return

@@ -75,7 +75,7 @@ func (r *reader) agent(a *Agent, at place) {
 var dataPath = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
 
 func (r *reader) dataPath(at place) (string, bool) {
-	return r.shaped(at, dataPath, `want a path such as "bailiff/decision", is %q`)
+	return r.readShape(at, dataPath, `want a path such as "bailiff/decision", is %q`)
 }
 
 func (r *reader) listener(a *Agent, at place) {
@@ -128,11 +128,11 @@ func (r *reader) checkListener(l Listener, others []Listener, at place) {
 var nameShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 func (r *reader) label(at place) (string, bool) {
-	return r.shaped(at, nameShape, "want up to 64 letters, digits and _.- only, is %q")
+	return r.readShape(at, nameShape, "want up to 64 letters, digits and _.- only, is %q")
 }
 
-// shaped reads a text of a shape, or says of another text what is wanted.
-func (r *reader) shaped(at place, shape *regexp.Regexp, want string) (string, bool) {
+// readShape reads a text of a shape, or says of another text what is wanted.
+func (r *reader) readShape(at place, shape *regexp.Regexp, want string) (string, bool) {
 	at.describe(func(s *jsonschema.Schema) { s.Pattern = shape.String() })
 	s, ok := r.text(at)
 	if ok && !shape.MatchString(s) {
@@ -148,7 +148,7 @@ var platformShape = regexp.MustCompile(`^(\*|[a-z0-9][a-z0-9_-]{0,63})$`)
 func IsPlatform(name string) bool { return name != "*" && platformShape.MatchString(name) }
 
 func (r *reader) platform(at place) (string, bool) {
-	return r.shaped(at, platformShape, `want a platform in lower case, "cli" or "*", is %q`)
+	return r.readShape(at, platformShape, `want a platform in lower case, "cli" or "*", is %q`)
 }
 
 // maxSocketPath is what the kernel has room for.

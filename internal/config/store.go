@@ -68,7 +68,7 @@ func (r *reader) store(s *Store, at place) {
 			}
 		},
 		"replica": as(&s.Replica, func(at place) (string, bool) {
-			return r.shaped(at, replicaName, "want a name of letters, digits, ., _ and -, is %q")
+			return r.readShape(at, replicaName, "want a name of letters, digits, ., _ and -, is %q")
 		}),
 		"peer":      func(at place) { r.peer(&s.Peer, at) },
 		"on_outage": r.oneOf(&s.OnOutage, "reaction", finish, OnOutageStop),

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/facts/shell"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -63,8 +63,8 @@ func TestDeepNestingIsNotRead(t *testing.T) {
 		if got := nested(20); !got.Parsed {
 			t.Errorf("%s 20 deep: not parsed", pair[0])
 		}
-		if got := nested(shell.MaxNesting + 1); got.Parsed || got.Complete || len(got.Calls) > 0 {
-			t.Errorf("%s %d deep: parsed %v, complete %v", pair[0], shell.MaxNesting+1, got.Parsed, got.Complete)
+		if got := nested(state.MaxNesting + 1); got.Parsed || got.Complete || len(got.Calls) > 0 {
+			t.Errorf("%s %d deep: parsed %v, complete %v", pair[0], state.MaxNesting+1, got.Parsed, got.Complete)
 		}
 	}
 }
@@ -83,11 +83,11 @@ func TestRunningIntoALimitIsIncomplete(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"calls":      "for i in {1..5000}; do a$i; done",
-		"steps":      strings.Repeat("a;", shell.MaxSteps),
+		"steps":      strings.Repeat("a;", state.MaxSteps),
 		"fields":     "a {1..9}{1..9}{1..9}{1..9}{1..9}",
 		"value":      "x=" + strings.Repeat("a", 3000) + ";" + strings.Repeat("x=$x$x;", 10) + "$x",
 		"variables":  manyVariables() + "$x1500",
-		"statements": strings.Repeat("\n:", shell.MaxSteps+1),
+		"statements": strings.Repeat("\n:", state.MaxSteps+1),
 	} {
 		if got := Shell(text, work); !got.Parsed || got.Complete {
 			t.Errorf("%s: parsed %v, complete %v", name, got.Parsed, got.Complete)

@@ -175,8 +175,8 @@ func scanHome(home *Home) func(pgx.Row) error {
 // errFenced ends what goes by an older epoch.
 var errFenced = errors.New("another sidecar has taken the name of this replica")
 
-// fenced tells that fault from others of PostgreSQL's.
-func fenced(err error) error {
+// fenceError tells that fault from others of PostgreSQL's.
+func fenceError(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {
 		return errFenced
@@ -306,7 +306,7 @@ func (h *Homes) put(ctx context.Context, conn *pgxpool.Conn, s Session, home Hom
 		h.queuePut(b, user, home, ofUser)
 	}
 	b.Queue("COMMIT") // here, so that a sidecar that is paused now holds no row of another's
-	return fenced(conn.SendBatch(ctx, b).Close())
+	return fenceError(conn.SendBatch(ctx, b).Close())
 }
 
 func (h *Homes) queuePut(b *pgx.Batch, k key, home Home, before had) {

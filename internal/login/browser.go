@@ -52,7 +52,7 @@ func (p *Provider) Finish(ctx context.Context, redirect, kept, state, code strin
 	}
 	token, err := client.Exchange(ctx, code, oauth2.VerifierOption(part(kept, "verifier")))
 	if err != nil {
-		return Account{}, exchanged(err)
+		return Account{}, exchangeError(err)
 	}
 	return p.account(ctx, known, token, part(kept, "nonce"))
 }

@@ -34,7 +34,7 @@ func (p *Provider) BeginDevice(ctx context.Context) (Device, error) {
 	}
 	asked, err := client.DeviceAuth(ctx)
 	if err != nil {
-		return Device{}, exchanged(err)
+		return Device{}, exchangeError(err)
 	}
 	return Device{URL: asked.VerificationURI, Complete: asked.VerificationURIComplete, Code: asked.UserCode, Expires: asked.Expiry,
 		asked: asked}, nil
@@ -56,5 +56,5 @@ func (p *Provider) AwaitDevice(ctx context.Context, d Device) (Account, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Account{}, fmt.Errorf("%w: the code has expired; begin another login", ErrRefused)
 	}
-	return Account{}, exchanged(err)
+	return Account{}, exchangeError(err)
 }

@@ -133,7 +133,7 @@ func (p *Provider) enter(ctx context.Context) (context.Context, func(), error) {
 // logins wait for the one question, so it goes on when the person who caused it has gone; each waits no
 // longer than its own person.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
-	if known, fault := p.discovered(); known != nil || fault != nil {
+	if known, fault := p.discovery(); known != nil || fault != nil {
 		return known, fault
 	}
 	asking := p.asking.DoChan("", func() (any, error) { return nil, p.ask(context.WithoutCancel(ctx)) })
@@ -142,14 +142,14 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 		if asked.Err != nil {
 			return nil, asked.Err
 		}
-		return p.discovered()
+		return p.discovery()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 	}
 }
 
-// discovered is what is known, or why the provider is not asked now; both are nil where it is to be asked.
-func (p *Provider) discovered() (*oidc.Provider, error) {
+// discovery is what is known, or why the provider is not asked now; both are nil where it is to be asked.
+func (p *Provider) discovery() (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil && time.Since(p.failed) < again {
@@ -201,9 +201,9 @@ func (p *Provider) client(ctx context.Context, redirect string) (known *oidc.Pro
 	return known, c, nil
 }
 
-// exchanged says of an error of the token endpoint whether the provider refused, without what it
+// exchangeError says of an error of the token endpoint whether the provider refused, without what it
 // answered: that may repeat what it was sent.
-func exchanged(err error) error {
+func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.ErrorCode != "" {
 		return fmt.Errorf("%w: the provider says %q", ErrRefused, bailiff.Foreign(refused.ErrorCode))

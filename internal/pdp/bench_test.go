@@ -142,9 +142,13 @@ func grown(b *testing.B, entries int) *PDP {
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
-	tables := p.Data["bailiff"].(map[string]any)["tables"].(map[string]any)
+	root := p.Data["bailiff"].(map[string]any)
+	tables, programs := root["tables"].(map[string]any), root["programs"].(map[string]any)
 	for i := range entries {
-		table := tables[looked[i%len(looked)]].(map[string]any)
+		table, ok := tables[looked[i%len(looked)]].(map[string]any)
+		if !ok {
+			table = programs["systems"].(map[string]any)
+		}
 		names := slices.Sorted(maps.Keys(table))
 		table[fmt.Sprintf("grown-%d", i)] = table[names[i%len(names)]]
 	}
@@ -157,8 +161,8 @@ func grown(b *testing.B, entries int) *PDP {
 	return pdp
 }
 
-// looked are the tables that security teams let grow.
-var looked = []string{"platforms", "env", "programs", "verdicts", "actions", "hosts"}
+// looked are the tables that security teams let grow, and the entries of programs.
+var looked = []string{"platforms", "env", "", "verdicts", "classes", "hosts"}
 
 // compare runs two things turn by turn and reports how many times longer the
 // first takes.

@@ -83,12 +83,12 @@ func TestAnOddAnswerAboutAConnectionDenies(t *testing.T) {
 // What does not end is cut off, and what fails says so: neither lets anything through.
 func TestPoliciesThatFailOrTakeLongLetNoConnectionThrough(t *testing.T) {
 	for wrong, rules := range map[string]string{
-		"no answer within 20ms": `connection := {"outcome": "allow", "denials": []} if count(numbers.range(1, 1000000000)) > 0`,
+		"no answer": `connection := {"outcome": "allow", "denials": []} if count(numbers.range(1, 1000000000)) > 0`,
 		"eval_conflict_error": "connection := {\"outcome\": \"allow\", \"denials\": []} if input.connection.port == 443\n\n" +
 			"connection := {\"outcome\": \"deny\", \"denials\": []} if input.connection.port == 443",
 	} {
 		p := opened(t, map[string]string{"a.rego": allowing + "\n" + rules + "\n"})
-		if strings.Contains(wrong, "within") {
+		if wrong == "no answer" { // within that time, or for want of a processor
 			p.config.EvalTimeout = 20 * time.Millisecond
 		}
 		for range 2 { // a fault is not remembered as an answer

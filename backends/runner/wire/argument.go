@@ -15,16 +15,16 @@ const (
 	// InputFiles has the input come as files in a folder, which the next argument names. Only
 	// its owner may write there: who may speaks in the client's name.
 	InputFiles = "files"
-	// Apart has a runner that is root put what the arguments after the next one start
+	// Isolate has a runner that is root put what the arguments after the next one start
 	// where it meets nothing else of its machine: processes, their memory and messages
 	// at least. The next argument is a [Seclusion].
-	Apart = "apart"
-	// Settle has a runner that is root become the user that the next argument names as
+	Isolate = "apart"
+	// AsUser has a runner that is root become the user that the next argument names as
 	// uid:gid, for good.
-	Settle = "settle"
-	// LeaveRoom has a runner that may set bounds for its namespace of users leave other sandboxes of the same user room to watch
+	AsUser = "settle"
+	// ShareWatches has a runner that may set bounds for its namespace of users leave other sandboxes of the same user room to watch
 	// files, and then give up all capabilities.
-	LeaveRoom = "leave-room"
+	ShareWatches = "leave-room"
 	// Confine makes the runner, before it starts anything, renounce calls of the kernel
 	// that no command in a sandbox needs. It is the last.
 	Confine = "confine"

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/app"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/approval/shared"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
@@ -93,7 +93,7 @@ func migrateStore(ctx context.Context, configPath string, owner settings.Credent
 			return 0, 0, err
 		}
 	}
-	moved, err = approval.Move(ctx, app.ApprovalsFile(cfg), db)
+	moved, err = shared.Move(ctx, app.ApprovalsFile(cfg), db)
 	return steps, moved, err
 }
 

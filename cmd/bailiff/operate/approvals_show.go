@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/gateway/summary"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
@@ -103,33 +104,6 @@ func (m marker) text(text string, marks []api.Mark) (lines []string) {
 	return append(lines, line.String())
 }
 
-// tool is what a request asks for, without its texts.
-func tool(r bailiff.Request) string {
-	switch a := r.Args; {
-	case a.Background:
-		return string(r.Tool) + " in the background"
-	case r.Tool == bailiff.Call:
-		return "call of " + termsafe.Text(a.Name) + " by a script"
-	default:
-		return strings.TrimSpace(string(r.Tool) + " " + termsafe.Text(a.Action+" "+a.ProcessID))
-	}
-}
-
-// texts are those of a request by the names that marks have for them.
-func texts(a bailiff.Args) []struct{ name, text string } {
-	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin},
-		{"typed before", a.Typed.End}, {"data", a.Data}, {"arguments", a.Arguments}}
-}
-
-func marksIn(marks []api.Mark, text string) (of []api.Mark) {
-	for _, m := range marks {
-		if m.Text == text {
-			of = append(of, m)
-		}
-	}
-	return of
-}
-
 // printApproval prints what an approver must know.
 func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 	p := &sheet{}
@@ -138,15 +112,12 @@ func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 	p.line("state", string(e.State)+remaining(e))
 	p.line("", termsafe.Text(e.Message))
 	p.held(e, time.Now())
-	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session),
-		called(e.Request.Session), termsafe.Text(e.Request.Session.ID), e.Caller, e.Peer))
-	p.line("tool", tool(e.Request))
-	for _, t := range texts(e.Request.Args) {
-		if t.text == "" {
-			continue
-		}
-		p.line(t.name, "")
-		for _, line := range m.text(t.text, marksIn(s.Marks, t.name)) {
+	p.line("who asks", termsafe.Text(fmt.Sprintf("%s, as %s", summary.Asker(e, ""), e.Peer)))
+	p.line("session", termsafe.Text(e.Request.Session.ID))
+	p.line("tool", termsafe.Text(summary.Tool(e.Request)))
+	for _, t := range summary.Texts(e.Request.Args, s.Marks) {
+		p.line(t.Name, "")
+		for _, line := range m.text(t.Text, t.Marks) {
 			p.raw("  | " + line)
 		}
 	}
@@ -214,11 +185,7 @@ func (p *sheet) held(e api.Entry, now time.Time) {
 // terms are what an approval would let happen.
 func (p *sheet) terms(e api.Entry) {
 	d := e.Decision
-	network := d.Backend.Network
-	if len(d.Backend.Egress) > 0 {
-		network += " to " + strings.Join(d.Backend.Egress, " ")
-	}
-	p.line("runs in", termsafe.Text(d.Backend.Place()+", network "+cmp.Or(network, "none")))
+	p.line("runs in", termsafe.Text(summary.Place(d)))
 	if folder := e.Request.Args.Workdir; folder != "" {
 		p.line("folder", termsafe.Text(folder))
 	}
@@ -234,8 +201,7 @@ func (p *sheet) terms(e api.Entry) {
 	for _, f := range e.Files {
 		p.line("file", termsafe.Text(f.Path)+" "+cmp.Or(f.SHA256, "which does not exist"))
 	}
-	p.line("may grant", strings.Join(e.Scopes, ", ")+fmt.Sprintf("; %d of %s must say yes", e.Plan.Quorum,
-		termsafe.Text(strings.Join(e.Plan.Approvers, ", "))))
+	p.line("may grant", strings.Join(e.Scopes, ", ")+"; who may answer: "+termsafe.Text(summary.Quorum(e.Plan)))
 }
 
 // known are the facts of a text that are worth a line.
@@ -287,17 +253,6 @@ func remaining(e api.Entry) string {
 	return ", " + left(e) + " left"
 }
 
-func called(s bailiff.Session) string {
-	name := ""
-	if s.UserName != "" {
-		name = " (" + termsafe.Text(s.UserName) + ")"
-	}
-	if s.Unattended {
-		name += ", unattended"
-	}
-	return name
-}
-
 func matched(r bailiff.Reason) string {
 	if r.Match == "" {
 		return ""
@@ -306,15 +261,8 @@ func matched(r bailiff.Reason) string {
 }
 
 func said(v api.Vote) string {
-	answer := "no"
-	if v.Approve {
-		answer = "yes, " + v.Scope
-	}
-	if v.Reason != "" {
-		answer += ": " + v.Reason
-	}
 	by := bailiff.Approver{Credential: v.Credential, Channel: v.Channel, Login: v.Login, Proof: v.Proof}
-	return termsafe.Text(fmt.Sprintf("%s at %s (%s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), by.Via(), answer))
+	return termsafe.Text(fmt.Sprintf("%s at %s (%s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), by.Via(), summary.Answer(v)))
 }
 
 // logLine is an event of the decision log in a line.

@@ -43,13 +43,13 @@ func refusal(err error, channel, needs string) error {
 	case unknownMessage:
 		return chat.ErrGone
 	case unknownChannel:
-		return refused("Discord knows no channel %s: want the id of a channel of a server that has the bot", channel)
+		return newRefusal("Discord knows no channel %s: want the id of a channel of a server that has the bot", channel)
 	case missingAccess:
-		return refused("the bot may not see Discord's channel %s: give it the permission View Channel there", channel)
+		return newRefusal("the bot may not see Discord's channel %s: give it the permission View Channel there", channel)
 	case missingPermission:
-		return refused("the bot may not do this in Discord's channel %s: give it the permission %s there", channel, needs)
+		return newRefusal("the bot may not do this in Discord's channel %s: give it the permission %s there", channel, needs)
 	case archived:
-		return refused("Discord's thread %s is archived: it opens again when somebody writes there", channel)
+		return newRefusal("Discord's thread %s is archived: it opens again when somebody writes there", channel)
 	}
 	switch {
 	case f.status == http.StatusUnauthorized:
@@ -57,11 +57,11 @@ func refusal(err error, channel, needs string) error {
 	case f.status == http.StatusBadRequest, f.status == http.StatusRequestEntityTooLarge,
 		// without, it is of what stands before Discord
 		f.code != 0 && (f.status == http.StatusForbidden || f.status == http.StatusNotFound):
-		return refused("Discord refuses this in channel %s: %s (code %d)", channel, f.message, f.code)
+		return newRefusal("Discord refuses this in channel %s: %s (code %d)", channel, f.message, f.code)
 	}
 	return err
 }
 
-func refused(format string, a ...any) *chat.Refused {
+func newRefusal(format string, a ...any) *chat.Refused {
 	return &chat.Refused{Reason: fmt.Sprintf(format, a...)}
 }

@@ -70,7 +70,7 @@ func clean(text string) string {
 // render writes each piece so that Discord shows its text and nothing else.
 func render(text chat.Text) string {
 	var w writer
-	for _, p := range joined(text) {
+	for _, p := range joinPieces(text) {
 		switch p.Style {
 		case chat.Strong:
 			w.lines(p.Text, w.strong)
@@ -85,9 +85,9 @@ func render(text chat.Text) string {
 	return strings.TrimSpace(w.String())
 }
 
-// joined has no two pieces of one style beside each other, whose markup would be read as
+// joinPieces has no two pieces of one style beside each other, whose markup would be read as
 // one; but blocks stay apart, and those without letters are none.
-func joined(text chat.Text) (all chat.Text) {
+func joinPieces(text chat.Text) (all chat.Text) {
 	for _, p := range text {
 		p.Text = clean(p.Text)
 		last := len(all) - 1

@@ -22,7 +22,7 @@ func (m *Matrix) Check(ctx context.Context, people []chat.Person) []chat.Finding
 	if found = append(found, chat.Finding{What: "token", Err: err}); err != nil {
 		return found
 	}
-	for _, id := range m.configured() {
+	for _, id := range m.configuredRooms() {
 		err := m.checkRoom(ctx, self, id)
 		found = append(found, chat.Finding{What: "room " + id, Err: err})
 	}
@@ -32,8 +32,8 @@ func (m *Matrix) Check(ctx context.Context, people []chat.Person) []chat.Finding
 	return append(found, m.checkPeople(ctx, people)...)
 }
 
-// configured are the rooms of the configuration.
-func (m *Matrix) configured() []string {
+// configuredRooms are the rooms of the configuration.
+func (m *Matrix) configuredRooms() []string {
 	all := slices.Clone(m.cfg.Rooms)
 	if m.cfg.Approvals != "" && !slices.Contains(all, m.cfg.Approvals) {
 		all = append([]string{m.cfg.Approvals}, all...)

@@ -64,18 +64,18 @@ const (
 	formatHTML = "org.matrix.custom.html"
 )
 
-// posted is what a message's event holds.
-func posted(msg chat.Message, thread string) content {
+// messageContent is what a message's event holds.
+func messageContent(msg chat.Message, thread string) content {
 	c := fitting(func(most int) content {
 		c := shown(msg, most)
-		c.Relates = threaded(thread)
+		c.Relates = threadRelation(thread)
 		return c
 	})
 	return c
 }
 
-// edited is the content of an event that replaces a message.
-func edited(old string, msg chat.Message) content {
+// editContent is the content of an event that replaces a message.
+func editContent(old string, msg chat.Message) content {
 	return fitting(func(most int) content {
 		c := shown(msg, most)
 		now := c
@@ -85,8 +85,8 @@ func edited(old string, msg chat.Message) content {
 	})
 }
 
-// attached is what an event holds that shows a file below a message.
-func attached(to chat.Ref, file chat.File, uri string) content {
+// fileContent is what an event holds that shows a file below a message.
+func fileContent(to chat.Ref, file chat.File, uri string) content {
 	name := plain(strings.Map(withoutLines, file.Name))
 	c := content{Type: "m.file", Body: name, Name: name, URL: uri, Mentions: &mentions{},
 		About: &aboutFile{"text/plain", len(file.Content)}}
@@ -108,7 +108,7 @@ func reaction(to, sign string) content {
 	return content{Relates: &relation{Type: annotates, Event: to, Key: sign}}
 }
 
-func threaded(thread string) *relation {
+func threadRelation(thread string) *relation {
 	if thread == "" {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (e event) content() (c content) {
 	return c
 }
 
-func (e event) redacted() bool { return len(e.About.Redacted) > 0 }
+func (e event) isRedacted() bool { return len(e.About.Redacted) > 0 }
 
 // answers are what can be answered to it.
 func (e event) answers() []answer { return e.content().Answers }
@@ -62,9 +62,9 @@ func (c content) on() string {
 	return c.thread()
 }
 
-// typed says whether a person wrote it for others to read: neither a program nor as
+// isTyped says whether a person wrote it for others to read: neither a program nor as
 // another wording of an earlier message.
-func (c content) typed() bool {
+func (c content) isTyped() bool {
 	return c.Type == "m.text" && (c.Relates == nil || c.Relates.Type != replaces)
 }
 
@@ -88,9 +88,9 @@ func command(text string) string {
 	return text
 }
 
-// addressed is what was typed to an account, without its name at the beginning, and
+// addressee returns what was typed to an account, without its name at the beginning, and
 // whether it was named.
-func (a account) addressed(c content) (text string, named bool) {
+func (a account) addressee(c content) (text string, named bool) {
 	text = strings.TrimSpace(c.words())
 	told := c.Mentions != nil && slices.Contains(c.Mentions.Users, a.ID)
 	local, _, _ := strings.Cut(strings.TrimPrefix(a.ID, "@"), ":")

@@ -15,7 +15,7 @@ func (r reader) handle(ctx context.Context, room string, e event) error {
 	case "m.room.encryption", "m.room.encrypted":
 		r.warnEncrypted(room)
 	case "m.room.message":
-		if c := e.content(); e.Sender != r.self.ID && c.typed() {
+		if c := e.content(); e.Sender != r.self.ID && c.isTyped() {
 			return r.onMessage(ctx, room, e, c)
 		}
 	case "m.reaction":
@@ -42,7 +42,7 @@ func (r reader) onMessage(ctx context.Context, room string, e event, c content) 
 		return err
 	}
 	by := personIn(about, e.Sender)
-	text, named := r.self.addressed(c)
+	text, named := r.self.addressee(c)
 	if on := c.on(); on != "" {
 		q, err := r.question(ctx, room, on)
 		if err != nil {

@@ -103,13 +103,13 @@ func (m *Matrix) Post(ctx context.Context, at chat.Place, msg chat.Message, key 
 			return ref, err
 		}
 	}
-	id, err := m.send(ctx, at.Chat, "m.room.message", transaction("message", key), posted(msg, at.Thread))
+	id, err := m.send(ctx, at.Chat, "m.room.message", transaction("message", key), messageContent(msg, at.Thread))
 	if err != nil {
 		return ref, err
 	}
 	ref = chat.Ref{Place: at, Message: id}
 	if msg.File != nil {
-		_, err := m.send(ctx, at.Chat, "m.room.message", transaction("file", key), attached(ref, *msg.File, uri))
+		_, err := m.send(ctx, at.Chat, "m.room.message", transaction("file", key), fileContent(ref, *msg.File, uri))
 		if err != nil { // neither busy nor refused, which would say that nothing is shown
 			return chat.Ref{}, errors.New("showing the file of a message that is shown: " + err.Error())
 		}
@@ -143,7 +143,7 @@ func (m *Matrix) addReactions(to chat.Ref, answers []answer, key string) {
 func (m *Matrix) Edit(ctx context.Context, at chat.Ref, msg chat.Message) error {
 	e, err := m.event(ctx, at.Chat, at.Message)
 	switch {
-	case isUnknown(err) || err == nil && e.redacted():
+	case isUnknown(err) || err == nil && e.isRedacted():
 		return chat.ErrGone
 	case err != nil:
 		return err
@@ -151,7 +151,7 @@ func (m *Matrix) Edit(ctx context.Context, at chat.Ref, msg chat.Message) error 
 	if len(msg.Buttons) == 0 {
 		m.asking.Put(at.Chat+at.Message, question{ref: at, answers: e.answers(), over: true})
 	}
-	_, err = m.send(ctx, at.Chat, "m.room.message", unique(), edited(at.Message, msg))
+	_, err = m.send(ctx, at.Chat, "m.room.message", unique(), editContent(at.Message, msg))
 	return err
 }
 

@@ -114,7 +114,7 @@ func FuzzAMessageFitsAnEvent(f *testing.F) {
 		if block {
 			msg.Text[1].Style = chat.Block
 		}
-		for _, c := range []content{posted(msg, "$thread"), edited("$old", msg)} {
+		for _, c := range []content{messageContent(msg, "$thread"), editContent("$old", msg)} {
 			if size := c.size(); size > contentBytes {
 				t.Fatalf("it takes %d bytes", size)
 			}
@@ -205,7 +205,7 @@ func TestBailiffIsNamedByItsAccountOrName(t *testing.T) {
 		"not by others' list":             {content{Body: "ls", Mentions: &mentions{Users: []string{"@ana:example.test"}}}, "ls", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if text, named := self.addressed(c.in); text != c.text || named != c.named {
+			if text, named := self.addressee(c.in); text != c.text || named != c.named {
 				t.Errorf("%q is %q, named %v", c.in.Body, text, named)
 			}
 		})
@@ -234,11 +234,11 @@ func FuzzEvents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e := event{Type: "m.room.message", Content: json.RawMessage(text)}
 		c := e.content()
-		words, _ := self.addressed(c)
+		words, _ := self.addressee(c)
 		if command(words) != "" && c.Body == "" {
 			t.Fatalf("%s is %q", text, words)
 		}
-		_, _, _, _ = c.on(), c.thread(), c.typed(), e.answers()
+		_, _, _, _ = c.on(), c.thread(), c.isTyped(), e.answers()
 		_ = self.arrival([]event{e})
 	})
 }

@@ -177,7 +177,7 @@ func (m *Matrix) sendPrivately(ctx context.Context, person string, t chat.Text, 
 	if !isRefused(err) {
 		return err
 	}
-	c := posted(msg, on.Thread)
+	c := messageContent(msg, on.Thread)
 	c.Relates = &relation{InReply: &inReply{on.Message}}
 	if on.Thread != "" {
 		c.Relates.Type, c.Relates.Event = inThread, on.Thread

@@ -115,7 +115,7 @@ func (r *receiver) onEvent(ctx context.Context, text []byte) {
 	if json.Unmarshal(text, &d) != nil || me == nil || !d.isOurs(*me) || json.Unmarshal(d.Event, &m) != nil || !m.isNew(me.user) {
 		return
 	}
-	said, mentioned := typed(m.Text, me.user)
+	said, mentioned := typedText(m.Text, me.user)
 	at := chat.Place{Chat: m.Channel, Thread: m.ThreadTS}
 	if m.ThreadTS == m.TS {
 		at.Thread = ""

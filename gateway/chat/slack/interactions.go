@@ -53,7 +53,7 @@ func (r *receiver) onInteraction(ctx context.Context, text []byte) {
 	by := chat.Person{ID: i.User.ID, Name: i.User.Username}
 	switch {
 	case i.Type == "view_submission" && i.View.Callback == formID:
-		if t, ok := i.submitted(); ok {
+		if t, ok := i.submission(); ok {
 			t.By = by
 			r.inFlight.Spawn(func() { r.onClick(ctx, t) })
 		}
@@ -136,8 +136,8 @@ func form(question, kept string) slack.ModalViewRequest {
 	}
 }
 
-// submitted is the click that a form is about, with the reason that was written.
-func (i interaction) submitted() (chat.Click, bool) {
+// submission is the click that a form is about, with the reason that was written.
+func (i interaction) submission() (chat.Click, bool) {
 	var p formState
 	if err := json.Unmarshal([]byte(i.View.Metadata), &p); err != nil {
 		return chat.Click{}, false

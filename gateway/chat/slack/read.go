@@ -4,12 +4,12 @@ import "strings"
 
 var unescaped = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">")
 
-// typed returns the text that a person typed, without the mentions of the bot, and whether
+// typedText returns the text that a person typed, without the mentions of the bot, and whether
 // there were any.
 //
 // Slack escapes &, < and >, and writes people, channels, groups and addresses between < and
 // >. If one has a label, the label is what was typed.
-func typed(text, bot string) (said string, mentioned bool) {
+func typedText(text, bot string) (said string, mentioned bool) {
 	var b strings.Builder
 	for text != "" {
 		plain, rest, found := strings.Cut(text, "<")
@@ -45,7 +45,7 @@ func shownAs(thing string) string {
 		}
 		return thing[:1] + label
 	case '!':
-		return notified(id, label)
+		return mentionText(id, label)
 	}
 	target, label, labelled := strings.Cut(thing, "|")
 	if labelled && label != "" {
@@ -54,8 +54,8 @@ func shownAs(thing string) string {
 	return target
 }
 
-// notified is the text that was typed for a group, for all members, or for a time.
-func notified(id, label string) string {
+// mentionText is the text that was typed for a group, for all members, or for a time.
+func mentionText(id, label string) string {
 	kind, name, _ := strings.Cut(id, "^")
 	switch {
 	case kind == "date":

@@ -30,7 +30,7 @@ func TestWhatSlackMadeOfATextIsUndone(t *testing.T) {
 		"<http://x.test|>":                                      "http://x.test",
 		"echo <http://evil.test/&lt;!channel&gt;|&lt;!channel&gt;>": "echo <!channel>",
 	} {
-		if got, mentioned := typed(text, "UB"); got != want || mentioned {
+		if got, mentioned := typedText(text, "UB"); got != want || mentioned {
 			t.Errorf("%q was %q, %v, want %q", text, got, mentioned, want)
 		}
 	}
@@ -50,11 +50,11 @@ func TestTheMentionOfTheBotIsTakenOut(t *testing.T) {
 		"<@UB>":                   "",
 		"<@UB> : ls":              ": ls",
 	} {
-		if got, mentioned := typed(text, "UB"); got != want || !mentioned {
+		if got, mentioned := typedText(text, "UB"); got != want || !mentioned {
 			t.Errorf("%q was %q, %v, want %q", text, got, mentioned, want)
 		}
 	}
-	if got, mentioned := typed("<@U2> ls", ""); mentioned || got != "@U2 ls" {
+	if got, mentioned := typedText("<@U2> ls", ""); mentioned || got != "@U2 ls" {
 		t.Errorf("by nobody it was %q, %v", got, mentioned)
 	}
 }
@@ -96,11 +96,11 @@ func FuzzWhatWasTypedIsRead(f *testing.F) {
 			"plain": escape.Replace(s), "linked": address.ReplaceAllString(escape.Replace(s), "<$0>"),
 			"mentioning": "<@UB> " + escape.Replace(s),
 		} {
-			got, mentioned := typed(text, "UB")
+			got, mentioned := typedText(text, "UB")
 			if got != want || mentioned != (name == "mentioning") {
 				t.Errorf("%s, %q was %q, %v", name, s, got, mentioned)
 			}
 		}
-		typed(s, "UB") // whatever comes
+		typedText(s, "UB") // whatever comes
 	})
 }

@@ -27,9 +27,9 @@ func (t *Telegram) Check(ctx context.Context, people []chat.Person) []chat.Findi
 	if err := ask(ctx, t, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: t.config.Approvals}, &at); err != nil {
 		return append(found, chat.Finding{What: "approvals in chat " + t.config.Approvals, Err: chatError(err)})
 	}
-	found = append(found, chat.Finding{What: "approvals in " + named(at), Err: t.checkPosting(ctx, at)})
+	found = append(found, chat.Finding{What: "approvals in " + chatName(at), Err: t.checkPosting(ctx, at)})
 	for _, one := range people {
-		found = append(found, chat.Finding{What: fmt.Sprintf("%s (%s) sees %s", one.Name, one.ID, named(at)),
+		found = append(found, chat.Finding{What: fmt.Sprintf("%s (%s) sees %s", one.Name, one.ID, chatName(at)),
 			Err: t.checkMember(ctx, at, one)})
 	}
 	return found
@@ -41,8 +41,8 @@ type place struct {
 	Permissions *models.ChatPermissions `json:"permissions"`
 }
 
-// named is a chat's name for people.
-func named(at place) string {
+// chatName is a chat's name for people.
+func chatName(at place) string {
 	if at.Title == "" {
 		return fmt.Sprintf("private chat %d", at.ID)
 	}
@@ -92,7 +92,7 @@ func (t *Telegram) checkPosting(ctx context.Context, at place) error {
 		return errors.New("the bot is not in it: add it there")
 	case me.admin():
 		return nil
-	case me.restricted() && !(me.CanSendMessages && me.CanSendDocuments):
+	case me.isRestricted() && !(me.CanSendMessages && me.CanSendDocuments):
 		return errors.New("the bot may not write or send files there: lift its restriction in the group's list of members")
 	case at.Permissions != nil && !(at.Permissions.CanSendMessages && at.Permissions.CanSendDocuments):
 		return errors.New("members may not write or send files there: allow it in the group's permissions, or make the bot an " +
@@ -141,14 +141,14 @@ type member struct {
 }
 
 func (m member) in() bool {
-	return m.admin() || m.Status == models.ChatMemberTypeMember || m.restricted() && m.IsMember
+	return m.admin() || m.Status == models.ChatMemberTypeMember || m.isRestricted() && m.IsMember
 }
 
 func (m member) admin() bool {
 	return m.Status == models.ChatMemberTypeOwner || m.Status == models.ChatMemberTypeAdministrator
 }
 
-func (m member) restricted() bool { return m.Status == models.ChatMemberTypeRestricted }
+func (m member) isRestricted() bool { return m.Status == models.ChatMemberTypeRestricted }
 
 func (t *Telegram) member(ctx context.Context, group, who int64) (m member, err error) {
 	err = ask(ctx, t, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: group, UserID: who}, &m)

@@ -97,7 +97,7 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 		respond(out, http.StatusBadRequest, refusal{"bad_request", "The body did not come whole."})
 		return
 	}
-	expires, err := w.verified(r.Header, body, time.Now())
+	expires, err := w.verify(r.Header, body, time.Now())
 	if err != nil {
 		respond(out, http.StatusUnauthorized, refusal{"unauthorized", bailiff.Sentence(err.Error())})
 		return
@@ -125,9 +125,9 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 // errUnsigned is all that is said of it.
 var errUnsigned = errors.New("the request is not signed as it should be")
 
-// verified is until when a request can come again, if it is signed as it should be, and
+// verify says until when a request can come again, if it is signed as it should be, and
 // its time within the window.
-func (w *Webhook) verified(header http.Header, body []byte, now time.Time) (expires time.Time, err error) {
+func (w *Webhook) verify(header http.Header, body []byte, now time.Time) (expires time.Time, err error) {
 	secret, err := w.cfg.Secret()
 	if err != nil {
 		w.cfg.Log.Error("answers cannot be checked without the webhook's secret, and are refused", "error", err)

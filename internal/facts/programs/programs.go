@@ -1,29 +1,25 @@
 // Package programs holds the grammar of programs: which options take values, what the
 // operands are, and what a program starts, runs, reads, writes and loses.
 //
-// What is promised: the grammar is one file, programs.yaml, which is read once, when the
-// first program is asked for. An unknown key or kind in it is an error with its line.
+// What is promised: the grammar of a program is the key "grammar" of its entry below policies/bailiff/programs, as this
+// program holds it: policies of a team add no reading and take none away. The entries are read once, when the
+// first program is asked for. An unknown key or kind in a grammar is an error with its line.
 //
-// Not here: what a program means to the policies (their tables say that), and grammars
-// that no table can hold, such as those of tar and find (package shell has them).
+// Not here: what a program means to the policies (the other keys of its entry say that), and grammars
+// that no entry can hold, such as those of tar and find (package shell has them).
 package programs
 
 import (
-	"bytes"
 	"cmp"
-	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Operands is what a program does with its operands.
 type Operands string
 
-// The kinds of operands; programs.yaml explains them.
+// The kinds of operands; docs/programs.md explains them.
 const (
 	Unnamed Operands = ""
 	None    Operands = "none"
@@ -58,8 +54,9 @@ const (
 
 // Program is what is known of one program. Its zero value is known of every other.
 type Program struct {
-	Like     string
-	Grammar  string
+	Like string
+	// Grammar names one that package shell has, since no entry can hold it.
+	Grammar  string `yaml:"parser"`
 	Language string
 
 	Operands           Operands
@@ -146,7 +143,7 @@ type Program struct {
 // Input is what a program takes its standard input for.
 type Input string
 
-// The kinds of input; programs.yaml explains them.
+// The kinds of input; docs/programs.md explains them.
 const (
 	Commands    Input = "commands"
 	ItsProgram  Input = "program"
@@ -219,7 +216,7 @@ const (
 // Undescribed is how the arguments of a program are read that nothing describes.
 var Undescribed Program
 
-// Of is what programs.yaml says of a program by its own name.
+// Of is the grammar of a program by its own name.
 func Of(name string) *Program {
 	if p := all()[name]; p != nil {
 		return p
@@ -227,7 +224,7 @@ func Of(name string) *Program {
 	return &Undescribed
 }
 
-// Entry is all that programs.yaml says of a name.
+// Entry is all that the grammars say of a name.
 type Entry struct {
 	Name string
 	// Own is what it says of the name, Described how the program reads its arguments.
@@ -239,7 +236,7 @@ type Entry struct {
 	Explained, OnlyOptions bool
 }
 
-// Look finds all that programs.yaml says of a name.
+// Look finds all that the grammars say of a name.
 func Look(name string) *Entry {
 	if e := entries()[name]; e != nil {
 		return e
@@ -247,7 +244,7 @@ func Look(name string) *Entry {
 	return entryOf(name)
 }
 
-// entries are those of the names that programs.yaml has.
+// entries are those of the names that have a grammar.
 var entries = sync.OnceValue(func() map[string]*Entry {
 	known := make(map[string]*Entry, len(all()))
 	for name := range all() {
@@ -384,22 +381,6 @@ func interpreterOf(name string) string {
 	return ""
 }
 
-//go:embed programs.yaml
-var text []byte
-
-// names are the programs that the policies judge and the grammar does not describe.
-//
-//go:embed judged.txt
-var names string
-
-var judged = sync.OnceValue(func() map[string]bool {
-	known := map[string]bool{}
-	for _, name := range strings.Fields(names) {
-		known[name] = true
-	}
-	return known
-})
-
 // Unversioned is the name of a compiler in one that ends in a version, such as "gcc" for "gcc-12". Any other name is the program's
 // own, so that a row which a table has for it holds.
 func Unversioned(name string) string {
@@ -423,37 +404,3 @@ var interpreters = sync.OnceValue(func() map[string]string {
 	}
 	return names
 })
-
-// all are the programs by their names. A fault in the file is one of this package.
-var all = sync.OnceValue(func() map[string]*Program {
-	programs, err := read(text)
-	if err != nil {
-		panic(err)
-	}
-	return programs
-})
-
-func read(text []byte) (map[string]*Program, error) {
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	d.KnownFields(true)
-	programs := map[string]*Program{}
-	if err := d.Decode(&programs); err != nil {
-		return nil, fmt.Errorf("reading the grammar of programs: %w", err)
-	}
-	for name, p := range programs {
-		if p.Like == "" {
-			continue
-		}
-		other := programs[p.Like]
-		if !other.isDescribed() || p.isDescribed() {
-			return nil, fmt.Errorf("reading the grammar of programs: %s is like %s, which must be described, and %[1]s not", name, p.Like)
-		}
-		p.Operands, p.Options, p.Flags = other.Operands, other.Options, other.Flags
-		p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
-		if p.Input == "" && p.Texts == nil {
-			p.Input, p.When, p.Texts = other.Input, other.When, other.Texts
-			p.Escapes, p.Reading, p.Writing, p.Running = other.Escapes, other.Reading, other.Writing, other.Running
-		}
-	}
-	return programs, nil
-}

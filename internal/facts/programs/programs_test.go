@@ -1,45 +1,21 @@
 package programs
 
 import (
-	"flag"
-	"maps"
+	"cmp"
+	"io/fs"
 	"os"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bailiff-dev/bailiff/policies"
 )
 
-var update = flag.Bool("update", false, "write the lists in testdata anew")
-
-// A program that only one side knows is judged by half: either by what it does alone, or
-// without what it reads and writes. The lists show each, so that adding a program on one
-// side is seen.
-func TestEachSideKnowsTheProgramsThatTheOtherKnows(t *testing.T) {
-	t.Parallel()
-	policies := programsOfPolicies(t)
-	var here, there []string
-	for name := range all() {
-		if !policies[name] && !strings.Contains(name, " ") {
-			here = append(here, name)
-		}
-	}
-	for name := range policies {
-		if all()[name] == nil {
-			there = append(there, name)
-		}
-	}
-	golden(t, "testdata/only_in_the_grammar.txt", here)
-	golden(t, "judged.txt", there)
-}
-
 func TestTheVerbsThatInstallAreThoseOfThePolicies(t *testing.T) {
-	var installing map[string]map[string]string
-	if err := tableOfPolicies(t, "installing").Decode(&installing); err != nil {
-		t.Fatal(err)
-	}
-	for name, words := range installing {
+	t.Parallel()
+	for name, words := range installing(t) {
 		verbs := Of(name).Verbs
 		for _, verb := range verbs {
 			if len(Of(name+" "+verb).Sources) > 0 && words[verb] == "" {
@@ -57,77 +33,67 @@ func TestTheVerbsThatInstallAreThoseOfThePolicies(t *testing.T) {
 	}
 }
 
-// programsOfPolicies are the names in the policies' tables of programs.
-func programsOfPolicies(t *testing.T) map[string]bool {
+// installing are the words by which programs install, for the policies.
+func installing(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	names := map[string]bool{}
-	for _, table := range []string{"programs", "harmless", "options", "suppliers", "printers", "shells"} {
-		rows := map[string]yaml.Node{}
-		if err := tableOfPolicies(t, table).Decode(&rows); err != nil || len(rows) == 0 {
-			t.Fatalf("the table %s: %v", table, err)
-		}
-		for name := range maps.Keys(rows) {
-			names[name] = true
-		}
-	}
-	return names
-}
-
-func tableOfPolicies(t *testing.T, name string) *yaml.Node {
-	t.Helper()
-	text, err := os.ReadFile("../../../policies/data.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var data struct {
-		Bailiff struct{ Tables map[string]yaml.Node }
-	}
-	if err := yaml.Unmarshal(text, &data); err != nil {
-		t.Fatal(err)
-	}
-	table := data.Bailiff.Tables[name]
-	return &table
-}
-
-func golden(t *testing.T, file string, names []string) {
-	t.Helper()
-	slices.Sort(names)
-	got := strings.Join(names, "\n") + "\n"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+	all := map[string]map[string]string{}
+	for _, file := range files(t) {
+		var entries map[string]struct{ Installs map[string]string }
+		if err := yaml.Unmarshal(file, &entries); err != nil {
 			t.Fatal(err)
 		}
+		for name, e := range entries {
+			if e.Installs != nil {
+				all[name] = e.Installs
+			}
+		}
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	if len(all) == 0 {
+		t.Fatal("no program installs")
 	}
-	if got != string(want) {
-		t.Errorf("%s is out of date: describe the program on the other side too, or write the list anew with -update", file)
+	return all
+}
+
+// files are the texts of the families.
+func files(t testing.TB) (texts [][]byte) {
+	t.Helper()
+	names, err := fs.Glob(policies.FS, "bailiff/programs/*/data.yaml")
+	for _, name := range names {
+		text, reading := policies.FS.ReadFile(name)
+		texts, err = append(texts, text), cmp.Or(err, reading)
 	}
+	if err != nil || len(texts) == 0 {
+		t.Fatal(len(texts), err)
+	}
+	return texts
 }
 
 func TestFaultsOfTheGrammarAreToldWithTheirLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"rm: {operands: writes}\nls: {operand: reads}": "line 2: field operand not found",
-		"rm: {operands: written}":                      "line 1: \"written\" is none of",
-		"\nrm: {options: -o=write}":                    "line 2: the option -o=write",
-		"rm: {options: -o -o}":                         "line 1: the option -o is given twice",
-		"npm: {subcommands: run=many}":                 "line 1: reading the subcommand run=many",
-		"rm: {}\nrm: {}":                               "line 2: mapping key \"rm\" already defined at line 1",
-		"zsh: {like: bash}":                            "zsh is like bash",
-		"rm: {wraps: it}":                              "line 1: \"it\" is none of",
-		"rm: {skips: it}":                              "line 1: \"it\" is none of",
-		"rm: {loses: it}":                              "line 1: \"it\" is none of",
-		"rm: {fills: it}":                              "line 1: \"it\" is none of",
-		"rm: {input: it}":                              "line 1: \"it\" is none of",
-		"rm: {escapes: '('}":                           "line 1: reading the expression",
-		"rm: {reading: ['x']}":                         "line 1: reading the expression",
-		"rm: {escapes: 'x'}":                           "line 1: reading the expression",
-		"rm: {output: it}":                             "line 1: \"it\" is none of",
+		"rm: {grammar: {operands: writes}}\nls: {grammar: {operand: reads}}": "line 2: field operand not found",
+		"rm: {grammar: {operands: written}}":                                 "line 1: \"written\" is none of",
+		"\nrm: {grammar: {options: -o=write}}":                               "line 2: the option -o=write",
+		"rm: {grammar: {options: -o -o}}":                                    "line 1: the option -o is given twice",
+		"npm: {grammar: {subcommands: run=many}}":                            "line 1: reading the subcommand run=many",
+		"rm: {}\nrm: {}":                  "line 2: mapping key \"rm\" already defined at line 1",
+		"zsh: {grammar: {like: bash}}":    "zsh is like bash",
+		"rm: {grammar: {wraps: it}}":      "line 1: \"it\" is none of",
+		"rm: {grammar: {skips: it}}":      "line 1: \"it\" is none of",
+		"rm: {grammar: {loses: it}}":      "line 1: \"it\" is none of",
+		"rm: {grammar: {fills: it}}":      "line 1: \"it\" is none of",
+		"rm: {grammar: {input: it}}":      "line 1: \"it\" is none of",
+		"rm: {grammar: {escapes: '('}}":   "line 1: reading the expression",
+		"rm: {grammar: {reading: ['x']}}": "line 1: reading the expression",
+		"rm: {grammar: {escapes: 'x'}}":   "line 1: reading the expression",
+		"rm: {grammar: {output: it}}":     "line 1: \"it\" is none of",
 	} {
-		if _, err := read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		g := grammars{map[string]*Program{}, map[string]bool{}}
+		err := g.read([]byte(text))
+		if err == nil {
+			err = g.compare()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, want %q", text, err, want)
 		}
 	}
@@ -156,19 +122,35 @@ func TestOnlyCompilersLoseTheirVersions(t *testing.T) {
 	}
 }
 
+func TestThePageHasEveryKeyOfAGrammar(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/programs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, keys, _ := strings.Cut(string(page), "## How it reads its arguments")
+	is := reflect.TypeFor[Program]()
+	for n := range is.NumField() {
+		key := cmp.Or(is.Field(n).Tag.Get("yaml"), strings.ToLower(is.Field(n).Name))
+		if !strings.Contains(keys, "| `"+key+"` |") {
+			t.Errorf("docs/programs.md says nothing of %s", key)
+		}
+	}
+}
+
 func TestOneProgramHasOneLine(t *testing.T) {
 	t.Parallel()
-	for i, line := range strings.Split(string(text), "\n") {
-		if len(line) > 140 || strings.Count(line, ": {") > 1 {
-			t.Errorf("line %d holds more than one fact of a program, or is too long: %s", i+1, line)
+	for _, file := range files(t) {
+		for line := range strings.Lines(string(file)) {
+			if len(line) > 141 && !strings.Contains(line, `\`) && !strings.Contains(line, "^") {
+				t.Errorf("the line is too long: %s", line)
+			}
 		}
 	}
 }
 
 func BenchmarkRead(b *testing.B) {
 	for b.Loop() {
-		if _, err := read(text); err != nil {
-			b.Fatal(err)
-		}
+		load()
 	}
 }

@@ -2,9 +2,14 @@ package shell
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/output"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -14,9 +19,10 @@ var namesVariables = map[string]bool{
 }
 
 // builtin is a command of the shell itself: what it changes, and what it prints.
-type builtin func(a *analysis, name string, inv *invocation, args *arguments) result
+type builtin func(a *analysis, name string, inv *call.Invocation, args *call.Arguments) call.Result
 
-// builtins are filled as grammars are.
+// builtins are filled at the first use: what some of them run calls builtins in turn, which Go takes for a circle in the value of a
+// variable.
 var builtins map[string]builtin
 
 var fillBuiltins sync.Once
@@ -33,8 +39,8 @@ func builtinsByName() map[string]builtin {
 		"getopts": (*analysis).getopts,
 		"mapfile": (*analysis).readVariables, "read": (*analysis).readVariables, "readarray": (*analysis).readVariables,
 		"mkfifo": (*analysis).mkfifo,
-		"popd":   silent(func(_ *analysis, inv *invocation, _ *arguments) { inv.sc.stray() }),
-		"set":    silent(func(a *analysis, inv *invocation, _ *arguments) { a.setArguments(inv) }),
+		"popd":   silent(func(_ *analysis, inv *call.Invocation, _ *call.Arguments) { inv.Scope.Stray() }),
+		"set":    silent(func(a *analysis, inv *call.Invocation, _ *call.Arguments) { a.setArguments(inv) }),
 		"shift":  silent((*analysis).shift),
 		"shopt":  silent((*analysis).shopt),
 		"trap":   (*analysis).trap,
@@ -43,18 +49,18 @@ func builtinsByName() map[string]builtin {
 }
 
 // silent is a builtin that prints nothing and needs no name.
-func silent(change func(a *analysis, inv *invocation, args *arguments)) builtin {
-	return func(a *analysis, _ string, inv *invocation, args *arguments) result {
+func silent(change func(a *analysis, inv *call.Invocation, args *call.Arguments)) builtin {
+	return func(a *analysis, _ string, inv *call.Invocation, args *call.Arguments) call.Result {
 		change(a, inv, args)
-		return result{out: literal("")}
+		return call.Result{Out: word.Literal("")}
 	}
 }
 
 // builtin does what changes the shell itself; it is false for a program that does not.
-func (a *analysis) builtin(name string, inv *invocation, args *arguments) (result, bool) {
+func (a *analysis) builtin(name string, inv *call.Invocation, args *call.Arguments) (call.Result, bool) {
 	if namesVariables[name] {
-		for _, w := range inv.argv[1:] {
-			a.again(w)
+		for _, w := range inv.Argv[1:] {
+			a.CheckIndex(w)
 		}
 	}
 	fillBuiltins.Do(func() { builtins = builtinsByName() })
@@ -64,85 +70,95 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 	if name == "printf" {
 		return a.printInto(inv, args)
 	}
-	return result{out: literal("")}, a.about(name).Own.Output == programs.Silent
+	return call.Result{Out: word.Literal("")}, a.About(name).Own.Output == programs.Silent
 }
 
-func (a *analysis) eval(name string, inv *invocation, _ *arguments) result {
-	a.feature(value.FeatureEval)
-	return a.nested(join(inv.argv[1:], " "), inv.sc, append(slices.Clip(inv.wrappers), name), inv.in)
+func (a *analysis) eval(name string, inv *call.Invocation, _ *call.Arguments) call.Result {
+	a.NoteFeature(value.FeatureEval)
+	return a.readText(word.Join(inv.Argv[1:], " "), inv.Scope, append(slices.Clip(inv.Wrappers), name), inv.In)
 }
 
-func (a *analysis) completion(name string, inv *invocation, args *arguments) result {
+func (a *analysis) completion(name string, inv *call.Invocation, args *call.Arguments) call.Result {
 	a.completes(name, inv, args)
-	return result{out: completions(args)}
+	return call.Result{Out: output.Completions(args)}
 }
 
-func (a *analysis) shopt(_ *invocation, args *arguments) {
-	sets := func(option string) bool { return args.has("-s") && slices.Contains(texts(args.operands), option) }
-	a.globs.Star = a.globs.Star || sets("globstar")
-	a.globs.Fold = a.globs.Fold || sets("nocaseglob")
+func (a *analysis) shopt(_ *call.Invocation, args *call.Arguments) {
+	sets := func(option string) bool { return args.Has("-s") && slices.Contains(word.Texts(args.Operands), option) }
+	a.Globs.Star = a.Globs.Star || sets("globstar")
+	a.Globs.Fold = a.Globs.Fold || sets("nocaseglob")
 	a.escapes = a.escapes || sets("xpg_echo")
 }
 
-func (a *analysis) unset(inv *invocation, args *arguments) {
-	for _, w := range args.operands {
-		inv.sc.set(w.text, variable{list: []word{known("")}, gone: true})
+func (a *analysis) unset(inv *call.Invocation, args *call.Arguments) {
+	for _, w := range args.Operands {
+		inv.Scope.Set(w.Text, state.Variable{List: []word.Word{word.Of("")}, Unset: true})
 	}
 }
 
-func (a *analysis) getopts(_ string, inv *invocation, args *arguments) result {
-	for _, w := range after(args.operands, 1) {
-		a.assigns = append(a.assigns, w.text)
-		inv.sc.lose(w.text)
+func (a *analysis) getopts(_ string, inv *call.Invocation, args *call.Arguments) call.Result {
+	for _, w := range word.After(args.Operands, 1) {
+		a.Assigns = append(a.Assigns, w.Text)
+		inv.Scope.Lose(w.Text)
 	}
-	return result{out: literal("")}
+	return call.Result{Out: word.Literal("")}
 }
 
-func (a *analysis) readVariables(name string, inv *invocation, args *arguments) result {
+func (a *analysis) readVariables(name string, inv *call.Invocation, args *call.Arguments) call.Result {
 	a.readInto(name, inv, args)
-	return result{out: literal("")}
+	return call.Result{Out: word.Literal("")}
 }
 
-func (a *analysis) trap(name string, inv *invocation, args *arguments) result {
-	if len(args.operands) > 1 && args.operands[0].text != "-" {
-		within := inv.sc.fork()
-		a.text(name, inv, args.operands[0], within)
-		inv.sc.mayBecome(within, args.operands[1:])
-		a.traps = append(a.traps, trap{args.operands[0], append(slices.Clip(inv.wrappers), name)})
+func (a *analysis) trap(name string, inv *call.Invocation, args *call.Arguments) call.Result {
+	if len(args.Operands) > 1 && args.Operands[0].Text != "-" {
+		within := inv.Scope.Fork()
+		a.Text(name, inv, args.Operands[0], within)
+		inv.Scope.MayBecome(within, args.Operands[1:])
+		a.traps = append(a.traps, trap{args.Operands[0], append(slices.Clip(inv.Wrappers), name)})
 	}
-	return result{out: literal("")}
+	return call.Result{Out: word.Literal("")}
 }
 
 // job reads what "at" and "batch" run later.
-func (a *analysis) job(name string, inv *invocation, _ *arguments) result {
-	if inv.in.present {
-		a.input(name, inv, inv.sc.fork())
+func (a *analysis) job(name string, inv *call.Invocation, _ *call.Arguments) call.Result {
+	if inv.In.Present {
+		a.Input(name, inv, inv.Scope.Fork())
 	}
-	return result{out: literal("")}
+	return call.Result{Out: word.Literal("")}
 }
 
-func (a *analysis) leave(string, *invocation, *arguments) result {
-	return result{out: literal(""), ends: true}
+func (a *analysis) leave(string, *call.Invocation, *call.Arguments) call.Result {
+	return call.Result{Out: word.Literal(""), Ends: true}
 }
 
-func (fs *overlay) mkfifo(_ string, inv *invocation, args *arguments) result {
-	for _, w := range args.operands {
-		fs.keep(fs.path(w, inv.sc), unknown(value.Taint{}), false)
+func (a *analysis) mkfifo(_ string, inv *call.Invocation, args *call.Arguments) call.Result {
+	for _, w := range args.Operands {
+		a.Write(a.Path(w, inv.Scope), word.Unknown(value.Taint{}), false)
 	}
-	return result{out: literal("")}
+	return call.Result{Out: word.Literal("")}
 }
 
-// mayBecome notes what a trap changes that may run between any two commands: from here on that is not known.
-func (s *scope) mayBecome(within *scope, signals []word) {
-	if !slices.ContainsFunc(signals, func(w word) bool { return w.text != "EXIT" && w.text != "0" }) {
-		return
+// readInto fills the variables of "read" and its like with their input.
+func (a *analysis) readInto(name string, inv *call.Invocation, args *call.Arguments) {
+	in := inv.In
+	if number, ok := args.Value("-u"); ok {
+		opened, _ := inv.Scope.Descriptors.At(number.Text)
+		in = opened.In
 	}
-	for _, name := range sortedKeys(within.vars) {
-		if old := s.vars[name]; !slices.Equal(texts(old.list), texts(within.vars[name].list)) {
-			s.lose(name)
+	a.NeedWhole(in)
+	if name == "read" && (args.Has("-n", "-N", "-d", "-i") || !args.Has("-r") && strings.Contains(in.Text, `\`)) {
+		in = word.Stream{Present: true, Items: in.Names(), Taint: in.Taint} // a part of it, or without the backslashes
+	}
+	into, array := args.Value("-a")
+	switch names := args.Operands; {
+	case array || name == "mapfile" || name == "readarray":
+		if !array {
+			into = word.First(append(names, word.Of("MAPFILE")))
 		}
-	}
-	if within.cwd != s.cwd || within.astray != s.astray {
-		s.stray()
+		a.Assign(into.Text, state.Variable{List: word.OneOf(in.Names()), Array: true, Lost: in.Names() == nil}, inv.Scope)
+	case len(names) == 0:
+		a.ReadLine([]word.Word{word.Of("REPLY")}, in, inv.Scope)
+	default:
+		a.ReadLine(names, in, inv.Scope)
 	}
 }

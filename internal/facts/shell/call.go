@@ -2,171 +2,127 @@ package shell
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/expand"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/grammars"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/parse"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// invocation is one simple command on its way to becoming calls.
-type invocation struct {
-	argv     []word
-	wrappers []string
-	assigns  []string
-	in       stream
-	files    redirections
-	sc       *scope
-	// made is the number of calls up to this one, once it is recorded.
-	made int
-	// direct calls look up no function ("command f", "env f").
-	direct bool
-}
-
-// made is a call, and whether its output is captured by a substitution instead
-// of flowing on.
-type made struct {
-	value.Call
-	captured bool
-}
-
 // call reads one simple command.
-func (a *analysis) call(c *syntax.CallExpr, sc *scope, in stream, files redirections) result {
-	outer := a.feed
-	a.feed = in.Taint
-	argv := a.fields(c.Args, sc)
-	a.feed = outer
+func (a *analysis) call(c *syntax.CallExpr, sc *state.Scope, in word.Stream, files call.Redirections) call.Result {
+	outer := a.Feed
+	a.Feed = in.Taint
+	argv := a.Fields(c.Args, sc)
+	a.Feed = outer
 	if len(c.Args) == 0 {
 		for _, as := range c.Assigns {
-			a.assignment(as, sc)
-			a.chooses(as.Name.Value, sc, slices.Contains(sc.exported, as.Name.Value))
+			a.ReadAssignment(as, sc)
+			a.runVariable(as.Name.Value, sc, slices.Contains(sc.Exports, as.Name.Value))
 		}
-		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
-		return result{out: literal("")}
+		a.Reads, a.Writes = append(a.Reads, files.Reads...), append(a.Writes, files.Writes...)
+		return call.Result{Out: word.Literal("")}
 	}
 	restore, names := a.temporary(c.Assigns, sc)
 	defer restore()
-	return a.invoke(invocation{argv: argv, wrappers: a.wrappers, assigns: names, in: in, files: files, sc: sc})
+	return a.Invoke(call.Invocation{Argv: argv, Wrappers: a.wrappers, Assigns: names, In: in, Redirections: files, Scope: sc})
 }
 
 // temporary makes the assignments before a command, to be taken back after it.
-func (a *analysis) temporary(assigns []*syntax.Assign, sc *scope) (restore func(), names []string) {
+func (a *analysis) temporary(assigns []*syntax.Assign, sc *state.Scope) (restore func(), names []string) {
 	if len(assigns) == 0 {
 		return func() {}, nil
 	}
-	old := make([]variable, len(assigns))
+	old := make([]state.Variable, len(assigns))
 	for i, as := range assigns {
-		old[i] = sc.vars[as.Name.Value]
+		old[i] = sc.Variable(as.Name.Value)
 		names = append(names, as.Name.Value)
-		a.assignment(as, sc)
-		a.chooses(as.Name.Value, sc, true)
+		a.ReadAssignment(as, sc)
+		a.runVariable(as.Name.Value, sc, true)
 	}
 	return func() {
 		for i := len(assigns) - 1; i >= 0; i-- {
-			if name := assigns[i].Name.Value; old[i].list == nil && !old[i].lost {
-				sc.unset(name)
+			if name := assigns[i].Name.Value; old[i].List == nil && !old[i].Lost {
+				sc.Unset(name)
 			} else {
-				sc.set(name, old[i])
+				sc.Set(name, old[i])
 			}
 		}
 	}, names
 }
 
-// invoke turns a simple command into a call, and into those of what it wraps.
-func (a *analysis) invoke(inv invocation) result {
-	defer a.enter()()
-	if len(inv.argv) == 0 || !a.spend(1) {
-		return result{out: literal("")}
+// Invoke turns a simple command into a call, and into those of what it wraps.
+func (a *analysis) Invoke(inv call.Invocation) call.Result {
+	defer a.Enter()()
+	if len(inv.Argv) == 0 || !a.Spend(1) {
+		return call.Result{Out: word.Literal("")}
 	}
-	name, ok := programName(inv.argv[0])
+	name, ok := call.ProgramName(inv.Argv[0])
 	if !ok {
-		a.ran(inv.argv[0].Taint)
-		a.hide()
-		if strings.Contains(inv.argv[0].text, "/") {
-			a.runsFile(inv.argv[0], inv.sc)
+		a.NoteRun(inv.Argv[0].Taint)
+		a.Hide()
+		if strings.Contains(inv.Argv[0].Text, "/") {
+			a.RunFile(inv.Argv[0], inv.Scope)
 		}
-		a.record(&inv, "", &arguments{operands: inv.argv[1:]})
-		return result{out: unknown(inv.in.Taint)}
+		a.Record(&inv, "", &call.Arguments{Operands: inv.Argv[1:]})
+		return call.Result{Out: word.Unknown(inv.In.Taint)}
 	}
-	if f := a.functions[inv.argv[0].text]; f != nil && !inv.direct {
+	if f := a.functions[inv.Argv[0].Text]; f != nil && !inv.Direct {
 		return a.enterFunction(f, inv)
 	}
 	name = ofZsh(name)
-	inv.argv = a.few(inv.argv)
-	args := a.argumentsOf(name, inv.argv[1:])
-	if inv.argv[0].glob {
-		a.hide()
+	inv.Argv = a.firstWords(inv.Argv)
+	args := grammars.Arguments(a.About(name), inv.Argv[1:])
+	if inv.Argv[0].Glob {
+		a.Hide()
 	}
-	a.record(&inv, name, args)
-	a.program(&inv)
-	a.seeks(name, &inv, args)
-	a.implies(name, &inv, args)
-	a.aliased(inv)
-	r := a.behave(name, &inv, args)
-	r.lead = cmp.Or(r.lead, name)
+	a.Record(&inv, name, args)
+	a.PathProgram(&inv)
+	a.NoteLookUps(name, &inv, args)
+	a.NoteImplied(name, &inv, args)
+	a.runAlias(inv)
+	r := a.runProgram(name, &inv, args)
+	r.Lead = cmp.Or(r.Lead, name)
 	return r
 }
 
 // maxWords is how many words of a call are told; of those beyond half of them, the ones that name more than a file here.
 const maxWords = 1024
 
-// few are the words of a call that are told. A call with more of them is not told to its end.
-func (a *analysis) few(argv []word) []word {
+// firstWords are the words of a call that are told. A call with more of them is not told to its end.
+func (a *analysis) firstWords(argv []word.Word) []word.Word {
 	if len(argv) <= maxWords {
 		return argv
 	}
-	a.hide()
+	a.Hide()
 	kept := slices.Clone(argv[:maxWords/2])
 	for _, w := range argv[maxWords/2:] {
-		if len(kept) < maxWords && (w.glob || !w.known || rooted(w.text) || strings.IndexAny(w.text, "-.") == 0) {
+		if len(kept) < maxWords && (w.Glob || !w.Known || word.IsRooted(w.Text) || strings.IndexAny(w.Text, "-.") == 0) {
 			kept = append(kept, w)
 		}
 	}
 	return kept
 }
 
-// aliased reads a call as what its alias stands for, in case the shell does.
-func (a *analysis) aliased(inv invocation) {
-	value, ok := a.aliases[inv.argv[0].text]
-	if !ok || inv.direct {
+// runAlias reads a call as what its alias stands for, in case the shell does.
+func (a *analysis) runAlias(inv call.Invocation) {
+	value, ok := a.aliases[inv.Argv[0].Text]
+	if !ok || inv.Direct {
 		return
 	}
-	var argv []word
+	var argv []word.Word
 	for _, f := range strings.Fields(value) {
-		argv = append(argv, known(f))
+		argv = append(argv, word.Of(f))
 	}
-	inv.argv, inv.direct = append(argv, inv.argv[1:]...), true
-	a.invoke(inv)
-}
-
-// programName is the base name of a program word; ok is false if the text does not tell it.
-func programName(w word) (name string, ok bool) {
-	name = w.text
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
-	} else if !w.known {
-		return "", false
-	}
-	if name == "" || !w.known && strings.ContainsAny(name, "$<>(…{)") || w.glob && wild(name) {
-		return "", false
-	}
-	return spelt(name), true
-}
-
-// spelt is the name of a program without the ending that some systems give it or its version, and that of an interpreter where
-// file systems take capitals and small letters for the same.
-func spelt(name string) string {
-	if programs.Of(name) != &programs.Undescribed {
-		return name
-	}
-	bare, ended := strings.CutSuffix(name, ".exe")
-	if !ended || bare == "" {
-		bare = name
-	}
-	return cmp.Or(programs.InterpreterLike(bare), programs.Unversioned(bare))
+	inv.Argv, inv.Direct = append(argv, inv.Argv[1:]...), true
+	a.Invoke(inv)
 }
 
 // ofZsh is the name in "=name", which zsh looks up, and in "zf_name", which is its own such
@@ -180,191 +136,73 @@ func ofZsh(name string) string {
 	return name
 }
 
-// program notes a program that is run by its path, and reads it if the text wrote it.
-func (a *analysis) program(inv *invocation) {
-	w := inv.argv[0]
-	if !strings.Contains(w.text, "/") {
+// Record makes the call.
+func (a *analysis) Record(inv *call.Invocation, name string, args *call.Arguments) {
+	if len(a.Calls) >= value.MaxCalls {
+		a.Complete = false
 		return
 	}
-	if systemFolder(path.Dir(w.text)) && path.Clean(w.text) == w.text {
-		return
-	}
-	p := a.runsFile(w, inv.sc)
-	a.copies(*inv, p)
-	for _, there := range a.formerly(inv, w) {
-		s, _ := a.foundIn(a.fileAt(w, there.sc))
-		a.reading(s, func() { a.startsFound(there, p, s) })
-	}
-	a.runsEach(w, inv.sc, func(file string, s stream) { a.runsContent("", "", inv, file, s) })
-	beside := *inv
-	a.starts(p, func(s stream) { a.startsFile(&beside, p, s) })
-	if s, ok := a.runnable(p, a.fileAt(w, inv.sc)); ok && s.found {
-		a.reading(s, func() { a.startsFound(inv, p, s) })
-	} else if ok {
-		a.startsFile(inv, p, s)
-	}
-}
-
-// copies reads a call of a file as one of the known programs that the text copied to it, or linked it to.
-func (a *analysis) copies(inv invocation, p string) {
-	if p == "" || a.madeBy >= maxMade {
-		return
-	}
-	a.madeBy++
-	defer func() { a.madeBy-- }()
-	for _, from := range a.originals(p) {
-		if name, ok := programName(known(from)); !ok || programs.Of(name) == &programs.Undescribed {
-			a.copies(inv, a.at.Path(from, ""))
-			continue
-		}
-		in := inv
-		in.argv, in.direct = append([]word{known(from)}, inv.argv[1:]...), true
-		a.invoke(in)
-	}
-}
-
-// originals are the files that a path is a copy of or a link to, in one step.
-func (fs *overlay) originals(p string) []string {
-	from := fs.stepThrough(p, true)
-	for _, other := range fs.others(p, true) {
-		if path.Base(other) != path.Base(p) { // else it is read by that name already
-			from = append(from, other)
-		}
-	}
-	upwards(p, func(to, below string) bool {
-		for _, t := range fs.transfers[to] {
-			if below == "" && t.kind == written && len(t.from) == 1 {
-				from = append(from, t.from[0])
-			}
-			for i := 0; i < len(t.from) && t.kind == copied; i++ {
-				from = append(from, sourceOf(t.from[i], below))
-			}
-		}
-		return fs.spend(1)
-	})
-	return from
-}
-
-// startsFile reads a program that the text wrote.
-func (a *analysis) startsFile(inv *invocation, p string, s stream) {
-	a.ran(s.Taint)
-	if script, shell := shellScript(s); shell {
-		a.nested(script, inv.sc.fork(), append(slices.Clip(inv.wrappers), path.Base(p)), inv.in)
-	}
-}
-
-// shellScript is the text of a file that runs as shell.
-func shellScript(s stream) (word, bool) {
-	w := word{text: s.text, known: s.known, Taint: s.Taint}
-	if !s.known || !strings.HasPrefix(s.text, "#!") {
-		return w, true
-	}
-	line, _, _ := strings.Cut(s.text, "\n")
-	fields := strings.Fields(strings.TrimPrefix(line, "#!"))
-	return w, len(fields) > 0 && slices.ContainsFunc(fields, func(f string) bool { return programs.Of(path.Base(f)).Language == "shell" })
-}
-
-func systemFolder(dir string) bool {
-	switch dir {
-	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/local/go/bin",
-		"/opt/homebrew/bin", "/snap/bin":
-		return true
-	}
-	return false
-}
-
-// ran notes that text of some origin was run.
-func (facts *sink) ran(t value.Taint) {
-	if t.Fetched {
-		facts.feature(value.FeatureDownloadAndRun)
-	}
-	if t.Decoded {
-		facts.feature(value.FeatureDecodeAndRun)
-	}
-}
-
-// record makes the call.
-func (a *analysis) record(inv *invocation, name string, args *arguments) {
-	if len(a.calls) >= value.MaxCalls {
-		a.complete = false
-		return
-	}
-	assigns := value.Sorted(append(slices.Clip(inv.sc.exported), inv.assigns...))
-	c := value.Call{Program: name, Argv: texts(inv.argv), Flags: listed(args.flags), Operands: texts(args.operands),
-		Wrappers: append([]string{}, inv.wrappers...), Assigns: assigns}
-	e := a.effects(name, args, inv.sc)
-	c.Reads = value.Sorted(append(e.reads, inv.files.reads...))
-	c.Writes = value.Sorted(append(e.writes, inv.files.writes...))
-	a.loses = append(a.loses, e.lost...)
-	a.reads, a.writes = append(a.reads, c.Reads...), append(a.writes, c.Writes...)
-	a.hosts = append(a.hosts, e.hosts...)
-	a.spend(len(c.Argv) + len(assigns))
-	a.calls = append(a.calls, made{Call: c})
-	a.transfer(inv, name, args, &c)
-	a.link(inv, name, args)
-	inv.made = len(a.calls)
-}
-
-// captured marks the calls since from: their output does not flow on.
-func (facts *sink) captured(from int) {
-	for i := from; i < len(facts.calls); i++ {
-		facts.calls[i].captured = true
-	}
-}
-
-// pipes sets where the output of the calls in [from, to) goes.
-func (facts *sink) pipes(from, to int, program string) {
-	for i := from; i < to; i++ {
-		if c := &facts.calls[i]; !c.captured && c.PipesTo == "" {
-			c.PipesTo = program
-		}
-	}
+	assigns := value.Sorted(append(slices.Clip(inv.Scope.Exports), inv.Assigns...))
+	c := value.Call{Program: name, Argv: word.Texts(inv.Argv), Flags: state.NonNil(args.Flags), Operands: word.Texts(args.Operands),
+		Wrappers: append([]string{}, inv.Wrappers...), Assigns: assigns}
+	a.effect.Reset(a.FS, a.About(name), args, inv.Scope)
+	e := a.effect.Collect(name, grammars.Of(a.About(name).Own.Grammar).Effects)
+	c.Reads = value.Sorted(append(e.Reads, inv.Redirections.Reads...))
+	c.Writes = value.Sorted(append(e.Writes, inv.Redirections.Writes...))
+	a.Loses = append(a.Loses, e.Losses...)
+	a.Reads, a.Writes = append(a.Reads, c.Reads...), append(a.Writes, c.Writes...)
+	a.Hosts = append(a.Hosts, e.Hosts...)
+	a.Spend(len(c.Argv) + len(assigns))
+	a.Calls = append(a.Calls, state.Record{Call: c})
+	a.NoteSources(inv, name, args, &c)
+	a.NoteLinks(inv, name, args)
+	inv.Number = len(a.Calls)
 }
 
 // enterFunction reads a function's body for this call of it.
-func (a *analysis) enterFunction(f *function, inv invocation) result {
-	if f.active > 0 && a.aside > f.aside {
-		a.feature(value.FeatureForkBomb)
+func (a *analysis) enterFunction(f *function, inv call.Invocation) call.Result {
+	if f.active > 0 && a.Aside > f.aside {
+		a.NoteFeature(value.FeatureForkBomb)
 	}
-	if f.active >= maxRecursion || !a.spend(4) {
-		return result{out: unknown(value.Taint{})}
+	if f.active >= maxRecursion || !a.Spend(4) {
+		return call.Result{Out: word.Unknown(value.Taint{})}
 	}
 	f.called = true
 	outside := f.aside
-	f.aside = a.aside
+	f.aside = a.Aside
 	f.active++
 	defer func() { f.active--; f.aside = outside }()
-	sc := inv.sc
-	args, known, around := sc.args, sc.argsKnown, a.locals
-	sc.args, sc.argsKnown, a.locals = inv.argv[1:], true, &locals{sc: sc}
-	r := a.statement(f.body, sc, inv.in)
-	a.locals.restore()
-	sc.args, sc.argsKnown, a.locals = args, known, around
-	a.reads, a.writes = append(a.reads, inv.files.reads...), append(a.writes, inv.files.writes...)
-	r.ends = false
+	sc := inv.Scope
+	args, known, around := sc.Args, sc.ArgsKnown, a.locals
+	sc.Args, sc.ArgsKnown, a.locals = inv.Argv[1:], true, &state.Locals{Scope: sc}
+	r := a.statement(f.body, sc, inv.In)
+	a.locals.Restore()
+	sc.Args, sc.ArgsKnown, a.locals = args, known, around
+	a.Reads, a.Writes = append(a.Reads, inv.Redirections.Reads...), append(a.Writes, inv.Redirections.Writes...)
+	r.Ends = false
 	return r
 }
 
-// nested reads a text that an interpreter gets, in scope sc.
-func (a *analysis) nested(code word, sc *scope, wrappers []string, in stream) result {
-	a.ran(code.Taint)
-	a.texts += len(code.text)
-	if !code.known {
-		code = withFreshNames(code, sc)
+// readText reads a text that an interpreter gets, in scope sc.
+func (a *analysis) readText(code word.Word, sc *state.Scope, wrappers []string, in word.Stream) call.Result {
+	a.NoteRun(code.Taint)
+	fits := a.CountText(len(code.Text))
+	if !code.Known {
+		code = expand.WithTempNames(code, sc)
 	}
-	if !code.known || a.texts > maxTexts {
-		a.hide()
-		return result{out: unknown(code.Taint)}
+	if !code.Known || !fits {
+		a.Hide()
+		return call.Result{Out: word.Unknown(code.Taint)}
 	}
-	stmts, err := parse(code.text, MaxSteps)
-	if err != nil || !a.spend(1+len(code.text)/256) {
-		a.hide()
-		return result{out: unknown(code.Taint)}
+	stmts, err := parse.Statements(code.Text, state.MaxSteps)
+	if err != nil || !a.Spend(1+len(code.Text)/256) {
+		a.Hide()
+		return call.Result{Out: word.Unknown(code.Taint)}
 	}
 	outer := a.wrappers
 	a.wrappers = wrappers
 	r := a.statements(stmts, sc, in)
 	a.wrappers = outer
-	r.lead = ""
+	r.Lead = ""
 	return r
 }

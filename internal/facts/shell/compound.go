@@ -6,83 +6,72 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-func (a *analysis) conditional(c *syntax.IfClause, sc *scope, in stream) result {
-	var all result
+func (a *analysis) conditional(c *syntax.IfClause, sc *state.Scope, in word.Stream) call.Result {
+	var all call.Result
 	for ; c != nil; c = c.Else {
-		all = a.following(all, a.statements(c.Cond, sc, in))
-		branch := sc.fork()
+		all = call.Sequence(all, a.statements(c.Cond, sc, in))
+		branch := sc.Fork()
 		r := a.statements(c.Then, branch, in)
-		all = a.following(all, r)
+		all = call.Sequence(all, r)
 		if c.ThenPos.IsValid() && c.Else != nil && !c.Else.ThenPos.IsValid() {
-			other := sc.fork()
+			other := sc.Fork()
 			o := a.statements(c.Else.Then, other, in)
-			a.settle(sc, branch, r.ends, other, o.ends)
-			return a.following(all, o)
+			a.Settle(sc, branch, r.Ends, other, o.Ends)
+			return call.Sequence(all, o)
 		}
-		if !r.ends {
-			a.merge(sc, branch)
+		if !r.Ends {
+			a.Merge(sc, branch)
 		}
 	}
 	return all
 }
 
-// settle puts sc where one of two branches leads.
-func (a *analysis) settle(sc, x *scope, xEnds bool, y *scope, yEnds bool) {
-	switch {
-	case xEnds:
-		*sc = *y
-	case yEnds:
-		*sc = *x
-	default:
-		*sc = *x
-		sc.shared = true
-		a.merge(sc, y)
-	}
-}
-
 // loop reads a body, and once more if its first round changed what it sees.
-func (a *analysis) loop(sc *scope, body func(*scope) result) result {
-	a.rounds++
-	defer func() { a.rounds-- }()
-	before := sc.fork()
+func (a *analysis) loop(sc *state.Scope, body func(*state.Scope) call.Result) call.Result {
+	a.Rounds++
+	defer func() { a.Rounds-- }()
+	before := sc.Fork()
 	r := body(sc)
-	changed := sc.version != before.version
-	a.merge(sc, before)
+	changed := sc.HasAssigned(before)
+	a.Merge(sc, before)
 	if changed {
-		again := sc.fork()
+		again := sc.Fork()
 		body(again)
-		a.merge(sc, again)
+		a.Merge(sc, again)
 	}
-	r.ends = false
+	r.Ends = false
 	return r
 }
 
 // each reads a for loop: once for every value, as long as those are known and few.
-func (a *analysis) each(c *syntax.ForClause, sc *scope, in stream) result {
+func (a *analysis) each(c *syntax.ForClause, sc *state.Scope, in word.Stream) call.Result {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		a.clauses(c.Loop, sc)
-		return a.loop(sc, func(sc *scope) result { return a.statements(c.Do, sc, in) })
+		return a.loop(sc, func(sc *state.Scope) call.Result { return a.statements(c.Do, sc, in) })
 	}
-	values := sc.args
+	values := sc.Args
 	if iter.InPos.IsValid() {
 		values = a.items(iter.Items, sc)
-	} else if !sc.argsKnown {
-		values = []word{{text: "$" + iter.Name.Value}}
+	} else if !sc.ArgsKnown {
+		values = []word.Word{{Text: "$" + iter.Name.Value}}
 	}
-	var all result
+	var all call.Result
 	for _, v := range values {
-		if !a.spend(1) {
+		if !a.Spend(1) {
 			break
 		}
 		if c.Select { // which of them is chosen the text does not tell
-			v = word{text: "$" + iter.Name.Value, items: oneOf([]word{v})}
+			v = word.Word{Text: "$" + iter.Name.Value, Items: word.OneOf([]word.Word{v})}
 		}
-		all = a.following(all, a.loop(sc, func(sc *scope) result {
-			a.assign(iter.Name.Value, variable{list: []word{v}}, sc)
+		all = call.Sequence(all, a.loop(sc, func(sc *state.Scope) call.Result {
+			a.Assign(iter.Name.Value, state.Variable{List: []word.Word{v}}, sc)
 			return a.statements(c.Do, sc, in)
 		}))
 	}
@@ -90,12 +79,12 @@ func (a *analysis) each(c *syntax.ForClause, sc *scope, in stream) result {
 }
 
 // items are the values of a for loop. Of a long range of numbers the text does not tell which of them is meant.
-func (a *analysis) items(words []*syntax.Word, sc *scope) (all []word) {
+func (a *analysis) items(words []*syntax.Word, sc *state.Scope) (all []word.Word) {
 	for _, w := range words {
 		if isLongRange(w) {
-			all = append(all, word{text: "$(…)"})
+			all = append(all, word.Word{Text: "$(…)"})
 		} else {
-			all = append(all, a.fields([]*syntax.Word{w}, sc)...)
+			all = append(all, a.Fields([]*syntax.Word{w}, sc)...)
 		}
 	}
 	return all
@@ -111,43 +100,43 @@ func isLongRange(w *syntax.Word) bool {
 	}
 	from, _ := strconv.Atoi(ends[1])
 	to, _ := strconv.Atoi(ends[2])
-	return max(to-from, from-to) >= maxFields
+	return max(to-from, from-to) >= word.MaxFields
 }
 
-func (a *analysis) clauses(l syntax.Loop, sc *scope) {
+func (a *analysis) clauses(l syntax.Loop, sc *state.Scope) {
 	c, ok := l.(*syntax.CStyleLoop)
 	if !ok {
 		return
 	}
 	for _, x := range []syntax.ArithmExpr{c.Init, c.Cond, c.Post} {
 		if x != nil {
-			a.operands(x, sc)
+			a.Operands(x, sc)
 		}
 	}
 }
 
-func (a *analysis) cases(c *syntax.CaseClause, sc *scope, in stream) result {
-	a.single(c.Word, sc)
-	before := sc.fork()
-	var all result
+func (a *analysis) cases(c *syntax.CaseClause, sc *state.Scope, in word.Stream) call.Result {
+	a.Word(c.Word, sc)
+	before := sc.Fork()
+	var all call.Result
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
-			a.single(p, sc)
+			a.Word(p, sc)
 		}
-		branch := before.fork()
+		branch := before.Fork()
 		r := a.statements(item.Stmts, branch, in)
-		all = a.following(all, r)
-		if !r.ends {
-			a.merge(sc, branch)
+		all = call.Sequence(all, r)
+		if !r.Ends {
+			a.Merge(sc, branch)
 		}
 	}
 	return all
 }
 
 // test reads what the words of [[ … ]] expand.
-func (a *analysis) test(x syntax.TestExpr, sc *scope) {
-	defer a.enter()()
-	for x != nil && a.spend(1) {
+func (a *analysis) test(x syntax.TestExpr, sc *state.Scope) {
+	defer a.Enter()()
+	for x != nil && a.Spend(1) {
 		switch e := x.(type) {
 		case *syntax.BinaryTest:
 			a.test(e.Y, sc)
@@ -164,7 +153,7 @@ func (a *analysis) test(x syntax.TestExpr, sc *scope) {
 		case *syntax.ParenTest:
 			x = e.X
 		case *syntax.Word:
-			a.single(e, sc)
+			a.Word(e, sc)
 			return
 		default:
 			return
@@ -173,16 +162,16 @@ func (a *analysis) test(x syntax.TestExpr, sc *scope) {
 }
 
 // number reads a word that [[ … ]] takes for arithmetic or a variable's name.
-func (a *analysis) number(x syntax.TestExpr, sc *scope) {
+func (a *analysis) number(x syntax.TestExpr, sc *state.Scope) {
 	if w, ok := x.(*syntax.Word); ok {
-		a.calculates(a.single(w, sc), sc)
+		a.Calculate(a.Word(w, sc), sc)
 	}
 }
 
-func (a *analysis) define(c *syntax.FuncDecl, sc *scope) {
-	a.feature(value.FeatureFunction)
+func (a *analysis) define(c *syntax.FuncDecl, sc *state.Scope) {
+	a.NoteFeature(value.FeatureFunction)
 	if c.Name == nil {
-		a.complete = false
+		a.Complete = false
 		return
 	}
 	if a.functions == nil {
@@ -190,7 +179,7 @@ func (a *analysis) define(c *syntax.FuncDecl, sc *scope) {
 	}
 	name := c.Name.Value
 	if old := a.functions[name]; old != nil && !old.called {
-		a.uncalled(old, sc)
+		a.readFunction(old, sc)
 	}
 	a.functions[name] = &function{body: c.Body}
 }

@@ -2,39 +2,31 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// redirections are what a statement's redirections do.
-type redirections struct {
-	in                   stream
-	reads, writes, loses []string
-	// out are the files that get standard output.
-	out         []string
-	appends     bool
-	takesOutput bool
-	// numbers are the descriptors that changed, other than input and output.
-	numbers []string
-}
-
-func (a *analysis) redirections(list []*syntax.Redirect, sc *scope, in stream) redirections {
-	var r redirections
+func (a *analysis) redirections(list []*syntax.Redirect, sc *state.Scope, in word.Stream) call.Redirections {
+	var r call.Redirections
 	for _, d := range list {
-		before := len(a.reads)
+		before := len(a.Reads)
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			a.feature(value.FeatureHeredoc)
-			a.feeds(&r, a.numberOf(d, input, sc), a.heredoc(d, sc), sc)
-			r.reads = append(r.reads, a.reads[before:]...)
+			a.NoteFeature(value.FeatureHeredoc)
+			a.feeds(&r, a.numberOf(d, state.Input, sc), a.heredoc(d, sc), sc)
+			r.Reads = append(r.Reads, a.Reads[before:]...)
 		case syntax.WordHdoc:
-			a.feature(value.FeatureHeredoc)
-			w := a.single(d.Word, sc)
-			a.feeds(&r, a.numberOf(d, input, sc), stream{present: true, text: w.text + "\n", known: w.known, Taint: w.Taint}, sc)
-			r.reads = append(r.reads, a.reads[before:]...) // what the text in it was made of
+			a.NoteFeature(value.FeatureHeredoc)
+			w := a.Word(d.Word, sc)
+			a.feeds(&r, a.numberOf(d, state.Input, sc), word.Stream{Present: true, Text: w.Text + "\n", Known: w.Known, Taint: w.Taint}, sc)
+			r.Reads = append(r.Reads, a.Reads[before:]...) // what the text in it was made of
 		case syntax.DplIn, syntax.DplOut:
 			a.duplicate(&r, d, sc, in)
 		default:
@@ -44,16 +36,16 @@ func (a *analysis) redirections(list []*syntax.Redirect, sc *scope, in stream) r
 	return r
 }
 
-func (a *analysis) heredoc(d *syntax.Redirect, sc *scope) stream {
+func (a *analysis) heredoc(d *syntax.Redirect, sc *state.Scope) word.Stream {
 	body := d.Hdoc
 	if d.Op == syntax.DashHdoc {
 		body = withoutTabs(body)
 	}
 	if body != nil && isQuoted(d.Word) {
-		return literal(body.Lit())
+		return word.Literal(body.Lit())
 	}
-	w := a.document(body, sc)
-	return stream{present: true, text: w.text, known: w.known, Taint: w.Taint}
+	w := a.Document(body, sc)
+	return word.Stream{Present: true, Text: w.Text, Known: w.Known, Taint: w.Taint}
 }
 
 // withoutTabs is the body of a document behind "<<-", whose lines lose the tabs that they begin with.
@@ -87,84 +79,84 @@ func isQuoted(w *syntax.Word) bool {
 }
 
 // duplicate reads ">&2", but also ">&file".
-func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope, in stream) {
-	target := strings.TrimSuffix(a.single(d.Word, sc).text, "-")
+func (a *analysis) duplicate(r *call.Redirections, d *syntax.Redirect, sc *state.Scope, in word.Stream) {
+	target := strings.TrimSuffix(a.Word(d.Word, sc).Text, "-")
 	if strings.Trim(target, "0123456789") != "" && d.Op != syntax.DplIn {
 		a.file(r, d, sc)
 		return
 	}
 	number := a.numberOf(d, usual(d.Op == syntax.DplIn), sc)
-	from, open := a.duplicated(target, r, sc, in)
+	from, open := a.duplicateOf(target, r, sc, in)
 	switch {
 	case number == target:
 	case target == "":
 		a.closes(r, number, sc)
-	case number == input:
-		r.in = from.in
+	case number == state.Input:
+		r.In = from.In
 		if !open {
-			r.in = unknown(value.Taint{Fetched: slices.Contains(a.features, value.FeatureNetworkRedirect)})
+			r.In = word.Unknown(value.Taint{Fetched: slices.Contains(a.Features, value.FeatureNetworkRedirect)})
 		}
-	case number != output:
+	case number != state.Output:
 		a.opens(r, number, from, sc)
 	case target == "2" && !open:
-		r.takesOutput = true
-	case len(from.out) > 0:
-		r.takesOutput, r.appends, r.out = true, true, append(r.out, from.out...)
+		r.TakesOutput = true
+	case len(from.Out) > 0:
+		r.TakesOutput, r.Appends, r.Out = true, true, append(r.Out, from.Out...)
 	}
 }
 
-// duplicated is what a number stands for where a redirection copies it.
-func (fs *overlay) duplicated(number string, r *redirections, sc *scope, in stream) (descriptor, bool) {
-	if d, ok := sc.open.at(number); ok && number != input {
+// duplicateOf is what a number stands for where a redirection copies it.
+func (a *analysis) duplicateOf(number string, r *call.Redirections, sc *state.Scope, in word.Stream) (state.Descriptor, bool) {
+	if d, ok := sc.Descriptors.At(number); ok && number != state.Input {
 		return d, true
 	}
 	switch {
-	case number == input && r.in.present:
-		in = r.in
-	case number == input:
-		in = sc.inherited(in)
-	case number == output && len(r.out) > 0:
-		return descriptor{out: r.out}, true
+	case number == state.Input && r.In.Present:
+		in = r.In
+	case number == state.Input:
+		in = sc.Input(in)
+	case number == state.Output && len(r.Out) > 0:
+		return state.Descriptor{Out: r.Out}, true
 	default:
-		return descriptor{in: unknown(value.Taint{})}, false
+		return state.Descriptor{In: word.Unknown(value.Taint{})}, false
 	}
-	return descriptor{in: in}, in.present
+	return state.Descriptor{In: in}, in.Present
 }
 
 // closes notes that a descriptor stands for nothing any more.
-func (a *analysis) closes(r *redirections, number string, sc *scope) {
-	if _, ok := sc.open.at(number); ok {
-		r.numbers = append(r.numbers, number)
-		sc.open = sc.open.without(number)
+func (a *analysis) closes(r *call.Redirections, number string, sc *state.Scope) {
+	if _, ok := sc.Descriptors.At(number); ok {
+		r.Numbers = append(r.Numbers, number)
+		sc.Descriptors = sc.Descriptors.Without(number)
 	}
 }
 
 // file reads a redirection from or to a file.
-func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
-	a.feature(value.FeatureRedirect)
-	w := a.single(d.Word, sc)
+func (a *analysis) file(r *call.Redirections, d *syntax.Redirect, sc *state.Scope) {
+	a.NoteFeature(value.FeatureRedirect)
+	w := a.Word(d.Word, sc)
 	reads := d.Op == syntax.RdrIn || d.Op == syntax.RdrInOut
 	number := a.numberOf(d, usual(reads), sc)
-	if s, ok := a.hands(w, stream{}, sc); ok && reads {
+	if s, ok := a.PseudoFile(w, word.Stream{}, sc); ok && reads {
 		a.feeds(r, number, s, sc)
 		return
 	}
-	if host, ok := networkPath(w.text); ok {
-		a.feature(value.FeatureNetworkRedirect)
-		a.hosts = append(a.hosts, host)
+	if host, ok := networkPath(w.Text); ok {
+		a.NoteFeature(value.FeatureNetworkRedirect)
+		a.Hosts = append(a.Hosts, host)
 		if reads {
-			a.feeds(r, number, unknown(value.Taint{Fetched: true}), sc)
+			a.feeds(r, number, word.Unknown(value.Taint{Fetched: true}), sc)
 		}
 		return
 	}
-	p := a.path(w, sc)
+	p := a.Path(w, sc)
 	switch d.Op {
 	case syntax.RdrIn, syntax.RdrInOut:
-		r.reads = a.addPaths(r.reads, w, sc, true)
-		a.opensFile(w, sc)
-		a.feeds(r, number, a.stored(w, sc), sc)
+		r.Reads = a.AddPaths(r.Reads, w, sc, true)
+		a.Open(w, sc)
+		a.feeds(r, number, a.Stream(w, sc), sc)
 		if d.Op == syntax.RdrInOut {
-			r.writes = a.addPaths(r.writes, w, sc, true)
+			r.Writes = a.AddPaths(r.Writes, w, sc, true)
 			a.writesTo(r, number, p, sc)
 		}
 	default:
@@ -173,57 +165,41 @@ func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 }
 
 // writesTo has a descriptor that reads from a file write there as well.
-func (a *analysis) writesTo(r *redirections, number, p string, sc *scope) {
-	if d, ok := sc.open.at(number); ok && p != "" {
-		d.out = []string{p}
+func (a *analysis) writesTo(r *call.Redirections, number, p string, sc *state.Scope) {
+	if d, ok := sc.Descriptors.At(number); ok && p != "" {
+		d.Out = []string{p}
 		a.opens(r, number, d, sc)
 	}
 }
 
-func (fs *overlay) fileOut(r *redirections, w word, number string, d *syntax.Redirect, sc *scope) {
-	p := fs.path(w, sc)
-	if n, _, ok := descriptorNumber(p); ok {
-		fs.toDescriptor(r, n, sc)
+func (a *analysis) fileOut(r *call.Redirections, w word.Word, number string, d *syntax.Redirect, sc *state.Scope) {
+	p := a.Path(w, sc)
+	if n, _, ok := state.DescriptorNumber(p); ok {
+		a.toDescriptor(r, n, sc)
 		return
 	}
-	paths := fs.addNamed(nil, w, sc, true)
-	r.writes = addAll(r.writes, paths)
+	paths := a.AddNames(nil, w, sc, true)
+	r.Writes = state.AddPaths(r.Writes, paths)
 	appends := d.Op == syntax.AppOut || d.Op == syntax.AppAll
 	if !appends {
-		r.loses = addAll(r.loses, paths)
+		r.Loses = state.AddPaths(r.Loses, paths)
 	}
-	if number != output {
+	if number != state.Output {
 		if p != "" && number != "2" {
-			fs.keep(p, literal(""), appends)
-			fs.opens(r, number, descriptor{out: []string{p}}, sc)
+			a.Write(p, word.Literal(""), appends)
+			a.opens(r, number, state.Descriptor{Out: []string{p}}, sc)
 		}
 		return
 	}
-	r.takesOutput, r.appends = true, appends
-	r.out = append(r.out, p)
+	r.TakesOutput, r.Appends = true, appends
+	r.Out = append(r.Out, p)
 }
 
 // toDescriptor sends output to what a descriptor writes to.
-func (fs *overlay) toDescriptor(r *redirections, number string, sc *scope) {
-	if opened, _ := sc.open.at(number); len(opened.out) > 0 {
-		r.takesOutput, r.appends, r.out = true, true, append(r.out, opened.out...)
+func (a *analysis) toDescriptor(r *call.Redirections, number string, sc *state.Scope) {
+	if opened, _ := sc.Descriptors.At(number); len(opened.Out) > 0 {
+		r.TakesOutput, r.Appends, r.Out = true, true, append(r.Out, opened.Out...)
 	}
-}
-
-// stored is what a file holds as far as the text itself wrote it.
-func (fs *overlay) stored(w word, sc *scope) stream {
-	if s, ok := fs.hands(w, stream{}, sc); ok {
-		return s
-	}
-	p := fs.path(w, sc)
-	file := fs.fileAt(w, sc)
-	if s, ok := fs.runnable(p, file); ok && !s.found {
-		return s
-	} else if ok {
-		s.path, s.Taint = p, value.Taint{Read: p != ""}
-		return s
-	}
-	return stream{present: true, path: p, file: file, Taint: value.Taint{Read: p != ""}}
 }
 
 // networkPath is the host of bash's /dev/tcp/host/port.
@@ -237,23 +213,49 @@ func networkPath(p string) (host string, ok bool) {
 	return "", false
 }
 
-// addAll appends paths as add does.
-func addAll(list, paths []string) []string {
-	for _, p := range paths {
-		list = add(list, p)
+// numberOf is the descriptor that a redirection changes. For "{name}" the shell takes
+// the first free one from ten on, and puts its number into the variable.
+func (a *analysis) numberOf(d *syntax.Redirect, usual string, sc *state.Scope) string {
+	if d.N == nil {
+		return usual
 	}
-	return list
+	name, named := strings.CutPrefix(d.N.Value, "{")
+	if !named {
+		return d.N.Value
+	}
+	free := 10
+	number := strconv.Itoa(free)
+	for _, taken := sc.Descriptors.At(number); taken; _, taken = sc.Descriptors.At(number) {
+		free++
+		number = strconv.Itoa(free)
+	}
+	a.Assign(strings.TrimSuffix(name, "}"), state.Variable{List: []word.Word{word.Of(number)}}, sc)
+	return number
 }
 
-// add appends a path unless it is one of those that hold nothing.
-func add(list []string, p string) []string {
-	switch p {
-	case "", "-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/random", "/dev/urandom",
-		"/dev/full":
-		return list
+// usual is the descriptor of a redirection that names none.
+func usual(reads bool) string {
+	if reads {
+		return state.Input
 	}
-	if strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "<(") || strings.HasPrefix(p, ">(") {
-		return list
+	return state.Output
+}
+
+// opens notes what a redirection makes of a descriptor other than input and output.
+func (a *analysis) opens(r *call.Redirections, number string, to state.Descriptor, sc *state.Scope) {
+	if len(sc.Descriptors) >= state.MaxVariables {
+		a.Hide()
+		return
 	}
-	return append(list, p)
+	r.Numbers = append(r.Numbers, number)
+	sc.Descriptors = sc.Descriptors.With(number, to)
+}
+
+// feeds has a descriptor read from a stream.
+func (a *analysis) feeds(r *call.Redirections, number string, s word.Stream, sc *state.Scope) {
+	if number == state.Input {
+		r.In = s
+		return
+	}
+	a.opens(r, number, state.Descriptor{In: s}, sc)
 }

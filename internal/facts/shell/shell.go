@@ -9,29 +9,27 @@
 package shell
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/effects"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/expand"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/grammars"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/loads"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/parse"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// What one text may cost. A text that runs into a limit is not complete.
 const (
-	MaxSteps   = 200_000
-	MaxNesting = 200
-	maxFields  = 4096
-	// maxOperated is how long a value may be for ${x%…} and its like.
-	maxOperated  = 1024
-	maxVariables = 1000
-	// maxItems is how many names a word may stand for.
-	maxItems = 256
-	// maxValue is how long a word and a stream may be: what a text spells out fits in.
-	maxValue     = value.MaxText
-	maxTexts     = 2 << 20
-	maxPath      = 4096
+	// maxRecursion is how often a function may call itself.
 	maxRecursion = 4
 	// bytesPerCall and mostCallsExpected say how many calls a text is given room for at first.
 	bytesPerCall      = 32
@@ -45,7 +43,7 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 		return value.Unread(text)
 	}
 	a := newAnalysis(at, python)
-	a.settled = at.Settled
+	a.Settled = at.Settled
 	if !a.read(text) {
 		c := value.Unread(text)
 		c.Complete = at.Settled
@@ -57,59 +55,48 @@ func Read(text string, at value.Place, python func(source string, at value.Place
 // analysis is one reading of one text, with everything nested in it: the walk through its commands. What the text may cost, what it
 // would do, and the files that it makes are apart, so that their parts know nothing of the walk.
 type analysis struct {
-	*budget
-	*sink
-	*overlay
-	// readPython reads the Python programs in the text.
-	readPython func(source string, at value.Place) value.Code
+	*state.Sink
+	*overlay.FS
+	call.Directory
+	expand.Expander
+	loads.Loader
+	effects.Writer
+	reader grammars.Reader
 	// escapes says that the text has "echo" take backslashes for escapes.
 	escapes bool
-	// feed is where the input of the command being expanded comes from: what ">(…)" gets is
-	// at best that.
-	feed value.Taint
-	// supposed is the reading of words that may start programs; supposes says that
-	// this is such a reading, of supposals many.
+	// supposed is the reading of words that may start programs, this one of supposals many.
 	supposed  *analysis
-	supposes  bool
 	supposals int
 	// effect gathers what the call does that is being recorded; its room is used again.
-	effect effect
-	// entry is the program that was asked about last.
-	entry *programs.Entry
+	effect effects.Collector
 	// wrappers are the programs around the text that is being read.
 	wrappers []string
 
 	functions map[string]*function
 	// locals are those of the function that is being read, nil outside of one.
-	locals *locals
+	locals *state.Locals
 	// aliases are the texts that names stand for.
 	aliases map[string]string
 	// traps run when the text ends, with what is assigned then.
 	traps []trap
-	// imported are the files in which modules were looked for, importedTexts those whose text the text itself wrote.
-	imported, importedTexts []string
-	// rounds counts the loops around what is being read.
-	rounds int
-	// making are the makefiles and the scripts of projects that are being read.
-	making []string
-	// piped is the first call of the pipes around what is being read.
-	piped int
-	// fresh counts the folders that the text has made under names of their own.
-	fresh int
-	// aside counts the pipes and background jobs around what is being read.
-	aside int
-	// seeking are the programs of the text's own PATH that are being read.
-	seeking []string
-	// modulePath are the folders in which the Python program of a file that is being read looks for modules first, none where
-	// that is the working folder; inModule says that one of its modules is being read.
-	modulePath []string
-	inModule   bool
 }
 
-func newAnalysis(at value.Place, python func(source string, at value.Place) value.Code) *analysis {
-	b, facts := &budget{complete: true}, &sink{}
-	facts.budget = b
-	return &analysis{budget: b, sink: facts, overlay: &overlay{budget: b, sink: facts, at: at}, readPython: python}
+func newAnalysis(at value.Place, python loads.Python) *analysis {
+	facts := &state.Sink{Budget: &state.Budget{Complete: true}}
+	a := &analysis{Sink: facts, FS: overlay.New(facts, at)}
+	a.Expander, a.reader = expand.New(facts, a, at.Home), grammars.New(a.FS, a, a)
+	a.Loader, a.Writer = loads.New(a.FS, &a.Directory, a, &a.reader, python), effects.NewWriter(a.FS, &a.Directory)
+	return a
+}
+
+// Substitute is what commands write that a word substitutes.
+func (a *analysis) Substitute(stmts []*syntax.Stmt, sc *state.Scope, in word.Stream) word.Stream {
+	return a.statements(stmts, sc, in).Out
+}
+
+// Redefines says that the text has a function or an alias of a name.
+func (a *analysis) Redefines(program string) bool {
+	return a.functions[program] != nil || a.aliases[program] != ""
 }
 
 // function is a shell function's body; called tells whether it was read already.
@@ -122,7 +109,7 @@ type function struct {
 }
 
 type trap struct {
-	code     word
+	code     word.Word
 	wrappers []string
 }
 
@@ -131,56 +118,56 @@ func (a *analysis) read(text string) (ok bool) {
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:
-		case tooDeep:
+		case state.TooDeep:
 			ok = false
 		default:
 			panic(cause)
 		}
 	}()
-	stmts, err := parse(text, MaxSteps)
+	stmts, err := parse.Statements(text, state.MaxSteps)
 	if err != nil {
 		return false
 	}
-	a.calls = make([]made, 0, 1+min(len(text)/bytesPerCall, mostCallsExpected))
-	sc := &scope{cwd: a.at.Workdir, astray: a.at.Astray, argsKnown: true, steps: &a.steps}
-	a.statements(stmts, sc, stream{})
+	a.Calls = make([]state.Record, 0, 1+min(len(text)/bytesPerCall, mostCallsExpected))
+	sc := a.NewScope(a.At.Workdir, a.At.Astray)
+	a.statements(stmts, sc, word.Stream{})
 	for _, t := range a.traps {
-		a.nested(t.code, sc.fork(), t.wrappers, stream{})
+		a.readText(t.code, sc.Fork(), t.wrappers, word.Stream{})
 	}
-	a.remaining(sc)
+	a.readUncalled(sc)
 	return true
 }
 
-// remaining reads the functions that nothing called: a caller may be hidden.
-func (a *analysis) remaining(sc *scope) {
-	for _, name := range sortedKeys(a.functions) {
+// readUncalled reads the functions that nothing called: a caller may be hidden.
+func (a *analysis) readUncalled(sc *state.Scope) {
+	for _, name := range slices.Sorted(maps.Keys(a.functions)) {
 		if f := a.functions[name]; !f.called {
-			a.uncalled(f, sc)
+			a.readFunction(f, sc)
 		}
 	}
 }
 
-func (a *analysis) uncalled(f *function, sc *scope) {
-	idle := a.idle
-	a.idle, f.called = true, true
+func (a *analysis) readFunction(f *function, sc *state.Scope) {
+	idle := a.Idle
+	a.Idle, f.called = true, true
 	f.active++
-	inner := sc.fork()
-	inner.args, inner.argsKnown = nil, false
-	a.statement(f.body, inner, stream{})
+	inner := sc.Fork()
+	inner.Args, inner.ArgsKnown = nil, false
+	a.statement(f.body, inner, word.Stream{})
 	f.active--
-	a.idle = idle
+	a.Idle = idle
 }
 
 func (a *analysis) command(text string) value.Command {
-	a.runsSources()
-	calls := distinct(a.calls)
+	a.RunSources()
+	calls := state.DistinctCalls(a.Calls)
 	return value.Command{
-		Supposed: a.supposition(),
-		Text:     text, Parsed: true, Complete: a.complete,
-		Programs: programsOf(calls), Calls: calls,
-		Hosts: value.Sorted(a.hosts), Reads: value.Sorted(a.reads), Writes: value.Sorted(a.writes),
-		Variables: value.Sorted(a.variables), Features: value.Sorted(a.features),
-		Assigns: value.Sorted(a.assigns), Settings: value.Sorted(a.settings), Loses: value.Sorted(a.loses), Files: value.Sorted(a.files),
-		Opens: a.depends(), Code: a.code,
+		Supposed: a.sideFacts(),
+		Text:     text, Parsed: true, Complete: a.Complete,
+		Programs: state.Programs(calls), Calls: calls,
+		Hosts: value.Sorted(a.Hosts), Reads: value.Sorted(a.Reads), Writes: value.Sorted(a.Writes),
+		Variables: value.Sorted(a.Variables), Features: value.Sorted(a.Features),
+		Assigns: value.Sorted(a.Assigns), Settings: value.Sorted(a.Settings), Loses: value.Sorted(a.Loses), Files: value.Sorted(a.Files),
+		Opens: a.Dependencies(), Code: a.Code,
 	}
 }

@@ -6,28 +6,19 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/loops"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// result is what a command leaves behind for those around it.
-type result struct {
-	out stream
-	// lead is the program that reads the command's standard input.
-	lead string
-	// ends says that nothing after the command runs (exit, return, exec).
-	ends bool
-	// opens says that the descriptors of the command stay open after it.
-	opens bool
-}
-
 // statements reads a list of commands; all of them read the same input.
-func (a *analysis) statements(stmts []*syntax.Stmt, sc *scope, in stream) result {
-	defer a.enter()()
-	var all result
+func (a *analysis) statements(stmts []*syntax.Stmt, sc *state.Scope, in word.Stream) call.Result {
+	defer a.Enter()()
+	var all call.Result
 	for i, s := range stmts {
-		if !a.spend(1) {
+		if !a.Spend(1) {
 			break
 		}
 		r := a.statement(s, sc, in)
@@ -35,138 +26,106 @@ func (a *analysis) statements(stmts []*syntax.Stmt, sc *scope, in stream) result
 			all = r
 			continue
 		}
-		all.out = all.out.then(r.out)
-		all.ends = all.ends || r.ends
-		if !reader(all.lead) {
-			all.lead = cmp.Or(reading(r.lead), all.lead)
+		all.Out = all.Out.Then(r.Out)
+		all.Ends = all.Ends || r.Ends
+		if !call.ReadsCommands(all.Lead) {
+			all.Lead = cmp.Or(call.CommandReader(r.Lead), all.Lead)
 		}
 	}
 	return all
 }
 
-// reader says whether a program makes commands of its input.
-func reader(program string) bool { return programs.Interpreter(program) != "" || program == "xargs" }
-
-func reading(program string) string {
-	if reader(program) {
-		return program
-	}
-	return ""
-}
-
-func (a *analysis) statement(s *syntax.Stmt, sc *scope, in stream) result {
+func (a *analysis) statement(s *syntax.Stmt, sc *state.Scope, in word.Stream) call.Result {
 	if s.Background || s.Coprocess {
-		a.feature(value.FeatureBackground)
-		a.aside++
-		defer func() { a.aside-- }()
+		a.NoteFeature(value.FeatureBackground)
+		a.Aside++
+		defer func() { a.Aside-- }()
 	}
-	before := sc.open
+	before := sc.Descriptors
 	files := a.redirections(s.Redirs, sc, in)
-	a.loses = append(a.loses, files.loses...)
-	in = sc.inherited(in)
-	if files.in.present {
-		in = files.in
+	a.Loses = append(a.Loses, files.Loses...)
+	in = sc.Input(in)
+	if files.In.Present {
+		in = files.In
 	}
 	r := a.redirectedCommand(s, sc, in, files)
-	if !r.opens {
-		sc.open = sc.open.restored(before, files.numbers)
+	if !r.Opens {
+		sc.Descriptors = sc.Descriptors.AfterCommand(before, files.Numbers)
 	}
-	r.opens = false
+	r.Opens = false
 	return r
 }
 
 // redirectedCommand reads the command of a statement, whose redirections are read.
-func (a *analysis) redirectedCommand(s *syntax.Stmt, sc *scope, in stream, files redirections) result {
-	var r result
+func (a *analysis) redirectedCommand(s *syntax.Stmt, sc *state.Scope, in word.Stream, files call.Redirections) call.Result {
+	var r call.Result
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		if opened, _ := sc.open.at(output); len(opened.out) > 0 && !files.takesOutput {
-			files.takesOutput, files.appends, files.out = true, true, opened.out
+		if opened, _ := sc.Descriptors.At(state.Output); len(opened.Out) > 0 && !files.TakesOutput {
+			files.TakesOutput, files.Appends, files.Out = true, true, opened.Out
 		}
 		r = a.call(c, sc, in, files)
-		if r.opens {
+		if r.Opens {
 			return r
 		}
 	case *syntax.DeclClause:
 		a.declare(c, sc, files)
 	default:
 		if s.Background {
-			sc = sc.fork()
+			sc = sc.Fork()
 		}
-		given := sc.open
-		sc.open = sc.open.without(files.shadows()...)
+		given := sc.Descriptors
+		sc.Descriptors = sc.Descriptors.Without(files.Shadows()...)
 		r = a.compound(c, sc, in)
-		sc.open = sc.open.restored(given, files.shadows())
-		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
+		sc.Descriptors = sc.Descriptors.AfterCommand(given, files.Shadows())
+		a.Reads, a.Writes = append(a.Reads, files.Reads...), append(a.Writes, files.Writes...)
 	}
 	if s.Cmd == nil {
-		r.out = files.in // "$(< file)" is what the file holds
-		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
+		r.Out = files.In // "$(< file)" is what the file holds
+		a.Reads, a.Writes = append(a.Reads, files.Reads...), append(a.Writes, files.Writes...)
 	}
-	return a.redirected(r, files)
+	return a.sendOutput(r, files)
 }
 
-// redirected sends a command's output to its files.
-func (fs *overlay) redirected(r result, files redirections) result {
-	for _, path := range files.out {
-		fs.keep(path, r.out, files.appends)
+// sendOutput sends a command's output to its files.
+func (a *analysis) sendOutput(r call.Result, files call.Redirections) call.Result {
+	for _, path := range files.Out {
+		a.Write(path, r.Out, files.Appends)
 	}
-	if files.takesOutput {
-		r.out = stream{}
+	if files.TakesOutput {
+		r.Out = word.Stream{}
 	}
 	return r
 }
 
-// keep remembers what a file holds after the text wrote it.
-func (fs *overlay) keep(path string, s stream, appended bool) {
-	if path == "" {
-		return
-	}
-	if fs.contents == nil {
-		fs.contents = map[string]stream{}
-	}
-	s.present = true
-	if old, ok := fs.contents[path]; ok && appended {
-		s = old.then(s)
-	} else if appended {
-		s.known = false
-	}
-	if _, ok := fs.contents[path]; !ok && len(fs.contents) >= maxVariables {
-		fs.hide()
-		return
-	}
-	fs.contents[path] = s
-	fs.writtenLate(path, s)
-}
-
-func (facts *sink) endless(c syntax.Command) {
+func (a *analysis) endless(c syntax.Command) {
 	if loops.StartWithoutEnd(c) {
-		facts.feature(value.FeatureEndlessStarts)
+		a.NoteFeature(value.FeatureEndlessStarts)
 	}
 }
 
-func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
-	defer a.enter()()
+func (a *analysis) compound(c syntax.Command, sc *state.Scope, in word.Stream) call.Result {
+	defer a.Enter()()
 	switch c := c.(type) {
 	case *syntax.Block:
 		return a.statements(c.Stmts, sc, in)
 	case *syntax.Subshell:
-		a.feature(value.FeatureSubshell)
-		return a.statements(c.Stmts, sc.fork(), in)
+		a.NoteFeature(value.FeatureSubshell)
+		return a.statements(c.Stmts, sc.Fork(), in)
 	case *syntax.BinaryCmd:
 		return a.binary(c, sc, in)
 	case *syntax.IfClause:
 		return a.conditional(c, sc, in)
 	case *syntax.WhileClause:
-		a.feature(value.FeatureLoop)
+		a.NoteFeature(value.FeatureLoop)
 		a.endless(c)
-		return a.loop(sc, func(sc *scope) result {
+		return a.loop(sc, func(sc *state.Scope) call.Result {
 			cond := a.statements(c.Cond, sc, in)
-			return a.following(cond, a.statements(c.Do, sc, in))
+			return call.Sequence(cond, a.statements(c.Do, sc, in))
 		})
 	case *syntax.ForClause:
-		a.feature(value.FeatureLoop)
+		a.NoteFeature(value.FeatureLoop)
 		a.endless(c)
 		return a.each(c, sc, in)
 	case *syntax.CaseClause:
@@ -174,10 +133,10 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 	case *syntax.FuncDecl:
 		a.define(c, sc)
 	case *syntax.ArithmCmd:
-		a.operands(c.X, sc)
+		a.Operands(c.X, sc)
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			a.operands(x, sc)
+			a.Operands(x, sc)
 		}
 	case *syntax.TestClause:
 		a.test(c.X, sc)
@@ -186,29 +145,20 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 			return a.statement(c.Stmt, sc, in)
 		}
 	case *syntax.CoprocClause:
-		a.feature(value.FeatureBackground)
+		a.NoteFeature(value.FeatureBackground)
 		if _, call := c.Stmt.Cmd.(*syntax.CallExpr); c.Name != nil && (call || c.Stmt.Cmd == nil) { // the name is a program
-			a.hide()
+			a.Hide()
 		}
-		return a.statement(c.Stmt, sc.fork(), unknown(value.Taint{}))
+		return a.statement(c.Stmt, sc.Fork(), word.Unknown(value.Taint{}))
 	default:
-		a.complete = false
+		a.Complete = false
 	}
-	return result{}
-}
-
-// following is the result of two commands one after the other.
-func (a *analysis) following(x, y result) result {
-	lead := x.lead
-	if !reader(lead) {
-		lead = cmp.Or(reading(y.lead), lead)
-	}
-	return result{out: x.out.then(y.out), lead: lead}
+	return call.Result{}
 }
 
 // binary reads a chain of && and ||, or a pipeline. Chains lean to the left and
 // may be as long as the text, so they are taken apart without descending.
-func (a *analysis) binary(c *syntax.BinaryCmd, sc *scope, in stream) result {
+func (a *analysis) binary(c *syntax.BinaryCmd, sc *state.Scope, in word.Stream) call.Result {
 	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
 		return a.pipeline(c, sc, in)
 	}
@@ -230,75 +180,75 @@ func plain(s *syntax.Stmt) bool {
 	return len(s.Redirs) == 0 && !s.Negated && !s.Background && !s.Coprocess
 }
 
-func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scope, in stream) result {
-	before := sc.fork()
+func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *state.Scope, in word.Stream) call.Result {
+	before := sc.Fork()
 	all := a.statement(first, sc, in)
-	start := sc.fork()
-	left := sc.former
+	start := sc.Fork()
+	left := sc.Fallbacks
 	for _, link := range links {
-		if !a.spend(1) {
+		if !a.Spend(1) {
 			break
 		}
 		if link.Op == syntax.AndStmt {
-			left, sc.former = union(left, sc.former), before.former // what stands before has succeeded
+			left, sc.Fallbacks = state.Union(left, sc.Fallbacks), before.Fallbacks // what stands before has succeeded
 			r := a.statement(link.Y, sc, in)
-			r.ends = false
-			all = a.following(all, r)
+			r.Ends = false
+			all = call.Sequence(all, r)
 			continue
 		}
-		failed := before.fork()
+		failed := before.Fork()
 		r := a.statement(link.Y, failed, in)
-		if !r.ends {
-			a.merge(sc, failed)
+		if !r.Ends {
+			a.Merge(sc, failed)
 		} else {
-			left, sc.former = before.former, before.former
+			left, sc.Fallbacks = before.Fallbacks, before.Fallbacks
 		}
-		out := all.out.or(r.out)
-		all = a.following(all, r)
-		all.out = out
+		out := all.Out.Or(r.Out)
+		all = call.Sequence(all, r)
+		all.Out = out
 	}
-	start.former = left
-	a.merge(sc, start)
+	start.Fallbacks = left
+	a.Merge(sc, start)
 	return all
 }
 
 // pipeline reads the stages of a pipe from left to right.
-func (a *analysis) pipeline(c *syntax.BinaryCmd, sc *scope, in stream) result {
-	a.feature(value.FeaturePipe)
-	if a.aside == 0 {
-		a.piped = len(a.calls)
+func (a *analysis) pipeline(c *syntax.BinaryCmd, sc *state.Scope, in word.Stream) call.Result {
+	a.NoteFeature(value.FeaturePipe)
+	if a.Aside == 0 {
+		a.Piped = len(a.Calls)
 	}
-	a.aside++
-	defer func() { a.aside-- }()
+	a.Aside++
+	defer func() { a.Aside-- }()
 	stages := pipeStages(c)
-	var r result
+	var r call.Result
 	var lead string
-	before := len(a.calls)
+	before := len(a.Calls)
 	for i, s := range stages {
-		if !a.spend(1) {
+		if !a.Spend(1) {
 			break
 		}
 		if i > 0 {
-			in = r.out
-			in.present = true
+			in = r.Out
+			in.Present = true
 		}
-		from := len(a.calls)
-		stage := sc.fork()
+		from := len(a.Calls)
+		stage := sc.Fork()
 		if i > 0 {
-			stage.open = stage.open.without(input)
+			stage.Descriptors = stage.Descriptors.Without(state.Input)
 		}
 		if i < len(stages)-1 {
-			stage.open = stage.open.without(output)
+			stage.Descriptors = stage.Descriptors.Without(state.Output)
 		}
 		r = a.statement(s, stage, in)
 		if i == 0 {
-			lead = r.lead
+			lead = r.Lead
 		} else {
-			a.pipes(before, from, r.lead)
+			a.Pipe(before, from, r.Lead)
 		}
 		before = from
 	}
-	return result{out: r.out, lead: lead}
+	return call.Result{Out: r.Out, Lead: lead}
 }
 
 func pipeStages(c *syntax.BinaryCmd) []*syntax.Stmt {

@@ -5,137 +5,131 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/grammars"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // wrapper sees through a program that runs another one.
-func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (result, bool) {
-	p := a.about(name).Own
-	if runs := grammarOf(p.Grammar).runs; runs != nil {
-		return runs(a, name, inv, args)
+func (a *analysis) wrapper(name string, inv *call.Invocation, args *call.Arguments) (call.Result, bool) {
+	p := a.About(name).Own
+	if runs := grammars.Of(p.Grammar).Runs; runs != nil {
+		return runs(&a.reader, name, inv, args)
 	}
-	for _, o := range args.options {
-		if slices.Contains(p.Shells, o.name) {
-			a.text(name, inv, o.value, inv.sc.fork())
+	for _, o := range args.Options {
+		if slices.Contains(p.Shells, o.Name) {
+			a.Text(name, inv, o.Value, inv.Scope.Fork())
 		}
 	}
 	if p.Wraps == programs.ShellTexts {
-		a.shellTexts(name, inv)
+		a.runShellTexts(name, inv)
 	}
 	if r, ok := a.behind(name, p, inv); ok {
 		return r, true
 	}
-	if words := inv.argv[1:]; len(words) > 0 && p.Subcommands != nil {
-		if between, ok := p.Subcommands[words[0].text]; ok {
-			return a.launched(name, inv, after(words, 1+between))
+	if words := inv.Argv[1:]; len(words) > 0 && p.Subcommands != nil {
+		if between, ok := p.Subcommands[words[0].Text]; ok {
+			return a.launch(name, inv, word.After(words, 1+between))
 		}
 	}
 	switch p.Wraps {
 	case programs.Command:
-		return a.prefixed(name, inv, args), true
+		return a.runPrefix(name, inv, args), true
 	case programs.AfterOperand:
-		return a.inner(name, inv, after(args.rest, 1)), true
+		return a.Inner(name, inv, word.After(args.Rest, 1)), true
 	case programs.Rest:
-		return a.inner(name, inv, args.rest), true
+		return a.Inner(name, inv, args.Rest), true
 	case programs.AllWords:
-		return a.inner(name, inv, inv.argv[1:]), true
+		return a.Inner(name, inv, inv.Argv[1:]), true
 	case programs.Launched:
-		return a.launched(name, inv, inv.argv[1:])
+		return a.launch(name, inv, inv.Argv[1:])
 	}
-	return result{}, false
+	return call.Result{}, false
 }
 
 // behind runs what stands behind an option that ends a program's own words. One that follows another option may be the value of
 // that, so with a second one it is not clear which of them it is.
-func (a *analysis) behind(name string, p *programs.Program, inv *invocation) (result, bool) {
-	ends := func(w word) bool { return slices.Contains(p.Behind, w.text) }
-	for i, w := range inv.argv[1:] {
+func (a *analysis) behind(name string, p *programs.Program, inv *call.Invocation) (call.Result, bool) {
+	ends := func(w word.Word) bool { return slices.Contains(p.Behind, w.Text) }
+	for i, w := range inv.Argv[1:] {
 		if !ends(w) {
 			continue
 		}
-		words := inv.argv[i+2:]
-		if i > 0 && strings.HasPrefix(inv.argv[i].text, "-") && !slices.Contains(p.Shells, w.text) && slices.ContainsFunc(words, ends) {
-			a.hide()
+		words := inv.Argv[i+2:]
+		if i > 0 && strings.HasPrefix(inv.Argv[i].Text, "-") && !slices.Contains(p.Shells, w.Text) && slices.ContainsFunc(words, ends) {
+			a.Hide()
 		}
-		if len(words) == 1 && strings.ContainsAny(words[0].text, " \t") {
-			return a.text(name, inv, words[0], inv.sc.fork()), true
+		if len(words) == 1 && strings.ContainsAny(words[0].Text, " \t") {
+			return a.Text(name, inv, words[0], inv.Scope.Fork()), true
 		}
-		return a.inner(name, inv, words), len(words) > 0
+		return a.Inner(name, inv, words), len(words) > 0
 	}
-	return result{}, false
+	return call.Result{}, false
 }
 
-// launched runs a program in a project's environment.
-func (a *analysis) launched(name string, inv *invocation, words []word) (result, bool) {
-	words = parseArguments(words, &programs.Program{Strict: true, Options: a.about(name).Own.Options}).rest
+// launch runs a program in a project's environment.
+func (a *analysis) launch(name string, inv *call.Invocation, words []word.Word) (call.Result, bool) {
+	words = call.ParseArguments(words, &programs.Program{Strict: true, Options: a.About(name).Own.Options}).Rest
 	if len(words) == 0 {
-		return result{}, false
+		return call.Result{}, false
 	}
-	if words[0].text == "-" { // a program in the language of the project, on the standard input
-		a.inline(name, "python", inv, inv.in.word())
-		return result{out: unknown(value.Taint{})}, true
+	if words[0].Text == "-" { // a program in the language of the project, on the standard input
+		a.ReadInline(name, "python", inv, inv.In.Word())
+		return call.Result{Out: word.Unknown(value.Taint{})}, true
 	}
-	return a.inner(name, inv, words), true
+	return a.Inner(name, inv, words), true
 }
 
-// shellTexts gives each argument of several words to a shell, and what is attached to an option. A file that the text wrote or
+// runShellTexts gives each argument of several words to a shell, and what is attached to an option. A file that the text wrote or
 // fetched is the program that it names.
-func (a *analysis) shellTexts(name string, inv *invocation) {
-	for i, w := range inv.argv[1:] {
-		if !strings.ContainsAny(w.text, " \t") {
-			a.startsWritten(name, inv, inv.argv[1+i:])
+func (a *analysis) runShellTexts(name string, inv *call.Invocation) {
+	for i, w := range inv.Argv[1:] {
+		if !strings.ContainsAny(w.Text, " \t") {
+			a.startOwnProgram(name, inv, inv.Argv[1+i:])
 			continue
 		}
-		if _, value, ok := strings.Cut(w.text, "="); ok && strings.HasPrefix(w.text, "--") {
-			w = part(w, value)
-		} else if strings.HasPrefix(w.text, "-") && len(w.text) > 2 {
-			w = part(w, w.text[2:])
+		if _, value, ok := strings.Cut(w.Text, "="); ok && strings.HasPrefix(w.Text, "--") {
+			w = word.Part(w, value)
+		} else if strings.HasPrefix(w.Text, "-") && len(w.Text) > 2 {
+			w = word.Part(w, w.Text[2:])
 		}
-		a.text(name, inv, w, inv.sc.fork())
+		a.Text(name, inv, w, inv.Scope.Fork())
 	}
 }
 
-// startsWritten starts the file that the first of the words names, if the text put it there.
-func (a *analysis) startsWritten(name string, inv *invocation, words []word) {
-	if !strings.Contains(words[0].text, "/") {
+// startOwnProgram starts the file that the first of the words names, if the text put it there.
+func (a *analysis) startOwnProgram(name string, inv *call.Invocation, words []word.Word) {
+	if !strings.Contains(words[0].Text, "/") {
 		return
 	}
-	if p := a.path(words[0], inv.sc); a.holdsText(p) || a.downloaded(p) {
-		a.inner(name, inv, words)
+	if p := a.Path(words[0], inv.Scope); a.IsWritten(p) || a.IsDownloaded(p) {
+		a.Inner(name, inv, words)
 	}
 }
 
-func after(words []word, n int) []word { return words[min(n, len(words)):] }
-
-func first(words []word) word {
-	if len(words) == 0 {
-		return known("")
-	}
-	return words[0]
-}
-
-// prefixed is a wrapper whose command follows its own options.
-func (a *analysis) prefixed(name string, inv *invocation, args *arguments) result {
-	p := a.about(name).Own
-	rest := args.rest
+// runPrefix is a wrapper whose command follows its own options.
+func (a *analysis) runPrefix(name string, inv *call.Invocation, args *call.Arguments) call.Result {
+	p := a.About(name).Own
+	rest := args.Rest
 	in := *inv
 	if p.Assigns {
-		rest, in.assigns = a.leadingAssignments(rest, &in)
+		rest, in.Assigns = a.Assignments(rest, &in)
 	}
-	if dir, ok := args.value(p.Chdir...); ok {
-		in.sc = a.standing(dir, inv.sc)
+	if dir, ok := args.Value(p.Chdir...); ok {
+		in.Scope = a.ScopeIn(dir, inv.Scope)
 	}
 	switch {
 	case p.Skips == programs.Operand:
-		rest = after(rest, 1)
-	case p.Skips == programs.Name && !strings.Contains(first(rest).text, "/") && !programs.Starts(first(rest).text):
-		rest = parseArguments(after(rest, 1), &programs.Program{Strict: true}).rest
+		rest = word.After(rest, 1)
+	case p.Skips == programs.Name && !strings.Contains(word.First(rest).Text, "/") && !programs.Starts(word.First(rest).Text):
+		rest = call.ParseArguments(word.After(rest, 1), &programs.Program{Strict: true}).Rest
 	}
-	if len(rest) == 0 && args.has(p.Edits...) {
-		return result{}
+	if len(rest) == 0 && args.Has(p.Edits...) {
+		return call.Result{}
 	}
-	if len(rest) == 0 && (args.has("-s", "--shell", "-i", "--login") || p.ShellAlone) && inv.in.present {
-		rest = []word{known("sh")}
+	if len(rest) == 0 && (args.Has("-s", "--shell", "-i", "--login") || p.ShellAlone) && inv.In.Present {
+		rest = []word.Word{word.Of("sh")}
 	}
-	return a.inner(name, &in, rest)
+	return a.Inner(name, &in, rest)
 }

@@ -111,13 +111,13 @@ func (r *Router) Execute(ctx context.Context, req bailiff.Request, news func(bai
 		return r.client.execute(ctx, address, req, news, &a)
 	})
 	if err != nil {
-		return failed(ctx, req, err)
+		return failureAnswer(ctx, req, err)
 	}
 	return a
 }
 
-// failed words why a request was not run, or may have been.
-func failed(ctx context.Context, req bailiff.Request, err error) bailiff.Answer {
+// failureAnswer words why a request was not run, or may have been.
+func failureAnswer(ctx context.Context, req bailiff.Request, err error) bailiff.Answer {
 	a := bailiff.Answer{RequestID: req.ID, Status: bailiff.Unavailable, Code: bailiff.CodeHome, ExitCode: bailiff.ExitFailed,
 		Message: bailiff.Sentence(err.Error())}
 	switch {
@@ -219,10 +219,10 @@ func (r *Router) at(ctx context.Context, s fleet.Session, find func(context.Cont
 		err = there(home.Address)
 		r.config.Observer.ToPeer(outcomeOf(err))
 		if !errors.Is(err, errNotTaken) {
-			return named(home, err)
+			return withHome(home, err)
 		}
 		r.config.Homes.Forget(s)
-		if last = named(home, err); time.Now().After(until) {
+		if last = withHome(home, err); time.Now().After(until) {
 			return last
 		}
 		select { // at first not for long: a sidecar that stops has given its sessions away before
@@ -233,7 +233,7 @@ func (r *Router) at(ctx context.Context, s fleet.Session, find func(context.Cont
 	}
 }
 
-func named(home fleet.Home, err error) error {
+func withHome(home fleet.Home, err error) error {
 	if err == nil {
 		return nil
 	}

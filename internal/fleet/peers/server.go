@@ -136,15 +136,15 @@ type stream struct {
 }
 
 // begin has the door know that the request was taken.
-func (s *stream) begin() { s.flushed(nil) }
+func (s *stream) begin() { s.endWrite(nil) }
 
 func (s *stream) write(p part) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flushed(s.encoder.Encode(p))
+	s.endWrite(s.encoder.Encode(p))
 }
 
-func (s *stream) flushed(err error) {
+func (s *stream) endWrite(err error) {
 	if err == nil {
 		err = s.control.Flush()
 	}

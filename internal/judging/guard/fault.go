@@ -29,9 +29,9 @@ func faultOf(env *cel.Env, text string, errs []*cel.Error) *Fault {
 	})
 	f := &Fault{max(first.Location.Line(), 1), max(first.Location.Column()+1, 1), first.Message}
 	if field, ok := between(first.Message, "undefined field '", "'"); ok {
-		f.unknown(text, "field", field, siblings(env, text, field))
+		f.addUnknown(text, "field", field, siblings(env, text, field))
 	} else if name, ok := between(first.Message, "undeclared reference to '", "'"); ok {
-		f.unknown(text, "name", name, names(env))
+		f.addUnknown(text, "name", name, names(env))
 	} else if called, ok := between(first.Message, "found no matching overload for '", "' applied to '"); ok {
 		operands, _ := between(first.Message, "' applied to '", "'")
 		f.Message = fmt.Sprintf("%s cannot be applied to %s", shown(called), operands)
@@ -42,9 +42,9 @@ func faultOf(env *cel.Env, text string, errs []*cel.Error) *Fault {
 	return f
 }
 
-// unknown says that a word is none of the valid ones. CEL's column is that of the
+// addUnknown notes that a word is none of the valid ones. CEL's column is that of the
 // dot before a field and of the parenthesis after a function.
-func (f *Fault) unknown(text, kind, word string, valid []string) {
+func (f *Fault) addUnknown(text, kind, word string, valid []string) {
 	f.Message = fmt.Sprintf("%q: %s", word, spelling.Unknown(kind, word, valid))
 	line := []rune(strings.Split(text, "\n")[f.Line-1])
 	start := min(max(f.Column-1-len([]rune(word)), 0), len(line))

@@ -102,7 +102,7 @@ func (h *History) All() ([]Revision, error) {
 
 // Keep keeps what came into force, and drops what is older than the last [Kept].
 func (h *History) Keep(r Revision, files []File) error {
-	text, err := packed(files)
+	text, err := pack(files)
 	if err == nil {
 		err = records.Write(h.texts(r.Name), text, true)
 	}
@@ -175,7 +175,7 @@ func (h *History) Files(r Revision) ([]File, error) {
 	return files, nil
 }
 
-func packed(files []File) ([]byte, error) {
+func pack(files []File) ([]byte, error) {
 	var text bytes.Buffer
 	zipped := gzip.NewWriter(&text)
 	err := json.NewEncoder(zipped).Encode(files)

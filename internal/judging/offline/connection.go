@@ -50,7 +50,7 @@ func (j *Judge) Reach(ctx context.Context, session bailiff.Session, to Destinati
 	host := to.To.Host.String()
 	d := j.Decide(ctx, bailiff.Request{Tool: bailiff.Terminal, Session: session, Args: bailiff.Args{Command: "true"}})
 	r := Reached{Host: host, Port: int(to.To.Port), Backend: d.Backend.Name, Network: d.Backend.Network, Egress: d.Backend.Egress,
-		Reasons: []bailiff.Reason{}, Revision: d.Revision, ConnectionExplained: unexplained(j.policies.Rows(host))}
+		Reasons: []bailiff.Reason{}, Revision: d.Revision, ConnectionExplained: withoutTrace(j.policies.Rows(host))}
 	if to.Request != nil {
 		r.Method, r.Path = to.Request.Method, to.Request.URL.Path
 	}
@@ -94,7 +94,7 @@ func (r *Reached) reason(judged bailiff.ConnectionJudgement, scrub func([]byte) 
 	r.Explanation = x.Explanation
 }
 
-func unexplained(rows []pdp.Row) pdp.ConnectionExplained {
+func withoutTrace(rows []pdp.Row) pdp.ConnectionExplained {
 	return pdp.ConnectionExplained{Rows: rows, Lists: []pdp.Place{}, Explanation: explain.New()}
 }
 

@@ -21,7 +21,7 @@ func (j *Judge) Exposed(ctx context.Context) (open []api.ChatStatus) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(entries)) {
 			platform, chat, _ := strings.Cut(name, "/")
-			if state, is := j.exposed(ctx, platform, chat); is {
+			if state, is := j.exposure(ctx, platform, chat); is {
 				open = append(open, state)
 			}
 		}
@@ -29,7 +29,7 @@ func (j *Judge) Exposed(ctx context.Context) (open []api.ChatStatus) {
 	return open
 }
 
-func (j *Judge) exposed(ctx context.Context, platform, chat string) (state api.ChatStatus, is bool) {
+func (j *Judge) exposure(ctx context.Context, platform, chat string) (state api.ChatStatus, is bool) {
 	terms := j.Decide(ctx, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
 		Session: bailiff.Session{ID: "check", Platform: platform, ChatType: "dm", ChatID: chat}}).Backend
 	state = api.ChatStatus{Chat: chat, PlatformStatus: api.PlatformStatus{Platform: platform, Backend: terms.Name}}

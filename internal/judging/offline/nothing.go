@@ -17,7 +17,7 @@ type plan struct {
 	start    string
 }
 
-func planned(c config.Backends) map[string]backends.Backend {
+func plannedBackends(c config.Backends) map[string]backends.Backend {
 	all := map[string]backends.Backend{}
 	for name, section := range c {
 		p := plan{isolated: section.Isolated()}

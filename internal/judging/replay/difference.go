@@ -21,9 +21,9 @@ func differences(was, now bailiff.Decision, backends map[string]bailiff.BackendS
 		if was.Outcome == bailiff.Deny || now.Outcome == bailiff.Deny {
 			return []api.Difference{outcome}
 		}
-		return append([]api.Difference{outcome}, compared(obligations(was), obligations(now), backends)...)
+		return append([]api.Difference{outcome}, facetDifferences(obligations(was), obligations(now), backends)...)
 	}
-	all := compared(facets{"rules": rulesOf(was)}, facets{"rules": rulesOf(now)}, backends)
+	all := facetDifferences(facets{"rules": rulesOf(was)}, facets{"rules": rulesOf(now)}, backends)
 	if now.Outcome == bailiff.Deny || same(was, now) {
 		return all
 	}
@@ -32,7 +32,7 @@ func differences(was, now bailiff.Decision, backends map[string]bailiff.BackendS
 		from.add("approval", terms(was))
 		to.add("approval", terms(now))
 	}
-	return append(all, compared(from, to, backends)...)
+	return append(all, facetDifferences(from, to, backends)...)
 }
 
 func difference(what, from, to string, leads api.Direction) api.Difference {
@@ -131,9 +131,9 @@ func written(value any) string {
 	return string(text)
 }
 
-// compared are the differences of what both have, by path. Neither has what is
+// facetDifferences are the differences of what both have, by path. Neither has what is
 // empty.
-func compared(was, now facets, backends map[string]bailiff.BackendState) (all []api.Difference) {
+func facetDifferences(was, now facets, backends map[string]bailiff.BackendState) (all []api.Difference) {
 	paths := maps.Clone(was)
 	maps.Copy(paths, now)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {

@@ -111,8 +111,8 @@ func request(asked api.LineInput) bailiff.Request {
 	return bailiff.Request{Tool: asked.Tool, Session: asked.Session, Env: asked.Env.Requested}
 }
 
-// reached is where a connection was to lead, as an example of it says.
-func reached(input []byte) string {
+// destinationOf is where a connection was to lead, as an example of it says.
+func destinationOf(input []byte) string {
 	var asked struct {
 		Connection struct {
 			Protocol string `json:"protocol"`

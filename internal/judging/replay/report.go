@@ -53,7 +53,7 @@ type Change struct {
 }
 
 // String says the difference and who is behind it.
-func (c Change) String() string { return worded(c.Difference, c.Rules) }
+func (c Change) String() string { return differenceText(c.Difference, c.Rules) }
 
 // Example is one of the decisions.
 type Example struct {

@@ -242,14 +242,14 @@ func (v verdict) said() string {
 	texts := make([]string, len(v.Differences))
 	rules := rulesOf(v.stricter())
 	for i, d := range v.Differences {
-		texts[i] = worded(d, rules)
+		texts[i] = differenceText(d, rules)
 		rules = nil
 	}
 	return strings.Join(texts, "; ")
 }
 
-// worded puts a difference into words, with the rules that are behind it.
-func worded(d api.Difference, rules []string) string {
+// differenceText puts a difference into words, with the rules that are behind it.
+func differenceText(d api.Difference, rules []string) string {
 	text := d.What + " would differ"
 	if d.From != "" || d.To != "" {
 		text = fmt.Sprintf("%s: %s would be %s", d.What, cmp.Or(d.From, "none"), cmp.Or(d.To, "none"))

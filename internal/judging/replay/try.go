@@ -55,7 +55,7 @@ func (t Trial) compare(ctx context.Context, p past) (verdict, error) {
 	}
 	v.about = bailiff.Beginning(v.asked.Args.Text(), maxText)
 	if p.Connection {
-		v.about = bailiff.Beginning(reached(p.Input), maxText)
+		v.about = bailiff.Beginning(destinationOf(p.Input), maxText)
 	}
 	var err error
 	if v.Now, err = t.rejudge(ctx, t.Policies, p, v.asked); err != nil {
@@ -92,5 +92,5 @@ func (v verdict) differences() []api.Difference {
 	was, now := facets{}, facets{}
 	was.add("connection", v.Was.connection)
 	now.add("connection", v.Now.connection)
-	return append(all, compared(was, now, nil)...)
+	return append(all, facetDifferences(was, now, nil)...)
 }

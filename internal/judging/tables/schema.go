@@ -16,17 +16,26 @@ const draft = "https://json-schema.org/draft/2020-12/schema"
 func Schema() ([]byte, error) {
 	all := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	for name, is := range known(nil, nil) {
-		all.Properties[name] = described(is)
+		all.Properties[name] = schemaOf(is)
 	}
-	root := within("bailiff", map[string]*jsonschema.Schema{"tables": all, "packs": described(packs)})
+	root := within("bailiff", map[string]*jsonschema.Schema{
+		"tables": all, "packs": schemaOf(packs), "programs": schemaOf(entriesOf(family(nil, nil))),
+	})
 	root.Schema, root.Title = draft, "data.yaml"
 	return json.MarshalIndent(root, "", "  ")
 }
 
 // PackSchema describes the data.yaml of one pack.
 func PackSchema() ([]byte, error) {
-	root := described(pack)
+	root := schemaOf(pack)
 	root.Schema, root.Title = draft, "packs/NAME/data.yaml"
+	return json.MarshalIndent(root, "", "  ")
+}
+
+// ProgramsSchema describes the data.yaml of one family of programs.
+func ProgramsSchema() ([]byte, error) {
+	root := schemaOf(family(nil, nil))
+	root.Schema, root.Title = draft, "programs/FAMILY/data.yaml"
 	return json.MarshalIndent(root, "", "  ")
 }
 
@@ -35,8 +44,8 @@ func within(key string, known map[string]*jsonschema.Schema) *jsonschema.Schema 
 	return &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{key: {Type: "object", Properties: known}}}
 }
 
-// described is what a shape says when it is given a schema to fill in the place of a value.
-func described(is shape) *jsonschema.Schema {
+// schemaOf is what a shape says when it is given a schema to fill in the place of a value.
+func schemaOf(is shape) *jsonschema.Schema {
 	s := &jsonschema.Schema{}
 	is(s, keys{}, func(keys, string) {})
 	return s
@@ -54,15 +63,15 @@ func describe(value any, how func(*jsonschema.Schema)) bool {
 func describeFields(s *jsonschema.Schema, known map[string]shape) {
 	s.Type, s.Properties, s.AdditionalProperties = "object", map[string]*jsonschema.Schema{}, &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		s.Properties[name] = described(known[name])
+		s.Properties[name] = schemaOf(known[name])
 	}
 }
 
 func describeEntries(s *jsonschema.Schema, each func(name string, value any, at keys, tell reporter)) {
-	s.Type, s.AdditionalProperties = "object", described(func(value any, at keys, tell reporter) { each("", value, at, tell) })
+	s.Type, s.AdditionalProperties = "object", schemaOf(func(value any, at keys, tell reporter) { each("", value, at, tell) })
 }
 
-func describeList(s *jsonschema.Schema, each shape) { s.Type, s.Items = "array", described(each) }
+func describeList(s *jsonschema.Schema, each shape) { s.Type, s.Items = "array", schemaOf(each) }
 
 func describeWords(s *jsonschema.Schema, valid []string) {
 	for _, word := range valid {

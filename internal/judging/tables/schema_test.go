@@ -13,21 +13,21 @@ import (
 
 func TestTheSchemasTakeWhatIsShipped(t *testing.T) {
 	t.Parallel()
-	tables, pack := resolved(t, Schema), resolved(t, PackSchema)
-	packs, err := filepath.Glob("../../../policies/bailiff/packs/*/data.yaml")
+	tables, programs := resolved(t, Schema), resolved(t, ProgramsSchema)
+	families, err := filepath.Glob("../../../policies/bailiff/programs/*/data.yaml")
 	must(t, err)
 	teams, err := filepath.Glob("../../../examples/policies/*/data.yaml")
 	must(t, err)
-	if len(packs) < 5 || len(teams) < 3 {
-		t.Fatalf("found %d packs and the tables of %d teams", len(packs), len(teams))
+	if len(families) < 5 || len(teams) < 3 {
+		t.Fatalf("found %d families of programs and the tables of %d teams", len(families), len(teams))
 	}
 	for _, file := range append(teams, "../../../policies/data.yaml") {
 		if err := tables.Validate(decoded(t, file)); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
-	for _, file := range packs {
-		if err := pack.Validate(decoded(t, file)); err != nil {
+	for _, file := range families {
+		if err := programs.Validate(decoded(t, file)); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

@@ -60,8 +60,8 @@ func oneOfThe(kind, want string, known map[string]shape) shape {
 	}
 }
 
-// named is an object with names that only its writer knows.
-func named(each shape) shape {
+// entriesOf is an object with names that only its writer knows.
+func entriesOf(each shape) shape {
 	return entries("an object", func(_ string, value any, at keys, tell reporter) { each(value, at, tell) })
 }
 

@@ -40,61 +40,72 @@ func Check(all any, words map[string]bool) (faults []Fault) {
 // known are the tables that the shipped policies read and people edit daily.
 func known(all any, words map[string]bool) map[string]shape {
 	kind, technologies := kindOf(all, words), technologiesOf(all)
-	kinds := named(named(list(kind)))
+	kinds := entriesOf(entriesOf(list(kind)))
 	uses := fields(map[string]shape{
-		"folders": named(kind), "names": named(kind), "suffixes": named(kind), "inside": named(kind), "patterns": named(kind),
+		"folders": entriesOf(kind), "names": entriesOf(kind), "suffixes": entriesOf(kind), "inside": entriesOf(kind),
+		"patterns": entriesOf(kind),
 	})
 	return map[string]shape{
-		"platforms":          named(technologies.platform()),
+		"platforms":          entriesOf(technologies.platform()),
 		"chats":              technologies.chats(all),
 		"sandboxes":          technologies.to(sandbox),
 		"unnamed_sandbox":    sandbox,
 		"bare_sandbox":       sandbox,
-		"network":            fields(map[string]shape{"platforms": named(network), "ask_new_hosts": named(truth)}),
+		"network":            fields(map[string]shape{"platforms": entriesOf(network), "ask_new_hosts": entriesOf(truth)}),
 		"destinations":       destinations,
-		"destination_groups": named(list(text)),
+		"destination_groups": entriesOf(list(text)),
 		"limits":             fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
 		"callable_tools":     callable,
-		"agent_tools":        named(agentTool),
+		"agent_tools":        entriesOf(agentTool),
 		"approval":           fields(map[string]shape{"terms": terms, "tools": toolsTo(terms), "patterns": ruleTo(truth, all, words)}),
 		"protected":          places,
-		"env":                named(list(technologies.variable())),
-		"env_never":          fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
-		"classes":            named(class),
-		"verdicts":           named(fields(map[string]shape{"host": verdict, "sandbox": verdict, "networked": verdict, "shared": verdict})),
-		"hidden_rules":       named(truth),
-		"instead":            ruleTo(text, all, words),
-		"programs":           named(list(kind)),
-		"options":            kinds,
-		"actions":            kinds,
-		"installing":         named(named(word("names", "files", "nothing"))),
-		"known":              named(truth),
-		"leading_options":    named(named(word("value", "flag"))),
-		"maven_plugins":      named(truth),
-		"shell_starters":     named(truth),
-		"disposable":         named(truth),
-		"effects":            fields(same(effectNames, kind)),
-		"features":           named(kind),
-		"code_calls":         named(list(kind)),
-		"sockets":            named(kind),
+		"env":                entriesOf(list(technologies.variable())),
+		"env_never":          fields(map[string]shape{"names": entriesOf(text), "prefixes": entriesOf(text)}),
+		"classes":            entriesOf(class),
+		"verdicts": entriesOf(fields(map[string]shape{
+			"host": verdict, "sandbox": verdict, "networked": verdict, "shared": verdict,
+		})),
+		"hidden_rules":      entriesOf(truth),
+		"instead":           ruleTo(text, all, words),
+		"programs":          entriesOf(list(kind)),
+		"options":           kinds,
+		"actions":           kinds,
+		"installing":        entriesOf(installs),
+		"harmless":          entriesOf(entriesOf(truth)),
+		"launchers":         entriesOf(list(text)),
+		"remote_verbs":      kinds,
+		"known":             entriesOf(truth),
+		"leading_options":   entriesOf(entriesOf(word("value", "flag"))),
+		"maven_plugins":     entriesOf(truth),
+		"shell_starters":    entriesOf(truth),
+		"ignores_arguments": entriesOf(truth),
+		"plain_starters":    entriesOf(truth),
+		"printers":          entriesOf(truth),
+		"suppliers":         entriesOf(truth),
+		"lookers":           entriesOf(truth),
+		"disposable":        entriesOf(truth),
+		"effects":           fields(same(effectNames, kind)),
+		"features":          entriesOf(kind),
+		"code_calls":        entriesOf(list(kind)),
+		"sockets":           entriesOf(kind),
 		"paths": fields(map[string]shape{
-			"reads": uses, "writes": uses, "vital": named(truth), "roots": named(truth), "holders": named(truth),
+			"reads": uses, "writes": uses, "vital": entriesOf(truth), "roots": entriesOf(truth), "holders": entriesOf(truth),
 		}),
 	}
 }
 
-// effectNames are what a program may do by a pack.
+// effectNames are what the words of a program may do by a pack.
 var effectNames = []string{
 	"changes", "destroys", "costs", "reveals_secrets", "grants_access", "publishes", "disables_protection", "runs", "loads", "listens",
 	"sends", "removes_packages", "stops", "halts", "attacks", "changes_system", "discards_work", "changes_network",
 }
 
 // packs describe programs by their words and options.
-var packs = named(pack)
+var packs = entriesOf(pack)
 
-var pack = fields(map[string]shape{"programs": named(fields(map[string]shape{
-	"source": text, "like": text, "verbs": named(list(word(effectNames...))), "options": named(list(word(effectNames...))),
-	"families": named(list(word(effectNames...))),
+var pack = fields(map[string]shape{"programs": entriesOf(fields(map[string]shape{
+	"source": text, "like": text, "verbs": entriesOf(list(word(effectNames...))), "options": entriesOf(list(word(effectNames...))),
+	"families": entriesOf(list(word(effectNames...))),
 }))})
 
 // CheckPacks lists what is wrong in data.bailiff.packs, decoded as for [Check].

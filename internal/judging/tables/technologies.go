@@ -35,7 +35,7 @@ func (t technologies) to(each shape) shape {
 	known := oneOfThe("backend", "an object with a value for each backend", same(t, each))
 	return func(value any, at keys, tell reporter) {
 		known(value, at, tell)
-		if describe(value, func(s *jsonschema.Schema) { s.AdditionalProperties = described(each) }) { // for a team's own backends
+		if describe(value, func(s *jsonschema.Schema) { s.AdditionalProperties = schemaOf(each) }) { // for a team's own backends
 			return
 		}
 		members := object(value)

@@ -158,13 +158,13 @@ func (k *Keys) Register(person, name, site, origin string, confirmed bool) (opti
 		return nil, nil, fmt.Errorf("beginning to register a security key: %w", err)
 	}
 	c.data = *data
-	return creation.Response, func(response []byte) (api.SecurityKey, error) { return k.registered(c, response) }, nil
+	return creation.Response, func(response []byte) (api.SecurityKey, error) { return k.register(c, response) }, nil
 }
 
-func (k *Keys) registered(c ceremony, response []byte) (api.SecurityKey, error) {
+func (k *Keys) register(c ceremony, response []byte) (api.SecurityKey, error) {
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
-		return api.SecurityKey{}, refused(err)
+		return api.SecurityKey{}, refusalOf(err)
 	}
 	party, err := k.relyingParty(c)
 	if err != nil {
@@ -182,7 +182,7 @@ func (k *Keys) registered(c ceremony, response []byte) (api.SecurityKey, error) 
 	}
 	made, err := party.CreateCredential(user{c.person, own}, c.data, parsed)
 	if err != nil {
-		return api.SecurityKey{}, refused(err)
+		return api.SecurityKey{}, refusalOf(err)
 	}
 	r := record{Person: c.person, Name: c.name, Site: c.site, Added: time.Now().UTC(), Credential: *made}
 	if slices.ContainsFunc(everyones, func(other record) bool { return other.Key() == r.Key() }) {
@@ -223,7 +223,7 @@ func (k *Keys) Ask(person, site, origin string) (options any, end func(response 
 func (k *Keys) prove(c ceremony, response []byte) (key string, err error) {
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)
 	if err != nil {
-		return "", refused(err)
+		return "", refusalOf(err)
 	}
 	party, err := k.relyingParty(c)
 	if err != nil {
@@ -238,7 +238,7 @@ func (k *Keys) prove(c ceremony, response []byte) (key string, err error) {
 	usable := usableAt(own, c.site)
 	credential, err := party.ValidateLogin(user{c.person, usable}, c.data, parsed)
 	if err != nil {
-		return "", refused(err)
+		return "", refusalOf(err)
 	}
 	i := slices.IndexFunc(usable, func(r record) bool { return slices.Equal(r.Credential.ID, credential.ID) })
 	if i < 0 {
@@ -331,8 +331,8 @@ func (k *Keys) relyingParty(c ceremony) (*webauthn.WebAuthn, error) {
 		Timeouts: webauthn.TimeoutsConfig{Login: limit, Registration: limit}})
 }
 
-// refused says what the library did not like. Its texts are its own; none is the browser's.
-func refused(err error) error {
+// refusalOf says what the library did not like. Its texts are its own; none is the browser's.
+func refusalOf(err error) error {
 	why := err.Error()
 	var known *protocol.Error
 	if errors.As(err, &known) {

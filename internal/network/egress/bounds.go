@@ -44,14 +44,14 @@ func (p *Proxy) upload(ctx context.Context, from io.Reader, c bailiff.Connection
 	if most.UploadMB == 0 {
 		return from
 	}
-	return &bounded{from, int64(most.UploadMB) * megabyte, func() *refusal { return p.refused(ctx, c, tooMuchSent(c)) }}
+	return &bounded{from, int64(most.UploadMB) * megabyte, func() *refusal { return p.recordRefusal(ctx, c, tooMuchSent(c)) }}
 }
 
 func (p *Proxy) download(ctx context.Context, from io.Reader, c bailiff.Connection, most bailiff.ConnectionLimits) io.Reader {
 	if most.DownloadMB == 0 {
 		return from
 	}
-	return &bounded{from, int64(most.DownloadMB) * megabyte, func() *refusal { return p.refused(ctx, c, tooMuchReceived(c)) }}
+	return &bounded{from, int64(most.DownloadMB) * megabyte, func() *refusal { return p.recordRefusal(ctx, c, downloadRefusal(c)) }}
 }
 
 func tooMuchSent(c bailiff.Connection) *refusal {
@@ -60,7 +60,7 @@ func tooMuchSent(c bailiff.Connection) *refusal {
 	return no
 }
 
-func tooMuchReceived(c bailiff.Connection) *refusal {
+func downloadRefusal(c bailiff.Connection) *refusal {
 	return refuse(c, ruleTooMuch, "The answer is longer than the policies let pass from this host.", "Ask for less at once.")
 }
 
@@ -70,7 +70,7 @@ func (p *Proxy) bound(ctx context.Context, r *http.Request, c bailiff.Connection
 		return nil
 	}
 	if r.ContentLength > int64(most.UploadMB)*megabyte {
-		return p.refused(ctx, c, tooMuchSent(c))
+		return p.recordRefusal(ctx, c, tooMuchSent(c))
 	}
 	r.Body = body{p.upload(ctx, r.Body, c, most), r.Body}
 	return nil
@@ -82,7 +82,7 @@ func (p *Proxy) boundAnswer(ctx context.Context, answer *http.Response, c bailif
 		return nil
 	}
 	if answer.ContentLength > int64(most.DownloadMB)*megabyte {
-		return p.refused(ctx, c, tooMuchReceived(c))
+		return p.recordRefusal(ctx, c, downloadRefusal(c))
 	}
 	answer.Body = body{p.download(ctx, answer.Body, c, most), answer.Body}
 	return nil

@@ -58,10 +58,10 @@ func (p *Proxy) LookUp(ctx context.Context, query []byte, of bailiff.Connection,
 
 // name answers a query about a host.
 func (p *Proxy) name(ctx context.Context, q names.Query, host reach.Host, of bailiff.Connection) backends.Name {
-	c := aimed(of, reach.Target{Host: host}, "", "connect")
+	c := withTarget(of, reach.Target{Host: host}, "", "connect")
 	c.Direct = true
 	if !p.meter.admitQuery(of.Sandbox, p.config.Limits) {
-		p.refused(ctx, c, tooMany(c, tooManyAsked))
+		p.recordRefusal(ctx, c, tooMany(c, tooManyAsked))
 		return backends.Name{Answer: q.Failure()}
 	}
 	ports, no := p.openPorts(ctx, host, of)
@@ -69,7 +69,7 @@ func (p *Proxy) name(ctx context.Context, q names.Query, host reach.Host, of bai
 		no.Port = 0
 		// Queries come in pairs, and a name without a dot is no host of others: one line is enough.
 		if !q.WantsIPv6() && strings.Contains(host.String(), ".") {
-			p.refused(ctx, c, no)
+			p.recordRefusal(ctx, c, no)
 		}
 		return backends.Name{Answer: q.NoSuchName()}
 	}
@@ -133,8 +133,8 @@ func (p *Proxy) serveDirect(ctx context.Context, client net.Conn, dialled netip.
 	of.Direct = true
 	to := p.nameBehind(reach.Target{Host: reach.HostOf(dialled.Addr()), Port: dialled.Port()}, of.Sandbox)
 	if _, isAddress := to.Host.Address(); isAddress {
-		c := aimed(of, to, "tcp", "connect")
-		reset(client, p.refused(ctx, c, refuse(c, ruleUnreachable, "The address stands for no name.", "Look the name up again.")))
+		c := withTarget(of, to, "tcp", "connect")
+		reset(client, p.recordRefusal(ctx, c, refuse(c, ruleUnreachable, "The address stands for no name.", "Look the name up again.")))
 		return
 	}
 	way, no := p.open(ctx, to, "connect", of)

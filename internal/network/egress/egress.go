@@ -136,17 +136,28 @@ func New(c Config) (*Proxy, error) {
 // Change puts another configuration into force. Connections that are open keep the one they
 // began with, and sandboxes the authority that they were given. A faulty one changes nothing.
 func (p *Proxy) Change(c Config) error {
+	made, err := settingsOf(c)
+	if err == nil {
+		p.now.Store(made)
+	}
+	return err
+}
+
+// Check says why a proxy cannot go by a configuration.
+func Check(c Config) error {
+	_, err := settingsOf(c)
+	return err
+}
+
+func settingsOf(c Config) (*settings, error) {
 	if err := required.Fields("egress", map[string]bool{
 		"Judge": c.Judge == nil, "Recorder": c.Recorder == nil, "Resolver": c.Resolver == nil, "Dialer": c.Dialer == nil,
 		"Floor": c.Floor == nil, "Key": len(c.Key) == 0, "Roots": c.Roots == nil, "Limits": c.Limits == Limits{},
 	}); err != nil {
-		return err
+		return nil, err
 	}
 	made, err := newAuthorities(c.Key, c.Authority)
-	if err == nil {
-		p.now.Store(&settings{c, made})
-	}
-	return err
+	return &settings{c, made}, err
 }
 
 // stepTime bounds each of a head, a handshake, a resolving and a dialling.

@@ -20,11 +20,11 @@ type Foreseer struct {
 // Tunnel foresees a connection, and says in which way the program would speak.
 func (f Foreseer) Tunnel(ctx context.Context, to reach.Target, of bailiff.Connection) (bailiff.Connection, bailiff.ConnectionJudgement) {
 	ways := tunnels(to, "connect", of)
-	if closed := f.closed(ways[0], to); closed != nil {
+	if closed := f.closedAddress(ways[0], to); closed != nil {
 		return ways[0], *closed
 	}
 	c, judged := weigh(ctx, f.Judge, ways)
-	return c, f.floored(c, to, judged)
+	return c, f.withFloor(c, to, judged)
 }
 
 // Request foresees a request on a connection that would be open and whose requests are judged:
@@ -33,7 +33,7 @@ func (f Foreseer) Request(ctx context.Context, to reach.Target, c bailiff.Connec
 	bailiff.ConnectionJudgement) {
 	asked, no := spellings(c, r)
 	if no != nil {
-		return asked[0], denied(no)
+		return asked[0], denial(no)
 	}
 	var judged bailiff.ConnectionJudgement
 	for _, c = range asked {
@@ -41,24 +41,24 @@ func (f Foreseer) Request(ctx context.Context, to reach.Target, c bailiff.Connec
 			break
 		}
 	}
-	return c, f.floored(c, to, judged)
+	return c, f.withFloor(c, to, judged)
 }
 
-// closed refuses an address that no row opens, and that a row of its own would not help.
-func (f Foreseer) closed(c bailiff.Connection, to reach.Target) *bailiff.ConnectionJudgement {
+// closedAddress is the refusal of an address that no row opens, and that a row of its own would not help.
+func (f Foreseer) closedAddress(c bailiff.Connection, to reach.Target) *bailiff.ConnectionJudgement {
 	address, known := to.Host.Address()
 	if !known {
 		return nil
 	}
 	if err := f.Floor.CheckAll([]netip.Addr{address}, to.Port, true); err != nil {
-		refused := denied(failure(c, err))
+		refused := denial(failure(c, err))
 		return &refused
 	}
 	return nil
 }
 
-// floored refuses addresses that no policy opens, as far as they are known without looking up.
-func (f Foreseer) floored(c bailiff.Connection, to reach.Target, judged bailiff.ConnectionJudgement) bailiff.ConnectionJudgement {
+// withFloor is a judgement without addresses that no policy opens, as far as they are known without looking up.
+func (f Foreseer) withFloor(c bailiff.Connection, to reach.Target, judged bailiff.ConnectionJudgement) bailiff.ConnectionJudgement {
 	address, known := to.Host.Address()
 	if !known {
 		address, known = f.Hosts[to.Host.String()]
@@ -67,13 +67,13 @@ func (f Foreseer) floored(c bailiff.Connection, to reach.Target, judged bailiff.
 		return judged
 	}
 	if err := f.Floor.CheckAll([]netip.Addr{address}, to.Port, judged.Private); err != nil {
-		floored := denied(failure(c, err))
+		floored := denial(failure(c, err))
 		floored.Revision = judged.Revision
 		return floored
 	}
 	return judged
 }
 
-func denied(no *refusal) bailiff.ConnectionJudgement {
+func denial(no *refusal) bailiff.ConnectionJudgement {
 	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{{Rule: no.Rule, Message: no.Message, Instead: no.Instead}}}
 }

@@ -18,8 +18,8 @@ const (
 	mostHeaders = 200
 )
 
-// oversized refuses a head with too much in it.
-func oversized(c bailiff.Connection, r *http.Request) *refusal {
+// headSizeRefusal is the refusal of a head with too much in it.
+func headSizeRefusal(c bailiff.Connection, r *http.Request) *refusal {
 	lines := 0
 	for _, values := range r.Header {
 		lines += len(values)
@@ -40,7 +40,7 @@ func tooLarge(c bailiff.Connection) *refusal {
 	return no
 }
 
-func malformed(c bailiff.Connection, err error) *refusal {
+func headRefusal(c bailiff.Connection, err error) *refusal {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return refuse(c, ruleMalformed, "The head of the request did not come within "+stepTime.String()+".", "Send it at once.")
 	}
@@ -94,7 +94,7 @@ func (h *heads) Read(to []byte) (int, error) {
 		h.begun.Store(true)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) && h.begun.Load() {
-		h.refuse(malformed(h.of, err))
+		h.refuse(headRefusal(h.of, err))
 	}
 	return n, err
 }
@@ -102,7 +102,7 @@ func (h *heads) Read(to []byte) (int, error) {
 // Write notes an answer to a head that no handler has seen.
 func (h *heads) Write(b []byte) (int, error) {
 	if !h.known.Load() {
-		no := malformed(h.of, errHead)
+		no := headRefusal(h.of, errHead)
 		if strings.HasPrefix(string(b), "HTTP/1.1 431 ") {
 			no = tooLarge(h.of)
 		}

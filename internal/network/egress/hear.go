@@ -17,19 +17,19 @@ func (t telling) Record(ctx context.Context, e Event) error {
 	c := e.Connection
 	switch e.What {
 	case Refused:
-		t.refused(c, e.Rule, e.Message, e.Instead, e.Approval)
+		t.tellRefusal(c, e.Rule, e.Message, e.Instead, e.Approval)
 	case Closed:
 		t.hear.Closed(c.Host, e.Sent, e.Received)
 	}
 	err := t.Recorder.Record(ctx, e)
 	if err != nil && e.What == Opened {
-		no := unrecorded(c)
-		t.refused(c, no.Rule, no.Message, no.Instead, "")
+		no := logRefusal(c)
+		t.tellRefusal(c, no.Rule, no.Message, no.Instead, "")
 	}
 	return err
 }
 
-func (t telling) refused(c bailiff.Connection, rule, message, instead, approval string) {
+func (t telling) tellRefusal(c bailiff.Connection, rule, message, instead, approval string) {
 	t.hear.Refused(bailiff.Blocked{Host: c.Host, Port: c.Port, Method: c.Method, Rule: rule, Message: message, Instead: instead,
 		Approval: approval})
 }

@@ -38,7 +38,7 @@ func (p *Proxy) serveHTTP(ctx context.Context, client net.Conn, of bailiff.Conne
 // serveRequests serves the requests of one connection, and returns when it has ended. Of is
 // the connection as far as it is known without a request that can be read.
 func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Connection, handle http.HandlerFunc) {
-	heads := watch(one, func(no *refusal) { p.refused(ctx, of, no) }, of)
+	heads := watch(one, func(no *refusal) { p.recordRefusal(ctx, of, no) }, of)
 	var taken atomic.Bool
 	server := &http.Server{
 		ReadHeaderTimeout: stepTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHead, ErrorLog: log.New(io.Discard, "", 0),
@@ -46,11 +46,11 @@ func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Conne
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			heads.read()
-			if no := oversized(of, r); no != nil {
-				tell(w, p.refused(ctx, of, no))
+			if no := headSizeRefusal(of, r); no != nil {
+				tell(w, p.recordRefusal(ctx, of, no))
 				return
 			}
-			if no := p.pace(ctx, named(of, r)); no != nil {
+			if no := p.pace(ctx, withHost(of, r)); no != nil {
 				tell(w, no)
 				return
 			}
@@ -73,8 +73,8 @@ func (p *Proxy) serveRequests(ctx context.Context, one *single, of bailiff.Conne
 	_ = server.Serve(one) // it ends with the connection, and says so
 }
 
-// named is a connection with the host that a request names, where it has none yet.
-func named(of bailiff.Connection, r *http.Request) bailiff.Connection {
+// withHost is a connection with the host that a request names, where it has none yet.
+func withHost(of bailiff.Connection, r *http.Request) bailiff.Connection {
 	of.Host = cmp.Or(of.Host, r.Host)
 	return of
 }
@@ -119,7 +119,7 @@ func (p *Proxy) request(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		no = p.give(r, asked)
 	}
 	if no != nil {
-		tell(w, p.refused(ctx, asked[0], no))
+		tell(w, p.recordRefusal(ctx, asked[0], no))
 		return
 	}
 	terms, no := p.allowAll(ctx, asked, isWebSocket(r))
@@ -157,7 +157,7 @@ func readRequest(r *http.Request, of bailiff.Connection) (to reach.Target, asked
 		return to, []bailiff.Connection{of}, refuse(of, ruleName, "The proxy takes http:// URLs of plain hosts, and CONNECT.",
 			"Use CONNECT for https.")
 	}
-	asked, no = spellings(aimed(of, to, "http", "forward"), r)
+	asked, no = spellings(withTarget(of, to, "http", "forward"), r)
 	return to, asked, no
 }
 
@@ -165,7 +165,7 @@ func (p *Proxy) connect(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	to, err := reach.ParseTarget(r.RequestURI)
 	if err != nil {
 		of.Host, of.Via, of.Protocol = r.RequestURI, "connect", "https"
-		tellTunnel(w, p.refused(ctx, of, refuse(of, ruleName, bailiff.Sentence(err.Error()), "Write host:port.")))
+		tellTunnel(w, p.recordRefusal(ctx, of, refuse(of, ruleName, bailiff.Sentence(err.Error()), "Write host:port.")))
 		return
 	}
 	way, no := p.open(ctx, to, "connect", of)

@@ -18,7 +18,7 @@ func (p *Proxy) intercept(ctx context.Context, client net.Conn, d *destination) 
 	inside := tls.Server(outside, &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, SessionTicketsDisabled: true,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			if no := misnamed(d.c, hello.ServerName); no != nil {
+			if no := nameRefusal(d.c, hello.ServerName); no != nil {
 				return nil, no
 			}
 			return p.authorities.certificate(d.c.Sandbox, d.to.Host)
@@ -28,8 +28,8 @@ func (p *Proxy) intercept(ctx context.Context, client net.Conn, d *destination) 
 		return
 	}
 	if err := inside.HandshakeContext(ctx); err != nil {
-		if no := unopened(d.c, err); no != nil {
-			p.refused(ctx, d.c, no)
+		if no := handshakeRefusal(d.c, err); no != nil {
+			p.recordRefusal(ctx, d.c, no)
 		}
 		return
 	}
@@ -39,16 +39,16 @@ func (p *Proxy) intercept(ctx context.Context, client net.Conn, d *destination) 
 	p.inside(ctx, inside, d)
 }
 
-// misnamed refuses TLS for another name than the one that was judged. TLS names no addresses.
-func misnamed(c bailiff.Connection, name string) *refusal {
+// nameRefusal is the refusal of TLS for another name than the one that was judged. TLS names no addresses.
+func nameRefusal(c bailiff.Connection, name string) *refusal {
 	if name == c.Host && !c.IsAddress || name == "" && c.IsAddress {
 		return nil
 	}
 	return refuse(c, ruleMismatch, "The name in TLS is another than the host of the connection.", "Use one name.")
 }
 
-// unopened is why TLS could not be ended here; nothing if the program has just gone.
-func unopened(c bailiff.Connection, err error) *refusal {
+// handshakeRefusal says why TLS could not be ended here; nothing if the program has just gone.
+func handshakeRefusal(c bailiff.Connection, err error) *refusal {
 	var no *refusal
 	var plain tls.RecordHeaderError
 	var network *net.OpError

@@ -157,7 +157,7 @@ func (m *meter) admitQuery(sandbox string, most Limits) bool {
 func (p *Proxy) pace(ctx context.Context, c bailiff.Connection) *refusal {
 	wait, ok := p.meter.admitRequest(c.Sandbox)
 	if !ok {
-		return p.refused(ctx, c, tooMany(c, tooManyAsked))
+		return p.recordRefusal(ctx, c, tooMany(c, tooManyAsked))
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -219,7 +219,7 @@ func (m *meter) leave(sandbox, host string) {
 func (p *Proxy) enter(ctx context.Context, c bailiff.Connection) (leave func(), no *refusal) {
 	leave, ok := p.meter.enter(ctx, c.Sandbox, c.Host, p.config.Limits.PerHost)
 	if !ok {
-		return leave, p.refused(ctx, c, tooMany(c, tooManyAtHost))
+		return leave, p.recordRefusal(ctx, c, tooMany(c, tooManyAtHost))
 	}
 	return leave, nil
 }

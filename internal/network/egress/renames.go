@@ -53,10 +53,11 @@ func misread(c bailiff.Connection, r *http.Request) *refusal {
 		for name := range head {
 			switch {
 			case renames(name):
-				return refuse(c, ruleAmbiguous, fmt.Sprintf("The header %s may name another method, path or host.", shortened(name)),
+				return refuse(c, ruleAmbiguous, fmt.Sprintf("The header %s may name another method, path or host.", phraseOfName(name)),
 					"Send the request with the method and path that are meant, without the header.")
 			case !isPlainName(name):
-				return refuse(c, ruleAmbiguous, fmt.Sprintf("Servers may read the name of the header %s as another one.", shortened(name)),
+				return refuse(c, ruleAmbiguous,
+					fmt.Sprintf("Servers may read the name of the header %s as another one.", phraseOfName(name)),
 					"Write it with letters, digits and hyphens.")
 			}
 		}
@@ -69,7 +70,7 @@ func misreadQuery(c bailiff.Connection, r *http.Request) *refusal {
 	for _, pair := range strings.FieldsFunc(r.URL.RawQuery, func(c rune) bool { return c == '&' || c == ';' }) {
 		name, _, _ := strings.Cut(pair, "=")
 		if name, err := url.QueryUnescape(name); err == nil && renamesAsParameter(strings.ToLower(name)) {
-			return refuse(c, ruleAmbiguous, fmt.Sprintf("The parameter %s may name another method or path.", shortened(name)),
+			return refuse(c, ruleAmbiguous, fmt.Sprintf("The parameter %s may name another method or path.", phraseOfName(name)),
 				"Send the request with the method and path that are meant, without the parameter.")
 		}
 	}
@@ -83,7 +84,7 @@ func renamesAsParameter(name string) bool {
 // longestName bounds what a refusal tells of a name that a program chose.
 const longestName = 60
 
-func shortened(name string) string { return phrase(bailiff.Beginning(name, longestName)) }
+func phraseOfName(name string) string { return phrase(bailiff.Beginning(name, longestName)) }
 
 // destinations are where a request has its server write something by WebDAV's header: the
 // policies are asked about that path too.
@@ -109,7 +110,7 @@ func destinations(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, 
 // readings are a connection with each path that servers may read in a URL.
 func readings(c bailiff.Connection, u *url.URL) (asked []bailiff.Connection) {
 	for _, one := range []string{u.Path, keptSlashes(u)} {
-		for _, c.Path = range []string{one, undotted(one)} {
+		for _, c.Path = range []string{one, withoutDots(one)} {
 			if !slices.ContainsFunc(asked, func(before bailiff.Connection) bool { return before.Path == c.Path }) {
 				asked = append(asked, c)
 			}

@@ -58,8 +58,8 @@ func spellings(c bailiff.Connection, r *http.Request) ([]bailiff.Connection, *re
 	return append(also, readings(c, r.URL)...), nil
 }
 
-// undotted is a path without segments that lead nowhere.
-func undotted(path string) string {
+// withoutDots is a path without segments that lead nowhere.
+func withoutDots(path string) string {
 	for strings.Contains(path, "/./") {
 		path = strings.ReplaceAll(path, "/./", "/")
 	}
@@ -84,7 +84,7 @@ func isPlainPath(u *url.URL) bool {
 	if strings.HasSuffix(u.Path, "/") && clean != "/" {
 		clean += "/"
 	}
-	if clean != undotted(u.Path) || u.Path[0] != '/' || !utf8.ValidString(u.Path) || strings.ContainsAny(u.Path, "\\;%#?") {
+	if clean != withoutDots(u.Path) || u.Path[0] != '/' || !utf8.ValidString(u.Path) || strings.ContainsAny(u.Path, "\\;%#?") {
 		return false
 	}
 	for i := range len(u.Path) {
@@ -161,7 +161,7 @@ func (x *exchange) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 	c := asked[len(asked)-1]
 	if err := x.check(terms.private); err != nil {
-		tell(w, x.proxy.refused(ctx, c, failure(c, err)))
+		tell(w, x.proxy.recordRefusal(ctx, c, failure(c, err)))
 		return
 	}
 	leave, no := x.proxy.enter(ctx, c)
@@ -219,7 +219,7 @@ func (x *exchange) forward(ctx context.Context, w http.ResponseWriter, r *http.R
 				no.status = http.StatusBadRequest
 			}
 			if r.Context().Err() == nil && !errors.As(err, &no) {
-				no = x.proxy.refused(ctx, c, no)
+				no = x.proxy.recordRefusal(ctx, c, no)
 			}
 			tell(w, no)
 		},
@@ -303,7 +303,7 @@ func (p *Proxy) inside(ctx context.Context, client net.Conn, d *destination) {
 		if !d.isHost(r.Host) || r.URL.Host != "" || r.URL.Scheme != "" {
 			no := refuse(d.c, ruleMismatch, "The request is for another host than its connection.", "Open a connection for each host.")
 			no.status = http.StatusMisdirectedRequest
-			tell(w, p.refused(ctx, d.c, no))
+			tell(w, p.recordRefusal(ctx, d.c, no))
 			return
 		}
 		asked, no := spellings(d.c, r)
@@ -311,7 +311,7 @@ func (p *Proxy) inside(ctx context.Context, client net.Conn, d *destination) {
 			no = p.give(r, asked)
 		}
 		if no != nil {
-			tell(w, p.refused(ctx, asked[0], no))
+			tell(w, p.recordRefusal(ctx, asked[0], no))
 			return
 		}
 		x.serve(ctx, w, r, asked)

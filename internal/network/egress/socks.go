@@ -35,12 +35,12 @@ func (p *Proxy) serveSOCKS(ctx context.Context, client net.Conn, of bailiff.Conn
 	switch {
 	case errors.Is(err, reach.ErrName):
 		of.Host, of.Via, of.Protocol = written, "socks", "tcp"
-		p.refused(ctx, of, refuse(of, ruleName, err.Error(), ""))
+		p.recordRefusal(ctx, of, refuse(of, ruleName, err.Error(), ""))
 		answerSOCKS(client, socksForbidden)
 		return
 	case errors.Is(err, errSOCKS), errors.Is(err, os.ErrDeadlineExceeded):
 		of.Via, of.Protocol = "socks", "tcp"
-		p.refused(ctx, of, malformed(of, err))
+		p.recordRefusal(ctx, of, headRefusal(of, err))
 		answerSOCKS(client, socksUnsupported)
 		return
 	case err != nil:
@@ -60,7 +60,7 @@ func (p *Proxy) serveSOCKS(ctx context.Context, client net.Conn, of bailiff.Conn
 // refuseSOCKS4 refuses what names no hosts, or names them in a way of its own.
 func (p *Proxy) refuseSOCKS4(ctx context.Context, client net.Conn, of bailiff.Connection) {
 	of.Via, of.Protocol = "socks", "tcp"
-	p.refused(ctx, of, malformed(of, errSOCKS4))
+	p.recordRefusal(ctx, of, headRefusal(of, errSOCKS4))
 	_, _ = client.Write([]byte{0, 0x5b, 0, 0, 0, 0, 0, 0}) // a program that has gone needs no answer
 }
 

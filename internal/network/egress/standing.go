@@ -30,7 +30,7 @@ type allowance struct {
 	asked *bailiff.ApprovalTerms
 }
 
-func allowed(c bailiff.Connection, v verdict) allowance {
+func allowanceOf(c bailiff.Connection, v verdict) allowance {
 	if v.approval == "" {
 		return allowance{c, nil}
 	}
@@ -88,7 +88,7 @@ func (p *Proxy) stand(ctx context.Context, one *stood, began int) (leave func())
 func (s *stood) rejudge(ctx context.Context) {
 	for _, one := range s.allowed {
 		if no := s.refusal(ctx, one); no != nil {
-			s.proxy.refused(ctx, one.c, no)
+			s.proxy.recordRefusal(ctx, one.c, no)
 			s.cut()
 			return
 		}
@@ -100,7 +100,7 @@ func (s *stood) refusal(ctx context.Context, was allowance) *refusal {
 	c := was.c
 	c.Time = time.Now()
 	now := s.proxy.config.Judge.Connection(ctx, c)
-	no := s.changed(c, now)
+	no := s.refusalNow(c, now)
 	switch {
 	case now.Outcome == bailiff.Deny:
 		no = told(c, now.Denials)
@@ -116,11 +116,11 @@ func (s *stood) refusal(ctx context.Context, was allowance) *refusal {
 	return no
 }
 
-// changed refuses what policies that let a connection through want otherwise than it is.
-func (s *stood) changed(c bailiff.Connection, now bailiff.ConnectionJudgement) *refusal {
+// refusalNow is a refusal where policies that let a connection through want it otherwise than it is.
+func (s *stood) refusalNow(c bailiff.Connection, now bailiff.ConnectionJudgement) *refusal {
 	switch {
 	case s.webSocket:
-		return unswitched(c, now)
+		return webSocketRefusal(c, now)
 	case c.Protocol == "https" && now.Intercept:
 		return refuse(c, ruleRequest, "The policies want each request to this host judged now.", "Connect again.")
 	}

@@ -48,14 +48,14 @@ func (p *Proxy) open(ctx context.Context, to reach.Target, via string, of bailif
 	server, err := d.dial(ctx)
 	if err != nil {
 		leave()
-		return nil, p.refused(ctx, c, failure(c, err))
+		return nil, p.recordRefusal(ctx, c, failure(c, err))
 	}
 	return &way{d, &held{server, leave}, terms}, nil
 }
 
 // tunnels are the ways in which a program may speak in a tunnel, the likely one first.
 func tunnels(to reach.Target, via string, of bailiff.Connection) []bailiff.Connection {
-	https, http, tcp := aimed(of, to, "https", via), aimed(of, to, "http", via), aimed(of, to, "tcp", via)
+	https, http, tcp := withTarget(of, to, "https", via), withTarget(of, to, "http", via), withTarget(of, to, "tcp", via)
 	https.Intercepted, http.Intercepted = true, true
 	if to.Port == 80 {
 		return []bailiff.Connection{http, https, tcp}
@@ -84,7 +84,7 @@ func (p *Proxy) tunnel(ctx context.Context, client net.Conn, w *way) {
 	if c.Protocol == "https" {
 		var no *refusal
 		if hello, no = greeting(client, c); no != nil {
-			p.refused(ctx, c, no)
+			p.recordRefusal(ctx, c, no)
 			return
 		}
 	}
@@ -155,7 +155,7 @@ func greeting(client net.Conn, c bailiff.Connection) (hello []byte, no *refusal)
 			return nil, refuse(c, ruleMismatch, "The name in TLS is hidden.", "Switch encrypted client hello off.")
 		}
 	}
-	if no := misnamed(c, names.ServerName); no != nil {
+	if no := nameRefusal(c, names.ServerName); no != nil {
 		return nil, no
 	}
 	return seen.read.Bytes(), nil

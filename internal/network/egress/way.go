@@ -38,8 +38,8 @@ func refuse(c bailiff.Connection, rule, message, instead string) *refusal {
 	return &refusal{Host: c.Host, Port: c.Port, Rule: rule, Message: message, Instead: instead}
 }
 
-// aimed is the connection with its destination.
-func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff.Connection {
+// withTarget is the connection with its destination.
+func withTarget(of bailiff.Connection, to reach.Target, protocol, via string) bailiff.Connection {
 	_, of.IsAddress = to.Host.Address()
 	of.Host, of.Domain, of.Port, of.Protocol, of.Via = to.Host.String(), to.Host.Domain(), int(to.Port), protocol, via
 	of.Time = time.Now()
@@ -52,14 +52,14 @@ func aimed(of bailiff.Connection, to reach.Target, protocol, via string) bailiff
 func (p *Proxy) allow(ctx context.Context, ways ...bailiff.Connection) (bailiff.Connection, terms, *refusal) {
 	began := p.standing.began()
 	if p.excess != "" {
-		return ways[0], terms{}, p.refused(ctx, ways[0], tooMany(ways[0], p.excess))
+		return ways[0], terms{}, p.recordRefusal(ctx, ways[0], tooMany(ways[0], p.excess))
 	}
 	c, judged := weigh(ctx, p.config.Judge, ways)
 	v, no := p.settle(ctx, c, judged)
 	if no != nil {
-		return c, terms{}, p.refused(ctx, c, no)
+		return c, terms{}, p.recordRefusal(ctx, c, no)
 	}
-	return c, terms{v.Private, v.Limits, []allowance{allowed(c, v)}, began}, p.opened(ctx, c, v)
+	return c, terms{v.Private, v.Limits, []allowance{allowanceOf(c, v)}, began}, p.recordOpening(ctx, c, v)
 }
 
 // weigh asks the policies about the ways in which a program may speak. It returns the first
@@ -146,33 +146,33 @@ func sameQuestion(a, b bailiff.ApprovalTerms) bool {
 // allowAll asks the policies about each spelling of a request, of which all must be allowed.
 func (p *Proxy) allowAll(ctx context.Context, spellings []bailiff.Connection, webSocket bool) (t terms, no *refusal) {
 	if c := spellings[0]; p.excess != "" {
-		return t, p.refused(ctx, c, tooMany(c, p.excess))
+		return t, p.recordRefusal(ctx, c, tooMany(c, p.excess))
 	}
 	t.private, t.began = true, p.standing.began()
 	var v verdict
 	for _, one := range spellings {
 		if v, no = p.settle(ctx, one, p.config.Judge.Connection(ctx, one)); no != nil {
-			return t, p.refused(ctx, one, no)
+			return t, p.recordRefusal(ctx, one, no)
 		}
-		if no := unswitched(one, v.ConnectionJudgement); webSocket && no != nil {
-			return t, p.refused(ctx, one, no)
+		if no := webSocketRefusal(one, v.ConnectionJudgement); webSocket && no != nil {
+			return t, p.recordRefusal(ctx, one, no)
 		}
 		t.private, t.limits = t.private && v.Private, tighter(t.limits, v.Limits)
-		t.allowed = append(t.allowed, allowed(one, v))
+		t.allowed = append(t.allowed, allowanceOf(one, v))
 	}
-	return t, p.opened(ctx, spellings[len(spellings)-1], v)
+	return t, p.recordOpening(ctx, spellings[len(spellings)-1], v)
 }
 
-// opened has it written down that something is allowed.
-func (p *Proxy) opened(ctx context.Context, c bailiff.Connection, v verdict) *refusal {
+// recordOpening writes down that a connection is allowed.
+func (p *Proxy) recordOpening(ctx context.Context, c bailiff.Connection, v verdict) *refusal {
 	e := Event{What: Opened, Connection: c, Judged: &v.ConnectionJudgement, Approval: v.approval}
 	if err := p.config.Recorder.Record(ctx, e); err != nil {
-		return unrecorded(c)
+		return logRefusal(c)
 	}
 	return nil
 }
 
-func unrecorded(c bailiff.Connection) *refusal {
+func logRefusal(c bailiff.Connection) *refusal {
 	return refuse(c, "log.unwritable", "The decision log cannot be written, so nothing leaves.", "Try again later.")
 }
 
@@ -185,12 +185,12 @@ func told(c bailiff.Connection, reasons []bailiff.Reason) *refusal {
 	return refuse(c, reasons[0].Rule, reasons[0].Message, reasons[0].Instead)
 }
 
-// refused has a refusal written down; it stands whether that succeeds or not.
-func (p *Proxy) refused(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
+// recordRefusal writes a refusal down; the refusal stands whether that succeeds or not.
+func (p *Proxy) recordRefusal(ctx context.Context, c bailiff.Connection, no *refusal) *refusal {
 	e := Event{What: Refused, Connection: c, Judged: no.judged, Rule: no.Rule, Message: no.Message, Instead: no.Instead,
 		Approval: no.Approval}
 	if err := p.config.Recorder.Record(ctx, e); err != nil {
-		return unrecorded(c)
+		return logRefusal(c)
 	}
 	return no
 }
@@ -214,7 +214,7 @@ func (p *Proxy) locate(ctx context.Context, to reach.Target, c bailiff.Connectio
 		err = d.check(private)
 	}
 	if err != nil {
-		return nil, p.refused(ctx, c, failure(c, err))
+		return nil, p.recordRefusal(ctx, c, failure(c, err))
 	}
 	return d, nil
 }

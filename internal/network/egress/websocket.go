@@ -13,9 +13,9 @@ func isWebSocket(r *http.Request) bool {
 		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.EqualFold(r.Header.Get("Connection"), "upgrade")
 }
 
-// unswitched refuses a WebSocket for which no row has the word, or whose server would be
+// webSocketRefusal is the refusal of a WebSocket for which no row has the word, or whose server would be
 // given a value: it could not be taken out of the messages.
-func unswitched(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
+func webSocketRefusal(c bailiff.Connection, judged bailiff.ConnectionJudgement) *refusal {
 	switch {
 	case !judged.WebSocket:
 		return refuse(c, ruleRequest, "No row of this host lets a request become a WebSocket.",

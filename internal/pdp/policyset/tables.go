@@ -14,12 +14,18 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
-// checkTables lists what is wrong in the tables and the packs, as all files together make them.
+// checkTables lists what is wrong in the tables, the programs and the packs, as all files together make them.
 func (p *Set) checkTables() (faults source.Faults) {
 	root, _ := p.Data["bailiff"].(map[string]any)
+	words := p.words(nil)
 	if all, ok := root["tables"]; ok {
-		for _, f := range tables.Check(all, p.words(nil)) {
+		for _, f := range tables.Check(all, words) {
 			faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
+		}
+	}
+	if all, ok := root["programs"]; ok {
+		for _, f := range tables.CheckPrograms(all, root["tables"], words) {
+			faults = append(faults, p.faultAt(append([]string{"bailiff", "programs"}, f.At...), f.Wrong))
 		}
 	}
 	if all, ok := root["packs"]; ok {

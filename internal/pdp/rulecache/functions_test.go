@@ -68,7 +68,7 @@ func TestAValueInConflictIsNotRemembered(t *testing.T) {
 func TestWhatTheShippedPoliciesSayOfACallIsRemembered(t *testing.T) {
 	t.Parallel()
 	remembered := shipped(t).functions.byName
-	for _, name := range []ast.String{"_does", "_does_as_packed", "_done_to_versions"} {
+	for _, name := range []ast.String{"_does", "_does_by_words", "_done_to_versions"} {
 		if len(remembered[name]) == 0 {
 			t.Errorf("%s reads more than its arguments and the tables", name)
 		}

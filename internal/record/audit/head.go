@@ -65,8 +65,8 @@ func (b beginning) last() string {
 	return b.Last
 }
 
-// retired says whether a segment was removed, or is about to be.
-func (b beginning) retired(segment string) bool {
+// isRetired says whether a segment was removed, or is about to be.
+func (b beginning) isRetired(segment string) bool {
 	return b.Count > 0 && numberOf(segment) <= numberOf(b.Segment)
 }
 

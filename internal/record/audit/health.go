@@ -27,23 +27,23 @@ func (h *health) err() error { return cmp.Or(h.writing.Err(), h.wording.Err()) }
 func (h *health) written(err error, at, synced int64) {
 	if err != nil {
 		h.failedAt = at
-		h.failed(&h.writing, err)
+		h.noteFailure(&h.writing, err)
 	} else if synced > h.failedAt {
 		h.writing.Set(nil)
 	}
 }
 
-// worded takes in how wording an event ended that holds what humans and programs told.
+// noteWording takes in how wording an event ended that holds what humans and programs told.
 // A request that was broken off meanwhile says nothing.
-func (h *health) worded(ctx context.Context, err error) {
+func (h *health) noteWording(ctx context.Context, err error) {
 	if err == nil {
 		h.wording.Set(nil)
 	} else if ctx.Err() == nil {
-		h.failed(&h.wording, err)
+		h.noteFailure(&h.wording, err)
 	}
 }
 
-func (h *health) failed(o *outage.Outage, err error) {
+func (h *health) noteFailure(o *outage.Outage, err error) {
 	if o.Set(err) {
 		h.log.Error("the decision log cannot be written; nothing runs until it can", "error", err)
 	}

@@ -43,7 +43,7 @@ func TestScrubbingKeepsEveryField(t *testing.T) {
 	t.Parallel()
 	line, err := marshal(filled(t))
 	must(t, err)
-	clean, err := scrubbed(line, func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("No."), []byte("Yes")) })
+	clean, err := scrubLine(line, func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("No."), []byte("Yes")) })
 	must(t, err)
 	var got, want any
 	must(t, json.Unmarshal(append(clean, unclosed...), &got))

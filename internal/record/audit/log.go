@@ -151,8 +151,8 @@ func Open(c Config) (*Log, error) {
 	}
 	l := &Log{config: c, health: health{log: c.Log}, queue: make(chan entry, queueLength), writer: w, bounds: bounds,
 		name: w.chain.name(), asides: make(chan func()), ended: make(chan struct{})}
-	w.committed = l.committed
-	if l.unfinished, err = unfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
+	w.committed = l.tellCommit
+	if l.unfinished, err = readUnfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
 	}
 	if err := l.end.load(c.StateDir); err != nil {
@@ -257,18 +257,18 @@ func (l *Log) line(ctx context.Context, e api.Event) ([]byte, error) {
 	told := e.Input != nil || e.Result != nil
 	line, err := marshal(e)
 	if err == nil && l.config.Mask != nil && told {
-		if line, err = masked(ctx, line, l.config.Mask); err != nil {
+		if line, err = maskLine(ctx, line, l.config.Mask); err != nil {
 			err = fmt.Errorf("masking the event by data.system.log.mask: %w", err)
 		}
 	}
 	if err == nil && l.config.Scrub != nil {
-		line, err = scrubbed(line, l.config.Scrub)
+		line, err = scrubLine(line, l.config.Scrub)
 	}
 	if err != nil {
 		l.tell(1, err)
 	}
 	if told || err != nil {
-		l.health.worded(ctx, err)
+		l.health.noteWording(ctx, err)
 	}
 	return line, err
 }

@@ -17,8 +17,8 @@ import (
 // hashed. It is called concurrently.
 type Masking func(ctx context.Context, event []byte) (mask any, defined bool, err error)
 
-// masked returns an unclosed line without what the mask takes away.
-func masked(ctx context.Context, line []byte, masking Masking) ([]byte, error) {
+// maskLine returns an unclosed line without what the mask takes away.
+func maskLine(ctx context.Context, line []byte, masking Masking) ([]byte, error) {
 	mask, defined, err := masking(ctx, append(line, unclosed...))
 	if err != nil || !defined {
 		return line, err

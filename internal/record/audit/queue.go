@@ -79,7 +79,7 @@ func (l *Log) batch(first entry) []entry {
 // write writes a batch and commits it if anyone waits; uncommitted says that the
 // caller must see to that soon.
 func (l *Log) write(batch []entry) (uncommitted bool) {
-	first := l.writer.uncommitted() == 0
+	first := l.writer.pendingLines() == 0
 	segment := l.writer.at.segment
 	err := l.writer.append(batch)
 	if l.writer.at.segment != segment {
@@ -87,7 +87,7 @@ func (l *Log) write(batch []entry) (uncommitted bool) {
 	}
 	if err != nil {
 		l.report(int64(len(batch)), err)
-	} else if waited(batch) {
+	} else if hasWaiter(batch) {
 		err = l.writer.commit()
 		first = false
 	}
@@ -105,7 +105,7 @@ func (l *Log) write(batch []entry) (uncommitted bool) {
 	return err == nil && first
 }
 
-func waited(batch []entry) bool {
+func hasWaiter(batch []entry) bool {
 	for _, e := range batch {
 		if e.done != nil {
 			return true
@@ -114,8 +114,8 @@ func waited(batch []entry) bool {
 	return false
 }
 
-// committed tells how a commit of n lines ended.
-func (l *Log) committed(n int64, err error) {
+// tellCommit tells how a commit of n lines ended.
+func (l *Log) tellCommit(n int64, err error) {
 	if err == nil {
 		l.written.Store(new(l.writer.synced))
 	}

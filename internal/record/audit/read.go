@@ -28,7 +28,7 @@ func Read(ctx context.Context, paths []string, give func(file string, number int
 }
 
 func readFile(ctx context.Context, file string, give func(file string, number int, line []byte) error) error {
-	if err := uncompressed(file); err != nil {
+	if err := refuseGzip(file); err != nil {
 		return err
 	}
 	number, end := 0, int64(0)
@@ -46,8 +46,8 @@ func readFile(ctx context.Context, file string, give func(file string, number in
 	return give(file, number+1, line)
 }
 
-// uncompressed refuses a file that gzip made, of which every line would be unreadable.
-func uncompressed(file string) error {
+// refuseGzip refuses a file that gzip made, of which every line would be unreadable.
+func refuseGzip(file string) error {
 	magic := make([]byte, 2)
 	err := readAt(file, magic, 0)
 	if err == nil && string(magic) == "\x1f\x8b" {

@@ -81,17 +81,17 @@ func (r *recent) add(batch []entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range batch {
-		r.keep(e.remembered())
+		r.keep(e.recentEntry())
 	}
 	r.news.Tell(func() (lines [][]byte) {
 		for _, e := range batch {
-			lines = append(lines, e.remembered().whole())
+			lines = append(lines, e.recentEntry().whole())
 		}
 		return lines
 	})
 }
 
-func (e entry) remembered() remembered { return remembered{e.session, e.line, true} }
+func (e entry) recentEntry() remembered { return remembered{e.session, e.line, true} }
 
 func (r *recent) keep(l remembered) {
 	r.lines = append(r.lines, l)

@@ -106,7 +106,7 @@ func (w *writer) adopt(names []string) (torn int64, err error) {
 		if first = slices.Index(names, w.at.segment); first < 0 {
 			return 0, fmt.Errorf("%s, which the head names, is missing%s", filepath.Join(w.dir, w.at.segment), proceed)
 		}
-		if err := w.reached(); err != nil {
+		if err := w.checkHead(); err != nil {
 			return 0, err
 		}
 	}
@@ -122,9 +122,9 @@ func (w *writer) adopt(names []string) (torn int64, err error) {
 	return torn, w.reopen(torn)
 }
 
-// reached checks that the line the head speaks of is where it says; at the
+// checkHead checks that the line the head speaks of is where it says; at the
 // beginning of a segment there is none.
-func (w *writer) reached() error {
+func (w *writer) checkHead() error {
 	if w.at.offset == 0 {
 		return nil
 	}

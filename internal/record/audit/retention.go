@@ -272,7 +272,7 @@ func (k *keeper) begin(from beginning) error {
 func (k *keeper) sweep() (removed int, err error) {
 	names, _, err := segments(k.log.config.StateDir)
 	for _, name := range names {
-		if !k.from.retired(name) {
+		if !k.from.isRetired(name) {
 			break
 		}
 		if err := os.Remove(k.path(name)); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/secrets/redact"
 )
 
-// scrubbed returns an unclosed line without known secrets. Most lines hold none
+// scrubLine returns an unclosed line without known secrets. Most lines hold none
 // and are looked through once.
-func scrubbed(line []byte, scrub func([]byte) []byte) ([]byte, error) {
+func scrubLine(line []byte, scrub func([]byte) []byte) ([]byte, error) {
 	if bytes.Equal(scrub(line), line) {
 		return line, nil
 	}

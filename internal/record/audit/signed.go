@@ -162,8 +162,8 @@ func (v *verification) hold(lines int64, hash string) {
 	delete(v.heads, lines)
 }
 
-// missed tells of heads of lines that the log does not have.
-func (v *verification) missed() {
+// tellMissing tells of heads of lines that the log does not have.
+func (v *verification) tellMissing() {
 	for lines, heads := range v.heads {
 		if lines < v.Retired {
 			v.Older += len(heads)

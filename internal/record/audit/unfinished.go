@@ -55,8 +55,8 @@ func ran(l api.Line) bool {
 	return false
 }
 
-// unfinished reads the segments that were written to at since or later.
-func unfinished(stateDir string, since time.Time) ([]Unfinished, error) {
+// readUnfinished reads the segments that were written to at since or later.
+func readUnfinished(stateDir string, since time.Time) ([]Unfinished, error) {
 	names, _, err := segments(stateDir)
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (v *verification) all(stateDir string) (err error) {
 	v.chain, v.Retired = newChain(v.key, v.head.From.last()), v.head.From.Count
 	v.hold(v.Retired, v.chain.last)
 	err = v.segments(stateDir)
-	v.missed()
+	v.tellMissing()
 	if err != nil || v.fits || v.Lines == 0 {
 		return err
 	}
@@ -156,7 +156,7 @@ func (v *verification) segments(stateDir string) error {
 
 func (v *verification) segment(path string, last bool) error {
 	v.file, v.line = path, 0
-	if v.leaving = v.head.From.retired(filepath.Base(path)); !v.leaving {
+	if v.leaving = v.head.From.isRetired(filepath.Base(path)); !v.leaving {
 		v.Segments++
 	}
 	rest, err := lines(path, 0, v.next)

@@ -51,8 +51,8 @@ type position struct {
 	offset  int64
 }
 
-// uncommitted is how many lines were written since the last commit.
-func (w *writer) uncommitted() int64 { return w.at.count - w.synced.count }
+// pendingLines is how many lines were written since the last commit.
+func (w *writer) pendingLines() int64 { return w.at.count - w.synced.count }
 
 // append writes the batch's lines, all or none.
 func (w *writer) append(batch []entry) error {
@@ -65,7 +65,7 @@ func (w *writer) append(batch []entry) error {
 	if err := w.rotate(batch); err != nil {
 		return err
 	}
-	if err := w.undisturbed(); err != nil {
+	if err := w.checkSegments(); err != nil {
 		return err
 	}
 	if w.at.offset == 0 {
@@ -108,7 +108,7 @@ func (w *writer) mend() error {
 
 // commit brings what was written to the disk, if there is any, and tells how it ended.
 func (w *writer) commit() error {
-	n := w.uncommitted()
+	n := w.pendingLines()
 	if n == 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (w *writer) sync() error {
 		w.back(w.synced)
 		return fmt.Errorf("bringing the decision log to the disk: %w", err)
 	}
-	if err := w.undisturbed(); err != nil {
+	if err := w.checkSegments(); err != nil {
 		return err
 	}
 	w.synced = w.at
@@ -136,9 +136,9 @@ func (w *writer) sync() error {
 	return nil
 }
 
-// undisturbed finds a segment that something else removed, cut or added to. The
+// checkSegments finds a segment that something else removed, cut or added to. The
 // writer then writes no more: to cut such a file would destroy evidence.
-func (w *writer) undisturbed() error {
+func (w *writer) checkSegments() error {
 	info, err := w.file.Stat()
 	if err != nil {
 		return fmt.Errorf("looking at the decision log: %w", err)

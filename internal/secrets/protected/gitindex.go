@@ -184,12 +184,12 @@ func (x index) again(at, next int, name, before []byte) []byte {
 	for same < len(name) && same < len(before) && name[same] == before[same] {
 		same++
 	}
-	text := append(slices.Clone(x.text[at:fixed]), packed(len(before)-same)...)
+	text := append(slices.Clone(x.text[at:fixed]), varintOf(len(before)-same)...)
 	return append(append(text, name[same:]...), 0)
 }
 
-// packed is what varint reads.
-func packed(n int) []byte {
+// varintOf is what varint reads.
+func varintOf(n int) []byte {
 	text := []byte{byte(n & 0x7f)}
 	for n >>= 7; n > 0; n >>= 7 {
 		n--

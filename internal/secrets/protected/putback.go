@@ -48,7 +48,7 @@ func setAside(root *os.Root, name string) (string, error) {
 // freeName is a name for what stood in a place: NAME.refused, with a number if that is taken.
 func freeName(root *os.Root, name string) string {
 	for n := range mostAside {
-		free := shortened(name) + suffix
+		free := beginningOfName(name) + suffix
 		if n > 0 {
 			free += "-" + strconv.Itoa(n+1)
 		}
@@ -59,12 +59,12 @@ func freeName(root *os.Root, name string) string {
 	return randomName(name)
 }
 
-func randomName(name string) string { return shortened(name) + suffix + "-" + rand.Text() }
+func randomName(name string) string { return beginningOfName(name) + suffix + "-" + rand.Text() }
 
 // mostOfName is how much of a name is in one that is longer: file systems take 255 bytes.
 const mostOfName = 200
 
-func shortened(name string) string {
+func beginningOfName(name string) string {
 	base := path.Base(name)
 	return name[:len(name)-len(base)] + base[:min(len(base), mostOfName)]
 }

@@ -22,14 +22,14 @@ func (c *comparison) compareSettings() {
 			all[name] = true
 		}
 	}
-	for _, name := range sorted(all) {
+	for _, name := range sortedNames(all) {
 		if c.counts(name) {
 			c.compare(name, settingOwner(name), func(was, now state) bool { return c.survey.accepts(name, was, now) })
 		}
 	}
 }
 
-func sorted(set map[string]bool) (all []string) {
+func sortedNames(set map[string]bool) (all []string) {
 	for name := range set {
 		all = append(all, name)
 	}
@@ -140,5 +140,6 @@ func (c *comparison) compareIndex() {
 		c.fail(err)
 		return
 	}
-	c.tell(name, Change{How: "had got " + strings.Join(sorted(added), ", ") + ", which is a repository of its own, and has it no longer"})
+	c.tell(name, Change{How: "had got " + strings.Join(sortedNames(added), ", ") +
+		", which is a repository of its own, and has it no longer"})
 }

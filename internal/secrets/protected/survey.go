@@ -104,7 +104,7 @@ func (s *survey) below(held int, rel, name string, depth int) error {
 	})
 	for _, e := range gits {
 		if err == nil {
-			err = s.named(path.Join(name, e.name), e)
+			err = s.takeGit(path.Join(name, e.name), e)
 		}
 	}
 	for _, one := range folders {
@@ -147,8 +147,8 @@ func (p parts) areRepository() bool {
 	return p&partHead != 0 && (p&partCommon != 0 || p&partObjects != 0 && p&partRefs != 0)
 }
 
-// named takes what is called .git somewhere below the folder.
-func (s *survey) named(place string, e entry) error {
+// takeGit takes what is called .git somewhere below the folder.
+func (s *survey) takeGit(place string, e entry) error {
 	if place == repository {
 		return nil // the pattern of that name stands for it
 	}
@@ -179,7 +179,7 @@ func (s *survey) repository(name string) error {
 		case settingFolders[e.name]:
 			err = s.settingsIn(place)
 		case isUnfinished:
-			err = s.unfinished(place, todo)
+			err = s.takeUnfinished(place, todo)
 		case e.name == "modules":
 			err = s.modules(place, 0)
 		case e.name == "worktrees":
@@ -206,7 +206,7 @@ func (s *survey) settingsIn(name string) error {
 	return err
 }
 
-func (s *survey) unfinished(folder string, files []string) error {
+func (s *survey) takeUnfinished(folder string, files []string) error {
 	for _, name := range files {
 		now, err := look(s.root, path.Join(folder, name))
 		if err != nil {

@@ -1,0 +1,116 @@
+package bailiff
+
+# METADATA
+# title: What the words of a call do
+# description: |
+#   Entries and packs describe programs by their words and options, and by families of these, and what each does. The
+#   table of effects gives what they do a class. Neither makes anything harmless, and words
+#   that the table of actions has are its own.
+_does_by_words(call) := {["by its words", "may_change"] | _may_change(call)} if {
+	count(_descriptions(call.program)) == 0
+} else := {[source, class] |
+	some source, classes in _classes_by_words(call)
+	some class in classes
+	not _is_harmless_word(call)
+	not _excepted(call, class)
+	not _is_tried(call, source, class)
+} | {["by its words", "may_change"] | _may_change(call)}
+
+# Behind "--dry-run" a verb changes nothing. An option may do what it says all the same, or take that word for its value, and what
+# a program starts may have words of its own.
+_is_tried(call, source, class) if {
+	source != "by options"
+	_effects_of_a_trial[class]
+	_tries(call)
+}
+
+_effects_of_a_trial := object.union(
+	_effects_of_a_run,
+	{"costs": true, "grants": true, "publishes": true, "packages": true, "history": true},
+)
+
+# The classes of what the words of a call do, by what tells it.
+_classes_by_words(call) := {
+	"by options": _classes_of_options(call),
+	"by verbs": union({
+		_classes_of_verbs(call.program, _verbs(array.slice(call.operands, 0, _longest_verb(call.program)))),
+		_classes_behind_option(call),
+		_classes_of_families(call),
+	}),
+}
+
+# What is said of the words of a program: its own entry and that of the program that it is like, and packs.
+_descriptions(program) := array.concat(
+	[entry |
+		some name in array.concat([program], [entry.like | some entry in _program_entries(program)])
+		some entry in _program_entries(name)
+		some part in ["verbs", "options", "families"]
+		entry[part]
+	],
+	[about |
+		some pack in data.bailiff.packs
+		about := pack.programs[object.get(pack.programs[program], "like", program)]
+	],
+)
+
+# The words of a program that the descriptions and the tables have.
+_words_described(program) := {word |
+	some about in _descriptions(program)
+	some part in ["verbs", "options"]
+	some word, _ in about[part]
+} | ({word | some word, _ in data.bailiff.tables.options[program]} | {word | some word, _ in data.bailiff.tables.actions[program]})
+
+default _has_families(_) := false
+
+_has_families(program) if {
+	some about in _descriptions(program)
+	about.families
+}
+
+# How many words the longest verb of a program has.
+_longest_verb(program) := max({0} | {length |
+	some about in _descriptions(program)
+	some verb, _ in about.verbs
+	length := count(split(verb, " "))
+})
+
+_classes_of_verbs(program, verbs) := {class |
+	some about in _descriptions(program)
+	some verb in verbs
+	some effect in about.verbs[verb]
+	not data.bailiff.tables.actions[program][verb]
+	class := _class_of_effect(effect)
+}
+
+# An effect is a word of the table, or a class itself.
+_class_of_effect(effect) := object.get(data.bailiff.tables.effects, effect, effect)
+
+# The words behind an option at the start, if the first of them may be its value.
+_classes_behind_option(call) := {class |
+	_has_option_first(call)
+	some class in _classes_of_verbs(call.program, _verbs(array.slice(call.operands, 1, 5)))
+}
+
+_classes_of_options(call) := {class |
+	some about in _descriptions(call.program)
+	some effects in object.filter(about.options, array.concat(call.flags, call.argv))
+	some effect in effects
+	class := _class_of_effect(effect)
+}
+
+_classes_of_families(call) := set() if {
+	not _has_families(call.program)
+} else := {class |
+	not _looks(call)
+	some about in _descriptions(call.program)
+	some family, effects in about.families
+	some word in array.concat(call.flags, array.slice(call.operands, 0, 3))
+	glob.match(family, null, word)
+	some effect in effects
+	class := _class_of_effect(effect)
+}
+
+# The words with which a call may begin, "compute instances delete", and the second where the name of a thing comes first.
+_verbs(operands) := {concat(" ", array.slice(operands, 0, length)) |
+	some length in numbers.range(1, min({4, count(operands)}))
+} | {concat(" ", ["*", operands[1]]) | count(operands) > 1}
