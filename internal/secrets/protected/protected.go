@@ -18,8 +18,7 @@
 // its name, and nothing is removed to make room for it: of one place the first 20 stay, and of those
 // after them the latest 20; a folder that a command closed is opened again; what could not be put
 // back is not forgotten, so that nothing is watched anew before it is; no link leads out of the
-// folder; what cannot be compared is an error before
-// anything runs.
+// folder; what cannot be compared is an error before anything runs.
 //
 // Not here: which changes people were asked about (the policies leave these patterns out), and
 // the mounts themselves (backends). Which of several commands made a change is not known: what
