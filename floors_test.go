@@ -31,11 +31,12 @@ var staircase = []step{
 			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
 			"internal/text/termsafe internal/text/yamledit policies",
 		"api internal/facts/programs internal/facts/python/syntax",
+		"internal/facts/python/library",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/agents/hook internal/facts/shell/parse internal/facts/shell/word internal/network/reach",
 		"internal/agents/claudecode/hook internal/agents/codex/hook internal/agents/hermes/hook internal/facts/shell/state",
-		"internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
+		"internal/facts/python/object internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
 		"internal/facts/shell/languages internal/facts/shell/output",
 		"internal/facts/shell/effects",
 		"internal/facts/shell/grammars",

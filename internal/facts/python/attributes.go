@@ -3,29 +3,31 @@ package python
 import (
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-func (w *walk) setAttribute(target *syntax.Expression, vs objects) {
+func (w *walk) setAttribute(target *syntax.Expression, vs object.Objects) {
 	w.storeAttribute(w.value(target.Kids[0]), target.Text, vs)
 }
 
 // storeAttribute notes that something gets an attribute.
-func (w *walk) storeAttribute(base objects, name string, vs objects) {
+func (w *walk) storeAttribute(base object.Objects, name string, vs object.Objects) {
 	for _, b := range base {
-		if b.shape == isSymbol {
+		if b.Shape == object.IsSymbol {
 			// Something imported is changed: a call of it may call anything.
 			w.escape(vs)
-			if dangerous(b.text+"."+name) || ownNamespace(b.text) {
+			if library.Dangerous(b.Text+"."+name) || library.OwnNamespace(b.Text) {
 				w.hide()
 			}
 		}
 		if reveals(b, name) { // such as f.__defaults__
 			w.hide()
 		}
-		if b.shape == isCallable && b.function.class {
-			w.learn(&w.variable(b.function.scope, name).ever, vs)
+		if b.Shape == object.IsCallable && b.Function.Class {
+			w.learn(&w.variable(b.Function.Scope, name).Ever, vs)
 		}
 	}
 	if name == "__dict__" || name == "__class__" {
@@ -36,15 +38,15 @@ func (w *walk) storeAttribute(base objects, name string, vs objects) {
 }
 
 // setAttributeByName is setattr: a name that is not known may be any.
-func (w *walk) setAttributeByName(c *call) {
+func (w *walk) setAttributeByName(c *object.Call) {
 	for _, n := range w.optional(c, 1) {
-		if n.shape == isString && literal(n.text) {
-			w.storeAttribute(c.first(), n.text, w.optional(c, 2))
+		if n.Shape == object.IsString && object.Literal(n.Text) {
+			w.storeAttribute(c.First(), n.Text, w.optional(c, 2))
 			continue
 		}
 		w.escape(w.optional(c, 2))
-		for _, b := range c.first() {
-			if b.shape == isSymbol && (dangerousModules[b.text] || ownNamespace(b.text)) || b.shape == isCallable && !b.function.class {
+		for _, b := range c.First() {
+			if b.Shape == object.IsSymbol && (library.DangerousModules[b.Text] || library.OwnNamespace(b.Text)) || b.Shape == object.IsCallable && !b.Function.Class {
 				w.hide()
 			}
 		}
@@ -53,7 +55,7 @@ func (w *walk) setAttributeByName(c *call) {
 }
 
 // escapeSpecial notes what an attribute that Python itself calls is made to call.
-func (w *walk) escapeSpecial(name string, vs objects) {
+func (w *walk) escapeSpecial(name string, vs object.Objects) {
 	if strings.HasPrefix(name, "__") {
 		w.escapeSome(vs)
 	}
@@ -61,11 +63,11 @@ func (w *walk) escapeSpecial(name string, vs objects) {
 
 // reveals says that an attribute leads from something known, a module or a function, to what the program did not name. Of the
 // attributes that Python itself gives, only those that lead nowhere are listed.
-func reveals(b object, name string) bool {
+func reveals(b object.Object, name string) bool {
 	if len(name) < 5 || !strings.HasPrefix(name, "__") || !strings.HasSuffix(name, "__") || plainAttributes[name] {
 		return false
 	}
-	return b.shape == isSymbol && !effective(canonical(b.text+"."+name)) || b.shape == isCallable
+	return b.Shape == object.IsSymbol && !library.Effective(library.Canonical(b.Text+"."+name)) || b.Shape == object.IsCallable
 }
 
 var plainAttributes = value.SetOf("__name__ __qualname__ __module__ __doc__ __version__ __author__ __license__ __copyright__ " +
@@ -80,34 +82,34 @@ var plainAttributes = value.SetOf("__name__ __qualname__ __module__ __doc__ __ve
 	"__dataclass_fields__ __fields__ __tablename__ __stdin__ __stdout__ __stderr__ __import__ __builtins__")
 
 // learnAttribute adds to what an attribute of a name may hold in any object.
-func (w *walk) learnAttribute(name string, vs objects) {
-	share(vs)
+func (w *walk) learnAttribute(name string, vs object.Objects) {
+	object.Share(vs)
 	known := w.attributes[name]
 	w.learn(&known, vs)
 	w.attributes[name] = known
 }
 
-func (w *walk) setItem(target *syntax.Expression, vs objects) {
+func (w *walk) setItem(target *syntax.Expression, vs object.Objects) {
 	base := w.value(target.Kids[0])
 	for _, b := range base {
-		if b.shape == isSymbol && b.text == "os.environ" {
-			if name, ok := w.value(target.Kids[1]).only(); ok {
+		if b.Shape == object.IsSymbol && b.Text == "os.environ" {
+			if name, ok := w.value(target.Kids[1]).Only(); ok {
 				w.setVariable(name, vs)
 			}
 			continue
 		}
-		if b.shape == isSymbol && (dangerousModules[b.text] || ownNamespace(b.text)) {
+		if b.Shape == object.IsSymbol && (library.DangerousModules[b.Text] || library.OwnNamespace(b.Text)) {
 			w.hide()
 		}
 	}
 	w.value(target.Kids[1])
 	w.escape(vs)
-	share(vs)
+	object.Share(vs)
 	w.changed(target.Kids[0], base)
 }
 
 // changed notes that what an expression gave was changed, to what is not followed.
-func (w *walk) changed(by *syntax.Expression, vs objects) {
+func (w *walk) changed(by *syntax.Expression, vs object.Objects) {
 	if w.showsIn(by, vs) {
 		w.loosen(by.Text)
 	} else {
@@ -130,18 +132,18 @@ func (w *walk) deleted(targets []*syntax.Expression, depth int) {
 // loosen notes that a list or dictionary was changed in a way that is not followed.
 func (w *walk) loosen(name string) {
 	vs, _ := w.lookup(name)
-	var out objects
+	var out object.Objects
 	for _, v := range vs {
-		if v.shape == isList || v.shape == isDict {
-			for _, item := range v.items {
+		if v.Shape == object.IsList || v.Shape == object.IsDict {
+			for _, item := range v.Items {
 				w.escapeSome(item)
 			}
-			v = object{shape: v.shape, items: v.items, open: true, made: v.made, Taint: v.Taint}
+			v = object.Object{Shape: v.Shape, Items: v.Items, Open: true, Made: v.Made, Taint: v.Taint}
 		}
-		if v.shape == isList || v.buffer {
-			v = object{shape: isUnknown, text: name, made: v.made, Taint: v.Taint}
+		if v.Shape == object.IsList || v.Buffer {
+			v = object.Object{Shape: object.IsUnknown, Text: name, Made: v.Made, Taint: v.Taint}
 		}
-		out = out.with(objects{v})
+		out = out.With(object.Objects{v})
 	}
 	if len(vs) > 0 {
 		w.set(name, out)

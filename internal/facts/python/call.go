@@ -1,189 +1,129 @@
 package python
 
 import (
-	"maps"
-	"slices"
-
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// call is what a call is given.
-type call struct {
-	name     string
-	args     []objects
-	keywords map[string]objects
-	// open says that there may be more arguments.
-	open bool
-	// self says that a method hands on its own object, or class.
-	self bool
-}
-
-// all are all arguments.
-func (c *call) all() []objects {
-	return slices.AppendSeq(slices.Clone(c.args), maps.Values(c.keywords))
-}
-
-// arg is the argument at a place or under a name.
-func (c *call) arg(i int, name string) (objects, bool) {
-	if vs, ok := c.keywords[name]; ok && name != "" {
-		return vs, true
-	}
-	if i >= 0 && i < len(c.args) {
-		return c.args[i], true
-	}
-	if c.open {
-		return hidden("value", value.Taint{}), true
-	}
-	return nil, false
-}
-
-// first is the argument that a call is about.
-func (c *call) first() objects {
-	if len(c.args) > 0 {
-		return c.args[0]
-	}
-	return nil
-}
-
-func (c *call) tainted() value.Taint {
-	var all value.Taint
-	for _, vs := range c.args {
-		all = all.With(vs.tainted())
-	}
-	for _, vs := range c.keywords {
-		all = all.With(vs.tainted())
-	}
-	return all
-}
-
-// escapeAll notes that all arguments went into code that is not followed.
-func (c *call) escapeAll(w *walk) {
-	for _, vs := range c.args {
-		w.escape(vs)
-	}
-	for _, vs := range c.keywords {
-		w.escape(vs)
-	}
-}
-
-func (w *walk) call(e *syntax.Expression) objects {
+func (w *walk) call(e *syntax.Expression) object.Objects {
 	callee := e.Kids[0]
 	if callee.Form == syntax.AttributeForm {
 		return w.callMember(callee, e)
 	}
 	callees := w.value(callee)
 	c := w.arguments(e)
-	var out objects
+	var out object.Objects
 	for _, v := range callees {
-		out = out.with(w.callValue(v, c))
+		out = out.With(w.callValue(v, c))
 	}
 	return out
 }
 
-func (w *walk) callMember(callee, e *syntax.Expression) objects {
+func (w *walk) callMember(callee, e *syntax.Expression) object.Objects {
 	base := w.value(callee.Kids[0])
-	if revealing[callee.Text] {
+	if library.Revealing[callee.Text] {
 		w.dynamic()
 	}
 	c := w.arguments(e)
-	var out objects
+	var out object.Objects
 	for _, b := range base {
 		if reveals(b, callee.Text) {
 			w.dynamic()
 		}
 		switch {
-		case b.shape == isSymbol:
-			out = out.with(w.callSymbol(canonical(b.text+"."+callee.Text), c))
-		case b.shape == isCallable && b.function.class && b.function.scope.vars[callee.Text] != nil:
-			for _, m := range w.classMember(b.function, callee.Text) {
-				out = out.with(w.callValue(m, c))
+		case b.Shape == object.IsSymbol:
+			out = out.With(w.callSymbol(library.Canonical(b.Text+"."+callee.Text), c))
+		case b.Shape == object.IsCallable && b.Function.Class && b.Function.Scope.Vars[callee.Text] != nil:
+			for _, m := range w.classMember(b.Function, callee.Text) {
+				out = out.With(w.callValue(m, c))
 			}
 		default:
-			out = out.with(w.method(b, callee, c))
+			out = out.With(w.method(b, callee, c))
 		}
 	}
 	return out
 }
 
-func (w *walk) callValue(v object, c *call) objects {
+func (w *walk) callValue(v object.Object, c *object.Call) object.Objects {
 	switch {
-	case v.shape == isSymbol:
-		return w.callSymbol(v.text, c)
-	case v.shape == isCallable:
-		return w.apply(v.function, c)
-	case v.shape == isInstance && v.text == "getattr":
+	case v.Shape == object.IsSymbol:
+		return w.callSymbol(v.Text, c)
+	case v.Shape == object.IsCallable:
+		return w.apply(v.Function, c)
+	case v.Shape == object.IsInstance && v.Text == "getattr":
 		w.dynamic()
 	}
-	c.escapeAll(w)
-	w.handOn(&call{args: c.args, keywords: c.keywords, self: c.self})
-	return hidden("value", v.Taint.With(c.tainted()))
+	w.escapeAll(c)
+	w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
+	return object.Hidden("value", v.Taint.With(c.Tainted()))
 }
 
-func (w *walk) arguments(e *syntax.Expression) *call {
-	c := &call{keywords: map[string]objects{}}
+func (w *walk) arguments(e *syntax.Expression) *object.Call {
+	c := &object.Call{Keywords: map[string]object.Objects{}}
 	for i, name := range e.Names {
 		kid := e.Kids[i+1]
-		c.self = c.self || kid.Form == syntax.NameForm && (kid.Text == "self" || kid.Text == "cls")
+		c.Self = c.Self || kid.Form == syntax.NameForm && (kid.Text == "self" || kid.Text == "cls")
 		vs := w.value(kid)
 		switch name {
 		case "":
-			c.args = append(c.args, vs)
+			c.Args = append(c.Args, vs)
 		case "*":
-			c.spread(vs)
+			c.Spread(vs)
 		case "**":
-			c.spreadNamed(w, vs)
+			w.spreadNamed(c, vs)
 		default:
-			c.keywords[name] = vs
+			c.Keywords[name] = vs
 		}
 	}
 	return c
 }
 
-func (c *call) spread(vs objects) {
-	if len(vs) == 1 && vs[0].shape == isList && !vs[0].open {
-		c.args = append(c.args, vs[0].items...)
-		return
-	}
-	c.args = append(c.args, elements(vs, "value"))
-	c.open = true
-}
-
-func (c *call) spreadNamed(w *walk, vs objects) {
-	for _, v := range vs {
-		if v.shape != isDict || v.open {
-			c.open = true
-		}
-		for i := 0; v.shape == isDict && i+1 < len(v.items); i += 2 {
-			if name, ok := v.items[i].only(); ok {
-				c.keywords[name] = c.keywords[name].with(v.items[i+1])
-			} else {
-				c.open = true
-			}
-		}
-		if v.shape == isSymbol {
-			w.escape(vs)
-		}
-	}
-}
-
 // callSymbol is a call of something imported or built in.
-func (w *walk) callSymbol(name string, c *call) objects {
-	c.name = name
+func (w *walk) callSymbol(name string, c *object.Call) object.Objects {
+	c.Name = name
 	w.note(&w.notes.calls, name)
 	if vs, ok := w.namespaceMethod(name, c); ok {
 		return vs
 	}
 	w.network(c)
 	w.harm(c)
-	d, known := behaviours()[name]
+	d, known := library.Behaviours()[name]
 	if !known {
-		d = behaviourOfModule(name)
+		d = library.BehaviourOfModule(name)
 	}
-	if d.kind != doesNothing && d.kind > doesRunPathRest {
-		for _, vs := range c.keywords {
+	if d.Kind != library.DoesNothing && d.Kind > library.DoesRunPathRest {
+		for _, vs := range c.Keywords {
 			w.escapeSome(vs)
 		}
 	}
 	return w.do(d, c)
+}
+
+// escapeAll notes that all arguments went into code that is not followed.
+func (w *walk) escapeAll(c *object.Call) {
+	for _, vs := range c.Args {
+		w.escape(vs)
+	}
+	for _, vs := range c.Keywords {
+		w.escape(vs)
+	}
+}
+
+func (w *walk) spreadNamed(c *object.Call, vs object.Objects) {
+	for _, v := range vs {
+		if v.Shape != object.IsDict || v.Open {
+			c.Open = true
+		}
+		for i := 0; v.Shape == object.IsDict && i+1 < len(v.Items); i += 2 {
+			if name, ok := v.Items[i].Only(); ok {
+				c.Keywords[name] = c.Keywords[name].With(v.Items[i+1])
+			} else {
+				c.Open = true
+			}
+		}
+		if v.Shape == object.IsSymbol {
+			w.escape(vs)
+		}
+	}
 }

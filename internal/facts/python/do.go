@@ -4,89 +4,91 @@ import (
 	"path"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // do notes what a call does and returns what it gives.
-func (w *walk) do(d behaviour, c *call) objects {
-	switch d.kind {
-	case doesShellText, doesRun, doesRunEither, doesRunRest, doesRunPath, doesRunPathRest, doesRunFile, doesRunNamed:
+func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
+	switch d.Kind {
+	case library.DoesShellText, library.DoesRun, library.DoesRunEither, library.DoesRunRest, library.DoesRunPath, library.DoesRunPathRest, library.DoesRunFile, library.DoesRunNamed:
 		w.runs(d, c)
-		return objects{{shape: isInstance, text: c.name}}
-	case doesExecCode, doesCompileCode, doesHidesCode, doesImportNamed, doesHidesImport, doesGetAttribute, doesNamespace:
+		return object.Objects{{Shape: object.IsInstance, Text: c.Name}}
+	case library.DoesExecCode, library.DoesCompileCode, library.DoesHidesCode, library.DoesImportNamed, library.DoesHidesImport, library.DoesGetAttribute, library.DoesNamespace:
 		return w.doCode(d, c)
-	case doesOpenFile, doesReads, doesWrites, doesReadsWrites, doesLooks, doesListing, doesEntries, doesMatching, doesSendsFile,
-		doesDatabase,
-		doesTree, doesUnpacks, doesCopies, doesMoves:
+	case library.DoesOpenFile, library.DoesReads, library.DoesWrites, library.DoesReadsWrites, library.DoesLooks, library.DoesListing, library.DoesEntries, library.DoesMatching, library.DoesSendsFile,
+		library.DoesDatabase,
+		library.DoesTree, library.DoesUnpacks, library.DoesCopies, library.DoesMoves:
 		return w.doFiles(d, c)
-	case doesResolve:
+	case library.DoesResolve:
 		return w.resolve(c)
-	case doesMakeDict:
+	case library.DoesMakeDict:
 		w.handOn(c)
 		return w.makeDict(c)
-	case doesSetAttribute:
+	case library.DoesSetAttribute:
 		w.setAttributeByName(c)
-		return hidden("value", value.Taint{})
-	case doesFindModules:
+		return object.Hidden("value", value.Taint{})
+	case library.DoesFindModules:
 		return w.findModules(d, c)
-	case doesGetenv, doesEnviron, doesEnvironAll, doesEnvironSet:
+	case library.DoesGetenv, library.DoesEnviron, library.DoesEnvironAll, library.DoesEnvironSet:
 		return w.doEnviron(d, c)
-	case doesMakePath, doesJoin, doesExpandUser, doesSamePath, doesWorkdir, doesHome, doesChdir:
+	case library.DoesMakePath, library.DoesJoin, library.DoesExpandUser, library.DoesSamePath, library.DoesWorkdir, library.DoesHome, library.DoesChdir:
 		return w.doPaths(d, c)
-	case doesModule:
-		return symbolOf(c.name + "()")
-	case doesNothing:
-		c.escapeAll(w)
+	case library.DoesModule:
+		return object.SymbolOf(c.Name + "()")
+	case library.DoesNothing:
+		w.escapeAll(c)
 		w.handOn(c)
-		made := object{shape: isInstance, text: c.name, Taint: c.tainted().With(value.Taint{Fetched: reachesNetwork(c.name)})}
-		made.Library = library(c.name)
-		return objects{made}
+		made := object.Object{Shape: object.IsInstance, Text: c.Name, Taint: c.Tainted().With(value.Taint{Fetched: reachesNetwork(c.Name)})}
+		made.Library = libraryOf(c.Name)
+		return object.Objects{made}
 	}
 	return w.doTexts(d, c)
 }
 
-func (w *walk) doCode(d behaviour, c *call) objects {
-	switch d.kind {
-	case doesExecCode:
-		if setup, given := c.arg(1, "setup"); given && d.name == "setup" {
-			w.execute(&call{name: c.name, args: []objects{setup}, keywords: map[string]objects{}})
+func (w *walk) doCode(d library.Behaviour, c *object.Call) object.Objects {
+	switch d.Kind {
+	case library.DoesExecCode:
+		if setup, given := c.Arg(1, "setup"); given && d.Name == "setup" {
+			w.execute(&object.Call{Name: c.Name, Args: []object.Objects{setup}, Keywords: map[string]object.Objects{}})
 		}
 		return w.execute(c)
-	case doesCompileCode:
-		return c.first()
-	case doesImportNamed:
+	case library.DoesCompileCode:
+		return c.First()
+	case library.DoesImportNamed:
 		return w.importNamed(c)
-	case doesHidesImport:
+	case library.DoesHidesImport:
 		w.feature(value.FeatureDynamicImport)
 		w.hide()
-	case doesGetAttribute:
+	case library.DoesGetAttribute:
 		return w.getAttribute(c)
-	case doesNamespace:
+	case library.DoesNamespace:
 		return w.namespaceOf(c)
 	default:
-		w.runsTainted(c.tainted())
+		w.runsTainted(c.Tainted())
 		w.dynamic()
 	}
-	return hidden("value", value.Taint{})
+	return object.Hidden("value", value.Taint{})
 }
 
 // namespaceOf is what globals(), locals() and vars(x) give.
-func (w *walk) namespaceOf(c *call) objects {
-	if len(c.args) == 0 && c.name == "vars" {
-		return symbolOf("locals()")
+func (w *walk) namespaceOf(c *object.Call) object.Objects {
+	if len(c.Args) == 0 && c.Name == "vars" {
+		return object.SymbolOf("locals()")
 	}
-	if len(c.args) == 0 {
-		return symbolOf(c.name + "()")
+	if len(c.Args) == 0 {
+		return object.SymbolOf(c.Name + "()")
 	}
-	out := objects{}
-	for _, v := range c.args[0] {
-		if v.shape == isSymbol {
-			v.text += ".__dict__"
+	out := object.Objects{}
+	for _, v := range c.Args[0] {
+		if v.Shape == object.IsSymbol {
+			v.Text += ".__dict__"
 		} else {
 			w.attributesChange()
 		}
-		out = out.with(objects{v})
+		out = out.With(object.Objects{v})
 	}
 	return out
 }
@@ -95,33 +97,33 @@ func (w *walk) namespaceOf(c *call) objects {
 const maxPrograms, maxNested = 64, 6
 
 // execute reads the Python that exec and eval are given.
-func (w *walk) execute(c *call) objects {
-	code, given := c.arg(0, "source")
+func (w *walk) execute(c *object.Call) object.Objects {
+	code, given := c.Arg(0, "source")
 	if !given {
-		code, _ = c.arg(-1, "stmt")
+		code, _ = c.Arg(-1, "stmt")
 	}
-	for _, vs := range c.args[min(1, len(c.args)):] {
+	for _, vs := range c.Args[min(1, len(c.Args)):] {
 		w.escapeSome(vs)
 	}
 	w.handOn(c)
-	w.runsTainted(code.tainted())
-	var out objects
+	w.runsTainted(code.Tainted())
+	var out object.Objects
 	for _, v := range code {
-		if v.shape == isCallable {
-			out = out.with(w.callValue(v, &call{keywords: map[string]objects{}}))
+		if v.Shape == object.IsCallable {
+			out = out.With(w.callValue(v, &object.Call{Keywords: map[string]object.Objects{}}))
 			continue
 		}
-		if path.Ext(v.file) == ".py" && !v.Fetched && !v.Decoded {
-			w.wordsPiece([]string{"python3", v.file}, &call{keywords: map[string]objects{}}, w.at)
+		if path.Ext(v.File) == ".py" && !v.Fetched && !v.Decoded {
+			w.wordsPiece([]string{"python3", v.File}, &object.Call{Keywords: map[string]object.Objects{}}, w.at)
 			continue
 		}
-		if v.shape != isString || !literal(v.text) {
+		if v.Shape != object.IsString || !object.Literal(v.Text) {
 			w.dynamic()
 			continue
 		}
-		out = out.with(w.nestedProgram(v.text))
+		out = out.With(w.nestedProgram(v.Text))
 	}
-	return out.with(hidden("value", value.Taint{}))
+	return out.With(object.Hidden("value", value.Taint{}))
 }
 
 // runsTainted notes where a text that runs came from.
@@ -139,7 +141,7 @@ func newProgram(text string) *program {
 	return &program{body: parsed.Body, err: err}
 }
 
-func (w *walk) nestedProgram(text string) objects {
+func (w *walk) nestedProgram(text string) object.Objects {
 	p := w.nestedPrograms[text]
 	if p == nil {
 		if len(w.nestedPrograms) >= maxPrograms {
@@ -167,95 +169,95 @@ func (w *walk) nestedProgram(text string) objects {
 	return nil
 }
 
-func (w *walk) importNamed(c *call) objects {
-	names, _ := c.arg(0, "name")
-	var out objects
+func (w *walk) importNamed(c *object.Call) object.Objects {
+	names, _ := c.Arg(0, "name")
+	var out object.Objects
 	for _, n := range names {
-		if n.shape != isString || !literal(n.text) {
+		if n.Shape != object.IsString || !object.Literal(n.Text) {
 			w.feature(value.FeatureDynamicImport)
 			w.hide()
-			out = out.with(hidden("module", value.Taint{}))
+			out = out.With(object.Hidden("module", value.Taint{}))
 			continue
 		}
-		w.imported(n.text)
-		name := n.text
-		if _, from := c.arg(3, "fromlist"); c.name == "__import__" && !from {
+		w.imported(n.Text)
+		name := n.Text
+		if _, from := c.Arg(3, "fromlist"); c.Name == "__import__" && !from {
 			name, _, _ = strings.Cut(name, ".")
 		}
-		out = out.with(symbolOf(name))
+		out = out.With(object.SymbolOf(name))
 	}
 	return out
 }
 
-func (w *walk) getAttribute(c *call) objects {
-	if len(c.args) < 2 {
-		c.escapeAll(w)
-		return hidden("value", value.Taint{})
+func (w *walk) getAttribute(c *object.Call) object.Objects {
+	if len(c.Args) < 2 {
+		w.escapeAll(c)
+		return object.Hidden("value", value.Taint{})
 	}
 	out := w.optional(c, 2)
-	for _, b := range c.args[0] {
-		for _, n := range c.args[1] {
-			known := n.shape == isString && literal(n.text)
+	for _, b := range c.Args[0] {
+		for _, n := range c.Args[1] {
+			known := n.Shape == object.IsString && object.Literal(n.Text)
 			switch {
-			case known && revealing[n.text]:
+			case known && library.Revealing[n.Text]:
 				w.dynamic()
 			case known:
-				out = out.with(w.member(b, &syntax.Expression{Form: syntax.AttributeForm, Text: n.text,
+				out = out.With(w.member(b, &syntax.Expression{Form: syntax.AttributeForm, Text: n.Text,
 					Kids: []*syntax.Expression{{Form: syntax.OtherForm}}}))
 				continue
-			case b.shape == isSymbol && dangerousModules[b.text]:
+			case b.Shape == object.IsSymbol && library.DangerousModules[b.Text]:
 				w.dynamic()
 			}
-			out = out.with(objects{{shape: isInstance, text: "getattr"}})
+			out = out.With(object.Objects{{Shape: object.IsInstance, Text: "getattr"}})
 		}
 	}
 	return out
 }
 
-func (w *walk) doEnviron(d behaviour, c *call) objects {
-	switch d.kind {
-	case doesGetenv:
-		names, _ := c.arg(0, "key")
+func (w *walk) doEnviron(d library.Behaviour, c *object.Call) object.Objects {
+	switch d.Kind {
+	case library.DoesGetenv:
+		names, _ := c.Arg(0, "key")
 		vs := w.environment(names)
-		if name, ok := names.only(); ok && c.name == "os.environ.setdefault" {
+		if name, ok := names.Only(); ok && c.Name == "os.environ.setdefault" {
 			w.setVariable(name, w.optional(c, 1))
 		}
-		return vs.with(w.optional(c, 1))
-	case doesEnvironAll:
+		return vs.With(w.optional(c, 1))
+	case library.DoesEnvironAll:
 		w.note(&w.notes.variables, "*")
-		return hidden("value", value.Taint{Environ: true})
-	case doesEnviron:
-		return symbolOf("os.environ")
-	case doesEnvironSet:
+		return object.Hidden("value", value.Taint{Environ: true})
+	case library.DoesEnviron:
+		return object.SymbolOf("os.environ")
+	case library.DoesEnvironSet:
 		w.setEnviron(c)
 	}
-	return hidden("value", value.Taint{})
+	return object.Hidden("value", value.Taint{})
 }
 
-func (w *walk) setEnviron(c *call) {
-	for name, vs := range c.keywords {
+func (w *walk) setEnviron(c *object.Call) {
+	for name, vs := range c.Keywords {
 		w.setVariable(name, vs)
 	}
-	var second objects
-	if len(c.args) > 1 {
-		second = c.args[1]
+	var second object.Objects
+	if len(c.Args) > 1 {
+		second = c.Args[1]
 	}
-	for _, v := range c.first() {
-		if name, ok := (objects{v}).only(); ok {
+	for _, v := range c.First() {
+		if name, ok := (object.Objects{v}).Only(); ok {
 			w.setVariable(name, second)
 		}
-		for i := 0; v.shape == isDict && i+1 < len(v.items); i += 2 {
-			if name, ok := v.items[i].only(); ok {
-				w.setVariable(name, v.items[i+1])
+		for i := 0; v.Shape == object.IsDict && i+1 < len(v.Items); i += 2 {
+			if name, ok := v.Items[i].Only(); ok {
+				w.setVariable(name, v.Items[i+1])
 			}
 		}
 	}
 }
 
 // setVariable notes a variable of the environment that is set.
-func (w *walk) setVariable(name string, vs objects) {
+func (w *walk) setVariable(name string, vs object.Objects) {
 	w.note(&w.notes.assigns, name)
-	for _, text := range vs.strs() {
-		w.note(&w.notes.settings, name+"="+value.Cut(text.str(), value.MaxSetting))
+	for _, text := range vs.Strs() {
+		w.note(&w.notes.settings, name+"="+value.Cut(text.Str(), value.MaxSetting))
 	}
 }

@@ -6,37 +6,37 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
 // value is what an expression may give; everything in it is noted on the way.
-func (w *walk) value(e *syntax.Expression) objects {
+func (w *walk) value(e *syntax.Expression) object.Objects {
 	if e == nil {
 		return nil
 	}
 	if w.depth++; w.depth > 4*syntax.MaxChain || !w.spend() {
 		w.depth--
 		w.exhausted = true
-		return hidden("value", value.Taint{})
+		return object.Hidden("value", value.Taint{})
 	}
 	vs := w.evaluate(e)
 	w.depth--
 	return w.bounded(w.known(w.identified(e, slices.Clone(vs)), w.made[e], 0))
 }
 
-func (w *walk) evaluate(e *syntax.Expression) objects {
+func (w *walk) evaluate(e *syntax.Expression) object.Objects {
 	switch e.Form {
 	case syntax.NameForm:
 		return w.nameValue(e.Text)
 	case syntax.NumberForm:
 		return numberValue(e.Text)
 	case syntax.TextForm:
-		text := unmarked(e.Text)
+		text := object.Unmarked(e.Text)
 		w.noteURLs(text)
-		return textOf(text)
+		return object.TextOf(text)
 	case syntax.FormatForm:
 		return w.formatted(e)
 	case syntax.ListForm:
@@ -55,7 +55,7 @@ func (w *walk) evaluate(e *syntax.Expression) objects {
 		return w.unaryValue(e)
 	case syntax.ChoiceForm:
 		w.escape(w.value(e.Kids[1]))
-		return w.value(e.Kids[0]).with(w.value(e.Kids[2]))
+		return w.value(e.Kids[0]).With(w.value(e.Kids[2]))
 	case syntax.NamedForm:
 		return w.namedValue(e)
 	case syntax.LambdaForm:
@@ -67,60 +67,60 @@ func (w *walk) evaluate(e *syntax.Expression) objects {
 }
 
 // namedValue is name := value, which assigns outside of comprehensions.
-func (w *walk) namedValue(e *syntax.Expression) objects {
+func (w *walk) namedValue(e *syntax.Expression) object.Objects {
 	vs := w.value(e.Kids[0])
 	sc := w.scope
-	w.scope = sc.lasting()
+	w.scope = sc.Lasting()
 	w.set(e.Text, vs)
 	w.scope = sc
 	return vs
 }
 
-func (w *walk) nameValue(name string) objects {
+func (w *walk) nameValue(name string) object.Objects {
 	if vs, ok := w.lookup(name); ok {
 		return vs
 	}
 	if name == "__file__" || name == "__name__" || name == "__doc__" {
-		return hidden(name, value.Taint{})
+		return object.Hidden(name, value.Taint{})
 	}
 	for _, module := range w.stars {
-		if full := canonical(module + "." + name); effective(full) || dangerous(full) || full == "os.environ" {
-			return symbolOf(full)
+		if full := library.Canonical(module + "." + name); library.Effective(full) || library.Dangerous(full) || full == "os.environ" {
+			return object.SymbolOf(full)
 		}
 	}
 	w.outside(name)
-	return symbolOf(name)
+	return object.SymbolOf(name)
 }
 
-func numberValue(digits string) objects {
+func numberValue(digits string) object.Objects {
 	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 0, 64)
 	if err != nil {
-		return hidden("number", value.Taint{})
+		return object.Hidden("number", value.Taint{})
 	}
-	return objects{{shape: isInt, number: n}}
+	return object.Objects{{Shape: object.IsInt, Number: n}}
 }
 
-func (w *walk) formatted(e *syntax.Expression) objects {
-	all := textOf("")
+func (w *walk) formatted(e *syntax.Expression) object.Objects {
+	all := object.TextOf("")
 	for i := 0; i < len(e.Kids); i++ {
 		kid := e.Kids[i]
-		var piece objects
+		var piece object.Objects
 		if kid.Form == syntax.TextForm {
 			var text string
 			text, i = literals(e.Kids, i)
-			piece = textOf(text)
+			piece = object.TextOf(text)
 		} else {
 			vs := w.value(kid)
 			w.escape(vs)
-			piece = named(vs, cmp.Or(nameOf(kid), "value")).strs()
+			piece = named(vs, cmp.Or(nameOf(kid), "value")).Strs()
 			for i, v := range vs {
-				if v.shape == isUnknown && v.text != "" && i < len(piece) {
-					piece = vs.strs()
+				if v.Shape == object.IsUnknown && v.Text != "" && i < len(piece) {
+					piece = vs.Strs()
 					break
 				}
 			}
 		}
-		all = eachPair(all, piece, glue)
+		all = object.EachPair(all, piece, object.Glue)
 		if !w.copied(all) {
 			break
 		}
@@ -133,7 +133,7 @@ func (w *walk) formatted(e *syntax.Expression) objects {
 func literals(kids []*syntax.Expression, at int) (text string, last int) {
 	var b strings.Builder
 	for last = at; ; last++ {
-		b.WriteString(unmarked(kids[last].Text))
+		b.WriteString(object.Unmarked(kids[last].Text))
 		if last+1 == len(kids) || kids[last+1].Form != syntax.TextForm {
 			return b.String(), last
 		}
@@ -141,113 +141,92 @@ func literals(kids []*syntax.Expression, at int) (text string, last int) {
 }
 
 // copied counts the work of joining texts, which copies what was joined before; it is false when the program has had its share.
-func (w *walk) copied(vs objects) bool {
+func (w *walk) copied(vs object.Objects) bool {
 	for _, v := range vs {
-		w.steps += len(v.text) / 256
+		w.steps += len(v.Text) / 256
 	}
 	return w.spend()
 }
 
-func (w *walk) listValue(e *syntax.Expression) objects {
-	lists := objects{{shape: isList}}
+func (w *walk) listValue(e *syntax.Expression) object.Objects {
+	lists := object.Objects{{Shape: object.IsList}}
 	for _, kid := range e.Kids {
 		vs := w.value(kid)
 		if kid.Form == syntax.OtherForm && kid.Text == "*" {
 			lists = spread(lists, vs)
 			continue
 		}
-		share(vs)
+		object.Share(vs)
 		for i := range lists {
-			lists[i].items = append(lists[i].items, vs)
+			lists[i].Items = append(lists[i].Items, vs)
 		}
 	}
 	return lists
 }
 
 // spread is every list with every one of vs at its end.
-func spread(lists, vs objects) objects {
+func spread(lists, vs object.Objects) object.Objects {
 	if len(vs) == 0 {
 		return lists
 	}
-	return eachPair(lists, vs, func(list, v object) object {
-		if list.shape != isList {
+	return object.EachPair(lists, vs, func(list, v object.Object) object.Object {
+		if list.Shape != object.IsList {
 			return list
 		}
-		return list.extended(objects{v})
+		return list.Extended(object.Objects{v})
 	})
 }
 
-// extended is a list with all items of another one at its end.
-func (v object) extended(more objects) object {
-	v.items = v.items[:len(v.items):len(v.items)]
-	if len(more) == 1 && more[0].shape == isList && !more[0].open {
-		v.items = append(v.items, more[0].items...)
-		return v
-	}
-	v.items = append(v.items, elements(more, "value"))
-	// How many there are is not known, which changes no item before them.
-	return v
-}
-
-func (w *walk) dictValue(e *syntax.Expression) objects {
-	dict := object{shape: isDict}
+func (w *walk) dictValue(e *syntax.Expression) object.Objects {
+	dict := object.Object{Shape: object.IsDict}
 	var environment bool
 	for i := 0; i+1 < len(e.Kids); i += 2 {
 		value := w.value(e.Kids[i+1])
 		if e.Kids[i] == nil {
-			dict.open = true
-			environment = environment || isEnviron(value)
+			dict.Open = true
+			environment = environment || object.IsEnviron(value)
 			continue
 		}
 		key := w.value(e.Kids[i])
 		w.escape(key)
-		share(value)
-		dict.items = append(dict.items, key, value)
+		object.Share(value)
+		dict.Items = append(dict.Items, key, value)
 	}
 	if environment {
-		return symbolOf("os.environ")
+		return object.SymbolOf("os.environ")
 	}
-	return objects{dict}
+	return object.Objects{dict}
 }
 
-func isEnviron(vs objects) bool {
-	for _, v := range vs {
-		if v.shape == isSymbol && (v.text == "os.environ" || v.text == "os.environb") {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *walk) attribute(e *syntax.Expression) objects {
+func (w *walk) attribute(e *syntax.Expression) object.Objects {
 	base := w.value(e.Kids[0])
-	if revealing[e.Text] {
+	if library.Revealing[e.Text] {
 		w.dynamic()
 	}
-	var out objects
+	var out object.Objects
 	for _, b := range base {
-		out = out.with(w.member(b, e))
+		out = out.With(w.member(b, e))
 	}
 	return out
 }
 
-func (w *walk) member(b object, e *syntax.Expression) objects {
+func (w *walk) member(b object.Object, e *syntax.Expression) object.Objects {
 	if reveals(b, e.Text) {
 		w.dynamic()
 	}
 	switch {
-	case b.shape == isSymbol:
-		return symbolOf(b.text + "." + e.Text)
-	case b.shape == isPath:
+	case b.Shape == object.IsSymbol:
+		return object.SymbolOf(b.Text + "." + e.Text)
+	case b.Shape == object.IsPath:
 		return pathMember(b, e.Text)
-	case b.shape == isCallable && b.function.class:
-		return w.classMember(b.function, e.Text)
+	case b.Shape == object.IsCallable && b.Function.Class:
+		return w.classMember(b.Function, e.Text)
 	}
-	if full, ok := throughValue(e); ok {
-		return symbolOf(full).with(hidden(e.Text, b.allTaint()))
+	if full, ok := library.ThroughValue(e); ok {
+		return object.SymbolOf(full).With(object.Hidden(e.Text, b.AllTaint()))
 	}
-	if b.changeable() && !lookers[e.Text] {
-		w.lose(objects{b})
+	if b.Changeable() && !library.Lookers[e.Text] {
+		w.lose(object.Objects{b})
 	}
 	if e.Text == "__dict__" {
 		w.attributesChange()
@@ -256,22 +235,22 @@ func (w *walk) member(b object, e *syntax.Expression) objects {
 	w.escapeMethods(e.Text)
 	known, ok := w.attributes[e.Text]
 	if !ok {
-		return hidden(e.Text, b.allTaint())
+		return object.Hidden(e.Text, b.AllTaint())
 	}
 	if own := e.Kids[0]; own.Form == syntax.NameForm && (own.Text == "self" || own.Text == "cls") && !w.attributesOpen {
 		return known
 	}
-	return known.with(hidden(e.Text, b.allTaint()))
+	return known.With(object.Hidden(e.Text, b.AllTaint()))
 }
 
-func (w *walk) classMember(f *function, name string) objects {
-	if v := f.scope.vars[name]; v != nil {
+func (w *walk) classMember(f *object.Function, name string) object.Objects {
+	if v := f.Scope.Vars[name]; v != nil {
 		if w.attributesOpen {
-			return v.ever.with(hidden(name, value.Taint{}))
+			return v.Ever.With(object.Hidden(name, value.Taint{}))
 		}
-		return v.ever
+		return v.Ever
 	}
-	return hidden(name, value.Taint{})
+	return object.Hidden(name, value.Taint{})
 }
 
 // escapeMethods notes that methods of a name were handed on.
@@ -281,19 +260,19 @@ func (w *walk) escapeMethods(name string) {
 	}
 }
 
-func (w *walk) release(f *function) {
-	if f.class {
-		for _, m := range f.members {
+func (w *walk) release(f *object.Function) {
+	if f.Class {
+		for _, m := range f.Members {
 			w.release(m)
 		}
 	}
-	if !f.escaped {
-		f.escaped, w.grew = true, true
+	if !f.Escaped {
+		f.Escaped, w.grew = true, true
 	}
 }
 
-func (w *walk) otherValue(e *syntax.Expression) objects {
-	all := hidden("value", value.Taint{})
+func (w *walk) otherValue(e *syntax.Expression) object.Objects {
+	all := object.Hidden("value", value.Taint{})
 	for _, kid := range e.Kids {
 		vs := w.value(kid)
 		if e.Text == "*" {
@@ -301,7 +280,7 @@ func (w *walk) otherValue(e *syntax.Expression) objects {
 		}
 		w.yields(e.Text, vs)
 		w.escape(vs)
-		all = all.with(hidden("value", vs.tainted()))
+		all = all.With(object.Hidden("value", vs.Tainted()))
 	}
 	return all
 }

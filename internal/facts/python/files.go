@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // path is a text as a path: cleaned, absolute where that is known, "~" for the home folder.
 func (w *walk) path(text string) string {
-	p := shown(strings.ReplaceAll(text, anyName, "*"))
+	p := object.Shown(strings.ReplaceAll(text, object.AnyName, "*"))
 	for _, own := range []string{"/proc/self/cwd", "/proc/thread-self/cwd"} {
 		if rest, ok := strings.CutPrefix(p, own); ok && (rest == "" || rest[0] == '/') {
 			p = "." + rest
@@ -33,30 +35,30 @@ func (w *walk) followed(p string) string {
 }
 
 // linked notes a link that the program makes.
-func (w *walk) linked(target, link objects) {
-	to, ok := target.only()
-	name, plain := link.only()
-	if ok && plain && len(w.links) < maxValues {
+func (w *walk) linked(target, link object.Objects) {
+	to, ok := target.Only()
+	name, plain := link.Only()
+	if ok && plain && len(w.links) < object.MaxValues {
 		w.links[w.at.Path(name, w.at.Workdir)] = to
 	}
 }
 
 // paths are the paths that values name, as far as they are known: one that
 // starts with something unknown is none.
-func (w *walk) paths(vs objects, itself bool) []string {
+func (w *walk) paths(vs object.Objects, itself bool) []string {
 	var out []string
 	for _, v := range vs {
 		switch {
-		case v.shape == isList:
-			for _, item := range v.items {
+		case v.Shape == object.IsList:
+			for _, item := range v.Items {
 				out = append(out, w.paths(item, itself)...)
 			}
-		case v.shape != isString && v.shape != isPath && v.shape != isFile, v.text == "", strings.HasPrefix(v.text, holeStart),
-			len(v.text) > maxText:
-		case len(v.text) > 5 && strings.EqualFold(v.text[:5], "file:"):
-			out = append(out, w.names(fileURL(v.text), itself)...)
+		case v.Shape != object.IsString && v.Shape != object.IsPath && v.Shape != object.IsFile, v.Text == "", strings.HasPrefix(v.Text, object.HoleStart),
+			len(v.Text) > maxText:
+		case len(v.Text) > 5 && strings.EqualFold(v.Text[:5], "file:"):
+			out = append(out, w.names(fileURL(v.Text), itself)...)
 		default:
-			out = append(out, w.names(v.text, itself)...)
+			out = append(out, w.names(v.Text, itself)...)
 		}
 	}
 	return out
@@ -81,22 +83,22 @@ func (w *walk) opened(text string) string {
 	if !path.IsAbs(text) && !strings.HasPrefix(text, "~") && w.at.Workdir != "" {
 		text = w.at.Workdir + "/" + text
 	}
-	return value.Tidy(shown(strings.ReplaceAll(text, anyName, "*")))
+	return value.Tidy(object.Shown(strings.ReplaceAll(text, object.AnyName, "*")))
 }
 
-func (w *walk) reads(vs objects)  { w.note(&w.notes.reads, w.notable(vs, true)...) }
-func (w *walk) writes(vs objects) { w.note(&w.notes.writes, w.notable(vs, true)...) }
-func (w *walk) loses(vs objects)  { w.losesOf(vs, true) }
+func (w *walk) reads(vs object.Objects)  { w.note(&w.notes.reads, w.notable(vs, true)...) }
+func (w *walk) writes(vs object.Objects) { w.note(&w.notes.writes, w.notable(vs, true)...) }
+func (w *walk) loses(vs object.Objects)  { w.losesOf(vs, true) }
 
 // losesOf notes files whose content is gone; of those that a listing tells it is not known
 // which are meant.
-func (w *walk) losesOf(vs objects, itself bool) {
+func (w *walk) losesOf(vs object.Objects, itself bool) {
 	gone := w.notable(vs, itself)
 	w.note(&w.notes.loses, slices.DeleteFunc(gone, func(p string) bool { return strings.HasSuffix(p, "/*") })...)
 }
 
 // removes notes files that are deleted or moved. A link is taken for itself then.
-func (w *walk) removes(vs objects) {
+func (w *walk) removes(vs object.Objects) {
 	w.note(&w.notes.writes, w.notable(vs, false)...)
 	w.losesOf(vs, false)
 }
@@ -110,7 +112,7 @@ var losing = map[string]bool{
 }
 
 // changes notes files that a call writes, or after which their content is gone.
-func (w *walk) changes(name string, vs objects) {
+func (w *walk) changes(name string, vs object.Objects) {
 	switch follows, gone := losing[name]; {
 	case !gone:
 		w.writes(vs)
@@ -123,220 +125,220 @@ func (w *walk) changes(name string, vs objects) {
 }
 
 // notable are the paths to note, on the last walk only.
-func (w *walk) notable(vs objects, itself bool) []string {
+func (w *walk) notable(vs object.Objects, itself bool) []string {
 	if !w.noting {
 		return nil
 	}
 	return w.paths(vs, itself)
 }
 
-func (w *walk) doFiles(d behaviour, c *call) objects {
-	for _, vs := range c.args {
+func (w *walk) doFiles(d library.Behaviour, c *object.Call) object.Objects {
+	for _, vs := range c.Args {
 		w.escapeSome(vs)
 	}
-	if d.also != nil {
-		w.doFiles(*d.also, c)
+	if d.Also != nil {
+		w.doFiles(*d.Also, c)
 	}
-	if yes, sure := truth(c.keywords[d.when]); d.when != "" && sure && !yes {
+	if yes, sure := truth(c.Keywords[d.When]); d.When != "" && sure && !yes {
 		return nil
 	}
-	if d.kind == doesOpenFile {
+	if d.Kind == library.DoesOpenFile {
 		return w.open(c)
 	}
-	if d.kind == doesCopies || d.kind == doesMoves {
+	if d.Kind == library.DoesCopies || d.Kind == library.DoesMoves {
 		w.copies(d, c)
-		return hidden("value", c.tainted())
+		return object.Hidden("value", c.Tainted())
 	}
-	vs, given := c.arg(d.skip, d.name)
-	if !given && d.usual != "" {
-		vs = textOf(d.usual)
+	vs, given := c.Arg(d.Skip, d.Name)
+	if !given && d.Usual != "" {
+		vs = object.TextOf(d.Usual)
 	}
 	return w.handles(d, c, vs)
 }
 
 // handles notes what a call does with the files that it is given.
-func (w *walk) handles(d behaviour, c *call, vs objects) objects {
-	switch d.kind {
-	case doesReads:
+func (w *walk) handles(d library.Behaviour, c *object.Call, vs object.Objects) object.Objects {
+	switch d.Kind {
+	case library.DoesReads:
 		w.reads(vs)
-	case doesLooks:
+	case library.DoesLooks:
 		w.looks(vs)
-	case doesReadsWrites:
+	case library.DoesReadsWrites:
 		w.reads(vs)
 		w.writes(vs)
-	case doesUnpacks:
+	case library.DoesUnpacks:
 		w.unpacks(vs)
-	case doesWrites:
-		w.changes(c.name, vs)
-	case doesListing, doesEntries, doesTree:
+	case library.DoesWrites:
+		w.changes(c.Name, vs)
+	case library.DoesListing, library.DoesEntries, library.DoesTree:
 		w.reads(vs)
 		return w.listed(d, vs)
-	case doesMatching:
+	case library.DoesMatching:
 		w.reads(searched(vs))
 		return w.listedBelow(vs)
-	case doesDatabase:
+	case library.DoesDatabase:
 		w.opensDatabase(vs)
-	case doesSendsFile:
+	case library.DoesSendsFile:
 		w.reads(vs)
 		w.feature(value.FeatureSendsFiles)
 	}
-	return objects{{shape: isInstance, text: c.name, Taint: c.tainted()}}
+	return object.Objects{{Shape: object.IsInstance, Text: c.Name, Taint: c.Tainted()}}
 }
 
-func (w *walk) copies(d behaviour, c *call) {
-	from, _ := c.arg(0, "src")
-	to, _ := c.arg(1, "dst")
-	if d.kind == doesMoves {
+func (w *walk) copies(d library.Behaviour, c *object.Call) {
+	from, _ := c.Arg(0, "src")
+	to, _ := c.Arg(1, "dst")
+	if d.Kind == library.DoesMoves {
 		w.removes(from)
 	} else {
 		w.reads(from)
 	}
 	w.writes(to)
 	w.fill(to, nil, value.Taint{})
-	if c.name == "os.symlink" {
+	if c.Name == "os.symlink" {
 		w.linked(from, to)
 	}
 }
 
 // open notes a file that is opened, to read or to write as its mode says.
-func (w *walk) open(c *call) objects {
-	file, _ := c.arg(0, "file")
-	if folder, below := c.keywords["dir_fd"]; below {
-		file = joinAll([]objects{foldersOf(folder), file})
+func (w *walk) open(c *object.Call) object.Objects {
+	file, _ := c.Arg(0, "file")
+	if folder, below := c.Keywords["dir_fd"]; below {
+		file = joinAll([]object.Objects{foldersOf(folder), file})
 	}
-	modes, given := c.arg(1, "mode")
+	modes, given := c.Arg(1, "mode")
 	if !given {
-		modes = textOf("r")
+		modes = object.TextOf("r")
 	}
 	for _, m := range modes {
-		if c.name == "os.open" && onlyReads(m) {
-			m = object{shape: isString, text: "r"}
+		if c.Name == "os.open" && onlyReads(m) {
+			m = object.Object{Shape: object.IsString, Text: "r"}
 		}
-		known := m.shape == isString && literal(m.text)
-		if !known || strings.ContainsAny(m.text, "r+") || m.text == "" {
+		known := m.Shape == object.IsString && object.Literal(m.Text)
+		if !known || strings.ContainsAny(m.Text, "r+") || m.Text == "" {
 			w.reads(file)
 		}
-		if !known || strings.ContainsAny(m.text, "wax+") {
+		if !known || strings.ContainsAny(m.Text, "wax+") {
 			w.writes(file)
-			w.begin(file, strings.Contains(m.text, "a"))
-			if known && strings.Contains(m.text, "w") {
+			w.begin(file, strings.Contains(m.Text, "a"))
+			if known && strings.Contains(m.Text, "w") {
 				w.loses(file)
 			}
 		}
 	}
-	var out objects
+	var out object.Objects
 	for _, f := range file {
-		if f.shape == isString || f.shape == isPath {
-			out = out.with(objects{{shape: isFile, text: f.text}})
+		if f.Shape == object.IsString || f.Shape == object.IsPath {
+			out = out.With(object.Objects{{Shape: object.IsFile, Text: f.Text}})
 			continue
 		}
-		out = out.with(hidden("file", f.Taint))
+		out = out.With(object.Hidden("file", f.Taint))
 	}
 	return out
 }
 
 // foldersOf are the paths of folders that are open.
-func foldersOf(open objects) objects {
-	var out objects
+func foldersOf(open object.Objects) object.Objects {
+	var out object.Objects
 	for _, f := range open {
-		if f.shape == isFile {
-			f.shape = isString
+		if f.Shape == object.IsFile {
+			f.Shape = object.IsString
 		}
-		out = out.with(objects{f})
+		out = out.With(object.Objects{f})
 	}
 	return out
 }
 
 // onlyReads says whether the flags of os.open let a file be read and nothing else.
-func onlyReads(flags object) bool {
+func onlyReads(flags object.Object) bool {
 	const writing = 0o3 | 0o100 | 0o1000 // the access mode, O_CREAT, O_TRUNC
-	return flags.shape == isSymbol && flags.text == "os.O_RDONLY" || flags.shape == isInt && flags.number&writing == 0
+	return flags.Shape == object.IsSymbol && flags.Text == "os.O_RDONLY" || flags.Shape == object.IsInt && flags.Number&writing == 0
 }
 
 // begin notes a file that the program is about to fill, or to add to.
-func (w *walk) begin(files objects, adds bool) {
+func (w *walk) begin(files object.Objects, adds bool) {
 	if adds {
 		w.fill(files, nil, value.Taint{})
 		return
 	}
-	w.fill(files, textOf(""), value.Taint{})
+	w.fill(files, object.TextOf(""), value.Taint{})
 }
 
-func (w *walk) fileMethod(b object, name string, c *call) objects {
+func (w *walk) fileMethod(b object.Object, name string, c *object.Call) object.Objects {
 	switch name {
 	case "write":
-		w.fill(objects{b}, c.first(), value.Taint{})
-		w.escape(c.first())
+		w.fill(object.Objects{b}, c.First(), value.Taint{})
+		w.escape(c.First())
 	case "writelines":
-		w.fill(objects{b}, nil, c.tainted())
-		w.escape(c.first())
+		w.fill(object.Objects{b}, nil, c.Tainted())
+		w.escape(c.First())
 	case "__enter__":
-		return objects{b}
+		return object.Objects{b}
 	case "extractall":
-		to, _ := c.arg(0, "path")
+		to, _ := c.Arg(0, "path")
 		w.unpacks(to)
 	case "extract":
-		to, _ := c.arg(1, "path")
+		to, _ := c.Arg(1, "path")
 		w.unpacks(to)
 	case "read":
 		return contentOf(b)
 	case "readline", "readlines":
-		return hidden("text", value.Taint{Read: true}.With(b.Taint))
+		return object.Hidden("text", value.Taint{Read: true}.With(b.Taint))
 	default:
-		c.escapeAll(w)
+		w.escapeAll(c)
 	}
-	return hidden("text", b.Taint)
+	return object.Hidden("text", b.Taint)
 }
 
 // contentOf is the text of a file.
-func contentOf(file object) objects {
-	text := hidden("text", value.Taint{Read: true}.With(file.Taint))
-	if whole(file.text) {
-		text[0].file = file.text
+func contentOf(file object.Object) object.Objects {
+	text := object.Hidden("text", value.Taint{Read: true}.With(file.Taint))
+	if object.Whole(file.Text) {
+		text[0].File = file.Text
 	}
 	return text
 }
 
-func (w *walk) doPaths(d behaviour, c *call) objects {
-	for _, vs := range c.args {
+func (w *walk) doPaths(d library.Behaviour, c *object.Call) object.Objects {
+	for _, vs := range c.Args {
 		w.escapeSome(vs)
 	}
-	switch d.kind {
-	case doesWorkdir:
+	switch d.Kind {
+	case library.DoesWorkdir:
 		return w.place(w.at.Workdir)
-	case doesHome:
-		return objects{{shape: isPath, text: "~"}}
-	case doesChdir:
-		w.chdir(c.first())
+	case library.DoesHome:
+		return object.Objects{{Shape: object.IsPath, Text: "~"}}
+	case library.DoesChdir:
+		w.chdir(c.First())
 		return nil
-	case doesMakePath, doesJoin:
-		joined := joinAll(c.args)
-		if d.kind == doesMakePath {
+	case library.DoesMakePath, library.DoesJoin:
+		joined := joinAll(c.Args)
+		if d.Kind == library.DoesMakePath {
 			for i := range joined {
-				joined[i].shape = isPath
+				joined[i].Shape = object.IsPath
 			}
 		}
 		return joined
 	}
-	return c.first().strs()
+	return c.First().Strs()
 }
 
-func (w *walk) place(folder string) objects {
+func (w *walk) place(folder string) object.Objects {
 	if folder == "" {
-		return textOf(".")
+		return object.TextOf(".")
 	}
-	return textOf(folder)
+	return object.TextOf(folder)
 }
 
 // chdir follows a change of the working folder.
-func (w *walk) chdir(vs objects) {
+func (w *walk) chdir(vs object.Objects) {
 	w.at.Workdir = w.folder(vs)
 	w.at.Astray = w.at.Workdir == ""
 }
 
 // folder is the one folder that values name; empty if that is not known.
-func (w *walk) folder(vs objects) string {
-	text, ok := vs.only()
+func (w *walk) folder(vs object.Objects) string {
+	text, ok := vs.Only()
 	if !ok {
 		return ""
 	}
@@ -356,34 +358,17 @@ func (w *walk) folder(vs objects) string {
 	return p
 }
 
-func joinAll(args []objects) objects {
+func joinAll(args []object.Objects) object.Objects {
 	if len(args) == 0 {
-		return textOf(".")
+		return object.TextOf(".")
 	}
-	all := args[0].strs()
+	all := args[0].Strs()
 	for _, more := range args[1:] {
-		all = eachPair(all, more, func(a, b object) object {
-			p := joinPath(a, b)
-			p.shape = isString
+		all = object.EachPair(all, more, func(a, b object.Object) object.Object {
+			p := object.JoinPath(a, b)
+			p.Shape = object.IsString
 			return p
 		})
 	}
 	return all
-}
-
-// joinPath is a/b, or b if that is absolute.
-func joinPath(a, b object) object {
-	left, right := a.str(), b.str()
-	switch {
-	case strings.HasPrefix(right, "/") || left == "":
-		left = right
-	case strings.HasSuffix(left, "/"):
-		left += right
-	default:
-		left += "/" + right
-	}
-	if len(left) > value.MaxValue {
-		left = hole("path")
-	}
-	return object{shape: isPath, text: left}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -14,151 +15,130 @@ func (w *walk) define(s *syntax.Statement) {
 		w.escape(w.value(e))
 	}
 	f := w.functionOf(s)
-	f.escaped = f.escaped || s.Decorated && !w.scope.class
-	w.set(s.Text, objects{{shape: isCallable, function: f}})
+	f.Escaped = f.Escaped || s.Decorated && !w.scope.Class
+	w.set(s.Text, object.Objects{{Shape: object.IsCallable, Function: f}})
 	w.body(f, s.Body)
 }
 
-func (w *walk) functionOf(s *syntax.Statement) *function {
+func (w *walk) functionOf(s *syntax.Statement) *object.Function {
 	f := w.functions[s]
 	if f == nil {
-		f = &function{define: s, scope: w.newScope(s), method: w.scope.class}
-		f.escaped = f.method && strings.HasPrefix(s.Text, "__") && s.Text != "__init__"
+		f = &object.Function{Define: s, Scope: w.newScope(s), Method: w.scope.Class}
+		f.Escaped = f.Method && strings.HasPrefix(s.Text, "__") && s.Text != "__init__"
 		w.functions[s] = f
-		if f.method {
+		if f.Method {
 			w.methods[s.Text] = append(w.methods[s.Text], f)
 		}
 	}
 	return f
 }
 
-func (w *walk) newScope(s *syntax.Statement) *scope {
+func (w *walk) newScope(s *syntax.Statement) *object.Scope {
 	sc := w.scopes[s]
 	if sc == nil {
-		sc = &scope{vars: map[string]*variable{}, parent: w.scope, class: s.Act == syntax.ActClass}
+		sc = &object.Scope{Vars: map[string]*object.Variable{}, Parent: w.scope, Class: s.Act == syntax.ActClass}
 		w.scopes[s] = sc
 	}
 	return sc
 }
 
-func (w *walk) body(f *function, body []*syntax.Statement) {
+func (w *walk) body(f *object.Function, body []*syntax.Statement) {
 	sc, nested, loops, function := w.scope, w.nested, w.loops, w.function
-	w.scope, w.nested, w.loops, w.function = f.scope, 0, 0, f
-	f.scope.forget()
+	w.scope, w.nested, w.loops, w.function = f.Scope, 0, 0, f
+	f.Scope.Forget()
 	w.parameters(f)
 	w.statements(body)
 	w.scope, w.nested, w.loops, w.function = sc, nested, loops, function
 }
 
 // parameters give each parameter what the calls in the program give it.
-func (w *walk) parameters(f *function) {
-	for i, name := range f.define.Params.Names {
+func (w *walk) parameters(f *object.Function) {
+	for i, name := range f.Define.Params.Names {
 		plain := strings.TrimLeft(name, "*")
-		v := w.variable(f.scope, plain)
-		v.loose = true
-		var vs objects
-		if fallback := f.define.Params.Defaults[i]; fallback != nil {
+		v := w.variable(f.Scope, plain)
+		v.Loose = true
+		var vs object.Objects
+		if fallback := f.Define.Params.Defaults[i]; fallback != nil {
 			vs = w.value(fallback)
 		}
-		if f.escaped || strings.HasPrefix(name, "**") || f.method && i == 0 {
-			vs = vs.with(hidden(plain, value.Taint{}))
+		if f.Escaped || strings.HasPrefix(name, "**") || f.Method && i == 0 {
+			vs = vs.With(object.Hidden(plain, value.Taint{}))
 		}
-		held(v, vs)
-		w.learn(&v.ever, vs)
+		object.Held(v, vs)
+		w.learn(&v.Ever, vs)
 	}
 }
 
 // apply calls a function of the program.
-func (w *walk) apply(f *function, c *call) objects {
-	if f.class {
+func (w *walk) apply(f *object.Function, c *object.Call) object.Objects {
+	if f.Class {
 		w.construct(f, c)
-		return objects{{shape: isInstance, text: "." + f.define.Text}}
+		return object.Objects{{Shape: object.IsInstance, Text: "." + f.Define.Text}}
 	}
-	names := f.define.Params.Names
-	if f.method && len(names) > 0 {
+	names := f.Define.Params.Names
+	if f.Method && len(names) > 0 {
 		names = names[1:]
 	}
-	w.passPlaces(f, names, c.args)
-	for name, vs := range c.keywords {
+	w.passPlaces(f, names, c.Args)
+	for name, vs := range c.Keywords {
 		w.pass(f, name, vs)
 	}
-	if c.open {
+	if c.Open {
 		for _, name := range names {
-			w.pass(f, strings.TrimLeft(name, "*"), hidden(strings.TrimLeft(name, "*"), value.Taint{}))
+			w.pass(f, strings.TrimLeft(name, "*"), object.Hidden(strings.TrimLeft(name, "*"), value.Taint{}))
 		}
 	}
-	return f.gives()
+	return f.Gives()
 }
 
 // construct calls the constructor of a class, which may be that of one from which the class derives. One that the program does
 // not define gives its arguments to attributes, as that of a dataclass does.
-func (w *walk) construct(f *function, c *call) {
-	if init := f.constructor(0); init != nil {
+func (w *walk) construct(f *object.Function, c *object.Call) {
+	if init := f.Constructor(0); init != nil {
 		w.apply(init, c)
 		return
 	}
-	c.escapeAll(w)
-	for name, vs := range c.keywords {
+	w.escapeAll(c)
+	for name, vs := range c.Keywords {
 		w.learnAttribute(name, vs)
 	}
-	if len(c.args) > 0 || c.open {
+	if len(c.Args) > 0 || c.Open {
 		w.attributesChange()
 	}
 }
 
-func (f *function) constructor(depth int) *function {
-	if init := f.members["__init__"]; init != nil || depth > maxNested {
-		return init
-	}
-	for _, base := range f.bases {
-		if init := base.constructor(depth + 1); init != nil {
-			return init
-		}
-	}
-	return nil
-}
-
-// gives is what a call of a function returns.
-func (f *function) gives() objects {
-	if !f.yielding {
-		return f.returns
-	}
-	given := f.yields.with(hidden("value", f.yields.tainted()))
-	return f.returns.with(objects{{shape: isList, items: []objects{given}, open: true}})
-}
-
 // yields learns what a generator gives; a value that is not known is no news.
-func (w *walk) yields(word string, vs objects) {
+func (w *walk) yields(word string, vs object.Objects) {
 	if w.function == nil || word != "yield" && word != "yield from" {
 		return
 	}
-	if w.function.yielding = true; word == "yield from" {
-		vs = elements(vs, "value")
+	if w.function.Yielding = true; word == "yield from" {
+		vs = object.Elements(vs, "value")
 	}
-	share(vs)
-	var known objects
+	object.Share(vs)
+	var known object.Objects
 	for _, v := range vs {
-		flat := !slices.ContainsFunc(v.items, func(item objects) bool {
-			return slices.ContainsFunc(item, func(o object) bool { return len(o.items) > 0 })
+		flat := !slices.ContainsFunc(v.Items, func(item object.Objects) bool {
+			return slices.ContainsFunc(item, func(o object.Object) bool { return len(o.Items) > 0 })
 		})
-		if v.shape != isUnknown && flat {
-			known = known.with(objects{v})
+		if v.Shape != object.IsUnknown && flat {
+			known = known.With(object.Objects{v})
 		}
 	}
-	w.learn(&w.function.yields, known)
+	w.learn(&w.function.Yields, known)
 }
 
 // passPlaces gives arguments to parameters by their places; *rest gets a list.
-func (w *walk) passPlaces(f *function, names []string, args []objects) {
+func (w *walk) passPlaces(f *object.Function, names []string, args []object.Objects) {
 	for i, name := range names {
 		switch {
 		case strings.HasPrefix(name, "**"):
 		case strings.HasPrefix(name, "*"):
-			rest := object{shape: isList, items: args[min(i, len(args)):]}
-			for _, vs := range rest.items {
-				share(vs)
+			rest := object.Object{Shape: object.IsList, Items: args[min(i, len(args)):]}
+			for _, vs := range rest.Items {
+				object.Share(vs)
 			}
-			w.pass(f, name[1:], w.bounded(objects{rest}))
+			w.pass(f, name[1:], w.bounded(object.Objects{rest}))
 			return
 		case i < len(args):
 			w.pass(f, name, args[i])
@@ -169,10 +149,10 @@ func (w *walk) passPlaces(f *function, names []string, args []objects) {
 	}
 }
 
-func (w *walk) pass(f *function, name string, vs objects) {
-	if v := f.scope.vars[name]; v != nil {
-		held(v, vs)
-		w.learn(&v.ever, vs)
+func (w *walk) pass(f *object.Function, name string, vs object.Objects) {
+	if v := f.Scope.Vars[name]; v != nil {
+		object.Held(v, vs)
+		w.learn(&v.Ever, vs)
 		return
 	}
 	w.escape(vs)
@@ -180,30 +160,30 @@ func (w *walk) pass(f *function, name string, vs objects) {
 
 func (w *walk) defineClass(s *syntax.Statement) {
 	derived, base := false, ""
-	var classes []*function
+	var classes []*object.Function
 	for _, e := range s.Exprs {
 		bases := w.value(e)
 		w.escape(bases)
 		for _, b := range bases {
-			if b.shape == isSymbol {
-				base = b.text
+			if b.Shape == object.IsSymbol {
+				base = b.Text
 			}
-			derived = derived || b.shape != isCallable && b.text != "object"
-			if b.shape == isCallable && b.function.class {
-				classes = append(classes, b.function)
+			derived = derived || b.Shape != object.IsCallable && b.Text != "object"
+			if b.Shape == object.IsCallable && b.Function.Class {
+				classes = append(classes, b.Function)
 			}
 		}
 	}
 	f := w.functions[s]
 	if f == nil {
-		f = &function{define: s, scope: w.newScope(s), class: true, members: map[string]*function{}}
+		f = &object.Function{Define: s, Scope: w.newScope(s), Class: true, Members: map[string]*object.Function{}}
 		w.functions[s] = f
 	}
-	f.base, f.bases = base, classes
-	w.set(s.Text, objects{{shape: isCallable, function: f}})
+	f.Base, f.Bases = base, classes
+	w.set(s.Text, object.Objects{{Shape: object.IsCallable, Function: f}})
 	sc := w.scope
-	w.scope = f.scope
-	f.scope.forget()
+	w.scope = f.Scope
+	f.Scope.Forget()
 	w.statements(s.Body)
 	w.scope = sc
 	w.members(f, s.Body, derived)
@@ -211,15 +191,15 @@ func (w *walk) defineClass(s *syntax.Statement) {
 
 // members are a class's methods. Those of a class that derives from something
 // unknown may be called by that.
-func (w *walk) members(f *function, body []*syntax.Statement, derived bool) {
+func (w *walk) members(f *object.Function, body []*syntax.Statement, derived bool) {
 	for _, s := range body {
 		m := w.functions[s]
-		if m == nil || m.class {
+		if m == nil || m.Class {
 			continue
 		}
-		f.members[s.Text] = m
-		if derived && s.Text != "__init__" && !m.escaped {
-			m.escaped, w.grew = true, true
+		f.Members[s.Text] = m
+		if derived && s.Text != "__init__" && !m.Escaped {
+			m.Escaped, w.grew = true, true
 		}
 	}
 }

@@ -5,53 +5,54 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // harm notes what the values given to a call make of it, where its name alone is
 // ordinary.
-func (w *walk) harm(c *call) {
-	switch c.name {
+func (w *walk) harm(c *object.Call) {
+	switch c.Name {
 	case "os.chmod", "os.lchmod", "os.fchmod", "os.mkdir", "os.makedirs", "os.mkfifo", "pathlib.Path.chmod", "os.umask":
 		w.mode(c)
 	case "os.kill", "os.killpg":
-		w.kills(c.first())
+		w.kills(c.First())
 	}
-	if w.sends(c.name) || reachesNetwork(c.name) {
+	if w.sends(c.Name) || reachesNetwork(c.Name) {
 		w.sendsEnvironment(c)
 	}
 	w.sendsSecrets(c)
 	w.deletesByMethod(c)
-	if fileServers[c.name] {
+	if fileServers[c.Name] {
 		w.servesFiles(c)
 	}
 }
 
 // mode notes a mode that lets everybody write, or a program run as its owner.
-func (w *walk) mode(c *call) {
+func (w *walk) mode(c *object.Call) {
 	place := 1
-	if c.name == "pathlib.Path.chmod" || c.name == "os.umask" {
+	if c.Name == "pathlib.Path.chmod" || c.Name == "os.umask" {
 		place = 0
 	}
-	modes, _ := c.arg(place, "mode")
+	modes, _ := c.Arg(place, "mode")
 	for _, m := range modes {
-		if m.shape != isInt {
+		if m.Shape != object.IsInt {
 			continue
 		}
-		if open := m.number&2 != 0; open != (c.name == "os.umask") {
+		if open := m.Number&2 != 0; open != (c.Name == "os.umask") {
 			w.feature(value.FeatureWidensPermissions)
 		}
-		if c.name != "os.umask" && m.number&0o6000 != 0 {
+		if c.Name != "os.umask" && m.Number&0o6000 != 0 {
 			w.feature(value.FeatureSetsSetuid)
 		}
 	}
 }
 
 // kills notes a signal to the first process, or to all of them.
-func (w *walk) kills(targets objects) {
+func (w *walk) kills(targets object.Objects) {
 	for _, t := range targets {
-		if t.shape == isInt && (t.number == 1 || t.number == -1) {
+		if t.Shape == object.IsInt && (t.Number == 1 || t.Number == -1) {
 			w.feature(value.FeatureKillsEverything)
 		}
 	}
@@ -68,7 +69,7 @@ func (w *walk) forksOn(s *syntax.Statement) {
 			continue
 		}
 		for _, v := range w.value(e.Kids[0]) {
-			if v.shape == isSymbol && v.text == "os.fork" {
+			if v.Shape == object.IsSymbol && v.Text == "os.fork" {
 				w.feature(value.FeatureForkBomb)
 			}
 		}
@@ -79,23 +80,23 @@ var fileServers = value.SetOf("http.server.test http.server.HTTPServer http.serv
 	"socketserver.ThreadingTCPServer")
 
 // servesFiles notes a server of files for other hosts, as what it is in a shell's text.
-func (w *walk) servesFiles(c *call) {
-	handler, _ := c.arg(1, "RequestHandlerClass")
-	if c.name == "http.server.test" {
-		handler, _ = c.arg(0, "HandlerClass")
+func (w *walk) servesFiles(c *object.Call) {
+	handler, _ := c.Arg(1, "RequestHandlerClass")
+	if c.Name == "http.server.test" {
+		handler, _ = c.Arg(0, "HandlerClass")
 	}
-	files := slices.ContainsFunc(handler, func(v object) bool {
-		name := v.text
-		if v.shape == isCallable {
-			name = v.function.base
+	files := slices.ContainsFunc(handler, func(v object.Object) bool {
+		name := v.Text
+		if v.Shape == object.IsCallable {
+			name = v.Function.Base
 		}
 		return name == "http.server.SimpleHTTPRequestHandler" || name == "http.server.CGIHTTPRequestHandler" ||
-			v.shape == isInstance && name == "functools.partial"
+			v.Shape == object.IsInstance && name == "functools.partial"
 	})
 	bind := ""
-	for _, v := range c.first() {
-		if host, ok := itemsAt(objects{v}, 0, "host").only(); ok && host != "" {
-			bind = " --bind " + shellWord(host)
+	for _, v := range c.First() {
+		if host, ok := itemsAt(object.Objects{v}, 0, "host").Only(); ok && host != "" {
+			bind = " --bind " + object.ShellWord(host)
 		}
 	}
 	if files {
@@ -119,67 +120,67 @@ func (w *walk) sends(name string) bool {
 
 // sendsSecrets notes files, and secrets of the environment by their names, in what a call
 // carries to another host. A header may hold what the host is to know.
-func (w *walk) sendsSecrets(c *call) {
-	if !reachesNetwork(c.name) {
+func (w *walk) sendsSecrets(c *object.Call) {
+	if !reachesNetwork(c.Name) {
 		return
 	}
-	if len(c.args) > 0 && strings.HasPrefix(firstText(c.args[0]), "http") && namesSecret(c.args[0], 0) {
+	if len(c.Args) > 0 && strings.HasPrefix(firstText(c.Args[0]), "http") && namesSecret(c.Args[0], 0) {
 		w.feature(value.FeatureSendsEnvironment)
 	}
 	for _, vs := range w.payload(c) {
 		if namesSecret(vs, 0) {
 			w.feature(value.FeatureSendsEnvironment)
 		}
-		if w.sends(c.name) && vs.tainted().Read {
+		if w.sends(c.Name) && vs.Tainted().Read {
 			w.feature(value.FeatureSendsFiles)
 		}
 	}
-	if strings.HasSuffix(c.name, ".upload_file") {
-		w.reads(c.first())
+	if strings.HasSuffix(c.Name, ".upload_file") {
+		w.reads(c.First())
 		w.feature(value.FeatureSendsFiles)
 	}
 }
 
-func firstText(vs objects) string {
-	if len(vs) > 0 && vs[0].shape == isString {
-		return vs[0].text
+func firstText(vs object.Objects) string {
+	if len(vs) > 0 && vs[0].Shape == object.IsString {
+		return vs[0].Text
 	}
 	return ""
 }
 
 // payload is what a call carries besides its address.
-func (w *walk) payload(c *call) []objects {
-	var all []objects
+func (w *walk) payload(c *object.Call) []object.Objects {
+	var all []object.Objects
 	for _, name := range []string{"data", "json", "content", "files", "params", "body", "fields"} {
-		if vs, ok := c.keywords[name]; ok {
+		if vs, ok := c.Keywords[name]; ok {
 			all = append(all, vs)
 		}
 	}
-	if !w.sends(c.name) {
+	if !w.sends(c.Name) {
 		return all
 	}
 	skip := 1
-	switch c.name[strings.LastIndexByte(c.name, '.')+1:] {
+	switch c.Name[strings.LastIndexByte(c.Name, '.')+1:] {
 	case "request", "stream":
 		skip = 2
 	case "send", "sendall", "sendto":
 		skip = 0
 	}
-	return append(all, c.args[min(skip, len(c.args)):]...)
+	return append(all, c.Args[min(skip, len(c.Args)):]...)
 }
 
 var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential`)
 
 // namesSecret says whether values hold a variable of the environment that is named as a secret.
-func namesSecret(vs objects, depth int) bool {
+func namesSecret(vs object.Objects, depth int) bool {
 	for _, v := range vs {
-		if _, name, found := strings.Cut(v.text, variableHole); found && v.shape == isString {
-			name, _, _ = strings.Cut(name, holeEnd)
+		if _, name, found := strings.Cut(v.Text, object.VariableHole); found && v.Shape == object.IsString {
+			name, _, _ = strings.Cut(name, object.HoleEnd)
 			if secretName.MatchString(name) {
 				return true
 			}
 		}
-		for _, item := range v.items {
+		for _, item := range v.Items {
 			if depth < syntax.MaxDepth && namesSecret(item, depth+1) {
 				return true
 			}
@@ -188,17 +189,17 @@ func namesSecret(vs objects, depth int) bool {
 	return false
 }
 
-func (w *walk) sendsEnvironment(c *call) {
-	for _, vs := range c.args {
+func (w *walk) sendsEnvironment(c *object.Call) {
+	for _, vs := range c.Args {
 		w.noteEnvironment(vs)
 	}
-	for _, vs := range c.keywords {
+	for _, vs := range c.Keywords {
 		w.noteEnvironment(vs)
 	}
 }
 
-func (w *walk) noteEnvironment(vs objects) {
-	if vs.tainted().Environ || isEnviron(vs) {
+func (w *walk) noteEnvironment(vs object.Objects) {
+	if vs.Tainted().Environ || object.IsEnviron(vs) {
 		w.feature(value.FeatureSendsEnvironment)
 	}
 }

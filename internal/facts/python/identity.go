@@ -4,75 +4,38 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// A list, a dictionary and a bytearray are things, which several names may reach. What changes one by a name is followed where
-// that name alone reaches it. What changes it otherwise, or code that is not followed and was given it, leaves it unknown, by
-// whatever name it is looked at and before the change too, since the order in which functions run is not followed.
-
-// made is where a program makes such a thing.
-type made struct {
-	// holder is the first variable that holds it, shared says that it is reached by more than that.
-	holder *variable
-	shared bool
-	// loose says that it was changed in a way that is not followed.
-	loose bool
-}
-
-// changeable says that a value can be changed in its place.
-func (v object) changeable() bool { return v.shape == isList || v.shape == isDict || v.buffer }
-
 // identified marks the things that an expression makes.
-func (w *walk) identified(e *syntax.Expression, vs objects) objects {
+func (w *walk) identified(e *syntax.Expression, vs object.Objects) object.Objects {
 	for i, v := range vs {
-		if !v.changeable() || v.made != nil {
+		if !v.Changeable() || v.Made != nil {
 			continue
 		}
 		m := w.made[e]
 		if m == nil {
-			m = &made{}
+			m = &object.Made{}
 			w.made[e] = m
 		}
 		if w.loops == 0 { // a new one, which nothing reaches yet
-			m.holder, m.shared = nil, false
+			m.Holder, m.Shared = nil, false
 		}
-		vs[i].made = m
+		vs[i].Made = m
 	}
 	return vs
 }
 
-// held notes that a variable holds values.
-func held(v *variable, vs objects) {
-	for _, one := range vs {
-		switch m := one.made; {
-		case m == nil || m.holder == v:
-		case m.holder == nil:
-			m.holder = v
-		default:
-			m.shared = true
-		}
-	}
-}
-
-// share notes that values are reached by more than a variable.
-func share(vs objects) {
-	for _, v := range vs {
-		if v.made != nil {
-			v.made.shared = true
-		}
-	}
-}
-
 // showsIn says that a change of values, which an expression gave, shows in the variable that it names: that alone reaches them.
-func (w *walk) showsIn(by *syntax.Expression, vs objects) bool {
-	if by.Form != syntax.NameForm || w.scope.brief || w.scope.holds(by.Text) != w.scope {
+func (w *walk) showsIn(by *syntax.Expression, vs object.Objects) bool {
+	if by.Form != syntax.NameForm || w.scope.Brief || w.scope.Holds(by.Text) != w.scope {
 		return false
 	}
-	own := w.scope.vars[by.Text]
+	own := w.scope.Vars[by.Text]
 	for _, v := range vs {
-		if v.changeable() && (own == nil || v.made != nil && (v.made.shared || v.made.holder != own)) {
+		if v.Changeable() && (own == nil || v.Made != nil && (v.Made.Shared || v.Made.Holder != own)) {
 			return false
 		}
 	}
@@ -80,16 +43,16 @@ func (w *walk) showsIn(by *syntax.Expression, vs objects) bool {
 }
 
 // lose notes that values were changed in a way that is not followed, or may be.
-func (w *walk) lose(vs objects) {
+func (w *walk) lose(vs object.Objects) {
 	for _, v := range vs {
-		if m := v.made; m != nil && !m.loose && w.named {
-			m.loose, w.grew, w.lost = true, true, true
+		if m := v.Made; m != nil && !m.Loose && w.named {
+			m.Loose, w.grew, w.lost = true, true, true
 		}
 	}
 }
 
 // loseAll is lose for values and what is in them.
-func (w *walk) loseAll(vs objects, depth int) {
+func (w *walk) loseAll(vs object.Objects, depth int) {
 	if depth > syntax.MaxDepth || !w.spend() {
 		return
 	}
@@ -97,35 +60,35 @@ func (w *walk) loseAll(vs objects, depth int) {
 	w.loseInside(vs, depth)
 }
 
-func (w *walk) loseInside(vs objects, depth int) {
+func (w *walk) loseInside(vs object.Objects, depth int) {
 	for _, v := range vs {
-		for _, item := range v.items {
+		for _, item := range v.Items {
 			w.loseAll(item, depth+1)
 		}
 	}
 }
 
 // known are values without what was lost of them and of what is in them. What was made just now is as it was made.
-func (w *walk) known(vs objects, now *made, depth int) objects {
+func (w *walk) known(vs object.Objects, now *object.Made, depth int) object.Objects {
 	if !w.lost || depth > syntax.MaxDepth || !w.spend() {
 		return vs
 	}
 	for i, v := range vs {
 		switch {
-		case now != nil && v.made == now:
+		case now != nil && v.Made == now:
 			continue
-		case v.made == nil || !v.made.loose:
-		case v.shape == isDict:
-			vs[i].open = true
+		case v.Made == nil || !v.Made.Loose:
+		case v.Shape == object.IsDict:
+			vs[i].Open = true
 		default:
-			vs[i] = object{shape: isUnknown, text: "value", Taint: v.allTaint(), made: v.made}
+			vs[i] = object.Object{Shape: object.IsUnknown, Text: "value", Taint: v.AllTaint(), Made: v.Made}
 			continue
 		}
-		for j, item := range v.items {
+		for j, item := range v.Items {
 			if j == 0 {
-				vs[i].items = slices.Clone(v.items)
+				vs[i].Items = slices.Clone(v.Items)
 			}
-			vs[i].items[j] = w.known(slices.Clone(item), now, depth+1)
+			vs[i].Items[j] = w.known(slices.Clone(item), now, depth+1)
 		}
 	}
 	return vs
@@ -133,12 +96,12 @@ func (w *walk) known(vs objects, now *made, depth int) objects {
 
 // handOn notes what code that is not followed may change of its arguments: what they hold, and the attributes of classes and of
 // their instances.
-func (w *walk) handOn(c *call) {
-	if keepsNothing(c.name) || c.name == "type" && len(c.args) == 1 {
+func (w *walk) handOn(c *object.Call) {
+	if library.KeepsNothing(c.Name) || c.Name == "type" && len(c.Args) == 1 {
 		return
 	}
-	few := givesItems[c.name] || strings.HasPrefix(c.name, "itertools.")
-	for _, vs := range c.all() {
+	few := library.GivesItems[c.Name] || strings.HasPrefix(c.Name, "itertools.")
+	for _, vs := range c.All() {
 		if few {
 			w.loseInside(vs, 0)
 		} else {
@@ -146,24 +109,24 @@ func (w *walk) handOn(c *call) {
 		}
 		w.openAttributes(vs, c, 0)
 	}
-	if c.self && !few {
+	if c.Self && !few {
 		w.attributesChange()
 	}
 }
 
 // openAttributes notes that code which is not followed was given a class of the program, an instance of one, or the name of one.
-func (w *walk) openAttributes(vs objects, c *call, depth int) {
+func (w *walk) openAttributes(vs object.Objects, c *object.Call, depth int) {
 	if depth > syntax.MaxDepth || !w.spend() {
 		return
 	}
 	for _, v := range vs {
 		switch {
-		case v.shape == isCallable && v.function.class, v.shape == isInstance && strings.HasPrefix(v.text, "."):
+		case v.Shape == object.IsCallable && v.Function.Class, v.Shape == object.IsInstance && strings.HasPrefix(v.Text, "."):
 			w.attributesChange()
-		case v.shape == isString && strings.HasPrefix(v.text, "__main__."):
+		case v.Shape == object.IsString && strings.HasPrefix(v.Text, "__main__."):
 			w.hide()
 		}
-		for _, item := range v.items {
+		for _, item := range v.Items {
 			w.openAttributes(item, c, depth+1)
 		}
 	}
@@ -175,39 +138,3 @@ func (w *walk) attributesChange() {
 		w.attributesOpen, w.grew = true, true
 	}
 }
-
-// keepsNothing says that a call changes nothing that it is given, and hands none of it on.
-func keepsNothing(name string) bool {
-	switch behaviours()[name].kind {
-	case doesNothing, doesExecCode, doesCompileCode, doesHidesCode, doesMakeList, doesMakeDict, doesMap, doesReversed:
-	default:
-		return true
-	}
-	top, _, dotted := strings.Cut(name, ".")
-	return onlyLook[name] || dotted && lookingModules[top]
-}
-
-// lookingModules are modules whose functions change nothing that they are given and keep none of it, onlyLook such functions.
-var (
-	lookingModules = value.SetOf("subprocess json yaml toml tomllib logging shlex re math cmath time datetime hashlib hmac base64 " +
-		"binascii textwrap string pprint traceback platform getpass locale statistics pathlib glob fnmatch stat sys argparse " +
-		"uuid secrets zlib requests httpx")
-	onlyLook = value.SetOf("print len str repr bytes bytearray ascii format sum any all bool isinstance issubclass id hash callable " +
-		"hasattr dir input int float complex range slice abs round pow divmod ord chr hex oct bin open exit quit " +
-		"Exception ValueError RuntimeError TypeError KeyError OSError SystemExit AssertionError NotImplementedError")
-	// givesItems are functions that change nothing, and give what is in a list.
-	givesItems = value.SetOf("list tuple set frozenset dict sorted reversed iter next enumerate zip map filter collections.deque " +
-		"collections.Counter collections.OrderedDict collections.defaultdict copy.copy copy.deepcopy random.choice random.choices " +
-		"random.sample concurrent.futures.as_completed")
-	// lookingMethods are methods that change nothing that they are given and keep none of it, whatever has them.
-	lookingMethods = value.SetOf("debug info warning warn error critical exception log write writelines print join format " +
-		"encode decode startswith endswith index count find replace split post get patch delete request head options " +
-		"execute executemany sendall parse_args parse_known_args assertEqual assertIn assertTrue assertListEqual " +
-		"communicate isdisjoint issubset issuperset union intersection difference")
-	// lookers are the methods of lists, dictionaries and bytearrays that change nothing.
-	lookers = value.SetOf("copy index count get items keys values fromkeys decode hex find rfind startswith endswith split rsplit " +
-		"splitlines strip lstrip rstrip upper lower title replace join partition rpartition translate expandtabs center ljust " +
-		"rjust zfill isalnum isalpha isdigit isspace islower isupper maketrans removeprefix removesuffix __len__ __getitem__ " +
-		"__contains__ __iter__ __eq__ __ne__ __repr__ __str__ __add__ __mul__ __bool__ __hash__ __class__ __doc__ __reversed__ " +
-		"isdisjoint issubset issuperset union intersection difference symmetric_difference")
-)

@@ -3,6 +3,8 @@ package python
 import (
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 )
 
@@ -11,11 +13,11 @@ func (w *walk) importModules(s *syntax.Statement) {
 		w.imported(m.Name)
 		w.runsModule(m.Name)
 		if m.As != "" {
-			w.set(m.As, symbolOf(m.Name))
+			w.set(m.As, object.SymbolOf(m.Name))
 			continue
 		}
 		top, _, _ := strings.Cut(m.Name, ".")
-		w.set(top, symbolOf(top))
+		w.set(top, object.SymbolOf(top))
 	}
 }
 
@@ -28,11 +30,11 @@ func (w *walk) importFrom(s *syntax.Statement) {
 			continue
 		}
 		w.note(&w.notes.members, strings.TrimSuffix(s.Text, ".")+"."+m.Name)
-		name := canonical(s.Text + "." + m.Name)
-		if name == "os.path" || dangerousModules[name] {
+		name := library.Canonical(s.Text + "." + m.Name)
+		if name == "os.path" || library.DangerousModules[name] {
 			w.imported(name)
 		}
-		w.set(m.As, symbolOf(name))
+		w.set(m.As, object.SymbolOf(name))
 	}
 }
 

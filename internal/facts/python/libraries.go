@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 )
 
@@ -12,39 +15,39 @@ import (
 // name alone, as "boto3.delete_bucket": which of a library's many classes it is of is not
 // followed. Python's own modules are told by full names.
 
-// library is the library that a dotted name is of; empty if it is Python's own.
-func library(name string) string {
-	if top, _, more := strings.Cut(name, "."); more && !standard[top] {
+// libraryOf is the library that a dotted name is of; empty if it is Python's own.
+func libraryOf(name string) string {
+	if top, _, more := strings.Cut(name, "."); more && !library.Standard[top] {
 		return top
 	}
 	return ""
 }
 
 // libraryMember notes a method, or another attribute, of an object of a library, whether it is called here or handed on.
-func (w *walk) libraryMember(b object, name string) {
-	if b.Library != "" && (b.shape == isInstance || b.shape == isUnknown) {
+func (w *walk) libraryMember(b object.Object, name string) {
+	if b.Library != "" && (b.Shape == object.IsInstance || b.Shape == object.IsUnknown) {
 		w.note(&w.notes.calls, b.Library+"."+name)
 	}
 }
 
 // libraryMethod notes a call of such a method. Those of GitPython's "git" are git's own verbs.
-func (w *walk) libraryMethod(b object, callee *syntax.Expression, c *call) {
+func (w *walk) libraryMethod(b object.Object, callee *syntax.Expression, c *object.Call) {
 	w.libraryMember(b, callee.Text)
 	if holder := callee.Kids[0]; b.Library == "git" && holder.Form == syntax.AttributeForm && holder.Text == "git" {
 		verb := strings.ReplaceAll(callee.Text, "_", "-")
-		w.words(append([]objects{textOf("git"), textOf(verb)}, c.args...), &call{}, w.at)
+		w.words(append([]object.Objects{object.TextOf("git"), object.TextOf(verb)}, c.Args...), &object.Call{}, w.at)
 	}
 }
 
 // deletesByMethod notes a request of a client of HTTP whose method is a word of the call.
-func (w *walk) deletesByMethod(c *call) {
-	if !reachesNetwork(c.name) {
+func (w *walk) deletesByMethod(c *object.Call) {
+	if !reachesNetwork(c.Name) {
 		return
 	}
-	given := slices.Concat(c.args[:min(2, len(c.args))], []objects{c.keywords["method"]})
+	given := slices.Concat(c.Args[:min(2, len(c.Args))], []object.Objects{c.Keywords["method"]})
 	for _, v := range slices.Concat(given...) {
-		if v.shape == isString && strings.EqualFold(v.text, "DELETE") {
-			top, _, _ := strings.Cut(c.name, ".")
+		if v.Shape == object.IsString && strings.EqualFold(v.Text, "DELETE") {
+			top, _, _ := strings.Cut(c.Name, ".")
 			w.note(&w.notes.calls, top+".delete")
 		}
 	}

@@ -6,45 +6,44 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// anyName stands in a text for a name that only a listing of its folder tells.
-const anyName = holeStart + "*" + holeEnd
-
 // listed is what a listing of folders gives. The names in a folder of the project tell
 // nothing, so that only those in a folder that is known from its root are followed.
-func (w *walk) listed(d behaviour, folders objects) objects {
-	list := object{shape: isList, open: true}
-	var names objects
+func (w *walk) listed(d library.Behaviour, folders object.Objects) object.Objects {
+	list := object.Object{Shape: object.IsList, Open: true}
+	var names object.Objects
 	for _, f := range folders {
 		if !w.outsideProject(f) {
 			continue
 		}
-		below := joinPath(f, object{shape: isString, text: anyName})
-		switch d.kind {
-		case doesListing:
-			names = names.with(textOf(anyName))
-		case doesEntries:
-			names = names.with(objects{below})
-		case doesTree:
-			inside := objects{{shape: isList, items: []objects{textOf(anyName)}, open: true}}
-			names = names.with(objects{{shape: isList, items: []objects{{f}, inside, inside}}})
+		below := object.JoinPath(f, object.Object{Shape: object.IsString, Text: object.AnyName})
+		switch d.Kind {
+		case library.DoesListing:
+			names = names.With(object.TextOf(object.AnyName))
+		case library.DoesEntries:
+			names = names.With(object.Objects{below})
+		case library.DoesTree:
+			inside := object.Objects{{Shape: object.IsList, Items: []object.Objects{object.TextOf(object.AnyName)}, Open: true}}
+			names = names.With(object.Objects{{Shape: object.IsList, Items: []object.Objects{{f}, inside, inside}}})
 		}
 	}
 	if names == nil {
-		return hidden("value", folders.tainted())
+		return object.Hidden("value", folders.Tainted())
 	}
-	list.items = []objects{names}
-	return objects{list}
+	list.Items = []object.Objects{names}
+	return object.Objects{list}
 }
 
 // searched are the folders that have to be listed to find what matches patterns.
-func searched(patterns objects) objects {
-	var folders objects
+func searched(patterns object.Objects) object.Objects {
+	var folders object.Objects
 	for _, p := range patterns {
-		if i := strings.IndexAny(p.text, "*?["); i > 0 && (p.shape == isString || p.shape == isPath) {
-			p.text = p.text[:strings.LastIndexByte(p.text[:i], '/')+1]
+		if i := strings.IndexAny(p.Text, "*?["); i > 0 && (p.Shape == object.IsString || p.Shape == object.IsPath) {
+			p.Text = p.Text[:strings.LastIndexByte(p.Text[:i], '/')+1]
 		}
 		folders = append(folders, p)
 	}
@@ -52,24 +51,24 @@ func searched(patterns objects) objects {
 }
 
 // listedBelow is a list of paths.
-func (w *walk) listedBelow(paths objects) objects {
-	var known objects
+func (w *walk) listedBelow(paths object.Objects) object.Objects {
+	var known object.Objects
 	for _, p := range paths {
 		if w.outsideProject(p) {
-			known = known.with(objects{p})
+			known = known.With(object.Objects{p})
 		}
 	}
 	if known == nil {
-		return hidden("path", paths.tainted())
+		return object.Hidden("path", paths.Tainted())
 	}
-	return objects{{shape: isList, items: []objects{known}, open: true}}
+	return object.Objects{{Shape: object.IsList, Items: []object.Objects{known}, Open: true}}
 }
 
-func asPaths(lists objects) objects {
+func asPaths(lists object.Objects) object.Objects {
 	for _, l := range lists {
-		for _, item := range l.items {
+		for _, item := range l.Items {
 			for i := range item {
-				item[i].shape = isPath
+				item[i].Shape = object.IsPath
 			}
 		}
 	}
@@ -77,27 +76,27 @@ func asPaths(lists objects) objects {
 }
 
 // rooted says that a path begins at the root or in a home.
-func rooted(v object) bool {
-	return (v.shape == isString || v.shape == isPath) && (strings.HasPrefix(v.text, "/") || strings.HasPrefix(v.text, "~") ||
-		strings.HasPrefix(v.text, variableHole+"HOME"+holeEnd))
+func rooted(v object.Object) bool {
+	return (v.Shape == object.IsString || v.Shape == object.IsPath) && (strings.HasPrefix(v.Text, "/") || strings.HasPrefix(v.Text, "~") ||
+		strings.HasPrefix(v.Text, object.VariableHole+"HOME"+object.HoleEnd))
 }
 
 // outsideProject says that a path lies where no program of a project does its work.
-func (w *walk) outsideProject(v object) bool {
+func (w *walk) outsideProject(v object.Object) bool {
 	if !rooted(v) {
 		return false
 	}
 	work := w.at.Path(w.at.Workdir, "")
-	rest, within := strings.CutPrefix(w.path(v.text), work)
+	rest, within := strings.CutPrefix(w.path(v.Text), work)
 	return w.at.Workdir == "" || !within || rest != "" && rest[0] != '/'
 }
 
 // looks notes files of which a call sees what a listing shows; those that a listing
 // told of are seen already.
-func (w *walk) looks(vs objects) {
-	var named objects
+func (w *walk) looks(vs object.Objects) {
+	var named object.Objects
 	for _, v := range vs {
-		if !strings.Contains(v.text, anyName) {
+		if !strings.Contains(v.Text, object.AnyName) {
 			named = append(named, v)
 		}
 	}
@@ -105,11 +104,11 @@ func (w *walk) looks(vs objects) {
 }
 
 // unpacks notes a folder into which anything may be written.
-func (w *walk) unpacks(folders objects) {
+func (w *walk) unpacks(folders object.Objects) {
 	w.writes(folders)
 	for _, f := range folders {
 		if rooted(f) {
-			w.writes(objects{joinPath(f, object{shape: isString, text: anyName})})
+			w.writes(object.Objects{object.JoinPath(f, object.Object{Shape: object.IsString, Text: object.AnyName})})
 		}
 	}
 }
@@ -129,70 +128,70 @@ func fileURL(text string) string {
 }
 
 // resolve is what a dotted name such as "os:system" or "os.path.join" stands for.
-func (w *walk) resolve(c *call) objects {
-	var out objects
-	for _, n := range c.first() {
-		if n.shape != isString || !literal(n.text) {
+func (w *walk) resolve(c *object.Call) object.Objects {
+	var out object.Objects
+	for _, n := range c.First() {
+		if n.Shape != object.IsString || !object.Literal(n.Text) {
 			w.feature(value.FeatureDynamicImport)
 			w.hide()
-			out = out.with(hidden("value", value.Taint{}))
+			out = out.With(object.Hidden("value", value.Taint{}))
 			continue
 		}
-		name := strings.ReplaceAll(n.text, ":", ".")
+		name := strings.ReplaceAll(n.Text, ":", ".")
 		w.imported(name)
-		out = out.with(symbolOf(name))
+		out = out.With(object.SymbolOf(name))
 	}
 	return out
 }
 
 // makeDict is dict(…).
-func (w *walk) makeDict(c *call) objects {
-	if len(c.args) > 0 && isEnviron(c.args[0]) {
-		return symbolOf("os.environ")
+func (w *walk) makeDict(c *object.Call) object.Objects {
+	if len(c.Args) > 0 && object.IsEnviron(c.Args[0]) {
+		return object.SymbolOf("os.environ")
 	}
-	dict := object{shape: isDict, open: c.open}
-	for _, v := range c.first() {
+	dict := object.Object{Shape: object.IsDict, Open: c.Open}
+	for _, v := range c.First() {
 		switch {
-		case v.shape == isDict:
-			dict.items, dict.open = append(dict.items, v.items...), dict.open || v.open
-		case v.shape == isList && !v.open:
-			for _, pair := range v.items {
-				dict.items = append(dict.items, itemsAt(pair, 0, "key"), itemsAt(pair, 1, "value"))
+		case v.Shape == object.IsDict:
+			dict.Items, dict.Open = append(dict.Items, v.Items...), dict.Open || v.Open
+		case v.Shape == object.IsList && !v.Open:
+			for _, pair := range v.Items {
+				dict.Items = append(dict.Items, itemsAt(pair, 0, "key"), itemsAt(pair, 1, "value"))
 			}
 		default:
-			w.escapeSome(objects{v})
-			dict.open, dict.Taint = true, dict.Taint.With(v.allTaint())
+			w.escapeSome(object.Objects{v})
+			dict.Open, dict.Taint = true, dict.Taint.With(v.AllTaint())
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.keywords)) {
-		dict.items = append(dict.items, textOf(name), c.keywords[name])
+	for _, name := range slices.Sorted(maps.Keys(c.Keywords)) {
+		dict.Items = append(dict.Items, object.TextOf(name), c.Keywords[name])
 	}
-	return w.bounded(objects{dict})
+	return w.bounded(object.Objects{dict})
 }
 
 // findModules notes a folder that modules are found in from now on.
-func (w *walk) findModules(d behaviour, c *call) objects {
-	vs, _ := c.arg(d.skip, d.name)
+func (w *walk) findModules(d library.Behaviour, c *object.Call) object.Objects {
+	vs, _ := c.Arg(d.Skip, d.Name)
 	w.moduleFolders(vs)
 	return nil
 }
 
-func (w *walk) moduleFolders(vs objects) {
+func (w *walk) moduleFolders(vs object.Objects) {
 	for _, v := range vs {
-		if (v.shape == isString || v.shape == isPath) && whole(v.text) {
-			w.setVariable("PYTHONPATH", objects{v})
-			w.note(&w.notes.folders, v.text)
+		if (v.Shape == object.IsString || v.Shape == object.IsPath) && object.Whole(v.Text) {
+			w.setVariable("PYTHONPATH", object.Objects{v})
+			w.note(&w.notes.folders, v.Text)
 		}
 	}
 }
 
 // opensDatabase notes the file of a database that a URL names, as sqlite:///folder/file does.
-func (w *walk) opensDatabase(urls objects) {
+func (w *walk) opensDatabase(urls object.Objects) {
 	for _, u := range urls {
-		scheme, file, found := strings.Cut(u.text, ":///")
-		if u.shape == isString && found && (strings.HasPrefix(scheme, "sqlite") || strings.HasPrefix(scheme, "duckdb")) {
-			w.reads(textOf(file))
-			w.writes(textOf(file))
+		scheme, file, found := strings.Cut(u.Text, ":///")
+		if u.Shape == object.IsString && found && (strings.HasPrefix(scheme, "sqlite") || strings.HasPrefix(scheme, "duckdb")) {
+			w.reads(object.TextOf(file))
+			w.writes(object.TextOf(file))
 		}
 	}
 }

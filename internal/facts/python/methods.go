@@ -3,38 +3,40 @@ package python
 import (
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 )
 
 // method is a call of a method of a value.
-func (w *walk) method(b object, callee *syntax.Expression, c *call) objects {
+func (w *walk) method(b object.Object, callee *syntax.Expression, c *object.Call) object.Objects {
 	name := callee.Text
-	if full, ok := throughValue(callee); ok {
-		return w.callSymbol(full, c).with(hidden("value", b.allTaint()))
+	if full, ok := library.ThroughValue(callee); ok {
+		return w.callSymbol(full, c).With(object.Hidden("value", b.AllTaint()))
 	}
 	w.libraryMethod(b, callee, c)
 	w.mutate(callee.Kids[0], b, name, c)
-	if b.shape == isInstance && !strings.HasPrefix(b.text, ".") {
-		c.name = b.text + "." + name
+	if b.Shape == object.IsInstance && !strings.HasPrefix(b.Text, ".") {
+		c.Name = b.Text + "." + name
 		w.objectMethod(b, name, c)
 	}
 	if vs, ok := w.knownMethod(b, name, c); ok {
 		return vs
 	}
-	switch b.shape {
-	case isString:
+	switch b.Shape {
+	case object.IsString:
 		if vs, ok := w.textMethod(b, name, c); ok {
 			return vs
 		}
-	case isPath:
+	case object.IsPath:
 		return w.pathMethod(b, name, c)
-	case isFile:
+	case object.IsFile:
 		return w.fileMethod(b, name, c)
-	case isDict:
+	case object.IsDict:
 		if vs, ok := w.dictMethod(b, name, c); ok {
 			return vs
 		}
-	case isList:
+	case object.IsList:
 		if name == "pop" || name == "copy" || name == "__iter__" {
 			return w.listMethod(b, name)
 		}
@@ -44,150 +46,152 @@ func (w *walk) method(b object, callee *syntax.Expression, c *call) objects {
 
 // knownMethod is a method that the table of calls knows, by the class of its object or, as
 // "*.name", of any object.
-func (w *walk) knownMethod(b object, name string, c *call) (objects, bool) {
-	if b.shape != isInstance && b.shape != isUnknown && b.shape != isFile || strings.HasPrefix(b.text, ".") {
+func (w *walk) knownMethod(b object.Object, name string, c *object.Call) (object.Objects, bool) {
+	if b.Shape != object.IsInstance && b.Shape != object.IsUnknown && b.Shape != object.IsFile || strings.HasPrefix(b.Text, ".") {
 		return nil, false
 	}
-	if d, ok := behaviours()[b.text+"."+name]; ok && b.shape == isInstance {
-		c.name = b.text + "." + name
-		w.note(&w.notes.calls, c.name)
+	if d, ok := library.Behaviours()[b.Text+"."+name]; ok && b.Shape == object.IsInstance {
+		c.Name = b.Text + "." + name
+		w.note(&w.notes.calls, c.Name)
 		return w.do(d, c), true
 	}
-	if d, ok := behaviours()["*."+name]; ok && len(w.methods[name]) == 0 {
+	if d, ok := library.Behaviours()["*."+name]; ok && len(w.methods[name]) == 0 {
 		w.note(&w.notes.calls, name)
-		w.do(d, &call{name: name, args: c.args, keywords: c.keywords, open: c.open})
+		w.do(d, &object.Call{Name: name, Args: c.Args, Keywords: c.Keywords, Open: c.Open})
 	}
 	return nil, false
 }
 
-func (w *walk) listMethod(b object, name string) objects {
+func (w *walk) listMethod(b object.Object, name string) object.Objects {
 	if name == "pop" {
-		return elements(objects{b}, "value")
+		return object.Elements(object.Objects{b}, "value")
 	}
-	b.made = nil
-	return objects{b}
+	b.Made = nil
+	return object.Objects{b}
 }
 
-func (w *walk) dictMethod(b object, name string, c *call) (objects, bool) {
-	list := object{shape: isList, open: true, Taint: b.Taint}
+func (w *walk) dictMethod(b object.Object, name string, c *object.Call) (object.Objects, bool) {
+	list := object.Object{Shape: object.IsList, Open: true, Taint: b.Taint}
 	switch name {
 	case "get", "pop", "setdefault":
-		return dictItem(b, c.first()).with(w.optional(c, 1)), true
+		return object.DictItem(b, c.First()).With(w.optional(c, 1)), true
 	case "copy":
-		b.made = nil
-		return objects{b}, true
+		b.Made = nil
+		return object.Objects{b}, true
 	case "values":
-		for i := 1; i < len(b.items); i += 2 {
-			list.items = append(list.items, b.items[i])
+		for i := 1; i < len(b.Items); i += 2 {
+			list.Items = append(list.Items, b.Items[i])
 		}
 	case "items":
-		for i := 0; i+1 < len(b.items); i += 2 {
-			list.items = append(list.items, objects{{shape: isList, items: b.items[i : i+2]}})
+		for i := 0; i+1 < len(b.Items); i += 2 {
+			list.Items = append(list.Items, object.Objects{{Shape: object.IsList, Items: b.Items[i : i+2]}})
 		}
 	default:
 		return nil, false
 	}
-	list.open = b.open
-	return w.bounded(objects{list}), true
+	list.Open = b.Open
+	return w.bounded(object.Objects{list}), true
 }
 
-func (w *walk) optional(c *call, i int) objects {
-	if i < len(c.args) {
-		return c.args[i]
+func (w *walk) optional(c *object.Call, i int) object.Objects {
+	if i < len(c.Args) {
+		return c.Args[i]
 	}
 	return nil
 }
 
 // ownMethod is a call of a method that the program defines, or of an unknown one.
-func (w *walk) ownMethod(b object, callee *syntax.Expression, c *call) objects {
-	var out objects
+func (w *walk) ownMethod(b object.Object, callee *syntax.Expression, c *object.Call) object.Objects {
+	var out object.Objects
 	own := false
 	for _, m := range w.methods[callee.Text] {
 		own = true
 		given := w.apply(m, c)
-		if m.define.Decorated {
+		if m.Define.Decorated {
 			// A property's value is what is called.
 			w.escape(given)
 		}
-		out = out.with(given)
+		out = out.With(given)
 	}
 	for _, v := range w.attributes[callee.Text] {
-		if v.shape == isCallable && v.function.method {
+		if v.Shape == object.IsCallable && v.Function.Method {
 			continue
 		}
-		out = out.with(w.callValue(v, c))
+		out = out.With(w.callValue(v, c))
 	}
-	if own && (b.shape == isInstance && strings.HasPrefix(b.text, ".") || callee.Kids[0].Form == syntax.NameForm &&
+	if own && (b.Shape == object.IsInstance && strings.HasPrefix(b.Text, ".") || callee.Kids[0].Form == syntax.NameForm &&
 		callee.Kids[0].Text == "self") {
 		return out
 	}
-	c.escapeAll(w)
-	if !own && !lookingMethods[callee.Text] {
-		w.handOn(&call{args: c.args, keywords: c.keywords, self: c.self})
+	w.escapeAll(c)
+	if !own && !library.LookingMethods[callee.Text] {
+		w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
 	}
 	if callee.Text == "__setattr__" {
 		w.attributesChange()
 	}
-	for _, item := range b.items {
+	for _, item := range b.Items {
 		w.escapeSome(item)
 	}
-	return out.with(hidden("value", b.allTaint().With(c.tainted())))
+	return out.With(object.Hidden("value", b.AllTaint().With(c.Tainted())))
 }
 
 // mutate follows what methods do to a list that one variable alone holds; what else they change is not known any more.
-func (w *walk) mutate(by *syntax.Expression, b object, name string, c *call) {
-	if !b.changeable() || lookers[name] {
+func (w *walk) mutate(by *syntax.Expression, b object.Object, name string, c *object.Call) {
+	if !b.Changeable() || library.Lookers[name] {
 		return
 	}
-	for _, vs := range c.args {
-		share(vs)
+	for _, vs := range c.Args {
+		object.Share(vs)
 	}
-	switch seen := w.showsIn(by, objects{b}); {
+	switch seen := w.showsIn(by, object.Objects{b}); {
 	case !seen:
-		w.lose(objects{b})
-	case b.shape == isList && name == "append" && len(c.args) == 1:
-		w.regrow(by.Text, func(v object) object { return v.extended(objects{{shape: isList, items: c.args}}) })
-	case b.shape == isList && name == "extend" && len(c.args) == 1:
-		w.regrow(by.Text, func(v object) object { return v.extended(c.args[0]) })
+		w.lose(object.Objects{b})
+	case b.Shape == object.IsList && name == "append" && len(c.Args) == 1:
+		w.regrow(by.Text, func(v object.Object) object.Object {
+			return v.Extended(object.Objects{{Shape: object.IsList, Items: c.Args}})
+		})
+	case b.Shape == object.IsList && name == "extend" && len(c.Args) == 1:
+		w.regrow(by.Text, func(v object.Object) object.Object { return v.Extended(c.Args[0]) })
 	default:
 		w.loosen(by.Text)
 	}
 }
 
-func (w *walk) regrow(variable string, grow func(object) object) {
+func (w *walk) regrow(variable string, grow func(object.Object) object.Object) {
 	vs, _ := w.lookup(variable)
-	var out objects
+	var out object.Objects
 	for _, v := range vs {
-		if v.shape == isList && !v.open {
+		if v.Shape == object.IsList && !v.Open {
 			v = grow(v)
 			// In a loop there may be any number of them, after the first items.
-			v.open = v.open || w.loops > 0 || len(v.items) > maxRounds
+			v.Open = v.Open || w.loops > 0 || len(v.Items) > object.MaxRounds
 		}
-		out = out.with(objects{v})
+		out = out.With(object.Objects{v})
 	}
 	w.set(variable, w.bounded(out))
 }
 
 // objectMethod notes what methods of well-known objects do.
-func (w *walk) objectMethod(b object, name string, c *call) {
-	last := b.text[strings.LastIndexByte(b.text, '.')+1:]
-	if last != "" && last[0] >= 'A' && last[0] <= 'Z' || b.text == "socket.socket" {
-		w.note(&w.notes.calls, c.name)
+func (w *walk) objectMethod(b object.Object, name string, c *object.Call) {
+	last := b.Text[strings.LastIndexByte(b.Text, '.')+1:]
+	if last != "" && last[0] >= 'A' && last[0] <= 'Z' || b.Text == "socket.socket" {
+		w.note(&w.notes.calls, c.Name)
 	}
 	w.network(c)
 	w.harm(c)
 	switch {
 	case name == "connect" || name == "connect_ex" || name == "sendto":
-		for _, vs := range c.args {
+		for _, vs := range c.Args {
 			w.noteAddress(vs)
 		}
-		if reachesNetwork(b.text) {
-			w.noteHosts(c.first())
+		if reachesNetwork(b.Text) {
+			w.noteHosts(c.First())
 		}
-	case strings.HasPrefix(b.text, "paramiko.") && name == "exec_command", strings.HasPrefix(b.text, "fabric.") && name == "run":
+	case strings.HasPrefix(b.Text, "paramiko.") && name == "exec_command", strings.HasPrefix(b.Text, "fabric.") && name == "run":
 		// The command runs on another host.
 		w.hide()
-	case b.text == "subprocess.Popen" && name == "communicate":
+	case b.Text == "subprocess.Popen" && name == "communicate":
 		return
 	}
 }

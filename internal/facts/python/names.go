@@ -3,36 +3,10 @@ package python
 import (
 	"slices"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
-
-// variable is what a name may hold.
-type variable struct {
-	// now is what it holds here, ever what it holds anywhere; loose says that a
-	// loop or another function assigns it, so that it may hold any of these here.
-	now, ever objects
-	loose     bool
-}
-
-// function is a function, or a class by its constructor.
-type function struct {
-	define  *syntax.Statement
-	scope   *scope
-	method  bool
-	class   bool
-	members map[string]*function
-	// base is what a class derives from, as far as it is imported.
-	base string
-	// bases are those of the program's own.
-	bases []*function
-	// escaped says that something unknown may call it.
-	escaped bool
-	returns objects
-	// yields are what a generator gives one after the other.
-	yields   objects
-	yielding bool
-}
 
 const (
 	maxWalks = 10
@@ -42,15 +16,15 @@ const (
 func newWalk(at value.Place, shell func(string, value.Place) value.Command) *walk {
 	return &walk{
 		at: at, readShell: shell, notes: newNotes(),
-		scopes: map[*syntax.Statement]*scope{}, functions: map[*syntax.Statement]*function{},
-		methods: map[string][]*function{}, attributes: map[string]objects{},
-		nestedPrograms: map[string]*program{}, links: map[string]string{}, made: map[*syntax.Expression]*made{},
+		scopes: map[*syntax.Statement]*object.Scope{}, functions: map[*syntax.Statement]*object.Function{},
+		methods: map[string][]*object.Function{}, attributes: map[string]object.Objects{},
+		nestedPrograms: map[string]*program{}, links: map[string]string{}, made: map[*syntax.Expression]*object.Made{},
 	}
 }
 
 // program walks until nothing more is learnt, and then once more to note.
 func (w *walk) program(body []*syntax.Statement) {
-	top := &scope{vars: map[string]*variable{}}
+	top := &object.Scope{Vars: map[string]*object.Variable{}}
 	for i := range maxWalks {
 		w.settling, w.named = i > maxWalks/2, i > 0
 		w.once(top, body)
@@ -67,19 +41,12 @@ func (w *walk) program(body []*syntax.Statement) {
 	}
 }
 
-func (w *walk) once(top *scope, body []*syntax.Statement) {
+func (w *walk) once(top *object.Scope, body []*syntax.Statement) {
 	at := w.at
 	w.scope, w.grew, w.steps, w.stars = top, false, 0, nil
-	top.forget()
+	top.Forget()
 	w.statements(body)
 	w.at = at
-}
-
-// forget drops what variables hold now.
-func (s *scope) forget() {
-	for _, v := range s.vars {
-		v.now = nil
-	}
 }
 
 // spend counts work; it is false when the program has had its share.
@@ -142,13 +109,13 @@ func (w *walk) assignment(s *syntax.Statement) {
 	vs := w.value(s.Exprs[0])
 	for _, t := range s.Targets {
 		if s.Text == "+" && t.Form == syntax.AttributeForm && len(vs) > 0 {
-			if at := w.value(t); len(at) == 1 && at[0].shape == isSymbol && at[0].text == "sys.path" {
-				w.moduleFolders(elements(vs, "value"))
+			if at := w.value(t); len(at) == 1 && at[0].Shape == object.IsSymbol && at[0].Text == "sys.path" {
+				w.moduleFolders(object.Elements(vs, "value"))
 				continue
 			}
 		}
-		if s.Text == "|" && isEnviron(w.value(t)) {
-			w.setEnviron(&call{args: []objects{vs}})
+		if s.Text == "|" && object.IsEnviron(w.value(t)) {
+			w.setEnviron(&object.Call{Args: []object.Objects{vs}})
 			continue
 		}
 		if s.Text == "" {
@@ -158,7 +125,7 @@ func (w *walk) assignment(s *syntax.Statement) {
 		old := w.value(t)
 		sum := w.operate(s.Text, old, vs)
 		if w.loops > 0 {
-			sum = sum.with(hidden(nameOf(t), sum.tainted()))
+			sum = sum.With(object.Hidden(nameOf(t), sum.Tainted()))
 		}
 		w.grown(t, old, sum)
 		w.assign(t, sum, nil)
@@ -166,25 +133,25 @@ func (w *walk) assignment(s *syntax.Statement) {
 }
 
 // grown notes that an assignment such as "a += b" changes what a holds in its place.
-func (w *walk) grown(target *syntax.Expression, old, sum objects) {
+func (w *walk) grown(target *syntax.Expression, old, sum object.Objects) {
 	if !w.showsIn(target, old) {
 		w.lose(old)
 	}
 	for _, v := range old {
 		for i := range sum {
-			if v.made != nil && sum[i].changeable() {
-				sum[i].made = v.made
+			if v.Made != nil && sum[i].Changeable() {
+				sum[i].Made = v.Made
 			}
 		}
 	}
 }
 
 // assign gives values to a target; from is the expression they came from, if any.
-func (w *walk) assign(target *syntax.Expression, vs objects, from *syntax.Expression) {
+func (w *walk) assign(target *syntax.Expression, vs object.Objects, from *syntax.Expression) {
 	switch target.Form {
 	case syntax.NameForm:
 		if w.loops > 0 && from != nil && mentions(from, target.Text, 0) {
-			vs = vs.with(hidden(target.Text, vs.tainted()))
+			vs = vs.With(object.Hidden(target.Text, vs.Tainted()))
 		}
 		w.set(target.Text, named(vs, target.Text))
 	case syntax.ListForm:
@@ -193,7 +160,7 @@ func (w *walk) assign(target *syntax.Expression, vs objects, from *syntax.Expres
 		}
 	case syntax.OtherForm:
 		for _, kid := range target.Kids {
-			w.assign(kid, hidden(nameOf(kid), vs.tainted()), nil)
+			w.assign(kid, object.Hidden(nameOf(kid), vs.Tainted()), nil)
 		}
 	case syntax.AttributeForm:
 		w.setAttribute(target, vs)
@@ -206,11 +173,11 @@ func (w *walk) assign(target *syntax.Expression, vs objects, from *syntax.Expres
 }
 
 // named shows unknown values under the name of the variable that holds them.
-func named(vs objects, name string) objects {
+func named(vs object.Objects, name string) object.Objects {
 	out := slices.Clone(vs)
 	for i, v := range out {
-		if v.shape == isUnknown {
-			out[i].text = name
+		if v.Shape == object.IsUnknown {
+			out[i].Text = name
 		}
 	}
 	return out
@@ -236,76 +203,76 @@ func mentions(e *syntax.Expression, name string, depth int) bool {
 }
 
 // itemsAt are the values at one place of lists.
-func itemsAt(vs objects, i int, name string) objects {
-	var out objects
+func itemsAt(vs object.Objects, i int, name string) object.Objects {
+	var out object.Objects
 	for _, v := range vs {
-		if v.shape == isList && i < len(v.items) && !v.open {
-			out = out.with(v.items[i])
+		if v.Shape == object.IsList && i < len(v.Items) && !v.Open {
+			out = out.With(v.Items[i])
 			continue
 		}
-		out = out.with(hidden(name, v.allTaint()))
+		out = out.With(object.Hidden(name, v.AllTaint()))
 	}
 	return out
 }
 
-func (w *walk) variable(sc *scope, name string) *variable {
-	v := sc.vars[name]
+func (w *walk) variable(sc *object.Scope, name string) *object.Variable {
+	v := sc.Vars[name]
 	if v == nil {
-		v = &variable{}
-		sc.vars[name] = v
+		v = &object.Variable{}
+		sc.Vars[name] = v
 	}
 	return v
 }
 
-func (w *walk) set(name string, vs objects) {
-	sc := w.scope.holds(name)
+func (w *walk) set(name string, vs object.Objects) {
+	sc := w.scope.Holds(name)
 	own := sc == w.scope
 	v := w.variable(sc, name)
-	held(v, vs)
-	if sc.brief {
-		v.now = vs
+	object.Held(v, vs)
+	if sc.Brief {
+		v.Now = vs
 		return
 	}
-	w.learn(&v.ever, vs)
-	if sc.class {
+	w.learn(&v.Ever, vs)
+	if sc.Class {
 		w.learnAttribute(name, vs)
 		w.escapeSpecial(name, vs)
 	}
-	v.loose = v.loose || !own || w.loops > 0
+	v.Loose = v.Loose || !own || w.loops > 0
 	if !own || w.nested > 0 {
-		v.now = v.now.with(vs)
+		v.Now = v.Now.With(vs)
 		return
 	}
-	v.now = vs
+	v.Now = vs
 }
 
 // learn adds values to what is known for the whole program.
-func (w *walk) learn(known *objects, vs objects) {
+func (w *walk) learn(known *object.Objects, vs object.Objects) {
 	before := *known
-	*known = before.with(vs)
-	if len(*known) != len(before) || len(before) == maxValues && !slices.EqualFunc(before, *known, object.same) {
+	*known = before.With(vs)
+	if len(*known) != len(before) || len(before) == object.MaxValues && !slices.EqualFunc(before, *known, object.Object.Same) {
 		w.grew = true
 		if w.settling {
-			*known = known.with(hidden("value", vs.tainted()))
+			*known = known.With(object.Hidden("value", vs.Tainted()))
 		}
 	}
 }
 
 // lookup is what a name may hold; it is false for a name that nothing assigns.
-func (w *walk) lookup(name string) (objects, bool) {
-	here := w.scope.lasting()
-	for sc := w.scope; sc != nil; sc = sc.parent {
-		if sc == here && sc.global[name] {
-			sc = sc.holds(name)
+func (w *walk) lookup(name string) (object.Objects, bool) {
+	here := w.scope.Lasting()
+	for sc := w.scope; sc != nil; sc = sc.Parent {
+		if sc == here && sc.Global[name] {
+			sc = sc.Holds(name)
 		}
-		v := sc.vars[name]
-		if v == nil || sc.class && sc != here {
+		v := sc.Vars[name]
+		if v == nil || sc.Class && sc != here {
 			continue
 		}
-		if (sc == here || sc.brief) && !v.loose && v.now != nil {
-			return v.now, true
+		if (sc == here || sc.Brief) && !v.Loose && v.Now != nil {
+			return v.Now, true
 		}
-		return v.ever.with(v.now), true
+		return v.Ever.With(v.Now), true
 	}
 	return nil, false
 }

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -25,38 +26,38 @@ func reachesNetwork(name string) bool {
 }
 
 // network notes the hosts that a call names.
-func (w *walk) network(c *call) {
+func (w *walk) network(c *object.Call) {
 	for _, key := range []string{"host", "hostname", "server"} {
-		w.noteHosts(c.keywords[key])
+		w.noteHosts(c.Keywords[key])
 	}
-	if !reachesNetwork(c.name) {
+	if !reachesNetwork(c.Name) {
 		return
 	}
 	w.feature(value.FeatureNetwork)
 	w.doors(c)
 	switch {
-	case hostFirst[c.name]:
-		w.noteHosts(c.first())
-	case c.name == "socket.create_connection":
-		w.noteAddress(c.first())
-	case strings.HasPrefix(c.name, "requests.") || strings.HasPrefix(c.name, "urllib"):
+	case hostFirst[c.Name]:
+		w.noteHosts(c.First())
+	case c.Name == "socket.create_connection":
+		w.noteAddress(c.First())
+	case strings.HasPrefix(c.Name, "requests.") || strings.HasPrefix(c.Name, "urllib"):
 		w.noteFetch(c)
 	}
 }
 
 // doors notes the files and sockets that a call reaches by an address.
-func (w *walk) doors(c *call) {
-	for _, vs := range c.args {
+func (w *walk) doors(c *object.Call) {
+	for _, vs := range c.Args {
 		for _, v := range vs {
-			scheme, rest, found := strings.Cut(v.text, ":")
+			scheme, rest, found := strings.Cut(v.Text, ":")
 			switch scheme = strings.ToLower(scheme); {
-			case v.shape != isString:
-			case c.name == "socket.socket.connect" || c.name == "socket.socket.connect_ex":
-				w.writes(objects{v})
+			case v.Shape != object.IsString:
+			case c.Name == "socket.socket.connect" || c.Name == "socket.socket.connect_ex":
+				w.writes(object.Objects{v})
 			case found && scheme == "file":
-				w.reads(objects{v})
+				w.reads(object.Objects{v})
 			case found && (scheme == "http+unix" || scheme == "unix"):
-				w.writes(textOf(socketOf(rest)))
+				w.writes(object.TextOf(socketOf(rest)))
 			}
 		}
 	}
@@ -82,10 +83,10 @@ var hostFirst = map[string]bool{
 	"socket.gethostbyname": true, "socket.getaddrinfo": true,
 }
 
-func (w *walk) noteHosts(vs objects) {
+func (w *walk) noteHosts(vs object.Objects) {
 	for _, v := range vs {
-		if v.shape == isString && v.text != "" {
-			if host := value.BareHost(shown(v.text)); host != "0.0.0.0" {
+		if v.Shape == object.IsString && v.Text != "" {
+			if host := value.BareHost(object.Shown(v.Text)); host != "0.0.0.0" {
 				w.note(&w.notes.hosts, host)
 			}
 		}
@@ -93,37 +94,37 @@ func (w *walk) noteHosts(vs objects) {
 }
 
 // noteAddress notes the host of a (host, port).
-func (w *walk) noteAddress(vs objects) {
+func (w *walk) noteAddress(vs object.Objects) {
 	for _, v := range vs {
-		if v.shape == isList && len(v.items) == 2 {
-			w.noteHosts(v.items[0])
+		if v.Shape == object.IsList && len(v.Items) == 2 {
+			w.noteHosts(v.Items[0])
 		}
 	}
 }
 
 // noteFetch notes a file that a call fills from the network.
-func (w *walk) noteFetch(c *call) {
-	if !strings.HasSuffix(c.name, ".urlretrieve") {
+func (w *walk) noteFetch(c *object.Call) {
+	if !strings.HasSuffix(c.Name, ".urlretrieve") {
 		return
 	}
-	if to, ok := c.arg(1, "filename"); ok {
+	if to, ok := c.Arg(1, "filename"); ok {
 		w.writes(to)
 		w.fill(to, nil, value.Taint{Fetched: true})
 	}
 }
 
 // fill notes what a program writes to files: texts, or something unknown.
-func (w *walk) fill(files objects, with objects, t value.Taint) {
+func (w *walk) fill(files object.Objects, with object.Objects, t value.Taint) {
 	if !w.noting {
 		return
 	}
 	for _, f := range files {
-		if f.shape != isString && f.shape != isPath && f.shape != isFile {
+		if f.Shape != object.IsString && f.Shape != object.IsPath && f.Shape != object.IsFile {
 			continue
 		}
-		p := w.path(f.text)
-		w.notes.fetched[p] = w.notes.fetched[p] || t.Fetched || with.tainted().Fetched
-		text, known := with.only()
+		p := w.path(f.Text)
+		w.notes.fetched[p] = w.notes.fetched[p] || t.Fetched || with.Tainted().Fetched
+		text, known := with.Only()
 		old, again := w.notes.contents[p]
 		switch {
 		case !known || again && old == nil || again && len(*old)+len(text) > value.MaxValue:

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -57,7 +59,7 @@ func (w *walk) note(list *[]string, entries ...string) {
 				return
 			}
 		}
-		*list = append(*list, value.Cut(shown(e), maxText))
+		*list = append(*list, value.Cut(object.Shown(e), maxText))
 	}
 }
 
@@ -88,10 +90,10 @@ func (w *walk) imported(name string) {
 	}
 }
 
-func (w *walk) noteTexts(vs objects) {
+func (w *walk) noteTexts(vs object.Objects) {
 	for _, v := range vs {
-		if v.shape == isString {
-			w.noteURLs(v.text)
+		if v.Shape == object.IsString {
+			w.noteURLs(v.Text)
 		}
 	}
 }
@@ -106,7 +108,7 @@ func (w *walk) noteURLs(text string) {
 		if !found {
 			return
 		}
-		if host, ok := value.URLHost("x://" + value.Cut(shown(rest), 300)); ok {
+		if host, ok := value.URLHost("x://" + value.Cut(object.Shown(rest), 300)); ok {
 			w.note(&w.notes.hosts, host)
 		}
 		text = rest
@@ -116,32 +118,32 @@ func (w *walk) noteURLs(text string) {
 const maxURLs = 200
 
 // escape notes that values were handed to code that is not followed.
-func (w *walk) escape(vs objects) {
+func (w *walk) escape(vs object.Objects) {
 	w.escapeDeep(vs, true, 0)
 }
 
 // escapeSome is escape where the environment as a whole is only compared or joined.
-func (w *walk) escapeSome(vs objects) { w.escapeDeep(vs, false, 0) }
+func (w *walk) escapeSome(vs object.Objects) { w.escapeDeep(vs, false, 0) }
 
-func (w *walk) escapeDeep(vs objects, environment bool, depth int) {
+func (w *walk) escapeDeep(vs object.Objects, environment bool, depth int) {
 	if depth > syntax.MaxDepth || !w.spend() {
 		return
 	}
 	for _, v := range vs {
 		switch {
-		case v.shape == isSymbol && (v.text == "os.environ" || v.text == "os.environb"):
+		case v.Shape == object.IsSymbol && (v.Text == "os.environ" || v.Text == "os.environb"):
 			if environment {
 				w.note(&w.notes.variables, "*")
 			}
-		case v.shape == isSymbol && dangerous(v.text):
-			w.note(&w.notes.calls, v.text)
+		case v.Shape == object.IsSymbol && library.Dangerous(v.Text):
+			w.note(&w.notes.calls, v.Text)
 			w.dynamic()
-		case v.shape == isSymbol && effective(v.text):
-			w.note(&w.notes.calls, v.text)
-		case v.shape == isCallable:
-			w.release(v.function)
+		case v.Shape == object.IsSymbol && library.Effective(v.Text):
+			w.note(&w.notes.calls, v.Text)
+		case v.Shape == object.IsCallable:
+			w.release(v.Function)
 		}
-		for _, item := range v.items {
+		for _, item := range v.Items {
 			w.escapeDeep(item, environment, depth+1)
 		}
 	}

@@ -1,6 +1,8 @@
 package python
 
-import "github.com/bailiff-dev/bailiff/internal/facts/value"
+import (
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
 
 // A name that nothing in a program binds and that Python does not know is no fault
 // where programs run one after another in one interpreter: an earlier one has set

@@ -4,34 +4,36 @@ import (
 	"path"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // pathMember is an attribute of a pathlib.Path.
-func pathMember(b object, name string) objects {
-	if strings.HasSuffix(b.text, anyName) {
+func pathMember(b object.Object, name string) object.Objects {
+	if strings.HasSuffix(b.Text, object.AnyName) {
 		switch name {
 		case "path":
-			return objects{b}
+			return object.Objects{b}
 		case "name":
-			return textOf(anyName)
+			return object.TextOf(object.AnyName)
 		}
 	}
-	if !literal(b.text) {
-		return hidden(name, b.Taint)
+	if !object.Literal(b.Text) {
+		return object.Hidden(name, b.Taint)
 	}
-	base := path.Base(b.text)
+	base := path.Base(b.Text)
 	switch name {
 	case "parent":
-		return objects{{shape: isPath, text: path.Dir(b.text)}}
+		return object.Objects{{Shape: object.IsPath, Text: path.Dir(b.Text)}}
 	case "name":
-		return textOf(base)
+		return object.TextOf(base)
 	case "suffix":
-		return textOf(path.Ext(base))
+		return object.TextOf(path.Ext(base))
 	case "stem":
-		return textOf(strings.TrimSuffix(base, path.Ext(base)))
+		return object.TextOf(strings.TrimSuffix(base, path.Ext(base)))
 	}
-	return hidden(name, b.Taint)
+	return object.Hidden(name, b.Taint)
 }
 
 var (
@@ -41,11 +43,11 @@ var (
 		"chmod": true, "lchmod": true, "rename": true, "replace": true, "symlink_to": true, "hardlink_to": true, "link_to": true}
 )
 
-func (w *walk) pathMethod(b object, name string, c *call) objects {
+func (w *walk) pathMethod(b object.Object, name string, c *object.Call) object.Objects {
 	w.note(&w.notes.calls, "pathlib.Path."+name)
-	self := objects{b}
-	below := func() objects { return joinAll([]objects{self, textOf(anyName)}) }
-	for _, vs := range c.args {
+	self := object.Objects{b}
+	below := func() object.Objects { return joinAll([]object.Objects{self, object.TextOf(object.AnyName)}) }
+	for _, vs := range c.Args {
 		w.escapeSome(vs)
 	}
 	if vs, ok := pathOf(b, name, c); ok {
@@ -54,7 +56,7 @@ func (w *walk) pathMethod(b object, name string, c *call) objects {
 	switch {
 	case name == "iterdir":
 		w.reads(self)
-		return unfollowedPaths(w.listed(behaviour{kind: doesEntries}, self))
+		return unfollowedPaths(w.listed(library.Behaviour{Kind: library.DoesEntries}, self))
 	case pathReads[name]:
 		w.looks(self)
 		if name == "read_text" || name == "read_bytes" {
@@ -65,26 +67,26 @@ func (w *walk) pathMethod(b object, name string, c *call) objects {
 		w.changes("pathlib.Path."+name, self)
 		w.pathWrite(b, name, c)
 		if name == "chmod" {
-			w.harm(&call{name: "pathlib.Path.chmod", args: c.args, keywords: c.keywords})
+			w.harm(&object.Call{Name: "pathlib.Path.chmod", Args: c.Args, Keywords: c.Keywords})
 		}
 	case name == "open":
-		opened := &call{name: "open", args: append([]objects{self}, c.args...), keywords: c.keywords, open: c.open}
+		opened := &object.Call{Name: "open", Args: append([]object.Objects{self}, c.Args...), Keywords: c.Keywords, Open: c.Open}
 		return w.open(opened)
 	case name == "glob" || name == "rglob":
-		pattern := joinAll(append([]objects{self}, c.args...))
+		pattern := joinAll(append([]object.Objects{self}, c.Args...))
 		w.reads(searched(pattern))
 		if name == "rglob" {
-			pattern = pattern.with(joinAll(append([]objects{self, textOf("**")}, c.args...)))
+			pattern = pattern.With(joinAll(append([]object.Objects{self, object.TextOf("**")}, c.Args...)))
 		}
-		return unfollowedPaths(asPaths(w.listedBelow(pattern.with(below()))))
+		return unfollowedPaths(asPaths(w.listedBelow(pattern.With(below()))))
 	}
-	return hidden("value", b.Taint)
+	return object.Hidden("value", b.Taint)
 }
 
 // unfollowedPaths has methods of what a search found noted as those of a path, where its names are not known.
-func unfollowedPaths(found objects) objects {
+func unfollowedPaths(found object.Objects) object.Objects {
 	for i := range found {
-		if found[i].shape == isUnknown {
+		if found[i].Shape == object.IsUnknown {
 			found[i].Library = "pathlib.Path"
 		}
 	}
@@ -92,30 +94,30 @@ func unfollowedPaths(found objects) objects {
 }
 
 // pathOf is a path that a method makes of another one.
-func pathOf(b object, name string, c *call) (objects, bool) {
+func pathOf(b object.Object, name string, c *object.Call) (object.Objects, bool) {
 	switch name {
 	case "joinpath":
-		joined := joinAll(append([]objects{{b}}, c.args...))
+		joined := joinAll(append([]object.Objects{{b}}, c.Args...))
 		for i := range joined {
-			joined[i].shape = isPath
+			joined[i].Shape = object.IsPath
 		}
 		return joined, true
 	case "expanduser", "resolve", "absolute", "as_posix", "__str__", "__fspath__":
-		return objects{b}, true
+		return object.Objects{b}, true
 	}
 	return nil, false
 }
 
-func (w *walk) pathWrite(b object, name string, c *call) {
+func (w *walk) pathWrite(b object.Object, name string, c *object.Call) {
 	switch name {
 	case "write_text", "write_bytes":
-		text, _ := c.arg(0, "data")
-		w.fill(objects{b}, text, value.Taint{})
+		text, _ := c.Arg(0, "data")
+		w.fill(object.Objects{b}, text, value.Taint{})
 	case "rename", "replace":
-		w.writes(c.first())
-		w.fill(c.first(), nil, value.Taint{})
+		w.writes(c.First())
+		w.fill(c.First(), nil, value.Taint{})
 	case "symlink_to", "hardlink_to", "link_to":
-		w.reads(c.first())
-		w.linked(c.first(), objects{b})
+		w.reads(c.First())
+		w.linked(c.First(), object.Objects{b})
 	}
 }

@@ -7,78 +7,82 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // runs notes the shell text of a call, or the command that it gives as a list,
 // written as shell text.
-func (w *walk) runs(d behaviour, c *call) {
+func (w *walk) runs(d library.Behaviour, c *object.Call) {
 	at := w.at
-	if cwd, given := c.keywords["cwd"]; given {
+	if cwd, given := c.Keywords["cwd"]; given {
 		at.Workdir = w.cwd(cwd)
 		at.Astray = at.Workdir == "" && (w.at.Workdir != "" || w.at.Astray || !isNone(cwd))
 	}
-	for name, vs := range c.keywords {
+	for name, vs := range c.Keywords {
 		if name != "env" {
 			w.escapeSome(vs)
 		}
 	}
-	switch d.kind {
-	case doesShellText:
-		vs, _ := c.arg(d.skip, d.name)
+	switch d.Kind {
+	case library.DoesShellText:
+		vs, _ := c.Arg(d.Skip, d.Name)
 		w.shellTexts(vs, c, at)
-	case doesRun:
-		vs, _ := c.arg(0, "args")
+	case library.DoesRun:
+		vs, _ := c.Arg(0, "args")
 		w.command(vs, c, at)
-	case doesRunEither:
-		vs, _ := c.arg(0, d.name)
+	case library.DoesRunEither:
+		vs, _ := c.Arg(0, d.Name)
 		w.listsOrTexts(vs, c, at)
-	case doesRunRest:
-		words := c.args
-		if c.open {
-			words = append(words[:len(words):len(words)], hidden("value", value.Taint{}))
+	case library.DoesRunRest:
+		words := c.Args
+		if c.Open {
+			words = append(words[:len(words):len(words)], object.Hidden("value", value.Taint{}))
 		}
 		w.words(words, c, at)
-	case doesRunFile:
-		file, _ := c.arg(0, d.name)
-		if names, given := c.arg(1, "init_globals"); given && !isNone(names) { // what they stand for is not followed
+	case library.DoesRunFile:
+		file, _ := c.Arg(0, d.Name)
+		if names, given := c.Arg(1, "init_globals"); given && !isNone(names) { // what they stand for is not followed
 			w.hide()
 		}
-		w.words([]objects{textOf("python3"), file}, c, at)
-	case doesRunNamed:
-		w.words(append([]objects{textOf(d.name)}, c.args...), c, at)
-	case doesRunPath:
-		w.programAndList(c, d.skip, at)
-	case doesRunPathRest:
-		if len(c.args) > d.skip {
-			w.words(append([]objects{c.args[d.skip]}, c.args[min(len(c.args), d.skip+2):]...), c, at)
+		w.words([]object.Objects{object.TextOf("python3"), file}, c, at)
+	case library.DoesRunNamed:
+		w.words(append([]object.Objects{object.TextOf(d.Name)}, c.Args...), c, at)
+	case library.DoesRunPath:
+		w.programAndList(c, d.Skip, at)
+	case library.DoesRunPathRest:
+		if len(c.Args) > d.Skip {
+			w.words(append([]object.Objects{c.Args[d.Skip]}, c.Args[min(len(c.Args), d.Skip+2):]...), c, at)
 		}
 	}
 }
 
 // cwd is the folder that a call runs in; None means the current one.
-func (w *walk) cwd(vs objects) string {
+func (w *walk) cwd(vs object.Objects) string {
 	if isNone(vs) {
 		return w.at.Workdir
 	}
 	return w.folder(vs)
 }
 
-func isNone(vs objects) bool { return len(vs) == 1 && vs[0].shape == isSymbol && vs[0].text == "None" }
+func isNone(vs object.Objects) bool {
+	return len(vs) == 1 && vs[0].Shape == object.IsSymbol && vs[0].Text == "None"
+}
 
 // shellTexts notes texts that a shell runs.
-func (w *walk) shellTexts(vs objects, c *call, at value.Place) {
-	w.runsTainted(vs.tainted())
+func (w *walk) shellTexts(vs object.Objects, c *object.Call, at value.Place) {
+	w.runsTainted(vs.Tainted())
 	for _, v := range vs {
-		if v.shape != isString && v.shape != isPath {
+		if v.Shape != object.IsString && v.Shape != object.IsPath {
 			w.hide()
-			w.escapeSome(objects{v})
+			w.escapeSome(object.Objects{v})
 			continue
 		}
-		if !whole(v.text) {
+		if !object.Whole(v.Text) {
 			w.hide()
 		}
-		w.piece(environmentOf(c)+shown(v.text), at)
+		w.piece(environmentOf(c)+object.Shown(v.Text), at)
 	}
 }
 
@@ -102,31 +106,31 @@ func (w *walk) piece(text string, at value.Place) {
 const maxPieces = 500
 
 // listsOrTexts notes commands as lists, and texts that a shell runs.
-func (w *walk) listsOrTexts(vs objects, c *call, at value.Place) {
+func (w *walk) listsOrTexts(vs object.Objects, c *object.Call, at value.Place) {
 	for _, v := range vs {
-		if v.shape == isList {
+		if v.Shape == object.IsList {
 			w.listWords(v, c, at)
 			continue
 		}
-		w.shellTexts(objects{v}, c, at)
+		w.shellTexts(object.Objects{v}, c, at)
 	}
 }
 
 // command notes what subprocess.run and its like are given.
-func (w *walk) command(vs objects, c *call, at value.Place) {
-	shell, sure := truth(c.keywords["shell"])
-	if c.open && c.keywords["shell"] == nil {
+func (w *walk) command(vs object.Objects, c *object.Call, at value.Place) {
+	shell, sure := truth(c.Keywords["shell"])
+	if c.Open && c.Keywords["shell"] == nil {
 		sure = false
 	}
 	for _, v := range vs {
-		one := objects{v}
+		one := object.Objects{v}
 		switch {
-		case v.shape == isList && shell && sure && len(v.items) > 0:
-			w.shellTexts(v.items[0], c, at)
-		case v.shape == isList:
+		case v.Shape == object.IsList && shell && sure && len(v.Items) > 0:
+			w.shellTexts(v.Items[0], c, at)
+		case v.Shape == object.IsList:
 			w.listWords(v, c, at)
-		case (v.shape == isString || v.shape == isPath) && sure && !shell:
-			w.words([]objects{one}, c, at)
+		case (v.Shape == object.IsString || v.Shape == object.IsPath) && sure && !shell:
+			w.words([]object.Objects{one}, c, at)
 		default:
 			w.shellTexts(one, c, at)
 		}
@@ -134,13 +138,13 @@ func (w *walk) command(vs objects, c *call, at value.Place) {
 }
 
 // truth is what a keyword's value says; sure is false if that is not known.
-func truth(vs objects) (yes, sure bool) {
+func truth(vs object.Objects) (yes, sure bool) {
 	if len(vs) == 0 {
 		return false, true
 	}
 	for i, v := range vs {
-		is := v.shape == isSymbol && v.text == "True" || v.shape == isInt && v.number != 0
-		no := v.shape == isSymbol && (v.text == "False" || v.text == "None") || v.shape == isInt && v.number == 0
+		is := v.Shape == object.IsSymbol && v.Text == "True" || v.Shape == object.IsInt && v.Number != 0
+		no := v.Shape == object.IsSymbol && (v.Text == "False" || v.Text == "None") || v.Shape == object.IsInt && v.Number == 0
 		if !is && !no || i > 0 && is != yes {
 			return yes || is, false
 		}
@@ -149,47 +153,47 @@ func truth(vs objects) (yes, sure bool) {
 	return yes, true
 }
 
-func (w *walk) listWords(list object, c *call, at value.Place) {
-	items := list.items
-	if list.open {
+func (w *walk) listWords(list object.Object, c *object.Call, at value.Place) {
+	items := list.Items
+	if list.Open {
 		if len(items) == 0 || onlyOpen(list) {
 			w.hide()
 		}
-		items = append(items[:len(items):len(items)], hidden("value", list.Taint))
+		items = append(items[:len(items):len(items)], object.Hidden("value", list.Taint))
 	}
 	w.words(items, c, at)
 }
 
 // onlyOpen says that not even a list's first item is known to be its first.
-func onlyOpen(list object) bool { return len(list.items) == 1 && len(list.items[0]) > 1 }
+func onlyOpen(list object.Object) bool { return len(list.Items) == 1 && len(list.Items[0]) > 1 }
 
-func (w *walk) programAndList(c *call, skip int, at value.Place) {
-	if len(c.args) < skip+2 {
+func (w *walk) programAndList(c *object.Call, skip int, at value.Place) {
+	if len(c.Args) < skip+2 {
 		w.hide()
 		return
 	}
-	for _, v := range c.args[skip+1] {
-		if v.shape != isList {
+	for _, v := range c.Args[skip+1] {
+		if v.Shape != object.IsList {
 			w.hide()
-			v = object{shape: isList, items: []objects{nil}, open: true}
+			v = object.Object{Shape: object.IsList, Items: []object.Objects{nil}, Open: true}
 		}
-		w.words(append([]objects{c.args[skip]}, v.items[min(1, len(v.items)):]...), c, at)
+		w.words(append([]object.Objects{c.Args[skip]}, v.Items[min(1, len(v.Items)):]...), c, at)
 	}
 }
 
 // words notes a command that is given word by word, in as many variants as one
 // of the words has.
-func (w *walk) words(items []objects, c *call, at value.Place) {
+func (w *walk) words(items []object.Objects, c *object.Call, at value.Place) {
 	variants := 1
 	for _, item := range items {
 		variants = max(variants, len(item))
 	}
-	for i := range min(variants, maxValues) {
+	for i := range min(variants, object.MaxValues) {
 		words := make([]string, 0, len(items))
 		for _, item := range items {
-			word := hole("value")
+			word := object.Hole("value")
 			if len(item) > 0 {
-				word = item[i%len(item)].str()
+				word = item[i%len(item)].Str()
 			}
 			words = append(words, word)
 		}
@@ -200,37 +204,37 @@ func (w *walk) words(items []objects, c *call, at value.Place) {
 	}
 }
 
-func (w *walk) wordsPiece(words []string, c *call, at value.Place) {
-	if by, given := c.keywords["executable"]; given && len(words) > 0 {
-		words[0] = hole("program")
-		if program, ok := by.only(); ok {
+func (w *walk) wordsPiece(words []string, c *object.Call, at value.Place) {
+	if by, given := c.Keywords["executable"]; given && len(words) > 0 {
+		words[0] = object.Hole("program")
+		if program, ok := by.Only(); ok {
 			words[0] = program
 		}
 	}
-	if len(words) == 0 || !whole(words[0]) {
+	if len(words) == 0 || !object.Whole(words[0]) {
 		w.hide()
 	}
 	text := make([]string, len(words))
 	for i, word := range words {
-		text[i] = shellWord(word)
+		text[i] = object.ShellWord(word)
 	}
 	w.piece(environmentOf(c)+strings.Join(text, " ")+w.inputOf(words, c), at)
 }
 
 // inputOf is what an interpreter is given to read.
-func (w *walk) inputOf(words []string, c *call) string {
-	input, given := c.keywords["input"]
-	_, piped := c.keywords["stdin"]
+func (w *walk) inputOf(words []string, c *object.Call) string {
+	input, given := c.Keywords["input"]
+	_, piped := c.Keywords["stdin"]
 	if len(words) == 0 || !given && !piped || !readsProgram(words) {
 		return ""
 	}
-	w.runsTainted(input.tainted())
-	text, known := input.only()
+	w.runsTainted(input.Tainted())
+	text, known := input.Only()
 	if !known {
 		w.hide()
 		return ""
 	}
-	return " <<< " + shellWord(text)
+	return " <<< " + object.ShellWord(text)
 }
 
 var programReaders = regexp.MustCompile(`^(ba|da|z|k|a|fi)?sh$|^(python|perl|ruby|node|php|lua|pypy)[0-9.]*$|` +
@@ -250,19 +254,19 @@ func readsProgram(words []string) bool {
 }
 
 // environmentOf writes the variables that a call sets before its command.
-func environmentOf(c *call) string {
+func environmentOf(c *object.Call) string {
 	var b strings.Builder
-	for _, v := range c.keywords["env"] {
-		for i := 0; v.shape == isDict && i+1 < len(v.items); i += 2 {
-			name, ok := v.items[i].only()
+	for _, v := range c.Keywords["env"] {
+		for i := 0; v.Shape == object.IsDict && i+1 < len(v.Items); i += 2 {
+			name, ok := v.Items[i].Only()
 			if !ok || !bailiff.IsVariable(name) {
 				continue
 			}
-			value := hole(name)
-			if len(v.items[i+1]) == 1 {
-				value = v.items[i+1][0].str()
+			value := object.Hole(name)
+			if len(v.Items[i+1]) == 1 {
+				value = v.Items[i+1][0].Str()
 			}
-			b.WriteString(name + "=" + shellWord(value) + " ")
+			b.WriteString(name + "=" + object.ShellWord(value) + " ")
 		}
 	}
 	return b.String()

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -15,21 +16,21 @@ type walk struct {
 	notes     notes
 	// noting says that this is the last walk.
 	noting bool
-	scope  *scope
+	scope  *object.Scope
 	// nested counts the conditions and loops around the current statement
 	// within its function; loops counts loops only.
 	nested, loops int
 	// repeats counts those of them that may never end.
 	repeats    int
-	function   *function
-	scopes     map[*syntax.Statement]*scope
-	functions  map[*syntax.Statement]*function
-	methods    map[string][]*function
-	attributes map[string]objects
+	function   *object.Function
+	scopes     map[*syntax.Statement]*object.Scope
+	functions  map[*syntax.Statement]*object.Function
+	methods    map[string][]*object.Function
+	attributes map[string]object.Objects
 	// attributesOpen says that an attribute may hold more than these.
 	attributesOpen bool
 	// made are the things that expressions make; lost says that one of them is not known any more.
-	made map[*syntax.Expression]*made
+	made map[*syntax.Expression]*object.Made
 	lost bool
 	// nestedPrograms are the texts given to exec, by text.
 	nestedPrograms map[string]*program
@@ -55,44 +56,6 @@ type program struct {
 	inUse bool
 }
 
-// scope is where names live: the program, a function or a class.
-type scope struct {
-	vars   map[string]*variable
-	parent *scope
-	class  bool
-	// brief marks that of a comprehension or lambda.
-	brief bool
-	// global and outer are the names that belong to the program, and to a function around this one.
-	global, outer map[string]bool
-}
-
-// holds is the scope in which a name is assigned here.
-func (s *scope) holds(name string) *scope {
-	switch in := s; {
-	case s.global[name]:
-		for in.parent != nil {
-			in = in.parent
-		}
-		return in
-	case s.outer[name]:
-		for in = s.parent; in.parent != nil; in = in.parent {
-			if in.vars[name] != nil && !in.class && !in.global[name] && !in.outer[name] {
-				break
-			}
-		}
-		return in
-	}
-	return s
-}
-
-// lasting is the scope around comprehensions and lambdas.
-func (s *scope) lasting() *scope {
-	for s.brief {
-		s = s.parent
-	}
-	return s
-}
-
 func (w *walk) conditional(s *syntax.Statement) {
 	w.computeAll(s.Exprs)
 	loop := s.Act == syntax.ActRepeat
@@ -102,7 +65,7 @@ func (w *walk) conditional(s *syntax.Statement) {
 	}
 	w.inside(loop, func() {
 		for _, t := range s.Targets {
-			w.assign(t, hidden(t.Text, value.Taint{}), nil)
+			w.assign(t, object.Hidden(t.Text, value.Taint{}), nil)
 		}
 		w.statements(s.Body)
 	})
@@ -123,33 +86,17 @@ func (w *walk) loop(s *syntax.Statement) {
 	source := w.value(s.Exprs[0])
 	w.escape(source)
 	w.inside(true, func() {
-		w.assign(s.Targets[0], elements(source, nameOf(s.Targets[0])), nil)
+		w.assign(s.Targets[0], object.Elements(source, nameOf(s.Targets[0])), nil)
 		w.statements(s.Body)
 	})
-}
-
-// elements are the values that a loop over vs gives.
-func elements(vs objects, name string) objects {
-	var out objects
-	for _, v := range vs {
-		if v.shape != isList || v.open {
-			out = out.with(hidden(name, v.allTaint()))
-		}
-		if v.shape == isList {
-			for _, item := range v.items {
-				out = out.with(item)
-			}
-		}
-	}
-	return out
 }
 
 func (w *walk) with(s *syntax.Statement) {
 	at := w.at
 	for i, e := range s.Exprs {
 		vs := w.value(e)
-		if len(vs) > 0 && vs[0].shape == isList && vs[0].open { // the generator of a context
-			vs = elements(vs, "value")
+		if len(vs) > 0 && vs[0].Shape == object.IsList && vs[0].Open { // the generator of a context
+			vs = object.Elements(vs, "value")
 		}
 		if t := s.Targets[i]; t != nil {
 			w.assign(t, vs, nil)
@@ -168,17 +115,17 @@ func (w *walk) giveBack(s *syntax.Statement) {
 		w.escape(vs)
 		return
 	}
-	w.learn(&w.function.returns, vs)
-	if w.function.method {
+	w.learn(&w.function.Returns, vs)
+	if w.function.Method {
 		// Python itself calls a special method, and hands on what it gives.
-		w.escapeSpecial(w.function.define.Text, vs)
+		w.escapeSpecial(w.function.Define.Text, vs)
 	}
 }
 
 func (w *walk) declareGlobal(s *syntax.Statement) {
-	names := &w.scope.global
+	names := &w.scope.Global
 	if s.Text == "nonlocal" {
-		names = &w.scope.outer
+		names = &w.scope.Outer
 	}
 	for _, name := range s.Names {
 		if *names == nil {
@@ -186,4 +133,15 @@ func (w *walk) declareGlobal(s *syntax.Statement) {
 		}
 		(*names)[name] = true
 	}
+}
+
+// bounded gives up values that hold too much.
+func (w *walk) bounded(vs object.Objects) object.Objects {
+	size := vs.Measured()
+	w.steps += size / 4
+	if size <= object.MaxSize {
+		return vs
+	}
+	w.exhausted = true
+	return object.Hidden("value", value.Taint{})
 }

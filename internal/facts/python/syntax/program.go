@@ -7,7 +7,9 @@
 // Not here: the meaning of names and calls.
 package syntax
 
-import "github.com/bailiff-dev/bailiff/internal/facts/value"
+import (
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
 
 // Program is a whole program.
 type Program struct {

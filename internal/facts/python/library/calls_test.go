@@ -1,4 +1,4 @@
-package python
+package library
 
 import (
 	"strings"
@@ -24,14 +24,14 @@ func TestFaultsOfTheTableOfCallsAreToldWithTheirLine(t *testing.T) {
 
 func TestTheTableOfCallsIsRead(t *testing.T) {
 	t.Parallel()
-	if got, want := behaviours()["os.spawnv"], (behaviour{kind: doesRunPath, skip: 1}); got != want {
+	if got, want := Behaviours()["os.spawnv"], (Behaviour{Kind: DoesRunPath, Skip: 1}); got != want {
 		t.Errorf("os.spawnv: %+v, want %+v", got, want)
 	}
-	if got, want := behaviours()["netrc.netrc"], (behaviour{kind: doesReads, name: "file", usual: "~/.netrc"}); got != want {
+	if got, want := Behaviours()["netrc.netrc"], (Behaviour{Kind: DoesReads, Name: "file", Usual: "~/.netrc"}); got != want {
 		t.Errorf("netrc.netrc: %+v, want %+v", got, want)
 	}
-	got := behaviours()["fileinput.input"]
-	if got.also == nil || *got.also != (behaviour{kind: doesWrites, name: "files", when: "inplace"}) {
-		t.Errorf("fileinput.input: %+v, and besides %+v, want writes when inplace", got, got.also)
+	got := Behaviours()["fileinput.input"]
+	if got.Also == nil || *got.Also != (Behaviour{Kind: DoesWrites, Name: "files", When: "inplace"}) {
+		t.Errorf("fileinput.input: %+v, and besides %+v, want writes when inplace", got, got.Also)
 	}
 }

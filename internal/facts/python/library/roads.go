@@ -1,4 +1,4 @@
-package python
+package library
 
 import (
 	"strings"
@@ -18,8 +18,8 @@ var modulesOfDeeds = value.SetOf("os sys subprocess builtins importlib shutil ct
 // ownNames are names that end like those and are something else.
 var ownNames = value.SetOf("asyncio.subprocess socket.socket _socket.socket")
 
-// standard are the modules of Python's standard library.
-var standard = value.PythonLibrary()
+// Standard are the modules of Python's standard library.
+var Standard = value.PythonLibrary()
 
 // sameModules are other names of modules.
 var sameModules = map[string]string{"posix": "os", "nt": "os", "pyio": "io", "frozen_importlib": "importlib",
@@ -28,8 +28,8 @@ var sameModules = map[string]string{"posix": "os", "nt": "os", "pyio": "io", "fr
 // sameThings are attributes by which a function, or a type that stands for one, is found again.
 var sameThings = value.SetOf("__call__ __value__ __bound__ __default__")
 
-// canonical is the one name of what has several.
-func canonical(name string) string {
+// Canonical is the one name of what has several.
+func Canonical(name string) string {
 	for i := strings.LastIndexByte(name, '.'); i > 0 && sameThings[name[i+1:]]; i = strings.LastIndexByte(name, '.') {
 		name = name[:i]
 	}
@@ -49,7 +49,7 @@ func reached(name string) string {
 	}
 	dot := strings.LastIndexByte(name, '.')
 	for _, prefix := range []string{"_builtin_", "builtin_", "bltn_"} {
-		if own, ok := strings.CutPrefix(name[dot+1:], prefix); ok && dot >= 0 && effective(own) {
+		if own, ok := strings.CutPrefix(name[dot+1:], prefix); ok && dot >= 0 && Effective(own) {
 			return own
 		}
 	}
@@ -89,65 +89,37 @@ func known(full, head, rest string, more bool) bool {
 		return modulesOfDeeds[head]
 	}
 	second, _, _ := strings.Cut(rest, ".")
-	return modulesOfDeeds[full[:len(head)+1+len(second)]] || effective(full)
+	return modulesOfDeeds[full[:len(head)+1+len(second)]] || Effective(full)
 }
 
-// insideOf are the names that a symbol holds, where it is a namespace and no value:
+// InsideOf are the names that a symbol holds, where it is a namespace and no value:
 // "os" for "os.__dict__".
-func insideOf(name string) (module string, ok bool) {
+func InsideOf(name string) (module string, ok bool) {
 	if name == "globals()" || name == "locals()" || name == "sys.modules" {
 		return name, true
 	}
 	return strings.CutSuffix(name, ".__dict__")
 }
 
-// ownNamespace says that a symbol stands for the names of the program itself.
-func ownNamespace(name string) bool {
+// OwnNamespace says that a symbol stands for the names of the program itself.
+func OwnNamespace(name string) bool {
 	name = strings.TrimSuffix(name, ".__dict__")
 	return name == "globals()" || name == "locals()" || name == "__main__"
 }
 
-// looksInto are the methods of a namespace that change nothing.
-var looksInto = value.SetOf("keys values items copy __contains__ __len__ __iter__ __repr__ __str__")
+// LooksInto are the methods of a namespace that change nothing.
+var LooksInto = value.SetOf("keys values items copy __contains__ __len__ __iter__ __repr__ __str__")
 
-// namespaceMethod is a method of a namespace such as sys.modules or os.__dict__.
-func (w *walk) namespaceMethod(name string, c *call) (objects, bool) {
-	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 {
-		return nil, false
-	}
-	holder, method := name[:dot], name[dot+1:]
-	module, ok := insideOf(holder)
-	if !ok {
-		return nil, false
-	}
-	switch method {
-	case "get", "pop", "setdefault", "__getitem__":
-		return w.symbolItem(holder, c.first()).with(w.optional(c, 1)), true
-	}
-	if ownNamespace(module) && looksInto[method] { // what the program itself has named
-		return nil, false
-	}
-	if ownNamespace(module) {
-		w.hide()
-	}
-	if dangerous(module) {
-		w.dynamic()
-	}
-	c.escapeAll(w)
-	return hidden("value", value.Taint{}), true
-}
-
-// throughValue is a call such as x.os.system: what x is is not known, but a module
+// ThroughValue is a call such as x.os.system: what x is is not known, but a module
 // that it holds is known by its name.
-func throughValue(e *syntax.Expression) (string, bool) {
+func ThroughValue(e *syntax.Expression) (string, bool) {
 	holder := e.Kids[0]
 	if holder.Form != syntax.AttributeForm {
 		return "", false
 	}
 	name := holder.Text + "." + e.Text
 	full := reached("." + name)
-	return full, full != "."+name && effective(full)
+	return full, full != "."+name && Effective(full)
 }
 
 // private says whether a name is one that a module of the standard library keeps for
@@ -155,5 +127,5 @@ func throughValue(e *syntax.Expression) (string, bool) {
 func private(name string) bool {
 	top, _, _ := strings.Cut(name, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	return standard[top] && len(last) > 1 && len(last) < len(name) && last[0] == '_' && last[1] >= 'a' && last[1] <= 'z'
+	return Standard[top] && len(last) > 1 && len(last) < len(name) && last[0] == '_' && last[1] >= 'a' && last[1] <= 'z'
 }
