@@ -15,8 +15,9 @@
 // status at once. The deadline holds for all of it, reading included.
 //
 // A client is a dialect, a package hook in the folder of its agent (internal/agents):
-// which tools it has, what they mean and how an answer is put. The rest knows no client. There is no configuration file and
-// no policy engine here, for the program starts once for every tool call.
+// which tools it has, what they mean and how an answer is put. The rest knows no client.
+// There is no configuration file and no policy engine here, for the program starts once
+// for every tool call.
 package main
 
 import (

@@ -11,7 +11,8 @@
 // weakens bailiff (limits that this machine cannot hold, approvals by the agent's own user)
 // is written only where the [Answers] say so.
 //
-// What is not here: asking people, starting the sidecar, and proving that it works.
+// What is not here: what each agent's settings have to say (package agents) and how their files are
+// edited (package settings), asking people, and proving that it works.
 package setup
 
 import (
