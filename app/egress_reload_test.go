@@ -68,7 +68,8 @@ func TestTheSectionEgressChangesWithoutARestart(t *testing.T) {
 	broken := next
 	broken.Egress.Resolver, broken.Egress.Trust = nil, []string{filepath.Join(openDir(t), "gone.pem")}
 	broken.Limits.Sandboxes.Total = 7
-	if _, err := s.reload(t.Context(), &broken); err == nil || !strings.Contains(err.Error(), "nothing is changed: taking over the section egress") {
+	if _, err := s.reload(t.Context(), &broken); err == nil ||
+		!strings.Contains(err.Error(), "nothing is changed: taking over the section egress") {
 		t.Errorf("of a file that is not there it says %v", err)
 	}
 	if s.cfg.Limits.Sandboxes.Total == 7 {

@@ -149,8 +149,9 @@ func needEngine(t *testing.T) {
 
 func TestBlocksAreWhatTheySay(t *testing.T) {
 	kinds := map[string]func(*testing.T, string) error{
-		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables, "yaml pack": isPack("packs"), "yaml programs": isPack("programs"),
-		"json": func(_ *testing.T, text string) error { var v any; return json.Unmarshal([]byte(text), &v) },
+		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables, "yaml pack": isPack("packs"),
+		"yaml programs": isPack("programs"),
+		"json":          func(_ *testing.T, text string) error { var v any; return json.Unmarshal([]byte(text), &v) },
 		"yaml": func(_ *testing.T, text string) error {
 			_, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(text), catalogue.All())
 			return err

@@ -17,7 +17,8 @@ func asksOf(t *testing.T, answer bailiff.ApprovalState) (*bench, *questions) {
 	t.Helper()
 	b := newBench(t)
 	b.human.answer = func(bailiff.Claim) bailiff.ApprovalState { return answer }
-	q := b.questionsOf(grant{judged: &judged{placed: placed{located: request("curl x.test")}, reporter: reporter{news: func(bailiff.Progress) {}}}})
+	q := b.questionsOf(grant{judged: &judged{placed: placed{located: request("curl x.test")},
+		reporter: reporter{news: func(bailiff.Progress) {}}}})
 	return b, &q
 }
 

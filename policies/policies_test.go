@@ -367,7 +367,7 @@ func TestAProgramHasOneEntry(t *testing.T) {
 					t.Errorf("%s: %s: the verb %q holds an option", family, name, verb)
 				}
 			}
-			if said.Like != "" && programs[said.Like].Verbs == nil && programs[said.Like].Options == nil && programs[said.Like].Families == nil {
+			if like := programs[said.Like]; said.Like != "" && like.Verbs == nil && like.Options == nil && like.Families == nil {
 				t.Errorf("%s: %s is like %s, of which the family describes no word", family, name, said.Like)
 			}
 		}

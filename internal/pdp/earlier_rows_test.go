@@ -55,8 +55,8 @@ func TestThePoliciesOfTheReleaseBeforeEntriesWorkOn(t *testing.T) {
 	must(t, os.WriteFile(name, text, 0o600))
 	p, err := Open(t.Context(), Config{Paths: []string{name}, RequireTests: true, EvalTimeout: time.Minute})
 	must(t, err)
-	for command, want := range map[string]string{"ls": "", "sudo ls": "command.gains_privilege", "vault kv delete x": "command.destroys_data",
-		"aircrack-ng x": "command.attacks_host", "docker ps": ""} {
+	for command, want := range map[string]string{"ls": "", "sudo ls": "command.gains_privilege",
+		"vault kv delete x": "command.destroys_data", "aircrack-ng x": "command.attacks_host", "docker ps": ""} {
 		if rules := rulesOn(t, p, command); want == "" && len(rules) > 0 || want != "" && !slices.Contains(rules, want) {
 			t.Errorf("%s: the rules are %v, want %q", command, rules, want)
 		}

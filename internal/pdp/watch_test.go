@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
@@ -362,6 +363,7 @@ func TestNoDecisionMixesTwoRevisions(t *testing.T) {
 // An endless rule would hold up every test in turn, and with them the reload of
 // its own correction.
 func TestAnEndlessRuleIsGivenUpWithItsFirstTest(t *testing.T) {
+	backendtest.Long(t)
 	root := t.TempDir()
 	write(t, filepath.Join(root, "p.rego"),
 		"package bailiff\n\ndecision := {}\n\nendless if count([x | some x in numbers.range(1, 1000000000)]) == 3\n")

@@ -262,7 +262,8 @@ func matched(r bailiff.Reason) string {
 
 func said(v api.Vote) string {
 	by := bailiff.Approver{Credential: v.Credential, Channel: v.Channel, Login: v.Login, Proof: v.Proof}
-	return termsafe.Text(fmt.Sprintf("%s at %s (%s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), by.Via(), summary.Answer(v)))
+	return termsafe.Text(fmt.Sprintf("%s at %s (%s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), by.Via(),
+		summary.Answer(v)))
 }
 
 // logLine is an event of the decision log in a line.

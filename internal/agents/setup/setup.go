@@ -226,7 +226,8 @@ func (s *Survey) Changes(a Answers) ([]settings.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat([]settings.Change{author}, tables, []settings.Change{configured, recorded}, asked) // no row shows what is not there
+	// The author stands first: no row shows a file that is not there.
+	all := slices.Concat([]settings.Change{author}, tables, []settings.Change{configured, recorded}, asked)
 	return slices.DeleteFunc(all, settings.Change.IsNone), nil
 }
 

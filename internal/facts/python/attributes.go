@@ -46,7 +46,8 @@ func (w *walk) setAttributeByName(c *object.Call) {
 		}
 		w.escape(w.optional(c, 2))
 		for _, b := range c.First() {
-			if b.Shape == object.IsSymbol && (library.DangerousModules[b.Text] || library.OwnNamespace(b.Text)) || b.Shape == object.IsCallable && !b.Function.Class {
+			if b.Shape == object.IsSymbol && (library.DangerousModules[b.Text] || library.OwnNamespace(b.Text)) ||
+				b.Shape == object.IsCallable && !b.Function.Class {
 				w.hide()
 			}
 		}

@@ -40,8 +40,8 @@ func (w *walk) comprehension(e *syntax.Expression) object.Objects {
 	w.apart(nil, func() object.Objects {
 		clauses := e.Kids[e.Count:]
 		source := w.value(clauses[1])
-		if e.Count == 1 && len(clauses) == 2 && len(e.Extra) == 0 && len(source) == 1 && source[0].Shape == object.IsList && !source[0].Open &&
-			len(source[0].Items) <= object.MaxRounds {
+		if e.Count == 1 && len(clauses) == 2 && len(e.Extra) == 0 && len(source) == 1 && source[0].Shape == object.IsList &&
+			!source[0].Open && len(source[0].Items) <= object.MaxRounds {
 			out = w.rounds(e, source[0].Items)
 			return nil
 		}

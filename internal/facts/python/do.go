@@ -13,12 +13,15 @@ import (
 // do notes what a call does and returns what it gives.
 func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 	switch d.Kind {
-	case library.DoesShellText, library.DoesRun, library.DoesRunEither, library.DoesRunRest, library.DoesRunPath, library.DoesRunPathRest, library.DoesRunFile, library.DoesRunNamed:
+	case library.DoesShellText, library.DoesRun, library.DoesRunEither, library.DoesRunRest, library.DoesRunPath,
+		library.DoesRunPathRest, library.DoesRunFile, library.DoesRunNamed:
 		w.runs(d, c)
 		return object.Objects{{Shape: object.IsInstance, Text: c.Name}}
-	case library.DoesExecCode, library.DoesCompileCode, library.DoesHidesCode, library.DoesImportNamed, library.DoesHidesImport, library.DoesGetAttribute, library.DoesNamespace:
+	case library.DoesExecCode, library.DoesCompileCode, library.DoesHidesCode, library.DoesImportNamed,
+		library.DoesHidesImport, library.DoesGetAttribute, library.DoesNamespace:
 		return w.doCode(d, c)
-	case library.DoesOpenFile, library.DoesReads, library.DoesWrites, library.DoesReadsWrites, library.DoesLooks, library.DoesListing, library.DoesEntries, library.DoesMatching, library.DoesSendsFile,
+	case library.DoesOpenFile, library.DoesReads, library.DoesWrites, library.DoesReadsWrites, library.DoesLooks,
+		library.DoesListing, library.DoesEntries, library.DoesMatching, library.DoesSendsFile,
 		library.DoesDatabase,
 		library.DoesTree, library.DoesUnpacks, library.DoesCopies, library.DoesMoves:
 		return w.doFiles(d, c)
@@ -34,7 +37,8 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 		return w.findModules(d, c)
 	case library.DoesGetenv, library.DoesEnviron, library.DoesEnvironAll, library.DoesEnvironSet:
 		return w.doEnviron(d, c)
-	case library.DoesMakePath, library.DoesJoin, library.DoesExpandUser, library.DoesSamePath, library.DoesWorkdir, library.DoesHome, library.DoesChdir:
+	case library.DoesMakePath, library.DoesJoin, library.DoesExpandUser, library.DoesSamePath, library.DoesWorkdir, library.DoesHome,
+		library.DoesChdir:
 		return w.doPaths(d, c)
 	case library.DoesModule:
 		return object.SymbolOf(c.Name + "()")

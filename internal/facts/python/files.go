@@ -53,7 +53,8 @@ func (w *walk) paths(vs object.Objects, itself bool) []string {
 			for _, item := range v.Items {
 				out = append(out, w.paths(item, itself)...)
 			}
-		case v.Shape != object.IsString && v.Shape != object.IsPath && v.Shape != object.IsFile, v.Text == "", strings.HasPrefix(v.Text, object.HoleStart),
+		case v.Shape != object.IsString && v.Shape != object.IsPath && v.Shape != object.IsFile, v.Text == "",
+			strings.HasPrefix(v.Text, object.HoleStart),
 			len(v.Text) > maxText:
 		case len(v.Text) > 5 && strings.EqualFold(v.Text[:5], "file:"):
 			out = append(out, w.names(fileURL(v.Text), itself)...)

@@ -74,7 +74,8 @@ func (w *walk) textMethod(b object.Object, name string, c *object.Call) (object.
 		out = object.JoinedText(b, c.First())
 	case "encode", "decode":
 		if codec, ok := c.First().Only(); ok && !object.PlainEncoding(codec) {
-			return w.decode(library.Behaviour{Name: strings.ReplaceAll(strings.ToLower(codec), "-", "_")}, &object.Call{Args: []object.Objects{{b}}}), true
+			as := library.Behaviour{Name: strings.ReplaceAll(strings.ToLower(codec), "-", "_")}
+			return w.decode(as, &object.Call{Args: []object.Objects{{b}}}), true
 		}
 		return object.Objects{b}, true
 	case "hex", "splitlines":
