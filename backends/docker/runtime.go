@@ -307,16 +307,21 @@ func (b *Backend) tryIn(ctx context.Context, runtime string, found image.Inspect
 	spec := backends.Spec{Owner: cmp.Or(b.cfg.Owner, "trial"), Image: found.ID, Runtime: runtime, Network: "none", ReadOnly: true,
 		Expires: time.Now().Add(2 * trialTime)}
 	opened, err := b.launch(ctx, name, spec, found, in)
+	var fault error
 	if err == nil {
-		if err = answer(ctx, opened); err != nil {
-			err = fmt.Errorf("%w: %w; the runner said %q", errGreeting, err, opened.words)
-		}
-		_ = opened.Client.Close() // always nil
+		fault = answer(ctx, opened)
 	}
 	if left := b.discard(ctx, name); left != nil {
 		b.cfg.Log.WarnContext(ctx, "a sandbox that failed is left to the next sweep", "container", name, "error", left)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	defer opened.Client.Close()
+	if fault != nil {
+		return fmt.Errorf("%w: %w; the runner said %q", errGreeting, fault, opened.lastWords(ctx))
+	}
+	return nil
 }
 
 // answer is nil if a command in a sandbox comes to its end and its output comes out.

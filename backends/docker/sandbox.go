@@ -125,7 +125,8 @@ func (b *Backend) attach(ctx context.Context, id string) (*sandbox, error) {
 	if err != nil {
 		return nil, b.fault("attaching to the sandbox", err)
 	}
-	return &sandbox{backend: b, id: id, conn: conn, words: &runner.Words{Log: b.cfg.Log.With("sandbox", short(id))}}, nil
+	return &sandbox{backend: b, id: id, conn: conn, words: &runner.Words{Log: b.cfg.Log.With("sandbox", short(id))},
+		heard: make(chan struct{})}, nil
 }
 
 // sandbox is a running container and the client of its runner.
@@ -135,6 +136,7 @@ type sandbox struct {
 	id      string
 	conn    types.HijackedResponse
 	words   *runner.Words
+	heard   chan struct{} // closed once all is heard that the engine and the runner say
 }
 
 // errGreeting is the fault of a sandbox that was started and whose runner does not answer as it should.
@@ -155,11 +157,24 @@ func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 	return nil
 }
 
+// lastWords are what the runner of a sandbox said until its container was gone. Its standard error comes apart from what it answers,
+// and may come later.
+func (s *sandbox) lastWords(ctx context.Context) string {
+	soon, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	select {
+	case <-s.heard:
+	case <-soon.Done():
+	}
+	return s.words.String()
+}
+
 // stream is the runner's standard output and input; its standard error goes to
 // the log.
 func (s *sandbox) stream() io.ReadWriteCloser {
 	out, demultiplexed := io.Pipe()
 	go func() {
+		defer close(s.heard)
 		_, err := stdcopy.StdCopy(demultiplexed, s.words, s.conn.Reader)
 		demultiplexed.CloseWithError(err)
 	}()
