@@ -48,9 +48,12 @@ func (c *core) prepareEgress(next *config.Config) (func(context.Context) error, 
 		return nil, fmt.Errorf("taking over the section egress: %w", err)
 	}
 	return func(context.Context) error {
+		if err := c.proxy.Change(settings); err != nil {
+			return err
+		}
 		c.enforcer.Hold(hold(next.Egress))
 		c.cfg.Egress = next.Egress
-		return c.proxy.Change(settings)
+		return nil
 	}, nil
 }
 

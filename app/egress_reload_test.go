@@ -67,13 +67,13 @@ func TestTheSectionEgressChangesWithoutARestart(t *testing.T) {
 	run("served /a\n")
 	broken := next
 	broken.Egress.Resolver, broken.Egress.Trust = nil, []string{filepath.Join(openDir(t), "gone.pem")}
-	broken.Limits.Sandboxes.Total = 7
+	broken.Limits.Sandboxes.Total, broken.People = 7, nil
 	if _, err := s.reload(t.Context(), &broken); err == nil ||
-		!strings.Contains(err.Error(), "nothing is changed: taking over the section egress") {
+		!strings.Contains(err.Error(), "nothing but rights is changed: taking over the section egress") {
 		t.Errorf("of a file that is not there it says %v", err)
 	}
-	if s.cfg.Limits.Sandboxes.Total == 7 {
-		t.Error("of a refused configuration another section is in force")
+	if s.cfg.Limits.Sandboxes.Total == 7 || len(s.cfg.People) > 0 {
+		t.Errorf("of a refused configuration %d sandboxes and the people %v are in force", s.cfg.Limits.Sandboxes.Total, s.cfg.People)
 	}
 	run("served /a\n")
 	for _, direct := range []struct {

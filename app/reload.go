@@ -22,6 +22,8 @@ import (
 type part struct {
 	// fields are those of [config.Config] that the part takes over.
 	fields []string
+	// rights says that the part gives people and programs their rights, and takes them away.
+	rights bool
 	// prepare reads what another configuration says, and changes nothing. The function that it returns puts that into force.
 	prepare func(next *config.Config) (func(context.Context) error, error)
 }
@@ -29,20 +31,21 @@ type part struct {
 // parts are all of them, in the order in which they change.
 func (a *App) parts() []part {
 	return []part{
-		{[]string{"Chat.AllowedUsers"}, a.prepareChats},
-		{[]string{"People", "Approvals"}, a.preparePeople},
-		{[]string{"Egress"}, a.prepareEgress},
-		{nil, a.certificate.prepare},
-		{[]string{"Operator.Tokens"}, a.prepareTokens},
-		{[]string{"Limits.RequestsPerMinute", "Limits.Sandboxes", "Limits.Warm"}, a.prepareLimits},
-		{[]string{"DecisionLog.Rotate", "DecisionLog.Retain"}, a.prepareDecisionLog},
-		{[]string{"Backends.MountsAllowed"}, a.prepareMounts},
-		{[]string{"Agent.Listeners"}, a.prepareListeners},
+		{[]string{"Chat.AllowedUsers"}, true, a.prepareChats},
+		{[]string{"People", "Approvals"}, true, a.preparePeople},
+		{[]string{"Egress"}, false, a.prepareEgress},
+		{nil, true, a.certificate.prepare},
+		{[]string{"Operator.Tokens"}, true, a.prepareTokens},
+		{[]string{"Limits.RequestsPerMinute", "Limits.Sandboxes", "Limits.Warm"}, false, a.prepareLimits},
+		{[]string{"DecisionLog.Rotate", "DecisionLog.Retain"}, false, a.prepareDecisionLog},
+		{[]string{"Backends.MountsAllowed"}, false, a.prepareMounts},
+		{[]string{"Agent.Listeners"}, false, a.prepareListeners},
 	}
 }
 
 // reload puts a new configuration into force as far as a running sidecar can: first all parts prepare what they take over, and where
-// one of them cannot, nothing is changed. It returns the names of the sections that wait for a restart.
+// one of them cannot, nothing is changed but rights, so that no fault elsewhere keeps them. It returns the names of the sections that
+// wait for a restart.
 func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
 	case <-a.up:
@@ -51,19 +54,32 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var changes []func(context.Context) error
-	var faults, late []error
+	var changes, rights []func(context.Context) error
+	var faults, wrongRights []error
 	for _, p := range a.parts() {
 		change, err := p.prepare(next)
 		changes, faults = append(changes, change), append(faults, err)
+		if p.rights {
+			rights, wrongRights = append(rights, change), append(wrongRights, err)
+		}
 	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, fmt.Errorf("nothing is changed: %w", err)
+	switch wrong := errors.Join(faults...); {
+	case errors.Join(wrongRights...) != nil:
+		return nil, fmt.Errorf("nothing is changed: %w", wrong)
+	case wrong != nil:
+		return nil, errors.Join(fmt.Errorf("nothing but rights is changed: %w", wrong), inTurn(ctx, rights))
 	}
+	err = inTurn(ctx, changes)
+	return a.waiting(next), err
+}
+
+// inTurn makes changes one after the other, whatever becomes of the others.
+func inTurn(ctx context.Context, changes []func(context.Context) error) error {
+	var faults []error
 	for _, change := range changes {
-		late = append(late, change(ctx))
+		faults = append(faults, change(ctx))
 	}
-	return a.waiting(next), errors.Join(late...)
+	return errors.Join(faults...)
 }
 
 // waiting are the sections that differ from another configuration once all parts follow it: they wait for a restart.

@@ -164,10 +164,7 @@ func (a *App) prepareTokens(next *config.Config) (func(context.Context) error, e
 		if a.consolePage == nil {
 			return nil
 		}
-		if err := a.tokens.read(next.Operator.Tokens); err != nil {
-			return err
-		}
 		a.cfg.Operator.Tokens = next.Operator.Tokens
-		return nil
+		return a.tokens.read(next.Operator.Tokens)
 	}, nil
 }

@@ -189,7 +189,7 @@ _asks_for_help(call) if _asks_for_version(call)
 
 _asks_for_help(call) if {
 	call.argv[1] in {"help", "completion"}
-	_has_verbs(call.program)
+	_explains(call.program)
 }
 
 _asks_for_help(call) if {
@@ -197,12 +197,9 @@ _asks_for_help(call) if {
 	count(_looking_words(call.program)) > 0
 }
 
-_has_verbs(program) if data.bailiff.tables.actions[program]
+_explains(program) if data.bailiff.tables.actions[program]
 
-_has_verbs(program) if {
-	some about in _descriptions(program)
-	about.verbs
-}
+_explains(program) if _has_trait(program, "explains")
 
 # "frida --version": alone, with nothing that another program could add to it, and in a text that does nothing else by which
 # the name could be another program's.

@@ -49,9 +49,8 @@ _may_change(call) if {
 	some operand in array.slice(call.operands, 0, 2)
 	regex.match(_drastic, operand)
 	not _looks(call)
-	every _, classes in _classes_by_words(call) {
-		count(classes) == 0
-	}
+	count(_classes_of_options(call)) == 0
+	count(_classes_of_words(call)) == 0
 }
 
 # "app get delete-protection"

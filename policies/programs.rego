@@ -21,26 +21,32 @@ _classed(program) := {class |
 	data.bailiff.tables.classes[class]
 }
 
+# Whether a program has a trait. A row of a table gives it or takes it away.
 default _has_trait(_, _) := false
+
+_has_trait(program, trait) if _trait_row(program, trait)
 
 _has_trait(program, trait) if {
 	some entry in _program_entries(program)
 	trait in entry.traits
+	not _lacks_trait(program, trait)
 }
 
-_has_trait(program, "known") if data.bailiff.tables.known[program]
+_lacks_trait(program, trait) if _trait_row(program, trait) == false
 
-_has_trait(program, "looks") if data.bailiff.tables.lookers[program]
+_trait_row(program, "known") := data.bailiff.tables.known[program]
 
-_has_trait(program, "starts_shell") if data.bailiff.tables.shell_starters[program]
+_trait_row(program, "looks") := data.bailiff.tables.lookers[program]
 
-_has_trait(program, "starts_plainly") if data.bailiff.tables.plain_starters[program]
+_trait_row(program, "starts_shell") := data.bailiff.tables.shell_starters[program]
 
-_has_trait(program, "supplies") if data.bailiff.tables.suppliers[program]
+_trait_row(program, "starts_plainly") := data.bailiff.tables.plain_starters[program]
 
-_has_trait(program, "prints") if data.bailiff.tables.printers[program]
+_trait_row(program, "supplies") := data.bailiff.tables.suppliers[program]
 
-_has_trait(program, "ignores_arguments") if data.bailiff.tables.ignores_arguments[program]
+_trait_row(program, "prints") := data.bailiff.tables.printers[program]
+
+_trait_row(program, "ignores_arguments") := data.bailiff.tables.ignores_arguments[program]
 
 # First words with which a program only looks; "" stands for none at all.
 _looking_words(program) := (_words_that_look(program) - {word | data.bailiff.tables.harmless[program][word] == false}) | {word |

@@ -74,3 +74,9 @@ test_a_verb_of_the_table_is_the_tables_own if {
 	_by_tables([call("acmectl", [], ["wipe"])]).rules == {"command.changes_elsewhere"} with data.bailiff.programs as _acme
 		with data.bailiff.tables.actions as {"acmectl": {"wipe": ["changes_elsewhere"]}}
 }
+
+test_a_row_takes_a_trait_away if {
+	not data.bailiff._has_trait("acme", "looks") with data.bailiff.programs as _acme with data.bailiff.tables.lookers as {"acme": false}
+	not data.bailiff._has_trait("jq", "prints") with data.bailiff.tables.printers as {"jq": false}
+	data.bailiff._has_trait("jq", "prints")
+}

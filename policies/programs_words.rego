@@ -8,20 +8,34 @@ package bailiff
 #   that the table of actions has are its own.
 _does_by_words(call) := {["by its words", "may_change"] | _may_change(call)} if {
 	count(_descriptions(call.program)) == 0
-} else := {[source, class] |
-	some source, classes in _classes_by_words(call)
-	some class in classes
+} else := ({["by options", class] |
+	some class in _classes_of_options(call)
+	not _only_changes_behind_a_look(call, class)
+} | {["by verbs", class] |
+	some class in _classes_of_words(call)
 	not _is_harmless_word(call)
 	not _excepted(call, class)
-	not _is_tried(call, source, class)
-} | {["by its words", "may_change"] | _may_change(call)}
+	not _is_tried(call, class)
+}) | {["by its words", "may_change"] | _may_change(call)}
 
-# Behind "--dry-run" a verb changes nothing. An option may do what it says all the same, or take that word for its value, and what
-# a program starts may have words of its own.
-_is_tried(call, source, class) if {
-	source != "by options"
+# What only looks changes nothing by an option, which may still run something: "keytool -list -cacerts".
+_only_changes_behind_a_look(call, class) if {
+	not class in {"inline", "preload", "hidden", "reverse_shell", "downloaded", "decoded", "privilege"}
+	_is_harmless_word(call)
+}
+
+# Behind "--dry-run" a verb changes nothing, where no option takes that word for its value. What a program starts may have words of its own.
+_is_tried(call, class) if {
 	_effects_of_a_trial[class]
-	_tries(call)
+	not _ignores_arguments(call.program)
+	some position, word in call.argv
+	word in {"--help", "--dry-run", "--dryrun", "--generate-cli-skeleton"}
+	not _may_take_a_value(call.argv[position - 1])
+}
+
+_may_take_a_value(word) if {
+	startswith(word, "-")
+	not contains(word, "=")
 }
 
 _effects_of_a_trial := object.union(
@@ -29,15 +43,12 @@ _effects_of_a_trial := object.union(
 	{"costs": true, "grants": true, "publishes": true, "packages": true, "history": true},
 )
 
-# The classes of what the words of a call do, by what tells it.
-_classes_by_words(call) := {
-	"by options": _classes_of_options(call),
-	"by verbs": union({
-		_classes_of_verbs(call.program, _verbs(array.slice(call.operands, 0, _longest_verb(call.program)))),
-		_classes_behind_option(call),
-		_classes_of_families(call),
-	}),
-}
+# The classes of what the verbs of a call and families of its words do.
+_classes_of_words(call) := union({
+	_classes_of_verbs(call.program, _verbs(array.slice(call.operands, 0, _longest_verb(call.program)))),
+	_classes_behind_option(call),
+	_classes_of_families(call),
+})
 
 # What is said of the words of a program: its own entry and that of the program that it is like, and packs.
 _descriptions(program) := array.concat(

@@ -61,8 +61,18 @@ _packs := {"ours": {"programs": {
 }}}
 
 test_a_trial_excuses_no_text_and_nothing_elsewhere if {
-	every words in [["adb", "shell", "rm", "--dry-run"], ["wp", "eval", "x", "--dry-run"], ["gh", "auth", "token", "--dry-run"]] {
+	every words in [
+		["adb", "shell", "rm", "--dry-run"], ["wp", "eval", "x", "--dry-run"], ["gh", "auth", "token", "--dry-run"],
+		["zkCli.sh", "deleteall", "/kafka", "--dry-run"], ["brew", "autoremove", "--log", "--dry-run"],
+		["gh", "pr", "merge", "5", "--admin", "--body", "--version"],
+	] {
 		count(_by_tables([_spoken(words)]).rules) > 0
 	}
 	_by_tables([_spoken(["brew", "autoremove", "--dry-run"])]).rules == set()
+}
+
+test_help_explains_where_it_is_known_to if {
+	options := {"ours": {"programs": {"acme": {"options": {"--public": ["publishes"]}}}}}
+	_by_tables([_spoken(["acme", "help", "--public"])]).rules == {"command.publishes"} with data.bailiff.packs as options
+	_by_tables([_spoken(["systemctl", "help", "stop"])]).rules == set()
 }

@@ -2,8 +2,8 @@ package tables
 
 import "maps"
 
-// Traits are what an entry may say of a program in one word.
-var traits = []string{"known", "looks", "prints", "supplies", "starts_plainly", "starts_shell", "ignores_arguments"}
+// traits are what an entry may say of a program in one word.
+var traits = []string{"known", "looks", "prints", "supplies", "starts_plainly", "starts_shell", "ignores_arguments", "explains"}
 
 // CheckPrograms lists what is wrong in data.bailiff.programs, decoded as for [Check]. The tables hold the classes, and words are those of
 // the policies, as there.

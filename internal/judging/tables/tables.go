@@ -94,7 +94,7 @@ func known(all any, words map[string]bool) map[string]shape {
 	}
 }
 
-// effectNames are what the words of a program may do by a pack.
+// effectNames are what the words of a program may do.
 var effectNames = []string{
 	"changes", "destroys", "costs", "reveals_secrets", "grants_access", "publishes", "disables_protection", "runs", "loads", "listens",
 	"sends", "removes_packages", "stops", "halts", "attacks", "changes_system", "discards_work", "changes_network",

@@ -198,7 +198,7 @@ func varintOf(n int) []byte {
 	return text
 }
 
-// write puts a text in an index's place, with git's lock where that is free. Where it is not, the
+// writeIndex puts a text in an index's place, with git's lock where that is free. Where it is not, the
 // program that has it may write what it read before; the next comparison sees that.
 func writeIndex(root *os.Root, name string, text []byte) error {
 	info, err := root.Lstat(name)

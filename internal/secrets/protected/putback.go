@@ -72,7 +72,8 @@ func datedName(name string) string {
 var date = regexp.MustCompile(`^-\d{8}T\d{6}\.\d{9}-[2-7A-Z]{8}$`)
 
 // dropOldest removes what was set aside of a place under the oldest dates, where too much has one. What has a number stays: it is
-// what came first, and may be a file of the user's. What cannot be listed or removed stays, too.
+// what came first, and may be a file of the user's. So do folders, which may be of any shape, and what cannot be listed or removed. A
+// date that is yet to come was not given here, and goes first.
 func dropOldest(root *os.Root, name, kept string) {
 	begin := path.Base(beginningOfName(name)) + suffix
 	if !date.MatchString(strings.TrimPrefix(path.Base(kept), begin)) {
@@ -91,9 +92,20 @@ func dropOldest(root *os.Root, name, kept string) {
 			}
 		}
 	}
-	slices.Sort(dated)
+	slices.SortFunc(dated, func(a, b string) int {
+		switch last := path.Base(kept); {
+		case a > last && b <= last:
+			return -1
+		case a <= last && b > last:
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
 	for _, one := range dated[:max(0, len(dated)+1-mostAside)] {
-		_ = root.RemoveAll(path.Join(path.Dir(name), one))
+		at := path.Join(path.Dir(name), one)
+		if about, err := root.Lstat(at); err == nil && !about.IsDir() {
+			_ = root.Remove(at)
+		}
 	}
 }
 

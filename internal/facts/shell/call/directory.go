@@ -4,7 +4,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
-// Directory is what programs.yaml says of programs. The last entry is kept, since a call asks often.
+// Directory is what the entries say of programs. The last entry is kept, since a call asks often.
 type Directory struct{ last *programs.Entry }
 
 // About is all that is known of a program.

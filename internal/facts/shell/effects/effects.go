@@ -1,4 +1,4 @@
-// Package effects is what one call does to files and hosts, by its words and what programs.yaml says of its program: the Collector
+// Package effects is what one call does to files and hosts, by its words and the grammar of its program: the Collector
 // has what it reads, writes, loses and connects to, the Writer keeps in the overlay what it copies, links, unpacks and compiles.
 //
 // What is promised: a word that may name a file of a program that nothing describes counts as read, and as written where an option

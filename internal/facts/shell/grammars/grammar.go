@@ -4,7 +4,7 @@
 // A grammar gets the words of one call. What it starts it hands back by two small interfaces, Starter and Interpreter; files are
 // those of the overlay. What is promised: what a grammar does not understand is hidden, so that the text is not complete.
 //
-// Not here: programs of which programs.yaml tells all, and the walk through what is started.
+// Not here: programs of which an entry tells all, and the walk through what is started.
 package grammars
 
 import (
@@ -28,7 +28,7 @@ type Grammar struct {
 	Effects func(e *effects.Collector, name string)
 }
 
-// Of is the grammar of a name in programs.yaml.
+// Of is the grammar that the entry of a program names.
 func Of(name string) Grammar { return grammars[name] }
 
 // Arguments are the words of a call as its program reads them.
