@@ -4,8 +4,8 @@
 # make demo     the main job on shipped requests, in a real sandbox
 # make check    lint, and the tests that start no other programs
 # make test     installs and starts what the tests need, and runs them: deps, policies and the next three
-# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet [1040]
-# make test-race    where goroutines meet, under the race detector [600, and 200 to compile]
+# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet [740]
+# make test-race    where goroutines meet, under the race detector [160, and 200 to compile]
 # make test-site    the tests of the site
 # make test-all     all tests under the race detector, and what takes long: more kills, more rounds
 # make clients-test     the tests with real agents and clients, those that take long too
@@ -13,7 +13,7 @@
 # make apptainer-test   the tests of backends/apptainer against the real program
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
 # make deps     installs and starts what the tests need [109 once]
-# make lint     what must stay clean [96]
+# make lint     what must stay clean [60]
 # make policies     the tests of the shipped policies [3]
 # make cross    the programs, for the platforms that this is not [90 with nothing compiled]
 # make dist VERSION=1.2.3   a release, into dist/: packages, images, bills of materials, checksums; signed with KEY=…
