@@ -73,7 +73,7 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	return a.waiting(next), err
 }
 
-// inTurn makes changes one after the other, whatever becomes of the others.
+// inTurn makes changes one after the other. A change that fails keeps none of the later ones.
 func inTurn(ctx context.Context, changes []func(context.Context) error) error {
 	var faults []error
 	for _, change := range changes {

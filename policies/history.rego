@@ -10,7 +10,7 @@ _examined.versions contains _found(class, _spelt(call)) if {
 	some class in _done_to_versions(call)
 }
 
-# What a call does, whatever stands beside it. Of most calls the verb and the options say all.
+# What a call does by itself, without the calls beside it. Of most calls the verb and the options say all.
 _done_to_versions(call) := union({
 	_verb_does(verb, call.flags),
 	{"history" | _rewrites(verb, _flags(call.flags), call)},

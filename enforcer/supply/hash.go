@@ -17,7 +17,7 @@ func Hash(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Fingerprint is what a sandbox is like, whoever it is for.
+// Fingerprint is what a sandbox is like, without its owner.
 func Fingerprint(spec backends.Spec) string {
 	spec.Expires = time.Time{}
 	spec.Session = ""   // a user's sandbox serves several of their sessions

@@ -24,7 +24,7 @@ import (
 // authorInside is where git reads the settings of a machine. Those of the sandbox's home and of the repository go before them.
 const authorInside = "/etc/gitconfig"
 
-// author is who makes commits in sandboxes; the zero one is nobody that is known.
+// author is who makes commits in sandboxes; the zero value stands for no known author.
 type author struct{ name, email string }
 
 // authorFile is what sandboxes show there.
