@@ -51,7 +51,7 @@ var staircase = []step{
 		"internal/approval/file",
 		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
-			"internal/judging/history internal/pdp/passes internal/record/audit internal/secrets/protected " +
+			"internal/judging/history internal/pdp/passes internal/project/keeper internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
 		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/pdp/answers " +
 			"internal/pdp/document internal/record/evidence internal/record/ocsf",
