@@ -252,14 +252,26 @@ func (r *reader) reasons(t *ast.Term) []bailiff.Reason {
 func (r *reader) reason(t *ast.Term) (one bailiff.Reason) {
 	r.object(t, fields{
 		{"rule", into(&one.Rule, r.filled)},
-		{"message", into(&one.Message, r.filled)},
+		{"message", func(t *ast.Term) { one.Message = sentence(r.filled(t)) }},
 		{"match", into(&one.Match, r.string)},
-		{"instead", into(&one.Instead, r.string)},
+		{"instead", func(t *ast.Term) { one.Instead = sentence(r.string(t)) }},
 		{"severity", into(&one.Severity, r.oneOf(tables.Severities...))},
 		{"attack", into(&one.Attack, listOf(r, r.technique))},
 		{"hidden", into(&one.Hidden, r.bool)},
 	}, "rule", "message")
 	return one
+}
+
+// sentenceBytes bounds each sentence of a reason: requesters are told it, and each event of the decision log repeats it.
+const sentenceBytes = 2000
+
+// sentence is a sentence of a reason, or its beginning where it is longer than people read. What a reason matches is not
+// cut: grants hold for it.
+func sentence(s string) string {
+	if begins := bailiff.Beginning(s, sentenceBytes); begins != s {
+		return begins + "…"
+	}
+	return s
 }
 
 // technique reads the id of a technique of ATT&CK.

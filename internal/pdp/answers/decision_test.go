@@ -166,3 +166,19 @@ func TestADenialNeedsNoBackend(t *testing.T) {
 		t.Errorf("got %+v, %v, want the policies' own denial", d, fault)
 	}
 }
+
+func TestSentencesOfAReasonAreBoundedAndItsMatchIsNot(t *testing.T) {
+	for length, want := range map[int]int{1999: 1999, 2000: 2000, 1_000_000: 2000 + len("…")} {
+		long := strings.Repeat("x", length)
+		d, fault := Decision(ast.MustParseTerm(`{"outcome": "deny", "denials": [{"rule": "r", "message": "`+long+`", "instead": "`+long+
+			`", "match": "`+long+`"}]}`), nil, nil)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		said := d.Denials[0]
+		if len(said.Message) != want || len(said.Instead) != want || said.Match != long {
+			t.Errorf("of %d bytes each the message has %d, the way out %d and the match %d", length, len(said.Message), len(said.Instead),
+				len(said.Match))
+		}
+	}
+}
