@@ -2,6 +2,7 @@ package grammars
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,9 +19,55 @@ func (rd *Reader) awk(name string, inv *call.Invocation, args *call.Arguments) (
 	out := call.Result{Out: word.Unknown(inv.In.Taint)}
 	for _, code := range rd.awkPrograms(inv, args) {
 		rd.awkProgram(name, inv, code)
+		rd.awkGiven(inv, args, withoutStrings(code.Text))
 	}
 	return out, true
 }
+
+// awkGiven notes the values that variables of a program are given from outside as files that it may open, where it opens some by
+// names that are no literals.
+func (rd *Reader) awkGiven(inv *call.Invocation, args *call.Arguments, plain string) {
+	reads, writes := opensByName(awkTakes, plain), opensByName(awkPuts, plain)
+	if !reads && !writes {
+		return
+	}
+	given := slices.Clone(args.Operands)
+	for _, o := range args.Options {
+		if o.Name == "-v" || o.Name == "--assign" {
+			given = append(given, o.Value)
+		}
+	}
+	for _, w := range given {
+		if name := awkGives.FindString(w.Text); name != "" {
+			file := state.AddPath(nil, rd.Path(word.Part(w, w.Text[len(name):]), inv.Scope))
+			rd.AddToCall(inv.Number, pick(reads, file), pick(writes, file))
+		}
+	}
+}
+
+func pick(is bool, paths []string) []string {
+	if is {
+		return paths
+	}
+	return nil
+}
+
+// opensByName says that one of a program's statements opens a file whose name is more or less than one literal.
+func opensByName(statements *regexp.Regexp, plain string) bool {
+	for _, at := range statements.FindAllStringIndex(plain, -1) {
+		if !awkLiteral.MatchString(plain[at[1]:]) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	awkTakes   = regexp.MustCompile(`\bgetline\b[\s\w]*<`)
+	awkPuts    = regexp.MustCompile(`\bprintf?\b[^|;}\n]*>`)
+	awkLiteral = regexp.MustCompile(`^\s*"[^"]*"\s*(?:[;})\n]|$)`)
+	awkGives   = regexp.MustCompile(`^[A-Za-z_]\w*=`)
+)
 
 // awkEffects: awk changes its files in place with the library of that name.
 func awkEffects(e *effects.Collector, _ string) {
@@ -55,7 +102,8 @@ func (rd *Reader) awkPrograms(inv *call.Invocation, args *call.Arguments) []word
 func (rd *Reader) awkProgram(name string, inv *call.Invocation, code word.Word) {
 	rd.awkWrites(inv, code.Text)
 	plain := withoutStrings(code.Text)
-	if awkLoads.MatchString(code.Text) || awkComputes.MatchString(plain) {
+	environs := strings.Contains(plain, "ENVIRON") && (opensByName(awkTakes, plain) || opensByName(awkPuts, plain))
+	if awkLoads.MatchString(code.Text) || awkComputes.MatchString(plain) || environs || awkTurns.MatchString(plain) {
 		rd.Hide()
 	}
 	rest, commands := awkPipes(code.Text, plain)
@@ -121,7 +169,9 @@ var (
 	awkCalls = regexp.MustCompile(`\bsystem\s*\(\s*|(?:print[^|\n;}]*[^|])\|&?\s*`)
 	awkLoads = regexp.MustCompile(`(?m)(?:^|[;}])\s*@(?:load|include)\b`)
 	// awkComputes are calls by a name that is a value, and files whose names are put together of literals.
-	awkComputes = regexp.MustCompile(`@\w+\s*\(|(?:\bprintf?\b[^|;}\n]*>|\bgetline\b[\s\w]*<)\s*(?:\(\s*"|"[ ]*"[ \t]*["\w(])`)
+	awkComputes = regexp.MustCompile(`@\s*\w+\s*\(|(?:\bprintf?\b[^|;}\n]*>|\bgetline\b[\s\w]*<)\s*(?:\(\s*"|"[ ]*"[ \t]*["\w(])`)
+	// awkTurns makes other operands, which are files to read, of what is no literal.
+	awkTurns = regexp.MustCompile(`\bARGV[ \t]*\[[^\]]*\][ \t]*=[ \t]*[^"=\s]`)
 	// awkReads begins with the pipe from a command, awkCommand ends with one that is a single literal.
 	awkReads   = regexp.MustCompile(`\|&?\s*getline`)
 	awkCommand = regexp.MustCompile(`(?:^|[^"\w\s)\]$])\s*"((?:[^"\\]|\\.)*)"\s*$`)
