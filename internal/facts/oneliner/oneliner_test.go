@@ -53,7 +53,7 @@ var harmless = map[string][][]string{
 		{`use MIME::Base64;print(encode_base64('Hello'));`}, {`open(F,"<","a.txt"); while(<F>){ print }`, "<a.txt"},
 		{`open(my $f, ">", "b.txt") or die "no: $!"; print $f "x"; close $f`, ">b.txt"},
 		{`use List::Util qw(sum); print sum(1..10), "\n"`}, {`print "-"x20, "\n" # a line`}, {`y/a-z/A-Z/; print`},
-		{`printf "%.2f\n", 22/7`},
+		{`printf "%.2f\n", 22/7`}, {`$SIG{INT} = "IGNORE"; $SIG{PIPE} = 'DEFAULT'; print 1`},
 		{`print qq(a $x b), q{c}, "\n"`}, {`print $h->{a}[0], $#F, scalar(@F)`},
 	},
 	"php": {
@@ -122,7 +122,8 @@ var unread = map[string][]string{
 		`print $x /"/; system("id"); "/`,
 		`print <'>; system("id"); <'>`, "=pod\nx", `$x[0]("a")`, `-e "a"`, `use POSIX; POSIX::system("id")`, `print <ARGV>`, `sort $f @x`,
 		`kill 9, 1`, `fork`, `print m'x'`, `s{a} {b}`, `$s =~ s/x/y/z`, `"$$x"`, `"%ENV @ENV"`, `@INC = ()`, `chmod 0777, "a"`,
-		`rename("a", "b")`,
+		`rename("a", "b")`, `$SIG{__DIE__} = "DynaLoader::dl_load_file"; die "./e.so\n"`, `$SIG{ALRM} = $x`, `%SIG = (INT => "f")`,
+		`$s = \$SIG{INT}`, `print 1; @SIG{INT} = "f"`,
 	},
 	"php": {
 		`system("id");`, "echo `id`;", `$f="system"; $f("id");`, `("sys"."tem")("id");`, `eval("x");`,

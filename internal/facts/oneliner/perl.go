@@ -266,6 +266,7 @@ func readPerl(tokens []token) (Effects, bool) {
 		case t.kind == variable:
 			ok = !strings.Contains(t.text, "ENV") && !strings.Contains(t.text, "INC") && !strings.HasPrefix(t.text, "$ARGV") ||
 				t.text == "$ARGV" && at(tokens, i+1).is("[")
+			ok = ok && (!strings.Contains(t.text, "SIG") || ignoresSignal(tokens, i))
 			loops = loops || strings.Contains(t.text, "ARGV")
 		case t.kind == pattern && t.text == "<ARGV>", t.named("sort") && at(tokens, i+1).kind == variable && at(tokens, i+1).text[0] == '$':
 			ok = false
@@ -283,6 +284,13 @@ func readPerl(tokens []token) (Effects, bool) {
 		}
 	}
 	return e, !loops || !e.Operands
+}
+
+// ignoresSignal says that a variable is the handler of a signal, and that it is set to none: any other text names a function to call.
+func ignoresSignal(tokens []token, i int) bool {
+	handler := at(tokens, i+5)
+	return at(tokens, i+1).is("{") && at(tokens, i+3).is("}") && at(tokens, i+4).is("=") && handler.kind == text && handler.plain &&
+		(handler.text == "IGNORE" || handler.text == "DEFAULT")
 }
 
 func (e *Effects) knowsPerl(tokens []token, i int, handles map[string]bool) bool {
