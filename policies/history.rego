@@ -165,8 +165,15 @@ _rewrites_by_options(verb, flags) if {
 }
 
 _rewrites(verb, _, call) if {
-	verb == "update-ref"
+	verb in {"update-ref", "symbolic-ref", "replace"}
 	count(call.operands) > 2
+}
+
+# A branch of this repository, whatever it held.
+_rewrites(verb, _, call) if {
+	verb == "fetch"
+	some word in call.operands
+	regex.match(`^\+[^:]*:(refs/heads/|[^/]+$)`, word)
 }
 
 _rewrites_by_options(verb, flags) if {

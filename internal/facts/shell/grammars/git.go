@@ -162,7 +162,8 @@ func runsValue(key, section, name string) bool {
 		return true
 	}
 	switch name {
-	case "textconv", "driver", "smudge", "clean", "process", "cmd", "command", "program", "sendmailcmd", "tocmd", "cccmd", "httpd":
+	case "textconv", "driver", "smudge", "clean", "process", "cmd", "command", "program", "sendmailcmd", "tocmd", "cccmd", "httpd",
+		"defaultkeycommand", "uploadpack", "receivepack":
 		return section != "user" && section != "color" && section != "advice" && section != "core"
 	}
 	return false
