@@ -36,6 +36,13 @@ _examined.launches contains _found("downloaded", _spelt(call)) if {
 	_is_address(word)
 }
 
+# A module of a version is fetched from the host that its name begins with.
+_examined.go_runs contains _found("downloaded", _spelt(call)) if {
+	some call in _calls_of.go_runs
+	some word in _launched(call)
+	regex.match(`^[\w-]+(\.[\w-]+)+/[^@]+@`, word)
+}
+
 _is_address(word) if {
 	regex.match(`^(git\+|https?://|git://|ssh://|git@|github:|gitlab:|bitbucket:)|^[\w.-]+(\[[^\]]*\])?\s*@\s*(git\+|https?:)`, word)
 }
