@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 // logOf writes a decision log of events that happened so many days ago, each in a
@@ -53,9 +54,9 @@ func TestOldFilesOfTheDecisionLogAreRetiredAsConfigured(t *testing.T) {
 func masking(t *testing.T, rule string) *running {
 	t.Helper()
 	folder := t.TempDir()
-	mustRun(t, "cp", "-r", "../policies", folder)
-	save(t, filepath.Join(folder, "policies", "mask.rego"), maskOf(rule))
-	return startSidecar(t, "backends: {bubblewrap: {}}", "policies: {require_tests: false, paths: ["+folder+"/policies]}")
+	policytest.Copy(t, folder)
+	save(t, filepath.Join(folder, "mask.rego"), maskOf(rule))
+	return startSidecar(t, "backends: {bubblewrap: {}}", "policies: {require_tests: false, paths: ["+folder+"]}")
 }
 
 func maskOf(rule string) string {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,7 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
-	"github.com/bailiff-dev/bailiff/policies"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 // office is a sidecar with an agent and an operator at its listeners.
@@ -63,19 +62,14 @@ func withHouse(tb testing.TB, house string) (folder, section string) {
 	return folder, section
 }
 
-// shippedWith are the shipped policies with one part of the tables replaced. Their
-// tests are left out, so that a sidecar starts in a moment.
+// shippedWith are the shipped policies with one part of the tables replaced.
 func shippedWith(tb testing.TB, part, by string) (folder, section string) {
 	tb.Helper()
 	folder = openDir(tb)
-	must(tb, os.CopyFS(folder, policies.FS))
-	tests, err := filepath.Glob(filepath.Join(folder, "*_test.rego"))
-	for _, test := range tests {
-		err = errors.Join(err, os.Remove(test))
-	}
+	policytest.Copy(tb, folder)
 	path := filepath.Join(folder, "data.yaml")
-	tables, wrong := os.ReadFile(path)
-	if err = errors.Join(err, wrong); err != nil || strings.Count(string(tables), part) != 1 {
+	tables, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(tables), part) != 1 {
 		tb.Fatalf("the tables have no %q, or several: %v", part, err)
 	}
 	save(tb, path, strings.Replace(string(tables), part, by, 1))

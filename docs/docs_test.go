@@ -26,6 +26,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 // notTyped are the beginnings of blocks that are not typed, and why.
@@ -193,8 +194,10 @@ func compiles(t *testing.T, text string) error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	command := exec.Command(stockOPA(t), "check", "--strict", "-s", "policies/schema/input.json", "policies", file)
-	command.Dir = root
+	folder := t.TempDir()
+	policytest.Copy(t, folder)
+	command := exec.Command(stockOPA(t), "check", "--strict", "-s", "schema/input.json", ".", file)
+	command.Dir = folder
 	printed, err := command.CombinedOutput()
 	if err != nil {
 		t.Logf("%s", printed)
@@ -243,8 +246,8 @@ func isPack(of string) func(*testing.T, string) error {
 	return func(t *testing.T, text string) error {
 		folder := t.TempDir()
 		file := filepath.Join(folder, "bailiff", of, "team", "data.yaml")
-		if err := errors.Join(os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))), os.MkdirAll(filepath.Dir(file), 0o700),
-			os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		policytest.Copy(t, folder)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 			return err
 		}
 		if faults := pdp.Check(pdp.Config{Paths: []string{folder}}); len(faults) > 0 {

@@ -1,14 +1,17 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -161,8 +164,8 @@ func (s session) environment(t *testing.T) []string {
 	if s.database != "" {
 		env = append(env, "DATABASE_URL="+s.database)
 	}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN"} {
-		value := strings.TrimSpace(output(t, "go", "env", name))
+	for _, name := range slices.Sorted(maps.Keys(goEnvironment(t))) {
+		value := goEnvironment(t)[name]
 		if name == "GOFLAGS" {
 			value = strings.TrimSpace(value + " -buildvcs=false")
 		}
@@ -171,10 +174,34 @@ func (s session) environment(t *testing.T) []string {
 	return env
 }
 
+// goEnvironment are the settings of Go that a reader shares with the tests.
+func goEnvironment(t *testing.T) (values map[string]string) {
+	t.Helper()
+	text, err := askedGo.environment()
+	if err == nil {
+		err = json.Unmarshal(text, &values)
+	}
+	if err != nil {
+		t.Fatalf("asking go for its settings: %v", err)
+	}
+	return values
+}
+
+// askedGo is asked once for all pages, which takes it a second together.
+var askedGo = struct{ environment, opa func() ([]byte, error) }{
+	environment: sync.OnceValues(exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "GONOSUMDB",
+		"GOFLAGS", "GOTOOLCHAIN").Output),
+	opa: sync.OnceValues(exec.Command("go", "tool", "-n", "opa").Output),
+}
+
 // stockOPA is the path of OPA's own command.
 func stockOPA(t *testing.T) string {
 	t.Helper()
-	return strings.TrimSpace(output(t, "go", "tool", "-n", "opa"))
+	path, err := askedGo.opa()
+	if err != nil {
+		t.Fatalf("asking go for opa: %v", err)
+	}
+	return strings.TrimSpace(string(path))
 }
 
 // output is what a program prints that must not fail.

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/judging/corpus"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 func must(t testing.TB, err error) {
@@ -23,7 +24,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// shipped are the shipped policies, with more files.
+// shipped are the shipped policies, with more files without their tests.
 func shipped(t testing.TB, more map[string]string) *pdp.PDP {
 	t.Helper()
 	if more == nil {
@@ -32,7 +33,7 @@ func shipped(t testing.TB, more map[string]string) *pdp.PDP {
 		return p
 	}
 	folder := t.TempDir()
-	must(t, os.CopyFS(folder, os.DirFS("../../../policies")))
+	policytest.Copy(t, folder)
 	for name, text := range more {
 		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/policies"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 // allowing is the smallest set of policies that allows; other tests add to it.
@@ -31,7 +31,7 @@ func folder(t *testing.T, policy string) string {
 func beside(t *testing.T, policy string) string {
 	t.Helper()
 	root := t.TempDir()
-	must(t, os.CopyFS(root, policies.FS))
+	policytest.Copy(t, root)
 	write(t, root, policy)
 	return root
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -147,7 +148,7 @@ func (s *Sidecar) client(tb testing.TB, address string) *client.Client {
 }
 
 // WithRules is the section for [Serve] with which the shipped policies are in force, but
-// for these replacements in data.yaml, each an old and a new text, and rules of package
+// for their own tests and these replacements in data.yaml, each an old and a new text, and rules of package
 // bailiff beside them, such as one that asks:
 //
 //	require_approval contains {"rule": "house.asks", "message": "It pushes.", "match": "git push"} if {
@@ -175,7 +176,8 @@ func PolicyFolder(tb testing.TB, rego string, instead ...string) string {
 		tables = strings.Replace(tables, instead[i], instead[i+1], 1)
 	}
 	folder := tb.TempDir()
-	if err := errors.Join(err, os.CopyFS(folder, policies.FS), os.WriteFile(filepath.Join(folder, "data.yaml"), []byte(tables), 0o600),
+	policytest.Copy(tb, folder)
+	if err := errors.Join(err, os.WriteFile(filepath.Join(folder, "data.yaml"), []byte(tables), 0o600),
 		os.WriteFile(filepath.Join(folder, "house.rego"), []byte("package bailiff\n\n"+rego), 0o600)); err != nil {
 		tb.Fatal(err)
 	}
