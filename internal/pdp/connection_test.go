@@ -102,7 +102,7 @@ func TestPoliciesThatFailOrTakeLongLetNoConnectionThrough(t *testing.T) {
 }
 
 func TestTheNewPoliciesJudgeTheNextConnection(t *testing.T) {
-	root := copied(t)
+	root := untested(t)
 	p, err := Open(context.Background(), Config{Paths: []string{root}, EvalTimeout: time.Minute})
 	must(t, err)
 	if j := p.Connection(context.Background(), wayTo("pypi.org")); j.Outcome != bailiff.Allow {

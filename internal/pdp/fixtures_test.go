@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 // allowing is the smallest set of policies that allows; other tests add to it.
@@ -53,6 +54,14 @@ func copied(t testing.TB) string {
 	for _, f := range files {
 		write(t, filepath.Join(root, f.Place), string(f.Text))
 	}
+	return root
+}
+
+// untested is a folder with the shipped policies without their tests.
+func untested(t testing.TB) string {
+	t.Helper()
+	root := t.TempDir()
+	policytest.Copy(t, root)
 	return root
 }
 

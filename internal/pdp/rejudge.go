@@ -15,14 +15,18 @@ import (
 )
 
 // Try loads policies for judging only. Their files may be writable by other users, and they
-// need no tests. Everything that is wrong with them is in the error, which is then a [source.Faults].
+// need no tests. The embedded ones are not checked again, as in [Open]. Everything that is wrong with them is in the error, which is then a [source.Faults].
 // Zero as the limit of an evaluation means 250 ms.
 func Try(ctx context.Context, c Config) (*PDP, error) {
-	files, faults := policyset.Load(source.ReadAll, c.Paths)
-	if len(faults) > 0 {
-		return nil, faults
+	compile := released(false)
+	if len(c.Paths) > 0 {
+		files, faults := policyset.Load(source.ReadAll, c.Paths)
+		if len(faults) > 0 {
+			return nil, faults
+		}
+		compile = compilingOf(files, false, checksOf(files))
 	}
-	s, faults := newSnapshot(ctx, files, false, checksOf(files))
+	s, faults := compile(ctx)
 	if len(faults) > 0 {
 		return nil, faults
 	}

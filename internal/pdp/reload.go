@@ -49,11 +49,11 @@ func (p *PDP) tryOut(ctx context.Context, files []source.File, differ bool) (fau
 	if !differ {
 		return nil, source.Revision(files)
 	}
-	next, verify, faults := p.candidate(ctx, files, p.isOwn())
+	compile, faults := p.candidate(ctx, files, p.isOwn())
 	if len(faults) > 0 {
 		return faults, ""
 	}
-	return p.activate(ctx, next, verify), source.Revision(files)
+	return p.activate(ctx, files, compile), source.Revision(files)
 }
 
 // files are those of the configuration.
@@ -100,32 +100,33 @@ func contentOf(files []source.File, faults source.Faults) string {
 	return source.Digest(files)
 }
 
-// activate puts a new snapshot in the place of the old one, unless that is one that an
+// activate puts a new snapshot of files in the place of the old one, unless that is one that an
 // operator rolled back to.
-func (p *PDP) activate(ctx context.Context, next *policyset.Set, verify verifier) source.Faults {
-	s, faults := newSnapshot(ctx, next, p.config.Explained, verify)
+func (p *PDP) activate(ctx context.Context, files []source.File, compile compiling) source.Faults {
+	s, faults := compile(ctx)
 	if ctx.Err() != nil { // other files are there by now, which may be those in force
 		return source.Faults{{Message: context.Cause(ctx).Error()}}
 	}
 	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
 		p.noteReplaced(s)
-		p.saveToHistory(s, next, p.origin())
+		p.saveToHistory(s, files, p.origin())
 	}
 	return faults
 }
 
-// candidate parses files that may come into force, and gives the check that they must pass beyond compiling. Own are those of this
-// program, which cannot differ from those whose tests passed before it was released. Files that are known to have passed all checks
-// need none, and are parsed without their tests, as they are where another process runs these, which begins at once. Where anything
-// is wrong with them, all that is wrong is told.
-func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (next *policyset.Set, verify verifier, faults source.Faults) {
+// candidate parses files that may come into force, and gives their compiling, with the check that they must pass beyond it. Own are
+// those of this program, which cannot differ from those whose tests passed before it was released. Files that are known to have
+// passed all checks need none, and are parsed without their tests, as they are where another process runs these, which begins at
+// once. Where anything is wrong with them, all that is wrong is told.
+func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (compile compiling, faults source.Faults) {
+	if own {
+		return released(p.config.Explained), nil
+	}
+	var verify verifier
 	key := p.config.Passes.Files(source.Digest(files), p.config.RequireTests)
 	parseSome := policyset.Parse
 	switch {
-	case own:
-		next, faults = policyset.ParseReleased(files)
-		return next, noCheck, faults
 	case p.config.Passes.Has(key):
 		parseSome, verify = policyset.ParseProven, noCheck
 	case p.config.Untested:
@@ -133,12 +134,13 @@ func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (nex
 	case p.config.RequireTests && p.tests != nil:
 		parseSome, verify = policyset.ParseUntested, p.testsInProcess(ctx, files)
 	}
-	if next, faults = parseSome(files); len(faults) > 0 {
+	next, faults := parseSome(files)
+	if len(faults) > 0 {
 		if verify != nil {
 			_ = verify(ctx, nil) // which ends as soon, for the same faults
 		}
 		_, faults = policyset.Parse(files)
-		return nil, nil, faults
+		return nil, faults
 	}
 	switch {
 	case verify != nil:
@@ -147,7 +149,7 @@ func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (nex
 	default:
 		verify = checksOf(next)
 	}
-	return next, p.noting(key, verify), faults
+	return compilingOf(next, p.config.Explained, p.noting(key, verify)), nil
 }
 
 // noCheck is the check of files that need none.

@@ -116,10 +116,11 @@ func TestASaveThatIsTakenBackIsNotInForce(t *testing.T) {
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	if faults := p.activate(ctx, next, noCheck); len(faults) == 0 || seconds(p) != 5 {
+	compile := compilingOf(next, false, noCheck)
+	if faults := p.activate(ctx, next.Files, compile); len(faults) == 0 || seconds(p) != 5 {
 		t.Errorf("the limit is %d: %v", seconds(p), faults)
 	}
-	if faults := p.activate(t.Context(), next, noCheck); len(faults) > 0 || seconds(p) != 7 {
+	if faults := p.activate(t.Context(), next.Files, compile); len(faults) > 0 || seconds(p) != 7 {
 		t.Fatalf("the limit is %d: %v", seconds(p), faults)
 	}
 	if p.reload(t.Context(), false); seconds(p) != 5 { // the files count, not the last attempt

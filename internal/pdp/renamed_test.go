@@ -52,7 +52,7 @@ func TestUseOfAnOldNameIsAnsweredWithTheNewOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			root := copied(t)
+			root := untested(t)
 			write(t, filepath.Join(root, c.file), c.text)
 			if strings.Contains(c.want, "rego_") { // which the tests find as well
 				_, err := regotest.Run(t.Context(), regotest.Config{Paths: []string{root}})

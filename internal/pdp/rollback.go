@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/judging/history"
-	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
@@ -18,7 +17,7 @@ import (
 func (p *PDP) RollBack(ctx context.Context, word api.Rollback, record func(api.Rollback) error) error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
-	former, s, err := p.former(ctx, word.Revision)
+	files, s, err := p.former(ctx, word.Revision)
 	if err != nil {
 		return err
 	}
@@ -32,7 +31,7 @@ func (p *PDP) RollBack(ctx context.Context, word api.Rollback, record func(api.R
 	p.inForce.Store(s)
 	p.rolledBack.Store(&word)
 	p.replaced.Store(nil)
-	p.saveToHistory(s, former, history.ByRollback)
+	p.saveToHistory(s, files, history.ByRollback)
 	p.announce()
 	return nil
 }
@@ -50,7 +49,7 @@ func (p *PDP) Resume(ctx context.Context, record func() error) error {
 	if len(faults) > 0 {
 		return unsound(faults)
 	}
-	next, s, err := p.ready(ctx, files, p.isOwn())
+	s, err := p.ready(ctx, files, p.isOwn())
 	if err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func (p *PDP) Resume(ctx context.Context, record func() error) error {
 	}
 	p.rolledBack.Store(nil)
 	p.inForce.Store(s)
-	p.saveToHistory(s, next, p.origin())
+	p.saveToHistory(s, files, p.origin())
 	p.announce()
 	return nil
 }
@@ -90,31 +89,33 @@ func (p *PDP) restore(ctx context.Context) error {
 
 // former are policies that were in force, ready to be so again: they are what they
 // were, and everything holds of them that must hold of policies today.
-func (p *PDP) former(ctx context.Context, name string) (*policyset.Set, *snapshot, error) {
+func (p *PDP) former(ctx context.Context, name string) ([]source.File, *snapshot, error) {
 	r, err := p.config.History.Find(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := p.Former(r)
+	kept, err := p.Former(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.ready(ctx, asRead(files), false)
+	files := asRead(kept)
+	s, err := p.ready(ctx, files, false)
+	return files, s, err
 }
 
 // ready are policies of which all holds that must hold before they come into force; own are those of this program.
-func (p *PDP) ready(ctx context.Context, files []source.File, own bool) (*policyset.Set, *snapshot, error) {
+func (p *PDP) ready(ctx context.Context, files []source.File, own bool) (*snapshot, error) {
 	ctx, end := context.WithCancel(ctx) // ends tests for which no caller waits
 	defer end()
-	next, verify, faults := p.candidate(ctx, files, own)
+	compile, faults := p.candidate(ctx, files, own)
 	if len(faults) > 0 {
-		return nil, nil, unsound(faults)
+		return nil, unsound(faults)
 	}
-	s, faults := newSnapshot(ctx, next, p.config.Explained, verify)
+	s, faults := compile(ctx)
 	if len(faults) > 0 {
-		return nil, nil, unsound(faults)
+		return nil, unsound(faults)
 	}
-	return next, s, nil
+	return s, nil
 }
 
 // Former are the files of a revision, if they are those that were in force.
@@ -170,7 +171,7 @@ func (p *PDP) noteReplaced(s *snapshot) {
 
 // saveToHistory has the history keep the policies in force, unless they are those that it
 // had last. A failure to save them does not end their being in force.
-func (p *PDP) saveToHistory(s *snapshot, of *policyset.Set, origin string) {
+func (p *PDP) saveToHistory(s *snapshot, of []source.File, origin string) {
 	if p.config.History == nil {
 		return
 	}
@@ -181,7 +182,7 @@ func (p *PDP) saveToHistory(s *snapshot, of *policyset.Set, origin string) {
 	}
 }
 
-func (p *PDP) saveNew(s *snapshot, of *policyset.Set, origin string) error {
+func (p *PDP) saveNew(s *snapshot, of []source.File, origin string) error {
 	all, err := p.config.History.All()
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (p *PDP) saveNew(s *snapshot, of *policyset.Set, origin string) error {
 	if later := p.replaced.Load(); later != nil {
 		r.Replaced = *later
 	}
-	return p.config.History.Keep(r, asKept(of.Files))
+	return p.config.History.Keep(r, asKept(of))
 }
 
 // origin says where policies come from that are in force without a rollback.

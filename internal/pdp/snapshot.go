@@ -55,6 +55,13 @@ type snapshot struct {
 // verifier looks for faults beyond those of what decides, which is compiled; nil where that failed.
 type verifier func(ctx context.Context, compiled *ast.Compiler) regotest.Outcome
 
+// compiling gives a snapshot of policies that may come into force.
+type compiling func(ctx context.Context) (*snapshot, source.Faults)
+
+func compilingOf(p *policyset.Set, explained bool, verify verifier) compiling {
+	return func(ctx context.Context) (*snapshot, source.Faults) { return newSnapshot(ctx, p, explained, verify) }
+}
+
 // newSnapshot compiles what was parsed, if what must be verified about it holds.
 // Any fault is a reason to go on with what was in force before. Explained says that the
 // modules are kept as they are written.
@@ -98,6 +105,51 @@ func newSnapshot(ctx context.Context, p *policyset.Set, explained bool, verify v
 		return nil, source.FaultsOf(err, "").Sorted()
 	}
 	return s, nil
+}
+
+// released are the program's own policies. They are compiled once: what a process has of them differs in what it remembers only.
+func released(explained bool) compiling {
+	compile := releasedOnce
+	if explained {
+		compile = releasedExplained
+	}
+	return func(context.Context) (*snapshot, source.Faults) {
+		s, faults := compile()
+		if len(faults) > 0 {
+			return nil, faults
+		}
+		return s.anew(), nil
+	}
+}
+
+var releasedOnce, releasedExplained = sync.OnceValues(compileReleased(false)), sync.OnceValues(compileReleased(true))
+
+func compileReleased(explained bool) func() (*snapshot, source.Faults) {
+	return func() (*snapshot, source.Faults) {
+		files, faults := source.ReadAll(nil)
+		if len(faults) > 0 {
+			return nil, faults
+		}
+		set, faults := policyset.ParseReleased(files)
+		if len(faults) > 0 {
+			return nil, faults
+		}
+		return newSnapshot(context.Background(), set, explained, noCheck)
+	}
+}
+
+// anew is a snapshot of the same policies, as if these were loaded now. It remembers nothing.
+func (s *snapshot) anew() *snapshot {
+	next := &snapshot{revision: s.revision, content: s.content, files: s.files, bundles: s.bundles, loaded: time.Now(),
+		compiler: s.compiler, store: s.store, decision: s.decision, connection: s.connection, masks: s.masks,
+		documents: s.documents.Enlarge(1), rules: s.rules.Empty(), ports: s.ports, source: s.source}
+	if s.requests != nil {
+		next.requests = memo.NewRequests()
+	}
+	if s.connections != nil {
+		next.connections = memo.NewConnections()
+	}
+	return next
 }
 
 // prepareConnection prepares the query about connections, where the policies have one.

@@ -29,9 +29,8 @@ type callValue struct {
 	size  int
 }
 
-func newFunctions() *functions {
-	return &functions{byName: map[ast.String][]ast.Ref{}, values: recent.NewSized[uint64](mostCallValues, mostCallValueBytes,
-		func(v *callValue) int { return v.size })}
+func newCallValues() *recent.Map[uint64, *callValue] {
+	return recent.NewSized[uint64](mostCallValues, mostCallValueBytes, func(v *callValue) int { return v.size })
 }
 
 func (f *functions) add(function ast.Ref) {

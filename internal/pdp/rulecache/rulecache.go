@@ -64,8 +64,7 @@ type ruleValue struct {
 
 // New is an empty one for the rules behind a document.
 func New(analysis *dependencies.Analysis, document ast.Ref) *Cache {
-	c := &Cache{functions: newFunctions(),
-		values: recent.NewSized[uint64](mostValues, mostValueBytes, func(v *ruleValue) int { return v.size })}
+	c := &Cache{functions: &functions{map[ast.String][]ast.Ref{}, newCallValues()}, values: newValues()}
 	for _, group := range dependencies.Groups(analysis.Behind(analysis.RulesOf(document)...)) {
 		read, sure := analysis.Of(group.Name)
 		switch isFunction := group.IsFunction(); {
@@ -76,6 +75,17 @@ func New(analysis *dependencies.Analysis, document ast.Ref) *Cache {
 		}
 	}
 	return c
+}
+
+// Empty is one for the same rules that remembers nothing.
+func (c *Cache) Empty() *Cache {
+	empty := *c
+	empty.values, empty.functions = newValues(), &functions{c.functions.byName, newCallValues()}
+	return &empty
+}
+
+func newValues() *recent.Map[uint64, *ruleValue] {
+	return recent.NewSized[uint64](mostValues, mostValueBytes, func(v *ruleValue) int { return v.size })
 }
 
 // remembered are the numbers of the parts by which a rule is remembered, nil where it is not.
