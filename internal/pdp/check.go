@@ -12,9 +12,18 @@ func Check(c Config) source.Faults {
 	return faults
 }
 
-// OpenChecked opens the policies that a config names as soon as nothing is wrong with them, as [Check] says.
+// OpenChecked opens the policies that a config names as soon as nothing is wrong with them, as [Check] says. The embedded ones are
+// not checked again.
 func OpenChecked(c Config) (*PDP, source.Faults) {
 	p := prepared(c)
+	if p.isOwn() {
+		s, faults := released(c.Explained)(context.Background())
+		if len(faults) > 0 {
+			return nil, faults
+		}
+		p.inForce.Store(s)
+		return p, nil
+	}
 	next, faults := p.read()
 	if len(faults) > 0 {
 		return nil, faults
