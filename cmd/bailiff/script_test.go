@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 func TestMain(m *testing.M) {
@@ -26,14 +27,15 @@ func TestMain(m *testing.M) {
 // printed, and the exit status.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	runner, again := backendtest.Runner(t), patient(awaittest.End(t))
+	runner, shipped, again := backendtest.Runner(t), t.TempDir(), patient(awaittest.End(t))
+	policytest.Copy(t, shipped)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			folder := apptest.OpenDir(t)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("FOLDER", folder)
-			return expandFiles(env.WorkDir, folder, runner)
+			return expandFiles(env.WorkDir, folder, runner, shipped)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": again.await,
 			"capture": again.capture},
@@ -41,12 +43,8 @@ func TestCommandLine(t *testing.T) {
 }
 
 // expandFiles fills in, in the yaml files of a script, what only the test knows.
-func expandFiles(workdir, folder, runner string) error {
+func expandFiles(workdir, folder, runner, shipped string) error {
 	files, err := filepath.Glob(filepath.Join(workdir, "*.yaml"))
-	if err != nil {
-		return err
-	}
-	shipped, err := filepath.Abs("../../policies")
 	if err != nil {
 		return err
 	}
