@@ -11,20 +11,28 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/pdp/answers"
 	"github.com/bailiff-dev/bailiff/internal/pdp/document"
 	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
+	"github.com/bailiff-dev/bailiff/internal/pdp/regotest"
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
-// Try loads policies for judging only. Their files may be writable by other users, and they
-// need no tests. The embedded ones are not checked again, as in [Open]. Everything that is wrong with them is in the error, which is then a [source.Faults].
+// Try loads policies for judging only. Their files may be writable by other users, and tests are
+// not read. The embedded ones are not checked again, as in [Open]. Everything that is wrong with
+// them is in the error, which is then a [source.Faults].
 // Zero as the limit of an evaluation means 250 ms.
 func Try(ctx context.Context, c Config) (*PDP, error) {
 	compile := released(false)
 	if len(c.Paths) > 0 {
-		files, faults := policyset.Load(source.ReadAll, c.Paths)
+		files, faults := source.ReadAll(c.Paths)
+		if len(faults) > 0 {
+			return nil, faults.Sorted()
+		}
+		next, faults := policyset.ParseUntested(files)
 		if len(faults) > 0 {
 			return nil, faults
 		}
-		compile = compilingOf(files, false, checksOf(files))
+		compile = compilingOf(next, false, func(_ context.Context, compiled *ast.Compiler) regotest.Outcome {
+			return regotest.Outcome{Faults: next.CheckDeciding(compiled), Lasts: true}
+		})
 	}
 	s, faults := compile(ctx)
 	if len(faults) > 0 {

@@ -428,6 +428,17 @@ func (p *Set) Check(ctx context.Context, compiled *ast.Compiler) source.Faults {
 	return p.OldNames(compiled)
 }
 
+// CheckDeciding is [Set.Check] without the tests.
+func (p *Set) CheckDeciding(compiled *ast.Compiler) source.Faults {
+	if compiled == nil || slices.ContainsFunc(p.Files, func(f source.File) bool { return !f.IsTest() && f.MayPrint() }) {
+		compiled = compiledBy(func() *ast.Compiler { return p.Compiler(true) }, p.modules)
+		if compiled.Failed() {
+			return FaultsOf(compiled)
+		}
+	}
+	return p.OldNames(compiled)
+}
+
 // Compile returns a compiler that holds what decides, and nothing else but, if that is to
 // be explained, the modules as they are written.
 func (p *Set) Compile(explained bool) (*ast.Compiler, source.Faults) {
