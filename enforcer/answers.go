@@ -41,6 +41,8 @@ type answer struct {
 	started bool
 	// sandboxGone says that the sandbox failed before the command was started.
 	sandboxGone bool
+	// approved says that approvers have just let the request run, which is judged again before it does.
+	approved bool
 }
 
 // of completes an answer with what it answers.

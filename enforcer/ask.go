@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,84 +58,7 @@ func (e *Enforcer) isCovered(m *judged) bool {
 	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.config.Approvals.Covered(m.claim())
 }
 
-// look finds out what the files are that a request's text runs, and judges it
-// again with them. With alone nothing changes them until the sandbox is released.
-func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
-	m.unbound = nil
-	if m.isMoving() {
-		m.unbound = append(slices.Clone(m.Opens), impliedNames(m.Implied)...)
-	}
-	depends := m.dependsOnFiles()
-	if !depends && !e.surveys(m) && !m.isImplying() {
-		return nil
-	}
-	if err := e.holdToLook(ctx, m, alone && depends); err != nil {
-		return err
-	}
-	held := m.claim()
-	if err := e.judgeFound(ctx, m); err != nil {
-		return err
-	}
-	if m.isImplying() {
-		if err := m.bindImplied(ctx); err != nil {
-			return err
-		}
-	}
-	switch {
-	case !m.dependsOnFiles():
-		m.keepSandbox(held)
-		return nil
-	case alone && !depends: // what a link leads to runs
-		m.release()
-		return e.look(ctx, m, alone)
-	}
-	return e.bind(ctx, m, held)
-}
-
-// holdToLook holds the sandbox. As long as nobody has said yes to the request, it ends no others for variables that nobody may be
-// near: none comes in yet.
-func (e *Enforcer) holdToLook(ctx context.Context, m *judged, alone bool) error {
-	if alone || m.approval != nil || m.held != nil || !m.needsSandbox() || !m.mustBeAlone() {
-		return e.hold(ctx, m, alone)
-	}
-	m.looksOnly = true
-	return e.holdNow(ctx, m, false)
-}
-
-// dependsOnFiles says that the text runs files, or may depend on some whose content stands.
-func (m *judged) dependsOnFiles() bool {
-	return len(m.Files) > 0 || len(m.Opens) > 0 && !m.isMoving()
-}
-
-// bind judges a request with what the files are on which it depends.
-func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) error {
-	files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Files)
-	if err != nil {
-		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
-	}
-	if path := changedFile(m.contents, files); path != "" {
-		return fmt.Errorf("%w: %s changed while it was read; send the command again", errFiles, path)
-	}
-	opened, unbound := m.dependencies(ctx)
-	m.files, m.unbound = slices.Concat(files, opened), distinct(m.unbound, unbound)
-	m.replaceJudgement(e.decide(ctx, m.located, found{files, m.contents, m.ground}))
-	m.keepSandbox(held)
-	return nil
-}
-
-// keepSandbox denies a request for which the policies want another sandbox than the one that
-// it holds, now that they know the files that it runs.
-func (m *judged) keepSandbox(held bailiff.Claim) {
-	now := m.claim()
-	now.Decision.Approval, now.Decision.Limits = held.Decision.Approval, held.Decision.Limits
-	now.Files, now.Unbound, now.Ground = held.Files, held.Unbound, held.Ground
-	if drift := now.Drift(held); drift != "" && m.Decision.Outcome != bailiff.Deny {
-		m.Decision = deny(m.Decision, bailiff.RuleVoid,
-			"The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
-	}
-}
-
-// wait asks approvers about a request and goes on with it once they approve.
+// wait asks approvers about a request. Once they approve, it is to be judged again.
 func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	asked, err := e.parts.ask(ctx, m)
 	if err != nil {
@@ -145,7 +67,7 @@ func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 		return a
 	}
 	if asked.State == bailiff.ApprovalApproved {
-		return e.resume(ctx, m, asked)
+		return answer{approved: true}
 	}
 	return approvalAnswer(m.Decision, asked)
 }
@@ -192,20 +114,22 @@ func toItsEnd(most time.Duration, end time.Time) time.Duration {
 	return left
 }
 
-// resume judges a request again after the yes. It runs if it is still what was
-// approved; otherwise the approval is void.
-func (e *Enforcer) resume(ctx context.Context, m *judged, asked bailiff.Approval) answer {
-	approved := m.claim()
-	again := m.again(asked)
+// judgeAgain judges a request anew after the yes.
+func (e *Enforcer) judgeAgain(ctx context.Context, m *judged) *judged {
+	again := m.again()
 	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, found{}) })
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
-	ctx = again.concerning(ctx)
-	redeemed := e.prepare(ctx, again)
-	if again.fault == nil && (!redeemed || again.claim().Drift(approved) != "") {
-		redeemed = false // a wider grant may cover what drifted, but this was not shown
-		e.void(ctx, again, approved)
+	return again
+}
+
+// prepareApproved prepares a request after the yes, and denies it if it is not what was approved any more: the approval is void then.
+func (e *Enforcer) prepareApproved(ctx context.Context, m *judged, approved bailiff.Claim) (redeemed bool) {
+	redeemed = e.prepare(ctx, m)
+	if m.fault != nil || redeemed && m.claim().Drift(approved) == "" {
+		return redeemed
 	}
-	return e.proceed(ctx, again, redeemed)
+	e.void(ctx, m, approved)
+	return false // a wider grant may cover what drifted, but this was not shown
 }
 
 // void denies a request that the approval it waited for does not cover, and says why.

@@ -46,7 +46,7 @@ func (e *Enforcer) lookForClient(ctx context.Context, m *judged) error {
 	case at.Folder != m.located.Folder:
 		return errOtherFolder
 	}
-	if err := e.judgeFound(ctx, m); err != nil {
+	if err := e.examine(ctx, m); err != nil {
 		return err
 	}
 	if m.dependsOnFiles() {

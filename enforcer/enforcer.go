@@ -3,7 +3,7 @@
 //
 // A request goes one way: it is judged, its decision is recorded, every
 // obligation is met, it runs, its end is recorded, the caller is answered.
-// [Enforcer.Execute] reads in that order. Where the decision is to ask, humans'
+// request.go reads in that order. Where the decision is to ask, humans'
 // grants let it go on, or it waits for them and is judged a second time (ask.go).
 // An error anywhere on the way means that nothing runs and that the answer says
 // why; there is no other backend to fall back to. An operator's word can lift the
@@ -34,15 +34,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
-	"github.com/bailiff-dev/bailiff/enforcer/supply"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
@@ -188,187 +185,4 @@ func (e *Enforcer) enter() bool {
 		e.flight.Add(1)
 	}
 	return !e.closed
-}
-
-// execute is the one way from a request to a sandbox, for a call of a script within
-// the script's hold. Its id is claimed meanwhile: that is waited for before approvers are asked, anything
-// is taken or held, or anything runs.
-func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *lease.Hold,
-	claimed ownID) answer {
-	m := e.judge(ctx, req)
-	ctx = m.concerning(ctx)
-	m.script, m.claimed = within, claimed
-	m.news = func(bailiff.Progress) {}
-	if m.streams = news != nil; m.streams {
-		p := &progress{news: news}
-		defer p.end()
-		m.news, ctx = p.tell, backends.WithSteps(ctx, p.tellStep)
-	}
-	if m.Decision.Outcome != bailiff.Allow || e.readsFiles(m) {
-		if refused := claimed(); refused != nil {
-			return *refused
-		}
-	}
-	return e.proceed(ctx, m, e.prepare(ctx, m))
-}
-
-// prepare finds out what a request needs besides its decision: what its image
-// stands for, and humans' grants where they are asked.
-func (e *Enforcer) prepare(ctx context.Context, m *judged) (redeemed bool) {
-	if m.fault = e.provide(ctx, m); m.fault == nil && m.Decision.Outcome == bailiff.Allow { // else they are as grants are looked for
-		m.fault = e.readFiles(ctx, m)
-	}
-	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && e.redeem(ctx, m)
-}
-
-// provide makes sure that there can be a sandbox for a request. One that addresses a
-// process runs in that one's, and a call of the agent's tools needs none.
-func (e *Enforcer) provide(ctx context.Context, m *judged) error {
-	switch {
-	case m.Decision.Outcome == bailiff.Deny:
-		return nil
-	case m.located.Tool == bailiff.Process:
-		if m.located.Args.Action == "list" || m.process != nil {
-			return nil
-		}
-		return e.processes.Missing(m.located)
-	case !m.needsSandbox():
-		return nil
-	case m.located.Args.Background:
-		if err := e.processes.Room(m.located, m.Decision.Limits); err != nil {
-			return err
-		}
-	}
-	if err := e.leases.Pin(ctx, &m.Decision); err != nil {
-		return err
-	}
-	return e.leases.Refusal(e.leases.SpecOf(m.located, m.Decision))
-}
-
-// proceed records a request's decision and then does what it says. Redeemed says that
-// humans' grants were taken for it.
-func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer {
-	defer m.release()
-	g, err := e.record(ctx, m, redeemed)
-	if err != nil {
-		return failure(bailiff.Unavailable, bailiff.CodeRecord, err)
-	}
-	m.tellDecision()
-	a := e.carryOut(ctx, m, g)
-	if a.DecisionID == "" { // else it is that of a second judgement
-		a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
-	}
-	if g.judged == nil {
-		return a
-	}
-	if m.script == nil { // else the answer is its script's to read
-		a.note(e.processes.Losses(m.located)...)
-	}
-	e.config.Recorder.Note(executionEvent(m.event, a))
-	e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
-	return a
-}
-
-// carryOut runs what may run, asks humans about what they may let run, and
-// refuses the rest.
-func (e *Enforcer) carryOut(ctx context.Context, m *judged, g grant) answer {
-	if m.claimed != nil {
-		if refused := m.claimed(); refused != nil {
-			return *refused
-		}
-	}
-	if m.fault != nil {
-		return e.noSandbox(ctx, m.Decision, m.fault)
-	}
-	if m.Decision.Outcome == bailiff.Deny {
-		return denial(m.Decision)
-	}
-	if g.judged == nil {
-		return e.wait(ctx, m)
-	}
-	return e.enforce(ctx, g)
-}
-
-// enforce meets the obligations of a grant, or refuses.
-func (e *Enforcer) enforce(ctx context.Context, g grant) answer {
-	if !g.needsSandbox() {
-		return e.parts.exec(ctx, g)
-	}
-	if err := e.hold(ctx, g.judged, false); err != nil {
-		return e.noSandbox(ctx, g.Decision, err)
-	}
-	e.config.Observer.Forwarded(g.Decision.Env.Forward)
-	a := e.parts.exec(ctx, g)
-	if a.sandboxGone && !g.held.IsShared() { // else its script is lost with it
-		if err := e.replace(ctx, g); err != nil {
-			return e.noSandbox(ctx, g.Decision, err)
-		}
-		a = e.parts.exec(ctx, g)
-	}
-	return a
-}
-
-// exec has what a grant lets run do so: at its process, at the agent, or in its sandbox.
-func (e *Enforcer) exec(ctx context.Context, g grant) answer {
-	switch {
-	case g.located.Tool == bailiff.Process:
-		return e.attend(ctx, g)
-	case g.located.Tool == bailiff.Call:
-		return e.handOver(ctx, g)
-	}
-	return e.execInside(ctx, g)
-}
-
-// hold takes the sandbox of a request, unless it is held already. With alone,
-// nothing else is alive in it until it is released; a request that gets variables
-// is always alone, but for those that are swapped and say otherwise.
-func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) {
-	if m.looksOnly {
-		m.release()
-	}
-	if m.held != nil || !m.needsSandbox() {
-		return nil
-	}
-	if m.env, m.swapped, err = e.values(m.Decision.Env); err != nil {
-		return err
-	}
-	for try := 1; ; try++ {
-		if err = e.holdNow(ctx, m, alone || m.mustBeAlone()); try == mostOvertaken || !errors.Is(err, supply.ErrOvertaken) {
-			break
-		}
-	}
-	if err == nil && m.reloads != e.reloads.Load() {
-		m.held.Lease().Review(ctx)
-	}
-	return err
-}
-
-// mostOvertaken is how often a sandbox is made for a request while other programs make and remove
-// protected folders of its project, as the agents' own sandboxes do.
-const mostOvertaken = 3
-
-// holdNow takes the sandbox that shows the folders of a decision as they are now.
-func (e *Enforcer) holdNow(ctx context.Context, m *judged, alone bool) (err error) {
-	spec := e.leases.SpecOf(m.located, m.Decision)
-	if alone {
-		spec = spec.Exclusive()
-	}
-	if m.held, err = m.script.Share(spec); m.held == nil && err == nil {
-		err = e.parts.acquire(ctx, m, func(ctx context.Context) (*lease.Hold, error) { return e.leases.Acquire(ctx, spec) })
-	}
-	return err
-}
-
-// mustBeAlone says whether a variable that the request gets is one that others may not be near.
-func (m *judged) mustBeAlone() bool {
-	near := func(name string) bool {
-		return slices.ContainsFunc(m.Decision.Env.Swap, func(s bailiff.Swap) bool { return s.Name == name && s.NotAlone })
-	}
-	return slices.ContainsFunc(m.Decision.Env.Forward, func(name string) bool { return !near(name) })
-}
-
-// acquire gives a request the sandbox that it waits for.
-func (*Enforcer) acquire(ctx context.Context, m *judged, wait func(context.Context) (*lease.Hold, error)) (err error) {
-	m.held, err = wait(ctx)
-	return err
 }

@@ -48,29 +48,6 @@ type placed struct {
 	script *lease.Hold
 }
 
-// look is what was found in a sandbox of the paths and files of a request, which is judged by it.
-type look struct {
-	// contents are the files that were read to judge their text.
-	contents []bailiff.Content
-	// ground is what was found of the paths that the text names once they were looked at, surveyed which those are, and modules
-	// what was found of the files that the text loads without naming them.
-	ground   bailiff.Ground
-	looked   bool
-	surveyed []string
-	modules  modules
-}
-
-// holding is the sandbox that a request holds.
-type holding struct {
-	// held and env are set while the sandbox is held.
-	held *lease.Hold
-	env  map[string]bailiff.Secret
-	// looksOnly says that it is held for a look, without the variables.
-	looksOnly bool
-	// swapped are those of env that are stand-ins, with their values.
-	swapped []bailiff.Swapped
-}
-
 // reporter reports to the client what becomes of its request.
 type reporter struct {
 	news func(bailiff.Progress)
@@ -79,10 +56,11 @@ type reporter struct {
 	streams bool
 }
 
-// again is a request as it was asked about, to be judged once more. Nothing of the
+// again is a request that humans have approved, to be judged once more. Nothing of the
 // first judgement is in it, nor of what was held by it.
-func (m *judged) again(asked bailiff.Approval) *judged {
-	return &judged{placed: m.placed, reporter: reporter{news: m.news, streams: m.streams, told: true}, approval: &asked}
+func (m *judged) again() *judged {
+	approval := *m.approval
+	return &judged{placed: m.placed, reporter: reporter{news: m.news, streams: m.streams, told: true}, approval: &approval}
 }
 
 // needsSandbox is false for what addresses a process, and for a call of a tool that
@@ -131,14 +109,6 @@ func (m *judged) tellDecision() {
 func (m *judged) tellApproval(a bailiff.Approval) {
 	m.approval = &a
 	m.news(bailiff.Progress{Approval: &a})
-}
-
-// release gives the sandbox back.
-func (h *holding) release() {
-	if h.held != nil {
-		h.held.Release()
-	}
-	*h = holding{}
 }
 
 // judge asks the PDP, lays the floor under the answer, and words the event for

@@ -13,7 +13,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
-	"github.com/bailiff-dev/bailiff/internal/secrets/swap"
 )
 
 // run runs the request in its sandbox and words the answer.
@@ -174,28 +173,6 @@ func environment(constants map[string]string, forwarded map[string]bailiff.Secre
 	}
 	maps.Copy(env, forwarded)
 	return env
-}
-
-// values reads the variables that the decision lets in, and makes stand-ins for those that
-// are swapped on the way out.
-func (e *Enforcer) values(terms bailiff.EnvTerms) (values map[string]bailiff.Secret, swapped []bailiff.Swapped, err error) {
-	values = make(map[string]bailiff.Secret, len(terms.Forward))
-	for _, name := range terms.Forward {
-		value, ok := e.config.Environ.Value(name)
-		if !ok {
-			return nil, nil, fmt.Errorf("%w: reading %s: no source holds it any more; ask again without it", errVariable, name)
-		}
-		values[name] = value
-	}
-	for _, one := range terms.Swap {
-		standIn, err := swap.StandIn(values[one.Name].Reveal())
-		if err != nil {
-			return nil, nil, fmt.Errorf("%w: making a stand-in for %s: %w", errVariable, one.Name, err)
-		}
-		swapped = append(swapped, bailiff.Swapped{Swap: one, StandIn: standIn, Value: values[one.Name]})
-		values[one.Name] = bailiff.NewSecret(standIn)
-	}
-	return values, swapped, nil
 }
 
 // startRefusal says why what was to run was not started.

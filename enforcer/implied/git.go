@@ -259,3 +259,18 @@ func sum(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
+
+func inFolder(folder, name string) string {
+	if folder == "." {
+		return name
+	}
+	return strings.TrimSuffix(folder, "/") + "/" + name
+}
+
+// seen is a path that a file names which lies in a folder.
+func seen(from, p string) string {
+	if path.IsAbs(p) || p == "~" || strings.HasPrefix(p, "~/") {
+		return p
+	}
+	return inFolder(from, p)
+}

@@ -10,7 +10,6 @@ package implied
 import (
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 
@@ -77,25 +76,10 @@ func Folders(ctx context.Context, in Sandbox, workdir string, places []bailiff.I
 	return files
 }
 
-func inFolder(folder, name string) string {
-	if folder == "." {
-		return name
-	}
-	return strings.TrimSuffix(folder, "/") + "/" + name
-}
-
 // below is a path as seen from a folder that it lies in.
 func below(folder, p string) string {
 	if folder == "." {
 		return strings.TrimPrefix(p, "./")
 	}
 	return strings.TrimPrefix(p, strings.TrimSuffix(folder, "/")+"/")
-}
-
-// seen is a path that a file names which lies in a folder.
-func seen(from, p string) string {
-	if path.IsAbs(p) || p == "~" || strings.HasPrefix(p, "~/") {
-		return p
-	}
-	return inFolder(from, p)
 }
