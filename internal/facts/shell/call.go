@@ -8,9 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
-	"github.com/bailiff-dev/bailiff/internal/facts/shell/expand"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/grammars"
-	"github.com/bailiff-dev/bailiff/internal/facts/shell/parse"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -33,29 +31,6 @@ func (a *analysis) call(c *syntax.CallExpr, sc *state.Scope, in word.Stream, fil
 	restore, names := a.temporary(c.Assigns, sc)
 	defer restore()
 	return a.Invoke(call.Invocation{Argv: argv, Wrappers: a.wrappers, Assigns: names, In: in, Redirections: files, Scope: sc})
-}
-
-// temporary makes the assignments before a command, to be taken back after it.
-func (a *analysis) temporary(assigns []*syntax.Assign, sc *state.Scope) (restore func(), names []string) {
-	if len(assigns) == 0 {
-		return func() {}, nil
-	}
-	old := make([]state.Variable, len(assigns))
-	for i, as := range assigns {
-		old[i] = sc.Variable(as.Name.Value)
-		names = append(names, as.Name.Value)
-		a.ReadAssignment(as, sc)
-		a.runVariable(as.Name.Value, sc, true)
-	}
-	return func() {
-		for i := len(assigns) - 1; i >= 0; i-- {
-			if name := assigns[i].Name.Value; old[i].List == nil && !old[i].Lost {
-				sc.Unset(name)
-			} else {
-				sc.Set(name, old[i])
-			}
-		}
-	}, names
 }
 
 // Invoke turns a simple command into a call, and into those of what it wraps.
@@ -180,29 +155,5 @@ func (a *analysis) enterFunction(f *function, inv call.Invocation) call.Result {
 	sc.Args, sc.ArgsKnown, a.locals = args, known, around
 	a.Reads, a.Writes = append(a.Reads, inv.Redirections.Reads...), append(a.Writes, inv.Redirections.Writes...)
 	r.Ends = false
-	return r
-}
-
-// readText reads a text that an interpreter gets, in scope sc.
-func (a *analysis) readText(code word.Word, sc *state.Scope, wrappers []string, in word.Stream) call.Result {
-	a.NoteRun(code.Taint)
-	fits := a.CountText(len(code.Text))
-	if !code.Known {
-		code = expand.WithTempNames(code, sc)
-	}
-	if !code.Known || !fits {
-		a.Hide()
-		return call.Result{Out: word.Unknown(code.Taint)}
-	}
-	stmts, err := parse.Statements(code.Text, state.MaxSteps)
-	if err != nil || !a.Spend(1+len(code.Text)/256) {
-		a.Hide()
-		return call.Result{Out: word.Unknown(code.Taint)}
-	}
-	outer := a.wrappers
-	a.wrappers = wrappers
-	r := a.statements(stmts, sc, in)
-	a.wrappers = outer
-	r.Lead = ""
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/expand"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/output"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/parse"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -89,19 +90,6 @@ func (a *analysis) shows(name string, inv *call.Invocation) bool {
 	operands, output := a.About(name).Described.Operands, a.About(name).Own.Output
 	return output != programs.Report && output != programs.Listed && output != programs.Named &&
 		(operands == programs.Reads || operands == programs.Script)
-}
-
-// Inner invokes the command inside a wrapper.
-func (a *analysis) Inner(name string, inv *call.Invocation, argv []word.Word) call.Result {
-	if len(argv) == 0 {
-		return call.Result{Out: word.Unknown(value.Taint{})}
-	}
-	in := *inv
-	in.Argv, in.Direct = argv, true
-	in.Wrappers = append(slices.Clip(inv.Wrappers), name)
-	given := &inv.Redirections
-	in.Redirections = call.Redirections{In: given.In, Out: given.Out, Appends: given.Appends, TakesOutput: given.TakesOutput}
-	return a.Invoke(in)
 }
 
 // Text reads shell text that a wrapper runs.
@@ -305,4 +293,28 @@ func (a *analysis) completes(name string, inv *call.Invocation, args *call.Argum
 			a.Hide()
 		}
 	}
+}
+
+// readText reads a text that an interpreter gets, in scope sc.
+func (a *analysis) readText(code word.Word, sc *state.Scope, wrappers []string, in word.Stream) call.Result {
+	a.NoteRun(code.Taint)
+	fits := a.CountText(len(code.Text))
+	if !code.Known {
+		code = expand.WithTempNames(code, sc)
+	}
+	if !code.Known || !fits {
+		a.Hide()
+		return call.Result{Out: word.Unknown(code.Taint)}
+	}
+	stmts, err := parse.Statements(code.Text, state.MaxSteps)
+	if err != nil || !a.Spend(1+len(code.Text)/256) {
+		a.Hide()
+		return call.Result{Out: word.Unknown(code.Taint)}
+	}
+	outer := a.wrappers
+	a.wrappers = wrappers
+	r := a.statements(stmts, sc, in)
+	a.wrappers = outer
+	r.Lead = ""
+	return r
 }

@@ -133,3 +133,16 @@ func (a *analysis) runPrefix(name string, inv *call.Invocation, args *call.Argum
 	}
 	return a.Inner(name, &in, rest)
 }
+
+// Inner invokes the command inside a wrapper.
+func (a *analysis) Inner(name string, inv *call.Invocation, argv []word.Word) call.Result {
+	if len(argv) == 0 {
+		return call.Result{Out: word.Unknown(value.Taint{})}
+	}
+	in := *inv
+	in.Argv, in.Direct = argv, true
+	in.Wrappers = append(slices.Clip(inv.Wrappers), name)
+	given := &inv.Redirections
+	in.Redirections = call.Redirections{In: given.In, Out: given.Out, Appends: given.Appends, TakesOutput: given.TakesOutput}
+	return a.Invoke(in)
+}

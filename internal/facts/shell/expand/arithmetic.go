@@ -141,3 +141,10 @@ func (ex *Expander) forget(x syntax.ArithmExpr, sc *state.Scope) bool {
 	}
 	return true
 }
+
+// integer is the number that arithmetic comes to, if it is known.
+func (ex *Expander) integer(x syntax.ArithmExpr, sc *state.Scope) (n int, ok bool) {
+	w := ex.arithmetic(x, sc)
+	n, err := strconv.Atoi(w.Text)
+	return n, w.Known && err == nil && n > -word.MaxValue && n < word.MaxValue
+}

@@ -49,7 +49,7 @@ func (ex *Expander) elementOf(p *syntax.ParamExp, sc *state.Scope) (word.Word, b
 	}
 	some := word.Word{Text: "$" + p.Param.Value, Items: word.OneOf(v.List)}
 	if v.Keys == nil {
-		n, ok := number(ex.arithmetic(p.Index, sc))
+		n, ok := ex.integer(p.Index, sc)
 		if n < 0 {
 			n += len(v.List)
 		}

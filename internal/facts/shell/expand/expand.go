@@ -289,10 +289,10 @@ func (ex *Expander) expansion(f *fielder, p syntax.WordPart, sc *state.Scope, sp
 		w.Known = w.Known && !(split && quotesBlanks(p))
 	case *syntax.CmdSubst:
 		w = ex.substitution(p, sc)
-	case *syntax.ArithmExp:
-		w = ex.arithmetic(p.X, sc)
 	case *syntax.ProcSubst:
 		w = ex.process(p, sc)
+	case *syntax.ArithmExp:
+		w = ex.arithmetic(p.X, sc)
 	default:
 		w = word.Word{Text: "$(…)"}
 	}
@@ -304,55 +304,4 @@ func (ex *Expander) expansion(f *fielder, p syntax.WordPart, sc *state.Scope, sp
 		return
 	}
 	f.word(w)
-}
-
-// substitution is what $(…) stands for.
-func (ex *Expander) substitution(p *syntax.CmdSubst, sc *state.Scope) word.Word {
-	ex.NoteFeature(value.FeatureCommandSubstitution)
-	if p.Backquotes && holdsBackquote(p) { // it may end there
-		ex.Hide()
-	}
-	from := len(ex.Calls)
-	inner := sc.Fork()
-	inner.Descriptors = inner.Descriptors.Without(state.Output)
-	out := ex.Substitute(p.Stmts, inner, word.Stream{})
-	ex.Capture(from)
-	ex.NeedWhole(out)
-	if w, ok := ex.tempName(p); ok {
-		return w
-	}
-	if out.Present && !out.Known {
-		return word.Word{Text: "$(…)", Items: word.OneOf(out.Items), Taint: out.Taint}
-	}
-	return word.Word{Text: strings.TrimRight(strings.ReplaceAll(out.Text, "\x00", ""), "\n"), Known: true, Taint: out.Taint}
-}
-
-// holdsBackquote says that a text between backquotes has one more, in quotes or in a document.
-func holdsBackquote(p *syntax.CmdSubst) (holds bool) {
-	for _, s := range p.Stmts {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.SglQuoted:
-				holds = holds || strings.Contains(n.Value, "`")
-			case *syntax.Lit:
-				holds = holds || strings.Contains(n.Value, "`")
-			}
-			return !holds
-		})
-	}
-	return holds
-}
-
-// process is what <(…) or >(…) stands for.
-func (ex *Expander) process(p *syntax.ProcSubst, sc *state.Scope) word.Word {
-	ex.NoteFeature(value.FeatureProcessSubstitution)
-	if p.Op == syntax.CmdOut {
-		ex.Substitute(p.Stmts, sc.Fork(), word.Unknown(ex.Feed))
-		return word.Word{Text: ">(…)"}
-	}
-	from := len(ex.Calls)
-	out := ex.Substitute(p.Stmts, sc.Fork(), word.Stream{})
-	ex.Capture(from)
-	out.Present = true
-	return word.Word{Text: "<(…)", Taint: out.Taint, Source: &out}
 }

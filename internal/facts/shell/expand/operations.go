@@ -3,7 +3,6 @@ package expand
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -48,14 +47,14 @@ func (ex *Expander) section(p *syntax.ParamExp, items []word.Word, sc *state.Sco
 	} else if p.Index == nil || sc.Variable(p.Param.Value).List == nil || sc.Variable(p.Param.Value).Keys != nil {
 		return lost
 	}
-	from, ok := number(ex.arithmetic(p.Slice.Offset, sc))
+	from, ok := ex.integer(p.Slice.Offset, sc)
 	if from < 0 {
 		from += len(items)
 	}
 	count := len(items)
 	if p.Slice.Length != nil {
 		var told bool
-		count, told = number(ex.arithmetic(p.Slice.Length, sc))
+		count, told = ex.integer(p.Slice.Length, sc)
 		ok = ok && told
 	}
 	switch {
@@ -65,11 +64,6 @@ func (ex *Expander) section(p *syntax.ParamExp, items []word.Word, sc *state.Sco
 		return nil
 	}
 	return items[from:min(from+count, len(items))]
-}
-
-func number(w word.Word) (n int, ok bool) {
-	n, err := strconv.Atoi(w.Text)
-	return n, w.Known && err == nil && n > -word.MaxValue && n < word.MaxValue
 }
 
 // operation lets the shell library apply ${x%…}, ${x//a/b}, ${x:1:2} … to what is known.
@@ -234,4 +228,29 @@ func (e environ) startsAtHome(name string) bool {
 	}
 	v, some := e.Variable(name), e.Has(name)
 	return !some && name == "HOME" || len(v.List) == 1 && v.List[0].Home
+}
+
+// innerWords reads the commands that the words inside ${…} substitute.
+func (ex *Expander) innerWords(p *syntax.ParamExp, sc *state.Scope) {
+	if p.Repl != nil {
+		ex.Word(p.Repl.Orig, sc)
+		ex.Word(p.Repl.With, sc)
+	}
+	if p.Exp != nil && p.Exp.Op >= syntax.RemSmallSuffix {
+		ex.Word(p.Exp.Word, sc)
+	}
+	if p.Index != nil {
+		ex.Operands(p.Index, sc)
+	}
+	if p.Slice != nil {
+		ex.slice(p.Slice, sc)
+	}
+}
+
+func (ex *Expander) slice(s *syntax.Slice, sc *state.Scope) {
+	for _, x := range []syntax.ArithmExpr{s.Offset, s.Length} {
+		if x != nil {
+			ex.Operands(x, sc)
+		}
+	}
 }

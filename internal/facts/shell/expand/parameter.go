@@ -168,31 +168,6 @@ func (ex *Expander) alternate(p *syntax.ParamExp, value word.Word, set bool, sc 
 	return word.Word{Text: "$" + p.Param.Value, Taint: w.Taint}
 }
 
-// innerWords reads the commands that the words inside ${…} substitute.
-func (ex *Expander) innerWords(p *syntax.ParamExp, sc *state.Scope) {
-	if p.Repl != nil {
-		ex.Word(p.Repl.Orig, sc)
-		ex.Word(p.Repl.With, sc)
-	}
-	if p.Exp != nil && p.Exp.Op >= syntax.RemSmallSuffix {
-		ex.Word(p.Exp.Word, sc)
-	}
-	if p.Index != nil {
-		ex.Operands(p.Index, sc)
-	}
-	if p.Slice != nil {
-		ex.slice(p.Slice, sc)
-	}
-}
-
-func (ex *Expander) slice(s *syntax.Slice, sc *state.Scope) {
-	for _, x := range []syntax.ArithmExpr{s.Offset, s.Length} {
-		if x != nil {
-			ex.Operands(x, sc)
-		}
-	}
-}
-
 // HasProcess says that a text has the beginning of a process substitution.
 func HasProcess(text string) bool { return substitutes.MatchString(text) }
 
