@@ -26,11 +26,11 @@ var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
 		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes " +
 			"internal/approval/boltcheck internal/config/required internal/facts/oneliner " +
-			"internal/facts/shell/loops internal/facts/value internal/host/defaultpath internal/host/nice internal/recent " +
+			"internal/facts/shell/loops internal/host/defaultpath internal/host/nice internal/recent " +
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
 			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
 			"internal/text/termsafe internal/text/yamledit policies",
-		"api internal/facts/programs internal/facts/python/syntax internal/tests/policytest",
+		"api internal/facts/programs internal/facts/python/syntax internal/facts/value internal/tests/policytest",
 		"internal/facts/python/library",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work

@@ -71,8 +71,8 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	return e.bind(ctx, m, held)
 }
 
-// holdToLook holds the sandbox. As long as nobody has said yes to the request, it ends no others for variables that nobody may be
-// near: none comes in yet.
+// holdToLook holds the sandbox. Before a yes the request ends no others for variables that they may not be
+// near: none of these comes in yet.
 func (e *Enforcer) holdToLook(ctx context.Context, m *judged, alone bool) error {
 	if alone || m.approval != nil || m.held != nil || !m.needsSandbox() || !m.mustBeAlone() {
 		return e.hold(ctx, m, alone)

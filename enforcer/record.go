@@ -10,8 +10,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
-// grant is the permission to run a request, and with it what its run needs. Whatever
-// starts anything takes one, and [Enforcer.record] alone makes one; the zero grant
+// grant is the permission to run a request, and with it what its run needs. Every step
+// that starts anything takes one, and [Enforcer.record] alone makes one; the zero grant
 // permits nothing.
 type grant struct {
 	*judged

@@ -14,7 +14,7 @@ import (
 //go:embed openapi.yaml
 var description []byte
 
-// routes are the paths of one handler. Whatever is none of them is 404, and
+// routes are the paths of one handler. Every other path is 404, and
 // nothing is redirected.
 type routes struct {
 	mux *http.ServeMux

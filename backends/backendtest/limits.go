@@ -15,7 +15,7 @@ import (
 )
 
 // limitChecks attack the limits of a spec from inside. Each attack ends by
-// itself: it makes no more than a fixed number of whatever it floods with, so
+// itself: it makes no more than a fixed number of the things it floods with, so
 // that a sandbox that fails harms no machine.
 func limitChecks() []check {
 	return []check{
@@ -161,7 +161,7 @@ func weight(t *testing.T, b box) {
 	b.says("setsid --wait bash -c 'read -ra stat </proc/self/stat; ((stat[18] > 0)); echo $?'", "0\n")
 }
 
-// unmet asks for whatever a spec of the suite leaves out, since the backend cannot
+// unmet asks for all that a spec of the suite leaves out, since the backend cannot
 // do it, and for what none can.
 func unmet(t *testing.T, b box) {
 	for _, c := range []struct {

@@ -105,7 +105,7 @@ func (c *client) start(ctx context.Context, id string) error {
 	return c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.of(id) + "/start", Idempotent: true})
 }
 
-// stop ends whatever runs in it.
+// stop ends all that runs in it.
 func (c *client) stop(ctx context.Context, id string) error {
 	return c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.of(id) + "/stop", Query: url.Values{"force": {"true"}},
 		Idempotent: true})

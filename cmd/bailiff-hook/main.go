@@ -69,7 +69,7 @@ func (p program) answer(ctx context.Context, stdin io.Reader) hook.Reply {
 	}
 }
 
-// guarded judges and turns whatever goes wrong into a denial.
+// guarded judges and turns every fault into a denial.
 func (p program) guarded(ctx context.Context, stdin io.Reader) (r hook.Reply) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -26,8 +26,8 @@ type decided struct {
 	unread []string
 }
 
-// decide asks the sidecar what it would decide, once, which the decision log holds. Whatever
-// is not a decision whole in itself is an error.
+// decide asks the sidecar what it would decide, once, which the decision log holds. An answer
+// that is no decision whole in itself is an error.
 func (p program) decide(ctx context.Context, req bailiff.Request) (decided, error) {
 	return p.ask(ctx, "/v1/decide", req)
 }

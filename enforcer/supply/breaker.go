@@ -31,7 +31,7 @@ var errOpensNothing = errors.New("it answers, but opens no sandbox")
 // a kind that was opened before, and only if that fails too the breaker trips. Open,
 // it refuses requests at once, and probes go on ever more rarely, each with another
 // kind that was opened before. It is half-open at the same time: after each probe one
-// request of each kind is let through. Whatever opens closes it.
+// request of each kind is let through. A sandbox that opens closes it.
 type breaker struct {
 	// fault is why the backend is not ready; of one that has not been asked yet,
 	// errUnprobed.

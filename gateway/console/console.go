@@ -264,7 +264,7 @@ func (c *Console) serve(w http.ResponseWriter, r *http.Request, s *session) {
 }
 
 // ours tells whether a request comes from the console's own page. Browsers send
-// an Origin with whatever is not a plain reading request.
+// an Origin with every request that is not a plain reading one.
 func (c *Console) ours(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false

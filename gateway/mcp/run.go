@@ -71,7 +71,7 @@ type run struct {
 	output   headtail.Last
 }
 
-// begin sends a request. It is ended by whatever ends the server or the session of the
+// begin sends a request. It is ended by all that ends the server or the session of the
 // call, and by the call itself as long as that waits.
 func (s *Server) begin(ctx context.Context, t *notifier, req bailiff.Request, key string) *run {
 	life := s.life

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
+	"github.com/bailiff-dev/bailiff"
 )
 
 func TestPlacesInWhichProgramsFindWhatTheyRunAreTold(t *testing.T) {
-	for text, want := range map[string][]value.Implied{
+	for text, want := range map[string][]bailiff.Implied{
 		"git status":                          {{Kind: "git", Folder: "/w"}},
 		"cd a && git push":                    {{Kind: "git", Folder: "/w/a"}},
 		"git -C b log":                        {{Kind: "git", Folder: "/w/b"}},
@@ -36,7 +36,7 @@ func TestPlacesInWhichProgramsFindWhatTheyRunAreTold(t *testing.T) {
 		ground := &Ground{}
 		Shell(text, Place{Workdir: "/w", Ground: ground})
 		got := ground.Implied()
-		slices.SortFunc(got, func(a, b value.Implied) int {
+		slices.SortFunc(got, func(a, b bailiff.Implied) int {
 			return slices.Compare([]string{string(a.Kind), a.Folder}, []string{string(b.Kind), b.Folder})
 		})
 		if !slices.Equal(got, want) {
@@ -131,7 +131,7 @@ func TestMorePlacesThanAreToldLeaveTheTextOpen(t *testing.T) {
 	for count, want := range map[int]bool{10: true, 100: false} {
 		ground := &Ground{}
 		for i := range count {
-			ground.Imply(value.ImpliedModules, fmt.Sprint(i))
+			ground.Imply(bailiff.ImpliedModules, fmt.Sprint(i))
 		}
 		if _, all := ground.Paths(); all != want {
 			t.Errorf("of %d places all are told: %v, want %v", count, all, want)

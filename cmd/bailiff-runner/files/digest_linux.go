@@ -35,7 +35,7 @@ func Digests(files wire.Files) ([]string, error) {
 const maxLinks = 40
 
 // leadsThroughProc says whether a path passes a folder in which each process
-// finds something of its own, by whatever links.
+// finds something of its own, by any links.
 func leadsThroughProc(path string) bool {
 	at, rest, links := "/", path, 0
 	for rest != "" {

@@ -223,13 +223,13 @@ func (s *survey) look(p string) standing {
 	return what
 }
 
-// isNothing says that whoever runs the commands finds nothing at a path either.
+// isNothing says that the user of the commands finds nothing at a path either.
 func isNothing(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.EACCES, unix.ELOOP, unix.ENAMETOOLONG},
 		func(known error) bool { return errors.Is(err, known) })
 }
 
-// mountsOnDemand says that the kernel mounts file systems in a folder as somebody looks for them. To be told so
+// mountsOnDemand says that the kernel mounts file systems in a folder as a program looks for them. To be told so
 // mounts none.
 func mountsOnDemand(folder string) bool {
 	fd, err := unix.Open(folder, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)

@@ -171,7 +171,7 @@ func (c *command) handOver() {
 	}
 }
 
-// wait reaps the command and whatever falls to this process, until there is
+// wait reaps the command and all that falls to this process, until there is
 // nothing left. It is told of changes instead of waiting in the kernel: as long
 // as a thread does that, the Go runtime keeps waking up to look after it, on the
 // processors that the command wants.

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/text/yamledit"
 )
 
-// leaveModes says why Hermes' ways of asking are not bailiff's. Where nobody says
+// leaveModes says why Hermes' ways of asking are not bailiff's. Where no person says
 // anything there is nothing to compare.
 func (p *plan) leaveModes() {
 	const mode = "approvals.mode"

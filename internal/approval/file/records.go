@@ -181,7 +181,7 @@ func options(open func(string, int, os.FileMode) (*os.File, error)) *bbolt.Optio
 // pageSize is the same on every machine, so that a file can be moved.
 const pageSize = boltcheck.PageSize
 
-// open opens and checks the file. Whatever bbolt stumbles over is an error.
+// open opens and checks the file. A fault of bbolt, a panic too, is an error.
 func (s *Records) open(path string) (c *state.Contents, err error) {
 	defer s.recovered(&err)()
 	open := func(path string, flag int, _ os.FileMode) (file *os.File, err error) {

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // MaxPaths is how many paths of one text are looked at.
@@ -16,7 +18,7 @@ type Ground struct {
 	// leads to.
 	Links   map[string][]string
 	named   map[string]bool
-	implied []Implied
+	implied []bailiff.Implied
 	// more says that the text names more paths than are looked at.
 	more bool
 }
@@ -44,41 +46,23 @@ func (g *Ground) Name(p string) {
 	}
 }
 
-// Implied is a place in which a program finds by itself what it runs, and the text does not name.
-type Implied struct {
-	Kind   ImpliedKind
-	Folder string
-}
-
-// ImpliedKind says what is found there.
-type ImpliedKind string
-
-// What programs find by themselves: the settings and hooks of the repository around a folder; files in a folder that
-// Python takes for modules of its library; anything in a folder; packages that were installed into one.
-const (
-	ImpliedSettings ImpliedKind = "git"
-	ImpliedModules  ImpliedKind = "python"
-	ImpliedFiles    ImpliedKind = "files"
-	ImpliedPackages ImpliedKind = "packages"
-)
-
 // maxImplied is how many such places of a text are told. With more the last one is everywhere, and the paths are not all.
 const maxImplied = 64
 
 // Imply notes such a place, spelt as the paths are.
-func (g *Ground) Imply(kind ImpliedKind, folder string) {
-	at := Implied{kind, folder}
+func (g *Ground) Imply(kind bailiff.ImpliedKind, folder string) {
+	at := bailiff.Implied{Kind: kind, Folder: folder}
 	switch {
 	case g == nil || slices.Contains(g.implied, at):
 	case len(g.implied) < maxImplied:
 		g.implied = append(g.implied, at)
 	case len(g.implied) == maxImplied:
-		g.implied, g.more = append(g.implied, Implied{ImpliedPackages, "$"}), true
+		g.implied, g.more = append(g.implied, bailiff.Implied{Kind: bailiff.ImpliedPackages, Folder: "$"}), true
 	}
 }
 
 // Implied are the places, in the order of the text.
-func (g *Ground) Implied() []Implied {
+func (g *Ground) Implied() []bailiff.Implied {
 	if g == nil {
 		return nil
 	}

@@ -43,21 +43,7 @@ const (
 const Kept = 20
 
 // Revision is one set of policies that was in force.
-type Revision struct {
-	Name string `json:"revision"`
-	// Content is the digest of all files, those too that decide nothing.
-	Content string `json:"content"`
-	// Since is when it last came into force, Way by which way.
-	Since time.Time `json:"since"`
-	Way   string    `json:"way"`
-	// Files are where its files lay, Bundles the revisions that bundles gave themselves.
-	Files   []string          `json:"files"`
-	Bundles map[string]string `json:"bundles,omitempty"`
-	// Replaced is the later revision in whose place a server gave this one again.
-	Replaced string `json:"replaced,omitempty"`
-	// Damaged says that what it was cannot be read any more.
-	Damaged bool `json:"damaged,omitempty"`
-}
+type Revision api.Revision
 
 // Key names the entry.
 func (r Revision) Key() string { return r.Name }

@@ -333,13 +333,7 @@ func (r Reading) Paths() (paths []string, all bool) {
 }
 
 // Implied are the places where programs of the text find by themselves what they run.
-func (r Reading) Implied() []bailiff.Implied {
-	var all []bailiff.Implied
-	for _, at := range r.ground.Implied() {
-		all = append(all, bailiff.Implied{Kind: bailiff.ImpliedKind(at.Kind), Folder: at.Folder})
-	}
-	return all
-}
+func (r Reading) Implied() []bailiff.Implied { return r.ground.Implied() }
 
 // Reaches says whether the text names hosts that its programs reach.
 func (r Reading) Reaches() bool {

@@ -8,7 +8,7 @@
 // more is ended; what programs say on their standard error is read to its end, so that none waits for a reader, and
 // is harmless in an error.
 //
-// Not here: which folders may be shown to which job. Whoever binds a folder writable must not believe
+// Not here: which folders may be shown to which job. A program that binds a folder writable must not believe
 // a word that comes out of a job over it before it is checked.
 package keeper
 

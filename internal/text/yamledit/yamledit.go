@@ -27,7 +27,7 @@ import (
 type Document struct {
 	text string
 	root ast.Node // nil where the text says nothing
-	// said is what it says, where a change has found that out; it is handed to nobody, who could change it.
+	// said is what it says, where a change has found that out; it is handed out to no caller, who could change it.
 	said map[string]any
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// begin tells the bot of what somebody did.
+// begin tells the bot of what a person did.
 func (s *Server) begin(kind int, who string, c *channel, data, shown map[string]any) *act {
 	a := &act{id: s.newID(), token: "aW50ZXJhY3Rpb246" + s.newID(), who: who, kind: kind, at: time.Now()}
 	s.acts[a.token] = a

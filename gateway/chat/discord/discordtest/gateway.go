@@ -203,7 +203,7 @@ func (s *Server) AwaitSessions(n int) {
 	s.wait(func() string { return strconv.Itoa(n) + " sessions" }, chattest.Patience, func() bool { return len(s.sessions) == n })
 }
 
-// Refuse has the gateway refuse whoever begins a session, by a code.
+// Refuse has the gateway refuse every client that begins a session, by a code.
 func (s *Server) Refuse(code int) { s.Change(func() { s.refuse = code }) }
 
 func (s *Server) identify(l *line, data json.RawMessage) (code int) {

@@ -21,7 +21,7 @@ func (s *Server) AwaitConnected(began, resumed int) {
 // Beats sets how often the bot is to send a heartbeat, from its next connection on.
 func (s *Server) Beats(every time.Duration) { s.Change(func() { s.interval = every }) }
 
-// Mute has the gateway say nothing to heartbeats, as if nobody were there.
+// Mute has the gateway say nothing to heartbeats, as if there were none.
 func (s *Server) Mute(mute bool) { s.Change(func() { s.mute = mute }) }
 
 // each does something to every connection, without waiting for what it does there.

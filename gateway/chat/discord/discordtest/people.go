@@ -15,7 +15,7 @@ const (
 	MentionRole = "<@&" + Role + ">"
 )
 
-// Write has somebody write in a channel, or in a thread of it, and returns the message's
+// Write has a person write in a channel, or in a thread of it, and returns the message's
 // id. A bot that has no session hears of it as little as at Discord ([Server.AwaitSessions]).
 func (s *Server) Write(who, channel, thread, text string) (id string) {
 	s.Lock()
@@ -39,7 +39,7 @@ func (s *Server) in(channel, thread string) *channel {
 	return c
 }
 
-// OpenThread has somebody make a thread of a message, and returns its id, which is the
+// OpenThread has a person make a thread of a message, and returns its id, which is the
 // message's.
 func (s *Server) OpenThread(channel, message, title string) string {
 	s.Lock()
@@ -82,7 +82,7 @@ const (
 // followupTime is how long an interaction can be answered once more.
 const followupTime = 15 * time.Minute
 
-// Click has somebody click a button of a message once the bot is there, fill in the form that
+// Click has a person click a button of a message once the bot is there, fill in the form that
 // it may open, and returns what they are told at once; empty if that is nothing, or to
 // come ([Server.Told]).
 func (s *Server) Click(who, channel, message, label string, reason ...string) string {
@@ -108,7 +108,7 @@ func (s *Server) Click(who, channel, message, label string, reason ...string) st
 	return s.fill(a, c, shown, strings.Join(reason, " "))
 }
 
-// Forge has somebody click a button that the message does not have, as only somebody with a
+// Forge has a person click a button that the message does not have, as only a person with a
 // client of their own can.
 func (s *Server) Forge(who, channel, message, customID string) string {
 	s.tb.Helper()
@@ -136,7 +136,7 @@ func (s *Server) fill(a *act, c *channel, shown map[string]any, reason string) s
 	return s.first(filled)
 }
 
-// Form is the title and the label of the last form that somebody was shown.
+// Form is the title and the label of the last form that a person was shown.
 func (s *Server) Form(who string) (title, label string) {
 	s.Lock()
 	defer s.Unlock()
@@ -149,7 +149,7 @@ func (s *Server) Form(who string) (title, label string) {
 	return title, label
 }
 
-// Command has somebody choose a command of the bot's, and returns what they are told at
+// Command has a person choose a command of the bot's, and returns what they are told at
 // once.
 func (s *Server) Command(who, channel, thread, name string) string {
 	s.tb.Helper()
@@ -179,7 +179,7 @@ func (s *Server) Offered() int {
 	return s.offers
 }
 
-// Told is all that somebody was told alone, in the order of what they did.
+// Told is all that a person was told alone, in the order of what they did.
 func (s *Server) Told(who string) (all []string) {
 	s.Lock()
 	defer s.Unlock()
@@ -195,7 +195,7 @@ func (s *Server) told(who string) (all []string) {
 	return all
 }
 
-// AwaitTold waits until what somebody was told alone is as it should be.
+// AwaitTold waits until what a person was told alone is as it should be.
 func (s *Server) AwaitTold(who string, is func([]string) bool) (all []string) {
 	s.tb.Helper()
 	s.wait(func() string { return who + " is told " + strings.Join(s.Told(who), " | ") }, chattest.Patience, func() bool {

@@ -3,12 +3,12 @@
 //
 // It is written from Discord's documentation, and refuses what Discord refuses, in
 // Discord's codes: a token, a permission or a field that is missing, what is too long,
-// intents that were not switched on. What a bot must not do (a field that nobody knows, a
-// message that could mention somebody, an answer that comes after three seconds) fails
+// intents that were not switched on. What a bot must not do (an unknown field, a
+// message that could mention a person, an answer that comes after three seconds) fails
 // the test.
 //
 // There is one server, [Guild], of which everybody who acts is a member, and in it
-// [Channel]; [Server.AddChannel] makes more, [Server.DM] is the bot's with somebody alone.
+// [Channel]; [Server.AddChannel] makes more, [Server.DM] is the bot's with a person alone.
 package discordtest
 
 import (
@@ -168,7 +168,7 @@ func (s *Server) AddChannel() string {
 	return c.id
 }
 
-// DM is the channel of the bot and somebody alone.
+// DM is the channel of the bot and a person alone.
 func (s *Server) DM(with string) string {
 	s.Lock()
 	defer s.Unlock()
@@ -182,14 +182,14 @@ func (s *Server) DM(with string) string {
 	return c.id
 }
 
-// Join makes somebody a member of the server.
+// Join makes a person a member of the server.
 func (s *Server) Join(who string) {
 	s.Lock()
 	defer s.Unlock()
 	s.people[who] = true
 }
 
-// Forbid takes permissions from somebody, such as [Bot], in a channel.
+// Forbid takes permissions from a person, such as [Bot], in a channel.
 func (s *Server) Forbid(channel, who string, permissions int64) {
 	s.Lock()
 	defer s.Unlock()

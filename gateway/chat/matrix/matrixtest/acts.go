@@ -24,7 +24,7 @@ func (s *Server) client(user string) *Person {
 	return s.Person(local)
 }
 
-// Click has somebody answer a message by a sign.
+// Click has a person answer a message by a sign.
 func (s *Server) Click(user, room, message, sign string) {
 	s.tb.Helper()
 	s.client(user).React(room, message, sign)

@@ -12,7 +12,7 @@ import (
 type Fault int
 
 // The faults. Busy, Broken and Forbidden have no effect; after Dropped it was done, and
-// nobody hears of it; Lost was not even heard.
+// no answer tells of it; Lost was not even heard.
 const (
 	Fine Fault = iota
 	Busy

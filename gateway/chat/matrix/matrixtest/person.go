@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Person is somebody's client at a homeserver. What it cannot do ends the test.
+// Person is a person's client at a homeserver. What it cannot do ends the test.
 type Person struct {
 	ID, URL, Token string
 	tb             testing.TB
@@ -68,7 +68,7 @@ func (p *Person) NewRoom(name string, others ...string) (id string) {
 	return p.create(map[string]any{"name": name, "preset": "private_chat", "invite": append([]string{}, others...)})
 }
 
-// NewDirect makes a direct room with somebody.
+// NewDirect makes a direct room with a person.
 func (p *Person) NewDirect(other string) (id string) {
 	p.tb.Helper()
 	return p.create(map[string]any{"preset": "trusted_private_chat", "is_direct": true, "invite": []string{other}})
@@ -102,7 +102,7 @@ func (p *Person) Leave(room string) {
 	p.Do("POST", "client/v3/rooms/"+url.PathEscape(room)+"/leave", struct{}{}, nil)
 }
 
-// Invite invites somebody into a room.
+// Invite invites a person into a room.
 func (p *Person) Invite(room, other string) {
 	p.tb.Helper()
 	p.Do("POST", "client/v3/rooms/"+url.PathEscape(room)+"/invite", map[string]any{"user_id": other}, nil)

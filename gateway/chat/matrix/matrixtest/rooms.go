@@ -119,7 +119,7 @@ func (r *request) object(into any) {
 	}
 }
 
-// in is the room of a request, if whoever asks is in it.
+// in is the room of a request, if the person who asks is in it.
 func (s *Server) in(r *request) *room {
 	room := s.rooms[r.PathValue("room")]
 	if room == nil || room.membership(r.as.id) != "join" {

@@ -77,7 +77,7 @@ func (s *Server) Speaks(versions ...string) { s.Change(func() { s.versions = ver
 // Limit lets an account send so many more events, and then none.
 func (s *Server) Limit(id string, events int) { s.Change(func() { s.byID(id).soon = events }) }
 
-// Person is somebody's client; they get an account with the first use of their name.
+// Person is a person's client; they get an account with the first use of their name.
 func (s *Server) Person(name string) *Person {
 	id, token := "@"+name+":"+Host, "syt_of_the_account_"+name
 	s.Lock()

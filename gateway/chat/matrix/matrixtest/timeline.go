@@ -189,7 +189,7 @@ func (s *Server) rest(r *request, late <-chan time.Time) bool {
 	return true
 }
 
-// news is what is new to somebody since a place.
+// news is what is new to a person since a place.
 func (s *Server) news(as *user, since int, wanted filter) (news any, is bool) {
 	joined, invited := map[string]any{}, map[string]any{}
 	for id, room := range s.rooms {
@@ -212,7 +212,7 @@ func (s *Server) news(as *user, since int, wanted filter) (news any, is bool) {
 	return next, len(joined)+len(invited) > 0
 }
 
-// part is what is new in a room: the last events, and whether there are more. To somebody
+// part is what is new in a room: the last events, and whether there are more. To a person
 // who has just come everything in it is new.
 func (s *Server) part(room *room, as *user, since, arrived int, wanted filter) any {
 	if before := s.events[arrived-1].About.Before; arrived > since && membershipOf(before) != "join" {

@@ -97,7 +97,7 @@ func (s *Server) info(a asks) answer {
 		"is_mpim": c.kind() == "mpim", "is_archived": c.archived, "is_member": slices.Contains(c.members, Bot)}}
 }
 
-// membersPage is small, so that whoever does not turn pages misses some.
+// membersPage is small, so that a client that does not turn pages misses some.
 const membersPage = 2
 
 func (s *Server) members(a asks) answer {
@@ -259,7 +259,7 @@ func (s *Server) openView(a asks) answer {
 	return answer{"view": map[string]any{"id": f.id, "type": "modal"}}
 }
 
-// serveResponse takes what is said to whoever gave a command.
+// serveResponse takes what is said to the person who gave a command.
 func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request) {
 	if f := s.Next("response_url"); f.broken() {
 		f.answer(w)

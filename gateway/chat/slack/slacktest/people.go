@@ -18,7 +18,7 @@ type trigger struct {
 
 const triggerTime = 3 * time.Second
 
-// form is what somebody is asked.
+// form is what a person is asked.
 type form struct {
 	id, callback, metadata, block, action, label string
 }
@@ -28,7 +28,7 @@ var (
 	sanitized = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 )
 
-// Write is somebody's message, as it is typed: @bailiff names the bot. It returns its id.
+// Write is a person's message, as it is typed: @bailiff names the bot. It returns its id.
 func (s *Server) Write(user, channel, thread, text string) (id string) {
 	s.tb.Helper()
 	s.Lock()
@@ -93,7 +93,7 @@ func (s *Server) deliver(team, bot string, event map[string]any) {
 			"is_bot": true}}}})
 }
 
-// Click is somebody's click on a button, by its label.
+// Click is a person's click on a button, by its label.
 func (s *Server) Click(user, channel, message, label string) {
 	s.tb.Helper()
 	s.Lock()
@@ -136,7 +136,7 @@ func (s *Server) trigger(user string) string {
 	return id
 }
 
-// Question is what somebody reads in the form that is open before them; empty if there is
+// Question is what a person reads in the form that is open before them; empty if there is
 // none.
 func (s *Server) Question(user string) string {
 	s.Lock()
@@ -144,7 +144,7 @@ func (s *Server) Question(user string) string {
 	return s.forms[user].label
 }
 
-// Answer is what somebody writes where they are asked for a line.
+// Answer is what a person writes where they are asked for a line.
 func (s *Server) Answer(user, line string) {
 	s.tb.Helper()
 	s.Lock()
@@ -167,7 +167,7 @@ func (s *Server) Answer(user, line string) {
 				"value": value}}}}}}})
 }
 
-// Command is somebody's slash command, as in Command("U1", "C1", "/bailiff status"). The
+// Command is a person's slash command, as in Command("U1", "C1", "/bailiff status"). The
 // app need not be in the channel.
 func (s *Server) Command(user, channel, text string) {
 	word, rest, _ := strings.Cut(text, " ")

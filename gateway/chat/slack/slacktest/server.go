@@ -195,7 +195,7 @@ func (s *Server) Told(user string) (all []string) {
 	return all
 }
 
-// Whispers are the messages by which somebody was told something alone.
+// Whispers are the messages by which a person was told something alone.
 func (s *Server) Whispers(user string) (all []Message) {
 	s.Lock()
 	defer s.Unlock()

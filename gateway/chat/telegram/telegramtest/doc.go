@@ -7,6 +7,6 @@
 // names and addresses as Telegram does. What Telegram passes over in silence, such as a
 // parameter that does not exist, fails the test.
 //
-// A test writes, replies and clicks as somebody, looks at what the bot shows, and has
+// A test writes, replies and clicks as a person, looks at what the bot shows, and has
 // calls fail.
 package telegramtest

@@ -103,7 +103,7 @@ func (s *Server) seen(c *call) *room {
 	panic(bad("chat not found"))
 }
 
-// known says whether somebody is in any chat.
+// known says whether a person is in any chat.
 func (s *Server) known(person int64) bool {
 	for _, r := range s.chats {
 		if _, member := r.members[person]; member {

@@ -46,7 +46,7 @@ func (s *Server) Topic(chat, thread string) {
 // Privacy says whether the bot is told only what is meant for it, as it is at first.
 func (s *Server) Privacy(on bool) { s.Change(func() { s.privacy = on }) }
 
-// Remove takes somebody out of a group; the bot too, by [BotID].
+// Remove takes a person out of a group; the bot too, by [BotID].
 func (s *Server) Remove(chat, who string) {
 	s.Lock()
 	defer s.Unlock()
@@ -57,12 +57,12 @@ func (s *Server) Remove(chat, who string) {
 	}
 }
 
-// Block has somebody block the bot, Mute a group let nobody write but its admins.
+// Block has a person block the bot, Mute a group let its admins alone write.
 func (s *Server) Block(who string) {
 	s.stop(who, "private", &refusal{code: 403, words: "Forbidden: bot was blocked by the user"})
 }
 
-// Mute has a group let nobody write but its admins.
+// Mute has a group let its admins alone write.
 func (s *Server) Mute(chat string) {
 	s.stop(chat, "supergroup", bad("not enough rights to send text messages to the chat"))
 }
@@ -84,13 +84,13 @@ func (s *Server) Delete(chat, message string) {
 	s.Wake()
 }
 
-// Write has somebody write: to the bot alone, where the chat has the id of the person,
+// Write has a person write: to the bot alone, where the chat has the id of the person,
 // or in a group. It is what they type: their client makes of it what clients do.
 func (s *Server) Write(user, chat, thread, text string) (id string) {
 	return s.write(user, chat, thread, text, "")
 }
 
-// Reply has somebody answer a message, in the topic where that is.
+// Reply has a person answer a message, in the topic where that is.
 func (s *Server) Reply(user, chat, message, text string) (id string) {
 	return s.write(user, chat, "", text, message)
 }
@@ -133,7 +133,7 @@ func (r *room) meant(p *post) bool {
 	})
 }
 
-// Click has somebody click a button of a message, by its label.
+// Click has a person click a button of a message, by its label.
 func (s *Server) Click(user, chat, message, label string) {
 	s.Lock()
 	defer s.Unlock()
@@ -154,7 +154,7 @@ func (s *Server) Click(user, chat, message, label string) {
 	s.tb.Errorf("telegram: message %s has no button %q: %+v", message, label, p.rows)
 }
 
-// Press has a client of somebody's send whatever a button could have sent.
+// Press has a client of a person send all that a button could have sent.
 func (s *Server) Press(user, chat, message, data string) {
 	s.Lock()
 	defer s.Unlock()
@@ -211,7 +211,7 @@ func (p *post) message() Message {
 	return m
 }
 
-// Told is what was told somebody alone, in answer to their clicks.
+// Told is what was told a person alone, in answer to their clicks.
 func (s *Server) Told(user string) []string {
 	s.Lock()
 	defer s.Unlock()

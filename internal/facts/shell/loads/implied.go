@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/overlay"
@@ -27,16 +28,16 @@ func (ld *Loader) NoteImplied(name string, inv *call.Invocation, args *call.Argu
 			if at := ld.FolderAt(folder, inv.Scope); lang == "python" {
 				ld.shadowModules(name, inv, at)
 			} else {
-				ld.At.Ground.Imply(value.ImpliedFiles, at)
+				ld.At.Ground.Imply(bailiff.ImpliedFiles, at)
 			}
 		}
 	}
 	for _, folder := range ld.FoldersIn("LD_LIBRARY_PATH", inv.Scope) {
-		ld.Imply(value.ImpliedFiles, folder, inv.Scope)
+		ld.Imply(bailiff.ImpliedFiles, folder, inv.Scope)
 	}
 	program, ofLanguage := inv.Argv[0], lang != "" && lang != "shell"
 	if folder := overlay.FolderOf(program.Text); ofLanguage && strings.Contains(program.Text, "/") && !overlay.IsSystemFolder(folder) {
-		ld.Imply(value.ImpliedPackages, word.Part(program, overlay.FolderOf(folder)), inv.Scope)
+		ld.Imply(bailiff.ImpliedPackages, word.Part(program, overlay.FolderOf(folder)), inv.Scope)
 	}
 }
 
@@ -46,7 +47,7 @@ func (ld *Loader) notePackages(lang string, inv *call.Invocation, code string) {
 		return
 	}
 	if languages.LoadsPackages(code) {
-		ld.Imply(value.ImpliedPackages, word.Of("node_modules"), inv.Scope)
+		ld.Imply(bailiff.ImpliedPackages, word.Of("node_modules"), inv.Scope)
 	}
 }
 
@@ -76,14 +77,14 @@ func (ld *Loader) noteGitSettings(inv *call.Invocation, args *call.Arguments) {
 	if slices.ContainsFunc(slices.Concat(inv.Assigns, inv.Scope.Exports), choosesSettings) {
 		folder = word.Of("$")
 	}
-	ld.Imply(value.ImpliedSettings, folder, inv.Scope)
+	ld.Imply(bailiff.ImpliedSettings, folder, inv.Scope)
 }
 
 // noteShadows reads what shadows Python's library in the folders of a program.
 func (ld *Loader) noteShadows(name string, inv *call.Invocation, file word.Word) {
 	folders := ld.FoldersOf(ld.FileAt(file, inv.Scope))
 	if len(folders) == 0 {
-		ld.Imply(value.ImpliedModules, word.Part(file, overlay.FolderOf(file.Text)), inv.Scope)
+		ld.Imply(bailiff.ImpliedModules, word.Part(file, overlay.FolderOf(file.Text)), inv.Scope)
 	}
 	for _, folder := range folders {
 		ld.shadowModules(name, inv, folder)
@@ -92,7 +93,7 @@ func (ld *Loader) noteShadows(name string, inv *call.Invocation, file word.Word)
 
 // shadowModules reads the files of a folder that Python takes for modules of its library, and notes that there may be some.
 func (ld *Loader) shadowModules(name string, inv *call.Invocation, folder string) {
-	ld.At.Ground.Imply(value.ImpliedModules, folder)
+	ld.At.Ground.Imply(bailiff.ImpliedModules, folder)
 	if ld.At.Contents == nil {
 		return
 	}

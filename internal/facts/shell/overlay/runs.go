@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -89,7 +90,7 @@ func (fs *FS) RunAny(sc *state.Scope, names ...string) {
 }
 
 // Imply notes a folder in which a call finds by itself what it runs; "$" is one that the text does not tell.
-func (fs *FS) Imply(kind value.ImpliedKind, folder word.Word, sc *state.Scope) {
+func (fs *FS) Imply(kind bailiff.ImpliedKind, folder word.Word, sc *state.Scope) {
 	at := fs.FolderAt(folder, sc)
 	if folder.Source != nil || !folder.Known && folder.Text == "" {
 		at = "$"
