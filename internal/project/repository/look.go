@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -52,6 +53,7 @@ func markRefs(root *os.Root, folder string, text *strings.Builder, depth int) {
 		fmt.Fprintln(text, folder, "?")
 		return
 	}
+	slices.SortFunc(inside, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range inside {
 		name := path.Join(folder, e.Name())
 		fmt.Fprintln(text, name, mark(root, name))

@@ -140,8 +140,7 @@ func hashOf(common string) (int, error) {
 		case section != "[extensions]":
 		case key == "objectformat" && value == "sha256":
 			size = 32
-		case key == "objectformat" && value != "sha1", key == "refstorage" && value != "files", key == "worktreeconfig" && value == "true",
-			key == "partialclone":
+		case key == "objectformat" && value != "sha1", key == "refstorage" && value != "files", key == "partialclone":
 			return 0, fmt.Errorf("%s has the extension %s = %s: %w", common, key, value, ErrUnsupported)
 		}
 	}
