@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/internal/config/required"
+	"github.com/bailiff-dev/bailiff/internal/project/carry"
 )
 
 // Decider is the policy decision point.
@@ -62,6 +63,12 @@ type Approvals interface {
 	Withdraw(ctx context.Context, caller, session string) error
 }
 
+// Repositories keep private git directories in step with the real ones.
+type Repositories interface {
+	lease.Repositories
+	Watch(own []bailiff.Mount, why string) *carry.Watch
+}
+
 // Throttle keeps out, with one sentence, a client that brings too many requests.
 type Throttle interface {
 	Admit(req bailiff.Request) error
@@ -82,7 +89,7 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Claims,
+// Config is what an Enforcer needs; every field but Credentials, WayOut, Repositories, Tracer, Throttle, Claims,
 // Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
@@ -112,6 +119,8 @@ type Config struct {
 	WayOut WayOut
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
+	// Repositories keep git in sandboxes apart from the real git directories; nil means that it works on these.
+	Repositories Repositories
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
 	// Claims are the request ids of all sidecars that share a store, Homes which of them serves a session;

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/internal/project/carry"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
@@ -20,6 +22,7 @@ var errProtected = errors.New("protected files")
 // they were. It looks at them every second, and once more at its end. It is safe for concurrent use.
 type guard struct {
 	watch *protected.Watch
+	git   *carry.Watch
 	log   func(changes []protected.Change, fault error)
 	over  chan struct{}
 
@@ -36,17 +39,23 @@ const mostTold = 20
 
 // guardOf begins to watch what a grant may write.
 func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
-	watch, err := e.protected.Watch(g.Decision.Backend.Mounts)
+	own := g.held.Lease().Own()
+	watch, err := e.protected.Watch(lease.Guarded(g.Decision.Backend.Mounts, own))
 	if err != nil {
 		return nil, errors.Join(errProtected, err)
 	}
 	d := g.event.DecisionID
-	w := &guard{watch: watch, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
+	git := &carry.Watch{}
+	if e.config.Repositories != nil {
+		git = e.config.Repositories.Watch(own, d)
+	}
+	git.Begin(ctx)
+	w := &guard{watch: watch, git: git, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
 		e.config.Observer.PutBack(len(changes))
 		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d,
 			"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
 	}}
-	if watch.IsOfAny() {
+	if watch.IsOfAny() || git.IsOfAny() {
 		go w.attend()
 	}
 	return w, nil
@@ -77,6 +86,7 @@ func (w *guard) look() {
 	defer w.mu.Unlock()
 	if !w.ended {
 		w.take(w.watch.Look())
+		w.git.Look(context.Background())
 	}
 }
 
@@ -90,6 +100,7 @@ func (w *guard) End() {
 	w.ended = true
 	close(w.over)
 	w.take(w.watch.End())
+	w.git.Look(context.Background()) // also of a command whose caller went away
 }
 
 // take keeps what is to be told. A fault of one look may be gone at the next, and is told if it is
@@ -127,6 +138,7 @@ func (w *guard) Tell(a *bailiff.Answer) {
 	if w.fault != nil {
 		note(a, bailiff.Sentence(w.fault.Error()))
 	}
+	note(a, w.git.Told()...)
 }
 
 func changeList(changes []protected.Change) string {
