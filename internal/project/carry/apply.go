@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,31 +26,32 @@ type journal struct {
 	Began time.Time
 }
 
-// apply carries a plan out: with the index locked, the entries are written to a copy, the refs are moved in
-// one transaction, HEAD after them, and the copy takes the index's place.
+// apply carries a plan out: the entries are written to a copy of the index; then, with the index locked, the refs are moved
+// in one transaction, HEAD after them, and the copy takes the index's place. The lock is held for no longer than the
+// transaction takes.
 func (l *Link) apply(ctx context.Context, real repository.Dirs, s *sides, p plan, q *quarantine, why string) (err error) {
 	if q.dir == "" {
 		if err := q.begin(); err != nil {
 			return err
 		}
 	}
-	lock, err := l.lock(real, p)
-	if err != nil {
-		return err
-	}
-	defer lock.release()
-	if isSame, err := l.isUnchanged(real, s); err != nil || !isSame {
-		return errors.Join(err, errMoved)
-	}
 	script, err := l.script(s, p, q, why)
 	if err != nil {
 		return err
 	}
-	if err := l.step("locked"); err != nil {
-		return err
+	var lock *held
+	ready := func() (err error) {
+		if lock, err = l.lock(real, p); err != nil {
+			return err
+		}
+		if isSame, err := l.isUnchanged(real, s); err != nil || !isSame {
+			return errors.Join(err, errMoved)
+		}
+		return l.step("locked")
 	}
-	if err := l.run.Run(ctx, l.applying(q, script)); err != nil {
-		if isSame, again := l.isUnchanged(real, s); again != nil || !isSame {
+	defer func() { lock.release() }()
+	if err := l.runTo(ctx, l.applying(q, script), ready); err != nil {
+		if isSame, again := l.isUnchanged(real, s); lock != nil && (again != nil || !isSame) {
 			return errMoved
 		}
 		return err
@@ -65,6 +67,34 @@ func (l *Link) apply(ctx context.Context, real repository.Dirs, s *sides, p plan
 	}
 	return nil
 }
+
+// runTo runs a job that says a line once it is prepared, and goes on when it is told one. What has to be done between
+// is its caller's; if that fails, the job ends.
+func (l *Link) runTo(ctx context.Context, j keeper.Job, ready func() error) error {
+	in, tell := io.Pipe()
+	var fault error
+	j.Stdin, j.MaxOutput = in, maxSaid
+	j.Stdout = writer(func(p []byte) (int, error) {
+		if fault = ready(); fault == nil {
+			go func() { _, _ = io.WriteString(tell, "go\n"); _ = tell.Close() }()
+		} else {
+			_ = tell.CloseWithError(io.EOF)
+		}
+		return len(p), nil
+	})
+	err := l.run.Run(ctx, j)
+	_ = in.Close()
+	if fault != nil {
+		return fault
+	}
+	return err
+}
+
+const maxSaid = 1 << 10
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 // isUnchanged says whether the user's git wrote nothing since a plan was made.
 func (l *Link) isUnchanged(real repository.Dirs, s *sides) (bool, error) {
@@ -150,6 +180,9 @@ func (h *held) fill(name string) error {
 
 // release gives the lock back.
 func (h *held) release() {
+	if h == nil {
+		return
+	}
 	_ = h.file.Close()
 	if h.l.fault != nil && h.l.fault("release") != nil {
 		return // as if the sidecar had been killed
@@ -217,11 +250,12 @@ func (l *Link) applying(q *quarantine, script string) keeper.Job {
 // script is what that job runs. Its input is in files of the quarantine's folder.
 func (l *Link) script(s *sides, p plan, q *quarantine, why string) (string, error) {
 	files := map[string]string{}
-	lines := []string{"set -e"}
+	lines := []string{"set -e; exec 3>&1 >/dev/null"}
 	real := func(args ...string) string { return gitOn(l.Place.Git, args...) }
 	if len(p.entries) > 0 {
 		lines = append(lines, l.entries(s, p, files)...)
 	}
+	lines = append(lines, "echo ready >&3; exec 3>&-; read go")
 	gone, fresh := p.transaction(s.r, time.Now(), strings.Repeat("0", 2*l.Place.Hash))
 	files["gone"], files["fresh"] = gone, fresh
 	message := "bailiff: " + cleanLine(why)

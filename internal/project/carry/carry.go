@@ -140,6 +140,9 @@ func (l *Link) open() (real, inside repository.Dirs, err error) {
 	if real, err = repository.Open(l.Place.Git, l.Place.Common); err != nil {
 		return real, inside, err
 	}
+	if info, err := os.Lstat(l.Path()); err == nil && info.Mode().Perm() != 0o700 {
+		_ = os.Chmod(l.Path(), 0o700) // it is no link: no sandbox sees the folder that it is in
+	}
 	if inside, err = repository.Open(l.Path(), l.Path()); err != nil {
 		real.Close()
 	}

@@ -190,7 +190,9 @@ func (l *Link) remember(real repository.Dirs, s sides, done plan, look string) e
 		b.Private.Refs, b.Private.Stash = maps.Clone(s.p.Refs), s.p.Stash
 	}
 	for _, m := range done.moves {
-		set(&b.Real.Refs, m.name, m.fresh)
+		if s.p.Refs[m.name] == m.fresh { // else it is to be brought in
+			set(&b.Real.Refs, m.name, m.fresh)
+		}
 	}
 	if done.head != "" {
 		b.Real.Head = done.head

@@ -2,6 +2,7 @@ package carry
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -222,7 +223,37 @@ func (q *quarantine) fill(ctx context.Context, s *sides, groups []group) error {
 	if err := q.checkSizes(); err != nil {
 		return err
 	}
-	return q.readCommits(s.ri.Repositories())
+	if err := q.readCommits(s.ri.Repositories()); err != nil {
+		return err
+	}
+	return q.checkCommits(ctx, groups)
+}
+
+// checkCommits refuses branches that stand on anything but a commit.
+func (q *quarantine) checkCommits(ctx context.Context, groups []group) error {
+	var asked strings.Builder
+	for _, one := range groups {
+		if _, isNew := q.parents[one.tips[0]]; !isNew && (one.name == "HEAD" || strings.HasPrefix(one.name, "refs/heads/")) {
+			fmt.Fprintln(&asked, one.tips[0])
+		}
+	}
+	if asked.Len() == 0 {
+		return nil
+	}
+	var said bytes.Buffer
+	binds, list := q.l.alternates()
+	err := q.l.run.Run(ctx, keeper.Job{Binds: append(binds, keeper.Bind{Source: q.dir, Target: "/job"}), Dir: "/job",
+		Env: []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + list}, Stdin: strings.NewReader(asked.String()), Stdout: &said, MaxOutput: mostPath << 8,
+		Args: keeper.GitArgs("/job/git", "cat-file", "--batch-check=%(objecttype)")})
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(said.String()) {
+		if line != "commit\n" {
+			return errors.New("a branch has to stand on a commit")
+		}
+	}
+	return nil
 }
 
 // job is what checks objects. The private objects are read by the first git alone, and what it says by the

@@ -109,26 +109,7 @@ func (w *world) run(script string) (told string) {
 // inside runs a script in a sandbox on the project, and lets it fail.
 func (w *world) inside(script string) string {
 	w.Helper()
-	return w.insideOf(w.dir, []*Link{w.link}, script)
-}
-
-func (w *world) insideOf(dir string, links []*Link, script string) string {
-	w.Helper()
-	args := []string{"--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib",
-		"/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", dir, dir, "--chdir", dir,
-		"--clearenv", "--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", "/tmp", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives"}
-	for _, link := range links {
-		for _, m := range link.Mounts(link.Place.Dir) {
-			option := "--bind"
-			if m.ReadOnly {
-				option = "--ro-bind"
-			}
-			args = append(args, option, m.Source, m.Target)
-		}
-	}
-	out, err := exec.Command("bwrap", append(args, "sh", "-c", script)...).CombinedOutput()
-	w.Logf("inside: %s: %v\n%s", script, err, out)
-	return strings.TrimSpace(string(out))
+	return w.show(w.dir, w.link.Mounts(w.dir), script)
 }
 
 // want compares what a script of the user's says.
