@@ -81,13 +81,27 @@ func Open(ctx context.Context, d private.Directory, run Runner) (*Link, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if fresh {
-		l.base = &base{}
-		err = l.save()
+		err = l.begin()
 	}
 	if err == nil {
 		err = l.recover()
 	}
 	return l, err
+}
+
+// begin remembers what a private directory has that was made just now.
+func (l *Link) begin() error {
+	inside, err := repository.Open(l.Path(), l.Path())
+	if err != nil {
+		return err
+	}
+	defer inside.Close()
+	s, err := inside.State(l.Place.Hash)
+	if err != nil {
+		return err
+	}
+	l.base = &base{Private: sideOf(s)}
+	return l.save()
 }
 
 func (l *Link) file(name string) string { return filepath.Join(l.State, name) }

@@ -48,26 +48,21 @@ func New(state string, run Runner, log *slog.Logger) *Repositories {
 // target. There are none if the folder has no repository, or one that cannot be kept apart, which is logged once.
 func (r *Repositories) Mounts(dir, target string, u private.User) []bailiff.Mount {
 	places, err := placesOf(dir)
-	if len(places) == 0 && err == nil {
-		return nil
-	}
-	if err == nil {
-		err = r.check(places, u)
-	}
-	var all []bailiff.Mount
-	for _, p := range places {
-		if err != nil {
-			break
-		}
-		var link *Link
-		if link, err = r.link(p, u); err == nil {
-			rel, _ := filepath.Rel(dir, p.Dir)
-			all = append(all, link.Mounts(filepath.Join(target, rel))...)
-		}
-	}
 	if err != nil {
 		r.warn(dir, err)
 		return nil
+	}
+	var all []bailiff.Mount
+	for i, p := range places {
+		link, err := r.link(p, u)
+		if err != nil {
+			if r.warn(p.Dir, err); i == 0 {
+				return nil
+			}
+			continue
+		}
+		rel, _ := filepath.Rel(dir, p.Dir)
+		all = append(all, link.Mounts(filepath.Join(target, rel))...)
 	}
 	return all
 }
@@ -84,28 +79,30 @@ func (r *Repositories) warn(dir string, fault error) {
 
 var errNoKeeper = errors.New("this machine lacks bubblewrap or git")
 
-func (r *Repositories) check(places []repository.Place, u private.User) error {
+// check says why a repository cannot be kept apart.
+func (r *Repositories) check(p repository.Place, u private.User) error {
 	if r.run == nil {
 		return errNoKeeper
 	}
 	if u.UID != os.Geteuid() {
 		return fmt.Errorf("commands run as user %d and the sidecar as %d", u.UID, os.Geteuid())
 	}
-	for _, p := range places {
-		for _, name := range []string{p.Git, p.Common, p.Objects[0]} {
-			info, err := os.Stat(name)
-			if err != nil {
-				return err
-			}
-			if of, ok := info.Sys().(*syscall.Stat_t); !ok || int(of.Uid) != os.Geteuid() {
-				return fmt.Errorf("%s belongs to another user than the sidecar's", name)
-			}
+	for _, name := range []string{p.Git, p.Common, p.Objects[0]} {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		if of, ok := info.Sys().(*syscall.Stat_t); !ok || int(of.Uid) != os.Geteuid() {
+			return fmt.Errorf("%s belongs to another user than the sidecar's", name)
 		}
 	}
 	return nil
 }
 
 func (r *Repositories) link(p repository.Place, u private.User) (*Link, error) {
+	if err := r.check(p, u); err != nil {
+		return nil, err
+	}
 	d := private.Of(p, r.state, u)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,8 +124,8 @@ func placesOf(dir string) (all []repository.Place, err error) {
 	seen := map[string]bool{}
 	for ; len(queue) > 0; queue = queue[1:] {
 		p, err := repository.PlaceOf(queue[0])
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // a submodule that is not there
+		if err != nil && len(all) > 0 || errors.Is(err, fs.ErrNotExist) {
+			continue // an agent may write what leads to a submodule: it must not be what keeps the others from being apart
 		}
 		if err != nil {
 			return all, err
