@@ -133,6 +133,12 @@ func TestAUserWhoCommitsAtTheSameTimeLosesNothing(t *testing.T) {
 	w.want("git log --all --format=%s | grep -cx agent; git fsck --strict 2>&1 | grep -v dangling || true", "8")
 }
 
+func TestWhatIsStagedInARepositoryWithoutACommitComesOut(t *testing.T) {
+	w := start(t, "git init -q; echo one >a")
+	w.told(w.run("git add a"), "")
+	w.want("git status --short", "A  a")
+}
+
 func TestALockOfTheUsersGitHoldsEverythingBackUntilItIsGone(t *testing.T) {
 	w := start(t)
 	w.outside("touch .git/index.lock")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -196,6 +197,8 @@ func (q *quarantine) fill(ctx context.Context, s *sides, groups []group) error {
 		return err
 	}
 	var want, tips strings.Builder
+	log := git("log", "--stdin", "-r", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", "--no-color",
+		"--no-decorate", "--no-notes", "--no-mailmap", "--format=commit %H %P") + " </job/tips"
 	for _, one := range groups {
 		for _, tip := range one.tips {
 			fmt.Fprintln(&want, tip)
@@ -204,8 +207,13 @@ func (q *quarantine) fill(ctx context.Context, s *sides, groups []group) error {
 			}
 		}
 	}
-	has := map[string]bool{}
-	for name, value := range s.r.Refs {
+	if tips.Len() == 0 {
+		log = ""
+	}
+	has := map[string]bool{"": true}
+	real := maps.Clone(s.r.Refs)
+	real["HEAD"] = s.r.Commit()
+	for name, value := range real {
 		if !has[value] && !strings.HasPrefix(name, keptRefs) {
 			has[value] = true
 			fmt.Fprintf(&want, "^%s\n", value)
@@ -217,7 +225,7 @@ func (q *quarantine) fill(ctx context.Context, s *sides, groups []group) error {
 	if err != nil {
 		return err
 	}
-	if err := q.l.run.Run(ctx, q.job()); err != nil {
+	if err := q.l.run.Run(ctx, q.job(log)); err != nil {
 		return err
 	}
 	if err := q.checkSizes(); err != nil {
@@ -258,7 +266,7 @@ func (q *quarantine) checkCommits(ctx context.Context, groups []group) error {
 
 // job is what checks objects. The private objects are read by the first git alone, and what it says by the
 // second, which names each object by its content; the others see the quarantine and the real objects.
-func (q *quarantine) job() keeper.Job {
+func (q *quarantine) job(log string) keeper.Job {
 	binds, list := q.l.alternates()
 	binds = append(binds, keeper.Bind{Source: filepath.Join(q.l.Path(), "objects"), Target: "/private"},
 		keeper.Bind{Source: q.dir, Target: "/job", Writable: true})
@@ -269,8 +277,7 @@ func (q *quarantine) job() keeper.Job {
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES= " + git("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", "--unordered",
 		"--buffer") + " >/job/sizes\n" +
 		git("rev-list", "--objects", "--stdin") + " </job/want >/job/objects\n" +
-		git("log", "--stdin", "-r", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", "--no-color",
-			"--no-decorate", "--no-notes", "--no-mailmap", "--format=commit %H %P") + " </job/tips >/job/commits\n"
+		cmp.Or(log, ":") + " >/job/commits\n"
 	return keeper.Job{Binds: binds, Dir: "/job", Args: []string{"sh", "-c", script}}
 }
 
