@@ -139,11 +139,6 @@ func (b *Backend) Shows(mounts []bailiff.Mount) error {
 	return b.CheckMounts(mounts, b.socket()...)
 }
 
-// Whose is the user of the containers, unless their engine is another machine's or gives users other numbers.
-func (b *Backend) Whose() (backends.User, bool) {
-	return backends.User{UID: b.uid, GID: b.gid, InsideUID: b.uid, InsideGID: b.gid}, !b.at.remote()
-}
-
 // limits leaves out what the spec does not bound. Swap is never added to memory. A container
 // has less weight than the sidecar where both want a processor; without a bound on processors
 // it is given none, since an engine may lack the controller then.
@@ -169,7 +164,7 @@ func mounts(spec backends.Spec, runner, workspace string) []mount.Mount {
 	if workspace != "" {
 		all = append(all, volumeAt(workspace, workdirs.MountPath, false))
 	}
-	for _, m := range slices.Concat(spec.Mounts, spec.Own) {
+	for _, m := range spec.Mounts {
 		all = append(all, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
 	}
 	return all

@@ -7,14 +7,13 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/project/private"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
 // Repositories show a sandbox private git directories in place of those of a folder.
 type Repositories interface {
 	// Mounts are none if the folder has no repository, or one that cannot be kept apart.
-	Mounts(dir, target string, u private.User) []bailiff.Mount
+	Mounts(dir, target string, u backends.User) []bailiff.Mount
 }
 
 // ownMounts are the private git directories for the mounts of a decision, where the backend can show any.
@@ -26,7 +25,7 @@ func (p *Pool) ownMounts(backend string, mounts []bailiff.Mount) (all []bailiff.
 	u, ok := lender.Whose()
 	for _, m := range mounts {
 		if ok && isGuarded(m) {
-			all = append(all, p.config.Repositories.Mounts(m.Source, m.Target, private.User(u))...)
+			all = append(all, p.config.Repositories.Mounts(m.Source, m.Target, u)...)
 		}
 	}
 	return all

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/project/keeper"
-	"github.com/bailiff-dev/bailiff/internal/project/private"
 )
 
 // sandbox is a command in a folder with all of its repositories, as the enforcer runs it.
@@ -27,8 +27,8 @@ func (w *world) sandbox(r *Repositories, dir, script string) (said, told string)
 	return said, strings.Join(watch.Told(), "\n")
 }
 
-func me() private.User {
-	return private.User{UID: os.Getuid(), GID: os.Getgid(), InsideUID: os.Getuid(), InsideGID: os.Getgid()}
+func me() backends.User {
+	return backends.User{UID: os.Getuid(), GID: os.Getgid(), InsideUID: os.Getuid(), InsideGID: os.Getgid()}
 }
 
 func (w *world) repositories() *Repositories {
@@ -93,7 +93,6 @@ func TestEveryFormOfARepositoryWorks(t *testing.T) {
 	for name, setup := range map[string]string{
 		"sha256":     strings.Replace(twoFiles, "init -q", "init -q --object-format=sha256", 1),
 		"shallow":    twoFiles + "; echo 3 >a; git commit -qam 2; rm -rf ../s; git clone -q --depth 1 file://$PWD ../s; rm -rf .git a b; mv ../s/.git .; git reset -q --hard",
-		"borrowing":  twoFiles + "; git clone -q -s . ../s; mv .git ../o; rm -rf ../s/.git/objects/info/alternates; echo $PWD/../o/objects >../s/.git/objects/info/alternates; mv ../s/.git .",
 		"packed":     twoFiles + "; git tag -a -m t t; git gc -q; git pack-refs --all",
 		"version 4":  twoFiles + "; git update-index --index-version 4",
 		"signed":     twoFiles + "; git config commit.gpgsign true; git config user.signingkey x",
@@ -122,9 +121,14 @@ func TestASparseWorkingFolderStaysSparse(t *testing.T) {
 
 func TestWhatCannotBeKeptApartIsShownAsItWas(t *testing.T) {
 	for name, setup := range map[string]string{
-		"split index": twoFiles + "; git update-index --split-index",
-		"partial":     twoFiles + "; git config extensions.partialClone origin",
-		"a link":      twoFiles + "; mv .git ../g; ln -s ../g .git",
+		"split index":       twoFiles + "; git update-index --split-index",
+		"partial":           twoFiles + "; git config extensions.partialClone origin",
+		"objects of others": twoFiles + "; git clone -q -s . ../s; mv .git ../o; mv ../s/.git .; echo $PWD/../o/objects >.git/objects/info/alternates",
+		"objects elsewhere": twoFiles + "; mkdir ../secret; mv .git/objects ../o; ln -s ../../secret .git/objects",
+		"common elsewhere":  twoFiles + "; cp -r .git ../o; echo ../../o >.git/commondir",
+		"another's":         twoFiles + "; mv .git ../o; echo gitdir: $PWD/../o >.git",
+		"another's linked":  twoFiles + "; mkdir ../q; cd ../q; " + twoFiles + "; git worktree add -q ../l; rm -rf ../p/.git; cp ../l/.git ../p",
+		"a link":            twoFiles + "; mv .git ../g; ln -s ../g .git",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{TB: t}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/project/private"
 	"github.com/bailiff-dev/bailiff/internal/project/repository"
 )
@@ -25,6 +26,8 @@ const (
 	mostPlaces = 64
 	// openTimeout is how long a private directory may take to be made.
 	openTimeout = 30 * time.Second
+	// stepTimeout is how long it may take to bring one repository's state in or out.
+	stepTimeout = 2 * time.Minute
 )
 
 // Repositories are those of the folders that sandboxes may write. It is safe for concurrent use.
@@ -46,7 +49,7 @@ func New(state string, run Runner, log *slog.Logger) *Repositories {
 
 // Mounts are what a sandbox shows in place of the repositories of a folder, that it shows at a
 // target. There are none if the folder has no repository, or one that cannot be kept apart, which is logged once.
-func (r *Repositories) Mounts(dir, target string, u private.User) []bailiff.Mount {
+func (r *Repositories) Mounts(dir, target string, u backends.User) []bailiff.Mount {
 	places, err := placesOf(dir)
 	if err != nil {
 		r.warn(dir, err)
@@ -54,7 +57,7 @@ func (r *Repositories) Mounts(dir, target string, u private.User) []bailiff.Moun
 	}
 	var all []bailiff.Mount
 	for i, p := range places {
-		link, err := r.link(p, u)
+		link, err := r.link(p, private.User(u))
 		if err != nil {
 			if r.warn(p.Dir, err); i == 0 {
 				return nil
@@ -217,17 +220,19 @@ func (w *Watch) IsOfAny() bool { return len(w.links) > 0 }
 
 // Begin brings in what the user did.
 func (w *Watch) Begin(ctx context.Context) {
-	w.each(func(l *Link) ([]string, error) { return l.In(ctx) })
+	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.In(ctx) })
 }
 
 // Look brings out what changed so far.
 func (w *Watch) Look(ctx context.Context) {
-	w.each(func(l *Link) ([]string, error) { return l.Out(ctx, w.why) })
+	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.Out(ctx, w.why) })
 }
 
-func (w *Watch) each(do func(*Link) ([]string, error)) {
+func (w *Watch) each(ctx context.Context, do func(context.Context, *Link) ([]string, error)) {
 	for _, link := range w.links {
-		told, err := do(link)
+		ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+		told, err := do(ctx, link)
+		cancel()
 		if err != nil {
 			told = append(told, fmt.Sprintf("Git's state of %s is not carried between you and the sandbox: %v.", link.Place.Dir, err))
 		}

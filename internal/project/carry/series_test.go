@@ -45,7 +45,7 @@ func TestASeriesOfCommandsLeavesTheSameAsWithoutASandbox(t *testing.T) {
 					continue // HEAD and the index wait
 				}
 				const says = `git for-each-ref --format='%(refname) %(objectname)' refs/heads refs/tags; cat .git/HEAD; git ls-files -s; git status --porcelain; git stash list --format=%H`
-				got, want := w.outside(says), plain.outside("git update-index -q --refresh || true; "+says)
+				got, want := w.outside(says), plain.outside("git update-index -q --refresh >/dev/null || true; "+says)
 				if got != want {
 					t.Fatalf("after\n%v\nit is\n%s\nand without a sandbox\n%s\nit told %s", all, got, want, told)
 				}

@@ -59,8 +59,7 @@ func (w *world) openAt(dir string) *Link {
 	if err != nil {
 		w.Fatal(err)
 	}
-	user := private.User{UID: os.Getuid(), GID: os.Getgid(), InsideUID: os.Getuid(), InsideGID: os.Getgid()}
-	link, err := Open(w.Context(), private.Of(place, w.state, user), k)
+	link, err := Open(w.Context(), private.Of(place, w.state, private.User(me())), k)
 	if err != nil {
 		w.Fatal(err)
 	}

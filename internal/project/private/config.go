@@ -24,22 +24,27 @@ var allowed = regexp.MustCompile(`^(core\.(filemode|symlinks|ignorecase|precompo
 // setting is one of the user's that holds inside.
 type setting struct{ key, value string }
 
-// settingsOf are those settings of a repository that hold inside, by what its user's git says.
+// settingsOf are those settings of a repository that hold inside, by what its user's git says. Files that the
+// repository's own settings include do not count: an agent may have made it.
 func settingsOf(ctx context.Context, p repository.Place) (all []setting, err error) {
-	cmd := subprocess.Command(ctx, "git", "--git-dir="+p.Git, "config", "--list", "-z", "--includes")
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} {
-		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
+	sources := [][]string{{"--global", "--includes"}, {"--file", filepath.Join(p.Common, "config"), "--no-includes"},
+		{"--file", filepath.Join(p.Git, "config.worktree"), "--no-includes"}}
+	for _, source := range sources {
+		cmd := subprocess.Command(ctx, "git", slices.Concat([]string{"--git-dir=" + p.Git, "config"}, source, []string{"--list", "-z"})...)
+		for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} {
+			if value, ok := os.LookupEnv(name); ok {
+				cmd.Env = append(cmd.Env, name+"="+value)
+			}
 		}
-	}
-	text, err := subprocess.Output(ctx, cmd)
-	if err != nil {
-		return nil, fmt.Errorf("reading the settings of %s: %w", p.Git, err)
-	}
-	for entry := range strings.SplitSeq(text, "\x00") {
-		key, value, _ := strings.Cut(entry, "\n")
-		if s, ok := admit(key, value); ok {
-			all = append(all, s)
+		text, err := subprocess.Output(ctx, cmd)
+		if err != nil && source[0] == "--file" && !strings.HasSuffix(source[1], ".worktree") {
+			return nil, fmt.Errorf("reading the settings of %s: %w", p.Git, err)
+		}
+		for entry := range strings.SplitSeq(text, "\x00") {
+			key, value, _ := strings.Cut(entry, "\n")
+			if s, ok := admit(key, value); ok {
+				all = append(all, s)
+			}
 		}
 	}
 	return all, nil
@@ -98,9 +103,9 @@ func ownConfig(hash int) string {
 	return text + "[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n[gc]\n\tauto = 0\n[include]\n\tpath = " + userConfig + "\n"
 }
 
-// settingsChanged are the files by which the user's settings may change.
+// settingsFiles are the files by which the user's settings may change.
 func settingsFiles(p repository.Place) []string {
-	files := []string{filepath.Join(p.Common, "config"), filepath.Join(p.Git, "config.worktree"), "/etc/gitconfig"}
+	files := []string{filepath.Join(p.Common, "config"), filepath.Join(p.Git, "config.worktree")}
 	if home, err := os.UserHomeDir(); err == nil {
 		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config"))
 	}

@@ -72,7 +72,7 @@ func (d Directory) Mounts(target string) []bailiff.Mount {
 		if isThere(filepath.Join(folder, "info", "alternates")) { // the chain of it is named by the private directory
 			all = append(all, bailiff.Mount{Source: filepath.Join(d.State, "empty"), Target: path.Join(at, "info/alternates"), ReadOnly: true})
 		}
-		if lfs := filepath.Join(filepath.Dir(folder), "lfs"); isThere(lfs) {
+		if lfs := filepath.Join(filepath.Dir(folder), "lfs"); isFolder(lfs) {
 			all = append(all, bailiff.Mount{Source: lfs, Target: path.Join(path.Dir(at), "lfs"), ReadOnly: true})
 		}
 	}
@@ -88,6 +88,11 @@ func (d Directory) objectsInside(i int) string {
 func isThere(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
+}
+
+func isFolder(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.IsDir()
 }
 
 // Make makes a directory that is not there yet, with the state of the real one, and says whether it did.

@@ -51,6 +51,9 @@ type Place struct {
 func (p Place) IsLinked() bool { return p.Git != p.Common }
 
 // PlaceOf is the place of a working folder's repository. The error is [fs.ErrNotExist] if it has none.
+//
+// An agent may have made the folder's .git before. So a directory that lies elsewhere counts only if it says
+// itself that the folder is its own, and objects only where git puts them.
 func PlaceOf(dir string) (Place, error) {
 	p := Place{Dir: dir, Git: filepath.Join(dir, ".git")}
 	info, err := os.Lstat(p.Git)
@@ -72,11 +75,38 @@ func PlaceOf(dir string) (Place, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return p, err
 	}
-	if p.Objects, err = objectFolders(filepath.Join(p.Common, "objects")); err != nil {
+	if info.IsDir() && p.IsLinked() || !info.IsDir() && !p.isOwned() {
+		return p, fmt.Errorf("%s does not say that its working folder is %s: %w", p.Git, dir, ErrUnsupported)
+	}
+	if p.Objects, err = p.objectFolders(); err != nil {
 		return p, err
 	}
 	p.Hash, err = hashOf(p.Common)
 	return p, err
+}
+
+// isOwned says whether a directory that lies elsewhere names the working folder as its own: that of a linked one by
+// a file, that of a submodule by a setting.
+func (p Place) isOwned() bool {
+	if p.IsLinked() {
+		text, err := readPlain(filepath.Join(p.Git, "gitdir"))
+		return err == nil && filepath.Dir(p.Git) == filepath.Join(p.Common, "worktrees") &&
+			absolute(p.Git, strings.TrimSpace(text)) == filepath.Join(p.Dir, ".git")
+	}
+	text, err := readPlain(filepath.Join(p.Git, "config"))
+	section := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		}
+		key, value, _ := strings.Cut(line, "=")
+		if section == "[core]" && strings.TrimSpace(key) == "worktree" {
+			real, fault := filepath.EvalSymlinks(p.Dir)
+			return errors.Join(err, fault) == nil && absolute(p.Git, strings.TrimSpace(value)) == real
+		}
+	}
+	return false
 }
 
 // leadTo is the directory that a file .git names.
@@ -99,12 +129,19 @@ func absolute(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// objectFolders follows the chain of those from which a folder of objects borrows.
-func objectFolders(first string) (all []string, err error) {
-	for queue := []string{first}; len(queue) > 0; queue = queue[1:] {
+// objectFolders are that of the repository, and those below the working folder from which it borrows, in a chain.
+func (p Place) objectFolders() (all []string, err error) {
+	common, err := filepath.EvalSymlinks(p.Common)
+	if err != nil {
+		return nil, err
+	}
+	for queue := []string{filepath.Join(common, "objects")}; len(queue) > 0; queue = queue[1:] {
 		real, err := filepath.EvalSymlinks(queue[0])
 		if err != nil {
 			return nil, fmt.Errorf("looking for objects: %w", err)
+		}
+		if real != queue[0] || len(all) > 0 && !strings.HasPrefix(real, p.Dir+"/") {
+			return nil, fmt.Errorf("%s borrows objects from %s, which is not in the project: %w", p.Common, queue[0], ErrUnsupported)
 		}
 		if all = append(all, real); len(all) > maxAlternates {
 			return nil, fmt.Errorf("more than %d folders of objects borrow from each other: %w", maxAlternates, ErrUnsupported)
