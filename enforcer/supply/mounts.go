@@ -51,9 +51,9 @@ func confirm(ctx context.Context, sandbox backends.Sandbox, mounts, own []bailif
 	for _, n := range nested {
 		above, in := places[n.above.Target], places[n.Target]
 		if in.root == "" || in.readOnly != n.ReadOnly || in.device != above.device || in.root != path.Join(above.root, n.rel) {
-			return fmt.Errorf("%w: %w: %s is not shown as the folder that it is in %s; "+
+			return fmt.Errorf("%w: %w: %s is not shown %sas the folder that it is in %s; "+
 				"it was replaced while the sandbox was made",
-				backends.ErrUnavailable, ErrOvertaken, n.Target, n.above.Source)
+				backends.ErrUnavailable, ErrOvertaken, n.Target, map[bool]string{true: "read-only "}[n.ReadOnly], n.above.Source)
 		}
 	}
 	return nil

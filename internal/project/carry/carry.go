@@ -24,6 +24,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,8 +58,6 @@ type base struct {
 	RealLook, PrivateLook, Settings string
 	// Pending says why something waits inside to be brought out.
 	Pending string
-	// Told are the sentences about what stays inside that were said already.
-	Told string
 }
 
 // side is what one of them had. Its index is a file beside.
@@ -102,6 +101,22 @@ func (l *Link) begin() error {
 	}
 	l.base = &base{Private: sideOf(s)}
 	return l.save()
+}
+
+// update has a link know a place that is the same directory, and says otherwise where objects or the working folder are.
+func (l *Link) update(d private.Directory) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	isSame := slices.Equal(l.Place.Objects, d.Place.Objects)
+	if l.Directory = d; isSame {
+		return nil
+	}
+	root, err := os.OpenRoot(l.Path())
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return l.WriteAlternates(root)
 }
 
 func (l *Link) file(name string) string { return filepath.Join(l.State, name) }

@@ -45,10 +45,13 @@ func (l *Link) In(ctx context.Context) (told []string, err error) {
 	if look == l.base.RealLook && settings == l.base.Settings {
 		return told, nil
 	}
-	if settings != l.base.Settings || look != l.base.RealLook {
+	if settings != l.base.Settings {
 		if err := l.WriteSettings(ctx, inside.Git); err != nil {
 			return told, err
 		}
+	}
+	if err := l.CopyFiles(inside.Git); err != nil {
+		return told, err
 	}
 	whole, said, err := l.in(real, inside)
 	if err != nil {

@@ -43,16 +43,6 @@ func (l *Link) Out(ctx context.Context, why string) (told []string, err error) {
 	return l.out(ctx, real, inside, why)
 }
 
-// Waits says why something waits inside; empty if nothing does.
-func (l *Link) Waits() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.load() != nil {
-		return ""
-	}
-	return l.base.Pending
-}
-
 func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string) (told []string, err error) {
 	look := inside.Look()
 	s := sides{refused: map[string]string{}}
@@ -211,9 +201,6 @@ func (l *Link) remember(real repository.Dirs, s sides, done plan, look string) e
 		b.Real.Stash = append([]repository.Entry{e}, b.Real.Stash...)
 	}
 	b.PrivateLook, b.Pending, b.RealLook = look, "", ""
-	if s.p.IsLocked || s.p.Unfinished != "" {
-		b.PrivateLook = look // the end of it changes the look
-	}
 	return l.save()
 }
 

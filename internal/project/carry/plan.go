@@ -249,19 +249,25 @@ func (l *Link) planNotes(s sides, p *plan) {
 		if text, has := s.r.Notes[name]; has == is && text == now {
 			continue
 		}
+		if p.notes == nil {
+			p.notes = map[string]*string{}
+		}
 		if !is {
-			note2(&p.notes, name, nil)
-		} else if isNote(now) {
-			note2(&p.notes, name, &now)
+			p.notes[name] = nil
+		} else if isNote(now) && (!strings.HasSuffix(name, "_HEAD") || l.areHashes(now) && s.refused["merge"] == "") {
+			p.notes[name] = &now
 		}
 	}
 }
 
-func note2(notes *map[string]*string, name string, text *string) {
-	if *notes == nil {
-		*notes = map[string]*string{}
+// areHashes says whether each line is a hash.
+func (l *Link) areHashes(text string) bool {
+	for line := range strings.Lines(text) {
+		if !repository.IsHash(strings.TrimSuffix(line, "\n"), l.Place.Hash) {
+			return false
+		}
 	}
-	(*notes)[name] = text
+	return text != ""
 }
 
 // isNote says whether a text has no characters that a terminal obeys.

@@ -57,15 +57,15 @@ func (r *Repositories) Mounts(dir, target string, u backends.User) []bailiff.Mou
 	}
 	var all []bailiff.Mount
 	for i, p := range places {
-		link, err := r.link(p, private.User(u))
-		if err != nil {
+		d := private.Of(p, r.state, private.User(u))
+		if err := r.open(d); err != nil {
 			if r.warn(p.Dir, err); i == 0 {
 				return nil
 			}
 			continue
 		}
 		rel, _ := filepath.Rel(dir, p.Dir)
-		all = append(all, link.Mounts(filepath.Join(target, rel))...)
+		all = append(all, d.Mounts(filepath.Join(target, rel))...)
 	}
 	return all
 }
@@ -102,15 +102,15 @@ func (r *Repositories) check(p repository.Place, u private.User) error {
 	return nil
 }
 
-func (r *Repositories) link(p repository.Place, u private.User) (*Link, error) {
-	if err := r.check(p, u); err != nil {
-		return nil, err
+// open has a link for a private directory.
+func (r *Repositories) open(d private.Directory) error {
+	if err := r.check(d.Place, d.User); err != nil {
+		return err
 	}
-	d := private.Of(p, r.state, u)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if link := r.links[d.Path()]; link != nil && slices.Equal(link.Place.Objects, p.Objects) && link.Place.Dir == p.Dir && link.User == u {
-		return link, nil
+	if link := r.links[d.Path()]; link != nil {
+		return link.update(d)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -118,7 +118,7 @@ func (r *Repositories) link(p repository.Place, u private.User) (*Link, error) {
 	if err == nil {
 		r.links[d.Path()] = link
 	}
-	return link, err
+	return err
 }
 
 // placesOf are the repository of a folder, those of its submodules, and its linked working folders that lie in it.

@@ -86,6 +86,13 @@ func (l *Link) groups(s *sides, privateBase repository.Index) (all []group) {
 		}
 	}
 	add("index", false, index...)
+	var merged []string
+	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+		if now := s.p.Notes[name]; now != l.base.Private.Notes[name] && l.areHashes(now) {
+			merged = append(merged, strings.Fields(now)...)
+		}
+	}
+	add("merge", true, merged...)
 	return all
 }
 

@@ -126,29 +126,42 @@ func (d Directory) Fill(ctx context.Context) error {
 			return err
 		}
 	}
-	var chain strings.Builder
-	for i := range d.Place.Objects {
-		fmt.Fprintln(&chain, d.objectsInside(i))
-	}
-	files := map[string]string{"HEAD": "ref: refs/heads/main\n", "config": ownConfig(d.Place.Hash), "objects/info/alternates": chain.String(),
+	files := map[string]string{"HEAD": "ref: refs/heads/main\n", "config": ownConfig(d.Place.Hash),
 		"description": "The private git directory of a sandbox.\n"}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := Write(root, name, []byte(files[name]), 0o600); err != nil {
 			return err
 		}
 	}
-	return d.WriteSettings(ctx, root)
+	if err := d.WriteAlternates(root); err != nil {
+		return err
+	}
+	if err := d.WriteSettings(ctx, root); err != nil {
+		return err
+	}
+	return d.CopyFiles(root)
 }
 
-// WriteSettings brings the user's settings and hooks in, as they are now.
+// WriteAlternates names the real objects.
+func (d Directory) WriteAlternates(root *os.Root) error {
+	var chain strings.Builder
+	for i := range d.Place.Objects {
+		fmt.Fprintln(&chain, d.objectsInside(i))
+	}
+	return Write(root, "objects/info/alternates", []byte(chain.String()), 0o600)
+}
+
+// WriteSettings brings the user's settings in, as they are now.
 func (d Directory) WriteSettings(ctx context.Context, root *os.Root) error {
 	all, err := settingsOf(ctx, d.Place)
 	if err != nil {
 		return err
 	}
-	if err := Write(root, userConfig, []byte(configText(all)), 0o600); err != nil {
-		return err
-	}
+	return Write(root, userConfig, []byte(configText(all)), 0o600)
+}
+
+// CopyFiles brings in the user's hooks, and the small files that say what a working folder leaves out.
+func (d Directory) CopyFiles(root *os.Root) error {
 	real, err := repository.Open(d.Place.Git, d.Place.Common)
 	if err != nil {
 		return err
