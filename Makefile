@@ -50,7 +50,7 @@ RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/.
 RACED_SHORT := $(addprefix ./,internal/approval internal/approval/file internal/approval/shared internal/pdp \
 	$(addprefix internal/pdp/,background evaluation memo policyset regotest rulecache) gateway/console app backends/apptainer \
 	backends/bubblewrap backends/daytona backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... \
-	internal/judging/replay)
+	internal/judging/replay internal/project/carry)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
 	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table clean help

@@ -51,11 +51,12 @@ var staircase = []step{
 		"internal/approval/file",
 		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
-			"internal/judging/history internal/pdp/passes internal/project/keeper internal/record/audit internal/secrets/protected " +
+			"internal/judging/history internal/pdp/passes internal/project/keeper internal/project/repository " +
+				"internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
 		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/pdp/answers " +
-			"internal/pdp/document internal/record/evidence internal/record/ocsf",
-		"internal/pdp/memo internal/pdp/policyset internal/pdp/rulecache internal/record/syslog",
+			"internal/pdp/document internal/project/private internal/record/evidence internal/record/ocsf",
+		"internal/project/carry internal/pdp/memo internal/pdp/policyset internal/pdp/rulecache internal/record/syslog",
 		"backends/kernel backends/runner backends/workdirs internal/pdp/regotest",
 		"backends/limits",
 	}},

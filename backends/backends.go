@@ -96,6 +96,15 @@ type Shower interface {
 	Shows(mounts []bailiff.Mount) error
 }
 
+// Lender is a backend whose sandboxes can show folders of the sidecar's own. Whose says who
+// commands are; ok is false where its sandboxes are on another machine.
+type Lender interface {
+	Whose() (u User, ok bool)
+}
+
+// User is who commands in a sandbox are: the numbers on this machine, and those that they see.
+type User struct{ UID, GID, InsideUID, InsideGID int }
+
 // Adopter is a backend whose running sandboxes outlive the sidecar. Adopt attaches
 // anew to the one of that id, which must have been made for an equal spec (of the
 // same Owner, Session and Workspace too) and run still; foreground commands of an
@@ -131,15 +140,21 @@ type Spec struct {
 	PIDs                        int
 	ReadOnly                    bool
 	Mounts                      []bailiff.Mount
+	// Own are folders and files of the sidecar's own that are shown after the mounts, whatever the
+	// configuration lets policies show. No policy can name one, and only a [Lender] shows them.
+	Own []bailiff.Mount `json:",omitempty"`
 	// Expires is the time after which anyone may remove the sandbox; its label, or the
 	// technology itself, holds it.
 	Expires time.Time
 }
 
-// Text is equal for equal specs alone. Without a runtime it is what it was when specs had none, so that sandboxes of
-// that time, which have a digest of it, are found again.
+// Text is equal for equal specs alone. Without a runtime and mounts of the sidecar's own it is what it was when specs had
+// none, so that sandboxes of that time, which have a digest of it, are found again.
 func (s Spec) Text() string {
 	text := fmt.Sprintf("%#v", s)
+	if len(s.Own) == 0 {
+		text = strings.Replace(text, ` Own:[]bailiff.Mount(nil),`, "", 1)
+	}
 	if s.Runtime == "" {
 		text = strings.Replace(text, ` Runtime:"",`, "", 1) // within a text the quotes would be escaped
 	}

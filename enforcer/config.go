@@ -62,6 +62,24 @@ type Approvals interface {
 	Withdraw(ctx context.Context, caller, session string) error
 }
 
+// Repositories keep private git directories in step with the real ones.
+type Repositories interface {
+	lease.Repositories
+	// Watch is for a command in a sandbox that shows these folders of the sidecar's own. Why names the command.
+	Watch(own []bailiff.Mount, why string) GitWatch
+}
+
+// GitWatch keeps the private git directories of one sandbox in step with the real ones.
+type GitWatch interface {
+	// IsOfAny says whether there is any.
+	IsOfAny() bool
+	// Begin brings in what the user did, Look brings out what was done inside.
+	Begin(ctx context.Context)
+	Look(ctx context.Context)
+	// Told are sentences about what stays inside, and about what stays the user's.
+	Told() []string
+}
+
 // Throttle keeps out, with one sentence, a client that brings too many requests.
 type Throttle interface {
 	Admit(req bailiff.Request) error
@@ -82,7 +100,7 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, WayOut, Tracer, Throttle, Claims,
+// Config is what an Enforcer needs; every field but Credentials, WayOut, Repositories, Tracer, Throttle, Claims,
 // Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
@@ -112,6 +130,8 @@ type Config struct {
 	WayOut WayOut
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
+	// Repositories keep git in sandboxes apart from the real git directories; nil means that it works on these.
+	Repositories Repositories
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
 	// Claims are the request ids of all sidecars that share a store, Homes which of them serves a session;

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
@@ -20,6 +21,7 @@ var errProtected = errors.New("protected files")
 // they were. It looks at them every second, and once more at its end. It is safe for concurrent use.
 type guard struct {
 	watch *protected.Watch
+	git   GitWatch // nil where git in sandboxes is not kept apart
 	log   func(changes []protected.Change, fault error)
 	over  chan struct{}
 
@@ -36,17 +38,23 @@ const mostTold = 20
 
 // guardOf begins to watch what a grant may write.
 func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
-	watch, err := e.protected.Watch(g.Decision.Backend.Mounts)
+	own := g.held.Lease().Own()
+	watch, err := e.protected.Watch(lease.Guarded(g.Decision.Backend.Mounts, own))
 	if err != nil {
 		return nil, errors.Join(errProtected, err)
 	}
 	d := g.event.DecisionID
-	w := &guard{watch: watch, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
+	var git GitWatch
+	if e.config.Repositories != nil && len(own) > 0 {
+		git = e.config.Repositories.Watch(own, d)
+		git.Begin(ctx)
+	}
+	w := &guard{watch: watch, git: git, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
 		e.config.Observer.PutBack(len(changes))
 		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d,
 			"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
 	}}
-	if watch.IsOfAny() {
+	if watch.IsOfAny() || git != nil && git.IsOfAny() {
 		go w.attend()
 	}
 	return w, nil
@@ -77,6 +85,14 @@ func (w *guard) look() {
 	defer w.mu.Unlock()
 	if !w.ended {
 		w.take(w.watch.Look())
+		w.bringOut()
+	}
+}
+
+// bringOut brings out what git did, also of a command whose caller went away.
+func (w *guard) bringOut() {
+	if w.git != nil {
+		w.git.Look(context.Background())
 	}
 }
 
@@ -90,6 +106,7 @@ func (w *guard) End() {
 	w.ended = true
 	close(w.over)
 	w.take(w.watch.End())
+	w.bringOut()
 }
 
 // take keeps what is to be told. A fault of one look may be gone at the next, and is told if it is
@@ -126,6 +143,9 @@ func (w *guard) Tell(a *bailiff.Answer) {
 	}
 	if w.fault != nil {
 		note(a, bailiff.Sentence(w.fault.Error()))
+	}
+	if w.git != nil {
+		note(a, w.git.Told()...)
 	}
 }
 

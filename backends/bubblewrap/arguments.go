@@ -23,7 +23,10 @@ const runnerPath = "/.bailiff/runner"
 const eventsPath = "/.bailiff/memory.events"
 
 // insideUser is the number of the user inside, whichever user runs the sidecar.
-const insideUser = "10000"
+const (
+	insideUser   = "10000"
+	insideNumber = 10000
+)
 
 // namespaces are the options that do not depend on the spec.
 var namespaces = []string{
@@ -164,7 +167,7 @@ func given(spec backends.Spec, workspace string) (list []string) {
 	if workspace != "" {
 		list = append(list, "--bind", workspace, workdirs.MountPath)
 	}
-	for _, m := range spec.Mounts {
+	for _, m := range slices.Concat(spec.Mounts, spec.Own) {
 		option := "--bind"
 		if m.ReadOnly {
 			option = "--ro-bind"

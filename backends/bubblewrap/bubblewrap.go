@@ -172,6 +172,15 @@ func (b *Backend) Shows(mounts []bailiff.Mount) error {
 	return b.CheckMounts(mounts)
 }
 
+// Whose is the user of the sandboxes.
+func (b *Backend) Whose() (backends.User, bool) {
+	u := backends.User{UID: os.Geteuid(), GID: os.Getegid(), InsideUID: insideNumber, InsideGID: insideNumber}
+	if u.UID == 0 {
+		u.UID, u.GID = b.UID, b.GID
+	}
+	return u, true
+}
+
 // check refuses what namespaces cannot do.
 func (b *Backend) check(spec backends.Spec) error {
 	if err := b.Shows(spec.Mounts); err != nil {

@@ -129,6 +129,7 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	if printed, _ := w.says(t, rewritten); printed != "Ana <ana@x.test>, Ana\n" {
 		t.Errorf("a commit, with whose author and without the user's aliases, prints %q", printed)
 	}
+	w.keepsItsRepository(t)
 	w.seesTheReadmesTable(t)
 	const begins = "cd src/shop && bailiff exec "
 	if printed := w.must(t, begins+"-- pwd"); printed != "/workspace\nbailiff: it began where the session's last command ended; "+
@@ -145,6 +146,27 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 	_, rewritten = w.asks(t, w.project, "python3 -c \"open('.claude/settings.json','w')\"")
 	if printed, err := w.says(t, rewritten); err == nil {
 		t.Errorf("the agent's settings in the project were written: %s", printed)
+	}
+}
+
+// keepsItsRepository has the user's git see the agent's commit, and nothing by which that could start a program.
+func (w worker) keepsItsRepository(t *testing.T) {
+	t.Helper()
+	const outside = "cd src/shop && git log --format=%s && git status --short && sha256sum .git/config && ls .git/hooks"
+	before := w.must(t, outside)
+	if !strings.HasPrefix(before, "one\n?? .claude/\n") {
+		t.Errorf("after the agent's commit the user's git says %s", before)
+	}
+	// The program says nothing of git, so that no policy asks about it.
+	w.must(t, `printf 'import os\nfor n in (".git/config", ".git/hooks/pre-commit", ".git/commondir"): open(n, "a").write("x")\n' >src/shop/x.py`)
+	if _, rewritten := w.asks(t, w.project, "python3 x.py"); rewritten == "" {
+		t.Fatal("the hook did not let the program run")
+	} else if printed, err := w.says(t, rewritten); err != nil {
+		t.Errorf("writing the git directory inside: %s, %v", printed, err)
+	}
+	w.must(t, "rm src/shop/x.py")
+	if after := w.must(t, outside); after != before {
+		t.Errorf("the user's git directory was\n%s\nand is\n%s", before, after)
 	}
 }
 

@@ -52,7 +52,7 @@ type Processes interface {
 // deny it.
 type Policies func(ctx context.Context, req bailiff.Request) (Spec, bool)
 
-// Config is what a Pool needs; every field but Homes and CheckOwner is required.
+// Config is what a Pool needs; every field but Homes, Repositories and CheckOwner is required.
 type Config struct {
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
@@ -67,6 +67,8 @@ type Config struct {
 	Workspaces ledger.Entries[ledger.Workspace]
 	Processes  Processes
 	Policies   Policies
+	// Repositories may be nil: then sandboxes see the real git directories of the folders that they show.
+	Repositories Repositories
 	// Homes may be nil, where no other sidecar serves sessions.
 	Homes     Homes
 	Freezer   Freezer

@@ -83,6 +83,9 @@ func isClosed(done <-chan struct{}) bool {
 // Backend is the name of the one that made it.
 func (l *Lease) Backend() string { return l.backend }
 
+// Own are the folders of the sidecar's own that the sandbox shows.
+func (l *Lease) Own() []bailiff.Mount { return l.spec.Own }
+
 // Gone is closed when the sandbox is.
 func (l *Lease) Gone() <-chan struct{} { return l.gone }
 

@@ -3,10 +3,48 @@ package lease
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
+
+// Repositories show a sandbox private git directories in place of those of a folder.
+type Repositories interface {
+	// Mounts are none if the folder has no repository, or one that cannot be kept apart.
+	Mounts(dir, target string, u backends.User) []bailiff.Mount
+}
+
+// ownMounts are the private git directories for the mounts of a decision, where the backend can show any.
+func (p *Pool) ownMounts(backend string, mounts []bailiff.Mount) (all []bailiff.Mount) {
+	lender, ok := p.config.Backends[backend].(backends.Lender)
+	if !ok || p.config.Repositories == nil {
+		return nil
+	}
+	u, ok := lender.Whose()
+	for _, m := range mounts {
+		if ok && isGuarded(m) {
+			all = append(all, p.config.Repositories.Mounts(m.Source, m.Target, u)...)
+		}
+	}
+	return all
+}
+
+// Guarded are mounts with what has to be compared in them: not the settings of a repository
+// that a sandbox does not see, since it has a private git directory in its place.
+func Guarded(mounts, own []bailiff.Mount) []bailiff.Mount {
+	all := slices.Clone(mounts)
+	for i, m := range all {
+		if !slices.ContainsFunc(own, func(o bailiff.Mount) bool { return o.Target == path.Join(m.Target, ".git") }) {
+			continue
+		}
+		all[i].Protected = slices.DeleteFunc(slices.Clone(m.Protected), func(pattern string) bool {
+			return pattern == ".git" || strings.HasPrefix(pattern, ".git/")
+		})
+	}
+	return all
+}
 
 // shown are the mounts of a sandbox: those of the decision and, behind each that may be written,
 // the protected folders in it that are there, read-only. Guarded says whether there is any that

@@ -58,13 +58,15 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 		scope = []string{"user", req.Caller, req.Session.Platform, req.Session.UserID}
 	}
 	t.slot = supply.Hash(append(scope, d.Backend.Name)...)
-	mounts, guarded := shown(d.Backend.Mounts)
-	t.guarded = guarded
+	own := p.ownMounts(d.Backend.Name, d.Backend.Mounts)
+	mounts, guarded := shown(Guarded(d.Backend.Mounts, own))
+	t.guarded = guarded || len(own) > 0
 	t.spec = backends.Spec{
 		Owner: p.config.Owner, Session: supply.Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Runtime: d.Backend.Runtime,
 		Network: d.Backend.Network,
 		CPUs:    d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
 		WorkspaceMB: d.Backend.WorkspaceMB, WorkspaceFiles: d.Backend.WorkspaceFiles, ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
+		Own: own,
 	}
 	if !t.alone {
 		t.spec.Workspace, t.persistent = supply.Hash(scope...), d.Backend.Persistent

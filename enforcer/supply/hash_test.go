@@ -19,7 +19,7 @@ func TestEveryPartOfASpecTellsSandboxesApart(t *testing.T) {
 	}
 	plain := Fingerprint(backends.Spec{})
 	for field := range reflect.TypeFor[backends.Spec]().Fields() {
-		spec := backends.Spec{Mounts: []bailiff.Mount{{}}}
+		spec := backends.Spec{}
 		at := reflect.ValueOf(&spec).Elem().FieldByIndex(field.Index)
 		switch at.Interface().(type) {
 		case string:
@@ -33,11 +33,9 @@ func TestEveryPartOfASpecTellsSandboxesApart(t *testing.T) {
 		case time.Time:
 			at.Set(reflect.ValueOf(time.Unix(7, 0)))
 		case []bailiff.Mount:
+			at.Set(reflect.ValueOf([]bailiff.Mount{{}}))
 		default:
 			t.Fatalf("%s is of a kind that this test does not know", field.Name)
-		}
-		if field.Name != "Mounts" {
-			spec.Mounts = nil
 		}
 		want, special := apart[field.Name]
 		if got := Fingerprint(spec) != plain; got != (want || !special) {

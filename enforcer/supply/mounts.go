@@ -35,8 +35,8 @@ const confirmTimeout = 10 * time.Second
 // confirm makes sure that each mount below another one shows the very folder that is there: what
 // runs in another sandbox on the same folder may have put a link in its place meanwhile. It is
 // asked before anything else runs in the sandbox.
-func confirm(ctx context.Context, sandbox backends.Sandbox, mounts []bailiff.Mount) error {
-	nested := nestedMounts(mounts)
+func confirm(ctx context.Context, sandbox backends.Sandbox, mounts, own []bailiff.Mount) error {
+	nested := append(nestedMounts(mounts), lentMounts(mounts, own)...)
 	if len(nested) == 0 {
 		return nil
 	}
@@ -50,10 +50,10 @@ func confirm(ctx context.Context, sandbox backends.Sandbox, mounts []bailiff.Mou
 	places := readMounts(table.String())
 	for _, n := range nested {
 		above, in := places[n.above.Target], places[n.Target]
-		if in.root == "" || !in.readOnly || in.device != above.device || in.root != path.Join(above.root, n.rel) {
-			return fmt.Errorf("%w: %w: %s is not shown read-only as the folder that it is in %s; "+
+		if in.root == "" || in.readOnly != n.ReadOnly || in.device != above.device || in.root != path.Join(above.root, n.rel) {
+			return fmt.Errorf("%w: %w: %s is not shown %sas the folder that it is in %s; "+
 				"it was replaced while the sandbox was made",
-				backends.ErrUnavailable, ErrOvertaken, n.Target, n.above.Source)
+				backends.ErrUnavailable, ErrOvertaken, n.Target, map[bool]string{true: "read-only "}[n.ReadOnly], n.above.Source)
 		}
 	}
 	return nil
@@ -72,6 +72,19 @@ func nestedMounts(mounts []bailiff.Mount) (all []nestedMount) {
 		for _, m := range mounts {
 			rel, below := strings.CutPrefix(m.Target, above.Target+"/")
 			if below && !above.ReadOnly && m.ReadOnly && m.Source == path.Join(above.Source, rel) {
+				all = append(all, nestedMount{m, above, rel})
+			}
+		}
+	}
+	return all
+}
+
+// lentMounts are those of the sidecar's own that show a part of what commands may write: its real path is
+// known, so that no link that a command put there leads elsewhere.
+func lentMounts(mounts, own []bailiff.Mount) (all []nestedMount) {
+	for _, above := range mounts {
+		for _, m := range own {
+			if rel, below := strings.CutPrefix(m.Source, above.Source+"/"); below && !above.ReadOnly {
 				all = append(all, nestedMount{m, above, rel})
 			}
 		}

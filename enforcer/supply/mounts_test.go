@@ -34,7 +34,7 @@ func TestASandboxThatShowsAnotherFolderIsNotUsed(t *testing.T) {
 		{`51 50 8:2 /h/a\040b/.git/hooks /p/.git/hooks ro,relatime - ext4 /dev/sdb1 rw`, false},
 		{"", false},
 	} {
-		err := confirm(t.Context(), mounted{table: above + c.line + "\n"}, mounts)
+		err := confirm(t.Context(), mounted{table: above + c.line + "\n"}, mounts, nil)
 		if (err == nil) != c.ok {
 			t.Errorf("%q: %v", c.line, err)
 		}
@@ -42,7 +42,20 @@ func TestASandboxThatShowsAnotherFolderIsNotUsed(t *testing.T) {
 			t.Errorf("%q: the error does not say which: %v", c.line, err)
 		}
 	}
-	if err := confirm(t.Context(), mounted{}, mounts[:1]); err != nil {
+	if err := confirm(t.Context(), mounted{}, mounts[:1], []bailiff.Mount{{Source: "/state/git", Target: "/p/.git"}}); err != nil {
 		t.Errorf("a sandbox without such mounts was looked at: %v", err)
+	}
+}
+
+func TestAFolderOfTheSidecarsOwnThatALinkLeadsElsewhereIsNotShown(t *testing.T) {
+	mounts := []bailiff.Mount{{Source: "/h/a", Target: "/p"}}
+	own := []bailiff.Mount{{Source: "/h/a/.git/objects", Target: "/run/bailiff/alt/0/objects", ReadOnly: true}}
+	const above = "50 40 8:1 /h/a /p rw,relatime - ext4 /dev/sda1 rw\n51 40 8:1 "
+	const below = " /run/bailiff/alt/0/objects ro,relatime - ext4 /dev/sda1 rw\n"
+	if err := confirm(t.Context(), mounted{table: above + "/h/a/.git/objects" + below}, mounts, own); err != nil {
+		t.Errorf("the objects themselves: %v", err)
+	}
+	if err := confirm(t.Context(), mounted{table: above + "/h/.ssh" + below}, mounts, own); !errors.Is(err, ErrOvertaken) {
+		t.Errorf("another folder: %v", err)
 	}
 }

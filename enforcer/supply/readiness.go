@@ -171,7 +171,7 @@ func (r *readiness) open(ctx context.Context, name string, maker backends.Backen
 	start := time.Now()
 	sandbox, err := maker.Open(ctx, spec)
 	if err == nil {
-		if err = confirm(ctx, sandbox, spec.Mounts); err != nil {
+		if err = confirm(ctx, sandbox, spec.Mounts, spec.Own); err != nil {
 			err = errors.Join(err, sandbox.Close(context.WithoutCancel(ctx)))
 			sandbox = nil
 		}

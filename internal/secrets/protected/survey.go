@@ -338,7 +338,17 @@ func (s *survey) leadsInside(folder string, content []byte) bool {
 	} else if !path.IsAbs(to) {
 		to = path.Join(folder, to)
 	}
-	return s.folders[to]
+	return s.folders[to] || s.leadsNowhere(to)
+}
+
+// leadsNowhere says whether a repository would be a linked folder's or a submodule's of the folder's own, and is not there: it
+// is in the private git directory that a sandbox has in place of the folder's.
+func (s *survey) leadsNowhere(to string) bool {
+	if !strings.HasPrefix(to, repository+"/worktrees/") && !strings.HasPrefix(to, repository+"/modules/") {
+		return false
+	}
+	now, err := look(s.root, to)
+	return err == nil && now.kind == absent
 }
 
 // todoWords are the lines of a rebase, or of a series of picks, that run nothing.
