@@ -132,7 +132,8 @@ func (k *Keeper) of(source string) *watched {
 		k.folders = map[string]*watched{}
 	}
 	if k.folders[source] == nil {
-		k.folders[source] = &watched{source: source, patterns: map[string]int{}, owed: map[string]bool{}, states: map[string]held{}}
+		k.folders[source] = &watched{source: source, patterns: map[string]int{}, owed: map[string]bool{}, states: map[string]held{},
+			walk: walk{isDeaf: len(k.folders) >= maxTrees}}
 	}
 	return k.folders[source]
 }
@@ -153,6 +154,7 @@ type watched struct {
 	linked   map[string]bool // repositories that the index names
 	sealed   map[string]bool // folders that could not be listed at the beginning
 
+	walk   walk
 	looked time.Time
 	took   time.Duration
 }
@@ -228,7 +230,12 @@ func (f *watched) hold() error {
 		return errors.Join(err, dir.Close())
 	}
 	f.dir = dir
-	return nil
+	about, err := dir.Stat()
+	if err == nil && !f.walk.isIn(about) {
+		f.walk.drop()
+		f.walk.folder = about
+	}
+	return err
 }
 
 // active are the patterns that any user protects.

@@ -33,6 +33,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 const (
@@ -48,7 +50,7 @@ const (
 	// repository is the pattern of the repository that the folder is.
 	repository = ".git"
 	// repositories is the pattern of those below it.
-	repositories = "**/.git"
+	repositories = bailiff.Repositories
 )
 
 // Folders are the folders of a source that patterns name, and that are there: relative and
@@ -90,9 +92,9 @@ func (e unlisted) Error() string { return e.why.Error() }
 func (e unlisted) Unwrap() error { return e.why }
 
 // expand lists the names that a pattern stands for in a folder; one without "*" stands for
-// itself, whether it is there or not. Names of repositories are found by a [survey].
+// itself, whether it is there or not. What counts at any depth is found by a [survey].
 func expand(root *os.Root, pattern string) ([]string, error) {
-	if pattern == repositories {
+	if strings.HasPrefix(pattern, bailiff.AnyDepth) {
 		return nil, nil
 	}
 	names := []string{""}
