@@ -31,7 +31,7 @@ func (c *comparison) run() ([]Change, error) {
 	c.reopen()
 	c.tops, c.before = topsOf(c.dir), map[string][]string{}
 	for name, s := range c.states {
-		if stands(s.pattern, name) {
+		if s.isFurther || stands(s.pattern, name) {
 			c.before[s.pattern] = append(c.before[s.pattern], name)
 		}
 	}
@@ -165,7 +165,7 @@ func (c *comparison) compare(name, pattern string, accepts func(was, now state) 
 		c.fail(err)
 	case was.equal(now):
 	case now.links <= max(was.links, 1) && now.isWhole() && accepts(was, now):
-		c.states[name] = held{now, pattern}
+		c.keep(name, now, pattern)
 	default:
 		c.fail(c.putBack(name, pattern, was, now))
 	}
@@ -212,7 +212,7 @@ func (c *comparison) putBack(name, pattern string, was, now state) error {
 	}
 	c.tell(name, change)
 	if change.Lost {
-		c.states[name] = held{state{}, pattern}
+		c.keep(name, state{}, pattern)
 		return nil
 	}
 	now, err = c.see(name)
@@ -223,7 +223,7 @@ func (c *comparison) putBack(name, pattern string, was, now state) error {
 		err = fmt.Errorf("%s is changed again while it is put back", name)
 	}
 	if err == nil {
-		c.states[name] = held{now, pattern}
+		c.keep(name, now, pattern)
 	}
 	return err
 }
@@ -259,7 +259,7 @@ func (c *comparison) keepParents(name string) error {
 			if err != nil {
 				return err
 			}
-			c.states[parent] = held{now, was.pattern}
+			c.keep(parent, now, was.pattern)
 		}
 	}
 	return nil

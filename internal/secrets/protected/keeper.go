@@ -163,6 +163,13 @@ type watched struct {
 type held struct {
 	state
 	pattern string
+	// isFurther says that the pattern led there, and does not stand for the name.
+	isFurther bool
+}
+
+// keep holds another state of a place.
+func (f *watched) keep(name string, s state, pattern string) {
+	f.states[name] = held{s, pattern, f.states[name].isFurther}
 }
 
 // begin takes the states of the places that no other user of the folder has protected already.

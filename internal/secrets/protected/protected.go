@@ -53,30 +53,31 @@ const (
 	repositories = bailiff.Repositories
 )
 
-// Folders are the folders of a source that patterns name, and that are there: relative and
-// sorted. A source that cannot be read has none.
+// Folders are the folders of a source that patterns name, or lead to, and that are there: relative and
+// sorted, without those that lie in another. A source that cannot be read has none.
 func Folders(source string, patterns []string) (found []string) {
 	root, err := os.OpenRoot(source)
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
+	all := sortedNames(furtherOf(root, source, patterns))
 	for _, pattern := range patterns {
-		if !isFolder(pattern) {
-			continue
-		}
-		names, err := expand(root, pattern)
-		if err != nil {
-			continue // [Keeper.Watch] says why
-		}
-		for _, name := range names {
-			if now, err := look(root, name); err == nil && now.kind == folder {
-				found = append(found, name)
+		if isFolder(pattern) {
+			names, err := expand(root, pattern)
+			if err == nil { // else [Keeper.Watch] says why
+				all = append(all, names...)
 			}
 		}
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	slices.Sort(all)
+	for _, name := range all {
+		isInside := slices.ContainsFunc(found, func(above string) bool { return isAround(above, name) })
+		if now, err := look(root, name); err == nil && now.kind == folder && !isInside {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 func isFolder(pattern string) bool { return strings.HasSuffix(pattern, "/") }

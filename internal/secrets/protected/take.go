@@ -21,7 +21,7 @@ func (f *watched) take(patterns []string) (map[string]held, error) {
 			switch {
 			case err != nil:
 			case isAbsent(tops, name):
-				into[name] = held{state{}, pattern}
+				into[name] = held{pattern: pattern}
 			default:
 				err = f.takePlace(name, pattern, into, (*state).read)
 			}
@@ -31,9 +31,11 @@ func (f *watched) take(patterns []string) (map[string]held, error) {
 		}
 	}
 	if wanted(fresh) != "" {
-		return into, f.takeSurveyed(fresh, into)
+		if err := f.takeSurveyed(fresh, into); err != nil {
+			return nil, err
+		}
 	}
-	return into, nil
+	return into, f.takeFurther(fresh, into)
 }
 
 func (f *watched) takePlace(name, pattern string, into map[string]held, read func(*state, *os.Root, string) error) error {
@@ -41,7 +43,7 @@ func (f *watched) takePlace(name, pattern string, into map[string]held, read fun
 	if err == nil {
 		err = read(&s, f.root, name)
 	}
-	into[name] = held{s, pattern}
+	into[name] = held{state: s, pattern: pattern}
 	return err
 }
 
