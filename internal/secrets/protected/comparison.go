@@ -59,7 +59,7 @@ func (c *comparison) fail(err error) {
 }
 
 func (c *comparison) tell(name string, change Change) {
-	change.Path = path.Join(c.source, name)
+	change.Path, change.source = path.Join(c.source, name), c.source
 	if change.Kept != "" {
 		change.Kept = path.Join(c.source, change.Kept)
 	}

@@ -18,8 +18,15 @@ import (
 // Keeper watches the folders that sandboxes may write. It is safe for concurrent use; the zero
 // value is ready.
 type Keeper struct {
+	// File is where changes that were put back are remembered; empty if they are not.
+	File string
+
 	mu      sync.Mutex
 	folders map[string]*watched // by source
+
+	asideMu  sync.Mutex
+	aside    []Kept
+	isLoaded bool
 }
 
 // Watch is the time in which one command may change folders.
@@ -45,6 +52,8 @@ type Change struct {
 	How string
 	// Lost says that what was there is gone.
 	Lost bool
+
+	source string
 }
 
 // mostSaid is how many bytes of a name are said, which a command may have made long.
