@@ -14,7 +14,7 @@ import (
 type projects struct{ *core }
 
 func (p projects) Adopt(path string, who bailiff.Approver) (api.Adopted, error) {
-	former, err := p.enforcer.Adopt(path)
+	former, err := p.enforcer.TakeKept(path)
 	if errors.Is(err, protected.ErrNotKept) {
 		return api.Adopted{}, fmt.Errorf("%w: %w", api.ErrUnknown, err)
 	}

@@ -56,8 +56,8 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 // KeptAside are the changes of protected files that were put back, and whose changed version is there.
 func (e *Enforcer) KeptAside() []protected.Kept { return e.protected.Aside() }
 
-// Adopt puts the changed version of a protected file in its place, and says where the one before it is.
-func (e *Enforcer) Adopt(path string) (protected.Kept, error) { return e.protected.Adopt(path) }
+// TakeKept puts the changed version of a protected file in its place, and says where the one before it is.
+func (e *Enforcer) TakeKept(path string) (protected.Kept, error) { return e.protected.Adopt(path) }
 
 // attend looks while what is guarded goes on.
 func (w *guard) attend() {

@@ -104,7 +104,8 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Projects: adopter{}, Decisions: o.log, History: laws{},
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o,
+		Projects: adopter{}, Decisions: o.log, History: laws{},
 		Who: as(person), Permit: anything, BreakGlass: breaker{}, Link: linked}
 }
 

@@ -76,7 +76,8 @@ func TestARepositorysOwnFilesAreProtectedWhereverItLies(t *testing.T) {
 
 func TestAProtectedPlaceIsKnownHoweverItIsWritten(t *testing.T) {
 	d := decided{Decision: allowing("docker", bailiff.Mount{Source: "/p", Target: "/p", Protected: []string{".envrc", ".claude/",
-		".git/modules/*/hooks/", "**/.npmrc", "**/.vscode/tasks.json", "**/*.code-workspace"}})}
+		".git/modules/*/hooks/",
+		"**/.npmrc", "**/.vscode/tasks.json", "**/*.code-workspace"}})}
 	var got []string
 	for _, file := range []string{"/p/.envrc", "/p/.ENVRC", "/p/.envrc2", "/p/sub/.envrc", "/p/.Claude/x/y", "/p/.git",
 		"/p/.git/modules/a/Hooks/x", "/p/.git/modules/a/x", "/q/.envrc", "/p/x",
