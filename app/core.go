@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 

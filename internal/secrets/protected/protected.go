@@ -13,6 +13,17 @@
 // entries of git's index that name one. What git writes there by itself in everyday work stays: a
 // new repository whose settings start nothing, a rebase that only picks commits ([survey]).
 //
+// With another "**/" a file counts in each folder, but for those of installed packages: "**/.npmrc",
+// "**/.vscode/tasks.json", "**/*.code-workspace". A copy of one that was there before stays ([anyDepth]).
+// Where links in protected places lead within the folder, and what git's settings name, counts for the
+// pattern that led there ([further]).
+//
+// A [walk] through the folder finds what lies at any depth. It holds while the kernel tells of no name
+// that counts, where it tells of all; where it may not, each look walks.
+//
+// What was put back is remembered with both versions, so that a person may take the changed one
+// ([Keeper.Adopt]).
+//
 // Promised: what is there is compared by content, never by times; a change is put back at the
 // latest at the end of what was watched; what a command left in a protected place has ".refused" in
 // its name, and nothing is removed to make room for it: of one place the first 20 stay, and of those
