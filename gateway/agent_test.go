@@ -131,7 +131,7 @@ func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})
-	if want := "operator config lacks Approvals, Decisions, Freezer, Grants, History, Permit, Sandboxes, Statuser, Who"; err == nil ||
+	if want := "operator config lacks Approvals, Decisions, Freezer, Grants, History, Permit, Projects, Sandboxes, Statuser, Who"; err == nil ||
 		err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
