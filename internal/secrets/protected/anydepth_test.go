@@ -102,9 +102,11 @@ func TestWhatEverydayWorkDoesWithFilesOfEachFolderStays(t *testing.T) {
 	for name, scripts := range map[string][]string{
 		"a package is copied and goes": {`cp -r a c`, `rm -r c`},
 		"a package is moved":           {`mv a d`, `mv d/b e`},
-		"packages are installed":       {`echo x > node_modules/x/.npmrc; mkdir -p node_modules/y/.vscode; echo x > node_modules/y/.vscode/tasks.json`},
-		"a worktree in the folder":     {`mkdir wt; cp a/.npmrc wt/`},
-		"names that are alike":         {`echo x > a/npmrc; echo x > a/tasks.json; mkdir -p a/vscode/.npmrc; echo x > a/x.npmrc; echo x > code-workspace`},
+		"packages are installed": {`echo x > node_modules/x/.npmrc; mkdir -p node_modules/y/.vscode
+			echo x > node_modules/y/.vscode/tasks.json`},
+		"a worktree in the folder": {`mkdir wt; cp a/.npmrc wt/`},
+		"names that are alike": {`echo x > a/npmrc; echo x > a/tasks.json; mkdir -p a/vscode/.npmrc
+			echo x > a/x.npmrc; echo x > code-workspace`},
 		"much is built": {`mkdir -p build/x/y; for i in 1 2 3 4 5 6 7 8 9; do echo x > build/x/y/$i.o; done; echo x > a/b/new.go`,
 			`rm -r build`},
 	} {

@@ -20,7 +20,8 @@ func linked(t *testing.T) string {
 		ln -s ../.agents/mcp.json .claude/mcp.json && ln -s tools/envrc .envrc && ln -s cur .cursor && ln -s ../../docs .claude/docs
 		mkdir .claude/deep && ln -s "$PWD/tools/deep" .claude/deep/x; ln -s ../../scripts/pre-push .git/hooks/pre-push
 		ln -s /etc/hostname .claude/out; ln -s .. .claude/up
-		git config core.hooksPath .githooks; git config include.path ../.gitsettings; git config filter.x.clean "python3 scripts/clean.py %f"
+		git config core.hooksPath .githooks; git config include.path ../.gitsettings
+		git config filter.x.clean "python3 scripts/clean.py %f"
 		git config alias.c '!scripts/check'; printf '[core]\n\tfsmonitor = "scripts/watch"\n' > .gitsettings; echo x > scripts/watch`)
 	return dir
 }
