@@ -39,7 +39,8 @@ func (k *Keeper) Remember(changes []Change) error {
 	k.load()
 	for _, c := range changes {
 		if c.Kept != "" {
-			k.aside = append(k.aside, Kept{Source: c.source, Path: c.Path, Kept: c.Kept, At: time.Now().UTC(), Sum: sumOf(c.source, c.Kept)})
+			k.aside = append(k.aside, Kept{Source: c.source, Path: c.Path, Kept: c.Kept, At: time.Now().UTC(),
+				Sum: sumOf(c.source, c.Kept)})
 		}
 	}
 	return k.save()

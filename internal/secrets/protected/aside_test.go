@@ -25,7 +25,8 @@ func TestAPersonMayTakeTheChangedVersion(t *testing.T) {
 	t.Parallel()
 	dir, state := project(t), filepath.Join(t.TempDir(), "aside.json")
 	k := &protected.Keeper{File: state}
-	leave(t, k, dir, `echo 'export A=2' > .envrc; ln .envrc other; echo '{}' > .mcp.json; rm .git/config; mkdir .claude; echo x > .claude/x`)
+	leave(t, k, dir, `echo 'export A=2' > .envrc; ln .envrc other; echo '{}' > .mcp.json; rm .git/config; mkdir .claude
+		echo x > .claude/x`)
 	k = &protected.Keeper{File: state} // the sidecar after it
 	if all := k.Aside(); len(all) != 3 {
 		t.Errorf("kept aside are %v", all)
@@ -39,7 +40,8 @@ func TestAPersonMayTakeTheChangedVersion(t *testing.T) {
 	if changes, err := running.End(); len(changes) > 0 || err != nil {
 		t.Errorf("what a person took is put back: %v, %v", changes, err)
 	}
-	sh(t, dir, `test "$(cat .envrc)" = 'export A=2'; test ! .envrc -ef other; test -e .mcp.json; test -e .claude/x; test ! -e .mcp.json.refused`)
+	sh(t, dir, `test "$(cat .envrc)" = 'export A=2'; test ! .envrc -ef other; test -e .mcp.json; test -e .claude/x
+		test ! -e .mcp.json.refused`)
 	all := k.Aside()
 	if len(all) != 1 || all[0].Path != filepath.Join(dir, ".envrc") {
 		t.Fatalf("of what was there before is kept %v", all)
