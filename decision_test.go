@@ -24,8 +24,8 @@ func TestAHiddenReasonIsToldToNobodyWhoSendsRequests(t *testing.T) {
 }
 
 func TestProtectedPlacesAreBelowTheMount(t *testing.T) {
-	for _, text := range []string{".mcp.json", ".claude/", ".git/modules/*/hooks/", "*/.git/config", "**/.git", "**/x", "**/.vscode/tasks.json",
-		"**/*.code-workspace"} {
+	for _, text := range []string{".mcp.json", ".claude/", ".git/modules/*/hooks/", "*/.git/config", "**/.git", "**/x",
+		"**/.vscode/tasks.json", "**/*.code-workspace"} {
 		if !IsProtectable(text) {
 			t.Errorf("%q is no pattern", text)
 		}

@@ -12,7 +12,8 @@ import (
 // adopt takes the changed version of a protected file, which was put back.
 func (o *operator) adopt(_ *http.Request, who bailiff.Approver, wish api.Adopting) (any, *api.Problem) {
 	if !filepath.IsAbs(wish.Path) || len(wish.Path) > idLength {
-		return nil, refusalProblem(codeRequest, []api.Fault{{At: "/path", Message: "want the whole path of a file, of 1,024 bytes at most"}})
+		return nil, refusalProblem(codeRequest, []api.Fault{{At: "/path",
+			Message: "want the whole path of a file, of 1,024 bytes at most"}})
 	}
 	adopted, err := o.config.Projects.Adopt(wish.Path, who)
 	switch {

@@ -48,7 +48,8 @@ test_a_file_at_any_depth_is_protected_until_it_is_asked_about if {
 		concat("/", ["/home/a/p", place]) in _found_at(asked)
 		not place in _protected_by(_project, asked)
 	}
-	every path in ["/home/a/p/sub", "/home/a/p/sub/x.npmrc", "/home/a/p/sub/.npmrc2", "/home/a/p/vscode/tasks.json", "/home/a/p/code-workspace"] {
+	every name in ["sub", "sub/x.npmrc", "sub/.npmrc2", "vscode/tasks.json", "code-workspace"] {
+		path := concat("/", ["/home/a/p", name])
 		_found_at(_writing([path])) == set()
 	}
 }

@@ -81,7 +81,8 @@ func TestAProtectedPlaceIsKnownHoweverItIsWritten(t *testing.T) {
 	var got []string
 	for _, file := range []string{"/p/.envrc", "/p/.ENVRC", "/p/.envrc2", "/p/sub/.envrc", "/p/.Claude/x/y", "/p/.git",
 		"/p/.git/modules/a/Hooks/x", "/p/.git/modules/a/x", "/q/.envrc", "/p/x",
-		"/p/a/b/.npmrc", "/p/.npmRC", "/p/a/.npmrc2", "/p/a/.VScode/tasks.json", "/p/a/.vscode", "/p/a/.vscode/launch.json", "/p/tasks.json",
+		"/p/a/b/.npmrc", "/p/.npmRC", "/p/a/.npmrc2", "/p/a/.VScode/tasks.json", "/p/a/.vscode", "/p/a/.vscode/launch.json",
+		"/p/tasks.json",
 		"/p/a/x.Code-Workspace", "/p/code-workspace"} {
 		if d.protects([]string{"/p/x", file}) {
 			got = append(got, file)
