@@ -145,17 +145,27 @@ type Mount struct {
 	Target   string `json:"target"`
 	ReadOnly bool   `json:"read_only"`
 	// Protected are the files and folders (with a slash at the end) below Source that commands
-	// must leave as they are, though they may write the folder; "*" is one part of a path.
+	// must leave as they are, though they may write the folder; "*" is one part of a path, and
+	// [AnyDepth] is before files that count in each folder.
 	Protected []string `json:"protected,omitempty"`
 }
 
-// IsProtectable says whether a text can be one of the protected places of a mount. One of them
-// stands for what lies at any depth: the repositories of git.
+// AnyDepth is the beginning of a protected place that stands for files in each folder below a mount, the mount itself among them.
+const AnyDepth = "**/"
+
+// Repositories is the protected place that stands for the repositories of git below a mount.
+const Repositories = AnyDepth + ".git"
+
+// IsProtectable says whether a text can be one of the protected places of a mount: a path with "*" for a whole part, or [AnyDepth]
+// and a file with at most one folder, or "*." and the end of its name.
 func IsProtectable(text string) bool {
-	if text == "**/.git" {
-		return true
+	plain, isAnyDepth := strings.CutPrefix(text, AnyDepth)
+	if isAnyDepth {
+		end, isEnd := strings.CutPrefix(plain, "*.")
+		return fs.ValidPath(end) && end != "." && !strings.ContainsAny(end, "*?[\\") && strings.Count(end, "/") < 2 &&
+			!(isEnd && strings.ContainsAny(end, "./"))
 	}
-	plain := strings.TrimSuffix(text, "/")
+	plain = strings.TrimSuffix(text, "/")
 	return fs.ValidPath(plain) && plain != "." && !strings.ContainsAny(strings.ReplaceAll("/"+plain+"/", "/*/", "/"), "*?[\\")
 }
 

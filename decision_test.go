@@ -24,13 +24,16 @@ func TestAHiddenReasonIsToldToNobodyWhoSendsRequests(t *testing.T) {
 }
 
 func TestProtectedPlacesAreBelowTheMount(t *testing.T) {
-	for _, text := range []string{".mcp.json", ".claude/", ".git/modules/*/hooks/", "*/.git/config", "**/.git"} {
+	for _, text := range []string{".mcp.json", ".claude/", ".git/modules/*/hooks/", "*/.git/config", "**/.git", "**/x",
+		"**/.vscode/tasks.json", "**/*.code-workspace"} {
 		if !IsProtectable(text) {
 			t.Errorf("%q is no pattern", text)
 		}
 	}
 	for _, text := range []string{"", "/", ".", "..", "/etc", "../x", "a/../b", "a//b", "a*", "a/*b/c", "[a]", "a?", `a\b`, "a//", "**",
-		"**/.git/", "**/x", "a/**/.git"} {
+		"**/.git/", "a/**/.git", "**/", "**/.", "**/../x", "**/a*", "**/*", "**/a/*.b", "**/*.a*", "*.a",
+		"**/a/b/c",
+		"**/*.a.b", "**/*.a/b"} {
 		if IsProtectable(text) {
 			t.Errorf("%q is a pattern", text)
 		}

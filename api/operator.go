@@ -45,6 +45,19 @@ type Approving struct {
 	Digest string `json:"digest,omitempty"`
 }
 
+// Adopting is the body of POST /v1/project/adopt: the path of a protected file whose change was put back, or where the changed version
+// is.
+type Adopting struct {
+	Path string `json:"path"`
+}
+
+// Adopted is its answer.
+type Adopted struct {
+	Path string `json:"path"`
+	// Former is where the version is that was there before; empty if there was none.
+	Former string `json:"former"`
+}
+
 // Denying is the body of POST /v1/approvals/{id}/deny.
 type Denying struct {
 	Reason string `json:"reason"`

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -98,6 +99,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
 		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinishedRequests(c.decisions), WayOut: wayOut, Log: log,
+		KeptAside: filepath.Join(cfg.StateDir, "kept-aside.json"),
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())

@@ -109,6 +109,10 @@ f = open(".envrc", "r+b"); m = mmap.mmap(f.fileno(), 0); m[0:1] = b"E"'`, ".envr
 	{"many", `cd .git/modules; mkdir $(seq -f m%.0f 1002); echo "$evil" > m1/config`, "held too many names"},
 	{"moved", `python3 -c 'import os; os.rename(".git", "g2")'; echo 'touch PWNED' > g2/post-checkout`,
 		".git had been moved to g2, and is back"},
+	{"anywhere", `mkdir -p sub/a; echo script-shell=/tmp/evil > sub/a/.npmrc`, "/sub/a/.npmrc (the changed one is .npmrc.refused)"},
+	{"settings name it", `mkdir .githooks; echo 'touch PWNED' > .githooks/post-index-change
+		chmod +x .githooks/*`, "/.githooks (the changed"},
+	{"behind a link", `echo evil > sub/linked`, "/sub/linked (the changed one is linked.refused)"},
 	{"bare", `mv .git/HEAD .; cp -r .git/objects .git/refs .; echo "$evil" > config; printf '\tbare = false\n\tworktree = .\n' >> config`,
 		"/HEAD (the changed one is HEAD.refused)"},
 }
@@ -142,7 +146,7 @@ func TestNothingThatACommandLeavesRunsByItsUsersGit(t *testing.T) {
 		}
 		return a
 	}
-	mine("mkdir sub; g commit -q --allow-empty -m x; chmod -R a+rwX .")
+	mine("mkdir sub; git config core.hooksPath .githooks; ln -s sub/linked .gdbinit; g commit -q --allow-empty -m x; chmod -R a+rwX .")
 	if os.Getuid() == 0 {
 		mine("chown -R 10000 .")
 	}

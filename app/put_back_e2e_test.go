@@ -3,6 +3,9 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,5 +40,27 @@ func TestThoseWhoWatchAreToldWhatWasPutBack(t *testing.T) {
 	}
 	if changes := <-told; !strings.Contains(changes, ".envrc") {
 		t.Errorf("they are told %q", changes)
+	}
+
+	place := filepath.Join(dir, ".envrc")
+	isKept := func() bool {
+		status, err := s.operator.Status(ctx)
+		return err == nil && slices.ContainsFunc(status.Warnings, func(text string) bool {
+			return strings.Contains(text, `"bailiff project adopt `+place+`"`)
+		})
+	}
+	if !isKept() {
+		t.Error("the status does not say that a change is kept aside")
+	}
+	adopted, err := s.operator.Adopt(ctx, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(adopted.Former); err != nil || isKept() {
+		t.Errorf("after it was taken and the former one was removed: %v, and the status says that it is kept: %t", err, isKept())
+	}
+	wants(t, ask(t, s.agent, inProject(dir, "cat .envrc")), bailiff.Completed, "")
+	if text, err := os.ReadFile(place); err != nil || string(text) != "x" {
+		t.Errorf("the file holds %q, %v", text, err)
 	}
 }

@@ -177,6 +177,7 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 		all = append(all, fmt.Sprintf("files of sessions that have ended could not be removed from backend %s yet: %v", backend,
 			unremoved[backend]))
 	}
+	all = append(all, a.keptAside()...)
 	all = append(all, a.runtimeWarnings()...)
 	all = append(all, a.policyWarnings()...)
 	all = append(all, a.services.warnings()...)

@@ -100,7 +100,7 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, WayOut, Repositories, Tracer, Throttle, Claims,
+// Config is what an Enforcer needs; every field but Credentials, KeptAside, WayOut, Repositories, Tracer, Throttle, Claims,
 // Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
@@ -125,6 +125,8 @@ type Config struct {
 	Ledger ledger.Entries[ledger.Sandbox]
 	// Workspaces is of those that stay when their sandbox goes.
 	Workspaces ledger.Entries[ledger.Workspace]
+	// KeptAside is the file in which changes of protected files that were put back are remembered; empty if they are not.
+	KeptAside string
 	// WayOut serves the connections of sandboxes whose network is egress; nil means that
 	// none is run.
 	WayOut WayOut

@@ -2,11 +2,13 @@ package enforcer
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
 // Decide judges a request and runs nothing. The client may run it on the strength of the
@@ -19,7 +21,7 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 		return m.judgementEvent(), m.Decision, m.took
 	})
 	d.Unread, d.Projects = unread, e.projects(d.Decision.Backend)
-	return d
+	return withFurther(d)
 }
 
 // Preview judges a request that its client has run by [Enforcer.Execute] if it may run at all,
@@ -40,6 +42,18 @@ func (e *Enforcer) Preview(ctx context.Context, req bailiff.Request) (d bailiff.
 		d = bailiff.Decided{ID: event.DecisionID, Decision: m.Decision, Unread: m.Files, Projects: e.projects(m.Decision.Backend)}
 		return bailiff.Answer{DecisionID: d.ID, Decision: d.Decision}
 	})
+	return withFurther(d)
+}
+
+// withFurther adds to what a client's file tools leave alone in a project that to which the protected places lead.
+func withFurther(d bailiff.Decided) bailiff.Decided {
+	mounts := slices.Clone(d.Decision.Backend.Mounts)
+	for i, m := range mounts {
+		if slices.Contains(d.Projects, m.Source) && len(m.Protected) > 0 {
+			mounts[i].Protected = slices.Concat(m.Protected, protected.Further(m.Source, m.Protected))
+		}
+	}
+	d.Decision.Backend.Mounts = mounts
 	return d
 }
 

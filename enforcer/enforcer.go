@@ -59,6 +59,7 @@ func New(c Config) (*Enforcer, error) {
 	if c.Tracer != nil {
 		e.parts = traced{e, c.Tracer}
 	}
+	e.protected.File = c.KeptAside
 	e.processes = process.New(process.Config{Policies: e.allows, Recorder: c.Recorder, Log: c.Log})
 	var err error
 	e.leases, err = lease.New(lease.Config{

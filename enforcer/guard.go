@@ -51,6 +51,7 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 	}
 	w := &guard{watch: watch, git: git, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
 		e.config.Observer.PutBack(len(changes))
+		fault = errors.Join(fault, e.protected.Remember(changes))
 		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d,
 			"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
 	}}
@@ -59,6 +60,12 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 	}
 	return w, nil
 }
+
+// KeptAside are the changes of protected files that were put back, and whose changed version is there.
+func (e *Enforcer) KeptAside() []protected.Kept { return e.protected.Aside() }
+
+// TakeKept puts the changed version of a protected file in its place, and says where the one before it is.
+func (e *Enforcer) TakeKept(path string) (protected.Kept, error) { return e.protected.Adopt(path) }
 
 // attend looks while what is guarded goes on.
 func (w *guard) attend() {

@@ -131,7 +131,8 @@ func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})
-	if want := "operator config lacks Approvals, Decisions, Freezer, Grants, History, Permit, Sandboxes, Statuser, Who"; err == nil ||
+	want := "operator config lacks Approvals, Decisions, Freezer, Grants, History, Permit, Projects, Sandboxes, Statuser, Who"
+	if err == nil ||
 		err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}

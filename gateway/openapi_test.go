@@ -145,6 +145,7 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 		{"GET", "/v1/approvals", ""}, {"GET", "/v1/grants", ""}, {"DELETE", "/v1/grants/" + granted.GrantID, ""},
 		{"POST", "/v1/freeze", `{"kind": "session", "id": "s9", "reason": "odd"}`}, {"GET", "/v1/freeze", ""},
 		{"DELETE", "/v1/freeze", `{"kind": "session", "id": "s9"}`},
+		{"POST", "/v1/project/adopt", `{"path": "/p/.envrc"}`},
 		{"GET", "/v1/decisions?session=s1", ""}, {"GET", eventsPath, ""}, {"POST", "/v1/console/links", ""},
 		{"POST", "/v1/break-glass", `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`},
 		{"GET", "/healthz", ""}, {"GET", "/v1/openapi.yaml", ""},
@@ -256,6 +257,9 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 			try(operator, "GET", path, "")
 		}
 		try(operator, "DELETE", "/v1/freeze", `{"kind": "all"}`)
+		for _, path := range []string{"/p/none", "/p/changed", "relative"} {
+			try(operator, "POST", "/v1/project/adopt", `{"path": "`+path+`"}`)
+		}
 		for _, revision := range []string{"gone", "unsound"} {
 			try(operator, "GET", "/v1/policies/history/"+revision, "")
 			try(operator, "POST", "/v1/policies/rollback", `{"revision": "`+revision+`"}`)

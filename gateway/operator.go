@@ -24,6 +24,12 @@ type Sandboxer interface {
 	Reap(ctx context.Context) (removed int, err error)
 }
 
+// Adopter puts the changed version of a protected file in its place, which a command had left and which was put back. An error
+// wraps [api.ErrUnknown] where there is none.
+type Adopter interface {
+	Adopt(path string, who bailiff.Approver) (api.Adopted, error)
+}
+
 // Book keeps approvals and takes answers. Its errors are those of package
 // api.
 type Book interface {
@@ -70,6 +76,7 @@ type OperatorConfig struct {
 	Approvals Book
 	Grants    Revoker
 	Freezer   Freezer
+	Projects  Adopter
 	Decisions DecisionLog
 	History   PolicyHistory
 	// Who says who sends a request; false if this listener does not know them. It is
@@ -130,6 +137,7 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: answer(o.freezes).ServeHTTP,
 		http.MethodPost:   o.withPermission(bailiff.MayOperate, wishing(o, o.freeze)).ServeHTTP,
 		http.MethodDelete: o.withPermission(bailiff.MayOperate, wishing(o, o.thaw)).ServeHTTP})
+	rs.answer(http.MethodPost, "/v1/project/adopt", o.withPermission(bailiff.MayOperate, wishing(o, o.adopt)))
 	rs.answer(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
 	rs.elsewhere("This is the operators' listener; agents ask at a listener of agent.listeners.",
@@ -147,7 +155,7 @@ func (c OperatorConfig) missing() error {
 	return required.Fields("operator", map[string]bool{
 		"Statuser": c.Statuser == nil, "Sandboxes": c.Sandboxes == nil, "Approvals": c.Approvals == nil, "Grants": c.Grants == nil,
 		"Freezer": c.Freezer == nil, "Decisions": c.Decisions == nil, "History": c.History == nil, "Who": c.Who == nil,
-		"Permit": c.Permit == nil,
+		"Permit": c.Permit == nil, "Projects": c.Projects == nil,
 	})
 }
 

@@ -104,8 +104,22 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, History: laws{},
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o,
+		Projects: adopter{}, Decisions: o.log, History: laws{},
 		Who: as(person), Permit: anything, BreakGlass: breaker{}, Link: linked}
+}
+
+// adopter has a change of one file.
+type adopter struct{}
+
+func (adopter) Adopt(path string, _ bailiff.Approver) (api.Adopted, error) {
+	switch path {
+	case "/p/.envrc":
+		return api.Adopted{Path: path, Former: path + ".refused"}, nil
+	case "/p/changed":
+		return api.Adopted{}, errors.New("it was changed since")
+	}
+	return api.Adopted{}, api.ErrUnknown
 }
 
 // anything is permitted.
@@ -207,6 +221,8 @@ func (fullOffice) Thaw(context.Context, string, string, bailiff.Approver) (bool,
 	return false, errStore
 }
 
+func (brokenOffice) Adopt(string, bailiff.Approver) (api.Adopted, error) { panic("a bug") }
+
 // brokenLog is a log in which everything fails.
 type brokenLog struct{}
 
@@ -214,7 +230,7 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
-	Freezer:   brokenOffice{},
+	Freezer: brokenOffice{}, Projects: brokenOffice{},
 	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
 	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 

@@ -16,7 +16,7 @@ _writing(paths) := object.union(
 
 test_a_folder_that_may_be_written_has_protected_places if {
 	all := _protected_by(_project, _ls("telegram"))
-	{".git/config", ".claude/", ".mcp.json"} - all == set()
+	{".git/config", ".claude/", "**/.mcp.json"} - all == set()
 	_protected_by(object.union(_project, {"protected": [".secret"]}), _ls("telegram")) == {".secret"}
 	_protected_by(object.union(_project, {"protected": []}), _ls("telegram")) == set()
 	_protected_by(object.union(_project, {"read_only": true}), _ls("telegram")) == set()
@@ -29,9 +29,46 @@ test_a_place_that_is_switched_off_is_not_protected if {
 	without.backend.mounts == [_project]
 }
 
+test_a_place_is_protected_by_its_source_and_by_true if {
+	all := _protected_by(_project, _ls("telegram")) with data.bailiff.tables.protected as {".a": "a(1)", ".b": true, "**/.c": "c(1)"}
+	all == {".a", ".b", "**/.c"}
+	off := _protected_by(_project, _ls("telegram")) with data.bailiff.tables.protected as {"**/.c": "c(1)", ".c": false, ".d": true}
+	off == {".d"}
+}
+
+test_a_file_at_any_depth_is_protected_until_it_is_asked_about if {
+	every path, place in {
+		"/home/a/p/sub/.npmrc": "**/.npmrc",
+		"/home/a/p/.npmrc": "**/.npmrc",
+		"/home/a/p/sub/deep/.vscode/tasks.json": "**/.vscode/tasks.json",
+		"/home/a/p/sub/.vscode": "**/.vscode/tasks.json",
+		"/home/a/p/x/b.code-workspace": "**/*.code-workspace",
+	} {
+		asked := _writing([path])
+		concat("/", ["/home/a/p", place]) in _found_at(asked)
+		not place in _protected_by(_project, asked)
+	}
+	every name in ["sub", "sub/x.npmrc", "sub/.npmrc2", "vscode/tasks.json", "code-workspace"] {
+		path := concat("/", ["/home/a/p", name])
+		_found_at(_writing([path])) == set()
+	}
+}
+
+# What people and agents edit every day, though programs run it.
+test_everyday_files_are_no_finding if {
+	every name in [
+		"package.json", "Makefile", "Dockerfile", "pyproject.toml", "Cargo.toml", "go.mod", "src/main.rs", ".gitignore", ".env",
+		"docker-compose.yml", ".github/workflows/ci.yml", "tsconfig.json", "eslint.config.js", "vite.config.ts", "conftest.py",
+		"pnpm-workspace.yaml", ".editorconfig", ".dockerignore", ".prettierrc", ".prettierrc.json", ".eslintrc.json", ".nvmrc",
+		".python-version", ".yarn/cache/x.zip", ".venv/bin/python", "node_modules/x/index.js", "AGENTS.md", "CLAUDE.md",
+	] {
+		_found_at(_writing([concat("/", ["/home/a/p", name])])) == set()
+	}
+}
+
 test_a_protected_place_that_is_written_is_a_finding_and_left_out if {
 	every path, place in {
-		"/home/a/p/.npmrc": ".npmrc",
+		"/home/a/p/.gdbinit": ".gdbinit",
 		"/home/a/p/.claude/settings.json": ".claude/",
 		"/home/a/p/.git": ".git/config",
 		"/home/a/p/.git/modules/x/hooks/pre-push": ".git/modules/*/hooks/",
@@ -59,7 +96,7 @@ test_a_repository_below_a_folder_is_protected_until_it_is_asked_about if {
 
 test_every_other_place_stays_protected if {
 	asked := _writing(["/home/a/p/.npmrc"])
-	_found_at(asked) == {"/home/a/p/.npmrc"}
+	_found_at(asked) == {"/home/a/p/**/.npmrc"}
 	".git/config" in _protected_by(_project, asked)
 }
 

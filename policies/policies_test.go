@@ -16,6 +16,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -397,4 +398,24 @@ func families(t *testing.T) map[string]map[string]described {
 		t.Fatal("no family was found")
 	}
 	return all
+}
+
+func TestEachProtectedPlaceSaysWhereItIsWritten(t *testing.T) {
+	text, err := policies.FS.ReadFile("data.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data struct {
+		Bailiff struct {
+			Tables struct{ Protected map[string]any }
+		}
+	}
+	if err := yaml.Unmarshal(text, &data); err != nil || len(data.Bailiff.Tables.Protected) < 200 {
+		t.Fatalf("%d places are protected, %v", len(data.Bailiff.Tables.Protected), err)
+	}
+	for name, source := range data.Bailiff.Tables.Protected {
+		if said, ok := source.(string); !ok || !strings.ContainsAny(said, ".(") || !bailiff.IsProtectable(name) {
+			t.Errorf("%s is protected because of %v, want a manual's page or an address", name, source)
+		}
+	}
 }

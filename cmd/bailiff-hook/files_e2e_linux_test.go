@@ -31,7 +31,7 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 	s, dir := serveProject(t)
 	outside := apptest.OpenDir(t)
 	for link, target := range map[string]string{"out": outside, "out.txt": filepath.Join(outside, "x"), "passwd": "/etc/passwd",
-		"inner": "sub", "hook": ".git/hooks/pre-commit", "claude": ".claude"} {
+		"inner": "sub", "hook": ".git/hooks/pre-commit", "claude": ".claude", ".cursor": "cur"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -69,6 +69,9 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 		{"claude-code", "Write", `{"file_path": "` + in("hook") + `"}`, "command.writes_startup"},
 		{"claude-code", "Edit", `{"file_path": "` + in("claude/settings.json") + `"}`, "command.writes_startup"},
 		{"claude-code", "Edit", `{"file_path": "` + in(".envrc") + `"}`, "command.writes_startup"},
+		{"claude-code", "Write", `{"file_path": "` + in("sub/.npmrc") + `"}`, "command.writes_startup"},
+		{"claude-code", "Write", `{"file_path": "` + in("cur/mcp.json") + `"}`, "protected in " + dir},
+		{"claude-code", "Write", `{"file_path": "` + in("package.json") + `"}`, ""},
 		{"codex", "apply_patch", patch("*** Delete File: " + in(".git/config")), "command.writes_startup"},
 		{"codex", "apply_patch", patch("*** Add File: " + in("ok") + "\n+x\n*** Add File: " + in(".git/hooks/post-merge") + "\n+x"),
 			"command.writes_startup"},

@@ -122,7 +122,13 @@ func (d decided) protects(files []string) bool {
 		for _, file := range files {
 			rest, ok := strings.CutPrefix(file, m.Target+"/")
 			if ok && slices.ContainsFunc(m.Protected, func(place string) bool {
-				return overlaps(rest, place) || place == repositories && isOfRepository(m.Target, rest)
+				if place == bailiff.Repositories {
+					return isOfRepository(m.Target, rest)
+				}
+				if file, isAnyDepth := strings.CutPrefix(place, bailiff.AnyDepth); isAnyDepth {
+					return isAnywhere(rest, file)
+				}
+				return overlaps(rest, place)
 			}) {
 				return true
 			}
@@ -130,9 +136,6 @@ func (d decided) protects(files []string) bool {
 	}
 	return false
 }
-
-// repositories is the protected place that stands for all repositories of git in a folder.
-const repositories = "**/.git"
 
 // isOfRepository says whether a file below a folder belongs to what git keeps of its own: it has a
 // part .git, it is the HEAD by which git takes a folder for a repository, or there is one beside it
@@ -161,4 +164,20 @@ func overlaps(file, place string) bool {
 		}
 	}
 	return true
+}
+
+// isAnywhere says whether a relative path is a file that counts in each folder, in it, or the folder in which it would lie.
+func isAnywhere(path, file string) bool {
+	names, parts := strings.Split(path, "/"), strings.Split(file, "/")
+	if end, isEnd := strings.CutPrefix(file, "*"); isEnd {
+		return slices.ContainsFunc(names, func(name string) bool {
+			return len(name) >= len(end) && strings.EqualFold(name[len(name)-len(end):], end)
+		})
+	}
+	for i := range names {
+		if overlaps(strings.Join(names[i:min(len(names), i+len(parts))], "/"), file) {
+			return true
+		}
+	}
+	return false
 }

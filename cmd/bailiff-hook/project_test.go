@@ -76,15 +76,20 @@ func TestARepositorysOwnFilesAreProtectedWhereverItLies(t *testing.T) {
 
 func TestAProtectedPlaceIsKnownHoweverItIsWritten(t *testing.T) {
 	d := decided{Decision: allowing("docker", bailiff.Mount{Source: "/p", Target: "/p", Protected: []string{".envrc", ".claude/",
-		".git/modules/*/hooks/"}})}
+		".git/modules/*/hooks/",
+		"**/.npmrc", "**/.vscode/tasks.json", "**/*.code-workspace"}})}
 	var got []string
 	for _, file := range []string{"/p/.envrc", "/p/.ENVRC", "/p/.envrc2", "/p/sub/.envrc", "/p/.Claude/x/y", "/p/.git",
-		"/p/.git/modules/a/Hooks/x", "/p/.git/modules/a/x", "/q/.envrc", "/p/x"} {
+		"/p/.git/modules/a/Hooks/x", "/p/.git/modules/a/x", "/q/.envrc", "/p/x",
+		"/p/a/b/.npmrc", "/p/.npmRC", "/p/a/.npmrc2", "/p/a/.VScode/tasks.json", "/p/a/.vscode", "/p/a/.vscode/launch.json",
+		"/p/tasks.json",
+		"/p/a/x.Code-Workspace", "/p/code-workspace"} {
 		if d.protects([]string{"/p/x", file}) {
 			got = append(got, file)
 		}
 	}
-	if want := []string{"/p/.envrc", "/p/.ENVRC", "/p/.Claude/x/y", "/p/.git", "/p/.git/modules/a/Hooks/x"}; !slices.Equal(got, want) {
+	if want := []string{"/p/.envrc", "/p/.ENVRC", "/p/.Claude/x/y", "/p/.git", "/p/.git/modules/a/Hooks/x", "/p/a/b/.npmrc", "/p/.npmRC",
+		"/p/a/.VScode/tasks.json", "/p/a/.vscode", "/p/a/x.Code-Workspace"}; !slices.Equal(got, want) {
 		t.Errorf("protected are %q, want %q", got, want)
 	}
 }

@@ -87,6 +87,11 @@ func (c *Client) Thaw(ctx context.Context, kind, id string) error {
 	return c.silently(ctx, c.prompt, http.MethodDelete, "/v1/freeze", body)
 }
 
+// Adopt takes the changed version of a protected file, which was put back.
+func (c *Client) Adopt(ctx context.Context, path string) (api.Adopted, error) {
+	return tell[api.Adopted](ctx, c, c.prompt, http.MethodPost, "/v1/project/adopt", api.Adopting{Path: path})
+}
+
 // Revisions are the policies that were in force, the latest first.
 func (c *Client) Revisions(ctx context.Context) ([]api.Revision, error) {
 	list, err := ask[api.Revisions](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history", nil)

@@ -25,6 +25,13 @@ func (everybody) Plan(bailiff.Claim) (api.Plan, error) {
 func (everybody) May(bailiff.Approver, bailiff.Claim, string) error { return nil }
 
 // laws are one revision, which may be put in force.
+// adopter has a change of each file.
+type adopter struct{}
+
+func (adopter) Adopt(path string, who bailiff.Approver) (api.Adopted, error) {
+	return api.Adopted{Path: path, Former: who.Person}, nil
+}
+
 type laws struct{}
 
 var lawful = api.Revision{Name: "r/0", Way: history.ByFiles}
@@ -58,7 +65,7 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
 	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book,
-		Freezer: book, Decisions: log, History: laws{},
+		Freezer: book, Projects: adopter{}, Decisions: log, History: laws{},
 		Who: gateway.ByPeer(func(_ uint32, channel string) bailiff.Approver {
 			return bailiff.Approver{Person: "root", Credential: "uid:0", Channel: channel}
 		}), Permit: func(bailiff.Approver, string) error { return nil }})
@@ -82,6 +89,13 @@ func asked(t *testing.T, book *approval.Book, session string) string {
 		t.Fatal(err)
 	}
 	return a.ID
+}
+
+func TestAnOperatorTakesAChangeThatWasPutBack(t *testing.T) {
+	c, _ := operators(t)
+	if got, err := c.Adopt(t.Context(), "/p/.envrc"); err != nil || got != (api.Adopted{Path: "/p/.envrc", Former: "root"}) {
+		t.Errorf("adopted %+v, %v", got, err)
+	}
 }
 
 func TestOperatorsAnswer(t *testing.T) {

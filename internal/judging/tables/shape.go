@@ -219,10 +219,21 @@ func wrongType(value any, want string) string {
 	return "is " + string(written) + ", want " + want
 }
 
-// places are names of files and folders below a mount.
+// places are names of files and folders below a mount, each with its source, or with whether it counts.
 var places = entries("an object", func(name string, value any, at keys, tell reporter) {
 	place(name, at, tell)
-	truth(value, at, tell)
+	if describe(value, func(s *jsonschema.Schema) { s.Type, s.Types = "", []string{"boolean", "string"} }) {
+		return
+	}
+	switch said := value.(type) {
+	case bool:
+	case string:
+		if said == "" {
+			tell(at, "is empty, want where it is written that a program starts by the file, or true or false")
+		}
+	default:
+		tell(at, wrongType(value, "true, false or where it is written that a program starts by the file"))
+	}
 })
 
 func place(value any, at keys, tell reporter) {
@@ -230,6 +241,6 @@ func place(value any, at keys, tell reporter) {
 		return
 	}
 	if name, ok := value.(string); !ok || !bailiff.IsProtectable(name) {
-		tell(at, wrongType(value, "a path below the mount, such as .envrc or .claude/"))
+		tell(at, wrongType(value, "a path below the mount, such as .envrc, .claude/ or **/.npmrc"))
 	}
 }

@@ -139,7 +139,7 @@ func (r *reader) mount(t *ast.Term) (m bailiff.Mount) {
 func (r *reader) protectable(t *ast.Term) string {
 	s := r.string(t)
 	if !bailiff.IsProtectable(s) {
-		r.fail("is %q, want a path below the mount, such as .envrc or .claude/", s)
+		r.fail("is %q, want a path below the mount, such as .envrc, .claude/ or **/.npmrc", s)
 	}
 	return s
 }

@@ -12,36 +12,71 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
-// What a command costs in a project: the beginning and the end of a watch, and a look in between.
+// What a command costs in a project: the beginning and the end of a watch, and a look in between. Beside git's there are as many
+// patterns as the shipped policies have.
 func BenchmarkWatch(b *testing.B) {
-	for _, files := range []int{100, 10_000} {
-		dir := b.TempDir()
-		for i := range files {
-			folder := filepath.Join(dir, fmt.Sprint("d", i/1000), fmt.Sprint("e", i/10))
-			if err := os.MkdirAll(folder, 0o755); err != nil {
-				b.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), nil, 0o600); err != nil {
-				b.Fatal(err)
-			}
-		}
-		sh(b, dir, "git init -q . && git add .")
-		mounts := []bailiff.Mount{{Source: dir, Target: dir, Protected: all}}
-		b.Run(fmt.Sprint(files), func(b *testing.B) {
+	var files []string
+	for i := range 150 {
+		files = append(files, fmt.Sprint(".settings-", i), fmt.Sprint("**/.settings-", i%50, ".js"))
+	}
+	files = append(files, "**/.vscode/tasks.json", "**/*.code-workspace", ".envrc")
+	dir := tree(b, 100_000)
+	for _, c := range []struct {
+		name     string
+		patterns []string
+		script   string
+	}{
+		{"nothing", files, ""}, {"nothing, with git", append(files, all...), ""}, {"a file", files, "x.o"}, {"a folder", files, "new/x"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			mounts := []bailiff.Mount{{Source: dir, Target: dir, Protected: c.patterns}}
 			var k protected.Keeper
+			first, err := k.Watch(mounts) // it walks
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, _ = first.End()
 			before := processor(b)
 			for b.Loop() {
 				w, err := k.Watch(mounts)
+				if err == nil && c.script != "" {
+					err = write(filepath.Join(dir, c.script))
+				}
 				if err != nil {
 					b.Fatal(err)
 				}
 				if _, err := w.End(); err != nil {
 					b.Fatal(err)
 				}
+				if c.script == "new/x" {
+					if err := os.RemoveAll(filepath.Join(dir, "new")); err != nil {
+						b.Fatal(err)
+					}
+				}
 			}
 			b.ReportMetric((processor(b)-before).Seconds()*1000/float64(b.N), "cpu-ms/op")
 		})
 	}
+}
+
+// tree is a repository with so many files, ten in a folder.
+func tree(b *testing.B, files int) string {
+	b.Helper()
+	dir := b.TempDir()
+	for i := range files {
+		if err := write(filepath.Join(dir, fmt.Sprint("d", i/1000), fmt.Sprint("e", i/10), fmt.Sprint(i))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	sh(b, dir, "git init -q . && git add . && echo x > .envrc")
+	return dir
+}
+
+func write(file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, nil, 0o600)
 }
 
 // processor is the time for which this process has used one.

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // comparison is one look at the places of some patterns, which puts back what changed.
@@ -19,17 +21,30 @@ type comparison struct {
 	ended bool
 
 	survey  survey
+	tops    map[string]bool     // the names in the folder itself; nil if they are to be looked at one by one
+	before  map[string][]string // the names that each pattern stood for
 	changes []Change
 	faults  []error
 }
 
 func (c *comparison) run() ([]Change, error) {
 	c.reopen()
+	c.tops, c.before = topsOf(c.dir), map[string][]string{}
+	for name, s := range c.states {
+		if s.isFurther || stands(s.pattern, name) {
+			c.before[s.pattern] = append(c.before[s.pattern], name)
+		}
+	}
 	for _, pattern := range c.order() {
 		c.comparePattern(pattern)
 	}
-	if c.patterns[repository] || c.patterns[repositories] {
+	if wanted(c.patterns) != "" {
+		c.fail(c.listing(func() (err error) {
+			c.survey, err = c.surveyed(c.patterns, c.ended, c.admit)
+			return err
+		}))
 		c.compareSettings()
+		c.compareNamed()
 	}
 	if c.ended && c.patterns[repository] && len(c.faults) == 0 {
 		c.compareIndex()
@@ -44,7 +59,7 @@ func (c *comparison) fail(err error) {
 }
 
 func (c *comparison) tell(name string, change Change) {
-	change.Path = path.Join(c.source, name)
+	change.Path, change.source = path.Join(c.source, name), c.source
 	if change.Kept != "" {
 		change.Kept = path.Join(c.source, change.Kept)
 	}
@@ -67,7 +82,7 @@ func (c *comparison) reopen() {
 // order is how patterns are compared: folders before what is in them, and what has a "*" last.
 func (c *comparison) order() (all []string) {
 	for pattern := range c.patterns {
-		if pattern != repositories {
+		if !strings.HasPrefix(pattern, bailiff.AnyDepth) {
 			all = append(all, pattern)
 		}
 	}
@@ -87,11 +102,7 @@ func (c *comparison) comparePattern(pattern string) {
 		all, err = expand(c.root, pattern)
 		return err
 	}))
-	for name := range c.states {
-		if stands(pattern, name) {
-			all = append(all, name)
-		}
-	}
+	all = append(all, c.before[pattern]...)
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
 		c.compare(name, pattern, func(was, now state) bool { return isHarmless(name, was, now) })
@@ -154,7 +165,7 @@ func (c *comparison) compare(name, pattern string, accepts func(was, now state) 
 		c.fail(err)
 	case was.equal(now):
 	case now.links <= max(was.links, 1) && now.isWhole() && accepts(was, now):
-		c.states[name] = held{now, pattern}
+		c.keep(name, now, pattern)
 	default:
 		c.fail(c.putBack(name, pattern, was, now))
 	}
@@ -162,6 +173,9 @@ func (c *comparison) compare(name, pattern string, accepts func(was, now state) 
 
 // see says how a place is, with its content. What cannot be read now is changed, for it could be.
 func (c *comparison) see(name string) (state, error) {
+	if isAbsent(c.tops, name) {
+		return state{}, nil
+	}
 	now, err := look(c.root, name)
 	if errors.Is(err, fs.ErrPermission) {
 		c.tellOpened(open(c.root, name))
@@ -182,6 +196,7 @@ func (c *comparison) see(name string) (state, error) {
 // putBack makes a place as it was, and looks whether it is. If not, the old state stays what it is
 // compared with.
 func (c *comparison) putBack(name, pattern string, was, now state) error {
+	c.tops = nil // they will be others
 	c.tellOpened(open(c.root, path.Dir(name)))
 	change, err := Change{}, error(nil)
 	if was.kind == folder {
@@ -197,7 +212,7 @@ func (c *comparison) putBack(name, pattern string, was, now state) error {
 	}
 	c.tell(name, change)
 	if change.Lost {
-		c.states[name] = held{state{}, pattern}
+		c.keep(name, state{}, pattern)
 		return nil
 	}
 	now, err = c.see(name)
@@ -208,7 +223,7 @@ func (c *comparison) putBack(name, pattern string, was, now state) error {
 		err = fmt.Errorf("%s is changed again while it is put back", name)
 	}
 	if err == nil {
-		c.states[name] = held{now, pattern}
+		c.keep(name, now, pattern)
 	}
 	return err
 }
@@ -244,7 +259,7 @@ func (c *comparison) keepParents(name string) error {
 			if err != nil {
 				return err
 			}
-			c.states[parent] = held{now, was.pattern}
+			c.keep(parent, now, was.pattern)
 		}
 	}
 	return nil

@@ -18,8 +18,15 @@ import (
 // Keeper watches the folders that sandboxes may write. It is safe for concurrent use; the zero
 // value is ready.
 type Keeper struct {
+	// File is where changes that were put back are remembered; empty if they are not.
+	File string
+
 	mu      sync.Mutex
 	folders map[string]*watched // by source
+
+	asideMu  sync.Mutex
+	aside    []Kept
+	isLoaded bool
 }
 
 // Watch is the time in which one command may change folders.
@@ -45,6 +52,8 @@ type Change struct {
 	How string
 	// Lost says that what was there is gone.
 	Lost bool
+
+	source string
 }
 
 // mostSaid is how many bytes of a name are said, which a command may have made long.
@@ -132,7 +141,8 @@ func (k *Keeper) of(source string) *watched {
 		k.folders = map[string]*watched{}
 	}
 	if k.folders[source] == nil {
-		k.folders[source] = &watched{source: source, patterns: map[string]int{}, owed: map[string]bool{}, states: map[string]held{}}
+		k.folders[source] = &watched{source: source, patterns: map[string]int{}, owed: map[string]bool{}, states: map[string]held{},
+			walk: walk{isDeaf: len(k.folders) >= maxTrees}}
 	}
 	return k.folders[source]
 }
@@ -153,6 +163,7 @@ type watched struct {
 	linked   map[string]bool // repositories that the index names
 	sealed   map[string]bool // folders that could not be listed at the beginning
 
+	walk   walk
 	looked time.Time
 	took   time.Duration
 }
@@ -161,6 +172,13 @@ type watched struct {
 type held struct {
 	state
 	pattern string
+	// isFurther says that the pattern led there, and does not stand for the name.
+	isFurther bool
+}
+
+// keep holds another state of a place.
+func (f *watched) keep(name string, s state, pattern string) {
+	f.states[name] = held{s, pattern, f.states[name].isFurther}
 }
 
 // begin takes the states of the places that no other user of the folder has protected already.
@@ -228,7 +246,12 @@ func (f *watched) hold() error {
 		return errors.Join(err, dir.Close())
 	}
 	f.dir = dir
-	return nil
+	about, err := dir.Stat()
+	if err == nil && !f.walk.isIn(about) {
+		f.walk.drop()
+		f.walk.folder = about
+	}
+	return err
 }
 
 // active are the patterns that any user protects.

@@ -13,6 +13,17 @@
 // entries of git's index that name one. What git writes there by itself in everyday work stays: a
 // new repository whose settings start nothing, a rebase that only picks commits ([survey]).
 //
+// With another "**/" a file counts in each folder, but for those of installed packages: "**/.npmrc",
+// "**/.vscode/tasks.json", "**/*.code-workspace". A copy of one that was there before stays ([anyDepth]).
+// Where links in protected places lead within the folder, and what git's settings name, counts for the
+// pattern that led there ([further]).
+//
+// A [walk] through the folder finds what lies at any depth. It holds while the kernel tells of no name
+// that counts, where it tells of all; where it may not, each look walks.
+//
+// What was put back is remembered with both versions, so that a person may take the changed one
+// ([Keeper.Adopt]).
+//
 // Promised: what is there is compared by content, never by times; a change is put back at the
 // latest at the end of what was watched; what a command left in a protected place has ".refused" in
 // its name, and nothing is removed to make room for it: of one place the first 20 stay, and of those
@@ -33,6 +44,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 const (
@@ -48,33 +61,34 @@ const (
 	// repository is the pattern of the repository that the folder is.
 	repository = ".git"
 	// repositories is the pattern of those below it.
-	repositories = "**/.git"
+	repositories = bailiff.Repositories
 )
 
-// Folders are the folders of a source that patterns name, and that are there: relative and
-// sorted. A source that cannot be read has none.
+// Folders are the folders of a source that patterns name, or lead to, and that are there: relative and
+// sorted, without those that lie in another. A source that cannot be read has none.
 func Folders(source string, patterns []string) (found []string) {
 	root, err := os.OpenRoot(source)
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
+	all := sortedNames(furtherOf(root, source, patterns))
 	for _, pattern := range patterns {
-		if !isFolder(pattern) {
-			continue
-		}
-		names, err := expand(root, pattern)
-		if err != nil {
-			continue // [Keeper.Watch] says why
-		}
-		for _, name := range names {
-			if now, err := look(root, name); err == nil && now.kind == folder {
-				found = append(found, name)
+		if isFolder(pattern) {
+			names, err := expand(root, pattern)
+			if err == nil { // else [Keeper.Watch] says why
+				all = append(all, names...)
 			}
 		}
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	slices.Sort(all)
+	for _, name := range all {
+		isInside := slices.ContainsFunc(found, func(above string) bool { return isAround(above, name) })
+		if now, err := look(root, name); err == nil && now.kind == folder && !isInside {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 func isFolder(pattern string) bool { return strings.HasSuffix(pattern, "/") }
@@ -90,9 +104,9 @@ func (e unlisted) Error() string { return e.why.Error() }
 func (e unlisted) Unwrap() error { return e.why }
 
 // expand lists the names that a pattern stands for in a folder; one without "*" stands for
-// itself, whether it is there or not. Names of repositories are found by a [survey].
+// itself, whether it is there or not. What counts at any depth is found by a [survey].
 func expand(root *os.Root, pattern string) ([]string, error) {
-	if pattern == repositories {
+	if strings.HasPrefix(pattern, bailiff.AnyDepth) {
 		return nil, nil
 	}
 	names := []string{""}

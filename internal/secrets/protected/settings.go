@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,25 +12,24 @@ import (
 
 // compareSettings compares the settings of repositories.
 func (c *comparison) compareSettings() {
-	c.survey = survey{dir: c.dir, root: c.root, own: true, nested: c.patterns[repositories], admit: c.admit}
-	c.fail(c.listing(c.survey.find))
+	fresh := map[string]bool{}
 	for _, one := range c.survey.bare {
-		c.compareBare(one)
+		c.compareBare(one, fresh)
 	}
-	all := c.survey.settings
+	all := maps.Clone(c.survey.settings)
 	for name, s := range c.states {
 		if s.pattern == settingOwner(name) && name != repository {
 			all[name] = true
 		}
 	}
 	for _, name := range sortedNames(all) {
-		if c.counts(name) {
+		if c.counts(name) && !fresh[name] {
 			c.compare(name, settingOwner(name), func(was, now state) bool { return c.survey.accepts(name, was, now) })
 		}
 	}
 }
 
-func sortedNames(set map[string]bool) (all []string) {
+func sortedNames[T any](set map[string]T) (all []string) {
 	for name := range set {
 		all = append(all, name)
 	}
@@ -59,8 +59,8 @@ func (c *comparison) counts(name string) bool {
 }
 
 // compareBare looks at a repository that has no folder .git. A new one has to be plain, or it is
-// none any more.
-func (c *comparison) compareBare(name string) {
+// none any more: its settings are then added to those that are not compared.
+func (c *comparison) compareBare(name string, let map[string]bool) {
 	if c.bare[name] || !c.patterns[repositories] {
 		return
 	}
@@ -79,7 +79,7 @@ func (c *comparison) compareBare(name string) {
 		return
 	}
 	for _, place := range fresh {
-		delete(c.survey.settings, place)
+		let[place] = true
 	}
 	kept, err := setAside(c.root, path.Join(name, "HEAD"))
 	c.fail(err)

@@ -31,8 +31,14 @@ type survey struct {
 	// own says that the settings of the folder's own repository are looked for, and nested that
 	// those of all others are.
 	own, nested bool
+	// anyDepth are the files that are looked for in each folder.
+	anyDepth anyDepth
 	// admit is asked about a folder that cannot be listed: whether it can be by now.
 	admit func(name string, fault error) (again bool, err error)
+	// tree hears of changes in the folders that are looked through; it may be nil.
+	tree *tree
+	// isPartial says that a folder was let be which a command could open.
+	isPartial bool
 
 	seen int
 	// settings are the places that are there.
@@ -43,6 +49,10 @@ type survey struct {
 	bare []string
 	// embedded are the folders that have a .git of their own which is no file.
 	embedded []string
+	// named are the files that count wherever they lie, with the pattern for which each does.
+	named map[string]string
+	// sealed are the folders of others that cannot be listed.
+	sealed map[string]bool
 }
 
 var (
@@ -65,20 +75,21 @@ func names(all ...string) map[string]bool {
 // find fills a survey.
 func (s *survey) find() error {
 	s.settings, s.folders, s.bare, s.embedded, s.seen = map[string]bool{}, map[string]bool{}, nil, nil, 0
+	s.named, s.sealed = map[string]string{}, map[string]bool{}
 	if s.own {
 		if err := s.repository(repository); err != nil {
 			return err
 		}
 	}
-	if s.nested {
-		return s.below(int(s.dir.Fd()), ".", "", 0)
+	if s.nested || !s.anyDepth.isEmpty() {
+		return s.below(int(s.dir.Fd()), ".", "", 0, false)
 	}
 	return nil
 }
 
 // below looks through a folder, which has one name from the folder that is held, and another one
-// from the top.
-func (s *survey) below(held int, rel, name string, depth int) error {
+// from the top. In a folder of packages repositories count alone.
+func (s *survey) below(held int, rel, name string, depth int, ofPackage bool) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)
 	}
@@ -92,9 +103,15 @@ func (s *survey) below(held int, rel, name string, depth int) error {
 	}
 	var folders []string
 	var gits []entry
-	has := parts(0)
-	err := s.scan(held, rel, name, func(e []byte, kind fs.FileMode) {
+	var fault error
+	has, in := parts(0), s.anyDepth.folders[path.Base(name)]
+	err := s.scan(held, rel, name, false, func(e []byte, kind fs.FileMode) {
 		has |= partOf(e)
+		if !ofPackage {
+			if pattern := s.anyDepth.patternOf(in, e, kind); pattern != "" && fault == nil {
+				fault = s.addNamed(path.Join(name, string(e)), pattern)
+			}
+		}
 		switch {
 		case len(e) == len(repository) && strings.EqualFold(string(e), repository):
 			gits = append(gits, entry{string(e), kind})
@@ -102,17 +119,18 @@ func (s *survey) below(held int, rel, name string, depth int) error {
 			folders = append(folders, string(e))
 		}
 	})
+	err = errors.Join(err, fault)
 	for _, e := range gits {
-		if err == nil {
+		if err == nil && s.nested {
 			err = s.takeGit(path.Join(name, e.name), e)
 		}
 	}
 	for _, one := range folders {
 		if err == nil {
-			err = s.below(held, path.Join(rel, one), path.Join(name, one), depth+1)
+			err = s.below(held, path.Join(rel, one), path.Join(name, one), depth+1, ofPackage || ofPackages[one])
 		}
 	}
-	if err != nil || !has.areRepository() {
+	if err != nil || !has.areRepository() || !s.nested {
 		return err
 	}
 	s.bare = append(s.bare, path.Join(name, "."))
@@ -207,6 +225,7 @@ func (s *survey) settingsIn(name string) error {
 }
 
 func (s *survey) takeUnfinished(folder string, files []string) error {
+	s.listenTo(folder)
 	for _, name := range files {
 		now, err := look(s.root, path.Join(folder, name))
 		if err != nil {
@@ -258,20 +277,28 @@ func (s *survey) worktrees(name string) error {
 
 // list is what lies in a folder; in what is gone or is none, nothing.
 func (s *survey) list(name string) (inside []entry, err error) {
-	err = s.scan(int(s.dir.Fd()), name, name, func(e []byte, kind fs.FileMode) { inside = append(inside, entry{string(e), kind}) })
+	err = s.scan(int(s.dir.Fd()), name, name, true, func(e []byte, kind fs.FileMode) { inside = append(inside, entry{string(e), kind}) })
 	return inside, err
 }
 
 // scan tells what lies in a folder. Of what is gone or is none it tells nothing, nor of a folder
 // that is let be though it cannot be listed.
-func (s *survey) scan(held int, rel, name string, tell func(name []byte, kind fs.FileMode)) error {
-	err := scan(held, rel, func(e []byte, kind fs.FileMode) error {
-		if s.seen++; s.seen > maxNames {
-			return fmt.Errorf("there are more than %d names in the folder", maxNames)
+func (s *survey) scan(held int, rel, name string, isGits bool, tell func(name []byte, kind fs.FileMode)) error {
+	list := func() error {
+		fd, err := openBelow(held, rel)
+		if err != nil {
+			return err
 		}
-		tell(e, kind)
-		return nil
-	})
+		s.listen(fd, isGits) // before it is read
+		return scanOpen(fd, func(e []byte, kind fs.FileMode) error {
+			if s.seen++; s.seen > maxNames {
+				return fmt.Errorf("there are more than %d names in the folder", maxNames)
+			}
+			tell(e, kind)
+			return nil
+		})
+	}
+	err := list()
 	if s.seen > maxNames {
 		return unlisted{name, err}
 	}
@@ -279,9 +306,15 @@ func (s *survey) scan(held int, rel, name string, tell func(name []byte, kind fs
 		return nil
 	}
 	if again, fault := s.admit(name, err); fault != nil || !again {
+		info, err := s.root.Lstat(name)
+		if err == nil && ownerOf(info) != os.Geteuid() {
+			s.sealed[name] = true
+		} else { // a command could open it
+			s.isPartial = true
+		}
 		return fault
 	}
-	if err := scan(held, rel, func(e []byte, kind fs.FileMode) error { tell(e, kind); return nil }); err != nil {
+	if err := list(); err != nil {
 		return unlisted{name, fmt.Errorf("looking into %s: %w", name, err)}
 	}
 	return nil

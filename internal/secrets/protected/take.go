@@ -3,12 +3,14 @@ package protected
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 )
 
 // take is how the places are that no other user of the folder has protected already.
 func (f *watched) take(patterns []string) (map[string]held, error) {
 	fresh, into := map[string]bool{}, map[string]held{}
+	tops := topsOf(f.dir)
 	for _, pattern := range patterns {
 		if f.patterns[pattern] > 0 || fresh[pattern] {
 			continue
@@ -16,7 +18,11 @@ func (f *watched) take(patterns []string) (map[string]held, error) {
 		fresh[pattern] = true
 		all, err := expand(f.root, pattern)
 		for _, name := range all {
-			if err == nil {
+			switch {
+			case err != nil:
+			case isAbsent(tops, name):
+				into[name] = held{pattern: pattern}
+			default:
 				err = f.takePlace(name, pattern, into, (*state).read)
 			}
 		}
@@ -24,10 +30,12 @@ func (f *watched) take(patterns []string) (map[string]held, error) {
 			return nil, err
 		}
 	}
-	if fresh[repository] || fresh[repositories] {
-		return into, f.takeSettings(fresh, into)
+	if wanted(fresh) != "" {
+		if err := f.takeSurveyed(fresh, into); err != nil {
+			return nil, err
+		}
 	}
-	return into, nil
+	return into, f.takeFurther(fresh, into)
 }
 
 func (f *watched) takePlace(name, pattern string, into map[string]held, read func(*state, *os.Root, string) error) error {
@@ -35,53 +43,66 @@ func (f *watched) takePlace(name, pattern string, into map[string]held, read fun
 	if err == nil {
 		err = read(&s, f.root, name)
 	}
-	into[name] = held{s, pattern}
+	into[name] = held{state: s, pattern: pattern}
 	return err
 }
 
-// takeSettings takes those of repositories, as they are.
-func (f *watched) takeSettings(fresh map[string]bool, into map[string]held) error {
-	sealed, bare := map[string]bool{}, map[string]bool{}
-	s := survey{dir: f.dir, root: f.root, own: true, nested: fresh[repositories], admit: func(name string, fault error) (bool, error) {
+// takeSurveyed takes what a survey finds, as it is.
+func (f *watched) takeSurveyed(fresh map[string]bool, into map[string]held) error {
+	admit := func(_ string, fault error) (bool, error) {
 		if !errors.Is(fault, fs.ErrPermission) {
 			return false, fault
 		}
-		if info, err := f.root.Lstat(name); err == nil && ownerOf(info) != os.Geteuid() { // else a command could open it
-			sealed[name] = true
-		}
 		return false, nil
-	}}
-	if err := s.find(); err != nil {
+	}
+	s, err := f.surveyed(fresh, true, admit)
+	if err != nil {
 		return err
 	}
+	sealed := maps.Clone(s.sealed)
 	for name := range s.settings {
-		pattern := settingOwner(name)
-		if _, isTaken := into[name]; isTaken || !fresh[pattern] || f.states[name].pattern != "" {
-			continue
+		if err := f.takeSetting(name, settingOwner(name), fresh, sealed, into); err != nil {
+			return err
 		}
-		err := f.takePlace(name, pattern, into, (*state).sumUp)
-		if errors.Is(err, fs.ErrPermission) { // neither a command nor its user's git reads it
-			delete(into, name)
-			sealed[name], err = true, nil
-		}
-		if err != nil {
+	}
+	for name, pattern := range s.named {
+		if err := f.takeSetting(name, pattern, fresh, sealed, into); err != nil {
 			return err
 		}
 	}
 	if fresh[repositories] {
-		for _, name := range s.bare {
-			bare[name] = true
-		}
-		f.bare, f.sealed = bare, sealed
+		f.bare = names(s.bare...)
 	}
+	if f.sealed == nil {
+		f.sealed = map[string]bool{}
+	}
+	maps.Copy(f.sealed, sealed)
 	if fresh[repository] {
-		f.linked = nil
-		if x, err := readIndex(f.root, repository+"/index"); err == nil {
-			f.linked = map[string]bool{}
-			for _, e := range x.entries {
-				f.linked[e.name] = true
-			}
-		}
+		f.takeIndex()
 	}
 	return nil
+}
+
+// takeSetting takes a place that a survey found. What neither a command nor its user may read is let be.
+func (f *watched) takeSetting(name, pattern string, fresh, sealed map[string]bool, into map[string]held) error {
+	if _, isTaken := into[name]; isTaken || !fresh[pattern] || f.states[name].pattern != "" {
+		return nil
+	}
+	err := f.takePlace(name, pattern, into, (*state).sumUp)
+	if errors.Is(err, fs.ErrPermission) {
+		delete(into, name)
+		sealed[name], err = true, nil
+	}
+	return err
+}
+
+// takeIndex takes the names in git's index.
+func (f *watched) takeIndex() {
+	f.linked = nil
+	if x, err := readIndex(f.root, repository+"/index"); err == nil {
+		f.linked = map[string]bool{}
+		for _, e := range x.entries {
+			f.linked[e.name] = true
+		}
+	}
 }
