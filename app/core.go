@@ -94,7 +94,8 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Repositories: c.newRepositories(),
-		Decider:      c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics, Readiness: c.metrics,
+		Decider:      c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics,
+		Readiness: c.metrics,
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),

@@ -158,7 +158,8 @@ func (w worker) keepsItsRepository(t *testing.T) {
 		t.Errorf("after the agent's commit the user's git says %s", before)
 	}
 	// The program says nothing of git, so that no policy asks about it.
-	w.must(t, `printf 'import os\nfor n in (".git/config", ".git/hooks/pre-commit", ".git/commondir"): open(n, "a").write("x")\n' >src/shop/x.py`)
+	w.must(t, `printf 'import os\nfor n in (".git/config", ".git/hooks/pre-commit", ".git/commondir"): open(n, "a").write("x")\n' `+
+		`>src/shop/x.py`)
 	if _, rewritten := w.asks(t, w.project, "python3 x.py"); rewritten == "" {
 		t.Fatal("the hook did not let the program run")
 	} else if printed, err := w.says(t, rewritten); err != nil {

@@ -74,7 +74,12 @@ func (l *Link) runTo(ctx context.Context, j keeper.Job, ready func() error) erro
 	in, tell := io.Pipe()
 	var fault error
 	j.Stdin, j.MaxOutput = in, maxSaid
+	isReady := false
 	j.Stdout = writer(func(p []byte) (int, error) {
+		if isReady {
+			return len(p), nil
+		}
+		isReady = true
 		if fault = ready(); fault == nil {
 			go func() { _, _ = io.WriteString(tell, "go\n"); _ = tell.Close() }()
 		} else {
@@ -311,7 +316,8 @@ func (l *Link) entries(s *sides, p plan, files map[string]string) (lines []strin
 	}
 	lines = append(lines, on+gitOn(l.Place.Git, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info")+" </job/entries")
 	if files["skipped"] = skipped.String(); files["skipped"] != "" {
-		lines = append(lines, on+gitOn(l.Place.Git, "-c", "core.splitIndex=false", "update-index", "-z", "--skip-worktree", "--stdin")+" </job/skipped")
+		lines = append(lines, on+gitOn(l.Place.Git, "-c", "core.splitIndex=false", "update-index", "-z", "--skip-worktree",
+			"--stdin")+" </job/skipped")
 	}
 	return lines
 }

@@ -19,11 +19,13 @@ func cpu() (ms float64) {
 // BenchmarkCarry tells the processor time that bringing in and out costs, without what the sandbox itself does.
 func BenchmarkCarry(b *testing.B) {
 	for _, files := range []int{2400, 100_000} {
-		w := start(b, fmt.Sprintf("git init -q; for d in $(seq 1 %d); do mkdir d$d; (cd d$d; touch $(seq 1 100)); done; git add .; git commit -qm first",
+		w := start(b, fmt.Sprintf("git init -q; for d in $(seq 1 %d); do mkdir d$d; (cd d$d; touch $(seq 1 100)); done; git add .; "+
+			"git commit -qm first",
 			files/100))
 		for _, c := range []struct{ name, script string }{
 			{"nothing", "true"}, {"add", "date +%N >d1/1; git add d1/1"}, {"commit", "date +%N >d1/1; git commit -qam x"},
-			{"switch", "git switch -q other 2>/dev/null || git switch -qc other; git switch -q main 2>/dev/null"}, {"stash", "date +%N >d1/2; git stash -q"},
+			{"switch", "git switch -q other 2>/dev/null || git switch -qc other; git switch -q main 2>/dev/null"}, {"stash", "date " +
+				"+%N >d1/2; git stash -q"},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, files), func(b *testing.B) {
 				w.TB = b

@@ -41,7 +41,8 @@ func TestNothingThatTheSandboxWritesInItsGitDirectoryIsInTheUsers(t *testing.T) 
 
 func TestBranchesTagsStashAndMergesComeOutAsTheyAre(t *testing.T) {
 	w := start(t)
-	w.told(w.run("git switch -qc feature; echo f >>a; git commit -qam feature; git tag -a -m t v1; git switch -q main; echo m >>b; git commit -qam main"), "")
+	w.told(w.run("git switch -qc feature; echo f >>a; git commit -qam feature; git tag -a -m t v1; git switch -q main; echo m >>b; "+
+		"git commit -qam main"), "")
 	w.want("git branch --format='%(refname:short) %(subject)'; git tag; git branch --show-current", "feature feature\nmain main\nv1\nmain")
 	w.told(w.run("git merge -q --no-edit feature"), "")
 	w.want("git log -1 --format='%s'; git status --short; cat .git/HEAD", "Merge branch 'feature'\nref: refs/heads/main")
@@ -57,7 +58,8 @@ func TestBranchesTagsStashAndMergesComeOutAsTheyAre(t *testing.T) {
 }
 
 func TestAMergeWithAConflictIsFinishedOnEitherSide(t *testing.T) {
-	w := start(t, "git init -q; echo one >a; git add .; git commit -qm first; git switch -qc x; echo x >a; git commit -qam x; git switch -q main; echo y >a; git commit -qam y")
+	w := start(t, "git init -q; echo one >a; git add .; git commit -qm first; git switch -qc x; echo x >a; git commit -qam x; git "+
+		"switch -q main; echo y >a; git commit -qam y")
 	w.run("git merge x")
 	w.want("git status --short; cat .git/MERGE_HEAD", "UU a\n"+w.outside("git rev-parse x"))
 	w.outside("echo z >a; git add a; git commit -qm merged")
@@ -68,7 +70,8 @@ func TestAMergeWithAConflictIsFinishedOnEitherSide(t *testing.T) {
 }
 
 func TestARebaseStaysInsideUntilItIsDone(t *testing.T) {
-	w := start(t, "git init -q; echo one >a; git add .; git commit -qm first; git switch -qc x; echo x >a; git commit -qam x; git switch -q main; echo y >a; git commit -qam y")
+	w := start(t, "git init -q; echo one >a; git add .; git commit -qm first; git switch -qc x; echo x >a; git commit -qam x; git "+
+		"switch -q main; echo y >a; git commit -qam y")
 	w.run("git switch -q x")
 	before := w.outside("cat .git/HEAD; git ls-files -s; git rev-parse x")
 	w.told(w.run("git rebase main"), "A rebase is going on inside. Your HEAD stays at x")
@@ -90,7 +93,8 @@ func TestWhatTheUserDoesMeanwhileStaysAndTheAgentsIsBeside(t *testing.T) {
 	}
 	w.told(told[0], "main changed outside as well: yours stays, and what was committed here is on the branch bailiff/main-")
 	w.want("git log --format=%s; git log -1 --format=%s --branches='bailiff/*'", "user\nfirst\nagent")
-	w.told(w.run("git log -1 --format=%s >said; git merge -q --no-edit $(git for-each-ref --format='%(refname:short)' refs/heads/bailiff)"), "")
+	w.told(w.run("git log -1 --format=%s >said; git merge -q --no-edit $(git for-each-ref --format='%(refname:short)' "+
+		"refs/heads/bailiff)"), "")
 	w.want("git log --format=%s; cat said; git status --short", "Merge branch 'bailiff/main-"+
 		w.outside("git rev-parse --short=8 HEAD^2")+"'\nuser\nagent\nfirst\nuser\n?? said")
 }
@@ -151,8 +155,10 @@ func TestALockOfTheUsersGitHoldsEverythingBackUntilItIsGone(t *testing.T) {
 
 func TestAGitDirectoryThatIsNoLongerWholeIsMadeAnewAndTakesNothingAway(t *testing.T) {
 	for name, script := range map[string]string{
-		"emptied": "rm -rf .git/*", "closed": "chmod 000 .git", "head": "echo ref: ../../etc/passwd >.git/HEAD", "link": "ln -sf /etc/passwd .git/HEAD",
-		"refs": "rm -rf .git/refs", "index": "echo x >.git/index", "pipe": "rm .git/HEAD; mkfifo .git/HEAD", "large": "head -c 100000 /dev/zero >.git/refs/heads/x",
+		"emptied": "rm -rf .git/*", "closed": "chmod 000 .git", "head": "echo ref: ../../etc/passwd >.git/HEAD", "link": "ln -sf " +
+			"/etc/passwd .git/HEAD",
+		"refs": "rm -rf .git/refs", "index": "echo x >.git/index", "pipe": "rm .git/HEAD; mkfifo .git/HEAD", "large": "head -c 100000 " +
+			"/dev/zero >.git/refs/heads/x",
 		"closed within": "chmod 000 .git/refs",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,25 +181,31 @@ func TestHostileRefsAndObjectsStayInside(t *testing.T) {
 		{"blank", "echo $(git rev-parse HEAD) >'.git/refs/heads/a b'", ""},
 		{"bidi", "git update-ref \"refs/heads/a$(printf '\\342\\200\\256')b\" HEAD", "ab stays inside: its name"},
 		{"case", "git update-ref refs/heads/MAIN HEAD", "MAIN stays inside: its name differs from that of refs/heads/main by case alone"},
-		{"below", "echo $(git rev-parse HEAD) >x; rm -r .git/refs/heads/main .git/packed-refs; mkdir -p .git/refs/heads/main; mv x .git/refs/heads/main/y",
+		{"below", "echo $(git rev-parse HEAD) >x; rm -r .git/refs/heads/main .git/packed-refs; mkdir -p .git/refs/heads/main; mv x " +
+			".git/refs/heads/main/y",
 			"main was deleted"},
 		{"nothing", "echo 1111111111111111111111111111111111111111 >.git/refs/heads/x", "x stays inside: git does not take its objects"},
 		{"blob", "git hash-object -w a >.git/refs/heads/x", "x stays inside"},
 		{"replace", "git replace -f HEAD $(git commit-tree -m r HEAD^{tree})", ""},
 		{"remote", "git update-ref refs/remotes/origin/main $(git commit-tree -m r HEAD^{tree})", ""},
-		{"dot git", "b=$(git hash-object -w a); t=$(printf '100644 blob %s\\t.GIT\\n' $b | git mktree); git update-ref refs/heads/x $(git commit-tree -m x $t)",
+		{"dot git", "b=$(git hash-object -w a); t=$(printf '100644 blob %s\\t.GIT\\n' $b | git mktree); git update-ref refs/heads/x " +
+			"$(git commit-tree -m x $t)",
 			"git does not take its objects: "},
-		{"gitlink", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),emb; git commit -qm emb", "adds a repository within the project: emb"},
-		{"gitlink before", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),emb; git commit -qm emb; git rm -q --cached emb; git commit -qm gone",
+		{"gitlink", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),emb; git commit -qm emb", "adds a repository " +
+			"within the project: emb"},
+		{"gitlink before", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),emb; git commit -qm emb; git rm -q " +
+			"--cached emb; git commit -qm gone",
 			"adds a repository within the project: emb"},
 		{"gitlink staged", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),emb", "emb stays inside: it adds a repository"},
-		{"submodule url", "printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = -u./x\\n' >.gitmodules; git add .; git commit -qm x", "git does not take its objects"},
+		{"submodule url", "printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = -u./x\\n' >.gitmodules; git add .; git commit -qm x",
+			"git does not take its objects"},
 		{"flags", "git update-index --assume-unchanged a; git update-index --skip-worktree b", ""},
 		{"tag moved", "git tag t; true", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := start(t)
-			const refs = "git for-each-ref refs/heads refs/remotes refs/replace refs/tags | grep -v 'refs/heads/main/y\\|refs/tags/t$' || true; git ls-files -v -s"
+			const refs = "git for-each-ref refs/heads refs/remotes refs/replace refs/tags | grep -v " +
+				"'refs/heads/main/y\\|refs/tags/t$' || true; git ls-files -v -s"
 			before := w.outside(refs)
 			told := w.run(c.script)
 			w.told(told, c.told)
@@ -224,7 +236,8 @@ func TestARunThatIsKilledAtAnyStepIsRepeated(t *testing.T) {
 			}
 			w.open()
 			w.run("true")
-			w.want("git log --format=%s; git branch --format='%(refname:short)'; git stash list | wc -l; git status --short; ls .git/*.lock 2>/dev/null || true",
+			w.want("git log --format=%s; git branch --format='%(refname:short)'; git stash list | wc -l; git status --short; ls "+
+				".git/*.lock 2>/dev/null || true",
 				"third\nsecond\nfirst\nmain\nside\n1\nA  c")
 			w.want("git fsck --strict 2>&1", "")
 		})

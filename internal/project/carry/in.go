@@ -72,7 +72,8 @@ func (l *Link) in(real, inside repository.Dirs) (whole bool, told []string, err 
 		return false, nil, err
 	}
 	if r.Unfinished != "" {
-		return true, []string{"Your " + r.Unfinished + " is going on outside; until it is finished, git's state is neither brought into the sandbox " +
+		return true, []string{"Your " + r.Unfinished + " is going on outside; until it is finished, git's state is neither brought " +
+			"into the sandbox " +
 			"nor out of it."}, nil
 	}
 	p, err := inside.State(l.Place.Hash)

@@ -82,7 +82,8 @@ func (l *Link) wait(fault error) (told []string, err error) {
 }
 
 // tryOut makes a plan and carries it out.
-func (l *Link) tryOut(ctx context.Context, real repository.Dirs, s *sides, realBase, privateBase repository.Index, why string) (plan, error) {
+func (l *Link) tryOut(ctx context.Context, real repository.Dirs, s *sides, realBase, privateBase repository.Index, why string) (plan,
+	error) {
 	if err := l.lookOutside(real, s); err != nil {
 		return plan{}, err
 	}
@@ -228,7 +229,8 @@ func (l *Link) renew(ctx context.Context, real, inside repository.Dirs, fault er
 		return nil, err
 	}
 	l.base.RealLook, l.base.PrivateLook = look, inside.Look()
-	return []string{fmt.Sprintf("The sandbox's git directory was no longer whole (%v): nothing of it was brought out, and it was made anew; "+
+	return []string{fmt.Sprintf("The sandbox's git directory was no longer whole (%v): nothing of it was brought out, and it was made "+
+		"anew; "+
 		"what was left of it is in %s.", fault, l.file("aside/"+at))}, l.save()
 }
 

@@ -43,9 +43,12 @@ func (w *world) repositories() *Repositories {
 // show runs a script in a sandbox that shows a folder and those of the sidecar's own.
 func (w *world) show(dir string, own []bailiff.Mount, script string) string {
 	w.Helper()
-	args := []string{"--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib",
-		"/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", dir, dir, "--chdir", dir,
-		"--clearenv", "--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", "/tmp", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives"}
+	args := []string{"--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink",
+		"usr/lib",
+		"/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", dir, dir,
+		"--chdir", dir,
+		"--clearenv", "--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", "/tmp", "--ro-bind-try", "/etc/alternatives",
+		"/etc/alternatives"}
 	for _, m := range own {
 		option := "--bind"
 		if m.ReadOnly {
@@ -64,13 +67,16 @@ func TestALinkedWorkingFolderCommitsToItsOwnBranch(t *testing.T) {
 	w := start(t, twoFiles, "git worktree add -q ../linked; git worktree add -q inner; echo inner >.git/info/exclude")
 	r := w.repositories()
 	linked := filepath.Join(filepath.Dir(w.dir), "linked")
-	said, told := w.sandbox(r, linked, "echo l >>a; git commit -qam linked; git status --short; git branch --show-current; git update-ref refs/heads/main HEAD")
+	said, told := w.sandbox(r, linked, "echo l >>a; git commit -qam linked; git status --short; git branch --show-current; git "+
+		"update-ref refs/heads/main HEAD")
 	w.told(said, "linked")
 	w.told(told, "main is what another working folder stands on: yours stays, and what was committed here is on the branch bailiff/main-")
 	w.want("git log --format=%s linked --; git -C ../linked status --short; git log --format=%s", "linked\nfirst\nfirst")
-	said, told = w.sandbox(r, w.dir, "cd inner; echo i >>a; git commit -qam inner; cd ..; echo m >>b; git commit -qam main; git status --short")
+	said, told = w.sandbox(r, w.dir, "cd inner; echo i >>a; git commit -qam inner; cd ..; echo m >>b; git commit -qam main; git "+
+		"status --short")
 	w.told(said+told, "")
-	w.want("git log --format=%s inner --; git log --format=%s; git -C inner status --short; git status --short", "inner\nfirst\nmain\nfirst")
+	w.want("git log --format=%s inner --; git log --format=%s; git -C inner status --short; git status --short",
+		"inner\nfirst\nmain\nfirst")
 	if text, err := os.ReadFile(filepath.Join(linked, ".git")); err != nil || !strings.Contains(string(text), ".git/worktrees/linked") {
 		t.Errorf("the file .git is %q, %v", text, err)
 	}
@@ -81,7 +87,8 @@ func TestASubmoduleCommitsToItsOwnRepository(t *testing.T) {
 		"; git submodule -q add ../deep deep; git commit -qm deep)", "git submodule -q add ../lib vendor/lib; "+
 		"git submodule -q update --init --recursive; git commit -qm lib")
 	r := w.repositories()
-	said, told := w.sandbox(r, w.dir, "cd vendor/lib/deep; echo d >>a; git commit -qam deeper; cd ..; git add deep; git commit -qm 'new deep'; "+
+	said, told := w.sandbox(r, w.dir, "cd vendor/lib/deep; echo d >>a; git commit -qam deeper; cd ..; git add deep; git commit -qm "+
+		"'new deep'; "+
 		"cd ../..; git add vendor/lib; git commit -qm 'new lib'; git status --short")
 	w.told(said+told, "")
 	w.want("git log -1 --format=%s; git -C vendor/lib log -1 --format=%s; git -C vendor/lib/deep log -1 --format=%s; git status --short",
@@ -91,8 +98,9 @@ func TestASubmoduleCommitsToItsOwnRepository(t *testing.T) {
 
 func TestEveryFormOfARepositoryWorks(t *testing.T) {
 	for name, setup := range map[string]string{
-		"sha256":     strings.Replace(twoFiles, "init -q", "init -q --object-format=sha256", 1),
-		"shallow":    twoFiles + "; echo 3 >a; git commit -qam 2; rm -rf ../s; git clone -q --depth 1 file://$PWD ../s; rm -rf .git a b; mv ../s/.git .; git reset -q --hard",
+		"sha256": strings.Replace(twoFiles, "init -q", "init -q --object-format=sha256", 1),
+		"shallow": twoFiles + "; echo 3 >a; git commit -qam 2; rm -rf ../s; git clone -q --depth 1 file://$PWD ../s; rm -rf .git a " +
+			"b; mv ../s/.git .; git reset -q --hard",
 		"packed":     twoFiles + "; git tag -a -m t t; git gc -q; git pack-refs --all",
 		"version 4":  twoFiles + "; git update-index --index-version 4",
 		"signed":     twoFiles + "; git config commit.gpgsign true; git config user.signingkey x",
@@ -104,7 +112,8 @@ func TestEveryFormOfARepositoryWorks(t *testing.T) {
 			w := start(t, setup)
 			count := w.outside("git rev-list --count HEAD 2>/dev/null || echo 0")
 			w.told(w.run("echo x >>a; git commit -qam second; git status --short >../said; echo y >>b; git add b"), "")
-			w.want("git log -1 --format=%s; git status --short; git -c core.fsmonitor=false fsck --strict 2>&1 | grep -v 'notice\\|Checking\\|dangling' || true", "second\nM  b")
+			w.want("git log -1 --format=%s; git status --short; git -c core.fsmonitor=false fsck --strict 2>&1 | grep -v "+
+				"'notice\\|Checking\\|dangling' || true", "second\nM  b")
 			if now := w.outside("git rev-list --count HEAD"); now == count {
 				t.Errorf("there are %s commits still", now)
 			}
@@ -121,14 +130,16 @@ func TestASparseWorkingFolderStaysSparse(t *testing.T) {
 
 func TestWhatCannotBeKeptApartIsShownAsItWas(t *testing.T) {
 	for name, setup := range map[string]string{
-		"split index":       twoFiles + "; git update-index --split-index",
-		"partial":           twoFiles + "; git config extensions.partialClone origin",
-		"objects of others": twoFiles + "; git clone -q -s . ../s; mv .git ../o; mv ../s/.git .; echo $PWD/../o/objects >.git/objects/info/alternates",
+		"split index": twoFiles + "; git update-index --split-index",
+		"partial":     twoFiles + "; git config extensions.partialClone origin",
+		"objects of others": twoFiles + "; git clone -q -s . ../s; mv .git ../o; mv ../s/.git .; echo $PWD/../o/objects " +
+			">.git/objects/info/alternates",
 		"objects elsewhere": twoFiles + "; mkdir ../secret; mv .git/objects ../o; ln -s ../../secret .git/objects",
 		"common elsewhere":  twoFiles + "; cp -r .git ../o; echo ../../o >.git/commondir",
 		"another's":         twoFiles + "; mv .git ../o; echo gitdir: $PWD/../o >.git",
-		"another's linked":  twoFiles + "; mkdir ../q; cd ../q; " + twoFiles + "; git worktree add -q ../l; rm -rf ../p/.git; cp ../l/.git ../p",
-		"a link":            twoFiles + "; mv .git ../g; ln -s ../g .git",
+		"another's linked": twoFiles + "; mkdir ../q; cd ../q; " + twoFiles + "; git worktree add -q ../l; rm -rf ../p/.git; cp " +
+			"../l/.git ../p",
+		"a link": twoFiles + "; mv .git ../g; ln -s ../g .git",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{TB: t}

@@ -323,7 +323,8 @@ func isPlainPath(path string) bool {
 			return unicode.ToLower(r)
 		}, part)
 		plain = strings.TrimRight(plain, ". ")
-		if part == "" || part == "." || part == ".." || plain == ".git" || strings.HasPrefix(plain, "git~") || strings.HasPrefix(plain, ".git:") {
+		if part == "" || part == "." || part == ".." || plain == ".git" || strings.HasPrefix(plain, "git~") || strings.HasPrefix(plain,
+			".git:") {
 			return false
 		}
 	}

@@ -138,7 +138,8 @@ func placesOf(dir string) (all []repository.Place, err error) {
 		}
 		seen[p.Git] = true
 		if all = append(all, p); len(all) > mostPlaces {
-			return all, fmt.Errorf("%s has more than %d submodules and linked working folders: %w", dir, mostPlaces, repository.ErrUnsupported)
+			return all, fmt.Errorf("%s has more than %d submodules and linked working folders: %w", dir, mostPlaces,
+				repository.ErrUnsupported)
 		}
 		below, err := belowOf(p, dir)
 		if err != nil {

@@ -12,12 +12,17 @@ import (
 
 // series are commands of git's. Each may fail, in a sandbox as without.
 var series = []string{
-	"echo %d >>a; git commit -qam c%d", "echo %d >f%d; git add f%d", "git rm -q --cached f1", "git mv a z 2>/dev/null || git mv z a", "echo %d >>b; git add b",
-	"git switch -qc b%d", "git switch -q main", "git switch -q $(git branch --format='%(refname:short)' | sort | head -1)", "git checkout -q --detach",
-	"git stash push -q -m s%d", "git stash pop -q", "git stash drop -q", "git merge -q --no-edit $(git branch --format='%(refname:short)' | sort | tail -1)",
-	"git merge --abort", "git add -A; git commit -qm all%d", "git reset -q --hard HEAD~1", "git reset -q --soft HEAD~1", "git tag t%d", "git tag -a -m t a%d",
+	"echo %d >>a; git commit -qam c%d", "echo %d >f%d; git add f%d", "git rm -q --cached f1", "git mv a z 2>/dev/null || git mv z a",
+	"echo %d >>b; git add b",
+	"git switch -qc b%d", "git switch -q main", "git switch -q $(git branch --format='%(refname:short)' | sort | head -1)", "git " +
+		"checkout -q --detach",
+	"git stash push -q -m s%d", "git stash pop -q", "git stash drop -q", "git merge -q --no-edit $(git branch " +
+		"--format='%(refname:short)' | sort | tail -1)",
+	"git merge --abort", "git add -A; git commit -qm all%d", "git reset -q --hard HEAD~1", "git reset -q --soft HEAD~1", "git tag t%d",
+	"git tag -a -m t a%d",
 	"git branch -q -D $(git branch --format='%(refname:short)' | sort | tail -1)", "GIT_EDITOR=true git rebase main", "git rebase --abort",
-	"git cherry-pick $(git rev-list --all | sort | head -1)", "git cherry-pick --abort", "git commit -q --amend -m amended%d", "git branch -q -m r%d",
+	"git cherry-pick $(git rev-list --all | sort | head -1)", "git cherry-pick --abort", "git commit -q --amend -m amended%d", "git " +
+		"branch -q -m r%d",
 	"git restore --staged .", "echo %d >n%d", "rm -f b; git commit -qam gone%d", "git revert --no-edit HEAD",
 }
 
@@ -44,7 +49,8 @@ func TestASeriesOfCommandsLeavesTheSameAsWithoutASandbox(t *testing.T) {
 				if w.hasStep() {
 					continue // HEAD and the index wait
 				}
-				const says = `git for-each-ref --format='%(refname) %(objectname)' refs/heads refs/tags; cat .git/HEAD; git ls-files -s; git status --porcelain; git stash list --format=%H`
+				const says = `git for-each-ref --format='%(refname) %(objectname)' refs/heads refs/tags; cat .git/HEAD; git ls-files ` +
+					`-s; git status --porcelain; git stash list --format=%H`
 				got, want := w.outside(says), plain.outside("git update-index -q --refresh >/dev/null || true; "+says)
 				if got != want {
 					t.Fatalf("after\n%v\nit is\n%s\nand without a sandbox\n%s\nit told %s", all, got, want, told)

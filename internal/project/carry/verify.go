@@ -258,8 +258,9 @@ func (q *quarantine) checkCommits(ctx context.Context, groups []group) error {
 	var said bytes.Buffer
 	binds, list := q.l.alternates()
 	err := q.l.run.Run(ctx, keeper.Job{Binds: append(binds, keeper.Bind{Source: q.dir, Target: "/job"}), Dir: "/job",
-		Env: []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + list}, Stdin: strings.NewReader(asked.String()), Stdout: &said, MaxOutput: mostPath << 8,
-		Args: keeper.GitArgs("/job/git", "cat-file", "--batch-check=%(objecttype)")})
+		Env: []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + list}, Stdin: strings.NewReader(asked.String()), Stdout: &said,
+		MaxOutput: mostPath << 8,
+		Args:      keeper.GitArgs("/job/git", "cat-file", "--batch-check=%(objecttype)")})
 	if err != nil {
 		return err
 	}
@@ -280,7 +281,8 @@ func (q *quarantine) job(log string) keeper.Job {
 	script := "set -e; export GIT_ALTERNATE_OBJECT_DIRECTORIES=" + list + "\n" +
 		"GIT_OBJECT_DIRECTORY=/private " + git("-c", "core.bigFileThreshold=64m", "pack-objects", "--revs", "--thin", "--stdout",
 		"--delta-base-offset", "-q", "--threads=1", "--window=5") + " </job/want | " +
-		git("index-pack", "--stdin", "--fix-thin", "--strict", "--threads=1", "--max-input-size="+strconv.Itoa(mostInput)) + " >/job/pack\n" +
+		git("index-pack", "--stdin", "--fix-thin", "--strict", "--threads=1", "--max-input-size="+strconv.Itoa(mostInput)) + " " +
+		">/job/pack\n" +
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES= " + git("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", "--unordered",
 		"--buffer") + " >/job/sizes\n" +
 		git("rev-list", "--objects", "--stdin") + " </job/want >/job/objects\n" +

@@ -18,7 +18,8 @@ import (
 // secret. Every other setting stays outside.
 var allowed = regexp.MustCompile(`^(core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|safecrlf|quotepath|abbrev|` +
 	`sparsecheckout|sparsecheckoutcone|hookspath)|user\.(name|email)|branch\..+\.(remote|merge|rebase)|` +
-	`remote\..+\.(url|fetch|pushurl|tagopt)|pull\.(rebase|ff)|push\.(default|autosetupremote)|merge\.(ff|conflictstyle)|rebase\.autosquash|` +
+	`remote\..+\.(url|fetch|pushurl|tagopt)|pull\.(rebase|ff)|push\.(default|autosetupremote)|merge\.(ff|conflictstyle)|` +
+	`rebase\.autosquash|` +
 	`init\.defaultbranch|filter\.lfs\.(clean|smudge|process|required)|lfs\.(url|locksverify|repositoryformatversion))$`)
 
 // setting is one of the user's that holds inside.

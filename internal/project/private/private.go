@@ -70,7 +70,8 @@ func (d Directory) Mounts(target string) []bailiff.Mount {
 		at := d.objectsInside(i)
 		all = append(all, bailiff.Mount{Source: folder, Target: at, ReadOnly: true})
 		if isThere(filepath.Join(folder, "info", "alternates")) { // the chain of it is named by the private directory
-			all = append(all, bailiff.Mount{Source: filepath.Join(d.State, "empty"), Target: path.Join(at, "info/alternates"), ReadOnly: true})
+			all = append(all, bailiff.Mount{Source: filepath.Join(d.State, "empty"), Target: path.Join(at, "info/alternates"),
+				ReadOnly: true})
 		}
 		if lfs := filepath.Join(filepath.Dir(folder), "lfs"); isFolder(lfs) {
 			all = append(all, bailiff.Mount{Source: lfs, Target: path.Join(path.Dir(at), "lfs"), ReadOnly: true})

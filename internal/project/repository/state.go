@@ -44,7 +44,8 @@ type Entry struct{ Hash, Message string }
 var Notes = []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "ORIG_HEAD", "SQUASH_MSG"}
 
 // stepwise are the places that are there while something goes on that takes several steps.
-var stepwise = [][2]string{{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"sequencer", "series of picks"}, {"BISECT_LOG", "bisect"}}
+var stepwise = [][2]string{{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"sequencer", "series of picks"}, {"BISECT_LOG",
+	"bisect"}}
 
 // Branch is the branch that HEAD names, as a whole ref; empty if it names a commit.
 func (s State) Branch() string {
