@@ -31,17 +31,28 @@ func (p *Pool) ownMounts(backend string, mounts []bailiff.Mount) (all []bailiff.
 	return all
 }
 
-// Guarded are mounts with what has to be compared in them: not the settings of a repository
-// that a sandbox does not see, since it has a private git directory in its place.
+// Guarded are mounts with what has to be compared in them: of a repository that a sandbox does not see, since it has a private
+// git directory in its place, only those files that lie elsewhere in the folder and to which its settings and links lead.
 func Guarded(mounts, own []bailiff.Mount) []bailiff.Mount {
 	all := slices.Clone(mounts)
 	for i, m := range all {
 		if !slices.ContainsFunc(own, func(o bailiff.Mount) bool { return o.Target == path.Join(m.Target, ".git") }) {
 			continue
 		}
-		all[i].Protected = slices.DeleteFunc(slices.Clone(m.Protected), func(pattern string) bool {
-			return pattern == ".git" || strings.HasPrefix(pattern, ".git/")
-		})
+		var unseen []string
+		all[i].Protected = nil
+		for _, pattern := range m.Protected {
+			if pattern == ".git" || strings.HasPrefix(pattern, ".git/") {
+				unseen = append(unseen, pattern)
+			} else {
+				all[i].Protected = append(all[i].Protected, pattern)
+			}
+		}
+		for _, name := range protected.Further(m.Source, unseen) {
+			if !strings.HasPrefix(name, ".git/") && !slices.Contains(all[i].Protected, name) {
+				all[i].Protected = append(all[i].Protected, name)
+			}
+		}
 	}
 	return all
 }
