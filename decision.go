@@ -28,6 +28,8 @@ type Obligations struct {
 	// Tools are those that a script may call back, of [Terminal] and the names of
 	// tools that the agent registered.
 	Tools []string `json:"tools,omitempty"`
+	// Snapshot orders one of the folders of the host that the request may write, before it runs.
+	Snapshot bool `json:"snapshot,omitempty"`
 }
 
 // BackendAliases are the other names that policies and requests may call backends by.
@@ -242,6 +244,10 @@ type Judgement struct {
 	Plain bool
 	// Call is the program and the arguments of a plain text that is one call and nothing else.
 	Call []string
+	// Changes are the files, folders and patterns of these that the text names and would write or delete, absolute ones.
+	// AllChanges is false where there are more.
+	Changes    []string
+	AllChanges bool
 	// Reaches says that the text names hosts which its programs reach.
 	Reaches bool
 	// Timers are durations in nanoseconds, named as in OPA's decision log.

@@ -156,4 +156,6 @@ type Circumstances struct {
 type BackendState struct {
 	Isolated bool `json:"isolated"`
 	Ready    bool `json:"ready"`
+	// Undo says that what the request would change of the host's folders there can be kept before, in a snapshot.
+	Undo bool `json:"undo,omitempty"`
 }

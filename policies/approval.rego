@@ -11,10 +11,17 @@ require_approval contains finding if {
 }
 
 _approval_reasons := [] if {
-	require_approval == set()
-} else := _in_order(require_approval)
+	_questions == set()
+} else := _in_order(_questions)
 
-_approval := _approval_of(_approval_reasons, require_approval)
+_approval := _approval_of(_approval_reasons, _questions)
+
+# What cannot be undone is asked about with what asks by itself.
+_questions := require_approval if {
+	_to_undo == set()
+} else := set() if {
+	_undoable
+} else := require_approval | _to_undo
 
 # An unattended session has no human to ask.
 deny contains {
@@ -23,5 +30,5 @@ deny contains {
 	"match": asked.rule,
 } if {
 	input.session.unattended
-	some asked in require_approval
+	some asked in _questions
 }

@@ -33,7 +33,7 @@ package bailiff
 # entrypoint: true
 decision := object.union(_verdict, {"approval": _approval}) if _outcome == "ask"
 
-decision := _verdict if _outcome != "ask"
+decision := object.union(_verdict, _snapshot) if _outcome != "ask"
 
 _verdict := {
 	"outcome": _outcome,

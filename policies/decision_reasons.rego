@@ -44,7 +44,7 @@ _is_hidden(said) if data.bailiff.tables.hidden_rules[said.rule]
 #   word denies, as does a finding without a rule.
 deny contains finding if {
 	some finding in findings
-	not _verdict_on(finding) in {"allow", "ask"}
+	not _verdict_on(finding) in {"allow", "allow_with_undo", "ask"}
 }
 
 _verdict_on(finding) := _strictest({_verdict_in(place, finding) | some place in _places})
@@ -64,7 +64,12 @@ default _strictest(_) := "deny"
 
 _strictest(words) := "allow" if words == {"allow"}
 
+_strictest(words) := "allow_with_undo" if {
+	"allow_with_undo" in words
+	count(words - {"allow", "allow_with_undo"}) == 0
+}
+
 _strictest(words) := "ask" if {
 	"ask" in words
-	count(words - {"allow", "ask"}) == 0
+	count(words - {"allow", "allow_with_undo", "ask"}) == 0
 }

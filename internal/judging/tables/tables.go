@@ -115,7 +115,7 @@ func CheckPacks(all any) (faults []Fault) {
 }
 
 var (
-	verdict = word("allow", "ask", "deny")
+	verdict = word("allow", "allow_with_undo", "ask", "deny")
 	class   = fields(map[string]shape{"rule": text, "message": text, "severity": word(Severities...), "attack": list(technique)})
 	network = fields(map[string]shape{"network": word("none", "egress", "full"), "egress": list(text)})
 	limits  = fields(map[string]shape{

@@ -77,6 +77,7 @@ func (r *reader) decision(t *ast.Term) (d bailiff.Decision) {
 		{"env", into(&d.Env, r.env)},
 		{"limits", into(&d.Limits, r.limits)},
 		{"tools", into(&d.Tools, r.tools)},
+		{"snapshot", into(&d.Snapshot, r.bool)},
 		{"revision", func(*ast.Term) { r.fail("is set by the policies, but only bailiff knows it") }},
 	}, "outcome")
 	return d
@@ -300,6 +301,8 @@ func (r *reader) agree(d *bailiff.Decision, backends map[string]bailiff.BackendS
 		r.failAt("/approval/reasons", "is empty although the outcome is ask")
 	case d.Outcome == bailiff.Allow && asks:
 		r.failAt("/outcome", "is allow although there are reasons to ask")
+	case d.Outcome == bailiff.Ask && d.Snapshot:
+		r.failAt("/snapshot", "is true although the outcome is ask")
 	case d.Outcome == bailiff.Ask:
 		r.bounded(d.Approval)
 	default:

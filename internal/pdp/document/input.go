@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -214,7 +215,7 @@ func states(backends map[string]bailiff.BackendState) *ast.Term {
 	}
 	entries := make([][2]*ast.Term, 0, len(backends)+len(bailiff.BackendAliases))
 	add := func(name string, s bailiff.BackendState) {
-		entries = append(entries, item(text(name), stateTerms[index(s.Isolated)][index(s.Ready)]))
+		entries = append(entries, item(text(name), stateTerms[index(s.Undo)][index(s.Isolated)][index(s.Ready)]))
 	}
 	for name, s := range backends {
 		add(name, s)
@@ -227,14 +228,19 @@ func states(backends map[string]bailiff.BackendState) *ast.Term {
 	return object(entries...)
 }
 
-// stateTerms hold the four states that a backend can be in, by isolated and ready.
-var stateTerms = [2][2]*ast.Term{
-	{stateTerm(false, false), stateTerm(false, true)},
-	{stateTerm(true, false), stateTerm(true, true)},
+// stateTerms hold the states that a backend can be in, by undo, isolated and ready. What cannot be undone is not told.
+var stateTerms = [2][2][2]*ast.Term{
+	{{stateTerm(false, false), stateTerm(false, true)}, {stateTerm(true, false), stateTerm(true, true)}},
+	{
+		{stateTerm(false, false, undoable), stateTerm(false, true, undoable)},
+		{stateTerm(true, false, undoable), stateTerm(true, true, undoable)},
+	},
 }
 
-func stateTerm(isolated, ready bool) *ast.Term {
-	return object(item(keyIsolated, ast.InternedTerm(isolated)), item(keyReady, ast.InternedTerm(ready)))
+var undoable = item(keyUndo, ast.InternedTerm(true))
+
+func stateTerm(isolated, ready bool, more ...[2]*ast.Term) *ast.Term {
+	return object(append(more, item(keyIsolated, ast.InternedTerm(isolated)), item(keyReady, ast.InternedTerm(ready)))...)
 }
 
 func index(yes bool) int {
@@ -339,6 +345,23 @@ func (r Reading) Implied() []bailiff.Implied { return r.ground.Implied() }
 func (r Reading) Reaches() bool {
 	command := cmp.Or(r.Command, commandOf(r.Code))
 	return command != nil && len(command.Hosts) > 0 || r.Code != nil && len(r.Code.Hosts) > 0
+}
+
+// Changes are what the text names and would write or delete, and whether these are all.
+func (r Reading) Changes(home string) (paths []string, all bool) {
+	if r.Command == nil || !r.Command.Parsed || !r.Command.Complete || r.Command.Code != nil || r.Command.Supposed != nil {
+		return nil, false
+	}
+	for _, p := range r.Command.Writes {
+		if rest, isHome := strings.CutPrefix(p, "~/"); isHome && home != "" {
+			p = path.Join(home, rest)
+		}
+		if !path.IsAbs(p) {
+			return nil, false
+		}
+		paths = append(paths, p)
+	}
+	return paths, true
 }
 
 // commandOf is the shell text that a program runs; nil if there is none.

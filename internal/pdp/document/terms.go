@@ -106,6 +106,7 @@ var (
 	keyUnattended = ast.StringTerm("unattended")
 	keyUserID     = ast.StringTerm("user_id")
 	keyUserName   = ast.StringTerm("user_name")
+	keyUndo       = ast.StringTerm("undo")
 	keyVariables  = ast.StringTerm("variables")
 	keyWorkdir    = ast.StringTerm("workdir")
 	keyWrappers   = ast.StringTerm("wrappers")

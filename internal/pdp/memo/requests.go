@@ -131,6 +131,7 @@ func (k *keyWriter) backends(all map[string]bailiff.BackendState) {
 		k.text(name)
 		k.flag(all[name].Isolated)
 		k.flag(all[name].Ready)
+		k.flag(all[name].Undo)
 	}
 }
 

@@ -1,0 +1,91 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// expire drops what is older than it is promised, and begins to make room.
+func (s *Store) expire() {
+	var old []string
+	of := map[string]bool{}
+	s.mu.Lock()
+	for id, e := range s.kept {
+		if s.config.Now().Sub(e.Time) <= Lasting {
+			continue
+		}
+		old = append(old, id)
+		delete(s.kept, id)
+		for _, k := range e.Folders {
+			of[k.Folder] = true
+		}
+	}
+	s.mu.Unlock()
+	for _, id := range old {
+		if err := s.entries.Drop(id); err != nil {
+			s.config.Log.Warn("an old snapshot cannot be dropped", "command", id, "error", err)
+		}
+	}
+	for path := range of {
+		s.work.Go(func() { s.prune(s.folder(path)) })
+	}
+}
+
+// prune takes out of a folder's store what nothing needs any more.
+func (s *Store) prune(f *folder) {
+	if f.lock(s.running) != nil {
+		return
+	}
+	defer f.unlock()
+	now := f.now()
+	if now.Tree == "" {
+		return
+	}
+	roots := append(s.treesOf(f.path), now.Tree)
+	_, err := s.run(s.running, f, `"$@" prune --expire=now -- $(cat)`, []byte(strings.Join(roots, "\n")))
+	if err == nil {
+		now.Bytes, err = sizeOf(filepath.Join(f.repo(), "objects"))
+	}
+	if err == nil {
+		err = f.set(now)
+	}
+	if err != nil && s.running.Err() == nil {
+		s.config.Log.Warn("old snapshots of a folder still take room", "folder", f.path, "error", err)
+	}
+}
+
+// sizeOf is what the files of a folder take on disk.
+func sizeOf(dir string) (sum int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Size() + blockSize
+		}
+		return err
+	})
+	return sum, err
+}
+
+// forget removes the stores of folders that nothing was done in for long.
+func (s *Store) forget() {
+	all, err := filepath.Glob(filepath.Join(s.config.Dir, "folders", "*", "state.json"))
+	for _, at := range all {
+		var was state
+		text, wrong := os.ReadFile(at)
+		if wrong != nil || json.Unmarshal(text, &was) != nil || s.config.Now().Sub(was.Taken) <= 2*Lasting || len(s.treesOf(was.Folder)) > 0 {
+			continue
+		}
+		if wrong := os.RemoveAll(filepath.Dir(at)); wrong != nil {
+			err = wrong
+		}
+	}
+	if err != nil {
+		s.config.Log.Warn("old snapshots cannot be removed", "error", err)
+	}
+}

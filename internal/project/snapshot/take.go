@@ -1,0 +1,360 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a snapshot takes at most.
+const (
+	mostFiles       = 200_000
+	mostFile        = 64 << 20 // bytes of a file
+	mostIgnoredFile = 1 << 20  // of one that git ignores and that stands alone
+	// A folder that git ignores is taken whole or not at all.
+	mostInIgnored      = 200
+	mostBytesInIgnored = 10 << 20
+	// All that git ignores.
+	mostIgnored      = 5_000
+	mostBytesIgnored = 100 << 20
+	// blockSize is what a small file takes on disk at least.
+	blockSize = 4 << 10
+)
+
+// taken is a snapshot.
+type taken struct {
+	Tree   string
+	Unkept []Unkept
+}
+
+// look lists, each list ending with an empty name: files that are not as in the last snapshot; those that are new;
+// files and folders that git ignores; of the ignored ones that the last snapshot has, those that changed, and all.
+const look = `
+"$@" diff-files -z --name-only; printf '\0'
+"$@" ls-files -z -o --exclude-standard; printf '\0'
+"$@" ls-files -z -o -i --exclude-standard --directory; printf '\0'
+export GIT_INDEX_FILE=/store/ignored
+"$@" diff-files -z --name-only; printf '\0'
+"$@" ls-files -z; printf '\0'
+`
+
+// write puts what was chosen into the store, and says the tree and how many files it has.
+const write = `
+put() { # an index, a name of lists
+	export GIT_INDEX_FILE="/store/$1"
+	list="$1"
+	shift
+	if test -s "/store/in/$list.drop"; then "$@" update-index --force-remove -z --stdin <"/store/in/$list.drop"; fi
+	if test -s "/store/in/$list.add"; then "$@" update-index --add --replace --remove -z --stdin <"/store/in/$list.add"; fi
+	"$@" write-tree
+}
+files=$(put files "$@")
+ignored=$(put ignored "$@")
+modes=$("$@" hash-object -w --no-filters -t blob /store/in/modes)
+printf '040000 tree %s\tfiles\n040000 tree %s\tignored\n100644 blob %s\tmodes\n' "$files" "$ignored" "$modes" | "$@" mktree
+`
+
+// take takes a snapshot of a folder, which must be locked. Its store may then take so many bytes.
+func (s *Store) take(ctx context.Context, f *folder, most int64) (t taken, err error) {
+	if err = f.makeRepo(); err != nil {
+		return t, err
+	}
+	said, err := s.run(ctx, f, look, nil)
+	if err != nil {
+		return t, err
+	}
+	found, err := lists(said, 5)
+	if err != nil {
+		return t, err
+	}
+	now := f.now()
+	c, err := choose(f, now, found)
+	if err != nil {
+		return t, err
+	}
+	if now.Bytes+c.bytes > most {
+		return t, fmt.Errorf("%w: those of %s may take %d MiB", ErrFull, f.path, s.config.MaxBytes>>20)
+	}
+	t = taken{now.Tree, c.unkept}
+	if now.Tree == "" || c.changesAnything() || f.isUnfinished() {
+		if t.Tree, err = s.write(ctx, f, c); err != nil {
+			return t, err
+		}
+	}
+	now.Tree, now.Taken, now.Fault = t.Tree, s.config.Now(), ""
+	now.Bytes += c.bytes
+	now.Files = max(0, now.Files+c.more)
+	if err = f.set(now); err == nil {
+		err = os.RemoveAll(f.unfinished())
+	}
+	return t, err
+}
+
+// unfinished is there while a snapshot is written, whose indexes may then be ahead of the last tree.
+func (f *folder) unfinished() string { return filepath.Join(f.repo(), "in", "unfinished") }
+
+func (f *folder) isUnfinished() bool {
+	_, err := os.Lstat(f.unfinished())
+	return err == nil
+}
+
+func (s *Store) write(ctx context.Context, f *folder, c *choice) (string, error) {
+	if f.now().Tree == "" {
+		c.modes.settle()
+	}
+	text, err := json.Marshal(c.modes)
+	if err == nil {
+		err = os.WriteFile(f.unfinished(), nil, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(f.repo(), "in", "modes"), text, 0o600)
+	}
+	for name, list := range map[string][]string{
+		"files.add": c.add, "files.drop": c.drop, "ignored.add": c.ignoredAdd, "ignored.drop": c.ignoredDrop,
+	} {
+		if err == nil {
+			err = f.give(name, list)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	said, err := s.run(ctx, f, write, nil)
+	if err != nil {
+		return "", err
+	}
+	tree := strings.TrimSpace(string(said))
+	if len(tree) != 40 || strings.Trim(tree, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("git gave no tree")
+	}
+	return tree, nil
+}
+
+// choice is what a snapshot takes and what it does not.
+type choice struct {
+	folder       string
+	add, drop    []string
+	ignoredAdd   []string
+	ignoredDrop  []string
+	unkept       []Unkept
+	modes        *modes
+	modesChanged bool
+	bytes        int64
+	more         int
+	ignoredFiles int
+	ignoredBytes int64
+	links        map[string]bool
+}
+
+func (c *choice) changesAnything() bool {
+	return len(c.add)+len(c.drop)+len(c.ignoredAdd)+len(c.ignoredDrop) > 0 || c.modesChanged
+}
+
+// choose decides by sizes and kinds, as they are now, what a snapshot takes.
+func choose(f *folder, now state, found [][]string) (*choice, error) {
+	changed, fresh, ignored, ignoredChanged, ignoredKnown := found[0], found[1], found[2], found[3], found[4]
+	c := &choice{folder: f.path, modes: f.modes(now.Tree), links: map[string]bool{}}
+	if info, err := os.Lstat(filepath.Join(f.path, ".git")); err == nil && info.IsDir() {
+		c.unkept = append(c.unkept, Unkept{".git", "git keeps it itself", true})
+	}
+	if now.Files+len(fresh) > mostFiles {
+		return nil, fmt.Errorf("%s has more than %d files", f.path, mostFiles)
+	}
+	for _, name := range changed {
+		c.takeFile(name, false)
+	}
+	for _, name := range fresh {
+		c.takeFile(name, true)
+	}
+	wanted := map[string]bool{}
+	for _, name := range ignored {
+		c.chooseIgnored(name, wanted)
+	}
+	known := map[string]bool{}
+	for _, name := range ignoredKnown {
+		if known[name] = true; !wanted[name] {
+			c.ignoredDrop = append(c.ignoredDrop, name)
+			c.forget(name)
+		}
+	}
+	for _, name := range ignoredChanged {
+		if wanted[name] {
+			delete(known, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if !known[name] {
+			c.ignoredAdd = append(c.ignoredAdd, name)
+			c.measure(name)
+		}
+	}
+	return c, nil
+}
+
+// ErrFull says that there is no room for another snapshot before an old one has had its time.
+var ErrFull = errors.New("there is no room for another snapshot")
+
+// takeFile takes a file that git would add, or that the last snapshot has.
+func (c *choice) takeFile(name string, isNew bool) {
+	if strings.HasSuffix(name, "/") {
+		c.unkept = append(c.unkept, Unkept{strings.TrimSuffix(name, "/"), "it is a repository of its own", false})
+		return
+	}
+	info, err := os.Lstat(filepath.Join(c.folder, name))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || err == nil && info.IsDir() || c.isBehindLink(filepath.Dir(name)) {
+		if !isNew {
+			c.drop = append(c.drop, name)
+			c.forget(name)
+			c.more--
+		}
+		return
+	}
+	why := ""
+	if err != nil {
+		why = "it cannot be looked at"
+	} else {
+		why = c.unfit(name, info, mostFile)
+	}
+	if why != "" {
+		c.unkept = append(c.unkept, Unkept{name, why, false})
+		if !isNew {
+			c.drop = append(c.drop, name)
+			c.forget(name)
+		}
+		return
+	}
+	c.add = append(c.add, name)
+	if isNew {
+		c.more++
+	}
+	c.note(name, info)
+}
+
+// isBehindLink says whether a folder of the project is a link by now, or lies behind one.
+func (c *choice) isBehindLink(dir string) bool {
+	if dir == "." {
+		return false
+	}
+	is, known := c.links[dir]
+	if !known {
+		info, err := os.Lstat(filepath.Join(c.folder, dir))
+		is = err == nil && info.Mode()&fs.ModeSymlink != 0 || c.isBehindLink(filepath.Dir(dir))
+		c.links[dir] = is
+	}
+	return is
+}
+
+// unfit says why a file is not taken; empty if it is.
+func (c *choice) unfit(name string, info fs.FileInfo, most int64) string {
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return ""
+	case !mode.IsRegular():
+		return "it is no plain file"
+	case info.Size() > most:
+		return fmt.Sprintf("it has more than %d MiB", most>>20)
+	case unix.Access(filepath.Join(c.folder, name), unix.R_OK) != nil:
+		return "it cannot be read"
+	}
+	return ""
+}
+
+// chooseIgnored takes a file that git ignores, or a folder of such, if it is small.
+func (c *choice) chooseIgnored(name string, wanted map[string]bool) {
+	dir, isDir := strings.CutSuffix(name, "/")
+	if !isDir {
+		c.wantAll([]string{name}, name, mostIgnoredFile, wanted)
+		return
+	}
+	var inside []string
+	size, why := int64(0), ""
+	err := filepath.WalkDir(filepath.Join(c.folder, dir), func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rest, _ := filepath.Rel(c.folder, at)
+		switch {
+		case d.IsDir() && d.Name() == ".git":
+			why = "it has a repository of its own"
+		case d.IsDir():
+			return nil
+		case len(inside) == mostInIgnored:
+			why = fmt.Sprintf("it has more than %d files", mostInIgnored)
+		default:
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			if size += info.Size(); size > mostBytesInIgnored {
+				why = fmt.Sprintf("it has more than %d MiB", mostBytesInIgnored>>20)
+			}
+			inside = append(inside, rest)
+		}
+		if why != "" {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		why = "it cannot be read"
+	}
+	if why != "" {
+		c.unkept = append(c.unkept, Unkept{dir, why, true})
+		return
+	}
+	c.wantAll(inside, dir, mostBytesInIgnored, wanted)
+}
+
+// wantAll wants files that git ignores. What is beyond the bound of all such is told by its folder's name.
+func (c *choice) wantAll(names []string, as string, most int64, wanted map[string]bool) {
+	for _, name := range names {
+		info, err := os.Lstat(filepath.Join(c.folder, name))
+		why := "it cannot be looked at"
+		if err == nil {
+			why = c.unfit(name, info, most)
+			c.ignoredFiles++
+			c.ignoredBytes += info.Size()
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case why != "":
+			c.unkept = append(c.unkept, Unkept{name, why, true})
+		case c.ignoredFiles > mostIgnored || c.ignoredBytes > mostBytesIgnored:
+			c.unkept = append(c.unkept, Unkept{as, "git ignores too much beside it", true})
+			return
+		default:
+			wanted[name] = true
+		}
+	}
+}
+
+// measure counts a file that goes into the store.
+func (c *choice) measure(name string) {
+	if info, err := os.Lstat(filepath.Join(c.folder, name)); err == nil {
+		c.note(name, info)
+	}
+}
+
+// note keeps a file's permissions, and counts its size.
+func (c *choice) note(name string, info fs.FileInfo) {
+	c.bytes += info.Size() + blockSize
+	if info.Mode().IsRegular() {
+		c.modesChanged = c.modes.set(name, info.Mode().Perm()) || c.modesChanged
+	}
+}
+
+func (c *choice) forget(name string) {
+	if _, is := c.modes.Others[name]; is {
+		delete(c.modes.Others, name)
+		c.modesChanged = true
+	}
+}
