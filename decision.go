@@ -248,6 +248,8 @@ type Judgement struct {
 	// AllChanges is false where there are more.
 	Changes    []string
 	AllChanges bool
+	// Discards says that the text calls git, which may discard files that the text does not name.
+	Discards bool
 	// Reaches says that the text names hosts which its programs reach.
 	Reaches bool
 	// Timers are durations in nanoseconds, named as in OPA's decision log.

@@ -66,8 +66,25 @@ type Custom struct {
 	Shadow *Shadow `json:"shadow,omitempty"`
 	// Connection is set in an event of a connection out of a sandbox.
 	Connection *Connection `json:"connection,omitempty"`
+	// Snapshot are the digests of the trees that were kept before a decision's request ran, by their folders.
+	Snapshot map[string]string `json:"snapshot,omitempty"`
+	// Undo is set where a person undid what a command changed.
+	Undo *Undo `json:"undo,omitempty"`
 	// Nanoseconds is how long the execution took.
 	Nanoseconds int64 `json:"duration_ns,omitempty"`
+}
+
+// Undo is what a person put back.
+type Undo struct {
+	// Of is the decision whose command it was, By who undid it.
+	Of string `json:"of"`
+	By string `json:"by"`
+	// Restored, Left and Failed count files: those put back, those that changed since, and those that could not be.
+	Restored int `json:"restored"`
+	Left     int `json:"left"`
+	Failed   int `json:"failed"`
+	// Force says that what changed since was put back, too.
+	Force bool `json:"force,omitempty"`
 }
 
 // Connection is what became of a connection out of a sandbox, or of a request on it.
@@ -124,6 +141,8 @@ const (
 	ApprovalEvent  EventKind = "approval"
 	RetentionEvent EventKind = "retention"
 	ShadowEvent    EventKind = "shadow"
+	// UndoEvent tells of a person who undoes what a command changed: once before, once when it has ended.
+	UndoEvent EventKind = "undo"
 	// ConnectionEvent tells of a connection out of a sandbox.
 	ConnectionEvent EventKind = "connection"
 )

@@ -148,6 +148,7 @@ func (p *program) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *App) programAPI(t config.Token) (http.Handler, error) {
 	who := bailiff.Approver{Credential: bailiff.Account("token", t.Name), Channel: bailiff.ChannelConsole, Login: bailiff.LoginToken}
 	served := a.operatorAPI(func(*http.Request) (bailiff.Approver, bool) { return who, true })
+	served.Undo = nil // it is a person's act
 	served.Permit = func(_ bailiff.Approver, to string) error {
 		if to == bailiff.MayOperate || to == bailiff.MayRevoke {
 			return nil

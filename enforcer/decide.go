@@ -18,6 +18,9 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 	d := e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
 		m := e.judge(ctx, req)
 		unread = e.readForClient(ctx, m)
+		if m.Decision.Snapshot {
+			m.Decision = deny(m.Decision, ruleSnapshot, "The policies order a snapshot before it, which what does not run here cannot have.")
+		}
 		return m.judgementEvent(), m.Decision, m.took
 	})
 	d.Unread, d.Projects = unread, e.projects(d.Decision.Backend)
@@ -33,7 +36,7 @@ func (e *Enforcer) Preview(ctx context.Context, req bailiff.Request) (d bailiff.
 		return e.Decide(ctx, req)
 	}
 	e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
-		m := e.judge(ctx, req)
+		m := e.judgeToRun(ctx, req)
 		event := m.judgementEvent()
 		if m.Decision.Outcome == bailiff.Deny {
 			e.config.Recorder.Note(event)

@@ -18,6 +18,7 @@ const (
 	ruleNotRequested = "floor.not_requested"
 	ruleWithheld     = "floor.withheld"
 	ruleNoWay        = "floor.no_egress"
+	ruleSnapshot     = "floor.snapshot"
 )
 
 // instead says of each rule here that denies what would be allowed.
@@ -26,6 +27,7 @@ var instead = map[string]string{
 	ruleBackend:            "Leave the backend to the policies, or have the security team choose one that is configured.",
 	ruleUnisolated:         "Leave the backend to the policies: they choose one that isolates.",
 	ruleRuntime:            "Have the security team choose a runtime that the backend's runtimes_allowed names, or none.",
+	ruleSnapshot:           "Send it to be run by bailiff, or have the security team order a snapshot only where there can be one.",
 	ruleVariable:           "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",

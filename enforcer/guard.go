@@ -181,6 +181,10 @@ func (b both) Tell(a *bailiff.Answer) {
 
 // execInside runs what runs in a sandbox, and puts back what it changed of protected files.
 func (e *Enforcer) execInside(ctx context.Context, g grant) answer {
+	return e.around(ctx, g, e.execGuarded)
+}
+
+func (e *Enforcer) execGuarded(ctx context.Context, g grant) answer {
 	guard, err := e.guardOf(ctx, g)
 	if err != nil {
 		return e.noSandbox(ctx, g.Decision, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 )
 
 // judged is a request with its judgement, on its way to its end.
@@ -32,6 +33,8 @@ type judged struct {
 	approval *bailiff.Approval
 	// fault is why the request can have no sandbox.
 	fault error
+	// kept is the snapshot that was taken for it.
+	kept *snapshot.Entry
 }
 
 // placed is a request in the place where it runs. Nothing of it changes once it is judged.
@@ -121,6 +124,16 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *judged {
 	return m
 }
 
+// judgeToRun judges a request that runs here, where what it changes can be kept before.
+func (e *Enforcer) judgeToRun(ctx context.Context, req bailiff.Request) *judged {
+	m := &judged{placed: placed{located: req}}
+	e.judgeBy(ctx, m, func(ctx context.Context, m *judged) {
+		e.settle(ctx, m)
+		e.offerUndo(ctx, m)
+	})
+	return m
+}
+
 // judgeBy has a request judged, and words the event of that from the request as it was
 // before.
 func (e *Enforcer) judgeBy(ctx context.Context, m *judged, judge func(context.Context, *judged)) {
@@ -189,12 +202,19 @@ type found struct {
 	files    []bailiff.File
 	contents []bailiff.Content
 	ground   bailiff.Ground
+	// undo is the backend where what the request changes can be undone.
+	undo string
 }
 
 // decide judges a request by what was found of its files.
 func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, by found) bailiff.Judgement {
 	at := e.Circumstances(req)
 	at.Files, at.Contents, at.Ground = by.files, by.contents, by.ground
+	if by.undo != "" {
+		undoable := at.Backends[by.undo]
+		undoable.Undo = true
+		at.Backends[by.undo] = undoable
+	}
 	j := e.config.Decider.Decide(ctx, req, at)
 	j.Decision = e.floor(req, j.Decision)
 	return j

@@ -69,7 +69,7 @@ type DecisionLog interface {
 }
 
 // OperatorConfig is what an operators' listener serves; every field but
-// BreakGlass and Link is required.
+// BreakGlass, Undo and Link is required.
 type OperatorConfig struct {
 	Statuser  Statuser
 	Sandboxes Sandboxer
@@ -87,6 +87,8 @@ type OperatorConfig struct {
 	Permit func(who bailiff.Approver, to string) error
 	// BreakGlass is nil where no operator may do it.
 	BreakGlass BreakGlasser
+	// Undo is nil where nothing can be undone, or not by those who come here.
+	Undo Undoer
 	// Link makes a link by which a person who is known here comes to the console;
 	// nil where none are given.
 	Link func(who bailiff.Approver) (url string, expires time.Time)
@@ -144,6 +146,11 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
 	if c.BreakGlass != nil {
 		rs.answer(http.MethodPost, "/v1/break-glass", o.withPermission(bailiff.MayGovern, wishing(o, o.breakGlass)))
+	}
+	if c.Undo != nil {
+		rs.answer(http.MethodGet, "/v1/changes", o.withPermission(bailiff.MayOperate, o.commands))
+		rs.answer(http.MethodGet, "/v1/changes/{id}", o.withPermission(bailiff.MayOperate, o.changes))
+		rs.answer(http.MethodPost, "/v1/changes/{id}/undo", o.withPermission(bailiff.MayOperate, wishing(o, o.undo)))
 	}
 	if c.Link != nil {
 		rs.answer(http.MethodPost, "/v1/console/links", o.known(o.link))

@@ -56,6 +56,22 @@ func (c *Client) Deny(ctx context.Context, id, reason string) (api.Entry, error)
 
 func approvalPath(id string) string { return "/v1/approvals/" + url.PathEscape(id) }
 
+// Changed are the commands of a session whose changes were kept, all if it is empty.
+func (c *Client) Changed(ctx context.Context, session string) ([]api.Command, error) {
+	list, err := ask[api.Commands](ctx, c, c.prompt, http.MethodGet, "/v1/changes?session="+url.QueryEscape(session), nil)
+	return list.Commands, err
+}
+
+// Changes are what a command changed, by its decision's or its request's id.
+func (c *Client) Changes(ctx context.Context, id string, patch bool) (api.Changes, error) {
+	return ask[api.Changes](ctx, c, c.stopping, http.MethodGet, "/v1/changes/"+url.PathEscape(id)+"?patch="+strconv.FormatBool(patch), nil)
+}
+
+// Undo puts back what a command changed.
+func (c *Client) Undo(ctx context.Context, id string, how api.Undoing) (api.Undone, error) {
+	return tell[api.Undone](ctx, c, c.stopping, http.MethodPost, "/v1/changes/"+url.PathEscape(id)+"/undo", how)
+}
+
 // Grants are what lets requests run without asking again.
 func (c *Client) Grants(ctx context.Context) ([]api.Grant, error) {
 	list, err := ask[api.Grants](ctx, c, c.prompt, http.MethodGet, "/v1/grants", nil)

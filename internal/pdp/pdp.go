@@ -234,7 +234,8 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	j.Input, j.Files, j.Plain = document.JSON{Document: input}, document.FilesOf(input), isPlain(req, text)
 	j.Opens = text.Opens()
 	j.Paths, j.AllPaths = text.Paths()
-	j.Changes, j.AllChanges = text.Changes(p.config.Home)
+	j.Changes, j.AllChanges = text.Changes(req, p.config.Home)
+	j.Discards = text.Discards()
 	j.Implied = text.Implied()
 	j.Reaches = text.Reaches()
 	if j.Plain && req.Tool == bailiff.Terminal {

@@ -348,12 +348,13 @@ func (r Reading) Reaches() bool {
 }
 
 // Changes are what the text names and would write or delete, and whether these are all.
-func (r Reading) Changes(home string) (paths []string, all bool) {
+func (r Reading) Changes(req bailiff.Request, home string) (paths []string, all bool) {
 	if r.Command == nil || !r.Command.Parsed || !r.Command.Complete || r.Command.Code != nil || r.Command.Supposed != nil {
 		return nil, false
 	}
 	for _, p := range r.Command.Writes {
-		if rest, isHome := strings.CutPrefix(p, "~/"); isHome && home != "" {
+		// The home of the sandbox is another one, so that only what lies in the working folder can be meant as a path of the host.
+		if rest, isHome := strings.CutPrefix(p, "~/"); isHome && strings.HasPrefix(path.Join(home, rest)+"/", req.Args.Workdir+"/") {
 			p = path.Join(home, rest)
 		}
 		if !path.IsAbs(p) {
@@ -362,6 +363,11 @@ func (r Reading) Changes(home string) (paths []string, all bool) {
 		paths = append(paths, p)
 	}
 	return paths, true
+}
+
+// Discards says whether the text calls git.
+func (r Reading) Discards() bool {
+	return r.Command != nil && slices.Contains(r.Command.Programs, "git")
 }
 
 // commandOf is the shell text that a program runs; nil if there is none.
