@@ -41,6 +41,9 @@ func (p place) in(dir string, create bool) (place, error) {
 			if err = unix.Mkdirat(above, part, 0o777); err == nil {
 				fd, err = unix.Openat(above, part, folderFlags, 0)
 			}
+			if err == nil {
+				err = place{above}.giveOwner(fd)
+			}
 		}
 		_ = unix.Close(above)
 		if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
@@ -48,6 +51,18 @@ func (p place) in(dir string, create bool) (place, error) {
 		}
 	}
 	return place{fd}, err
+}
+
+// giveOwner gives what was made in a folder to the owner of that: a sidecar that runs as root works in others' folders.
+func (p place) giveOwner(fd int) error {
+	var of unix.Stat_t
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	if err := unix.Fstat(p.fd, &of); err != nil {
+		return err
+	}
+	return unix.Fchown(fd, int(of.Uid), int(of.Gid))
 }
 
 // remove takes a file away, and the folders that are empty then.
@@ -115,6 +130,10 @@ func (p place) put(name string, was file, from io.Reader, size int64) error {
 func (p place) write(name string, was file, from io.Reader, size int64) error {
 	fd, err := unix.Openat(p.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
+		return err
+	}
+	if err := p.giveOwner(fd); err != nil {
+		_ = unix.Close(fd)
 		return err
 	}
 	to := os.NewFile(uintptr(fd), name)

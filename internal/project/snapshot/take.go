@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -262,10 +263,20 @@ func (c *choice) unfit(name string, info fs.FileInfo, most int64) string {
 		return "it is no plain file"
 	case info.Size() > most:
 		return fmt.Sprintf("it has more than %d MiB", most>>20)
-	case unix.Access(filepath.Join(c.folder, name), unix.R_OK) != nil:
+	case !isReadable(filepath.Join(c.folder, name), info):
 		return "it cannot be read"
 	}
 	return ""
+}
+
+// isReadable says whether a keeper can read a file, in which root has no more rights than another user.
+func isReadable(at string, info fs.FileInfo) bool {
+	of, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 {
+		return unix.Access(at, unix.R_OK) == nil
+	}
+	perm := info.Mode().Perm()
+	return perm&0o004 != 0 || of.Uid == 0 && perm&0o400 != 0
 }
 
 // chooseIgnored takes a file that git ignores, or a folder of such, if it is small.

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+)
+
+// startUndoable is a sidecar with a project of which the first snapshot is taken.
+func startUndoable(t *testing.T, backend string) (s *office, dir string) {
+	t.Helper()
+	s, dir = startProject(t, backend, isolated[backend])
+	wants(t, ask(t, s.agent, inProject(dir, "mkdir src && echo one > src/a && echo two > b && echo '*.log' > .gitignore && echo s > x.log")),
+		bailiff.Completed, "")
+	awaittest.Until(t, "the first snapshot of the project", func() bool { return s.snapshots.Ready([]string{dir}) })
+	return s, dir
+}
+
+func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
+	t.Parallel()
+	for backend := range isolated {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			s, dir := startUndoable(t, backend)
+			gone := ask(t, s.agent, inProject(dir, "rm -rf src x.log; echo three >> b"))
+			if gone.Status != bailiff.Completed || !gone.Decision.Snapshot ||
+				!strings.Contains(gone.Message, "bailiff undo "+gone.DecisionID) {
+				t.Fatalf("deleting a folder: %+v", gone)
+			}
+			changes, err := s.operator.Changes(t.Context(), gone.DecisionID, true)
+			if err != nil || len(changes.Folders) != 1 || len(changes.Folders[0].Changes) != 3 || !strings.Contains(changes.Patch, "+three") {
+				t.Fatalf("its changes: %+v, %v", changes, err)
+			}
+			undone, err := s.operator.Undo(t.Context(), gone.DecisionID, api.Undoing{})
+			if err != nil || len(undone.Restored) != 3 || len(undone.Left)+len(undone.Failed) > 0 {
+				t.Fatalf("undoing it: %+v, %v", undone, err)
+			}
+			for name, text := range map[string]string{"src/a": "one\n", "b": "two\n", "x.log": "s\n"} {
+				if is, err := os.ReadFile(filepath.Join(dir, name)); string(is) != text {
+					t.Errorf("%s is %q, %v", name, is, err)
+				}
+			}
+			if again := ask(t, s.agent, inProject(dir, "cat x.log && echo more > src/a")); again.Output != "s\n" || again.ExitCode != 0 {
+				t.Errorf("the session goes on with %q, %d", again.Output, again.ExitCode)
+			}
+			folders := map[string]string{}
+			undoings := 0
+			for _, line := range s.decisions.Recent("s", 100) {
+				var e api.Event
+				must(t, json.Unmarshal(line, &e))
+				if e.DecisionID == gone.DecisionID && e.Custom.Event == api.DecisionEvent {
+					folders = e.Custom.Snapshot
+				}
+				if e.Custom.Undo != nil && e.Custom.Undo.Of == gone.DecisionID && e.Custom.Undo.By == "ana" {
+					undoings++
+				}
+			}
+			if len(folders[dir]) != 40 || undoings != 2 {
+				t.Errorf("the decision log has the snapshots %q and %d events of the undoing", folders, undoings)
+			}
+		})
+	}
+}
+
+func TestWhatNoSnapshotCanPromiseIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	s, dir := startUndoable(t, "bubblewrap")
+	pending := func(req bailiff.Request, why string) {
+		t.Helper()
+		req.WaitSeconds = 0
+		if a := ask(t, s.agent, req); a.Status != bailiff.ApprovalRequired {
+			t.Errorf("%s: %s %s", why, a.Status, a.Message)
+		}
+	}
+	pending(inProject(dir, "rm -rf .git"), "the repository itself")
+	pending(inProject(dir, "git branch -D topic"), "what git keeps")
+	background := inProject(dir, "rm -rf src")
+	background.Args.Background = true
+	pending(background, "what goes on")
+	must(t, os.Mkdir(filepath.Join(dir, "many.log"), 0o755))
+	for i := range 201 {
+		save(t, filepath.Join(dir, "many.log", "f"+string(rune('a'+i%26))+strings.Repeat("x", i/26)), "x")
+	}
+	pending(inProject(dir, "rm -rf many.log"), "a folder that is not kept")
+	wants(t, ask(t, s.agent, inProject(dir, "rm -rf src")), bailiff.Completed, "")
+	process := inProject(dir, "cat")
+	process.Args.Background = true
+	wants(t, ask(t, s.agent, process), bailiff.Completed, "")
+	pending(inProject(dir, "rm -rf b*"), "beside a process of the session")
+}
+
+// A client that runs what it asks about has no snapshot taken.
+func TestWhoRunsACommandItselfIsPromisedNothing(t *testing.T) {
+	t.Parallel()
+	s, dir := startUndoable(t, "bubblewrap")
+	text, err := json.Marshal(inProject(dir, "rm -rf src"))
+	must(t, err)
+	decided, err := s.agent.Decide(t.Context(), text)
+	if err != nil || decided.Decision.Outcome != bailiff.Ask || decided.Decision.Snapshot {
+		t.Errorf("deciding alone: %+v, %v", decided, err)
+	}
+}

@@ -1,0 +1,96 @@
+package bailiff_test
+
+_mount := {"source": "/home/u/project", "target": "/home/u/project", "read_only": false}
+
+# A request in a sandbox that may write the user's project, where what it changes can be undone or not.
+_in_project(asked, undo) := answer if {
+	platforms := object.union(data.bailiff.tables.platforms, {"cli": {
+		"isolation": "optional",
+		"backends": ["docker"],
+		"mounts": {"docker": [_mount]},
+	}})
+	available := {"docker": object.union({"isolated": true, "ready": true}, undo)}
+	answer := data.bailiff.decision with input as object.union(asked, {"backend": {"requested": "", "available": available}})
+		with data.bailiff.tables.platforms as platforms
+}
+
+_with_undo(asked) := _in_project(asked, {"undo": true})
+
+_git_of(flags, operands) := request("cli", [object.union(
+	call("git", flags, operands),
+	{"argv": array.concat(["git", operands[0]], array.concat(flags, array.slice(operands, 1, count(operands))))},
+)])
+
+_deletion := request("cli", [writing("rm", ["-r", "-f"], "/home/u/project/src")])
+
+_asks_anew(answer) if {
+	answer.outcome == "ask"
+	not answer.snapshot
+}
+
+_allows_with_snapshot(answer) if {
+	answer.outcome == "allow"
+	answer.snapshot == true
+}
+
+test_what_can_be_undone_is_allowed_with_a_snapshot if {
+	_allows_with_snapshot(_with_undo(_deletion))
+	every asked in [
+		_git_of(["--hard"], ["reset"]), _git_of(["--hard"], ["reset", "HEAD"]), _git_of([], ["checkout", "."]),
+		_git_of([], ["restore", "."]), _git_of(["-f", "-d"], ["clean"]), _git_of(["-r", "-f"], ["rm", "docs"]),
+	] {
+		_allows_with_snapshot(_with_undo(asked))
+	}
+}
+
+test_where_nothing_can_be_undone_it_is_asked_about if {
+	_asks_anew(_in_project(_deletion, {}))
+	_asks_anew(_in_project(_deletion, {"undo": false}))
+	_asks_anew(_in_project(_deletion, {"undo": "yes"}))
+}
+
+test_what_git_keeps_itself_is_asked_about if {
+	every asked in [
+		_git_of(["--hard"], ["reset", "HEAD~3"]), _git_of(["-D"], ["branch", "topic"]), _git_of(["--force"], ["push"]),
+		_git_of([], ["stash", "drop"]), _git_of([], ["rebase", "main"]), _git_of(["-f", "-d", "-x"], ["clean"]),
+		_git_of(["-f", "-f", "-d"], ["clean"]), _git_of(["-f"], ["checkout", "main"]),
+	] {
+		_asks_anew(_with_undo(asked))
+	}
+}
+
+test_nothing_elsewhere_is_undone if {
+	there := object.union(writing("rm", ["-r", "-f"], "/data"), {"wrappers": ["ssh"]})
+	_asks_anew(_with_undo(request("cli", [there])))
+}
+
+test_what_goes_on_is_not_undone if {
+	_asks_anew(_with_undo(object.union(_deletion, {"args": {"background": true}})))
+	_asks_anew(_with_undo(object.union(_deletion, {"command": {"features": ["background"]}})))
+}
+
+test_with_another_question_all_is_asked if {
+	answer := _with_undo(request("cli", [
+		writing("rm", ["-r", "-f"], "/home/u/project/src"),
+		writing("tee", [], "/home/u/project/.envrc"),
+	]))
+	_asks_anew(answer)
+	{reason.rule | some reason in answer.approval.reasons} == {"command.deletes_recursively", "command.writes_startup"}
+}
+
+test_nobody_need_attend_what_can_be_undone if {
+	_allows_with_snapshot(_with_undo(unattended(_deletion)))
+	_in_project(unattended(_deletion), {}).outcome == "deny"
+}
+
+test_a_word_for_undo_is_between_allow_and_ask if {
+	row := {"a.b": {"sandbox": "allow", "networked": "ask", "shared": "allow_with_undo"}}
+	_verdict_among({"sandbox", "shared"}, row, {"rule": "a.b"}) == "allow_with_undo"
+	_verdict_among({"sandbox", "networked", "shared"}, row, {"rule": "a.b"}) == "ask"
+}
+
+test_ordinary_work_takes_no_snapshot if {
+	answer := _with_undo(request("cli", [call("ls", [], [])]))
+	answer.outcome == "allow"
+	not answer.snapshot
+}
