@@ -47,7 +47,7 @@ RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/.
 	judging/bundle judging/guard judging/rows host/nice host/subprocess text/headtail recent tests/scripted))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
 # nothing: the short ones run under it too.
-RACED_SHORT := $(addprefix ./,internal/approval internal/approval/file internal/approval/shared internal/pdp \
+RACED_SHORT := $(addprefix ./,internal/project/snapshot internal/approval internal/approval/file internal/approval/shared internal/pdp \
 	$(addprefix internal/pdp/,background evaluation memo policyset regotest rulecache) gateway/console app backends/apptainer \
 	backends/bubblewrap backends/daytona backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... \
 	internal/judging/replay internal/project/carry)

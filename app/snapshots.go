@@ -59,7 +59,7 @@ func commandOf(e snapshot.Entry) api.Command {
 }
 
 func (u undoer) Changes(ctx context.Context, id string, patch bool) (changes api.Changes, err error) {
-	e, err := u.find(id)
+	e, err := u.find(ctx, id)
 	if err != nil {
 		return changes, err
 	}
@@ -84,21 +84,20 @@ func (u undoer) Changes(ctx context.Context, id string, patch bool) (changes api
 	return changes, err
 }
 
-func (u undoer) find(id string) (snapshot.Entry, error) {
+func (u undoer) find(ctx context.Context, id string) (snapshot.Entry, error) {
 	if u.snapshots == nil {
 		return snapshot.Entry{}, fmt.Errorf("%w: no command can be undone here: %w", api.ErrUnknown, u.noUndo)
 	}
-	e, is := u.snapshots.Entry(id)
-	if !is {
-		return e, fmt.Errorf("%w: no snapshot was taken for %s, or it is older than %d days; \"bailiff changes\" lists those that are kept",
-			api.ErrUnknown, id, int(snapshot.Lasting/(24*time.Hour)))
+	e, err := u.snapshots.Find(ctx, id)
+	if errors.Is(err, snapshot.ErrUnknown) {
+		err = fmt.Errorf("%w: %w; \"bailiff changes\" lists those that are kept", api.ErrUnknown, err)
 	}
-	return e, nil
+	return e, err
 }
 
 // Undo writes down who undoes what before it begins, and what became of it.
 func (u undoer) Undo(ctx context.Context, who bailiff.Approver, id string, how api.Undoing) (undone api.Undone, err error) {
-	e, err := u.find(id)
+	e, err := u.find(ctx, id)
 	if err != nil {
 		return undone, err
 	}

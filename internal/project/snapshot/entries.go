@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -58,8 +60,26 @@ func (s *Store) Entries(session string) []Entry {
 	return all
 }
 
-// Entry is the newest of a decision's or a request's id.
-func (s *Store) Entry(id string) (Entry, bool) {
+// Find is the newest of a decision's or a request's id, once what the command changed is known.
+func (s *Store) Find(ctx context.Context, id string) (Entry, error) {
+	e, is := s.entry(id)
+	if is {
+		var paths []string
+		for _, k := range e.Folders {
+			paths = append(paths, k.Folder)
+		}
+		if err := s.Settle(ctx, paths); err != nil {
+			return e, err
+		}
+		e, is = s.entry(e.ID)
+	}
+	if !is {
+		return e, fmt.Errorf("%w was taken for %s, or it is older than %d days", ErrUnknown, id, int(Lasting.Hours())/24)
+	}
+	return e, nil
+}
+
+func (s *Store) entry(id string) (Entry, bool) {
 	s.mu.Lock()
 	e, is := s.kept[id]
 	s.mu.Unlock()

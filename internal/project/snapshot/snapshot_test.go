@@ -11,8 +11,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -150,10 +152,8 @@ func (w *work) same(want map[string]string) {
 // changes are what a command changed, a word each.
 func (w *work) changes(id string) string {
 	w.Helper()
-	e, is := w.Entry(id)
-	if !is {
-		w.Fatalf("no entry %s", id)
-	}
+	e, err := w.Find(w.Context(), id)
+	must(w, err)
 	all, err := w.Changes(w.Context(), e)
 	must(w, err)
 	var said []string
@@ -197,12 +197,15 @@ func TestChangesAreTold(t *testing.T) {
 	w := open(t, nil)
 	w.sh(fill)
 	w.ready()
+	for second := time.Now().Unix(); time.Now().Unix() == second; time.Sleep(time.Millisecond) { // git sees a change of permissions by it
+	}
 	id := w.do("echo three >> a.txt; rm src/x.go; echo n > new; chmod 600 crlf.txt; echo t >> .env; : > binary; touch run.sh")
 	want := "changed .env +1 -0, changed a.txt +1 -0, changed binary +-1 --1, permissions crlf.txt +0 -0, added new +1 -0, deleted src/x.go +0 -1"
 	if is := w.changes(id); is != want {
 		t.Errorf("changes are %s", is)
 	}
-	e, _ := w.Entry(id)
+	e, err := w.Find(t.Context(), id)
+	must(t, err)
 	patch, err := w.Patch(t.Context(), e)
 	must(t, err)
 	if !strings.Contains(patch, "+three") || strings.Contains(patch, "+t\n") {
@@ -409,4 +412,54 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestAnUndoingFollowsNoLink(t *testing.T) {
+	w := open(t, nil)
+	w.sh("mkdir d; echo was > d/f; mkdir .vscode; echo own > .vscode/f")
+	w.ready()
+	id := w.do("rm -r d")
+	w.sh("ln -s .vscode d")
+	done := w.undo(id, true)
+	if len(done.Failed) != 1 || !strings.Contains(done.Failed[0], "d is no folder any more") {
+		t.Errorf("it fails with %q", done.Failed)
+	}
+	if is := w.files(); !strings.HasSuffix(is[".vscode/f"], "own\n") {
+		t.Errorf("a link led an undoing to %q", is[".vscode/f"])
+	}
+}
+
+// BenchmarkASnapshot is of a repository in which one file changed, with the files that BAILIFF_BENCH_FILES says.
+func BenchmarkASnapshot(b *testing.B) {
+	files := 2400
+	if n, err := strconv.Atoi(os.Getenv("BAILIFF_BENCH_FILES")); err == nil {
+		files = n
+	}
+	w := open(b, nil)
+	text := []byte(strings.Repeat("a line of text\n", 100))
+	for i := range files {
+		dir := filepath.Join(w.dir, fmt.Sprint("d", i/480), fmt.Sprint("e", i/12))
+		must(b, os.MkdirAll(dir, 0o755))
+		must(b, os.WriteFile(filepath.Join(dir, fmt.Sprint("f", i)), append([]byte(fmt.Sprintln(i)), text...), 0o644))
+	}
+	before := children()
+	w.ready()
+	b.ReportMetric(float64((children()-before)/time.Millisecond), "first-cpu-ms")
+	before = children()
+	for i := 0; b.Loop(); i++ {
+		must(b, os.WriteFile(filepath.Join(w.dir, "d0", "e0", "f0"), fmt.Appendln(nil, i, w.count), 0o644))
+		w.count++
+		must(b, w.take())
+	}
+	b.ReportMetric(float64((children()-before)/time.Millisecond)/float64(b.N), "cpu-ms/op")
+}
+
+// children is the CPU time of this process and of programs that it started and that ended.
+func children() (sum time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_CHILDREN, syscall.RUSAGE_SELF} {
+		var used syscall.Rusage
+		_ = syscall.Getrusage(who, &used)
+		sum += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	return sum
 }

@@ -32,9 +32,9 @@ var ErrUnknown = errors.New("no snapshot")
 // Undo puts back what a command changed: all of it, or what lies at the paths, seen from the folder or absolute. What changed since is
 // left as it is, unless force says otherwise. as is the entry under which the undoing is kept.
 func (s *Store) Undo(ctx context.Context, id string, paths []string, force bool, as Entry) (Undone, error) {
-	e, is := s.Entry(id)
-	if !is {
-		return Undone{}, fmt.Errorf("%w was taken for %s, or it is older than %d days", ErrUnknown, id, int(Lasting.Hours())/24)
+	e, err := s.Find(ctx, id)
+	if err != nil {
+		return Undone{}, err
 	}
 	done := Undone{Entry: as}
 	done.Entry.Undoes, done.Entry.Time = e.ID, s.config.Now().UTC()
