@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/project/keeper"
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
@@ -26,13 +25,6 @@ func (c *core) openSnapshots() {
 		c.snapshots = nil
 		c.log.Info("no command can be undone, so that it is asked about", "error", err)
 	}
-}
-
-func (c *core) enforcerSnapshots() enforcer.Snapshots {
-	if c.snapshots == nil {
-		return nil
-	}
-	return c.snapshots
 }
 
 // undoer is what operators can see and undo of commands.
@@ -71,7 +63,8 @@ func (u undoer) Changes(ctx context.Context, id string, patch bool) (changes api
 	for i, k := range e.Folders {
 		of := api.FolderChanges{Folder: k.Folder, Known: k.After != "", Changes: []api.FileChange{}}
 		for _, c := range all[i] {
-			of.Changes = append(of.Changes, api.FileChange{Path: c.Path, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Ignored: c.Ignored})
+			of.Changes = append(of.Changes,
+				api.FileChange{Path: c.Path, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Ignored: c.Ignored})
 		}
 		for _, k := range k.Unkept {
 			of.Unkept = append(of.Unkept, api.Unkept{Path: k.Path, Why: k.Why})

@@ -16,8 +16,8 @@ import (
 func startUndoable(t *testing.T, backend string) (s *office, dir string) {
 	t.Helper()
 	s, dir = startProject(t, backend, isolated[backend])
-	wants(t, ask(t, s.agent, inProject(dir, "mkdir src && echo one > src/a && echo two > b && echo '*.log' > .gitignore && echo s > x.log")),
-		bailiff.Completed, "")
+	wants(t, ask(t, s.agent, inProject(dir, "mkdir src && echo one > src/a && echo two > b && "+
+		"echo '*.log' > .gitignore && echo s > x.log")), bailiff.Completed, "")
 	awaittest.Until(t, "the first snapshot of the project", func() bool { return s.snapshots.Ready([]string{dir}) })
 	return s, dir
 }
@@ -34,7 +34,8 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 				t.Fatalf("deleting a folder: %+v", gone)
 			}
 			changes, err := s.operator.Changes(t.Context(), gone.DecisionID, true)
-			if err != nil || len(changes.Folders) != 1 || len(changes.Folders[0].Changes) != 3 || !strings.Contains(changes.Patch, "+three") {
+			if err != nil || len(changes.Folders) != 1 || len(changes.Folders[0].Changes) != 3 ||
+				!strings.Contains(changes.Patch, "+three") {
 				t.Fatalf("its changes: %+v, %v", changes, err)
 			}
 			undone, err := s.operator.Undo(t.Context(), gone.DecisionID, api.Undoing{})
@@ -52,7 +53,10 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 			folders := map[string]string{}
 			undoings := 0
 			for _, line := range s.decisions.Recent("s", 100) {
-				var e api.Event
+				var e struct {
+					DecisionID string `json:"decision_id"`
+					Custom     api.Custom
+				}
 				must(t, json.Unmarshal(line, &e))
 				if e.DecisionID == gone.DecisionID && e.Custom.Event == api.DecisionEvent {
 					folders = e.Custom.Snapshot

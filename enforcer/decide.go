@@ -19,7 +19,8 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 		m := e.judge(ctx, req)
 		unread = e.readForClient(ctx, m)
 		if m.Decision.Snapshot {
-			m.Decision = deny(m.Decision, ruleSnapshot, "The policies order a snapshot before it, which what does not run here cannot have.")
+			m.Decision = deny(m.Decision, ruleSnapshot,
+				"The policies order a snapshot before it, which what does not run here cannot have.")
 		}
 		return m.judgementEvent(), m.Decision, m.took
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 )
 
-// Snapshots keep what commands change of folders of the host.
-type Snapshots interface {
+// snapshots keep what commands change of folders of the host.
+type snapshots interface {
 	// Prepare makes the first snapshots of folders beside the work; Ready says whether another can be promised.
 	Prepare(folders []string)
 	Ready(folders []string) bool

@@ -78,7 +78,8 @@ func (s *Store) forget() {
 	for _, at := range all {
 		var was state
 		text, wrong := os.ReadFile(at)
-		if wrong != nil || json.Unmarshal(text, &was) != nil || s.config.Now().Sub(was.Taken) <= 2*Lasting || len(s.treesOf(was.Folder)) > 0 {
+		if wrong != nil || json.Unmarshal(text, &was) != nil ||
+			s.config.Now().Sub(was.Taken) <= 2*Lasting || len(s.treesOf(was.Folder)) > 0 {
 			continue
 		}
 		if wrong := os.RemoveAll(filepath.Dir(at)); wrong != nil {

@@ -202,7 +202,8 @@ func (s *Store) Prepare(paths []string) {
 	for _, path := range paths {
 		f := s.folder(path)
 		f.mu.Lock()
-		due := !f.making && (f.state.Tree == "" || f.state.Fault != "") && s.config.Now().Sub(f.state.Taken) > retry && s.running.Err() == nil
+		due := !f.making && (f.state.Tree == "" || f.state.Fault != "") &&
+			s.config.Now().Sub(f.state.Taken) > retry && s.running.Err() == nil
 		f.making = f.making || due
 		f.mu.Unlock()
 		if due {

@@ -200,7 +200,8 @@ func TestChangesAreTold(t *testing.T) {
 	for second := time.Now().Unix(); time.Now().Unix() == second; time.Sleep(time.Millisecond) { // git sees a change of permissions by it
 	}
 	id := w.do("echo three >> a.txt; rm src/x.go; echo n > new; chmod 600 crlf.txt; echo t >> .env; : > binary; touch run.sh")
-	want := "changed .env +1 -0, changed a.txt +1 -0, changed binary +-1 --1, permissions crlf.txt +0 -0, added new +1 -0, deleted src/x.go +0 -1"
+	want := "changed .env +1 -0, changed a.txt +1 -0, changed binary +-1 --1, " +
+		"permissions crlf.txt +0 -0, added new +1 -0, deleted src/x.go +0 -1"
 	if is := w.changes(id); is != want {
 		t.Errorf("changes are %s", is)
 	}
@@ -239,7 +240,8 @@ func TestWhatChangedSinceIsLeft(t *testing.T) {
 
 func TestWhatIsNotKeptIsNamedAndGetsNoPromise(t *testing.T) {
 	w := open(t, nil)
-	w.sh(`git init -q .; git init -q sub; echo x > sub/x; printf 'big/\n' > .gitignore; mkdir big; for i in $(seq 201); do echo > big/$i; done; mkfifo pipe; echo x > src`)
+	w.sh(`git init -q .; git init -q sub; echo x > sub/x; printf 'big/\n' > .gitignore; mkdir big
+for i in $(seq 201); do echo > big/$i; done; mkfifo pipe; echo x > src`)
 	w.ready()
 	for _, test := range []struct {
 		paths []string
