@@ -28,6 +28,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/network/egress"
 	"github.com/bailiff-dev/bailiff/internal/network/throttle"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 	"github.com/bailiff-dev/bailiff/internal/record/outage"
 	"github.com/bailiff-dev/bailiff/internal/record/traces"
@@ -64,6 +65,8 @@ type core struct {
 	front       peers.Local // takes requests from agents: the enforcer, or what finds that of their session
 	halts       atomic.Bool // the enforcer is there
 	ledger      *ledger.Ledger
+	snapshots   *snapshot.Store // nil where there can be none
+	noUndo      error           // why
 	throttle    *throttle.Throttle
 	proxy       *egress.Proxy   // by which sandboxes leave
 	refusals    *egress.Sparing // by which what they are refused comes to the log
@@ -92,7 +95,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
-	c.enforcer, err = enforcer.New(enforcer.Config{
+	parts := enforcer.Config{
 		Repositories: c.newRepositories(),
 		Decider:      c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics,
 		Readiness: c.metrics,
@@ -101,7 +104,11 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
 		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinishedRequests(c.decisions), WayOut: wayOut, Log: log,
 		KeptAside: filepath.Join(cfg.StateDir, "kept-aside.json"),
-	})
+	}
+	if c.snapshots != nil {
+		parts.Snapshots = c.snapshots
+	}
+	c.enforcer, err = enforcer.New(parts)
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
@@ -151,6 +158,7 @@ func (c *core) load(ctx context.Context) (err error) {
 	if c.ledger, err = ledger.Open(ledger.Config{StateDir: c.cfg.StateDir, Scrub: c.scrubber.Scrub, Log: c.log}); err != nil {
 		return err
 	}
+	c.openSnapshots()
 	return c.openApprovals(ctx)
 }
 
@@ -183,6 +191,9 @@ func (c *core) releaseAll() error {
 	}
 	if c.refusals != nil {
 		c.refusals.Flush()
+	}
+	if c.snapshots != nil {
+		c.snapshots.Close()
 	}
 	if c.decisions != nil {
 		err = errors.Join(err, c.decisions.Close())

@@ -113,7 +113,7 @@ func (a *App) openOperator() error {
 func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals,
 		Grants: a.approvals, Freezer: freezer{a.core}, Projects: projects{a.core},
-		Decisions: a.decisions, History: policyHistory{a.core}, Who: who, Permit: a.roster.permit}
+		Decisions: a.decisions, History: policyHistory{a.core}, Who: who, Permit: a.roster.permit, Undo: undoer{a.core}}
 }
 
 func openListener(c gateway.ListenerConfig, handler http.Handler) (*listener, error) {

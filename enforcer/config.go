@@ -100,8 +100,8 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, KeptAside, WayOut, Repositories, Tracer, Throttle, Claims,
-// Homes, CheckOwner, Unfinished and Log is required.
+// Config is what an Enforcer needs; every field but Credentials, KeptAside, WayOut, Repositories, Snapshots, Tracer,
+// Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
@@ -130,6 +130,8 @@ type Config struct {
 	// WayOut serves the connections of sandboxes whose network is egress; nil means that
 	// none is run.
 	WayOut WayOut
+	// Snapshots keep what commands change of folders of the host; nil means that nothing can be undone.
+	Snapshots snapshots
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
 	// Repositories keep git in sandboxes apart from the real git directories; nil means that it works on these.

@@ -13,7 +13,11 @@ import (
 // is taken or held, or anything runs. After a yes of approvers the request is judged again, and must still be what they approved.
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *lease.Hold,
 	claimed ownID) answer {
-	m := e.judge(ctx, req)
+	judge := e.judgeToRun
+	if within != nil { // its script writes, too
+		judge = e.judge
+	}
+	m := judge(ctx, req)
 	ctx = m.concerning(ctx)
 	m.script, m.claimed = within, claimed
 	m.news = func(bailiff.Progress) {}
@@ -22,7 +26,7 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 		defer p.end()
 		m.news, ctx = p.tell, backends.WithSteps(ctx, p.tellStep)
 	}
-	if m.Decision.Outcome != bailiff.Allow || e.readsFiles(m) {
+	if m.Decision.Outcome != bailiff.Allow || m.Decision.Snapshot || e.readsFiles(m) {
 		if refused := claimed(); refused != nil {
 			return *refused
 		}
@@ -41,6 +45,9 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 func (e *Enforcer) prepare(ctx context.Context, m *judged) (redeemed bool) {
 	if m.fault = e.provide(ctx, m); m.fault == nil && m.Decision.Outcome == bailiff.Allow { // else they are as grants are looked for
 		m.fault = e.readFiles(ctx, m)
+	}
+	if m.fault == nil && m.Decision.Snapshot && !e.keepBefore(ctx, m) {
+		return e.prepare(ctx, m)
 	}
 	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && e.redeem(ctx, m)
 }

@@ -58,7 +58,7 @@ as they say.
 		operate.NewApprovals(&configPath), operate.NewFreeze(&configPath), operate.NewThaw(&configPath),
 		operate.NewConsole(&configPath), operate.NewLogin(), operate.NewLogout(), operate.NewChat(&configPath),
 		operate.NewStatus(&configPath), operate.NewSandboxes(&configPath), operate.NewPolicies(&configPath),
-		operate.NewProject(&configPath),
+		operate.NewProject(&configPath), operate.NewChanges(&configPath), operate.NewUndo(&configPath),
 		auditlog.New(&configPath), egress.New(&configPath), auditlog.NewStore(&configPath), newFleet(),
 		policy.NewReplay(&configPath), policy.NewJudge(&configPath), newMCP(&configPath), setup.NewHermes(&configPath),
 		newDemo(), policy.NewRunTests(), newVersion(), newSchema(), newMan(),
