@@ -52,12 +52,14 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 			}
 			folders := map[string]string{}
 			undoings := 0
-			for _, line := range s.decisions.Recent("s", 100) {
+			logs, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
+			must(t, err)
+			for _, line := range linesIn(t, logs[0]) {
 				var e struct {
 					DecisionID string `json:"decision_id"`
 					Custom     api.Custom
 				}
-				must(t, json.Unmarshal(line, &e))
+				must(t, json.Unmarshal([]byte(line), &e))
 				if e.DecisionID == gone.DecisionID && e.Custom.Event == api.DecisionEvent {
 					folders = e.Custom.Snapshot
 				}
