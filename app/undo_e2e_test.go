@@ -55,6 +55,9 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 			logs, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
 			must(t, err)
 			for _, line := range linesIn(t, logs[0]) {
+				if line == "" {
+					continue
+				}
 				var e struct {
 					DecisionID string `json:"decision_id"`
 					Custom     api.Custom

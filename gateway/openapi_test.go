@@ -146,6 +146,7 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 		{"POST", "/v1/freeze", `{"kind": "session", "id": "s9", "reason": "odd"}`}, {"GET", "/v1/freeze", ""},
 		{"DELETE", "/v1/freeze", `{"kind": "session", "id": "s9"}`},
 		{"POST", "/v1/project/adopt", `{"path": "/p/.envrc"}`},
+		{"GET", "/v1/changes", ""}, {"GET", "/v1/changes/c1?patch=true", ""}, {"POST", "/v1/changes/c1/undo", `{"paths": ["src"]}`},
 		{"GET", "/v1/decisions?session=s1", ""}, {"GET", eventsPath, ""}, {"POST", "/v1/console/links", ""},
 		{"POST", "/v1/break-glass", `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`},
 		{"GET", "/healthz", ""}, {"GET", "/v1/openapi.yaml", ""},
@@ -257,6 +258,8 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 			try(operator, "GET", path, "")
 		}
 		try(operator, "DELETE", "/v1/freeze", `{"kind": "all"}`)
+		try(operator, "GET", "/v1/changes/none", "")
+		try(operator, "POST", "/v1/changes/none/undo", "{}")
 		for _, path := range []string{"/p/none", "/p/changed", "relative"} {
 			try(operator, "POST", "/v1/project/adopt", `{"path": "`+path+`"}`)
 		}

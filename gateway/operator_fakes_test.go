@@ -105,7 +105,7 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
 	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o,
-		Projects: adopter{}, Decisions: o.log, History: laws{},
+		Projects: adopter{}, Undo: undoer{}, Decisions: o.log, History: laws{},
 		Who: as(person), Permit: anything, BreakGlass: breaker{}, Link: linked}
 }
 
@@ -230,7 +230,7 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
-	Freezer: brokenOffice{}, Projects: brokenOffice{},
+	Freezer: brokenOffice{}, Projects: brokenOffice{}, Undo: brokenUndoer{},
 	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
 	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
@@ -241,4 +241,37 @@ func (o *office) handler(t testing.TB, person string) http.Handler {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// undoer knows one command, c1.
+type undoer struct{}
+
+var keptCommand = api.Command{ID: "c1", Text: "rm -r src", Folders: []string{"/p"}}
+
+func (undoer) Commands(string) []api.Command { return []api.Command{keptCommand} }
+
+func (undoer) Changes(_ context.Context, id string, _ bool) (api.Changes, error) {
+	if id != keptCommand.ID {
+		return api.Changes{}, fmt.Errorf("%w: no snapshot was taken for %s", api.ErrUnknown, id)
+	}
+	return api.Changes{Command: keptCommand, Folders: []api.FolderChanges{{Folder: "/p", Known: true,
+		Changes: []api.FileChange{{Path: "src/a", Kind: "deleted", Removed: 1}}, Unkept: []api.Unkept{{Path: ".git", Why: "it is git's"}}}}}, nil
+}
+
+func (undoer) Undo(_ context.Context, _ bailiff.Approver, id string, _ api.Undoing) (api.Undone, error) {
+	if id != keptCommand.ID {
+		return api.Undone{}, fmt.Errorf("%w: no snapshot was taken for %s", api.ErrUnknown, id)
+	}
+	return api.Undone{ID: "u1", Restored: []string{"src/a"}, Left: []string{}, Failed: []string{}}, nil
+}
+
+// brokenUndoer panics, as what is broken does.
+type brokenUndoer struct{}
+
+func (brokenUndoer) Commands(string) []api.Command { panic("broken") }
+
+func (brokenUndoer) Changes(context.Context, string, bool) (api.Changes, error) { panic("broken") }
+
+func (brokenUndoer) Undo(context.Context, bailiff.Approver, string, api.Undoing) (api.Undone, error) {
+	panic("broken")
 }
