@@ -50,31 +50,34 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 			if again := ask(t, s.agent, inProject(dir, "cat x.log && echo more > src/a")); again.Output != "s\n" || again.ExitCode != 0 {
 				t.Errorf("the session goes on with %q, %d", again.Output, again.ExitCode)
 			}
-			folders := map[string]string{}
-			undoings := 0
-			logs, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
-			must(t, err)
-			for _, line := range linesIn(t, logs[0]) {
-				if line == "" {
-					continue
-				}
-				var e struct {
-					DecisionID string `json:"decision_id"`
-					Custom     api.Custom
-				}
-				must(t, json.Unmarshal([]byte(line), &e))
-				if e.DecisionID == gone.DecisionID && e.Custom.Event == api.DecisionEvent {
-					folders = e.Custom.Snapshot
-				}
-				if e.Custom.Undo != nil && e.Custom.Undo.Of == gone.DecisionID && e.Custom.Undo.By == "ana" {
-					undoings++
-				}
-			}
-			if len(folders[dir]) != 40 || undoings != 2 {
-				t.Errorf("the decision log has the snapshots %q and %d events of the undoing", folders, undoings)
-			}
+			awaittest.Until(t, "the snapshot and the undoing in the decision log", func() bool { return isLogged(s, dir, gone.DecisionID) })
 		})
 	}
+}
+
+// isLogged says whether the decision log has a decision's snapshot of a folder, and that it was undone.
+func isLogged(s *office, dir, decision string) bool {
+	logs, _ := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
+	undoings, snapshot := 0, ""
+	for _, log := range logs {
+		text, _ := os.ReadFile(log)
+		for line := range strings.Lines(string(text)) {
+			var e struct {
+				DecisionID string     `json:"decision_id"`
+				Custom     api.Custom `json:"custom"`
+			}
+			if json.Unmarshal([]byte(line), &e) != nil { // it is being written
+				continue
+			}
+			if e.DecisionID == decision && e.Custom.Event == api.DecisionEvent {
+				snapshot = e.Custom.Snapshot[dir]
+			}
+			if u := e.Custom.Undo; u != nil && u.Of == decision && u.By == "ana" {
+				undoings++
+			}
+		}
+	}
+	return undoings == 2 && len(snapshot) == 40
 }
 
 func TestWhatNoSnapshotCanPromiseIsAskedAbout(t *testing.T) {
