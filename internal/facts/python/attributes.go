@@ -19,10 +19,11 @@ func (w *walk) storeAttribute(base object.Objects, name string, vs object.Object
 		if b.Shape == object.IsSymbol {
 			// Something imported is changed: a call of it may call anything.
 			w.escape(vs)
-			if library.Dangerous(b.Text+"."+name) || library.OwnNamespace(b.Text) {
+			if full := library.Canonical(b.Text + "." + name); library.Trusted(full) || library.OwnNamespace(b.Text) {
 				w.hide()
 			}
 		}
+		w.stores(b, name, vs)
 		if reveals(b, name) { // such as f.__defaults__
 			w.hide()
 		}

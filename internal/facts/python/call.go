@@ -1,6 +1,8 @@
 package python
 
 import (
+	"cmp"
+
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
@@ -54,6 +56,7 @@ func (w *walk) callValue(v object.Object, c *object.Call) object.Objects {
 	case v.Shape == object.IsInstance && v.Text == "getattr":
 		w.dynamic()
 	}
+	w.suppose(cmp.Or(v.Text, "value"), c)
 	w.escapeAll(c)
 	w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
 	return object.Hidden("value", v.Taint.With(c.Tainted()))
@@ -88,9 +91,10 @@ func (w *walk) callSymbol(name string, c *object.Call) object.Objects {
 	}
 	w.network(c)
 	w.harm(c)
+	w.filled(c)
 	d, known := library.Behaviours()[name]
 	if !known {
-		d = library.BehaviourOfModule(name)
+		d = w.likely(name, c)
 	}
 	if d.Kind != library.DoesNothing && d.Kind > library.DoesRunPathRest {
 		for _, vs := range c.Keywords {
@@ -126,4 +130,19 @@ func (w *walk) spreadNamed(c *object.Call, vs object.Objects) {
 			w.escape(vs)
 		}
 	}
+}
+
+// likely is what a call of a name does that no table has.
+func (w *walk) likely(name string, c *object.Call) library.Behaviour {
+	d := library.BehaviourOfModule(name)
+	if d.Kind != library.DoesNothing || library.Described(name) {
+		return d
+	}
+	w.suppose(name, c)
+	d, like := library.Alike(name)
+	if like != name {
+		c.Name = like
+		w.note(&w.notes.calls, like)
+	}
+	return d
 }

@@ -35,6 +35,13 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 		return object.Hidden("value", value.Taint{})
 	case library.DoesFindModules:
 		return w.findModules(d, c)
+	case library.DoesEvaluate, library.DoesTemplate, library.DoesAnnotations, library.DoesDoctests, library.DoesConfigure,
+		library.DoesGetLater:
+		return w.doEvaluated(d, c)
+	case library.DoesLoadObjects:
+		return w.loadsObjects(d, c)
+	case library.DoesLoadYAML:
+		return w.loadsYAML(d, c)
 	case library.DoesGetenv, library.DoesEnviron, library.DoesEnvironAll, library.DoesEnvironSet:
 		return w.doEnviron(d, c)
 	case library.DoesMakePath, library.DoesJoin, library.DoesExpandUser, library.DoesSamePath, library.DoesWorkdir, library.DoesHome,
@@ -146,16 +153,8 @@ func newProgram(text string) *program {
 }
 
 func (w *walk) nestedProgram(text string) object.Objects {
-	p := w.nestedPrograms[text]
-	if p == nil {
-		if len(w.nestedPrograms) >= maxPrograms {
-			w.dynamic()
-			return nil
-		}
-		p = newProgram(text)
-		w.nestedPrograms[text] = p
-	}
-	if p.err != nil || p.inUse {
+	p := w.nested(text)
+	if p == nil || p.err != nil || p.inUse {
 		w.dynamic()
 		return nil
 	}
@@ -184,6 +183,7 @@ func (w *walk) importNamed(c *object.Call) object.Objects {
 			continue
 		}
 		w.imported(n.Text)
+		w.runsModule(n.Text)
 		name := n.Text
 		if _, from := c.Arg(3, "fromlist"); c.Name == "__import__" && !from {
 			name, _, _ = strings.Cut(name, ".")

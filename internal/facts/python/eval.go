@@ -89,6 +89,9 @@ func (w *walk) nameValue(name string) object.Objects {
 		}
 	}
 	w.outside(name)
+	if len(w.stars) > 0 && !builtins[name] {
+		return object.SymbolOf(w.stars[len(w.stars)-1] + "." + name)
+	}
 	return object.SymbolOf(name)
 }
 

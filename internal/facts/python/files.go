@@ -114,6 +114,7 @@ var losing = map[string]bool{
 
 // changes notes files that a call writes, or after which their content is gone.
 func (w *walk) changes(name string, vs object.Objects) {
+	w.fill(vs, nil, value.Taint{})
 	switch follows, gone := losing[name]; {
 	case !gone:
 		w.writes(vs)
@@ -177,6 +178,8 @@ func (w *walk) handles(d library.Behaviour, c *object.Call, vs object.Objects) o
 	case library.DoesMatching:
 		w.reads(searched(vs))
 		return w.listedBelow(vs)
+	case library.DoesConfigure:
+		w.configure(c.First(), 0)
 	case library.DoesDatabase:
 		w.opensDatabase(vs)
 	case library.DoesSendsFile:
@@ -285,8 +288,10 @@ func (w *walk) fileMethod(b object.Object, name string, c *object.Call) object.O
 		return contentOf(b)
 	case "readline", "readlines":
 		return object.Hidden("text", value.Taint{Read: true}.With(b.Taint))
+	case "close", "flush", "fileno", "tell", "seek", "readable", "namelist", "getnames", "getmembers", "infolist", "isatty", "__exit__":
 	default:
 		w.escapeAll(c)
+		w.fill(object.Objects{b}, nil, c.Tainted())
 	}
 	return object.Hidden("text", b.Taint)
 }
@@ -372,4 +377,22 @@ func joinAll(args []object.Objects) object.Objects {
 		})
 	}
 	return all
+}
+
+// filled notes files that a call was given open: it may write to them what is not followed.
+func (w *walk) filled(c *object.Call) {
+	if c.Name == "print" {
+		w.fill(c.Keywords["file"], nil, value.Taint{})
+		return
+	}
+	if c.Name == "open" || strings.HasSuffix(c.Name, ".load") || strings.HasSuffix(c.Name, ".reader") || strings.HasSuffix(c.Name, ".DictReader") {
+		return
+	}
+	for _, vs := range c.All() {
+		for _, v := range vs {
+			if v.Shape == object.IsFile {
+				w.fill(object.Objects{v}, nil, c.Tainted())
+			}
+		}
+	}
 }

@@ -11,9 +11,7 @@ import (
 
 // define reads a function's body with what its parameters may hold.
 func (w *walk) define(s *syntax.Statement) {
-	for _, e := range s.Params.Computed {
-		w.escape(w.value(e))
-	}
+	w.computeAll(s.Params.Computed)
 	f := w.functionOf(s)
 	f.Escaped = f.Escaped || s.Decorated && !w.scope.Class
 	w.set(s.Text, object.Objects{{Shape: object.IsCallable, Function: f}})
@@ -43,12 +41,12 @@ func (w *walk) newScope(s *syntax.Statement) *object.Scope {
 }
 
 func (w *walk) body(f *object.Function, body []*syntax.Statement) {
-	sc, nested, loops, function := w.scope, w.nested, w.loops, w.function
-	w.scope, w.nested, w.loops, w.function = f.Scope, 0, 0, f
+	sc, within, loops, function := w.scope, w.within, w.loops, w.function
+	w.scope, w.within, w.loops, w.function = f.Scope, 0, 0, f
 	f.Scope.Forget()
 	w.parameters(f)
 	w.statements(body)
-	w.scope, w.nested, w.loops, w.function = sc, nested, loops, function
+	w.scope, w.within, w.loops, w.function = sc, within, loops, function
 }
 
 // parameters give each parameter what the calls in the program give it.

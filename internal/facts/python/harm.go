@@ -128,6 +128,7 @@ func (w *walk) sendsSecrets(c *object.Call) {
 		w.feature(value.FeatureSendsEnvironment)
 	}
 	for _, vs := range w.payload(c) {
+		w.supposePayload(c.Name, vs, 0)
 		if namesSecret(vs, 0) {
 			w.feature(value.FeatureSendsEnvironment)
 		}

@@ -37,7 +37,7 @@ func (w *walk) method(b object.Object, callee *syntax.Expression, c *object.Call
 			return vs
 		}
 	case object.IsList:
-		if name == "pop" || name == "copy" || name == "__iter__" {
+		if name == "pop" || name == "copy" || name == "__iter__" || name == "__next__" {
 			return w.listMethod(b, name)
 		}
 	}
@@ -63,7 +63,7 @@ func (w *walk) knownMethod(b object.Object, name string, c *object.Call) (object
 }
 
 func (w *walk) listMethod(b object.Object, name string) object.Objects {
-	if name == "pop" {
+	if name == "pop" || name == "__next__" {
 		return object.Elements(object.Objects{b}, "value")
 	}
 	b.Made = nil
@@ -124,6 +124,7 @@ func (w *walk) ownMethod(b object.Object, callee *syntax.Expression, c *object.C
 		return out
 	}
 	w.escapeAll(c)
+	w.supposeMethod(b, callee.Text, c, own)
 	if !own && !library.LookingMethods[callee.Text] {
 		w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
 	}

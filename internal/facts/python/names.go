@@ -101,7 +101,9 @@ func (w *walk) computeAll(exprs []*syntax.Expression) {
 	for _, e := range exprs {
 		if e.Form != syntax.TextForm {
 			w.escape(w.value(e))
+			continue
 		}
+		w.textStatement(e.Text)
 	}
 }
 
@@ -239,7 +241,7 @@ func (w *walk) set(name string, vs object.Objects) {
 		w.escapeSpecial(name, vs)
 	}
 	v.Loose = v.Loose || !own || w.loops > 0
-	if !own || w.nested > 0 {
+	if !own || w.within > 0 {
 		v.Now = v.Now.With(vs)
 		return
 	}

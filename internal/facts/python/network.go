@@ -123,7 +123,9 @@ func (w *walk) fill(files object.Objects, with object.Objects, t value.Taint) {
 			continue
 		}
 		p := w.path(f.Text)
-		w.notes.fetched[p] = w.notes.fetched[p] || t.Fetched || with.Tainted().Fetched
+		all := t.With(with.Tainted())
+		w.notes.fetched[p] = w.notes.fetched[p] || all.Fetched
+		w.notes.decoded[p] = w.notes.decoded[p] || all.Decoded
 		text, known := with.Only()
 		old, again := w.notes.contents[p]
 		switch {

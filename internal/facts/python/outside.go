@@ -11,7 +11,7 @@ import (
 
 // outside notes the use of a name that the program itself does not explain.
 func (w *walk) outside(name string) {
-	if !w.at.Fresh && !builtins[name] && len(w.stars) == 0 {
+	if !w.at.Fresh && w.lenient == 0 && !builtins[name] && len(w.stars) == 0 {
 		w.hide()
 	}
 }

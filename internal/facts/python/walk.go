@@ -17,9 +17,9 @@ type walk struct {
 	// noting says that this is the last walk.
 	noting bool
 	scope  *object.Scope
-	// nested counts the conditions and loops around the current statement
+	// within counts the conditions and loops around the current statement
 	// within its function; loops counts loops only.
-	nested, loops int
+	within, loops int
 	// repeats counts those of them that may never end.
 	repeats    int
 	function   *object.Function
@@ -43,10 +43,14 @@ type walk struct {
 	// settling says that what still changes is taken for unknown.
 	settling bool
 	// exhausted says that the program is more than was walked.
-	exhausted   bool
-	steps       int
-	depth       int
-	nestedDepth int
+	exhausted bool
+	// lenient counts the texts around, in which names may be those of a library.
+	lenient int
+	// annotated and doctested say that texts which do nothing by themselves are evaluated by a library.
+	annotated, doctested bool
+	steps                int
+	depth                int
+	nestedDepth          int
 }
 
 // program is a text given to exec.
@@ -73,13 +77,13 @@ func (w *walk) conditional(s *syntax.Statement) {
 
 // inside walks what may run, or may run again.
 func (w *walk) inside(loop bool, body func()) {
-	w.nested++
+	w.within++
 	if loop {
 		w.loops++
 		defer func() { w.loops-- }()
 	}
 	body()
-	w.nested--
+	w.within--
 }
 
 func (w *walk) loop(s *syntax.Statement) {
@@ -119,6 +123,7 @@ func (w *walk) giveBack(s *syntax.Statement) {
 	if w.function.Method {
 		// Python itself calls a special method, and hands on what it gives.
 		w.escapeSpecial(w.function.Define.Text, vs)
+		w.standsForPath(vs)
 	}
 }
 
