@@ -23,7 +23,7 @@ func (w *walk) storeAttribute(base object.Objects, name string, vs object.Object
 				w.hide()
 			}
 		}
-		w.stores(b, name, vs)
+		w.stores(b, vs)
 		if reveals(b, name) { // such as f.__defaults__
 			w.hide()
 		}
@@ -85,7 +85,7 @@ var plainAttributes = value.SetOf("__name__ __qualname__ __module__ __doc__ __ve
 
 // learnAttribute adds to what an attribute of a name may hold in any object.
 func (w *walk) learnAttribute(name string, vs object.Objects) {
-	object.Share(vs)
+	w.leak(vs)
 	known := w.attributes[name]
 	w.learn(&known, vs)
 	w.attributes[name] = known
@@ -104,50 +104,53 @@ func (w *walk) setItem(target *syntax.Expression, vs object.Objects) {
 			w.hide()
 		}
 	}
-	w.value(target.Kids[1])
 	w.escape(vs)
-	object.Share(vs)
-	w.changed(target.Kids[0], base)
+	w.change(base, w.stored(target.Kids[1], vs))
 }
 
-// changed notes that what an expression gave was changed, to what is not followed.
-func (w *walk) changed(by *syntax.Expression, vs object.Objects) {
-	if w.showsIn(by, vs) {
-		w.loosen(by.Text)
-	} else {
-		w.lose(vs)
+// stored is the change that the assignment of values to an item makes.
+func (w *walk) stored(key *syntax.Expression, vs object.Objects) func(object.Shape) object.Change {
+	if key.Form != syntax.SliceForm {
+		keys := w.value(key)
+		return func(shape object.Shape) object.Change {
+			return object.ByMethod(shape, "__setitem__", []object.Objects{keys, vs})
+		}
 	}
+	start, known := w.sliceStart(key)
+	return func(shape object.Shape) object.Change {
+		switch {
+		case shape != object.IsList:
+			return object.Change{}
+		case start == 0 && known && key.Kids[1] == nil && key.Kids[2] == nil:
+			return object.Change{Kind: object.Replace, Values: vs}
+		}
+		return object.Change{Kind: object.Splice, Index: start, Known: known, Values: vs, Each: true}
+	}
+}
+
+// sliceStart is where a slice begins.
+func (w *walk) sliceStart(e *syntax.Expression) (start int64, known bool) {
+	for i, kid := range e.Kids {
+		if vs := w.value(kid); i == 0 && len(vs) == 1 && vs[0].Shape == object.IsInt {
+			start, known = vs[0].Number, vs[0].Number >= 0
+		}
+	}
+	return start, known || e.Kids[0] == nil
 }
 
 // deleted notes that targets are taken out of what holds them.
 func (w *walk) deleted(targets []*syntax.Expression, depth int) {
 	for _, t := range targets {
 		switch {
+		case t.Form == syntax.IndexForm && t.Kids[1].Form == syntax.SliceForm:
+			w.change(w.value(t.Kids[0]), w.stored(t.Kids[1], object.Objects{{Shape: object.IsList}}))
 		case t.Form == syntax.IndexForm:
-			w.changed(t.Kids[0], w.value(t.Kids[0]))
+			keys := w.value(t.Kids[1])
+			w.change(w.value(t.Kids[0]), func(shape object.Shape) object.Change {
+				return object.ByMethod(shape, "__delitem__", []object.Objects{keys})
+			})
 		case t.Form == syntax.ListForm && depth < syntax.MaxDepth:
 			w.deleted(t.Kids, depth+1)
 		}
-	}
-}
-
-// loosen notes that a list or dictionary was changed in a way that is not followed.
-func (w *walk) loosen(name string) {
-	vs, _ := w.lookup(name)
-	var out object.Objects
-	for _, v := range vs {
-		if v.Shape == object.IsList || v.Shape == object.IsDict {
-			for _, item := range v.Items {
-				w.escapeSome(item)
-			}
-			v = object.Object{Shape: v.Shape, Items: v.Items, Open: true, Made: v.Made, Taint: v.Taint}
-		}
-		if v.Shape == object.IsList || v.Buffer {
-			v = object.Object{Shape: object.IsUnknown, Text: name, Made: v.Made, Taint: v.Taint}
-		}
-		out = out.With(object.Objects{v})
-	}
-	if len(vs) > 0 {
-		w.set(name, out)
 	}
 }

@@ -28,6 +28,7 @@ func (w *walk) callMember(callee, e *syntax.Expression) object.Objects {
 		w.dynamic()
 	}
 	c := w.arguments(e)
+	defer w.mutate(base, callee.Text, c)
 	var out object.Objects
 	for _, b := range base {
 		if reveals(b, callee.Text) {

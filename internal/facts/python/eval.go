@@ -24,7 +24,7 @@ func (w *walk) value(e *syntax.Expression) object.Objects {
 	}
 	vs := w.evaluate(e)
 	w.depth--
-	return w.bounded(w.known(w.identified(e, slices.Clone(vs)), w.made[e], 0))
+	return w.known(w.bounded(w.identified(e, slices.Clone(vs))), 0)
 }
 
 func (w *walk) evaluate(e *syntax.Expression) object.Objects {
@@ -152,14 +152,13 @@ func (w *walk) copied(vs object.Objects) bool {
 }
 
 func (w *walk) listValue(e *syntax.Expression) object.Objects {
-	lists := object.Objects{{Shape: object.IsList}}
+	lists := object.Objects{{Shape: object.IsList, Tuple: e.Text != ""}}
 	for _, kid := range e.Kids {
 		vs := w.value(kid)
 		if kid.Form == syntax.OtherForm && kid.Text == "*" {
 			lists = spread(lists, vs)
 			continue
 		}
-		object.Share(vs)
 		for i := range lists {
 			lists[i].Items = append(lists[i].Items, vs)
 		}
@@ -192,7 +191,6 @@ func (w *walk) dictValue(e *syntax.Expression) object.Objects {
 		}
 		key := w.value(e.Kids[i])
 		w.escape(key)
-		object.Share(value)
 		dict.Items = append(dict.Items, key, value)
 	}
 	if environment {

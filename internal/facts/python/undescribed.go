@@ -209,15 +209,19 @@ func (w *walk) standsForPath(vs object.Objects) {
 }
 
 // stores notes the paths that the state of a library is given: its functions delete and write what that names.
-func (w *walk) stores(b object.Object, name string, vs object.Objects) {
+func (w *walk) stores(b object.Object, vs object.Objects) {
 	top, _, _ := strings.Cut(b.Text, ".")
 	switch {
 	case b.Shape != object.IsSymbol && b.Shape != object.IsInstance, top == "":
 		return
 	}
 	for _, v := range vs {
-		if (v.Shape == object.IsString || v.Shape == object.IsPath) && rooted(v) {
-			w.touch(v, library.Standard[top] && name != "path" && w.outsideProject(v))
+		if v.Shape != object.IsString && v.Shape != object.IsPath || !rooted(v) {
+			continue
+		}
+		w.touch(v, false)
+		if library.Standard[top] && w.outsideProject(v) {
+			w.removes(object.Objects{v})
 		}
 	}
 }

@@ -29,9 +29,9 @@ type walk struct {
 	attributes map[string]object.Objects
 	// attributesOpen says that an attribute may hold more than these.
 	attributesOpen bool
-	// made are the things that expressions make; lost says that one of them is not known any more.
-	made map[*syntax.Expression]*object.Made
-	lost bool
+	// made are the things that the program makes; changing says that one of them is changed.
+	made     map[maker]*object.Made
+	changing bool
 	// nestedPrograms are the texts given to exec, by text.
 	nestedPrograms map[string]*program
 	// links are the links that the program makes, by path, with what they lead to.
@@ -119,6 +119,7 @@ func (w *walk) giveBack(s *syntax.Statement) {
 		w.escape(vs)
 		return
 	}
+	w.leak(vs)
 	w.learn(&w.function.Returns, vs)
 	if w.function.Method {
 		// Python itself calls a special method, and hands on what it gives.
