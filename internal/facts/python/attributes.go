@@ -6,7 +6,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 func (w *walk) setAttribute(target *syntax.Expression, vs object.Objects) {
@@ -34,7 +33,7 @@ func (w *walk) storeAttribute(base object.Objects, name string, vs object.Object
 	if name == "__dict__" || name == "__class__" {
 		w.attributesChange()
 	}
-	w.learnAttribute(name, named(vs, name))
+	w.learnAttribute(name, object.Named(vs, name))
 	w.escapeSpecial(name, vs)
 }
 
@@ -66,22 +65,11 @@ func (w *walk) escapeSpecial(name string, vs object.Objects) {
 // reveals says that an attribute leads from something known, a module or a function, to what the program did not name. Of the
 // attributes that Python itself gives, only those that lead nowhere are listed.
 func reveals(b object.Object, name string) bool {
-	if len(name) < 5 || !strings.HasPrefix(name, "__") || !strings.HasSuffix(name, "__") || plainAttributes[name] {
+	if len(name) < 5 || !strings.HasPrefix(name, "__") || !strings.HasSuffix(name, "__") || library.PlainAttributes[name] {
 		return false
 	}
 	return b.Shape == object.IsSymbol && !library.Effective(library.Canonical(b.Text+"."+name)) || b.Shape == object.IsCallable
 }
-
-var plainAttributes = value.SetOf("__name__ __qualname__ __module__ __doc__ __version__ __author__ __license__ __copyright__ " +
-	"__email__ __all__ __file__ __path__ __package__ __annotations__ __class__ __dict__ __init__ __new__ __del__ __call__ " +
-	"__init_subclass__ __class_getitem__ __post_init__ __set_name__ __str__ __repr__ __bytes__ __format__ __bool__ __hash__ " +
-	"__len__ __iter__ __next__ __reversed__ __contains__ __getitem__ __setitem__ __delitem__ __missing__ __length_hint__ " +
-	"__enter__ __exit__ __aenter__ __aexit__ __await__ __aiter__ __anext__ __get__ __set__ __delete__ __getattr__ " +
-	"__setattr__ __delattr__ __copy__ __deepcopy__ __fspath__ __index__ __int__ __float__ __complex__ __sizeof__ __dir__ " +
-	"__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __divmod__ __pow__ " +
-	"__lshift__ __rshift__ __and__ __or__ __xor__ __radd__ __rsub__ __rmul__ __iadd__ __isub__ __imul__ __neg__ __pos__ " +
-	"__abs__ __invert__ __round__ __matmul__ __members__ __slots__ __match_args__ __bound__ __value__ __default__ " +
-	"__dataclass_fields__ __fields__ __tablename__ __stdin__ __stdout__ __stderr__ __import__ __builtins__")
 
 // learnAttribute adds to what an attribute of a name may hold in any object.
 func (w *walk) learnAttribute(name string, vs object.Objects) {

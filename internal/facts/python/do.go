@@ -52,7 +52,8 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 	case library.DoesNothing:
 		w.escapeAll(c)
 		w.handOn(c)
-		made := object.Object{Shape: object.IsInstance, Text: c.Name, Taint: c.Tainted().With(value.Taint{Fetched: reachesNetwork(c.Name)})}
+		made := object.Object{Shape: object.IsInstance, Text: c.Name,
+			Taint: c.Tainted().With(value.Taint{Fetched: library.ReachesNetwork(c.Name)})}
 		made.Library = libraryOf(c.Name)
 		return object.Objects{made}
 	}

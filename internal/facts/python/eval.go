@@ -89,7 +89,7 @@ func (w *walk) nameValue(name string) object.Objects {
 		}
 	}
 	w.outside(name)
-	if len(w.stars) > 0 && !builtins[name] {
+	if len(w.stars) > 0 && !library.Builtins[name] {
 		return object.SymbolOf(w.stars[len(w.stars)-1] + "." + name)
 	}
 	return object.SymbolOf(name)
@@ -115,7 +115,7 @@ func (w *walk) formatted(e *syntax.Expression) object.Objects {
 		} else {
 			vs := w.value(kid)
 			w.escape(vs)
-			piece = named(vs, cmp.Or(nameOf(kid), "value")).Strs()
+			piece = object.Named(vs, cmp.Or(nameOf(kid), "value")).Strs()
 			for i, v := range vs {
 				if v.Shape == object.IsUnknown && v.Text != "" && i < len(piece) {
 					piece = vs.Strs()
@@ -219,7 +219,7 @@ func (w *walk) member(b object.Object, e *syntax.Expression) object.Objects {
 	case b.Shape == object.IsSymbol:
 		return object.SymbolOf(b.Text + "." + e.Text)
 	case b.Shape == object.IsPath:
-		return pathMember(b, e.Text)
+		return object.PathMember(b, e.Text)
 	case b.Shape == object.IsCallable && b.Function.Class:
 		return w.classMember(b.Function, e.Text)
 	}

@@ -24,7 +24,7 @@ func (w *walk) doEvaluated(d library.Behaviour, c *object.Call) object.Objects {
 		text, _ := c.Arg(d.Skip, d.Name)
 		w.templates(text)
 	case library.DoesAnnotations:
-		if yes, sure := truth(c.Keywords[d.When]); d.When == "" || yes || !sure {
+		if yes, sure := object.Truth(c.Keywords[d.When]); d.When == "" || yes || !sure {
 			w.evaluateFromNowOn(&w.annotated)
 		}
 	case library.DoesDoctests:

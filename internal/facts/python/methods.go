@@ -167,7 +167,7 @@ func (w *walk) objectMethod(b object.Object, name string, c *object.Call) {
 		for _, vs := range c.Args {
 			w.noteAddress(vs)
 		}
-		if reachesNetwork(b.Text) {
+		if library.ReachesNetwork(b.Text) {
 			w.noteHosts(c.First())
 		}
 	case strings.HasPrefix(b.Text, "paramiko.") && name == "exec_command", strings.HasPrefix(b.Text, "fabric.") && name == "run":

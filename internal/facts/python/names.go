@@ -168,10 +168,10 @@ func (w *walk) assign(target *syntax.Expression, vs object.Objects, from *syntax
 		if w.loops > 0 && from != nil && mentions(from, target.Text, 0) {
 			vs = vs.With(object.Hidden(target.Text, vs.Tainted()))
 		}
-		w.set(target.Text, named(vs, target.Text))
+		w.set(target.Text, object.Named(vs, target.Text))
 	case syntax.ListForm:
 		for i, kid := range target.Kids {
-			w.assign(kid, itemsAt(vs, i, nameOf(kid)), nil)
+			w.assign(kid, object.ItemsAt(vs, i, nameOf(kid)), nil)
 		}
 	case syntax.OtherForm:
 		for _, kid := range target.Kids {
@@ -185,17 +185,6 @@ func (w *walk) assign(target *syntax.Expression, vs object.Objects, from *syntax
 		w.value(target)
 		w.escape(vs)
 	}
-}
-
-// named shows unknown values under the name of the variable that holds them.
-func named(vs object.Objects, name string) object.Objects {
-	out := slices.Clone(vs)
-	for i, v := range out {
-		if v.Shape == object.IsUnknown {
-			out[i].Text = name
-		}
-	}
-	return out
 }
 
 func nameOf(e *syntax.Expression) string {
@@ -215,19 +204,6 @@ func mentions(e *syntax.Expression, name string, depth int) bool {
 		return true
 	}
 	return slices.ContainsFunc(e.Kids, func(kid *syntax.Expression) bool { return mentions(kid, name, depth+1) })
-}
-
-// itemsAt are the values at one place of lists.
-func itemsAt(vs object.Objects, i int, name string) object.Objects {
-	var out object.Objects
-	for _, v := range vs {
-		if v.Shape == object.IsList && i < len(v.Items) && !v.Open {
-			out = out.With(v.Items[i])
-			continue
-		}
-		out = out.With(object.Hidden(name, v.AllTaint()))
-	}
-	return out
 }
 
 func (w *walk) variable(sc *object.Scope, name string) *object.Variable {

@@ -41,7 +41,8 @@ type piece struct {
 const maxNotes = 4096
 
 func newNotes() notes {
-	return notes{complete: true, fetched: map[string]bool{}, decoded: map[string]bool{}, contents: map[string]*string{}, full: map[*[]string]bool{}}
+	return notes{complete: true, fetched: map[string]bool{}, decoded: map[string]bool{}, contents: map[string]*string{},
+		full: map[*[]string]bool{}}
 }
 
 // note adds to a list, on the last walk only.

@@ -13,9 +13,9 @@ func (w *walk) loadsObjects(d library.Behaviour, c *object.Call) object.Objects 
 	w.handOn(c)
 	from, _ := c.Arg(d.Skip, d.Name)
 	w.reads(from)
-	unless, sure := truth(c.Keywords[d.Unless])
+	unless, sure := object.Truth(c.Keywords[d.Unless])
 	_, given := c.Keywords[d.Unless]
-	when, certain := truth(c.Keywords[d.When])
+	when, certain := object.Truth(c.Keywords[d.When])
 	switch {
 	case d.Unless != "" && (!given || unless && sure), d.When != "" && certain && !when:
 	default:
@@ -33,8 +33,8 @@ func (w *walk) unpickle(from object.Objects, bytes bool) {
 	}
 }
 
-// ownBytes says that the program made the bytes of a value, or that they are those of a file that the program or its project made. A text is
-// the path of a file, or bytes.
+// ownBytes says that the program made the bytes of a value, or that they are those of a file that the program or its project
+// made. A text is the path of a file, or bytes.
 func (w *walk) ownBytes(v object.Object, bytes bool) bool {
 	if v.Fetched || v.Decoded {
 		return false

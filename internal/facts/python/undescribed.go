@@ -216,7 +216,7 @@ func (w *walk) stores(b object.Object, vs object.Objects) {
 		return
 	}
 	for _, v := range vs {
-		if v.Shape != object.IsString && v.Shape != object.IsPath || !rooted(v) {
+		if v.Shape != object.IsString && v.Shape != object.IsPath || !object.Rooted(v) {
 			continue
 		}
 		w.touch(v, false)

@@ -32,7 +32,8 @@ var wordsOnly = value.SetOf("abc argparse array ast asyncio bisect calendar clic
 	"shlex signal socket string struct tabulate textwrap threading time token tqdm types typer typing unicodedata unittest urllib " +
 	"uuid warnings weakref zoneinfo loguru structlog termcolor colorama numpy math " +
 	"super object property staticmethod classmethod type iter next enumerate zip filter map list dict set tuple frozenset getattr " +
-	"setattr vars locals globals memoryview min max sorted reversed help breakpoint delattr aiter anext compile copyright credits license " +
+	"setattr vars locals globals memoryview min max sorted reversed help breakpoint delattr aiter anext compile copyright " +
+	"credits license " +
 	"ArithmeticError AttributeError BaseException ConnectionError EOFError Exception FileExistsError FileNotFoundError ImportError " +
 	"IndexError InterruptedError IOError IsADirectoryError LookupError MemoryError ModuleNotFoundError NameError NotADirectoryError " +
 	"OverflowError PermissionError RecursionError ReferenceError StopAsyncIteration StopIteration SyntaxError SystemError TimeoutError " +
@@ -66,7 +67,8 @@ func SaysOutput(name string) bool {
 	return false
 }
 
-var outputs = []string{"output", "outfile", "out_file", "out_path", "out_dir", "outdir", "write", "save", "dest", "export", "dump", "overwrite",
+var outputs = []string{"output", "outfile", "out_file", "out_path", "out_dir", "outdir", "write", "save", "dest",
+	"export", "dump", "overwrite",
 	"logfile", "log_file", "wipe", "unlink", "rmdir", "rmtree", "remove_", "truncate", "install"}
 
 // Trusted says that a name stands for something whose meaning is taken for granted: a call that does something, or gives what is followed.

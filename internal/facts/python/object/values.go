@@ -42,7 +42,8 @@ type Object struct {
 	Function *Function
 	// File is the path of the file whose whole content a text is that is not known.
 	File string
-	// Made is the thing that a list, a dictionary or a bytearray is; Buffer says that a text is such a bytearray, Tuple that a list is none.
+	// Made is the thing that a list, a dictionary or a bytearray is; Buffer says that a text is such a bytearray, Tuple that a
+	// list cannot be changed.
 	Made          *Made
 	Buffer, Tuple bool
 	// Reference says that only the thing tells what it holds.
@@ -108,7 +109,8 @@ func (vs Objects) With(more Objects) Objects {
 // Same says whether two values are alike in everything.
 func (v Object) Same(o Object) bool {
 	if v.Shape != o.Shape || v.Text != o.Text || v.Number != o.Number || v.Taint != o.Taint || v.Open != o.Open ||
-		v.Function != o.Function || v.File != o.File || v.Made != o.Made || v.Buffer != o.Buffer || v.Several != o.Several || len(v.Items) != len(o.Items) {
+		v.Function != o.Function || v.File != o.File || v.Made != o.Made || v.Buffer != o.Buffer ||
+		v.Several != o.Several || len(v.Items) != len(o.Items) {
 		return false
 	}
 	for i := range v.Items {
