@@ -18,7 +18,7 @@ func (w *walk) storeAttribute(base object.Objects, name string, vs object.Object
 		if b.Shape == object.IsSymbol {
 			// Something imported is changed: a call of it may call anything.
 			w.escape(vs)
-			if full := library.Canonical(b.Text + "." + name); library.Trusted(full) || library.OwnNamespace(b.Text) {
+			if full := library.Canonical(b.Text + "." + name); library.TakenForGranted(full) || library.OwnNamespace(b.Text) {
 				w.hide()
 			}
 		}
@@ -93,11 +93,11 @@ func (w *walk) setItem(target *syntax.Expression, vs object.Objects) {
 		}
 	}
 	w.escape(vs)
-	w.change(base, w.stored(target.Kids[1], vs))
+	w.change(base, w.itemChange(target.Kids[1], vs))
 }
 
-// stored is the change that the assignment of values to an item makes.
-func (w *walk) stored(key *syntax.Expression, vs object.Objects) func(object.Shape) object.Change {
+// itemChange is the change that the assignment of values to an item makes.
+func (w *walk) itemChange(key *syntax.Expression, vs object.Objects) func(object.Shape) object.Change {
 	if key.Form != syntax.SliceForm {
 		keys := w.value(key)
 		return func(shape object.Shape) object.Change {
@@ -131,7 +131,7 @@ func (w *walk) deleted(targets []*syntax.Expression, depth int) {
 	for _, t := range targets {
 		switch {
 		case t.Form == syntax.IndexForm && t.Kids[1].Form == syntax.SliceForm:
-			w.change(w.value(t.Kids[0]), w.stored(t.Kids[1], object.Objects{{Shape: object.IsList}}))
+			w.change(w.value(t.Kids[0]), w.itemChange(t.Kids[1], object.Objects{{Shape: object.IsList}}))
 		case t.Form == syntax.IndexForm:
 			keys := w.value(t.Kids[1])
 			w.change(w.value(t.Kids[0]), func(shape object.Shape) object.Change {

@@ -92,7 +92,7 @@ func (w *walk) callSymbol(name string, c *object.Call) object.Objects {
 	}
 	w.network(c)
 	w.harm(c)
-	w.filled(c)
+	w.fillOpen(c)
 	d, known := library.Behaviours()[name]
 	if !known {
 		d = w.likely(name, c)
@@ -136,7 +136,7 @@ func (w *walk) spreadNamed(c *object.Call, vs object.Objects) {
 // likely is what a call of a name does that no table has.
 func (w *walk) likely(name string, c *object.Call) library.Behaviour {
 	d := library.BehaviourOfModule(name)
-	if d.Kind != library.DoesNothing || library.Described(name) {
+	if d.Kind != library.DoesNothing || library.Describes(name) {
 		return d
 	}
 	w.suppose(name, c)

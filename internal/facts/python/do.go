@@ -154,7 +154,7 @@ func newProgram(text string) *program {
 }
 
 func (w *walk) nestedProgram(text string) object.Objects {
-	p := w.nested(text)
+	p := w.textProgram(text)
 	if p == nil || p.err != nil || p.inUse {
 		w.dynamic()
 		return nil

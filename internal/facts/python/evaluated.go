@@ -74,7 +74,7 @@ func (w *walk) readText(text string) object.Objects {
 	if !strings.Contains(text, "(") && !dunder.MatchString(text) { // calls nothing
 		return nil
 	}
-	p := w.nested(text)
+	p := w.textProgram(text)
 	if dunder.MatchString(text) {
 		w.dynamic()
 	}
@@ -176,7 +176,7 @@ func (w *walk) configureText(text string) {
 			continue
 		}
 		given := w.readText(m[2])
-		if p := w.nested(m[2]); p != nil && p.err == nil && len(p.body) == 1 && given == nil {
+		if p := w.textProgram(m[2]); p != nil && p.err == nil && len(p.body) == 1 && given == nil {
 			w.lenient++
 			given = w.nestedProgram(m[2])
 			w.lenient--
@@ -190,8 +190,8 @@ func (w *walk) configureText(text string) {
 	w.callNamed(name, c)
 }
 
-// nested is a text as a program, nil where there are too many.
-func (w *walk) nested(text string) *program {
+// textProgram is a text as a program, nil where there are too many.
+func (w *walk) textProgram(text string) *program {
 	p := w.nestedPrograms[text]
 	if p == nil && len(w.nestedPrograms) < maxPrograms {
 		p = newProgram(text)

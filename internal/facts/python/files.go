@@ -329,8 +329,8 @@ func (w *walk) folder(vs object.Objects) string {
 	return p
 }
 
-// filled notes files that a call was given open: it may write to them what is not followed.
-func (w *walk) filled(c *object.Call) {
+// fillOpen notes files that a call was given open: it may write to them what is not followed.
+func (w *walk) fillOpen(c *object.Call) {
 	if c.Name == "print" {
 		w.fill(c.Keywords["file"], nil, value.Taint{})
 		return

@@ -46,7 +46,7 @@ func (w *walk) things(by maker, vs object.Objects) object.Objects {
 	if begun != nil && w.made[by].Begin(begun) {
 		w.grew = true
 		if w.settling {
-			w.lost(w.made[by])
+			w.giveUp(w.made[by])
 		}
 	}
 	return vs
@@ -129,12 +129,12 @@ func (w *walk) changeOne(m *object.Made, c object.Change, certain bool) {
 	if m.Change(c, followed, certain) {
 		w.grew = true
 		if w.settling {
-			w.lost(m)
+			w.giveUp(m)
 		}
 	}
 }
 
-func (w *walk) lost(m *object.Made) {
+func (w *walk) giveUp(m *object.Made) {
 	if !m.Lost {
 		m.Lost, m.Changed, w.grew, w.changing = true, true, true, true
 	}
@@ -144,7 +144,7 @@ func (w *walk) lost(m *object.Made) {
 func (w *walk) lose(vs object.Objects) {
 	for _, v := range vs {
 		if v.Made != nil && w.named {
-			w.lost(v.Made)
+			w.giveUp(v.Made)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (w *walk) known(vs object.Objects, depth int) object.Objects {
 		case changed:
 			out = out.With(w.contents(v, depth))
 		case v.HoldsThings():
-			out = out.With(object.Objects{w.resolved(v, depth)})
+			out = out.With(object.Objects{w.withContents(v, depth)})
 		default:
 			out = out.With(object.Objects{v})
 		}
@@ -210,7 +210,7 @@ func (w *walk) contents(v object.Object, depth int) object.Objects {
 	for _, h := range holds {
 		h.Made, h.Open = m, h.Open || m.Lost && h.Shape == object.IsDict
 		h.Taint = h.Taint.With(v.Taint)
-		out = out.With(object.Objects{w.resolved(h, depth)})
+		out = out.With(object.Objects{w.withContents(h, depth)})
 	}
 	m.Busy = false
 	if m.Lost && v.Shape != object.IsDict {
@@ -226,7 +226,7 @@ func unknownThing(v object.Object) object.Object {
 	return object.Object{Shape: object.IsUnknown, Text: "value", Taint: v.AllTaint(), Made: v.Made}
 }
 
-func (w *walk) resolved(v object.Object, depth int) object.Object {
+func (w *walk) withContents(v object.Object, depth int) object.Object {
 	for i, item := range v.Items {
 		if i == 0 {
 			v.Items = slices.Clone(v.Items)

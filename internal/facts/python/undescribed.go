@@ -46,7 +46,7 @@ func (w *walk) supposeAll(name string, vs object.Objects, writes bool, depth int
 		case object.IsString, object.IsPath:
 			w.touch(v, writes)
 			for _, text := range object.Commands(v.Text) {
-				w.supposed(name, text)
+				w.supposeText(name, text)
 			}
 		case object.IsList:
 			w.supposeWords(name, v)
@@ -92,14 +92,19 @@ func (w *walk) supposeWords(name string, list object.Object) {
 			words[i] = object.ShellWord(item[0].Str())
 		}
 	}
-	w.supposed(name, strings.Join(words, " "))
+	w.supposeText(name, strings.Join(words, " "))
 }
 
-func (w *walk) supposed(name, text string) {
+func (w *walk) supposeText(name, text string) {
 	s := supposal{name, object.Shown(text)}
-	if w.noting && len(w.notes.supposals) < maxSupposed && !slices.Contains(w.notes.supposals, s) {
-		w.notes.supposals = append(w.notes.supposals, s)
+	if !w.noting || slices.Contains(w.notes.supposals, s) {
+		return
 	}
+	if len(w.notes.supposals) >= maxSupposed {
+		w.hide()
+		return
+	}
+	w.notes.supposals = append(w.notes.supposals, s)
 }
 
 // supposition is what the supposed commands would do, nil without any.
@@ -130,7 +135,7 @@ func (w *walk) supposeAlike(c *value.Command) {
 		return
 	}
 	for _, call := range c.Calls {
-		w.supposed(call.Wrappers[len(call.Wrappers)-1], shellText(call.Argv))
+		w.supposeText(call.Wrappers[len(call.Wrappers)-1], shellText(call.Argv))
 	}
 }
 
@@ -160,7 +165,7 @@ func (w *walk) supposeMethod(b object.Object, name string, c *object.Call, own b
 			w.suppose(name, c)
 		}
 	}
-	if b.Shape == object.IsInstance && library.Described(b.Text) && strings.Contains(b.Text, ".") || library.LookingMethods[name] {
+	if b.Shape == object.IsInstance && library.Describes(b.Text) && strings.Contains(b.Text, ".") || library.LookingMethods[name] {
 		return
 	}
 	if b.Library != "" {
@@ -187,7 +192,7 @@ func (w *walk) supposePayload(name string, vs object.Objects, depth int) {
 	for _, v := range vs {
 		if v.Shape == object.IsString {
 			for _, text := range object.Payloads(v.Text) {
-				w.supposed(name, text)
+				w.supposeText(name, text)
 			}
 		}
 		for _, item := range v.Items {

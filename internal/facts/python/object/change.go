@@ -158,13 +158,13 @@ func (c Change) ofList(v Object) Object {
 		v.Items, v.Open, v.Several = nil, false, false
 		return v.Extended(c.Values)
 	case c.Kind == Shuffle:
-		return v.loosened(0, nil)
+		return v.inLooseOrder(0, nil)
 	case c.Kind == Unknown || c.Kind == Put || c.Kind == Drop:
 		return Object{Shape: IsUnknown, Text: "value", Taint: v.AllTaint(), Made: v.Made}
 	case c.Known && c.Kind != Mingle && c.Index >= 0:
-		return v.loosened(int(min(c.Index, allFixed)), c.items())
+		return v.inLooseOrder(int(min(c.Index, allFixed)), c.items())
 	}
-	return v.loosened(0, c.items())
+	return v.inLooseOrder(0, c.items())
 }
 
 // ByMethod is what a method changes in a value of a shape, with what it is given.

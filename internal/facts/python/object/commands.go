@@ -47,7 +47,7 @@ func Commands(text string) []string {
 			}
 		}
 	}
-	return append(out, Connections(text)...)
+	return append(out, connections(text)...)
 }
 
 // Payloads are the commands in a text that is to run on another host, or in another language.
@@ -55,14 +55,14 @@ func Payloads(text string) []string {
 	if starting.MatchString(text) {
 		return Commands(text)
 	}
-	return Connections(text)
+	return connections(text)
 }
 
 // starting is how languages start a program.
 var starting = regexp.MustCompile(`(?i)\b(?:exec\w*|system|spawn\w*|popen|passthru|Runtime\.getRuntime)\s*\(`)
 
-// Connections are the shells in a text that another host is to talk to.
-func Connections(text string) []string {
+// connections are the shells in a text that another host is to talk to.
+func connections(text string) []string {
 	if !strings.Contains(text, "/dev/tcp/") && !strings.Contains(text, "/dev/udp/") {
 		return nil
 	}

@@ -42,12 +42,12 @@ func (v Object) HoldsThings() bool { return v.things }
 
 // Begin is what it holds when it is made; it tells whether that is news.
 func (m *Made) Begin(vs Objects) bool {
-	m.now = Referred(vs, 0)
+	m.now = References(vs, 0)
 	return join(&m.base, m.now)
 }
 
-// Referred are values in which each thing is told by itself, not by what it holds.
-func Referred(vs Objects, depth int) Objects {
+// References are values in which each thing is told by itself, not by what it holds.
+func References(vs Objects, depth int) Objects {
 	out := slices.Clone(vs)
 	for i, v := range out {
 		if depth > 0 && v.Made != nil {
@@ -57,7 +57,7 @@ func Referred(vs Objects, depth int) Objects {
 		out[i].Items = slices.Clone(v.Items)
 		for j, item := range v.Items {
 			if depth < maxReferred {
-				out[i].Items[j] = Referred(item, depth+1)
+				out[i].Items[j] = References(item, depth+1)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (m *Made) Holds(followed bool) Objects {
 			}
 			out = out.With(Objects{b})
 		case IsList:
-			lists = lists.With(Objects{b.loosened(m.fixed, m.tail)})
+			lists = lists.With(Objects{b.inLooseOrder(m.fixed, m.tail)})
 		default:
 			out = out.With(Objects{b})
 		}
@@ -98,8 +98,8 @@ func (m *Made) Holds(followed bool) Objects {
 	return out.With(lists)
 }
 
-// loosened is a list of which the first items stay, and the others are in any order and number.
-func (v Object) loosened(fixed int, tail Objects) Object {
+// inLooseOrder is a list of which the first items stay, and the others are in any order and number.
+func (v Object) inLooseOrder(fixed int, tail Objects) Object {
 	fixed = min(fixed, len(v.Items))
 	rest := tail
 	for _, item := range v.Items[fixed:] {
@@ -121,7 +121,7 @@ func (m *Made) Change(c Change, followed, certain bool) bool {
 	if c.Each || c.Kind == Replace { // what they hold is taken over
 		depth = 0
 	}
-	c.Values, c.Key = Referred(c.Values, depth), Referred(c.Key, 1)
+	c.Values, c.Key = References(c.Values, depth), References(c.Key, 1)
 	if followed {
 		var after Objects
 		for _, v := range m.now {

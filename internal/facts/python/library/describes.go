@@ -6,9 +6,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// Described says that it is known what a call does with the files and commands that its arguments name: the table of calls tells it, or
+// Describes says that it is known what a call does with the files and commands that its arguments name: the table of calls tells it, or
 // the module is one that opens and starts nothing.
-func Described(name string) bool {
+func Describes(name string) bool {
 	if onlyLook[name] || GivesItems[name] {
 		return true
 	}
@@ -71,8 +71,8 @@ var outputs = []string{"output", "outfile", "out_file", "out_path", "out_dir", "
 	"export", "dump", "overwrite",
 	"logfile", "log_file", "wipe", "unlink", "rmdir", "rmtree", "remove_", "truncate", "install"}
 
-// Trusted says that a name stands for something whose meaning is taken for granted: a call that does something, or gives what is followed.
-func Trusted(name string) bool {
+// TakenForGranted says that a name stands for something whose meaning is taken for granted: a call that does something, or gives what is followed.
+func TakenForGranted(name string) bool {
 	d, known := Behaviours()[name]
 	return Dangerous(name) || known && d.Kind != DoesNothing || name == "sys.executable" || name == "os.sep"
 }
