@@ -71,7 +71,8 @@ var outputs = []string{"output", "outfile", "out_file", "out_path", "out_dir", "
 	"export", "dump", "overwrite",
 	"logfile", "log_file", "wipe", "unlink", "rmdir", "rmtree", "remove_", "truncate", "install"}
 
-// TakenForGranted says that a name stands for something whose meaning is taken for granted: a call that does something, or gives what is followed.
+// TakenForGranted says that a name stands for something whose meaning is taken for granted: a call that does something, or that
+// gives what is followed.
 func TakenForGranted(name string) bool {
 	d, known := Behaviours()[name]
 	return Dangerous(name) || known && d.Kind != DoesNothing || name == "sys.executable" || name == "os.sep"
