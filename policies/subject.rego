@@ -51,6 +51,9 @@ _writes contains path if some path in _command.writes
 
 _writes contains path if some path in _code.writes
 
+# What a program gives to calls that nothing describes.
+_touches contains path if some path in _code.touches
+
 _hosts contains host if some host in _command.hosts
 
 _hosts contains host if some host in _code.hosts

@@ -20,6 +20,8 @@ _aspects contains "paths" if _reads != set()
 
 _aspects contains "paths" if _writes != set()
 
+_aspects contains "paths" if _touches != set()
+
 _aspects contains "calls" if _calls != []
 
 # Nearly every text has paths and calls of its own, and all else in common with others.

@@ -6,7 +6,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 func (w *walk) setAttribute(target *syntax.Expression, vs object.Objects) {
@@ -19,10 +18,11 @@ func (w *walk) storeAttribute(base object.Objects, name string, vs object.Object
 		if b.Shape == object.IsSymbol {
 			// Something imported is changed: a call of it may call anything.
 			w.escape(vs)
-			if library.Dangerous(b.Text+"."+name) || library.OwnNamespace(b.Text) {
+			if full := library.Canonical(b.Text + "." + name); library.TakenForGranted(full) || library.OwnNamespace(b.Text) {
 				w.hide()
 			}
 		}
+		w.stores(b, vs)
 		if reveals(b, name) { // such as f.__defaults__
 			w.hide()
 		}
@@ -33,7 +33,7 @@ func (w *walk) storeAttribute(base object.Objects, name string, vs object.Object
 	if name == "__dict__" || name == "__class__" {
 		w.attributesChange()
 	}
-	w.learnAttribute(name, named(vs, name))
+	w.learnAttribute(name, object.Named(vs, name))
 	w.escapeSpecial(name, vs)
 }
 
@@ -65,26 +65,15 @@ func (w *walk) escapeSpecial(name string, vs object.Objects) {
 // reveals says that an attribute leads from something known, a module or a function, to what the program did not name. Of the
 // attributes that Python itself gives, only those that lead nowhere are listed.
 func reveals(b object.Object, name string) bool {
-	if len(name) < 5 || !strings.HasPrefix(name, "__") || !strings.HasSuffix(name, "__") || plainAttributes[name] {
+	if len(name) < 5 || !strings.HasPrefix(name, "__") || !strings.HasSuffix(name, "__") || library.PlainAttributes[name] {
 		return false
 	}
 	return b.Shape == object.IsSymbol && !library.Effective(library.Canonical(b.Text+"."+name)) || b.Shape == object.IsCallable
 }
 
-var plainAttributes = value.SetOf("__name__ __qualname__ __module__ __doc__ __version__ __author__ __license__ __copyright__ " +
-	"__email__ __all__ __file__ __path__ __package__ __annotations__ __class__ __dict__ __init__ __new__ __del__ __call__ " +
-	"__init_subclass__ __class_getitem__ __post_init__ __set_name__ __str__ __repr__ __bytes__ __format__ __bool__ __hash__ " +
-	"__len__ __iter__ __next__ __reversed__ __contains__ __getitem__ __setitem__ __delitem__ __missing__ __length_hint__ " +
-	"__enter__ __exit__ __aenter__ __aexit__ __await__ __aiter__ __anext__ __get__ __set__ __delete__ __getattr__ " +
-	"__setattr__ __delattr__ __copy__ __deepcopy__ __fspath__ __index__ __int__ __float__ __complex__ __sizeof__ __dir__ " +
-	"__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __divmod__ __pow__ " +
-	"__lshift__ __rshift__ __and__ __or__ __xor__ __radd__ __rsub__ __rmul__ __iadd__ __isub__ __imul__ __neg__ __pos__ " +
-	"__abs__ __invert__ __round__ __matmul__ __members__ __slots__ __match_args__ __bound__ __value__ __default__ " +
-	"__dataclass_fields__ __fields__ __tablename__ __stdin__ __stdout__ __stderr__ __import__ __builtins__")
-
 // learnAttribute adds to what an attribute of a name may hold in any object.
 func (w *walk) learnAttribute(name string, vs object.Objects) {
-	object.Share(vs)
+	w.leak(vs)
 	known := w.attributes[name]
 	w.learn(&known, vs)
 	w.attributes[name] = known
@@ -103,50 +92,53 @@ func (w *walk) setItem(target *syntax.Expression, vs object.Objects) {
 			w.hide()
 		}
 	}
-	w.value(target.Kids[1])
 	w.escape(vs)
-	object.Share(vs)
-	w.changed(target.Kids[0], base)
+	w.change(base, w.itemChange(target.Kids[1], vs))
 }
 
-// changed notes that what an expression gave was changed, to what is not followed.
-func (w *walk) changed(by *syntax.Expression, vs object.Objects) {
-	if w.showsIn(by, vs) {
-		w.loosen(by.Text)
-	} else {
-		w.lose(vs)
+// itemChange is the change that the assignment of values to an item makes.
+func (w *walk) itemChange(key *syntax.Expression, vs object.Objects) func(object.Shape) object.Change {
+	if key.Form != syntax.SliceForm {
+		keys := w.value(key)
+		return func(shape object.Shape) object.Change {
+			return object.ByMethod(shape, "__setitem__", []object.Objects{keys, vs})
+		}
 	}
+	start, known := w.sliceStart(key)
+	return func(shape object.Shape) object.Change {
+		switch {
+		case shape != object.IsList:
+			return object.Change{}
+		case start == 0 && known && key.Kids[1] == nil && key.Kids[2] == nil:
+			return object.Change{Kind: object.Replace, Values: vs}
+		}
+		return object.Change{Kind: object.Splice, Index: start, Known: known, Values: vs, Each: true}
+	}
+}
+
+// sliceStart is where a slice begins.
+func (w *walk) sliceStart(e *syntax.Expression) (start int64, known bool) {
+	for i, kid := range e.Kids {
+		if vs := w.value(kid); i == 0 && len(vs) == 1 && vs[0].Shape == object.IsInt {
+			start, known = vs[0].Number, vs[0].Number >= 0
+		}
+	}
+	return start, known || e.Kids[0] == nil
 }
 
 // deleted notes that targets are taken out of what holds them.
 func (w *walk) deleted(targets []*syntax.Expression, depth int) {
 	for _, t := range targets {
 		switch {
+		case t.Form == syntax.IndexForm && t.Kids[1].Form == syntax.SliceForm:
+			w.change(w.value(t.Kids[0]), w.itemChange(t.Kids[1], object.Objects{{Shape: object.IsList}}))
 		case t.Form == syntax.IndexForm:
-			w.changed(t.Kids[0], w.value(t.Kids[0]))
+			keys := w.value(t.Kids[1])
+			w.change(w.value(t.Kids[0]), func(shape object.Shape) object.Change {
+				return object.ByMethod(shape, "__delitem__", []object.Objects{keys})
+			})
 		case t.Form == syntax.ListForm && depth < syntax.MaxDepth:
 			w.deleted(t.Kids, depth+1)
 		}
-	}
-}
-
-// loosen notes that a list or dictionary was changed in a way that is not followed.
-func (w *walk) loosen(name string) {
-	vs, _ := w.lookup(name)
-	var out object.Objects
-	for _, v := range vs {
-		if v.Shape == object.IsList || v.Shape == object.IsDict {
-			for _, item := range v.Items {
-				w.escapeSome(item)
-			}
-			v = object.Object{Shape: v.Shape, Items: v.Items, Open: true, Made: v.Made, Taint: v.Taint}
-		}
-		if v.Shape == object.IsList || v.Buffer {
-			v = object.Object{Shape: object.IsUnknown, Text: name, Made: v.Made, Taint: v.Taint}
-		}
-		out = out.With(object.Objects{v})
-	}
-	if len(vs) > 0 {
-		w.set(name, out)
 	}
 }

@@ -1,6 +1,8 @@
 package python
 
 import (
+	"cmp"
+
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
@@ -26,6 +28,7 @@ func (w *walk) callMember(callee, e *syntax.Expression) object.Objects {
 		w.dynamic()
 	}
 	c := w.arguments(e)
+	defer w.mutate(base, callee.Text, c)
 	var out object.Objects
 	for _, b := range base {
 		if reveals(b, callee.Text) {
@@ -54,6 +57,7 @@ func (w *walk) callValue(v object.Object, c *object.Call) object.Objects {
 	case v.Shape == object.IsInstance && v.Text == "getattr":
 		w.dynamic()
 	}
+	w.suppose(cmp.Or(v.Text, "value"), c)
 	w.escapeAll(c)
 	w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
 	return object.Hidden("value", v.Taint.With(c.Tainted()))
@@ -88,9 +92,10 @@ func (w *walk) callSymbol(name string, c *object.Call) object.Objects {
 	}
 	w.network(c)
 	w.harm(c)
+	w.fillOpen(c)
 	d, known := library.Behaviours()[name]
 	if !known {
-		d = library.BehaviourOfModule(name)
+		d = w.likely(name, c)
 	}
 	if d.Kind != library.DoesNothing && d.Kind > library.DoesRunPathRest {
 		for _, vs := range c.Keywords {
@@ -126,4 +131,19 @@ func (w *walk) spreadNamed(c *object.Call, vs object.Objects) {
 			w.escape(vs)
 		}
 	}
+}
+
+// likely is what a call of a name does that no table has.
+func (w *walk) likely(name string, c *object.Call) library.Behaviour {
+	d := library.BehaviourOfModule(name)
+	if d.Kind != library.DoesNothing || library.Describes(name) {
+		return d
+	}
+	w.suppose(name, c)
+	d, like := library.Alike(name)
+	if like != name {
+		c.Name = like
+		w.note(&w.notes.calls, like)
+	}
+	return d
 }

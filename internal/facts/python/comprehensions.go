@@ -28,7 +28,9 @@ func (w *walk) apart(names []string, body func() object.Objects) object.Objects 
 		name = strings.TrimLeft(name, "*")
 		w.scope.Vars[name] = &object.Variable{Now: object.Hidden(name, value.Taint{})}
 	}
+	w.loops++
 	vs := body()
+	w.loops--
 	w.scope = sc
 	return vs
 }

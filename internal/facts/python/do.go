@@ -35,6 +35,13 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 		return object.Hidden("value", value.Taint{})
 	case library.DoesFindModules:
 		return w.findModules(d, c)
+	case library.DoesEvaluate, library.DoesTemplate, library.DoesAnnotations, library.DoesDoctests, library.DoesConfigure,
+		library.DoesGetLater:
+		return w.doEvaluated(d, c)
+	case library.DoesLoadObjects:
+		return w.loadsObjects(d, c)
+	case library.DoesLoadYAML:
+		return w.loadsYAML(d, c)
 	case library.DoesGetenv, library.DoesEnviron, library.DoesEnvironAll, library.DoesEnvironSet:
 		return w.doEnviron(d, c)
 	case library.DoesMakePath, library.DoesJoin, library.DoesExpandUser, library.DoesSamePath, library.DoesWorkdir, library.DoesHome,
@@ -45,7 +52,8 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 	case library.DoesNothing:
 		w.escapeAll(c)
 		w.handOn(c)
-		made := object.Object{Shape: object.IsInstance, Text: c.Name, Taint: c.Tainted().With(value.Taint{Fetched: reachesNetwork(c.Name)})}
+		made := object.Object{Shape: object.IsInstance, Text: c.Name,
+			Taint: c.Tainted().With(value.Taint{Fetched: library.ReachesNetwork(c.Name)})}
 		made.Library = libraryOf(c.Name)
 		return object.Objects{made}
 	}
@@ -146,16 +154,8 @@ func newProgram(text string) *program {
 }
 
 func (w *walk) nestedProgram(text string) object.Objects {
-	p := w.nestedPrograms[text]
-	if p == nil {
-		if len(w.nestedPrograms) >= maxPrograms {
-			w.dynamic()
-			return nil
-		}
-		p = newProgram(text)
-		w.nestedPrograms[text] = p
-	}
-	if p.err != nil || p.inUse {
+	p := w.textProgram(text)
+	if p == nil || p.err != nil || p.inUse {
 		w.dynamic()
 		return nil
 	}
@@ -184,6 +184,7 @@ func (w *walk) importNamed(c *object.Call) object.Objects {
 			continue
 		}
 		w.imported(n.Text)
+		w.runsModule(n.Text)
 		name := n.Text
 		if _, from := c.Arg(3, "fromlist"); c.Name == "__import__" && !from {
 			name, _, _ = strings.Cut(name, ".")

@@ -24,7 +24,7 @@ func (w *walk) value(e *syntax.Expression) object.Objects {
 	}
 	vs := w.evaluate(e)
 	w.depth--
-	return w.bounded(w.known(w.identified(e, slices.Clone(vs)), w.made[e], 0))
+	return w.known(w.bounded(w.identified(e, slices.Clone(vs))), 0)
 }
 
 func (w *walk) evaluate(e *syntax.Expression) object.Objects {
@@ -89,6 +89,9 @@ func (w *walk) nameValue(name string) object.Objects {
 		}
 	}
 	w.outside(name)
+	if len(w.stars) > 0 && !library.Builtins[name] {
+		return object.SymbolOf(w.stars[len(w.stars)-1] + "." + name)
+	}
 	return object.SymbolOf(name)
 }
 
@@ -112,7 +115,7 @@ func (w *walk) formatted(e *syntax.Expression) object.Objects {
 		} else {
 			vs := w.value(kid)
 			w.escape(vs)
-			piece = named(vs, cmp.Or(nameOf(kid), "value")).Strs()
+			piece = object.Named(vs, cmp.Or(nameOf(kid), "value")).Strs()
 			for i, v := range vs {
 				if v.Shape == object.IsUnknown && v.Text != "" && i < len(piece) {
 					piece = vs.Strs()
@@ -149,14 +152,13 @@ func (w *walk) copied(vs object.Objects) bool {
 }
 
 func (w *walk) listValue(e *syntax.Expression) object.Objects {
-	lists := object.Objects{{Shape: object.IsList}}
+	lists := object.Objects{{Shape: object.IsList, Tuple: e.Text != ""}}
 	for _, kid := range e.Kids {
 		vs := w.value(kid)
 		if kid.Form == syntax.OtherForm && kid.Text == "*" {
 			lists = spread(lists, vs)
 			continue
 		}
-		object.Share(vs)
 		for i := range lists {
 			lists[i].Items = append(lists[i].Items, vs)
 		}
@@ -189,7 +191,6 @@ func (w *walk) dictValue(e *syntax.Expression) object.Objects {
 		}
 		key := w.value(e.Kids[i])
 		w.escape(key)
-		object.Share(value)
 		dict.Items = append(dict.Items, key, value)
 	}
 	if environment {
@@ -218,7 +219,7 @@ func (w *walk) member(b object.Object, e *syntax.Expression) object.Objects {
 	case b.Shape == object.IsSymbol:
 		return object.SymbolOf(b.Text + "." + e.Text)
 	case b.Shape == object.IsPath:
-		return pathMember(b, e.Text)
+		return object.PathMember(b, e.Text)
 	case b.Shape == object.IsCallable && b.Function.Class:
 		return w.classMember(b.Function, e.Text)
 	}

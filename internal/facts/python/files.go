@@ -57,7 +57,7 @@ func (w *walk) paths(vs object.Objects, itself bool) []string {
 			strings.HasPrefix(v.Text, object.HoleStart),
 			len(v.Text) > maxText:
 		case len(v.Text) > 5 && strings.EqualFold(v.Text[:5], "file:"):
-			out = append(out, w.names(fileURL(v.Text), itself)...)
+			out = append(out, w.names(object.FileURL(v.Text), itself)...)
 		default:
 			out = append(out, w.names(v.Text, itself)...)
 		}
@@ -104,17 +104,10 @@ func (w *walk) removes(vs object.Objects) {
 	w.losesOf(vs, false)
 }
 
-// losing are the calls after which a file's content is gone, with whether they follow a link to it.
-var losing = map[string]bool{
-	"os.remove": false, "os.unlink": false, "os.rmdir": false, "os.removedirs": false, "os.truncate": true, "shutil.rmtree": false,
-	"send2trash.send2trash": false,
-	"pathlib.Path.unlink":   false, "pathlib.Path.rmdir": false, "pathlib.Path.rename": false, "pathlib.Path.replace": false,
-	"pathlib.Path.write_text": true, "pathlib.Path.write_bytes": true,
-}
-
 // changes notes files that a call writes, or after which their content is gone.
 func (w *walk) changes(name string, vs object.Objects) {
-	switch follows, gone := losing[name]; {
+	w.fill(vs, nil, value.Taint{})
+	switch follows, gone := library.Losing[name]; {
 	case !gone:
 		w.writes(vs)
 	case follows:
@@ -140,7 +133,7 @@ func (w *walk) doFiles(d library.Behaviour, c *object.Call) object.Objects {
 	if d.Also != nil {
 		w.doFiles(*d.Also, c)
 	}
-	if yes, sure := truth(c.Keywords[d.When]); d.When != "" && sure && !yes {
+	if yes, sure := object.Truth(c.Keywords[d.When]); d.When != "" && sure && !yes {
 		return nil
 	}
 	if d.Kind == library.DoesOpenFile {
@@ -175,8 +168,10 @@ func (w *walk) handles(d library.Behaviour, c *object.Call, vs object.Objects) o
 		w.reads(vs)
 		return w.listed(d, vs)
 	case library.DoesMatching:
-		w.reads(searched(vs))
+		w.reads(object.Searched(vs))
 		return w.listedBelow(vs)
+	case library.DoesConfigure:
+		w.configure(c.First(), 0)
 	case library.DoesDatabase:
 		w.opensDatabase(vs)
 	case library.DoesSendsFile:
@@ -205,14 +200,14 @@ func (w *walk) copies(d library.Behaviour, c *object.Call) {
 func (w *walk) open(c *object.Call) object.Objects {
 	file, _ := c.Arg(0, "file")
 	if folder, below := c.Keywords["dir_fd"]; below {
-		file = joinAll([]object.Objects{foldersOf(folder), file})
+		file = object.JoinAll([]object.Objects{object.FoldersOf(folder), file})
 	}
 	modes, given := c.Arg(1, "mode")
 	if !given {
 		modes = object.TextOf("r")
 	}
 	for _, m := range modes {
-		if c.Name == "os.open" && onlyReads(m) {
+		if c.Name == "os.open" && object.OnlyReads(m) {
 			m = object.Object{Shape: object.IsString, Text: "r"}
 		}
 		known := m.Shape == object.IsString && object.Literal(m.Text)
@@ -236,24 +231,6 @@ func (w *walk) open(c *object.Call) object.Objects {
 		out = out.With(object.Hidden("file", f.Taint))
 	}
 	return out
-}
-
-// foldersOf are the paths of folders that are open.
-func foldersOf(open object.Objects) object.Objects {
-	var out object.Objects
-	for _, f := range open {
-		if f.Shape == object.IsFile {
-			f.Shape = object.IsString
-		}
-		out = out.With(object.Objects{f})
-	}
-	return out
-}
-
-// onlyReads says whether the flags of os.open let a file be read and nothing else.
-func onlyReads(flags object.Object) bool {
-	const writing = 0o3 | 0o100 | 0o1000 // the access mode, O_CREAT, O_TRUNC
-	return flags.Shape == object.IsSymbol && flags.Text == "os.O_RDONLY" || flags.Shape == object.IsInt && flags.Number&writing == 0
 }
 
 // begin notes a file that the program is about to fill, or to add to.
@@ -282,22 +259,15 @@ func (w *walk) fileMethod(b object.Object, name string, c *object.Call) object.O
 		to, _ := c.Arg(1, "path")
 		w.unpacks(to)
 	case "read":
-		return contentOf(b)
+		return object.ContentOf(b)
 	case "readline", "readlines":
 		return object.Hidden("text", value.Taint{Read: true}.With(b.Taint))
+	case "close", "flush", "fileno", "tell", "seek", "readable", "namelist", "getnames", "getmembers", "infolist", "isatty", "__exit__":
 	default:
 		w.escapeAll(c)
+		w.fill(object.Objects{b}, nil, c.Tainted())
 	}
 	return object.Hidden("text", b.Taint)
-}
-
-// contentOf is the text of a file.
-func contentOf(file object.Object) object.Objects {
-	text := object.Hidden("text", value.Taint{Read: true}.With(file.Taint))
-	if object.Whole(file.Text) {
-		text[0].File = file.Text
-	}
-	return text
 }
 
 func (w *walk) doPaths(d library.Behaviour, c *object.Call) object.Objects {
@@ -313,7 +283,7 @@ func (w *walk) doPaths(d library.Behaviour, c *object.Call) object.Objects {
 		w.chdir(c.First())
 		return nil
 	case library.DoesMakePath, library.DoesJoin:
-		joined := joinAll(c.Args)
+		joined := object.JoinAll(c.Args)
 		if d.Kind == library.DoesMakePath {
 			for i := range joined {
 				joined[i].Shape = object.IsPath
@@ -359,17 +329,21 @@ func (w *walk) folder(vs object.Objects) string {
 	return p
 }
 
-func joinAll(args []object.Objects) object.Objects {
-	if len(args) == 0 {
-		return object.TextOf(".")
+// fillOpen notes files that a call was given open: it may write to them what is not followed.
+func (w *walk) fillOpen(c *object.Call) {
+	if c.Name == "print" {
+		w.fill(c.Keywords["file"], nil, value.Taint{})
+		return
 	}
-	all := args[0].Strs()
-	for _, more := range args[1:] {
-		all = object.EachPair(all, more, func(a, b object.Object) object.Object {
-			p := object.JoinPath(a, b)
-			p.Shape = object.IsString
-			return p
-		})
+	switch c.Name[strings.LastIndexByte(c.Name, '.')+1:] {
+	case "open", "load", "reader", "DictReader":
+		return
 	}
-	return all
+	for _, vs := range c.All() {
+		for _, v := range vs {
+			if v.Shape == object.IsFile {
+				w.fill(object.Objects{v}, nil, c.Tainted())
+			}
+		}
+	}
 }

@@ -11,9 +11,7 @@ import (
 
 // define reads a function's body with what its parameters may hold.
 func (w *walk) define(s *syntax.Statement) {
-	for _, e := range s.Params.Computed {
-		w.escape(w.value(e))
-	}
+	w.computeAll(s.Params.Computed)
 	f := w.functionOf(s)
 	f.Escaped = f.Escaped || s.Decorated && !w.scope.Class
 	w.set(s.Text, object.Objects{{Shape: object.IsCallable, Function: f}})
@@ -43,12 +41,12 @@ func (w *walk) newScope(s *syntax.Statement) *object.Scope {
 }
 
 func (w *walk) body(f *object.Function, body []*syntax.Statement) {
-	sc, nested, loops, function := w.scope, w.nested, w.loops, w.function
-	w.scope, w.nested, w.loops, w.function = f.Scope, 0, 0, f
+	sc, within, loops, function := w.scope, w.within, w.loops, w.function
+	w.scope, w.within, w.loops, w.function = f.Scope, 0, 0, f
 	f.Scope.Forget()
 	w.parameters(f)
 	w.statements(body)
-	w.scope, w.nested, w.loops, w.function = sc, nested, loops, function
+	w.scope, w.within, w.loops, w.function = sc, within, loops, function
 }
 
 // parameters give each parameter what the calls in the program give it.
@@ -56,17 +54,24 @@ func (w *walk) parameters(f *object.Function) {
 	for i, name := range f.Define.Params.Names {
 		plain := strings.TrimLeft(name, "*")
 		v := w.variable(f.Scope, plain)
-		v.Loose = true
 		var vs object.Objects
 		if fallback := f.Define.Params.Defaults[i]; fallback != nil {
 			vs = w.value(fallback)
+			w.leak(vs)
 		}
 		if f.Escaped || strings.HasPrefix(name, "**") || f.Method && i == 0 {
 			vs = vs.With(object.Hidden(plain, value.Taint{}))
 		}
-		object.Held(v, vs)
-		w.learn(&v.Ever, vs)
+		w.give(v, vs)
+		v.Now = v.Given
 	}
+}
+
+// give gives a parameter values.
+func (w *walk) give(v *object.Variable, vs object.Objects) {
+	vs = w.things(maker{v, 0}, slices.Clone(vs))
+	w.learn(&v.Given, vs)
+	w.learn(&v.Ever, vs)
 }
 
 // apply calls a function of the program.
@@ -115,7 +120,7 @@ func (w *walk) yields(word string, vs object.Objects) {
 	if w.function.Yielding = true; word == "yield from" {
 		vs = object.Elements(vs, "value")
 	}
-	object.Share(vs)
+	w.leak(vs)
 	var known object.Objects
 	for _, v := range vs {
 		flat := !slices.ContainsFunc(v.Items, func(item object.Objects) bool {
@@ -135,9 +140,6 @@ func (w *walk) passPlaces(f *object.Function, names []string, args []object.Obje
 		case strings.HasPrefix(name, "**"):
 		case strings.HasPrefix(name, "*"):
 			rest := object.Object{Shape: object.IsList, Items: args[min(i, len(args)):]}
-			for _, vs := range rest.Items {
-				object.Share(vs)
-			}
 			w.pass(f, name[1:], w.bounded(object.Objects{rest}))
 			return
 		case i < len(args):
@@ -151,8 +153,8 @@ func (w *walk) passPlaces(f *object.Function, names []string, args []object.Obje
 
 func (w *walk) pass(f *object.Function, name string, vs object.Objects) {
 	if v := f.Scope.Vars[name]; v != nil {
-		object.Held(v, vs)
-		w.learn(&v.Ever, vs)
+		w.leak(vs)
+		w.give(v, vs)
 		return
 	}
 	w.escape(vs)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -19,12 +20,12 @@ func (w *walk) harm(c *object.Call) {
 	case "os.kill", "os.killpg":
 		w.kills(c.First())
 	}
-	if w.sends(c.Name) || reachesNetwork(c.Name) {
+	if w.sends(c.Name) || library.ReachesNetwork(c.Name) {
 		w.sendsEnvironment(c)
 	}
 	w.sendsSecrets(c)
 	w.deletesByMethod(c)
-	if fileServers[c.Name] {
+	if library.FileServers[c.Name] {
 		w.servesFiles(c)
 	}
 }
@@ -76,9 +77,6 @@ func (w *walk) forksOn(s *syntax.Statement) {
 	}
 }
 
-var fileServers = value.SetOf("http.server.test http.server.HTTPServer http.server.ThreadingHTTPServer socketserver.TCPServer " +
-	"socketserver.ThreadingTCPServer")
-
 // servesFiles notes a server of files for other hosts, as what it is in a shell's text.
 func (w *walk) servesFiles(c *object.Call) {
 	handler, _ := c.Arg(1, "RequestHandlerClass")
@@ -95,7 +93,7 @@ func (w *walk) servesFiles(c *object.Call) {
 	})
 	bind := ""
 	for _, v := range c.First() {
-		if host, ok := itemsAt(object.Objects{v}, 0, "host").Only(); ok && host != "" {
+		if host, ok := object.ItemsAt(object.Objects{v}, 0, "host").Only(); ok && host != "" {
 			bind = " --bind " + object.ShellWord(host)
 		}
 	}
@@ -106,7 +104,7 @@ func (w *walk) servesFiles(c *object.Call) {
 
 // sends says whether calls of a name carry what they are given to another host.
 func (w *walk) sends(name string) bool {
-	if !reachesNetwork(name) {
+	if !library.ReachesNetwork(name) {
 		return false
 	}
 	last := name[strings.LastIndexByte(name, '.')+1:]
@@ -121,13 +119,14 @@ func (w *walk) sends(name string) bool {
 // sendsSecrets notes files, and secrets of the environment by their names, in what a call
 // carries to another host. A header may hold what the host is to know.
 func (w *walk) sendsSecrets(c *object.Call) {
-	if !reachesNetwork(c.Name) {
+	if !library.ReachesNetwork(c.Name) {
 		return
 	}
 	if len(c.Args) > 0 && strings.HasPrefix(firstText(c.Args[0]), "http") && namesSecret(c.Args[0], 0) {
 		w.feature(value.FeatureSendsEnvironment)
 	}
 	for _, vs := range w.payload(c) {
+		w.supposePayload(c.Name, vs, 0)
 		if namesSecret(vs, 0) {
 			w.feature(value.FeatureSendsEnvironment)
 		}

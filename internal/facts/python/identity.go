@@ -9,44 +9,142 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
 )
 
-// identified marks the things that an expression makes.
+// maker is where a thing is made: an expression or a variable, or so deep in what that makes.
+type maker struct {
+	by    any
+	depth int
+}
+
+// identified gives the things that an expression makes their identity.
 func (w *walk) identified(e *syntax.Expression, vs object.Objects) object.Objects {
+	switch e.Form {
+	case syntax.NameForm, syntax.AttributeForm, syntax.NamedForm, syntax.ChoiceForm:
+		return vs
+	case syntax.IndexForm:
+		if e.Kids[1].Form != syntax.SliceForm {
+			return vs
+		}
+	}
+	return w.things(maker{e, 0}, vs)
+}
+
+// things gives values that can be changed in their place the identity of what is made here.
+func (w *walk) things(by maker, vs object.Objects) object.Objects {
+	var begun object.Objects
 	for i, v := range vs {
-		if !v.Changeable() || v.Made != nil {
+		if v.Made != nil {
 			continue
 		}
-		m := w.made[e]
-		if m == nil {
-			m = &object.Made{}
-			w.made[e] = m
+		if by.depth < maxWithin && len(v.Items) > 0 {
+			w.thingsWithin(by, v)
 		}
-		if w.loops == 0 { // a new one, which nothing reaches yet
-			m.Holder, m.Shared = nil, false
+		if v.Changeable() {
+			vs[i].Made = w.thing(by)
+			begun = append(begun, vs[i])
 		}
-		vs[i].Made = m
+	}
+	if begun != nil && w.made[by].Begin(begun) {
+		w.grew = true
+		if w.settling {
+			w.giveUp(w.made[by])
+		}
 	}
 	return vs
 }
 
-// showsIn says that a change of values, which an expression gave, shows in the variable that it names: that alone reaches them.
-func (w *walk) showsIn(by *syntax.Expression, vs object.Objects) bool {
-	if by.Form != syntax.NameForm || w.scope.Brief || w.scope.Holds(by.Text) != w.scope {
-		return false
-	}
-	own := w.scope.Vars[by.Text]
-	for _, v := range vs {
-		if v.Changeable() && (own == nil || v.Made != nil && (v.Made.Shared || v.Made.Holder != own)) {
-			return false
+func (w *walk) thingsWithin(by maker, v object.Object) {
+	for _, item := range v.Items {
+		for _, one := range item {
+			if one.Made == nil && (one.Changeable() || len(one.Items) > 0) {
+				w.things(maker{by.by, by.depth + 1}, item)
+				break
+			}
 		}
 	}
-	return own != nil
+}
+
+func (w *walk) thing(by maker) *object.Made {
+	m := w.made[by]
+	if m == nil {
+		m = object.NewMade(w.scope.Lasting())
+		w.made[by] = m
+	}
+	m.Many = m.Many || w.loops > 0 || by.depth > 0
+	return m
+}
+
+// follows says that the changes of a thing are followed in their order here.
+func (w *walk) follows(m *object.Made) bool {
+	return !m.Many && !m.Loose && !m.Lost && m.Scope == w.scope.Lasting() && (m.Scope.Parent == nil || !m.Leaked)
+}
+
+// leak notes that something outside of its scope holds a thing.
+func (w *walk) leak(vs object.Objects) { w.leakDeep(vs, 0) }
+
+func (w *walk) leakDeep(vs object.Objects, depth int) {
+	if depth > maxWithin || !w.spend() {
+		return
+	}
+	for _, v := range vs {
+		if m := v.Made; m != nil && !m.Leaked {
+			m.Leaked, w.grew = true, true
+			w.leakDeep(m.Holds(false), depth+1)
+		}
+		if !v.HoldsThings() {
+			continue
+		}
+		for _, item := range v.Items {
+			w.leakDeep(item, depth+1)
+		}
+	}
+}
+
+// change makes a change of the thing that values are, or of each that they may be.
+func (w *walk) change(vs object.Objects, by func(object.Shape) object.Change) {
+	certain := w.within == 0 && sameThing(vs)
+	for i, v := range vs {
+		earlier := slices.ContainsFunc(vs[:i], func(o object.Object) bool { return o.Made == v.Made })
+		switch {
+		case v.Made == nil && v.Changeable(): // it is not known where this is made
+			w.hide()
+		case v.Made != nil && !earlier:
+			w.changeOne(v.Made, by(v.Shape), certain)
+		}
+	}
+}
+
+func sameThing(vs object.Objects) bool {
+	return !slices.ContainsFunc(vs, func(v object.Object) bool { return v.Made != vs[0].Made })
+}
+
+func (w *walk) changeOne(m *object.Made, c object.Change, certain bool) {
+	followed := w.loops == 0 && w.follows(m)
+	if !followed && !m.Loose {
+		m.Loose, w.grew = true, true
+	}
+	if m.Leaked || !followed || m.Scope.Parent == nil {
+		w.leak(c.Values)
+	}
+	w.changing = true
+	if m.Change(c, followed, certain) {
+		w.grew = true
+		if w.settling {
+			w.giveUp(m)
+		}
+	}
+}
+
+func (w *walk) giveUp(m *object.Made) {
+	if !m.Lost {
+		m.Lost, m.Changed, w.grew, w.changing = true, true, true, true
+	}
 }
 
 // lose notes that values were changed in a way that is not followed, or may be.
 func (w *walk) lose(vs object.Objects) {
 	for _, v := range vs {
-		if m := v.Made; m != nil && !m.Loose && w.named {
-			m.Loose, w.grew, w.lost = true, true, true
+		if v.Made != nil && w.named {
+			w.giveUp(v.Made)
 		}
 	}
 }
@@ -68,36 +166,85 @@ func (w *walk) loseInside(vs object.Objects, depth int) {
 	}
 }
 
-// known are values without what was lost of them and of what is in them. What was made just now is as it was made.
-func (w *walk) known(vs object.Objects, now *object.Made, depth int) object.Objects {
-	if !w.lost || depth > syntax.MaxDepth || !w.spend() {
+// known are values with what the things among them and in them hold here.
+func (w *walk) known(vs object.Objects, depth int) object.Objects {
+	if !w.changing {
 		return vs
 	}
+	var out object.Objects
 	for i, v := range vs {
-		switch {
-		case now != nil && v.Made == now:
-			continue
-		case v.Made == nil || !v.Made.Loose:
-		case v.Shape == object.IsDict:
-			vs[i].Open = true
-		default:
-			vs[i] = object.Object{Shape: object.IsUnknown, Text: "value", Taint: v.AllTaint(), Made: v.Made}
-			continue
-		}
-		for j, item := range v.Items {
-			if j == 0 {
-				vs[i].Items = slices.Clone(v.Items)
+		changed := v.Made != nil && (v.Made.Changed || v.Reference)
+		if out == nil {
+			if !changed && !v.HoldsThings() {
+				continue
 			}
-			vs[i].Items[j] = w.known(slices.Clone(item), now, depth+1)
+			out = slices.Clone(vs[:i])
+		}
+		switch {
+		case changed:
+			out = out.With(w.contents(v, depth))
+		case v.HoldsThings():
+			out = out.With(object.Objects{w.withContents(v, depth)})
+		default:
+			out = out.With(object.Objects{v})
 		}
 	}
-	return vs
+	if out == nil {
+		return vs
+	}
+	return out
+}
+
+// contents are what a thing may hold here. One that is lost may hold something else, too.
+func (w *walk) contents(v object.Object, depth int) object.Objects {
+	m := v.Made
+	if m.Busy || depth > 2*maxWithin || !w.spend() {
+		return object.Objects{unknownThing(v)}
+	}
+	m.Busy = true
+	holds := m.Holds(w.follows(m))
+	if len(holds) == 0 {
+		holds = m.Holds(false)
+	}
+	var out object.Objects
+	for _, h := range holds {
+		h.Made, h.Open = m, h.Open || m.Lost && h.Shape == object.IsDict
+		h.Taint = h.Taint.With(v.Taint)
+		out = out.With(object.Objects{w.withContents(h, depth)})
+	}
+	m.Busy = false
+	if m.Lost && v.Shape != object.IsDict {
+		out = out.With(object.Objects{unknownThing(v)})
+	}
+	return out
+}
+
+func unknownThing(v object.Object) object.Object {
+	if v.Shape == object.IsDict {
+		return object.Object{Shape: object.IsDict, Open: true, Made: v.Made, Taint: v.AllTaint()}
+	}
+	return object.Object{Shape: object.IsUnknown, Text: "value", Taint: v.AllTaint(), Made: v.Made}
+}
+
+func (w *walk) withContents(v object.Object, depth int) object.Object {
+	for i, item := range v.Items {
+		if i == 0 {
+			v.Items = slices.Clone(v.Items)
+		}
+		v.Items[i] = w.known(item, depth+1)
+	}
+	w.steps += len(v.Items) / 16
+	return v
 }
 
 // handOn notes what code that is not followed may change of its arguments: what they hold, and the attributes of classes and of
 // their instances.
 func (w *walk) handOn(c *object.Call) {
 	if library.KeepsNothing(c.Name) || c.Name == "type" && len(c.Args) == 1 {
+		return
+	}
+	if method, rest, ok := object.Changers(c.Name, c.Args); ok {
+		w.change(c.Args[0], func(shape object.Shape) object.Change { return object.ByMethod(shape, method, rest) })
 		return
 	}
 	few := library.GivesItems[c.Name] || strings.HasPrefix(c.Name, "itertools.")

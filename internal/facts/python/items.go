@@ -104,9 +104,6 @@ func (w *walk) slice(base object.Objects, e *syntax.Expression) object.Objects {
 		case b.Shape == object.IsString:
 			out = out.With(object.TextOf(string(object.CutOut([]rune(b.Text), bounds, backwards))))
 		case b.Shape == object.IsList:
-			for _, item := range b.Items {
-				object.Share(item)
-			}
 			out = out.With(object.Objects{{Shape: object.IsList, Items: object.CutOut(b.Items, bounds, backwards), Taint: b.Taint}})
 		default:
 			out = out.With(object.Hidden("value", b.AllTaint()))

@@ -41,7 +41,7 @@ func (w *walk) libraryMethod(b object.Object, callee *syntax.Expression, c *obje
 
 // deletesByMethod notes a request of a client of HTTP whose method is a word of the call.
 func (w *walk) deletesByMethod(c *object.Call) {
-	if !reachesNetwork(c.Name) {
+	if !library.ReachesNetwork(c.Name) {
 		return
 	}
 	given := slices.Concat(c.Args[:min(2, len(c.Args))], []object.Objects{c.Keywords["method"]})

@@ -2,7 +2,6 @@ package python
 
 import (
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -38,18 +37,6 @@ func (w *walk) listed(d library.Behaviour, folders object.Objects) object.Object
 	return object.Objects{list}
 }
 
-// searched are the folders that have to be listed to find what matches patterns.
-func searched(patterns object.Objects) object.Objects {
-	var folders object.Objects
-	for _, p := range patterns {
-		if i := strings.IndexAny(p.Text, "*?["); i > 0 && (p.Shape == object.IsString || p.Shape == object.IsPath) {
-			p.Text = p.Text[:strings.LastIndexByte(p.Text[:i], '/')+1]
-		}
-		folders = append(folders, p)
-	}
-	return folders
-}
-
 // listedBelow is a list of paths.
 func (w *walk) listedBelow(paths object.Objects) object.Objects {
 	var known object.Objects
@@ -64,26 +51,9 @@ func (w *walk) listedBelow(paths object.Objects) object.Objects {
 	return object.Objects{{Shape: object.IsList, Items: []object.Objects{known}, Open: true}}
 }
 
-func asPaths(lists object.Objects) object.Objects {
-	for _, l := range lists {
-		for _, item := range l.Items {
-			for i := range item {
-				item[i].Shape = object.IsPath
-			}
-		}
-	}
-	return lists
-}
-
-// rooted says that a path begins at the root or in a home.
-func rooted(v object.Object) bool {
-	return (v.Shape == object.IsString || v.Shape == object.IsPath) && (strings.HasPrefix(v.Text, "/") || strings.HasPrefix(v.Text, "~") ||
-		strings.HasPrefix(v.Text, object.VariableHole+"HOME"+object.HoleEnd))
-}
-
 // outsideProject says that a path lies where no program of a project does its work.
 func (w *walk) outsideProject(v object.Object) bool {
-	if !rooted(v) {
+	if !object.Rooted(v) {
 		return false
 	}
 	work := w.at.Path(w.at.Workdir, "")
@@ -107,24 +77,10 @@ func (w *walk) looks(vs object.Objects) {
 func (w *walk) unpacks(folders object.Objects) {
 	w.writes(folders)
 	for _, f := range folders {
-		if rooted(f) {
+		if object.Rooted(f) {
 			w.writes(object.Objects{object.JoinPath(f, object.Object{Shape: object.IsString, Text: object.AnyName})})
 		}
 	}
-}
-
-// fileURL is the path of a file: URL.
-func fileURL(text string) string {
-	rest := text[len("file:"):]
-	if below, ok := strings.CutPrefix(rest, "//"); ok {
-		_, rest, _ = strings.Cut(below, "/")
-		rest = "/" + rest
-	}
-	rest, _, _ = strings.Cut(rest, "?")
-	if plain, err := url.PathUnescape(rest); err == nil {
-		rest = plain
-	}
-	return rest
 }
 
 // resolve is what a dotted name such as "os:system" or "os.path.join" stands for.
@@ -156,7 +112,7 @@ func (w *walk) makeDict(c *object.Call) object.Objects {
 			dict.Items, dict.Open = append(dict.Items, v.Items...), dict.Open || v.Open
 		case v.Shape == object.IsList && !v.Open:
 			for _, pair := range v.Items {
-				dict.Items = append(dict.Items, itemsAt(pair, 0, "key"), itemsAt(pair, 1, "value"))
+				dict.Items = append(dict.Items, object.ItemsAt(pair, 0, "key"), object.ItemsAt(pair, 1, "value"))
 			}
 		default:
 			w.escapeSome(object.Objects{v})

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
@@ -15,7 +16,6 @@ func (w *walk) method(b object.Object, callee *syntax.Expression, c *object.Call
 		return w.callSymbol(full, c).With(object.Hidden("value", b.AllTaint()))
 	}
 	w.libraryMethod(b, callee, c)
-	w.mutate(callee.Kids[0], b, name, c)
 	if b.Shape == object.IsInstance && !strings.HasPrefix(b.Text, ".") {
 		c.Name = b.Text + "." + name
 		w.objectMethod(b, name, c)
@@ -37,7 +37,7 @@ func (w *walk) method(b object.Object, callee *syntax.Expression, c *object.Call
 			return vs
 		}
 	case object.IsList:
-		if name == "pop" || name == "copy" || name == "__iter__" {
+		if name == "pop" || name == "copy" || name == "__iter__" || name == "__next__" {
 			return w.listMethod(b, name)
 		}
 	}
@@ -63,7 +63,7 @@ func (w *walk) knownMethod(b object.Object, name string, c *object.Call) (object
 }
 
 func (w *walk) listMethod(b object.Object, name string) object.Objects {
-	if name == "pop" {
+	if name == "pop" || name == "__next__" {
 		return object.Elements(object.Objects{b}, "value")
 	}
 	b.Made = nil
@@ -124,7 +124,9 @@ func (w *walk) ownMethod(b object.Object, callee *syntax.Expression, c *object.C
 		return out
 	}
 	w.escapeAll(c)
-	if !own && !library.LookingMethods[callee.Text] {
+	w.supposeMethod(b, callee.Text, c, own)
+	changes := b.Changeable() && object.ByMethod(b.Shape, callee.Text, c.Args).Kind != object.Unknown
+	if !own && !changes && !library.LookingMethods[callee.Text] {
 		w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
 	}
 	if callee.Text == "__setattr__" {
@@ -136,40 +138,20 @@ func (w *walk) ownMethod(b object.Object, callee *syntax.Expression, c *object.C
 	return out.With(object.Hidden("value", b.AllTaint().With(c.Tainted())))
 }
 
-// mutate follows what methods do to a list that one variable alone holds; what else they change is not known any more.
-func (w *walk) mutate(by *syntax.Expression, b object.Object, name string, c *object.Call) {
-	if !b.Changeable() || library.Lookers[name] {
+// mutate makes the change that a method makes of a thing.
+func (w *walk) mutate(base object.Objects, name string, c *object.Call) {
+	if library.Lookers[name] || !slices.ContainsFunc(base, object.Object.Changeable) {
 		return
 	}
-	for _, vs := range c.Args {
-		object.Share(vs)
-	}
-	switch seen := w.showsIn(by, object.Objects{b}); {
-	case !seen:
-		w.lose(object.Objects{b})
-	case b.Shape == object.IsList && name == "append" && len(c.Args) == 1:
-		w.regrow(by.Text, func(v object.Object) object.Object {
-			return v.Extended(object.Objects{{Shape: object.IsList, Items: c.Args}})
-		})
-	case b.Shape == object.IsList && name == "extend" && len(c.Args) == 1:
-		w.regrow(by.Text, func(v object.Object) object.Object { return v.Extended(c.Args[0]) })
-	default:
-		w.loosen(by.Text)
-	}
-}
-
-func (w *walk) regrow(variable string, grow func(object.Object) object.Object) {
-	vs, _ := w.lookup(variable)
-	var out object.Objects
-	for _, v := range vs {
-		if v.Shape == object.IsList && !v.Open {
-			v = grow(v)
-			// In a loop there may be any number of them, after the first items.
-			v.Open = v.Open || w.loops > 0 || len(v.Items) > object.MaxRounds
+	w.change(base, func(shape object.Shape) object.Change {
+		switch {
+		case c.Open:
+			return object.Change{}
+		case shape == object.IsDict && name == "update" && len(c.Keywords) > 0:
+			return object.Change{Kind: object.Put, Values: w.makeDict(c), Each: true}
 		}
-		out = out.With(object.Objects{v})
-	}
-	w.set(variable, w.bounded(out))
+		return object.ByMethod(shape, name, c.Args)
+	})
 }
 
 // objectMethod notes what methods of well-known objects do.
@@ -185,7 +167,7 @@ func (w *walk) objectMethod(b object.Object, name string, c *object.Call) {
 		for _, vs := range c.Args {
 			w.noteAddress(vs)
 		}
-		if reachesNetwork(b.Text) {
+		if library.ReachesNetwork(b.Text) {
 			w.noteHosts(c.First())
 		}
 	case strings.HasPrefix(b.Text, "paramiko.") && name == "exec_command", strings.HasPrefix(b.Text, "fabric.") && name == "run":

@@ -18,7 +18,7 @@ func newWalk(at value.Place, shell func(string, value.Place) value.Command) *wal
 		at: at, readShell: shell, notes: newNotes(),
 		scopes: map[*syntax.Statement]*object.Scope{}, functions: map[*syntax.Statement]*object.Function{},
 		methods: map[string][]*object.Function{}, attributes: map[string]object.Objects{},
-		nestedPrograms: map[string]*program{}, links: map[string]string{}, made: map[*syntax.Expression]*object.Made{},
+		nestedPrograms: map[string]*program{}, links: map[string]string{}, made: map[maker]*object.Made{},
 	}
 }
 
@@ -101,7 +101,9 @@ func (w *walk) computeAll(exprs []*syntax.Expression) {
 	for _, e := range exprs {
 		if e.Form != syntax.TextForm {
 			w.escape(w.value(e))
+			continue
 		}
+		w.textStatement(e.Text)
 	}
 }
 
@@ -122,28 +124,41 @@ func (w *walk) assignment(s *syntax.Statement) {
 			w.assign(t, vs, s.Exprs[0])
 			continue
 		}
-		old := w.value(t)
-		sum := w.operate(s.Text, old, vs)
-		if w.loops > 0 {
-			sum = sum.With(object.Hidden(nameOf(t), sum.Tainted()))
-		}
-		w.grown(t, old, sum)
-		w.assign(t, sum, nil)
+		w.augment(s.Text, t, vs)
 	}
 }
 
-// grown notes that an assignment such as "a += b" changes what a holds in its place.
-func (w *walk) grown(target *syntax.Expression, old, sum object.Objects) {
-	if !w.showsIn(target, old) {
-		w.lose(old)
-	}
+// augment is target op= values: what can be changed in its place is.
+func (w *walk) augment(op string, target *syntax.Expression, vs object.Objects) {
+	old := w.value(target)
+	var things, rest object.Objects
 	for _, v := range old {
-		for i := range sum {
-			if v.Made != nil && sum[i].Changeable() {
-				sum[i].Made = v.Made
-			}
+		if v.Made != nil && v.Changeable() {
+			things = append(things, v)
+		} else {
+			rest = append(rest, v)
 		}
 	}
+	if len(things) > 0 {
+		w.escapeSome(vs)
+		w.change(things, func(shape object.Shape) object.Change {
+			switch {
+			case op == "+" && shape == object.IsList:
+				return object.Change{Kind: object.Add, Values: vs, Each: true}
+			case op == "|":
+				return object.ByMethod(shape, "__ior__", []object.Objects{vs})
+			}
+			return object.Change{}
+		})
+		things = w.known(things, 0)
+	}
+	if len(rest) > 0 || len(old) == 0 {
+		rest = w.operate(op, rest, vs)
+		if w.loops > 0 {
+			rest = rest.With(object.Hidden(nameOf(target), rest.Tainted()))
+		}
+	}
+	w.assign(target, things.With(rest), nil)
 }
 
 // assign gives values to a target; from is the expression they came from, if any.
@@ -153,10 +168,10 @@ func (w *walk) assign(target *syntax.Expression, vs object.Objects, from *syntax
 		if w.loops > 0 && from != nil && mentions(from, target.Text, 0) {
 			vs = vs.With(object.Hidden(target.Text, vs.Tainted()))
 		}
-		w.set(target.Text, named(vs, target.Text))
+		w.set(target.Text, object.Named(vs, target.Text))
 	case syntax.ListForm:
 		for i, kid := range target.Kids {
-			w.assign(kid, itemsAt(vs, i, nameOf(kid)), nil)
+			w.assign(kid, object.ItemsAt(vs, i, nameOf(kid)), nil)
 		}
 	case syntax.OtherForm:
 		for _, kid := range target.Kids {
@@ -170,17 +185,6 @@ func (w *walk) assign(target *syntax.Expression, vs object.Objects, from *syntax
 		w.value(target)
 		w.escape(vs)
 	}
-}
-
-// named shows unknown values under the name of the variable that holds them.
-func named(vs object.Objects, name string) object.Objects {
-	out := slices.Clone(vs)
-	for i, v := range out {
-		if v.Shape == object.IsUnknown {
-			out[i].Text = name
-		}
-	}
-	return out
 }
 
 func nameOf(e *syntax.Expression) string {
@@ -202,19 +206,6 @@ func mentions(e *syntax.Expression, name string, depth int) bool {
 	return slices.ContainsFunc(e.Kids, func(kid *syntax.Expression) bool { return mentions(kid, name, depth+1) })
 }
 
-// itemsAt are the values at one place of lists.
-func itemsAt(vs object.Objects, i int, name string) object.Objects {
-	var out object.Objects
-	for _, v := range vs {
-		if v.Shape == object.IsList && i < len(v.Items) && !v.Open {
-			out = out.With(v.Items[i])
-			continue
-		}
-		out = out.With(object.Hidden(name, v.AllTaint()))
-	}
-	return out
-}
-
 func (w *walk) variable(sc *object.Scope, name string) *object.Variable {
 	v := sc.Vars[name]
 	if v == nil {
@@ -228,7 +219,7 @@ func (w *walk) set(name string, vs object.Objects) {
 	sc := w.scope.Holds(name)
 	own := sc == w.scope
 	v := w.variable(sc, name)
-	object.Held(v, vs)
+	vs = w.things(maker{v, 0}, vs)
 	if sc.Brief {
 		v.Now = vs
 		return
@@ -238,8 +229,11 @@ func (w *walk) set(name string, vs object.Objects) {
 		w.learnAttribute(name, vs)
 		w.escapeSpecial(name, vs)
 	}
+	if !own {
+		w.leak(vs)
+	}
 	v.Loose = v.Loose || !own || w.loops > 0
-	if !own || w.nested > 0 {
+	if !own || w.within > 0 {
 		v.Now = v.Now.With(vs)
 		return
 	}

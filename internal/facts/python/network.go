@@ -4,39 +4,23 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
-
-// networkModules are the modules whose calls reach the network.
-var networkModules = []string{
-	"requests.", "urllib.request.", "urllib2.", "urllib.urlopen", "urllib.urlretrieve", "urllib3.", "http.client.", "httplib.", "httpx.",
-	"aiohttp.", "requests_unixsocket.", "webbrowser.open", "socket.", "ssl.",
-	"smtplib.", "ftplib.", "paramiko.", "telnetlib.", "poplib.", "imaplib.", "nntplib.", "xmlrpc.client.", "websocket.", "websockets.",
-	"boto3.", "pycurl.", "wget.", "fabric.", "asyncssh.", "dns.", "redis.", "psycopg2.", "pymysql.", "pymongo.",
-}
-
-func reachesNetwork(name string) bool {
-	for _, module := range networkModules {
-		if strings.HasPrefix(name, module) {
-			return true
-		}
-	}
-	return false
-}
 
 // network notes the hosts that a call names.
 func (w *walk) network(c *object.Call) {
 	for _, key := range []string{"host", "hostname", "server"} {
 		w.noteHosts(c.Keywords[key])
 	}
-	if !reachesNetwork(c.Name) {
+	if !library.ReachesNetwork(c.Name) {
 		return
 	}
 	w.feature(value.FeatureNetwork)
 	w.doors(c)
 	switch {
-	case hostFirst[c.Name]:
+	case library.HostFirst[c.Name]:
 		w.noteHosts(c.First())
 	case c.Name == "socket.create_connection":
 		w.noteAddress(c.First())
@@ -73,14 +57,6 @@ func socketOf(rest string) string {
 		rest = plain
 	}
 	return rest
-}
-
-var hostFirst = map[string]bool{
-	"smtplib.SMTP": true, "smtplib.SMTP_SSL": true, "ftplib.FTP": true, "ftplib.FTP_TLS": true,
-	"http.client.HTTPConnection": true, "http.client.HTTPSConnection": true, "httplib.HTTPConnection": true,
-	"httplib.HTTPSConnection": true,
-	"telnetlib.Telnet":        true, "poplib.POP3": true, "poplib.POP3_SSL": true, "imaplib.IMAP4": true, "imaplib.IMAP4_SSL": true,
-	"socket.gethostbyname": true, "socket.getaddrinfo": true,
 }
 
 func (w *walk) noteHosts(vs object.Objects) {
@@ -123,7 +99,9 @@ func (w *walk) fill(files object.Objects, with object.Objects, t value.Taint) {
 			continue
 		}
 		p := w.path(f.Text)
-		w.notes.fetched[p] = w.notes.fetched[p] || t.Fetched || with.Tainted().Fetched
+		all := t.With(with.Tainted())
+		w.notes.fetched[p] = w.notes.fetched[p] || all.Fetched
+		w.notes.decoded[p] = w.notes.decoded[p] || all.Decoded
 		text, known := with.Only()
 		old, again := w.notes.contents[p]
 		switch {

@@ -14,13 +14,17 @@ import (
 type notes struct {
 	complete bool
 
-	imports, calls, variables, hosts, reads, writes, settings, loses, features, assigns, folders, members []string
+	imports, calls, variables, hosts, reads, writes, touches, settings, loses, features, assigns, folders, members []string
 
 	pieces []piece
+	// supposals are the shell texts that calls may start which nothing describes.
+	supposals []supposal
 	// fetched are the files that hold what came from the network, contents what
 	// the program itself writes to files; a file whose content is not known is there
 	// as nil.
-	fetched  map[string]bool
+	fetched map[string]bool
+	// decoded are those that hold what was encoded.
+	decoded  map[string]bool
 	contents map[string]*string
 	// full are the lists that hold as much as they may.
 	full map[*[]string]bool
@@ -37,7 +41,8 @@ type piece struct {
 const maxNotes = 4096
 
 func newNotes() notes {
-	return notes{complete: true, fetched: map[string]bool{}, contents: map[string]*string{}, full: map[*[]string]bool{}}
+	return notes{complete: true, fetched: map[string]bool{}, decoded: map[string]bool{}, contents: map[string]*string{},
+		full: map[*[]string]bool{}}
 }
 
 // note adds to a list, on the last walk only.

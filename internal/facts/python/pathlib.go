@@ -1,40 +1,10 @@
 package python
 
 import (
-	"path"
-	"strings"
-
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
-
-// pathMember is an attribute of a pathlib.Path.
-func pathMember(b object.Object, name string) object.Objects {
-	if strings.HasSuffix(b.Text, object.AnyName) {
-		switch name {
-		case "path":
-			return object.Objects{b}
-		case "name":
-			return object.TextOf(object.AnyName)
-		}
-	}
-	if !object.Literal(b.Text) {
-		return object.Hidden(name, b.Taint)
-	}
-	base := path.Base(b.Text)
-	switch name {
-	case "parent":
-		return object.Objects{{Shape: object.IsPath, Text: path.Dir(b.Text)}}
-	case "name":
-		return object.TextOf(base)
-	case "suffix":
-		return object.TextOf(path.Ext(base))
-	case "stem":
-		return object.TextOf(strings.TrimSuffix(base, path.Ext(base)))
-	}
-	return object.Hidden(name, b.Taint)
-}
 
 var (
 	pathReads = map[string]bool{"read_text": true, "read_bytes": true, "exists": true, "is_file": true, "is_dir": true, "stat": true,
@@ -46,7 +16,7 @@ var (
 func (w *walk) pathMethod(b object.Object, name string, c *object.Call) object.Objects {
 	w.note(&w.notes.calls, "pathlib.Path."+name)
 	self := object.Objects{b}
-	below := func() object.Objects { return joinAll([]object.Objects{self, object.TextOf(object.AnyName)}) }
+	below := func() object.Objects { return object.JoinAll([]object.Objects{self, object.TextOf(object.AnyName)}) }
 	for _, vs := range c.Args {
 		w.escapeSome(vs)
 	}
@@ -56,12 +26,12 @@ func (w *walk) pathMethod(b object.Object, name string, c *object.Call) object.O
 	switch {
 	case name == "iterdir":
 		w.reads(self)
-		return unfollowedPaths(w.listed(library.Behaviour{Kind: library.DoesEntries}, self))
+		return object.UnfollowedPaths(w.listed(library.Behaviour{Kind: library.DoesEntries}, self))
 	case pathReads[name]:
 		w.looks(self)
 		if name == "read_text" || name == "read_bytes" {
 			w.reads(self)
-			return contentOf(b)
+			return object.ContentOf(b)
 		}
 	case pathWrites[name]:
 		w.changes("pathlib.Path."+name, self)
@@ -73,31 +43,21 @@ func (w *walk) pathMethod(b object.Object, name string, c *object.Call) object.O
 		opened := &object.Call{Name: "open", Args: append([]object.Objects{self}, c.Args...), Keywords: c.Keywords, Open: c.Open}
 		return w.open(opened)
 	case name == "glob" || name == "rglob":
-		pattern := joinAll(append([]object.Objects{self}, c.Args...))
-		w.reads(searched(pattern))
+		pattern := object.JoinAll(append([]object.Objects{self}, c.Args...))
+		w.reads(object.Searched(pattern))
 		if name == "rglob" {
-			pattern = pattern.With(joinAll(append([]object.Objects{self, object.TextOf("**")}, c.Args...)))
+			pattern = pattern.With(object.JoinAll(append([]object.Objects{self, object.TextOf("**")}, c.Args...)))
 		}
-		return unfollowedPaths(asPaths(w.listedBelow(pattern.With(below()))))
+		return object.UnfollowedPaths(object.AsPaths(w.listedBelow(pattern.With(below()))))
 	}
 	return object.Hidden("value", b.Taint)
-}
-
-// unfollowedPaths has methods of what a search found noted as those of a path, where its names are not known.
-func unfollowedPaths(found object.Objects) object.Objects {
-	for i := range found {
-		if found[i].Shape == object.IsUnknown {
-			found[i].Library = "pathlib.Path"
-		}
-	}
-	return found
 }
 
 // pathOf is a path that a method makes of another one.
 func pathOf(b object.Object, name string, c *object.Call) (object.Objects, bool) {
 	switch name {
 	case "joinpath":
-		joined := joinAll(append([]object.Objects{{b}}, c.Args...))
+		joined := object.JoinAll(append([]object.Objects{{b}}, c.Args...))
 		for i := range joined {
 			joined[i].Shape = object.IsPath
 		}

@@ -28,7 +28,8 @@ const (
 // Read reads what a Python program would do at a place, and runs none of it. The
 // shell texts that it runs are read by shell.
 func Read(source string, at value.Place, shell func(text string, at value.Place) value.Command) value.Code {
-	if len(source) > value.MaxText || at.Level > value.MaxLevel || !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
+	if len(source) > value.MaxText || at.Level > value.MaxLevel || !utf8.ValidString(source) || strings.ContainsRune(source, 0) ||
+		!readsAsItStands(source) {
 		return unreadCode()
 	}
 	program, err := syntax.Parse(source)
@@ -43,7 +44,7 @@ func Read(source string, at value.Place, shell func(text string, at value.Place)
 func unreadCode() value.Code {
 	none := []string{}
 	return value.Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none,
-		Writes: none, Settings: none, Loses: none, Features: none}
+		Writes: none, Touches: none, Settings: none, Loses: none, Features: none}
 }
 
 func (w *walk) facts(literals []string) value.Code {
@@ -56,6 +57,7 @@ func (w *walk) facts(literals []string) value.Code {
 		Language: "python", Parsed: true, Complete: n.complete,
 		Imports: value.Sorted(n.imports), Calls: value.Sorted(n.calls), Strings: literals,
 		Variables: value.Sorted(n.variables), Hosts: value.Sorted(n.hosts), Reads: value.Sorted(n.reads), Writes: value.Sorted(n.writes),
+		Touches:  value.Sorted(n.touches),
 		Settings: value.Sorted(n.settings), Loses: value.Sorted(n.loses), Features: value.Sorted(n.features), Command: command,
 		Folders: n.folders, Members: value.Sorted(n.members),
 	}
@@ -71,10 +73,11 @@ func (w *walk) toThisHost() bool {
 // shell reads the shell texts of the program, each by itself, since each runs
 // in a shell of its own.
 func (w *walk) shell() *value.Command {
-	if len(w.notes.pieces) == 0 {
+	supposed := w.supposition()
+	if len(w.notes.pieces) == 0 && supposed == nil {
 		return nil
 	}
-	all := value.Command{Parsed: true, Complete: true, Calls: []value.Call{}}
+	all := value.Command{Parsed: true, Complete: true, Calls: []value.Call{}, Supposed: supposed}
 	var texts []string
 	for i := 0; i < len(w.notes.pieces); i++ {
 		p := w.notes.pieces[i]
@@ -117,8 +120,14 @@ func (w *walk) across(all *value.Command) {
 func (w *walk) runsFiles(files []string) {
 	for _, file := range files {
 		file = w.path(file)
+		if _, folder := w.notes.contents[file+"/__main__.py"]; folder {
+			file += "/__main__.py"
+		}
 		if w.notes.fetched[file] {
 			w.feature(value.FeatureDownloadAndRun)
+		}
+		if w.notes.decoded[file] {
+			w.feature(value.FeatureDecodeAndRun)
 		}
 		text, ours := w.notes.contents[file]
 		if !ours {
@@ -142,11 +151,12 @@ func (w *walk) runsProgram(c value.Code) {
 		list *[]string
 		from []string
 	}{{&n.imports, c.Imports}, {&n.calls, c.Calls}, {&n.variables, c.Variables}, {&n.hosts, c.Hosts}, {&n.reads, c.Reads},
-		{&n.writes, c.Writes}, {&n.settings, c.Settings}, {&n.loses, c.Loses}, {&n.features, c.Features}} {
+		{&n.writes, c.Writes}, {&n.touches, c.Touches}, {&n.settings, c.Settings}, {&n.loses, c.Loses}, {&n.features, c.Features}} {
 		w.note(more.list, more.from...)
 	}
 	if c.Command != nil {
 		w.piece(c.Command.Text, w.at)
+		w.supposeAlike(c.Command.Supposed)
 	}
 	if !c.Complete {
 		w.hide()

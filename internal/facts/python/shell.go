@@ -1,12 +1,9 @@
 package python
 
 import (
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
@@ -18,7 +15,7 @@ func (w *walk) runs(d library.Behaviour, c *object.Call) {
 	at := w.at
 	if cwd, given := c.Keywords["cwd"]; given {
 		at.Workdir = w.cwd(cwd)
-		at.Astray = at.Workdir == "" && (w.at.Workdir != "" || w.at.Astray || !isNone(cwd))
+		at.Astray = at.Workdir == "" && (w.at.Workdir != "" || w.at.Astray || !object.IsNone(cwd))
 	}
 	for name, vs := range c.Keywords {
 		if name != "env" {
@@ -43,7 +40,7 @@ func (w *walk) runs(d library.Behaviour, c *object.Call) {
 		w.words(words, c, at)
 	case library.DoesRunFile:
 		file, _ := c.Arg(0, d.Name)
-		if names, given := c.Arg(1, "init_globals"); given && !isNone(names) { // what they stand for is not followed
+		if names, given := c.Arg(1, "init_globals"); given && !object.IsNone(names) { // what they stand for is not followed
 			w.hide()
 		}
 		w.words([]object.Objects{object.TextOf("python3"), file}, c, at)
@@ -60,14 +57,10 @@ func (w *walk) runs(d library.Behaviour, c *object.Call) {
 
 // cwd is the folder that a call runs in; None means the current one.
 func (w *walk) cwd(vs object.Objects) string {
-	if isNone(vs) {
+	if object.IsNone(vs) {
 		return w.at.Workdir
 	}
 	return w.folder(vs)
-}
-
-func isNone(vs object.Objects) bool {
-	return len(vs) == 1 && vs[0].Shape == object.IsSymbol && vs[0].Text == "None"
 }
 
 // shellTexts notes texts that a shell runs.
@@ -82,7 +75,7 @@ func (w *walk) shellTexts(vs object.Objects, c *object.Call, at value.Place) {
 		if !object.Whole(v.Text) {
 			w.hide()
 		}
-		w.piece(environmentOf(c)+object.Shown(v.Text), at)
+		w.piece(object.EnvironmentOf(c)+object.Shown(v.Text), at)
 	}
 }
 
@@ -118,7 +111,7 @@ func (w *walk) listsOrTexts(vs object.Objects, c *object.Call, at value.Place) {
 
 // command notes what subprocess.run and its like are given.
 func (w *walk) command(vs object.Objects, c *object.Call, at value.Place) {
-	shell, sure := truth(c.Keywords["shell"])
+	shell, sure := object.Truth(c.Keywords["shell"])
 	if c.Open && c.Keywords["shell"] == nil {
 		sure = false
 	}
@@ -137,35 +130,16 @@ func (w *walk) command(vs object.Objects, c *object.Call, at value.Place) {
 	}
 }
 
-// truth is what a keyword's value says; sure is false if that is not known.
-func truth(vs object.Objects) (yes, sure bool) {
-	if len(vs) == 0 {
-		return false, true
-	}
-	for i, v := range vs {
-		is := v.Shape == object.IsSymbol && v.Text == "True" || v.Shape == object.IsInt && v.Number != 0
-		no := v.Shape == object.IsSymbol && (v.Text == "False" || v.Text == "None") || v.Shape == object.IsInt && v.Number == 0
-		if !is && !no || i > 0 && is != yes {
-			return yes || is, false
-		}
-		yes = is
-	}
-	return yes, true
-}
-
 func (w *walk) listWords(list object.Object, c *object.Call, at value.Place) {
 	items := list.Items
 	if list.Open {
-		if len(items) == 0 || onlyOpen(list) {
+		if len(items) == 0 || object.OnlyOpen(list) {
 			w.hide()
 		}
 		items = append(items[:len(items):len(items)], object.Hidden("value", list.Taint))
 	}
 	w.words(items, c, at)
 }
-
-// onlyOpen says that not even a list's first item is known to be its first.
-func onlyOpen(list object.Object) bool { return len(list.Items) == 1 && len(list.Items[0]) > 1 }
 
 func (w *walk) programAndList(c *object.Call, skip int, at value.Place) {
 	if len(c.Args) < skip+2 {
@@ -218,14 +192,14 @@ func (w *walk) wordsPiece(words []string, c *object.Call, at value.Place) {
 	for i, word := range words {
 		text[i] = object.ShellWord(word)
 	}
-	w.piece(environmentOf(c)+strings.Join(text, " ")+w.inputOf(words, c), at)
+	w.piece(object.EnvironmentOf(c)+strings.Join(text, " ")+w.inputOf(words, c), at)
 }
 
 // inputOf is what an interpreter is given to read.
 func (w *walk) inputOf(words []string, c *object.Call) string {
 	input, given := c.Keywords["input"]
 	_, piped := c.Keywords["stdin"]
-	if len(words) == 0 || !given && !piped || !readsProgram(words) {
+	if len(words) == 0 || !given && !piped || !object.ReadsProgram(words) {
 		return ""
 	}
 	w.runsTainted(input.Tainted())
@@ -235,39 +209,4 @@ func (w *walk) inputOf(words []string, c *object.Call) string {
 		return ""
 	}
 	return " <<< " + object.ShellWord(text)
-}
-
-var programReaders = regexp.MustCompile(`^(ba|da|z|k|a|fi)?sh$|^(python|perl|ruby|node|php|lua|pypy)[0-9.]*$|` +
-	`^(ssh|sudo|env|nohup|busybox|psql|mysql|sqlite3|xargs|at|batch|crontab|docker|kubectl)$`)
-
-// readsProgram says whether a command takes what it runs from its input.
-func readsProgram(words []string) bool {
-	if !programReaders.MatchString(path.Base(words[0])) {
-		return false
-	}
-	for _, word := range words[1:] {
-		if word == "-c" || word == "-e" || word == "-m" {
-			return false
-		}
-	}
-	return true
-}
-
-// environmentOf writes the variables that a call sets before its command.
-func environmentOf(c *object.Call) string {
-	var b strings.Builder
-	for _, v := range c.Keywords["env"] {
-		for i := 0; v.Shape == object.IsDict && i+1 < len(v.Items); i += 2 {
-			name, ok := v.Items[i].Only()
-			if !ok || !bailiff.IsVariable(name) {
-				continue
-			}
-			value := object.Hole(name)
-			if len(v.Items[i+1]) == 1 {
-				value = v.Items[i+1][0].Str()
-			}
-			b.WriteString(name + "=" + object.ShellWord(value) + " ")
-		}
-	}
-	return b.String()
 }

@@ -26,6 +26,8 @@ func (w *walk) doTexts(d library.Behaviour, c *object.Call) object.Objects {
 		return object.MadeList(c)
 	case library.DoesMap:
 		return w.mapped(c)
+	case library.DoesNext:
+		return object.Elements(c.First(), "value").With(w.optional(c, 1))
 	case library.DoesReversed:
 		return object.Backwards(c.First())
 	case library.DoesJoinWords:

@@ -17,9 +17,9 @@ type walk struct {
 	// noting says that this is the last walk.
 	noting bool
 	scope  *object.Scope
-	// nested counts the conditions and loops around the current statement
+	// within counts the conditions and loops around the current statement
 	// within its function; loops counts loops only.
-	nested, loops int
+	within, loops int
 	// repeats counts those of them that may never end.
 	repeats    int
 	function   *object.Function
@@ -29,9 +29,9 @@ type walk struct {
 	attributes map[string]object.Objects
 	// attributesOpen says that an attribute may hold more than these.
 	attributesOpen bool
-	// made are the things that expressions make; lost says that one of them is not known any more.
-	made map[*syntax.Expression]*object.Made
-	lost bool
+	// made are the things that the program makes; changing says that one of them is changed.
+	made     map[maker]*object.Made
+	changing bool
 	// nestedPrograms are the texts given to exec, by text.
 	nestedPrograms map[string]*program
 	// links are the links that the program makes, by path, with what they lead to.
@@ -43,10 +43,14 @@ type walk struct {
 	// settling says that what still changes is taken for unknown.
 	settling bool
 	// exhausted says that the program is more than was walked.
-	exhausted   bool
-	steps       int
-	depth       int
-	nestedDepth int
+	exhausted bool
+	// lenient counts the texts around, in which names may be those of a library.
+	lenient int
+	// annotated and doctested say that texts which do nothing by themselves are evaluated by a library.
+	annotated, doctested bool
+	steps                int
+	depth                int
+	nestedDepth          int
 }
 
 // program is a text given to exec.
@@ -73,13 +77,13 @@ func (w *walk) conditional(s *syntax.Statement) {
 
 // inside walks what may run, or may run again.
 func (w *walk) inside(loop bool, body func()) {
-	w.nested++
+	w.within++
 	if loop {
 		w.loops++
 		defer func() { w.loops-- }()
 	}
 	body()
-	w.nested--
+	w.within--
 }
 
 func (w *walk) loop(s *syntax.Statement) {
@@ -115,10 +119,12 @@ func (w *walk) giveBack(s *syntax.Statement) {
 		w.escape(vs)
 		return
 	}
+	w.leak(vs)
 	w.learn(&w.function.Returns, vs)
 	if w.function.Method {
 		// Python itself calls a special method, and hands on what it gives.
 		w.escapeSpecial(w.function.Define.Text, vs)
+		w.standsForPath(vs)
 	}
 }
 

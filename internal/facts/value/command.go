@@ -118,6 +118,8 @@ type Code struct {
 	Hosts  []string `json:"hosts"`
 	Reads  []string `json:"reads"`
 	Writes []string `json:"writes"`
+	// Touches are paths given to calls that nothing describes, which may read and write them.
+	Touches []string `json:"touches"`
 	// Settings and Loses are as in a Command.
 	Settings []string `json:"settings"`
 	Loses    []string `json:"loses"`

@@ -287,7 +287,7 @@ func codeFacts(c facts.Code) *ast.Term {
 		item(keyLanguage, text(c.Language)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
 		item(keyImports, list(c.Imports)), item(keyCalls, list(c.Calls)), item(keyStrings, list(c.Strings)),
 		item(keyVariables, list(c.Variables)), item(keyHosts, list(c.Hosts)), item(keyReads, list(c.Reads)),
-		item(keyWrites, list(c.Writes)), item(keyFeatures, list(c.Features)),
+		item(keyWrites, list(c.Writes)), item(keyTouches, list(c.Touches)), item(keyFeatures, list(c.Features)),
 		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
 	}
 	if c.Command != nil {

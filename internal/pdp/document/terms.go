@@ -79,6 +79,7 @@ var (
 	keyIsolated   = ast.StringTerm("isolated")
 	keyLanguage   = ast.StringTerm("language")
 	keyLoses      = ast.StringTerm("loses")
+	keyTouches    = ast.StringTerm("touches")
 	keyName       = ast.StringTerm("name")
 	keyOperands   = ast.StringTerm("operands")
 	keyParsed     = ast.StringTerm("parsed")

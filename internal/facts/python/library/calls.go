@@ -74,6 +74,15 @@ const (
 	DoesMakeDict
 	DoesSetAttribute
 	DoesFindModules // arg skip is where modules are looked for from now on
+	DoesEvaluate    // arg skip is an expression in a dialect of Python
+	DoesTemplate    // arg skip is a template with such expressions
+	DoesAnnotations // evaluates the annotations of the program
+	DoesDoctests    // runs the examples in docstrings
+	DoesConfigure   // arg 0 names what is called
+	DoesGetLater    // args are names of attributes
+	DoesLoadObjects // arg skip is bytes, or a file of them, that run what they name
+	DoesLoadYAML    // arg 0 is a text that may name what runs
+	DoesNext        // gives an item of arg 0
 )
 
 // Behaviour is what calls of one name do; Skip is where its command starts.
@@ -82,8 +91,8 @@ type Behaviour struct {
 	Skip int
 	// Name is the keyword of the first argument, or the encoding that is undone.
 	Name string
-	// When is a keyword that must be given for it; Usual is the path where none is given.
-	When, Usual string
+	// When is a keyword that must be true for it, Unless one that must be given as false; Usual is the path where none is given.
+	When, Unless, Usual string
 	// Also is what the call does besides.
 	Also *Behaviour
 }
@@ -145,6 +154,15 @@ var kinds = map[string]Kind{
 	"make_dict":     DoesMakeDict,
 	"set_attribute": DoesSetAttribute,
 	"find_modules":  DoesFindModules,
+	"evaluate":      DoesEvaluate,
+	"template":      DoesTemplate,
+	"annotations":   DoesAnnotations,
+	"doctests":      DoesDoctests,
+	"configure":     DoesConfigure,
+	"get_later":     DoesGetLater,
+	"load_objects":  DoesLoadObjects,
+	"load_yaml":     DoesLoadYAML,
+	"next":          DoesNext,
 }
 
 //go:embed calls.yaml
@@ -200,6 +218,9 @@ func readBehaviour(words []string) (b Behaviour, ok bool) {
 		case option == "when":
 			b.When = skip
 			continue
+		case option == "unless":
+			b.Unless = skip
+			continue
 		case option == "usual":
 			b.Usual = skip
 			continue
@@ -232,7 +253,7 @@ func Effective(name string) bool {
 
 // Revealing are the attributes by which a program reaches what it did not import.
 var Revealing = value.SetOf("__subclasses__ __globals__ __builtins__ __code__ __getattribute__ __mro__ __bases__ f_globals f_locals " +
-	"f_builtins gi_frame tb_frame cr_frame __loader__ __reduce__ load_module exec_module func_globals __self__")
+	"f_builtins gi_frame tb_frame cr_frame __loader__ __reduce__ load_module exec_module func_globals __self__ __base__")
 
 // BehaviourOfModule is what calls do that only their module tells of.
 func BehaviourOfModule(name string) Behaviour {

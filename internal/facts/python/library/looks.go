@@ -38,6 +38,6 @@ var (
 	Lookers = value.SetOf("copy index count get items keys values fromkeys decode hex find rfind startswith endswith split rsplit " +
 		"splitlines strip lstrip rstrip upper lower title replace join partition rpartition translate expandtabs center ljust " +
 		"rjust zfill isalnum isalpha isdigit isspace islower isupper maketrans removeprefix removesuffix __len__ __getitem__ " +
-		"__contains__ __iter__ __eq__ __ne__ __repr__ __str__ __add__ __mul__ __bool__ __hash__ __class__ __doc__ __reversed__ " +
+		"__contains__ __iter__ __next__ __eq__ __ne__ __repr__ __str__ __add__ __mul__ __bool__ __hash__ __class__ __doc__ __reversed__ " +
 		"isdisjoint issubset issuperset union intersection difference symmetric_difference")
 )

@@ -9,7 +9,9 @@ type Variable struct {
 	// Now is what it holds here, ever what it holds anywhere; loose says that a
 	// loop or another function assigns it, so that it may hold any of these here.
 	Now, Ever Objects
-	Loose     bool
+	// Given is what calls give a parameter.
+	Given Objects
+	Loose bool
 }
 
 // Function is a function, or a class by its constructor.

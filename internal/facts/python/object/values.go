@@ -42,9 +42,16 @@ type Object struct {
 	Function *Function
 	// File is the path of the file whose whole content a text is that is not known.
 	File string
-	// Made is where a list, a dictionary or a bytearray was made; Buffer says that a text is such a bytearray.
-	Made   *Made
-	Buffer bool
+	// Made is the thing that a list, a dictionary or a bytearray is; Buffer says that a text is such a bytearray, Tuple that a
+	// list cannot be changed.
+	Made          *Made
+	Buffer, Tuple bool
+	// Reference says that only the thing tells what it holds.
+	Reference bool
+	// Several says that what an open list holds besides is like what it is known to hold.
+	Several bool
+	// things says that there are such things in it.
+	things bool
 	// size counts what is in it, to any depth.
 	size int
 	value.Taint
@@ -65,6 +72,7 @@ func (vs Objects) Measured() (size int) {
 		for _, item := range v.Items {
 			for _, one := range item {
 				n += max(1, one.size)
+				vs[i].things = vs[i].things || one.things || one.Made != nil
 			}
 		}
 		vs[i].size = n
@@ -101,7 +109,8 @@ func (vs Objects) With(more Objects) Objects {
 // Same says whether two values are alike in everything.
 func (v Object) Same(o Object) bool {
 	if v.Shape != o.Shape || v.Text != o.Text || v.Number != o.Number || v.Taint != o.Taint || v.Open != o.Open ||
-		v.Function != o.Function || v.File != o.File || v.Made != o.Made || v.Buffer != o.Buffer || len(v.Items) != len(o.Items) {
+		v.Function != o.Function || v.File != o.File || v.Made != o.Made || v.Buffer != o.Buffer ||
+		v.Several != o.Several || len(v.Items) != len(o.Items) {
 		return false
 	}
 	for i := range v.Items {
@@ -243,7 +252,7 @@ func Glue(a, b Object) Object {
 func Elements(vs Objects, name string) Objects {
 	var out Objects
 	for _, v := range vs {
-		if v.Shape != IsList || v.Open {
+		if v.Shape != IsList || v.Open && !v.Several {
 			out = out.With(Hidden(name, v.AllTaint()))
 		}
 		if v.Shape == IsList {

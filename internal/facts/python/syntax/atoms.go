@@ -59,7 +59,7 @@ func (p *parser) part(part part) []*Expression {
 
 func (p *parser) parenthesis() *Expression {
 	if p.accept(")") {
-		return &Expression{Form: ListForm}
+		return &Expression{Form: ListForm, Text: tuple}
 	}
 	if p.is("yield") {
 		e := p.yield()
@@ -75,8 +75,13 @@ func (p *parser) parenthesis() *Expression {
 	if p.accept(")") {
 		return first
 	}
-	return p.rest(first, ")")
+	all := p.rest(first, ")")
+	all.Text = tuple
+	return all
 }
+
+// tuple marks the lists that nothing can change.
+const tuple = "tuple"
 
 // rest reads what follows the first item up to the closing bracket.
 func (p *parser) rest(first *Expression, closing string) *Expression {

@@ -58,7 +58,7 @@ const (
 	NumberForm
 	TextForm      // Text
 	FormatForm    // Kids: pieces of text and expressions
-	ListForm      // Kids: items, also of tuples and sets
+	ListForm      // Kids: items, also of tuples and sets; Text: "tuple" for one
 	DictForm      // Kids: key, value, key, value …; a nil key before **value
 	CallForm      // Kids: function, arguments; Names: a keyword, "*", "**" or "" for each argument
 	AttributeForm // Kids: object; Text: name

@@ -80,7 +80,7 @@ func (p *parser) list() *Expression {
 	if !p.is(",") {
 		return first
 	}
-	all := &Expression{Form: ListForm, Kids: []*Expression{first}}
+	all := &Expression{Form: ListForm, Text: tuple, Kids: []*Expression{first}}
 	for p.accept(",") && p.startsExpression() {
 		all.Kids = append(all.Kids, p.starred())
 	}

@@ -177,8 +177,8 @@ func (ld *Loader) notePython(c value.Code) {
 		more []string
 	}{
 		{&ld.Code.Imports, c.Imports}, {&ld.Code.Calls, c.Calls}, {&ld.Code.Strings, c.Strings}, {&ld.Code.Variables, c.Variables},
-		{&ld.Code.Hosts, c.Hosts}, {&ld.Code.Reads, c.Reads}, {&ld.Code.Writes, c.Writes}, {&ld.Code.Settings, c.Settings},
-		{&ld.Code.Loses, c.Loses}, {&ld.Code.Features, c.Features},
+		{&ld.Code.Hosts, c.Hosts}, {&ld.Code.Reads, c.Reads}, {&ld.Code.Writes, c.Writes}, {&ld.Code.Touches, c.Touches},
+		{&ld.Code.Settings, c.Settings}, {&ld.Code.Loses, c.Loses}, {&ld.Code.Features, c.Features},
 	} {
 		*list.to = value.Sorted(slices.Concat(*list.to, list.more))
 	}
