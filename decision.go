@@ -68,9 +68,9 @@ func (d Decision) Reasons() []Reason {
 	return d.Denials
 }
 
-// Told is the decision as the sender of the request is told it: a hidden reason
+// ForSender is the decision as the sender of the request is told it: a hidden reason
 // is there without what it says.
-func (d Decision) Told() Decision {
+func (d Decision) ForSender() Decision {
 	d.Denials = told(d.Denials)
 	if d.Approval != nil {
 		terms := *d.Approval
@@ -258,7 +258,7 @@ type Judgement struct {
 	Fault error
 }
 
-// Denied is the decision where the policies could give none.
-func Denied(rule, message string) Decision {
+// Denial is the decision where the policies could give none.
+func Denial(rule, message string) Decision {
 	return Decision{Outcome: Deny, Denials: []Reason{{Rule: rule, Message: message}}}
 }

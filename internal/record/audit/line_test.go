@@ -68,7 +68,7 @@ func filled(t *testing.T) api.Event {
 	}
 	e.Timestamp = time.Now()
 	e.Input = rawInput("{\"a\":\n\"b\"}")
-	e.Result = bailiff.Denied("a.b", "No.")
+	e.Result = bailiff.Denial("a.b", "No.")
 	e.Bundles = map[string]api.Bundle{"b": {Revision: "2"}, "a": {Revision: "1"}}
 	e.Metrics = map[string]int64{"b": 2, "a": 1}
 	e.Error = &api.EventError{Message: "x"}
