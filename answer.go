@@ -6,7 +6,7 @@ import "time"
 type Status string
 
 // The statuses of an answer; only [Completed], [TimedOut] and [Interrupted]
-// mean that something was run, and [Failure] that it may have been.
+// mean that something was run, and [Failed] that it may have been.
 const (
 	Completed        Status = "completed"
 	Refused          Status = "denied"
@@ -100,7 +100,7 @@ type ProcessState struct {
 	Started time.Time
 	// Ended is when its first process ended; zero while it runs.
 	Ended time.Time
-	// Status is [Completed], [TimedOut], [Interrupted] or [Failure] once it has ended.
+	// Status is [Completed], [TimedOut], [Interrupted] or [Failed] once it has ended.
 	Status   Status
 	ExitCode int
 	// Written counts the bytes of its output so far.
