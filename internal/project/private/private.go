@@ -48,7 +48,7 @@ type Directory struct {
 
 // Of is the private directory of a place, in the folder that has those of all places.
 func Of(p repository.Place, all string, u User) Directory {
-	sum := sha256.Sum256([]byte(p.Git))
+	sum := sha256.Sum256([]byte(p.Git + "\x00" + p.ID))
 	return Directory{Place: p, State: filepath.Join(all, hex.EncodeToString(sum[:12])), User: u}
 }
 
