@@ -37,8 +37,8 @@ type guard struct {
 }
 
 // errDisplaced is of a sandbox that could write what it must not, for as long as nothing looked.
-var errDisplaced = errors.New("a folder that the sandbox must not write, or its .git, was replaced on the host meanwhile; the sandbox was " +
-	"removed: look at that folder before a program of yours uses it")
+var errDisplaced = errors.New("a folder that the sandbox must not write, or its .git, was replaced on the host meanwhile; the sandbox " +
+	"was removed: look at that folder before a program of yours uses it")
 
 // mostTold is how many changes an answer names, and a line of the log.
 const mostTold = 20

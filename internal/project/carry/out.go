@@ -75,7 +75,9 @@ func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string
 // which its user stands, so that a directory without it, or without any branch, was emptied or made anew.
 func (l *Link) faultOf(p repository.State) error {
 	isBranch := func(name string) bool { return strings.HasPrefix(name, "refs/heads/") }
-	has := func(refs map[string]string) bool { return slices.ContainsFunc(slices.Collect(maps.Keys(refs)), isBranch) }
+	has := func(refs map[string]string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(refs)), isBranch)
+	}
 	switch branch := p.Branch(); {
 	case has(l.base.Private.Refs) && !has(p.Refs):
 		return errors.New("it has no branches any more")
