@@ -90,7 +90,9 @@ func TestAFolderThatItsUserReplacesStaysReadOnlyInside(t *testing.T) {
 	s, dir := startProject(t, "bubblewrap", isolated["bubblewrap"])
 	replace := func() {
 		t.Helper()
-		if out, err := exec.Command("sh", "-ec", "cd "+dir+"; cp -a .claude new; rm -rf .claude; mv new .claude").CombinedOutput(); err != nil {
+		cmd := exec.Command("sh", "-ec", "cp -a .claude new; rm -rf .claude; mv new .claude")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
