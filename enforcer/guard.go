@@ -76,11 +76,22 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 	return w, nil
 }
 
+// KeptChange is a change of a protected file that was put back: where the file is, and where the version that is not in its place.
+type KeptChange struct{ Path, Kept string }
+
 // KeptAside are the changes of protected files that were put back, and whose changed version is there.
-func (e *Enforcer) KeptAside() []protected.Kept { return e.protected.Aside() }
+func (e *Enforcer) KeptAside() (all []KeptChange) {
+	for _, k := range e.protected.Aside() {
+		all = append(all, KeptChange{k.Path, k.Kept})
+	}
+	return all
+}
 
 // TakeKept puts the changed version of a protected file in its place, and says where the one before it is.
-func (e *Enforcer) TakeKept(path string) (protected.Kept, error) { return e.protected.Adopt(path) }
+func (e *Enforcer) TakeKept(path string) (KeptChange, error) {
+	k, err := e.protected.Adopt(path)
+	return KeptChange{k.Path, k.Kept}, err
+}
 
 // attend looks while what is guarded goes on.
 func (w *guard) attend() {
