@@ -84,6 +84,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"suppliers":         entriesOf(truth),
 		"lookers":           entriesOf(truth),
 		"disposable":        entriesOf(truth),
+		"loss_words":        entriesOf(entriesOf(truth)),
 		"effects":           fields(same(effectNames, kind)),
 		"features":          entriesOf(kind),
 		"code_calls":        entriesOf(list(kind)),
