@@ -91,6 +91,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"sockets":           entriesOf(kind),
 		"paths": fields(map[string]shape{
 			"reads": uses, "writes": uses, "vital": entriesOf(truth), "roots": entriesOf(truth), "holders": entriesOf(truth),
+			"texts": entriesOf(truth),
 		}),
 	}
 }
