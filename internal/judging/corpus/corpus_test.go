@@ -19,7 +19,13 @@ func TestTheShippedPoliciesGiveEveryCaseItsOutcome(t *testing.T) {
 	judge, err := pdp.Open(context.Background(), pdp.Config{EvalTimeout: time.Minute, Home: "/home/tester"})
 	must(t, err)
 	for _, c := range cases(t) {
-		d := judge.Decide(context.Background(), request(c), circumstances(c)).Decision
+		at := circumstances(c)
+		judged := judge.Decide(context.Background(), request(c), at)
+		if c.Theme != "sights" && len(judged.Unknown) > 0 { // the other themes are about programs that people have installed
+			at.Ground.Known = judged.Unknown
+			judged = judge.Decide(context.Background(), request(c), at)
+		}
+		d := judged.Decision
 		if d.Outcome != c.Outcome || !gives(d, c.Rule) {
 			t.Errorf("%s: %q\n got %v %v\nwant %v %s\n%s", c.Theme, c.Command+c.Code, d.Outcome, reasons(d), c.Outcome, c.Rule, read(t, c))
 		}
