@@ -72,8 +72,9 @@ func head(release string, count int) string {
 		"Sources: Contents and Packages of " + release + " (amd64 and all; names, sections and",
 		"tags of packages, which are facts), and",
 		"scripts/programindex/by-hand.txt, which was written for this project from the programs' manuals.",
-		"Rules: a name of by-hand.txt has the kind that it has there; else what lies in sbin administers, and what lies in games or is of the",
-		"section games plays; else the tags of the package tell its kind, and else its section. Of several packages the strictest counts.",
+		"Rules: a name of by-hand.txt has the kind that it has there; else what lies in sbin administers, and what lies in games",
+		"or is of the section games plays; else the tags of the package tell its kind, and else its section. Of several packages the",
+		"strictest counts.",
 		"Licence: that of this project.",
 	}, "\n")
 }
