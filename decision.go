@@ -68,9 +68,9 @@ func (d Decision) Reasons() []Reason {
 	return d.Denials
 }
 
-// Told is the decision as the sender of the request is told it: a hidden reason
+// ForSender is the decision as the sender of the request is told it: a hidden reason
 // is there without what it says.
-func (d Decision) Told() Decision {
+func (d Decision) ForSender() Decision {
 	d.Denials = told(d.Denials)
 	if d.Approval != nil {
 		terms := *d.Approval
@@ -263,7 +263,7 @@ type Judgement struct {
 // RunsUnknownProgram is the rule that asks at the first sight of a program.
 const RunsUnknownProgram = "command.runs_unknown_program"
 
-// Denied is the decision where the policies could give none.
-func Denied(rule, message string) Decision {
+// Denial is the decision where the policies could give none.
+func Denial(rule, message string) Decision {
 	return Decision{Outcome: Deny, Denials: []Reason{{Rule: rule, Message: message}}}
 }

@@ -11,7 +11,7 @@ func TestAHiddenReasonIsToldToNobodyWhoSendsRequests(t *testing.T) {
 	secret := Reason{Rule: "canary.touched", Message: "It reads the canary.", Match: "/srv/canary", Hidden: true}
 	open := Reason{Rule: "command.x", Message: "It does x."}
 	d := Decision{Denials: []Reason{open, secret}, Approval: &ApprovalTerms{Reasons: []Reason{secret, open}}}
-	text, err := json.Marshal(d.Told())
+	text, err := json.Marshal(d.ForSender())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ var staircase = []step{
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
 			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
 			"internal/text/termsafe internal/text/yamledit policies",
-		"api internal/facts/programs internal/facts/python/syntax internal/facts/value internal/tests/policytest",
+		"api internal/facts/programs internal/facts/value internal/tests/policytest",
+		"internal/facts/python/syntax",
 		"internal/facts/python/library",
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work

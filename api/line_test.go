@@ -15,7 +15,7 @@ func TestALineIsReadAsTheEventThatWasWritten(t *testing.T) {
 		DecisionID: "d1", Timestamp: time.Date(2026, 11, 22, 14, 0, 0, 5, time.UTC), Path: api.DecisionPath,
 		Input: json.RawMessage(`{"tool":"terminal","args":{"command":"ls"},"session":{"platform":"slack"},` +
 			`"env":{"requested":["TOKEN"]}}`),
-		Result:  bailiff.Denied("house.closed", "Closed."),
+		Result:  bailiff.Denial("house.closed", "Closed."),
 		Bundles: map[string]api.Bundle{"policies": {Revision: "abc"}}, RequestedBy: "hermes", Metrics: map[string]int64{"timer_ns": 12},
 		Error:  &api.EventError{Message: "no"},
 		Custom: api.Custom{Event: api.DecisionEvent, Session: "s1", ExitCode: &code, Shadow: &api.Shadow{Outcome: bailiff.Ask}},

@@ -32,7 +32,7 @@ func (c *core) openApprovals(ctx context.Context) error {
 		Path: ApprovalsFile(c.cfg), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
 		Reachable: c.roster.reachable, Caps: approval.Caps(c.cfg.Limits.PendingApprovals), Scrub: c.scrubber.Scrub, Log: c.log,
 	}
-	if c.cfg.Store.Postgres.DSN.Given() {
+	if c.cfg.Store.Postgres.DSN.IsSet() {
 		book.Shared, err = c.openShared(ctx, book.Path)
 	}
 	if err == nil {

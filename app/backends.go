@@ -19,7 +19,7 @@ func (c *core) newBackends() (map[string]backends.Backend, error) {
 		return nil, err
 	}
 	silence := time.Duration(0)
-	if c.cfg.Store.Postgres.DSN.Given() {
+	if c.cfg.Store.Postgres.DSN.IsSet() {
 		silence = runner.Silence
 	}
 	all := map[string]backends.Backend{}

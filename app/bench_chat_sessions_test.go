@@ -110,12 +110,12 @@ func (r *running) bring(b *testing.B, user, command string) bailiff.Answer {
 // wantAnswers waits for a person's answers, which show what all of them wrote so far.
 func wantAnswers(b *testing.B, telegram *telegramtest.Server, user string) {
 	b.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); len(telegram.Shown(user)) < commandsOfEach; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); len(telegram.Messages(user)) < commandsOfEach; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			b.Fatalf("%s is shown only %+v", user, telegram.Shown(user))
+			b.Fatalf("%s is shown only %+v", user, telegram.Messages(user))
 		}
 	}
-	shown := telegram.Shown(user)
+	shown := telegram.Messages(user)
 	if len(shown) != commandsOfEach {
 		b.Fatalf("%s is shown %d messages: %+v", user, len(shown), shown)
 	}

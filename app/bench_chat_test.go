@@ -77,7 +77,7 @@ func clickSlack(b *testing.B) clicked {
 		section: fmt.Sprintf("slack: {url: %q, bot_token: {file: token}, app_token: {file: %q}, approvals: C1}", s.URL(), app),
 		await: func(word string) (id string) {
 			s.Await("the question", func() bool {
-				for _, m := range s.Shown("C1") {
+				for _, m := range s.Messages("C1") {
 					if strings.Contains(m.Text, word) && len(m.Buttons) > 0 {
 						id = m.ID
 					}

@@ -71,7 +71,7 @@ func newWebhook(c *config.Webhook, log *slog.Logger) (platform, error) {
 		return nil, fmt.Errorf("reading ca_file: %w", err)
 	}
 	cfg := webhook.Config{URL: c.URL, Roots: roots, Secret: c.Secret.Read, Listen: c.Listen, Log: log}
-	if c.Token.Given() {
+	if c.Token.IsSet() {
 		cfg.Token = c.Token.Read
 	}
 	return webhook.New(cfg)

@@ -215,8 +215,8 @@ func TestWhoIsTakenOutOfAllowedUsersGivesNoCommandFromThenOn(t *testing.T) {
 	}
 	telegram.Write("42", "42", "", "echo second")
 	telegram.Await("42", shows("You may not give commands here"))
-	if shows("second")(telegram.Shown("42")) {
-		t.Errorf("it ran: %+v", telegram.Shown("42"))
+	if shows("second")(telegram.Messages("42")) {
+		t.Errorf("it ran: %+v", telegram.Messages("42"))
 	}
 }
 

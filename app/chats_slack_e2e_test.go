@@ -59,7 +59,7 @@ func testAtSlack(t *testing.T, server *slacktest.Server) {
 	root := server.Write("UANA", "C2", "", "@bailiff echo '<it>' & echo ran # marked")
 	var question slacktest.Message
 	server.Until(func() bool {
-		shown := server.Shown("C1")
+		shown := server.Messages("C1")
 		if len(shown) == 1 {
 			question = shown[0]
 		}
@@ -77,7 +77,7 @@ func testAtSlack(t *testing.T, server *slacktest.Server) {
 	}
 	server.Click("UBEN", "C1", question.ID, "Approve once")
 	server.Until(func() bool {
-		for _, m := range server.Shown("C2") {
+		for _, m := range server.Messages("C2") {
 			if m.Thread == root && m.By == slacktest.Bot && strings.Contains(m.Text, "<it>") && strings.Contains(m.Text, "ran") {
 				return true
 			}
@@ -85,16 +85,16 @@ func testAtSlack(t *testing.T, server *slacktest.Server) {
 		return false
 	})
 	server.Until(func() bool {
-		shown := server.Shown("C1")
+		shown := server.Messages("C1")
 		return len(shown) == 1 && strings.Contains(shown[0].Text, "approved by ben") && len(shown[0].Buttons) == 0
 	})
 	server.Write("UANA", "C2", root, "echo it ran again # marked")
-	server.Until(func() bool { return len(server.Shown("C1")) == 2 && len(server.Shown("C1")[1].Buttons) > 0 })
-	server.Click("UBEN", "C1", server.Shown("C1")[1].ID, "Deny, and say why…")
+	server.Until(func() bool { return len(server.Messages("C1")) == 2 && len(server.Messages("C1")[1].Buttons) > 0 })
+	server.Click("UBEN", "C1", server.Messages("C1")[1].ID, "Deny, and say why…")
 	server.Until(func() bool { return server.Question("UBEN") != "" })
 	server.Answer("UBEN", "not on a Monday")
 	server.Until(func() bool {
-		last := server.Shown("C2")[len(server.Shown("C2"))-1]
+		last := server.Messages("C2")[len(server.Messages("C2"))-1]
 		return last.Thread == root && strings.Contains(last.Text, "Denied by ben: not on a Monday")
 	})
 	server.Write("UEVE", "C2", "", "@bailiff ls")

@@ -116,7 +116,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		return nil, errors.Join(err, c.releaseAll())
 	}
 	c.halts.Store(true)
-	c.enforcer.Bound(lease.Bounds(cfg.Limits.Sandboxes))
+	c.enforcer.Limit(lease.Bounds(cfg.Limits.Sandboxes))
 	c.enforcer.Warm(lease.Warm(cfg.Limits.Warm))
 	c.enforcer.Hold(hold(cfg.Egress))
 	return c, nil
@@ -240,7 +240,7 @@ func tableNames(ctx context.Context, policies *pdp.PDP, table string) []string {
 // their state in folders of the same path.
 func owner(cfg *config.Config) string {
 	name := cfg.StateDir
-	if cfg.Store.Postgres.DSN.Given() {
+	if cfg.Store.Postgres.DSN.IsSet() {
 		name = "replica " + cfg.Store.Replica
 	}
 	sum := sha256.Sum256([]byte(name))

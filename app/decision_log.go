@@ -31,7 +31,7 @@ func (e exporters) all() []*export.Exporter { return []*export.Exporter{e.servic
 // oldestNeeded names the oldest segment that one of them is still to send.
 func (e exporters) oldestNeeded() (oldest string) {
 	for _, one := range e.all() {
-		if segment := one.Needed(); segment != "" && (oldest == "" || segment < oldest) {
+		if segment := one.OldestNeeded(); segment != "" && (oldest == "" || segment < oldest) {
 			oldest = segment
 		}
 	}
@@ -88,7 +88,7 @@ func bounds(d config.DecisionLog) audit.Bounds {
 
 func unfinishedRequests(log *audit.Log) []enforcer.Unfinished {
 	var list []enforcer.Unfinished
-	for _, u := range log.Unfinished(time.Time{}) {
+	for _, u := range log.UnfinishedRequests(time.Time{}) {
 		list = append(list, enforcer.Unfinished(u))
 	}
 	return list

@@ -329,7 +329,7 @@ func (a *App) yield(ctx context.Context) error {
 	for _, key := range a.enforcer.Serving() {
 		all = append(all, fleet.Session{Caller: key.Caller, ID: key.Session})
 	}
-	lost, err := a.fleet.homes.Lost(ctx, all)
+	lost, err := a.fleet.homes.LostSessions(ctx, all)
 	for _, s := range lost {
 		a.log.Warn("another sidecar has taken a session over", "caller", s.Caller, "session", s.ID)
 		a.enforcer.Yield(ctx, lease.Key{Caller: s.Caller, Session: s.ID})

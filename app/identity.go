@@ -41,7 +41,7 @@ func (a *App) secure(c *console.Config) error {
 	}
 	provider := login.Config{Issuer: o.OIDC.Issuer, ClientID: o.OIDC.ClientID, AccountClaim: o.OIDC.AccountClaim,
 		GroupsClaim: o.OIDC.GroupsClaim, Scopes: o.OIDC.Scopes, Roots: roots}
-	if o.OIDC.ClientSecret.Given() {
+	if o.OIDC.ClientSecret.IsSet() {
 		provider.Secret = o.OIDC.ClientSecret.Read
 	}
 	c.Provider = identities{login.New(provider), a}

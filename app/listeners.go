@@ -77,7 +77,7 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 	messaging := tableNames(context.Background(), a.policies, "platforms")
 	agent, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: a.cfg.Agent.DataPaths, Console: a.consoleURL(),
-		Enforcer: a.front, Tools: a.front, Evaluator: a.policies, Circumstances: a.enforcer.Placed, Tracer: a.agentTracer(),
+		Enforcer: a.front, Tools: a.front, Evaluator: a.policies, Circumstances: a.enforcer.Placement, Tracer: a.agentTracer(),
 	})
 	if err != nil {
 		return agentPlan{}, err

@@ -49,7 +49,7 @@ func (r *roster) permit(who bailiff.Approver, to string) error {
 }
 
 // known says why a person may not be logged in; it is nil while they may.
-func (r *roster) known(who bailiff.Approver) error { return r.now.Load().Known(who) }
+func (r *roster) known(who bailiff.Approver) error { return r.now.Load().CheckLogin(who) }
 
 // reachable is nil if a channel of a plan works.
 func (r *roster) reachable(p api.Plan) error {

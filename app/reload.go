@@ -166,7 +166,7 @@ func (a *App) prepareLimits(next *config.Config) (func(context.Context) error, e
 			a.throttle.Set(throttle.Shares(limits.RequestsPerMinute))
 		}
 		now.Sandboxes, now.Warm = limits.Sandboxes, limits.Warm
-		a.enforcer.Bound(lease.Bounds(limits.Sandboxes))
+		a.enforcer.Limit(lease.Bounds(limits.Sandboxes))
 		a.enforcer.Warm(lease.Warm(limits.Warm))
 		return nil
 	}, nil
@@ -174,7 +174,7 @@ func (a *App) prepareLimits(next *config.Config) (func(context.Context) error, e
 
 func (a *App) prepareDecisionLog(next *config.Config) (func(context.Context) error, error) {
 	return func(context.Context) error {
-		a.decisions.Bound(bounds(next.DecisionLog))
+		a.decisions.Limit(bounds(next.DecisionLog))
 		a.cfg.DecisionLog.Rotate, a.cfg.DecisionLog.Retain = next.DecisionLog.Rotate, next.DecisionLog.Retain
 		return nil
 	}, nil

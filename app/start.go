@@ -24,7 +24,7 @@ func (c *core) awaitAnswer(ctx context.Context, part func(context.Context) error
 		err := part(ctx)
 		if err == nil || ctx.Err() != nil || !postgres.IsAway(err) {
 			c.awaited.Set(nil)
-			return postgres.Explained(err)
+			return postgres.WithHint(err)
 		}
 		if c.awaited.Set(err) {
 			c.log.Warn("the start waits for PostgreSQL", "error", err)
@@ -76,7 +76,7 @@ func waitingPage(awaited *outage.Outage) *http.ServeMux {
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		why := "starting"
 		if err := awaited.Err(); err != nil {
-			why = "starting: PostgreSQL: " + postgres.Told(err).Error() // the rest is for the log
+			why = "starting: PostgreSQL: " + postgres.WithoutAddress(err).Error() // the rest is for the log
 		}
 		http.Error(w, why, http.StatusServiceUnavailable)
 	})

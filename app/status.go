@@ -172,7 +172,7 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 		all = append(all, "nothing is asked while the book of approvals cannot be written: "+err.Error())
 	}
 	all = append(all, a.approvals.Warnings()...)
-	unremoved := a.enforcer.Unremoved()
+	unremoved := a.enforcer.Leftovers()
 	for _, backend := range slices.Sorted(maps.Keys(unremoved)) {
 		all = append(all, fmt.Sprintf("files of sessions that have ended could not be removed from backend %s yet: %v", backend,
 			unremoved[backend]))
@@ -285,7 +285,7 @@ func (a *App) faults() []string {
 		all = append(all, "decision log: "+err.Error())
 	}
 	if err := a.approvals.Err(); err != nil {
-		all = append(all, "approvals: "+postgres.Detailed(err))
+		all = append(all, "approvals: "+postgres.Detail(err))
 	}
 	backends := a.backendStatus()
 	if !slices.ContainsFunc(backends, func(b api.BackendStatus) bool { return b.Ready }) {

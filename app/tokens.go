@@ -99,7 +99,7 @@ func (ts *tokens) program(t config.Token) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &program{Token: t, secret: sha256.Sum256([]byte(secret.Reveal())), api: gateway.Scoped(api, t.Name, t.Scopes), log: ts.log}
+	one := &program{Token: t, secret: sha256.Sum256([]byte(secret.Reveal())), api: gateway.WithScopes(api, t.Name, t.Scopes), log: ts.log}
 	one.allowed, one.end = context.WithCancel(context.Background())
 	return one, nil
 }

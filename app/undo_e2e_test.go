@@ -57,24 +57,20 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 
 // isLogged says whether the decision log has a decision's snapshot of a folder, and that it was undone.
 func isLogged(s *office, dir, decision string) bool {
-	logs, _ := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
 	undoings, snapshot := 0, ""
-	for _, log := range logs {
-		text, _ := os.ReadFile(log)
-		for line := range strings.Lines(string(text)) {
-			var e struct {
-				DecisionID string     `json:"decision_id"`
-				Custom     api.Custom `json:"custom"`
-			}
-			if json.Unmarshal([]byte(line), &e) != nil { // it is being written
-				continue
-			}
-			if e.DecisionID == decision && e.Custom.Event == api.DecisionEvent {
-				snapshot = e.Custom.Snapshot[dir]
-			}
-			if u := e.Custom.Undo; u != nil && u.Of == decision && u.By == "ana" {
-				undoings++
-			}
+	for _, line := range s.decisions.Recent("", 100) {
+		var e struct {
+			DecisionID string     `json:"decision_id"`
+			Custom     api.Custom `json:"custom"`
+		}
+		if json.Unmarshal(line, &e) != nil { // it is being written
+			continue
+		}
+		if e.DecisionID == decision && e.Custom.Event == api.DecisionEvent {
+			snapshot = e.Custom.Snapshot[dir]
+		}
+		if u := e.Custom.Undo; u != nil && u.Of == decision && u.By == "ana" {
+			undoings++
 		}
 	}
 	return undoings == 2 && len(snapshot) == 40

@@ -44,11 +44,11 @@ func checkMount(m bailiff.Mount, allowed, sockets []string) error {
 	if m.Target == "/" || slices.ContainsFunc(takenTargets, func(taken string) bool { return within(m.Target, taken) }) {
 		return fmt.Errorf("target %s is not free for mounts", m.Target)
 	}
-	for _, source := range []string{m.Source, Resolved(m.Source)} {
-		if !slices.ContainsFunc(allowed, func(folder string) bool { return within(source, folder) || within(source, Resolved(folder)) }) {
+	for _, source := range []string{m.Source, RealPath(m.Source)} {
+		if !slices.ContainsFunc(allowed, func(folder string) bool { return within(source, folder) || within(source, RealPath(folder)) }) {
 			return fmt.Errorf("source %s lies in none of the folders of mounts_allowed", source)
 		}
-		if slices.ContainsFunc(sockets, func(socket string) bool { return overlap(source, socket) || overlap(source, Resolved(socket)) }) {
+		if slices.ContainsFunc(sockets, func(socket string) bool { return overlap(source, socket) || overlap(source, RealPath(socket)) }) {
 			return fmt.Errorf("source %s holds the socket of a container engine", source)
 		}
 		if stat, err := os.Stat(source); err == nil && stat.Mode()&os.ModeSocket != 0 {
@@ -65,9 +65,9 @@ func Overlaps(mounts []bailiff.Mount, path string) bool {
 
 func isPlain(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
-// Resolved is a path with its links followed as far as it exists here; on a
+// RealPath is a path with its links followed as far as it exists here; on a
 // remote engine's host it need not.
-func Resolved(path string) string {
+func RealPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
@@ -75,7 +75,7 @@ func Resolved(path string) string {
 	if parent == path {
 		return path
 	}
-	return filepath.Join(Resolved(parent), filepath.Base(path))
+	return filepath.Join(RealPath(parent), filepath.Base(path))
 }
 
 func overlap(a, b string) bool { return within(a, b) || within(b, a) }

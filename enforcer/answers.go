@@ -69,7 +69,7 @@ func interruption(backend string) answer {
 // denial is the answer to a decision that lets nothing run.
 func denial(d bailiff.Decision) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
-		Message: "Denied: " + bailiff.Sentences(d.Told().Denials)}}
+		Message: "Denied: " + bailiff.Sentences(d.ForSender().Denials)}}
 }
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")

@@ -163,7 +163,7 @@ func (e *Enforcer) void(ctx context.Context, m *judged, approved bailiff.Claim) 
 // approvalAnswer is the answer to a request that humans have not let run.
 func approvalAnswer(d bailiff.Decision, asked bailiff.Approval) answer {
 	a := answer{Answer: bailiff.Answer{Approval: &asked, Status: bailiff.Refused, ExitCode: bailiff.ExitRefused}}
-	said := []string{bailiff.Sentences(d.Told().Approval.Reasons)}
+	said := []string{bailiff.Sentences(d.ForSender().Approval.Reasons)}
 	if asked.Message != "" {
 		said = append(said, bailiff.Sentence(asked.Message))
 	}

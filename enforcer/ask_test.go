@@ -138,7 +138,7 @@ func TestWhatDriftedAfterTheQuestionIsVoid(t *testing.T) {
 		meanwhile func(*bench)
 		says      string
 	}{
-		"the policies deny it": {func(b *bench) { b.judge.says(bailiff.Denied("mine", "Not today.")) },
+		"the policies deny it": {func(b *bench) { b.judge.says(bailiff.Denial("mine", "Not today.")) },
 			"Not today (mine). The approval is void: the policies deny it now (approval.void)."},
 		"the policies allow it": {func(b *bench) { b.judge.says(allow()) }, "no longer ask"},
 		"another scope": {func(b *bench) {

@@ -39,7 +39,7 @@ func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.config.Decider = wishes{b.judge}
-			b.Bound(c.most)
+			b.Limit(c.most)
 			b.Probe(t.Context())
 			for _, req := range first {
 				wantRun(t, b, req)
@@ -66,7 +66,7 @@ func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
 func TestASandboxThatReplacesAnotherNeedsNoMoreRoom(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Bound(lease.Bounds{Total: 1, Caller: 1, User: 1, Backend: 1})
+	b.Limit(lease.Bounds{Total: 1, Caller: 1, User: 1, Backend: 1})
 	wantRun(t, b, request("true"))
 	b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.PIDs = 9 }))
 	wantRun(t, b, request("true"))

@@ -23,7 +23,7 @@ func TestAnOperatorsWordRunsWhatThePoliciesDenyAndNothingMore(t *testing.T) {
 		"what humans would be asked runs at once": {allow(ask), false, true},
 		"what the floor denies does not":          {allow(func(d *bailiff.Decision) { d.Backend.Name = "local" }), false, false},
 		"nor what is frozen":                      {denied("command.x"), true, false},
-		"nor what the policies gave no place":     {bailiff.Denied("policy.error", "Broken."), false, false},
+		"nor what the policies gave no place":     {bailiff.Denial("policy.error", "Broken."), false, false},
 		"nor what would set a loader's variable": {allow(ask,
 			func(d *bailiff.Decision) { d.Env.Set = map[string]string{"LD_PRELOAD": "x"} }), false, false},
 	} {

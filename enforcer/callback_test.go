@@ -122,7 +122,7 @@ type denier struct{ *judge }
 
 func (d denier) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circumstances) bailiff.Judgement {
 	if strings.HasPrefix(req.Args.Command, "rm ") {
-		return bailiff.Judgement{Decision: bailiff.Denied("test", "It removes.")}
+		return bailiff.Judgement{Decision: bailiff.Denial("test", "It removes.")}
 	}
 	return d.judge.Decide(ctx, req, at)
 }

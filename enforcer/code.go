@@ -39,7 +39,7 @@ func (e *Enforcer) runCode(ctx context.Context, g grant) (answered answer) {
 		return e.broken(ctx, g, a, err)
 	}
 	if left(g.located.Args.Workdir, exit) {
-		h.Moved(exit.Workdir, exit.InWorkspace)
+		h.RememberWorkdir(exit.Workdir, exit.InWorkspace)
 	}
 	a.end(ctx, exit.Exit, script.Timeout)
 	a.note(notes...)

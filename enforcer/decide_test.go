@@ -27,8 +27,8 @@ func TestADecisionThatIsNoDenialIsWrittenBeforeItIsTold(t *testing.T) {
 		"asked":                                 {decision: asking, outcome: bailiff.Ask},
 		"allowed, and the log fails":            {decision: allow(), broken: errBoom, rule: "log.unwritable"},
 		"asked, and the log fails":              {decision: asking, broken: errBoom, rule: "log.unwritable"},
-		"denied, and the log fails":             {decision: bailiff.Denied("a.b", "No."), broken: errBoom, rule: "a.b"},
-		"denied, which nothing has to wait for": {decision: bailiff.Denied("a.b", "No."), rule: "a.b"},
+		"denied, and the log fails":             {decision: bailiff.Denial("a.b", "No."), broken: errBoom, rule: "a.b"},
+		"denied, which nothing has to wait for": {decision: bailiff.Denial("a.b", "No."), rule: "a.b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +60,7 @@ func TestADecisionIsWrittenThoughItsClientHungUp(t *testing.T) {
 
 func TestWhatIsExecutedThenIsWrittenOnce(t *testing.T) {
 	t.Parallel()
-	for _, decision := range []bailiff.Decision{allow(), bailiff.Denied("a.b", "No.")} {
+	for _, decision := range []bailiff.Decision{allow(), bailiff.Denial("a.b", "No.")} {
 		b := newBench(t, func(b *bench) { b.judge.decision = decision })
 		ahead := b.Preview(t.Context(), request("true")).Decision.Outcome
 		if ahead != decision.Outcome {

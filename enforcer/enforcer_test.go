@@ -147,7 +147,7 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 		inLog    int
 	}{
 		"allowed":   {decision: allow(), counted: "[allow]", inLog: 1},
-		"denied":    {decision: bailiff.Denied("a.b", "No."), counted: "[deny]", inLog: 1},
+		"denied":    {decision: bailiff.Denial("a.b", "No."), counted: "[deny]", inLog: 1},
 		"not in it": {decision: allow(), prepare: func(b *bench) { b.tape.broken = errBoom }, counted: "[unrecorded]"},
 		"only asked": {decision: allow(), act: func(t *testing.T, b *bench) { b.Decide(t.Context(), request("true")) },
 			counted: "[allow]", inLog: 1},

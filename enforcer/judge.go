@@ -187,9 +187,9 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 	m.atStart = m.Decision.Backend.Name == backend
 }
 
-// Placed is a request in the folder where it would run, and the circumstances there, for
+// Placement is a request in the folder where it would run, and the circumstances there, for
 // queries of the policies.
-func (e *Enforcer) Placed(ctx context.Context, req bailiff.Request) (bailiff.Request, bailiff.Circumstances) {
+func (e *Enforcer) Placement(ctx context.Context, req bailiff.Request) (bailiff.Request, bailiff.Circumstances) {
 	m := &judged{placed: placed{located: req}}
 	if req.Args.Workdir == "" && m.needsSandbox() {
 		e.settle(ctx, m)

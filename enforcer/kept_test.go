@@ -59,7 +59,7 @@ func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
 			return b
 		},
 		"not allowed any more": func(t *testing.T, b *bench, _ *keepingBackend) *bench {
-			b.judge.says(bailiff.Denied("house", "No."))
+			b.judge.says(bailiff.Denial("house", "No."))
 			b.Rejudge(t.Context())
 			time.Sleep(2 * day)
 			b.judge.says(allow(persistent))

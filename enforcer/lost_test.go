@@ -33,7 +33,7 @@ func TestASessionIsToldWhyItsProcessesWentWithTheirSandbox(t *testing.T) {
 			"lost with its sandbox"},
 		"too old": {func(*testing.T, *bench) { time.Sleep(2 * day) }, "greatest age"},
 		"not allowed any more": {func(t *testing.T, b *bench) {
-			b.judge.says(bailiff.Denied("house", "No."))
+			b.judge.says(bailiff.Denial("house", "No."))
 			b.Rejudge(t.Context())
 			synctest.Wait()
 			b.judge.says(allow())

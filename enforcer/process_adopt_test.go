@@ -125,7 +125,7 @@ func TestAnOperatorsWordForAProcessOutlivesTheSidecar(t *testing.T) {
 	}
 	next := b.restarted(t)
 	p := next.processes.Find(about("poll", a.ProcessID))
-	if p == nil || !p.Allowed(t.Context()) {
+	if p == nil || !p.MayStart(t.Context()) {
 		t.Error("it is not allowed any more")
 	}
 	ids := []string{}

@@ -53,7 +53,7 @@ func TestASandboxIsNeverUsedForAnotherSpec(t *testing.T) {
 
 func TestAReloadTakesAwayWhatThePoliciesNoLongerOrder(t *testing.T) {
 	t.Parallel()
-	denied := bailiff.Denied("house", "No.")
+	denied := bailiff.Denial("house", "No.")
 	rules := map[string]struct {
 		next ruling
 		goes bool
@@ -128,7 +128,7 @@ func TestAUsersSandboxGoesWhenOneOfItsSessionsIsDenied(t *testing.T) {
 		}
 		wantRun(t, b, by("hermes", "43", "s2"))
 		b.config.Decider = ruling(func(r bailiff.Request) bailiff.Decision {
-			return when(r.Session.ID == "s2" && r.Session.UserID == "42", bailiff.Denied("house", "No."), user)
+			return when(r.Session.ID == "s2" && r.Session.UserID == "42", bailiff.Denial("house", "No."), user)
 		})
 		b.Rejudge(t.Context())
 		wantGone(t, b, 0)
@@ -170,7 +170,7 @@ func TestWhatRunsIsStoppedWhenAReloadTakesItsSandbox(t *testing.T) {
 		answered := make(chan bailiff.Answer)
 		go func() { answered <- b.Execute(context.Background(), request("serve"), nil) }()
 		synctest.Wait()
-		b.judge.says(bailiff.Denied("house", "No."))
+		b.judge.says(bailiff.Denial("house", "No."))
 		b.Rejudge(t.Context())
 		if a := <-answered; a.Status != bailiff.Interrupted ||
 			!strings.HasPrefix(a.Message, "The policies that are in force now no longer allow the sandbox") {
@@ -207,7 +207,7 @@ func TestWhoWasJudgedBeforeAReloadAndComesLaterStartsNothing(t *testing.T) {
 		answered := make(chan bailiff.Answer)
 		go func() { answered <- b.Execute(context.Background(), request("true"), nil) }()
 		<-r.asked
-		b.judge.says(bailiff.Denied("house", "No."))
+		b.judge.says(bailiff.Denial("house", "No."))
 		b.Rejudge(t.Context())
 		close(r.known)
 		if a := <-answered; a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "no longer allow the sandbox") {
@@ -267,7 +267,7 @@ func TestTheFilesOfASandboxThatAReloadTookAreFoundAgain(t *testing.T) {
 		if got := b.fakeBackend.sandboxes()[1].spec.Workspace; got != workspace {
 			t.Errorf("it works on %s, want %s", got, workspace)
 		}
-		b.judge.says(bailiff.Denied("house", "No."))
+		b.judge.says(bailiff.Denial("house", "No."))
 		b.Rejudge(t.Context())
 		wantGone(t, b, 1)
 		time.Sleep(601 * time.Second)
@@ -305,7 +305,7 @@ func TestAReviewThatIsBrokenOffTakesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	wantRun(t, b, request("true"))
-	b.judge.says(bailiff.Denied("house", "No."))
+	b.judge.says(bailiff.Denial("house", "No."))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b.Rejudge(ctx)
@@ -323,7 +323,7 @@ type resident struct {
 
 func (*resident) Identity() (string, bailiff.Session, bool) { return "p1", bailiff.Session{}, false }
 func (l *resident) Running() bool                           { return l.reason == "" }
-func (l *resident) Allowed(context.Context) bool            { return l.may }
+func (l *resident) MayStart(context.Context) bool           { return l.may }
 func (l *resident) Kill(_ context.Context, reason string) error {
 	if l.fault == nil {
 		l.reason = reason

@@ -223,7 +223,7 @@ func TestASandboxThatFailsWhileNobodyAsksForItIsNotShownAndGoesWithTheNextSweep(
 		b := newBench(t)
 		k := newKeepingBackend(b.fakeBackend)
 		b.config.Backends["docker"] = k
-		b.Bound(lease.Bounds{Total: 1})
+		b.Limit(lease.Bounds{Total: 1})
 		wantRun(t, b, request("true"))
 		sandbox := b.fakeBackend.sandboxes()[0]
 		_ = sandbox.Close(context.Background())

@@ -36,7 +36,7 @@ func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 	if err != nil {
 		return e.broken(ctx, g, a, err)
 	}
-	h.Moved(exit.Workdir, exit.InWorkspace)
+	h.RememberWorkdir(exit.Workdir, exit.InWorkspace)
 	a.end(ctx, exit, cmd.Timeout)
 	a.note(circumstances(exit, h, d)...)
 	a.noteNetwork(g)
@@ -95,13 +95,13 @@ func note(a *bailiff.Answer, sentences ...string) {
 
 // circumstances are what the caller should know of a command's surroundings.
 func circumstances(exit backends.Exit, h *lease.Hold, d bailiff.Decision) (sentences []string) {
-	if h.Replaced() {
+	if h.IsReplacement() {
 		sentences = append(sentences, "The session's sandbox had failed and was replaced; of its files, those in /workspace are left.")
 	}
-	if h.Stopped() > 0 && !exit.TimedOut && !exit.Interrupted {
+	if h.KillCount() > 0 && !exit.TimedOut && !exit.Interrupted {
 		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables, or an "+
 			"approved one that runs files, is alone in its sandbox.",
-			h.Stopped()))
+			h.KillCount()))
 	}
 	if exit.Starved {
 		sentences = append(sentences, fmt.Sprintf("While it ran, the sandbox reached its memory limit of %d MB, and the kernel killed a "+
@@ -129,7 +129,7 @@ func (e *Enforcer) broken(ctx context.Context, g grant, a answer, err error) ans
 		req := g.located
 		if at := e.leases.Workdir(req.Caller, req.Session.ID); at.Path != "" && at.Path == req.Args.Workdir {
 			a.note("The session's next command starts in its workspace.")
-			g.held.Moved("", false)
+			g.held.RememberWorkdir("", false)
 		}
 	case !a.started:
 		a.sandboxGone = !errors.Is(err, backends.ErrFull)

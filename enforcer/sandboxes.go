@@ -20,8 +20,8 @@ func (e *Enforcer) Probe(ctx context.Context) { e.leases.Probe(ctx) }
 // Readiness returns, for each backend, nil or why it is not ready.
 func (e *Enforcer) Readiness() map[string]error { return e.leases.Readiness() }
 
-// Bound sets how many sandboxes there may be. Those that are there stay.
-func (e *Enforcer) Bound(most lease.Bounds) { e.leases.Bound(most) }
+// Limit sets how many sandboxes there may be. Those that are there stay.
+func (e *Enforcer) Limit(most lease.Bounds) { e.leases.Limit(most) }
 
 // Warm sets how many sandboxes may stand ready; the zero Warm keeps none.
 func (e *Enforcer) Warm(w lease.Warm) { e.leases.Warm(w) }
@@ -32,8 +32,8 @@ func (e *Enforcer) Sandboxes() []lease.Sandbox { return e.leases.Sandboxes() }
 // Held lists the sandboxes with the sessions that are in them.
 func (e *Enforcer) Held() []lease.Held { return e.leases.Held() }
 
-// Unremoved is why files of sessions that have ended could not be removed yet, by backend.
-func (e *Enforcer) Unremoved() map[string]error { return e.leases.Unremoved() }
+// Leftovers is why files of sessions that have ended could not be removed yet, by backend.
+func (e *Enforcer) Leftovers() map[string]error { return e.leases.Leftovers() }
 
 // RemoveSandbox stops and removes one; found is false when there is none of that id.
 func (e *Enforcer) RemoveSandbox(id string) (found bool) { return e.leases.Remove(id) }

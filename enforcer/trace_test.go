@@ -57,7 +57,7 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 		fails  string
 	}{
 		"one that runs": {func(*bench) {}, []string{"request/decide", "request/start", "request/exec", "request"}, ""},
-		"one that is denied": {func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") },
+		"one that is denied": {func(b *bench) { b.judge.decision = bailiff.Denial("a.b", "No.") },
 			[]string{"request/decide", "request"}, ""},
 		"one that nobody answers": {asking(bailiff.ApprovalExpired), []string{"request/decide", "request/approve", "request"}, ""},
 		"one that is approved": {asking(bailiff.ApprovalApproved),
@@ -94,7 +94,7 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 
 func TestWhatIsOnlyJudgedSaysHowItWasJudged(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") })
+	b := newBench(t, func(b *bench) { b.judge.decision = bailiff.Denial("a.b", "No.") })
 	f := b.follow()
 	d := b.Decide(t.Context(), request("true"))
 	if got := f.said["request"]; !slices.Equal(f.ended, []string{"request/decide", "request"}) || got.Outcome != "deny" || got.Failed ||

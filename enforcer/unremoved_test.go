@@ -25,7 +25,7 @@ func TestWhoEndsASessionIsToldOfFilesThatCouldNotBeRemoved(t *testing.T) {
 			if err != nil || ended.Unremoved != 1 {
 				t.Errorf("the end is %+v, %v, want one of which the files stay", ended, err)
 			}
-			why := b.Unremoved()["docker"]
+			why := b.Leftovers()["docker"]
 			if why == nil || !strings.Contains(why.Error(), "too many open files") || len(why.Error()) > 1000 {
 				t.Errorf("operators are told %.2000v", why)
 			}
@@ -33,7 +33,7 @@ func TestWhoEndsASessionIsToldOfFilesThatCouldNotBeRemoved(t *testing.T) {
 			if _, err := b.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if left := b.Unremoved(); len(left) > 0 {
+			if left := b.Leftovers(); len(left) > 0 {
 				t.Errorf("after a sweep that removed them operators are told %v", left)
 			}
 			if again, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil || again != (bailiff.Ended{}) {
@@ -71,7 +71,7 @@ func TestWhatALaterRunMayHaveIsLeftToASweep(t *testing.T) {
 	isLeft := func(want int) {
 		t.Helper()
 		files, _ := k.Workspaces(t.Context(), "")
-		if told := b.Unremoved()["docker"]; len(files) != want || len(found.left) != want || (told == nil) != (want == 0) {
+		if told := b.Leftovers()["docker"]; len(files) != want || len(found.left) != want || (told == nil) != (want == 0) {
 			t.Errorf("there are the sandboxes %q and the files %q, want %d; operators are told %v", found.left, files, want, told)
 		}
 	}

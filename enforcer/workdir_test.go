@@ -75,7 +75,7 @@ func TestAQueryOfThePoliciesIsForTheFolderWhereTheRequestWouldRun(t *testing.T) 
 		req  bailiff.Request
 		want string
 	}{{request("cat ../notes"), "/home/ana/project"}, {named, "/tmp"}} {
-		if placed, _ := b.Placed(t.Context(), c.req); placed.Args.Workdir != c.want {
+		if placed, _ := b.Placement(t.Context(), c.req); placed.Args.Workdir != c.want {
 			t.Errorf("it is asked about in %q, want %q", placed.Args.Workdir, c.want)
 		}
 	}

@@ -198,7 +198,7 @@ func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 			fmt.Sprintf("then is %q; the one value that it may have is execute.", cut(then)))
 	}
 	d := judge(r.Context(), req)
-	return api.Decided{DecisionID: d.ID, Decision: d.Decision.Told(), UnreadFiles: d.Unread, Projects: d.Projects}, nil
+	return api.Decided{DecisionID: d.ID, Decision: d.Decision.ForSender(), UnreadFiles: d.Unread, Projects: d.Projects}, nil
 }
 
 func (a *agent) endSession(r *http.Request) (any, *api.Problem) {

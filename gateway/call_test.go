@@ -140,7 +140,7 @@ func TestThePoliciesWordADecisionAsTheGatewayDoes(t *testing.T) {
 					Session: bailiff.Session{ID: "s", Platform: platform}}
 				result, _, err := law.Query(t.Context(), req, at, callPath)
 				said, _ := result.(map[string]any)
-				want := verdictOf(law.Decide(t.Context(), req, at).Decision.Told())
+				want := verdictOf(law.Decide(t.Context(), req, at).Decision.ForSender())
 				if want.Decision != "deny" && place != "" && said["decision"] == "deny" && strings.HasPrefix(said["reason"].(string),
 					"It would run on ") {
 					words["elsewhere"]++

@@ -100,10 +100,10 @@ func (a *agent) document(ctx context.Context, path string, input jsontext.Value)
 	switch path {
 	case api.DecisionPath:
 		_, decided, p := a.judge(ctx, input, a.readDocument)
-		return decided.ID, encode(decided.Decision.Told()), p
+		return decided.ID, encode(decided.Decision.ForSender()), p
 	case callPath:
 		decided, p := a.judgeCall(ctx, input)
-		return decided.ID, encode(verdictOf(decided.Decision.Told())), p
+		return decided.ID, encode(verdictOf(decided.Decision.ForSender())), p
 	}
 	req, p := a.readDocument(ctx, input)
 	if p == nil {

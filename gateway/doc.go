@@ -18,7 +18,7 @@
 //     agent answers those that it is told of ([Toolbox], tools.go);
 //   - users that a listener does not list get 403 and nothing else;
 //   - a person does what their role lets them ([OperatorConfig.Permit]), and a program that comes by a token what its scopes
-//     cover ([Scoped]): no scope answers or lifts anything;
+//     cover ([WithScopes]): no scope answers or lifts anything;
 //   - a client that goes away cancels its request, and a slow one is cut off;
 //   - [Listener.Shutdown] returns only when no request is running any more, or when
 //     its handler ignored cancellation for seconds.

@@ -141,7 +141,7 @@ func TestAnApprovalIsShownWhole(t *testing.T) {
 		e := api.Event{DecisionID: fmt.Sprint("d", n), RequestedBy: "hermes", Timestamp: since,
 			Input: rawDocument(`{"tool": "terminal", "args": {"command": "ls ` + long(t, 2000) +
 				`"}, "session": {"platform": "telegram", "user_id": "42"}}`),
-			Result: bailiff.Denied("command.destroys_system", "No."),
+			Result: bailiff.Denial("command.destroys_system", "No."),
 			Custom: api.Custom{Event: api.ExecutionEvent, Session: fmt.Sprint("s", n%2), Status: bailiff.Completed, ExitCode: &code}}
 		if err := o.log.Record(t.Context(), e); err != nil {
 			t.Fatal(err)

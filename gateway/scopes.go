@@ -29,9 +29,9 @@ var scoped = map[string][]string{
 	"POST /v1/sandboxes/reap":             {api.TokenStopsSandboxes},
 }
 
-// Scoped serves of the operator API those requests that a program's scopes cover; name is the program's. What is not
+// WithScopes serves of the operator API those requests that a program's scopes cover; name is the program's. What is not
 // named in scoped is for people.
-func Scoped(operator http.Handler, name string, scopes []string) http.Handler {
+func WithScopes(operator http.Handler, name string, scopes []string) http.Handler {
 	named := http.NewServeMux()
 	for pattern := range scoped {
 		named.Handle(pattern, operator)

@@ -31,7 +31,7 @@ func TestATokenLetsAProgramDoWhatItsScopesSayOnly(t *testing.T) {
 		method, path, _ := strings.Cut(what, " ")
 		reached = ""
 		w := httptest.NewRecorder()
-		Scoped(all, "siem", given).ServeHTTP(w, httptest.NewRequest(method, "http://console"+path, nil))
+		WithScopes(all, "siem", given).ServeHTTP(w, httptest.NewRequest(method, "http://console"+path, nil))
 		return reached == what, w
 	}
 	for what, needs := range needed {

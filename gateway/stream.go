@@ -83,7 +83,7 @@ func (s *stream) over() {
 
 func (s *stream) news(p bailiff.Progress) {
 	if p.Decision != nil {
-		s.event("decision", api.Decided{DecisionID: p.Decision.ID, Decision: p.Decision.Decision.Told()})
+		s.event("decision", api.Decided{DecisionID: p.Decision.ID, Decision: p.Decision.Decision.ForSender()})
 		return
 	}
 	if p.Approval != nil {

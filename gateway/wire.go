@@ -18,7 +18,7 @@ func wireAnswer(a bailiff.Answer, console string) api.Answer {
 	return api.Answer{
 		RequestID: a.RequestID, DecisionID: a.DecisionID, Status: a.Status, Code: a.Code, ExitCode: a.ExitCode,
 		Output: output, OutputEncoding: encoding, Truncated: a.Truncated, DurationSeconds: a.Duration.Seconds(),
-		Backend: a.Backend, SandboxID: a.SandboxID, ProcessID: a.ProcessID, Message: a.Message, Decision: a.Decision.Told(),
+		Backend: a.Backend, SandboxID: a.SandboxID, ProcessID: a.ProcessID, Message: a.Message, Decision: a.Decision.ForSender(),
 		Processes: toldProcesses(a.Processes), ToolCallsMade: a.ToolCalls, Egress: a.Egress,
 		Approval: toldApproval(a.Approval, console),
 	}

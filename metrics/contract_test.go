@@ -51,7 +51,7 @@ func TestTheNumberOfRulesIsBounded(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	for i := range 3 * maxRules {
-		m.Decided(context.Background(), bailiff.Request{}, bailiff.Denied(fmt.Sprintf("made.up_%d", i), ""), 0)
+		m.Decided(context.Background(), bailiff.Request{}, bailiff.Denial(fmt.Sprintf("made.up_%d", i), ""), 0)
 	}
 	n, err := testutil.GatherAndCount(registry, "bailiff_denials_total")
 	if err != nil || n != maxRules+1 {
@@ -81,7 +81,7 @@ func TestPrometheusFindsNothingToComplainAbout(t *testing.T) {
 
 // everything sets every collector.
 func everything(m *Metrics) {
-	d := bailiff.Denied("a.b", "")
+	d := bailiff.Denial("a.b", "")
 	d.Env.Withheld = []bailiff.Withheld{{Name: "A", Rule: "a.b"}}
 	m.Decided(context.Background(), bailiff.Request{}, d, time.Millisecond)
 	m.Decided(context.Background(), bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow}, 0)
@@ -178,7 +178,7 @@ func exposition(t *testing.T, registry *prometheus.Registry) string {
 func BenchmarkDecided(b *testing.B) {
 	m := collect(prometheus.NewRegistry())
 	req := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
-	d := bailiff.Denied("command.destroys_system", "No.")
+	d := bailiff.Denial("command.destroys_system", "No.")
 	for b.Loop() {
 		m.Decided(context.Background(), req, d, time.Millisecond)
 	}

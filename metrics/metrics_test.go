@@ -36,8 +36,8 @@ func TestADecisionIsCountedWithWhatItDeniedAndKeptOut(t *testing.T) {
 			},
 		},
 	}, time.Millisecond)
-	m.Decided(context.Background(), telegram, bailiff.Denied("command.destroys_system", "No."), time.Millisecond)
-	m.Unrecorded(context.Background(), telegram, bailiff.Denied("command.destroys_system", "No."), time.Millisecond)
+	m.Decided(context.Background(), telegram, bailiff.Denial("command.destroys_system", "No."), time.Millisecond)
+	m.Unrecorded(context.Background(), telegram, bailiff.Denial("command.destroys_system", "No."), time.Millisecond)
 	compare(t, registry, `
 bailiff_decisions_total{backend="docker",outcome="allow",platform="telegram",tool="terminal"} 1
 bailiff_decisions_total{backend="none",outcome="deny",platform="telegram",tool="terminal"} 1

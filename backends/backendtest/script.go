@@ -7,8 +7,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// Opened opens a sandbox that is closed with the test.
-func Opened(t testing.TB, backend backends.Backend, spec backends.Spec) backends.Sandbox {
+// Open opens a sandbox that is closed with the test.
+func Open(t testing.TB, backend backends.Backend, spec backends.Spec) backends.Sandbox {
 	t.Helper()
 	sandbox, err := backend.Open(t.Context(), spec)
 	if err != nil {

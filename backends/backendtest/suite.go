@@ -202,7 +202,7 @@ type box struct {
 
 func open(t testing.TB, cfg *Config, backend backends.Backend, spec backends.Spec) box {
 	t.Helper()
-	return box{Opened(t, backend, spec), t, cfg, backend, spec}
+	return box{Open(t, backend, spec), t, cfg, backend, spec}
 }
 
 // another opens one more sandbox of the same backend.

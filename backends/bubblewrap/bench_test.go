@@ -78,7 +78,7 @@ func BenchmarkBound(b *testing.B) {
 			for name, spec := range map[string]backends.Spec{"free": free, "bounded": bounded} {
 				backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
 				backendtest.Must(b, err)
-				sandbox := backendtest.Opened(b, backend, spec)
+				sandbox := backendtest.Open(b, backend, spec)
 				run := func(script string) error {
 					_, err := sandbox.Run(b.Context(), runner.Shell(script), func([]byte) {})
 					return err

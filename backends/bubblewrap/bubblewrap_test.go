@@ -299,7 +299,7 @@ time.sleep(600)
 func TestASandboxLeavesOthersRoomToWatchFiles(t *testing.T) {
 	b := backend(t)
 	all := hostsNumber(t, "/proc/sys/fs/inotify/max_user_instances")
-	greedy, other := backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec)
+	greedy, other := backendtest.Open(t, b, spec), backendtest.Open(t, b, spec)
 	backendtest.Output(t, greedy, "setsid python3 -c '"+takeAll+"' >/tmp/taken 2>&1 &")
 	taken := ""
 	backendtest.Await(t, "a sandbox to have taken all", func() bool {

@@ -36,8 +36,8 @@ func (b *Backend) Hand(ctx context.Context, spec backends.Spec, in, out *os.File
 		return err
 	}
 	err = held.Wait()
-	if group.Starved() > 0 {
-		err = limits.Starved(err)
+	if group.OOMKills() > 0 {
+		err = limits.WithMemoryHint(err)
 	}
 	return err
 }

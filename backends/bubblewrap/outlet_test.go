@@ -22,7 +22,7 @@ func withOutlet(t *testing.T, serve func(backends.OutletConn), before func(backe
 	t.Helper()
 	wanted := spec
 	wanted.Network = backends.Egress
-	sandbox := backendtest.Opened(t, backend(t), wanted)
+	sandbox := backendtest.Open(t, backend(t), wanted)
 	before(sandbox)
 	facts, err := sandbox.(backends.Outlet).OpenOutlet(t.Context(), backends.OutletTerms{MostConnections: 16}, serve)
 	backendtest.Must(t, err)
@@ -106,7 +106,7 @@ func TestProgramsTrustTheWayOutWithoutVariables(t *testing.T) {
 	wanted := spec
 	wanted.Network = backends.Egress
 	before := digest(t)
-	backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, backend(t), wanted))
+	backendtest.TrustsWithoutVariables(t, backendtest.Open(t, backend(t), wanted))
 	if after := digest(t); after != before {
 		t.Error("the certificates of this machine were changed")
 	}
@@ -115,7 +115,7 @@ func TestProgramsTrustTheWayOutWithoutVariables(t *testing.T) {
 func TestProgramsTrustByVariablesAloneWhereTheDiskIsBoundedAndMemoryIsNot(t *testing.T) {
 	wanted := spec
 	wanted.Network, wanted.MemoryMB = backends.Egress, 0
-	says(t, backendtest.Opened(t, backend(t), wanted), "test -w /etc/ssl/certs/ca-certificates.crt || echo not writable", "not writable\n")
+	says(t, backendtest.Open(t, backend(t), wanted), "test -w /etc/ssl/certs/ca-certificates.crt || echo not writable", "not writable\n")
 }
 
 func digest(t *testing.T) string {
@@ -128,7 +128,7 @@ func TestProgramsThatKnowNoProxyFindNames(t *testing.T) {
 	wanted := spec
 	wanted.Network = backends.Egress
 	b := backend(t)
-	backendtest.FindsNames(t, backendtest.Opened(t, b, wanted), backendtest.Opened(t, b, wanted))
+	backendtest.FindsNames(t, backendtest.Open(t, b, wanted), backendtest.Open(t, b, wanted))
 }
 
 func TestAnUnprivilegedUsersSandboxFindsNamesToo(t *testing.T) {
@@ -137,14 +137,14 @@ func TestAnUnprivilegedUsersSandboxFindsNamesToo(t *testing.T) {
 	}
 	b := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"cpus", "memory_mb", "pids"} })
 	wanted := backends.Spec{Owner: "test", Session: "s", Network: backends.Egress, ReadOnly: true}
-	backendtest.FindsNames(t, backendtest.Opened(t, b, wanted), backendtest.Opened(t, b, wanted))
+	backendtest.FindsNames(t, backendtest.Open(t, b, wanted), backendtest.Open(t, b, wanted))
 }
 
 // Where something has the resolver's port, programs have the proxy alone, and the reason is told.
 func TestWhereTheResolversPortIsTakenTheProxyServesAlone(t *testing.T) {
 	wanted := spec
 	wanted.Network = backends.Egress
-	sandbox := backendtest.Opened(t, backend(t), wanted)
+	sandbox := backendtest.Open(t, backend(t), wanted)
 	p, err := sandbox.Start(t.Context(), runner.Shell(strings.NewReplacer("127.0.0.1", "127.128.0.53", "3128", "53").Replace(listening)),
 		"squatter")
 	backendtest.Must(t, err)

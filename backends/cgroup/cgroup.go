@@ -173,11 +173,11 @@ func (g *Group) Add(pid int) error {
 	return nil
 }
 
-// Starved counts the processes of the group that the kernel has killed so far
+// OOMKills counts the processes of the group that the kernel has killed so far
 // because its memory was used up; zero where its memory is not bounded.
-func (g *Group) Starved() (kills int) {
+func (g *Group) OOMKills() (kills int) {
 	if file, err := os.Open(g.Events()); err == nil {
-		kills = Starved(file)
+		kills = OOMKillsIn(file)
 		_ = file.Close()
 	}
 	return kills
@@ -201,9 +201,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Starved reads that count from a group's memory.events or, with the kernel's
+// OOMKillsIn reads that count from a group's memory.events or, with the kernel's
 // first interface, memory.oom_control.
-func Starved(file io.ReaderAt) int {
+func OOMKillsIn(file io.ReaderAt) int {
 	var text [1024]byte
 	n, _ := file.ReadAt(text[:], 0)
 	for line := range strings.Lines(string(text[:n])) {

@@ -47,6 +47,6 @@ func says(t testing.TB, in backends.Sandbox, script, want string) {
 func TestACommandRunsInASandboxOfDaytona(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t, c)
-	in := backendtest.Opened(t, b, testSpec())
+	in := backendtest.Open(t, b, testSpec())
 	says(t, in, "id -u; pwd; env | grep -c DAYTONA; tty; true", "10000\n/workspace\n0\nnot a tty\n")
 }

@@ -122,8 +122,8 @@ func lost(t *testing.T, c *cloud, in backends.Sandbox) {
 
 func TestAStreamThatIsCutInTheMiddleIsTheEndOfTheSandbox(t *testing.T) {
 	c := newCloud(t)
-	in := backendtest.Opened(t, testBackend(t, c), testSpec())
-	other := backendtest.Opened(t, testBackend(t, c), testSpec())
+	in := backendtest.Open(t, testBackend(t, c), testSpec())
+	other := backendtest.Open(t, testBackend(t, c), testSpec())
 	heard := make(chan struct{})
 	ended := make(chan error)
 	go func() {
@@ -144,12 +144,12 @@ func TestAStreamThatIsCutInTheMiddleIsTheEndOfTheSandbox(t *testing.T) {
 func TestASandboxThatDaytonaHasTakenAwayIsOver(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t, c)
-	in := backendtest.Opened(t, b, testSpec())
+	in := backendtest.Open(t, b, testSpec())
 	if err := b.api.remove(t.Context(), in.ID()); err != nil { // as it does with what has expired
 		t.Fatal(err)
 	}
 	lost(t, c, in)
-	says(t, backendtest.Opened(t, b, testSpec()), "echo anew", "anew\n")
+	says(t, backendtest.Open(t, b, testSpec()), "echo anew", "anew\n")
 }
 
 func TestASandboxWithoutASignOfLifeIsOver(t *testing.T) {
@@ -157,7 +157,7 @@ func TestASandboxWithoutASignOfLifeIsOver(t *testing.T) {
 	p := newProxy(t, c)
 	b := testBackend(t, c)
 	b.life = 50 * time.Millisecond
-	in := backendtest.Opened(t, b, testSpec())
+	in := backendtest.Open(t, b, testSpec())
 	says(t, in, "sleep 0.2; echo fine", "fine\n")
 	p.hold()
 	select {
@@ -172,7 +172,7 @@ func TestASandboxWithoutASignOfLifeIsOver(t *testing.T) {
 func TestASlowStreamLosesNothing(t *testing.T) {
 	c := newCloud(t)
 	p := newProxy(t, c)
-	in := backendtest.Opened(t, testBackend(t, c), testSpec())
+	in := backendtest.Open(t, testBackend(t, c), testSpec())
 	p.slow(64<<10, 8*time.Millisecond)
 	cmd := runner.Shell("head -c 6000000 /dev/zero | tr '\\0' x")
 	cmd.HeadBytes, cmd.Timeout = 10<<20, time.Minute
@@ -185,7 +185,7 @@ func TestASlowStreamLosesNothing(t *testing.T) {
 
 func TestASandboxIsClosedThoughItsCallerHasGone(t *testing.T) {
 	c := newCloud(t)
-	in := backendtest.Opened(t, testBackend(t, c), testSpec())
+	in := backendtest.Open(t, testBackend(t, c), testSpec())
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	backendtest.NoError(t, in.Close(gone))
@@ -196,7 +196,7 @@ func TestASandboxIsClosedThoughItsCallerHasGone(t *testing.T) {
 
 func TestARemovalThatFailedCanBeTriedAgain(t *testing.T) {
 	c := newCloud(t)
-	in := backendtest.Opened(t, testBackend(t, c), testSpec())
+	in := backendtest.Open(t, testBackend(t, c), testSpec())
 	c.inject(mishap{operation: "deleteSandbox", code: 400, times: 2})
 	backendtest.Await(t, "it is removed", func() bool { return in.Close(t.Context()) == nil })
 	if left := c.there(); len(left) > 0 {

@@ -56,7 +56,7 @@ func (c *Config) Settings() []settings.Setting {
 
 // Check wants a key.
 func (c *Config) Check() error {
-	if !c.APIKey.Given() {
+	if !c.APIKey.IsSet() {
 		return errors.New("api_key is missing: say where the key is, as in {env: DAYTONA_API_KEY}")
 	}
 	return nil

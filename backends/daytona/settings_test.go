@@ -110,7 +110,7 @@ func TestASandboxIsAskedForWithAllThatBoundsIt(t *testing.T) {
 	c := newCloud(t)
 	spec := testSpec()
 	spec.CPUs, spec.MemoryMB, spec.DiskMB = 2.5, 5*1024+100, 10*1024
-	in := backendtest.Opened(t, testBackend(t, c, func(cfg *Config) { cfg.Target = "eu" }), spec)
+	in := backendtest.Open(t, testBackend(t, c, func(cfg *Config) { cfg.Target = "eu" }), spec)
 	dto := c.find(in.ID()).dto
 	for key, want := range map[string]any{
 		"cpu": 2, "memory": 5, "disk": 10, "target": "eu", "user": "root", "public": false, "networkBlockAll": true,
@@ -141,7 +141,7 @@ func TestASnapshotsOwnLimitsMustBeWithinTheSpecs(t *testing.T) {
 	}
 	spec := testSpec()
 	spec.CPUs, spec.MemoryMB, spec.DiskMB = 2, 4096, 8192
-	says(t, backendtest.Opened(t, b, spec), "echo hello", "hello\n")
+	says(t, backendtest.Open(t, b, spec), "echo hello", "hello\n")
 	spec.MemoryMB = 2048
 	if _, err := b.Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "memory_mb") {
 		t.Errorf("a snapshot that is too large came to %v", err)
@@ -149,7 +149,7 @@ func TestASnapshotsOwnLimitsMustBeWithinTheSpecs(t *testing.T) {
 	spec.MemoryMB = 0
 	accepting := testBackend(t, c, func(cfg *Config) { cfg.Image, cfg.AcceptMissing = "ordinary", []string{cpus} })
 	spec.CPUs = 0.5
-	says(t, backendtest.Opened(t, accepting, spec), "echo hello", "hello\n")
+	says(t, backendtest.Open(t, accepting, spec), "echo hello", "hello\n")
 }
 
 func TestACommandWithANetworkIsLetRunWhereItsRightsAreAccepted(t *testing.T) {
@@ -157,7 +157,7 @@ func TestACommandWithANetworkIsLetRunWhereItsRightsAreAccepted(t *testing.T) {
 	b := testBackend(t, c, func(cfg *Config) { cfg.AcceptMissing = []string{toolbox} })
 	spec := testSpec()
 	spec.Network = "full"
-	in := backendtest.Opened(t, b, spec)
+	in := backendtest.Open(t, b, spec)
 	says(t, in, "echo hello", "hello\n")
 	if c.find(in.ID()).dto["networkBlockAll"] != false {
 		t.Error("its network is blocked")
@@ -220,7 +220,7 @@ func TestNeitherTheKeyNorAVariableIsToldToAnybodyElse(t *testing.T) {
 	b := testBackend(t, c)
 	log := new(written)
 	b.log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	in := backendtest.Opened(t, b, testSpec())
+	in := backendtest.Open(t, b, testSpec())
 	cmd := backends.Command{Argv: []string{"bash", "-c",
 		"echo ${#TOKEN}; cat /proc/*/cmdline /proc/*/environ 2>/dev/null | grep -c dtn_[4]e1c0ffee"}, Timeout: time.Minute,
 		HeadBytes: 1000, Env: map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret("sesame-4711")}}

@@ -25,7 +25,7 @@ func closeOf(t *testing.T, in backends.Sandbox) {
 
 func TestOfAKeptSandboxNothingStaysButTheWorkspace(t *testing.T) {
 	c := newCloud(t)
-	in := backendtest.Opened(t, testBackend(t, c), kept())
+	in := backendtest.Open(t, testBackend(t, c), kept())
 	says(t, in, "for d in /workspace /home /tmp /var/tmp /dev/shm; do mkdir $d/x && echo x >$d/x/.x; done; setsid sleep 1000 >/dev/null "+
 		"2>&1 & ", "")
 	id := in.ID()
@@ -36,7 +36,7 @@ func TestOfAKeptSandboxNothingStaysButTheWorkspace(t *testing.T) {
 	if n := c.find(id).dto["autoDeleteInterval"]; n != -1 {
 		t.Errorf("Daytona would delete it after %v", n)
 	}
-	again := backendtest.Opened(t, testBackend(t, c), kept()) // of another sidecar
+	again := backendtest.Open(t, testBackend(t, c), kept()) // of another sidecar
 	if again.ID() != id {
 		t.Errorf("an equal spec got %s, not %s", again.ID(), id)
 	}
@@ -48,12 +48,12 @@ func TestAWorkspaceIsCarriedToWhereAnotherSpecWantsIt(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t, c)
 	spec := kept()
-	in := backendtest.Opened(t, b, spec)
+	in := backendtest.Open(t, b, spec)
 	says(t, in, "mkdir -m 0 closed; ln -s f link; echo carried >f; chmod 755 f; pwd", "/workspace\n")
 	first := in.ID()
 	closeOf(t, in)
 	spec.Image = "ordinary"
-	in = backendtest.Opened(t, b, spec)
+	in = backendtest.Open(t, b, spec)
 	says(t, in, "stat -c '%n %a %u' closed f link; cat link; ls /.bailiff 2>&1 | grep -c carried; true",
 		"closed 0 10000\nf 755 10000\nlink 777 10000\ncarried\n0\n")
 	if in.ID() == first || c.find(first) != nil {
@@ -61,7 +61,7 @@ func TestAWorkspaceIsCarriedToWhereAnotherSpecWantsIt(t *testing.T) {
 	}
 	says(t, in, "echo more >g", "")
 	closeOf(t, in)
-	in = backendtest.Opened(t, b, kept()) // and back
+	in = backendtest.Open(t, b, kept()) // and back
 	says(t, in, "cat f g", "carried\nmore\n")
 	if left := c.there(); len(left) != 1 {
 		t.Errorf("there are %v", left)
@@ -76,7 +76,7 @@ func TestACarryingThatIsInterruptedLosesNothing(t *testing.T) {
 			}
 			c := newCloud(t)
 			b := testBackend(t, c)
-			in := backendtest.Opened(t, b, kept())
+			in := backendtest.Open(t, b, kept())
 			says(t, in, "echo kept >f", "")
 			closeOf(t, in)
 			other := kept()
@@ -88,7 +88,7 @@ func TestACarryingThatIsInterruptedLosesNothing(t *testing.T) {
 				t.Errorf("that the old one cannot be removed is no reason: %v", err)
 			}
 			for _, spec := range []backends.Spec{other, kept()} {
-				in := backendtest.Opened(t, b, spec)
+				in := backendtest.Open(t, b, spec)
 				says(t, in, "cat f", "kept\n")
 				closeOf(t, in)
 			}
@@ -99,7 +99,7 @@ func TestACarryingThatIsInterruptedLosesNothing(t *testing.T) {
 func TestAWorkspaceIsInOneSandboxAtATime(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t, c)
-	in := backendtest.Opened(t, b, kept())
+	in := backendtest.Open(t, b, kept())
 	says(t, in, "echo first >f", "")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -127,7 +127,7 @@ func TestASweepSparesWhatIsWantedAndNobodyElses(t *testing.T) {
 	another := func(change func(*backends.Spec)) string {
 		spec := testSpec()
 		change(&spec)
-		return backendtest.Opened(t, b, spec).ID()
+		return backendtest.Open(t, b, spec).ID()
 	}
 	wanted := another(func(*backends.Spec) {})
 	theirs := another(func(s *backends.Spec) { s.Owner = "somebody else" })
@@ -170,7 +170,7 @@ func TestWorkspacesAreListedAndRemovedByTheirNames(t *testing.T) {
 	for _, name := range []string{"w/1", "w/2", ""} {
 		spec := kept()
 		spec.Workspace = name
-		closeOf(t, backendtest.Opened(t, b, spec))
+		closeOf(t, backendtest.Open(t, b, spec))
 	}
 	if names, err := b.Workspaces(t.Context(), kept().Owner); err != nil || !slices.Equal(slices.Sorted(slices.Values(names)),
 		[]string{"w/1", "w/2"}) {
@@ -188,13 +188,13 @@ func TestDaytonaHearsThatASandboxIsUsedAsLongAsItIs(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t, c)
 	b.beat = 10 * time.Millisecond
-	in := backendtest.Opened(t, b, testSpec())
+	in := backendtest.Open(t, b, testSpec())
 	backendtest.Await(t, "Daytona was told twice", func() bool { return c.count("updateLastActivity") > 1 })
 	closeOf(t, in)
 	told := c.count("updateLastActivity")
 	spec := testSpec()
 	spec.Expires = time.Now().Add(-time.Minute)
-	expired := backendtest.Opened(t, b, spec)
+	expired := backendtest.Open(t, b, spec)
 	says(t, expired, "sleep 0.1", "")
 	if n := c.count("updateLastActivity"); n > told+1 {
 		t.Errorf("of a sandbox that should be over Daytona was told %d times", n-told)

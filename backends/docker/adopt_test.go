@@ -20,7 +20,7 @@ import (
 func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
 	spec := testSpec(t)
 	spec.Workspace, spec.Expires = "w", time.Now().Add(time.Hour)
-	first := backendtest.Opened(t, testBackend(t), spec)
+	first := backendtest.Open(t, testBackend(t), spec)
 	output(t, first, "echo kept >/tmp/note; echo too >/workspace/note")
 	_ = whileRunning(t, first, func() { abandon(first) })
 
@@ -41,7 +41,7 @@ func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
 func TestWhatRunsInTheBackgroundIsAdoptedToo(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	first := backendtest.Opened(t, b, spec)
+	first := backendtest.Open(t, b, spec)
 	if _, err := first.Start(t.Context(), shell("echo begun; read line; echo $line"), "p1"); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestWhatRunsInTheBackgroundIsAdoptedToo(t *testing.T) {
 func TestASandboxThatNobodyAdoptsEndsWithAllThatRunsInIt(t *testing.T) {
 	b := testBackend(t)
 	b.linger = time.Second
-	sb := backendtest.Opened(t, b, testSpec(t))
+	sb := backendtest.Open(t, b, testSpec(t))
 	if _, err := sb.Start(t.Context(), shell("sleep 1000"), "p1"); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestASandboxThatMayBeALaterRunsIsNotRemoved(t *testing.T) {
 	b := testBackend(t, func(c *Config) {
 		c.Epoch, c.CheckOwner = func() int64 { return 7 }, func() error { return doubt }
 	})
-	paused, ended, sound := backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec)
+	paused, ended, sound := backendtest.Open(t, b, spec), backendtest.Open(t, b, spec), backendtest.Open(t, b, spec)
 	backendtest.Must(t, b.engine.ContainerPause(t.Context(), paused.ID()))
 	backendtest.Must(t, b.engine.ContainerKill(t.Context(), ended.ID(), "KILL"))
 	<-ended.Done()
@@ -169,7 +169,7 @@ func TestOnlyWhatWasMadeForTheSpecIsAdopted(t *testing.T) {
 	b := testBackend(t)
 	made := testSpec(t)
 	made.Workspace, made.Expires = "w", time.Now().Add(time.Hour)
-	id := backendtest.Opened(t, b, made).ID()
+	id := backendtest.Open(t, b, made).ID()
 	for _, c := range []struct {
 		name   string
 		change func(*backends.Spec)
@@ -222,7 +222,7 @@ func TestWhatChangedSinceIsNotAdopted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := testBackend(t)
 			spec := testSpec(t)
-			id := backendtest.Opened(t, b, spec).ID()
+			id := backendtest.Open(t, b, spec).ID()
 			backendtest.Must(t, c.change(t.Context(), b, id))
 			if _, err := b.Adopt(t.Context(), id, spec); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("adopting says %v, want it to speak of %q", err, c.says)
@@ -237,7 +237,7 @@ func TestWhatChangedSinceIsNotAdopted(t *testing.T) {
 func TestASandboxIsAdoptedByItsIDOnly(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	id := backendtest.Opened(t, b, spec).ID()
+	id := backendtest.Open(t, b, spec).ID()
 	if _, err := b.Adopt(t.Context(), short(id), spec); err == nil {
 		t.Error("a part of its id was enough")
 	}
@@ -247,7 +247,7 @@ func TestASandboxWhoseTimeIsOverIsNotAdopted(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Expires = time.Now().Add(-time.Second)
-	if _, err := b.Adopt(t.Context(), backendtest.Opened(t, b, spec).ID(), spec); err == nil ||
+	if _, err := b.Adopt(t.Context(), backendtest.Open(t, b, spec).ID(), spec); err == nil ||
 		!strings.Contains(err.Error(), "its time is over") {
 		t.Errorf("adopting says %v", err)
 	}
@@ -257,7 +257,7 @@ func TestASandboxWhoseTimeIsOverIsNotAdopted(t *testing.T) {
 func TestHalfAFrameOfTheFirstSidecarIsSurvived(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	var frame bytes.Buffer
 	if err := wire.NewWriter(&frame).Send(wire.Frame{Kind: wire.Start, Stream: 1, Last: true,
 		Payload: make([]byte, wire.MaxPayload)}); err != nil {
@@ -289,7 +289,7 @@ func sayOnly(t *testing.T, b *Backend, id string, said []byte) {
 func TestASandboxIsAdoptedInTheMiddleOfWhatItsRunnerSays(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	for range 10 {
 		first, flooded, ended := sb, make(chan struct{}), make(chan struct{})
 		go func() {

@@ -12,7 +12,7 @@ import (
 // BenchmarkScript compares by turns a script in a live interpreter with a python3
 // that "docker exec" starts for it in the same container.
 func BenchmarkScript(b *testing.B) {
-	sb := backendtest.Opened(b, testBackend(b), testSpec(b))
+	sb := backendtest.Open(b, testBackend(b), testSpec(b))
 	k, err := kernel.Start(b.Context(), sb, nil)
 	backendtest.Must(b, err)
 	defer func() { _ = k.End(context.Background()) }()

@@ -17,7 +17,7 @@ import (
 // "docker exec" command in the same container, and forked on the host.
 func BenchmarkExec(b *testing.B) {
 	argv := []string{"/bin/bash", "--noprofile", "--norc", "-c", "true"}
-	sb := backendtest.Opened(b, testBackend(b), testSpec(b))
+	sb := backendtest.Open(b, testBackend(b), testSpec(b))
 	ways := map[string]func(){
 		"runner": func() {
 			run(b, sb, backends.Command{Argv: argv, Timeout: time.Minute, HeadBytes: 1 << 16})
@@ -60,7 +60,7 @@ func BenchmarkOpen(b *testing.B) {
 		spec.Workspace = workspace
 		var sb backends.Sandbox
 		measure(what, func() {
-			sb = backendtest.Opened(b, backend, spec)
+			sb = backendtest.Open(b, backend, spec)
 			run(b, sb, backends.Command{Argv: argv, Timeout: time.Minute})
 		})
 		measure("close", func() {

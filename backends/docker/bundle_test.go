@@ -101,7 +101,7 @@ func TestProgramsTrustByVariablesAloneWhereTheBundleHasNoPlace(t *testing.T) {
 			})
 			spec := testSpec(t)
 			spec.Network, spec.Mounts = backends.Egress, c.mounts
-			backendtest.Says(t, backendtest.Opened(t, b, spec), "test -L /etc/ssl/certs/ca-certificates.crt || echo an own file",
+			backendtest.Says(t, backendtest.Open(t, b, spec), "test -L /etc/ssl/certs/ca-certificates.crt || echo an own file",
 				"an own file\n")
 		})
 	}
@@ -123,8 +123,8 @@ func TestProgramsThatKnowNoProxyFindNames(t *testing.T) {
 	spec := testSpec(t)
 	spec.Network = backends.Egress
 	b := testBackend(t)
-	first := backendtest.Opened(t, b, spec)
-	backendtest.FindsNames(t, first, backendtest.Opened(t, b, spec))
+	first := backendtest.Open(t, b, spec)
+	backendtest.FindsNames(t, first, backendtest.Open(t, b, spec))
 	second := adopt(t, b, first.ID(), spec)
 	t.Cleanup(func() { backendtest.NoError(t, second.Close(context.Background())) })
 	backendtest.FindsNames(t, second, nil)

@@ -106,7 +106,7 @@ func (c Config) dialer(at location, machine *remote.Host) (dialer, error) {
 	switch {
 	case at.scheme != "tcp" && c.TLS != (TLS{}):
 		return nil, fmt.Errorf("tls is for an engine at tcp://host:port, not at %s", at)
-	case at.scheme != "ssh" && c.SSH.Given():
+	case at.scheme != "ssh" && c.SSH.IsSet():
 		return nil, fmt.Errorf("ssh is for an engine at ssh://user@host, not at %s", at)
 	case at.scheme == "unix":
 		return at.dialSocket, nil

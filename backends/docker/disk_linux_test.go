@@ -28,7 +28,7 @@ const fillWorkspace = "head -c 100M /dev/zero >big 2>/dev/null; stat -c %s big"
 
 func TestANamedWorkspaceHoldsNoMoreThanItsShareOfTheDisk(t *testing.T) {
 	b, spec := boundedBackend(t)
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	backendtest.Says(t, sb, "ls -A; stat -c '%u %a' .", "10000 700\n")
 	if got := strings.TrimSpace(output(t, sb, fillWorkspace)); len(got) != len("25000000") || got > "33554432" {
 		t.Errorf("a workspace of 32 MiB took %s bytes", got)
@@ -40,16 +40,16 @@ func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
 	b, spec := boundedBackend(t)
 	other := spec
 	other.Workspace = "other"
-	first := backendtest.Opened(t, b, spec)
+	first := backendtest.Open(t, b, spec)
 	output(t, first, "echo kept >note")
 	if err := b.engine.ContainerKill(t.Context(), first.ID(), "KILL"); err != nil { // it stays, as what has the volume
 		t.Fatal(err)
 	}
-	backendtest.Says(t, backendtest.Opened(t, b, other), "ls -A", "")
+	backendtest.Says(t, backendtest.Open(t, b, other), "ls -A", "")
 	unbounded := spec
 	unbounded.DiskMB = 0
 	for _, spec := range []backends.Spec{spec, unbounded} {
-		sb := backendtest.Opened(t, b, spec)
+		sb := backendtest.Open(t, b, spec)
 		if got := output(t, sb, "cat note"); got != "kept\n" {
 			t.Errorf("with disk_mb %d the next sandbox finds %q", spec.DiskMB, got)
 		}
@@ -64,7 +64,7 @@ func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
 
 func TestABoundedWorkspaceIsAdoptedWithItsSandbox(t *testing.T) {
 	b, spec := boundedBackend(t)
-	first := backendtest.Opened(t, b, spec)
+	first := backendtest.Open(t, b, spec)
 	output(t, first, "echo kept >note")
 	abandon(first)
 	backendtest.Says(t, adopt(t, b, first.ID(), spec), "cat note", "kept\n")
@@ -72,7 +72,7 @@ func TestABoundedWorkspaceIsAdoptedWithItsSandbox(t *testing.T) {
 
 func TestNothingIsLeftOfABoundedWorkspace(t *testing.T) {
 	b, spec := boundedBackend(t)
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	if left := linksIn(t, b.cfg.StateDir); len(left) > 0 {
 		t.Errorf("%v lead to a device that may become another's", left)
 	}
@@ -91,12 +91,12 @@ func TestNothingIsLeftOfABoundedWorkspace(t *testing.T) {
 
 func TestASweepSparesTheDisksOfWorkspaces(t *testing.T) {
 	b, spec := boundedBackend(t)
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	output(t, sb, "echo kept >note")
 	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
 		t.Fatal(err)
 	}
-	backendtest.Says(t, backendtest.Opened(t, b, spec), "cat note", "kept\n")
+	backendtest.Says(t, backendtest.Open(t, b, spec), "cat note", "kept\n")
 }
 
 func linksIn(t *testing.T, folder string) (links []string) {
@@ -114,11 +114,11 @@ func linksIn(t *testing.T, folder string) (links []string) {
 // A stopped container may be started by whoever may use the engine.
 func TestAStoppedSandboxThatIsStartedAgainMountsNobodysDisk(t *testing.T) {
 	b, spec := boundedBackend(t)
-	stopped := backendtest.Opened(t, b, spec)
+	stopped := backendtest.Open(t, b, spec)
 	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	other := spec
 	other.Workspace = "other"
-	backendtest.Opened(t, b, other) // which may get the device that the first had
+	backendtest.Open(t, b, other) // which may get the device that the first had
 	if err := b.engine.ContainerStart(context.Background(), stopped.ID(), container.StartOptions{}); err == nil {
 		t.Error("it was started with whatever its device is now")
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestWhatACommandFindsInside(t *testing.T) {
-	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+	sb := backendtest.Open(t, testBackend(t), testSpec(t))
 	for _, c := range []struct{ name, script, want string }{
 		{"it is nobody in particular", "id -u; id -g; id -G", "10000\n10000\n10000\n"},
 		{"it has no capability and can get none", "grep -E '^Cap(Prm|Eff|Bnd|Amb)' /proc/self/status | cut -f2 | sort -u",
@@ -41,7 +41,7 @@ func TestWhatACommandFindsInside(t *testing.T) {
 }
 
 func TestNobodyInsideCanReachTheRunner(t *testing.T) {
-	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+	sb := backendtest.Open(t, testBackend(t), testSpec(t))
 	// The runner is process 1, its supervisors are the same program started anew.
 	const runners = `for p in /proc/[0-9]*; do case "$(cat $p/comm 2>/dev/null)" in runner|exe) echo $p;; esac; done`
 	found := strings.Fields(output(t, sb, runners))
@@ -78,7 +78,7 @@ sys.exit(ctypes.CDLL(None).syscall(438, fd, 1, 0) < 0)"`},
 
 func TestTheEngineIsToldNoVariable(t *testing.T) {
 	b := testBackend(t)
-	sb := backendtest.Opened(t, b, testSpec(t))
+	sb := backendtest.Open(t, b, testSpec(t))
 	const value = "correct-horse-battery-staple"
 	command := shell(`test "$TOKEN" = ` + value + ` && echo has it`)
 	command.Env = map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret(value)}
@@ -96,7 +96,7 @@ func TestWhatTheEngineIsTold(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Workspace, spec.Expires = "w", time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	got, err := b.engine.ContainerInspect(t.Context(), backendtest.Opened(t, b, spec).ID())
+	got, err := b.engine.ContainerInspect(t.Context(), backendtest.Open(t, b, spec).ID())
 	backendtest.Must(t, err)
 	for what, ok := range map[string]bool{
 		"a name that tells whose it is": strings.HasPrefix(got.Name, "/bailiff-"),

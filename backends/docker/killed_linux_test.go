@@ -65,13 +65,13 @@ func TestAfterAKillOfTheEngineSandboxesOpenAndASweepLeavesNothing(t *testing.T) 
 			halfMakeVolumes(t, m, spec)
 
 			c.upagain(t)
-			again := backendtest.Opened(t, b, spec)
+			again := backendtest.Open(t, b, spec)
 			if got := run(t, again, busybox("cat /workspace/note")); got != "kept\n" {
 				t.Errorf("the workspace holds %q", got)
 			}
 			half := spec
 			half.Workspace = "half"
-			run(t, backendtest.Opened(t, b, half), busybox("echo whole >/workspace/note"))
+			run(t, backendtest.Open(t, b, half), busybox("echo whole >/workspace/note"))
 			if listed, err := b.Workspaces(t.Context(), spec.Owner); err != nil || !slices.Contains(listed, "half") {
 				t.Errorf("the workspace that was half made is used and not listed: %v, %v", listed, err)
 			}

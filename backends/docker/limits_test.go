@@ -28,7 +28,7 @@ func TestLimitsHold(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.PIDs, spec.DiskMB = 128, 64
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	for _, c := range []struct{ name, script, want string }{
 		{"memory", "exec 2>/dev/null; python3 -c 'bytearray(1<<30)'; echo $?", "137\n"},
 		{"processes", "python3 -c '" + forks + "'", "refused before the 128th\n"},

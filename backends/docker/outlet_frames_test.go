@@ -45,7 +45,7 @@ func TestHalfOfWhatTheFirstSidecarCarriesReachesNoProgram(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Network = backends.Egress
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	facts, begun := openOutlet(t, sb)
 	for _, said := range []int{1, 17, 18, 1000, wire.MaxPayload} {
 		p, err := sb.Start(t.Context(), shell(dialledBy(facts, "hold", "tr -d '\\0' <&3 | head -c 100; echo over")), "held")
@@ -78,7 +78,7 @@ func TestASandboxIsAdoptedInTheMiddleOfWhatAConnectionCarries(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Network = backends.Egress
-	sb := backendtest.Opened(t, b, spec)
+	sb := backendtest.Open(t, b, spec)
 	facts, begun := openOutlet(t, sb)
 	for range 10 {
 		_, err := sb.Start(t.Context(), shell(dialledBy(facts, "flood", "yes >&3")), "flood")

@@ -171,14 +171,14 @@ func (b *Backend) lendImage(t testing.TB) {
 func TestProgramsOnPodmanTrustTheWayOutWithoutVariables(t *testing.T) {
 	spec := testSpec(t)
 	spec.Network = backends.Egress
-	backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, podmanBackend(t, owner(t)), spec))
+	backendtest.TrustsWithoutVariables(t, backendtest.Open(t, podmanBackend(t, owner(t)), spec))
 }
 
 // Podman's sandboxes without a network are told no resolver.
 func TestProgramsOnPodmanThatKnowNoProxyFindNoNames(t *testing.T) {
 	spec := testSpec(t)
 	spec.Network = backends.Egress
-	sandbox := backendtest.Opened(t, podmanBackend(t, owner(t)), spec)
+	sandbox := backendtest.Open(t, podmanBackend(t, owner(t)), spec)
 	backendtest.FindsNoNames(t, sandbox, "/etc/resolv.conf leads programs to another resolver, or to none")
 }
 
@@ -187,12 +187,12 @@ func TestPodmanMakesSandboxesByTheRuntimeOfItsServiceOrNone(t *testing.T) {
 	b := podmanBackend(t, owner(t))
 	b.cfg.Owner = owner(t)
 	t.Cleanup(func() { backendtest.NoError(t, b.Close()) })
-	sandbox := backendtest.Opened(t, b, testSpec(t))
+	sandbox := backendtest.Open(t, b, testSpec(t))
 	var told struct{ OCIRuntime string }
 	backendtest.Must(t, b.askPodman(t.Context(), http.MethodGet, "/containers/"+sandbox.ID()+"/json", &told))
 	b.cfg.Runtime = told.OCIRuntime
 	backendtest.NoError(t, b.Ready(t.Context()))
-	backendtest.NoError(t, backendtest.Opened(t, b, testSpec(t)).Close(t.Context()))
+	backendtest.NoError(t, backendtest.Open(t, b, testSpec(t)).Close(t.Context()))
 
 	engine, err := b.describe(t.Context())
 	backendtest.Must(t, err)

@@ -83,7 +83,7 @@ func chosenRuntime(t *testing.T, m *machine) {
 			}
 			spec := testSpec(t)
 			spec.Runtime = c.chosen
-			sandbox := backendtest.Opened(t, b, spec)
+			sandbox := backendtest.Open(t, b, spec)
 			if made := madeBy(t, b, sandbox); made != c.made {
 				t.Errorf("it is made by %q, want %q", made, c.made)
 			}
@@ -141,7 +141,7 @@ func brokenRuntime(t *testing.T, m *machine) {
 			backendtest.Fault(t, b.Unusable()[runtime], backends.ErrUnavailable, says)
 			spec := testSpec(t)
 			spec.Runtime = "second"
-			if made := madeBy(t, b, backendtest.Opened(t, b, spec)); made != "second" {
+			if made := madeBy(t, b, backendtest.Open(t, b, spec)); made != "second" {
 				t.Errorf("beside it a sandbox is made by %q", made)
 			}
 		})
@@ -162,7 +162,7 @@ func adoptedRuntime(t *testing.T, m *machine) {
 	first := m.backend(t, configured("second", "runc"))
 	spec := testSpec(t)
 	spec.Workspace = "w"
-	sandbox := backendtest.Opened(t, first, spec)
+	sandbox := backendtest.Open(t, first, spec)
 	other := spec
 	other.Runtime = "runc"
 	for name, err := range map[string]error{
@@ -188,7 +188,7 @@ func adoption(t *testing.T, b *Backend, sandbox backends.Sandbox, spec backends.
 func otherRuntime(t *testing.T, m *machine) {
 	b := m.backend(t)
 	spec := testSpec(t)
-	sandbox := backendtest.Opened(t, b, spec)
+	sandbox := backendtest.Open(t, b, spec)
 	spec.Runtime = "second"
 	backendtest.Fault(t, b.inspect(t.Context(), sandbox.ID(), confinement(spec)), backends.ErrUnsupported,
 		`runtime: the engine makes the sandbox by "runc", not by "second"`)
@@ -207,7 +207,7 @@ func gVisorRuntime(t *testing.T, m *machine) {
 		isEmpty(t, b)
 		return
 	}
-	sandbox := backendtest.Opened(t, b, testSpec(t))
+	sandbox := backendtest.Open(t, b, testSpec(t))
 	here, err := os.ReadFile("/proc/version")
 	backendtest.Must(t, err)
 	if said := run(t, sandbox, busybox("id -u; echo hello; cat /proc/version")); !strings.HasPrefix(said, "10000\nhello\nLinux version") ||

@@ -210,7 +210,7 @@ func (s *sandbox) Close(ctx context.Context) error {
 // cannot, the name of the sidecar has to be its own. If that is not known either, the container stays for the next sweep by the
 // run that has the name.
 func (s *sandbox) checkOwner(ctx context.Context) error {
-	unsaid := s.Superseded(ctx)
+	unsaid := s.CheckLatest(ctx)
 	if unsaid == nil || errors.Is(unsaid, backends.ErrSuperseded) {
 		return unsaid
 	}

@@ -27,16 +27,16 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	named.Workspace = "agent:main:telegram:dm:42"
 
 	for _, spec := range []backends.Spec{named, unnamed} {
-		sb := backendtest.Opened(t, b, spec)
+		sb := backendtest.Open(t, b, spec)
 		output(t, sb, "echo kept >/workspace/note")
 		backendtest.Must(t, sb.Close(t.Context()))
 	}
 	const read = "cat /workspace/note 2>/dev/null; stat -c '%u %a' /workspace"
-	again := backendtest.Opened(t, b, named)
+	again := backendtest.Open(t, b, named)
 	if got, want := output(t, again, read), "kept\n10000 700\n"; got != want {
 		t.Errorf("the named workspace holds %q, want %q", got, want)
 	}
-	backendtest.Says(t, backendtest.Opened(t, b, unnamed), "ls -A /workspace", "")
+	backendtest.Says(t, backendtest.Open(t, b, unnamed), "ls -A /workspace", "")
 
 	if err := b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace); err == nil {
 		t.Error("a workspace was removed from under a sandbox")
@@ -45,7 +45,7 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	for range 2 { // the second time there is none, which is no fault
 		backendtest.Must(t, b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace))
 	}
-	if got, want := output(t, backendtest.Opened(t, b, named), read), "10000 700\n"; got != want {
+	if got, want := output(t, backendtest.Open(t, b, named), read), "10000 700\n"; got != want {
 		t.Errorf("after its removal the workspace holds %q, want %q", got, want)
 	}
 }
@@ -56,7 +56,7 @@ func TestAFailedOpeningHasNoRunnerWrittenAnew(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	const read = "stat -c '%i %Z' /.bailiff/runner"
-	first := output(t, backendtest.Opened(t, b, spec), read)
+	first := output(t, backendtest.Open(t, b, spec), read)
 	fail := func() {
 		t.Helper()
 		unknown := spec
@@ -66,7 +66,7 @@ func TestAFailedOpeningHasNoRunnerWrittenAnew(t *testing.T) {
 		}
 	}
 	fail()
-	again := backendtest.Opened(t, b, spec)
+	again := backendtest.Open(t, b, spec)
 	if got := output(t, again, read); got != first {
 		t.Errorf("the runner is the file %q, want %q as before", got, first)
 	}
@@ -79,7 +79,7 @@ func TestAFailedOpeningHasNoRunnerWrittenAnew(t *testing.T) {
 		}
 	}
 	fail()
-	if got := output(t, backendtest.Opened(t, b, spec), read); got == first {
+	if got := output(t, backendtest.Open(t, b, spec), read); got == first {
 		t.Error("the runner is the file that was replaced")
 	}
 }
@@ -132,7 +132,7 @@ func TestWorkspacesBelongToTheirOwner(t *testing.T) {
 
 func TestClosing(t *testing.T) {
 	b := testBackend(t)
-	sb := backendtest.Opened(t, b, testSpec(t))
+	sb := backendtest.Open(t, b, testSpec(t))
 	for range 2 {
 		backendtest.Must(t, sb.Close(t.Context()))
 	}
@@ -150,9 +150,9 @@ func TestSweeping(t *testing.T) {
 	spec, foreign := testSpec(t), testSpec(t)
 	foreign.Owner += "-other"
 	t.Cleanup(func() { removeAll(t, foreign.Owner) })
-	kept, left, other := backendtest.Opened(t, b, spec), backendtest.Opened(t, b, spec), backendtest.Opened(t, b, foreign)
+	kept, left, other := backendtest.Open(t, b, spec), backendtest.Open(t, b, spec), backendtest.Open(t, b, foreign)
 	neverStarted := created(t, b, "bailiff-never-"+backends.Digest(spec.Owner), spec)
-	stopped := backendtest.Opened(t, b, spec)
+	stopped := backendtest.Open(t, b, spec)
 	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	beingOpened, done := b.opening.Name("bailiff-")
 	defer done()
@@ -176,7 +176,7 @@ func TestSweepingRemovesWhatIsPastItsTimeWhoeverMadeIt(t *testing.T) {
 	foreign.Owner += "-gone"
 	t.Cleanup(func() { removeAll(t, foreign.Owner) })
 	foreign.Expires = time.Now().Add(-11 * time.Minute)
-	spoken, stopped := backendtest.Opened(t, b, foreign), backendtest.Opened(t, b, foreign)
+	spoken, stopped := backendtest.Open(t, b, foreign), backendtest.Open(t, b, foreign)
 	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	if _, err := b.Sweep(t.Context(), owner(t), keepNone); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 		return len(found.Volumes)
 	}
 	for range 2 { // the second sandbox finds the volume gone
-		backendtest.Says(t, backendtest.Opened(t, b, testSpec(t)), "echo fine", "fine\n")
+		backendtest.Says(t, backendtest.Open(t, b, testSpec(t)), "echo fine", "fine\n")
 		_, done := b.opening.Name("bailiff-")
 		if volumes() != 1 {
 			t.Error("the runner was removed while a sandbox was being opened")
@@ -269,7 +269,7 @@ func TestASandboxThatIsEndedFromOutsideIsOverAndAnotherTakesItsPlace(t *testing.
 			b := testBackend(t)
 			spec := testSpec(t)
 			spec.Workspace = "w"
-			sb := backendtest.Opened(t, b, spec)
+			sb := backendtest.Open(t, b, spec)
 			output(t, sb, "echo kept >note")
 			ended := whileRunning(t, sb, func() {
 				backendtest.Must(t, c.end(t.Context(), b.engine, sb.ID()))
@@ -281,7 +281,7 @@ func TestASandboxThatIsEndedFromOutsideIsOverAndAnotherTakesItsPlace(t *testing.
 			if _, err := sb.Run(t.Context(), shell("true"), func([]byte) {}); !errors.Is(err, backends.ErrNotStarted) {
 				t.Errorf("the next command says %v, want ErrNotStarted", err)
 			}
-			backendtest.Says(t, backendtest.Opened(t, b, spec), "cat note", "kept\n")
+			backendtest.Says(t, backendtest.Open(t, b, spec), "cat note", "kept\n")
 			_, err := b.Sweep(t.Context(), spec.Owner, keepNone)
 			left, listing := b.engine.ContainerList(t.Context(), container.ListOptions{All: true, Filters: ownedBy(spec.Owner)})
 			if err := errors.Join(err, listing); err != nil || len(left) > 0 {
@@ -310,7 +310,7 @@ func TestTheEngineDiesWhileACommandRuns(t *testing.T) {
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("Ready says %v though the engine is back", err)
 	}
-	backendtest.Says(t, backendtest.Opened(t, b, testSpec(t)), "echo back", "back\n")
+	backendtest.Says(t, backendtest.Open(t, b, testSpec(t)), "echo back", "back\n")
 	if err := sb.Close(t.Context()); err != nil {
 		t.Errorf("closing what the engine's death left behind: %v", err)
 	}
@@ -371,7 +371,7 @@ func TestMounts(t *testing.T) {
 	backendtest.Must(t, os.Chmod(filepath.Dir(folder), 0o755))
 	spec := testSpec(t)
 	spec.Mounts = []bailiff.Mount{{Source: folder, Target: "/mnt/notes", ReadOnly: true}}
-	if got, want := output(t, backendtest.Opened(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"),
+	if got, want := output(t, backendtest.Open(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"),
 		"from the host\nrefused\n"; got != want {
 		t.Errorf("the mount gives %q, want %q", got, want)
 	}
@@ -385,11 +385,11 @@ func TestNetworks(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Network = "full"
-	if got, want := output(t, backendtest.Opened(t, b, spec), "ls /sys/class/net"), "eth0\nlo\n"; got != want {
+	if got, want := output(t, backendtest.Open(t, b, spec), "ls /sys/class/net"), "eth0\nlo\n"; got != want {
 		t.Errorf("the full network has the interfaces %q, want %q", got, want)
 	}
 	spec.Network = backends.Egress
-	if got, want := output(t, backendtest.Opened(t, b, spec), "ls /sys/class/net"), "lo\n"; got != want {
+	if got, want := output(t, backendtest.Open(t, b, spec), "ls /sys/class/net"), "lo\n"; got != want {
 		t.Errorf("the network egress has the interfaces %q, want %q", got, want)
 	}
 	for _, network := range []string{"", "host", "container:x"} {
@@ -405,11 +405,11 @@ func TestProgramsTrustTheWayOutWithoutVariables(t *testing.T) {
 	spec := testSpec(t)
 	spec.Network = backends.Egress
 	for range 2 { // the second finds the volume there
-		backendtest.TrustsWithoutVariables(t, backendtest.Opened(t, b, spec))
+		backendtest.TrustsWithoutVariables(t, backendtest.Open(t, b, spec))
 	}
 	none := testSpec(t)
 	none.Network = "none"
-	backendtest.Says(t, backendtest.Opened(t, b, none), "test -L /etc/ssl/certs/ca-certificates.crt || echo an own file", "an own file\n")
+	backendtest.Says(t, backendtest.Open(t, b, none), "test -L /etc/ssl/certs/ca-certificates.crt || echo an own file", "an own file\n")
 	_, err := b.Sweep(t.Context(), owner(t), keepNone)
 	backendtest.Must(t, err)
 	if left, err := b.engine.VolumeList(t.Context(), volumesOf(owner(t))); err != nil || len(left.Volumes) > 0 {

@@ -57,16 +57,16 @@ func (s *sandbox) ID() string { return s.id }
 
 // Run runs a command, and tells what it cost when that was the sandbox.
 func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
-	before := s.group.Starved()
+	before := s.group.OOMKills()
 	exit, err := s.Child.Run(ctx, cmd, out)
-	if s.group.Starved() > before {
-		err = Starved(err)
+	if s.group.OOMKills() > before {
+		err = WithMemoryHint(err)
 	}
 	return exit, err
 }
 
-// Starved adds to an error, if there is one, that memory was lacking.
-func Starved(err error) error {
+// WithMemoryHint adds to an error, if there is one, that memory was lacking.
+func WithMemoryHint(err error) error {
 	if err != nil {
 		err = fmt.Errorf("%w; processes were killed since the sandbox had used up its memory", err)
 	}

@@ -23,7 +23,7 @@ func TestASessionOfACommandHasLessWeight(t *testing.T) {
 	}
 	command := runner.Shell("until read -r _ _ nice </proc/self/autogroup && ((nice == 5)); do sleep 0.01; done")
 	command.Timeout = 10 * time.Second // it is said as the command starts
-	exit, err := backendtest.Opened(t, open(t), spec).Run(context.Background(), command, func([]byte) {})
+	exit, err := backendtest.Open(t, open(t), spec).Run(context.Background(), command, func([]byte) {})
 	if err != nil || exit.Code != 0 || exit.TimedOut {
 		t.Errorf("the session of a command was never of nice 5: %+v, %v", exit, err)
 	}

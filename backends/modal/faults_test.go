@@ -50,7 +50,7 @@ func TestFaultsThatPassAreWaitedOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cloud := newCloud(t)
 			cloud.befall(c.method, c.faults...)
-			sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+			sb := backendtest.Open(t, testBackend(t), testSpec(t))
 			if got := output(t, sb, shell("echo once >>/tmp/count; cat /tmp/count")); got != "once\n" {
 				t.Errorf("the command ran as %q", got)
 			}
@@ -108,7 +108,7 @@ func TestWhatModalSaysIsOneHarmlessLineWithoutTheToken(t *testing.T) {
 	b := testBackend(t)
 	cloud.befall("AppGetOrCreate", fault{err: hostile})
 	harmless(b.Ready(t.Context()))
-	sb := backendtest.Opened(t, b, testSpec(t))
+	sb := backendtest.Open(t, b, testSpec(t))
 	cloud.mu.Lock()
 	cloud.cuts = []cut{{1, hostile}}
 	cloud.mu.Unlock()
@@ -147,7 +147,7 @@ func TestACallThatHangsHoldsUpNobody(t *testing.T) {
 
 func TestALineThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 	cloud := newCloud(t)
-	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+	sb := backendtest.Open(t, testBackend(t), testSpec(t))
 	cloud.mu.Lock()
 	cloud.sip = 1009 // slow, and in pieces that are no frames
 	for i := range 5 {
@@ -179,7 +179,7 @@ func TestALineThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 
 func TestAStreamThatIsLostIsTheEndOfItsSandbox(t *testing.T) {
 	cloud := newCloud(t)
-	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+	sb := backendtest.Open(t, testBackend(t), testSpec(t))
 	cloud.mu.Lock()
 	cloud.cuts = []cut{{1, status.Error(codes.DataLoss, "it is lost")}}
 	cloud.mu.Unlock()
@@ -194,7 +194,7 @@ func TestAStreamThatIsLostIsTheEndOfItsSandbox(t *testing.T) {
 
 func TestASandboxThatModalEndsIsOver(t *testing.T) {
 	cloud := newCloud(t)
-	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+	sb := backendtest.Open(t, testBackend(t), testSpec(t))
 	done := make(chan error)
 	running := make(chan struct{})
 	go func() {
@@ -223,7 +223,7 @@ func ended(t *testing.T, sb backends.Sandbox) {
 func TestAKeyThatRunsOutIsRenewed(t *testing.T) {
 	cloud := newCloud(t)
 	cloud.keysLife = 20 * time.Second
-	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+	sb := backendtest.Open(t, testBackend(t), testSpec(t))
 	cloud.mu.Lock()
 	for _, s := range cloud.sandboxes {
 		s.key = jwt(s.task, time.Hour)
@@ -241,7 +241,7 @@ func TestAKeyThatRunsOutIsRenewed(t *testing.T) {
 func TestATokenIsReadAtEachUse(t *testing.T) {
 	cloud := newCloud(t)
 	b := testBackend(t)
-	sb := backendtest.Opened(t, b, testSpec(t))
+	sb := backendtest.Open(t, b, testSpec(t))
 	cloud.mu.Lock()
 	cloud.secret = "as-a-new-one-of-16"
 	cloud.mu.Unlock()

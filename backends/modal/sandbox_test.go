@@ -26,7 +26,7 @@ func TestWhatModalIsToldOfASandbox(t *testing.T) {
 	spec := testSpec(t)
 	spec.CPUs, spec.MemoryMB, spec.Workspace, spec.Expires = 2, 512, "w", time.Now().Add(time.Hour)
 	spec.Session = "agent:main:telegram:dm:42"
-	backendtest.Opened(t, testBackend(t), spec)
+	backendtest.Open(t, testBackend(t), spec)
 	s := c.only()
 	d := s.request.GetDefinition()
 	for what, fact := range map[string]bool{
@@ -93,7 +93,7 @@ func TestWhatModalCannotDoIsRefusedByName(t *testing.T) {
 	}
 	spec := testSpec(t)
 	spec.DiskMB, spec.PIDs, spec.ReadOnly = 1, 600, true
-	backendtest.Opened(t, testBackend(t, func(c *Config) { c.AcceptMissing = []string{diskMB, pids, readOnly} }), spec)
+	backendtest.Open(t, testBackend(t, func(c *Config) { c.AcceptMissing = []string{diskMB, pids, readOnly} }), spec)
 	spec.PIDs = 63
 	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "disk_mb") {
@@ -113,7 +113,7 @@ func TestInAVirtualMachineCommandsAreApartFromTheRestOfIt(t *testing.T) {
 	for _, network := range []string{"none", "full"} {
 		spec := testSpec(t)
 		spec.Network, spec.PIDs, spec.ReadOnly = network, 200, true
-		sb := backendtest.Opened(t, testBackend(t, inVM), spec)
+		sb := backendtest.Open(t, testBackend(t, inVM), spec)
 		if got := c.only().request.GetDefinition().GetRuntime(); got != "vm" {
 			t.Errorf("it runs in %q", got)
 		}
@@ -130,7 +130,7 @@ func TestARunnerThatHearsOfNobodyEndsItself(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t)
 	b.linger = time.Second
-	sb := backendtest.Opened(t, b, testSpec(t)).(*sandbox)
+	sb := backendtest.Open(t, b, testSpec(t)).(*sandbox)
 	if _, err := sb.Start(t.Context(), shell("sleep 1000"), "p1"); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestARunnerThatHearsOfNobodyEndsItself(t *testing.T) {
 
 func TestNoVariableIsSetThroughModal(t *testing.T) {
 	c := newCloud(t)
-	sb := backendtest.Opened(t, testBackend(t), testSpec(t))
+	sb := backendtest.Open(t, testBackend(t), testSpec(t))
 	cmd := shell("echo $VALUE")
 	cmd.Env = map[string]bailiff.Secret{"VALUE": bailiff.NewSecret("which-nobody-may-write-down")}
 	if got := output(t, sb, cmd); got != "which-nobody-may-write-down\n" {
@@ -184,7 +184,7 @@ func TestAnImageIsBroughtOnceAndKnownByItsID(t *testing.T) {
 	asked := c.called("ImageGetOrCreate")
 	spec := testSpec(t)
 	spec.Image = "im-slow"
-	backendtest.Opened(t, b, spec)
+	backendtest.Open(t, b, spec)
 	if got := c.only().request.GetDefinition().GetImageId(); got != "im-slow" || c.called("ImageGetOrCreate") != asked {
 		t.Errorf("the sandbox is made of %s, after %d questions more", got, c.called("ImageGetOrCreate")-asked)
 	}
@@ -211,7 +211,7 @@ func TestClosingEndsTheMachineThoughItsCallerIsGone(t *testing.T) {
 	for _, workspace := range []string{"", "w"} {
 		spec := testSpec(t)
 		spec.Workspace = workspace
-		sb := backendtest.Opened(t, b, spec)
+		sb := backendtest.Open(t, b, spec)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		backendtest.NoError(t, errors.Join(sb.Close(gone), sb.Close(gone)))
@@ -232,9 +232,9 @@ func TestTheNextMachineFindsWhatTheLastOneWrote(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
 	spec.Workspace = "w"
-	first := backendtest.Opened(t, b, spec)
+	first := backendtest.Open(t, b, spec)
 	output(t, first, shell("echo one >file"))
-	second := backendtest.Opened(t, b, spec) // the first goes on, as one that is being replaced may
+	second := backendtest.Open(t, b, spec) // the first goes on, as one that is being replaced may
 	if got := output(t, second, shell("cat file; echo two >>file")); got != "one\n" {
 		t.Errorf("beside the first the second finds %q", got)
 	}
@@ -244,7 +244,7 @@ func TestTheNextMachineFindsWhatTheLastOneWrote(t *testing.T) {
 	c.mu.Unlock()
 	_, _ = second.Run(t.Context(), shell("echo begun; sleep 1000"), func([]byte) {})
 	<-second.Done() // nobody has closed it yet
-	third := backendtest.Opened(t, b, spec)
+	third := backendtest.Open(t, b, spec)
 	if got := output(t, third, shell("cat file")); got != "one\ntwo\n" {
 		t.Errorf("after the second was lost the third finds %q", got)
 	}
@@ -268,9 +268,9 @@ func TestSweeping(t *testing.T) {
 	other.Owner += " no more"
 	var mine []string
 	for range 3 {
-		mine = append(mine, backendtest.Opened(t, b, spec).ID())
+		mine = append(mine, backendtest.Open(t, b, spec).ID())
 	}
-	theirs := backendtest.Opened(t, b, other).ID()
+	theirs := backendtest.Open(t, b, other).ID()
 	c.befall("SandboxTagsGetV2", fault{err: unavailable})
 	swept, err := b.Sweep(t.Context(), spec.Owner, func(id string) bool { return id == mine[0] })
 	if err != nil || swept != 2 {

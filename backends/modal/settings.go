@@ -51,7 +51,7 @@ func imaged(text string) error {
 
 // Check wants the token.
 func (c *Config) Check() error {
-	if !c.TokenID.Given() || !c.TokenSecret.Given() {
+	if !c.TokenID.IsSet() || !c.TokenSecret.IsSet() {
 		return errors.New("token_id and token_secret are missing: make a token with `modal token new` and say where its halves are, as " +
 			"in {env: MODAL_TOKEN_ID}")
 	}

@@ -192,9 +192,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Superseded asks the runner whether a later run has it: nil if not, and an error that wraps [backends.ErrSuperseded] if so. One that
+// CheckLatest asks the runner whether a later run has it: nil if not, and an error that wraps [backends.ErrSuperseded] if so. One that
 // does not answer soon has said neither, which is another error. Where sidecars share nothing none is asked.
-func (c *Client) Superseded(ctx context.Context) error {
+func (c *Client) CheckLatest(ctx context.Context) error {
 	if c.place.Epoch == 0 {
 		return nil
 	}

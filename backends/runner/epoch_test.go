@@ -68,7 +68,7 @@ func TestARunnerRefusesARunThatALaterOneHasSuperseded(t *testing.T) {
 	said(t, runs, "begun\n")
 	alone, err := e.attach(t, 7)
 	backendtest.Must(t, err)
-	backendtest.NoError(t, alone.Superseded(t.Context()))
+	backendtest.NoError(t, alone.CheckLatest(t.Context()))
 
 	later, err := e.attach(t, 8)
 	backendtest.Must(t, err)
@@ -77,7 +77,7 @@ func TestARunnerRefusesARunThatALaterOneHasSuperseded(t *testing.T) {
 	if !errors.Is(err, backends.ErrSuperseded) || !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), "epoch is 8") {
 		t.Errorf("a command of the earlier run ends with %v", err)
 	}
-	if err := alone.Superseded(t.Context()); !errors.Is(err, backends.ErrSuperseded) {
+	if err := alone.CheckLatest(t.Context()); !errors.Is(err, backends.ErrSuperseded) {
 		t.Errorf("asked whether it is superseded, the runner says %v", err)
 	}
 	for _, epoch := range []int64{0, 7} {
@@ -113,7 +113,7 @@ func TestARunnerThatIsSilentHasNotSaidWhoHasIt(t *testing.T) {
 	client, err := runner.Attach(t.Context(), silent, runner.Place{Epoch: 7})
 	backendtest.Must(t, err)
 	for range 2 {
-		if err := client.Superseded(t.Context()); err == nil || errors.Is(err, backends.ErrSuperseded) {
+		if err := client.CheckLatest(t.Context()); err == nil || errors.Is(err, backends.ErrSuperseded) {
 			t.Errorf("asked whether it is superseded, it says %v", err)
 		}
 		backendtest.Must(t, client.Close()) // nor has one that can be asked no more

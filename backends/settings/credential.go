@@ -16,8 +16,8 @@ type Credential struct {
 	File, Env string
 }
 
-// Given says whether the configuration names a place.
-func (c Credential) Given() bool { return c != Credential{} }
+// IsSet says whether the configuration names a place.
+func (c Credential) IsSet() bool { return c != Credential{} }
 
 // Read returns the secret, without the white space around it. One that can be guessed, or
 // that others may read, is none.

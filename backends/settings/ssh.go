@@ -31,7 +31,7 @@ func UsualSSH() SSH {
 	return s
 }
 
-// Given says whether the section says more than which hosts are known.
-func (s SSH) Given() bool {
+// IsSet says whether the section says more than which hosts are known.
+func (s SSH) IsSet() bool {
 	return len(s.Keys) > 0 || s.Agent != "" || s.Jump != "" || s.TrustFirst || s.KeepAlive != 0
 }

@@ -280,7 +280,7 @@ func (s *site) run(ctx context.Context, script string, input []byte) (string, er
 // ended waits for the end of a script, which is an error unless it ended well.
 func ended(ctx context.Context, process *remote.Process) error {
 	select {
-	case <-process.Ended():
+	case <-process.Done():
 	case <-ctx.Done():
 		return ctx.Err()
 	}

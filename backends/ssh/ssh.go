@@ -173,7 +173,7 @@ func (s *sandbox) Close(context.Context) error {
 	late := time.NewTimer(s.giveUp)
 	defer late.Stop()
 	select {
-	case <-s.process.Ended():
+	case <-s.process.Done():
 		return nil
 	case <-late.C:
 		return errors.New("closing a sandbox: the host does not say that it has ended")
@@ -204,7 +204,7 @@ func explained(ctx context.Context, process *remote.Process, err error) error {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
-	case <-process.Ended():
+	case <-process.Done():
 	case <-late.C:
 		return err
 	case <-ctx.Done():

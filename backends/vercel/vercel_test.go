@@ -33,7 +33,7 @@ func testSpec() backends.Spec {
 
 func open(t *testing.T, b *Backend, spec backends.Spec) *sandbox {
 	t.Helper()
-	return backendtest.Opened(t, b, spec).(*sandbox)
+	return backendtest.Open(t, b, spec).(*sandbox)
 }
 
 func TestASpecIsMetOrRefusedByName(t *testing.T) {

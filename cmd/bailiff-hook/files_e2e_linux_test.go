@@ -43,7 +43,7 @@ func TestInAProjectAFileToolMayDoWhatACommandInItsSandboxMay(t *testing.T) {
 		}
 	}
 	patch := func(lines string) string {
-		return hook.Encoded(map[string]string{"command": "*** Begin Patch\n" + lines + "\n*** End Patch"})
+		return hook.JSON(map[string]string{"command": "*** Begin Patch\n" + lines + "\n*** End Patch"})
 	}
 	for _, c := range []struct{ client, tool, input, says string }{
 		{"claude-code", "Read", `{"file_path": "` + in("main.go") + `"}`, ""},
@@ -137,9 +137,9 @@ func TestALinkThatAppearsWhileAFileToolRunsIsTold(t *testing.T) {
 		return hookProgram(t, question(client, tool, input), client, "--listen", s.Agent, "--timeout", "45s")
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
-	write := func(name string) string { return hook.Encoded(map[string]string{"file_path": in(name)}) }
+	write := func(name string) string { return hook.JSON(map[string]string{"file_path": in(name)}) }
 	patch := func(name string) string {
-		return hook.Encoded(map[string]string{"command": "*** Begin Patch\n*** Add File: " + in(name) + "\n+x\n*** End Patch"})
+		return hook.JSON(map[string]string{"command": "*** Begin Patch\n*** Add File: " + in(name) + "\n+x\n*** End Patch"})
 	}
 	for name, target := range map[string]string{"out": filepath.Join(t.TempDir(), "x"), "hook": ".git/hooks/pre-commit",
 		"inner": "sub/x", "plain": ""} {

@@ -70,7 +70,7 @@ func asking(backend string) bailiff.Decision {
 	return d
 }
 
-var denying = bailiff.Denied("house.closed", "Closed for today.")
+var denying = bailiff.Denial("house.closed", "Closed for today.")
 
 // events are how the clients name the hook before a tool runs.
 var events = map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse", "hermes": "pre_tool_call"}

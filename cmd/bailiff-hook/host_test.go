@@ -30,7 +30,7 @@ func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
 func TestOfWhatClaudeCodeKeptAModelIsToldAnotherWay(t *testing.T) {
 	for file, says := range map[string]string{"/no/.claude/projects/p/s1/tool-results/a.txt": "write to a file of the sandbox",
 		"/no/claude-0/p/s1/tasks/b.output": "write to a file of the sandbox", "/no/tasks/b.txt": "the shell tool runs in the sandbox"} {
-		d := openListener(t, bailiff.Denied("backend.not_configured", "The requested backend is not configured."))
+		d := openListener(t, bailiff.Denial("backend.not_configured", "The requested backend is not configured."))
 		got := d.ask("claude-code", "Read", `{"file_path": "`+file+`"}`)
 		refuses(t, file, got, "Read acts on this machine, where the policies let nothing of this session run")
 		refuses(t, file, got, says)

@@ -50,7 +50,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return hook.Refused
 	}
 	if err != nil {
-		return p.client.Answer(hook.Call{}, hook.Denied(err)).Write(stdout, stderr)
+		return p.client.Answer(hook.Call{}, hook.Denial(err)).Write(stdout, stderr)
 	}
 	return p.answer(context.Background(), stdin).Write(stdout, stderr)
 }
@@ -65,7 +65,7 @@ func (p program) answer(ctx context.Context, stdin io.Reader) hook.Reply {
 	case r := <-replies:
 		return r
 	case <-ctx.Done():
-		return p.client.Answer(hook.Call{}, hook.Denied(p.late()))
+		return p.client.Answer(hook.Call{}, hook.Denial(p.late()))
 	}
 }
 
@@ -73,23 +73,23 @@ func (p program) answer(ctx context.Context, stdin io.Reader) hook.Reply {
 func (p program) guarded(ctx context.Context, stdin io.Reader) (r hook.Reply) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			r = p.client.Answer(hook.Call{}, hook.Denied(fmt.Errorf("judging the tool call: bailiff-hook failed: %v", fault)))
+			r = p.client.Answer(hook.Call{}, hook.Denial(fmt.Errorf("judging the tool call: bailiff-hook failed: %v", fault)))
 		}
 	}()
 	text, err := readAll(stdin)
 	if err != nil {
-		return p.client.Answer(hook.Call{}, hook.Denied(err))
+		return p.client.Answer(hook.Call{}, hook.Denial(err))
 	}
 	c, err := p.client.Read(text)
 	if err != nil {
-		return p.client.Answer(hook.Call{}, hook.Denied(err))
+		return p.client.Answer(hook.Call{}, hook.Denial(err))
 	}
 	v, err := p.judge(ctx, c)
 	if err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = p.late()
 		}
-		v = hook.Denied(err)
+		v = hook.Denial(err)
 	}
 	return p.client.Answer(c, v)
 }

@@ -10,9 +10,9 @@ import (
 func TestAnOrderIsKnownByMakingItAgain(t *testing.T) {
 	d := openListener(t, denying)
 	known := d.order("claude-code", " -- 'rm x'")
-	quote := func(command string) string { return `{"command": ` + hook.Encoded(command) + `}` }
+	quote := func(command string) string { return `{"command": ` + hook.JSON(command) + `}` }
 	for _, command := range []string{known, d.order("claude-code", " --workdir '/a b' --timeout 5 --wait 900 -- 'it'\\''s'")} {
-		if got := d.ask("claude-code", "Bash", quote(command)); got.status != 0 || !strings.Contains(got.stdout, hook.Encoded(command)) {
+		if got := d.ask("claude-code", "Bash", quote(command)); got.status != 0 || !strings.Contains(got.stdout, hook.JSON(command)) {
 			t.Errorf("%s is told %d %s", command, got.status, got.stdout)
 		}
 	}

@@ -30,7 +30,7 @@ var (
 )
 
 func with(tool [2]string, value string) (name, input string) {
-	return tool[0], `{"` + tool[1] + `": ` + hook.Encoded(value) + `}`
+	return tool[0], `{"` + tool[1] + `": ` + hook.JSON(value) + `}`
 }
 
 // hookProgram runs the program as it is shipped.

@@ -15,8 +15,8 @@ type Bounds struct {
 	Backend      int
 }
 
-// Bound sets how many sandboxes there may be. Those that are there stay.
-func (p *Pool) Bound(most Bounds) {
+// Limit sets how many sandboxes there may be. Those that are there stay.
+func (p *Pool) Limit(most Bounds) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.most = most
@@ -27,7 +27,7 @@ func (p *Pool) Bound(most Bounds) {
 type Warm struct{ Sandboxes, MemoryMB int }
 
 // Warm sets how many sandboxes may stand ready; the zero Warm keeps none.
-func (p *Pool) Warm(w Warm) { p.supply.Bound(w.Sandboxes, w.MemoryMB) }
+func (p *Pool) Warm(w Warm) { p.supply.Limit(w.Sandboxes, w.MemoryMB) }
 
 // ErrNoRoom keeps out a request that would need one sandbox too many.
 var ErrNoRoom = errors.New("too many sandboxes")

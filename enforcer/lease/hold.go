@@ -37,12 +37,12 @@ func (h *Hold) ID() string { return h.lease.sandbox.ID() }
 // Lease is what the hold is on.
 func (h *Hold) Lease() *Lease { return h.lease }
 
-// Replaced says that the sandbox is there because the one before failed.
-func (h *Hold) Replaced() bool { return h.replaced }
+// IsReplacement says that the sandbox is there because the one before failed.
+func (h *Hold) IsReplacement() bool { return h.replaced }
 
-// Stopped counts the processes of earlier commands that were killed so that the hold is
+// KillCount counts the processes of earlier commands that were killed so that the hold is
 // alone.
-func (h *Hold) Stopped() int { return h.stopped }
+func (h *Hold) KillCount() int { return h.stopped }
 
 // IsShared says that it is a call's of the script whose sandbox it is.
 func (h *Hold) IsShared() bool { return h.sharing }
@@ -88,9 +88,9 @@ func (h *Hold) Start(ctx context.Context, cmd backends.Command, tag string) (bac
 	return h.lease.sandbox.Start(ctx, cmd, tag)
 }
 
-// Moved remembers where the session's command ended; a path that is no folder's forgets
+// RememberWorkdir remembers where the session's command ended; a path that is no folder's forgets
 // it.
-func (h *Hold) Moved(path string, inWorkspace bool) {
+func (h *Hold) RememberWorkdir(path string, inWorkspace bool) {
 	h.lease.pool.moved(h.lease, h.lease.caller, h.session.ID, path, inWorkspace)
 }
 

@@ -86,8 +86,8 @@ func (l *Lease) Backend() string { return l.backend }
 // Own are the folders of the sidecar's own that the sandbox shows.
 func (l *Lease) Own() []bailiff.Mount { return l.spec.Own }
 
-// Gone is closed when the sandbox is.
-func (l *Lease) Gone() <-chan struct{} { return l.gone }
+// Done is closed when the sandbox is.
+func (l *Lease) Done() <-chan struct{} { return l.gone }
 
 // Idle is how long the sandbox stays that no request uses.
 func (l *Lease) Idle() time.Duration {

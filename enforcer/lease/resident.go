@@ -17,8 +17,8 @@ type Resident interface {
 	Identity() (name string, of bailiff.Session, private bool)
 	// Running is false once all that is left of it is its log.
 	Running() bool
-	// Allowed says whether the policies would let it start now.
-	Allowed(ctx context.Context) bool
+	// MayStart says whether the policies would let it start now.
+	MayStart(ctx context.Context) bool
 	// Kill ends it with everything it started, and remembers why.
 	Kill(ctx context.Context, reason string) error
 }

@@ -33,7 +33,7 @@ func (l *Lease) Review(ctx context.Context) { l.pool.newReview().of(ctx, l) }
 
 // ReviewResident asks it of what lives there.
 func (l *Lease) ReviewResident(ctx context.Context, r Resident) {
-	if !r.Running() || r.Allowed(ctx) || ctx.Err() != nil {
+	if !r.Running() || r.MayStart(ctx) || ctx.Err() != nil {
 		return
 	}
 	if err := r.Kill(ctx, "The policies that are in force now no longer allow it"); err != nil {

@@ -36,8 +36,8 @@ func (p *Pool) countUnremoved(leases []*Lease) (n int) {
 	return n
 }
 
-// Unremoved is why files of sessions that have ended could not be removed yet, by backend.
-func (p *Pool) Unremoved() map[string]error {
+// Leftovers is why files of sessions that have ended could not be removed yet, by backend.
+func (p *Pool) Leftovers() map[string]error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.unremoved)

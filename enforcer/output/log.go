@@ -35,8 +35,8 @@ func NewLog(at int64, values map[string]bailiff.Secret) *Log {
 
 func (s *Log) margin() int64 { return 2 * int64(s.redactor.Slack()) }
 
-// Told is how much of the log was handed on.
-func (s *Log) Told() int64 { return s.at + s.lead - int64(s.redactor.Held()) }
+// Offset is how much of the log was handed on.
+func (s *Log) Offset() int64 { return s.at + s.lead - int64(s.redactor.Held()) }
 
 // Read returns what a process wrote since the last reading, with its middle left
 // out where it is more than the limit: two fifths come from the beginning. With

@@ -123,7 +123,7 @@ func (p *Process) poll(ctx context.Context, limit int, a *bailiff.Answer) error 
 	}
 	defer p.reader.Pass()
 	err := p.read(ctx, p.log, limit, a)
-	if at := p.log.Told(); p.polled.Swap(at) != at {
+	if at := p.log.Offset(); p.polled.Swap(at) != at {
 		p.lease.Changed()
 	}
 	return err

@@ -78,16 +78,16 @@ func (p *Process) Running() bool {
 	select {
 	case <-p.job.Done():
 		return false
-	case <-p.lease.Gone():
+	case <-p.lease.Done():
 		return false
 	default:
 		return true
 	}
 }
 
-// Allowed says whether the policies let it start now, in such a sandbox and with
+// MayStart says whether the policies let it start now, in such a sandbox and with
 // the variables that it got.
-func (p *Process) Allowed(ctx context.Context) bool {
+func (p *Process) MayStart(ctx context.Context) bool {
 	d, allowed := p.judge(ctx, p.request, p.lifted)
 	return allowed && (p.lifted || p.mismatch(p.request, d) == "")
 }

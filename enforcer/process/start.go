@@ -69,7 +69,7 @@ const KillTimeout = 10 * time.Second
 func (t *Table) watch(p *Process) {
 	select {
 	case <-p.job.Done():
-	case <-p.lease.Gone():
+	case <-p.lease.Done():
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), KillTimeout)
 	defer cancel()
@@ -86,7 +86,7 @@ func (t *Table) watch(p *Process) {
 	p.linger()
 	p.lease.Vacate(p)
 	if p.lease.WhyGone() != "" {
-		<-p.lease.Gone()
+		<-p.lease.Done()
 		t.drop(func(other *Process) bool { return other == p })
 	}
 }
@@ -101,7 +101,7 @@ func (p *Process) linger() {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-p.lease.Gone():
+	case <-p.lease.Done():
 	}
 }
 

@@ -141,8 +141,8 @@ func (s *Supply) Take(w Wanted) (Made, bool) {
 // function is called: meanwhile none is made that would stand ready.
 func (s *Supply) Await() (done func()) { return s.warm.await() }
 
-// Bound sets how many sandboxes may stand ready, and how much memory they may take.
-func (s *Supply) Bound(most, memoryMB int) { s.warm.bound(min(most, memoryMB/readyMB)) }
+// Limit sets how many sandboxes may stand ready, and how much memory they may take.
+func (s *Supply) Limit(most, memoryMB int) { s.warm.bound(min(most, memoryMB/readyMB)) }
 
 // Drain closes all that stand ready, and forgets what was asked for.
 func (s *Supply) Drain(reason string) { s.warm.drain(reason) }

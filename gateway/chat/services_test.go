@@ -104,7 +104,7 @@ func slackService(t *testing.T, f *faults) service {
 	}
 	return service{name: "slack", platform: &watched{Platform: p, tokens: map[string]string{}}, at: "C1", ana: "UANA", ben: "UBEN",
 		shown: func() (all []notice) {
-			for _, m := range s.Shown("C1") {
+			for _, m := range s.Messages("C1") {
 				all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
 			}
 			return all
@@ -151,7 +151,7 @@ func telegramService(t *testing.T, f *faults) service {
 	}
 	return service{name: "telegram", platform: &watched{Platform: p, tokens: map[string]string{}}, at: "-1001", ana: "42", ben: "43",
 		doubles: true, shown: func() (all []notice) {
-			for _, m := range s.Shown("-1001") {
+			for _, m := range s.Messages("-1001") {
 				all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
 			}
 			return all
@@ -182,7 +182,7 @@ func matrixService(t *testing.T, f *faults) service {
 	}
 	return service{name: "matrix", platform: &watched{Platform: p, tokens: map[string]string{}}, at: room, ana: "@ana:" + matrixtest.Host,
 		ben: "@ben:" + matrixtest.Host, shown: func() (all []notice) {
-			for _, m := range s.Shown(room) {
+			for _, m := range s.Messages(room) {
 				if strings.Contains(m.Text, "Approval a-") {
 					all = append(all, notice{m.ID, m.Text, !strings.Contains(m.Text, "is asked for")})
 				}

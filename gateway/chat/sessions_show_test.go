@@ -111,7 +111,7 @@ func FuzzDisplay(f *testing.F) {
 		total := 0
 		for _, p := range shown {
 			for _, c := range p.Text {
-				if c != '\n' && c != '\t' && !termsafe.Seen(c) {
+				if c != '\n' && c != '\t' && !termsafe.IsVisible(c) {
 					t.Fatalf("%q is shown as %q", output, p.Text)
 				}
 			}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// Unstyled is a text without its styles; a block stands in lines of its own.
-func (t Text) Unstyled() string {
+// Plain is a text without its styles; a block stands in lines of its own.
+func (t Text) Plain() string {
 	var b strings.Builder
 	for i, p := range t {
 		if p.Style == Block && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
@@ -39,8 +39,8 @@ func Split(text string, room int) (head, tail string) {
 	return text, ""
 }
 
-// Shortened is at most so many units of UTF-16 of a text, with a mark where it was cut.
-func Shortened(text string, most int) string {
+// Excerpt is at most so many units of UTF-16 of a text, with a mark where it was cut.
+func Excerpt(text string, most int) string {
 	if Units(text) <= most {
 		return text
 	}

@@ -80,7 +80,7 @@ func TestAnAddressNamesTheApprovalThatIsShown(t *testing.T) {
 func TestAnAddressNamesTheViewAndWhatIsFoundThere(t *testing.T) {
 	o := serve(t)
 	for _, rule := range []string{"command.destroys_system", "env.loader"} {
-		denied := api.Event{DecisionID: rule, Timestamp: time.Now(), Result: bailiff.Denied(rule, "No."),
+		denied := api.Event{DecisionID: rule, Timestamp: time.Now(), Result: bailiff.Denial(rule, "No."),
 			Custom: api.Custom{Event: api.DecisionEvent}}
 		if err := o.log.Record(t.Context(), denied); err != nil {
 			t.Fatal(err)

@@ -52,7 +52,7 @@ func (b *Book) poll(id string, who bailiff.Approver, approve bool) (p state.Poll
 		return p, state.Unknown(id)
 	}
 	if !i.Pending() {
-		return p, state.Refuse(api.ErrSettled, "%s", i.Entry.Settled())
+		return p, state.Refuse(api.ErrSettled, "%s", i.Entry.WhyClosed())
 	}
 	text, found, err := b.claim(i)
 	if err != nil {

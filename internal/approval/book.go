@@ -283,7 +283,7 @@ func (b *Book) Frozen(s bailiff.Session) (reason string, frozen bool) {
 	if !frozen {
 		return "", false
 	}
-	return f.Told(), true
+	return f.Sentence(), true
 }
 
 // IsFrozen says whether a session is stopped by a freeze, as far as this book has seen: not by a store that failed.
@@ -322,7 +322,7 @@ func (b *Book) Get(id string) (api.Entry, bool) {
 func (b *Book) answered(asked *state.Item) []api.Answered {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.seen.Answered(asked)
+	return b.seen.AnswersTo(asked)
 }
 
 // claim reads an approval's claim.

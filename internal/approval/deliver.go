@@ -35,7 +35,7 @@ func (b *Book) deliver(ctx context.Context) {
 			}
 		}
 		b.reach("recorded")
-		b.outbox.Delivered(number)
+		b.outbox.Acknowledge(number)
 	}
 }
 

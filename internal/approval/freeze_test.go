@@ -72,7 +72,7 @@ func TestAFreezeIsToldToWhomItStopsWithoutIDs(t *testing.T) {
 		{api.Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42",
 			"ben froze this user. Nothing runs until it is thawed."},
 	} {
-		if what, told := c.freeze.What(), state.Freeze(c.freeze).Told(); what != c.what || told != c.told {
+		if what, told := c.freeze.What(), state.Freeze(c.freeze).Sentence(); what != c.what || told != c.told {
 			t.Errorf("%q and %q, want %q and %q", what, told, c.what, c.told)
 		}
 	}

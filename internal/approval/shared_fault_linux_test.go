@@ -73,7 +73,7 @@ func serverFails(t *testing.T) {
 					t.Errorf("agents are told %s", told)
 				}
 			}
-			if why := postgres.Detailed(f.Err()); !strings.Contains(why, c.says) {
+			if why := postgres.Detail(f.Err()); !strings.Contains(why, c.says) {
 				t.Errorf("operators are told %s, want %s", why, c.says)
 			}
 			if a, err := f.Ask(t.Context(), claim("rm 3", "z")); !errors.Is(err, ErrStore) || f.Covered(c2) {

@@ -53,7 +53,7 @@ func (b shown) ended(i *state.Item, elsewhere bool) {
 		b.config.Observer.ApprovalEndedElsewhere(i.Entry.Request.Session.Platform)
 		return
 	}
-	state.Resolved(i, string(i.Entry.State))(b.config.Observer)
+	state.Resolution(i, string(i.Entry.State))(b.config.Observer)
 }
 
 // Look looks at what is shown, which does not change meanwhile.

@@ -87,21 +87,21 @@ func variableOf(section, key string) string { return strings.ToUpper(section + "
 
 func (s *Slack) lacks() string {
 	switch {
-	case !s.BotToken.Given():
+	case !s.BotToken.IsSet():
 		return "bot_token is missing: it is the app's \"Bot User OAuth Token\" (xoxb-…)"
-	case s.Listen == "" && !s.AppToken.Given():
+	case s.Listen == "" && !s.AppToken.IsSet():
 		return "app_token is missing: Socket Mode needs an app-level token (xapp-…); or say listen and signing_secret to be called by " +
 			"HTTP"
-	case s.Listen != "" && !s.SigningSecret.Given():
+	case s.Listen != "" && !s.SigningSecret.IsSet():
 		return "signing_secret is missing: by HTTP only Slack's signature tells who is calling"
-	case s.Listen != "" && s.AppToken.Given():
+	case s.Listen != "" && s.AppToken.IsSet():
 		return "app_token is for Socket Mode and listen for HTTP, want one of them"
 	}
 	return ""
 }
 
 func (d *Discord) lacks() string {
-	if !d.Token.Given() {
+	if !d.Token.IsSet() {
 		return "token is missing: it is the bot's, from the page Bot of the application"
 	}
 	return ""
@@ -110,13 +110,13 @@ func (d *Discord) lacks() string {
 func (t *Telegram) lacks() string {
 	w := t.Webhook
 	switch {
-	case !t.Token.Given():
+	case !t.Token.IsSet():
 		return "token is missing: it is the bot's, as BotFather gave it"
-	case w.URL == "" && (w.Listen != "" || w.Secret.Given()):
+	case w.URL == "" && (w.Listen != "" || w.Secret.IsSet()):
 		return "webhook.url is missing: it is the address that Telegram calls"
 	case w.URL != "" && w.Listen == "":
 		return "webhook.listen is missing: it is the host:port where Telegram's calls come in"
-	case w.URL != "" && !w.Secret.Given():
+	case w.URL != "" && !w.Secret.IsSet():
 		return "webhook.secret is missing: only what Telegram sends along tells that it is calling"
 	}
 	return ""
@@ -126,7 +126,7 @@ func (m *Matrix) lacks() string {
 	switch {
 	case m.URL == "":
 		return "url is missing: it is the homeserver's, as in https://matrix.example.com"
-	case !m.Token.Given():
+	case !m.Token.IsSet():
 		return "token is missing: it is the account's access token"
 	}
 	return ""
@@ -136,7 +136,7 @@ func (w *Webhook) lacks() string {
 	switch {
 	case w.URL == "":
 		return "url is missing: it is where approvals are sent"
-	case !w.Secret.Given():
+	case !w.Secret.IsSet():
 		return "secret is missing: both sides sign by it"
 	case w.Listen == "":
 		return "listen is missing: it is the host:port where answers come in"

@@ -29,7 +29,7 @@ func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
 			if got := fmt.Sprint(err); want != "" && got != want || want == "" && err != nil {
 				t.Fatalf("got  %v\nwant %v", got, want)
 			}
-			if want == "" && !c.Backends["far"].(*far).key.Given() {
+			if want == "" && !c.Backends["far"].(*far).key.IsSet() {
 				t.Error("the credential was not read")
 			}
 			if want == "" && fmt.Sprint(c.Credentials()) != map[bool]string{true: "[FAR_KEY]", false: "[]"}[strings.Contains(text, "env")] {

@@ -100,7 +100,7 @@ func (r *reader) egressCA(ca *EgressCA, at place) {
 			}
 		},
 	})
-	if ca.Key = key.File; ca.Certificate == "" || !key.Given() {
+	if ca.Key = key.File; ca.Certificate == "" || !key.IsSet() {
 		r.fault(at, "lacks certificate or key: want {certificate: ca.pem, key: {file: ca.key}}")
 	}
 }

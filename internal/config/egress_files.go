@@ -44,7 +44,7 @@ var errNoUser = errors.New("the credential is not user:password")
 
 // Login reads the user and the password for the proxy; both are empty without a credential.
 func (p UpstreamProxy) Login() (bailiff.Secret, error) {
-	if !p.Credential.Given() {
+	if !p.Credential.IsSet() {
 		return bailiff.Secret{}, nil
 	}
 	login, err := p.Credential.Read()

@@ -57,7 +57,7 @@ func (r *reader) lookAt(o *Outlook, list []settings.Setting, section string) {
 		case []settings.Setting:
 			r.lookAt(o, into, key)
 		case *settings.Credential:
-			if into.Given() {
+			if into.IsSet() {
 				r.note(o, key, into.Present())
 			}
 		case *string:

@@ -63,7 +63,7 @@ func (r *reader) store(s *Store, at place) {
 	r.section(at, fields{
 		"postgres": func(at place) {
 			r.settings(s.Postgres.Settings(), at)
-			if !s.Postgres.DSN.Given() {
+			if !s.Postgres.DSN.IsSet() {
 				r.fault(at, "lacks dsn: want {file: PATH} or {env: NAME}, which say where the connection string is kept")
 			}
 		},
@@ -77,16 +77,16 @@ func (r *reader) store(s *Store, at place) {
 	if s.OnStop != "" && s.Peer.Listen == "" {
 		r.fault(at, "has on_stop and lacks peer: without it there is no session that another sidecar would take over")
 	}
-	if s.OnOutage != "" && !s.Postgres.DSN.Given() {
+	if s.OnOutage != "" && !s.Postgres.DSN.IsSet() {
 		r.fault(at, "has on_outage and lacks postgres: without it there is no store whose outage would stop anything")
 	}
 	if s.Replica == "" {
 		s.Replica, _ = os.Hostname()
 	}
-	if s.Postgres.DSN.Given() && !replicaName.MatchString(s.Replica) {
+	if s.Postgres.DSN.IsSet() && !replicaName.MatchString(s.Replica) {
 		r.fault(at, "lacks replica: the host's name %q is none; want one of letters, digits, ., _ and -", s.Replica)
 	}
-	if s.Peer.Listen != "" && !s.Postgres.DSN.Given() {
+	if s.Peer.Listen != "" && !s.Postgres.DSN.IsSet() {
 		r.fault(at, "lacks postgres: by what it holds sidecars know each other's sessions; without it there is no peer")
 	}
 	if _, port, err := net.SplitHostPort(s.Peer.Listen); err == nil && s.Peer.Address == "" {

@@ -98,7 +98,7 @@ func judges(word string, c Command, at Place) bool {
 // compiles says that a text compiles something, so that a program below its folder may be what comes of it.
 func compiles(c Command) bool {
 	return slices.ContainsFunc(c.Programs, func(name string) bool {
-		return builders[name] || programs.Described(programs.Unversioned(name)).Fills == programs.Compiled
+		return builders[name] || programs.Description(programs.BaseName(name)).Fills == programs.Compiled
 	})
 }
 

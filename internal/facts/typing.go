@@ -8,11 +8,11 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
-// Typed reads a text that is handed to a running process. It is complete only if a
+// TypedText reads a text that is handed to a running process. It is complete only if a
 // command started that process which is a shell and nothing else, and if that shell
 // stands afterwards where it stood, reads on where the text ended, and no other program
 // does. So a text that is complete, after others that were, means what it says.
-func Typed(text, reader string, at Place) Command {
+func TypedText(text, reader string, at Place) Command {
 	c := Shell(text, at)
 	c.Complete = opensShell(reader) && leavesShell(c)
 	return c

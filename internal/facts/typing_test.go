@@ -34,12 +34,12 @@ func TestTypedTextIsCompleteOnlyIfItLeavesItsShellAsItWas(t *testing.T) {
 		"ls | sort": false, "ls &": false, "(ls)": false, "ls *": false, "ls $x": false, "./ls": false, "cat <<E": false, "x=$(": false,
 		"if true; then": false,
 	} {
-		if got := Typed(text, "bash", work).Complete; got != want {
+		if got := TypedText(text, "bash", work).Complete; got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 		for _, reader := range []string{"perl", "python3 -i", "node", "psql", "sqlite3 x.db", "ed", "vim -es", "redis-cli", "irb",
 			"bash -i", "zsh", ""} {
-			if Typed(text, reader, work).Complete {
+			if TypedText(text, reader, work).Complete {
 				t.Errorf("%q is complete to %q", text, reader)
 			}
 		}

@@ -155,7 +155,7 @@ func fault(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, postgres.Told(err))
+	return fmt.Errorf("%w: PostgreSQL: %w", ErrStore, postgres.WithoutAddress(err))
 }
 
 // Member is one of the sidecars.

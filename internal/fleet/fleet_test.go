@@ -76,12 +76,12 @@ func TestASessionHasOneHome(t *testing.T) {
 	if home := homeOfSession(t, two, other); home.Replica != "one" {
 		t.Errorf("another session of the user's has the home %+v", home)
 	}
-	if home, err := two.Known(t.Context(), Session{Caller: "hermes", ID: "s9"}); err != nil || home != (Home{}) {
+	if home, err := two.Home(t.Context(), Session{Caller: "hermes", ID: "s9"}); err != nil || home != (Home{}) {
 		t.Errorf("a session that never was has the home %+v, %v", home, err)
 	}
 	backendtest.Must(t, one.Leave(t.Context(), ana))
 	two.Forget(ana)
-	if home, err := two.Known(t.Context(), ana); err != nil || home != (Home{}) {
+	if home, err := two.Home(t.Context(), ana); err != nil || home != (Home{}) {
 		t.Errorf("one that has ended has the home %+v, %v", home, err)
 	}
 }
@@ -123,7 +123,7 @@ func TestADeadSidecarsHomesAreTaken(t *testing.T) {
 		t.Errorf("its home is %+v", home)
 	}
 	silences.Add(1) // as it finds when it comes back
-	lost, err := one.Lost(t.Context(), []Session{s, {Caller: "hermes", ID: "s9"}})
+	lost, err := one.LostSessions(t.Context(), []Session{s, {Caller: "hermes", ID: "s9"}})
 	backendtest.Must(t, err)
 	if !slices.Equal(lost, []Session{s}) {
 		t.Errorf("it has lost %+v", lost)
@@ -158,7 +158,7 @@ func TestAHomeThatIsGivenAwayIsTheNextSidecars(t *testing.T) {
 		t.Error("it takes another session")
 	}
 	for s, want := range map[Session]string{busy: "one", idle: "two"} {
-		if home, err := one.Known(t.Context(), s); home.Replica != want || home.Mine != (want == "one") {
+		if home, err := one.Home(t.Context(), s); home.Replica != want || home.Mine != (want == "one") {
 			t.Errorf("it knows the home of %s as %+v, %v", s.ID, home, err)
 		}
 	}

@@ -82,8 +82,8 @@ func (h *Homes) Of(ctx context.Context, s Session) (Home, error) {
 	return h.take(ctx, s)
 }
 
-// Known is the home of a session that may have none.
-func (h *Homes) Known(ctx context.Context, s Session) (Home, error) {
+// Home is the home of a session that may have none.
+func (h *Homes) Home(ctx context.Context, s Session) (Home, error) {
 	if home, found := h.recall(s.key()); found {
 		return home, nil
 	}
@@ -94,7 +94,7 @@ func (h *Homes) Known(ctx context.Context, s Session) (Home, error) {
 // this sidecar was silent since that was known, or knows of no home: one that is gone may have taken the
 // session over, and have run something in it.
 func (h *Homes) Serves(ctx context.Context, s Session) error {
-	home, err := h.Known(ctx, s)
+	home, err := h.Home(ctx, s)
 	switch {
 	case err != nil:
 		return err
@@ -103,7 +103,7 @@ func (h *Homes) Serves(ctx context.Context, s Session) error {
 	case home.Mine:
 		return nil
 	}
-	lost, err := h.Lost(ctx, []Session{s})
+	lost, err := h.LostSessions(ctx, []Session{s})
 	if err == nil && len(lost) > 0 {
 		err = errors.New("a sidecar that is gone took it over")
 	}
@@ -341,8 +341,8 @@ func (h *Homes) Leave(ctx context.Context, s Session) error {
 	return fault(err)
 }
 
-// Lost are those of some sessions whose home is another sidecar by now.
-func (h *Homes) Lost(ctx context.Context, sessions []Session) (lost []Session, err error) {
+// LostSessions are those of some sessions whose home is another sidecar by now.
+func (h *Homes) LostSessions(ctx context.Context, sessions []Session) (lost []Session, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	byKey, keys := map[key]Session{}, [][]byte{}

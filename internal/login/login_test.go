@@ -81,7 +81,7 @@ func TestATokenThatProvesNothingLogsNobodyIn(t *testing.T) {
 		says  string
 	}{
 		"forged":              {func(c map[string]any) string { return logintest.SignWith("x", other, c) }, "failed to verify signature"},
-		"alg none":            {logintest.Unsigned, "malformed jwt"},
+		"alg none":            {logintest.UnsignedToken, "malformed jwt"},
 		"expired":             {with("exp", time.Now().Add(-2*time.Minute).Unix()), "token is expired"},
 		"of another audience": {with("aud", "another-client"), `expected audience "bailiff"`},
 		"of two audiences": {func(claims map[string]any) string {

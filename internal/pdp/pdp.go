@@ -209,7 +209,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 	req.Backend = bailiff.BackendName(req.Backend)
 	defer func() {
 		if cause := recover(); cause != nil {
-			j.Decision, j.Fault = answers.Failed(fmt.Errorf("judging the request: panic: %v", cause))
+			j.Decision, j.Fault = answers.Failure(fmt.Errorf("judging the request: panic: %v", cause))
 			p.config.Log.Error("judging a request panicked", "request_id", req.ID, "cause", cause, "stack", string(debug.Stack()))
 		}
 		j.Decision.Revision = s.revision
@@ -243,7 +243,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	}
 	clock.lap("timer_bailiff_facts_ns")
 	if text.Fault != nil {
-		j.Decision, j.Fault = answers.Failed(text.Fault)
+		j.Decision, j.Fault = answers.Failure(text.Fault)
 		return
 	}
 	if p.config.Guard != nil {

@@ -64,7 +64,7 @@ func (p *PDP) Rejudge(ctx context.Context, input []byte) (d bailiff.Decision, er
 	s := p.inForce.Load()
 	defer func() {
 		if cause := recover(); cause != nil {
-			d, _ = answers.Failed(fmt.Errorf("judging an input document: panic: %v", cause))
+			d, _ = answers.Failure(fmt.Errorf("judging an input document: panic: %v", cause))
 		}
 		d.Revision = s.revision
 	}()

@@ -83,7 +83,7 @@ func TestFilesMayDefineEveryNameThatAHelperHad(t *testing.T) {
 		t.Error(faults)
 	}
 	report, err := regotest.Run(t.Context(), regotest.Config{Paths: []string{root}})
-	if err != nil || !report.Passed() {
+	if err != nil || !report.OK() {
 		t.Error(report, err)
 	}
 }

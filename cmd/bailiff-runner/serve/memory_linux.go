@@ -24,5 +24,5 @@ func (s starvation) count() int {
 	if s.file == nil {
 		return 0
 	}
-	return cgroup.Starved(s.file)
+	return cgroup.OOMKillsIn(s.file)
 }

@@ -77,7 +77,7 @@ func migrateStore(ctx context.Context, configPath string, owner settings.Credent
 		return 0, 0, err
 	}
 	as := cfg.Store.Postgres
-	if owner.Given() {
+	if owner.IsSet() {
 		as.DSN = owner
 	}
 	db, err := app.OpenDatabase(ctx, as)
@@ -88,7 +88,7 @@ func migrateStore(ctx context.Context, configPath string, owner settings.Credent
 	if steps, err = db.Migrate(ctx); err != nil {
 		return 0, 0, err
 	}
-	if owner.Given() {
+	if owner.IsSet() {
 		if err := grantTables(ctx, db, cfg.Store.Postgres); err != nil {
 			return 0, 0, err
 		}
@@ -118,7 +118,7 @@ func openStore(ctx context.Context, cfg *config.Config) (*postgres.DB, error) {
 }
 
 func namesStore(cfg *config.Config) error {
-	if !cfg.Store.Postgres.DSN.Given() {
+	if !cfg.Store.Postgres.DSN.IsSet() {
 		return errors.New("the configuration names no database: add store: {postgres: {dsn: {file: PATH}}}")
 	}
 	return nil

@@ -30,8 +30,8 @@ type Login struct {
 	TokenFile string `json:"token_file,omitempty"`
 }
 
-// Ended says that a person's login is over.
-func (k Login) Ended() bool { return k.TokenFile == "" && !time.Now().Before(k.ExpiresAt) }
+// IsOver says that a person's login is over.
+func (k Login) IsOver() bool { return k.TokenFile == "" && !time.Now().Before(k.ExpiresAt) }
 
 // Client asks the console as who is logged in, or without a login.
 func (k Login) Client() (*client.Client, error) {
@@ -102,7 +102,7 @@ func loggedIn(warnings io.Writer) (*client.Client, error) {
 	if err != nil || k == nil {
 		return nil, err
 	}
-	if k.Ended() {
+	if k.IsOver() {
 		fmt.Fprintf(warnings, "bailiff: warning: your login at %s has ended; going on by the operators' socket. \"bailiff login\" begins "+
 			"another, \"bailiff logout\" forgets it\n", termsafe.Text(k.At))
 		return nil, nil

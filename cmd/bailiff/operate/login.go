@@ -91,7 +91,7 @@ Exit status: 0, or 1 if there is no login, or the sidecar could not be told.`,
 				return os.Remove(path) // the token is the program's for good
 			}
 			console, err := k.Client()
-			if err == nil && !k.Ended() {
+			if err == nil && !k.IsOver() {
 				err = console.Logout(cmd.Context())
 			}
 			if cli.HasCode(err, "not_logged_in") {

@@ -167,7 +167,7 @@ func (r *checkReport) lookOutside(ctx context.Context, cfg *config.Config, polic
 		r.Warnings = append(r.Warnings, "how far sandboxes are open was not looked at: "+err.Error())
 		return
 	}
-	for _, s := range judge.Exposed(ctx) {
+	for _, s := range judge.OpenChats(ctx) {
 		name := strings.TrimSuffix(s.Platform+"/"+s.Chat, "/")
 		r.Exposed = append(r.Exposed, fmt.Sprintf("%s: sandboxes of %s are %s", termsafe.Text(name), s.Backend,
 			strings.Join(operate.Openings(s.PlatformStatus), ", and ")))

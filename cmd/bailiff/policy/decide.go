@@ -70,7 +70,7 @@ func (q *question) answer(cmd *cobra.Command, configPath string, args []string) 
 	if err != nil {
 		return err
 	}
-	for _, word := range []string{offline.RolledBack(cfg), judge.Untested()} {
+	for _, word := range []string{offline.RolledBack(cfg), judge.TestWarning()} {
 		if word != "" {
 			fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
 		}

@@ -79,7 +79,7 @@ func (t *testRun) run(cmd *cobra.Command, configPath string, args []string) (err
 	if err := cli.Show(cmd, t.format, report, func(w io.Writer) { printReport(w, report) }); err != nil {
 		return err
 	}
-	if !report.Passed() {
+	if !report.OK() {
 		return cli.Status(2)
 	}
 	return nil

@@ -190,7 +190,7 @@ func (r *setupRun) tell(s *setup.Survey) {
 			r.say("  … and %d more", n-mostListed)
 		}
 	}
-	for _, folder := range s.Gone() {
+	for _, folder := range s.MissingFolders() {
 		r.say("%s is not there any more, and no sandbox is made while it is shown: bailiff setup %s --project %s --remove", folder,
 			r.agent, shellquote.Quote(folder))
 	}
@@ -199,7 +199,7 @@ func (r *setupRun) tell(s *setup.Survey) {
 func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 	var managed []string
 	if r.managed {
-		lines, err := s.Managed()
+		lines, err := s.RootLines()
 		if err != nil {
 			return err
 		}

@@ -37,8 +37,8 @@ func (s *Signal) Wake() {
 	}
 }
 
-// Changed is closed by the next change. The lock is held.
-func (s *Signal) Changed() <-chan struct{} {
+// Changes is closed by the next change. The lock is held.
+func (s *Signal) Changes() <-chan struct{} {
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
@@ -60,7 +60,7 @@ func (s *Signal) AwaitSeen(is func() bool) bool { return s.wait(Patience, is) }
 func (s *Signal) wait(long time.Duration, is func() bool) bool {
 	for late := time.After(long); ; {
 		var changed <-chan struct{}
-		s.Read(func() { changed = s.Changed() })
+		s.Read(func() { changed = s.Changes() })
 		if is() {
 			return true
 		}

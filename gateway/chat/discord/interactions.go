@@ -85,11 +85,11 @@ const (
 // ask shows a form, whose answer comes with the token.
 func (l *listener) ask(ctx context.Context, i interaction, token, asks string) {
 	field := discordgo.TextInput{
-		CustomID: formField, Label: chat.Shortened(asks, formLabelLength), Placeholder: chat.Shortened(asks, placeholdLength),
+		CustomID: formField, Label: chat.Excerpt(asks, formLabelLength), Placeholder: chat.Excerpt(asks, placeholdLength),
 		Style: discordgo.TextInputShort, Required: true, MaxLength: mostReason,
 	}
 	form := map[string]any{
-		"custom_id": token, "title": chat.Shortened(asks, formTitleLength),
+		"custom_id": token, "title": chat.Excerpt(asks, formTitleLength),
 		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{field}}},
 	}
 	a := l.newResponse(i)

@@ -117,7 +117,7 @@ func threadName(title string) string {
 	if line == "" {
 		return "bailiff"
 	}
-	return chat.Shortened(line, titleLength)
+	return chat.Excerpt(line, titleLength)
 }
 
 // channel is the channel of a place: at Discord a thread is a channel of its own.
@@ -157,7 +157,7 @@ func button(b chat.Button) discordgo.Button {
 	if b.Yes {
 		style = discordgo.SuccessButton
 	}
-	return discordgo.Button{Label: chat.Shortened(b.Label, labelLength), Style: style, CustomID: customID(b)}
+	return discordgo.Button{Label: chat.Excerpt(b.Label, labelLength), Style: style, CustomID: customID(b)}
 }
 
 // question separates a token, which has letters and digits only, from what is asked.
@@ -167,5 +167,5 @@ func customID(b chat.Button) string {
 	if b.Asks == "" {
 		return b.Token
 	}
-	return chat.Shortened(b.Token+question+b.Asks, customIDLength)
+	return chat.Excerpt(b.Token+question+b.Asks, customIDLength)
 }

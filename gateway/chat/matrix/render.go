@@ -16,7 +16,7 @@ func bodyOf(text chat.Text) string {
 	for i := range text {
 		text[i].Text = plain(text[i].Text)
 	}
-	return text.Unstyled()
+	return text.Plain()
 }
 
 // htmlOf is a text as HTML, of which only the elements of styles and new lines are not

@@ -132,7 +132,7 @@ func form(question, kept string) slack.ModalViewRequest {
 		Type: slack.VTModal, CallbackID: formID, PrivateMetadata: kept,
 		Title: plain("bailiff"), Submit: plain("Send"), Close: plain("Cancel"),
 		Blocks: slack.Blocks{BlockSet: []slack.Block{
-			slack.NewInputBlock(lineBlock, plain(chat.Shortened(question, maxQuestion)), nil, line).WithOptional(true)}},
+			slack.NewInputBlock(lineBlock, plain(chat.Excerpt(question, maxQuestion)), nil, line).WithOptional(true)}},
 	}
 }
 

@@ -54,7 +54,7 @@ func TestAMessageWhosePostingEndedUncertainlyIsShownOnce(t *testing.T) {
 // wantOnce posts what fails at first, then something else, and then the first again, twice.
 func wantOnce(t *testing.T, s *slack.Slack, server *slacktest.Server, at chat.Place, f slacktest.Fault) {
 	t.Helper()
-	before := len(server.Shown("C1"))
+	before := len(server.Messages("C1"))
 	server.Fail(onceAt("chat.postMessage", 1, f))
 	if _, err := s.Post(t.Context(), at, chat.Message{Text: plain("one")}, "k1"); err == nil {
 		t.Fatal("it was posted at once")
@@ -67,7 +67,7 @@ func wantOnce(t *testing.T, s *slack.Slack, server *slacktest.Server, at chat.Pl
 	if err != nil || againErr != nil || again != ref || ref.Place != at {
 		t.Fatalf("it is %v, %v, then %v, %v", ref, err, again, againErr)
 	}
-	shown := server.Shown("C1")[before:]
+	shown := server.Messages("C1")[before:]
 	texts := map[string]string{}
 	for _, m := range shown {
 		texts[m.Text] = m.ID
@@ -93,7 +93,7 @@ func TestAMessageThatIsLookedForInVainManyTimesIsNotPostedMeanwhile(t *testing.T
 		server.Write("U1", "C1", "", "chatter")
 	}
 	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("one")}, "k1")
-	if first := server.Shown("C1")[0]; err != nil || ref.Message != first.ID || server.Calls("chat.postMessage") != 1 {
+	if first := server.Messages("C1")[0]; err != nil || ref.Message != first.ID || server.Calls("chat.postMessage") != 1 {
 		t.Errorf("it is %v, %v, want %v; it was posted %d times", ref, err, first.ID, server.Calls("chat.postMessage"))
 	}
 }
@@ -124,7 +124,7 @@ func testEarlierLife(t *testing.T, scopes []string) {
 			t.Errorf("%s is %v, %v; k1 was %v", key, ref, err, first)
 		}
 	}
-	if n := len(server.Shown("C1")); n != 3 || server.Calls("conversations.history") != 2 {
+	if n := len(server.Messages("C1")); n != 3 || server.Calls("conversations.history") != 2 {
 		t.Errorf("%d are shown, and two lives looked %d times", n, server.Calls("conversations.history"))
 	}
 }
@@ -136,7 +136,7 @@ func TestSomebodyElsesMetadataIsNoMessageOfOurs(t *testing.T) {
 	server.Forge("U2", "C1", "k1")
 	asks := chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}
 	ref, err := s.Post(t.Context(), channel, asks, "k1")
-	if shown := server.Shown("C1"); err != nil || len(shown) != 2 || ref.Message != shown[1].ID {
+	if shown := server.Messages("C1"); err != nil || len(shown) != 2 || ref.Message != shown[1].ID {
 		t.Errorf("it is %v, %v, shown is %v", ref, err, shown)
 	}
 }
@@ -170,13 +170,13 @@ func TestAFileStandsOnceBelowItsMessage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			shown := server.Shown("C1")
+			shown := server.Messages("C1")
 			if len(shown) != 2 || shown[0].ID != ref.Message || shown[1].Thread != ref.Message || len(shown[1].Files) != 1 ||
 				shown[1].Files[0].Name != "output.txt" || shown[1].Files[0].Content != string(long.Content) {
 				t.Fatalf("shown are %d messages: %.200v", len(shown), shown)
 			}
-			if err := s.Edit(t.Context(), ref, chat.Message{Text: plain("done")}); err != nil || len(server.Shown("C1")[1].Files) != 1 {
-				t.Errorf("an edit came to %v and left %v", err, server.Shown("C1")[1].Files)
+			if err := s.Edit(t.Context(), ref, chat.Message{Text: plain("done")}); err != nil || len(server.Messages("C1")[1].Files) != 1 {
+				t.Errorf("an edit came to %v and left %v", err, server.Messages("C1")[1].Files)
 			}
 		})
 	}
@@ -199,7 +199,7 @@ func TestAFileOfAMessageInAThreadIsInThatThread(t *testing.T) {
 	if _, err := s.Post(t.Context(), at, chat.Message{File: &chat.File{Name: "out.txt", Content: []byte("x")}}, "k"); err != nil {
 		t.Fatal(err)
 	}
-	if shown := server.Shown("C1"); len(shown) != 3 || shown[1].Thread != root || shown[2].Thread != root || len(shown[2].Files) != 1 {
+	if shown := server.Messages("C1"); len(shown) != 3 || shown[1].Thread != root || shown[2].Thread != root || len(shown[2].Files) != 1 {
 		t.Errorf("shown is %v", shown)
 	}
 }
@@ -211,7 +211,7 @@ func TestAMessageOfAThreadThatIsNoMoreSaysWhereItIs(t *testing.T) {
 	server.Delete("C1", root)
 	ref, err := s.Post(t.Context(), chat.Place{Chat: "C1", Thread: root},
 		chat.Message{Text: plain("done"), File: &chat.File{Name: "out.txt", Content: []byte("x")}}, "k")
-	shown := server.Shown("C1")
+	shown := server.Messages("C1")
 	if err != nil || len(shown) != 2 || ref != (chat.Ref{Place: channel, Message: shown[0].ID}) || shown[1].Thread != ref.Message {
 		t.Errorf("it is %v, %v, shown is %v", ref, err, shown)
 	}
@@ -223,8 +223,8 @@ func TestNothingIsShownOfAMessageWhoseFileIsRefused(t *testing.T) {
 	server.Allow("chat:write")
 	_, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"), File: &chat.File{Name: "a", Content: []byte("b")}}, "k")
 	var no *chat.Refused
-	if !errors.As(err, &no) || !strings.Contains(no.Reason, "files:write") || len(server.Shown("C1")) > 0 {
-		t.Errorf("it came to %v, shown is %v", err, server.Shown("C1"))
+	if !errors.As(err, &no) || !strings.Contains(no.Reason, "files:write") || len(server.Messages("C1")) > 0 {
+		t.Errorf("it came to %v, shown is %v", err, server.Messages("C1"))
 	}
 }
 
@@ -252,7 +252,7 @@ func TestThreeHundredMessagesUnderFaultsAreShownOnceEach(t *testing.T) {
 	close(numbers)
 	group.Wait()
 	shown := map[string]string{}
-	for _, m := range server.Shown("C1") {
+	for _, m := range server.Messages("C1") {
 		shown[m.Text] = m.ID
 	}
 	for n, ref := range refs {
@@ -260,7 +260,7 @@ func TestThreeHundredMessagesUnderFaultsAreShownOnceEach(t *testing.T) {
 			t.Errorf("message %d is %v, shown is %q", n, ref, shown[fmt.Sprint("message ", n)])
 		}
 	}
-	if all := len(server.Shown("C1")); all != messages || faults() < messages/40 {
+	if all := len(server.Messages("C1")); all != messages || faults() < messages/40 {
 		t.Errorf("%d messages are shown after %d faults", all, faults())
 	}
 	t.Logf("%d messages, %d faults, %d calls to post, %d looks", len(shown), faults(), server.Calls("chat.postMessage"),

@@ -75,7 +75,7 @@ func fit(text chat.Text, most int) chat.Text {
 		if before < 2*chat.Units(ellipsis) {
 			return text[:len(text)-over] // there are only crumbs, and too many of them
 		}
-		cut := chat.Shortened(text[longest].Text, max(before-over, before/2))
+		cut := chat.Excerpt(text[longest].Text, max(before-over, before/2))
 		over -= before - chat.Units(cut)
 		text[longest].Text = cut
 	}
@@ -91,7 +91,7 @@ func plainText(text chat.Text) string {
 		}
 		b.WriteString(p.Text)
 	}
-	return chat.Shortened(b.String(), mostOfBlock)
+	return chat.Excerpt(b.String(), mostOfBlock)
 }
 
 // prose is a text as rich text blocks, in which a text is never anything but text. The
@@ -143,7 +143,7 @@ var styles = map[chat.Style]*slack.RichTextSectionTextStyle{chat.Strong: {Bold: 
 func buttonRows(buttons []chat.Button) (all []slack.Block) {
 	var row []slack.BlockElement
 	for i, b := range buttons {
-		label := chat.Shortened(cmp.Or(b.Label, b.Word, ellipsis), mostLabel)
+		label := chat.Excerpt(cmp.Or(b.Label, b.Word, ellipsis), mostLabel)
 		button := slack.NewButtonBlockElement(actionPrefix+strconv.Itoa(i), valueOf(b),
 			slack.NewTextBlockObject(slack.PlainTextType, label, false, false))
 		button.Style = slack.StyleDanger
@@ -169,5 +169,5 @@ func valueOf(b chat.Button) string {
 	if b.Asks == "" {
 		return b.Token
 	}
-	return chat.Shortened(b.Token+" "+b.Asks, mostValue)
+	return chat.Excerpt(b.Token+" "+b.Asks, mostValue)
 }

@@ -84,7 +84,7 @@ func TestAMessageIsShownEditedAndAnsweredByAClick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := server.Shown("C1")
+	shown := server.Messages("C1")
 	if len(shown) != 1 || ref != (chat.Ref{Place: chat.Place{Chat: "C1"}, Message: shown[0].ID}) {
 		t.Fatalf("posted as %v it is %v", ref, shown)
 	}
@@ -107,7 +107,7 @@ func TestAMessageIsShownEditedAndAnsweredByAClick(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if shown := server.Shown("C1"); len(shown) != 1 || shown[0].Text != "Approved by ana." || len(shown[0].Buttons) != 0 {
+	if shown := server.Messages("C1"); len(shown) != 1 || shown[0].Text != "Approved by ana." || len(shown[0].Buttons) != 0 {
 		t.Errorf("edited it is %v", shown)
 	}
 }

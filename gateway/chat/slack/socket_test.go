@@ -32,7 +32,7 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 		if said := chattest.Next(t, in.Messages); said.Text != text {
 			t.Errorf("told was %+v", said)
 		}
-		server.Until(func() bool { return server.Owed() == 0 }) // or it would come again
+		server.Until(func() bool { return server.UnacknowledgedCount() == 0 }) // or it would come again
 	}
 }
 
@@ -46,12 +46,12 @@ func TestAConnectionIsLeftForAnotherWithoutABreak(t *testing.T) {
 			if err := chattest.Next(t, in.Connections); err != nil {
 				t.Errorf("it says %v", err)
 			}
-			server.Until(func() bool { return server.Connected() == 2 })
+			server.Until(func() bool { return server.ConnectionCount() == 2 })
 			server.Write("U1", "D1", "", "hello")
 			if said := chattest.Next(t, in.Messages); said.Text != "hello" {
 				t.Errorf("told was %+v", said)
 			}
-			server.Until(func() bool { return server.Owed() == 0 })
+			server.Until(func() bool { return server.UnacknowledgedCount() == 0 })
 		})
 	}
 }

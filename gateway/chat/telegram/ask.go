@@ -69,7 +69,7 @@ func questionTo(c *callbackQuery, asks string) *bot.SendMessageParams {
 	if c.Message.Chat.Type != models.ChatTypePrivate {
 		// The mention selects the person whose client opens the reply.
 		name := cmp.Or(clean(strings.TrimSpace(person(c.From).Name)), "You there")
-		words = append(words, chat.Piece{Style: chat.Strong, Text: chat.Shortened(name, longestName)}, chat.Piece{Text: ": "})
+		words = append(words, chat.Piece{Style: chat.Strong, Text: chat.Excerpt(name, longestName)}, chat.Piece{Text: ": "})
 	}
 	p.Text, p.Entities = render(append(words, chat.Piece{Text: asks}, chat.Piece{Text: " (Reply to this message.)"}))
 	for i := range p.Entities {
@@ -77,7 +77,7 @@ func questionTo(c *callbackQuery, asks string) *bot.SendMessageParams {
 			Length: p.Entities[i].Length, User: &models.User{ID: c.From.ID, FirstName: c.From.FirstName}}
 	}
 	p.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: len(p.Entities) > 0,
-		InputFieldPlaceholder: chat.Shortened(clean(asks), longestPlaceholder)}
+		InputFieldPlaceholder: chat.Excerpt(clean(asks), longestPlaceholder)}
 	return p
 }
 

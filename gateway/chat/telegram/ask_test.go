@@ -81,7 +81,7 @@ func TestWhatAReasonCameToIsToldAlone(t *testing.T) {
 	s.Reply("42", group, asked.ID, "no")
 	chattest.Next(t, inbox.Clicks)
 	s.Await("42", func(m []telegramtest.Message) bool { return len(m) == 1 && m[0].Text == "done" })
-	if shown := s.Shown(group); len(shown) != 2 {
+	if shown := s.Messages(group); len(shown) != 2 {
 		t.Errorf("shown in the group is %+v", shown)
 	}
 }
@@ -160,8 +160,8 @@ func TestWhatIsTooLongToBeToldAtOnceIsToldInPrivate(t *testing.T) {
 		t.Errorf("told is %q", short)
 	}
 	s.Await("42", func(m []telegramtest.Message) bool { return len(m) == 1 && m[0].Text == long })
-	if len(s.Shown(group)) != 1 {
-		t.Errorf("in the group is shown %+v", s.Shown(group))
+	if len(s.Messages(group)) != 1 {
+		t.Errorf("in the group is shown %+v", s.Messages(group))
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAClickIsHandedOnAsOftenAsItComes(t *testing.T) {
 	if click := chattest.Next(t, inbox.Clicks); click.Token != "forged" {
 		t.Errorf("the click is %+v", click)
 	}
-	if !slices.Equal(s.Shown(group)[0].Buttons, []string{"Approve once", "Deny", why}) {
-		t.Errorf("shown is %+v", s.Shown(group))
+	if !slices.Equal(s.Messages(group)[0].Buttons, []string{"Approve once", "Deny", why}) {
+		t.Errorf("shown is %+v", s.Messages(group))
 	}
 }

@@ -69,7 +69,7 @@ func TestACheckNamesWhatIsMissing(t *testing.T) {
 				}
 			}
 			for _, where := range []string{group, "42"} {
-				if shown := s.Shown(where); len(shown) > 0 {
+				if shown := s.Messages(where); len(shown) > 0 {
 					t.Errorf("the check showed %+v", shown)
 				}
 			}

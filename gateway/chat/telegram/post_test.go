@@ -20,7 +20,7 @@ func TestAPostWhoseAnswerCameIsNotSentAgain(t *testing.T) {
 	first, err := b.Post(t.Context(), in(group), words("one"), "k")
 	again, err2 := b.Post(t.Context(), in(group), words("one"), "k")
 	other, err3 := b.Post(t.Context(), in(group), words("one"), "l")
-	if err != nil || err2 != nil || err3 != nil || first != again || first == other || len(s.Shown(group)) != 2 {
+	if err != nil || err2 != nil || err3 != nil || first != again || first == other || len(s.Messages(group)) != 2 {
 		t.Errorf("they are %v, %v and %v; %v %v %v", first, again, other, err, err2, err3)
 	}
 	for range 2 { // what has no key is told each time
@@ -28,7 +28,7 @@ func TestAPostWhoseAnswerCameIsNotSentAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(s.Shown(group)); n != 4 {
+	if n := len(s.Messages(group)); n != 4 {
 		t.Errorf("%d are shown", n)
 	}
 }
@@ -60,13 +60,13 @@ func TestAFileIsThereBeforeTheButtonsAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := s.Shown(group)
+	shown := s.Messages(group)
 	if len(shown) != 2 || shown[0].File != "command.txt" || string(shown[0].Content) != "git push\n" || shown[1].ReplyTo != shown[0].ID ||
 		shown[1].ID != ref.Message {
 		t.Errorf("shown is %+v", shown)
 	}
 	s.Fail(failing("sendDocument", telegramtest.Fault{Code: 502}))
-	if _, err := b.Post(t.Context(), in(group), m, "other"); !mayPass(err) || len(s.Shown(group)) != 2 {
+	if _, err := b.Post(t.Context(), in(group), m, "other"); !mayPass(err) || len(s.Messages(group)) != 2 {
 		t.Errorf("without its file a message is shown: %v", err)
 	}
 }
@@ -88,10 +88,10 @@ func TestThreeHundredPostsAreShownOnceEach(t *testing.T) {
 	for i := range posts {
 		refs[posted(t, b, fmt.Sprintf("post %d", i))] = i
 	}
-	if len(refs) != posts || len(s.Shown(group)) != posts || calls <= posts {
-		t.Fatalf("%d messages are known and %d shown, after %d calls", len(refs), len(s.Shown(group)), calls)
+	if len(refs) != posts || len(s.Messages(group)) != posts || calls <= posts {
+		t.Fatalf("%d messages are known and %d shown, after %d calls", len(refs), len(s.Messages(group)), calls)
 	}
-	for _, m := range s.Shown(group) {
+	for _, m := range s.Messages(group) {
 		if i := refs[chat.Ref{Place: in(group), Message: m.ID}]; m.Text != fmt.Sprintf("post %d", i) {
 			t.Errorf("message %s says %q", m.ID, m.Text)
 		}
@@ -124,10 +124,10 @@ func TestAnAnswerThatIsLostShowsAMessageAtMostOnceMore(t *testing.T) {
 	})
 	b := made(t, s)
 	ref := posted(t, b, "one")
-	if shown := s.Shown(group); len(shown) != 2 || shown[1].ID != ref.Message {
+	if shown := s.Messages(group); len(shown) != 2 || shown[1].ID != ref.Message {
 		t.Errorf("shown is %+v, known %v", shown, ref)
 	}
-	if err := b.Edit(t.Context(), ref, words("done")); err != nil || len(s.Shown(group)) != 2 {
+	if err := b.Edit(t.Context(), ref, words("done")); err != nil || len(s.Messages(group)) != 2 {
 		t.Errorf("editing came to %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestAMessageGoesOnWhereItIs(t *testing.T) {
 	if _, err := b.Post(t.Context(), at, words("done"), "k"); err != nil {
 		t.Fatal(err)
 	}
-	if shown := s.Shown(group); len(shown) != 1 || shown[0].Thread != "7" {
+	if shown := s.Messages(group); len(shown) != 1 || shown[0].Thread != "7" {
 		t.Errorf("shown is %+v", shown)
 	}
 }
@@ -171,7 +171,7 @@ func TestWhatIsTooLongIsCut(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if shown := s.Shown(group); !strings.HasSuffix(shown[len(shown)-1].Text, "…") {
+		if shown := s.Messages(group); !strings.HasSuffix(shown[len(shown)-1].Text, "…") {
 			t.Errorf("%s: shown is %q", name, shown[len(shown)-1].Text)
 		}
 	}

@@ -142,7 +142,7 @@ const longestAlert = 200
 // message, which works if the person has ever written to the bot.
 func (h updateHandler) answer(ctx context.Context, c *callbackQuery, said chat.Text) {
 	words := plain(said)
-	short := chat.Shortened(words, longestAlert)
+	short := chat.Excerpt(words, longestAlert)
 	err := ask(ctx, h.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
 		CallbackQueryID: c.ID, Text: short, ShowAlert: short != ""}, nil)
 	if err != nil {

@@ -126,8 +126,8 @@ func TestAWhisperIsHeardByNobodyElse(t *testing.T) {
 	if err := said.Ephemeral(t.Context(), chat.Text{{Text: "not yours"}}); err != nil {
 		t.Error(err)
 	}
-	if shown := s.Shown("42"); len(shown) != 1 || shown[0].Text != "not yours" || len(s.Shown(group)) > 0 {
-		t.Errorf("shown is %+v, in the group %+v", shown, s.Shown(group))
+	if shown := s.Messages("42"); len(shown) != 1 || shown[0].Text != "not yours" || len(s.Messages(group)) > 0 {
+		t.Errorf("shown is %+v, in the group %+v", shown, s.Messages(group))
 	}
 }
 
@@ -147,7 +147,7 @@ func TestWhoStartsTheBotIsToldWhatToConfigure(t *testing.T) {
 	s.Await("42", func(m []telegramtest.Message) bool {
 		return len(m) == 2 && strings.HasSuffix(m[1].Text, "Your id here is 42, and this chat's is "+group+", of it topic 7.")
 	})
-	if shown := s.Shown(group); len(shown) > 0 {
+	if shown := s.Messages(group); len(shown) > 0 {
 		t.Errorf("in the group is shown %+v", shown)
 	}
 }

@@ -30,7 +30,7 @@ func TestAnApprovalIsShownAnsweredAndEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := s.Shown(group)
+	shown := s.Messages(group)
 	if len(shown) != 1 || shown[0].Text != "ana asks to run git push in docker" ||
 		!slices.Equal(shown[0].Buttons, []string{"Approve once", "Deny", "Deny, and say why…"}) {
 		t.Fatalf("shown is %+v", shown)
@@ -55,7 +55,8 @@ func TestAnApprovalIsShownAnsweredAndEdited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if shown = s.Shown(group); shown[0].Text != "approved by ana" || shown[0].Buttons != nil || shown[0].Edits != 1 || shown[0].Previews {
+	shown = s.Messages(group)
+	if shown[0].Text != "approved by ana" || shown[0].Buttons != nil || shown[0].Edits != 1 || shown[0].Previews {
 		t.Errorf("shown is %+v", shown)
 	}
 }
@@ -260,7 +261,7 @@ func TestManyPiecesAreNoLinksEither(t *testing.T) {
 	if _, err := made(t, s).Post(t.Context(), in(group), chat.Message{Text: text}, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range s.Shown(group)[0].Entities {
+	for _, e := range s.Messages(group)[0].Entities {
 		if e.Type != "code" {
 			t.Fatalf("there is a %s", e.Type)
 		}

@@ -255,7 +255,7 @@ func TestWhatIsToldAtOnceIsShortEnough(t *testing.T) {
 		if text == "abcd" {
 			most, want = 3, "ab…"
 		}
-		if got := chat.Shortened(text, most); got != want {
+		if got := chat.Excerpt(text, most); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}

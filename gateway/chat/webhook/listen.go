@@ -119,7 +119,7 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 	told := in.Clicked(r.Context(), chat.Click{
 		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
 	})
-	respond(out, http.StatusOK, map[string]string{"told": told.Unstyled()})
+	respond(out, http.StatusOK, map[string]string{"told": told.Plain()})
 }
 
 // errUnsigned is all that is said of it.

@@ -147,7 +147,7 @@ type file struct {
 var styles = map[chat.Style]string{chat.Plain: "plain", chat.Strong: "strong", chat.Code: "code", chat.Block: "block"}
 
 func noticeOf(kind string, m chat.Message) notice {
-	n := notice{Type: kind, Text: m.Text.Unstyled()}
+	n := notice{Type: kind, Text: m.Text.Plain()}
 	for _, p := range m.Text {
 		n.Pieces = append(n.Pieces, piece{styles[p.Style], p.Text})
 	}

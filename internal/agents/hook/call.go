@@ -113,8 +113,8 @@ func (f Fields) Seconds(name string, units float64) (int, error) {
 	return int(math.Ceil(*n / units)), nil
 }
 
-// Kept are those of these names that are there.
-func (f Fields) Kept(names ...string) Fields {
+// Subset are those of these names that are there.
+func (f Fields) Subset(names ...string) Fields {
 	some := Fields{}
 	for _, name := range names {
 		if value, there := f[name]; there {
@@ -124,8 +124,8 @@ func (f Fields) Kept(names ...string) Fields {
 	return some
 }
 
-// Encoded is a value of this program's own as JSON.
-func Encoded(value any) string {
+// JSON is a value of this program's own as JSON.
+func JSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // and a panic denies

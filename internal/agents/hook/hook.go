@@ -80,8 +80,8 @@ const (
 	Abstain
 )
 
-// Denied is the verdict on what failed.
-func Denied(why error) Verdict { return Verdict{Reason: why.Error()} }
+// Denial is the verdict on what failed.
+func Denial(why error) Verdict { return Verdict{Reason: why.Error()} }
 
 // Refused is the exit status by which every client knows that a tool must not run,
 // whatever is written.
@@ -119,7 +119,7 @@ type Permission struct {
 
 // String is the answer as it is written.
 func (p Permission) String() string {
-	return Encoded(struct {
+	return JSON(struct {
 		Output Permission `json:"hookSpecificOutput"`
 	}{p})
 }

@@ -85,14 +85,14 @@ func (o Agent) change(e settings.Entry, why string, edit func(all, servers *sett
 	if err == nil {
 		servers, err = settings.ReadObject(all.Get("mcp"))
 	}
-	before := string(settings.Encoded(all))
+	before := string(settings.JSON(all))
 	if err == nil {
 		err = edit(&all, &servers)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", change.Path, err)
 	}
-	if string(settings.Encoded(all)) != before {
+	if string(settings.JSON(all)) != before {
 		change.After = all.Text()
 	}
 	return []settings.Change{change}, nil

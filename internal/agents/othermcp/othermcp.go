@@ -28,7 +28,7 @@ func (a Agent) Advice(e settings.Entry) []string {
 	command := e.MCPCommand()
 	entry := map[string]any{"mcpServers": map[string]any{"bailiff": map[string]any{"command": command[0], "args": command[1:]}}}
 	return []string{
-		"Have " + a.Client + " start bailiff's tools, by an entry such as " + string(settings.Encoded(entry)) + ",",
+		"Have " + a.Client + " start bailiff's tools, by an entry such as " + string(settings.JSON(entry)) + ",",
 		"that is by " + shellquote.Join(command...) + ", and take its own shell and file tools away.",
 	}
 }

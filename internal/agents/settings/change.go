@@ -66,7 +66,7 @@ func split(text string) []string {
 
 // Read is a change of a file that changes nothing yet. A link is followed, so that it stays.
 func Read(path, why string, mode os.FileMode) (Change, error) {
-	path = backends.Resolved(path)
+	path = backends.RealPath(path)
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Change{}, fmt.Errorf("reading %s: %w", path, err)

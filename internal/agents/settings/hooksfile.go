@@ -45,11 +45,11 @@ func (f HooksFile) Add(e Entry) ([]Change, error) {
 				return matches
 			}
 		}
-		hook := Object{{"type", Encoded("command")}, {"command", Encoded(line)}, {"timeout", Encoded(60)}}
+		hook := Object{{"type", JSON("command")}, {"command", JSON(line)}, {"timeout", JSON(60)}}
 		if f.MayBlock && event == before { // beside the guard in its line, which older agents know as well
-			hook = append(hook, Pair{"onFailure", Encoded("block")})
+			hook = append(hook, Pair{"onFailure", JSON("block")})
 		}
-		return append(without(matches, f.Client), match{Object{{"matcher", Encoded(tools)}}, []Object{hook}})
+		return append(without(matches, f.Client), match{Object{{"matcher", JSON(tools)}}, []Object{hook}})
 	})
 }
 
@@ -73,7 +73,7 @@ func (f HooksFile) change(e Entry, why string, edit func(event string, matches [
 		return nil, fmt.Errorf("reading %s: %w", change.Path, err)
 	}
 	change.After = all.Text()
-	if was, err := ReadObject([]byte(start)); err == nil && string(Encoded(was)) == string(Encoded(all)) {
+	if was, err := ReadObject([]byte(start)); err == nil && string(JSON(was)) == string(JSON(all)) {
 		change.After = start
 	}
 	return []Change{change}, nil
@@ -191,7 +191,7 @@ func (f HooksFile) Read(path, lock string) (all []Hook, off Switches, err error)
 	if err != nil {
 		return nil, off, fmt.Errorf("reading %s: %w", path, err)
 	}
-	_ = json.Unmarshal(Encoded(whole), &off) // of another type they switch nothing
+	_ = json.Unmarshal(JSON(whole), &off) // of another type they switch nothing
 	hooks, err := ReadObject(whole.Get("hooks"))
 	var matches []match
 	if err == nil {

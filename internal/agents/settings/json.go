@@ -66,7 +66,7 @@ func (o Object) Index(key string) int {
 func (o *Object) Set(key string, value any) {
 	raw, ok := value.(json.RawMessage)
 	if !ok {
-		raw = Encoded(value)
+		raw = JSON(value)
 	}
 	if i := o.Index(key); i >= 0 {
 		(*o)[i].Value = raw
@@ -86,7 +86,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(append(text, Encoded(e.Key)...), ':'), e.Value...)
+		text = append(append(append(text, JSON(e.Key)...), ':'), e.Value...)
 	}
 	return append(text, '}'), nil
 }
@@ -94,14 +94,14 @@ func (o Object) MarshalJSON() ([]byte, error) {
 // Text is the Object as a file.
 func (o Object) Text() string {
 	var text bytes.Buffer
-	if err := json.Indent(&text, Encoded(o), "", "  "); err != nil {
+	if err := json.Indent(&text, JSON(o), "", "  "); err != nil {
 		panic(err) // it was encoded before
 	}
 	return text.String() + "\n"
 }
 
-// Encoded is a value as JSON, its texts as people write them.
-func Encoded(value any) json.RawMessage {
+// JSON is a value as JSON, its texts as people write them.
+func JSON(value any) json.RawMessage {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

@@ -37,7 +37,7 @@ func (r Records) Change() Change {
 		r.change.After, r.change.Gone = "", r.change.Before != ""
 		return r.change
 	}
-	r.change.After = string(Encoded(r.files)) + "\n"
+	r.change.After = string(JSON(r.files)) + "\n"
 	return r.change
 }
 

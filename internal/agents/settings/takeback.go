@@ -188,7 +188,7 @@ func (e edit) listWithout(now json.RawMessage) (left json.RawMessage, areLists b
 	if len(is) == 0 && e.Before == nil {
 		return nil, true
 	}
-	return Encoded(is), true
+	return JSON(is), true
 }
 
 // listIn is a list; of no value an empty one.

@@ -20,7 +20,7 @@ func readJSONTree(text string) (*jsonTree, error) {
 }
 
 func (t *jsonTree) value(path []string) json.RawMessage {
-	value := Encoded(t.whole)
+	value := JSON(t.whole)
 	for _, name := range path {
 		if value = t.mapping(value).Get(name); value == nil {
 			return nil
@@ -56,7 +56,7 @@ func withValue(o Object, path []string, value json.RawMessage) Object {
 	o = slices.Clone(o)
 	if len(path) > 1 {
 		inner, _ := ReadObject(o.Get(path[0]))
-		value = Encoded(withValue(inner, path[1:], value))
+		value = JSON(withValue(inner, path[1:], value))
 	}
 	if value == nil {
 		o.Remove(path[0])
@@ -83,7 +83,7 @@ func (t *jsonTree) order(path, names []string) error {
 		t.whole = o
 		return nil
 	}
-	return t.set(path, Encoded(o))
+	return t.set(path, JSON(o))
 }
 
 func (t *jsonTree) text() string { return t.whole.Text() }
@@ -101,7 +101,7 @@ func (t yamlTree) value(path []string) json.RawMessage {
 	if err != nil || len(path) > 0 && t.doc.Node(path...) == nil {
 		return nil
 	}
-	return Encoded(value)
+	return JSON(value)
 }
 
 func (t yamlTree) keys(path []string) (names []string, has bool) {
@@ -207,14 +207,14 @@ func (t *tomlTree) value(path []string) json.RawMessage {
 		return nil
 	}
 	if says := t.said()[i]; !says.isHeader {
-		return Encoded(says.value)
+		return JSON(says.value)
 	}
 	names, _ := t.keys(path)
 	var table Object
 	for _, name := range names {
 		table.Set(name, t.value([]string{path[0], name}))
 	}
-	return Encoded(table)
+	return JSON(table)
 }
 
 func (t *tomlTree) keys(path []string) (names []string, has bool) {

@@ -29,7 +29,7 @@ type author struct{ name, email string }
 
 // authorFile is what sandboxes show there.
 func (s *Survey) authorFile() string {
-	return backends.Resolved(filepath.Join(s.in.Home, ".local", "share", "bailiff", "gitconfig"))
+	return backends.RealPath(filepath.Join(s.in.Home, ".local", "share", "bailiff", "gitconfig"))
 }
 
 // findAuthor is the one whom the user's own settings of git name for the project, unless the repository names one itself.

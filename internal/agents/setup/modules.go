@@ -24,7 +24,7 @@ func (s *Survey) modules() string {
 		return ""
 	}
 	shown := *s
-	shown.Project = backends.Resolved(folder)
+	shown.Project = backends.RealPath(folder)
 	if shown.refuseHomes() != nil || shown.refuseOwn() != nil || s.shows(modulesInside) {
 		return ""
 	}

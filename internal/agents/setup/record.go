@@ -16,9 +16,9 @@ func (s *Survey) Entry() settings.Entry {
 	return settings.Entry{Listen: s.address(), Programs: s.in.Programs, Home: s.in.Home, Getenv: s.in.Getenv}
 }
 
-// Managed are the lines by which root has every user's agent ask, each at a sidecar of its
+// RootLines are the lines by which root has every user's agent ask, each at a sidecar of its
 // own or at this one.
-func (s *Survey) Managed() ([]string, error) {
+func (s *Survey) RootLines() ([]string, error) {
 	a, has := s.agent.(agents.HookCaller)
 	if !has {
 		return nil, fmt.Errorf("%s reads no hooks of root's: leave --managed out", s.in.Agent)
@@ -47,7 +47,7 @@ func (s *Survey) Advice() []string {
 
 // recordsFile is where is noted what was written.
 func (s *Survey) recordsFile() string {
-	return backends.Resolved(filepath.Join(s.cfg.StateDir, "setup.json"))
+	return backends.RealPath(filepath.Join(s.cfg.StateDir, "setup.json"))
 }
 
 // isWeakening says whether a key of bailiff.yaml is one that setup writes only by a person's yes.

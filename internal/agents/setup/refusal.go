@@ -62,7 +62,7 @@ func (s *Survey) refuseHomes() error {
 	}
 	for _, home := range append(homes(), s.in.Home) {
 		switch {
-		case s.Project == backends.Resolved(home):
+		case s.Project == backends.RealPath(home):
 			return fmt.Errorf("%s is a home folder, with keys and settings in it: name the folder of the project", s.Project)
 		case within(home, s.Project):
 			return fmt.Errorf("%s holds the home folder %s: name the folder of the project", s.Project, home)
@@ -111,7 +111,7 @@ func (s *Survey) elsewhere(path string) string {
 
 // within says whether a path is a folder or lies in it, links followed.
 func within(path, folder string) bool {
-	path, folder = backends.Resolved(path), backends.Resolved(folder)
+	path, folder = backends.RealPath(path), backends.RealPath(folder)
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 

@@ -224,7 +224,7 @@ func (s *Survey) strengthen(r settings.Records, path, text string) string {
 // NeedsRestart says whether a running sidecar cannot take a change of its configuration over at SIGHUP. What agents may ask
 // at, and which folders may be shown, it can.
 func (s *Survey) NeedsRestart(c settings.Change) bool {
-	if c.Path != backends.Resolved(s.File) {
+	if c.Path != backends.RealPath(s.File) {
 		return false
 	}
 	before, sectionsBefore, err := s.readApart(c.Before)

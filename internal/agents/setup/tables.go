@@ -71,7 +71,7 @@ func (s *Survey) openTables() (tables, error) {
 			return tables{}, fmt.Errorf("reading %s: %w", path, err)
 		}
 		if doc.Node(cli...) != nil {
-			return tables{path: backends.Resolved(path), doc: doc, text: string(text)}, nil
+			return tables{path: backends.RealPath(path), doc: doc, text: string(text)}, nil
 		}
 	}
 	return tables{}, s.byHand("no data.yaml of policies.paths in " + s.File + " has the row platforms.cli")
@@ -209,9 +209,9 @@ func (s *Survey) isRemoved(path string) bool {
 	return path == s.Project || slices.Contains(s.removed, path)
 }
 
-// Gone are the folders of other projects that are not there any more: while a row names one, no
+// MissingFolders are the folders of other projects that are not there any more: while a row names one, no
 // sandbox is made at all.
-func (s *Survey) Gone() (gone []string) {
+func (s *Survey) MissingFolders() (gone []string) {
 	t, err := s.openTables()
 	if err != nil {
 		return nil

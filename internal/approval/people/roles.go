@@ -30,8 +30,8 @@ func (r *Roster) Permit(who bailiff.Approver, to string) error {
 	return nil
 }
 
-// Known says why a person may not be logged in, to look on in any role; it is nil while they may.
-func (r *Roster) Known(who bailiff.Approver) error {
+// CheckLogin says why a person may not be logged in, to look on in any role; it is nil while they may.
+func (r *Roster) CheckLogin(who bailiff.Approver) error {
 	if _, why := r.current(who); why != "" {
 		return fmt.Errorf("not yours to see: %s", why)
 	}

@@ -96,7 +96,7 @@ func (s *Store) look(ctx context.Context) (*followed, error) {
 	}
 	rescan := s.lost.Swap(false)
 	news, err := s.read(ctx, rescan)
-	if before, known := s.db.Accepted(); err == nil && known {
+	if before, known := s.db.LastPlace(); err == nil && known {
 		err = news.place.IsAfter(before)
 	}
 	if err == nil {

@@ -61,7 +61,7 @@ func (s *Store) acceptServer(ctx context.Context) error {
 }
 
 func (s *Store) server() string {
-	p, _ := s.db.Accepted()
+	p, _ := s.db.LastPlace()
 	return p.Server
 }
 
@@ -90,7 +90,7 @@ func (s *Store) settleServer(ctx context.Context, seen *state.State) error {
 		if err := tx.QueryRow(ctx, lockServer).Scan(&noted); err != nil {
 			return err
 		}
-		before, known := s.db.Accepted()
+		before, known := s.db.LastPlace()
 		isBack := known && before.Server == now.Server && now.Position < before.Position
 		if noted != now.Server || isBack {
 			if noted != "" {

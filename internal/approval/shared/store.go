@@ -312,7 +312,7 @@ func (s *Store) Err() error {
 	if why == nil {
 		why = errors.New("it has not answered for too long")
 	}
-	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", state.ErrStore, postgres.Told(why))
+	return fmt.Errorf("%w: PostgreSQL: %w; nothing is granted until it answers again", state.ErrStore, postgres.WithoutAddress(why))
 }
 
 // refuses says whether another server was accepted so recently that not all sidecars may know of it.
@@ -434,7 +434,7 @@ func (s *Store) fault(err error) error {
 		return err
 	}
 	s.host.Log.Warn("a step of the shared store failed", "error", err)
-	return fmt.Errorf("%w: PostgreSQL: %w", state.ErrStore, postgres.Told(err))
+	return fmt.Errorf("%w: PostgreSQL: %w", state.ErrStore, postgres.WithoutAddress(err))
 }
 
 // commit writes a step and shows it.

@@ -40,8 +40,8 @@ func (t *Step) cancel(i *Item, f Freeze, now time.Time) {
 	i.settle(t, bailiff.ApprovalCancelled, "cancelled", f.Says(), now)
 }
 
-// Told tells the users that it stops why, without naming ids, and what ends it.
-func (f Freeze) Told() string {
+// Sentence tells the users that it stops why, without naming ids, and what ends it.
+func (f Freeze) Sentence() string {
 	said := f.Says()
 	if f.Kind != api.FreezeAll {
 		said = fmt.Sprintf("%s froze this %s%s", f.By, f.Kind, because(f.Reason))

@@ -110,8 +110,8 @@ func (o *Outbox) First() (number uint64, e api.Event, found bool) {
 	return o.waiting[0].number, o.waiting[0].event, true
 }
 
-// Delivered takes out what the decision log has; it may be gone by a reset.
-func (o *Outbox) Delivered(number uint64) {
+// Acknowledge takes out what the decision log has; it may be gone by a reset.
+func (o *Outbox) Acknowledge(number uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.waiting) > 0 && o.waiting[0].number == number {

@@ -36,8 +36,8 @@ func selects(q api.Query, e *Entry) bool {
 		(q.User == "" || isUser(q.User, s.Platform, s.UserID))
 }
 
-// Answered counts what people said to the rules and matches of an approval in others.
-func (s *State) Answered(asked *Item) []api.Answered {
+// AnswersTo counts what people said to the rules and matches of an approval in others.
+func (s *State) AnswersTo(asked *Item) []api.Answered {
 	counts := map[string]*api.Answered{}
 	for _, i := range s.order {
 		if i.Seq == asked.Seq || len(i.Pairs) == 0 || !slices.Equal(i.Pairs, asked.Pairs) {

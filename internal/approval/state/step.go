@@ -49,11 +49,11 @@ func (i *Item) settle(t *Step, state bailiff.ApprovalState, resolution, message 
 	e := &i.Entry
 	e.State, e.Resolved, e.Message = state, now, message
 	t.Events = append(t.Events, e.event(resolution+": "+message))
-	t.told = append(t.told, Resolved(i, resolution))
+	t.told = append(t.told, Resolution(i, resolution))
 }
 
-// Resolved has the observer hear how an approval ended.
-func Resolved(i *Item, resolution string) func(Observer) {
+// Resolution has the observer hear how an approval ended.
+func Resolution(i *Item, resolution string) func(Observer) {
 	e := &i.Entry
 	return func(o Observer) {
 		o.ApprovalResolved(e.Request.Session.Platform, resolution, e.Scope, e.Resolved.Sub(e.Created), e.TraceID)

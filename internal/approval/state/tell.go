@@ -81,7 +81,7 @@ func (e *Entry) waiting() string {
 		e.Expires.Format(time.RFC3339))
 }
 
-// Settled says why an approval takes no answer any more.
-func (e *Entry) Settled() string {
+// WhyClosed says why an approval takes no answer any more.
+func (e *Entry) WhyClosed() string {
 	return fmt.Sprintf("approval %s is %s since %s: %s", e.ID, e.State, e.Resolved.Format(time.RFC3339), e.Message)
 }

@@ -95,7 +95,7 @@ func (s *State) Void(id, reason string, now time.Time) (Step, error) {
 		return Step{}, fmt.Errorf("approval %s is pending, so there is nothing to take back", id)
 	}
 	if i.Entry.State != bailiff.ApprovalApproved || h == nil {
-		return Step{}, Refuse(api.ErrSettled, "%s", i.Entry.Settled())
+		return Step{}, Refuse(api.ErrSettled, "%s", i.Entry.WhyClosed())
 	}
 	i = i.copy()
 	t := Step{Items: []*Item{i}, Ended: []*Held{h}}

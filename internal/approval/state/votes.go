@@ -22,7 +22,7 @@ func (s *State) answerable(id string, now time.Time) (*Item, error) {
 	}
 	e := &i.Entry
 	if !i.Pending() {
-		return nil, Refuse(api.ErrSettled, "%s", e.Settled())
+		return nil, Refuse(api.ErrSettled, "%s", e.WhyClosed())
 	}
 	if !now.Before(e.Expires) {
 		return nil, Refuse(api.ErrSettled, "approval %s expired at %s", id, e.Expires.Format(time.RFC3339))

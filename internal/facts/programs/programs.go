@@ -257,15 +257,15 @@ func entryOf(name string) *Entry {
 	own := Of(name)
 	e := &Entry{Name: name, Own: own, Described: own, Language: interpreterOf(name), OnlyOptions: own.onlyOptions()}
 	if !own.isDescribed() {
-		e.Described = Described(name)
+		e.Described = Description(name)
 	}
 	e.Explained = own.explains() || Explains(name)
 	return e
 }
 
-// Described says how a program reads its arguments, by its name or that of its family:
+// Description says how a program reads its arguments, by its name or that of its family:
 // python for python3.11.
-func Described(name string) *Program {
+func Description(name string) *Program {
 	if p := all()[name]; p.isDescribed() {
 		return p
 	}
@@ -384,9 +384,9 @@ func interpreterOf(name string) string {
 // Known says that an entry says anything of a name.
 func Known(name string) bool { return all()[name] != nil || judged()[name] }
 
-// Unversioned is the name of a compiler in one that ends in a version, such as "gcc" for "gcc-12". Any other name is the program's
+// BaseName is the name of a compiler in one that ends in a version, such as "gcc" for "gcc-12". Any other name is the program's
 // own, so that a row which a table has for it holds.
-func Unversioned(name string) string {
+func BaseName(name string) string {
 	bare := strings.TrimRight(name, "0123456789.-")
 	if len(bare) == len(name) || judged()[name] || !strings.ContainsAny(name[len(name)-1:], "0123456789") || !Of(bare).Versioned {
 		return name

@@ -107,7 +107,7 @@ func TestAVersionIsNoOtherProgram(t *testing.T) {
 			t.Errorf("%s interprets %q, want %q", name, got, want)
 		}
 	}
-	if p := Described("python3.11"); p != Of("python") {
+	if p := Description("python3.11"); p != Of("python") {
 		t.Errorf("python3.11 is described as %+v", p)
 	}
 }
@@ -116,7 +116,7 @@ func TestOnlyCompilersLoseTheirVersions(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"gcc-12": "gcc", "clang++-17": "clang++", "go1.22.3": "go", "pip3.12": "pip",
 		"gcc-": "gcc-", "psql15": "psql15", "make4": "make4", "rm-9": "rm-9", "python3.11": "python3.11", "7": "7"} {
-		if got := Unversioned(name); got != want {
+		if got := BaseName(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}

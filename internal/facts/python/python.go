@@ -96,7 +96,7 @@ func (w *walk) shell() *value.Command {
 
 func (w *walk) shellPiece(p piece) value.Command {
 	if p.at.Level > value.MaxLevel {
-		return value.Unread(p.text)
+		return value.UnreadText(p.text)
 	}
 	return w.readShell(p.text, p.at)
 }

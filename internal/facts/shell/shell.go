@@ -40,12 +40,12 @@ const (
 // program in the text is read by python.
 func Read(text string, at value.Place, python func(source string, at value.Place) value.Code) value.Command {
 	if len(text) > value.MaxText || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return value.Unread(text)
+		return value.UnreadText(text)
 	}
 	a := newAnalysis(at, python)
 	a.Settled = at.Settled
 	if !a.read(text) {
-		c := value.Unread(text)
+		c := value.UnreadText(text)
 		c.Complete = at.Settled
 		return c
 	}

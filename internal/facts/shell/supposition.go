@@ -61,7 +61,7 @@ func programAt(words []word.Word, at int) (name string, ok bool) {
 
 // endsWords says that the words after a program start nothing.
 func endsWords(name string) bool {
-	operands := programs.Described(name).Operands
+	operands := programs.Description(name).Operands
 	return operands == programs.Text || operands == programs.Script
 }
 

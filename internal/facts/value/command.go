@@ -134,8 +134,8 @@ type Code struct {
 	Folders, Members []string `json:"-"`
 }
 
-// Unread is all that is known of a text that is not shell.
-func Unread(text string) Command {
+// UnreadText is all that is known of a text that is not shell.
+func UnreadText(text string) Command {
 	none := []string{}
 	return Command{Text: text, Programs: none, Calls: []Call{}, Hosts: none, Reads: none, Writes: none,
 		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none, Opens: none}

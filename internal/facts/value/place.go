@@ -48,21 +48,21 @@ func (at Place) Path(p, cwd string) string {
 	}
 	switch {
 	case strings.HasPrefix(p, "/"):
-		return at.fold(Cleaned(p))
+		return at.fold(CleanPath(p))
 	case p == "~" || strings.HasPrefix(p, "~/"):
 		return at.homely(p)
 	case strings.HasPrefix(p, "$"):
 		return p // "$X/" is the root if X is empty
 	case strings.HasPrefix(p, "~"), cwd == "":
-		return Cleaned(p)
+		return CleanPath(p)
 	case strings.HasPrefix(cwd, "~"):
 		return at.homely(cwd + "/" + p)
 	}
-	return at.fold(Cleaned(cwd + "/" + p))
+	return at.fold(CleanPath(cwd + "/" + p))
 }
 
-// Cleaned is path.Clean where nothing unknown could be cut by "..".
-func Cleaned(p string) string {
+// CleanPath is path.Clean where nothing unknown could be cut by "..".
+func CleanPath(p string) string {
 	if strings.Contains(p, "$") && strings.Contains(p, "..") {
 		return p
 	}
@@ -77,7 +77,7 @@ func (at Place) homely(p string) string {
 		return "~" + below
 	}
 	if at.Home != "" {
-		return at.fold(Cleaned(at.Home + strings.TrimPrefix(p, "~")))
+		return at.fold(CleanPath(at.Home + strings.TrimPrefix(p, "~")))
 	}
 	return p
 }
@@ -104,7 +104,7 @@ func ofProcess(p string) string {
 		case part == "..":
 			return p
 		case part == "root" && i > 0:
-			return "/" + strings.TrimLeft(Cleaned("/"+rest), "/")
+			return "/" + strings.TrimLeft(CleanPath("/"+rest), "/")
 		case part == "cwd" && i > 0 && (last == "self" || last == "thread-self" || last == "$$" || last == "task"):
 			return "./" + rest
 		case part == "cwd" && i > 0:

@@ -47,8 +47,8 @@ type Local interface {
 type Homes interface {
 	// Of is the home of a session, which is this sidecar's own where there was none.
 	Of(ctx context.Context, s fleet.Session) (fleet.Home, error)
-	// Known is the home of a session that may have none.
-	Known(ctx context.Context, s fleet.Session) (fleet.Home, error)
+	// Home is the home of a session that may have none.
+	Home(ctx context.Context, s fleet.Session) (fleet.Home, error)
 	// Forget has a home looked up anew that proved wrong.
 	Forget(s fleet.Session)
 	// Leave gives up the home of a session that has ended.
@@ -144,7 +144,7 @@ func (r *Router) Preview(ctx context.Context, req bailiff.Request) bailiff.Decid
 // that safer. What the client runs itself lies on this machine.
 func (r *Router) judge(ctx context.Context, how string, req bailiff.Request,
 	here func(context.Context, bailiff.Request) bailiff.Decided) bailiff.Decided {
-	home, err := r.config.Homes.Known(ctx, fleet.SessionOf(req))
+	home, err := r.config.Homes.Home(ctx, fleet.SessionOf(req))
 	if req.Folder != "" || err != nil || home.Mine || home.Replica == "" {
 		return here(ctx, req)
 	}
@@ -159,7 +159,7 @@ func (r *Router) judge(ctx context.Context, how string, req bailiff.Request,
 // EndSession ends a session where it is served.
 func (r *Router) EndSession(ctx context.Context, caller, session string) (ended bailiff.Ended, err error) {
 	s := fleet.Session{Caller: caller, ID: session}
-	err = r.at(ctx, s, r.config.Homes.Known, func() (err error) {
+	err = r.at(ctx, s, r.config.Homes.Home, func() (err error) {
 		ended, err = r.Local.EndSession(ctx, caller, session)
 		return errors.Join(err, r.config.Homes.Leave(context.WithoutCancel(ctx), s))
 	}, func(address string) error {

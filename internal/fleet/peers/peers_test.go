@@ -70,7 +70,7 @@ func (h *fakeHomes) Of(context.Context, fleet.Session) (fleet.Home, error) {
 	return h.home, nil
 }
 
-func (h *fakeHomes) Known(ctx context.Context, s fleet.Session) (fleet.Home, error) {
+func (h *fakeHomes) Home(ctx context.Context, s fleet.Session) (fleet.Home, error) {
 	return h.Of(ctx, s)
 }
 

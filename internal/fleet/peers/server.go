@@ -96,7 +96,7 @@ func read(w http.ResponseWriter, q *http.Request, into any) bool {
 
 // isHome refuses what another sidecar is to do.
 func (r *Router) isHome(ctx context.Context, w http.ResponseWriter, s fleet.Session) bool {
-	home, err := r.config.Homes.Known(ctx, s)
+	home, err := r.config.Homes.Home(ctx, s)
 	switch {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)

@@ -50,8 +50,8 @@ func IsAway(err error) bool {
 // under the program.
 var pooled = map[string]bool{"42P05": true, "26000": true}
 
-// Explained says what to change where PostgreSQL's own words do not.
-func Explained(err error) error {
+// WithHint says what to change where PostgreSQL's own words do not.
+func WithHint(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && pooled[refused.Code] {
 		return fmt.Errorf("%w: behind pgbouncer add default_query_exec_mode=exec to the connection string of PostgreSQL", err)
@@ -59,9 +59,9 @@ func Explained(err error) error {
 	return err
 }
 
-// Told is a fault as agents are told of it: without the address, the user and the database, which drivers put into
+// WithoutAddress is a fault as agents are told of it: without the address, the user and the database, which drivers put into
 // their texts.
-func Told(err error) error {
+func WithoutAddress(err error) error {
 	var refused *pgconn.PgError
 	switch {
 	case err == nil, errors.Is(err, ErrMoved):
@@ -72,8 +72,8 @@ func Told(err error) error {
 	return &worded{"it does not answer", err}
 }
 
-// Detailed is a fault with what [Told] leaves out, for operators.
-func Detailed(err error) string {
+// Detail is a fault with what [WithoutAddress] leaves out, for operators.
+func Detail(err error) string {
 	var told *worded
 	if !errors.As(err, &told) {
 		return err.Error()

@@ -67,7 +67,7 @@ func TestWhatPassesByItself(t *testing.T) {
 func TestAPooledConnectionIsToldWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	for code, told := range map[string]bool{"42P05": true, "26000": true, "42P01": false} {
-		err := postgres.Explained(&pgconn.PgError{Code: code, Message: "of the server"})
+		err := postgres.WithHint(&pgconn.PgError{Code: code, Message: "of the server"})
 		if strings.Contains(err.Error(), "default_query_exec_mode=exec") != told || !strings.Contains(err.Error(), "of the server") {
 			t.Errorf("%s: %v", code, err)
 		}

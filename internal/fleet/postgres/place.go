@@ -48,8 +48,8 @@ func (db *DB) Accept(p Place) {
 // Servers counts those that were accepted one after another, and one anew that was put back.
 func (db *DB) Servers() uint64 { return db.servers.Load() }
 
-// Accepted is the place that was accepted last; false if none was yet.
-func (db *DB) Accepted() (Place, bool) {
+// LastPlace is the place that was accepted last; false if none was yet.
+func (db *DB) LastPlace() (Place, bool) {
 	p := db.accepted.Load()
 	if p == nil {
 		return Place{}, false
@@ -64,7 +64,7 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 
 // isAccepted refuses a connection to another server than the accepted one.
 func (db *DB) isAccepted(ctx context.Context, conn *pgx.Conn) error {
-	before, known := db.Accepted() // first: what is accepted while the server answers may be further than its answer
+	before, known := db.LastPlace() // first: what is accepted while the server answers may be further than its answer
 	var p Place
 	if err := conn.QueryRow(ctx, SelectPlace).Scan(&p.Server, &p.Position); err != nil {
 		return fmt.Errorf("asking PostgreSQL which server it is: %w", err)

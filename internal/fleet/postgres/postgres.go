@@ -113,7 +113,7 @@ func (db *DB) whyNot(err error) error {
 	switch {
 	case errors.As(err, &refused):
 		if pooled[refused.Code] {
-			return Explained(err)
+			return WithHint(err)
 		}
 		return errors.New(refused.Message)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):

@@ -115,7 +115,7 @@ func (s *Source) Start(ctx context.Context, open Opener) error {
 
 // fallBack has what was kept opened, as what the server has cannot be used.
 func (s *Source) fallBack(why error, inForce bool, open Opener) error {
-	kept, wrong := Kept(s.config.Dir)
+	kept, wrong := LastGood(s.config.Dir)
 	if wrong == nil {
 		var now bool
 		if now, wrong = open(kept, File(s.config.Dir)); wrong != nil {
@@ -242,8 +242,8 @@ func (s *Source) fail(err error) {
 // ErrNone says that no bundle was kept.
 var ErrNone = errors.New("none was kept before")
 
-// Kept is the last good bundle that a source kept in a folder, [ErrNone] if there is none.
-func Kept(dir string) ([]byte, error) {
+// LastGood is the last good bundle that a source kept in a folder, [ErrNone] if there is none.
+func LastGood(dir string) ([]byte, error) {
 	path := File(dir)
 	text, err := os.ReadFile(path)
 	if err == nil {

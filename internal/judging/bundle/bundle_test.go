@@ -177,7 +177,7 @@ func TestAServersPoliciesAreFollowedByTheirETag(t *testing.T) {
 	if text := offered.next(t); text != "v2" {
 		t.Errorf("offered %s", text)
 	}
-	eventually(t, "what is kept", func() bool { kept, _ := Kept(c.Dir); return string(kept) == "v2" })
+	eventually(t, "what is kept", func() bool { kept, _ := LastGood(c.Dir); return string(kept) == "v2" })
 }
 
 func TestABundleThatIsNotSoundIsOfferedAgainAndNotKept(t *testing.T) {
@@ -195,7 +195,7 @@ func TestABundleThatIsNotSoundIsOfferedAgainAndNotKept(t *testing.T) {
 		}
 	}
 	eventually(t, "the fault", func() bool { return errors.Is(s.Status().Fault, errBad) })
-	if kept, err := Kept(c.Dir); string(kept) != "v1" {
+	if kept, err := LastGood(c.Dir); string(kept) != "v1" {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 	at.has("v2", 0)

@@ -65,7 +65,7 @@ func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodOne(t *testing.T) {
 		!errors.Is(s.Status().Fault, errBad) || !s.Status().Confirmed.IsZero() {
 		t.Errorf("opened %v, %v, %+v", texts, err, s.Status())
 	}
-	if kept, err := Kept(c.Dir); string(kept) != "v1" {
+	if kept, err := LastGood(c.Dir); string(kept) != "v1" {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 	if text := follow(t, s).next(t); text != "bad" {
@@ -93,7 +93,7 @@ func TestABundleThatCannotBeKeptIsToldOfAndKeptOnceItCanBe(t *testing.T) {
 	must(t, os.Remove(File(c.Dir)))
 	at.has("v1", 0)
 	eventually(t, "the bundle that is kept", func() bool { return s.Status().Unkept == nil })
-	if kept, err := Kept(c.Dir); string(kept) != "v1" {
+	if kept, err := LastGood(c.Dir); string(kept) != "v1" {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 }
@@ -109,7 +109,7 @@ func TestWhatASourceThatWasKilledHadBegunToKeepIsCleared(t *testing.T) {
 	if _, err := os.Stat(begun); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("half a bundle is still there: %v", err)
 	}
-	if kept, err := Kept(c.Dir); string(kept) != "v1" {
+	if kept, err := LastGood(c.Dir); string(kept) != "v1" {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 }

@@ -86,7 +86,7 @@ func (h *History) All() ([]Revision, error) {
 	return all, err
 }
 
-// Keep keeps what came into force, and drops what is older than the last [Kept].
+// Keep keeps what came into force, and drops what is older than the last [LastGood].
 func (h *History) Keep(r Revision, files []File) error {
 	text, err := pack(files)
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// Exposed are the platforms and chats of the tables whose ordinary requests run in a sandbox that
+// OpenChats are the platforms and chats of the tables whose ordinary requests run in a sandbox that
 // is open to a network, or to a folder of the host that it may write.
-func (j *Judge) Exposed(ctx context.Context) (open []api.ChatStatus) {
+func (j *Judge) OpenChats(ctx context.Context) (open []api.ChatStatus) {
 	for _, table := range []string{"platforms", "chats"} {
 		found, _, err := j.policies.Query(ctx, bailiff.Request{}, bailiff.Circumstances{}, "bailiff/tables/"+table)
 		entries, ok := found.(map[string]any)

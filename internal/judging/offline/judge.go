@@ -65,8 +65,8 @@ func (j *Judge) Decide(ctx context.Context, req bailiff.Request) bailiff.Decisio
 	return j.enforcer.Decide(ctx, req).Decision
 }
 
-// Untested says that it is not known whether the policies pass what is required of them; else it is empty.
-func (j *Judge) Untested() string {
+// TestWarning says that it is not known whether the policies pass what is required of them; else it is empty.
+func (j *Judge) TestWarning() string {
 	if j.policies.Tested() {
 		return ""
 	}

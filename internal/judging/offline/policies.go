@@ -57,7 +57,7 @@ func OpenPolicies(ctx context.Context, cfg *config.Config) (*pdp.PDP, error) {
 }
 
 func LastArchive(cfg *config.Config) (*source.Archive, error) {
-	text, err := bundle.Kept(PoliciesDir(cfg))
+	text, err := bundle.LastGood(PoliciesDir(cfg))
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func TestOnlyWhatThePoliciesDecidedAndWasWrittenIsJudgedInTheShadow(t *testing.T
 		"another document": func(e *api.Event) { e.Path = "house/report" },
 		"no request":       func(e *api.Event) { e.Input = nil },
 		"break-glass":      func(e *api.Event) { e.Custom.BreakGlass = &api.BreakGlass{} },
-		"a guard":          func(e *api.Event) { e.Result = bailiff.Denied("guard.night", "No.") },
+		"a guard":          func(e *api.Event) { e.Result = bailiff.Denial("guard.night", "No.") },
 	}
 	for _, change := range unjudged {
 		e := decided(live, chat("telegram", "42", "ls"), noon)

@@ -343,8 +343,8 @@ func (public) Use() string { return "sig" }
 // Key is the public one.
 func (p public) Key() any { return &p.private.PublicKey }
 
-// Unsigned is a token of algorithm none.
-func Unsigned(claims map[string]any) string {
+// UnsignedToken is a token of algorithm none.
+func UnsignedToken(claims map[string]any) string {
 	text, err := json.Marshal(claims)
 	if err != nil {
 		panic(err)

@@ -61,7 +61,7 @@ const (
 
 // Event is one thing that happened to a connection.
 type Event struct {
-	// What is [Opened], [Refused] or [Closed].
+	// What is [OpenSandbox], [Refused] or [Closed].
 	What string
 	// Connection is as it was judged; its host is as the program wrote it, where that
 	// could not be read.

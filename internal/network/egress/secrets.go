@@ -30,7 +30,7 @@ func (p *Proxy) give(r *http.Request, asked []bailiff.Connection) *refusal {
 			"What stands for "+name+" would leave for a host or in a place where its value may not be put in.",
 			"Send it as its row says: to a host and in a place that it names.")
 	}
-	if name := swap.Named(head, p.dead); name != "" {
+	if name := swap.FirstIn(head, p.dead); name != "" {
 		return refuse(asked[0], ruleStray,
 			"What stood for "+name+" in another request of the session stands in this one, and is worth nothing here.",
 			"Write $"+name+" in the command in place of a text that a program has stored, and ask for the variable again.")

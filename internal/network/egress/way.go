@@ -178,7 +178,7 @@ func logRefusal(c bailiff.Connection) *refusal {
 
 // told is the first reason that may be told.
 func told(c bailiff.Connection, reasons []bailiff.Reason) *refusal {
-	reasons = bailiff.Decision{Denials: reasons}.Told().Denials
+	reasons = bailiff.Decision{Denials: reasons}.ForSender().Denials
 	if len(reasons) == 0 {
 		return refuse(c, "policy.error", "The policies gave no reason.", "")
 	}

@@ -33,7 +33,7 @@ func (s Server) Client(name string, reason Reason) (*Client, error) {
 		return nil, fmt.Errorf("reading ca_file: %w", err)
 	}
 	cfg := Config{Name: name, Roots: roots, Reason: reason}
-	if s.Token.Given() {
+	if s.Token.IsSet() {
 		cfg.Credential = s.Token.Read
 	}
 	return New(cfg), nil

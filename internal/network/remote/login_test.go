@@ -232,8 +232,8 @@ func TestADeadLineShowsInTime(t *testing.T) {
 	if _, err := p.Read(make([]byte, 1)); err == nil {
 		t.Error("something was said over a dead line")
 	}
-	<-p.Ended()
-	<-more.Ended()
+	<-p.Done()
+	<-more.Done()
 	if _, _, err := p.Exit(); err == nil {
 		t.Error("the command has ended as if nothing were wrong")
 	}

@@ -123,8 +123,8 @@ func (p *Process) end() {
 	}
 }
 
-// Ended is closed when the command has ended or the connection to it.
-func (p *Process) Ended() <-chan struct{} { return p.ended }
+// Done is closed when the command has ended or the connection to it.
+func (p *Process) Done() <-chan struct{} { return p.ended }
 
 // Exit is the status of a command that has ended, and the end of what it wrote to its
 // standard error. It is an error where the status is not known.

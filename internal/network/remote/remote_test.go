@@ -171,7 +171,7 @@ func TestABrokenConnectionIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Cut()
-	<-p.Ended()
+	<-p.Done()
 	if _, _, err := p.Exit(); err == nil {
 		t.Error("a command whose connection broke has ended as if nothing were wrong")
 	}
@@ -192,7 +192,7 @@ func TestAHostThatAllowsNoFurtherSessionIsAskedOverAnotherConnection(t *testing.
 	}
 	for _, p := range all {
 		p.Close()
-		<-p.Ended()
+		<-p.Done()
 	}
 	backendtest.Await(t, "only the first connection stays", func() bool { return server.Sessions() == 1 })
 }

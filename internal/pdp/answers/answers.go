@@ -20,15 +20,15 @@ import (
 func Decision(answer *ast.Term, err error, backends map[string]bailiff.BackendState) (bailiff.Decision, error) {
 	switch {
 	case err != nil:
-		return Failed(err)
+		return Failure(err)
 	case answer == nil:
-		return Failed(errors.New("evaluating policies: the decision is undefined"))
+		return Failure(errors.New("evaluating policies: the decision is undefined"))
 	}
 	return decide(answer, backends)
 }
 
-// Failed is the denial of an evaluation that gave no answer.
-func Failed(err error) (bailiff.Decision, error) {
+// Failure is the denial of an evaluation that gave no answer.
+func Failure(err error) (bailiff.Decision, error) {
 	why := strings.Join(strings.Fields(err.Error()), " ") // OPA's are of several lines
 	return Denial(ruleError, "The policies gave no decision: "+why+".", insteadOfError), err
 }

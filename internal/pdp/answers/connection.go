@@ -51,6 +51,6 @@ func (r *reader) agreeOnConnection(j bailiff.ConnectionJudgement) {
 
 // FailedConnection is the denial of an evaluation about a connection that gave no answer.
 func FailedConnection(err error) bailiff.ConnectionJudgement {
-	d, fault := Failed(err)
+	d, fault := Failure(err)
 	return bailiff.ConnectionJudgement{Denials: d.Denials, Fault: fault}
 }

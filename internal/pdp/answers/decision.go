@@ -42,7 +42,7 @@ func decide(answer *ast.Term, backends map[string]bailiff.BackendState) (bailiff
 
 // Denial is a denial by one rule, which says what would be allowed instead.
 func Denial(rule, message, instead string) bailiff.Decision {
-	d := bailiff.Denied(rule, message)
+	d := bailiff.Denial(rule, message)
 	d.Denials[0].Instead = instead
 	return d
 }

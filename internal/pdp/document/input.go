@@ -132,7 +132,7 @@ func typed(a bailiff.Args, place facts.Place) facts.Command {
 	if !a.IsTyped() {
 		return facts.Shell(a.Data, place)
 	}
-	command := facts.Typed(a.Data, a.Command, place)
+	command := facts.TypedText(a.Data, a.Command, place)
 	command.Complete = command.Complete && !a.Typed.Opaque
 	return command
 }

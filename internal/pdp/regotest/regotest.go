@@ -97,9 +97,9 @@ type Report struct {
 	WholeDecision int `json:"whole_decision"`
 }
 
-// Passed says whether every test passed, there was one, and the coverage is
+// OK says whether every test passed, there was one, and the coverage is
 // what was asked for. A skipped test has not passed, as in "opa test".
-func (r Report) Passed() bool {
+func (r Report) OK() bool {
 	return len(r.Results)+r.Remembered > 0 && len(r.faults()) == 0 && (r.Coverage == nil || r.Coverage.Percent >= r.Threshold)
 }
 

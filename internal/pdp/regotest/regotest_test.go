@@ -73,7 +73,7 @@ func TestTheShippedPoliciesPassTheirTests(t *testing.T) {
 	backendtest.Long(t)
 	report, err := Run(context.Background(), Config{Paths: shipped})
 	must(t, err)
-	if !report.Passed() {
+	if !report.OK() {
 		t.Error(report.faults())
 	}
 	embedded, faults := policyset.Load(source.ReadTrusted, nil)
@@ -99,7 +99,7 @@ func TestAReportSaysWhatFailedAndWhere(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, told)
 		}
 	}
-	if report.Passed() {
+	if report.OK() {
 		t.Error("it says that all tests passed")
 	}
 }
@@ -109,8 +109,8 @@ func TestCoverageHasAThreshold(t *testing.T) {
 	for threshold, want := range map[float64]bool{0: true, 10: true, 100: false} {
 		report, err := Run(context.Background(), Config{Paths: []string{root}, Coverage: true, Threshold: threshold})
 		must(t, err)
-		if report.Passed() != want {
-			t.Errorf("with threshold %v and coverage %v passed is %v", threshold, report.Coverage.Percent, report.Passed())
+		if report.OK() != want {
+			t.Errorf("with threshold %v and coverage %v passed is %v", threshold, report.Coverage.Percent, report.OK())
 		}
 		if files := report.Coverage.Files; len(files) != 2 || files[0].File != filepath.Join(root, "p.rego") ||
 			files[0].Missed[0] != [2]int{12, 12} {
@@ -121,7 +121,7 @@ func TestCoverageHasAThreshold(t *testing.T) {
 
 func TestNoTestsDoNotPass(t *testing.T) {
 	report, err := Run(context.Background(), Config{Paths: []string{tree(t, map[string]string{"p.rego": allowing})}})
-	if err != nil || report.Passed() {
+	if err != nil || report.OK() {
 		t.Errorf("got %+v %v, want an empty report that has not passed", report, err)
 	}
 	if _, err := Run(context.Background(), Config{Paths: []string{"nowhere"}}); err == nil {

@@ -132,8 +132,8 @@ func TestTestsEndAsInStockOPA(t *testing.T) {
 			if !maps.Equal(got, want) {
 				t.Errorf("got\n%s\nwant\n%s", lines(got), lines(want))
 			}
-			if report.Passed() != (status == 0) {
-				t.Errorf("that all passed is %v, and OPA exits with %d", report.Passed(), status)
+			if report.OK() != (status == 0) {
+				t.Errorf("that all passed is %v, and OPA exits with %d", report.OK(), status)
 			}
 		})
 	}
@@ -173,8 +173,8 @@ func TestCoverageIsThatOfStockOPA(t *testing.T) {
 	for threshold, want := range map[string]int{"10": 0, "99": 2} {
 		report.Threshold, err = strconv.ParseFloat(threshold, 64)
 		must(t, err)
-		if _, status := opa(t, "test", "--threshold", threshold, root); status != want || report.Passed() != (want == 0) {
-			t.Errorf("with a threshold of %s that it passed is %v, and OPA exits with %d", threshold, report.Passed(), status)
+		if _, status := opa(t, "test", "--threshold", threshold, root); status != want || report.OK() != (want == 0) {
+			t.Errorf("with a threshold of %s that it passed is %v, and OPA exits with %d", threshold, report.OK(), status)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestRetentionMakesRoomOnAFullDisk(t *testing.T) {
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 20_000}})
 	for l.Record(t.Context(), decision("x")) == nil {
 	}
-	l.Bound(Bounds{SegmentBytes: 20_000, KeepBytes: 100_000})
+	l.Limit(Bounds{SegmentBytes: 20_000, KeepBytes: 100_000})
 	await(t, func() bool { return l.Record(t.Context(), decision("again")) == nil })
 	if r := verified(t, dir); r.Retired == 0 {
 		t.Errorf("report %+v", r)

@@ -64,6 +64,12 @@ func (w *lineWriter) custom(c api.Custom) {
 	if c.Rollback != nil {
 		w.any("rollback", c.Rollback)
 	}
+	if c.Snapshot != nil {
+		w.any("snapshot", c.Snapshot)
+	}
+	if c.Undo != nil {
+		w.any("undo", c.Undo)
+	}
 	if c.Shadow != nil {
 		w.any("shadow", c.Shadow)
 	}

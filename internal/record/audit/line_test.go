@@ -68,7 +68,7 @@ func filled(t *testing.T) api.Event {
 	}
 	e.Timestamp = time.Now()
 	e.Input = rawInput("{\"a\":\n\"b\"}")
-	e.Result = bailiff.Denied("a.b", "No.")
+	e.Result = bailiff.Denial("a.b", "No.")
 	e.Bundles = map[string]api.Bundle{"b": {Revision: "2"}, "a": {Revision: "1"}}
 	e.Metrics = map[string]int64{"b": 2, "a": 1}
 	e.Error = &api.EventError{Message: "x"}
@@ -80,6 +80,8 @@ func filled(t *testing.T) api.Event {
 		Differences: []api.Difference{{What: "outcome", From: "allow", To: "ask", Direction: api.Stricter}}}
 	e.Custom.Connection = &api.Connection{What: "closed", Protocol: "https", Via: "connect", Host: "a.test", Port: 443, Method: "GET",
 		Path: "/a", Rule: "a.b", Sent: 1, Received: 2}
+	e.Custom.Snapshot = map[string]string{"/p": "0123"}
+	e.Custom.Undo = &api.Undo{Of: "x", By: "ana", Restored: 1, Left: 2, Failed: 3, Force: true}
 	for value := range fields(reflect.ValueOf(e)) {
 		if value.IsZero() {
 			t.Errorf("a field of type %s is new: fill it here", value.Type())

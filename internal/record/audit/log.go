@@ -166,8 +166,8 @@ func Open(c Config) (*Log, error) {
 	return l, nil
 }
 
-// Bound replaces the bounds.
-func (l *Log) Bound(b Bounds) {
+// Limit replaces the bounds.
+func (l *Log) Limit(b Bounds) {
 	l.bounds.Store(b.orUsual())
 	l.keeper.hurry()
 }
@@ -223,9 +223,9 @@ func (l *Log) Note(e api.Event) {
 // the disk that came after it.
 func (l *Log) Err() error { return l.health.err() }
 
-// Unfinished returns the requests that an earlier run let run, at since or
+// UnfinishedRequests returns the requests that an earlier run let run, at since or
 // later, and whose end it did not record.
-func (l *Log) Unfinished(since time.Time) []Unfinished {
+func (l *Log) UnfinishedRequests(since time.Time) []Unfinished {
 	var recent []Unfinished
 	for _, u := range l.unfinished {
 		if !u.At.Before(since) {

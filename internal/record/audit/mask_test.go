@@ -213,13 +213,13 @@ func TestARequestWhoseOutcomeIsMaskedMayHaveRun(t *testing.T) {
 			return []any{map[string]any{"op": "upsert", "path": path, "value": map[string]any{}}}, true, nil
 		}})
 		denied := decision("denied")
-		denied.Result = bailiff.Denied("a.b", "No.")
+		denied.Result = bailiff.Denial("a.b", "No.")
 		record(t, l, decision("allowed"), denied, decision("ended"), execution("ended"))
 		l.Close()
 		var open []string
 		l, err := Open(Config{StateDir: dir})
 		must(t, err)
-		for _, u := range l.Unfinished(time.Time{}) {
+		for _, u := range l.UnfinishedRequests(time.Time{}) {
 			if !u.Ended {
 				open = append(open, u.RequestID)
 			}

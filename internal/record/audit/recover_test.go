@@ -69,7 +69,7 @@ func TestLinesBeyondTheHeadAreVerifiedAndAdopted(t *testing.T) {
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("0"))
 	old, _ := os.ReadFile(headPath(dir))
-	l.Bound(Bounds{SegmentBytes: 1500}) // the rest goes into other segments
+	l.Limit(Bounds{SegmentBytes: 1500}) // the rest goes into other segments
 	for i := range 5 {
 		record(t, l, decision(fmt.Sprint(i+1)))
 	}
@@ -274,13 +274,13 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	anonymous.Custom.RequestID = ""
 	record(t, l, old, denied, asked, anonymous, decision("ended"), decision("refused"), decision("first"), execution("ended"), refused,
 		past, pastEnd, approved)
-	if got := l.Unfinished(time.Time{}); len(got) != 0 {
+	if got := l.UnfinishedRequests(time.Time{}); len(got) != 0 {
 		t.Errorf("this run's own: %+v", got)
 	}
 	l.Close()
 
 	l = open(t, Config{StateDir: dir})
-	got := l.Unfinished(time.Now().Add(-time.Minute))
+	got := l.UnfinishedRequests(time.Now().Add(-time.Minute))
 	if len(got) != 3 || got[0].RequestID != "r-approved" || got[1].RequestID != "r-first" || got[2].RequestID != "r-ended" ||
 		got[0].Ended || !got[2].Ended {
 		t.Fatalf("got %+v", got)
@@ -288,7 +288,7 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	if u := got[0]; u.Caller != "hermes" || u.Session != "s" || u.Digest != "d" || u.At.IsZero() {
 		t.Errorf("got %+v", u)
 	}
-	if got := l.Unfinished(time.Now().Add(time.Minute)); len(got) != 0 {
+	if got := l.UnfinishedRequests(time.Now().Add(time.Minute)); len(got) != 0 {
 		t.Errorf("after now: %+v", got)
 	}
 }

@@ -36,7 +36,7 @@ func TestNewBoundsHoldAtOnce(t *testing.T) {
 	oldAndNew(t, dir)
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}, Observer: w})
 	await(t, func() bool { kept, _ := w.last(); return kept.bytes > 13*small/3 })
-	l.Bound(days90)
+	l.Limit(days90)
 	await(t, func() bool { _, n := w.last(); return n == 10 })
 }
 

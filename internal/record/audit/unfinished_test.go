@@ -23,7 +23,7 @@ func TestAStartReadsNoFileThatIsTooOld(t *testing.T) {
 		age(t, path)
 	}
 	l = open(t, Config{StateDir: dir})
-	if open := l.Unfinished(aged("", 1).Timestamp); len(open) != 1 || open[0].RequestID != "r-recent" {
+	if open := l.UnfinishedRequests(aged("", 1).Timestamp); len(open) != 1 || open[0].RequestID != "r-recent" {
 		t.Errorf("unfinished are %+v", open)
 	}
 	if lines := l.Recent("", 1); len(lines) != 1 || !strings.Contains(string(lines[0]), "recent") {

@@ -17,7 +17,7 @@ func threeSegments(t *testing.T, dir string) []string {
 	t.Helper()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("0"))
-	l.Bound(Bounds{SegmentBytes: 3*l.writer.at.offset + 100})
+	l.Limit(Bounds{SegmentBytes: 3*l.writer.at.offset + 100})
 	for i := range 8 {
 		record(t, l, decision(fmt.Sprint(i+1)))
 	}

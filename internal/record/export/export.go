@@ -14,7 +14,7 @@
 // A receiver that takes none is waited for. Some protocols do not say what has come: what
 // was sent within the span that the receiver names is sent again after a break.
 //
-// Not here: what may be removed of the log, which package audit asks [Exporter.Needed];
+// Not here: what may be removed of the log, which package audit asks [Exporter.OldestNeeded];
 // the messages of syslog, which package syslog makes.
 package export
 
@@ -104,9 +104,9 @@ func New(c Config) (*Exporter, error) {
 	return &Exporter{config: c, most: batchBytes, state: state{cursor: cursor, settled: cursor}}, nil
 }
 
-// Needed names the oldest segment that is still to be sent, for [audit.Config]. As long
+// OldestNeeded names the oldest segment that is still to be sent, for [audit.Config]. As long
 // as nothing was sent that is the first of all.
-func (e *Exporter) Needed() string {
+func (e *Exporter) OldestNeeded() string {
 	switch segment := e.now().settled.Segment; {
 	case e == nil:
 		return ""

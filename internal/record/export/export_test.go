@@ -63,8 +63,8 @@ func TestNothingIsLostWhileTheReceiverTakesNothing(t *testing.T) {
 			e, told := r.exporter(dir)
 			r.answers(always(status))
 			err := e.send(t.Context(), log.Written())
-			if err == nil || e.Needed() != "0" || e.Lag() < time.Minute {
-				t.Fatalf("got %v, needs %s, lags %v", err, e.Needed(), e.Lag())
+			if err == nil || e.OldestNeeded() != "0" || e.Lag() < time.Minute {
+				t.Fatalf("got %v, needs %s, lags %v", err, e.OldestNeeded(), e.Lag())
 			}
 			e.failed(err)
 			if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0],
@@ -74,8 +74,8 @@ func TestNothingIsLostWhileTheReceiverTakesNothing(t *testing.T) {
 			record(t, log, numbers(4, 6)...)
 			r.answers(nil)
 			must(t, e.send(t.Context(), log.Written()))
-			if got := r.ids(); got != "1 2 3 4 5 6" || told.refused != 0 || e.Needed() != log.Written().Segment {
-				t.Errorf("the receiver has %s, refused %d, needs %s", got, told.refused, e.Needed())
+			if got := r.ids(); got != "1 2 3 4 5 6" || told.refused != 0 || e.OldestNeeded() != log.Written().Segment {
+				t.Errorf("the receiver has %s, refused %d, needs %s", got, told.refused, e.OldestNeeded())
 			}
 		})
 	}
@@ -131,14 +131,14 @@ func TestRetentionLeavesWhatWasNotSent(t *testing.T) {
 	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	e, _ := r.exporter(dir)
-	log, err := audit.Open(audit.Config{StateDir: dir, Needed: e.Needed, Bounds: audit.Bounds{SegmentBytes: 1500, KeepBytes: 4000}})
+	log, err := audit.Open(audit.Config{StateDir: dir, Needed: e.OldestNeeded, Bounds: audit.Bounds{SegmentBytes: 1500, KeepBytes: 4000}})
 	must(t, err)
 	defer log.Close()
 	record(t, log, numbers(1, 40)...)
-	log.Bound(audit.Bounds{SegmentBytes: 1500, KeepBytes: 4000})
+	log.Limit(audit.Bounds{SegmentBytes: 1500, KeepBytes: 4000})
 	await(t, "retention to be held up", func() bool { return len(log.Warnings()) == 1 })
 	must(t, e.send(t.Context(), log.Written()))
-	log.Bound(audit.Bounds{SegmentBytes: 1500, KeepBytes: 4000})
+	log.Limit(audit.Bounds{SegmentBytes: 1500, KeepBytes: 4000})
 	await(t, "what was sent to go", func() bool {
 		report, err := audit.Verify(dir)
 		return err == nil && report.Retired > 20
@@ -157,8 +157,8 @@ func TestAnotherLogIsSentFromItsBeginning(t *testing.T) {
 	record(t, log, "1", "2")
 	e, _ := r.exporter(dir)
 	r.answers(always(http.StatusForbidden))
-	if err := e.send(t.Context(), log.Written()); err == nil || e.Needed() != "0" {
-		t.Errorf("before any of it was sent %q is needed, %v", e.Needed(), err)
+	if err := e.send(t.Context(), log.Written()); err == nil || e.OldestNeeded() != "0" {
+		t.Errorf("before any of it was sent %q is needed, %v", e.OldestNeeded(), err)
 	}
 	r.answers(always(0))
 	must(t, e.send(t.Context(), log.Written()))

@@ -241,8 +241,8 @@ func (f Finder) Stray(head Head) string {
 	return ""
 }
 
-// Named is the first of some variables whose stand-in stands in the head of a request as it is; empty if none does.
-func Named(head Head, all []bailiff.Swapped) string {
+// FirstIn is the first of some variables whose stand-in stands in the head of a request as it is; empty if none does.
+func FirstIn(head Head, all []bailiff.Swapped) string {
 	if len(all) == 0 {
 		return ""
 	}

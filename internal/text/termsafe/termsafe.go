@@ -22,7 +22,7 @@ func Text(text string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case Seen(r):
+		case IsVisible(r):
 			b.WriteRune(r)
 		default:
 			b.WriteString(spelt(r))
@@ -34,7 +34,7 @@ func Text(text string) string {
 
 func all(text string) bool {
 	for i, r := range text {
-		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || !Seen(r) {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || !IsVisible(r) {
 			return false
 		}
 	}
@@ -44,8 +44,8 @@ func all(text string) bool {
 // brailleBlank is printable, and looks like a space.
 const brailleBlank = '\u2800'
 
-// Seen says that a character shows itself and changes nothing around it.
-func Seen(r rune) bool {
+// IsVisible says that a character shows itself and changes nothing around it.
+func IsVisible(r rune) bool {
 	return unicode.IsPrint(r) && r != brailleBlank && !unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
@@ -88,7 +88,7 @@ func (v JSON) Write(p []byte) (int, error) {
 	var b strings.Builder
 	for _, r := range string(p) {
 		switch {
-		case r == '\n' || Seen(r):
+		case r == '\n' || IsVisible(r):
 			b.WriteRune(r)
 		case r <= 0xFFFF:
 			fmt.Fprintf(&b, `\u%04x`, r)

@@ -41,7 +41,7 @@ func FuzzVisible(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		shown := Text(text)
 		for _, r := range shown {
-			if !Seen(r) {
+			if !IsVisible(r) {
 				t.Fatalf("%q is shown as %q", text, shown)
 			}
 		}

@@ -30,8 +30,8 @@ func (s *Server) Click(user, room, message, sign string) {
 	s.client(user).React(room, message, sign)
 }
 
-// Shown are the messages of a room in which bailiff is, as people see them by now.
-func (s *Server) Shown(room string) []Message {
+// Messages are the messages of a room in which bailiff is, as people see them by now.
+func (s *Server) Messages(room string) []Message {
 	s.tb.Helper()
 	return s.Bailiff().Messages(room)
 }

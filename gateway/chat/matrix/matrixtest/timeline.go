@@ -176,7 +176,7 @@ func sync_(s *Server, r *request) any {
 // rest waits for something new without the lock; true says that there was nothing in
 // time.
 func (s *Server) rest(r *request, late <-chan time.Time) bool {
-	changed := s.Changed()
+	changed := s.Changes()
 	s.Unlock()
 	defer s.Lock()
 	select {

@@ -175,15 +175,15 @@ func (l *line) late(e *envelope) {
 	l.flush()
 }
 
-// Connected is how many connections there are by Socket Mode.
-func (s *Server) Connected() int {
+// ConnectionCount is how many connections there are by Socket Mode.
+func (s *Server) ConnectionCount() int {
 	s.line.lock.Lock()
 	defer s.line.lock.Unlock()
 	return len(s.line.sockets)
 }
 
-// Owed is how many envelopes were not acknowledged.
-func (s *Server) Owed() int {
+// UnacknowledgedCount is how many envelopes were not acknowledged.
+func (s *Server) UnacknowledgedCount() int {
 	s.line.lock.Lock()
 	defer s.line.lock.Unlock()
 	return len(s.line.queue)

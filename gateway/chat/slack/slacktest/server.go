@@ -175,8 +175,8 @@ func (s *Server) FailNowAndThen(oneOf int, by ...Fault) (faults func() int) {
 	return func() int { return int(n.Load()) }
 }
 
-// Shown is what everybody in a channel sees, in its threads too, in order.
-func (s *Server) Shown(id string) (all []Message) {
+// Messages is what everybody in a channel sees, in its threads too, in order.
+func (s *Server) Messages(id string) (all []Message) {
 	s.Lock()
 	defer s.Unlock()
 	if c := s.channels[id]; c != nil {

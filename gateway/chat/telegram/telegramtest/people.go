@@ -171,8 +171,8 @@ func (s *Server) click(user int64, r *room, p *post, data string) {
 		"data": data})
 }
 
-// Shown are the messages of the bot in a chat, in the order in which they came.
-func (s *Server) Shown(chat string) []Message {
+// Messages are the messages of the bot in a chat, in the order in which they came.
+func (s *Server) Messages(chat string) []Message {
 	s.Lock()
 	defer s.Unlock()
 	return s.shown(s.id(chat))
@@ -230,7 +230,7 @@ func (s *Server) Await(chat string, is func([]Message) bool) []Message {
 	s.tb.Helper()
 	var last []Message
 	s.Until(func() bool {
-		last = s.Shown(chat)
+		last = s.Messages(chat)
 		return is(last)
 	})
 	return last

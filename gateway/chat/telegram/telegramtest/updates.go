@@ -78,7 +78,7 @@ func getUpdates(s *Server, c *call) any {
 	s.confirm(offset)
 	late := time.After(time.Duration(wait) * time.Second)
 	for len(s.waiting) == 0 && wait > 0 && !s.closed {
-		changed := s.Changed()
+		changed := s.Changes()
 		s.Unlock()
 		select {
 		case <-changed:
@@ -199,7 +199,7 @@ func (s *Server) deliver(since int) {
 			s.Unlock()
 			return
 		}
-		changed, h := s.Changed(), s.hook
+		changed, h := s.Changes(), s.hook
 		var next *update
 		if len(s.waiting) > 0 {
 			next = &s.waiting[0]

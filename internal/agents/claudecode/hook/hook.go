@@ -191,14 +191,14 @@ func inputOf(c hook.Call, v hook.Verdict) hook.Fields {
 	if c.Tool != "Bash" {
 		return nil
 	}
-	input := c.Input.Kept("description", "timeout", "run_in_background")
+	input := c.Input.Subset("description", "timeout", "run_in_background")
 	if v.Command != "" {
-		input["command"] = json.RawMessage(hook.Encoded(v.Command))
+		input["command"] = json.RawMessage(hook.JSON(v.Command))
 	} else {
 		input["command"] = c.Input["command"]
 	}
 	if v.Wait > 0 {
-		input["timeout"] = json.RawMessage(hook.Encoded(min(v.Wait*1000, longest)))
+		input["timeout"] = json.RawMessage(hook.JSON(min(v.Wait*1000, longest)))
 	}
 	return input
 }

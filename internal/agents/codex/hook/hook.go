@@ -123,5 +123,5 @@ func inputOf(c hook.Call, v hook.Verdict) hook.Fields {
 	if c.Tool != "Bash" {
 		return nil
 	}
-	return hook.Fields{"command": json.RawMessage(hook.Encoded(v.Command))}
+	return hook.Fields{"command": json.RawMessage(hook.JSON(v.Command))}
 }

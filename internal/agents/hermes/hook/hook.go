@@ -105,9 +105,9 @@ func (Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
 	case v.Outcome == hook.Abstain, v.Outcome == hook.Allow && v.Command == "":
 		return hook.Reply{}
 	case v.Outcome == hook.Allow, v.Outcome == hook.Ask:
-		return hook.Reply{Stdout: hook.Encoded(answer{Action: "modify", Args: argsOf(c, v)})}
+		return hook.Reply{Stdout: hook.JSON(answer{Action: "modify", Args: argsOf(c, v)})}
 	}
-	return hook.Reply{Stdout: hook.Encoded(answer{Action: "block", Message: "bailiff: " + v.Reason}), Stderr: v.Reason,
+	return hook.Reply{Stdout: hook.JSON(answer{Action: "block", Message: "bailiff: " + v.Reason}), Stderr: v.Reason,
 		Status: hook.Refused}
 }
 
@@ -115,13 +115,13 @@ func (Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
 const longest = 600
 
 func argsOf(c hook.Call, v hook.Verdict) hook.Fields {
-	args := c.Input.Kept("timeout", "background", "notify_on_complete", "watch_patterns")
-	args["command"] = json.RawMessage(hook.Encoded(v.Command))
+	args := c.Input.Subset("timeout", "background", "notify_on_complete", "watch_patterns")
+	args["command"] = json.RawMessage(hook.JSON(v.Command))
 	if _, named := c.Input["workdir"]; named {
 		args["workdir"] = json.RawMessage(`"/"`) // where the order itself runs; its folder is in it
 	}
 	if v.Wait > 0 {
-		args["timeout"] = json.RawMessage(hook.Encoded(min(v.Wait, longest)))
+		args["timeout"] = json.RawMessage(hook.JSON(min(v.Wait, longest)))
 	}
 	return args
 }

@@ -32,5 +32,5 @@ func canonicalName(name string) string {
 	if !ended || bare == "" {
 		bare = name
 	}
-	return cmp.Or(programs.InterpreterLike(bare), programs.Unversioned(bare))
+	return cmp.Or(programs.InterpreterLike(bare), programs.BaseName(bare))
 }

@@ -169,7 +169,7 @@ func (rd *Reader) mountsOf(options []call.Option, sc *state.Scope) []state.Mount
 			m = mountOption(o.Value.Text)
 		}
 		if strings.HasPrefix(m.Target, "/") && strings.ContainsAny(m.Source, "/~$.") && len(all) < word.MaxFields {
-			all = append(all, state.Mount{Source: rd.Path(word.Part(o.Value, m.Source), sc), Target: value.Cleaned(m.Target)})
+			all = append(all, state.Mount{Source: rd.Path(word.Part(o.Value, m.Source), sc), Target: value.CleanPath(m.Target)})
 		}
 	}
 	return all

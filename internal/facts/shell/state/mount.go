@@ -17,7 +17,7 @@ func (s *Scope) HostPath(p string) string {
 			below = p
 		}
 		if ok && (below == "" || below[0] == '/') {
-			return value.Cleaned(m.Source + "/" + below)
+			return value.CleanPath(m.Source + "/" + below)
 		}
 	}
 	return p
