@@ -4,7 +4,7 @@ package bailiff
 # title: First sight of a program
 # description: |
 #   No entry, no index, no folder of installed programs and no project knows the program. Once people granted it by its name, it is
-#   known to them. A team that says anything of it in a table or an entry of its own knows it, too.
+#   known to them. A team that says anything of it in a table or an entry of its own knows it, too. The shipped verdict allows it.
 _examined.calls contains _found("unknown_program", word) if {
 	some word in _command.unknown
 	_is_unknown(regex.replace(word, `^.*/`, ""))

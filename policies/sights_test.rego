@@ -10,6 +10,13 @@ test_first_sight_asks_by_the_name_alone if {
 	_sighted([call("unheard-of", [], ["a"])], {}) == set()
 }
 
+test_first_sight_is_asked_about_where_a_team_sets_ask if {
+	runs := on_host(_text_with([call("unheard-of", [], ["a"])], {"unknown": ["unheard-of"]}))
+	_questions_by({"verdicts": {"command.runs_unknown_program": {"host": "allow"}}}, runs) == []
+	some reason in _questions_by({"verdicts": {"command.runs_unknown_program": {"host": "ask"}}}, runs)
+	reason.rule == "command.runs_unknown_program"
+}
+
 test_what_a_team_says_of_a_program_makes_it_known if {
 	found := _sighted([call("acme-tool", [], ["a"])], {"unknown": ["acme-tool"]}) with data.bailiff.tables.known as {"acme-tool": true}
 	found == set()
