@@ -53,7 +53,7 @@ var staircase = []step{
 		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
 			"internal/judging/history internal/pdp/passes internal/project/keeper internal/project/repository " +
-				"internal/record/audit internal/secrets/protected " +
+			"internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
 		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/pdp/answers " +
 			"internal/pdp/document internal/project/private internal/project/snapshot internal/record/evidence internal/record/ocsf",

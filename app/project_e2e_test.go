@@ -84,6 +84,33 @@ func TestACommandLeavesProtectedFilesOfAProjectAsTheyAre(t *testing.T) {
 	}
 }
 
+// A mount goes with the folder that it lies on, as when git checks another branch out and comes back.
+func TestAFolderThatItsUserReplacesStaysReadOnlyInside(t *testing.T) {
+	t.Parallel()
+	s, dir := startProject(t, "bubblewrap", isolated["bubblewrap"])
+	replace := func() {
+		t.Helper()
+		if out, err := exec.Command("sh", "-ec", "cd "+dir+"; cp -a .claude new; rm -rf .claude; mv new .claude").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	wants(t, ask(t, s.agent, inProject(dir, "true")), bailiff.Completed, "")
+	replace()
+	inside := ask(t, s.agent, inProject(dir, "python3 inside.py"))
+	if inside.ExitCode == 0 || !strings.Contains(inside.Output, "Read-only file system") {
+		t.Errorf("writing a file in .claude: %d %q", inside.ExitCode, inside.Output)
+	}
+	started := filepath.Join(dir, "started")
+	answers := make(chan api.Answer, 1)
+	go func() { answers <- ask(t, s.agent, inProject(dir, "touch started; tail -f /dev/null")) }()
+	awaittest.Until(t, "the command runs", func() bool { _, err := os.Lstat(started); return err == nil })
+	replace()
+	a := awaittest.Value(t, "the end of a command beside which a folder was replaced", answers)
+	if a.Status == bailiff.Completed || !strings.Contains(a.Message, "was replaced on the host") {
+		t.Errorf("a command beside which the folder was replaced: %+v", a)
+	}
+}
+
 // hostile are programs of the project that leave something for its user's git, with what the answer
 // says of it. What each left is told once, and nothing of it is there at the end.
 var hostile = []struct{ name, script, says string }{

@@ -147,17 +147,23 @@ type Spec struct {
 	// Own are folders and files of the sidecar's own that are shown after the mounts, whatever the
 	// configuration lets policies show. No policy can name one, and only a [Lender] shows them.
 	Own []bailiff.Mount `json:",omitempty"`
+	// Places says which files and folders of this machine lie where mounts are shown within others: a mount goes with
+	// what it lies on, so that a sandbox whose places are others now shows what they hid.
+	Places string `json:",omitempty"`
 	// Expires is the time after which anyone may remove the sandbox; its label, or the
 	// technology itself, holds it.
 	Expires time.Time
 }
 
-// Text is equal for equal specs alone. Without a runtime and mounts of the sidecar's own it is what it was when specs had
+// Text is equal for equal specs alone. Without a runtime, mounts of the sidecar's own and places it is what it was when specs had
 // none, so that sandboxes of that time, which have a digest of it, are found again.
 func (s Spec) Text() string {
 	text := fmt.Sprintf("%#v", s)
 	if len(s.Own) == 0 {
 		text = strings.Replace(text, ` Own:[]bailiff.Mount(nil),`, "", 1)
+	}
+	if s.Places == "" {
+		text = strings.Replace(text, ` Places:"",`, "", 1)
 	}
 	if s.Runtime == "" {
 		text = strings.Replace(text, ` Runtime:"",`, "", 1) // within a text the quotes would be escaped

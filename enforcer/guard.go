@@ -24,6 +24,9 @@ type guard struct {
 	git   GitWatch // nil where git in sandboxes is not kept apart
 	log   func(changes []protected.Change, fault error)
 	over  chan struct{}
+	// isDisplaced says whether the sandbox shows what mounts hid; drop removes it then.
+	isDisplaced func() bool
+	drop        func()
 
 	mu    sync.Mutex
 	ended bool
@@ -33,13 +36,23 @@ type guard struct {
 	fault error
 }
 
+// errDisplaced is of a sandbox that could write what it must not, for as long as nothing looked.
+var errDisplaced = errors.New("a folder that the sandbox must not write, or its .git, was replaced on the host meanwhile; the sandbox " +
+	"was removed: look at that folder before a program of yours uses it")
+
 // mostTold is how many changes an answer names, and a line of the log.
 const mostTold = 20
 
 // guardOf begins to watch what a grant may write.
 func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
-	own := g.held.Lease().Own()
-	watch, err := e.protected.Watch(lease.Guarded(g.Decision.Backend.Mounts, own))
+	held, mounts := g.held.Lease(), g.Decision.Backend.Mounts
+	if held.IsDisplaced(mounts) {
+		held.DropDisplaced()
+		return nil, errors.Join(errProtected, errors.New("a folder that the sandbox must not write was replaced: the next request gets "+
+			"another sandbox"))
+	}
+	own := held.Own()
+	watch, err := e.protected.Watch(lease.Guarded(mounts, own))
 	if err != nil {
 		return nil, errors.Join(errProtected, err)
 	}
@@ -49,12 +62,14 @@ func (e *Enforcer) guardOf(ctx context.Context, g grant) (*guard, error) {
 		git = e.config.Repositories.Watch(own, d)
 		git.Begin(ctx)
 	}
-	w := &guard{watch: watch, git: git, over: make(chan struct{}), log: func(changes []protected.Change, fault error) {
-		e.config.Observer.PutBack(len(changes))
-		fault = errors.Join(fault, e.protected.Remember(changes))
-		e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d,
-			"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
-	}}
+	w := &guard{watch: watch, git: git, over: make(chan struct{}), drop: held.DropDisplaced,
+		isDisplaced: func() bool { return held.IsDisplaced(mounts) },
+		log: func(changes []protected.Change, fault error) {
+			e.config.Observer.PutBack(len(changes))
+			fault = errors.Join(fault, e.protected.Remember(changes))
+			e.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", d,
+				"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
+		}}
 	if watch.IsOfAny() || git != nil && git.IsOfAny() {
 		go w.attend()
 	}
@@ -91,9 +106,18 @@ func (w *guard) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.ended {
-		w.take(w.watch.Look())
+		w.take(w.withPlaces(w.watch.Look()))
 		w.bringOut()
 	}
+}
+
+// withPlaces adds to the faults of a look that the sandbox shows what mounts hid, and ends it then.
+func (w *guard) withPlaces(changes []protected.Change, fault error) ([]protected.Change, error) {
+	if w.isDisplaced() {
+		w.drop()
+		fault = errors.Join(fault, errDisplaced)
+	}
+	return changes, fault
 }
 
 // bringOut brings out what git did, also of a command whose caller went away.
@@ -112,7 +136,7 @@ func (w *guard) End() {
 	}
 	w.ended = true
 	close(w.over)
-	w.take(w.watch.End())
+	w.take(w.withPlaces(w.watch.End()))
 	w.bringOut()
 }
 

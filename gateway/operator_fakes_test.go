@@ -255,7 +255,8 @@ func (undoer) Changes(_ context.Context, id string, _ bool) (api.Changes, error)
 		return api.Changes{}, fmt.Errorf("%w: no snapshot was taken for %s", api.ErrUnknown, id)
 	}
 	return api.Changes{Command: keptCommand, Folders: []api.FolderChanges{{Folder: "/p", Known: true,
-		Changes: []api.FileChange{{Path: "src/a", Kind: "deleted", Removed: 1}}, Unkept: []api.Unkept{{Path: ".git", Why: "it is git's"}}}}}, nil
+		Changes: []api.FileChange{{Path: "src/a", Kind: "deleted", Removed: 1}},
+		Unkept:  []api.Unkept{{Path: ".git", Why: "it is git's"}}}}}, nil
 }
 
 func (undoer) Undo(_ context.Context, _ bailiff.Approver, id string, _ api.Undoing) (api.Undone, error) {

@@ -32,7 +32,7 @@ var (
 		bailiff.TimedOut, bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed,
 	}
 	reasons = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen", "policy",
-		"yielded", "outage", "superseded", "owner_unknown"}
+		"yielded", "outage", "superseded", "owner_unknown", "displaced"}
 	resolutions = []string{
 		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
 		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), string(bailiff.ApprovalUnreachable), "unanswerable", refused,

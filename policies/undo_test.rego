@@ -4,14 +4,29 @@ _mount := {"source": "/home/u/project", "target": "/home/u/project", "read_only"
 
 # A request in a sandbox that may write the user's project, where what it changes can be undone or not.
 _in_project(asked, undo) := answer if {
-	platforms := object.union(data.bailiff.tables.platforms, {"cli": {
-		"isolation": "optional",
-		"backends": ["docker"],
-		"mounts": {"docker": [_mount]},
-	}})
 	available := {"docker": object.union({"isolated": true, "ready": true}, undo)}
-	answer := data.bailiff.decision with input as object.union(asked, {"backend": {"requested": "", "available": available}})
-		with data.bailiff.tables.platforms as platforms
+	answer := by(_project_tables, object.union(asked, {"backend": {"requested": "", "available": available}}))
+		with data.bailiff.tables.undo as _undo_table
+}
+
+_project_tables := {
+	"platforms": {"cli": {"isolation": "optional", "backends": ["docker"], "mounts": {"docker": [_mount]}}},
+	"verdicts": {
+		"command.deletes_recursively": {"networked": "allow", "shared": "allow_with_undo"},
+		"command.rewrites_history": {"networked": "allow", "shared": "allow_with_undo"},
+		"command.writes_startup": {"networked": "allow", "shared": "ask"},
+	},
+}
+
+_undo_table := {
+	"wrappers": {"bash": true},
+	"git": {
+		"checkout": {"-q": true},
+		"clean": {"-f": true, "-d": true},
+		"reset": {"--hard": true},
+		"restore": {"-W": true},
+		"rm": {"-r": true, "-f": true},
+	},
 }
 
 _with_undo(asked) := _in_project(asked, {"undo": true})

@@ -29,6 +29,8 @@ const (
 	reasonFrozen   = "frozen"
 	reasonYielded  = "yielded"
 	reasonOutage   = "outage"
+	// A folder that it shows read-only, or in place of which it shows another, was replaced.
+	reasonDisplaced = "displaced"
 )
 
 // Evicted is why a sandbox was taken from the requests that used it: one of the reasons.
@@ -44,6 +46,8 @@ var evictions = map[Evicted]string{
 	reasonYielded:  "Another sidecar has taken the session over, and the sandbox was removed",
 	reasonOutage:   "The store that sidecars share does not answer, and the sandbox was removed (store.on_outage)",
 	reasonFrozen:   "An operator froze a session that used the sandbox, and it was removed",
+	reasonDisplaced: "A folder that the sandbox must not write, or its .git, was replaced on the host while this ran, so that the sandbox " +
+		"could write it, and was removed: look at the folder before a program of yours uses it",
 }
 
 func (e Evicted) Error() string { return evictions[e] }

@@ -1,9 +1,12 @@
 package lease
 
 import (
+	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -79,3 +82,34 @@ func shown(mounts []bailiff.Mount) (all []bailiff.Mount, guarded bool) {
 }
 
 func isGuarded(m bailiff.Mount) bool { return !m.ReadOnly && len(m.Protected) > 0 }
+
+// placesOf says which files and folders of this machine lie beneath the mounts within others. A mount goes with the folder that
+// it lies on: once this is removed or renamed, here or in the sandbox, the sandbox shows what is at the path instead.
+func placesOf(outer, all []bailiff.Mount) string {
+	var places []string
+	for _, inner := range all {
+		for _, m := range outer {
+			rel, isWithin := strings.CutPrefix(inner.Target, m.Target+"/")
+			if !isWithin {
+				continue
+			}
+			place := "none"
+			if info, err := os.Lstat(path.Join(m.Source, rel)); err == nil {
+				if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+					place = fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
+				}
+			}
+			places = append(places, inner.Target+"="+place)
+		}
+	}
+	return strings.Join(places, " ")
+}
+
+// IsDisplaced says whether a mount of the sandbox within another has lost its place since the sandbox was made. Mounts are
+// those of the decision.
+func (l *Lease) IsDisplaced(mounts []bailiff.Mount) bool {
+	return l.spec.Places != placesOf(mounts, slices.Concat(l.spec.Mounts, l.spec.Own))
+}
+
+// DropDisplaced ends what runs in a sandbox that shows what mounts hid, and removes it.
+func (l *Lease) DropDisplaced() { l.pool.dropOne(l, reasonDisplaced) }

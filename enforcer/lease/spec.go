@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -66,7 +67,7 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 		Network: d.Backend.Network,
 		CPUs:    d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
 		WorkspaceMB: d.Backend.WorkspaceMB, WorkspaceFiles: d.Backend.WorkspaceFiles, ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
-		Own: own,
+		Own: own, Places: placesOf(d.Backend.Mounts, slices.Concat(mounts, own)),
 	}
 	if !t.alone {
 		t.spec.Workspace, t.persistent = supply.Hash(scope...), d.Backend.Persistent

@@ -18,11 +18,14 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/project/repository"
 )
 
-// journal says which locks of git's a step holds, so that a later run can take them away.
+// journal says which locks of git's a step holds, so that a later run can take them away, and what it writes, so that
+// a later run does not take it for the user's.
 type journal struct {
-	// Index is the inode of the lock of the index, Refs are the refs that are written.
+	// Index is the inode of the lock of the index, Refs are the refs that are written with their new values, Head is
+	// HEAD's; empty if that stays.
 	Index uint64
-	Refs  []string
+	Refs  map[string]string
+	Head  string
 	Began time.Time
 }
 
@@ -135,9 +138,9 @@ type held struct {
 // lock takes the user's index, if a plan moves what belongs together with it.
 func (l *Link) lock(real repository.Dirs, p plan) (*held, error) {
 	h := &held{root: real.Git, mode: 0o644, l: l}
-	j := journal{Began: time.Now()}
+	j := journal{Refs: map[string]string{}, Head: p.head, Began: time.Now()}
 	for _, m := range p.moves {
-		j.Refs = append(j.Refs, m.name)
+		j.Refs[m.name] = m.fresh
 	}
 	if info, err := real.Git.Lstat("index"); err == nil {
 		h.mode = info.Mode().Perm()
@@ -223,22 +226,53 @@ func (l *Link) recover() error {
 			_ = real.Git.Remove("index.lock")
 		}
 	}
-	names := []string{"packed-refs", "HEAD"}
-	for _, name := range append(names, j.Refs...) {
-		root := real.Common
-		if name == "HEAD" {
-			root = real.Git
-		}
-		info, err := root.Lstat(name + ".lock")
-		if err == nil && info.ModTime().Sub(j.Began) < keeper.Longest && time.Since(info.ModTime()) > lockWait {
-			_ = root.Remove(name + ".lock")
-		}
+	removeStale(real.Git, "HEAD", j.Began)
+	removeStale(real.Common, "packed-refs", j.Began)
+	for name := range j.Refs {
+		removeStale(real.Common, name, j.Began)
 	}
-	if err := l.load(); err != nil {
+	if err := l.takeOver(real, j); err != nil {
 		return err
 	}
 	l.base.Pending = "interrupted"
 	return errors.Join(l.save(), os.Remove(l.file("journal")))
+}
+
+// removeStale takes a lock away that the step of a journal left. It waits for the lock to be older than any that git holds in
+// passing: a step that was killed a moment ago leaves a young one.
+func removeStale(root *os.Root, name string, began time.Time) {
+	for {
+		info, err := root.Lstat(name + ".lock")
+		if err != nil || info.ModTime().Sub(began) >= keeper.Longest {
+			return
+		}
+		if time.Since(info.ModTime()) > lockWait {
+			_ = root.Remove(name + ".lock")
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// takeOver remembers of what an interrupted step wrote that it is no change of the user's.
+func (l *Link) takeOver(real repository.Dirs, j journal) error {
+	if err := l.load(); err != nil {
+		return err
+	}
+	now, err := real.State(l.Place.Hash)
+	if err != nil {
+		return err
+	}
+	for name, fresh := range j.Refs {
+		if now.Refs[name] == fresh {
+			set(&l.base.Real.Refs, name, fresh)
+			set(&l.base.Private.Refs, name, fresh)
+		}
+	}
+	if j.Head != "" && now.Head == j.Head {
+		l.base.Real.Head, l.base.Private.Head = j.Head, j.Head
+	}
+	return nil
 }
 
 // applying is the job that writes the user's refs and a copy of the index.

@@ -116,7 +116,7 @@ func (l *Link) update(d private.Directory) error {
 		return err
 	}
 	defer root.Close()
-	return l.WriteAlternates(root)
+	return l.HealAlternates(root)
 }
 
 func (l *Link) file(name string) string { return filepath.Join(l.State, name) }

@@ -36,6 +36,9 @@ func (l *Link) In(ctx context.Context) (told []string, err error) {
 	}
 	defer real.Close()
 	defer inside.Close()
+	if err := l.HealAlternates(inside.Git); err != nil {
+		return nil, err
+	}
 	if l.base.PrivateLook != "" && (l.base.Pending != "" || inside.Look() != l.base.PrivateLook) {
 		if told, err = l.out(ctx, real, inside, "before a command"); err != nil {
 			return told, err

@@ -49,6 +49,9 @@ func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string
 	if s.p, err = inside.State(l.Place.Hash); err == nil {
 		s.pi, err = inside.Index(l.Place.Hash)
 	}
+	if err == nil {
+		err = l.faultOf(s.p)
+	}
 	if err != nil {
 		return l.renew(ctx, real, inside, err)
 	}
@@ -66,6 +69,22 @@ func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string
 		return l.wait(err)
 	}
 	return done.told, l.remember(real, s, done, look)
+}
+
+// faultOf says why the state of a private directory is not one that git's commands lead to: git deletes no branch on
+// which its user stands, so that a directory without it, or without any branch, was emptied or made anew.
+func (l *Link) faultOf(p repository.State) error {
+	isBranch := func(name string) bool { return strings.HasPrefix(name, "refs/heads/") }
+	has := func(refs map[string]string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(refs)), isBranch)
+	}
+	switch branch := p.Branch(); {
+	case has(l.base.Private.Refs) && !has(p.Refs):
+		return errors.New("it has no branches any more")
+	case branch != "" && l.base.Private.Refs[branch] != "" && p.Refs[branch] == "":
+		return errors.New("the branch of its HEAD is gone")
+	}
+	return nil
 }
 
 // wait remembers that something stays inside until a later try, and says so once.
@@ -178,7 +197,11 @@ func (l *Link) remember(real repository.Dirs, s sides, done plan, look string) e
 			}
 		}
 	} else {
+		was := b.Private.Refs[done.waits]
 		b.Private.Refs, b.Private.Stash = maps.Clone(s.p.Refs), s.p.Stash
+		if done.waits != "" {
+			set(&b.Private.Refs, done.waits, was)
+		}
 	}
 	for _, m := range done.moves {
 		if s.p.Refs[m.name] == m.fresh { // else it is to be brought in

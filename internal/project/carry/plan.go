@@ -42,6 +42,8 @@ type plan struct {
 	// entries are those of the index; isIndex says that the index belongs to what HEAD is after the step.
 	entries []repository.Change
 	isIndex bool
+	// waits is the branch on which the user stands, where it changed inside and the index cannot come with it yet; else empty.
+	waits string
 
 	told []string
 }
@@ -65,7 +67,11 @@ type sides struct {
 // planOf compares both sides with what they had.
 func (l *Link) planOf(s sides) (p plan) {
 	for _, name := range slices.Sorted(maps.Keys(union(s.p.Refs, l.base.Private.Refs))) {
-		if s.p.Refs[name] != l.base.Private.Refs[name] {
+		switch {
+		case s.p.Refs[name] == l.base.Private.Refs[name]:
+		case name == s.r.Branch() && (s.p.Unfinished != "" || s.p.IsLocked):
+			p.waits = name // alone, the user's next commit would undo it
+		default:
 			l.planRef(s, &p, name)
 		}
 	}

@@ -48,7 +48,7 @@ type Directory struct {
 
 // Of is the private directory of a place, in the folder that has those of all places.
 func Of(p repository.Place, all string, u User) Directory {
-	sum := sha256.Sum256([]byte(p.Git))
+	sum := sha256.Sum256([]byte(p.Git + "\x00" + p.ID))
 	return Directory{Place: p, State: filepath.Join(all, hex.EncodeToString(sum[:12])), User: u}
 }
 
@@ -134,7 +134,7 @@ func (d Directory) Fill(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.WriteAlternates(root); err != nil {
+	if err := d.HealAlternates(root); err != nil {
 		return err
 	}
 	if err := d.WriteSettings(ctx, root); err != nil {
@@ -143,13 +143,18 @@ func (d Directory) Fill(ctx context.Context) error {
 	return d.CopyFiles(root)
 }
 
-// WriteAlternates names the real objects.
-func (d Directory) WriteAlternates(root *os.Root) error {
+const alternates = "objects/info/alternates"
+
+// HealAlternates names the real objects where a command left another text.
+func (d Directory) HealAlternates(root *os.Root) error {
 	var chain strings.Builder
 	for i := range d.Place.Objects {
 		fmt.Fprintln(&chain, d.objectsInside(i))
 	}
-	return Write(root, "objects/info/alternates", []byte(chain.String()), 0o600)
+	if old, err := repository.Read(root, alternates, int64(chain.Len())); err == nil && string(old) == chain.String() {
+		return nil
+	}
+	return Write(root, alternates, []byte(chain.String()), 0o600)
 }
 
 // WriteSettings brings the user's settings in, as they are now.

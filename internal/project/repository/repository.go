@@ -45,6 +45,8 @@ type Place struct {
 	Objects []string
 	// Hash is how many bytes a hash has.
 	Hash int
+	// ID is the same while the directory is the one that it was: another may be put at its path.
+	ID string
 }
 
 // IsLinked says whether the working folder shares its repository with others, which have it as a file .git.
@@ -81,8 +83,24 @@ func PlaceOf(dir string) (Place, error) {
 	if p.Objects, err = p.objectFolders(); err != nil {
 		return p, err
 	}
+	if p.ID, err = idOf(p.Git); err != nil {
+		return p, err
+	}
 	p.Hash, err = hashOf(p.Common)
 	return p, err
+}
+
+// idOf is the number of a folder, with that of its device.
+func idOf(folder string) (string, error) {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return "", err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", fmt.Errorf("%s has no number: %w", folder, ErrUnsupported)
+	}
+	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino), nil
 }
 
 // isOwned says whether a directory that lies elsewhere names the working folder as its own: that of a linked one by
