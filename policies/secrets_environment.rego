@@ -127,6 +127,11 @@ _belongs_to(name, host) if {
 	known in _names_of(host)
 }
 
+_belongs_to(name, host) if {
+	some known in data.bailiff.tables.secret_hosts[name]
+	known in _names_of(host)
+}
+
 # METADATA
 # title: Names that are looked up
 # description: |

@@ -85,6 +85,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"lookers":           entriesOf(truth),
 		"disposable":        entriesOf(truth),
 		"loss_words":        entriesOf(entriesOf(truth)),
+		"secret_hosts":      entriesOf(list(text)),
 		"effects":           fields(same(effectNames, kind)),
 		"features":          entriesOf(kind),
 		"code_calls":        entriesOf(list(kind)),
