@@ -25,6 +25,7 @@
 # make bench-against COMMIT=bc00c14     some of them of this tree and an earlier one, side by side
 # make bench-reload COMMIT=bc00c14      how long saves of policies take, of this tree and an earlier one
 # make conformance-table    the table of docs/backends/conformance.md
+# make program-index    the index of programs anew, from the package data of this machine's Debian
 # make clean    removes bin/
 # make help     this list
 
@@ -53,7 +54,7 @@ RACED_SHORT := $(addprefix ./,internal/project/snapshot internal/approval intern
 	internal/judging/replay internal/project/carry)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
-	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table clean help
+	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table program-index clean help
 
 # Without -trimpath, which a release has, "go test" and the build cache of sandboxes take over what is compiled here of the
 # standard library.
@@ -174,6 +175,9 @@ bench-reload:
 # Of the results that "BAILIFF_UPDATE_RESULTS=1 go test ./backends/NAME -run Conformance" writes.
 conformance-table:
 	BAILIFF_UPDATE_RESULTS=1 go test -count=1 -run TestTheTable ./backends/backendtest
+
+program-index:
+	go run ./scripts/programindex internal/facts/programs/index/index.bin
 
 clean:
 	rm -rf bin

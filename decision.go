@@ -235,6 +235,8 @@ type Judgement struct {
 	// Paths are those that the text names, spelt alike. AllPaths is false where there are more.
 	Paths    []string
 	AllPaths bool
+	// Unknown are the programs of the text that nothing knows, spelt as there.
+	Unknown []string
 	// Implied are the places where programs of the text find by themselves what they run.
 	Implied []Implied
 	// Plain says that each name in the text is known by the folder in which it
@@ -257,6 +259,9 @@ type Judgement struct {
 	// Fault is why the policies gave no decision; the decision then denies.
 	Fault error
 }
+
+// RunsUnknownProgram is the rule that asks at the first sight of a program.
+const RunsUnknownProgram = "command.runs_unknown_program"
 
 // Denial is the decision where the policies could give none.
 func Denial(rule, message string) Decision {

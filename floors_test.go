@@ -25,7 +25,7 @@ type step struct {
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
 		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes " +
-			"internal/approval/boltcheck internal/config/required internal/facts/oneliner " +
+			"internal/approval/boltcheck internal/config/required internal/facts/oneliner internal/facts/programs/index " +
 			"internal/facts/shell/loops internal/host/defaultpath internal/host/nice internal/recent " +
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
 			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
@@ -96,7 +96,8 @@ var staircase = []step{
 		"cmd/bailiff-runner/serve",
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
 			"examples/compose examples/fleet examples/go/ask examples/go/bridge examples/grafana examples/oci " +
-			"examples/policies examples/prometheus examples/systemd internal/tests/apptest scripts/times",
+			"examples/policies examples/prometheus examples/systemd internal/tests/apptest scripts/programindex " +
+			"scripts/times",
 		"cmd/bailiff/cli",
 		"cmd/bailiff/auditlog cmd/bailiff/setup",
 		"cmd/bailiff/operate",

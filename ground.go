@@ -11,6 +11,8 @@ type Ground struct {
 	// Settings are the files by which a program of the text starts others, or reaches other places, without the text
 	// naming them. The digest of git's settings is of those that may do so.
 	Settings []File `json:",omitempty"`
+	// Known are programs of the text, spelt as there, that the owner of a host has installed, or the project declares.
+	Known []string `json:",omitempty"`
 }
 
 // Implied is a place in which a program finds by itself what it runs, and the text does not name. Folder is spelt as the

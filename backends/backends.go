@@ -85,6 +85,10 @@ type Clearer interface {
 	Clear(ctx context.Context) error
 }
 
+// Installer is a backend that knows which programs its commands find by a name, and whether root installed them: they lie where
+// root alone may write.
+type Installer interface{ Installed(name string) bool }
+
 // Starter is a backend that knows where commands begin that name no folder: on a host,
 // where relative paths mean files that count. Start is absolute, and empty if it is not
 // known.

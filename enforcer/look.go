@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // look is what was found in a sandbox of the paths and files of a request, which is judged by it.
@@ -84,10 +86,33 @@ func (e *Enforcer) holdToLook(ctx context.Context, m *judged, alone bool) error 
 // examine judges a request by what its paths lead to and by the text of the files that it runs.
 func (e *Enforcer) examine(ctx context.Context, m *judged) error {
 	m.look = look{}
-	if err := e.survey(ctx, m); err != nil || !e.readsFiles(m) {
+	if err := e.survey(ctx, m); err != nil {
 		return err
 	}
-	return e.judgeContents(ctx, m)
+	if e.readsFiles(m) {
+		if err := e.judgeContents(ctx, m); err != nil {
+			return err
+		}
+	}
+	e.recognise(ctx, m)
+	return nil
+}
+
+// recognise judges a request by the programs that root has installed on the host where it runs, besides those that are known by name.
+func (e *Enforcer) recognise(ctx context.Context, m *judged) {
+	host, ok := e.config.Backends[m.Decision.Backend.Name].(backends.Installer)
+	if !ok || !e.runsOnHost(m) {
+		return
+	}
+	before := len(m.ground.Known)
+	for _, name := range m.Unknown {
+		if !strings.Contains(name, "/") && !slices.Contains(m.ground.Known, name) && host.Installed(name) {
+			m.ground.Known = append(m.ground.Known, name)
+		}
+	}
+	if len(m.ground.Known) > before {
+		e.rejudge(ctx, m, nil)
+	}
 }
 
 // maxSurveys is how often the text of files may tell more paths.

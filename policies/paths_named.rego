@@ -47,6 +47,7 @@ _named_fully(kind, path) := union({
 	{class | regex.match(`[*?\[{]`, path); some class in _by_pattern(kind, path)},
 	_as_a_device(kind, path, folder),
 	_by_ending_there(kind, folder, path),
+	_among_secrets(kind, folder, path),
 	{class | kind == "reads"; some class in _unplaced(path)},
 }) if {
 	folder := regex.replace(path, `[^/]*$`, "")
@@ -65,7 +66,16 @@ _unnamed(kind, folder, ending) := union({
 	_in_a_folder(kind, folder),
 	{class | ending != ""; class := data.bailiff.tables.paths[kind].suffixes[trim_prefix(ending, ".")]},
 	_by_ending_there(kind, folder, ending),
+	_among_secrets(kind, folder, ending),
 })
+
+# What lies in a folder that is called after secrets, unless it is a program's text or a page about them.
+_among_secrets("reads", folder, path) := {"credentials" |
+	regex.match(`(?i)(^|/)\.?(secrets?|credentials?|creds|private[-_]?keys?)/$`, folder)
+	not data.bailiff.tables.paths.texts[regex.replace(path, `^.*\.`, "")]
+}
+
+_among_secrets("writes", _, _) := set()
 
 # What an ending means in some folders alone. Python runs lines of these files whenever it starts in that environment; policies are
 # such, wherever their folder lies.

@@ -28,7 +28,36 @@ _examined.environment contains _found("credentials", _spelt(call)) if {
 	_secretish(name)
 }
 
-_secretish(word) if regex.match(`(?i)(token|secret|passw|credential|api_?key|private_?key|access_?key)`, word)
+# A word in which a secret's name stands, or a pattern for such names or for how tokens begin.
+_secretish(word) if regex.match(_secret_names, word)
+
+_secretish(word) if regex.match(`(^|[^A-Za-z0-9])(sk-|gh[pousr]_|glpat-|xox[abpr]-|AKIA|eyJ)`, word)
+
+# Some names are secrets' in any spelling, the short ones at a border of words alone: KEY, not MONKEY.
+_secret_names := concat("", [
+	`(?i)(token|secret|passw|passphrase|credential|api_?key|private_?key|access_?key)`,
+	`|(^|[^a-z])(keys?|pass|creds?|apikey)($|[^a-z])|[a-z0-9]_(pwd|pat)($|[^a-z])`,
+])
+
+# Variables of the environment that hold a secret by their names.
+_secret_variables contains name if {
+	some name in _command.variables
+	regex.match(_secret_names, name)
+}
+
+# What prints such a variable shows it, unless another program or a file gets it. "${KEY:+set}" shows none of it.
+_examined.calls contains _found("credentials", _spelt(call)) if {
+	some name in _secret_variables
+	some call in _calls
+	_has_trait(call.program, "prints")
+	call.pipes_to == ""
+	call.writes == []
+	some word in call.argv
+	_holds_variable(word, name)
+	regex.match(concat("", [`\$(`, name, `\b|\{`, name, `\})`]), _command.text)
+}
+
+_holds_variable(word, name) if regex.match(concat("", [`\$`, name, `($|[^A-Za-z0-9_])`]), word)
 
 # The environment, all of it or a secret by name.
 _examined.sends contains _found("sends_environment", "") if {
@@ -61,14 +90,76 @@ _dumps_environment(call) if {
 	count(call.operands) == 0
 }
 
+# A secret goes to those hosts alone that the table of variables gives for it, wherever it stands: in a header, as a password, in a
+# body or an address.
 _examined.sends contains _found("sends_environment", "") if {
-	count(_command.variables) > 0
+	some name in _secret_variables
 	some call in _calls_of.sends
-	some position, word in call.argv
-	some name in _command.variables
-	contains(word, concat("", ["$", name]))
-	regex.match(`(?i)(key|token|secret|passw|credential)`, name)
-	not regex.match(`^(-[fgikLsSvN]*[Hu]|--header|--user|--oauth2-bearer)$`, call.argv[position - 1])
-	not startswith(word, "-H")
-	not startswith(word, "--header=")
+	some word in call.argv
+	_holds_variable(word, name)
+	not _goes_where_it_belongs(name)
 }
+
+# Behind the host of an address, what any program is given.
+_examined.calls contains _found("sends_environment", "") if {
+	some name in _secret_variables
+	some call in _calls
+	some word in call.argv
+	_holds_variable(word, name)
+	regex.match(concat("", [`^[a-z+]+://[^/]+/.*\$`, name]), word)
+	not _goes_where_it_belongs(name)
+}
+
+_goes_where_it_belongs(_) if _to_this_host
+
+_goes_where_it_belongs(name) if {
+	count(_hosts) > 0
+	every host in _hosts {
+		_belongs_to(name, host)
+	}
+}
+
+_belongs_to(_, host) if host in {"localhost", "127.0.0.1", "::1"}
+
+_belongs_to(name, host) if {
+	some entry in data.bailiff.tables.env[name]
+	some known in array.concat(object.get(entry, "hosts", []), object.get(entry, ["swap", "hosts"], []))
+	known in _names_of(host)
+}
+
+_belongs_to(name, host) if {
+	some known in data.bailiff.tables.secret_hosts[name]
+	known in _names_of(host)
+}
+
+# METADATA
+# title: Names that are looked up
+# description: |
+#   Whoever answers for a domain sees each name below it that is asked for, and so what a text puts into such a name.
+_examined.looks_up contains _found("sends_files", "") if {
+	some call in _calls_of.looks_up
+	some word in call.operands
+	regex.match(_carries_output, word)
+	not regex.match(_stays_here, word)
+}
+
+_examined.looks_up contains _found("sends_environment", "") if {
+	some name in _secret_variables
+	some call in _calls_of.looks_up
+	some word in call.operands
+	_holds_variable(word, name)
+	contains(word, ".")
+}
+
+# The name of a host in an address is looked up, too.
+_examined.sends contains _found("sends_files", "") if {
+	some host in _hosts
+	regex.match(_carries_output, host)
+	contains(host, "$(")
+	not regex.match(_stays_here, host)
+}
+
+# What a program prints, or a folder lists, before a domain.
+_carries_output := `(\$\(…\)|\*)[^/ ]*\.[A-Za-z0-9-]+\.[A-Za-z][A-Za-z0-9-]+\.?$`
+
+_stays_here := `(?i)\.(local|localdomain|internal|intranet|lan|home|corp|svc|arpa)\.?$`

@@ -46,9 +46,10 @@ type Backend struct {
 }
 
 var (
-	_ backends.Backend = (*Backend)(nil)
-	_ backends.Starter = (*Backend)(nil)
-	_ backends.Starter = (*Config)(nil)
+	_ backends.Backend   = (*Backend)(nil)
+	_ backends.Starter   = (*Backend)(nil)
+	_ backends.Installer = (*Backend)(nil)
+	_ backends.Starter   = (*Config)(nil)
 )
 
 // Start is the configured folder, or the home of the sidecar's user.

@@ -236,7 +236,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	j.Paths, j.AllPaths = text.Paths()
 	j.Changes, j.AllChanges = text.Changes(req, p.config.Home)
 	j.Discards = text.Discards()
-	j.Implied = text.Implied()
+	j.Implied, j.Unknown = text.Implied(), text.Unknown()
 	j.Reaches = text.Reaches()
 	if j.Plain && req.Tool == bailiff.Terminal {
 		j.Call = facts.OnlyCall(*text.Command)

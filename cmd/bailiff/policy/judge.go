@@ -213,6 +213,10 @@ func printRows(w io.Writer, r rows.Report) {
 	for _, rule := range r.Rules {
 		fmt.Fprintf(w, "%s\t%d\n", termsafe.Text(rule.Rule), rule.Rows)
 	}
+	if s := r.FirstSights; s != nil {
+		fmt.Fprintf(w, "\nat first sight of a program alone %d rows are asked about, once for each program %d; %d of the rows want allow\n",
+			s.Rows, s.Once, s.Harmless)
+	}
 	fmt.Fprintf(w, "\na judgement took %.1f ms, of 99 in 100 rows at most %.1f ms; policies %.12s\n", r.P50, r.P99, r.Revision)
 	for _, s := range r.Shown {
 		fmt.Fprintf(w, "\n%s\t%s, wants %s: %s\n\t%q\n", termsafe.Text(s.ID), s.Outcome, s.Want,

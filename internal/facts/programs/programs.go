@@ -381,6 +381,9 @@ func interpreterOf(name string) string {
 	return ""
 }
 
+// Known says that an entry says anything of a name.
+func Known(name string) bool { return all()[name] != nil || judged()[name] }
+
 // BaseName is the name of a compiler in one that ends in a version, such as "gcc" for "gcc-12". Any other name is the program's
 // own, so that a row which a table has for it holds.
 func BaseName(name string) string {

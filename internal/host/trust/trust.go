@@ -18,7 +18,12 @@ import (
 // holds: a file, or a folder with everything in it. Every folder above is
 // checked too, since who may write there can replace what lies below, and so is
 // whatever a symbolic link leads to.
-func Path(path string) error {
+func Path(path string) error { return of(path, os.Geteuid()) }
+
+// Root is nil if only root can change what path holds, as [Path] has it.
+func Root(path string) error { return of(path, 0) }
+
+func of(path string, self int) error {
 	// Both are checked: the way as it is spelt, with each link on it, and where
 	// the kernel ends up.
 	spelt, err := filepath.Abs(path)
@@ -32,7 +37,7 @@ func Path(path string) error {
 	if err != nil {
 		return fmt.Errorf("checking who may write %s: %w", path, err)
 	}
-	c := check{self: os.Geteuid(), seen: map[string]bool{}}
+	c := check{self: self, seen: map[string]bool{}}
 	if err := c.whole(spelt); err != nil {
 		return err
 	}

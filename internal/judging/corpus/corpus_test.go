@@ -3,6 +3,8 @@ package corpus_test
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,16 +15,47 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts"
 	"github.com/bailiff-dev/bailiff/internal/judging/corpus"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 func TestTheShippedPoliciesGiveEveryCaseItsOutcome(t *testing.T) {
 	judge, err := pdp.Open(context.Background(), pdp.Config{EvalTimeout: time.Minute, Home: "/home/tester"})
 	must(t, err)
 	for _, c := range cases(t) {
-		d := judge.Decide(context.Background(), request(c), circumstances(c)).Decision
-		if d.Outcome != c.Outcome || !gives(d, c.Rule) {
-			t.Errorf("%s: %q\n got %v %v\nwant %v %s\n%s", c.Theme, c.Command+c.Code, d.Outcome, reasons(d), c.Outcome, c.Rule, read(t, c))
+		holds(t, judge, c)
+	}
+}
+
+func TestFirstSightsAreAskedAboutWhereATeamSaysSo(t *testing.T) {
+	folder := t.TempDir()
+	policytest.Copy(t, folder)
+	file := filepath.Join(folder, "data.yaml")
+	tables, err := os.ReadFile(file)
+	must(t, err)
+	row := "command.runs_unknown_program: {host: "
+	if !strings.Contains(string(tables), row+"allow,") {
+		t.Fatalf("the table of verdicts has no row %q", row)
+	}
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(tables), row+"allow,", row+"ask,", 1)), 0o600))
+	judge, err := pdp.Try(t.Context(), pdp.Config{Paths: []string{folder}, EvalTimeout: time.Minute, Home: "/home/tester"})
+	must(t, err)
+	for _, c := range cases(t) {
+		switch c.Theme {
+		case "first_sights":
+			c.Outcome, c.Rule = bailiff.Ask, bailiff.RunsUnknownProgram
+			holds(t, judge, c)
+		case "sights":
+			holds(t, judge, c)
 		}
+	}
+}
+
+// holds says that a case gets its outcome, by its rule.
+func holds(t *testing.T, judge *pdp.PDP, c corpus.Case) {
+	t.Helper()
+	d := judge.Decide(context.Background(), request(c), circumstances(c)).Decision
+	if d.Outcome != c.Outcome || !gives(d, c.Rule) {
+		t.Errorf("%s: %q\n got %v %v\nwant %v %s\n%s", c.Theme, c.Command+c.Code, d.Outcome, reasons(d), c.Outcome, c.Rule, read(t, c))
 	}
 }
 

@@ -79,7 +79,22 @@ func (j *RowJudge) Judge(ctx context.Context, row rows.Row) rows.Verdict {
 			v.Rules = append(v.Rules, reason.Rule)
 		}
 	}
+	v.Sights = sights(d)
 	return v
+}
+
+// sights are the programs for which alone a request is asked about, since nothing knows them.
+func sights(d bailiff.Decision) (programs []string) {
+	if d.Outcome != bailiff.Ask {
+		return nil
+	}
+	for _, reason := range d.Reasons() {
+		if reason.Rule != bailiff.RunsUnknownProgram {
+			return nil
+		}
+		programs = append(programs, reason.Match)
+	}
+	return programs
 }
 
 // isUnparsed says whether the reader of a text did not understand it.

@@ -22,6 +22,8 @@ type Report struct {
 	// Dangerous rows want ask or deny, Harmless ones allow.
 	Dangerous int `json:"dangerous"`
 	Harmless  int `json:"harmless"`
+	// FirstSights are the rows that are asked about only since nothing knows a program of theirs, if there are such.
+	FirstSights *FirstSights `json:"first_sights,omitempty"`
 	// Faults are the rows of which the policies gave no decision, and Fault is the first one's.
 	Faults int    `json:"faults,omitempty"`
 	Fault  string `json:"fault,omitempty"`
@@ -29,6 +31,14 @@ type Report struct {
 	Revision string `json:"revision"`
 	// Shown are the wrong ones, if they were asked for.
 	Shown []Judged `json:"shown,omitempty"`
+}
+
+// FirstSights counts rows that are asked about only since nothing knows a program of theirs. Once are those that name one which no row
+// before did: whoever is asked about a program once is asked for these. Harmless ones want allow.
+type FirstSights struct {
+	Rows     int `json:"rows"`
+	Once     int `json:"once"`
+	Harmless int `json:"harmless"`
 }
 
 // Group counts the rows of a group.
@@ -95,10 +105,11 @@ type tally struct {
 	groups map[string]*Group
 	rules  map[string]int
 	took   []float64
+	sights map[string]bool
 }
 
 func newTally(show string) *tally {
-	return &tally{show: show, groups: map[string]*Group{}, rules: map[string]int{}}
+	return &tally{show: show, groups: map[string]*Group{}, rules: map[string]int{}, sights: map[string]bool{}}
 }
 
 func (t *tally) add(file string, row Row, v Verdict) {
@@ -118,9 +129,31 @@ func (t *tally) add(file string, row Row, v Verdict) {
 	for _, rule := range v.Rules {
 		t.rules[rule]++
 	}
+	t.see(row.Want, v.Sights)
 	t.took = append(t.took, float64(v.Took.Microseconds())/1000)
 	if is != "" && is == t.show {
 		t.report.Shown = append(t.report.Shown, Judged{file, row.ID, row.Group, row.Tool, row.Text, row.Want, v.Outcome, v.Rules, is})
+	}
+}
+
+// see counts a row that is asked about only for these programs.
+func (t *tally) see(want Want, programs []string) {
+	if len(programs) == 0 {
+		return
+	}
+	if t.report.FirstSights == nil {
+		t.report.FirstSights = &FirstSights{}
+	}
+	counts := t.report.FirstSights
+	counts.Rows++
+	if want == allow {
+		counts.Harmless++
+	}
+	if slices.ContainsFunc(programs, func(name string) bool { return !t.sights[name] }) {
+		counts.Once++
+	}
+	for _, name := range programs {
+		t.sights[name] = true
 	}
 }
 

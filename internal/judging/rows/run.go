@@ -17,6 +17,8 @@ type Verdict struct {
 	Rules    []string
 	Revision string
 	Unparsed bool
+	// Sights are the programs that nothing knows, where the row is asked about only for them.
+	Sights []string
 	// Fault is why the policies gave no decision; the outcome is then a denial.
 	Fault error
 	Took  time.Duration

@@ -84,12 +84,15 @@ func known(all any, words map[string]bool) map[string]shape {
 		"suppliers":         entriesOf(truth),
 		"lookers":           entriesOf(truth),
 		"disposable":        entriesOf(truth),
+		"loss_words":        entriesOf(entriesOf(truth)),
+		"secret_hosts":      entriesOf(list(text)),
 		"effects":           fields(same(effectNames, kind)),
 		"features":          entriesOf(kind),
 		"code_calls":        entriesOf(list(kind)),
 		"sockets":           entriesOf(kind),
 		"paths": fields(map[string]shape{
 			"reads": uses, "writes": uses, "vital": entriesOf(truth), "roots": entriesOf(truth), "holders": entriesOf(truth),
+			"texts": entriesOf(truth),
 		}),
 	}
 }

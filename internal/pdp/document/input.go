@@ -23,6 +23,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts"
+	programindex "github.com/bailiff-dev/bailiff/internal/facts/programs/index"
 )
 
 // Reading is what there is to know of a request by itself; one of the three is set.
@@ -35,12 +36,23 @@ type Reading struct {
 	Fault error
 	// ground holds the paths that the text names.
 	ground *facts.Ground
+	// sights are the programs of the text that no entry describes.
+	sights facts.Sights
 }
 
 // Read reads what the text of a request would do; home is the home folder of whom it runs as.
 func Read(req bailiff.Request, at bailiff.Circumstances, home string) Reading {
 	ground := groundOf(at.Ground)
 	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents), Ground: ground}
+	r := read(req, at, place)
+	if command := cmp.Or(r.Command, commandOf(r.Code)); command != nil {
+		r.sights = facts.SightsOf(*command, place, at.Ground.Known)
+	}
+	return r
+}
+
+func read(req bailiff.Request, at bailiff.Circumstances, place facts.Place) Reading {
+	ground := place.Ground
 	switch req.Tool {
 	case bailiff.ExecuteCode:
 		place.Fresh = hasOwnInterpreter(req, at)
@@ -169,9 +181,9 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 	)
 	switch {
 	case r.Code != nil:
-		entries = append(entries, item(keyCode, codeFacts(*r.Code)), item(keyFiles, files(r.Code.Command, at.Files)))
+		entries = append(entries, item(keyCode, codeFacts(*r.Code, r.sights)), item(keyFiles, files(r.Code.Command, at.Files)))
 	case r.Command != nil:
-		entries = append(entries, item(keyCommand, commandFacts(*r.Command)), item(keyFiles, files(r.Command, at.Files)))
+		entries = append(entries, item(keyCommand, commandFacts(*r.Command, r.sights)), item(keyFiles, files(r.Command, at.Files)))
 	default:
 		entries = append(entries, item(keyFiles, ast.InternedEmptyArray))
 	}
@@ -250,7 +262,7 @@ func index(yes bool) int {
 	return 0
 }
 
-func commandFacts(c facts.Command) *ast.Term {
+func commandFacts(c facts.Command, sights facts.Sights) *ast.Term {
 	entries := [][2]*ast.Term{
 		item(keyText, text(c.Text)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
 		item(keyPrograms, list(c.Programs)), item(keyCalls, calls(c.Calls)), item(keyHosts, list(c.Hosts)),
@@ -259,10 +271,25 @@ func commandFacts(c facts.Command) *ast.Term {
 		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
 	}
 	if c.Supposed != nil {
-		entries = append(entries, item(keySupposed, commandFacts(*c.Supposed)))
+		entries = append(entries, item(keySupposed, commandFacts(*c.Supposed, facts.Sights{})))
+	}
+	if len(sights.Unknown) > 0 {
+		entries = append(entries, item(keyUnknown, list(sights.Unknown)))
+	}
+	if len(sights.Kinds) > 0 {
+		entries = append(entries, item(keyKinds, kinds(sights.Kinds)))
 	}
 	if c.Code != nil {
-		entries = append(entries, item(keyCode, codeFacts(*c.Code)))
+		entries = append(entries, item(keyCode, codeFacts(*c.Code, facts.Sights{})))
+	}
+	return object(entries...)
+}
+
+// kinds are those that the index of programs has, by name.
+func kinds(of map[string]programindex.Kind) *ast.Term {
+	entries := make([][2]*ast.Term, 0, len(of))
+	for name, kind := range of {
+		entries = append(entries, item(text(name), text(string(kind))))
 	}
 	return object(entries...)
 }
@@ -282,7 +309,7 @@ func calls(all []facts.Call) *ast.Term {
 	return ast.ArrayTerm(terms...)
 }
 
-func codeFacts(c facts.Code) *ast.Term {
+func codeFacts(c facts.Code, sights facts.Sights) *ast.Term {
 	entries := [][2]*ast.Term{
 		item(keyLanguage, text(c.Language)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
 		item(keyImports, list(c.Imports)), item(keyCalls, list(c.Calls)), item(keyStrings, list(c.Strings)),
@@ -291,7 +318,7 @@ func codeFacts(c facts.Code) *ast.Term {
 		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
 	}
 	if c.Command != nil {
-		entries = append(entries, item(keyCommand, commandFacts(*c.Command)))
+		entries = append(entries, item(keyCommand, commandFacts(*c.Command, sights)))
 	}
 	return object(entries...)
 }
@@ -398,3 +425,6 @@ func (r Reading) Opens() []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// Unknown are the programs of the text that nothing knows, spelt as it does.
+func (r Reading) Unknown() []string { return r.sights.Unknown }

@@ -39,6 +39,7 @@ type entry struct {
 	files         []string          // that the text runs
 	opens         []string          // by which it may come to mean something else
 	paths         []string          // that the text names
+	unknown       []string          // programs that nothing knows
 	implied       []bailiff.Implied // where its programs find what they run
 	allPaths      bool
 	reaches       bool
@@ -163,6 +164,7 @@ func (k *keyWriter) ground(g bailiff.Ground) {
 		k.text(l.Path)
 		k.list(l.Targets)
 	}
+	k.list(g.Known)
 }
 
 // Recall gives the judgement that is remembered under a key to a request that comes at another time; it is false where there is
@@ -197,12 +199,14 @@ func (m *Requests) Keep(key string, j *bailiff.Judgement, at time.Time) {
 
 func newEntry(j *bailiff.Judgement, input document.JSON) (*entry, error) {
 	k := &entry{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
-		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, reaches: j.Reaches, call: slices.Clone(j.Call)}
+		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, reaches: j.Reaches, call: slices.Clone(j.Call),
+		unknown: slices.Clone(j.Unknown)}
 	var err error
 	if k.before, k.after, err = input.Around(document.KeyTime); err != nil {
 		return nil, err
 	}
-	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + eachSize*len(j.Implied)
+	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + sizeOfWords(j.Unknown) +
+		eachSize*len(j.Implied)
 	return k, nil
 }
 
@@ -243,6 +247,7 @@ func sizeOfWords(all []string) (size int) {
 func (k *entry) tell(j *bailiff.Judgement, at time.Time) {
 	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
 	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
+	j.Unknown = slices.Clone(k.unknown)
 	j.Paths, j.AllPaths, j.Implied, j.Reaches = slices.Clone(k.paths), k.allPaths, slices.Clone(k.implied), k.reaches
 }
 
