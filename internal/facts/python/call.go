@@ -136,7 +136,7 @@ func (w *walk) spreadNamed(c *object.Call, vs object.Objects) {
 // likely is what a call of a name does that no table has.
 func (w *walk) likely(name string, c *object.Call) library.Behaviour {
 	d := library.BehaviourOfModule(name)
-	if d.Kind != library.DoesNothing || library.Describes(name) {
+	if d.Kind != library.DoesNothing || library.Describes(name) || isTool(name) {
 		return d
 	}
 	w.suppose(name, c)

@@ -23,6 +23,10 @@ const (
 // supposal is a shell text that a call may start.
 type supposal struct{ starter, text string }
 
+// isTool says whether a name is that of a tool which a script may call: each such call is a request, and judged by itself. An
+// earlier script of the interpreter may have imported terminal.
+func isTool(name string) bool { return name == "terminal" || strings.HasPrefix(name, "bailiff_tools.") }
+
 // suppose notes what a call that nothing describes may do with what it is given.
 func (w *walk) suppose(name string, c *object.Call) {
 	if !w.noting {
