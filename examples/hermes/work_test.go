@@ -285,7 +285,7 @@ func TestAgentsThatHermesStartsAreJudgedToo(t *testing.T) {
 }
 
 func TestTheChatIsToldWhoCanApprove(t *testing.T) {
-	sidecar := serve(t, apptest.WithRules(t, "", "command.deletes_recursively: {networked: allow, shared: ask}",
+	sidecar := serve(t, apptest.WithRules(t, "", "command.deletes_recursively: {networked: allow, shared: allow_with_undo}",
 		"command.deletes_recursively: {host: ask, sandbox: ask}"))
 	h := start(t, plugin(t), "", sidecar.Agent)
 	h.call(t, "terminal", args{"command": "mkdir -p drafts notes"}, nil)
