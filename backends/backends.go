@@ -144,7 +144,7 @@ type Spec struct {
 	PIDs                        int
 	ReadOnly                    bool
 	Mounts                      []bailiff.Mount
-	// Own are folders and files of the sidecar's own that are shown after the mounts, whatever the
+	// Own are folders and files of the sidecar's own that are shown after the mounts, no matter what the
 	// configuration lets policies show. No policy can name one, and only a [Lender] shows them.
 	Own []bailiff.Mount `json:",omitempty"`
 	// Places says which files and folders of this machine lie where mounts are shown within others: a mount goes with

@@ -169,7 +169,7 @@ _rewrites(verb, _, call) if {
 	count(call.operands) > 2
 }
 
-# A branch of this repository, whatever it held.
+# A branch of this repository, with any content.
 _rewrites(verb, _, call) if {
 	verb == "fetch"
 	some word in call.operands

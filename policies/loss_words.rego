@@ -3,7 +3,7 @@ package bailiff
 # METADATA
 # title: Words that tell of loss or force
 # description: |
-#   Programs that nobody knows are honest by their options: "--accept-data-loss" says what may happen. Such words are
+#   Programs that no table knows are honest by their options: "--accept-data-loss" says what may happen. Such words are
 #   read by their parts, so that no list of options is needed. They tell nothing of programs that only look or print.
 _examined.calls contains _found("loss", _spelt(call)) if {
 	some call in _calls

@@ -135,7 +135,7 @@ _belongs_to(name, host) if {
 # METADATA
 # title: Names that are looked up
 # description: |
-#   Whoever answers for a domain sees each name below it that is asked for, and so what a text puts into such a name.
+#   The server that answers for a domain sees each name below it that is asked for, and so what a text puts into such a name.
 _examined.looks_up contains _found("sends_files", "") if {
 	some call in _calls_of.looks_up
 	some word in call.operands

@@ -25,7 +25,7 @@ const (
 	withSilence = "BAILIFF_TEST_SILENCE"
 )
 
-// nobody is the user that owns nothing.
+// nobody is the user who owns no file.
 const nobody = 54321
 
 // Unprivileged runs the test that calls it once more in a process of an

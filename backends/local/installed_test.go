@@ -14,7 +14,7 @@ func TestWhatRootInstalledIsInstalled(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "ls"), []byte("#!/bin/sh\n"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(folder, "ls"), 0o777); err != nil { // whatever the umask is
+	if err := os.Chmod(filepath.Join(folder, "ls"), 0o777); err != nil { // with any umask
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

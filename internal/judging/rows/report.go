@@ -34,7 +34,7 @@ type Report struct {
 }
 
 // FirstSights counts rows that are asked about only since nothing knows a program of theirs. Once are those that name one which no row
-// before did: whoever is asked about a program once is asked for these. Harmless ones want allow.
+// before did: an operator who is asked about a program once is asked for these. Harmless ones want allow.
 type FirstSights struct {
 	Rows     int `json:"rows"`
 	Once     int `json:"once"`

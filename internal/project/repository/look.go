@@ -19,7 +19,7 @@ var lookedCommon = []string{"packed-refs", "logs/refs/stash", "shallow", "config
 	"info/sparse-checkout", "objects/info/alternates", "hooks", "lfs"}
 
 // Look is a text that differs once git has written anything that is read here. It takes the time
-// of a few lstat, whatever the number of files. A program that sets times on purpose hides only
+// of a few lstat, for any number of files. A program that sets times on purpose hides only
 // its own changes.
 func (d Dirs) Look() string {
 	sum := sha256.New()

@@ -59,7 +59,7 @@ func (s *Store) before(ctx context.Context, m bailiff.Mount, reach Reach) (k Kep
 // mostTold is how many things that a snapshot has not are kept with it.
 const mostTold = 50
 
-// After takes the snapshots after a command, so that what it changed is known, and returns at once. Whoever writes one of the folders
+// After takes the snapshots after a command, so that what it changed is known, and returns at once. A caller that writes one of the folders
 // next waits for them ([Store.Settle]).
 func (s *Store) After(e Entry) {
 	var held []*folder

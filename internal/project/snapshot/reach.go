@@ -10,7 +10,7 @@ type Unkept struct {
 	// Path is seen from the folder.
 	Path string `json:"path"`
 	Why  string `json:"why"`
-	// Ignored says that git leaves it alone, whatever it discards.
+	// Ignored says that git leaves it alone, with all that it discards.
 	Ignored bool `json:"ignored,omitempty"`
 }
 

@@ -94,7 +94,7 @@ func (d anyDepth) isPart(name string) bool {
 	return false
 }
 
-// ofPackages are the folders into which package managers put what is installed. Nobody opens or enters these, and what is in them
+// ofPackages are the folders into which package managers put what is installed. No user opens or enters these, and what is in them
 // runs by the project anyhow.
 var ofPackages = names("node_modules", "bower_components", "vendor", "site-packages", "Pods", ".terraform")
 

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// walkEvery is after how long a look walks through the folder whatever was heard of it.
+	// walkEvery is after how long a look walks through the folder without a word of the kernel.
 	walkEvery = 30 * time.Second
 	// maxTrees is how many folders of a keeper are listened to: each takes one of the 128 instances that a user has by default.
 	maxTrees = 16

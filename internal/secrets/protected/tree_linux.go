@@ -114,7 +114,7 @@ func (t *tree) hear(text []byte, counts func(name string, isFolder, isGits bool)
 			delete(t.folders, at)
 		case mask&(unix.IN_Q_OVERFLOW|unix.IN_UNMOUNT|unix.IN_DELETE_SELF|unix.IN_MOVE_SELF) != 0, !isKnown:
 			t.isDirty = true
-		case mask&unix.IN_ATTRIB != 0 && !isFolder: // content is compared whatever is heard
+		case mask&unix.IN_ATTRIB != 0 && !isFolder: // content is compared in any case
 		case !t.isDirty && counts(string(name), isFolder, isGits):
 			t.isDirty = true
 		}

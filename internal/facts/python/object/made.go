@@ -6,7 +6,7 @@ import "slices"
 // and parameters hold it, so that a change by any of them is seen by all.
 //
 // Where the order of changes is followed, in the statements of the scope that made it, it holds what it holds now. Anywhere else it may
-// hold whatever it held at any time. What code that is not followed may have changed is not known.
+// hold all that it held at any time. What code that is not followed may have changed is not known.
 type Made struct {
 	// Scope is where it is made; Many says that a loop makes several, Leaked that something outside of its scope holds it.
 	Scope        *Scope
