@@ -21,6 +21,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/project/keeper"
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // work is a project with its snapshots.
@@ -63,11 +64,7 @@ func (w *work) reopen() {
 func (w *work) ready() {
 	w.Helper()
 	w.Prepare([]string{w.dir})
-	for deadline := time.Now().Add(time.Minute); !w.Ready([]string{w.dir}); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.Fatal("the first snapshot is not made")
-		}
-	}
+	awaittest.Until(w, "the first snapshot", func() bool { return w.Ready([]string{w.dir}) })
 }
 
 func (w *work) mounts() []bailiff.Mount { return []bailiff.Mount{{Source: w.dir, Target: w.dir}} }
@@ -197,8 +194,8 @@ func TestChangesAreTold(t *testing.T) {
 	w := open(t, nil)
 	w.sh(fill)
 	w.ready()
-	for second := time.Now().Unix(); time.Now().Unix() == second; time.Sleep(time.Millisecond) { // git sees a change of permissions by it
-	}
+	second := time.Now().Unix() // by which git sees a change of permissions
+	awaittest.Until(t, "the next second", func() bool { return time.Now().Unix() != second })
 	id := w.do("echo three >> a.txt; rm src/x.go; echo n > new; chmod 600 crlf.txt; echo t >> .env; : > binary; touch run.sh")
 	want := "changed .env +1 -0, changed a.txt +1 -0, changed binary +-1 --1, " +
 		"permissions crlf.txt +0 -0, added new +1 -0, deleted src/x.go +0 -1"
@@ -311,11 +308,7 @@ func TestOldSnapshotsMakeRoom(t *testing.T) {
 	mu.Unlock()
 	w.reopen()
 	w.sh("rm a; head -c 500000 /dev/urandom > a")
-	for deadline := time.Now().Add(time.Minute); w.take() != nil; time.Sleep(time.Millisecond) { // it is made beside the work
-		if time.Now().After(deadline) {
-			t.Fatal(w.take())
-		}
-	}
+	awaittest.Until(t, "a snapshot, which is made beside the work", func() bool { return w.take() == nil })
 	id := w.do("rm b")
 	w.undo(id, false)
 	if is := w.files(); !strings.HasSuffix(is["b"], "kept\n") {
