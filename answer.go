@@ -1,6 +1,9 @@
 package bailiff
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Status is how a request ended.
 type Status string
@@ -91,6 +94,11 @@ type Answer struct {
 	Decision Decision
 	// Approval is set when humans were asked, or a grant of theirs was used.
 	Approval *Approval
+}
+
+// Note adds sentences to the message.
+func (a *Answer) Note(sentences ...string) {
+	a.Message = strings.TrimSpace(a.Message + " " + strings.Join(sentences, " "))
 }
 
 // ProcessState is what a session is told of one of its background processes.

@@ -75,7 +75,7 @@ var staircase = []step{
 		"enforcer/implied enforcer/ledger enforcer/output enforcer/turn internal/approval/people",
 		"enforcer/supply",
 		"enforcer/lease",
-		"enforcer/process",
+		"enforcer/guard enforcer/process",
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go

@@ -14,7 +14,7 @@ import (
 type projects struct{ *core }
 
 func (p projects) Adopt(path string, who bailiff.Approver) (api.Adopted, error) {
-	former, err := p.enforcer.TakeKept(path)
+	former, err := p.enforcer.Kept().Adopt(path)
 	if errors.Is(err, protected.ErrNotKept) {
 		return api.Adopted{}, fmt.Errorf("%w: %w", api.ErrUnknown, err)
 	}
@@ -30,7 +30,7 @@ const mostKeptTold = 10
 
 // keptAside says which changes of protected files were put back and can still be taken: their user may have made one by hand.
 func (c *core) keptAside() (all []string) {
-	kept := c.enforcer.KeptAside()
+	kept := c.enforcer.Kept().Aside()
 	slices.Reverse(kept)
 	for _, one := range kept[:min(len(kept), mostKeptTold)] {
 		all = append(all, fmt.Sprintf("%s was changed while a command ran, and is as it was; the changed version is %s: look at it, and "+

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/internal/project/carry"
 	"github.com/bailiff-dev/bailiff/internal/project/keeper"
 )
@@ -13,7 +14,7 @@ import (
 type repositories struct{ *carry.Repositories }
 
 // Watch is that of the package.
-func (r repositories) Watch(own []bailiff.Mount, why string) enforcer.GitWatch {
+func (r repositories) Watch(own []bailiff.Mount, why string) guard.Git {
 	return r.Repositories.Watch(own, why)
 }
 

@@ -8,24 +8,25 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
 )
 
 // background starts a grant's command in its sandbox, and answers without waiting for
 // its end.
-func (e *Enforcer) background(ctx context.Context, g grant, guard *guard) answer {
+func (e *Enforcer) background(ctx context.Context, g grant, w *guard.Guard) answer {
 	way, err := e.openWay(context.WithoutCancel(ctx), g) // it ends with the process
 	if err != nil {
-		guard.End()
+		w.End()
 		return e.noSandbox(ctx, g.Decision, err)
 	}
 	cmd := backgroundCommand(g)
 	cmd.Env, cmd.Label = way.variables(cmd.Env), way.Label()
 	p, err := e.processes.Start(ctx, g.held,
 		process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
-			Decision: g.Decision, Command: cmd, Variables: e.secrets(g), Way: both{way, guard}})
+			Decision: g.Decision, Command: cmd, Variables: e.secrets(g), Way: process.Ways{way, w}})
 	if err != nil {
-		both{way, guard}.End()
+		process.Ways{way, w}.End()
 	}
 	if errors.Is(err, process.ErrTooMany) {
 		return e.noSandbox(ctx, g.Decision, err)
@@ -43,7 +44,7 @@ func (e *Enforcer) background(ctx context.Context, g grant, guard *guard) answer
 	}
 	a.Status, a.ProcessID, a.Processes = bailiff.Completed, p.ID(), []bailiff.ProcessState{p.State(ctx)}
 	a.Message = fmt.Sprintf("Started in the background as %s; the process tool shows its output, writes to it and ends it.", p.ID())
-	a.note(circumstances(backends.Exit{}, g.held, g.Decision)...)
+	a.Note(circumstances(backends.Exit{}, g.held, g.Decision)...)
 	return a
 }
 
@@ -64,7 +65,7 @@ func endUnheard(p *process.Process, a answer, why string) answer {
 	defer cancel()
 	a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, why
 	if err := p.Kill(ctx, why); err != nil {
-		a.note(bailiff.Sentence("stopping it: " + err.Error()))
+		a.Note(bailiff.Sentence("stopping it: " + err.Error()))
 	}
 	return a
 }

@@ -42,8 +42,8 @@ func (e *Enforcer) runCode(ctx context.Context, g grant) (answered answer) {
 		h.RememberWorkdir(exit.Workdir, exit.InWorkspace)
 	}
 	a.end(ctx, exit.Exit, script.Timeout)
-	a.note(notes...)
-	a.note(circumstances(exit.Exit, h, g.Decision)...)
+	a.Note(notes...)
+	a.Note(circumstances(exit.Exit, h, g.Decision)...)
 	a.noteNetwork(g)
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/internal/config/required"
@@ -65,19 +66,7 @@ type Approvals interface {
 // Repositories keep private git directories in step with the real ones.
 type Repositories interface {
 	lease.Repositories
-	// Watch is for a command in a sandbox that shows these folders of the sidecar's own. Why names the command.
-	Watch(own []bailiff.Mount, why string) GitWatch
-}
-
-// GitWatch keeps the private git directories of one sandbox in step with the real ones.
-type GitWatch interface {
-	// IsOfAny says whether there is any.
-	IsOfAny() bool
-	// Begin brings in what the user did, Look brings out what was done inside.
-	Begin(ctx context.Context)
-	Look(ctx context.Context)
-	// Told are sentences about what stays inside, and about what stays the user's.
-	Told() []string
+	guard.Repositories
 }
 
 // Throttle keeps out, with one sentence, a client that brings too many requests.

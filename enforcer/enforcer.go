@@ -38,9 +38,9 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
-	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
 // New returns an Enforcer, or names everything that the config lacks. Callers
@@ -59,7 +59,7 @@ func New(c Config) (*Enforcer, error) {
 	if c.Tracer != nil {
 		e.parts = traced{e, c.Tracer}
 	}
-	e.protected.File = c.KeptAside
+	e.guards = guard.New(guard.Config{Kept: c.KeptAside, Repositories: c.Repositories, PutBack: c.Observer.PutBack, Log: c.Log})
 	e.processes = process.New(process.Config{Policies: e.allows, Recorder: c.Recorder, Log: c.Log})
 	var err error
 	e.leases, err = lease.New(lease.Config{
@@ -86,7 +86,7 @@ type Enforcer struct {
 	processes *process.Table
 	tools     toolbox
 	refusals  refusals
-	protected protected.Keeper
+	guards    *guard.Guards
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
 	"github.com/bailiff-dev/bailiff/enforcer/supply"
@@ -31,7 +32,7 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return failure(bailiff.Failed, bailiff.CodeProcess, err)
 	case errors.Is(err, lease.ErrNoRoom), errors.Is(err, process.ErrTooMany):
 		return failure(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
-	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, errProtected), errors.Is(err, lease.ErrBeside):
+	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, guard.ErrProtected), errors.Is(err, lease.ErrBeside):
 		return failure(bailiff.Unavailable, bailiff.CodeCommand, err)
 	case errors.Is(err, lease.ErrOccupied):
 		return failure(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)

@@ -26,6 +26,7 @@ func leaving(t *testing.T, folder string, leave func() error, places ...string) 
 }
 
 func TestAnAnswerTellsSomeOfManyChangesAndHowManyThereAre(t *testing.T) {
+	const mostTold = 20
 	folder := t.TempDir()
 	var places []string
 	for i := range mostTold + 5 {

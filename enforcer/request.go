@@ -91,7 +91,7 @@ func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer
 		return a
 	}
 	if m.script == nil { // else the answer is its script's to read
-		a.note(e.processes.Losses(m.located)...)
+		a.Note(e.processes.Losses(m.located)...)
 	}
 	e.config.Recorder.Note(executionEvent(m.event, a))
 	e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)

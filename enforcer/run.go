@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -38,7 +37,7 @@ func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 	}
 	h.RememberWorkdir(exit.Workdir, exit.InWorkspace)
 	a.end(ctx, exit, cmd.Timeout)
-	a.note(circumstances(exit, h, d)...)
+	a.Note(circumstances(exit, h, d)...)
 	a.noteNetwork(g)
 	return a
 }
@@ -46,7 +45,7 @@ func (e *Enforcer) run(ctx context.Context, g grant) (answered answer) {
 // noteNetwork tells what failed for want of a network that there is none.
 func (a *answer) noteNetwork(g grant) {
 	if reachedNothing(g.judged, a.Answer) {
-		a.note(noNetwork(g.located.Session))
+		a.Note(noNetwork(g.located.Session))
 	}
 }
 
@@ -86,13 +85,6 @@ func wasTakenDown(ctx context.Context, exit backends.Exit) bool {
 	return (exit.Lost || exit.Code > 128) && (isHalted(ctx) || lease.IsEvicted(ctx))
 }
 
-func (a *answer) note(sentences ...string) { note(&a.Answer, sentences...) }
-
-// note adds sentences to the message of an answer.
-func note(a *bailiff.Answer, sentences ...string) {
-	a.Message = strings.TrimSpace(a.Message + " " + strings.Join(sentences, " "))
-}
-
 // circumstances are what the caller should know of a command's surroundings.
 func circumstances(exit backends.Exit, h *lease.Hold, d bailiff.Decision) (sentences []string) {
 	if h.IsReplacement() {
@@ -128,7 +120,7 @@ func (e *Enforcer) broken(ctx context.Context, g grant, a answer, err error) ans
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
 		req := g.located
 		if at := e.leases.Workdir(req.Caller, req.Session.ID); at.Path != "" && at.Path == req.Args.Workdir {
-			a.note("The session's next command starts in its workspace.")
+			a.Note("The session's next command starts in its workspace.")
 			g.held.RememberWorkdir("", false)
 		}
 	case !a.started:

@@ -110,7 +110,7 @@ func (e *Enforcer) around(ctx context.Context, g grant, run func(context.Context
 	a := run(ctx, g)
 	if g.kept != nil {
 		e.config.Snapshots.After(*g.kept)
-		a.note("What it changed can be undone by a person: bailiff undo " + g.kept.ID)
+		a.Note("What it changed can be undone by a person: bailiff undo " + g.kept.ID)
 	}
 	return a
 }

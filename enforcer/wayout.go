@@ -90,11 +90,11 @@ func (t *traffic) tell(a *bailiff.Answer) {
 	defer t.mu.Unlock()
 	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.hosts), Sent: t.sent, Received: t.received}
 	if a.ExitCode != 0 && !t.names && lookedUp(a.Output) {
-		note(a, "Names are not looked up in the sandbox: have the program connect by the proxy that $HTTPS_PROXY names, which looks "+
-			"them up."+t.because())
+		a.Note("Names are not looked up in the sandbox: have the program connect by the proxy that $HTTPS_PROXY names, which looks " +
+			"them up." + t.because())
 	}
 	if len(t.blocked) > 0 {
-		note(a, append([]string{"Refused on the way out: " + strings.Join(t.refusals(), ", ") + "."}, t.advice()...)...)
+		a.Note(append([]string{"Refused on the way out: " + strings.Join(t.refusals(), ", ") + "."}, t.advice()...)...)
 	}
 }
 

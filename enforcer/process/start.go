@@ -37,6 +37,23 @@ type Way interface {
 	Tell(*bailiff.Answer)
 }
 
+// Ways are two of them, which end together.
+type Ways [2]Way
+
+// End ends both.
+func (w Ways) End() {
+	for _, way := range w {
+		way.End()
+	}
+}
+
+// Tell has both tell.
+func (w Ways) Tell(a *bailiff.Answer) {
+	for _, way := range w {
+		way.Tell(a)
+	}
+}
+
 // Start starts a command in a sandbox that is held still, so that the command lives in
 // it before any other request comes in.
 func (t *Table) Start(ctx context.Context, h *lease.Hold, s Start) (*Process, error) {

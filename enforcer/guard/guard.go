@@ -1,0 +1,250 @@
+// Package guard keeps the folders that a command may write as they were, where programs start by their files later.
+//
+// Here: what a look at those folders costs while something runs, what is told of changes that were put back, and when a
+// sandbox is dropped because its user replaced a folder that it must not write. The git directories of those folders are kept
+// in step beside that.
+//
+// Promised: no guard, nothing runs; after [Guard.End] a changed protected file is as it was, or the answer says that it is not.
+//
+// Not here: which files are protected, and how a change is found ([protected]); what git does in a sandbox
+// (internal/project/carry); the sandbox itself (enforcer/lease).
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
+)
+
+// ErrProtected keeps a command from a folder whose protected files cannot be compared.
+var ErrProtected = errors.New("protected files")
+
+// Repositories keep private git directories in step with the real ones.
+type Repositories interface {
+	// Watch is for a command in a sandbox that shows these folders of the sidecar's own. Why names the command.
+	Watch(own []bailiff.Mount, why string) Git
+}
+
+// Git keeps the private git directories of one sandbox in step with the real ones.
+type Git interface {
+	// IsOfAny says whether there is any.
+	IsOfAny() bool
+	// Begin brings in what the user did, Look brings out what was done inside.
+	Begin(ctx context.Context)
+	Look(ctx context.Context)
+	// Told are sentences about what stays inside, and about what stays the user's.
+	Told() []string
+}
+
+// Config is what guards need; Repositories is nil where git in sandboxes is not kept apart.
+type Config struct {
+	// Kept is the file in which changes that were put back are remembered; empty if they are not.
+	Kept         string
+	Repositories Repositories
+	// PutBack is told of changes that were put back.
+	PutBack func(changes int)
+	Log     *slog.Logger
+}
+
+// Guards are those of all that runs. They are safe for concurrent use.
+type Guards struct {
+	config    Config
+	protected protected.Keeper
+}
+
+// New returns guards, none of which watches yet.
+func New(c Config) *Guards {
+	g := &Guards{config: c}
+	g.protected.File = c.Kept
+	return g
+}
+
+// Guard keeps the protected files of the folders that one command, script or process may write as
+// they were. It looks at them every second, and once more at its end. It is safe for concurrent use.
+type Guard struct {
+	watch *protected.Watch
+	git   Git // nil where git in sandboxes is not kept apart
+	log   func(changes []protected.Change, fault error)
+	over  chan struct{}
+	// isDisplaced says whether the sandbox shows what mounts hid; drop removes it then.
+	isDisplaced func() bool
+	drop        func()
+
+	mu    sync.Mutex
+	ended bool
+	kept  []protected.Change // put back, and to be told
+	lost  []protected.Change // could not be
+	more  int                // changes beyond those that are told
+	fault error
+}
+
+// errDisplaced is of a sandbox that could write what it must not, for as long as nothing looked.
+var errDisplaced = errors.New("a folder that the sandbox must not write, or its .git, was replaced on the host meanwhile; the sandbox " +
+	"was removed: look at that folder before a program of yours uses it")
+
+// mostTold is how many changes an answer names, and a line of the log.
+const mostTold = 20
+
+// Begin watches what a sandbox that is held may write of its mounts, for the request of a decision.
+func (g *Guards) Begin(ctx context.Context, held *lease.Lease, mounts []bailiff.Mount, decision string) (*Guard, error) {
+	if held.IsDisplaced(mounts) {
+		held.DropDisplaced()
+		return nil, errors.Join(ErrProtected, errors.New("a folder that the sandbox must not write was replaced: the next request gets "+
+			"another sandbox"))
+	}
+	own := held.Own()
+	watch, err := g.protected.Watch(lease.Guarded(mounts, own))
+	if err != nil {
+		return nil, errors.Join(ErrProtected, err)
+	}
+	w := &Guard{watch: watch, over: make(chan struct{}), drop: held.DropDisplaced,
+		isDisplaced: func() bool { return held.IsDisplaced(mounts) },
+		log:         func(changes []protected.Change, fault error) { g.told(ctx, decision, changes, fault) }}
+	if g.config.Repositories != nil && len(own) > 0 {
+		w.git = g.config.Repositories.Watch(own, decision)
+		w.git.Begin(ctx)
+	}
+	if watch.IsOfAny() || w.git != nil && w.git.IsOfAny() {
+		go w.attend()
+	}
+	return w, nil
+}
+
+// told notes changes for the log, the metrics and [Guards.Aside].
+func (g *Guards) told(ctx context.Context, decision string, changes []protected.Change, fault error) {
+	g.config.PutBack(len(changes))
+	fault = errors.Join(fault, g.protected.Remember(changes))
+	g.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", decision,
+		"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
+}
+
+// Change is a change of a protected file that was put back: where the file is, and where the version that is not in its place.
+type Change struct{ Path, Kept string }
+
+// Aside are the changes of protected files that were put back, and whose changed version is there.
+func (g *Guards) Aside() (all []Change) {
+	for _, k := range g.protected.Aside() {
+		all = append(all, Change{k.Path, k.Kept})
+	}
+	return all
+}
+
+// Adopt puts the changed version of a protected file in its place, and says where the one before it is.
+func (g *Guards) Adopt(path string) (Change, error) {
+	k, err := g.protected.Adopt(path)
+	return Change{k.Path, k.Kept}, err
+}
+
+// attend looks while what is guarded goes on.
+func (w *Guard) attend() {
+	for {
+		pause := time.NewTimer(w.pause())
+		select {
+		case <-w.over:
+			pause.Stop()
+			return
+		case <-pause.C:
+			w.look()
+		}
+	}
+}
+
+func (w *Guard) pause() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.watch.Pause()
+}
+
+func (w *Guard) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.take(w.withPlaces(w.watch.Look()))
+		w.bringOut()
+	}
+}
+
+// withPlaces adds to the faults of a look that the sandbox shows what mounts hid, and ends it then.
+func (w *Guard) withPlaces(changes []protected.Change, fault error) ([]protected.Change, error) {
+	if w.isDisplaced() {
+		w.drop()
+		fault = errors.Join(fault, errDisplaced)
+	}
+	return changes, fault
+}
+
+// bringOut brings out what git did, also of a command whose caller went away.
+func (w *Guard) bringOut() {
+	if w.git != nil {
+		w.git.Look(context.Background())
+	}
+}
+
+// End puts back what was changed.
+func (w *Guard) End() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return
+	}
+	w.ended = true
+	close(w.over)
+	w.take(w.withPlaces(w.watch.End()))
+	w.bringOut()
+}
+
+// take keeps what is to be told. A fault of one look may be gone at the next, and is told if it is
+// that of the last.
+func (w *Guard) take(changes []protected.Change, fault error) {
+	isNew := fault != nil && (w.fault == nil || w.fault.Error() != fault.Error())
+	if w.fault = fault; len(changes) > 0 || isNew || fault != nil && w.ended {
+		w.log(changes, fault)
+	}
+	for _, c := range changes {
+		switch {
+		case len(w.kept)+len(w.lost) >= mostTold:
+			w.more++
+		case c.Lost:
+			w.lost = append(w.lost, c)
+		default:
+			w.kept = append(w.kept, c)
+		}
+	}
+}
+
+// Tell puts into an answer what was put back, and what could not be.
+func (w *Guard) Tell(a *bailiff.Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.kept) > 0 {
+		a.Note("Put back, since programs start by it later and the change was not asked about: " + changeList(w.kept) + ".")
+	}
+	if len(w.lost) > 0 {
+		a.Note("Protected, and not put back: " + changeList(w.lost) + ".")
+	}
+	if w.more > 0 {
+		a.Note(fmt.Sprintf("There are %d more such changes.", w.more))
+	}
+	if w.fault != nil {
+		a.Note(bailiff.Sentence(w.fault.Error()))
+	}
+	if w.git != nil {
+		a.Note(w.git.Told()...)
+	}
+}
+
+func changeList(changes []protected.Change) string {
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		texts[i] = c.String()
+	}
+	return strings.Join(texts, ", ")
+}
