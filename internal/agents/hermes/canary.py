@@ -12,6 +12,8 @@ import os
 import sys
 import types
 
+if sys.version_info < (3, 11):
+    sys.exit("it is Python %d.%d, and Hermes and its plug-in need 3.11; put that of Hermes first in PATH" % sys.version_info[:2])
 job = json.load(sys.stdin)
 arguments = {"command": job["command"]}
 identifiers = {"session_id": "bailiff-doctor", "task_id": "bailiff-doctor", "tool_call_id": "", "turn_id": "", "api_request_id": ""}

@@ -27,20 +27,8 @@ const longestWait = 24 * time.Hour
 
 func (p *plan) waitForAnswers() {
 	const key = "approvals.timeout"
-	said, ok := p.take(key)
-	seconds, isNumber := said.number()
-	switch {
-	case !ok:
-		return
-	case !isNumber || seconds < 1 || seconds > longestWait.Seconds():
-		p.wrong(key, said, "a time of 1 second to 24 hours")
-		return
-	}
-	note := p.wider(float64(int(seconds)), "approval", "terms", "timeout_seconds")
-	p.tables.set(int(seconds), "approval", "terms", "timeout_seconds")
-	p.times[key] = float64(int(seconds))
-	p.config.approvalTimeout = fmt.Sprintf("%ds", int(seconds))
-	p.carried(key, said, "bailiff.yaml: approvals.timeout; policies/data.yaml: approval.terms.timeout_seconds", note)
+	p.times[key], _ = p.number(key, "bailiff.yaml: approvals.timeout; policies/data.yaml: approval.terms.timeout_seconds",
+		1, longestWait.Seconds(), []string{"approval", "terms", "timeout_seconds"})
 }
 
 // denyGlobs makes a guard of each pattern by which Hermes denies.

@@ -13,13 +13,12 @@ import (
 
 // draft is bailiff.yaml as it will be.
 type draft struct {
-	platforms       []string
-	sections        map[string]map[string]any // of backends
-	unbounded       bool                      // the engine may lack bounds on disks
-	mountable       []string
-	variables       []string // that are taken from .env
-	approvalTimeout string
-	guards          []guard.Rule
+	platforms []string
+	sections  map[string]map[string]any // of backends
+	unbounded bool                      // the engine may lack bounds on disks
+	mountable []string
+	variables []string // that are taken from .env
+	guards    []guard.Rule
 }
 
 func (p *plan) configText() string {
@@ -36,8 +35,8 @@ func (p *plan) configText() string {
 	} else {
 		line("env: {sources: []}")
 	}
-	if p.config.approvalTimeout != "" {
-		line("approvals: {timeout: %s}", p.config.approvalTimeout)
+	if seconds := p.times["approvals.timeout"]; seconds > 0 {
+		line("approvals: {timeout: %.0fs}", seconds)
 	}
 	if len(p.config.guards) > 0 {
 		line("guards:")

@@ -1,6 +1,7 @@
 package hermes
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -17,39 +18,40 @@ var called = map[string]string{
 	"vercel": "vercel", "vercel_sandbox": "vercel",
 }
 
-// keysOf are the variables from which clouds take who is asking, by the keys of
-// the backend's section.
-var keysOf = map[string]map[string]string{
-	"modal":   {"token_id": "MODAL_TOKEN_ID", "token_secret": "MODAL_TOKEN_SECRET"},
-	"daytona": {"api_key": "DAYTONA_API_KEY"},
-	"vercel":  {"token": "VERCEL_TOKEN"},
+// place is what a backend elsewhere needs besides: the variables that hold who is asking and other values, by the keys of its
+// section of bailiff.yaml, and what remains to be done.
+type place struct {
+	variables map[string]string
+	values    map[string]any
+	next      string
+}
+
+var places = map[string]place{
+	"modal": {map[string]string{"token_id": "MODAL_TOKEN_ID", "token_secret": "MODAL_TOKEN_SECRET"}, map[string]any{"runtime": "vm"},
+		"On Modal sandboxes are virtual machines (runtime: vm), since gvisor bounds no processes; docs/backends/modal.md."},
+	"daytona": {map[string]string{"api_key": "DAYTONA_API_KEY"}, nil,
+		"Daytona's machines are made of a snapshot, or of an image by its digest: name one in backends.daytona.image, or in the " +
+			"table platforms, images."},
+	"vercel": {map[string]string{"token": "VERCEL_TOKEN"}, map[string]any{"team": "team_to-be-named", "project": "prj_to-be-named"},
+		"Put the ids of your team and project, which Hermes has as VERCEL_TEAM_ID and VERCEL_PROJECT_ID, into backends.vercel; " +
+			"until then it is not ready."},
 }
 
 // elsewhere says in a section of bailiff.yaml what its backend needs besides; false
 // if Hermes does not say enough for one.
 func (p *plan) elsewhere(backend string) bool {
-	for _, key := range sortedNames(keysOf[backend]) {
-		variable := keysOf[backend][key]
+	there, isCloud := places[backend]
+	for _, key := range sortedNames(there.variables) {
+		variable := there.variables[key]
 		p.config.section(backend)[key] = map[string]any{"env": variable}
 		p.next("bailiff's own environment must hold " + variable + ", or backends." + backend + "." + key +
 			" name a file that does; no command gets it.")
 	}
-	switch backend {
-	case "ssh":
-		return p.reach()
-	case "modal":
-		p.config.section("modal")["runtime"] = "vm"
-		p.next("On Modal sandboxes are virtual machines (runtime: vm), since gvisor bounds no processes; docs/backends/modal.md.")
-	case "daytona":
-		p.next("Daytona's machines are made of a snapshot, or of an image by its digest: name one in backends.daytona.image, or in the " +
-			"table platforms, images.")
-	case "vercel":
-		section := p.config.section("vercel")
-		section["team"], section["project"] = "team_to-be-named", "prj_to-be-named"
-		p.next("Put the ids of your team and project, which Hermes has as VERCEL_TEAM_ID and VERCEL_PROJECT_ID, into backends.vercel; " +
-			"until then it is not ready.")
+	if isCloud {
+		maps.Copy(p.config.section(backend), there.values)
+		p.next(there.next)
 	}
-	return true
+	return backend != "ssh" || p.reach()
 }
 
 // reach says where and how another machine is reached by ssh.

@@ -118,7 +118,7 @@ func (h *Home) tryGate(ctx context.Context) (canaries, error) {
 	var told canaries
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	program, err := h.python(ctx)
+	program, err := h.python()
 	if err != nil {
 		return told, err
 	}
@@ -232,31 +232,8 @@ func (b *bounded) lastLine() string {
 	return ": " + said[strings.LastIndexByte(said, '\n')+1:]
 }
 
-// leastPython is the minor version of Python 3 that Hermes runs on, and its plug-in.
-const leastPython = 11
-
 // python is a Python for the plug-in.
-func (h *Home) python(ctx context.Context) (string, error) {
-	program, err := h.pythonsPath()
-	if err != nil {
-		return "", err
-	}
-	printed, err := run(h.asOwner(ctx, program, "-E", "-s", "-c", "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"))
-	if err != nil {
-		return "", fmt.Errorf("asking %s for its version: %w", program, err)
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(string(printed), "%d.%d", &major, &minor); err != nil {
-		return "", fmt.Errorf("%s does not tell its version, and Hermes and its plug-in need Python 3.%d", program, leastPython)
-	}
-	if major != 3 || minor < leastPython {
-		return "", fmt.Errorf("%s is Python %d.%d, and Hermes and its plug-in need 3.%d; put that of Hermes first in PATH", program, major,
-			minor, leastPython)
-	}
-	return program, nil
-}
-
-func (h *Home) pythonsPath() (program string, err error) {
+func (h *Home) python() (program string, err error) {
 	self := uint32(os.Geteuid()) //nolint:gosec // a uid fits
 	switch {
 	case self == h.Owner:

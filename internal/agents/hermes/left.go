@@ -205,10 +205,10 @@ func (p *plan) pluginSaid() map[string]any {
 	if len(p.config.variables) > 0 {
 		own["env"] = yamledit.List(p.config.variables)
 	}
-	if seconds, ok := p.times["code_execution.timeout"]; ok {
+	if seconds := p.times["code_execution.timeout"]; seconds > 0 {
 		own["script_seconds"] = seconds
 	}
-	if seconds, ok := p.times["approvals.timeout"]; ok {
+	if seconds := p.times["approvals.timeout"]; seconds > 0 {
 		own["wait_seconds"] = seconds
 	}
 	return map[string]any{"enabled": yamledit.List([]string{pluginName}),

@@ -44,7 +44,7 @@ func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
 func TestTheProofHasNoTerminalToTypeInto(t *testing.T) {
 	t.Parallel()
 	home := equipped(t, sound, "unix:///nonexistent/a.sock")
-	program, err := home.python(t.Context())
+	program, err := home.python()
 	must(t, err)
 	cmd := home.asOwner(t.Context(), program, "-c", `import os
 assert os.getsid(0) == os.getpid(), "it is in another's session"
@@ -135,14 +135,18 @@ func TestAGateIsShutOnlyIfEverythingSaysSo(t *testing.T) {
 
 func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 	home := equipped(t, sound, "unix:///nonexistent/a.sock")
+	real, err := home.python()
+	must(t, err)
 	folder := t.TempDir()
 	t.Setenv("PATH", folder+":/usr/bin:/bin")
+	of := func(version string) string {
+		return "exec " + real + ` -c 'import sys; sys.version_info = ` + version + `; exec(sys.argv[1])' "$4"`
+	}
 	for does, want := range map[string]string{
-		"printf 2.7": "/python3 is Python 2.7, and Hermes and its plug-in need 3.11",
-		"printf 3.8": "/python3 is Python 3.8, and Hermes and its plug-in need 3.11",
-		"printf 4.0": "/python3 is Python 4.0",
-		"exit 3":     "/python3 for its version: exit status 3",
-		"echo no":    "/python3 does not tell its version",
+		of("(3, 8, 1)"):  "/python3: exit status 1: it is Python 3.8, and Hermes and its plug-in need 3.11",
+		of("(3, 10, 9)"): "/python3: exit status 1: it is Python 3.10, and",
+		"exit 3":         "/python3: exit status 3",
+		"echo no":        "reading what came of it: ",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, "python3"), []byte("#!/bin/sh\n"+does+"\n"),
 			0o700); err != nil { //nolint:gosec // it is to be started
@@ -150,7 +154,7 @@ func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 		}
 		d := &Diagnosis{}
 		home.examineGate(t.Context(), d)
-		if c := d.of("gate"); c.State != diagnosis.Failed || !strings.Contains(c.Message, folder+want) {
+		if c := d.of("gate"); c.State != diagnosis.Failed || !strings.Contains(c.Message, want) {
 			t.Errorf("%s: it found:\n%s", does, told(*d))
 		}
 	}

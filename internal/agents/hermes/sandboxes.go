@@ -2,6 +2,7 @@ package hermes
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -33,8 +34,11 @@ func (p *plan) chooseBackends() {
 	}
 }
 
-// ofHermes are the backends that Hermes knows, and bailiff's own.
-var ofHermes = []string{"local", "docker", "singularity", "ssh", "modal", "daytona", "vercel", "vercel_sandbox", "bubblewrap", pluginName}
+// onHost are what Hermes calls a place that is none of its sandboxes, with what bailiff makes of it.
+var onHost = map[string]string{
+	"local":    "Hermes runs commands on the host; they run in a sandbox with the host's own programs now.",
+	pluginName: "Hermes runs nothing by itself already.",
+}
 
 // backend is bailiff's for Hermes' at a key; empty if none is said.
 func (p *plan) backend(key string) (string, setting) {
@@ -52,15 +56,11 @@ func (p *plan) backend(key string) (string, setting) {
 	case called[name] != "":
 		p.left(key, said, "Hermes does not say enough for it.",
 			"Commands run on docker, on this machine, until backends."+called[name]+" is set by hand.")
-	case name == pluginName:
-		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs nothing by itself already.")
-		return "bubblewrap", said
-	case name == "local":
-		p.carried(key, said, "bailiff.yaml: backends.bubblewrap",
-			"Hermes runs commands on the host; they run in a sandbox with the host's own programs now.")
+	case onHost[name] != "":
+		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", onHost[name])
 		return "bubblewrap", said
 	default:
-		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, ofHermes)+".",
+		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, append(sortedNames(called), sortedNames(onHost)...))+".",
 			"Correct it in Hermes and import again; until then commands run on docker, on this machine.")
 	}
 	return "docker", said
@@ -185,49 +185,45 @@ func (p *plan) boundIdleness() {
 	}
 }
 
-// limited are the backends that have a row in the table of sandboxes.
-var limited = []string{"docker", "bubblewrap", "apptainer", "ssh", "modal", "daytona", "vercel"}
-
 // limit carries a limit of sandboxes over.
 func (p *plan) limit(key, kind string, least, most float64) bool {
-	said, ok := p.take(key)
-	n, isNumber := said.number()
-	if !ok {
-		return false
-	}
-	if kind != "cpus" {
-		n = math.Trunc(n)
-	}
-	if !isNumber || n < least || n > most {
-		p.wrong(key, said, "a number that can be a limit")
-		return false
-	}
-	note := ""
-	for _, backend := range limited {
+	var rows [][]string
+	for _, backend := range isolating {
 		if p.backends[backend] || backend == "docker" || backend == "bubblewrap" {
-			note = cmp.Or(p.wider(n, "sandboxes", backend, "limits", kind), note)
-			p.tables.set(n, "sandboxes", backend, "limits", kind)
+			rows = append(rows, []string{"sandboxes", backend, "limits", kind})
 		}
 	}
-	p.carried(key, said, "policies/data.yaml: sandboxes, limits."+kind, note)
-	return true
+	_, carried := p.number(key, "policies/data.yaml: sandboxes, limits."+kind, least, most, rows...)
+	return carried
 }
 
 // time carries a time limit of requests over.
 func (p *plan) time(key string, path ...string) {
+	at := append([]string{"limits"}, path...)
+	p.times[key], _ = p.number(key, "policies/data.yaml: "+strings.Join(at, "."), 1, math.MaxInt32, at)
+}
+
+// number carries a number over to each of the places in the tables. What is bounded by whole numbers is one.
+func (p *plan) number(key, to string, least, most float64, places ...[]string) (n float64, carried bool) {
 	said, ok := p.take(key)
-	n, isNumber := said.number()
-	switch {
-	case !ok:
-	case !isNumber || n < 1 || n > math.MaxInt32:
-		p.wrong(key, said, "a number of seconds")
-	default:
-		at := append([]string{"limits"}, path...)
-		note := p.wider(math.Trunc(n), at...)
-		p.tables.set(math.Trunc(n), at...)
-		p.times[key] = math.Trunc(n)
-		p.carried(key, said, "policies/data.yaml: "+strings.Join(at, "."), note)
+	if !ok {
+		return 0, false
 	}
+	n, isNumber := said.number()
+	if least >= 1 {
+		n = math.Trunc(n)
+	}
+	if !isNumber || n < least || n > most {
+		p.wrong(key, said, fmt.Sprintf("a number from %v to %.0f", least, most))
+		return 0, false
+	}
+	note := ""
+	for _, place := range places {
+		note = cmp.Or(p.wider(n, place...), note)
+		p.tables.set(n, place...)
+	}
+	p.carried(key, said, to, note)
+	return n, true
 }
 
 // wider says so where a limit is more than the shipped one.
