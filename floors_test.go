@@ -44,6 +44,7 @@ var staircase = []step{
 		"internal/facts/shell/loads",
 		"backends/descent backends/runner/direct internal/facts/python internal/facts/shell internal/fleet/postgres " +
 			"internal/host/removal internal/host/subprocess internal/host/trust internal/judging/corpus internal/judging/rows " +
+			"internal/project/repository " +
 			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/background " +
 			"internal/pdp/dependencies internal/pdp/evaluation internal/pdp/explain internal/record/logline " +
 			"internal/record/records internal/secrets/env internal/secrets/redact " +
@@ -52,7 +53,7 @@ var staircase = []step{
 		"internal/approval/file",
 		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
-			"internal/judging/history internal/pdp/passes internal/project/keeper internal/project/repository " +
+			"internal/judging/history internal/pdp/passes internal/project/keeper " +
 			"internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
 		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/pdp/answers " +

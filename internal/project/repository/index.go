@@ -43,20 +43,26 @@ type IndexEntry struct {
 	IsAnnounced bool
 }
 
-// Index reads the index of a repository whose hashes have so many bytes. Without the file it has no entries.
+// Index reads the index of a repository whose hashes have so many bytes.
 func (d Dirs) Index(hash int) (Index, error) { return ReadIndex(d.Git, "index", hash) }
 
-// ReadIndex reads a file that is an index.
-func ReadIndex(root *os.Root, name string, hash int) (Index, error) {
+// ReadIndex reads a file that is an index with hashes of so many bytes, of one of these sizes. Without the file it has no entries.
+func ReadIndex(root *os.Root, name string, hashes ...int) (x Index, err error) {
 	text, err := Read(root, name, maxIndex)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Index{hash: hash}, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Index{}, fmt.Errorf("reading the index: %w", err)
 	}
-	x := Index{text, hash}
-	return x, x.check()
+	isMissing := err != nil
+	for _, hash := range hashes {
+		x = Index{text, hash}
+		if isMissing {
+			return x, nil
+		}
+		if err = x.check(); err == nil {
+			break
+		}
+	}
+	return x, err
 }
 
 // check says whether an index can be read to its end, and is whole by itself.
@@ -299,13 +305,61 @@ func (x Index) As(uid, gid, asUID, asGID uint32) Index {
 			binary.BigEndian.PutUint32(c.fixed[32:], asGID)
 		}
 	}
-	body := text[:len(text)-x.hash]
+	return x.with(text[:len(text)-x.hash])
+}
+
+// with is an index of another text, which has no checksum yet.
+func (x Index) with(body []byte) Index {
 	if x.hash == sha256.Size {
 		sum := sha256.Sum256(body)
-		copy(text[len(body):], sum[:])
-	} else {
-		sum := sha1.Sum(body)
-		copy(text[len(body):], sum[:])
+		return Index{append(body, sum[:]...), x.hash}
 	}
-	return Index{text, x.hash}
+	sum := sha1.Sum(body)
+	return Index{append(body, sum[:]...), x.hash}
+}
+
+// Without is the index without the entries of these repositories, and without extensions, which are hints.
+func (x Index) Without(repositories map[string]bool) Index {
+	if len(x.Text) == 0 {
+		return x
+	}
+	text, number, written := bytes.Clone(x.Text[:12]), binary.BigEndian.Uint32(x.Text[8:]), []byte(nil)
+	c := x.cursor()
+	for start := c.at; c.next(); start = c.at {
+		if c.mode() == ModeRepository && repositories[string(c.name)] {
+			number--
+			continue
+		}
+		text = append(text, c.after(start, written)...)
+		written = c.name
+	}
+	binary.BigEndian.PutUint32(text[8:], number)
+	return x.with(text)
+}
+
+// after is the text of an entry behind another one than before, which counts in version 4.
+func (c *cursor) after(start int, before []byte) []byte {
+	if c.version < 4 {
+		return c.text[start:c.at]
+	}
+	fixed := start + len(c.fixed) + 2
+	if c.first&flagExtended != 0 {
+		fixed += 2
+	}
+	same := 0
+	for same < len(c.name) && same < len(before) && c.name[same] == before[same] {
+		same++
+	}
+	text := append(bytes.Clone(c.text[start:fixed]), varintOf(len(before)-same)...)
+	return append(append(text, c.name[same:]...), 0)
+}
+
+// varintOf is what varint reads.
+func varintOf(n int) []byte {
+	text := []byte{byte(n & 0x7f)}
+	for n >>= 7; n > 0; n >>= 7 {
+		n--
+		text = append([]byte{0x80 | byte(n&0x7f)}, text...)
+	}
+	return text
 }

@@ -1,13 +1,9 @@
 package protected
 
 import (
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -71,37 +67,11 @@ func TestAnIndexThatGitHoldsIsWrittenAllTheSame(t *testing.T) {
 	defer root.Close()
 	x, err := readIndex(root, ".git/index")
 	if err == nil {
-		err = writeIndex(root, ".git/index", x.without(map[string]bool{"emb": true}))
+		err = writeIndex(root, ".git/index", x.Without(map[string]bool{"emb": true}).Text)
 	}
 	if got := git(t, dir, "git ls-files; cat .git/index.lock; ls .git | grep -c index"); err != nil || got != "f\nheld\n2\n" {
 		t.Errorf("%v, and there is %q", err, got)
 	}
-}
-
-func FuzzIndex(f *testing.F) {
-	const seed = "44495243000000020000000100000000000000000000000000000000000000000000000000000000000e000000000000000000000000" +
-		"0000000000000000000000000000000000000000000000000001660000000000000000"
-	for _, version := range []byte{2, 3, 4} {
-		text, err := hex.DecodeString(seed)
-		if err != nil {
-			f.Fatal(err)
-		}
-		text[7] = version
-		f.Add(append(text, make([]byte, sha1.Size)...))
-		f.Add(append(text, make([]byte, sha256.Size)...))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, hash := range []int{sha1.Size, sha256.Size} {
-			x, ok := parseIndex(text, hash)
-			if !ok {
-				continue
-			}
-			again, ok := parseIndex(x.without(nil), hash)
-			if !ok || !slices.EqualFunc(x.entries, again.entries, func(a, b linked) bool { return a.name == b.name && a.mode == b.mode }) {
-				t.Errorf("of %+v are left %+v, %v", x.entries, again.entries, ok)
-			}
-		}
-	})
 }
 
 func TestWhatIsNoIndexIsNone(t *testing.T) {
@@ -114,7 +84,7 @@ func TestWhatIsNoIndexIsNone(t *testing.T) {
 	}
 	defer root.Close()
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		if x, err := readIndex(root, filepath.Join(".git", name)); name != "b" && err == nil || len(x.entries) > 0 {
+		if x, err := readIndex(root, filepath.Join(".git", name)); name != "b" && err == nil || len(x.Repositories()) > 0 {
 			t.Errorf("%s is read: %+v, %v", name, x, err)
 		}
 	}

@@ -128,15 +128,15 @@ func (c *comparison) compareIndex() {
 		return // git reads none either, or it is kept in parts
 	}
 	added := map[string]bool{}
-	for _, e := range x.entries {
-		if !c.linked[e.name] && slices.Contains(c.survey.embedded, e.name) {
-			added[e.name] = true
+	for name := range x.Repositories() {
+		if !c.linked[name] && slices.Contains(c.survey.embedded, name) {
+			added[name] = true
 		}
 	}
 	if len(added) == 0 {
 		return
 	}
-	if err := writeIndex(c.root, name, x.without(added)); err != nil {
+	if err := writeIndex(c.root, name, x.Without(added).Text); err != nil {
 		c.fail(err)
 		return
 	}

@@ -100,9 +100,6 @@ func (f *watched) takeSetting(name, pattern string, fresh, sealed map[string]boo
 func (f *watched) takeIndex() {
 	f.linked = nil
 	if x, err := readIndex(f.root, repository+"/index"); err == nil {
-		f.linked = map[string]bool{}
-		for _, e := range x.entries {
-			f.linked[e.name] = true
-		}
+		f.linked = x.Repositories()
 	}
 }
