@@ -116,5 +116,23 @@ func (u undoer) Undo(ctx context.Context, who bailiff.Approver, id string, how a
 	return api.Undone{ID: event.DecisionID, Restored: list(done.Restored), Left: list(done.Changed), Failed: list(done.Failed)}, err
 }
 
+// chatUndoer undoes for the people of a chat service who may operate the sidecar.
+type chatUndoer struct {
+	undoer
+	service string
+}
+
+// May is nil if an account belongs to a person who may operate the sidecar, as on the operators' socket.
+func (c chatUndoer) May(user string) error {
+	return c.roster.permit(c.roster.IdentifyAccount(c.service, user), bailiff.MayOperate)
+}
+
+func (c chatUndoer) Undo(ctx context.Context, user, id string, how api.Undoing) (api.Undone, error) {
+	if err := c.May(user); err != nil {
+		return api.Undone{}, err
+	}
+	return c.undoer.Undo(ctx, c.roster.IdentifyAccount(c.service, user), id, how)
+}
+
 // list is never null in JSON.
 func list(names []string) []string { return append([]string{}, names...) }
