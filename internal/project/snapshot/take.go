@@ -35,6 +35,8 @@ const (
 type taken struct {
 	Tree   string
 	Unkept []Unkept
+	// Span is the time since the snapshot before.
+	Span Span
 }
 
 // look lists, each list ending with an empty name: files that are not as in the last snapshot; those that are new;
@@ -64,8 +66,23 @@ modes=$("$@" hash-object -w --no-filters -t blob /store/in/modes)
 printf '040000 tree %s\tfiles\n040000 tree %s\tignored\n100644 blob %s\tmodes\n' "$files" "$ignored" "$modes" | "$@" mktree
 `
 
-// take takes a snapshot of a folder, which must be locked. Its store may then take so many bytes.
+// take takes a snapshot of a folder, which must be locked, and notes who ran since the one before. Its store may then take so many bytes.
 func (s *Store) take(ctx context.Context, f *folder, most int64) (t taken, err error) {
+	f.mu.Lock()
+	last, ran := f.state, f.watch.cut()
+	f.mu.Unlock()
+	t, err = s.takeNow(ctx, f, most)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		f.watch.rejoin(ran)
+		return t, err
+	}
+	t.Span = f.watch.close(Span{From: last.Tree, To: t.Tree, Began: last.Taken}, ran)
+	return t, nil
+}
+
+func (s *Store) takeNow(ctx context.Context, f *folder, most int64) (t taken, err error) {
 	if err = f.makeRepo(); err != nil {
 		return t, err
 	}
@@ -85,7 +102,7 @@ func (s *Store) take(ctx context.Context, f *folder, most int64) (t taken, err e
 	if now.Bytes+c.bytes > most {
 		return t, fmt.Errorf("%w: those of %s may take %d MiB", ErrFull, f.path, s.config.MaxBytes>>20)
 	}
-	t = taken{now.Tree, c.unkept}
+	t = taken{Tree: now.Tree, Unkept: c.unkept}
 	if now.Tree == "" || c.changesAnything() || f.isUnfinished() {
 		if t.Tree, err = s.write(ctx, f, c); err != nil {
 			return t, err
