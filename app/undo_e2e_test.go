@@ -38,6 +38,9 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 				!strings.Contains(changes.Patch, "+three") {
 				t.Fatalf("its changes: %+v, %v", changes, err)
 			}
+			if undone, err := s.agent.Undo(t.Context(), gone.DecisionID, api.Undoing{}); err == nil {
+				t.Fatalf("the agent undid it itself: %+v", undone)
+			}
 			undone, err := s.operator.Undo(t.Context(), gone.DecisionID, api.Undoing{})
 			if err != nil || len(undone.Restored) != 3 || len(undone.Left)+len(undone.Failed) > 0 {
 				t.Fatalf("undoing it: %+v, %v", undone, err)
