@@ -52,7 +52,8 @@ func deleted(t *testing.T) (*office, *project) {
 		Patch: "--- a/src/a\n+++ /dev/null\n-" + hostile[0] + "\n" + strings.Repeat("-x\n", 500)}}
 	o.undo = p
 	c := claim("rm -rf src")
-	backendtest.Must(t, o.log.Record(t.Context(), api.Event{DecisionID: "d1", Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision,
+	backendtest.Must(t, o.log.Record(t.Context(), api.Event{DecisionID: "d1", Timestamp: time.Now().UTC(), Input: c.Input,
+		Result: c.Decision,
 		Custom: api.Custom{Event: api.DecisionEvent, Session: "s1", Snapshot: map[string]string{"/home/ana/p": "0123"}}}))
 	return o, p
 }
@@ -65,8 +66,8 @@ func TestWhatACommandChangedStandsBesideItAndIsUndone(t *testing.T) {
 	b.click("#tab-activity")
 	b.await(`document.querySelector('` + lookAtD1 + `')`)
 	b.click(lookAtD1)
-	for _, want := range []string{"src/a deleted +0 −3", hostile[1] + " changed +1 −1, by this command or session s2", "1 file or folder not kept: .git",
-		"1 file, by a person", "+++ /dev/null -" + hostile[0], "The difference is longer than that"} {
+	for _, want := range []string{"src/a deleted +0 −3", hostile[1] + " changed +1 −1, by this command or session s2",
+		"1 file or folder not kept: .git", "1 file, by a person", "+++ /dev/null -" + hostile[0], "The difference is longer than that"} {
 		b.awaitText("#activity .changes", want)
 	}
 	if n := is[int](b, `document.querySelectorAll('#activity .changes pre span').length`); n != 400 {

@@ -195,8 +195,8 @@ func (r *receiver) onCommand(ctx context.Context, c slashCommand) {
 	at := chat.Place{Chat: c.Chat}
 	r.in.Said(ctx, chat.Said{
 		Ref: chat.Ref{Place: at, Message: "command." + c.Trigger}, Kind: kindOf(c.kind(), at),
-		By: chat.Person{ID: c.User, Name: c.UserName}, Text: strings.TrimSpace("/" + word + " " + rest), Mentioned: true, SlashCommand: true,
-		Ephemeral: answer,
+		By: chat.Person{ID: c.User, Name: c.UserName}, Text: strings.TrimSpace("/" + word + " " + rest), Mentioned: true,
+		SlashCommand: true, Ephemeral: answer,
 	})
 }
 

@@ -101,7 +101,10 @@ func (f *file) setPerm(name string, from *modes) {
 
 func (s *Store) modesOf(ctx context.Context, f *folder, tree string) (*modes, error) {
 	text, err := s.run(ctx, f, `read tree; "$@" cat-file blob "$tree:modes"`, []byte(tree+"\n"))
-	return readModes(text), err
+	if err != nil {
+		return nil, err
+	}
+	return readModes(text)
 }
 
 // addPermissions adds the files of which the permissions alone changed.

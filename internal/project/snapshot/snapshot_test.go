@@ -426,6 +426,60 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// What is damaged of the last snapshot is made anew from the files, with their permissions; what commands before it changed stays undoable.
+func TestADamagedStoreIsBegunAnew(t *testing.T) {
+	for _, name := range []string{"state.json", "repo/files", "repo/ignored", "repo/in/modes", "repo/config", "repo/HEAD"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, nil)
+			w.sh("echo '*.log' > .gitignore; echo l > x.log; echo 1 > a; echo 1 > b; echo 1 > c; chmod 600 *")
+			w.ready()
+			was := w.files()
+			first := w.do("rm a")
+			at, err := filepath.Glob(filepath.Join(w.config.Dir, "folders", "*", name))
+			if err != nil || len(at) != 1 {
+				t.Fatalf("the files are %q, %v", at, err)
+			}
+			must(t, os.WriteFile(at[0], []byte("damaged"), 0o600))
+			w.reopen()
+			if w.take() != nil {
+				w.ready()
+			}
+			second := w.do("rm b x.log; chmod 644 c")
+			for _, id := range []string{second, first} {
+				if done := w.undo(id, false); len(done.Failed)+len(done.Changed) > 0 {
+					t.Errorf("not back: %q %q", done.Failed, done.Changed)
+				}
+			}
+			w.same(was)
+		})
+	}
+}
+
+func TestACommandWhoseEntryOrContentIsDamagedIsNotUndone(t *testing.T) {
+	w := open(t, nil)
+	w.sh("echo 1 > a; echo 2 > b")
+	w.ready()
+	first, second := w.do("rm a"), w.do("rm b")
+	must(t, os.WriteFile(filepath.Join(w.config.Dir, "commands", first+".json"), []byte("damaged"), 0o600))
+	objects, err := filepath.Glob(filepath.Join(w.config.Dir, "folders", "*", "repo", "objects", "0c", "*"))
+	if err != nil || len(objects) != 1 { // of "2\n"
+		t.Fatalf("the objects are %q, %v", objects, err)
+	}
+	must(t, os.Chmod(objects[0], 0o600))
+	must(t, os.WriteFile(objects[0], []byte("damaged"), 0o600))
+	w.reopen()
+	if _, err := w.Find(t.Context(), first); !errors.Is(err, snapshot.ErrUnknown) {
+		t.Errorf("the damaged entry: %v", err)
+	}
+	if done, err := w.Undo(t.Context(), second, nil, false, snapshot.Entry{ID: "u"}); err == nil {
+		t.Errorf("without its content %q is back", done.Restored)
+	}
+	if len(w.files()) > 0 {
+		t.Errorf("there is %q", w.files())
+	}
+}
+
 func TestAnUndoingFollowsNoLink(t *testing.T) {
 	w := open(t, nil)
 	w.sh("mkdir d; echo was > d/f; mkdir .vscode; echo own > .vscode/f")
