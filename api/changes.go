@@ -25,8 +25,10 @@ type Commands struct {
 type Changes struct {
 	Command Command         `json:"command"`
 	Folders []FolderChanges `json:"folders"`
-	// Patch is the difference as text, where it was asked for, without files that git ignores.
+	// Patch is the difference as text, where it was asked for, without files that git ignores. Of a longer one it has the beginning,
+	// and IsCut says so.
 	Patch string `json:"patch,omitempty"`
+	IsCut bool   `json:"patch_cut,omitempty"`
 }
 
 // FolderChanges are what became of a folder between the snapshots before and after a command, others' changes of that time among it.
@@ -37,6 +39,16 @@ type FolderChanges struct {
 	Changes []FileChange `json:"changes"`
 	// Unkept are files and folders that the snapshot before has not, with the reason.
 	Unkept []Unkept `json:"unkept,omitempty"`
+	// Earlier are the changes before the command, since the last snapshot; nil if there are none.
+	Earlier *EarlierChanges `json:"earlier,omitempty"`
+}
+
+// EarlierChanges are what became of a folder between two snapshots that are not of one command.
+type EarlierChanges struct {
+	Since time.Time `json:"since"`
+	// Whose says in words by whom they can be.
+	Whose   string       `json:"whose"`
+	Changes []FileChange `json:"changes"`
 }
 
 // FileChange is what became of a file.
@@ -49,6 +61,8 @@ type FileChange struct {
 	Removed int `json:"removed"`
 	// Ignored says that git ignores the file.
 	Ignored bool `json:"ignored,omitempty"`
+	// Whose says in words by whom the change can be; empty if nothing ran in a sandbox meanwhile but the command.
+	Whose string `json:"whose,omitempty"`
 }
 
 // Unkept is a file or folder that a snapshot has not.

@@ -35,6 +35,8 @@ type Logged struct {
 	Backend  string            `json:"backend,omitzero"`
 	Message  string            `json:"message,omitzero"`
 	Approval *bailiff.Approval `json:"approval,omitzero"`
+	// Kept says that a snapshot was taken before it, so that what it changed can be shown and undone.
+	Kept bool `json:"kept,omitzero"`
 }
 
 // Breaking is the body of POST /v1/break-glass.

@@ -101,7 +101,8 @@ func (a *App) openSessions(account *chatAccount) error {
 		Platform: account.name, Surface: account.platform, Sidecar: agent, AllowedUsers: func() []string { return *account.allowed.Load() },
 		RequireMention: commands.RequireMention, FreeResponse: commands.FreeResponseChannels,
 		Threads: a.makesThreads(account.name), Env: commands.Env,
-		Pending: pending{a.approvals}, Store: account.store, Observer: a.metrics, Log: a.log,
+		Pending: pending{a.approvals}, Undoer: chatUndoer{undoer{a.core}, account.name}, Store: account.store, Observer: a.metrics,
+		Log: a.log,
 	})
 	return err
 }

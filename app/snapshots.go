@@ -61,10 +61,9 @@ func (u undoer) Changes(ctx context.Context, id string, patch bool) (changes api
 		return changes, err
 	}
 	for i, k := range e.Folders {
-		of := api.FolderChanges{Folder: k.Folder, Known: k.After != "", Changes: []api.FileChange{}}
-		for _, c := range all[i] {
-			of.Changes = append(of.Changes,
-				api.FileChange{Path: c.Path, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Ignored: c.Ignored})
+		of := api.FolderChanges{Folder: k.Folder, Known: k.After != "", Changes: fileChanges(all[i])}
+		if of.Earlier, err = u.earlier(ctx, e, k); err != nil {
+			return changes, err
 		}
 		for _, k := range k.Unkept {
 			of.Unkept = append(of.Unkept, api.Unkept{Path: k.Path, Why: k.Why})
@@ -72,9 +71,26 @@ func (u undoer) Changes(ctx context.Context, id string, patch bool) (changes api
 		changes.Folders = append(changes.Folders, of)
 	}
 	if patch {
-		changes.Patch, err = u.snapshots.Patch(ctx, e)
+		changes.Patch, changes.IsCut, err = u.snapshots.Patch(ctx, e)
 	}
 	return changes, err
+}
+
+func (u undoer) earlier(ctx context.Context, e snapshot.Entry, k snapshot.Kept) (*api.EarlierChanges, error) {
+	was, err := u.snapshots.Earlier(ctx, e, k)
+	if err != nil || len(was.Changes) == 0 {
+		return nil, err
+	}
+	return &api.EarlierChanges{Since: was.Since, Whose: was.Whose, Changes: fileChanges(was.Changes)}, nil
+}
+
+func fileChanges(all []snapshot.Change) []api.FileChange {
+	list := []api.FileChange{}
+	for _, c := range all {
+		list = append(list,
+			api.FileChange{Path: c.Path, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Ignored: c.Ignored, Whose: c.Whose})
+	}
+	return list
 }
 
 func (u undoer) find(ctx context.Context, id string) (snapshot.Entry, error) {
@@ -114,6 +130,24 @@ func (u undoer) Undo(ctx context.Context, who bailiff.Approver, id string, how a
 		err = fmt.Errorf("%w: %w", api.ErrUnknown, err)
 	}
 	return api.Undone{ID: event.DecisionID, Restored: list(done.Restored), Left: list(done.Changed), Failed: list(done.Failed)}, err
+}
+
+// chatUndoer undoes for the people of a chat service who may operate the sidecar.
+type chatUndoer struct {
+	undoer
+	service string
+}
+
+// May is nil if an account belongs to a person who may operate the sidecar, as on the operators' socket.
+func (c chatUndoer) May(user string) error {
+	return c.roster.permit(c.roster.IdentifyAccount(c.service, user), bailiff.MayOperate)
+}
+
+func (c chatUndoer) Undo(ctx context.Context, user, id string, how api.Undoing) (api.Undone, error) {
+	if err := c.May(user); err != nil {
+		return api.Undone{}, err
+	}
+	return c.undoer.Undo(ctx, c.roster.IdentifyAccount(c.service, user), id, how)
 }
 
 // list is never null in JSON.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,9 @@ func TestWhatACommandDeletedInAProjectIsBack(t *testing.T) {
 			if err != nil || len(changes.Folders) != 1 || len(changes.Folders[0].Changes) != 3 ||
 				!strings.Contains(changes.Patch, "+three") {
 				t.Fatalf("its changes: %+v, %v", changes, err)
+			}
+			if undone, err := s.agent.Undo(t.Context(), gone.DecisionID, api.Undoing{}); err == nil {
+				t.Fatalf("the agent undid it itself: %+v", undone)
 			}
 			undone, err := s.operator.Undo(t.Context(), gone.DecisionID, api.Undoing{})
 			if err != nil || len(undone.Restored) != 3 || len(undone.Left)+len(undone.Failed) > 0 {
@@ -112,5 +116,19 @@ func TestWhoRunsACommandItselfIsPromisedNothing(t *testing.T) {
 	decided, err := s.agent.Decide(t.Context(), text)
 	if err != nil || decided.Decision.Outcome != bailiff.Ask || decided.Decision.Snapshot {
 		t.Errorf("deciding alone: %+v, %v", decided, err)
+	}
+}
+
+func TestByChatPeopleUndoWhoMayOperate(t *testing.T) {
+	t.Parallel()
+	telegram, s := guildhall(t)
+	telegram.Write("42", "42", "", "/undo d1")
+	telegram.Await("42", shows("Nothing was put back.", "no snapshot was taken for d1"))
+	telegram.Write("44", "44", "", "/undo d1")
+	telegram.Await("44", shows("You may not give commands here."))
+	by := chatUndoer{undoer{s.core}, "telegram"}
+	if _, err := by.Undo(t.Context(), "44", "d1", api.Undoing{}); !errors.Is(err, api.ErrIneligible) ||
+		!strings.Contains(err.Error(), "telegram:44 belongs to no person in people") {
+		t.Errorf("an account of no person: %v", err)
 	}
 }

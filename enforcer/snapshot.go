@@ -16,6 +16,8 @@ type snapshots interface {
 	// Prepare makes the first snapshots of folders beside the work; Ready says whether another can be promised.
 	Prepare(folders []string)
 	Ready(folders []string) bool
+	// Begin notes that a command runs in folders, until end is called, and after that while processes says so.
+	Begin(e snapshot.Entry, folders []string, processes func() bool) (end func())
 	// Settle waits for what After began.
 	Settle(ctx context.Context, folders []string) error
 	Before(ctx context.Context, e snapshot.Entry, mounts []bailiff.Mount, reach snapshot.Reach) (snapshot.Entry, error)
@@ -107,7 +109,12 @@ func (e *Enforcer) around(ctx context.Context, g grant, run func(context.Context
 	if err := e.config.Snapshots.Settle(ctx, folders); err != nil {
 		return e.noSandbox(ctx, g.Decision, err)
 	}
+	of := lease.Key{Caller: g.located.Caller, Session: g.located.Session.ID}
+	end := e.config.Snapshots.Begin(snapshot.Entry{ID: g.event.DecisionID, Caller: of.Caller, Session: of.Session}, folders,
+		func() bool { return e.processes.Running(of) > 0 })
+	defer end() // also if it panics
 	a := run(ctx, g)
+	end()
 	if g.kept != nil {
 		e.config.Snapshots.After(*g.kept)
 		a.Note("What it changed can be undone by a person: bailiff undo " + g.kept.ID)

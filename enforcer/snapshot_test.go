@@ -24,7 +24,10 @@ type album struct {
 func (*album) Prepare([]string)                       {}
 func (*album) Ready([]string) bool                    { return true }
 func (*album) Settle(context.Context, []string) error { return nil }
-func (a *album) After(snapshot.Entry)                 { a.calls = append(a.calls, "after") }
+func (*album) Begin(snapshot.Entry, []string, func() bool) func() {
+	return func() {}
+}
+func (a *album) After(snapshot.Entry) { a.calls = append(a.calls, "after") }
 func (a *album) Before(_ context.Context, e snapshot.Entry, mounts []bailiff.Mount, _ snapshot.Reach) (snapshot.Entry, error) {
 	a.calls = append(a.calls, "before")
 	e.Folders = []snapshot.Kept{{Folder: mounts[0].Source, Before: "digest"}}

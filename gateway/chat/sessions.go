@@ -29,6 +29,14 @@ type Pending interface {
 	Pending(session string) []api.Entry
 }
 
+// Undoer puts back what commands changed in projects, on the word of a person.
+type Undoer interface {
+	// May is nil if a user of the service may have something put back.
+	May(user string) error
+	// Undo puts back what a command changed, by its decision's or its request's id. It asks May itself.
+	Undo(ctx context.Context, user, id string, how api.Undoing) (api.Undone, error)
+}
+
 // Surface is where sessions are seen: a [Platform], but for its connection.
 type Surface interface {
 	Poster
@@ -63,7 +71,9 @@ type SessionsConfig struct {
 	Env []string
 	// Pending may be nil: then /approvals does not list any.
 	Pending Pending
-	Store   *Store
+	// Undoer may be nil: then /undo puts nothing back.
+	Undoer Undoer
+	Store  *Store
 	// Observer may be nil.
 	Observer SessionsObserver
 	Log      *slog.Logger
@@ -103,7 +113,8 @@ const (
 // of its own. Sessions do not wait for each other.
 //
 // What is promised:
-//   - A user who may not give commands runs nothing, and starts nothing that others see.
+//   - A user who may not give commands runs nothing, and starts nothing that others see. What commands changed is put
+//     back for the people who may operate the sidecar, whether or not they may give commands.
 //   - A message runs at most once, however often it is delivered, also over restarts: it
 //     is remembered before it runs.
 //   - Where an answer cannot be shown, only its own session waits. Queues are bounded, and
@@ -166,7 +177,7 @@ func (s *Sessions) Close() {
 // outlives the delivery.
 func (s *Sessions) Said(_ context.Context, said Said) {
 	switch {
-	case !s.allows(said.By):
+	case !s.allows(said.By) && !s.mayUndo(said):
 		s.refuseUser(said)
 	case s.isMeant(said) && s.isNew(said):
 		s.dispatch(said)

@@ -15,12 +15,16 @@ import (
 var help = Text{
 	{Plain, "What you write to me runs as a command in this session's sandbox, a block between three backticks as Python. "},
 	{Code, slashStatus}, {Plain, " says what runs, "}, {Code, slashStop}, {Plain, " stops it, "},
-	{Code, slashNew}, {Plain, " removes the sandbox, "}, {Code, slashApprovals}, {Plain, " says what waits for whom."},
+	{Code, slashNew}, {Plain, " removes the sandbox, "}, {Code, slashApprovals}, {Plain, " says what waits for whom, "},
+	{Code, slashUndo + " ID"}, {Plain, " puts back what a command changed in a project."},
 }
 
 // slashCommand runs a command to bailiff itself.
 func (s *Sessions) slashCommand(said Said, word string) (refusal Text) {
 	id := s.idOf(said.Kind, said.Place, said.By)
+	if isUndo(word) {
+		return s.startWork(func() { s.undo(said, word) })
+	}
 	switch word {
 	case slashStatus:
 		s.replyAsync(said, s.orInThreads(said, s.status(id)))

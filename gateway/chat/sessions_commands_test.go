@@ -202,6 +202,8 @@ func TestReading(t *testing.T) {
 		{text: "/status now", what: task{bailiff.Terminal, "/status now"}},
 		{text: "/STATUS", what: task{bailiff.Terminal, "/STATUS"}},
 		{text: " /status ", word: "/status"},
+		{text: " /undo d1 src ", word: "/undo d1 src"},
+		{text: "/undone d1", what: task{bailiff.Terminal, "/undone d1"}},
 		{text: "echo `date` `id`", what: task{bailiff.Terminal, "echo `date` `id`"}},
 		{text: "`date` && `id`", what: task{bailiff.Terminal, "`date` && `id`"}},
 		{text: "`ls -la`", err: errTicks},

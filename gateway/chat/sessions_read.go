@@ -27,6 +27,7 @@ const (
 	slashStop      = "/stop"
 	slashNew       = "/new"
 	slashApprovals = "/approvals"
+	slashUndo      = "/undo"
 	slashHelp      = "/help"
 )
 
@@ -54,6 +55,9 @@ func read(text string) (word string, what task, err error) {
 	case "", "/start", slashHelp: // the second is what Telegram says first
 		return slashHelp, task{}, nil
 	case slashStatus, slashStop, slashNew, slashApprovals:
+		return text, task{}, nil
+	}
+	if isUndo(text) {
 		return text, task{}, nil
 	}
 	if strings.Contains(text, fence) {

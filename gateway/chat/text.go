@@ -48,13 +48,21 @@ func Excerpt(text string, most int) string {
 	return head + "…"
 }
 
+// Command is one to bailiff itself.
+type Command struct {
+	Name, Description string
+	// Argument says what follows the name; empty if nothing does.
+	Argument string
+}
+
 // Commands are those to bailiff itself, as services offer them.
-var Commands = []struct{ Name, Description string }{
-	{"status", "What runs here, and where"},
-	{"stop", "Stop what runs here"},
-	{"new", "Begin anew, in a new sandbox"},
-	{"approvals", "Which approvals are pending in this session, and who can answer them"},
-	{"help", "What can be said to bailiff"},
+var Commands = []Command{
+	{"status", "What runs here, and where", ""},
+	{"stop", "Stop what runs here", ""},
+	{"new", "Begin anew, in a new sandbox", ""},
+	{"approvals", "Which approvals are pending in this session, and who can answer them", ""},
+	{"undo", "Put back what a command changed in a project", "The command's id, then files if not all are meant, or --force"},
+	{"help", "What can be said to bailiff", ""},
 }
 
 // CommandNames are their names.
@@ -67,3 +75,8 @@ func CommandNames() (names []string) {
 
 // IsCommand says whether a name is one of them.
 func IsCommand(name string) bool { return slices.Contains(CommandNames(), name) }
+
+// HasArgument says whether something may follow the name of a command.
+func HasArgument(name string) bool {
+	return slices.ContainsFunc(Commands, func(c Command) bool { return c.Name == name && c.Argument != "" })
+}

@@ -101,6 +101,8 @@ type office struct {
 	line   line
 	book   *approval.Book
 	log    *audit.Log
+	undo   gateway.Undoer // nil where nothing can be undone
+	permit func(who bailiff.Approver, to string) error
 	served chan error
 }
 
@@ -108,7 +110,8 @@ type office struct {
 func openOffice(t testing.TB, change ...func(*Config)) *office {
 	t.Helper()
 	folder := t.TempDir()
-	o := &office{way: &way{quorum: 1, timeout: time.Hour}, sidecar: &sidecar{status: healthy()}}
+	o := &office{way: &way{quorum: 1, timeout: time.Hour}, sidecar: &sidecar{status: healthy()},
+		permit: func(bailiff.Approver, string) error { return nil }}
 	var err error
 	if o.log, err = audit.Open(audit.Config{StateDir: folder}); err != nil {
 		t.Fatal(err)
@@ -144,7 +147,7 @@ func (o *office) operator(who bailiff.Approver) (http.Handler, error) {
 	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book,
 		Projects: struct{ gateway.Adopter }{}, Decisions: o.log, History: struct{ gateway.PolicyHistory }{},
 		Who:    func(*http.Request) (bailiff.Approver, bool) { return who, true },
-		Permit: func(bailiff.Approver, string) error { return nil }})
+		Permit: o.permit, Undo: o.undo})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.line.serve(w, r, api) }), err
 }
 

@@ -23,7 +23,8 @@ func NewChanges(configPath *string) *cobra.Command {
 		Short: "Show what commands changed in projects",
 		Long: `Lists the commands before which a snapshot of the project was taken, the newest first: all, or those of a
 session. Of a command, by the id of its decision or its request, it shows the files that changed while it ran,
-with the lines that came and went.
+with the lines that came and went, and whose change each is where more ran in sandboxes meanwhile. What changed
+before it, since the last snapshot, stands below, with the sessions of which something ran; if none did, a person made it.
 
 Exit status: 0, or 1 if no sidecar answers or nothing was kept under that id.`,
 		Example: "  bailiff changes\n  bailiff changes 4be62d1c… --diff",
@@ -64,15 +65,43 @@ func printChanges(w io.Writer, changes api.Changes) {
 			fmt.Fprintln(w, "What changed is not known: there is no snapshot after it.")
 		}
 		for _, c := range f.Changes {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", c.Kind, lines(c), termsafe.Text(c.Path))
+			fmt.Fprintf(w, "  %s\t%s\t%s%s\n", c.Kind, lines(c), termsafe.Text(c.Path), by(c.Whose))
 		}
 		for _, u := range f.Unkept {
 			fmt.Fprintf(w, "  not kept\t\t%s: %s\n", termsafe.Text(u.Path), termsafe.Text(u.Why))
 		}
+		printEarlier(w, f.Earlier)
 	}
 	for line := range strings.Lines(changes.Patch) {
 		fmt.Fprintln(w, termsafe.Text(strings.TrimSuffix(line, "\n")))
 	}
+	if changes.IsCut {
+		fmt.Fprintln(w, "The difference is longer than that.")
+	}
+}
+
+// mostEarlier is how many changes of before a command are shown.
+const mostEarlier = 20
+
+func printEarlier(w io.Writer, was *api.EarlierChanges) {
+	if was == nil {
+		return
+	}
+	fmt.Fprintf(w, "Before it, since %s%s:\n", was.Since.Local().Format(time.DateTime), by(was.Whose))
+	for _, c := range was.Changes[:min(len(was.Changes), mostEarlier)] {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", c.Kind, lines(c), termsafe.Text(c.Path))
+	}
+	if more := len(was.Changes) - mostEarlier; more > 0 {
+		fmt.Fprintf(w, "  and %d more\n", more)
+	}
+}
+
+// by is whose a change can be, behind its name.
+func by(whose string) string {
+	if whose == "" {
+		return ""
+	}
+	return " (by " + termsafe.Text(whose) + ")"
 }
 
 func lines(c api.FileChange) string {

@@ -46,6 +46,7 @@ say, 1 if the rows could not be judged.`,
 		RunE: func(cmd *cobra.Command, files []string) error { return j.run(cmd, *configPath, files) },
 	}
 	cmd.Flags().StringArrayVar(&j.policies, "policies", nil, "judge by these: a folder, file or bundle, by `PATH`; may be repeated")
+	cmd.Flags().BoolVar(&j.undo, "undo", false, "judge as where snapshots are taken, so that rows with an isolated backend may be undone")
 	cmd.Flags().StringVar(&j.groupBy, "group", "group", "count together the rows with one value at this `KEY`")
 	cmd.Flags().StringVar(&j.labels, "labels", "", "what is wanted of rows without \"want\", by digests of their texts, in this `FILE`")
 	cmd.Flags().StringVar(&j.show, "show", "", "list the rows let through (through) or asked about in vain (false)")
@@ -62,6 +63,7 @@ type judging struct {
 	policies              []string
 	groupBy, show, format string
 	labels                string
+	undo                  bool
 	through, alarms       limit
 }
 
@@ -91,7 +93,7 @@ func (j *judging) run(cmd *cobra.Command, configPath string, files []string) err
 		return err
 	}
 	debug.SetGCPercent(cli.ShortRunGC)
-	judge, err := offline.JudgeRows(cmd.Context(), cfg, j.policies)
+	judge, err := offline.JudgeRows(cmd.Context(), cfg, j.policies, j.undo)
 	if err != nil {
 		return err
 	}

@@ -13,15 +13,23 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
+// argument is the name of what follows a command's.
+const argument = "what"
+
 // commands are the slash commands, offered in servers that have the bot and in direct
 // messages to it.
 func commands() (all []*discordgo.ApplicationCommand) {
 	everywhere := []discordgo.InteractionContextType{discordgo.InteractionContextGuild, discordgo.InteractionContextBotDM}
 	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall}
 	for _, c := range chat.Commands {
+		options := []*discordgo.ApplicationCommandOption{}
+		if c.Argument != "" {
+			options = append(options, &discordgo.ApplicationCommandOption{Type: discordgo.ApplicationCommandOptionString, Name: argument,
+				Description: c.Argument, Required: true})
+		}
 		all = append(all, &discordgo.ApplicationCommand{
 			Type: discordgo.ChatApplicationCommand, Name: c.Name, Description: c.Description,
-			Contexts: &everywhere, IntegrationTypes: &installed, Options: []*discordgo.ApplicationCommandOption{},
+			Contexts: &everywhere, IntegrationTypes: &installed, Options: options,
 		})
 	}
 	return all
@@ -60,6 +68,9 @@ func describe(all []*discordgo.ApplicationCommand) string {
 	for _, c := range all {
 		if c != nil {
 			lines = append(lines, c.Name+": "+c.Description+"\n")
+			for _, o := range c.Options {
+				lines = append(lines, c.Name+" "+o.Name+": "+o.Description+"\n")
+			}
 		}
 	}
 	slices.Sort(lines)

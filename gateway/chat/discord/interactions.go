@@ -21,6 +21,8 @@ type interaction struct {
 		// Name is a command's, CustomID a button's or a form's.
 		Name     string
 		CustomID string `json:"custom_id"`
+		// Options are what follows a command's name.
+		Options []struct{ Name, Value string }
 		// Components are a form's rows.
 		Components []struct{ Components []fieldData }
 	}
@@ -141,9 +143,18 @@ func (l *listener) onCommand(ctx context.Context, i interaction) {
 		return
 	}
 	l.in.Said(ctx, chat.Said{
-		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true,
+		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: i.text(), Mentioned: true,
 		SlashCommand: true, Ephemeral: a.reply,
 	})
+}
+
+// text is a command as it would be typed.
+func (i interaction) text() string {
+	text := "/" + i.Data.Name
+	for _, o := range i.Data.Options {
+		text += " " + o.Value
+	}
+	return text
 }
 
 // showThinking shows that a command is under way if no reply comes soon, for maxThinking.

@@ -186,8 +186,8 @@ func (r *receiver) onCommand(ctx context.Context, c slashCommand) {
 		return
 	}
 	answer := func(ctx context.Context, t chat.Text) error { return r.respond(ctx, c, t) }
-	word := strings.ToLower(strings.TrimSpace(c.Text))
-	if !chat.IsCommand(word) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
+	if word = strings.ToLower(word); !chat.IsCommand(word) || rest != "" && !chat.HasArgument(word) {
 		usage := fmt.Sprintf("Say %s with one of: %s.", c.Command, strings.Join(chat.CommandNames(), ", "))
 		r.inFlight.Spawn(func() { r.reply(ctx, answer, chat.Text{{Text: usage}}) })
 		return
@@ -195,7 +195,8 @@ func (r *receiver) onCommand(ctx context.Context, c slashCommand) {
 	at := chat.Place{Chat: c.Chat}
 	r.in.Said(ctx, chat.Said{
 		Ref: chat.Ref{Place: at, Message: "command." + c.Trigger}, Kind: kindOf(c.kind(), at),
-		By: chat.Person{ID: c.User, Name: c.UserName}, Text: "/" + word, Mentioned: true, SlashCommand: true, Ephemeral: answer,
+		By: chat.Person{ID: c.User, Name: c.UserName}, Text: strings.TrimSpace("/" + word + " " + rest), Mentioned: true,
+		SlashCommand: true, Ephemeral: answer,
 	})
 }
 

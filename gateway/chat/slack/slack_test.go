@@ -211,16 +211,20 @@ func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
 	if second := chattest.Next(t, in.Messages); second.Text != "/approvals" || second.Kind != "dm" || second.Ref == first.Ref {
 		t.Errorf("told was %+v", second)
 	}
+	server.Command("U1", "D9", "/bailiff undo 0199-A src/Main.go")
+	if third := chattest.Next(t, in.Messages); third.Text != "/undo 0199-A src/Main.go" {
+		t.Errorf("told was %+v", third)
+	}
 	if err := first.Ephemeral(t.Context(), plain("all <well>")); err != nil {
 		t.Fatal(err)
 	}
 	server.Until(func() bool { return len(server.Told("U1")) == 1 && server.Told("U1")[0] == "all <well>" })
-	for _, words := range []string{"/bailiff", "/bailiff rm -rf /"} {
+	for _, words := range []string{"/bailiff", "/bailiff rm -rf /", "/bailiff stop it"} {
 		server.Command("U2", "C1", words)
 	}
 	server.Until(func() bool {
 		told := server.Told("U2")
-		return len(told) == 2 && strings.Contains(told[0], "/bailiff with one of: status, stop, new, approvals, help.")
+		return len(told) == 3 && strings.Contains(told[0], "/bailiff with one of: status, stop, new, approvals, undo, help.")
 	})
 	if len(in.Messages) > 0 {
 		t.Errorf("told was %+v", <-in.Messages)

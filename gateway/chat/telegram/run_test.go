@@ -234,7 +234,7 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 			if err := chattest.Next(t, ended); err != nil {
 				t.Errorf("the run ended with %v", err)
 			}
-			if n := s.Calls("setMyCommands"); n != 1 || !slices.Equal(s.Menu(), []string{"status", "stop", "new", "approvals", "help"}) {
+			if n := s.Calls("setMyCommands"); n != 1 || !slices.Equal(s.Menu(), chat.CommandNames()) {
 				t.Errorf("the commands %v were told %d times", s.Menu(), n)
 			}
 		})

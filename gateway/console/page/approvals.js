@@ -191,7 +191,7 @@ function votes(entry) {
 }
 
 const history = (events) => el('details', { class: 'more', 'data-fold': 'history' }, el('summary', {}, `This session lately (${events.length})`),
-  events.length ? el('ol', { class: 'rows' }, requests(events).map(event)) : el('p', { class: 'quiet' }, 'Nothing.'))
+  events.length ? el('ol', { class: 'rows' }, requests(events).map((e) => event(e))) : el('p', { class: 'quiet' }, 'Nothing.'))
 
 // others are the questions of one kind, as many as a person looks through.
 const others = (kind, select) => kind.length > 1 && el('details', { class: 'more', 'data-fold': 'kind' }, el('summary', {}, `More of this kind (${kind.length - 1})`),
@@ -243,13 +243,16 @@ export function says(e, words) {
   return told.filter(Boolean).join('\n').toLowerCase().includes(words.trim().toLowerCase())
 }
 
-// event is a request, or what else happened, in one line.
-export const event = (e) => el('li', { class: 'event' },
+// event is a request, or what else happened, in one line. Look is what its button for what it changed does, if it has one, and changed
+// what that shows.
+export const event = (e, look, changed) => el('li', { class: 'event' },
   badge(verdict(e)),
   e.text ? el('code', { class: 'event-text' }, seen(e.text.slice(0, 300))) : el('span', { class: 'event-text quiet' }, seen(e.message ?? '')),
   el('span', { class: 'event-about quiet' },
     timeAgo(e.at), e.user && [' · ', mono(e.user)], e.platform && [' on ', seen(e.platform)], e.backend && [' · ', seen(e.backend)],
-    (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)]))
+    (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)],
+    look && [' · ', el('button', { class: 'button quiet small', 'aria-expanded': String(Boolean(changed)), 'data-act': `look-${e.decision_id}`, on: { click: look } }, 'What it changed')]),
+  changed)
 
 const badge = ([word, tone]) => el('span', { class: `badge ${tone}` }, word)
 

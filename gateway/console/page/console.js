@@ -7,11 +7,12 @@ import * as panels from './panels.js'
 import * as dialogs from './dialogs.js'
 import * as wider from './wider.js'
 import * as keys from './keys.js'
+import * as changes from './changes.js'
 
 const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system']
 
 // known is what the sidecar said last.
-const known = { me: null, pending: [], shown: null, freezes: [], events: [], status: null, keys: null }
+const known = { me: null, pending: [], shown: null, freezes: [], events: [], status: null, keys: null, mayUndo: false, changed: new Map() }
 let selected = null // the id of the approval that is shown
 let view = 'approvals'
 let hearing = false // while the stream is open
@@ -130,6 +131,7 @@ const refresh = {
   freezes: reader(async () => { known.freezes = (await ask('GET', '/v1/freeze')).freezes ?? [] }, showFrozen),
   grants: reader(async () => { known.grants = (await ask('GET', '/v1/grants')).grants ?? [] }, showGrants),
   events: reader(async () => { known.events = (await ask('GET', '/v1/decisions?limit=200')).decisions ?? [] }, showActivity),
+  undo: reader(async () => { known.mayUndo = await changes.may() }, showActivity),
   sandboxes: reader(async () => { known.sandboxes = (await ask('GET', '/v1/sandboxes')).sandboxes ?? [] }, showSandboxes),
   keys: reader(async () => { known.keys = await ask('GET', '/keys') }, showKeysOfMine),
   status: reader(async () => { known.status = await ask('GET', '/v1/status') }, showStatus),
@@ -318,7 +320,13 @@ function closeDetail() {
 
 function showActivity() {
   const found = approvals.requests(known.events).filter((request) => approvals.says(request, byId('find').value)).slice(0, 200)
-  byId('activity').replaceChildren(...found.map(approvals.event))
+  const at = stopName(document.activeElement)
+  byId('activity').replaceChildren(...found.map((e) => {
+    const of = known.mayUndo && known.changed.get(e.decision_id)
+    return approvals.event(e, known.mayUndo && e.kept && (() => look(e.decision_id)), of && changes.panel(of, () => askUndo(of)))
+  }))
+  if (at && !document.activeElement?.dataset.act) [...byId('activity').querySelectorAll('button')].find((button) => stopName(button) === at)?.focus()
+  enable()
   byId('none-found').hidden = found.length > 0
   showTurnedAway()
 }
@@ -469,6 +477,32 @@ async function answer(entry, verdict, body) {
   else refresh.shown()
   showPending()
   return () => markSelected(true)
+}
+
+// look shows what a command changed, or hides it again.
+async function look(id) {
+  if (known.changed.delete(id)) return showActivity()
+  try {
+    known.changed.set(id, await changes.read(id))
+  } catch (error) {
+    report(error)
+  }
+  return showActivity()
+}
+
+function askUndo(of) {
+  dialogs.ask({ title: 'Undo what it changed?', yes: 'Undo', tone: 'no', body: changes.about(of), act: () => undo(of.command.id, false) })
+}
+
+async function undo(id, force) {
+  const { restored, left, failed } = await changes.undo(id, force)
+  dialogs.toast(`As before: ${plural(restored.length, 'file')}`, failed.length > 0 && `; not put back: ${failed.slice(0, 5).join('; ')}`)
+  refresh.events()
+  if (!left.length) return undefined
+  return () => dialogs.ask({
+    title: `Put back ${plural(left.length, 'file')} that changed since, too?`, yes: 'Put back all the same', tone: 'no',
+    body: [changes.list(left), el('p', {}, 'What became of them meanwhile can be had back by undoing this.')], act: () => undo(id, true),
+  })
 }
 
 function askRevoke(grant) {

@@ -33,8 +33,9 @@ type RowJudge struct {
 // rowTimeout is how long a row may take: what is said of it is no matter of how busy the machine is.
 const rowTimeout = 10 * time.Second
 
-// JudgeRows judges rows by policies at paths, which need no tests, or by those of the configuration.
-func JudgeRows(ctx context.Context, cfg *config.Config, paths []string) (*RowJudge, error) {
+// JudgeRows judges rows by policies at paths, which need no tests, or by those of the configuration. Undo says that a snapshot could be
+// taken of the folders that sandboxes show.
+func JudgeRows(ctx context.Context, cfg *config.Config, paths []string, undo bool) (*RowJudge, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, fmt.Errorf("finding the home folder, in which rows are judged: %w", err)
@@ -42,10 +43,11 @@ func JudgeRows(ctx context.Context, cfg *config.Config, paths []string) (*RowJud
 	j := &RowJudge{floor: Floor(cfg), workdir: filepath.Join(home, "project"), began: time.Now(),
 		backends: map[string]bailiff.BackendState{}}
 	for name, maker := range catalogue.All() {
-		j.backends[name] = bailiff.BackendState{Isolated: maker().Isolated(), Ready: true}
+		isolated := maker().Isolated()
+		j.backends[name] = bailiff.BackendState{Isolated: isolated, Ready: true, Undo: undo && isolated}
 	}
 	for name, section := range cfg.Backends {
-		j.backends[name] = bailiff.BackendState{Isolated: section.Isolated(), Ready: true}
+		j.backends[name] = bailiff.BackendState{Isolated: section.Isolated(), Ready: true, Undo: undo && section.Isolated()}
 	}
 	if len(paths) > 0 {
 		j.policies, err = pdp.Try(ctx, pdp.Config{Paths: paths, Home: home, EvalTimeout: rowTimeout})

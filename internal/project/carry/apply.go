@@ -213,8 +213,11 @@ func (l *Link) recover() error {
 		return err
 	}
 	var j journal
-	if err := errors.Join(err, fault, json.Unmarshal(text, &j)); err != nil {
+	if err := errors.Join(err, fault); err != nil {
 		return err
+	}
+	if json.Unmarshal(text, &j) != nil {
+		j = journal{} // no lock is known to be bailiff's then, and what was written counts as the user's
 	}
 	real, err := repository.Open(l.Place.Git, l.Place.Common)
 	if err != nil {
@@ -231,7 +234,9 @@ func (l *Link) recover() error {
 	for name := range j.Refs {
 		removeStale(real.Common, name, j.Began)
 	}
-	if err := l.takeOver(real, j); err != nil {
+	if err := l.takeOver(real, j); errors.As(err, new(*damage)) {
+		return os.Remove(l.file("journal")) // the next step makes all of it anew
+	} else if err != nil {
 		return err
 	}
 	l.base.Pending = "interrupted"

@@ -136,11 +136,14 @@ func (l *Link) load() error {
 	}
 	b := &base{}
 	if err := json.Unmarshal(text, b); err != nil {
-		return fmt.Errorf("reading what git had on both sides: %w", err)
+		return &damage{fmt.Errorf("what git had on both sides cannot be read: %w", err)}
 	}
 	l.base = b
 	return nil
 }
+
+// damage is of files that only this package writes.
+type damage struct{ error }
 
 // save remembers it. The files of the indexes are written before.
 func (l *Link) save() error {

@@ -193,6 +193,23 @@ func TestAGitDirectoryThatIsNoLongerWholeIsMadeAnewAndTakesNothingAway(t *testin
 	}
 }
 
+func TestADamagedMemoryOfBothSidesIsMadeAnewAndTakesNothingAway(t *testing.T) {
+	for name, told := range map[string]string{"base.json": "was no longer whole", "real.index": "was no longer whole",
+		"private.index": "was no longer whole", "journal": ""} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t)
+			w.told(w.run("true"), "")
+			before := w.outside("git for-each-ref; git ls-files -s; cat .git/HEAD")
+			write(t, filepath.Join(w.link.State, name), "damaged")
+			w.open()
+			w.told(w.run("git add a"), told)
+			w.want("git for-each-ref; git ls-files -s; cat .git/HEAD; git status --short", before)
+			w.told(w.run("echo x >>a; git commit -qam second"), "")
+			w.want("git log --format=%s", "second\nfirst")
+		})
+	}
+}
+
 func TestHostileRefsAndObjectsStayInside(t *testing.T) {
 	for _, c := range []struct{ name, script, told string }{
 		{"option", "git update-ref refs/heads/-x HEAD", "-x stays inside: its name"},

@@ -27,8 +27,9 @@ func comesIn(name string) bool {
 func (l *Link) In(ctx context.Context) (told []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.load(); err != nil {
-		return nil, err
+	fault := l.load()
+	if fault != nil && !errors.As(fault, new(*damage)) {
+		return nil, fault
 	}
 	real, inside, err := l.open()
 	if err != nil {
@@ -36,6 +37,9 @@ func (l *Link) In(ctx context.Context) (told []string, err error) {
 	}
 	defer real.Close()
 	defer inside.Close()
+	if fault != nil {
+		return l.renew(ctx, real, inside, fault)
+	}
 	if err := l.HealAlternates(inside.Git); err != nil {
 		return nil, err
 	}

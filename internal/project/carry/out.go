@@ -28,8 +28,9 @@ var (
 func (l *Link) Out(ctx context.Context, why string) (told []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.load(); err != nil {
-		return nil, err
+	fault := l.load()
+	if fault != nil && !errors.As(fault, new(*damage)) {
+		return nil, fault
 	}
 	real, inside, err := l.open()
 	if err != nil {
@@ -37,6 +38,9 @@ func (l *Link) Out(ctx context.Context, why string) (told []string, err error) {
 	}
 	defer real.Close()
 	defer inside.Close()
+	if fault != nil {
+		return l.renew(ctx, real, inside, fault)
+	}
 	if l.base.Pending == "" && inside.Look() == l.base.PrivateLook {
 		return nil, nil
 	}
@@ -57,7 +61,7 @@ func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string
 	}
 	realBase, privateBase, err := l.indexes()
 	if err != nil {
-		return nil, err
+		return l.renew(ctx, real, inside, fmt.Errorf("an index that was remembered cannot be read: %w", err))
 	}
 	var done plan
 	for range tries {
@@ -246,7 +250,7 @@ func (l *Link) renew(ctx context.Context, real, inside repository.Dirs, fault er
 	if err != nil {
 		return nil, err
 	}
-	*l.base = base{Private: sideOf(p)}
+	l.base = &base{Private: sideOf(p)}
 	look := real.Look()
 	if _, _, err := l.in(real, inside); err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ type Change struct {
 	Added   int  `json:"added"`
 	Removed int  `json:"removed"`
 	Ignored bool `json:"ignored,omitempty"`
+	// Whose says in words by whom the change can be; empty if nothing ran in a sandbox meanwhile but the command.
+	Whose string `json:"whose,omitempty"`
 
 	was, is file
 }
@@ -99,7 +101,10 @@ func (f *file) setPerm(name string, from *modes) {
 
 func (s *Store) modesOf(ctx context.Context, f *folder, tree string) (*modes, error) {
 	text, err := s.run(ctx, f, `read tree; "$@" cat-file blob "$tree:modes"`, []byte(tree+"\n"))
-	return readModes(text), err
+	if err != nil {
+		return nil, err
+	}
+	return readModes(text)
 }
 
 // addPermissions adds the files of which the permissions alone changed.
@@ -188,7 +193,7 @@ func (c *Change) count(more, less string) {
 }
 
 // Changes are what a command changed in each of its folders, in their order; nil where it is not known. What others changed at the same
-// time is among it.
+// time is among it, and named as theirs where that is known.
 func (s *Store) Changes(ctx context.Context, e Entry) ([][]Change, error) {
 	all := make([][]Change, len(e.Folders))
 	for i, k := range e.Folders {
@@ -200,6 +205,9 @@ func (s *Store) Changes(ctx context.Context, e Entry) ([][]Change, error) {
 			return nil, err
 		}
 		list, err := s.between(ctx, f, k.Before, k.After)
+		if err == nil {
+			err = s.attribute(ctx, f, e, k, list)
+		}
 		f.unlock()
 		if err != nil {
 			return nil, err
@@ -211,20 +219,26 @@ func (s *Store) Changes(ctx context.Context, e Entry) ([][]Change, error) {
 	return all, nil
 }
 
-// Patch is what a command changed as text, without the files that git ignores, which may hold secrets.
-func (s *Store) Patch(ctx context.Context, e Entry) (string, error) {
+// mostPatch is how long a patch may be.
+const mostPatch = 4 << 20
+
+// Patch is what a command changed as text, without the files that git ignores, which may hold secrets. Of a longer one it is the beginning.
+func (s *Store) Patch(ctx context.Context, e Entry) (text string, isCut bool, err error) {
 	var patch strings.Builder
 	for _, k := range e.Folders {
 		if k.After == "" {
 			continue
 		}
-		said, err := s.run(ctx, s.folder(k.Folder),
-			`read from; read to; "$@" diff-tree -p --no-renames --no-color --no-ext-diff --no-textconv "$from:files" "$to:files"`,
-			[]byte(k.Before+"\n"+k.After+"\n"))
+		said, err := s.run(ctx, s.folder(k.Folder), `read from; read to; "$@" cat-file -e "$from:files"; "$@" cat-file -e "$to:files"
+			"$@" diff-tree -p --no-renames --no-color --no-ext-diff --no-textconv "$from:files" "$to:files" | head -c `+
+			strconv.Itoa(mostPatch+1), []byte(k.Before+"\n"+k.After+"\n"))
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
-		patch.Write(said)
+		if patch.Write(said); patch.Len() > mostPatch {
+			text = patch.String()[:mostPatch]
+			return text[:strings.LastIndexByte(text, '\n')+1], true, nil
+		}
 	}
-	return patch.String(), nil
+	return patch.String(), false, nil
 }

@@ -53,7 +53,7 @@ func (s *Store) before(ctx context.Context, m bailiff.Mount, reach Reach) (k Kep
 			return k, fmt.Errorf("%w: %s: %s", ErrUnkept, u.Path, u.Why)
 		}
 	}
-	return Kept{Folder: f.path, Before: t.Tree, Unkept: t.Unkept[:min(len(t.Unkept), mostTold)]}, nil
+	return Kept{Folder: f.path, Before: t.Tree, Earlier: t.Span, Unkept: t.Unkept[:min(len(t.Unkept), mostTold)], taken: f.now().Taken}, nil
 }
 
 // mostTold is how many things that a snapshot has not are kept with it.
@@ -75,8 +75,12 @@ func (s *Store) After(e Entry) {
 		for _, f := range held {
 			t, err := s.take(ctx, f, s.config.MaxBytes+overdraft)
 			at := slices.IndexFunc(e.Folders, func(k Kept) bool { return k.Folder == f.path })
-			if e.Folders[at].After = t.Tree; err != nil {
-				e.Folders[at].After = ""
+			k := &e.Folders[at]
+			f.mu.Lock()
+			k.After, k.Spans = t.Tree, f.watch.since(k.Before, t.Tree, k.taken)
+			f.mu.Unlock()
+			if err != nil {
+				k.After, k.Spans = "", nil
 				s.config.Log.Warn("what a command changed is not known", "command", e.ID, "folder", f.path, "error", err)
 			}
 		}

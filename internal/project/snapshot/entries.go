@@ -29,6 +29,11 @@ type Kept struct {
 	// After is empty where it is not known.
 	After  string   `json:"after,omitempty"`
 	Unkept []Unkept `json:"unkept,omitempty"`
+	// Earlier is the time from the last snapshot of all to the one before the command, and Spans are those from then to the one after it.
+	Earlier Span   `json:"earlier,omitzero"`
+	Spans   []Span `json:"spans,omitempty"`
+
+	taken time.Time // when the one before was
 }
 
 // Key is the entry's name on disk.
@@ -112,7 +117,10 @@ func (s *Store) treesOf(path string) []string {
 	for _, e := range s.kept {
 		for _, k := range e.Folders {
 			if k.Folder == path {
-				all = append(all, k.Before, k.After)
+				all = append(all, k.Before, k.After, k.Earlier.From)
+				for _, span := range k.Spans {
+					all = append(all, span.From, span.To)
+				}
 			}
 		}
 	}

@@ -45,6 +45,11 @@ func (s *Store) prune(f *folder) {
 		return
 	}
 	roots := append(s.treesOf(f.path), now.Tree)
+	f.mu.Lock()
+	for _, span := range f.watch.spans { // a command that runs may need them at its end
+		roots = append(roots, span.To)
+	}
+	f.mu.Unlock()
 	_, err := s.run(s.running, f, `"$@" prune --expire=now -- $(cat)`, []byte(strings.Join(roots, "\n")))
 	if err == nil {
 		now.Bytes, err = sizeOf(filepath.Join(f.repo(), "objects"))

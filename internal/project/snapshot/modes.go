@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,23 +17,23 @@ type modes struct {
 }
 
 // modes are those of the last snapshot.
-func (f *folder) modes(tree string) *modes {
+func (f *folder) modes(tree string) (*modes, error) {
+	if tree == "" {
+		return &modes{Others: map[string]fs.FileMode{}}, nil
+	}
 	text, err := os.ReadFile(filepath.Join(f.repo(), "in", "modes"))
-	if tree == "" || err != nil {
-		return readModes(nil)
+	if err != nil {
+		return nil, errors.Join(errDamaged, err)
 	}
 	return readModes(text)
 }
 
-func readModes(text []byte) *modes {
+func readModes(text []byte) (*modes, error) {
 	all := &modes{}
-	if json.Unmarshal(text, all) != nil {
-		all = &modes{}
+	if err := json.Unmarshal(text, all); err != nil || all.Others == nil || all.Plain == 0 {
+		return nil, errors.Join(errDamaged, err)
 	}
-	if all.Others == nil {
-		all.Others = map[string]fs.FileMode{}
-	}
-	return all
+	return all, nil
 }
 
 // of are a file's permissions.

@@ -118,6 +118,7 @@ type folder struct {
 
 	mu     sync.Mutex
 	state  state
+	watch  watch
 	making bool
 }
 
@@ -143,6 +144,7 @@ func (s *Store) folder(path string) *folder {
 	sum := sha256.Sum256([]byte(path))
 	f := &folder{path: path, dir: filepath.Join(s.config.Dir, "folders", hex.EncodeToString(sum[:12])), busy: make(chan struct{}, 1)}
 	f.state = state{Folder: path}
+	f.watch = watch{ran: map[session][]string{}, running: map[*session]string{}, residents: map[session]func() bool{}}
 	if text, err := os.ReadFile(f.statePath()); err == nil {
 		var was state
 		if json.Unmarshal(text, &was) == nil && was.Folder == path {

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,6 +37,8 @@ const (
 type taken struct {
 	Tree   string
 	Unkept []Unkept
+	// Span is the time since the snapshot before.
+	Span Span
 }
 
 // look lists, each list ending with an empty name: files that are not as in the last snapshot; those that are new;
@@ -64,9 +68,30 @@ modes=$("$@" hash-object -w --no-filters -t blob /store/in/modes)
 printf '040000 tree %s\tfiles\n040000 tree %s\tignored\n100644 blob %s\tmodes\n' "$files" "$ignored" "$modes" | "$@" mktree
 `
 
-// take takes a snapshot of a folder, which must be locked. Its store may then take so many bytes.
+// take takes a snapshot of a folder, which must be locked, and notes who ran since the one before. Its store may then take so many bytes.
 func (s *Store) take(ctx context.Context, f *folder, most int64) (t taken, err error) {
-	if err = f.makeRepo(); err != nil {
+	f.mu.Lock()
+	last, ran := f.state, f.watch.cut()
+	f.mu.Unlock()
+	t, err = s.takeNow(ctx, f, most)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		f.watch.rejoin(ran)
+		if errors.As(err, new(*exec.ExitError)) || errors.Is(err, errDamaged) {
+			f.state.Tree, f.state.Taken = "", time.Time{} // the next is made anew, beside the work
+		}
+		return t, err
+	}
+	t.Span = f.watch.close(Span{From: last.Tree, To: t.Tree, Began: last.Taken}, ran)
+	return t, nil
+}
+
+func (s *Store) takeNow(ctx context.Context, f *folder, most int64) (t taken, err error) {
+	if err = f.makeRepo(); err == nil && f.now().Tree == "" {
+		err = f.dropIndexes()
+	}
+	if err != nil {
 		return t, err
 	}
 	said, err := s.run(ctx, f, look, nil)
@@ -85,7 +110,7 @@ func (s *Store) take(ctx context.Context, f *folder, most int64) (t taken, err e
 	if now.Bytes+c.bytes > most {
 		return t, fmt.Errorf("%w: those of %s may take %d MiB", ErrFull, f.path, s.config.MaxBytes>>20)
 	}
-	t = taken{now.Tree, c.unkept}
+	t = taken{Tree: now.Tree, Unkept: c.unkept}
 	if now.Tree == "" || c.changesAnything() || f.isUnfinished() {
 		if t.Tree, err = s.write(ctx, f, c); err != nil {
 			return t, err
@@ -98,6 +123,19 @@ func (s *Store) take(ctx context.Context, f *folder, most int64) (t taken, err e
 		err = os.RemoveAll(f.unfinished())
 	}
 	return t, err
+}
+
+// errDamaged says that the store is not as it was written.
+var errDamaged = errors.New("what is kept of the last snapshot is damaged")
+
+// dropIndexes has the next snapshot taken as the first is. What earlier ones have stays.
+func (f *folder) dropIndexes() (err error) {
+	for _, name := range []string{"files", "ignored", "in/modes"} {
+		if wrong := os.Remove(filepath.Join(f.repo(), name)); wrong != nil && !errors.Is(wrong, fs.ErrNotExist) {
+			err = wrong
+		}
+	}
+	return err
 }
 
 // unfinished is there while a snapshot is written, whose indexes may then be ahead of the last tree.
@@ -163,7 +201,11 @@ func (c *choice) changesAnything() bool {
 // choose decides by sizes and kinds, as they are now, what a snapshot takes.
 func choose(f *folder, now state, found [][]string) (*choice, error) {
 	changed, fresh, ignored, ignoredChanged, ignoredKnown := found[0], found[1], found[2], found[3], found[4]
-	c := &choice{folder: f.path, modes: f.modes(now.Tree), links: map[string]bool{}}
+	modes, err := f.modes(now.Tree)
+	if err != nil {
+		return nil, err
+	}
+	c := &choice{folder: f.path, modes: modes, links: map[string]bool{}}
 	if info, err := os.Lstat(filepath.Join(f.path, ".git")); err == nil && info.IsDir() {
 		c.unkept = append(c.unkept, Unkept{".git", "git keeps it itself", true})
 	}

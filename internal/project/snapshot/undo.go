@@ -114,7 +114,8 @@ func (s *Store) undo(ctx context.Context, k Kept, meant selection, force bool, d
 	if err != nil {
 		return fmt.Errorf("taking a snapshot of %s after it was changed: %w", f.path, err)
 	}
-	done.Entry.Folders = append(done.Entry.Folders, Kept{Folder: f.path, Before: before.Tree, After: now.Tree})
+	done.Entry.Folders = append(done.Entry.Folders, Kept{Folder: f.path, Before: before.Tree, After: now.Tree, Earlier: before.Span,
+		Spans: []Span{now.Span}})
 	return nil
 }
 

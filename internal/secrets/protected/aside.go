@@ -57,8 +57,9 @@ func (k *Keeper) Aside() []Kept {
 // load reads what an earlier sidecar remembered, and forgets what is there no more.
 func (k *Keeper) load() {
 	if k.File != "" && !k.isLoaded {
-		if text, err := os.ReadFile(k.File); err == nil {
-			_ = json.Unmarshal(text, &k.aside) // what cannot be read lies beside its place all the same
+		text, err := os.ReadFile(k.File)
+		if err == nil && json.Unmarshal(text, &k.aside) != nil {
+			k.aside = nil // what cannot be read lies beside its place all the same
 		}
 	}
 	k.isLoaded = true

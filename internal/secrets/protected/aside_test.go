@@ -79,3 +79,23 @@ func TestOnlyWhatWasSetAsideIsTaken(t *testing.T) {
 		t.Errorf("once it is gone: %v", err)
 	}
 }
+
+func TestADamagedListOfWhatWasSetAsideLeavesTheFiles(t *testing.T) {
+	t.Parallel()
+	dir, state := project(t), filepath.Join(t.TempDir(), "aside.json")
+	leave(t, &protected.Keeper{File: state}, dir, `echo '{}' > .mcp.json`)
+	text, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range []string{"", "damaged", strings.Replace(string(text), "]", ", 1]", 1)} {
+		if err := os.WriteFile(state, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k := &protected.Keeper{File: state}
+		if _, err := k.Adopt(filepath.Join(dir, ".mcp.json")); !errors.Is(err, protected.ErrNotKept) || len(k.Aside()) > 0 {
+			t.Errorf("of %q is kept %v, %v", damaged, k.Aside(), err)
+		}
+	}
+	sh(t, dir, `test -e .mcp.json.refused`)
+}

@@ -151,8 +151,9 @@ func (s *Server) Form(who string) (title, label string) {
 
 // Command has a person choose a command of the bot's, and returns what they are told at
 // once.
-func (s *Server) Command(who, channel, thread, name string) string {
+func (s *Server) Command(who, channel, thread, text string) string {
 	s.tb.Helper()
+	name, rest, _ := strings.Cut(text, " ")
 	offers := func() bool {
 		for _, c := range s.offered {
 			if c.Name == name {
@@ -166,7 +167,11 @@ func (s *Server) Command(who, channel, thread, name string) string {
 	}
 	s.Lock()
 	s.people[who] = true
-	a := s.begin(commandChosen, who, s.in(channel, thread), map[string]any{"id": application, "name": name, "type": 1}, nil)
+	chosen := map[string]any{"id": application, "name": name, "type": 1}
+	if rest != "" {
+		chosen["options"] = []map[string]any{{"name": "what", "type": 3, "value": rest}}
+	}
+	a := s.begin(commandChosen, who, s.in(channel, thread), chosen, nil)
 	s.Unlock()
 	s.answered(a)
 	return s.first(a)
