@@ -3,6 +3,7 @@ package carry
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
