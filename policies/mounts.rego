@@ -16,9 +16,13 @@ _guarded(mount) := object.union(mount, {"protected": kept}) if {
 	_may_write(mount)
 	_chosen != "ssh"
 	left_out := {pattern | some [mount.target, pattern] in _touched} | _left_out_by_git
-	kept := [pattern | some pattern in _protected_in(mount); not pattern in left_out]
+	kept := _without(_protected_in(mount), left_out)
 	count(kept) > 0
 } else := object.remove(mount, ["protected"])
+
+_without(all, set()) := all
+
+_without(all, left_out) := [pattern | some pattern in all; not pattern in left_out] if count(left_out) > 0
 
 # The repository in which git is told to set something may be one below the folder.
 _left_out_by_git := {"**/.git" |
@@ -31,11 +35,10 @@ _may_write(mount) if not mount.read_only
 _protected_in(mount) := object.get(mount, "protected", _protected)
 
 # The places of the table: false, of a file at any depth also by its name alone, switches one off.
-_protected := [pattern |
-	some pattern, source in data.bailiff.tables.protected
-	source != false
-	not data.bailiff.tables.protected[trim_prefix(pattern, "**/")] == false
-]
+_protected := _without(sort(object.keys(data.bailiff.tables.protected)), {pattern |
+	some name, false in data.bailiff.tables.protected
+	some pattern in {name, _any_depth(name)}
+})
 
 # METADATA
 # title: Protected places that a request names
@@ -45,21 +48,22 @@ _protected := [pattern |
 #   may be set.
 _touched contains [mount.target, pattern] if {
 	some [mount, path] in _written_in_mounts
-	some pattern in _protected_in(mount)
-	pattern in _places_of(path)
+	some pattern in _places_of(path)
+	pattern in _protected_in(mount)
 }
 
 _touched contains [mount.target, pattern] if {
 	some [mount, path] in _written_in_mounts
 	last := regex.replace(path, `^.*/`, "")
+	some above in {concat("", [path, "/"]), concat("", ["**/", last, "/"])}
+	strings.any_prefix_match(_protected_in(mount), above)
 	some pattern in _protected_in(mount)
-	strings.any_prefix_match(pattern, [concat("", [path, "/"]), concat("", ["**/", last, "/"])])
+	startswith(pattern, above)
 }
 
 _touched contains [mount.target, pattern] if {
 	some [mount, path] in _written_in_mounts
-	some pattern in _protected_in(mount)
-	_is_pattern(pattern)
+	some pattern in _patterns_of(_protected_in(mount))
 	glob.match(concat("", [trim_suffix(pattern, "/"), "{,/**}"]), ["/"], path)
 }
 
@@ -70,6 +74,9 @@ _touched contains [mount.target, pattern] if {
 	some call in _calls_of.versions
 	_sets_in_repository(call)
 }
+
+# The places with a "*" for a part, but for those of a file at any depth, and the repositories.
+_patterns_of(all) := regex.find_n(`(?m)^(?:\*\*/\.git|[^*\n]+\*.*|\*[^*\n].*)$`, concat("\n", all), -1)
 
 # The paths below a mount that a request writes, relative to it.
 _written_in_mounts contains [mount, trim_suffix(trim_prefix(path, below), "/")] if {
@@ -97,13 +104,6 @@ _places_of(path) := {place |
 }
 
 _any_depth(file) := concat("", ["**/", file])
-
-_is_pattern("**/.git")
-
-_is_pattern(pattern) if {
-	not startswith(pattern, "**/")
-	contains(pattern, "*")
-}
 
 _sets_in_repository(call) if {
 	key := _git_set(call)

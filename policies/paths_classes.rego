@@ -16,17 +16,15 @@ default _is_apart(_, _) := false
 
 _is_apart(kind, path) if {
 	some top in regex.find_n(`^/[^/*?\[\]{}\\!]+/`, path, 1)
-	not _tops[kind][top]
+	not contains(_tops[kind], concat("", ["\n", top]))
 	not data.bailiff.tables.paths[kind].folders[""]
 }
 
-# The folders of the root of which the tables name something, and those of the homes.
-_tops := {kind: object.union({"/home/": true, "/Users/": true, "/root/": true}, {top: true |
-	some folder, class in data.bailiff.tables.paths[kind].folders
-	class != "free"
-	top := concat("", ["/", split(folder, "/")[1], "/"])
-}) |
+# The folders of which the tables name something, and those of the homes, each on a line.
+_tops := {kind: concat("", ["\n/home/\n/Users/\n/root/\n", concat("/\n", object.keys(folders) - free), "/\n"]) |
 	some kind in ["reads", "writes"]
+	folders := data.bailiff.tables.paths[kind].folders
+	free := {folder | some folder, "free" in folders}
 }
 
 _last_of(folder) := regex.find_n(`[^/]*/$|$`, folder, 1)[0]

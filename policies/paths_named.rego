@@ -35,7 +35,7 @@ _named_paths contains ["writes", class, path] if {
 _named_as(kind, path) := _unnamed(kind, folder, ending) if {
 	not regex.match(_telling, path)
 	[[_, folder, base, ending]] := regex.find_all_string_submatch_n(`^((?:.*/)?)([^/.]*|[^/]*(\.[^/.]*))$`, path, 1)
-	not _last_names[kind][base]
+	not _is_last_name(kind, base)
 } else := _named_fully(kind, path)
 
 _named_fully(kind, path) := union({
@@ -90,13 +90,13 @@ _by_ending_there(kind, folder, path) := {class |
 	regex.match(pattern, folder)
 }
 
-# The last names of the paths in the tables.
-_last_names := {kind: {name: true |
-	some part in ["folders", "names"]
-	some path, _ in table[part]
-	parts := split(path, "/")
-	name := parts[count(parts) - 1]
-} |
+# Whether a path in the tables ends with a name.
+_is_last_name(kind, name) if contains(_paths_of_tables[kind], concat("", ["/", name, "\n"]))
+
+_is_last_name(kind, name) if contains(_paths_of_tables[kind], concat("", ["\n", name, "\n"]))
+
+# The paths in the tables, each on a line.
+_paths_of_tables := {kind: concat("", ["\n", concat("\n", object.keys(table.folders) | object.keys(table.names)), "\n"]) |
 	some kind in ["reads", "writes"]
 	table := data.bailiff.tables.paths[kind]
 }
