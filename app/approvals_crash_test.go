@@ -58,8 +58,8 @@ func TestAKilledSidecarKeepsEveryPromiseOfApprovals(t *testing.T) {
 			l := &life{t: t, folder: folder, ledger: filepath.Join(folder, "ledger"), texts: map[string]*text{},
 				config: onePerson(t, askingAlways(t), "backends: {local: {workdir: "+openDir(t)+"}}",
 					"limits: {pending_approvals: {caller: 5000, session: 5000, user: 5000}}")}
-			for range rounds / lanes {
-				l.round()
+			for n := 0; n < rounds/lanes || !l.showsBoth() && l.hasTime(); n++ {
+				l.round(max(1, n-rounds/lanes))
 			}
 			l.last()
 		})
@@ -88,8 +88,25 @@ type text struct {
 	yes, told, no map[string]bool
 }
 
-// round runs a sidecar, with agents and operators at its listeners, until it is killed.
-func (l *life) round() {
+// showsBoth says whether something ran and something was denied.
+func (l *life) showsBoth() bool {
+	for _, made := range l.texts {
+		if len(made.no) > 0 {
+			return len(l.runs()) > 0
+		}
+	}
+	return false
+}
+
+// hasTime says whether the test may go on for another round.
+func (l *life) hasTime() bool {
+	end, bounded := l.t.Deadline()
+	return !bounded || time.Until(end) > time.Minute
+}
+
+// round runs a sidecar, with agents and operators at its listeners, until it is killed: the later, the more patience it has with
+// a slow machine.
+func (l *life) round(patience int) {
 	p := launch(l.t, l.folder, l.config)
 	ctx, end := context.WithCancel(l.t.Context())
 	defer end()
@@ -104,7 +121,7 @@ func (l *life) round() {
 			people.Go(func() { l.answer(ctx, p.operator) })
 		}
 	}
-	time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond) // the moment of the kill is to be any
+	time.Sleep(time.Duration(rand.IntN(400*patience)) * time.Millisecond) // the moment of the kill is to be any
 	p.kill()
 	end()
 	people.Wait()

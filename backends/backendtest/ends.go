@@ -178,7 +178,6 @@ func changedLimits(t *testing.T, b box) {
 				changed.says("echo fine", "fine\n")
 				continue
 			}
-			<-changed.Done()
 			_, err := changed.Run(context.Background(), shell("true"), func([]byte) {})
 			if exit.Code != 0 || !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), "resource limits") {
 				t.Errorf("after %s of %s another command: %v", limit, who, err)

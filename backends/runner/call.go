@@ -39,7 +39,7 @@ func (c *Client) admit(ctx context.Context, cmd backends.Command, terms wire.Ter
 	job, err := c.job(cmd, terms)
 	if err != nil {
 		err = unfit(err)
-	} else {
+	} else if err = c.refusalToStart(); err == nil {
 		err = c.enter(ctx, cmd.Timeout)
 	}
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *Client) refused(f wire.Frame) error {
 		err = fmt.Errorf("%w: %w", backends.ErrSuperseded, err)
 		c.fail(err)
 	default:
-		c.fail(err)
+		c.giveUp(err)
 	}
 	return fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
 }

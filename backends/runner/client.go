@@ -91,8 +91,9 @@ type Client struct {
 	next  uint32
 	// processes are the background commands, in the order of their start.
 	processes []*process
-	err       error
-	done      chan struct{}
+	// refusal is why the runner starts nothing more, err why it can be reached no more.
+	refusal, err error
+	done         chan struct{}
 }
 
 // Attach greets the runner at the other end of the stream and waits for its
@@ -338,10 +339,38 @@ func (c *Client) say(f wire.Frame) {
 	}
 }
 
+// giveUp has the runner start nothing more. What it was told to start before comes to its end, or is refused: a caller that
+// hears neither cannot know whether it ran. With the last of that the conversation ends.
+func (c *Client) giveUp(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refusal == nil {
+		c.refusal = err
+	}
+	c.endIfGivenUpLocked()
+}
+
+func (c *Client) endIfGivenUpLocked() {
+	if c.refusal != nil && len(c.calls) == 0 {
+		c.failLocked(c.refusal)
+	}
+}
+
+// refusalToStart is nil unless the runner starts nothing more.
+func (c *Client) refusalToStart() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refusal
+}
+
 // fail ends the conversation for good.
 func (c *Client) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.failLocked(err)
+}
+
+func (c *Client) failLocked(err error) {
 	if c.err == nil {
 		c.err = err
 		if o := c.outlet.Load(); o != nil {
@@ -381,4 +410,5 @@ func (c *Client) drop(call *call) {
 	defer c.mu.Unlock()
 	delete(c.calls, call.stream)
 	call.endPrecedence()
+	c.endIfGivenUpLocked()
 }

@@ -183,6 +183,51 @@ func TestARunnerThatTellsThatItIsAtWorkHasTimeToEndACommand(t *testing.T) {
 	}
 }
 
+// What was not started may be sent to another runner, what was started may not.
+func TestARunnerThatStartsNothingMoreTellsWhatItStarted(t *testing.T) {
+	t.Parallel()
+	first, starts := make(chan uint32, 1), 0
+	other := answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
+		refusal := wire.Encode(wire.Refusal{Reason: wire.Broken, Text: "it is broken"})
+		switch {
+		case f.Kind == wire.Start && starts == 0:
+			first <- f.Stream
+		case f.Kind == wire.Start:
+			_ = out.SendAll(wire.Refused, wire.Everything, refusal)
+			_ = out.SendAll(wire.Refused, f.Stream, refusal)
+		case f.Kind == wire.Count:
+			_ = out.SendAll(wire.Ended, <-first, wire.Encode(wire.End{Code: 3}))
+			_ = out.SendAll(wire.Counted, f.Stream, wire.Encode(wire.Number(starts)))
+		}
+		if f.Kind == wire.Start {
+			starts++
+		}
+	}))
+	client, err := runner.Attach(t.Context(), other, runner.Place{})
+	backendtest.Must(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		exit, err := client.Run(context.Background(), runner.Shell("true"), func([]byte) {})
+		if err == nil && exit.Code != 3 {
+			err = fmt.Errorf("it ended as %+v", exit)
+		}
+		ended <- err
+	}()
+	first <- <-first // it has come
+	for _, which := range []string{"sent before it was told", "sent after"} {
+		if _, err := client.Run(t.Context(), runner.Shell("true"), func([]byte) {}); !errors.Is(err, backends.ErrNotStarted) {
+			t.Errorf("a command that was %s: %v, want it not started", which, err)
+		}
+	}
+	if n, err := client.Alive(t.Context()); err != nil || n != 2 {
+		t.Errorf("the runner was told to start %d commands, %v; want 2", n, err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the command that ran: %v", err)
+	}
+	<-client.Done()
+}
+
 // resident starts a real runner and returns both directions to it.
 func resident(t *testing.T) (from, to *os.File) {
 	t.Helper()

@@ -35,13 +35,13 @@ func (r *runner) end(j *job, end wire.End) {
 
 func (r *runner) report(j *job, end wire.End) {
 	r.forget(j)
+	if !r.pool.keepsLimits(0) || !r.pool.keepsLimits(j.slot.pid) { // told first, so that nothing follows the command here
+		r.refuse(wire.Everything, wire.Broken, errLimits)
+	}
 	if j.Mode == wire.Background {
 		r.announce(j, end)
 	} else {
 		r.say(wire.Ended, j.stream, wire.Encode(end))
-	}
-	if !r.pool.keepsLimits(0) || !r.pool.keepsLimits(j.slot.pid) {
-		r.refuse(wire.Everything, wire.Broken, errLimits)
 	}
 }
 
