@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -142,18 +143,50 @@ func timesOf(b *testing.B, s *office, req bailiff.Request) (all []time.Duration)
 
 // byTurns reports the rate of a sandbox by that of each other way.
 func byTurns(b *testing.B, ways map[string]func() (time.Duration, error)) {
-	all := map[string][]time.Duration{}
+	all, processor := map[string][]time.Duration{}, map[string][]time.Duration{}
 	for b.Loop() {
 		for name, do := range ways {
+			before := processorTime(b)
 			one, err := do()
 			must(b, err)
-			all[name] = append(all[name], one)
+			all[name], processor[name] = append(all[name], one), append(processor[name], processorTime(b)-before)
 		}
 	}
 	for name, times := range all {
 		b.ReportMetric(float64(backendtest.Median(times).Milliseconds()), name+"-ms")
+		b.ReportMetric(float64(backendtest.Median(processor[name]).Milliseconds()), name+"-cpu-ms")
 		if name != "sandbox" {
 			b.ReportMetric(float64(backendtest.Median(times))/float64(backendtest.Median(all["sandbox"])), "rate/"+name)
+			b.ReportMetric(float64(backendtest.Median(processor[name]))/float64(backendtest.Median(processor["sandbox"])), "by-cpu/"+name)
 		}
 	}
+}
+
+// processorTime is what this process, all that it has started and what those have waited for have taken.
+func processorTime(b *testing.B) (sum time.Duration) {
+	b.Helper()
+	const tick = 10 * time.Millisecond
+	ours := map[int]bool{os.Getpid(): true}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for again := true; again; {
+		again = false
+		for i, path := range stats {
+			text, _ := os.ReadFile(path)
+			_, after, found := strings.Cut(string(text), ") ")
+			fields := strings.Fields(after)
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			if !found || path == "" {
+				continue
+			}
+			if above, _ := strconv.Atoi(fields[1]); !ours[pid] && !ours[above] {
+				continue
+			}
+			for _, field := range fields[11:15] {
+				ticks, _ := strconv.Atoi(field)
+				sum += time.Duration(ticks) * tick
+			}
+			ours[pid], again, stats[i] = true, true, ""
+		}
+	}
+	return sum
 }
