@@ -161,6 +161,7 @@ func TestADirectConnectionIsJudgedAsATunnelToItsName(t *testing.T) {
 	if err := tls.Client(program, &tls.Config{ServerName: "other.test", InsecureSkipVerify: true}).Handshake(); err == nil {
 		t.Error("TLS for another name is ended")
 	}
+	awaittest.Until(t, "the refusal of the other name", func() bool { return len(rulesOf(w)) == 2 })
 	plain := w.directly(t, at)
 	_, err := io.WriteString(plain, "SSH-2.0-x\r\n")
 	must(t, err)
