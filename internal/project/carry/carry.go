@@ -191,6 +191,9 @@ func (l *Link) indexes() (real, inside repository.Index, err error) {
 	if real, err = repository.ReadIndex(root, "real.index", l.Place.Hash); err == nil {
 		inside, err = repository.ReadIndex(root, "private.index", l.Place.Hash)
 	}
+	if err != nil {
+		err = &damage{fmt.Errorf("an index that was remembered cannot be read: %w", err)}
+	}
 	return real, inside, err
 }
 

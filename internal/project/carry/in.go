@@ -61,6 +61,9 @@ func (l *Link) In(ctx context.Context) (told []string, err error) {
 		return told, err
 	}
 	whole, said, err := l.in(real, inside)
+	if errors.As(err, new(*damage)) {
+		return l.renew(ctx, real, inside, err)
+	}
 	if err != nil {
 		return told, fmt.Errorf("bringing git's state into the sandbox: %w", err)
 	}

@@ -61,7 +61,7 @@ func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string
 	}
 	realBase, privateBase, err := l.indexes()
 	if err != nil {
-		return l.renew(ctx, real, inside, fmt.Errorf("an index that was remembered cannot be read: %w", err))
+		return l.renew(ctx, real, inside, err)
 	}
 	var done plan
 	for range tries {
