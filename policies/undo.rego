@@ -38,6 +38,13 @@ _beyond_snapshot contains call if {
 	not data.bailiff.tables.undo.wrappers[wrapper]
 }
 
+# A deletion beside a place of another machine, such as user@host:/data, may be one there.
+_beyond_snapshot contains call if {
+	some call in _calls
+	some operand in call.operands
+	regex.match(`^[^/\s]+:\S*$`, operand)
+}
+
 # What git keeps of commits and branches is in no snapshot.
 _beyond_snapshot contains call if {
 	some call in _calls_of.versions

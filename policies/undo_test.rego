@@ -77,6 +77,7 @@ test_what_git_keeps_itself_is_asked_about if {
 test_nothing_elsewhere_is_undone if {
 	there := object.union(writing("rm", ["-r", "-f"], "/data"), {"wrappers": ["ssh"]})
 	_asks_anew(_with_undo(request("cli", [there])))
+	_asks_anew(_with_undo(request("cli", [call("rsync", ["-a", "--delete"], ["src/", "user@host:/data"])])))
 }
 
 test_what_goes_on_is_not_undone if {
