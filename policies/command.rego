@@ -109,15 +109,6 @@ _excepted(call, class) if {
 	call.argv[count(call.argv) - 1] == "--version"
 }
 
-# "puppet resource user root" shows a resource, where no word gives it a value.
-_excepted(call, "system") if {
-	call.program == "puppet"
-	call.argv[1] == "resource"
-	every word in array.slice(call.argv, 1, count(call.argv)) {
-		regex.match(`^[A-Za-z0-9_/][A-Za-z0-9_/:.-]*$`, word)
-	}
-}
-
 # "aws s3 cp s3://bucket/key ." fetches, where it is all of the text and the file lands in the project.
 _excepted_by_text(call, source, "sends_files") if {
 	source != "by options"

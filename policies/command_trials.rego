@@ -12,87 +12,38 @@ _is_whole_text(call) if {
 	concat(" ", call.argv) == regex.replace(_command.text, `['"]`, "")
 }
 
-# "kubectl apply -f k8s --dry-run=client"
-_excepted(call, "containers") if {
-	call.program in {"kubectl", "oc"}
-	_is_trial(call, _trials.kubectl)
-}
-
-# "helm upgrade web ./chart --dry-run"
-_excepted_by_text(call, source, "containers") if {
-	source != "by options"
-	call.program == "helm"
-	_is_whole_text(call)
-	_is_trial(call, _trials.helm)
-}
-
-# The words of a trial are operands and options such that start nothing. The word behind an option that takes a value is its
-# value, whatever it says.
-_is_trial(call, trial) if {
-	call.argv[1] in trial.verbs
+# By words that an entry excuses a call is none of its classes: each is such a word, and one that is no option's value tries only.
+_excepted_by_text(call, _, class) if {
+	some entry in _program_entries(call.program)
+	some excuse in entry.excuses
+	class in excuse.classes
+	_is_alone_where_due(call, excuse)
 	words := array.slice(call.argv, 1, count(call.argv))
+	_begins_as_due(words, excuse)
 	every word in words {
-		_is_word_of(word, trial)
+		some pattern in excuse.words
+		regex.match(pattern, word)
 	}
+	_only_tries(call, excuse)
+}
+
+_is_alone_where_due(_, excuse) if not excuse.alone
+
+_is_alone_where_due(call, excuse) if {
+	excuse.alone
+	_is_whole_text(call)
+}
+
+_begins_as_due(_, excuse) if not excuse.first
+
+_begins_as_due(words, excuse) if words[0] in excuse.first
+
+_only_tries(_, excuse) if not excuse.needs
+
+_only_tries(call, excuse) if {
 	some position, word in call.argv
-	word in trial.tries
-	not call.argv[position - 1] in trial.valued
-	count([other | some other in words; startswith(other, "--dry-run")]) == 1
-}
-
-_is_word_of(word, trial) if regex.match(trial.operand, word)
-
-_is_word_of(word, trial) if word in (trial.valued | trial.flags)
-
-_is_word_of(word, _) if startswith(word, "--dry-run")
-
-_trials := {
-	"kubectl": {
-		"verbs": {
-			"apply", "create", "delete", "expose", "label", "annotate", "replace", "scale", "autoscale", "drain",
-			"cordon", "taint",
-		},
-		"operand": `^[A-Za-z0-9./]`,
-		"valued": {"-f", "-n", "-o", "-k", "--filename", "--namespace", "--output", "--kustomize"},
-		"flags": {"-R", "--recursive"},
-		"tries": {"--dry-run=client", "--dry-run=server"},
-	},
-	"helm": {
-		"verbs": {"install", "upgrade", "uninstall", "delete", "rollback"},
-		# No address: a chart from there is fetched.
-		"operand": `^[A-Za-z0-9./][A-Za-z0-9._/-]*$`,
-		"valued": {"-n", "-f", "--namespace", "--values", "--version"},
-		"flags": {"-i", "--install", "--wait", "--create-namespace"},
-		"tries": {"--dry-run", "--dry-run=client"},
-	},
-}
-
-# A trial of rsync deletes nothing. Its words are operands and options without a value, so that none of them is a value.
-_excepted_by_text(call, "by options", "deletes_recursively") if {
-	call.program == "rsync"
-	_is_whole_text(call)
-	words := array.slice(call.argv, 1, count(call.argv))
-	every word in words {
-		regex.match(_word_of_rsync, word)
-	}
-	some word in words
-	regex.match(`^-[a-zA-Z]*n|^--(dry-run|list-only)$`, word)
-}
-
-_word_of_rsync := concat("|", [
-	`^[A-Za-z0-9./][A-Za-z0-9._/:@-]*$`,
-	`^-[acghilmnoprtuvzDHP]+$`,
-	`^--(dry-run|list-only|delete(-before|-during|-delay|-after|-excluded)?|archive|recursive|checksum|compress)$`,
-	`^--(verbose|progress|stats|human-readable|itemize-changes)$`,
-])
-
-# "rpm --eval '%{_libdir}'", where nothing but macros without arguments stands, and no option defines or loads one.
-_excepted_by_text(call, "by options", "inline") if {
-	call.program == "rpm"
-	_is_whole_text(call)
-	every word in array.slice(call.argv, 1, count(call.argv)) {
-		regex.match(`^(-E|--eval|%[A-Za-z_]\w*|%\{[!?]*[A-Za-z_]\w*\})$`, word)
-	}
+	regex.match(excuse.needs, word)
+	not call.argv[position - 1] in object.get(excuse, "valued", [])
 }
 
 # Words of rclone name programs to start, doors to open, other settings and remotes that are written in place.

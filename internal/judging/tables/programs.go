@@ -19,6 +19,8 @@ func family(tables any, words map[string]bool) shape {
 		"grammar": grammar, "like": text, "source": text, "classes": list(kind), "traits": list(word(traits...)),
 		"verbs": effects, "options": effects, "families": effects, "patterns": effects,
 		"harmless": list(text), "leading_options": entriesOf(word("value", "flag")), "launches": list(text), "installs": installs,
+		"excuses": list(fields(map[string]shape{"classes": list(kind), "first": list(text), "words": list(text), "needs": text,
+			"valued": list(text), "alone": truth})),
 	}))
 }
 
