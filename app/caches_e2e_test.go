@@ -19,7 +19,8 @@ func startProjects(t *testing.T, more ...string) (s *office, a, b string) {
 	a, b = filepath.Join(root, "a"), filepath.Join(root, "b")
 	rows := append([]string{"{source: " + a + ", target: " + a + ", read_only: false}",
 		"{source: " + b + ", target: " + b + ", read_only: false}"}, more...)
-	if out, err := exec.Command("sh", "-ec", "umask 0; mkdir -p $1 $2 $3", "sh", a, b, filepath.Join(root, "shared")).CombinedOutput(); err != nil {
+	made := exec.Command("sh", "-ec", "umask 0; mkdir -p $1 $2 $3", "sh", a, b, filepath.Join(root, "shared"))
+	if out, err := made.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for i := range rows {

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -59,6 +60,7 @@ type Caches struct {
 	// each and all are the most bytes of a holder, and of all holders; files are the most of a holder.
 	each, all int64
 	files     int
+	mu        sync.Mutex // held while caches are made, or taken away
 }
 
 // New keeps caches in a folder that is for nothing else.
@@ -69,6 +71,8 @@ func New(dir string) *Caches {
 // Show makes what is not there yet of the caches of a holder, for the user of a sandbox, and says how they are shown beside its
 // mounts: a tool whose folder is among these has what they show.
 func (c *Caches) Show(holder []string, mounts []bailiff.Mount, u backends.User) (all []bailiff.Mount, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if err := os.MkdirAll(filepath.Dir(c.dir), 0o711); err != nil {
 		return nil, refusal(err)
 	}
@@ -125,8 +129,8 @@ type holding struct {
 }
 
 // Tidy removes the caches of holders that have not used them for long, and empties those of the others that are beyond their
-// bounds, the largest first; beyond the bound of all, those that were not used for the longest time. What uses one fetches and
-// builds anew.
+// bounds, the largest first; beyond the bound of all, those that were not used for the longest time. Tools fetch and build anew
+// then.
 func (c *Caches) Tidy(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyPatience)
 	defer cancel()
@@ -142,8 +146,8 @@ func (c *Caches) Tidy(ctx context.Context, now time.Time) error {
 			continue // Show says what is wrong with it
 		}
 		h := holding{place: filepath.Join(c.dir, entry.Name()), used: info.ModTime()}
-		if now.Sub(h.used) > unusedFor {
-			faults = append(faults, removal.All(ctx, h.place))
+		if now.Sub(h.used) > unusedFor || strings.HasSuffix(h.place, unused) {
+			faults = append(faults, c.remove(ctx, h.place, now))
 			continue
 		}
 		h.bytes, err = c.shrink(ctx, h.place, c.each)
@@ -161,6 +165,27 @@ func (c *Caches) Tidy(ctx context.Context, now time.Time) error {
 	return errors.Join(faults...)
 }
 
+// unused ends the names of caches that are being removed, which no holder finds.
+const unused = ".unused"
+
+// remove removes the caches of a holder, unless they are used again.
+func (c *Caches) remove(ctx context.Context, place string, now time.Time) error {
+	aside := strings.TrimSuffix(place, unused) + unused
+	if place != aside {
+		c.mu.Lock()
+		info, err := os.Lstat(place)
+		isUsed := err == nil && now.Sub(info.ModTime()) <= unusedFor
+		if err == nil && !isUsed {
+			err = os.Rename(place, aside)
+		}
+		c.mu.Unlock()
+		if err != nil || isUsed {
+			return err
+		}
+	}
+	return removal.All(ctx, aside)
+}
+
 // weight is what a cache holds.
 type weight struct {
 	path  string
@@ -173,7 +198,7 @@ func (c *Caches) shrink(ctx context.Context, place string, most int64) (bytes in
 	var all []weight
 	files := 0
 	for _, t := range tools() {
-		w := c.weigh(ctx, filepath.Join(place, t.name))
+		w := c.weightOf(ctx, filepath.Join(place, t.name))
 		all, bytes, files = append(all, w), bytes+w.bytes, files+w.files
 	}
 	if err := ctx.Err(); err != nil {
@@ -191,8 +216,8 @@ func (c *Caches) shrink(ctx context.Context, place string, most int64) (bytes in
 	return bytes, errors.Join(faults...)
 }
 
-// weigh says how large a cache is; one that cannot be looked through is larger than any bound.
-func (c *Caches) weigh(ctx context.Context, cache string) weight {
+// weightOf says how large a cache is; a cache that cannot be looked through is larger than any bound.
+func (c *Caches) weightOf(ctx context.Context, cache string) weight {
 	w := weight{path: cache}
 	err := filepath.WalkDir(cache, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -231,3 +231,18 @@ func TestBeyondTheBoundOfAllTheCachesThatWereUnusedLongestAreEmptied(t *testing.
 		t.Errorf("empty are: that of before %v, that of now %v", isEmpty(t, before), isEmpty(t, now))
 	}
 }
+
+func TestCachesThatWereUsedAgainMeanwhileStayAndHalfRemovedOnesGo(t *testing.T) {
+	t.Parallel()
+	c := New(filepath.Join(t.TempDir(), "caches"))
+	used := filepath.Dir(showing(t, c, ".cache/pip", "ana"))
+	must(t, c.remove(t.Context(), used, time.Now()))
+	if _, err := os.Lstat(used); err != nil {
+		t.Errorf("those that are used: %v", err)
+	}
+	must(t, os.Rename(used, used+unused))
+	must(t, c.Tidy(t.Context(), time.Now()))
+	if _, err := os.Lstat(used + unused); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("those of an interrupted removal: %v", err)
+	}
+}
