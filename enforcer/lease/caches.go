@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -15,12 +16,12 @@ type Caches interface {
 }
 
 // holderOf is whose caches a sandbox is to show: of the request's user, with the project in which the request is to run. Where
-// that is none, or sessions share the sandbox, the projects are all that may be written there. Nil is no holder: without a
-// user or a project nothing is kept, and a sandbox for one request, which may hold secrets, finds nothing that an earlier command
-// left.
+// the folder is in no project, or sessions share the sandbox, the projects are all that may be written there. Nil is no holder:
+// without a user or a project nothing is kept, and a sandbox for one request, which may hold secrets, finds nothing that an
+// earlier command left.
 func (t Spec) holderOf(mounts []bailiff.Mount, workdir string) []string {
 	var projects []string
-	at := ""
+	workdir, at := path.Clean(workdir), ""
 	for _, m := range mounts {
 		if m.ReadOnly {
 			continue
