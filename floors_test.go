@@ -59,7 +59,7 @@ var staircase = []step{
 		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/pdp/answers " +
 			"internal/pdp/document internal/project/private internal/project/snapshot internal/record/evidence internal/record/ocsf",
 		"internal/project/carry internal/pdp/memo internal/pdp/policyset internal/pdp/rulecache internal/record/syslog",
-		"backends/kernel backends/runner backends/workdirs internal/pdp/regotest",
+		"backends/kernel backends/runner backends/workdirs internal/pdp/regotest internal/project/caches",
 		"backends/limits",
 	}},
 	{"technologies", []string{ // what judges, and where commands run

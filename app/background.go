@@ -58,13 +58,16 @@ func (a *App) rejudge(ctx context.Context) {
 // sweepEvery is how long at most something stays that was left behind.
 const sweepEvery = 5 * time.Minute
 
-// sweepAlways removes sandboxes that were left behind, by earlier runs and since.
+// sweepAlways removes sandboxes that were left behind, by earlier runs and since, and holds caches within their bounds.
 func (a *App) sweepAlways(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		if _, err := a.enforcer.Sweep(ctx); err != nil && ctx.Err() == nil {
 			a.log.Warn("removing what earlier runs left", "error", err)
+		}
+		if err := a.caches.Tidy(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			a.log.Warn("caches of projects are not within their bounds", "error", err)
 		}
 		select {
 		case <-ctx.Done():

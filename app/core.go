@@ -28,6 +28,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/network/egress"
 	"github.com/bailiff-dev/bailiff/internal/network/throttle"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/project/caches"
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 	"github.com/bailiff-dev/bailiff/internal/record/outage"
@@ -65,6 +66,7 @@ type core struct {
 	front       peers.Local // takes requests from agents: the enforcer, or what finds that of their session
 	halts       atomic.Bool // the enforcer is there
 	ledger      *ledger.Ledger
+	caches      *caches.Caches
 	snapshots   *snapshot.Store // nil where there can be none
 	noUndo      error           // why
 	throttle    *throttle.Throttle
@@ -84,7 +86,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		return nil, err
 	}
 	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, memory: memoryOf(of),
-		reloaded: make(chan struct{}, 1), release: release}
+		caches: caches.New(filepath.Join(cfg.StateDir, "caches")), reloaded: make(chan struct{}, 1), release: release}
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
@@ -96,8 +98,8 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		return nil, errors.Join(err, c.releaseAll())
 	}
 	parts := enforcer.Config{
-		Repositories: c.newRepositories(),
-		Decider:      c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics,
+		Repositories: c.newRepositories(), Caches: c.caches,
+		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics,
 		Readiness: c.metrics,
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,

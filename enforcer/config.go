@@ -89,7 +89,7 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, KeptAside, WayOut, Repositories, Snapshots, Tracer,
+// Config is what an Enforcer needs; every field but Credentials, KeptAside, WayOut, Repositories, Caches, Snapshots, Tracer,
 // Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
@@ -125,6 +125,8 @@ type Config struct {
 	Tracer Tracer
 	// Repositories keep git in sandboxes apart from the real git directories; nil means that it works on these.
 	Repositories Repositories
+	// Caches keep what tools of projects fetched and built; nil means that each sandbox begins without.
+	Caches lease.Caches
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
 	// Claims are the request ids of all sidecars that share a store, Homes which of them serves a session;

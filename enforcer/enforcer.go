@@ -64,7 +64,7 @@ func New(c Config) (*Enforcer, error) {
 	var err error
 	e.leases, err = lease.New(lease.Config{
 		Backends: c.Backends, Readiness: c.Readiness,
-		Owner: c.Owner, CheckOwner: c.CheckOwner, Homes: c.Homes, Repositories: c.Repositories,
+		Owner: c.Owner, CheckOwner: c.CheckOwner, Homes: c.Homes, Repositories: c.Repositories, Caches: c.Caches,
 		Ledger: c.Ledger, Workspaces: c.Workspaces,
 		Policies: e.orders, Freezer: c.Freezer, Processes: e.processes,
 		Recorder: c.Recorder, Sandboxes: c.Sandboxes, Log: c.Log,

@@ -328,3 +328,45 @@ func hostsNumber(t *testing.T, path string) int {
 	backendtest.Must(t, err)
 	return n
 }
+
+// watcher prints the names of files that are made or changed in its folder, as what builds anew at each change hears of them.
+const watcher = `
+import ctypes, os, struct
+libc = ctypes.CDLL(None)
+fd = libc.inotify_init1(0)
+assert libc.inotify_add_watch(fd, b".", 0x2 | 0x80 | 0x100) > 0
+print("watches", flush=True)
+while True:
+    data, at = os.read(fd, 65536), 0
+    while at < len(data):
+        length = struct.unpack_from("iIII", data, at)[3]
+        print(data[at + 16:at + 16 + length].rstrip(b"\0").decode(), flush=True)
+        at += 16 + length
+`
+
+// What watches the files of a folder that is shown hears of changes on both sides, however they are made.
+func TestAWatcherHearsOfChangesFromTheHostAndFromInside(t *testing.T) {
+	t.Parallel()
+	shown := stateDir(t)
+	backendtest.Must(t, os.Chmod(shown, 0o777))
+	wanted := spec
+	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/project"}}
+	b := backend(t, func(c *bubblewrap.Config) { c.MountsAllowed = []string{shown} })
+	sandbox, other := backendtest.Open(t, b, wanted), backendtest.Open(t, b, wanted)
+	backendtest.Output(t, sandbox, "cd /project && setsid python3 -c '"+watcher+"' >/tmp/heard 2>&1 &")
+	hears := func(what string) {
+		t.Helper()
+		backendtest.Await(t, "a watcher to hear of "+what, func() bool {
+			return slices.Contains(strings.Fields(backendtest.Output(t, sandbox, "cat /tmp/heard")), what)
+		})
+	}
+	hears("watches")
+	backendtest.Must(t, os.WriteFile(filepath.Join(shown, "written"), nil, 0o666))
+	hears("written")
+	backendtest.Must(t, os.Rename(filepath.Join(shown, "written"), filepath.Join(shown, "renamed")))
+	hears("renamed") // as editors save
+	backendtest.Output(t, sandbox, "echo x >/project/inside")
+	hears("inside")
+	backendtest.Output(t, other, "echo x >/project/beside")
+	hears("beside")
+}

@@ -290,8 +290,7 @@ func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
 		strings.Contains(w.must(t, "cat .config/bailiff/policies/data.yaml"), "/home/go/pkg") {
 		t.Errorf("without a yes it says %s", said)
 	}
-	w.must(t, "bailiff setup claude-code --project src/shop --go-modules && test ! -e .local/share/bailiff/go-build")
-	w.must(t, "bailiff setup claude-code --project src/shop --go-build-cache")
+	w.must(t, "bailiff setup claude-code --project src/shop --go-modules")
 	if said := w.must(t, "bailiff setup claude-code --project src/other --go-modules"); strings.Contains(said, "--go-modules") {
 		t.Errorf("where they are shown it says %s", said)
 	}
@@ -306,7 +305,11 @@ func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
 		if printed := w.must(t, rewritten); printed != "/home/go/pkg/mod\n" {
 			t.Errorf("Go says %q", printed)
 		}
-		w.must(t, "find .local/share/bailiff/go-build -name '*-d' | grep -q . && test ! -e .cache/go-build")
+		w.must(t, "test ! -e .cache/go-build") // what is built inside is kept elsewhere
+		_, rewritten = w.asks(t, w.project, "find ~/.cache/go-build -name '*-d' | grep -c . >/dev/null && echo kept")
+		if printed := w.must(t, rewritten); printed != "kept\n" {
+			t.Errorf("of the build cache a command says %q", printed)
+		}
 	}
 	w.must(t, "bailiff setup claude-code --project src/other --remove")
 	if left := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml"); !strings.Contains(left, "go/pkg") {
@@ -316,6 +319,32 @@ func TestCommandsReadTheModulesThatGoKeepsOnceTheirUserSaysSo(t *testing.T) {
 	left := w.must(t, "grep -hE 'mounts_allowed|mounts:' .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml")
 	if strings.Contains(left, w.Home) || !strings.Contains(left, "mounts_allowed: []") {
 		t.Errorf("with the last project there is left %s", left)
+	}
+}
+
+// What an earlier setup wrote into the tables and the configuration, by its flag or a person's yes.
+func TestABuildCacheThatProjectsShareIsShownUntilTheNextSetup(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	w.must(t, "mkdir -p src/other .local/share/bailiff/go-build && bailiff setup claude-code --project src/shop"+accepted)
+	const row = `{source: $HOME/.local/share/bailiff/go-build, target: /home/.cache/go-build, read_only: false}`
+	w.must(t, `sed -i "s#\(mounts: {bubblewrap: \[\)#\1`+row+`, #" .config/bailiff/policies/data.yaml && grep -q '`+
+		`target: /home/.cache/go-build' .config/bailiff/policies/data.yaml && `+
+		`sed -i "s#\(mounts_allowed: \[\)#\1$HOME/.local/share/bailiff/go-build, #" .config/bailiff/bailiff.yaml && `+
+		`grep -q 'bailiff/go-build' .config/bailiff/bailiff.yaml`)
+	w.serves(t)
+	_, rewritten := w.asks(t, w.project, "echo built > ~/.cache/go-build/x")
+	w.must(t, rewritten+" && grep -q built .local/share/bailiff/go-build/x")
+	said := w.must(t, "bailiff setup claude-code --project src/other --go-build-cache")
+	if !strings.Contains(said, ".local/share/bailiff/go-build is not shown any more: remove it, if you like.") {
+		t.Errorf("the next setup says %s", said)
+	}
+	if left := w.must(t, "cat .config/bailiff/bailiff.yaml .config/bailiff/policies/data.yaml"); strings.Contains(left, "go-build, ") {
+		t.Error("it is shown still")
+	}
+	_, rewritten = w.asks(t, w.project, "ls -A ~/.cache/go-build; echo mine > ~/.cache/go-build/y")
+	if printed := w.must(t, rewritten+" && test ! -e .local/share/bailiff/go-build/y"); printed != "" {
+		t.Errorf("the project's own build cache begins with %q", printed)
 	}
 }
 
@@ -386,7 +415,7 @@ func TestSettingsThatCannotBeReadOrWrittenStayAsTheyAreAndSoDoesAllElse(t *testi
 			w.must(t, "mkdir .claude && "+c.before)
 			const all = "find . | sort; find . -type f | sort | xargs -r sha256sum"
 			before := w.must(t, all)
-			printed, err := w.says(t, "bailiff setup "+c.agent+" --project src/shop --go-build-cache"+accepted)
+			printed, err := w.says(t, "bailiff setup "+c.agent+" --project src/shop"+accepted)
 			if err == nil || !strings.Contains(printed, c.want) {
 				t.Errorf("it says %s, %v, want %s", printed, err, c.want)
 			}

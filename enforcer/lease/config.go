@@ -52,7 +52,7 @@ type Processes interface {
 // deny it.
 type Policies func(ctx context.Context, req bailiff.Request) (Spec, bool)
 
-// Config is what a Pool needs; every field but Homes, Repositories and CheckOwner is required.
+// Config is what a Pool needs; every field but Homes, Repositories, Caches and CheckOwner is required.
 type Config struct {
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
@@ -69,6 +69,8 @@ type Config struct {
 	Policies   Policies
 	// Repositories may be nil: then sandboxes see the real git directories of the folders that they show.
 	Repositories Repositories
+	// Caches may be nil: then the tools of a project find in a new sandbox nothing that they fetched or built before.
+	Caches Caches
 	// Homes may be nil, where no other sidecar serves sessions.
 	Homes     Homes
 	Freezer   Freezer

@@ -240,8 +240,12 @@ func (l *Lease) open(ctx context.Context, done func(), after []<-chan struct{}) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, supply.OpenTimeout)
 	defer cancel()
-	l.sandbox, l.err = l.pool.supply.Open(backends.WithSteps(ctx, l.steps.Post), l.backend, l.spec)
-	close(l.ready)
+	defer close(l.ready)
+	spec := l.spec
+	if spec.Own, l.err = l.pool.withCaches(l.Spec); l.err != nil {
+		return
+	}
+	l.sandbox, l.err = l.pool.supply.Open(backends.WithSteps(ctx, l.steps.Post), l.backend, spec)
 }
 
 // leave counts a user out. The last one starts the idle clock, or closes a

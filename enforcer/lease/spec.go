@@ -34,6 +34,9 @@ type Spec struct {
 	// idle is how long the sandbox stays that no request uses, age how long it stays at most.
 	idle, age time.Duration
 	spec      backends.Spec
+	// holder is whose caches the sandbox shows, if it shows any: a user, and projects. A sandbox that stands serves
+	// requests of its session in other projects too.
+	holder []string
 }
 
 // SpecOf derives from a decision who may share the sandbox of a request.
@@ -69,6 +72,7 @@ func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 		WorkspaceMB: d.Backend.WorkspaceMB, WorkspaceFiles: d.Backend.WorkspaceFiles, ReadOnly: d.Backend.ReadOnly, Mounts: mounts,
 		Own: own, Places: placesOf(d.Backend.Mounts, slices.Concat(mounts, own)),
 	}
+	t.holder = t.holderOf(d.Backend.Mounts, req.Args.Workdir)
 	if !t.alone {
 		t.spec.Workspace, t.persistent = supply.Hash(scope...), d.Backend.Persistent
 	}

@@ -66,7 +66,8 @@ Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		"let sandboxes go without the limits that this machine cannot hold")
 	f.BoolVar(&r.answers.AllowSameUser, "allow-same-user", false, "let your own user, whose agent it is, answer its approvals")
 	f.BoolVar(&r.answers.ShowModules, "go-modules", false, "let sandboxes read the modules that Go keeps in your home")
-	f.BoolVar(&r.answers.ShareBuildCache, "go-build-cache", false, "let the sandboxes of all sessions share a build cache of Go's")
+	f.Bool("go-build-cache", false, "")
+	_ = f.MarkDeprecated("go-build-cache", "the sandboxes of each project have a build cache of their own") // the flag is there
 	return cmd
 }
 
@@ -218,9 +219,6 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 			changes = append(changes, unit)
 		}
 	}
-	if err := r.makeBuildCache(ctx, s, changes); err != nil {
-		return err
-	}
 	if err := r.put(changes); err != nil {
 		return err
 	}
@@ -239,22 +237,6 @@ func (r *setupRun) write(ctx context.Context, s *setup.Survey) error {
 		r.say("%s", line)
 	}
 	return nil
-}
-
-// makeBuildCache makes the build cache of sandboxes before a row shows it, unless the changes cannot be written.
-func (r *setupRun) makeBuildCache(ctx context.Context, s *setup.Survey, changes []settings.Change) error {
-	if r.dryRun {
-		return nil
-	}
-	if err := settings.CheckWritable(changes); err != nil {
-		return err
-	}
-	err := s.MakeBuildCache(ctx, r.answers)
-	if err != nil && ctx.Err() == nil && s.HasBuildCache() {
-		r.say("The first command that compiles the standard library takes minutes: %s.", err.Error())
-		err = nil
-	}
-	return err
 }
 
 // trust has the agent call what was written for it, or says that it does not.

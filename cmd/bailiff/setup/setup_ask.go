@@ -28,9 +28,6 @@ func (r *setupRun) choices(s *setup.Survey) []choice {
 			"(--accept-missing-limits).", &r.answers.AcceptMissingLimits}},
 		{s.Modules != "", choice{"Show sandboxes the modules that Go keeps in " + s.Modules + ", read-only. Without them commands " +
 			"find none (--go-modules).", &r.answers.ShowModules}},
-		{s.BuildCache != "", choice{"Have all sessions share a build cache of Go's. What one session's commands change there, builds " +
-			"of later ones take over. Without it a session's first command in Go compiles the standard library, for a minute or " +
-			"more (--go-build-cache).", &r.answers.ShareBuildCache}},
 		{s.SameUser, choice{"Answer approvals as this user, which is the agent's too: a command on this machine could answer as you. " +
 			"Without it only another user may answer (--allow-same-user).", &r.answers.AllowSameUser}},
 	}

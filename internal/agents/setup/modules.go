@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -29,6 +30,28 @@ func (s *Survey) modules() string {
 		return ""
 	}
 	return shown.Project
+}
+
+// buildCacheInside is where Go has its build cache in a sandbox of bubblewrap.
+const buildCacheInside = "/home/.cache/go-build"
+
+// sharedCache is the folder that earlier setups had the sandboxes of all projects show there. It goes on being shown until the
+// next setup: since then each project's sandboxes have a build cache of their own.
+func (s *Survey) sharedCache() string {
+	return filepath.Join(s.in.Home, ".local", "share", "bailiff", "go-build")
+}
+
+func (s *Survey) isSharedCache(row any) bool {
+	return isAt(row, buildCacheInside) && source(row) == s.sharedCache()
+}
+
+// cacheAdvice says what became of that folder.
+func (s *Survey) cacheAdvice() (lines []string) {
+	if s.shared {
+		lines = append(lines, fmt.Sprintf("Sandboxes of each project have a build cache of Go's of their own now. %s is not shown any "+
+			"more: remove it, if you like.", s.sharedCache()))
+	}
+	return lines
 }
 
 // shows says whether a row shows a folder in a place inside.

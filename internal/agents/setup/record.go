@@ -38,7 +38,7 @@ func (s *Survey) Trust(ctx context.Context) (byHand string, err error) {
 
 // Advice is what is left to do or to know.
 func (s *Survey) Advice() []string {
-	lines := s.authorAdvice()
+	lines := append(s.authorAdvice(), s.cacheAdvice()...)
 	if a, ok := s.agent.(agents.Adviser); ok {
 		lines = append(lines, a.Advice(s.Entry())...)
 	}

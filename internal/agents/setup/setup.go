@@ -60,8 +60,6 @@ type Answers struct {
 	AllowSameUser bool
 	// ShowModules lets sandboxes show [Survey.Modules].
 	ShowModules bool
-	// ShareBuildCache lets the sandboxes of all sessions use [Survey.BuildCache].
-	ShareBuildCache bool
 }
 
 // Survey is what was found before anything is written.
@@ -84,12 +82,11 @@ type Survey struct {
 	// Modules is the folder in the user's home with the modules that Go would read there, which a
 	// sandbox does not show yet; empty if the project needs none.
 	Modules string
-	// BuildCache is the folder that will be Go's build cache in the sandboxes of all sessions; empty if they need none, or
-	// show it already.
-	BuildCache string
 
-	in     Config
-	agent  agents.Agent
+	in    Config
+	agent agents.Agent
+	// shared says that a row of an earlier setup shows a build cache to the sandboxes of all projects.
+	shared bool
 	author author
 	cfg    *config.Config
 	// left are the folders that sandboxes show still, once a removal is written.
@@ -117,7 +114,8 @@ func Look(ctx context.Context, in Config) (*Survey, error) {
 	if err := s.chooseBackend(ctx); err != nil {
 		return nil, err
 	}
-	s.Modules, s.BuildCache, s.author = s.modules(), s.buildCache(), s.findAuthor(ctx)
+	s.Modules, s.author = s.modules(), s.findAuthor(ctx)
+	s.shared = s.shownAt(buildCacheInside) == s.sharedCache()
 	return s, nil
 }
 

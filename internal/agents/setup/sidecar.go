@@ -135,14 +135,15 @@ func (s *Survey) showBy(doc *yamledit.Document, a Answers) error {
 	if a.ShowModules {
 		shown = append(shown, s.Modules)
 	}
-	if a.ShareBuildCache {
-		shown = append(shown, s.BuildCache)
-	}
 	if s.showsAuthor() {
 		shown = append(shown, s.authorFile())
 	}
+	allowed := listOf(section, backends.MountsAllowed)
+	if i := slices.Index(allowed, s.sharedCache()); i >= 0 {
+		err = doc.Set(yamledit.List(slices.Delete(slices.Clone(allowed), i, i+1)), at(backends.MountsAllowed)...)
+	}
 	for _, folder := range shown {
-		if folder != "" && !slices.Contains(listOf(section, backends.MountsAllowed), folder) {
+		if folder != "" && !slices.Contains(allowed, folder) {
 			err = errors.Join(err, doc.Append(folder, at(backends.MountsAllowed)...))
 		}
 	}

@@ -112,18 +112,19 @@ func (s *Survey) tableChanges(a Answers) ([]settings.Change, error) {
 		return nil, s.byHand(t.path + " cannot be read")
 	}
 	path := slices.Concat(cli, []string{"mounts", s.Backend})
+	if own := slices.DeleteFunc(slices.Clone(rows), s.isSharedCache); len(own) != len(rows) {
+		rows = own
+		err = t.doc.Set(rows, path...)
+	}
 	switch at := slices.IndexFunc(rows, func(row any) bool { return source(row) == s.Project }); {
 	case at < 0:
-		err = t.doc.Append(s.row(), path...)
+		err = errors.Join(err, t.doc.Append(s.row(), path...))
 	case !isSame(rows[at], s.row()):
 		rows[at] = s.row()
-		err = t.doc.Set(rows, path...)
+		err = errors.Join(err, t.doc.Set(rows, path...))
 	}
 	if s.Modules != "" && a.ShowModules {
 		err = errors.Join(err, s.appendModules(t.doc, path))
-	}
-	if s.BuildCache != "" && a.ShareBuildCache {
-		err = errors.Join(err, s.appendBuildCache(t.doc, path))
 	}
 	if err = errors.Join(err, s.appendAuthor(t.doc, path)); err != nil {
 		return nil, s.byHand(fmt.Sprintf("%s: %v", t.path, err))

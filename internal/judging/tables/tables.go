@@ -49,6 +49,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"platforms":          entriesOf(technologies.platform()),
 		"chats":              technologies.chats(all),
 		"sandboxes":          technologies.to(sandbox),
+		"unequipped":         entriesOf(fields(map[string]shape{"backends": list(text), "alone": list(text), "remote": list(text)})),
 		"unnamed_sandbox":    sandbox,
 		"bare_sandbox":       sandbox,
 		"network":            fields(map[string]shape{"platforms": entriesOf(network), "ask_new_hosts": entriesOf(truth)}),
