@@ -85,7 +85,12 @@ func (a *analysis) supposeFiles(name string, inv *call.Invocation) {
 		return
 	}
 	for _, file := range a.WrittenPaths() {
-		if s := a.WrittenText(file); s.Known && !a.isRun(file) && a.Spend(1) {
+		s := a.WrittenText(file)
+		if s.Known && a.looked[file] != s.Text && !a.isRun(file) && a.Spend(1+len(s.Text)/256) {
+			if a.looked == nil {
+				a.looked = map[string]string{}
+			}
+			a.looked[file] = s.Text
 			a.supposeSpoken(name, inv, languages.SpokenInFile(file, s.Text), s.Taint)
 		}
 	}

@@ -30,6 +30,9 @@ var (
 
 // Spoken are the texts within a text of a language that nothing reads which it may hand to a shell.
 func Spoken(text string) []string {
+	if !strings.ContainsAny(text, "'\"`%") {
+		return nil
+	}
 	var out []string
 	plain := ways[0].ReplaceAllString(text, " [")
 	for _, way := range ways[1:] {
