@@ -73,13 +73,15 @@ _leads_astray("go_options", value) if regex.match(`-(exec|toolexec|vettool|overl
 
 # An option that loads or runs what it names, of any program.
 _leads_astray("options", value) if {
-	some option in regex.find_all_string_submatch_n(
-		`(?:^|\s)--?[\w-]*(?:ld|linker|plugin|agent|load|require|import|exec|overlay|specs|wrapper|script|module|config|init)[\w-]*[=\s]+(/\S+)`,
-		value,
-		-1,
-	)
+	some option in regex.find_all_string_submatch_n(_loading_option, value, -1)
 	_strange(option[1])
 }
+
+_loading_option := concat("", [
+	`(?:^|\s)--?[\w-]*`,
+	`(?:ld|linker|plugin|agent|load|require|import|exec|overlay|specs|wrapper|script|module|config|init)`,
+	`[\w-]*[=\s]+(/\S+)`,
+])
 
 _leads_astray("make_options", value) if regex.match(`--eval|\bSHELL\s*=`, value)
 

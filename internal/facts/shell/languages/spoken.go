@@ -4,6 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // maxSpoken is how many texts are looked at in one text of another language.
@@ -66,9 +68,8 @@ func SpokenInFile(file, text string) []string {
 
 // prose are the endings of texts for people, calling those of languages in which a text does nothing by itself.
 var (
-	prose   = map[string]bool{".md": true, ".txt": true, ".rst": true, ".adoc": true, ".html": true, ".csv": true, ".log": true, ".tex": true}
-	calling = map[string]bool{".py": true, ".js": true, ".ts": true, ".tsx": true, ".jsx": true, ".go": true, ".rs": true, ".c": true, ".cc": true,
-		".cpp": true, ".h": true, ".java": true, ".rb": true, ".php": true, ".lua": true, ".pl": true, ".cs": true, ".kt": true, ".sql": true}
+	prose   = value.SetOf(".md .txt .rst .adoc .html .csv .log .tex")
+	calling = value.SetOf(".py .js .ts .tsx .jsx .go .rs .c .cc .cpp .h .java .rb .php .lua .pl .cs .kt .sql")
 )
 
 // groups are the first group of each match that has something.
