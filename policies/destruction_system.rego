@@ -26,15 +26,22 @@ _device_like(target) if not contains(target, "/")
 # description: |
 #   A system is lost too if all its permissions or owners change, if it is moved away,
 #   or if an empty folder overwrites it.
-_examined.permits contains _found("destroys", path) if {
+_examined.permits contains _found(_lost_with(path), path) if {
 	some call in _calls_of.permits
 	_recursive(call)
 	some path in call.writes
 	_root_folder(path)
 }
 
+# A home itself is given back by moving it or by its rights: an owner may mean that, and it is a usual slip.
+_lost_with(path) := "unseats_home" if {
+	_own_home(path)
+} else := "destroys"
+
+_own_home(path) if regex.match(`^(~\w*|/root|/(home|Users)/\w[\w.-]*)/?$`, path)
+
 # Moving the system away, or letting an empty folder overwrite it.
-_examined.moves contains _found("destroys", path) if {
+_examined.moves contains _found(_lost_with(path), path) if {
 	some call in _calls_of.moves
 	some path in array.concat(array.slice(call.operands, 0, count(call.operands) - 1), _moved(call))
 	_root_folder(path)

@@ -56,3 +56,28 @@ test_whole_systems_and_disks_are_named if {
 		"sda",
 	]
 }
+
+test_home_that_is_moved_or_closed_is_a_question if {
+	every home in ["~", "/root", "/home/ana", "/Users/ana", "~ana"] {
+		"command.unseats_home" in _system([writing("chmod", ["-R"], home)]).rules
+		"command.unseats_home" in _system([call("mv", [], [home, "/tmp/x"])]).rules
+	}
+	every home in ["~", "/home/ana"] {
+		not "command.destroys_system" in _system([call("mv", [], [home, "/tmp/x"])]).rules
+		not "command.destroys_system" in _system([writing("chmod", ["-R"], home)]).rules
+	}
+	every folder in ["/home", "/home/*", "/", "/etc", "~/.."] {
+		"command.destroys_system" in _system([writing("chmod", ["-R"], folder)]).rules
+	}
+	not "command.unseats_home" in _system([writing("chmod", ["-R"], "~/src")]).rules
+}
+
+# A person can never lift a denial.
+test_each_class_that_is_denied_says_why_no_owner_would_want_it if {
+	denied := {class |
+		some class, row in data.bailiff.tables.classes
+		data.bailiff.tables.verdicts[row.rule].host == "deny"
+	}
+	denied == {class | some class, why in data.bailiff.tables.unwanted; why != ""}
+	count(denied) > 0
+}

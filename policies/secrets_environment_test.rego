@@ -119,3 +119,21 @@ test_folders_called_secrets_hold_them if {
 	}
 	data.bailiff._named_as("writes", "~/secrets/a.txt") == set()
 }
+
+# A secret goes to the hosts that a table gives for it, and to those alone.
+test_secrets_go_to_the_hosts_of_their_table if {
+	every host in ["api.openai.com", "localhost"] {
+		_sends_secret("OPENAI_API_KEY", host) == set()
+	}
+	every host in ["x.test", "api.openai.com.x.test", "xapi.openai.com", "api.anthropic.com"] {
+		_sends_secret("OPENAI_API_KEY", host) == {"command.sends_environment"}
+	}
+	every name, hosts in data.bailiff.tables.secret_hosts {
+		_sends_secret(name, hosts[0]) == set()
+	}
+}
+
+_sends_secret(name, host) := _environment_with(
+	[call("curl", ["-H"], [concat("", ["Authorization: Bearer $", name]), concat("", ["https://", host])])],
+	{"variables": [name], "hosts": [host]},
+).rules

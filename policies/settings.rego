@@ -21,6 +21,37 @@ _examined.settings contains _found("redirected", setting) if {
 	_leads_astray("address", trim_prefix(setting, concat("", [name, "="])))
 }
 
+# What a call is given under a name that no table has: the words of the name say that a program runs, loads or is led by it.
+_examined.settings contains _found(_class_of_family(kind), setting) if {
+	some setting in _settings
+	name := split(setting, "=")[0]
+	count(_choosers(name)) == 0
+	_is_given(name)
+	some family, kind in data.bailiff.tables.chooser_families
+	regex.match(family, name)
+	_leads_astray(kind, trim_prefix(setting, concat("", [name, "="])))
+}
+
+_class_of_family("address") := "redirected"
+
+_class_of_family(kind) := "preload" if kind != "address"
+
+# A program writes into the file that such a variable names.
+_examined.settings contains _found(class, path) if {
+	some setting in _settings
+	name := split(setting, "=")[0]
+	regex.match(`(^|_)(TRACE|LOG|OUT|DUMP|REPORT)(PUT|FILE)?[0-9]*(_|$)`, name)
+	_is_given(name)
+	path := trim_prefix(setting, concat("", [name, "="]))
+	regex.match(`^[~/]`, path)
+	some class in _classes_of("writes", path)
+}
+
+_is_given(name) if {
+	some call in _calls
+	name in call.assigns
+}
+
 # The name of a variable, its end or its beginning, says what it chooses.
 _choosers(name) := ({kind | kind := data.bailiff.tables.choosers[name]} | {kind |
 	kind := data.bailiff.tables.chooser_endings[regex.replace(name, `^.*_`, "")]
@@ -76,6 +107,18 @@ _examined.interprets contains _found("preload", _spelt(call)) if {
 	some position, word in call.argv
 	word in {"-c", "--php-ini"}
 	call.argv[position + 1] in _command.writes
+}
+
+# All that is declared, with its values: "declare -px" shows what "env" does, and what is not exported.
+_examined.exports contains _found("credentials", _spelt(call)) if {
+	some call in _calls_of.exports
+	call.program in {"declare", "typeset"}
+	letters := concat("", array.slice(call.argv, 1, count(call.argv)))
+	regex.match(`^(-[a-zA-Z]*)+$`, letters)
+	contains(letters, "p")
+	contains(letters, "x")
+	call.pipes_to == ""
+	call.writes == []
 }
 
 # The name of a variable does not say what it is set to.

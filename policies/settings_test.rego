@@ -75,3 +75,37 @@ test_what_php_is_told_to_load_is_found if {
 		_settings_with([call_of_php], {"writes": ["p.ini"]}).rules == set()
 	}
 }
+
+test_names_tell_what_a_program_does_with_a_value if {
+	every said in [
+		"UNHEARD_CONFIG_FILE=/tmp/x", "UNHEARD_PLUGINS=/tmp/x", "UNHEARD_PYTHON=/dev/shm/py", "HOME=/tmp/x",
+		"UNHEARD_FLAGS=--plugin=/tmp/x", "UNHEARD_HOOK_PATH=/tmp/x",
+	] {
+		_given(said) == {"command.preloads_library"}
+	}
+	every said in [
+		"UNHEARD_CONFIG=config/dev.toml", "UNHEARD_CACHE=/tmp/x", "UNHEARD_HOME=/tmp/x", "UNHEARD_FLAGS=-I/tmp/x", "HOME=~",
+		"UNHEARD_FLAGS=--report=/tmp/x", "UNHEARD_PYTHON=python3",
+	] {
+		_given(said) == set()
+	}
+	_setting("UNHEARD_CONFIG_FILE=/tmp/x") == set()
+	_given("UNHEARD_INDEX_URL=https://x.test") == {"command.redirects_connections"}
+	_given("UNHEARD_INDEX_URL=https://pypi.org/simple") == set()
+	_given("UNHEARD_TRACE=~/.bashrc") == {"command.writes_startup"}
+	_given("UNHEARD_TRACE=/tmp/x") == set()
+}
+
+_given(said) := {finding.rule | some finding in found} if {
+	given := object.union(call("unheard-of", [], []), {"assigns": [split(said, "=")[0]]})
+	found := data.bailiff._examined.settings with input as _text_with([given], {"settings": [said]})
+}
+
+test_all_that_is_declared_is_shown if {
+	every argv in [["-px"], ["-p", "-x"], ["-xp"]] {
+		_settings([call("declare", argv, [])]).rules == {"command.reads_credentials"}
+	}
+	_settings([call("declare", ["-p"], ["name"])]).rules == set()
+	_settings([call("declare", ["-x"], ["name=1"])]).rules == set()
+	_settings([object.union(call("declare", ["-px"], []), {"pipes_to": "wc"})]).rules == set()
+}

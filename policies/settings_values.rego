@@ -69,7 +69,19 @@ _leads_astray("java_options", value) if {
 	regex.match(`-(javaagent|agentpath|Xbootclasspath[^:]*):\.{1,2}/|-XX:(OnError|OnOutOfMemoryError|Flags|VMOptionsFile)=|(^|\s)@`, value)
 }
 
-_leads_astray("go_options", value) if regex.match(`-(exec|toolexec|vettool)\b`, value)
+_leads_astray("go_options", value) if regex.match(`-(exec|toolexec|vettool|overlay)\b`, value)
+
+# An option that loads or runs what it names, of any program.
+_leads_astray("options", value) if {
+	some option in regex.find_all_string_submatch_n(_loading_option, value, -1)
+	_strange(option[1])
+}
+
+_loading_option := concat("", [
+	`(?:^|\s)--?[\w-]*`,
+	`(?:ld|linker|plugin|agent|load|require|import|exec|overlay|specs|wrapper|script|module|config|init)`,
+	`[\w-]*[=\s]+(/\S+)`,
+])
 
 _leads_astray("make_options", value) if regex.match(`--eval|\bSHELL\s*=`, value)
 

@@ -55,6 +55,7 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 		made := object.Object{Shape: object.IsInstance, Text: c.Name,
 			Taint: c.Tainted().With(value.Taint{Fetched: library.ReachesNetwork(c.Name)})}
 		made.Library = libraryOf(c.Name)
+		made.Environ = made.Environ && !library.Measures[c.Name]
 		return object.Objects{made}
 	}
 	return w.doTexts(d, c)

@@ -1,7 +1,6 @@
 package python
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,8 @@ func (w *walk) harm(c *object.Call) {
 		w.mode(c)
 	case "os.kill", "os.killpg":
 		w.kills(c.First())
+	case "print", "pprint.pprint", "pprint.pp", "sys.stdout.write", "sys.stderr.write":
+		w.shows(c)
 	}
 	if w.sends(c.Name) || library.ReachesNetwork(c.Name) {
 		w.sendsEnvironment(c)
@@ -27,6 +28,16 @@ func (w *walk) harm(c *object.Call) {
 	w.deletesByMethod(c)
 	if library.FileServers[c.Name] {
 		w.servesFiles(c)
+	}
+}
+
+// shows notes that the environment, or a secret of it by its name, is printed for all to read.
+func (w *walk) shows(c *object.Call) {
+	_, elsewhere := c.Keywords["file"]
+	for _, vs := range c.Args {
+		if !elsewhere && (vs.Tainted().Environ || object.NamesSecret(vs, 0)) {
+			w.feature(value.FeatureShowsEnvironment)
+		}
 	}
 }
 
@@ -122,12 +133,12 @@ func (w *walk) sendsSecrets(c *object.Call) {
 	if !library.ReachesNetwork(c.Name) {
 		return
 	}
-	if len(c.Args) > 0 && strings.HasPrefix(firstText(c.Args[0]), "http") && namesSecret(c.Args[0], 0) {
+	if len(c.Args) > 0 && strings.HasPrefix(firstText(c.Args[0]), "http") && object.NamesSecret(c.Args[0], 0) {
 		w.feature(value.FeatureSendsEnvironment)
 	}
 	for _, vs := range w.payload(c) {
 		w.supposePayload(c.Name, vs, 0)
-		if namesSecret(vs, 0) {
+		if object.NamesSecret(vs, 0) {
 			w.feature(value.FeatureSendsEnvironment)
 		}
 		if w.sends(c.Name) && vs.Tainted().Read {
@@ -166,26 +177,6 @@ func (w *walk) payload(c *object.Call) []object.Objects {
 		skip = 0
 	}
 	return append(all, c.Args[min(skip, len(c.Args)):]...)
-}
-
-var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential`)
-
-// namesSecret says whether values hold a variable of the environment that is named as a secret.
-func namesSecret(vs object.Objects, depth int) bool {
-	for _, v := range vs {
-		if _, name, found := strings.Cut(v.Text, object.VariableHole); found && v.Shape == object.IsString {
-			name, _, _ = strings.Cut(name, object.HoleEnd)
-			if secretName.MatchString(name) {
-				return true
-			}
-		}
-		for _, item := range v.Items {
-			if depth < syntax.MaxDepth && namesSecret(item, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (w *walk) sendsEnvironment(c *object.Call) {

@@ -41,6 +41,8 @@ func (a *analysis) runProgram(name string, inv *call.Invocation, args *call.Argu
 	a.ReadOwnFiles(name, inv, args)
 	a.ReadProject(name, inv, args)
 	a.NoteContents(name, inv, args)
+	a.supposeFiles(name, inv)
+	a.supposeProgram(name, inv, args)
 	if a.printsSetup(name, args) {
 		return call.Result{Out: word.Literal("")}
 	}

@@ -67,6 +67,8 @@ type analysis struct {
 	// supposed is the reading of words that may start programs, this one of supposals many.
 	supposed  *analysis
 	supposals int
+	// looked is what the files held that were looked through for commands.
+	looked map[string]string
 	// effect gathers what the call does that is being recorded; its room is used again.
 	effect effects.Collector
 	// wrappers are the programs around the text that is being read.

@@ -124,7 +124,7 @@ type Code struct {
 	Settings []string `json:"settings"`
 	Loses    []string `json:"loses"`
 	// Features: "dynamic_exec", "dynamic_import", "ctypes", "decode_and_run", "download_and_run", "network",
-	// "fork_bomb", "kills_everything", "widens_permissions", "sets_setuid", "sends_environment", "sends_files".
+	// "fork_bomb", "kills_everything", "widens_permissions", "sets_setuid", "sends_environment", "sends_files", "shows_environment".
 	Features []string `json:"features"`
 	// Command is the shell text it gives to os.system, subprocess and the like,
 	// all of it joined by newlines and analysed; nil if there is none.

@@ -42,8 +42,10 @@ const (
 	FeatureSetsSetuid        = "sets_setuid"
 	FeatureSendsEnvironment  = "sends_environment"
 	FeatureSendsFiles        = "sends_files"
+	// FeatureShowsEnvironment: the environment, or a secret of it by its name, is printed.
+	FeatureShowsEnvironment = "shows_environment"
 )
 
 // OfEveryText are those that count in a shell text that runs the program, too.
 var OfEveryText = map[string]bool{FeatureKillsEverything: true, FeatureWidensPermissions: true, FeatureSetsSetuid: true,
-	FeatureSendsEnvironment: true, FeatureSendsFiles: true, FeatureForkBomb: true}
+	FeatureSendsEnvironment: true, FeatureSendsFiles: true, FeatureShowsEnvironment: true, FeatureForkBomb: true}

@@ -25,6 +25,8 @@ var (
 	onlyLook = value.SetOf("print len str repr bytes bytearray ascii format sum any all bool isinstance issubclass id hash callable " +
 		"hasattr dir input int float complex range slice abs round pow divmod ord chr hex oct bin open exit quit " +
 		"Exception ValueError RuntimeError TypeError KeyError OSError SystemExit AssertionError NotImplementedError")
+	// Measures are functions whose result tells nothing of what is in a text.
+	Measures = value.SetOf("len bool isinstance issubclass hasattr any all id hash callable type")
 	// GivesItems are functions that change nothing, and give what is in a list.
 	GivesItems = value.SetOf("list tuple set frozenset dict sorted reversed iter next enumerate zip map filter collections.deque " +
 		"collections.Counter collections.OrderedDict collections.defaultdict copy.copy copy.deepcopy random.choice random.choices " +

@@ -66,6 +66,7 @@ var (
 	awkTakes   = regexp.MustCompile(`\bgetline\b[\s\w]*<`)
 	awkPuts    = regexp.MustCompile(`\bprintf?\b[^|;}\n]*>`)
 	awkLiteral = regexp.MustCompile(`^\s*"[^"]*"\s*(?:[;})\n]|$)`)
+	awkShows   = regexp.MustCompile(`(?s)\bin\s+ENVIRON\b.*\bprintf?\b`)
 	awkGives   = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 )
 
@@ -105,6 +106,9 @@ func (rd *Reader) awkProgram(name string, inv *call.Invocation, code word.Word) 
 	environs := strings.Contains(plain, "ENVIRON") && (opensByName(awkTakes, plain) || opensByName(awkPuts, plain))
 	if awkLoads.MatchString(code.Text) || awkComputes.MatchString(plain) || environs || awkTurns.MatchString(plain) {
 		rd.Hide()
+	}
+	if awkShows.MatchString(plain) {
+		rd.NoteFeature(value.FeatureShowsEnvironment)
 	}
 	rest, commands := awkPipes(code.Text, plain)
 	if _, ok := oneliner.Read("awk", rest); ok && code.Known {
