@@ -40,8 +40,10 @@ func (w *world) guarded(k *protected.Keeper, r *Repositories, script string) (sa
 // author is who commits in a repository that has no author.
 const author = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; "
 
-const madeInside = author + "git init -q -b main emb; cd emb; echo x >f; git add f; git commit -qm one; git config core.fsmonitor 'test -d /run/bailiff || touch PWNED;:'; " +
-	"git config remote.up.url https://me:word@git.test/a.git; printf '#!/bin/sh\\ntest -d /run/bailiff || touch PWNED\\n' >.git/hooks/pre-commit; " +
+const madeInside = author + "git init -q -b main emb; cd emb; echo x >f; git add f; git commit -qm one; " +
+	"git config core.fsmonitor 'test -d /run/bailiff || touch PWNED;:'; " +
+	"git config remote.up.url https://me:word@git.test/a.git; " +
+	"printf '#!/bin/sh\\ntest -d /run/bailiff || touch PWNED\\n' >.git/hooks/pre-commit; " +
 	"chmod +x .git/hooks/pre-commit"
 
 func TestARepositoryThatACommandMadeIsOneInSandboxesAlone(t *testing.T) {
@@ -54,8 +56,10 @@ func TestARepositoryThatACommandMadeIsOneInSandboxesAlone(t *testing.T) {
 	w.want("for d in emb deep/er wt; do (cd $d; git rev-parse --show-toplevel; git status --short .); done; git ls-files -o",
 		strings.TrimSpace(strings.Repeat(w.dir+"\n?? ./\n", 3))+"\ndeep/er/f\nemb/f\nwt/f")
 	w.want("find . -name PWNED", "")
-	said, made = w.guarded(k, r, author+"exec 2>/dev/null; git -C emb log --format=%s; git -C wt status --short; mv emb moved; cd moved; echo y >>f; "+
-		"rm .git/hooks/*; git commit -qam two; git stash list; git -C ../deep/er pull -q ../../moved main; git -C ../deep/er log --format=%s")
+	said, made = w.guarded(k, r, author+"exec 2>/dev/null; git -C emb log --format=%s; git -C wt status --short; "+
+		"mv emb moved; cd moved; echo y >>f; "+
+		"rm .git/hooks/*; git commit -qam two; git stash list; "+
+		"git -C ../deep/er pull -q ../../moved main; git -C ../deep/er log --format=%s")
 	if said != "one\ntwo\none" || len(made) > 0 {
 		t.Errorf("inside it said %q, and taken aside were %v", said, made)
 	}
@@ -65,9 +69,12 @@ func TestARepositoryThatACommandMadeIsOneInSandboxesAlone(t *testing.T) {
 func TestAUserWhoAdoptsARepositoryGetsWhatStartsNothing(t *testing.T) {
 	w := start(t)
 	r, k := w.repositories(), &protected.Keeper{}
-	w.guarded(k, r, madeInside+"; rm .git/hooks/pre-commit; git config --unset core.fsmonitor; git switch -qc b; echo s >>f; git stash -q; "+
-		"echo t >>f; git stash -q; echo i >i; git add i; git switch -q main; git config core.fsmonitor 'test -d /run/bailiff || touch PWNED;:'; "+
-		"printf '#!/bin/sh\\ntest -d /run/bailiff || touch PWNED\\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; cd ..; mv emb moved; git init -q empty")
+	w.guarded(k, r, madeInside+"; rm .git/hooks/pre-commit; git config --unset core.fsmonitor; git switch -qc b; "+
+		"echo s >>f; git stash -q; "+
+		"echo t >>f; git stash -q; echo i >i; git add i; git switch -q main; "+
+		"git config core.fsmonitor 'test -d /run/bailiff || touch PWNED;:'; "+
+		"printf '#!/bin/sh\\ntest -d /run/bailiff || touch PWNED\\n' >.git/hooks/pre-commit; "+
+		"chmod +x .git/hooks/pre-commit; cd ..; mv emb moved; git init -q empty")
 	moved := filepath.Join(w.dir, "moved")
 	if _, err := k.AdoptNested(filepath.Join(w.dir, "emb"), r.Copy); err == nil {
 		t.Error("a folder that is not there is adopted")

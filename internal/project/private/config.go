@@ -106,7 +106,8 @@ func repositoryConfig(hash int) string {
 
 // ownConfig is what a private directory's config says before anything inside changes it.
 func ownConfig(hash int) string {
-	return repositoryConfig(hash) + "[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n[gc]\n\tauto = 0\n[include]\n\tpath = " + userConfig + "\n"
+	return repositoryConfig(hash) + "[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n[gc]\n\tauto = 0\n[include]\n" +
+		"\tpath = " + userConfig + "\n"
 }
 
 // settingsFiles are the files by which the user's settings may change.
