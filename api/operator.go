@@ -45,8 +45,8 @@ type Approving struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Adopting is the body of POST /v1/project/adopt: the path of a protected file whose change was put back, or where the changed version
-// is.
+// Adopting is the body of POST /v1/project/adopt: the path of a protected file whose change was put back, where the changed version
+// is, or the folder of a repository that a command made.
 type Adopting struct {
 	Path string `json:"path"`
 }

@@ -33,6 +33,11 @@ func (c *core) keptAside() (all []string) {
 	kept := c.enforcer.Kept().Aside()
 	slices.Reverse(kept)
 	for _, one := range kept[:min(len(kept), mostKeptTold)] {
+		if one.IsNested {
+			all = append(all, fmt.Sprintf("a command made a repository in %[1]s, which outside has plain files: take it by "+
+				"\"bailiff project adopt %[1]s\", or remove the folder", one.Path))
+			continue
+		}
 		all = append(all, fmt.Sprintf("%s was changed while a command ran, and is as it was; the changed version is %s: look at it, and "+
 			"remove it, or take it by \"bailiff project adopt %s\"", one.Path, one.Kept, one.Path))
 	}

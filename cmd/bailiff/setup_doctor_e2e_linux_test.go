@@ -67,14 +67,15 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 		t.Errorf("a setup that changes nothing does not end with the doctor: %s", said)
 	}
 	for name, want := range map[string]string{
-		"author at agent":   "warning: Commits of the agent in " + w.project + " fail",
-		"programs at agent": "warning: Commands do not find these programs, which " + w.project + " needs: " + program + ".",
+		"author at agent":            "warning: Commits of the agent in " + w.project + " fail",
+		"bare repositories at agent": "warning: Your git starts programs by the settings of a bare repository",
+		"programs at agent":          "warning: Commands do not find these programs, which " + w.project + " needs: " + program + ".",
 	} {
 		if !strings.HasPrefix(found[name], want) {
 			t.Errorf("%s is %q, want %s", name, found[name], want)
 		}
 	}
-	if status != 2 || len(found) != 14 || !strings.HasPrefix(found["hook as Claude Code calls it"], "warning: ") {
+	if status != 2 || len(found) != 15 || !strings.HasPrefix(found["hook as Claude Code calls it"], "warning: ") {
 		t.Errorf("it finds %v, status %d", found, status)
 	}
 	if left := w.must(t, "bailiff approvals list --output json"); strings.Contains(left, `"pending"`) {

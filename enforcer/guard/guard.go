@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
+	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
 // ErrProtected keeps a command from a folder whose protected files cannot be compared.
@@ -31,15 +34,18 @@ var ErrProtected = errors.New("protected files")
 type Repositories interface {
 	// Watch is for a command in a sandbox that shows these folders of the sidecar's own. Why names the command.
 	Watch(own []bailiff.Mount, why string) Git
+	// Copy makes a git directory in an empty folder from one that commands made.
+	Copy(kept, fresh string) error
 }
 
 // Git keeps the private git directories of one sandbox in step with the real ones.
 type Git interface {
 	// IsOfAny says whether there is any.
 	IsOfAny() bool
-	// Begin brings in what the user did, Look brings out what was done inside.
-	Begin(ctx context.Context)
-	Look(ctx context.Context)
+	// Begin brings in what the user did, Look brings out what was done inside. An error says that nothing may run, since git in the
+	// sandbox has written too much.
+	Begin(ctx context.Context) error
+	Look(ctx context.Context) error
 	// Told are sentences about what stays inside, and about what stays the user's.
 	Told() []string
 }
@@ -82,13 +88,19 @@ type Guard struct {
 	ended bool
 	kept  []protected.Change // put back, and to be told
 	lost  []protected.Change // could not be
+	made  []protected.Change // git directories, which are kept where the user's git does not find them
 	more  int                // changes beyond those that are told
 	fault error
+	// isFull says that git in the sandbox has written too much.
+	isFull bool
 }
 
 // errDisplaced is of a sandbox that could write what it must not, for as long as nothing looked.
 var errDisplaced = errors.New("a folder that the sandbox must not write, or its .git, was replaced on the host meanwhile; the sandbox " +
 	"was removed: look at that folder before a program of yours uses it")
+
+// mostName is how many bytes of a name are said.
+const mostName = 300
 
 // mostTold is how many changes an answer names, and a line of the log.
 const mostTold = 20
@@ -101,7 +113,7 @@ func (g *Guards) Begin(ctx context.Context, held *lease.Lease, mounts []bailiff.
 			"another sandbox"))
 	}
 	own := held.Own()
-	watch, err := g.protected.Watch(lease.Guarded(mounts, own))
+	watch, err := g.protected.Watch(lease.Guarded(mounts, own), own...)
 	if err != nil {
 		return nil, errors.Join(ErrProtected, err)
 	}
@@ -110,7 +122,10 @@ func (g *Guards) Begin(ctx context.Context, held *lease.Lease, mounts []bailiff.
 		log:         func(changes []protected.Change, fault error) { g.told(ctx, decision, changes, fault) }}
 	if g.config.Repositories != nil && len(own) > 0 {
 		w.git = g.config.Repositories.Watch(own, decision)
-		w.git.Begin(ctx)
+		if err := w.git.Begin(ctx); err != nil {
+			w.End()
+			return nil, errors.Join(ErrProtected, err)
+		}
 	}
 	if watch.IsOfAny() || w.git != nil && w.git.IsOfAny() {
 		go w.attend()
@@ -120,27 +135,54 @@ func (g *Guards) Begin(ctx context.Context, held *lease.Lease, mounts []bailiff.
 
 // told notes changes for the log, the metrics and [Guards.Aside].
 func (g *Guards) told(ctx context.Context, decision string, changes []protected.Change, fault error) {
-	g.config.PutBack(len(changes))
 	fault = errors.Join(fault, g.protected.Remember(changes))
+	var made []string
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c protected.Change) bool {
+		if c.IsNested {
+			made = append(made, c.Path)
+		}
+		return c.IsNested
+	})
+	if len(made) > 0 {
+		g.config.Log.InfoContext(context.WithoutCancel(ctx), "a command made repositories within a project", "decision", decision,
+			"repositories", made[:min(mostTold, len(made))], "count", len(made))
+	}
+	if len(changes) == 0 && fault == nil {
+		return
+	}
+	g.config.PutBack(len(changes))
 	g.config.Log.WarnContext(context.WithoutCancel(ctx), "a command changed protected files", "decision", decision,
 		"put_back", changes[:min(mostTold, len(changes))], "changes", len(changes), "error", fault)
 }
 
-// Change is a change of a protected file that was put back: where the file is, and where the version that is not in its place.
-type Change struct{ Path, Kept string }
+// Change is a change of a protected file that was put back: where the file is, and where the version that is not in its place. A
+// nested one is a git directory that a command made, and Path its folder.
+type Change struct {
+	Path, Kept string
+	IsNested   bool
+}
 
 // Aside are the changes of protected files that were put back, and whose changed version is there.
 func (g *Guards) Aside() (all []Change) {
 	for _, k := range g.protected.Aside() {
-		all = append(all, Change{k.Path, k.Kept})
+		if all = append(all, Change{Path: k.Path, Kept: k.Kept, IsNested: k.IsNested}); k.IsNested {
+			all[len(all)-1].Path = filepath.Dir(k.Path)
+		}
 	}
 	return all
 }
 
-// Adopt puts the changed version of a protected file in its place, and says where the one before it is.
+// Adopt puts the changed version of a protected file in its place, and says where the one before it is. In a folder with a git
+// directory that a command made it puts a copy of that.
 func (g *Guards) Adopt(path string) (Change, error) {
+	if g.config.Repositories != nil {
+		former, err := g.protected.AdoptNested(path, g.config.Repositories.Copy)
+		if !errors.Is(err, protected.ErrNotKept) {
+			return Change{Path: path, Kept: former, IsNested: true}, err
+		}
+	}
 	k, err := g.protected.Adopt(path)
-	return Change{k.Path, k.Kept}, err
+	return Change{Path: k.Path, Kept: k.Kept}, err
 }
 
 // attend looks while what is guarded goes on.
@@ -168,7 +210,9 @@ func (w *Guard) look() {
 	defer w.mu.Unlock()
 	if !w.ended {
 		w.take(w.withPlaces(w.watch.Look()))
-		w.bringOut()
+		if w.bringOut(); w.isFull {
+			w.drop()
+		}
 	}
 }
 
@@ -183,9 +227,12 @@ func (w *Guard) withPlaces(changes []protected.Change, fault error) ([]protected
 
 // bringOut brings out what git did, also of a command whose caller went away.
 func (w *Guard) bringOut() {
-	if w.git != nil {
-		w.git.Look(context.Background())
+	if w.git == nil {
+		return
 	}
+	err := w.git.Look(context.Background())
+	w.isFull = err != nil
+	w.fault = errors.Join(w.fault, err)
 }
 
 // End puts back what was changed.
@@ -210,8 +257,10 @@ func (w *Guard) take(changes []protected.Change, fault error) {
 	}
 	for _, c := range changes {
 		switch {
-		case len(w.kept)+len(w.lost) >= mostTold:
+		case len(w.kept)+len(w.lost)+len(w.made) >= mostTold:
 			w.more++
+		case c.IsNested:
+			w.made = append(w.made, c)
 		case c.Lost:
 			w.lost = append(w.lost, c)
 		default:
@@ -230,6 +279,9 @@ func (w *Guard) Tell(a *bailiff.Answer) {
 	if len(w.lost) > 0 {
 		a.Note("Protected, and not put back: " + changeList(w.lost) + ".")
 	}
+	for _, c := range w.made {
+		a.Note(madeText(c))
+	}
 	if w.more > 0 {
 		a.Note(fmt.Sprintf("There are %d more such changes.", w.more))
 	}
@@ -239,6 +291,16 @@ func (w *Guard) Tell(a *bailiff.Answer) {
 	if w.git != nil {
 		a.Note(w.git.Told()...)
 	}
+}
+
+// madeText says what became of a git directory that a command made.
+func madeText(c protected.Change) string {
+	folder := termsafe.Brief(filepath.Dir(c.Path), mostName)
+	if c.How != "" {
+		return fmt.Sprintf("The git directory of %s %s: %s.", folder, c.How, termsafe.Brief(c.Kept, mostName))
+	}
+	return fmt.Sprintf("The repository in %[1]s is one in sandboxes alone: outside, the folder has plain files until its user runs "+
+		"\"bailiff project adopt %[1]s\".", folder)
 }
 
 func changeList(changes []protected.Change) string {

@@ -31,6 +31,10 @@ which was put back. PATH is the file, for the latest change of it, or where a ch
 version lies (NAME.refused). Look at it first: programs of yours start by it. What was
 there before is kept aside in its turn. "bailiff status" lists the changes that are kept.
 
+Where PATH is a folder in which a command made a git repository, git of yours finds it
+there from then on: its branches, tags, stash, index and remotes, in a copy without hooks
+and other settings. No command may run in the project meanwhile.
+
 Exit status: 0, or 1 if no change of it is kept, or it was written to since.`,
 		Example: "  bailiff project adopt ~/src/shop/.npmrc",
 		Args:    cobra.ExactArgs(1),

@@ -2,14 +2,17 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/host/subprocess"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
@@ -40,7 +43,24 @@ func (t door) examineProject(ctx context.Context, all *diagnosis.Checks, m baili
 		all.Fine(name, "The sandbox shows %s, writable.", m.Source)
 		t.examineAuthor(ctx, all, m)
 		t.examinePrograms(ctx, all, m)
+		t.examineBare(ctx, all, m)
 	}
+}
+
+// examineBare sees whether git of this user reads the settings of bare repositories that it comes upon, which commands may make.
+func (t door) examineBare(ctx context.Context, all *diagnosis.Checks, m bailiff.Mount) {
+	cmd := subprocess.Command(ctx, "git", "config", "--global", "--get", "safe.bareRepository")
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	if said, err := subprocess.Output(ctx, cmd); errors.Is(err, exec.ErrNotFound) || err == nil && strings.TrimSpace(said) == "explicit" {
+		return
+	}
+	all.Doubt(t.check("bare repositories"),
+		"Your git starts programs by the settings of a bare repository that a command makes in "+m.Source+", once you call it there.",
+		"git config --global safe.bareRepository explicit")
 }
 
 // inode is by which number a folder is known on its file system.

@@ -134,27 +134,6 @@ func TestTheUsersStagedHunksStay(t *testing.T) {
 	w.want("cat said", "MM b\nA  c\nA  d\n?? said")
 }
 
-func TestAUserWhoCommitsAtTheSameTimeLosesNothing(t *testing.T) {
-	w := start(t)
-	done := make(chan string)
-	go func() {
-		out, err := w.try(`for i in $(seq 1 25); do echo $i >>b; until git commit -qm u$i b 2>>../said; do :; done; done`)
-		if err != nil {
-			out += err.Error()
-		}
-		done <- out
-	}()
-	for range 8 {
-		w.run(`echo x >>a; git commit -qm "agent" a`)
-	}
-	if out := <-done; out != "" {
-		t.Errorf("the user's git says %s", out)
-	}
-	w.run("true")
-	w.want(`for i in $(seq 1 25); do git log --format=%s main | grep -cx u$i; done | sort -u`, "1")
-	w.want("git log --all --format=%s | grep -cx agent; git fsck --strict 2>&1 | grep -v dangling || true", "8")
-}
-
 func TestWhatIsStagedInARepositoryWithoutACommitComesOut(t *testing.T) {
 	w := start(t, "git init -q; echo one >a")
 	w.told(w.run("git add a"), "")

@@ -211,8 +211,16 @@ func (l *Link) stashIn(root *os.Root, r, p repository.State) error {
 		}
 		return nil
 	}
+	return writeStash(root, next, l.Place.Hash)
+}
+
+// writeStash writes the stash, which git keeps as the log of one ref.
+func writeStash(root *os.Root, next []repository.Entry, hash int) error {
+	if len(next) == 0 {
+		return nil
+	}
 	var text strings.Builder
-	before := strings.Repeat("0", 2*l.Place.Hash)
+	before := strings.Repeat("0", 2*hash)
 	for _, e := range slices.Backward(next) {
 		fmt.Fprintf(&text, "%s %s bailiff <bailiff@localhost> %d +0000\t%s\n", before, e.Hash, time.Now().Unix(), cleanLine(e.Message))
 		before = e.Hash

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/project/keeper"
+	"github.com/bailiff-dev/bailiff/internal/project/nested"
 )
 
 // sandbox is a command in a folder with all of its repositories, as the enforcer runs it.
@@ -21,9 +22,13 @@ func (w *world) sandbox(r *Repositories, dir, script string) (said, told string)
 		w.Fatal("there is no private directory")
 	}
 	watch := r.Watch(own, "r")
-	watch.Begin(w.Context())
+	if err := watch.Begin(w.Context()); err != nil {
+		w.Fatal(err)
+	}
 	said = w.show(dir, own, script)
-	watch.Look(w.Context())
+	if err := watch.Look(w.Context()); err != nil {
+		w.Fatal(err)
+	}
 	return said, strings.Join(watch.Told(), "\n")
 }
 
@@ -148,7 +153,7 @@ func TestWhatCannotBeKeptApartIsShownAsItWas(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.outside("export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; " + setup)
-			if own := w.repositories().Mounts(w.dir, w.dir, me()); own != nil {
+			if own := w.repositories().Mounts(w.dir, w.dir, me()); len(own) != 1 || own[0].Source != nested.Of(w.state, w.dir).Folder {
 				t.Errorf("it is shown as %v", own)
 			}
 		})

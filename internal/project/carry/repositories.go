@@ -39,28 +39,34 @@ type Repositories struct {
 	mu     sync.Mutex
 	links  map[string]*Link  // by the private directory
 	faults map[string]string // said already, by folder
+
+	mostBytes int64
+	measured  map[string]measurement // by folder
 }
 
 // New keeps private directories in a folder of the sidecar's state. Without a runner, which is nil where this
 // machine has no bubblewrap or no git, there are none.
 func New(state string, run Runner, log *slog.Logger) *Repositories {
-	return &Repositories{state: state, run: run, log: log, links: map[string]*Link{}, faults: map[string]string{}}
+	return &Repositories{state: state, run: run, log: log, links: map[string]*Link{}, faults: map[string]string{}, mostBytes: mostBytes,
+		measured: map[string]measurement{}}
 }
 
 // Mounts are what a sandbox shows in place of the repositories of a folder, that it shows at a
-// target. There are none if the folder has no repository, or one that cannot be kept apart, which is logged once.
+// target, and where those are kept that commands make within it. There are none of the former if the folder has no repository, or
+// one that cannot be kept apart, which is logged once.
 func (r *Repositories) Mounts(dir, target string, u backends.User) []bailiff.Mount {
+	within := r.nestedMounts(dir, u)
 	places, err := placesOf(dir)
 	if err != nil {
 		r.warn(dir, err)
-		return nil
+		return within
 	}
-	var all []bailiff.Mount
+	all := within
 	for i, p := range places {
 		d := private.Of(p, r.state, private.User(u))
 		if err := r.open(d); err != nil {
 			if r.warn(p.Dir, err); i == 0 {
-				return nil
+				return within
 			}
 			continue
 		}
@@ -199,6 +205,8 @@ func isBelow(git, at string) bool {
 type Watch struct {
 	links []*Link
 	why   string
+	// full says which of the folders hold too much that the sandbox may write.
+	full func() error
 	// told are sentences, each once.
 	told []string
 }
@@ -207,7 +215,8 @@ type Watch struct {
 func (r *Repositories) Watch(own []bailiff.Mount, why string) *Watch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := &Watch{why: why}
+	folders := writable(own)
+	w := &Watch{why: why, full: func() error { return r.full(folders) }}
 	for _, m := range own {
 		if link := r.links[m.Source]; link != nil {
 			w.links = append(w.links, link)
@@ -219,14 +228,16 @@ func (r *Repositories) Watch(own []bailiff.Mount, why string) *Watch {
 // IsOfAny says whether there is any private directory.
 func (w *Watch) IsOfAny() bool { return len(w.links) > 0 }
 
-// Begin brings in what the user did.
-func (w *Watch) Begin(ctx context.Context) {
+// Begin brings in what the user did. An error says that nothing may run, since git in the sandbox has written too much.
+func (w *Watch) Begin(ctx context.Context) error {
 	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.In(ctx) })
+	return w.full()
 }
 
-// Look brings out what changed so far.
-func (w *Watch) Look(ctx context.Context) {
+// Look brings out what changed so far. The error is that of [Watch.Begin].
+func (w *Watch) Look(ctx context.Context) error {
 	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.Out(ctx, w.why) })
+	return w.full()
 }
 
 func (w *Watch) each(ctx context.Context, do func(context.Context, *Link) ([]string, error)) {

@@ -2,6 +2,7 @@ package private
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -95,13 +96,18 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
+// repositoryConfig says of which form a repository is.
+func repositoryConfig(hash int) string {
+	if hash != 20 {
+		return "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
+	}
+	return "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+}
+
 // ownConfig is what a private directory's config says before anything inside changes it.
 func ownConfig(hash int) string {
-	text := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-	if hash != 20 {
-		text = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
-	}
-	return text + "[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n[gc]\n\tauto = 0\n[include]\n\tpath = " + userConfig + "\n"
+	return repositoryConfig(hash) + "[commit]\n\tgpgsign = false\n[tag]\n\tgpgsign = false\n[gc]\n\tauto = 0\n[include]\n" +
+		"\tpath = " + userConfig + "\n"
 }
 
 // settingsFiles are the files by which the user's settings may change.
@@ -114,4 +120,36 @@ func settingsFiles(p repository.Place) []string {
 		files = append(files, filepath.Join(folder, "git", "config"))
 	}
 	return slices.Compact(files)
+}
+
+// copied are the settings that a copy of a repository keeps that commands made.
+var copied = regexp.MustCompile(`^(core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|safecrlf|quotepath|abbrev)|` +
+	`user\.(name|email)|branch\..+\.(remote|merge|rebase)|remote\..+\.(url|fetch))$`)
+
+// HashOf is how many bytes a hash has in a repository with these settings, as git config --list -z tells them.
+func HashOf(said string) int {
+	for entry := range strings.SplitSeq(said, "\x00") {
+		if key, value, _ := strings.Cut(entry, "\n"); strings.EqualFold(key, "extensions.objectFormat") && value == "sha256" {
+			return 32
+		}
+	}
+	return 20
+}
+
+// MakeCopy begins a git directory in an empty folder, with those of the settings that start nothing.
+func MakeCopy(root *os.Root, said string) error {
+	for _, folder := range []string{"objects/pack", "objects/info", "refs/heads", "refs/tags", "info"} {
+		if err := root.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+	}
+	var all []setting
+	for entry := range strings.SplitSeq(said, "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		if s, ok := admit(key, value); ok && copied.MatchString(strings.ToLower(key)) && !strings.Contains(value, "::") {
+			all = append(all, s)
+		}
+	}
+	text := repositoryConfig(HashOf(said)) + "[core]\n\tlogallrefupdates = true\n" + configText(all)
+	return errors.Join(Write(root, "HEAD", []byte("ref: refs/heads/main\n"), 0o600), Write(root, "config", []byte(text), 0o600))
 }

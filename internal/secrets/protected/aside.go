@@ -24,6 +24,8 @@ type Kept struct {
 	At     time.Time `json:"at"`
 	// Sum is the SHA-256 of the changed version, empty if it is no file. It is what a person takes, and nothing that was written since.
 	Sum string `json:"sum,omitempty"`
+	// IsNested says that it is a git directory of a folder within the source.
+	IsNested bool `json:"nested,omitempty"`
 }
 
 // ErrNotKept says that no changed version of a path is kept aside.
@@ -40,7 +42,7 @@ func (k *Keeper) Remember(changes []Change) error {
 	for _, c := range changes {
 		if c.Kept != "" {
 			k.aside = append(k.aside, Kept{Source: c.source, Path: c.Path, Kept: c.Kept, At: time.Now().UTC(),
-				Sum: sumOf(c.source, c.Kept)})
+				Sum: sumOf(c.source, c.Kept), IsNested: c.IsNested})
 		}
 	}
 	return k.save()
@@ -51,7 +53,7 @@ func (k *Keeper) Aside() []Kept {
 	k.asideMu.Lock()
 	defer k.asideMu.Unlock()
 	k.load()
-	return slices.Clone(k.aside)
+	return slices.DeleteFunc(slices.Clone(k.aside), func(one Kept) bool { return one.IsNested && !one.isInPlace() })
 }
 
 // load reads what an earlier sidecar remembered, and forgets what is there no more.
@@ -113,7 +115,7 @@ func (k *Keeper) Adopt(name string) (Kept, error) {
 	k.load()
 	for i := len(k.aside) - 1; i >= 0; i-- {
 		one := k.aside[i]
-		if one.Path != name && one.Kept != name {
+		if one.IsNested || one.Path != name && one.Kept != name {
 			continue
 		}
 		former, err := k.of(one.Source).adopt(one)

@@ -43,6 +43,7 @@ func (c *comparison) run() ([]Change, error) {
 			c.survey, err = c.surveyed(c.patterns, c.ended, c.admit)
 			return err
 		}))
+		c.takeNested()
 		c.compareSettings()
 		c.compareNamed()
 	}
@@ -60,7 +61,7 @@ func (c *comparison) fail(err error) {
 
 func (c *comparison) tell(name string, change Change) {
 	change.Path, change.source = path.Join(c.source, name), c.source
-	if change.Kept != "" {
+	if change.Kept != "" && !path.IsAbs(change.Kept) {
 		change.Kept = path.Join(c.source, change.Kept)
 	}
 	c.changes = append(c.changes, change)

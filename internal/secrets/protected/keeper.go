@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/project/nested"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
@@ -52,6 +53,8 @@ type Change struct {
 	How string
 	// Lost says that what was there is gone.
 	Lost bool
+	// IsNested says that it is a git directory which was new, and is where the user's git does not find it.
+	IsNested bool
 
 	source string
 }
@@ -70,17 +73,17 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s (the changed one is %s)", where, termsafe.Brief(path.Base(c.Kept), mostSaid))
 }
 
-// Watch begins to watch those mounts that name protected places. An error means that one cannot
-// be compared, or that what an earlier command changed still cannot be put back; nothing is
+// Watch begins to watch those mounts that name protected places, in a sandbox that shows these folders of the sidecar's own. An error
+// means that one cannot be compared, or that what an earlier command changed still cannot be put back; nothing is
 // watched then.
-func (k *Keeper) Watch(mounts []bailiff.Mount) (*Watch, error) {
+func (k *Keeper) Watch(mounts []bailiff.Mount, own ...bailiff.Mount) (*Watch, error) {
 	w := &Watch{}
 	for _, m := range mounts {
 		if m.ReadOnly || len(m.Protected) == 0 {
 			continue
 		}
 		folder := k.of(m.Source)
-		changes, err := folder.begin(m.Protected)
+		changes, err := folder.begin(m.Protected, nested.Shown(own, m.Source))
 		w.early = append(w.early, changes...)
 		if err != nil {
 			done, undo := w.End()
@@ -162,6 +165,8 @@ type watched struct {
 	bare     map[string]bool // repositories that are not called .git
 	linked   map[string]bool // repositories that the index names
 	sealed   map[string]bool // folders that could not be listed at the beginning
+	gits     map[string]bool // what was called .git at the beginning
+	nested   nested.Place    // for what is called so since; none where no sandbox shows it
 
 	walk   walk
 	looked time.Time
@@ -182,7 +187,7 @@ func (f *watched) keep(name string, s state, pattern string) {
 }
 
 // begin takes the states of the places that no other user of the folder has protected already.
-func (f *watched) begin(patterns []string) (changes []Change, err error) {
+func (f *watched) begin(patterns []string, place nested.Place) (changes []Change, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer func() { f.release() }()
@@ -200,6 +205,9 @@ func (f *watched) begin(patterns []string) (changes []Change, err error) {
 	}
 	for _, pattern := range patterns {
 		f.patterns[pattern]++
+	}
+	if place != (nested.Place{}) {
+		f.nested = place
 	}
 	for name, s := range fresh {
 		f.states[name] = s
@@ -271,7 +279,7 @@ func (f *watched) release() {
 		return
 	}
 	_, _ = f.root.Close(), f.dir.Close()
-	f.root, f.dir, f.bare, f.linked, f.sealed = nil, nil, nil, nil, nil
+	f.root, f.dir, f.bare, f.linked, f.sealed, f.gits, f.nested = nil, nil, nil, nil, nil, nil, nested.Place{}
 	clear(f.states)
 }
 

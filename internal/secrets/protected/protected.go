@@ -10,7 +10,8 @@
 // ".git" the settings inside that folder count that no other pattern names: commondir, those of
 // submodules and linked worktrees at any depth, and lines of a rebase that run something. With
 // "**/.git" every other repository below the folder counts too, bare ones included, and so do the
-// entries of git's index that name one. What git writes there by itself in everyday work stays: a
+// entries of git's index that name one. Of a sandbox in which git goes on all the same, a repository that is new is taken to where the
+// user's git does not find it (internal/project/nested). What git writes there by itself in everyday work stays: a
 // new repository whose settings start nothing, a rebase that only picks commits ([survey]).
 //
 // With another "**/" a file counts in each folder, but for those of installed packages: "**/.npmrc",

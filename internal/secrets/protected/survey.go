@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/internal/project/nested"
 )
 
 const (
@@ -49,6 +51,8 @@ type survey struct {
 	bare []string
 	// embedded are the folders that have a .git of their own which is no file.
 	embedded []string
+	// gits are the folders and files called .git, but for that of the folder itself.
+	gits map[string]bool
 	// named are the files that count wherever they lie, with the pattern for which each does.
 	named map[string]string
 	// sealed are the folders of others that cannot be listed.
@@ -75,7 +79,7 @@ func names(all ...string) map[string]bool {
 // find fills a survey.
 func (s *survey) find() error {
 	s.settings, s.folders, s.bare, s.embedded, s.seen = map[string]bool{}, map[string]bool{}, nil, nil, 0
-	s.named, s.sealed = map[string]string{}, map[string]bool{}
+	s.named, s.sealed, s.gits = map[string]string{}, map[string]bool{}, map[string]bool{}
 	if s.own {
 		if err := s.repository(repository); err != nil {
 			return err
@@ -169,6 +173,11 @@ func (p parts) areRepository() bool {
 func (s *survey) takeGit(place string, e entry) error {
 	if place == repository {
 		return nil // the pattern of that name stands for it
+	}
+	if e.isDir() || e.kind.IsRegular() {
+		s.gits[place] = true
+	} else if text, err := s.root.Readlink(place); err == nil && nested.IsLink(text) {
+		return nil
 	}
 	if !e.kind.IsRegular() {
 		s.embedded = append(s.embedded, path.Dir(place))

@@ -71,7 +71,7 @@ func (f *watched) takeSurveyed(fresh map[string]bool, into map[string]held) erro
 		}
 	}
 	if fresh[repositories] {
-		f.bare = names(s.bare...)
+		f.bare, f.gits = names(s.bare...), s.gits
 	}
 	if f.sealed == nil {
 		f.sealed = map[string]bool{}

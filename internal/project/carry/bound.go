@@ -1,0 +1,88 @@
+package carry
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	// mostBytes is what a folder with git directories that sandboxes write may take on disk, mostFiles how many files it may have.
+	mostBytes = 8 << 30
+	mostFiles = 1_000_000
+	// measureShare is how many times longer than a measurement the time until the next one is.
+	measureShare = 50
+)
+
+// measurement is what is known of the size of a folder.
+type measurement struct {
+	at   time.Time
+	took time.Duration
+	// fault says that the folder holds too much, or that its size is not known.
+	fault error
+}
+
+// writable are the folders of the sidecar's own that a sandbox may write.
+func writable(own []bailiff.Mount) (all []string) {
+	for _, m := range own {
+		if !m.ReadOnly {
+			all = append(all, m.Source)
+		}
+	}
+	return all
+}
+
+// full says which of some folders hold more than they may. A folder that was within its bounds a moment ago is not measured again.
+func (r *Repositories) full(folders []string) (err error) {
+	for _, folder := range folders {
+		r.mu.Lock()
+		last := r.measured[folder]
+		r.mu.Unlock()
+		if last.fault != nil || time.Since(last.at) >= measureShare*last.took {
+			began := time.Now()
+			fault := measure(folder, r.mostBytes)
+			last = measurement{at: time.Now(), took: time.Since(began), fault: fault}
+			r.mu.Lock()
+			r.measured[folder] = last
+			r.mu.Unlock()
+		}
+		if last.fault != nil {
+			err = errors.Join(err, fmt.Errorf("git in sandboxes has written too much: %w: nothing runs in the project until that is less; "+
+				"stop the sidecar and remove the folder, which is made anew without what was not brought out", last.fault))
+		}
+	}
+	return err
+}
+
+// measure says whether a folder takes more than so many bytes, or holds too many files. What cannot be looked at counts as too much.
+func measure(folder string, most int64) error {
+	var bytes, files int64
+	return filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = e.Info()
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // gone meanwhile
+		case err != nil:
+			return fmt.Errorf("%s cannot be measured: %w", folder, err)
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			bytes += stat.Blocks * 512
+		}
+		if files++; bytes > most || files > mostFiles || strings.Count(name, "/") > maxDeep {
+			return fmt.Errorf("%s takes more than %d MiB, or has more than %d files", folder, most>>20, mostFiles)
+		}
+		return nil
+	})
+}
+
+// maxDeep is how deep folders may lie that are measured.
+const maxDeep = 200
