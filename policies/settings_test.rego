@@ -78,13 +78,13 @@ test_what_php_is_told_to_load_is_found if {
 
 test_names_tell_what_a_program_does_with_a_value if {
 	every said in [
-		"UNHEARD_CONFIG_FILE=/tmp/x", "UNHEARD_PLUGINS=/tmp/x", "UNHEARD_PYTHON=/dev/shm/py", "HOME=/tmp/x",
+		"UNHEARD_CONFIG_FILE=/tmp/x", "UNHEARD_PLUGINS=/tmp/x", "UNHEARD_PYTHON=/dev/shm/py",
 		"UNHEARD_FLAGS=--plugin=/tmp/x", "UNHEARD_HOOK_PATH=/tmp/x",
 	] {
 		_given(said) == {"command.preloads_library"}
 	}
 	every said in [
-		"UNHEARD_CONFIG=config/dev.toml", "UNHEARD_CACHE=/tmp/x", "UNHEARD_HOME=/tmp/x", "UNHEARD_FLAGS=-I/tmp/x", "HOME=~",
+		"UNHEARD_CONFIG=config/dev.toml", "UNHEARD_CACHE=/tmp/x", "UNHEARD_HOME=/tmp/x", "UNHEARD_FLAGS=-I/tmp/x", "HOME=/tmp/x",
 		"UNHEARD_FLAGS=--report=/tmp/x", "UNHEARD_PYTHON=python3",
 	] {
 		_given(said) == set()

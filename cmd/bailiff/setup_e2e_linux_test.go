@@ -130,6 +130,7 @@ func TestAnOrdinaryUsersAgentWorksOnAProjectAfterOneCommand(t *testing.T) {
 		t.Errorf("a commit, with whose author and without the user's aliases, prints %q", printed)
 	}
 	w.keepsItsRepository(t)
+	w.takesARepository(t)
 	w.seesTheReadmesTable(t)
 	const begins = "cd src/shop && bailiff exec "
 	if printed := w.must(t, begins+"-- pwd"); printed != "/workspace\nbailiff: it began where the session's last command ended; "+
@@ -169,6 +170,31 @@ func (w worker) keepsItsRepository(t *testing.T) {
 	if after := w.must(t, outside); after != before {
 		t.Errorf("the user's git directory was\n%s\nand is\n%s", before, after)
 	}
+}
+
+// takesARepository has the user's git find one that the agent makes in a subfolder once it was taken, and not before.
+func (w worker) takesARepository(t *testing.T) {
+	t.Helper()
+	emb := filepath.Join(w.project, "emb")
+	_, rewritten := w.asks(t, w.project, "git init -q emb && cd emb && echo x >f && git add f && git commit -qm inner")
+	if printed, _ := w.says(t, rewritten); !strings.Contains(printed, "bailiff project adopt "+emb) {
+		t.Errorf("a command that makes a repository in a subfolder prints %q", printed)
+	}
+	if found := w.must(t, "git -C src/shop/emb rev-parse --show-toplevel"); found != w.project+"\n" {
+		t.Errorf("the user's git finds the repository of %s", found)
+	}
+	if said, _ := w.says(t, "bailiff status"); !strings.Contains(said, "bailiff project adopt "+emb) {
+		t.Errorf("the status says %s", said)
+	}
+	_, rewritten = w.asks(t, emb, "git log --format=%s")
+	if printed, _ := w.says(t, rewritten); !strings.HasSuffix(printed, "inner\n") {
+		t.Errorf("git in the subfolder prints %q to the agent", printed)
+	}
+	w.must(t, "bailiff project adopt src/shop/emb")
+	if found := w.must(t, "cd src/shop/emb && git rev-parse --show-toplevel && git log --format=%s"); found != emb+"\ninner\n" {
+		t.Errorf("after it was taken the user's git finds %s", found)
+	}
+	w.must(t, "rm -rf src/shop/emb")
 }
 
 // readmesRow is a row of the table by which the README says what becomes of an agent's commands.
