@@ -98,6 +98,12 @@ test_the_dangerous_needs_an_approval_on_the_host_and_none_in_a_sandbox if {
 	}
 }
 
+test_an_engine_needs_an_approval_on_the_host_and_is_missing_in_a_sandbox if {
+	engine := [calling("docker", [], ["run", "alpine"])]
+	decided(asked("cli", "local", {"local"}, engine)).outcome == "ask"
+	decided(asked("telegram", "", {"docker"}, engine)).outcome == "deny"
+}
+
 test_what_cannot_be_read_needs_an_approval_on_the_host if {
 	hidden := object.union(asked("cli", "", {"local"}, ls), {"command": {"complete": false}})
 	decided(hidden).outcome == "ask"
@@ -192,7 +198,6 @@ ls := [calling("ls", [], [])]
 dangerous := [
 	[deleting("build")],
 	[calling("sudo", [], ["ls"])],
-	[calling("docker", [], ["run", "alpine"])],
 	[calling("chmod", [], ["777", "a"])],
 	[calling("chown", [], ["root", "a"])],
 	[calling("systemctl", [], ["stop", "nginx"])],
