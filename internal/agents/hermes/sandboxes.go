@@ -60,7 +60,8 @@ func (p *plan) backend(key string) (string, setting) {
 		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", onHost[name])
 		return "bubblewrap", said
 	default:
-		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, append(sortedNames(called), sortedNames(onHost)...))+".",
+		known := append(sortedNames(called), sortedNames(onHost)...)
+		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, known)+".",
 			"Correct it in Hermes and import again; until then commands run on docker, on this machine.")
 	}
 	return "docker", said

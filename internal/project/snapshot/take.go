@@ -94,6 +94,7 @@ func (s *Store) takeNow(ctx context.Context, f *folder, most int64) (t taken, er
 	if err != nil {
 		return t, err
 	}
+	began := time.Now()
 	said, err := s.run(ctx, f, look, nil)
 	if err != nil {
 		return t, err
@@ -103,7 +104,7 @@ func (s *Store) takeNow(ctx context.Context, f *folder, most int64) (t taken, er
 		return t, err
 	}
 	now := f.now()
-	c, err := choose(f, now, found)
+	c, err := choose(f, now, found, began)
 	if err != nil {
 		return t, err
 	}
@@ -159,6 +160,7 @@ func (s *Store) write(ctx context.Context, f *folder, c *choice) (string, error)
 	}
 	for name, list := range map[string][]string{
 		"files.add": c.add, "files.drop": c.drop, "ignored.add": c.ignoredAdd, "ignored.drop": c.ignoredDrop,
+		"recent": c.recent,
 	} {
 		if err == nil {
 			err = f.give(name, list)
@@ -187,6 +189,10 @@ type choice struct {
 	unkept       []Unkept
 	modes        *modes
 	modesChanged bool
+	// recent are the files that changed no earlier than the second before this look, which began then: git compares whole seconds, so
+	// that other permissions in the same second are found by the next look alone.
+	recent       []string
+	began        time.Time
 	bytes        int64
 	more         int
 	ignoredFiles int
@@ -199,13 +205,16 @@ func (c *choice) changesAnything() bool {
 }
 
 // choose decides by sizes and kinds, as they are now, what a snapshot takes.
-func choose(f *folder, now state, found [][]string) (*choice, error) {
+func choose(f *folder, now state, found [][]string, began time.Time) (*choice, error) {
 	changed, fresh, ignored, ignoredChanged, ignoredKnown := found[0], found[1], found[2], found[3], found[4]
 	modes, err := f.modes(now.Tree)
 	if err != nil {
 		return nil, err
 	}
-	c := &choice{folder: f.path, modes: modes, links: map[string]bool{}}
+	c := &choice{folder: f.path, modes: modes, links: map[string]bool{}, began: began}
+	if err := c.lookAgain(f, now.Tree); err != nil {
+		return nil, err
+	}
 	if info, err := os.Lstat(filepath.Join(f.path, ".git")); err == nil && info.IsDir() {
 		c.unkept = append(c.unkept, Unkept{".git", "git keeps it itself", true})
 	}
@@ -241,6 +250,23 @@ func choose(f *folder, now state, found [][]string) (*choice, error) {
 		}
 	}
 	return c, nil
+}
+
+// lookAgain notes the permissions of files that the look before found as they had just changed.
+func (c *choice) lookAgain(f *folder, tree string) error {
+	if tree == "" {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(f.repo(), "in", "recent"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is of an earlier program
+	}
+	for name := range strings.SplitSeq(string(text), "\x00") {
+		if name != "" {
+			c.measure(name)
+		}
+	}
+	return err
 }
 
 // ErrFull says that there is no room for another snapshot before an old one has had its time.
@@ -402,6 +428,9 @@ func (c *choice) note(name string, info fs.FileInfo) {
 	c.bytes += info.Size() + blockSize
 	if info.Mode().IsRegular() {
 		c.modesChanged = c.modes.set(name, info.Mode().Perm()) || c.modesChanged
+	}
+	if of, ok := info.Sys().(*syscall.Stat_t); !ok || of.Ctim.Sec >= c.began.Unix()-1 {
+		c.recent = append(c.recent, name)
 	}
 }
 
