@@ -429,7 +429,7 @@ func (c *choice) note(name string, info fs.FileInfo) {
 	if info.Mode().IsRegular() {
 		c.modesChanged = c.modes.set(name, info.Mode().Perm()) || c.modesChanged
 	}
-	if of, ok := info.Sys().(*syscall.Stat_t); !ok || of.Ctim.Sec >= c.began.Unix()-1 {
+	if isRecent(info, c.began) {
 		c.recent = append(c.recent, name)
 	}
 }
