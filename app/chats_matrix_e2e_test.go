@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/webhook"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func saysAll(m matrixtest.Message, words ...string) bool {
@@ -142,6 +144,11 @@ backends: {bubblewrap: {}}
 		t.Fatalf("it was sent %+v", asked)
 	}
 	answers := "http://" + listener.Addr().String() + "/answers"
+	// The sidecar knows its message once it has read what the bridge answered.
+	awaittest.Until(t, "the message to be known", func() bool {
+		forged := map[string]string{"id": rand.Text(), "user": "b3n", "message": "m1", "word": "forged"}
+		return !strings.Contains(answerBy(t, answers, "sesame-4711-and-more", forged), "Answer again in a moment")
+	})
 	for _, c := range []struct {
 		answer map[string]string
 		told   string

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 const mcpToken = "a-token-for-tools-0123"
@@ -25,11 +26,10 @@ func (r *running) withTools(tb testing.TB) *config.Config {
 	must(tb, os.WriteFile(token, []byte(mcpToken), 0o600))
 	next := *r.cfg
 	next.Agent.Listeners = append([]config.Listener{{Name: "tools",
-		Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"}, TokenFile: token,
+		Listen: config.Address{Network: "tcp", Address: porttest.Address(tb)}, TokenFile: token, // it is opened anew there
 		Platforms: []string{"cli", "slack"}, MCP: &config.MCP{Session: bailiff.Session{Platform: "cli", UserID: "1000"}}}},
 		r.cfg.Agent.Listeners...)
 	r.rereads(tb, &next)
-	next.Agent.Listeners[0].Listen.Address = strings.TrimPrefix(r.agents[0].Address(), "tcp://") // so that it stays where it is
 	return &next
 }
 
