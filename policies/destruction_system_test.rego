@@ -71,13 +71,3 @@ test_home_that_is_moved_or_closed_is_a_question if {
 	}
 	not "command.unseats_home" in _system([writing("chmod", ["-R"], "~/src")]).rules
 }
-
-# A person can never lift a denial.
-test_each_class_that_is_denied_says_why_no_owner_would_want_it if {
-	denied := {class |
-		some class, row in data.bailiff.tables.classes
-		data.bailiff.tables.verdicts[row.rule].host == "deny"
-	}
-	denied == {class | some class, why in data.bailiff.tables.unwanted; why != ""}
-	count(denied) > 0
-}

@@ -126,6 +126,18 @@ func TestEveryRuleOfTheVerdictsIsARule(t *testing.T) {
 	}
 }
 
+// A person can never lift a denial.
+func TestEachClassThatIsDeniedSaysWhyNoOwnerWouldWantIt(t *testing.T) {
+	all := tables(t)["bailiff"].(map[string]any)["tables"].(map[string]any)
+	unwanted := all["unwanted"].(map[string]any)
+	for name, class := range all["classes"].(map[string]any) {
+		row, _ := all["verdicts"].(map[string]any)[class.(map[string]any)["rule"].(string)].(map[string]any)
+		if why, _ := unwanted[name].(string); (row["host"] == "deny") != (why != "") {
+			t.Errorf("%s is %v on the host, and no owner would want it, since %q", name, row["host"], why)
+		}
+	}
+}
+
 // The page lists each class of findings as data.yaml grades it. BAILIFF_UPDATE_RESULTS=1 writes the list.
 func TestTheTableOfRulesOfThePageIsThatOfTheClasses(t *testing.T) {
 	const page, begin, end = "../docs/shipped-policies.md", "<!-- rules, from data.yaml -->\n", "<!-- end of rules -->"
