@@ -2,12 +2,13 @@ package bailiff_test
 
 # What is denied of a call for want of an engine, on a backend of a platform.
 _unequipped(platform, backend, flags, operands) := {reason.match |
-	some reason in data.bailiff.decision.denials with input as wishing(request(platform, [call("whale", flags, operands)]), backend)
+	answer := by({}, wishing(request(platform, [call("whale", flags, operands)]), backend))
 		with data.bailiff.tables.unequipped as {"whale": {
 			"backends": ["docker"],
 			"alone": ["help", "compose config"],
 			"remote": ["--host"],
 		}}
+	some reason in answer.denials
 	reason.rule == "command.lacks_engine"
 }
 
