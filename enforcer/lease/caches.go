@@ -41,16 +41,16 @@ func (t Spec) holderOf(mounts []bailiff.Mount, workdir string) []string {
 	return append([]string{t.user}, projects...)
 }
 
-// withCaches are the sidecar's own folders that a new sandbox shows, its caches among them.
-func (p *Pool) withCaches(t Spec) ([]bailiff.Mount, error) {
-	lender, ok := p.config.Backends[t.backend].(backends.Lender)
-	if !ok || p.config.Caches == nil || t.holder == nil {
-		return t.spec.Own, nil
+// withCaches are the sidecar's own folders that a new sandbox shows, the caches of a holder among them.
+func (p *Pool) withCaches(holder []string, backend string, spec backends.Spec) ([]bailiff.Mount, error) {
+	lender, ok := p.config.Backends[backend].(backends.Lender)
+	if !ok || p.config.Caches == nil || holder == nil {
+		return spec.Own, nil
 	}
 	u, ok := lender.Whose()
 	if !ok {
-		return t.spec.Own, nil
+		return spec.Own, nil
 	}
-	shown, err := p.config.Caches.Show(t.holder, t.spec.Mounts, u)
-	return slices.Concat(t.spec.Own, shown), err
+	shown, err := p.config.Caches.Show(holder, spec.Mounts, u)
+	return slices.Concat(spec.Own, shown), err
 }

@@ -242,7 +242,7 @@ func (l *Lease) open(ctx context.Context, done func(), after []<-chan struct{}) 
 	defer cancel()
 	defer close(l.ready)
 	spec := l.spec
-	if spec.Own, l.err = l.pool.withCaches(l.Spec); l.err != nil {
+	if spec.Own, l.err = l.pool.withCaches(l.holder, l.backend, spec); l.err != nil {
 		return
 	}
 	l.sandbox, l.err = l.pool.supply.Open(backends.WithSteps(ctx, l.steps.Post), l.backend, spec)
