@@ -9,6 +9,7 @@
 package caches
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -204,7 +205,7 @@ func (c *Caches) shrink(ctx context.Context, place string, most int64) (bytes in
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	slices.SortFunc(all, func(a, b weight) int { return int(max(min(b.bytes-a.bytes, 1), -1)) })
+	slices.SortFunc(all, func(a, b weight) int { return cmp.Compare(b.bytes, a.bytes) })
 	var faults []error
 	for _, w := range all {
 		if bytes <= most && files <= c.files || w.files == 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,20 +111,8 @@ func (l *Link) isUnchanged(real repository.Dirs, s *sides) (bool, error) {
 	if err := l.lookOutside(real, &now); err != nil {
 		return false, err
 	}
-	return now.r.Head == s.r.Head && len(now.ri.Changes(s.ri)) == 0 && equal(now.r.Refs, s.r.Refs) && now.r.Unfinished == s.r.Unfinished &&
-		len(now.r.Stash) == len(s.r.Stash) && equal(now.r.Notes, s.r.Notes), nil
-}
-
-func equal(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, value := range a {
-		if b[name] != value {
-			return false
-		}
-	}
-	return true
+	return now.r.Head == s.r.Head && len(now.ri.Changes(s.ri)) == 0 && maps.Equal(now.r.Refs, s.r.Refs) && now.r.Unfinished == s.r.Unfinished &&
+		len(now.r.Stash) == len(s.r.Stash) && maps.Equal(now.r.Notes, s.r.Notes), nil
 }
 
 // held is the lock of the user's index; nil where none is needed.
