@@ -111,7 +111,8 @@ func (l *Link) isUnchanged(real repository.Dirs, s *sides) (bool, error) {
 	if err := l.lookOutside(real, &now); err != nil {
 		return false, err
 	}
-	return now.r.Head == s.r.Head && len(now.ri.Changes(s.ri)) == 0 && maps.Equal(now.r.Refs, s.r.Refs) && now.r.Unfinished == s.r.Unfinished &&
+	return now.r.Head == s.r.Head && len(now.ri.Changes(s.ri)) == 0 &&
+		maps.Equal(now.r.Refs, s.r.Refs) && now.r.Unfinished == s.r.Unfinished &&
 		len(now.r.Stash) == len(s.r.Stash) && maps.Equal(now.r.Notes, s.r.Notes), nil
 }
 
