@@ -19,6 +19,11 @@ func startUndoable(t *testing.T, backend string) (s *office, dir string) {
 	s, dir = startProject(t, backend, isolated[backend])
 	wants(t, ask(t, s.agent, inProject(dir, "mkdir src && echo one > src/a && echo two > b && "+
 		"echo '*.log' > .gitignore && echo s > x.log")), bailiff.Completed, "")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the sidecar's log: %s", s.log)
+		}
+	})
 	awaittest.Until(t, "the first snapshot of the project", func() bool { return s.snapshots.Ready([]string{dir}) })
 	return s, dir
 }

@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,6 +167,8 @@ func (k *Keeper) Run(ctx context.Context, j Job) error {
 	out := &bound{to: j.Stdout, left: j.MaxOutput, end: end}
 	cmd := subprocess.Command(ctx, k.bwrap, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.Stdin, out, &words
+	runtime.LockOSThread() // with whose end the job would end
+	defer runtime.UnlockOSThread()
 	program, err := subprocess.Start(cmd)
 	if err == nil {
 		err = program.Wait()

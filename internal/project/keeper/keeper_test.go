@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/internal/project/keeper"
@@ -136,4 +138,40 @@ func BenchmarkAJob(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// With the thread that started it, a process would end that is to end with its parent. A goroutine leaves that thread where
+// others wait for a processor.
+func TestAJobOutlivesThreadsThatEnd(t *testing.T) {
+	k, over := open(t), make(chan struct{})
+	var others, jobs sync.WaitGroup
+	isOver := func() bool {
+		select {
+		case <-over:
+			return true
+		default:
+			return false
+		}
+	}
+	for range runtime.GOMAXPROCS(0) {
+		others.Go(func() {
+			for !isOver() {
+				var threads sync.WaitGroup
+				threads.Go(runtime.LockOSThread) // for good, which ends the thread
+				threads.Wait()
+			}
+		})
+	}
+	for range 8 {
+		jobs.Go(func() {
+			for range 10 {
+				if out, err := k.Output(t.Context(), keeper.Job{Args: []string{"echo", "well"}}, 10); string(out) != "well\n" {
+					t.Errorf("a job beside threads that end: %q, %v", out, err)
+				}
+			}
+		})
+	}
+	jobs.Wait()
+	close(over)
+	others.Wait()
 }
