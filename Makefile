@@ -75,6 +75,9 @@ deps:
 	scripts/install-clients
 	scripts/install-axe
 
+# A process of tests ends before its memory matters: with fewer collections those that evaluate policies take a fifth less time.
+check test-plain test-race: export GOGC ?= 400
+
 check: lint policies
 	$(GOTEST) -short ./...
 
