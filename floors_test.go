@@ -43,8 +43,8 @@ var staircase = []step{
 		"internal/facts/shell/grammars",
 		"internal/facts/shell/loads",
 		"backends/descent backends/runner/direct internal/facts/python internal/facts/shell internal/fleet/postgres " +
-			"internal/host/removal internal/host/subprocess internal/host/trust internal/judging/corpus internal/judging/rows " +
-			"internal/project/nested internal/project/repository " +
+			"internal/host/removal internal/host/subprocess internal/host/trust internal/host/usage " +
+			"internal/judging/corpus internal/judging/rows internal/project/nested internal/project/repository " +
 			"internal/judging/tables internal/network/names internal/network/throttle internal/pdp/background " +
 			"internal/pdp/dependencies internal/pdp/evaluation internal/pdp/explain internal/record/logline " +
 			"internal/record/records internal/secrets/env internal/secrets/redact " +

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -29,6 +30,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/host/removal"
+	"github.com/bailiff-dev/bailiff/internal/host/usage"
 )
 
 const (
@@ -46,22 +48,22 @@ var list string
 // tool is one that has a cache.
 type tool struct{ name, path string }
 
-func tools() (all []tool) {
+var tools = sync.OnceValue(func() (all []tool) {
 	for line := range strings.Lines(list) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] != "#" {
 			all = append(all, tool{fields[0], fields[1]})
 		}
 	}
 	return all
-}
+})
 
 // Caches are those of one sidecar.
 type Caches struct {
 	dir string
 	// each and all are the most bytes of a holder, and of all holders; files are the most of a holder.
-	each, all int64
-	files     int
-	mu        sync.Mutex // held while caches are made, or taken away
+	each, all, files int64
+
+	mu sync.Mutex // held while caches are made, or taken away
 }
 
 // New keeps caches in a folder that is for nothing else.
@@ -189,60 +191,39 @@ func (c *Caches) remove(ctx context.Context, place string, now time.Time) error 
 
 // weight is what a cache holds.
 type weight struct {
-	path  string
-	bytes int64
-	files int
+	path string
+	usage.Usage
 }
 
 // shrink empties caches of a holder, the largest first, until the others are within a bound, and says how large these are.
 func (c *Caches) shrink(ctx context.Context, place string, most int64) (bytes int64, err error) {
 	var all []weight
-	files := 0
+	var files int64
 	for _, t := range tools() {
 		w := c.weightOf(ctx, filepath.Join(place, t.name))
-		all, bytes, files = append(all, w), bytes+w.bytes, files+w.files
+		all, bytes, files = append(all, w), bytes+w.Bytes, files+w.Files
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	slices.SortFunc(all, func(a, b weight) int { return cmp.Compare(b.bytes, a.bytes) })
+	slices.SortFunc(all, func(a, b weight) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	var faults []error
 	for _, w := range all {
-		if bytes <= most && files <= c.files || w.files == 0 {
+		if bytes <= most && files <= c.files || w.Files == 0 {
 			break
 		}
 		faults = append(faults, removal.Contents(ctx, w.path))
-		bytes, files = bytes-w.bytes, files-w.files
+		bytes, files = bytes-w.Bytes, files-w.Files
 	}
 	return bytes, errors.Join(faults...)
 }
 
 // weightOf says how large a cache is; a cache that cannot be looked through is larger than any bound.
 func (c *Caches) weightOf(ctx context.Context, cache string) weight {
-	w := weight{path: cache}
-	err := filepath.WalkDir(cache, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a command removes what it holds meanwhile
-		}
-		if err != nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
-		}
-		info, err := entry.Info()
-		if err != nil || path == cache {
-			return nil
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			w.bytes += stat.Blocks * 512
-		}
-		if w.files++; w.files > c.files {
-			return errTooMany
-		}
-		return nil
-	})
+	// Beyond the bound of all, too, the largest go first.
+	u, err := usage.Of(ctx, cache, usage.Usage{Bytes: math.MaxInt64, Files: c.files})
 	if err != nil {
-		w.bytes, w.files = c.each+1, c.files+1
+		u = usage.Usage{Bytes: c.each + 1, Files: c.files + 1}
 	}
-	return w
+	return weight{cache, u}
 }
-
-var errTooMany = errors.New("too many files")

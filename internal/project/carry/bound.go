@@ -1,15 +1,13 @@
 package carry
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/host/usage"
 )
 
 const (
@@ -62,27 +60,9 @@ func (r *Repositories) full(folders []string) (err error) {
 
 // measure says whether a folder takes more than so many bytes, or holds too many files. What cannot be looked at counts as too much.
 func measure(folder string, most int64) error {
-	var bytes, files int64
-	return filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
-		var info fs.FileInfo
-		if err == nil {
-			info, err = e.Info()
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone meanwhile
-		case err != nil:
-			return fmt.Errorf("%s cannot be measured: %w", folder, err)
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			bytes += stat.Blocks * 512
-		}
-		if files++; bytes > most || files > mostFiles || strings.Count(name, "/") > maxDeep {
-			return fmt.Errorf("%s takes more than %d MiB, or has more than %d files", folder, most>>20, mostFiles)
-		}
-		return nil
-	})
+	_, err := usage.Of(context.Background(), folder, usage.Usage{Bytes: most, Files: mostFiles})
+	if errors.Is(err, usage.ErrMore) {
+		return fmt.Errorf("%s takes more than %d MiB, or has more than %d files", folder, most>>20, mostFiles)
+	}
+	return err
 }
-
-// maxDeep is how deep folders may lie that are measured.
-const maxDeep = 200

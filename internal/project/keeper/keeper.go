@@ -167,7 +167,8 @@ func (k *Keeper) Run(ctx context.Context, j Job) error {
 	out := &bound{to: j.Stdout, left: j.MaxOutput, end: end}
 	cmd := subprocess.Command(ctx, k.bwrap, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.Stdin, out, &words
-	runtime.LockOSThread() // with whose end the job would end
+	cmd.WaitDelay = Longest // what it says ends with it, and is read to its end on a busy machine too
+	runtime.LockOSThread()  // with whose end the job would end
 	defer runtime.UnlockOSThread()
 	program, err := subprocess.Start(cmd)
 	if err == nil {
