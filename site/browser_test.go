@@ -39,7 +39,7 @@ func required(t *testing.T, what string, err error) {
 
 func read(t *testing.T) *reader {
 	t.Helper()
-	chromium, err := exec.LookPath("chromium")
+	chromium, err := exec.LookPath("chromium-headless-shell")
 	required(t, "CHROMIUM (run scripts/install-deps)", err)
 	r := &reader{site: repositorysSite(t), t: t, base: "file://" + t.TempDir() + "/site/"}
 	if err := r.site.write(strings.TrimPrefix(r.base, "file://")); err != nil {
