@@ -23,8 +23,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
-// browser is one Chromium for all tests, without the windows of a desktop, of which a new profile takes seconds; each test gets a profile of
-// its own in it.
+// browser is one Chromium for all tests; each gets a profile of its own in it. Without the windows of a desktop, of which a new profile
+// takes seconds.
 var browser struct {
 	once sync.Once
 	ctx  context.Context
