@@ -36,7 +36,7 @@ func oneSays(words ...string) func([]matrixtest.Message) bool {
 // awaitAlone is the room in which bailiff tells somebody something alone.
 func awaitAlone(t *testing.T, p *matrixtest.Person) string {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for end := awaittest.End(t); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if rooms := p.Invitations(); len(rooms) == 1 {
 			p.Join(rooms[0])
 			return rooms[0]
@@ -90,11 +90,7 @@ backends: {bubblewrap: {}}
 
 func awaitCalls(t *testing.T, server *matrixtest.Server, method string, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); server.Calls(method) < n; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("there was no %s", method)
-		}
-	}
+	awaittest.Until(t, method, func() bool { return server.Calls(method) >= n })
 }
 
 // bridged is what a bridge was sent.

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // dockerBackend is the section for tests that need a real engine and image.
@@ -170,11 +170,7 @@ func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
 			if _, err := tryStart(t, folder, section); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(20 * time.Second); kept() > 0; time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("the workspace is still there")
-				}
-			}
+			awaittest.Until(t, "the workspace is swept", func() bool { return kept() == 0 })
 		})
 	}
 }

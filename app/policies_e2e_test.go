@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // rulesOf is a policy whose every part says which generation it is.
@@ -100,7 +101,7 @@ func checkGeneration(t *testing.T, d bailiff.Decision, generations *sync.Map) {
 func awaitGeneration(t testing.TB, s *running, generation int) {
 	t.Helper()
 	req := inChat("await", "true")
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for end := awaittest.End(t); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if s.policies.Decide(context.Background(), req, s.enforcer.Circumstances(req)).Decision.Limits.TimeoutSeconds == generation {
 			return
 		}
@@ -140,7 +141,7 @@ func TestABadPolicyKeepsTheLastGoodOneAndShows(t *testing.T) {
 func awaitReadiness(t *testing.T, s *running, want string) {
 	t.Helper()
 	var got string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for end := awaittest.End(t); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if got = get(t, s, "/readyz"); strings.HasPrefix(got, want) {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // tools lets scripts call tools by these names.
@@ -246,7 +247,7 @@ func TestACallNeverWaitsBehindWhoWaitsForItsScript(t *testing.T) {
 		req.Env = []string{"T"}
 		wantRun(t, b, req)
 	})
-	await10s(t, "the other waits", func() bool {
+	awaittest.Until(t, "the other waits", func() bool {
 		for _, s := range b.Sandboxes() {
 			return s.Users == 2
 		}

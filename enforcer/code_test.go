@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // code is a request to run a script.
@@ -367,7 +368,7 @@ func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
 	b := newBench(t, asScripts)
 	answered := make(chan bailiff.Answer)
 	go func() { answered <- b.Execute(context.Background(), code("sleep"), nil) }()
-	await10s(t, "the script runs", func() bool { return b.fakeBackend.scripts.Load() == 1 })
+	awaittest.Until(t, "the script runs", func() bool { return b.fakeBackend.scripts.Load() == 1 })
 	must(t, b.Halt(t.Context(), func(bailiff.Session) bool { return true }))
 	if a := <-answered; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
 		t.Errorf("answer is %+v", a)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // Once sessions are to leave, none begins anything but one of which something runs still, and that only until
@@ -30,7 +31,7 @@ func TestASessionThatLeavesBeginsNothingMore(t *testing.T) {
 		t.Errorf("busy are %+v", list)
 	}
 	b.DropIdle()
-	await10s(t, "the idle session's sandbox to go", func() bool { return len(b.Sandboxes()) == 1 })
+	awaittest.Until(t, "the idle session's sandbox to go", func() bool { return len(b.Sandboxes()) == 1 })
 	if a := b.Execute(t.Context(), inSession("s2"), nil); a.Code != bailiff.CodeShutdown {
 		t.Errorf("a request of an idle session is answered %s, %s", a.Status, a.Code)
 	}
@@ -42,7 +43,7 @@ func TestASessionThatLeavesBeginsNothingMore(t *testing.T) {
 		t.Errorf("what ran is answered %s, %s", a.Status, a.Message)
 	}
 	<-ended
-	await10s(t, "nothing to be under way", func() bool { return len(busy()) == 0 })
+	awaittest.Until(t, "nothing to be under way", func() bool { return len(busy()) == 0 })
 	if a := b.Execute(t.Context(), request("true"), nil); a.Code != bailiff.CodeShutdown {
 		t.Errorf("afterwards one is answered %s, %s", a.Status, a.Code)
 	}
@@ -90,5 +91,5 @@ func TestASessionWhoseProcessRunsIsBusyUntilThatHasEnded(t *testing.T) {
 		t.Errorf("afterwards busy are %+v", list)
 	}
 	b.DropIdle()
-	await10s(t, "its sandbox to go", func() bool { return len(b.Sandboxes()) == 0 })
+	awaittest.Until(t, "its sandbox to go", func() bool { return len(b.Sandboxes()) == 0 })
 }

@@ -93,7 +93,7 @@ func TestWhatGotVariablesIsNotGoneOnWith(t *testing.T) {
 	if len(states) != 2 || states[0].Status != bailiff.Completed || states[1].Status != bailiff.Interrupted {
 		t.Errorf("listed are %+v", states)
 	}
-	await10s(t, "the end is recorded", func() bool { // which is noted beside the answers
+	awaittest.Until(t, "the end is recorded", func() bool { // which is noted beside the answers
 		return slices.ContainsFunc(next.tape.all(), func(e api.Event) bool { return strings.Contains(e.Custom.Message, running+" ended") })
 	})
 	if a := next.Execute(t.Context(), request("ls"), nil); a.Status != bailiff.Completed {

@@ -58,16 +58,6 @@ func (b *bench) ended(t *testing.T, id string) bailiff.ProcessState {
 	return a.Processes[0]
 }
 
-// await10s waits for what comes about in the background.
-func await10s(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within ten seconds", what)
-		}
-	}
-}
-
 func TestASessionWorksWithItsBackgroundProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -333,7 +323,7 @@ func TestTheOldestEndedProcessesAreForgotten(t *testing.T) {
 		ids = append(ids, id)
 	}
 	sandbox := b.fakeBackend.sandboxes()[0]
-	await10s(t, "forgetting them", func() bool { return len(sandbox.living()) == mostEnded })
+	awaittest.Until(t, "forgetting them", func() bool { return len(sandbox.living()) == mostEnded })
 	a := b.Execute(t.Context(), about("list", ""), nil)
 	if len(a.Processes) != mostEnded || a.Processes[0].ID != ids[3] {
 		t.Errorf("%d are listed from %s on, want %d from %s on", len(a.Processes), a.Processes[0].ID, mostEnded, ids[3])
@@ -374,7 +364,7 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 			a := b.Execute(t.Context(), inBackground("serve"), nil)
 			c.then(b, a.ProcessID, b.fakeBackend.sandboxes()[0].living()[0])
 			var e api.Event
-			await10s(t, "recording its end", func() bool {
+			awaittest.Until(t, "recording its end", func() bool {
 				events := b.tape.all()
 				at := slices.IndexFunc(events, func(e api.Event) bool {
 					return e.Custom.Event == api.ExecutionEvent && e.DecisionID == a.DecisionID &&

@@ -55,7 +55,11 @@ func read(t *testing.T) *reader {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	r.ctx, stop = context.WithTimeout(ctx, 5*time.Minute)
+	end, ends := t.Deadline()
+	if !ends {
+		end = time.Now().Add(time.Hour)
+	}
+	r.ctx, stop = context.WithDeadline(ctx, end.Add(-5*time.Second)) // so that a test that waits in vain says for what
 	t.Cleanup(stop)
 	return r
 }
@@ -89,12 +93,12 @@ func is[T any](r *reader, expression string) T {
 
 func (r *reader) await(expression string) {
 	r.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for ; ; time.Sleep(10 * time.Millisecond) {
 		done, err := chromedp.Run(r.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
 		if err == nil && done {
 			return
 		}
-		if time.Now().After(deadline) {
+		if r.ctx.Err() != nil {
 			r.t.Fatalf("this never came true: %s (%v)", expression, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestManyApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
@@ -119,17 +120,13 @@ func askAll(t *testing.T, book *approval.Book) map[string]bool {
 	return ids
 }
 
-const (
-	// crowdPatience is how long all of them may take, on a busy machine that looks for races.
-	crowdPatience = 8 * time.Minute
-	// lookEvery is how often the test looks, which costs the services more than the rest.
-	lookEvery = time.Second
-)
+// lookEvery is how often the test looks, which costs the services more than the rest.
+const lookEvery = time.Second
 
 // awaitNotices waits until a service shows every approval, answered everywhere or somewhere
 // not, and returns the messages.
 func awaitNotices(t *testing.T, h service, ids map[string]bool, answered bool) map[string]string {
-	for deadline := time.Now().Add(crowdPatience); ; time.Sleep(lookEvery) {
+	for end := awaittest.End(t); ; time.Sleep(lookEvery) {
 		found, left := map[string]string{}, 0
 		for _, n := range h.shown() {
 			if n.answered != answered {
@@ -147,7 +144,7 @@ func awaitNotices(t *testing.T, h service, ids map[string]bool, answered bool) m
 		if len(found) == len(ids) && (left == 0 || h.doubles) {
 			return found
 		}
-		if time.Now().After(deadline) {
+		if time.Now().After(end) {
 			t.Fatalf("%s shows %d of %d approvals, and %d messages otherwise", h.name, len(found), len(ids), left)
 		}
 	}

@@ -172,7 +172,7 @@ func is[T any](b *tab, expression string) T {
 // nothing; the one after it will.
 func (b *tab) await(expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := awaittest.End(b.t); ; time.Sleep(10 * time.Millisecond) {
 		done, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
 		if err == nil && done {
 			return

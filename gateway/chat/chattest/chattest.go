@@ -14,10 +14,11 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
-// Patience is how long a test waits for what must come.
-const Patience = 60 * time.Second
+// Patience is how long a test waits for what must come: as long as its program may run.
+func Patience(tb testing.TB) time.Duration { return max(1, time.Until(awaittest.End(tb))) }
 
 // Inbox keeps what it gets, in order.
 type Inbox struct {
@@ -63,7 +64,7 @@ func Next[T any](t testing.TB, from <-chan T) T {
 	select {
 	case it := <-from:
 		return it
-	case <-time.After(Patience):
+	case <-time.After(Patience(t)):
 		t.Fatalf("no %T came", *new(T))
 		panic("unreachable")
 	}

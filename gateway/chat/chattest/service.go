@@ -47,7 +47,7 @@ func (s *Signal) Changes() <-chan struct{} {
 
 // Await waits until something is so, looked at with the lock held, and says whether it came
 // to be.
-func (s *Signal) Await(is func() bool) bool { return s.AwaitFor(Patience, is) }
+func (s *Signal) Await(tb testing.TB, is func() bool) bool { return s.AwaitFor(Patience(tb), is) }
 
 // AwaitFor is Await for a time of its own.
 func (s *Signal) AwaitFor(long time.Duration, is func() bool) bool {
@@ -55,7 +55,7 @@ func (s *Signal) AwaitFor(long time.Duration, is func() bool) bool {
 }
 
 // AwaitSeen is Await for a look that takes the lock itself.
-func (s *Signal) AwaitSeen(is func() bool) bool { return s.wait(Patience, is) }
+func (s *Signal) AwaitSeen(tb testing.TB, is func() bool) bool { return s.wait(Patience(tb), is) }
 
 func (s *Signal) wait(long time.Duration, is func() bool) bool {
 	for late := time.After(long); ; {

@@ -51,7 +51,7 @@ func (b *inbox) Connected(err error) { b.Change(func() { b.connected = append(b.
 // await waits until something is so.
 func (b *inbox) await(t *testing.T, is func() bool) {
 	t.Helper()
-	if !b.Await(is) {
+	if !b.Await(t, is) {
 		t.Fatalf("told of %+v, %+v and %v", b.said, b.clicks, b.connected)
 	}
 }

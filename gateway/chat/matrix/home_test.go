@@ -163,7 +163,7 @@ func (i *inbox) Connected(err error) {
 // await waits until something is as it should be.
 func (i *inbox) await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	if !i.Await(is) {
+	if !i.Await(t, is) {
 		t.Fatalf("%s did not come; %+v and %+v did, and %v", what, i.said, i.clicks, i.broken)
 	}
 }

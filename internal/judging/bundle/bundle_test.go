@@ -129,15 +129,6 @@ func follow(t *testing.T, s *Source) taker {
 	return offered
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(what + " never was so")
-		}
-	}
-}
-
 // opened are the archives that a start opened.
 func opened(t *testing.T, s *Source) (texts []string, err error) {
 	t.Helper()
@@ -169,7 +160,7 @@ func TestAServersPoliciesAreFollowedByTheirETag(t *testing.T) {
 		t.Fatalf("opened %v, %v, %+v", texts, err, s.Status())
 	}
 	offered := follow(t, s)
-	eventually(t, "an unchanged bundle", func() bool { return len(at.questions()) > 2 })
+	awaittest.Until(t, "an unchanged bundle", func() bool { return len(at.questions()) > 2 })
 	if tags := at.questions(); tags[0] != "" || tags[1] != `"v1"` || len(offered) > 0 {
 		t.Errorf("asked with %q, offered %d", tags, len(offered))
 	}
@@ -177,7 +168,7 @@ func TestAServersPoliciesAreFollowedByTheirETag(t *testing.T) {
 	if text := offered.next(t); text != "v2" {
 		t.Errorf("offered %s", text)
 	}
-	eventually(t, "what is kept", func() bool { kept, _ := LastGood(c.Dir); return string(kept) == "v2" })
+	awaittest.Until(t, "what is kept", func() bool { kept, _ := LastGood(c.Dir); return string(kept) == "v2" })
 }
 
 func TestABundleThatIsNotSoundIsOfferedAgainAndNotKept(t *testing.T) {
@@ -194,14 +185,14 @@ func TestABundleThatIsNotSoundIsOfferedAgainAndNotKept(t *testing.T) {
 			t.Errorf("offered %s", text)
 		}
 	}
-	eventually(t, "the fault", func() bool { return errors.Is(s.Status().Fault, errBad) })
+	awaittest.Until(t, "the fault", func() bool { return errors.Is(s.Status().Fault, errBad) })
 	if kept, err := LastGood(c.Dir); string(kept) != "v1" {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 	at.has("v2", 0)
 	for offered.next(t) != "v2" {
 	}
-	eventually(t, "the end of the fault", func() bool { return s.Status().Fault == nil })
+	awaittest.Until(t, "the end of the fault", func() bool { return s.Status().Fault == nil })
 }
 
 func TestAServerThatFailsLeavesWhatIsInForce(t *testing.T) {
@@ -213,13 +204,13 @@ func TestAServerThatFailsLeavesWhatIsInForce(t *testing.T) {
 	confirmed := s.Status().Confirmed
 	at.has("v1", http.StatusForbidden)
 	offered := follow(t, s)
-	eventually(t, "the fault", func() bool { return s.Status().Fault != nil })
+	awaittest.Until(t, "the fault", func() bool { return s.Status().Fault != nil })
 	if why := s.Status(); !strings.Contains(why.Fault.Error(), "the bundle server ") || strings.Contains(why.Fault.Error(), at.URL) ||
 		why.Confirmed.Before(confirmed) || len(offered) > 0 {
 		t.Errorf("got %+v, offered %d", why, len(offered))
 	}
 	at.has("v1", 0)
-	eventually(t, "the end of the fault", func() bool { return s.Status().Fault == nil })
+	awaittest.Until(t, "the end of the fault", func() bool { return s.Status().Fault == nil })
 }
 
 func TestTheServerIsNotAskedSoonerThanItWants(t *testing.T) {

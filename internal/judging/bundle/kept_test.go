@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestAStartWithoutTheServerTakesWhatWasKept(t *testing.T) {
@@ -86,13 +88,13 @@ func TestABundleThatCannotBeKeptIsToldOfAndKeptOnceItCanBe(t *testing.T) {
 	}
 	at.has("v1", http.StatusForbidden)
 	follow(t, s)
-	eventually(t, "the fault", func() bool { return s.Status().Fault != nil })
+	awaittest.Until(t, "the fault", func() bool { return s.Status().Fault != nil })
 	if s.Status().Unkept == nil {
 		t.Error("a fault of the server hides that the bundle is not kept")
 	}
 	must(t, os.Remove(File(c.Dir)))
 	at.has("v1", 0)
-	eventually(t, "the bundle that is kept", func() bool { return s.Status().Unkept == nil })
+	awaittest.Until(t, "the bundle that is kept", func() bool { return s.Status().Unkept == nil })
 	if kept, err := LastGood(c.Dir); string(kept) != "v1" {
 		t.Errorf("kept is %s, %v", kept, err)
 	}

@@ -141,7 +141,7 @@ func TestANameThatMovesIsFollowedByNoOpenConnection(t *testing.T) {
 		answer.Body.Close()
 		t.Errorf("the second connection: %s", answer.Status)
 	}
-	if rules := w.refusals(1); !slices.Equal(rules, []string{ruleAddress}) {
+	if rules := w.refusals(t, 1); !slices.Equal(rules, []string{ruleAddress}) {
 		t.Errorf("refused for %q", rules)
 	}
 	if status, _, _ := answered(t, first, asking(t, "GET", address)); status != http.StatusOK {
@@ -302,7 +302,7 @@ func TestAServerThatSaysNoPlainHTTPIsCutOff(t *testing.T) {
 				!strings.Contains(final, ruleUnreachable) || len(got) > 8*mostHead {
 				t.Errorf("got %d bytes that end in %.200q", len(got), final)
 			}
-			if rules := w.refusals(1); !slices.Equal(rules, []string{ruleUnreachable}) {
+			if rules := w.refusals(t, 1); !slices.Equal(rules, []string{ruleUnreachable}) {
 				t.Errorf("refused for %q", rules)
 			}
 		})

@@ -73,7 +73,7 @@ func TestNoMorePassesThanTheLimitsSay(t *testing.T) {
 			if c.status != http.StatusOK {
 				refused = append(refused, ruleTooMuch)
 			}
-			if told := w.refusals(len(refused)); !slices.Equal(told, refused) {
+			if told := w.refusals(t, len(refused)); !slices.Equal(told, refused) {
 				t.Errorf("%s, %s: written down is %q, want %q", version, name, told, refused)
 			}
 		}
@@ -107,7 +107,7 @@ func TestATunnelIsCutWhereTooMuchPasses(t *testing.T) {
 	if n := <-took; n > megabyte {
 		t.Errorf("%d bytes passed", n)
 	}
-	if got := w.refusals(1); !slices.Equal(got, []string{ruleTooMuch}) {
+	if got := w.refusals(t, 1); !slices.Equal(got, []string{ruleTooMuch}) {
 		t.Errorf("written down is %q", got)
 	}
 }

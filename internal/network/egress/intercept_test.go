@@ -352,15 +352,15 @@ func TestInterceptedTLSIsForTheHostThatWasJudged(t *testing.T) {
 	if strings.Contains(got, "inside") || strings.Contains(got, "403") {
 		t.Errorf("plain bytes in a tunnel: %q", got)
 	}
-	rules := w.refusals(3)
+	rules := w.refusals(t, 3)
 	if slices.Sort(rules); !slices.Equal(rules, []string{"egress.host_mismatch", "egress.host_mismatch", "egress.opaque"}) {
 		t.Errorf("refused for %q", rules)
 	}
 }
 
-// refusals are the rules of what was refused, once there are so many, or after a while.
-func (w *world) refusals(n int) (rules []string) {
-	for deadline := time.Now().Add(20 * time.Second); len(rules) < n && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+// refusals are the rules of what was refused, once there are so many, or in the end.
+func (w *world) refusals(t *testing.T, n int) (rules []string) {
+	for end := awaittest.End(t); len(rules) < n && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		rules = nil
 		w.mu.Lock()
 		for _, e := range w.events {
@@ -381,7 +381,7 @@ func TestAProgramThatDoesNotTrustTheSandboxIsTold(t *testing.T) {
 	if _, err := client.Do(asking(t, "GET", "https://allowed.test:"+port(address)+"/")); err == nil {
 		t.Error("a program that trusts nothing was answered")
 	}
-	if rules := w.refusals(1); !slices.Equal(rules, []string{"egress.untrusted"}) {
+	if rules := w.refusals(t, 1); !slices.Equal(rules, []string{"egress.untrusted"}) {
 		t.Errorf("refused for %q", rules)
 	}
 }
@@ -410,8 +410,8 @@ func TestAServerIsVerified(t *testing.T) {
 			address := server.Listener.Addr().String()
 			client := program(t, proxied(t, w, address), true)
 			status, rule, _ := answered(t, client, asking(t, "GET", "https://allowed.test:"+port(address)+"/"))
-			if status != 502 || rule != of.rule || reached || !slices.Equal(w.refusals(1), []string{of.rule}) {
-				t.Errorf("got %d %s, reached %v, refused for %q", status, rule, reached, w.refusals(1))
+			if status != 502 || rule != of.rule || reached || !slices.Equal(w.refusals(t, 1), []string{of.rule}) {
+				t.Errorf("got %d %s, reached %v, refused for %q", status, rule, reached, w.refusals(t, 1))
 			}
 		})
 	}

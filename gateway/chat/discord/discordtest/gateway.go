@@ -171,7 +171,7 @@ func (s *Server) beat() bool {
 // AwaitBeats waits for so many heartbeats, and returns how many there were.
 func (s *Server) AwaitBeats(n int) (beats int) {
 	s.tb.Helper()
-	s.wait(func() string { return strconv.Itoa(n) + " heartbeats" }, chattest.Patience, func() bool { beats = s.beats; return beats >= n })
+	s.wait(func() string { return strconv.Itoa(n) + " heartbeats" }, chattest.Patience(s.tb), func() bool { beats = s.beats; return beats >= n })
 	return beats
 }
 
@@ -200,7 +200,7 @@ func (s *Server) Forget() { s.Change(func() { clear(s.sessions) }) }
 // AwaitSessions waits until there are so many.
 func (s *Server) AwaitSessions(n int) {
 	s.tb.Helper()
-	s.wait(func() string { return strconv.Itoa(n) + " sessions" }, chattest.Patience, func() bool { return len(s.sessions) == n })
+	s.wait(func() string { return strconv.Itoa(n) + " sessions" }, chattest.Patience(s.tb), func() bool { return len(s.sessions) == n })
 }
 
 // Refuse has the gateway refuse every client that begins a session, by a code.

@@ -15,7 +15,7 @@ func (s *Server) AwaitConnected(began, resumed int) {
 		defer s.Unlock()
 		return strconv.Itoa(s.began) + " sessions began, " + strconv.Itoa(s.resumed) + " were resumed, want " + strconv.Itoa(began) +
 			" and " + strconv.Itoa(resumed)
-	}, chattest.Patience, func() bool { return s.began == began && s.resumed == resumed })
+	}, chattest.Patience(s.tb), func() bool { return s.began == began && s.resumed == resumed })
 }
 
 // Beats sets how often the bot is to send a heartbeat, from its next connection on.

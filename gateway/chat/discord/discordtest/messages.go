@@ -270,7 +270,7 @@ func (s *Server) Await(channel string, is func([]Message) bool) (all []Message) 
 		text, _ := json.MarshalIndent(s.Shown(channel), "", "  ")
 		return "in channel " + channel + " is shown " + string(text)
 	}
-	s.wait(what, chattest.Patience, func() bool {
+	s.wait(what, chattest.Patience(s.tb), func() bool {
 		all = s.shown(channel)
 		return is(all)
 	})

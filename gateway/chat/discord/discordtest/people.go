@@ -87,7 +87,7 @@ const followupTime = 15 * time.Minute
 // come ([Server.Told]).
 func (s *Server) Click(who, channel, message, label string, reason ...string) string {
 	s.tb.Helper()
-	s.wait(func() string { return "the bot is there" }, chattest.Patience, func() bool { return len(s.sessions) > 0 })
+	s.wait(func() string { return "the bot is there" }, chattest.Patience(s.tb), func() bool { return len(s.sessions) > 0 })
 	s.Lock()
 	s.people[who] = true
 	c := s.channels[channel]
@@ -162,7 +162,7 @@ func (s *Server) Command(who, channel, thread, text string) string {
 		}
 		return false
 	}
-	if !s.wait(func() string { return "the bot offers /" + name }, chattest.Patience, offers) {
+	if !s.wait(func() string { return "the bot offers /" + name }, chattest.Patience(s.tb), offers) {
 		return ""
 	}
 	s.Lock()
@@ -203,7 +203,7 @@ func (s *Server) told(who string) (all []string) {
 // AwaitTold waits until what a person was told alone is as it should be.
 func (s *Server) AwaitTold(who string, is func([]string) bool) (all []string) {
 	s.tb.Helper()
-	s.wait(func() string { return who + " is told " + strings.Join(s.Told(who), " | ") }, chattest.Patience, func() bool {
+	s.wait(func() string { return who + " is told " + strings.Join(s.Told(who), " | ") }, chattest.Patience(s.tb), func() bool {
 		all = s.told(who)
 		return is(all)
 	})

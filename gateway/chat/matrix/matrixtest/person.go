@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // Person is a person's client at a homeserver. What it cannot do ends the test.
@@ -294,12 +296,12 @@ func (p *Person) file(address string) []byte {
 // Await waits until a room's messages are as they should be, and returns them.
 func (p *Person) Await(room string, are func([]Message) bool) []Message {
 	p.tb.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := awaittest.End(p.tb); ; time.Sleep(10 * time.Millisecond) {
 		all := p.Messages(room)
 		if are(all) {
 			return all
 		}
-		if time.Now().After(deadline) {
+		if time.Now().After(end) {
 			p.tb.Fatalf("in time the room %s has only %+v", room, all)
 		}
 	}

@@ -217,7 +217,7 @@ func (s *Server) Await(what string, so func() bool) {
 // Until waits until something is so, which is looked at whenever anything happened.
 func (s *Server) Until(so func() bool) {
 	s.tb.Helper()
-	if !s.AwaitSeen(so) {
+	if !s.AwaitSeen(s.tb, so) {
 		s.tb.Fatalf("it did not come to what was waited for:\n%s", s.story())
 	}
 }

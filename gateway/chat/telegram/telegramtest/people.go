@@ -240,7 +240,7 @@ func (s *Server) Await(chat string, is func([]Message) bool) []Message {
 // become so.
 func (s *Server) Until(is func() bool) {
 	s.tb.Helper()
-	if !s.AwaitSeen(is) {
+	if !s.AwaitSeen(s.tb, is) {
 		s.tb.Fatalf("telegram: it did not come to what was waited for; shown are %s", s.everything())
 	}
 }
