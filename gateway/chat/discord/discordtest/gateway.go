@@ -171,7 +171,10 @@ func (s *Server) beat() bool {
 // AwaitBeats waits for so many heartbeats, and returns how many there were.
 func (s *Server) AwaitBeats(n int) (beats int) {
 	s.tb.Helper()
-	s.wait(func() string { return strconv.Itoa(n) + " heartbeats" }, chattest.Patience(s.tb), func() bool { beats = s.beats; return beats >= n })
+	s.wait(func() string { return strconv.Itoa(n) + " heartbeats" }, chattest.Patience(s.tb), func() bool {
+		beats = s.beats
+		return beats >= n
+	})
 	return beats
 }
 
