@@ -36,14 +36,10 @@ func oneSays(words ...string) func([]matrixtest.Message) bool {
 // awaitAlone is the room in which bailiff tells somebody something alone.
 func awaitAlone(t *testing.T, p *matrixtest.Person) string {
 	t.Helper()
-	for end := awaittest.End(t); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if rooms := p.Invitations(); len(rooms) == 1 {
-			p.Join(rooms[0])
-			return rooms[0]
-		}
-	}
-	t.Fatalf("nothing is told to %s alone", p.ID)
-	return ""
+	var rooms []string
+	awaittest.Until(t, "something is told to "+p.ID+" alone", func() bool { rooms = p.Invitations(); return len(rooms) == 1 })
+	p.Join(rooms[0])
+	return rooms[0]
 }
 
 func TestAtMatrixACommandInAThreadIsApprovedInARoomAndAnswered(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
@@ -101,12 +100,12 @@ func checkGeneration(t *testing.T, d bailiff.Decision, generations *sync.Map) {
 func awaitGeneration(t testing.TB, s *running, generation int) {
 	t.Helper()
 	req := inChat("await", "true")
-	for end := awaittest.End(t); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if s.policies.Decide(context.Background(), req, s.enforcer.Circumstances(req)).Decision.Limits.TimeoutSeconds == generation {
-			return
-		}
+	fault := func() string {
+		return fmt.Sprintf("generation %d in force; status is %+v", generation, s.policies.Status())
 	}
-	t.Fatalf("generation %d is not in force; status is %+v", generation, s.policies.Status())
+	awaittest.UntilOr(t, fault, func() bool {
+		return s.policies.Decide(context.Background(), req, s.enforcer.Circumstances(req)).Decision.Limits.TimeoutSeconds == generation
+	})
 }
 
 func TestABadPolicyKeepsTheLastGoodOneAndShows(t *testing.T) {
@@ -141,10 +140,8 @@ func TestABadPolicyKeepsTheLastGoodOneAndShows(t *testing.T) {
 func awaitReadiness(t *testing.T, s *running, want string) {
 	t.Helper()
 	var got string
-	for end := awaittest.End(t); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if got = get(t, s, "/readyz"); strings.HasPrefix(got, want) {
-			return
-		}
-	}
-	t.Fatalf("/readyz says %q, want %q", got, want)
+	awaittest.UntilOr(t, func() string { return fmt.Sprintf("/readyz says %q, want %q", got, want) }, func() bool {
+		got = get(t, s, "/readyz")
+		return strings.HasPrefix(got, want)
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
@@ -172,15 +171,12 @@ func is[T any](b *tab, expression string) T {
 // nothing; the one after it will.
 func (b *tab) await(expression string) {
 	b.t.Helper()
-	for deadline := awaittest.End(b.t); ; time.Sleep(10 * time.Millisecond) {
-		done, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
-		if err == nil && done {
-			return
-		}
-		if time.Now().After(deadline) {
-			b.t.Fatalf("this never came true: %s (%v); the page shows:\n%s", expression, err, b.shows())
-		}
-	}
+	var err error
+	fault := func() string { return fmt.Sprintf("%s (%v); the page shows:\n%s", expression, err, b.shows()) }
+	awaittest.UntilOr(b.t, fault, func() (is bool) {
+		is, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		return err == nil && is
+	})
 }
 
 // awaitText waits until a visible element's text, in which spaces are single,

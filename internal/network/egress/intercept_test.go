@@ -358,9 +358,10 @@ func TestInterceptedTLSIsForTheHostThatWasJudged(t *testing.T) {
 	}
 }
 
-// refusals are the rules of what was refused, once there are so many, or in the end.
+// refusals are the rules of what was refused, once there are so many.
 func (w *world) refusals(t *testing.T, n int) (rules []string) {
-	for end := awaittest.End(t); len(rules) < n && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	t.Helper()
+	awaittest.UntilOr(t, func() string { return fmt.Sprintf("%d refusals; those noted are %q", n, rules) }, func() bool {
 		rules = nil
 		w.mu.Lock()
 		for _, e := range w.events {
@@ -369,7 +370,8 @@ func (w *world) refusals(t *testing.T, n int) (rules []string) {
 			}
 		}
 		w.mu.Unlock()
-	}
+		return len(rules) >= n
+	})
 	return rules
 }
 

@@ -44,11 +44,17 @@ const (
 // Until waits until a condition holds.
 func Until(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
+	UntilOr(tb, func() string { return what }, holds)
+}
+
+// UntilOr is [Until] where more is to be said of what was waited for in vain than is known before.
+func UntilOr(tb testing.TB, what func() string, holds func() bool) {
+	tb.Helper()
 	end, pause := End(tb), firstPause
 	for ; !holds(); pause = min(2*pause, mostPause) {
 		time.Sleep(pause)
 		if time.Now().After(end) {
-			tb.Fatalf("waited in vain: %s", what)
+			tb.Fatalf("waited in vain: %s", what())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package matrixtest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -296,13 +297,10 @@ func (p *Person) file(address string) []byte {
 // Await waits until a room's messages are as they should be, and returns them.
 func (p *Person) Await(room string, are func([]Message) bool) []Message {
 	p.tb.Helper()
-	for end := awaittest.End(p.tb); ; time.Sleep(10 * time.Millisecond) {
-		all := p.Messages(room)
-		if are(all) {
-			return all
-		}
-		if time.Now().After(end) {
-			p.tb.Fatalf("in time the room %s has only %+v", room, all)
-		}
-	}
+	var all []Message
+	awaittest.UntilOr(p.tb, func() string { return fmt.Sprintf("the room %s has only %+v", room, all) }, func() bool {
+		all = p.Messages(room)
+		return are(all)
+	})
+	return all
 }
