@@ -81,16 +81,14 @@ func (b *bundles) sections() []string {
 // awaitPolicies waits until what is told of the policies is so.
 func awaitPolicies(t *testing.T, s *running, what string, so func(api.Status) bool) api.Status {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		status, err := s.operators(t).Status(t.Context())
+	var status api.Status
+	awaittest.UntilOr(t, func() string { return fmt.Sprintf("%s: %+v, %v", what, status.Policies, status.Warnings) }, func() bool {
+		var err error
+		status, err = s.operators(t).Status(t.Context())
 		must(t, err)
-		if so(status) {
-			return status
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %+v, %v", what, status.Policies, status.Warnings)
-		}
-	}
+		return so(status)
+	})
+	return status
 }
 
 func (b *bundles) inForce(generation int) func(api.Status) bool {

@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // launched has a script started as a runner, for which the time is over once it has said
@@ -22,7 +22,7 @@ func launched(t *testing.T, script string) error {
 	told, held, err := os.Pipe()
 	backendtest.Must(t, err)
 	defer told.Close()
-	backendtest.Must(t, told.SetReadDeadline(time.Now().Add(time.Minute)))
+	backendtest.Must(t, told.SetReadDeadline(awaittest.End(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

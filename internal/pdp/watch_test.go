@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // reloads hands on what the observer is told.
@@ -23,16 +24,10 @@ func (r reloads) Reloaded(ok bool, _ string) { r <- ok }
 
 func (reloads) OutOfTime() {}
 
-// await is the end of the next reload; a machine that needs longer is broken.
+// await is the end of the next reload.
 func (r reloads) await(t *testing.T) bool {
 	t.Helper()
-	select {
-	case ok := <-r:
-		return ok
-	case <-time.After(30 * time.Second):
-		t.Fatal("nothing was reloaded")
-		return false
-	}
+	return awaittest.Value(t, "a reload", r)
 }
 
 // until waits for a reload that ends as wanted: a change of several files may be

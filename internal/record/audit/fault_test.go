@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // faulty is a segment's file whose disk is full, or which has other troubles.
@@ -214,11 +214,7 @@ func TestIDsSortByTime(t *testing.T) {
 // await waits for what another goroutine is about to do.
 func await(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited for a minute")
-		}
-	}
+	awaittest.Until(t, "another goroutine", done)
 }
 
 func BenchmarkRecord(b *testing.B) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 func TestTheReceiverGetsTheLogAsItIsOnDiskOnce(t *testing.T) {
@@ -262,9 +263,5 @@ func must(t testing.TB, err error) {
 
 func await(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	awaittest.Until(t, what, so)
 }
