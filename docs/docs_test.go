@@ -152,7 +152,8 @@ func needEngine(t *testing.T) {
 // it, where policies are read twice.
 func TestWhatAPageTellsToTypeWorksAgain(t *testing.T) {
 	once := regexp.MustCompile(`(?m)^.*\bmkdir ([^-]|-m).*$|^.*\bcp -[ar] \S*[^/.\s] \S*[^/\s](\s.*)?$`)
-	for text, want := range map[string]bool{"mkdir work": true, "mkdir -m 700 run": true, "mkdir -p work && x": false, "x && cp -r policies mine": true,
+	for text, want := range map[string]bool{"mkdir work": true, "mkdir -m 700 run": true,
+		"mkdir -p work && x": false, "x && cp -r policies mine": true,
 		"cp -r policies/. mine": false, "cp -r examples/x ~/.plugins/": false} {
 		if once.MatchString(text) != want {
 			t.Fatalf("%q is taken for the opposite", text)
