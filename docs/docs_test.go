@@ -148,6 +148,26 @@ func needEngine(t *testing.T) {
 	}
 }
 
+// A page may be followed again, or after another page: what it makes may be there already. A folder that is copied over one lands in
+// it, where policies are read twice.
+func TestWhatAPageTellsToTypeWorksAgain(t *testing.T) {
+	once := regexp.MustCompile(`(?m)^.*\bmkdir ([^-]|-m).*$|^.*\bcp -[ar] \S*[^/.\s] \S*[^/\s](\s.*)?$`)
+	for text, want := range map[string]bool{"mkdir work": true, "mkdir -m 700 run": true,
+		"mkdir -p work && x": false, "x && cp -r policies mine": true,
+		"cp -r policies/. mine": false, "cp -r examples/x ~/.plugins/": false} {
+		if once.MatchString(text) != want {
+			t.Fatalf("%q is taken for the opposite", text)
+		}
+	}
+	for _, p := range pages(t) {
+		for _, b := range p.blocksOf("sh") {
+			if line := once.FindString(b.text); line != "" && isTyped(b) {
+				t.Errorf("%s: say mkdir -p, and copy FOLDER/. into a folder that is there: %s", p.name, line)
+			}
+		}
+	}
+}
+
 func TestBlocksAreWhatTheySay(t *testing.T) {
 	kinds := map[string]func(*testing.T, string) error{
 		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables, "yaml pack": isPack("packs"),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // worker is an ordinary user with a project.
@@ -500,7 +501,7 @@ func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorkerAtTerminal(t)
 	const at = ` | script -qec "bailiff setup claude-code --project src/shop" /dev/null`
-	for _, answer := range []string{"", `\n`, `n\n`, `y\n`, `1 3\n`, `12\n`, `2\n`, `all 1\n`} {
+	for _, answer := range []string{"", `\n`, `n\n`, `y\n`, `1 4\n`, `12\n`, `2\n`, `3\n`, `all 1\n`} {
 		printed, err := w.says(t, "printf '"+answer+"'"+at)
 		if err == nil || !strings.Contains(printed, `Numbers as "1 2", "all"`) || w.Shell(t, "test -e .config").Run() == nil {
 			t.Errorf("after %q it says %s, %v", answer, printed, err)
@@ -511,18 +512,36 @@ func TestWhatWeakensBailiffIsWrittenAfterAYesAtTheTerminal(t *testing.T) {
 		!strings.Contains(text, "accept_missing_limits: [cpus, memory_mb, pids]") {
 		t.Errorf("after one number it is %s", text)
 	}
-	if printed := w.must(t, `printf 'yes\n'`+at); !strings.Contains(printed, "Do you agree? [y/N]") {
-		t.Errorf("of the one that is left it says %s", printed)
-	}
+	w.must(t, `printf '1\n'`+at)
 	if text := w.must(t, "cat .config/bailiff/bailiff.yaml"); !strings.Contains(text, "allow_same_user: true") ||
 		!strings.Contains(text, `console: "localhost:0"`) {
-		t.Errorf("after a yes to it it is %s", text)
+		t.Errorf("after a yes to the next it is %s", text)
 	}
-	w.must(t, `mkdir src/other && printf 'all\n' | script -qec "bailiff setup claude-code --project src/other --config two.yaml" /dev/null`)
+	w.startsAtAYes(t, at)
+	w.must(t, `mkdir src/other && printf '1 2\n' | script -qec "bailiff setup claude-code --project src/other --config two.yaml" /dev/null`)
 	if text := w.must(t, "cat two.yaml"); !strings.Contains(text, "allow_same_user: true") ||
 		!strings.Contains(text, "accept_missing_limits: [cpus, memory_mb, pids]") {
-		t.Errorf("after a yes to all it is %s", text)
+		t.Errorf("after a yes to both it is %s", text)
 	}
+}
+
+// startsAtAYes has a setup to which all else was agreed before start the sidecar, which goes on without the terminal.
+func (w worker) startsAtAYes(t *testing.T, at string) {
+	t.Helper()
+	w.must(t, quickly)
+	w.must(t, "echo damaged >.local/state/bailiff/approvals.db")
+	if printed, err := w.says(t, `printf 'all\n'`+at); err == nil || !strings.Contains(printed, "serve.log says why") {
+		t.Errorf("of a sidecar that cannot start it says %s, %v", printed, err)
+	}
+	w.must(t, "grep -q approvals.db .local/state/bailiff/serve.log && rm .local/state/bailiff/approvals.db*")
+	printed := w.must(t, `printf 'yes\n'`+at)
+	process := regexp.MustCompile(`runs until process (\d+) `).FindStringSubmatch(printed)
+	if process == nil || !strings.Contains(printed, "Do you agree? [y/N]") || !strings.Contains(printed, "project at agent") {
+		t.Fatalf("of the one that is left it says %s", printed)
+	}
+	w.must(t, "bailiff status && kill "+process[1])
+	awaittest.Until(t, "the sidecar that was started ended", func() bool { return w.Shell(t, "kill -0 "+process[1]).Run() != nil })
+	w.must(t, "grep -q stopping .local/state/bailiff/serve.log")
 }
 
 func TestAnInterruptEndsTheQuestionsOfASetup(t *testing.T) {

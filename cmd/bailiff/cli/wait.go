@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,12 +22,13 @@ func WaitFlag(cmd *cobra.Command, wait *time.Duration) {
 // askAgain is how long a look for a sidecar that is starting is after the one before.
 const askAgain = 50 * time.Millisecond
 
-// UntilAnswered asks until a sidecar answers or the time is over; other errors than that none answers count at once.
+// UntilAnswered asks until a sidecar answers or the time is over; other errors than that none answers count at once. What is asked can
+// be asked again: one that was stopping when another started may break a connection off.
 func UntilAnswered(ctx context.Context, wait time.Duration, ask func(context.Context) error) error {
 	over := time.After(wait)
 	for {
 		err := ask(ctx)
-		if !errors.Is(err, client.ErrUnreachable) {
+		if !errors.Is(err, client.ErrUnreachable) && (wait == 0 || !isBrokenOff(err)) {
 			return err
 		}
 		select {
@@ -38,4 +42,10 @@ func UntilAnswered(ctx context.Context, wait time.Duration, ask func(context.Con
 			return err
 		}
 	}
+}
+
+// isBrokenOff says whether the other side went away before it answered.
+func isBrokenOff(err error) bool {
+	return slices.ContainsFunc([]error{syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF},
+		func(end error) bool { return errors.Is(err, end) })
 }

@@ -40,7 +40,8 @@ func New(configPath *string) *cobra.Command {
 or Docker), writes or extends bailiff.yaml and the tables of the policies so that sandboxes
 show the folder at its own path, writable, and has the agent ask by an entry in your own
 settings of it (never in the folder). Then starts the sidecar as a service of yours where a
-service manager is there, and ends with "bailiff doctor"; elsewhere prints the line that does.
+service manager is there, elsewhere by your yes or --start as a process that no terminal
+ends, and ends with "bailiff doctor". Without that yes it prints the line that starts it.
 
 AGENT is one of: ` + agents.List() + `.
 
@@ -66,6 +67,7 @@ Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		"let sandboxes go without the limits that this machine cannot hold")
 	f.BoolVar(&r.answers.AllowSameUser, "allow-same-user", false, "let your own user, whose agent it is, answer its approvals")
 	f.BoolVar(&r.answers.ShowModules, "go-modules", false, "let sandboxes read the modules that Go keeps in your home")
+	f.BoolVar(&r.starts, "start", false, "start the sidecar where no service manager does, until the machine's next start")
 	f.Bool("go-build-cache", false, "")
 	_ = f.MarkDeprecated("go-build-cache", "the sandboxes of each project have a build cache of their own") // the flag is there
 	return cmd
@@ -83,6 +85,7 @@ type setupRun struct {
 	configPath              *string
 	agent, project          string
 	dryRun, remove, managed bool
+	starts                  bool // the sidecar, by the person's yes
 	answers                 setup.Answers
 	in                      *bufio.Reader
 	out                     io.Writer
@@ -374,15 +377,41 @@ func (r *setupRun) start(ctx context.Context, s *setup.Survey) error {
 	if other != "" {
 		r.say("Your service bailiff is that of %s, and stays so.", other)
 	}
-	if other != "" || !setup.HasManager(ctx) {
+	switch {
+	case other == "" && setup.HasManager(ctx):
+		err = r.restart(ctx, s)
+	case r.starts && !isServed(ctx, s.File):
+		err = r.launch(ctx, s)
+	default:
 		r.say("Start the sidecar, anew if one runs; then bailiff doctor %s --wait 1m proves that it guards:", r.agent)
 		r.say("  %s", s.Line())
 		return nil
 	}
-	if err := r.restart(ctx, s); err != nil {
+	if err != nil {
 		return err
 	}
 	return r.prove(ctx, s)
+}
+
+// launch starts the sidecar where no service manager does, and waits until it answers.
+func (r *setupRun) launch(ctx context.Context, s *setup.Survey) error {
+	r.say("Starting the sidecar. %s", testsFirst)
+	sidecar, log, err := s.Launch()
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = sidecar.Wait() // its log says how it ended
+	}()
+	if err := awaitServed(ctx, s.File, ended); err != nil {
+		return fmt.Errorf("%w: %s says why", err, log)
+	}
+	r.say("The sidecar runs until process %d or this machine ends, and logs to %s. The line that starts it again:",
+		sidecar.Process.Pid, log)
+	r.say("  %s", s.Line())
+	return nil
 }
 
 // restart has the service manager start the sidecar anew, and waits for it.
@@ -411,16 +440,26 @@ func (r *setupRun) prove(ctx context.Context, s *setup.Survey) error {
 	return nil
 }
 
-// await waits until the sidecar answers.
-func (r *setupRun) await(ctx context.Context, s *setup.Survey) error {
+// awaitServed waits until a sidecar answers, which may end before.
+func awaitServed(ctx context.Context, file string, ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	for !isServed(ctx, s.File) {
+	for !isServed(ctx, file) {
 		select {
+		case <-ended:
+			return errors.New("the sidecar ended before it answered")
 		case <-ctx.Done():
-			return errors.New("the sidecar does not answer: journalctl --user -u bailiff says why")
+			return errors.New("the sidecar does not answer")
 		case <-time.After(100 * time.Millisecond):
 		}
+	}
+	return nil
+}
+
+// await waits until the service answers.
+func (r *setupRun) await(ctx context.Context, s *setup.Survey) error {
+	if err := awaitServed(ctx, s.File, nil); err != nil {
+		return fmt.Errorf("%w: journalctl --user -u bailiff says why", err)
 	}
 	r.say("The sidecar runs, as your service bailiff.")
 	if !setup.Lingers() {

@@ -18,7 +18,7 @@ type choice struct {
 }
 
 // choices are those that are not agreed to yet.
-func (r *setupRun) choices(s *setup.Survey) []choice {
+func (r *setupRun) choices(ctx context.Context, s *setup.Survey) []choice {
 	all := []struct {
 		applies bool
 		choice
@@ -30,6 +30,8 @@ func (r *setupRun) choices(s *setup.Survey) []choice {
 			"find none (--go-modules).", &r.answers.ShowModules}},
 		{s.SameUser, choice{"Answer approvals as this user, which is the agent's too: a command on this machine could answer as you. " +
 			"Without it only another user may answer (--allow-same-user).", &r.answers.AllowSameUser}},
+		{!setup.HasManager(ctx) && s.OtherService() == "" && !isServed(ctx, s.File), choice{"Start the sidecar now, which no service " +
+			"manager does here: it goes on without this terminal until the machine's next start (--start).", &r.starts}},
 	}
 	var left []choice
 	for _, c := range all {
@@ -43,7 +45,7 @@ func (r *setupRun) choices(s *setup.Survey) []choice {
 // ask lists what must be agreed to, and asks once where a person is there. Elsewhere nothing is agreed to; what is only shown is
 // shown as if all were.
 func (r *setupRun) ask(ctx context.Context, s *setup.Survey) error {
-	choices := r.choices(s)
+	choices := r.choices(ctx, s)
 	if len(choices) == 0 {
 		return nil
 	}

@@ -23,6 +23,9 @@ func (c Call) Paths(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking where %q leads: %w", path, err)
 	}
+	if isOfProcess(path) {
+		return nil, fmt.Errorf("%q: write the path without /proc/self on its way, which leads each program elsewhere", path)
+	}
 	if real != path {
 		return []string{path, real}, nil
 	}
@@ -76,6 +79,32 @@ func resolved(path string) (string, error) {
 		path = target
 	}
 	return "", errors.New("too many links")
+}
+
+// isOfProcess says whether a path leads by a link that stands for another place in each process.
+func isOfProcess(path string) bool {
+	for range mostLinks {
+		if strings.HasPrefix(path, "/proc/self/") || strings.HasPrefix(path, "/proc/thread-self/") {
+			return true
+		}
+		next := ""
+		for i := 1; i <= len(path) && next == ""; i++ {
+			if i < len(path) && path[i] != '/' {
+				continue
+			}
+			if target, err := os.Readlink(path[:i]); err == nil {
+				if !filepath.IsAbs(target) {
+					target = filepath.Join(filepath.Dir(path[:i]), target)
+				}
+				next = filepath.Join(target, path[i:])
+			}
+		}
+		if next == "" {
+			return false
+		}
+		path = next
+	}
+	return true
 }
 
 // resolvedBelow is where a path leads at which there is nothing.

@@ -1,7 +1,10 @@
 package hook
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
@@ -50,7 +53,28 @@ func Lists(key string) func(Call) (Meaning, error) { return about(key, listing) 
 func Searches(key string) func(Call) (Meaning, error) { return throughout(key, searching) }
 
 // Finds is of one that looks for files by the pattern.
-func Finds(key string) func(Call) (Meaning, error) { return throughout(key, Finding) }
+func Finds(key string) func(Call) (Meaning, error) {
+	return func(c Call) (Meaning, error) {
+		m, err := throughout(key, Finding)(c)
+		pattern, _ := c.Input.Optional(key) // its fault is told already
+		return m, errors.Join(err, CheckPattern(pattern))
+	}
+}
+
+// CheckPattern refuses a pattern of names by which a client may leave the folder in which it looks: an alternative of it steps
+// back, or begins anew.
+func CheckPattern(pattern string) error {
+	parts := strings.FieldsFunc(pattern, func(r rune) bool { return strings.ContainsRune("/{},", r) })
+	if slices.Contains(parts, "..") {
+		return fmt.Errorf("%q: write the pattern without a step back (..) in it", pattern)
+	}
+	for _, begins := range []string{"{/", ",/", "{~", ",~"} {
+		if strings.Contains(pattern, begins) {
+			return fmt.Errorf("%q: write the pattern without an alternative that begins at / or ~", pattern)
+		}
+	}
+	return nil
+}
 
 // Patches is of a tool that applies the patch in an entry of its input, in the format
 // "*** Begin Patch".

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/agents"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
@@ -179,6 +181,26 @@ func systemctl(ctx context.Context, doing string, lines ...[]string) error {
 func Lingers() bool {
 	me, err := user.Current()
 	return err == nil && settings.Exists(filepath.Join("/var/lib/systemd/linger", me.Username))
+}
+
+// Launch does what [Survey.Line] does, in a session of its own, so that no terminal ends the sidecar. What it says is in the log.
+func (s *Survey) Launch() (sidecar *exec.Cmd, log string, err error) {
+	log = backends.RealPath(filepath.Join(s.cfg.StateDir, "serve.log"))
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		return nil, log, fmt.Errorf("making the sidecar's state folder: %w", err)
+	}
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, log, fmt.Errorf("opening the sidecar's log: %w", err)
+	}
+	defer file.Close()
+	sidecar = exec.Command(filepath.Join(s.in.Programs, "bailiff"), "serve", "--config", s.File) //nolint:gosec // bailiff itself
+	sidecar.Env, sidecar.Stdout, sidecar.Stderr = os.Environ(), file, file
+	sidecar.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := sidecar.Start(); err != nil {
+		return nil, log, fmt.Errorf("starting the sidecar: %w", err)
+	}
+	return sidecar, log, nil
 }
 
 // Line is what starts the sidecar where no service manager does.

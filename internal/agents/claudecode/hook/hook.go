@@ -44,7 +44,7 @@ var tools = hook.Tools{
 	"NotebookEdit": hook.Changes("notebook_path"),
 	"LS":           hook.Lists("path"),
 	"Glob":         glob,
-	"Grep":         hook.Searches("pattern"),
+	"Grep":         grep,
 	"WebFetch":     fetch,
 	"Agent":        agent,
 	"Task":         agent,
@@ -80,6 +80,13 @@ func read(c hook.Call) (hook.Meaning, error) {
 	return m, err
 }
 
+// grep looks into the files whose names another pattern may choose.
+func grep(c hook.Call) (hook.Meaning, error) {
+	m, err := hook.Searches("pattern")(c)
+	names, wrong := c.Input.Optional("glob")
+	return m, errors.Join(err, wrong, hook.CheckPattern(names))
+}
+
 // glob looks from the folder with which an absolute pattern begins.
 func glob(c hook.Call) (hook.Meaning, error) {
 	pattern, err := c.Input.Text("pattern")
@@ -89,6 +96,9 @@ func glob(c hook.Call) (hook.Meaning, error) {
 	if err != nil || !strings.HasPrefix(pattern, "/") && !strings.Contains(pattern, "..") {
 		m, wrong := hook.Finds("pattern")(c)
 		return m, errors.Join(err, wrong)
+	}
+	if err := hook.CheckPattern(pattern); err != nil {
+		return hook.Meaning{}, err
 	}
 	paths, err := c.Paths(path.Dir(pattern[:strings.IndexAny(pattern+"*", "*?[{")] + "x"))
 	return hook.Finding(pattern, paths...), err
