@@ -16,8 +16,26 @@ type Decision struct {
 	// Approval is set when the outcome is [Ask].
 	Approval *ApprovalTerms `json:"approval,omitempty"`
 	Obligations
+	// Advise are sentences for the model, beside what the request printed; they change nothing of the decision.
+	Advise []Advice `json:"advise,omitempty"`
 	// Revision is the SHA-256 of the loaded policies.
 	Revision string `json:"revision"`
+}
+
+// Advice is a sentence for the model, by the rule that spoke.
+type Advice struct {
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+}
+
+// Notes are the sentences for the model, each once.
+func (d Decision) Notes() (said []string) {
+	for _, a := range d.Advise {
+		if len(said) < mostReasons && !slices.Contains(said, a.Message) {
+			said = append(said, a.Message)
+		}
+	}
+	return said
 }
 
 // Obligations are what the enforcer must meet or else refuse.

@@ -41,6 +41,22 @@ func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
 	}
 }
 
+// What the policies have to say to the model stands once in the answer, and in the log with the decision.
+func TestAnAnswerHoldsTheNotesOfThePolicies(t *testing.T) {
+	t.Parallel()
+	pnpm := bailiff.Advice{Rule: "team.pnpm", Message: "This repository uses pnpm."}
+	b := newBench(t, func(b *bench) {
+		b.judge.decision = allow(func(d *bailiff.Decision) { d.Advise = []bailiff.Advice{pnpm, {Rule: "team.npm", Message: pnpm.Message}} })
+	})
+	a := b.Execute(t.Context(), request("npm ls"), nil)
+	if a.Status != bailiff.Completed || a.Message != pnpm.Message {
+		t.Errorf("the answer says %q", a.Message)
+	}
+	if d, ok := b.tape.all()[0].Result.(bailiff.Decision); !ok || !slices.Contains(d.Advise, pnpm) {
+		t.Errorf("the log has %+v", b.tape.all()[0].Result)
+	}
+}
+
 // behind is a request that goes on in the background.
 func behind(command string) bailiff.Request {
 	req := request(command)

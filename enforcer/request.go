@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -91,7 +92,7 @@ func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer
 		return a
 	}
 	if m.script == nil { // else the answer is its script's to read
-		a.Note(e.processes.Losses(m.located)...)
+		a.Note(slices.Concat(e.processes.Losses(m.located), m.Decision.Notes())...)
 	}
 	e.config.Recorder.Note(executionEvent(m.event, a))
 	e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)

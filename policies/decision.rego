@@ -14,6 +14,7 @@
 # forward_env         names
 # withhold_env        {name, rule}: beats forward_env
 # backend_candidates  {name, rank}: the lowest rank that is configured wins
+# advise              {rule, message}: a sentence for the model, beside what a request prints
 # limits              {timeout_seconds, output_bytes, cpus, memory_mb, disk_mb, pids, idle_seconds,
 #                     max_seconds, background_seconds, processes, workspace_mb, workspace_files}
 # networks            {network, egress}
@@ -22,7 +23,7 @@
 #                     quorum}
 # connection_limits   {upload_mb, download_mb}: the least counts
 #
-# rule and message are needed, the rest may be missing; the strictest wins.
+# rule and message are needed, the rest may be missing; the strictest wins, but for advise, of which all count.
 
 package bailiff
 
@@ -31,9 +32,11 @@ package bailiff
 # description: |
 #   The document that the enforcer obeys.
 # entrypoint: true
-decision := object.union(_verdict, {"approval": _approval}) if _outcome == "ask"
+decision := object.union_n([_verdict, {"approval": _approval}, _notes]) if _outcome == "ask"
 
-decision := object.union(_verdict, _snapshot) if _outcome != "ask"
+decision := object.union_n([_verdict, _snapshot, _notes]) if _outcome == "allow"
+
+decision := object.union(_verdict, _snapshot) if _outcome == "deny"
 
 _verdict := {
 	"outcome": _outcome,

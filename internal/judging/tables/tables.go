@@ -67,6 +67,7 @@ func known(all any, words map[string]bool) map[string]shape {
 			"host": verdict, "sandbox": verdict, "networked": verdict, "shared": verdict,
 		})),
 		"hidden_rules":      entriesOf(truth),
+		"advise":            entriesOf(text),
 		"instead":           ruleTo(text, all, words),
 		"programs":          entriesOf(list(kind)),
 		"options":           kinds,

@@ -78,6 +78,7 @@ func (r *reader) decision(t *ast.Term) (d bailiff.Decision) {
 		{"limits", into(&d.Limits, r.limits)},
 		{"tools", into(&d.Tools, r.tools)},
 		{"snapshot", into(&d.Snapshot, r.bool)},
+		{"advise", into(&d.Advise, r.advice)},
 		{"revision", func(*ast.Term) { r.fail("is set by the policies, but only bailiff knows it") }},
 	}, "outcome")
 	return d
@@ -263,6 +264,18 @@ func (r *reader) reason(t *ast.Term) (one bailiff.Reason) {
 	return one
 }
 
+func (r *reader) advice(t *ast.Term) (all []bailiff.Advice) {
+	r.each(t, func(v *ast.Term) {
+		var one bailiff.Advice
+		r.object(v, fields{
+			{"rule", into(&one.Rule, r.filled)},
+			{"message", func(t *ast.Term) { one.Message = sentence(r.filled(t)) }},
+		}, "rule", "message")
+		all = append(all, one)
+	})
+	return all
+}
+
 // sentenceBytes bounds each sentence of a reason: requesters are told it, and each event of the decision log repeats it.
 const sentenceBytes = 2000
 
@@ -288,7 +301,7 @@ func (r *reader) technique(t *ast.Term) string {
 // thing, and that what is to be run is bounded.
 func (r *reader) agree(d *bailiff.Decision, backends map[string]bailiff.BackendState) {
 	if d.Outcome == bailiff.Deny {
-		d.Approval = nil
+		d.Approval, d.Advise = nil, nil
 		if len(d.Denials) == 0 {
 			r.failAt("/denials", "is empty although the outcome is deny")
 		}

@@ -39,6 +39,8 @@ func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
 			"/denials/0/x is no known key"},
 		"unknown grade of a reason": {with(`"outcome": "deny"`, `"denials": [{"rule": "r", "message": "m", "severity": "urgent"}]`),
 			`/denials/0/severity is "urgent", want low, medium, high or critical`},
+		"advice without a message": {allow(backend, limits, `"advise": [{"rule": "r"}]`), "/advise/0/message is missing"},
+		"advice that is a text":    {allow(backend, limits, `"advise": ["use pnpm"]`), "/advise/0 is a string, want an object"},
 		"technique that is none": {with(`"outcome": "deny"`, `"denials": [{"rule": "r", "message": "m", "attack": ["T1"]}]`),
 			`/denials/0/attack/0 is "T1", want a technique of ATT&CK`},
 		"unknown key of the env":      {allow(backend, limits, `"env": {"inherit": true}`), "/env/inherit is no known key"},

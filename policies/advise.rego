@@ -1,0 +1,17 @@
+package bailiff
+
+# METADATA
+# title: Notes to the model
+# description: |
+#   A request that runs a program of the table is answered with the table's sentence beside what
+#   it printed. A note changes nothing else of a decision.
+advise contains {
+	"rule": "advise.program",
+	"message": data.bailiff.tables.advise[call.program],
+} if {
+	some call in _calls
+}
+
+default _notes := {}
+
+_notes := {"advise": [note | some note in advise]} if count(advise) > 0
