@@ -49,7 +49,7 @@ var staircase = []step{
 			"internal/pdp/dependencies internal/pdp/evaluation internal/pdp/explain internal/record/logline " +
 			"internal/record/records internal/secrets/env internal/secrets/redact " +
 			"internal/tests/scripted metrics",
-		"internal/approval/state internal/fleet/watermark internal/pdp/source",
+		"internal/approval/state internal/fleet/watermark internal/host/trust/certificates internal/pdp/source",
 		"internal/approval/file",
 		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
