@@ -44,7 +44,7 @@ graph    = $(if $(BAILIFF_TIMES),-count=1 -debug-actiongraph=$(BAILIFF_TIMES)/$(
 
 # Packages that start goroutines or are called by many at once: their tests run under the race detector, and nowhere else.
 # Those that take longest begin first.
-RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/... gateway/client gateway/mcp backends/kernel backends/loop \
+RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway gateway/chat/... gateway/client gateway/mcp/... backends/kernel backends/loop \
 	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,record/... network/... secrets/... fleet/... login/... \
 	judging/bundle judging/guard judging/rows host/nice host/subprocess text/headtail recent tests/scripted))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it

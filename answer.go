@@ -137,6 +137,12 @@ type Progress struct {
 	Blocked *Blocked
 	// Output holds the next bytes of output, already redacted.
 	Output []byte
+	// Say comes when an MCP server has started: it gives the server one line to read. Files are
+	// those that its command runs.
+	Say   func(line []byte) error
+	Files []File
+	// Line is the next line that the server says, already redacted.
+	Line []byte
 }
 
 // Ended is what the end of a session stopped.

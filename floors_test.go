@@ -49,7 +49,7 @@ var staircase = []step{
 			"internal/pdp/dependencies internal/pdp/evaluation internal/pdp/explain internal/record/logline " +
 			"internal/record/records internal/secrets/env internal/secrets/redact " +
 			"internal/tests/scripted metrics",
-		"internal/approval/state internal/fleet/watermark internal/pdp/source",
+		"internal/approval/state internal/fleet/watermark internal/host/trust/certificates internal/pdp/source",
 		"internal/approval/file",
 		"internal/approval/shared",
 		"backends/cgroup backends/loop backends/settings internal/approval internal/facts internal/fleet " +
@@ -76,14 +76,14 @@ var staircase = []step{
 		"enforcer/implied enforcer/ledger enforcer/output enforcer/turn internal/approval/people",
 		"enforcer/supply",
 		"enforcer/lease",
-		"enforcer/guard enforcer/process",
+		"enforcer/guard enforcer/process enforcer/toolbox",
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
 		"gateway gateway/summary internal/agents/settings internal/judging/offline",
-		"gateway/chat gateway/client gateway/console gateway/mcp internal/agents/claudecode internal/agents/codex " +
+		"gateway/chat gateway/client gateway/console gateway/mcp gateway/mcp/trust internal/agents/claudecode internal/agents/codex " +
 			"internal/agents/hermes internal/agents/opencode internal/agents/othermcp internal/fleet/peers internal/fleet/peers/peerstest",
-		"internal/agents",
+		"gateway/mcp/proxy internal/agents",
 		"internal/agents/doctor internal/agents/setup",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",

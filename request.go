@@ -19,6 +19,9 @@ const (
 	// Call is a tool of the agent's own that a script of execute_code calls: it is
 	// judged like any request, and the agent runs it. No client can send one.
 	Call Tool = "call"
+	// MCP is a tool of another server of the Model Context Protocol, which the sidecar
+	// calls for a client that reaches the server through it.
+	MCP Tool = "mcp"
 )
 
 // IsCallable says whether a script may be allowed to call a tool of that name:
@@ -31,7 +34,7 @@ const MaxOwnTools = 64
 // IsOwnTool says whether an agent may give a tool of its own that name.
 func IsOwnTool(name string) bool {
 	switch Tool(name) {
-	case Terminal, ExecuteCode, Process, Call:
+	case Terminal, ExecuteCode, Process, Call, MCP:
 		return false
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyz"
@@ -87,9 +90,15 @@ type Args struct {
 	// Typed is, in a request of process that writes, what the process had been given
 	// before: it is never read from the request itself.
 	Typed Typed `json:"typed,omitzero"`
-	// Name and Arguments, the text of a JSON object, belong to call.
+	// Name and Arguments, the text of a JSON object, belong to call and mcp.
 	Name      string `json:"name,omitempty"`
 	Arguments string `json:"arguments,omitempty"`
+	// Server is the one whose tool a request of mcp calls. In a request of terminal that the
+	// sidecar makes, the command starts it: that is never read from the request itself.
+	Server string `json:"server,omitempty"`
+	// Trusted says of a request of mcp that a person said yes to the server's list of tools as
+	// it is now. It is never read from the request itself.
+	Trusted bool `json:"trusted,omitempty"`
 }
 
 // MaxWorkdir bounds a working folder's path in bytes, as systems do.

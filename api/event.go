@@ -70,6 +70,8 @@ type Custom struct {
 	Snapshot map[string]string `json:"snapshot,omitempty"`
 	// Undo is set where a person undid what a command changed.
 	Undo *Undo `json:"undo,omitempty"`
+	// MCP is set where a person said yes to an MCP server, or took that back.
+	MCP *MCPTrust `json:"mcp,omitempty"`
 	// Nanoseconds is how long the execution took.
 	Nanoseconds int64 `json:"duration_ns,omitempty"`
 }
@@ -85,6 +87,14 @@ type Undo struct {
 	Failed   int `json:"failed"`
 	// Force says that what changed since was put back, too.
 	Force bool `json:"force,omitempty"`
+}
+
+// MCPTrust is what a person said to an MCP server: yes to the listing of a digest, or no more to
+// any where there is none.
+type MCPTrust struct {
+	Server string `json:"server"`
+	Digest string `json:"digest,omitempty"`
+	By     string `json:"by"`
 }
 
 // Connection is what became of a connection out of a sandbox, or of a request on it.
@@ -143,6 +153,8 @@ const (
 	ShadowEvent    EventKind = "shadow"
 	// UndoEvent tells of a person who undoes what a command changed: once before, once when it has ended.
 	UndoEvent EventKind = "undo"
+	// MCPEvent tells that a person said yes to an MCP server, or took that back.
+	MCPEvent EventKind = "mcp"
 	// ConnectionEvent tells of a connection out of a sandbox.
 	ConnectionEvent EventKind = "connection"
 )

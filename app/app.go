@@ -130,6 +130,7 @@ func (a *App) stop() error {
 	if a.fleet.server != nil {
 		listeners.Go(func() { a.shutPeers(ctx) })
 	}
+	listeners.Go(a.mcp.proxy.Close) // whose servers end with it, and hold up nothing
 	listeners.Wait()
 	closeMCP(a.mcpServers.retire(nil))
 	err := errors.Join(fault, a.core.close(ctx))

@@ -74,6 +74,7 @@ type core struct {
 	refusals    *egress.Sparing // by which what they are refused comes to the log
 	enforcer    *enforcer.Enforcer
 	reloaded    chan struct{} // holds one signal while what is live is to be judged by new policies
+	mcp         mcpParts
 	probes      *probes       // nil if there is no page
 	awaited     outage.Outage // what the start waits for
 	release     func() error  // of the state folder
@@ -112,6 +113,9 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	}
 	c.enforcer, err = enforcer.New(parts)
 	if err != nil {
+		return nil, errors.Join(err, c.releaseAll())
+	}
+	if err := c.openMCP(); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
 	if err := c.openRouter(); err != nil {

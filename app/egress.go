@@ -19,7 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust/certificates"
 	"github.com/bailiff-dev/bailiff/internal/network/egress"
 	"github.com/bailiff-dev/bailiff/internal/network/reach"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -164,11 +164,11 @@ func trustedRoots(paths []string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("reading the certificates that this machine trusts: %w", err)
 	}
 	for _, path := range paths {
-		certificates, err := trust.Certificates(path)
+		all, err := certificates.Read(path)
 		if err != nil {
 			return nil, fmt.Errorf("reading egress.trust: %w", err)
 		}
-		for _, one := range certificates {
+		for _, one := range all {
 			roots.AddCert(one)
 		}
 	}

@@ -67,7 +67,7 @@ func (a *App) openPlan(p agentPlan) (opened *listener, err error) {
 			return nil, err
 		}
 	}
-	if opened, err = openListener(p.config, handler); err == nil {
+	if opened, err = openListener(p.config, a.withProxy(p, handler)); err == nil {
 		opened.openedBy = p.terms
 	}
 	return opened, err
@@ -78,6 +78,7 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 	agent, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: a.cfg.Agent.DataPaths, Console: a.consoleURL(),
 		Enforcer: a.front, Tools: a.front, Evaluator: a.policies, Circumstances: a.enforcer.Placement, Tracer: a.agentTracer(),
+		Trusts: a.mcp.trust.Names,
 	})
 	if err != nil {
 		return agentPlan{}, err
@@ -113,7 +114,8 @@ func (a *App) openOperator() error {
 func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals,
 		Grants: a.approvals, Freezer: freezer{a.core}, Projects: projects{a.core},
-		Decisions: a.decisions, History: policyHistory{a.core}, Who: who, Permit: a.roster.permit, Undo: undoer{a.core}}
+		Decisions: a.decisions, History: policyHistory{a.core}, Who: who, Permit: a.roster.permit, Undo: undoer{a.core},
+		MCP: truster{a.core}}
 }
 
 func openListener(c gateway.ListenerConfig, handler http.Handler) (*listener, error) {

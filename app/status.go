@@ -180,6 +180,7 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 	all = append(all, a.keptAside()...)
 	all = append(all, a.runtimeWarnings()...)
 	all = append(all, a.policyWarnings()...)
+	all = append(all, a.mcpWarnings()...)
 	all = append(all, a.services.warnings()...)
 	if a.shadow != nil {
 		all = append(all, a.shadow.warnings()...)

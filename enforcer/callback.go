@@ -15,7 +15,37 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
+
+// RegisterTools replaces the tools of the agent's own that scripts of a session may
+// call, as far as the policies let them. They are forgotten with the session, or
+// after a day.
+func (e *Enforcer) RegisterTools(caller, session string, names []string) error {
+	return e.tools.Register(lease.Key{Caller: caller, Session: session}, names)
+}
+
+// AnswerTool ends a call of a tool: with a result, the text of a JSON value, or
+// with what went wrong in words. It is an error if no such call of the caller waits.
+func (e *Enforcer) AnswerTool(caller, id, result string, isError bool) error {
+	return e.tools.Answer(caller, id, result, isError)
+}
+
+// handOver has the client that sent a request run its tool: an agent one of its own that a
+// script called, or what speaks with an MCP server one of that.
+func (e *Enforcer) handOver(ctx context.Context, g grant) answer {
+	if g.script != nil {
+		if err := g.script.MayStart(ctx); err != nil {
+			return failure(bailiff.Unavailable, bailiff.CodeHome, err)
+		}
+	}
+	if g.located.Tool == bailiff.MCP {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout(g.located.Args.Timeout, g.Decision.Limits.TimeoutSeconds))
+		defer cancel()
+	}
+	return answer{Answer: e.tools.Run(ctx, g.located, g.news), started: true}
+}
 
 // calls turns the tools that a running script calls into requests of their own.
 type calls struct {
@@ -46,7 +76,7 @@ func (c *calls) refusal(name string) string {
 		return fmt.Sprintf("the policies do not let scripts of this session call %q", name)
 	case name == string(bailiff.Terminal):
 		return ""
-	case !c.tools.offers(req.Caller, req.Session.ID, name):
+	case !c.tools.Offers(lease.KeyOf(req), name):
 		return fmt.Sprintf("the agent has registered no tool %q for this session", name)
 	case !c.script.streams:
 		return fmt.Sprintf("nobody listens for calls of %q: the agent must send the script with a stream", name)

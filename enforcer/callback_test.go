@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
@@ -352,10 +353,13 @@ func TestACallOfAnAgentsToolEndsWithItsScript(t *testing.T) {
 func TestWhichToolsASessionHas(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	has := func(name string) bool { return b.tools.offers("hermes", "s1", name) }
+	offers := func(caller, session, name string) bool {
+		return b.tools.Offers(lease.Key{Caller: caller, Session: session}, name)
+	}
+	has := func(name string) bool { return offers("hermes", "s1", name) }
 	register := func(names ...string) error { return b.RegisterTools("hermes", "s1", names) }
-	if err := register("a", "b"); err != nil || !has("a") || !has("b") || b.tools.offers("codex", "s1", "a") ||
-		b.tools.offers("hermes", "s2", "a") {
+	if err := register("a", "b"); err != nil || !has("a") || !has("b") || offers("codex", "s1", "a") ||
+		offers("hermes", "s2", "a") {
 		t.Error("a and b are not what it has, or others have them too")
 	}
 	if err := register("c"); err != nil || has("a") || !has("c") {

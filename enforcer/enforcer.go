@@ -41,6 +41,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/enforcer/toolbox"
 )
 
 // New returns an Enforcer, or names everything that the config lacks. Callers
@@ -84,7 +85,7 @@ type Enforcer struct {
 	reloads   atomic.Uint64 // of policies that what is live was judged by anew
 	patience  atomic.Int64  // of a connection that is asked about, in nanoseconds; 0 is the usual
 	processes *process.Table
-	tools     toolbox
+	tools     toolbox.Toolbox
 	refusals  refusals
 	guards    *guard.Guards
 
@@ -152,9 +153,9 @@ func (*Enforcer) serve(ctx context.Context, _ bailiff.Request, run func(context.
 // EndSession stops and removes a session's sandboxes with their files, and takes its open questions back.
 // In one that is the user's, what the session runs in the background is stopped, and its interpreters are ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error) {
-	e.tools.forget(caller, session)
-	e.refusals.forget(caller, session)
 	key := lease.Key{Caller: caller, Session: session}
+	e.tools.Forget(key)
+	e.refusals.forget(caller, session)
 	running := e.processes.Running(key)
 	dropped, unremoved, err := e.leases.EndSession(ctx, caller, session)
 	return bailiff.Ended{Sandboxes: dropped, Processes: running, Unremoved: unremoved}, errors.Join(err, e.processes.End(ctx, key),

@@ -19,6 +19,7 @@ const (
 	ruleWithheld     = "floor.withheld"
 	ruleNoWay        = "floor.no_egress"
 	ruleSnapshot     = "floor.snapshot"
+	ruleUntrusted    = "floor.mcp_untrusted"
 )
 
 // instead says of each rule here that denies what would be allowed.
@@ -28,6 +29,7 @@ var instead = map[string]string{
 	ruleUnisolated:         "Leave the backend to the policies: they choose one that isolates.",
 	ruleRuntime:            "Have the security team choose a runtime that the backend's runtimes_allowed names, or none.",
 	ruleSnapshot:           "Send it to be run by bailiff, or have the security team order a snapshot only where there can be one.",
+	ruleUntrusted:          `Have an operator look at it and say yes: "bailiff mcp trust NAME".`,
 	ruleVariable:           "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",
@@ -96,6 +98,9 @@ type Floor struct {
 func (f Floor) Under(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
 	if d.Outcome == bailiff.Deny {
 		return d
+	}
+	if req.Tool == bailiff.MCP && !req.Args.Trusted {
+		return deny(d, ruleUntrusted, fmt.Sprintf("No person has said yes to what the MCP server %q is and offers now.", req.Args.Server))
 	}
 	if d.Backend.Name == "local" && req.Session.Platform != "cli" {
 		return deny(d, ruleUnisolated, "A chat session never runs on the host itself.")

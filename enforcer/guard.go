@@ -20,7 +20,7 @@ func (e *Enforcer) execGuarded(ctx context.Context, g grant) answer {
 	if err != nil {
 		return e.noSandbox(ctx, g.Decision, err)
 	}
-	if g.located.Args.Background {
+	if g.located.Args.Background && g.located.Args.Server == "" {
 		return e.background(ctx, g, w)
 	}
 	defer w.End() // also if it panics
@@ -33,6 +33,9 @@ func (e *Enforcer) execGuarded(ctx context.Context, g grant) answer {
 func (e *Enforcer) runInside(ctx context.Context, g grant) answer {
 	if g.located.Tool == bailiff.ExecuteCode {
 		return e.runCode(ctx, g)
+	}
+	if g.located.Args.Server != "" {
+		return e.converse(ctx, g)
 	}
 	return e.run(ctx, g)
 }

@@ -143,7 +143,7 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 	switch {
 	case g.located.Tool == bailiff.Process:
 		return e.attend(ctx, g)
-	case g.located.Tool == bailiff.Call:
+	case g.located.Tool == bailiff.Call || g.located.Tool == bailiff.MCP:
 		return e.handOver(ctx, g)
 	}
 	return e.execInside(ctx, g)

@@ -54,6 +54,9 @@ type AgentConfig struct {
 	// Circumstances are those of a request for the Evaluator, and the request in the folder
 	// where it would run.
 	Circumstances func(context.Context, bailiff.Request) (bailiff.Request, bailiff.Circumstances)
+	// Trusts says whether a person said yes to an MCP server with a tool of that name; nil means
+	// to none.
+	Trusts func(server, tool string) bool
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
 	// keepAlive is how often a stream says that it lives.
@@ -153,6 +156,8 @@ func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case p != nil:
 		refuse(w, p)
+	case a.refuseMCP(req) != nil:
+		refuse(w, a.refuseMCP(req))
 	case wantsStream(r):
 		a.stream(w, r, req)
 	default:
@@ -187,6 +192,9 @@ func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 	if req.Folder = r.URL.Query().Get("folder"); req.Folder != "" && !inode.MatchString(req.Folder) {
 		return nil, problem(http.StatusBadRequest, codeRequest,
 			fmt.Sprintf("folder is %q; want a device and an inode, as in 64769:12.", cut(req.Folder)))
+	}
+	if a.config.Trusts != nil && req.Tool == bailiff.MCP {
+		req.Args.Trusted = a.config.Trusts(req.Args.Server, req.Args.Name)
 	}
 	judge := a.config.Enforcer.Decide
 	switch then := r.URL.Query().Get("then"); then {

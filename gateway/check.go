@@ -38,6 +38,7 @@ func check(req *bailiff.Request) []api.Fault {
 	c.short("/request_id", req.ID, longestID)
 	c.args(req.Tool, &req.Args)
 	c.session(&req.Session)
+	c.ownChat(&req.Session)
 	c.env(req.Env)
 	c.short("/backend", req.Backend, longestName)
 	c.seconds("/wait_seconds", req.WaitSeconds)
@@ -72,6 +73,8 @@ func (c *checker) args(tool bailiff.Tool, a *bailiff.Args) {
 		c.text("/args/code", a.Code)
 	case bailiff.Process:
 		c.process(a)
+	case bailiff.MCP:
+		c.mcp(a)
 	case "":
 		c.fault("/tool", "is missing")
 	default:

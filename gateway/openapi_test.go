@@ -146,6 +146,8 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 		{"POST", "/v1/freeze", `{"kind": "session", "id": "s9", "reason": "odd"}`}, {"GET", "/v1/freeze", ""},
 		{"DELETE", "/v1/freeze", `{"kind": "session", "id": "s9"}`},
 		{"POST", "/v1/project/adopt", `{"path": "/p/.envrc"}`},
+		{"GET", "/v1/mcp", ""}, {"GET", "/v1/mcp/files", ""}, {"POST", "/v1/mcp/files/trust", `{"digest": "d1"}`},
+		{"DELETE", "/v1/mcp/files", ""},
 		{"GET", "/v1/changes", ""}, {"GET", "/v1/changes/c1?patch=true", ""}, {"POST", "/v1/changes/c1/undo", `{"paths": ["src"]}`},
 		{"GET", "/v1/decisions?session=s1", ""}, {"GET", eventsPath, ""}, {"POST", "/v1/console/links", ""},
 		{"POST", "/v1/break-glass", `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`},
@@ -258,6 +260,12 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 			try(operator, "GET", path, "")
 		}
 		try(operator, "DELETE", "/v1/freeze", `{"kind": "all"}`)
+		try(operator, "GET", "/v1/mcp/none", "")
+		try(operator, "POST", "/v1/mcp/none/trust", `{"digest": "d1"}`)
+		try(operator, "POST", "/v1/mcp/files/trust", `{"digest": "d0"}`)
+		for _, server := range []string{"none", "stuck"} {
+			try(operator, "DELETE", "/v1/mcp/"+server, "")
+		}
 		try(operator, "GET", "/v1/changes/none", "")
 		try(operator, "POST", "/v1/changes/none/undo", "{}")
 		for _, path := range []string{"/p/none", "/p/changed", "relative"} {

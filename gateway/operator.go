@@ -68,8 +68,18 @@ type DecisionLog interface {
 	Watch() (lines <-chan []byte, stop func())
 }
 
+// Truster knows to which MCP servers people said yes. Its errors are those of package api, and
+// any other is a conflict.
+type Truster interface {
+	List() []api.MCPServer
+	Show(server string) (api.MCPServer, error)
+	// Trust notes the yes to what was shown, by its digest.
+	Trust(server, digest string, who bailiff.Approver) (api.MCPServer, error)
+	Forget(server string, who bailiff.Approver) error
+}
+
 // OperatorConfig is what an operators' listener serves; every field but
-// BreakGlass, Undo and Link is required.
+// BreakGlass, Undo, MCP and Link is required.
 type OperatorConfig struct {
 	Statuser  Statuser
 	Sandboxes Sandboxer
@@ -89,6 +99,8 @@ type OperatorConfig struct {
 	BreakGlass BreakGlasser
 	// Undo is nil where nothing can be undone, or not by those who come here.
 	Undo Undoer
+	// MCP is nil where no MCP servers of others are served.
+	MCP Truster
 	// Link makes a link by which a person who is known here comes to the console;
 	// nil where none are given.
 	Link func(who bailiff.Approver) (url string, expires time.Time)
@@ -151,6 +163,12 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 		rs.answer(http.MethodGet, "/v1/changes", o.withPermission(bailiff.MayOperate, o.commands))
 		rs.answer(http.MethodGet, "/v1/changes/{id}", o.withPermission(bailiff.MayOperate, o.changes))
 		rs.answer(http.MethodPost, "/v1/changes/{id}/undo", o.withPermission(bailiff.MayOperate, wishing(o, o.undo)))
+	}
+	if c.MCP != nil {
+		rs.answer(http.MethodGet, "/v1/mcp", o.mcpServers)
+		rs.each("/v1/mcp/{name}", map[string]http.HandlerFunc{http.MethodGet: answer(o.mcpServer).ServeHTTP,
+			http.MethodDelete: o.withPermission(bailiff.MayGovern, o.known(o.forgetMCP)).ServeHTTP})
+		rs.answer(http.MethodPost, "/v1/mcp/{name}/trust", o.withPermission(bailiff.MayGovern, wishing(o, o.trustMCP)))
 	}
 	if c.Link != nil {
 		rs.answer(http.MethodPost, "/v1/console/links", o.known(o.link))

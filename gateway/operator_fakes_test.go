@@ -105,7 +105,7 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
 	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o,
-		Projects: adopter{}, Undo: undoer{}, Decisions: o.log, History: laws{},
+		Projects: adopter{}, Undo: undoer{}, MCP: truster{}, Decisions: o.log, History: laws{},
 		Who: as(person), Permit: anything, BreakGlass: breaker{}, Link: linked}
 }
 
@@ -230,7 +230,7 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
-	Freezer: brokenOffice{}, Projects: brokenOffice{}, Undo: brokenUndoer{},
+	Freezer: brokenOffice{}, Projects: brokenOffice{}, Undo: brokenUndoer{}, MCP: brokenTruster{},
 	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
 	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
@@ -276,3 +276,48 @@ func (brokenUndoer) Changes(context.Context, string, bool) (api.Changes, error) 
 func (brokenUndoer) Undo(context.Context, bailiff.Approver, string, api.Undoing) (api.Undone, error) {
 	panic("broken")
 }
+
+// truster knows one MCP server, files, which changes as soon as it is looked at.
+type truster struct{}
+
+var files = api.MCPServer{Server: "files", Digest: "d1", Listing: api.MCPListing{Command: []string{"serve"}, Files: []bailiff.File{},
+	Tools: []api.MCPTool{{Name: "read", Definition: []byte(`{"name":"read"}`)}}},
+	Changes: []api.MCPChange{{What: "version", Before: "1", After: "2"}}}
+
+func (truster) List() []api.MCPServer { return []api.MCPServer{files} }
+
+func (truster) Show(server string) (api.MCPServer, error) {
+	if server != files.Server {
+		return api.MCPServer{}, fmt.Errorf("no client reached %s: %w", server, api.ErrUnknown)
+	}
+	return files, nil
+}
+
+func (t truster) Trust(server, digest string, _ bailiff.Approver) (api.MCPServer, error) {
+	if digest != files.Digest {
+		return api.MCPServer{}, errors.New("it changed since it was shown")
+	}
+	return t.Show(server)
+}
+
+func (t truster) Forget(server string, _ bailiff.Approver) error {
+	if server == "shy" {
+		return fmt.Errorf("not yours: %w", api.ErrIneligible)
+	}
+	if server == "stuck" {
+		return errors.New("the disk is full")
+	}
+	_, err := t.Show(server)
+	return err
+}
+
+// brokenTruster panics, as what is broken does.
+type brokenTruster struct{}
+
+func (brokenTruster) List() []api.MCPServer { panic("broken") }
+
+func (brokenTruster) Show(string) (api.MCPServer, error) { panic("broken") }
+
+func (brokenTruster) Trust(string, string, bailiff.Approver) (api.MCPServer, error) { panic("broken") }
+
+func (brokenTruster) Forget(string, bailiff.Approver) error { panic("broken") }

@@ -27,8 +27,9 @@ func TestWhatARoleDoesNotLetDoIsNotDone(t *testing.T) {
 	for what, to := range map[string]string{
 		"DELETE /v1/sandboxes/sb1": bailiff.MayOperate, "POST /v1/sandboxes/reap": bailiff.MayOperate,
 		"POST /v1/project/adopt": bailiff.MayOperate, "GET /v1/changes": bailiff.MayOperate,
-		"POST /v1/changes/c1/undo": bailiff.MayOperate,
-		"POST /v1/freeze":          bailiff.MayOperate, "DELETE /v1/freeze": bailiff.MayOperate, "DELETE /v1/grants/g": bailiff.MayRevoke,
+		"POST /v1/changes/c1/undo": bailiff.MayOperate, "POST /v1/mcp/files/trust": bailiff.MayGovern,
+		"DELETE /v1/mcp/files": bailiff.MayGovern,
+		"POST /v1/freeze":      bailiff.MayOperate, "DELETE /v1/freeze": bailiff.MayOperate, "DELETE /v1/grants/g": bailiff.MayRevoke,
 		"POST /v1/policies/rollback": bailiff.MayGovern, "DELETE /v1/policies/rollback": bailiff.MayGovern,
 		"POST /v1/break-glass": bailiff.MayGovern,
 	} {

@@ -51,6 +51,12 @@ type processArgs struct {
 	Timeout   whole  `json:"timeout"`
 }
 
+type mcpArgs struct {
+	Server    string         `json:"server"`
+	Name      string         `json:"name"`
+	Arguments jsontext.Value `json:"arguments"`
+}
+
 // The codes of requests that were not understood.
 const (
 	codeJSON    = "invalid_json"
@@ -132,6 +138,10 @@ func readArgs(tool bailiff.Tool, text jsontext.Value, unknown json.Options) (bai
 		var a processArgs
 		err := json.Unmarshal(text, &a, unknown)
 		return bailiff.Args{Action: a.Action, ProcessID: a.ProcessID, Data: a.Data, Timeout: int(a.Timeout)}, err
+	case bailiff.MCP:
+		a := mcpArgs{Arguments: jsontext.Value("{}")}
+		err := json.Unmarshal(text, &a, unknown)
+		return bailiff.Args{Server: a.Server, Name: a.Name, Arguments: string(a.Arguments)}, err
 	}
 	return bailiff.Args{}, nil
 }

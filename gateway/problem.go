@@ -55,6 +55,14 @@ func refuse(w http.ResponseWriter, p *api.Problem) {
 	send(w, p.Status, p)
 }
 
+// Refuse answers a request with a problem, for what serves a listener besides its API.
+func Refuse(w http.ResponseWriter, p *api.Problem) {
+	if p.Errors == nil {
+		p.Errors = []api.Fault{}
+	}
+	refuse(w, p)
+}
+
 // buffers hold a whole request as it is read, or a whole answer for one write.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 

@@ -25,7 +25,7 @@ const (
 )
 
 var (
-	tools    = []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process, bailiff.Call}
+	tools    = []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process, bailiff.Call, bailiff.MCP}
 	shadowed = append(slices.Clip(tools), "connection")
 	statuses = []bailiff.Status{
 		bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired,

@@ -130,6 +130,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.network as _table(more, "network")
 		with data.bailiff.tables.limits as _table(more, "limits")
 		with data.bailiff.tables.callable_tools as _table(more, "callable_tools")
+		with data.bailiff.tables.mcp_tools as _table(more, "mcp_tools")
 		with data.bailiff.tables.approval as _table(more, "approval")
 		with data.bailiff.tables.env as _table(more, "env")
 		with data.bailiff.tables.classes as _table(more, "classes")
@@ -188,6 +189,7 @@ _questions_by(more, asked) := questions if {
 		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
 		with data.bailiff.tables.network as _table(more, "network")
 		with data.bailiff.tables.callable_tools as _table(more, "callable_tools")
+		with data.bailiff.tables.mcp_tools as _table(more, "mcp_tools")
 		with data.bailiff.tables.classes as _table(more, "classes")
 		with data.bailiff.tables.verdicts as _table(more, "verdicts")
 		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
@@ -213,10 +215,13 @@ _usual_tables := {
 	"bare_sandbox": {"scope": "session", "read_only": false, "network": {"network": "full"}, "limits": {"idle_seconds": 3600}},
 	"network": {"platforms": {}},
 	"limits": {
-		"tools": {tool: {"timeout_seconds": 600, "output_bytes": 50000} | some tool in ["terminal", "execute_code", "process", "call"]},
-		"unasked_timeout_seconds": {"terminal": 180, "execute_code": 300, "process": 60, "call": 60},
+		"tools": {tool: {"timeout_seconds": 600, "output_bytes": 50000} |
+			some tool in ["terminal", "execute_code", "process", "call", "mcp"]
+		},
+		"unasked_timeout_seconds": {"terminal": 180, "execute_code": 300, "process": 60, "call": 60, "mcp": 60},
 	},
 	"callable_tools": {"terminal": "allow"},
+	"mcp_tools": {},
 	"approval": {
 		"terms": {"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1},
 		"tools": {"execute_code": {"scopes": ["once"]}},

@@ -16,7 +16,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust/certificates"
 	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
@@ -94,7 +94,7 @@ func (f TLS) read() (*tls.Config, error) {
 }
 
 func pair(cert, key string) (*tls.Certificate, error) {
-	own, err := trust.KeyPair(cert, key)
+	own, err := certificates.KeyPair(cert, key)
 	if err == nil && time.Now().After(own.Leaf.NotAfter) {
 		err = fmt.Errorf("the certificate in %s has expired: renew it", cert)
 	}

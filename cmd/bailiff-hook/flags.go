@@ -55,6 +55,8 @@ Flags:
                      which judges them itself; set it only where the client's
                      settings leave that name to no other server
 
+"bailiff-hook mcp --help" tells of something else: MCP servers behind the sidecar.
+
 Exit status: 0 with an answer on standard output, or none if bailiff has no say;
 2 if the tool must not run, with the reason on standard error as well.
 

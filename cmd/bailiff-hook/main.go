@@ -16,6 +16,9 @@
 //
 // A client is a dialect, a package hook in the folder of its agent (internal/agents):
 // which tools it has, what they mean and how an answer is put. The rest knows no client.
+// As "bailiff-hook mcp" the program is the end of a connection to an MCP server, which the
+// sidecar starts and judges: it carries lines, and knows nothing of them.
+//
 // There is no configuration file and no policy engine here, for the program starts once
 // for every tool call.
 package main
@@ -43,6 +46,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if isHelp(args) {
 		fmt.Fprint(stdout, help())
 		return 0
+	}
+	if len(args) > 0 && args[0] == "mcp" {
+		signal.Reset() // its client ends it, and nothing runs by that
+		return speakMCP(args[1:], stdin, stdout, stderr)
 	}
 	p, err := parse(args)
 	if err != nil && p.client == nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/host/trust"
@@ -79,34 +80,43 @@ const mostAsked = 1 << 20
 const most = 1 << 20
 
 func (p program) post(ctx context.Context, path string, body []byte) (status string, answer []byte, err error) {
-	token, err := p.token()
+	until, _ := ctx.Deadline()
+	conn, host, token, err := p.dial(until)
 	if err != nil {
 		return "", nil, err
 	}
+	defer func() { _ = conn.Close() }()
+	return exchange(conn, request("POST "+path+" HTTP/1.0", host, token, body))
+}
+
+// dial connects to the sidecar, and gives up then.
+func (p program) dial(until time.Time) (conn net.Conn, host string, token bailiff.Secret, err error) {
+	if token, err = p.token(); err != nil {
+		return nil, "", token, err
+	}
 	network, address, _ := strings.Cut(p.listen, "://")
 	if (network != "unix" && network != "tcp") || address == "" {
-		return "", nil, errors.New("want unix:///path or tcp://host:port (--listen)")
+		return nil, "", token, errors.New("want unix:///path or tcp://host:port (--listen)")
 	}
-	until, _ := ctx.Deadline()
-	conn, err := (&net.Dialer{Deadline: until}).Dial(network, address)
-	if err != nil {
-		return "", nil, hinted(err)
+	if conn, err = (&net.Dialer{Deadline: until}).Dial(network, address); err != nil {
+		return nil, "", token, hinted(err)
 	}
-	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(until)
-	host := "bailiff"
 	if network == "tcp" {
-		host = address
+		return conn, address, token, nil
 	}
-	return exchange(conn, request(path, host, token, body))
+	return conn, "bailiff", token, nil
 }
 
 // request is written by hand, and its answer read so, since an HTTP client takes as
 // long to be ready as most of this program. By this version of HTTP an answer is what
 // comes until the sidecar hangs up; one that was cut off is no whole decision.
-func request(path, host string, token bailiff.Secret, body []byte) []byte {
+func request(line, host string, token bailiff.Secret, body []byte, more ...string) []byte {
 	var r bytes.Buffer
-	fmt.Fprintf(&r, "POST %s HTTP/1.0\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, host, len(body))
+	fmt.Fprintf(&r, "%s\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", line, host, len(body))
+	for _, header := range more {
+		r.WriteString(header + "\r\n")
+	}
 	if token := token.Reveal(); token != "" {
 		fmt.Fprintf(&r, "Authorization: Bearer %s\r\n", token)
 	}

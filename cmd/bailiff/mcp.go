@@ -19,6 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/app"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff/operate"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
@@ -54,6 +55,7 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 	cmd.Flags().BoolVar(&m.inProject, "in-project", false,
 		"begin in the folder in which the agent started this, where the sandbox shows it")
 	m.where.Register(cmd)
+	cmd.AddCommand(newMCPProxy(configPath), operate.NewMCPTrust(configPath))
 	return cmd
 }
 

@@ -88,6 +88,15 @@ func (h *Hold) Start(ctx context.Context, cmd backends.Command, tag string) (bac
 	return h.lease.sandbox.Start(ctx, cmd, tag)
 }
 
+// Converse starts a command that talks with its caller, as [backends.Sandbox] says.
+func (h *Hold) Converse(ctx context.Context, cmd backends.Command, hear backends.Listener) (backends.Dialogue, error) {
+	if err := h.MayStart(ctx); err != nil {
+		return nil, err
+	}
+	cmd.Reap = true
+	return h.lease.sandbox.Converse(ctx, cmd, hear)
+}
+
 // RememberWorkdir remembers where the session's command ended; a path that is no folder's forgets
 // it.
 func (h *Hold) RememberWorkdir(path string, inWorkspace bool) {

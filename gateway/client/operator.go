@@ -108,6 +108,27 @@ func (c *Client) Adopt(ctx context.Context, path string) (api.Adopted, error) {
 	return tell[api.Adopted](ctx, c, c.prompt, http.MethodPost, "/v1/project/adopt", api.Adopting{Path: path})
 }
 
+// MCPServers are the MCP servers that clients reached.
+func (c *Client) MCPServers(ctx context.Context) ([]api.MCPServer, error) {
+	list, err := ask[api.MCPServers](ctx, c, c.prompt, http.MethodGet, "/v1/mcp", nil)
+	return list.Servers, err
+}
+
+// MCPServer is one of them.
+func (c *Client) MCPServer(ctx context.Context, name string) (api.MCPServer, error) {
+	return ask[api.MCPServer](ctx, c, c.prompt, http.MethodGet, "/v1/mcp/"+url.PathEscape(name), nil)
+}
+
+// TrustMCP says yes to what was shown of a server, by its digest.
+func (c *Client) TrustMCP(ctx context.Context, name, digest string) (api.MCPServer, error) {
+	return tell[api.MCPServer](ctx, c, c.prompt, http.MethodPost, "/v1/mcp/"+url.PathEscape(name)+"/trust", api.MCPTrusting{Digest: digest})
+}
+
+// ForgetMCP takes the yes to a server back, and forgets it.
+func (c *Client) ForgetMCP(ctx context.Context, name string) error {
+	return c.silently(ctx, c.prompt, http.MethodDelete, "/v1/mcp/"+url.PathEscape(name), nil)
+}
+
 // Revisions are the policies that were in force, the latest first.
 func (c *Client) Revisions(ctx context.Context) ([]api.Revision, error) {
 	list, err := ask[api.Revisions](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history", nil)

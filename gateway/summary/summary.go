@@ -44,6 +44,10 @@ func Asker(e api.Entry, person string) string {
 // Tool is what a request asks for, without its texts.
 func Tool(r bailiff.Request) string {
 	switch a := r.Args; {
+	case r.Tool == bailiff.MCP:
+		return "tool " + a.Name + " of the MCP server " + a.Server
+	case a.Server != "":
+		return "start of the MCP server " + a.Server
 	case a.Background:
 		return string(r.Tool) + " in the background"
 	case r.Tool == bailiff.Call:

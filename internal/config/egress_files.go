@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust/certificates"
 )
 
 // Read reads the authority, which must be one, with a key that fits. Below its certificate are
 // those of the authorities above it, up to a root: programs trust no other.
 func (ca EgressCA) Read() ([]*x509.Certificate, crypto.Signer, error) {
-	chain, err := trust.Certificates(ca.Certificate)
+	chain, err := certificates.Read(ca.Certificate)
 	if err != nil {
 		return nil, nil, err
 	}
-	pair, err := trust.KeyPair(ca.Certificate, ca.Key)
+	pair, err := certificates.KeyPair(ca.Certificate, ca.Key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +57,7 @@ func (p UpstreamProxy) Login() (bailiff.Secret, error) {
 // lookAtEgress looks at the files that the section names.
 func (r *reader) lookAtEgress(o *Outlook, e Egress) {
 	for i, path := range e.Trust {
-		_, err := trust.Certificates(path)
+		_, err := certificates.Read(path)
 		r.note(o, fmt.Sprintf("egress.trust[%d]", i), err)
 	}
 	if e.CA != (EgressCA{}) {

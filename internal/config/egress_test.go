@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust/certificates"
 )
 
 // issuedIn writes an authority that another one has issued, without and with the certificate of
@@ -25,7 +25,7 @@ func issuedIn(t *testing.T, folder string) {
 	above, signer, err := EgressCA{Certificate: filepath.Join(folder, "ca.pem"), Key: filepath.Join(folder, "ca.key")}.Read()
 	must(t, err)
 	certificateIn(t, folder, "issued", true, time.Now().Add(time.Hour))
-	below, err := trust.Certificates(filepath.Join(folder, "issued.pem"))
+	below, err := certificates.Read(filepath.Join(folder, "issued.pem"))
 	must(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "issued"}, IsCA: true,
 		NotBefore: below[0].NotBefore, NotAfter: below[0].NotAfter, BasicConstraintsValid: true}

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/settings"
-	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust/certificates"
 	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
 )
 
@@ -27,7 +27,7 @@ type ConsoleTLS struct {
 
 // Read reads the certificate with its key, and says of a pair that could not serve why not.
 func (t ConsoleTLS) Read() (*tls.Certificate, error) {
-	pair, err := trust.KeyPair(t.Certificate, t.Key)
+	pair, err := certificates.KeyPair(t.Certificate, t.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -25,36 +25,36 @@ func (e *AgentAddress) Register(cmd *cobra.Command) {
 
 // Open returns a client for requests of the platform.
 func (e AgentAddress) Open(configPath, platform string) (*client.Client, error) {
-	switch {
-	case e.listen != "":
-		token, err := config.ReadToken(e.tokenFile)
-		if err != nil {
-			return nil, err
-		}
-		return client.New(e.listen, token)
-	case e.tokenFile != "":
-		return nil, errors.New("--token-file goes with --listen; without that the configuration names the file")
-	}
-	cfg, err := offline.LoadConfig(configPath)
+	listen, tokenFile, err := e.Find(configPath, platform)
 	if err != nil {
 		return nil, err
 	}
-	return agentClient(cfg, platform)
+	token, err := config.ReadToken(tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(listen, token)
 }
 
-// agentClient asks at the first listener that may speak for the platform.
-func agentClient(cfg *config.Config, platform string) (*client.Client, error) {
-	for _, l := range cfg.Agent.Listeners {
-		if !l.SpeaksFor(platform) {
-			continue
-		}
-		token, err := config.ReadToken(l.TokenFile)
-		if err != nil {
-			return nil, err
-		}
-		return client.New(l.Listen.String(), token)
+// Find is the address, with the file of its token: by the flags, or the first listener that may
+// speak for the platform.
+func (e AgentAddress) Find(configPath, platform string) (listen, tokenFile string, err error) {
+	switch {
+	case e.listen != "":
+		return e.listen, e.tokenFile, nil
+	case e.tokenFile != "":
+		return "", "", errors.New("--token-file goes with --listen; without that the configuration names the file")
 	}
-	return nil, fmt.Errorf("no listener may speak for platform %q: add it to a listener's platforms in bailiff.yaml", platform)
+	cfg, err := offline.LoadConfig(configPath)
+	if err != nil {
+		return "", "", err
+	}
+	for _, l := range cfg.Agent.Listeners {
+		if l.SpeaksFor(platform) {
+			return l.Listen.String(), l.TokenFile, nil
+		}
+	}
+	return "", "", fmt.Errorf("no listener may speak for platform %q: add it to a listener's platforms in bailiff.yaml", platform)
 }
 
 // ListenOf is where the user's agents ask.

@@ -124,6 +124,8 @@ func what(r bailiff.Request, most int) string {
 		return "python: " + termsafe.Brief(r.Args.Code, most)
 	case bailiff.Process:
 		return termsafe.Brief(strings.TrimSpace("process "+r.Args.Action+" "+r.Args.ProcessID+" "+r.Args.Data), most)
+	case bailiff.MCP:
+		return termsafe.Brief("mcp "+r.Args.Server+" "+r.Args.Name+" "+r.Args.Arguments, most)
 	case bailiff.Call:
 		return termsafe.Brief("call "+r.Args.Name+" "+r.Args.Arguments, most)
 	}

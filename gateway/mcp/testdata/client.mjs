@@ -56,7 +56,7 @@ async function first() {
 async function second() {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-  const client = new Client({ name: "test", version: "1" }, { capabilities: capabilities(), versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  const client = new Client({ name: "test", version: "1" }, { capabilities: capabilities(), versionNegotiation: { mode: how.mode ?? { pin: "2026-07-28" } } });
   return {
     client, Stdio: StdioClientTransport, HTTP: StreamableHTTPClientTransport,
     onElicit: (answer) => how.action && client.setRequestHandler("elicitation/create", answer),

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust/certificates"
 )
 
 const (
@@ -47,7 +47,7 @@ func OpenAuthority(folder string) (*Authority, error) {
 		a.Made = true
 		return a, a.make()
 	}
-	pair, err := trust.KeyPair(a.Certificate, a.Key)
+	pair, err := certificates.KeyPair(a.Certificate, a.Key)
 	if err != nil {
 		return nil, fmt.Errorf("reading the authority: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bailiff-dev/bailiff/internal/host/trust"
+	"github.com/bailiff-dev/bailiff/internal/host/trust/certificates"
 )
 
 // TLS names the files by which sidecars know each other.
@@ -18,7 +19,7 @@ type TLS struct {
 }
 
 func (t TLS) pair() (*tls.Certificate, error) {
-	pair, err := trust.KeyPair(t.Certificate, t.Key)
+	pair, err := certificates.KeyPair(t.Certificate, t.Key)
 	if err != nil {
 		return nil, fmt.Errorf("reading certificate and key of store.peer: %w", err)
 	}

@@ -57,6 +57,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"destination_groups": entriesOf(list(text)),
 		"limits":             fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
 		"callable_tools":     callable,
+		"mcp_tools":          entriesOf(entriesOf(word("allow", "ask", "deny"))),
 		"agent_tools":        entriesOf(agentTool),
 		"approval":           fields(map[string]shape{"terms": terms, "tools": toolsTo(terms), "patterns": ruleTo(truth, all, words)}),
 		"protected":          places,
@@ -162,5 +163,6 @@ func technique(value any, at keys, tell reporter) {
 var (
 	// argumentNames are those of terminal and of execute_code.
 	argumentNames = []string{"command", "workdir", "timeout", "background", "stdin", "code", "reset"}
-	toolNames     = []string{string(bailiff.Terminal), string(bailiff.ExecuteCode), string(bailiff.Process), string(bailiff.Call)}
+	toolNames     = []string{string(bailiff.Terminal), string(bailiff.ExecuteCode), string(bailiff.Process), string(bailiff.Call),
+		string(bailiff.MCP)}
 )

@@ -63,7 +63,7 @@ func read(req bailiff.Request, at bailiff.Circumstances, place facts.Place) Read
 		command := typed(req.Args, place)
 		command.Complete = command.Complete && !at.Ground.Unseen
 		return Reading{Command: &command, ground: ground}
-	case bailiff.Call:
+	case bailiff.Call, bailiff.MCP:
 		return readCall(req.Args.Arguments)
 	default:
 		command := shell(req.Args, place)
@@ -203,6 +203,8 @@ func (r Reading) args(req bailiff.Request) *ast.Term {
 	case bailiff.Process:
 		return object(item(keyAction, text(a.Action)), item(keyProcessID, text(a.ProcessID)), item(keyCommand, text(a.Command)),
 			item(keyData, text(a.Data)), item(keyTimeout, ast.InternedTerm(a.Timeout)))
+	case bailiff.MCP:
+		return object(item(keyServer, text(a.Server)), item(keyName, text(a.Name)), item(keyArguments, ast.NewTerm(r.arguments)))
 	case bailiff.Call:
 		return object(item(keyName, text(a.Name)), item(keyArguments, ast.NewTerm(r.arguments)))
 	default:

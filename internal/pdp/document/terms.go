@@ -47,7 +47,7 @@ func word(s string) *ast.Term {
 
 var words = []*ast.Term{
 	ast.StringTerm(string(bailiff.Terminal)), ast.StringTerm(string(bailiff.ExecuteCode)), ast.StringTerm(string(bailiff.Process)),
-	ast.StringTerm(string(bailiff.Call)),
+	ast.StringTerm(string(bailiff.Call)), ast.StringTerm(string(bailiff.MCP)),
 }
 
 // The keys of the input document, made once.
@@ -95,6 +95,7 @@ var (
 	keyReady      = ast.StringTerm("ready")
 	keyRequested  = ast.StringTerm("requested")
 	keyReset      = ast.StringTerm("reset")
+	keyServer     = ast.StringTerm("server")
 	keySession    = ast.StringTerm("session")
 	keySettings   = ast.StringTerm("settings")
 	keyStdin      = ast.StringTerm("stdin")

@@ -70,6 +70,9 @@ func (w *lineWriter) custom(c api.Custom) {
 	if c.Undo != nil {
 		w.any("undo", c.Undo)
 	}
+	if c.MCP != nil {
+		w.any("mcp", c.MCP)
+	}
 	if c.Shadow != nil {
 		w.any("shadow", c.Shadow)
 	}

@@ -1,4 +1,9 @@
-package trust
+// Package certificates reads certificates and their keys from files that are relied on.
+//
+// Promised here: a certificate's file is public and a key's is secret, as package trust has it.
+// Not here: which certificates are wanted, and whom they are shown. It is a package of its own so that
+// small programs need no cryptography.
+package certificates
 
 import (
 	"bytes"
@@ -6,11 +11,13 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+
+	"github.com/bailiff-dev/bailiff/internal/host/trust"
 )
 
-// Certificates reads the certificates in a file that is [Public], as PEM.
-func Certificates(path string) (all []*x509.Certificate, err error) {
-	text, err := Public(path)
+// Read reads the certificates in a file that is public, as PEM.
+func Read(path string) (all []*x509.Certificate, err error) {
+	text, err := trust.Public(path)
 	if err != nil {
 		return nil, err
 	}
@@ -30,13 +37,13 @@ func Certificates(path string) (all []*x509.Certificate, err error) {
 	return all, nil
 }
 
-// KeyPair reads a certificate, and the file of its key, which is a [Secret].
+// KeyPair reads a certificate, and the file of its key, which is secret.
 func KeyPair(certificate, key string) (*tls.Certificate, error) {
-	chain, err := Certificates(certificate)
+	chain, err := Read(certificate)
 	if err != nil {
 		return nil, err
 	}
-	private, err := Secret(key)
+	private, err := trust.Secret(key)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package trust
+package certificates
 
 import (
 	"crypto/ecdsa"
@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"math/big"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestACertificateIsReadWithItsOwnKeyOnly(t *testing.T) {
 		t.Helper()
 		must(t, err)
 		path := filepath.Join(folder, name)
-		write(t, path, string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})), 0o600)
+		must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -34,7 +35,8 @@ func TestACertificateIsReadWithItsOwnKeyOnly(t *testing.T) {
 	der, err = x509.MarshalPKCS8PrivateKey(another)
 	other := file("other.key", "PRIVATE KEY", der, err)
 	open := filepath.Join(folder, "open.key")
-	write(t, open, "x", 0o644)
+	must(t, os.WriteFile(open, []byte("x"), 0o600))
+	must(t, os.Chmod(open, 0o644)) // whatever the umask
 	for _, c := range []struct{ certificate, key, want string }{
 		{certificate, own, ""},
 		{certificate, other, "is not that of the certificate in " + certificate},
@@ -45,5 +47,13 @@ func TestACertificateIsReadWithItsOwnKeyOnly(t *testing.T) {
 		if _, err := KeyPair(c.certificate, c.key); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %s: %v, want %q", c.certificate, c.key, err, c.want)
 		}
+	}
+}
+
+// must ends a test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

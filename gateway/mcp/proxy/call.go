@@ -1,0 +1,233 @@
+package proxy
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// answer answers one request of the client.
+func (s *session) answer(ctx context.Context, m message) (jsontext.Value, *fault) {
+	switch {
+	case m.Method == "initialize":
+		return s.initialize(ctx, m.Params)
+	case m.Method == "ping":
+		return jsontext.Value("{}"), nil
+	case m.Method != "tools/list" && m.Method != "tools/call" && !slices.Contains(fromClient, m.Method):
+		return nil, faulty(codeMethod, "No method %s passes here.", bailiff.Beginning(m.Method, 64))
+	case s.started() == nil:
+		return nil, &fault{Code: codeRefused, Message: "The server was not initialized yet."}
+	case m.Method == "tools/list":
+		st, f := s.listing(ctx)
+		if f != nil {
+			return nil, f
+		}
+		return written(map[string]any{"tools": st.offeredTools()}), nil
+	case m.Method == "tools/call":
+		return s.callTool(ctx, m.Params)
+	}
+	return s.pass(ctx, m)
+}
+
+// initialize starts the server, and introduces each side to the other as far as they may know
+// of each other.
+func (s *session) initialize(ctx context.Context, params jsontext.Value) (jsontext.Value, *fault) {
+	var client struct {
+		Version      string                    `json:"protocolVersion"`
+		Capabilities map[string]jsontext.Value `json:"capabilities"`
+		Info         implementation            `json:"clientInfo"`
+	}
+	if err := json.Unmarshal(params, &client); err != nil {
+		return nil, &fault{Code: codeParams, Message: "The parameters of initialize cannot be read: " + err.Error() + "."}
+	}
+	s.mu.Lock()
+	begun := s.begun
+	s.begun = true
+	s.mu.Unlock()
+	if begun {
+		return nil, &fault{Code: codeInvalid, Message: "The connection is initialized already."}
+	}
+	if f := s.start(ctx); f != nil {
+		return nil, f
+	}
+	capabilities := map[string]jsontext.Value{}
+	for method, ability := range fromServer {
+		if said, has := client.Capabilities[ability]; has && slices.Contains(s.started().offered, method) {
+			capabilities[ability] = said
+		}
+	}
+	result, f := s.ask(ctx, "initialize", map[string]any{"protocolVersion": client.Version, "capabilities": capabilities,
+		"clientInfo": client.Info}, nil)
+	if f != nil {
+		return nil, f
+	}
+	return s.introduce(ctx, result)
+}
+
+// introduce tells the client what the server answered to initialize, as far as it may know.
+func (s *session) introduce(ctx context.Context, result jsontext.Value) (jsontext.Value, *fault) {
+	var server struct {
+		Version      string                    `json:"protocolVersion"`
+		Capabilities map[string]jsontext.Value `json:"capabilities"`
+		Info         implementation            `json:"serverInfo"`
+		Instructions string                    `json:"instructions,omitzero"`
+	}
+	if err := json.Unmarshal(result, &server); err != nil || server.Info.Name == "" {
+		return nil, &fault{Code: codeInternal, Message: "What the server answers to initialize cannot be read."}
+	}
+	s.say(ctx, message{Method: "notifications/initialized"})
+	s.mu.Lock()
+	next := *s.server
+	next.info, next.instructions = server.Info, server.Instructions
+	_, next.listsTools = server.Capabilities["tools"]
+	s.server = &next
+	s.mu.Unlock()
+	st, f := s.listing(ctx)
+	if f != nil {
+		return nil, f
+	}
+	able := map[string]jsontext.Value{"tools": jsontext.Value(`{"listChanged":true}`)}
+	for ability, needs := range abilities {
+		if said, has := server.Capabilities[ability]; has && offers(st.offered, needs) {
+			able[ability] = said
+		}
+	}
+	server.Capabilities = able
+	if !st.trusted {
+		server.Instructions = fmt.Sprintf("No tool of this server can be called yet: bailiff denies them until an operator has looked "+
+			"at what the server is and offers and said yes, by \"bailiff mcp trust %s\". Tell the user so.", s.opening.Server)
+	}
+	return written(server), nil
+}
+
+// callTool calls a tool, if its arguments fit and the policies let it.
+func (s *session) callTool(ctx context.Context, params jsontext.Value) (jsontext.Value, *fault) {
+	var call struct {
+		Name      string         `json:"name"`
+		Arguments jsontext.Value `json:"arguments"`
+		Meta      struct {
+			Token jsontext.Value `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(params, &call); err != nil {
+		return nil, &fault{Code: codeParams, Message: "The call cannot be read: " + err.Error() + "."}
+	}
+	if len(call.Arguments) == 0 {
+		call.Arguments = jsontext.Value("{}")
+	}
+	if call.Arguments.Kind() != '{' {
+		return nil, &fault{Code: codeParams, Message: "Want an object as arguments."}
+	}
+	if len(call.Meta.Token) > 0 && !idShape.Match(call.Meta.Token) {
+		return nil, &fault{Code: codeParams, Message: "Want a whole number or a short text as progressToken."}
+	}
+	st, f := s.listing(ctx)
+	if f != nil {
+		return nil, f
+	}
+	if t := st.tools[call.Name]; st.trusted && t != nil && t.refused == "" {
+		if wrong := misfit(t, call.Arguments); wrong != "" {
+			return toolError("The arguments do not fit the schema of " + call.Name + ", so that nothing was called: " + wrong + "."), nil
+		}
+	}
+	result, f := s.carry(ctx, call.Name, call.Arguments, func(ctx context.Context) (jsontext.Value, *fault) {
+		return s.ask(ctx, "tools/call", map[string]any{"name": call.Name, "arguments": call.Arguments}, call.Meta.Token)
+	})
+	if f != nil && f.Code == codeRefused {
+		return toolError(f.Message), nil // so that the model learns of it
+	}
+	return result, f
+}
+
+// maxMisfit bounds what is said of arguments that do not fit.
+const maxMisfit = 500
+
+// misfit says why arguments do not fit a tool's schema; empty if they do.
+func misfit(t *tool, arguments jsontext.Value) string {
+	var value any
+	err := stdjson.Unmarshal(arguments, &value)
+	if err == nil {
+		err = t.schema.Validate(value)
+	}
+	if err == nil {
+		return ""
+	}
+	return bailiff.Beginning(err.Error(), maxMisfit)
+}
+
+// pass passes on another request of the client.
+func (s *session) pass(ctx context.Context, m message) (jsontext.Value, *fault) {
+	st := s.started()
+	if !slices.Contains(st.offered, m.Method) {
+		return nil, faulty(codeMethod, "The table mcp_tools of the policies does not name %s for the server %s.", m.Method,
+			s.opening.Server)
+	}
+	params := withoutMeta(m.Params)
+	return s.carry(ctx, m.Method, params, func(ctx context.Context) (jsontext.Value, *fault) {
+		return s.ask(ctx, m.Method, members(params), nil)
+	})
+}
+
+// outcome is what a call came to, as it goes through the enforcer.
+type outcome struct {
+	Result jsontext.Value `json:"result,omitzero"`
+	Error  *fault         `json:"error,omitzero"`
+}
+
+// carry has a request judged by its name and arguments and, if it may, does it. A refusal is
+// a fault of the code for that.
+func (s *session) carry(ctx context.Context, name string, arguments jsontext.Value,
+	do func(context.Context) (jsontext.Value, *fault)) (jsontext.Value, *fault) {
+	st, f := s.listing(ctx)
+	if f != nil {
+		return nil, f
+	}
+	shown := arguments.Clone()
+	if err := shown.Indent(jsontext.WithIndent("  ")); err != nil {
+		return nil, &fault{Code: codeParams, Message: "The arguments cannot be read: " + err.Error() + "."}
+	}
+	t, isTool := st.tools[name]
+	known := isMethod(name) || isTool && t.refused == ""
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	req := s.request(bailiff.Args{Name: name, Arguments: string(shown), Trusted: st.trusted && known})
+	answer, err := s.sidecar.ServeMCP(ctx, req, func(p bailiff.Progress) {
+		if p.ToolCall == nil {
+			return
+		}
+		s.running.Go(func() {
+			result, f := do(ctx)
+			if err := s.sidecar.AnswerMCP(p.ToolCall.ID, string(written(outcome{result, f})), f != nil || isError(result)); err != nil {
+				s.log.Debug("an answer of an MCP server came too late", "session", s.id, "error", err)
+			}
+		})
+	})
+	switch {
+	case err != nil:
+		return nil, &fault{Code: codeRefused, Message: bailiff.Sentence(err.Error())}
+	case answer.Status != bailiff.Completed:
+		return nil, &fault{Code: codeRefused, Message: refusalText(answer)}
+	}
+	var came outcome
+	if err := json.Unmarshal(answer.Output, &came); err != nil {
+		return nil, &fault{Code: codeInternal, Message: "What the server answered cannot be read."}
+	}
+	if came.Error != nil {
+		return nil, came.Error.bounded()
+	}
+	return bounded(came.Result, answer.Decision.Limits.OutputBytes)
+}
+
+// refusalText says why a call was not made, or not to its end.
+func refusalText(a bailiff.Answer) string {
+	if a.Message != "" {
+		return a.Message
+	}
+	return bailiff.Sentences(a.Decision.ForSender().Denials)
+}
