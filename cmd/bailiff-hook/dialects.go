@@ -22,7 +22,7 @@ type dialect interface {
 
 // dialects are those of the clients, by the names of their agents.
 var dialects = map[string]dialect{
-	"claude-code": claudecode.Dialect{},
-	"codex":       codex.Dialect{},
+	"claude-code": claudecode.Dialect{Table: claudecode.Table},
+	"codex":       codex.Dialect{Table: codex.Table},
 	"hermes":      hermes.Dialect{},
 }

@@ -17,9 +17,9 @@ func TestAfterEachToolOfClaudeCodeThatWritesItsFilesAreLookedAtAgain(t *testing.
 		t.Fatal(err)
 	}
 	again := strings.Split(claudecode.New().Writing, "|")
-	for name := range tools {
+	for _, name := range Table.Names() {
 		c.Tool = name
-		m, err := tools.Meaning(c)
+		m, err := Table.Meaning(c)
 		if err != nil || m.Kind == 0 {
 			t.Errorf("%s means %+v, %v", name, m, err)
 		}

@@ -20,7 +20,7 @@ func callOf(tool, input string) hook.Call {
 
 func TestCodexIsNeverAskedToAsk(t *testing.T) {
 	c := callOf("Bash", `{"command": "git push"}`)
-	r := Dialect{}.Answer(c, hook.Verdict{Outcome: hook.Ask, Reason: "It pushes", Command: "bailiff exec -- 'git push'"})
+	r := Dialect{Table}.Answer(c, hook.Verdict{Outcome: hook.Ask, Reason: "It pushes", Command: "bailiff exec -- 'git push'"})
 	if r.Status != hook.Refused || !strings.Contains(r.Stdout, `"deny"`) ||
 		!strings.HasSuffix(r.Stderr, "run exactly this, which waits for them: bailiff exec -- 'git push'") {
 		t.Errorf("it answers %+v", r)
@@ -29,7 +29,7 @@ func TestCodexIsNeverAskedToAsk(t *testing.T) {
 
 func TestWhateverCodexMayNotRunIsSaidInBothWays(t *testing.T) {
 	for _, v := range []hook.Verdict{{}, {Reason: "No."}, {Outcome: hook.Ask, Reason: "Perhaps."}, {Outcome: 99, Reason: "?"}} {
-		r := Dialect{}.Answer(callOf("Bash", `{"command": "ls"}`), v)
+		r := Dialect{Table}.Answer(callOf("Bash", `{"command": "ls"}`), v)
 		if r.Status != hook.Refused || !strings.Contains(r.Stdout, `"permissionDecision":"deny"`) || r.Stderr == "" ||
 			!strings.Contains(r.Stdout, v.Reason) {
 			t.Errorf("to %+v it answers %+v", v, r)
@@ -38,7 +38,7 @@ func TestWhateverCodexMayNotRunIsSaidInBothWays(t *testing.T) {
 }
 
 func TestACommandOfCodexOnThisMachineReadsNothing(t *testing.T) {
-	r := Dialect{}.Answer(callOf("Bash", `{"command": "bash"}`), hook.Verdict{Outcome: hook.Allow})
+	r := Dialect{Table}.Answer(callOf("Bash", `{"command": "bash"}`), hook.Verdict{Outcome: hook.Allow})
 	if want := `"updatedInput":{"command":"exec \u003c/dev/null\nbash"}`; !strings.Contains(r.Stdout, want) || r.Status != 0 {
 		t.Errorf("it answers %+v", r)
 	}
@@ -46,7 +46,7 @@ func TestACommandOfCodexOnThisMachineReadsNothing(t *testing.T) {
 
 func TestAPatchWithinACommandOfCodexDoesNotRunOnThisMachine(t *testing.T) {
 	c := callOf("Bash", `{"command": "cd x && apply_patch <<EOF\n*** Begin Patch"}`)
-	r := Dialect{}.Answer(c, hook.Verdict{Outcome: hook.Allow})
+	r := Dialect{Table}.Answer(c, hook.Verdict{Outcome: hook.Allow})
 	if r.Status != hook.Refused || !strings.Contains(r.Stderr, "use the tool apply_patch") {
 		t.Errorf("on this machine it answers %+v", r)
 	}

@@ -30,7 +30,7 @@ func (Dialect) Example() string {
 // Read drops the folder: files are named from the terminal's, which Hermes does not
 // tell.
 func (Dialect) Read(text []byte) (hook.Call, error) {
-	c, err := hook.ReadCall(text, "pre_tool_call")
+	c, err := hook.ClaudeKeys.Read(text, "pre_tool_call")
 	c.Cwd = ""
 	return c, err
 }
