@@ -79,6 +79,7 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: a.cfg.Agent.DataPaths, Console: a.consoleURL(),
 		Enforcer: a.front, Tools: a.front, Evaluator: a.policies, Circumstances: a.enforcer.Placement, Tracer: a.agentTracer(),
 		Trusts: a.mcp.trust.Names,
+		Connects: a.decideConnection,
 	})
 	if err != nil {
 		return agentPlan{}, err

@@ -36,6 +36,8 @@ type Meaning struct {
 	Writes bool
 	// Linked says that a link leads to one of the files.
 	Linked bool
+	// Addresses are what an outward tool reaches.
+	Addresses []string
 	// Why a tool is harmless, or what to use in place of one that is refused.
 	Why string
 }
@@ -54,6 +56,8 @@ const (
 	Shell
 	// Hostly tools act on this machine, wherever commands run.
 	Hostly
+	// Outward tools reach other machines from this one, and touch nothing of it.
+	Outward
 )
 
 // Verdict is what is to become of a tool call. Its zero value denies.

@@ -109,6 +109,16 @@ func (t Table) Read(text []byte) (Call, error) {
 	return c, nil
 }
 
+// Question is what the client writes before a command runs.
+func (t Table) Question(session, folder, command string) string {
+	k := t.Keys
+	q := map[string]any{k.Tool: t.Shell.Name, k.Input: map[string]string{t.Shell.Command: command}, k.Session: session, k.Cwd: folder}
+	if k.Event != "" {
+		q[k.Event] = t.Before
+	}
+	return JSON(q)
+}
+
 // Meaning says what the tool call does.
 func (t Table) Meaning(c Call) (Meaning, error) {
 	if c.Tool == t.Shell.Name {

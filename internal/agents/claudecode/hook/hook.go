@@ -40,9 +40,10 @@ var tools = hook.Tools{
 	"NotebookRead": hook.Reads("notebook_path"),
 	"NotebookEdit": hook.Changes("notebook_path"),
 	"LS":           hook.Lists("path"),
-	"Glob":         glob,
+	"Glob":         hook.Finds("pattern", "path"),
 	"Grep":         grep,
-	"WebFetch":     fetch,
+	"WebFetch":     hook.Fetches("url"),
+	"WebSearch":    hook.SearchesWeb("https://api.anthropic.com/v1/messages"), // where it is done
 	"Agent":        agent,
 	"Task":         agent,
 	"SendMessage":  message,
@@ -79,26 +80,9 @@ func read(c hook.Call) (hook.Meaning, error) {
 
 // grep looks into the files whose names another pattern may choose.
 func grep(c hook.Call) (hook.Meaning, error) {
-	m, err := hook.Searches("pattern")(c)
+	m, err := hook.Searches("pattern", "path")(c)
 	names, wrong := c.Input.Optional("glob")
 	return m, errors.Join(err, wrong, hook.CheckPattern(names))
-}
-
-// glob looks from the folder with which an absolute pattern begins.
-func glob(c hook.Call) (hook.Meaning, error) {
-	pattern, err := c.Input.Text("pattern")
-	if strings.HasPrefix(pattern, "~") || strings.TrimSpace(pattern) != pattern {
-		return hook.Meaning{}, fmt.Errorf("%q: write the pattern without a home folder (~) or blanks around it", pattern)
-	}
-	if err != nil || !strings.HasPrefix(pattern, "/") && !strings.Contains(pattern, "..") {
-		m, wrong := hook.Finds("pattern")(c)
-		return m, errors.Join(err, wrong)
-	}
-	if err := hook.CheckPattern(pattern); err != nil {
-		return hook.Meaning{}, err
-	}
-	paths, err := c.Paths(path.Dir(pattern[:strings.IndexAny(pattern+"*", "*?[{")] + "x"))
-	return hook.Finding(pattern, paths...), err
 }
 
 // agent is another agent of the same client, whose calls come here too.
@@ -120,35 +104,7 @@ func message(c hook.Call) (hook.Meaning, error) {
 	return hook.Meaning{Kind: hook.Harmless}, err
 }
 
-func unnamed(r rune) bool { return r != '_' && r != '-' && !plain(r) }
-
-// plain are the letters and digits that everybody reads alike.
-func plain(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-}
-
-// fetch fetches from an address in which nothing is read by Claude Code in
-// another way than by the policies that judge it.
-func fetch(c hook.Call) (hook.Meaning, error) {
-	url, err := c.Input.Text("url")
-	if err == nil && !plainURL(url) {
-		err = fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, digits, dots and "+
-			"hyphens, and what is not ASCII after it as %%XX", url)
-	}
-	return hook.Fetching(url), err
-}
-
-// plainURL says whether everybody finds the same host in it.
-func plainURL(url string) bool {
-	rest, ok := strings.CutPrefix(url, "https://")
-	if !ok {
-		rest, ok = strings.CutPrefix(url, "http://")
-	}
-	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
-	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }
-	unhosted := func(r rune) bool { return !plain(r) && !strings.ContainsRune(".-[]:", r) }
-	return ok && host != "" && !strings.ContainsFunc(url, odd) && !strings.ContainsFunc(host, unhosted)
-}
+func unnamed(r rune) bool { return r != '_' && r != '-' && !hook.IsPlain(r) }
 
 // Answer puts a verdict into its words. The person at Claude Code is asked first, if there is one.
 func (d Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
