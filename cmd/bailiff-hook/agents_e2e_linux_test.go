@@ -27,10 +27,6 @@ type agent struct {
 	model string
 	// flags would have it start no hook, if the settings let them.
 	flags []string
-	// givesOrders says that a command is refused with the order to run instead.
-	givesOrders bool
-	// lingers says that it may end long after its work.
-	lingers bool
 	// late has most of its tests run by "make clients-test" only.
 	late bool
 }
@@ -62,18 +58,6 @@ var agents = map[string]agent{
 			return s.Gemini(t, m, a.flags...)
 		},
 	},
-	"Qwen Code": {
-		late: true, settings: "examples/qwen-code/settings.json", place: "/etc/qwen-code/settings.json", givesOrders: true, lingers: true,
-		shell: func(command string) apptest.Call {
-			return apptest.Call{Tool: "run_shell_command", Args: map[string]any{"command": command, "is_background": false}}
-		},
-		write: func(path string) apptest.Call {
-			return apptest.Call{Tool: "write_file", Args: map[string]any{"file_path": path, "content": "mark"}}
-		},
-		start: func(t *testing.T, a agent, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
-			return s.Qwen(t, m, a.flags...)
-		},
-	},
 	"Codex": {
 		model: "gpt-5.5", flags: []string{"--disable", "hooks"},
 		settings: "examples/codex/requirements.toml", place: "/etc/codex/requirements.toml",
@@ -98,13 +82,6 @@ func soon() map[string]agent {
 	return few
 }
 
-// first are those of which one speaks each dialect.
-func first() map[string]agent {
-	some := soon()
-	some["Gemini CLI"] = agents["Gemini CLI"]
-	return some
-}
-
 // read is a file of this repository.
 func read(t *testing.T, path string) string {
 	t.Helper()
@@ -126,40 +103,11 @@ func (a agent) machine(t *testing.T, address, programs string, instead ...string
 	return s
 }
 
-// works has the agent make calls, and returns what it told its model of each. Where a command is refused
-// with the order to run instead, its model runs that.
-func (a agent) works(t *testing.T, s *apptest.Machine, calls ...apptest.Call) (told []string) {
+// works has the agent make calls, and returns what it told its model of each.
+func (a agent) works(t *testing.T, s *apptest.Machine, calls ...apptest.Call) []string {
 	t.Helper()
-	var all []apptest.Call
-	var last []int // of those that belong to a call
-	for _, call := range calls {
-		all = append(all, call)
-		if args, isObject := call.Args.(map[string]any); isObject && a.givesOrders && args["command"] != nil {
-			all = append(all, apptest.Call{Tool: call.Tool, Args: orderFor(args, len(all)-1)})
-		}
-		last = append(last, len(all)-1)
-	}
-	m := apptest.ServeModel(t, all...)
-	work := m.Work
-	if a.lingers {
-		work = m.WorkAndEnd
-	}
-	every := work(t, a.start(t, a, s, m))
-	for _, i := range last {
-		told = append(told, every[i])
-	}
-	return told
-}
-
-// orderFor asks for the order that the agent was told to run in place of a command; where there is none, for the command again.
-func orderFor(args map[string]any, at int) func(told []string) any {
-	return func(told []string) any {
-		again := maps.Clone(args)
-		if _, order, has := strings.Cut(told[at], "run exactly this: "); has {
-			again["command"] = strings.TrimSpace(order)
-		}
-		return again
-	}
+	m := apptest.ServeModel(t, calls...)
+	return m.Work(t, a.start(t, a, s, m))
 }
 
 // houseRules ask and deny by the words of a command, wherever it runs.
@@ -188,7 +136,7 @@ func wantSaid(t *testing.T, told string, pieces ...string) {
 
 func TestRealAgentsRunCommandsInTheSandboxOnly(t *testing.T) {
 	s := serve(t)
-	for name, a := range first() {
+	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
 			path := apptest.Mark(t)
 			machine := a.machine(t, s.Agent, apptest.Programs(t))

@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // Machine is this machine as a real agent sees it: as it is, but with a home and a
@@ -102,13 +100,6 @@ func (s *Machine) Gemini(tb testing.TB, m *Model, args ...string) *exec.Cmd {
 		append([]string{Client(tb, "gemini"), "--model", "gemini-2.5-flash", "--yolo", "--prompt", "Do what is to be done."}, args...))
 }
 
-// Qwen is Qwen Code with a model, in its project. It asks nobody.
-func (s *Machine) Qwen(tb testing.TB, m *Model, args ...string) *exec.Cmd {
-	tb.Helper()
-	return s.command(tb, []string{"OPENAI_BASE_URL=" + m.URL + "/v1", "OPENAI_API_KEY=none", "OPENAI_MODEL=scripted", "QWEN_CODE_NO_RELAUNCH=true"},
-		append([]string{Client(tb, "qwen"), "--auth-type", "openai", "--yolo", "--prompt", "Do what is to be done."}, args...))
-}
-
 // Opencode is opencode with a model, in its project. Its opencode.json has these
 // servers of tools.
 func (s *Machine) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.Cmd {
@@ -162,25 +153,6 @@ func (m *Model) Work(tb testing.TB, agent *exec.Cmd) (told []string) {
 		tb.Fatalf("%s: %v; of %d calls it ended %d: %q; on offer were %v\n%s\n%s", filepath.Base(agent.Path), err, m.calls,
 			len(told), told,
 			m.Offers(), printed.String(), said.String())
-	}
-	return told
-}
-
-// WorkAndEnd has an agent that lingers after its work, which has this model, work until its model knows what became of each call.
-func (m *Model) WorkAndEnd(tb testing.TB, agent *exec.Cmd) (told []string) {
-	tb.Helper()
-	var said bytes.Buffer
-	agent.Stdout, agent.Stderr, agent.WaitDelay = &said, &said, time.Second
-	if err := agent.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- agent.Wait() }()
-	awaittest.Until(tb, "it has heard of all calls", func() bool { return len(m.Results()) >= m.calls || len(ended) > 0 })
-	_ = agent.Process.Kill()
-	<-ended
-	if told = m.Results(); len(told) != m.calls {
-		tb.Fatalf("of %d calls it ended %d: %q\n%s", m.calls, len(told), told, said.String())
 	}
 	return told
 }
