@@ -33,7 +33,8 @@ func (a *App) refusedConnection(ctx context.Context, req bailiff.Request, d bail
 	case network == "full":
 		return nil
 	case network != backends.Egress:
-		return &bailiff.Reason{Rule: "network", Message: "The policies give this session no network, so that nothing reaches " + target.Host.String() + ".",
+		return &bailiff.Reason{Rule: "network",
+			Message: "The policies give this session no network, so that nothing reaches " + target.Host.String() + ".",
 			Instead: "Work without it, or have the host named in the tables network.platforms and destinations"}
 	}
 	foreseer := egress.Foreseer{Judge: countedJudge{a.policies, a.metrics}, Floor: reach.NewFloor(a.cfg.Egress.Own, reach.MachineAddresses),

@@ -255,11 +255,13 @@ func TestRealAgentsRunOnThisMachineWhatMayRunThereOnly(t *testing.T) {
 func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 	s := serve(t)
 	trusting := map[string][]string{"Codex": {"--dangerously-bypass-hook-trust"}}
-	const claudes = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": {"command": "MINE"}}}`
+	const claudes = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", ` +
+		`"updatedInput": {"command": "MINE"}}}`
 	for name, others := range map[string]struct{ place, event, answer string }{
 		"Claude Code": {".claude/settings.json", "PreToolUse", claudes},
 		"Codex":       {".codex/hooks.json", "PreToolUse", claudes},
-		"Gemini CLI":  {".gemini/settings.json", "BeforeTool", `{"decision": "allow", "hookSpecificOutput": {"tool_input": {"command": "MINE"}}}`},
+		"Gemini CLI": {".gemini/settings.json", "BeforeTool",
+			`{"decision": "allow", "hookSpecificOutput": {"tool_input": {"command": "MINE"}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, isSoon := soon()[name]

@@ -23,7 +23,8 @@ func New() Agent {
 		Path:  func(e settings.Entry) string { return filepath.Join(e.Home, ".gemini", "settings.json") },
 		Marks: settings.Object{{Key: "sequential", Value: settings.JSON(true)}}, Writing: "write_file|replace", Off: off,
 		Failing: "Gemini CLI runs a tool whose hook dies, hangs or outlives its limit, and calls no hook in a folder that it does not " +
-			"trust; the whole line that bailiff setup writes denies the first, and the rules beside it keep commands from running in both."}}
+			"trust; the whole line that bailiff setup writes denies the first, and the rules beside it keep commands from running " +
+			"in both."}}
 }
 
 // folder is root's, whose files hold before the user's.
@@ -47,7 +48,8 @@ func (a Agent) Remove(e settings.Entry) ([]settings.Change, error) {
 	return a.change(e, "lets Gemini CLI run commands itself", "", a.HooksFile.Remove)
 }
 
-func (a Agent) change(e settings.Entry, why, text string, hooks func(settings.Entry) ([]settings.Change, error)) ([]settings.Change, error) {
+func (a Agent) change(e settings.Entry, why, text string, hooks func(settings.Entry) ([]settings.Change, error)) (
+	[]settings.Change, error) {
 	own, err := e.Open(rules(e), why, 0o600)
 	if err != nil {
 		return nil, err
@@ -60,7 +62,8 @@ func (a Agent) change(e settings.Entry, why, text string, hooks func(settings.En
 // text are the shipped rules, for the program that the hook orders commands from.
 func text(e settings.Entry) string {
 	const shipped = `"/usr/local/bin/bailiff exec`
-	return strings.Replace(example.Rules, shipped, strings.TrimSuffix(string(settings.JSON(shellquote.Quote(e.Programs+"/bailiff"))), `"`)+" exec", 1)
+	program := strings.TrimSuffix(string(settings.JSON(shellquote.Quote(e.Programs+"/bailiff"))), `"`)
+	return strings.Replace(example.Rules, shipped, program+" exec", 1)
 }
 
 // off says by which setting a file switches a hook off.

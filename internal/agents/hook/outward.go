@@ -31,7 +31,8 @@ func FetchesAll(key string) func(Call) (Meaning, error) {
 			return Meaning{}, err
 		}
 		var addresses []string
-		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\v\f\r", r) }) {
+		isBlank := func(r rune) bool { return strings.ContainsRune(" \t\n\v\f\r", r) }
+		for _, word := range strings.FieldsFunc(text, isBlank) {
 			if strings.Contains(word, "://") {
 				addresses = append(addresses, word)
 			}

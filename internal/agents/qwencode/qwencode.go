@@ -15,7 +15,8 @@ type Agent struct{ settings.HooksFile }
 // New is the agent.
 func New() Agent {
 	return Agent{settings.HooksFile{Client: "qwen-code", Name: "Qwen Code", Table: hook.Table, Roots: "/etc/qwen-code/settings.json",
-		Path: func(e settings.Entry) string { return filepath.Join(e.Home, ".qwen", "settings.json") }, Writing: "write_file|edit|notebook_edit",
+		Path:    func(e settings.Entry) string { return filepath.Join(e.Home, ".qwen", "settings.json") },
+		Writing: "write_file|edit|notebook_edit",
 		Failing: "Qwen Code runs a tool whose hook dies, hangs or outlives its limit, on this machine; the whole line that bailiff setup " +
 			"writes denies it. With --bare, --safe-mode or disableAllHooks it calls no hook, which nothing closes."}}
 }

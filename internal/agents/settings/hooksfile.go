@@ -261,7 +261,8 @@ const UsualLimit = 60
 // Ask starts a hook by its line, as the agent does, and asks about a command of its shell.
 func (f HooksFile) Ask(ctx context.Context, line, command string) (decision, reason string, err error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	cmd.Env, cmd.Stdin = os.Environ(), strings.NewReader(f.Table.Question("bailiff-doctor", "/", command)) // as the agent that the user starts
+	cmd.Env = os.Environ() // as the agent that the user starts
+	cmd.Stdin = strings.NewReader(f.Table.Question("bailiff-doctor", "/", command))
 	var printed, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &said
 	ended := cmd.Run()
