@@ -54,8 +54,8 @@ func reaching(addresses ...string) (Meaning, error) {
 	line := []string{"curl", "--"}
 	for _, address := range addresses {
 		if !isPlainAddress(address) {
-			return Meaning{}, fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, digits, "+
-				"dots and hyphens, and what is not ASCII after it as %%XX", address)
+			return Meaning{}, fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, "+
+				"digits, dots and hyphens, and what is not ASCII after it as %%XX", address)
 		}
 		line = append(line, address)
 	}
