@@ -11,6 +11,7 @@
 package tables
 
 import (
+	"maps"
 	"regexp"
 
 	"github.com/bailiff-dev/bailiff"
@@ -45,7 +46,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"folders": entriesOf(kind), "names": entriesOf(kind), "suffixes": entriesOf(kind), "inside": entriesOf(kind),
 		"patterns": entriesOf(kind),
 	})
-	return map[string]shape{
+	of := map[string]shape{
 		"platforms":          entriesOf(technologies.platform()),
 		"chats":              technologies.chats(all),
 		"sandboxes":          technologies.to(sandbox),
@@ -87,7 +88,6 @@ func known(all any, words map[string]bool) map[string]shape {
 		"suppliers":         entriesOf(truth),
 		"lookers":           entriesOf(truth),
 		"disposable":        entriesOf(truth),
-		"loss_words":        entriesOf(entriesOf(truth)),
 		"secret_hosts":      entriesOf(list(text)),
 		"effects":           fields(same(effectNames, kind)),
 		"features":          entriesOf(kind),
@@ -98,6 +98,21 @@ func known(all any, words map[string]bool) map[string]shape {
 			"texts": entriesOf(truth),
 		}),
 	}
+	maps.Copy(of, ofWords)
+	return of
+}
+
+// ofWords are the tables of words that tell what programs of any kind do.
+var ofWords = map[string]shape{
+	"loss_words":     entriesOf(entriesOf(truth)),
+	"secret_words":   entriesOf(entriesOf(truth)),
+	"loading_words":  entriesOf(truth),
+	"loading_known":  entriesOf(entriesOf(truth)),
+	"clearing_words": entriesOf(truth),
+	"git_shortened":  entriesOf(truth),
+	"attack_words": fields(map[string]shape{
+		"options": entriesOf(truth), "verbs": list(text), "looks_through": entriesOf(truth), "commands": entriesOf(truth),
+	}),
 }
 
 // effectNames are what the words of a program may do.
