@@ -138,8 +138,8 @@ type Progress struct {
 	// Output holds the next bytes of output, already redacted.
 	Output []byte
 	// Say comes when an MCP server has started: it gives the server one line to read. Files are
-	// those that its command runs.
-	Say   func(line []byte) error
+	// those that its command runs. No other sidecar can be handed it.
+	Say   func(line []byte) error `json:"-"`
 	Files []File
 	// Line is the next line that the server says, already redacted.
 	Line []byte

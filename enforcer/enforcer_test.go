@@ -46,7 +46,9 @@ func TestAnAnswerHoldsTheNotesOfThePolicies(t *testing.T) {
 	t.Parallel()
 	pnpm := bailiff.Advice{Rule: "team.pnpm", Message: "This repository uses pnpm."}
 	b := newBench(t, func(b *bench) {
-		b.judge.decision = allow(func(d *bailiff.Decision) { d.Advise = []bailiff.Advice{pnpm, {Rule: "team.npm", Message: pnpm.Message}} })
+		b.judge.decision = allow(func(d *bailiff.Decision) {
+			d.Advise = []bailiff.Advice{pnpm, {Rule: "team.npm", Message: pnpm.Message}}
+		})
 	})
 	a := b.Execute(t.Context(), request("npm ls"), nil)
 	if a.Status != bailiff.Completed || a.Message != pnpm.Message {

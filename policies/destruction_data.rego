@@ -57,6 +57,18 @@ _examined.queries contains _found("inline", _spelt(call)) if {
 	regex.match(`(?i)(^|[\s;])\\!|\b(to|from)\s+program\s+'|^\s*(\.(sh|sy)\w*|system)\s|^\s*\.\w+\s[^|]*\|`, word)
 }
 
+# SQL and commands that load a library into the client or its server.
+_examined.queries contains _found("preload", _spelt(call)) if {
+	some call in _calls_of.queries
+	some word in call.argv
+	regex.match(_loading_sql, word)
+}
+
+_loading_sql := concat("", [
+	`(?i)\b(load_extension|fts3_tokenizer)\s*\(|^\s*\.load\s|(^|;)\s*(force\s+)?(install|load)\s+'?[\w./]`,
+	`|\binstall\s+plugin\b|\bsoname\b`,
+])
+
 _examined.program contains _found("sql", "") if {
 	some module in _code.imports
 	data.bailiff.tables.code_databases[module]

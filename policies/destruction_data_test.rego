@@ -57,3 +57,14 @@ test_sql_that_grants_is_found if {
 		_saying("psql", statement) == set()
 	}
 }
+
+test_libraries_that_a_client_loads_are_found if {
+	every statement in [
+		"select load_extension('./x')", "select fts3_tokenizer('a','b')", ".load ./x", "LOAD './x.so'", "select 1; install httpfs",
+	] {
+		_data([call("sqlite3", [], ["a.db", statement])]).rules == {"command.preloads_library"}
+	}
+	every statement in ["select load from t", "select 1", ".loads x", "update t set load = 1 where id = 2"] {
+		_data([call("sqlite3", [], ["a.db", statement])]).rules == set()
+	}
+}

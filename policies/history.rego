@@ -51,7 +51,10 @@ _given_does(setting) := ({"redirected" |
 }) | {"inline" | _starts_program(setting)}
 
 # So does one that stays.
-_config_does(call) := {"startup" | _plants(_git_set(call))} | {"redirected" |
+_config_does(call) := {"startup" |
+	_plants(_git_set(call))
+	not _shortens(call)
+} | {"redirected" |
 	_leads_git_elsewhere(_git_set(call), call.operands[count(call.operands) - 1])
 	not startswith(_git_set(call), "remote.")
 }

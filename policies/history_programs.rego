@@ -14,12 +14,21 @@ _plants(key) if {
 	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }
 
+# An alias of a verb that only looks, or keeps work, with plain options: it does what the verb does.
+_shortens(call) if {
+	startswith(_git_set(call), "alias.")
+	count({flag | some flag in call.flags} - {"--local"}) == 0
+	value := call.argv[count(call.argv) - 1]
+	regex.match(`^[a-z-]+( (--?[A-Za-z][A-Za-z0-9-]*|-[0-9]+|HEAD|--(pretty|format)=[\w%: -]+))*$`, value)
+	data.bailiff.tables.git_shortened[split(value, " ")[0]]
+}
+
 # The name of the setting that "config NAME VALUE" or "config set NAME VALUE" changes.
 _git_set(call) := lower(named[0]) if {
 	call.operands[0] == "config"
 	not _only_asks(call)
 	named := [operand | some position, operand in call.operands; position > 0; contains(operand, ".")]
-	call.operands[count(call.operands) - 1] != named[0]
+	call.argv[count(call.argv) - 1] != named[0]
 }
 
 _only_asks(call) if {

@@ -76,12 +76,10 @@ test_packages_from_files_are_found if {
 	_packages([call("rpm", ["-i", "-v"], ["a.rpm"])]).told == {"command.writes_system: rpm -i -v a.rpm"}
 	_packages([call("rpm", ["-q", "-i"], ["bash"])]).told == set()
 	_packages([call("pacman", ["-U"], ["a.zst"])]).told == {"command.writes_system: pacman -U a.zst"}
-	_packages([call("pacman", ["-S"], ["jq"])]).told == set()
+	_packages([call("pacman", ["-S"], ["jq"])]).told == {"command.writes_system: pacman -S jq"}
+	_packages([call("urpmi", [], ["jq"])]).told == set()
 	_packages([call("dnf", [], ["localinstall", "a.rpm"])]).told == {"command.writes_system: dnf localinstall a.rpm"}
-	_packages([call("yum", [], ["install", "https://x.test/a.rpm"])]).told == {
-		"command.runs_downloaded: yum install https://x.test/a.rpm",
-	}
-	_packages([call("yum", [], ["install", "jq"])]).told == set()
+	_packages([call("urpmi", [], ["https://x.test/a.rpm"])]).told == {"command.runs_downloaded: urpmi https://x.test/a.rpm"}
 	_packages([call("dpkg", ["--unpack"], ["a"])]).told == {"command.writes_system: dpkg --unpack a"}
 	_packages([call("rpm", ["-U", "--test"], ["a.rpm"])]).told == set()
 }
@@ -95,9 +93,21 @@ test_a_package_file_is_told_by_its_ending if {
 	}
 	_packages([call("dnf", ["--repo"], ["x", "install", "a.rpm"])]).rules == {"command.writes_system"}
 	every words in [
-		["dnf", "install", "jq"], ["apt", "install", "jq"], ["apt", "show", "a.deb"], ["urpmi", "jq"], ["apk", "info", "a.apk"],
-		["dnf", "download", "a.rpm"],
+		["apt", "show", "a.deb"], ["urpmi", "jq"], ["apk", "info", "a.apk"], ["dnf", "download", "a.rpm"],
+		["flatpak", "install", "jq"],
 	] {
+		_packages([call(words[0], [], array.slice(words, 1, 3))]).rules == set()
+	}
+}
+
+test_what_the_system_installs_changes_the_system if {
+	every words in [
+		["apt", "install", "jq"], ["apt-get", "upgrade", "-y"], ["dnf", "install", "jq"], ["apk", "add", "jq"],
+		["zypper", "in", "jq"], ["snap", "install", "jq"],
+	] {
+		_packages([call(words[0], [], array.slice(words, 1, 3))]).rules == {"command.writes_system"}
+	}
+	every words in [["apt", "list", "jq"], ["apt-get", "update", "-q"], ["dnf", "search", "jq"], ["brew", "install", "jq"]] {
 		_packages([call(words[0], [], array.slice(words, 1, 3))]).rules == set()
 	}
 }

@@ -28,4 +28,13 @@ _examined.editors contains _found(class, path) if {
 	some class in _classes_of("writes", path)
 }
 
+# An archive or byte code that the text itself makes, and an interpreter runs: what is in it was not read.
+_examined.interprets contains _found("inline", _spelt(call)) if {
+	some call in _calls_of.interprets
+	archive := call.operands[0]
+	regex.match(`\.(zip|pyz|pyc|whl|egg|jar|phar)$`, archive)
+	some path in _command.writes
+	endswith(concat("", ["/", path]), concat("", ["/", trim_prefix(archive, "./")]))
+}
+
 _quoted_after(pattern, word) := {groups[1] | some groups in regex.find_all_string_submatch_n(pattern, word, -1)}

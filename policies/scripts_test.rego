@@ -6,6 +6,7 @@ _scripts(calls) := _told_of(found) if {
 		data.bailiff._examined.awks,
 		data.bailiff._examined.searches,
 		data.bailiff._examined.editors,
+		data.bailiff._examined.interprets,
 	}) with input as request("cli", calls)
 }
 
@@ -32,4 +33,11 @@ test_files_in_scripts_are_named if {
 	_scripts([call("find", [], [".", "-fprint", "~/.bashrc"])]).told == {"command.writes_startup: ~/.bashrc"}
 	_scripts([call("vim", [], ["+w ~/.ssh/authorized_keys"])]).told == {"command.writes_ssh: ~/.ssh/authorized_keys"}
 	data.bailiff._quoted_after(`>\s*"([^"]+)"`, "{print > \"a\"; print > \"b\"}") == {"a", "b"}
+}
+
+test_an_archive_that_the_text_makes_and_runs_was_not_read if {
+	made := object.union(call("zip", ["-q"], ["x.zip", "a.py"]), {"writes": ["~/project/x.zip"]})
+	_scripts([made, call("python3", [], ["x.zip"])]).rules == {"command.runs_inline_program"}
+	_scripts([call("python3", [], ["x.zip"])]).rules == set()
+	_scripts([made, call("python3", [], ["a.py"])]).rules == set()
 }

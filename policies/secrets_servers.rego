@@ -7,7 +7,7 @@ package bailiff
 _examined.python contains _found("sends_files", _spelt(call)) if {
 	some call in _calls_of.python
 	some position, "-m" in call.argv
-	call.argv[position + 1] in {"http.server", "SimpleHTTPServer"}
+	regex.match(`(?i)(http|ftp|web|file|dav|smb|upload)[a-z_.]*(d|serve|server)(lib)?$`, call.argv[position + 1])
 	not _local_only(call)
 }
 

@@ -21,6 +21,8 @@ test_shells_are_not_joined_to_the_network if {
 test_servers_and_shells_are_found if {
 	_joined([call("python3", ["-m"], ["http.server"])]).told == {"command.sends_files: python3 -m http.server"}
 	_joined([call("python3", ["-m"], ["http.server", "--bind", "127.0.0.1"])]).told == set()
+	_joined([call("python3", ["-m"], ["pyftpdlib", "-p", "21"])]).told == {"command.sends_files: python3 -m pyftpdlib -p 21"}
+	_joined([call("python3", ["-m"], ["uploadserver"])]).told == {"command.sends_files: python3 -m uploadserver"}
 	_joined([call("python3", ["-m"], ["pytest"])]).told == set()
 	_joined([object.union(call("nc", [], ["h", "1"]), {"pipes_to": "sh"})]).told == {"command.opens_reverse_shell: "}
 	_joined([object.union(call("sh", [], []), {"pipes_to": "openssl"}), call("openssl", [], [])]).told == {

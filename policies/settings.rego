@@ -86,6 +86,16 @@ _examined.interprets contains _found("preload", _spelt(call)) if {
 	count({flag | some flag in call.flags} & {"-l", "--login", "-i"}) > 0
 }
 
+# A program whose settings of the home name what it starts takes them from another folder.
+_examined.settings contains _found("preload", setting) if {
+	some setting in _settings
+	startswith(setting, "HOME=")
+	_strange(trim_prefix(setting, "HOME="))
+	some kind in ["versions", "editors"]
+	some call in _calls_of[kind]
+	"HOME" in call.assigns
+}
+
 # Settings of PHP that load a library, or a file before or after each program.
 _examined.interprets contains _found("preload", _spelt(call)) if {
 	some call in _calls_of.interprets

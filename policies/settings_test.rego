@@ -109,3 +109,11 @@ test_all_that_is_declared_is_shown if {
 	_settings([call("declare", ["-x"], ["name=1"])]).rules == set()
 	_settings([object.union(call("declare", ["-px"], []), {"pipes_to": "wc"})]).rules == set()
 }
+
+test_settings_of_another_home_name_programs if {
+	of_git := object.union(call("git", [], ["status"]), {"assigns": ["HOME"]})
+	_settings_with([of_git], {"settings": ["HOME=/tmp/x"]}).rules == {"command.preloads_library"}
+	_settings_with([of_git], {"settings": ["HOME=/home/ana"]}).rules == set()
+	of_make := object.union(call("make", [], []), {"assigns": ["HOME"]})
+	_settings_with([of_make], {"settings": ["HOME=/tmp/x"]}).rules == set()
+}

@@ -46,7 +46,7 @@ func TestWhatATextMayDependOnBelongsToIt(t *testing.T) {
 		`while read f; do rm "$f"; done < a.txt`:      "a.txt",
 		`node -e 'require("./a")'`:                    "a a.cjs a.js a.mjs a.node a.ts a/index.js",
 		`npm run a`:                                   ".npmrc package.json",
-		`yarn a`:                                      "package.json",
+		`yarn a`:                                      ".yarnrc .yarnrc.yml package.json",
 		`npx a`:                                       "node_modules/.bin/a",
 		`go generate`:                                 "**/*.go",
 		// What a complete text reads as data is its own to change.

@@ -220,8 +220,12 @@ func (w *walk) standsForPath(vs object.Objects) {
 // stores notes the paths that the state of a library is given: its functions delete and write what that names.
 func (w *walk) stores(b object.Object, vs object.Objects) {
 	top, _, _ := strings.Cut(b.Text, ".")
-	switch {
-	case b.Shape != object.IsSymbol && b.Shape != object.IsInstance, top == "":
+	if top == "" && b.Shape != object.IsUnknown {
+		return
+	}
+	switch b.Shape {
+	case object.IsSymbol, object.IsInstance, object.IsUnknown:
+	default:
 		return
 	}
 	for _, v := range vs {
@@ -229,7 +233,7 @@ func (w *walk) stores(b object.Object, vs object.Objects) {
 			continue
 		}
 		w.touch(v, false)
-		if library.Standard[top] && w.outsideProject(v) {
+		if top != "" && library.Standard[top] && w.outsideProject(v) {
 			w.removes(object.Objects{v})
 		}
 	}

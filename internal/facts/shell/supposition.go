@@ -54,7 +54,7 @@ func (a *analysis) suppose(name string, inv *call.Invocation) {
 			continue
 		}
 		found++
-		a.supposeCall(name, inv, words[i:])
+		a.SupposeCall(name, inv, words[i:])
 		if endsWords(started) {
 			return
 		}
@@ -192,8 +192,8 @@ func saysCommand(option string) bool {
 
 var commanding = []string{"command", "cmd", "exec", "run", "shell", "script", "hook", "filter", "program", "callback", "launch", "start"}
 
-// supposeCall reads words as a call.
-func (a *analysis) supposeCall(name string, inv *call.Invocation, argv []word.Word) {
+// SupposeCall reads words as a call that may be made.
+func (a *analysis) SupposeCall(name string, inv *call.Invocation, argv []word.Word) {
 	if b := a.sideReading(); b.supposals < maxSupposed {
 		b.supposals++
 		in := *inv

@@ -118,7 +118,13 @@ func (r *Router) serveExecute(w http.ResponseWriter, q *http.Request) {
 	s.begin()
 	var news func(bailiff.Progress)
 	if message.Stream {
-		news = func(p bailiff.Progress) { s.write(part{Progress: &p}) }
+		news = func(p bailiff.Progress) {
+			if p.Say != nil { // no line of a client reaches a server here
+				cancel()
+				return
+			}
+			s.write(part{Progress: &p})
+		}
 	}
 	a := r.Local.Execute(ctx, message.request(), news)
 	if a.Status == bailiff.ApprovalRequired && r.leaving.Load() { // nothing ran: the session's next home asks the same

@@ -11,6 +11,7 @@
 package tables
 
 import (
+	"maps"
 	"regexp"
 
 	"github.com/bailiff-dev/bailiff"
@@ -45,7 +46,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"folders": entriesOf(kind), "names": entriesOf(kind), "suffixes": entriesOf(kind), "inside": entriesOf(kind),
 		"patterns": entriesOf(kind),
 	})
-	return map[string]shape{
+	of := map[string]shape{
 		"platforms":          entriesOf(technologies.platform()),
 		"chats":              technologies.chats(all),
 		"sandboxes":          technologies.to(sandbox),
@@ -67,37 +68,46 @@ func known(all any, words map[string]bool) map[string]shape {
 		"verdicts": entriesOf(fields(map[string]shape{
 			"host": verdict, "sandbox": verdict, "networked": verdict, "shared": verdict,
 		})),
-		"hidden_rules":      entriesOf(truth),
-		"advise":            entriesOf(text),
-		"instead":           ruleTo(text, all, words),
-		"programs":          entriesOf(list(kind)),
-		"options":           kinds,
-		"actions":           kinds,
-		"installing":        entriesOf(installs),
-		"harmless":          entriesOf(entriesOf(truth)),
-		"launchers":         entriesOf(list(text)),
-		"remote_verbs":      kinds,
-		"known":             entriesOf(truth),
-		"leading_options":   entriesOf(entriesOf(word("value", "flag"))),
-		"maven_plugins":     entriesOf(truth),
-		"shell_starters":    entriesOf(truth),
-		"ignores_arguments": entriesOf(truth),
-		"plain_starters":    entriesOf(truth),
-		"printers":          entriesOf(truth),
-		"suppliers":         entriesOf(truth),
-		"lookers":           entriesOf(truth),
-		"disposable":        entriesOf(truth),
-		"loss_words":        entriesOf(entriesOf(truth)),
-		"secret_hosts":      entriesOf(list(text)),
-		"effects":           fields(same(effectNames, kind)),
-		"features":          entriesOf(kind),
-		"code_calls":        entriesOf(list(kind)),
-		"sockets":           entriesOf(kind),
+		"advise":          entriesOf(text),
+		"instead":         ruleTo(text, all, words),
+		"programs":        entriesOf(list(kind)),
+		"options":         kinds,
+		"actions":         kinds,
+		"installing":      entriesOf(installs),
+		"harmless":        entriesOf(entriesOf(truth)),
+		"launchers":       entriesOf(list(text)),
+		"remote_verbs":    kinds,
+		"leading_options": entriesOf(entriesOf(word("value", "flag"))),
+		"secret_hosts":    entriesOf(list(text)),
+		"effects":         fields(same(effectNames, kind)),
+		"features":        entriesOf(kind),
+		"code_calls":      entriesOf(list(kind)),
+		"sockets":         entriesOf(kind),
 		"paths": fields(map[string]shape{
 			"reads": uses, "writes": uses, "vital": entriesOf(truth), "roots": entriesOf(truth), "holders": entriesOf(truth),
 			"texts": entriesOf(truth),
 		}),
 	}
+	maps.Copy(of, same(sets, entriesOf(truth)))
+	maps.Copy(of, ofWords)
+	return of
+}
+
+// sets are the tables of which an entry is a name alone.
+var sets = []string{"hidden_rules", "known", "maven_plugins", "shell_starters", "ignores_arguments", "plain_starters", "printers",
+	"suppliers", "lookers", "disposable"}
+
+// ofWords are the tables of words that tell what programs of any kind do.
+var ofWords = map[string]shape{
+	"loss_words":     entriesOf(entriesOf(truth)),
+	"secret_words":   entriesOf(entriesOf(truth)),
+	"loading_words":  entriesOf(truth),
+	"loading_known":  entriesOf(entriesOf(truth)),
+	"clearing_words": entriesOf(truth),
+	"git_shortened":  entriesOf(truth),
+	"attack_words": fields(map[string]shape{
+		"options": entriesOf(truth), "verbs": list(text), "looks_through": entriesOf(truth), "commands": entriesOf(truth),
+	}),
 }
 
 // effectNames are what the words of a program may do.

@@ -170,6 +170,7 @@ func (e *Collector) Operands(kind programs.Operands) {
 	case programs.Copies:
 		e.copies(ops)
 	case programs.Script:
+		e.scriptFiles(ops)
 		e.Read(e.Args.AfterScript(ops)...)
 	case programs.Mode:
 		e.mode(ops)

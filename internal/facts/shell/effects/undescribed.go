@@ -52,6 +52,7 @@ func (e *Collector) words(words []word.Word) {
 		dashed := strings.HasPrefix(option, "-")
 		switch {
 		case w.Source != nil:
+			e.listed(w.Source.Text)
 		case attached && plainName(strings.TrimLeft(option, "-")):
 			e.pathsIn(word.Part(w, value), saysOutput(option))
 		case dashed && !strings.HasPrefix(option, "--") && strings.ContainsAny(w.Text, "/~"):
@@ -61,6 +62,31 @@ func (e *Collector) words(words []word.Word) {
 			e.pathsIn(w, written)
 		}
 		written = dashed && !attached && saysOutput(option)
+	}
+}
+
+// listed notes the paths in a text that a program is given in place of a file: it may be a list of files.
+func (e *Collector) listed(text string) {
+	if len(text) > state.MaxPath {
+		return
+	}
+	for _, field := range strings.Fields(text) {
+		if field = strings.Trim(field, `'"`); word.IsRooted(field) || strings.HasPrefix(field, "~") {
+			e.path(word.Word{Text: field, Known: true, Home: strings.HasPrefix(field, "~")}, false)
+		}
+	}
+}
+
+// givenPaths finds the paths that a program of another language gives its functions.
+var givenPaths = regexp.MustCompile(`\w\(\s*['"]([~/][^'"\s]*)['"]`)
+
+// scriptFiles notes the paths that the functions of a program in an operand are given.
+func (e *Collector) scriptFiles(ops []word.Word) {
+	if len(ops) == 0 || !strings.Contains(ops[0].Text, "(") {
+		return
+	}
+	for _, found := range givenPaths.FindAllStringSubmatch(ops[0].Text, maxQuoted) {
+		e.path(word.Part(ops[0], found[1]), false)
 	}
 }
 
@@ -91,7 +117,7 @@ func (e *Collector) pathsIn(w word.Word, written bool) {
 	if e.URL(w) || len(w.Text) > state.MaxPath {
 		return
 	}
-	if strings.ContainsAny(w.Text, " \t\n") {
+	if strings.ContainsAny(w.Text, " \t\n'\"") {
 		for _, found := range quotedPaths.FindAllStringSubmatch(w.Text, maxQuoted) {
 			e.path(word.Part(w, found[1]), written)
 		}

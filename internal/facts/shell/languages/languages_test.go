@@ -72,3 +72,43 @@ func TestAPackageManagerRunsTheScriptsAroundTheOneThatIsNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestASourceOnlyComputesWhereAllThatItImportsDoes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"package x\nimport \"testing\"\nfunc TestX(t *testing.T) { t.Log(1) }":                                            true,
+		"package main\nimport (\n\t\"fmt\" // to print\n\t\"os\"\n)\nfunc main() { fmt.Println(os.Args) }":                true,
+		"package main\nfunc main() { println(1) }":                                                                        true,
+		"package main\nimport \"os\"\nfunc main() { os.RemoveAll(\"a\") }":                                                false,
+		"package main\nimport \"os\"\nfunc main() { os . RemoveAll(\"a\") }":                                              false,
+		"package main\nimport \"os\"\nfunc main() { os/* */.RemoveAll(\"a\") }":                                           false,
+		"package main\nimport \"os\"\nfunc main() { f := os.RemoveAll; f(\"a\") }":                                        false,
+		"package main\nimport . \"os\"\nfunc main() { RemoveAll(\"a\") }":                                                 false,
+		"package main\nimport o \"os\"\nfunc main() { o.RemoveAll(\"a\") }":                                               false,
+		"package main\nimport ( // )\n\"os/exec\"\n)\nfunc main() { exec.Command(\"a\").Run() }":                          false,
+		"package main\nimport /* ; */ \"os/exec\"\nfunc main() { exec.Command(\"a\").Run() }":                             false,
+		"package main\nimport \"fmt\"; import `syscall`\nfunc main() { syscall.Reboot(1) }":                               false,
+		"package main\nimport \"C\"\nfunc main() {}":                                                                      false,
+		"package main\nimport _ \"unsafe\"\n//go:linkname f os.RemoveAll\nfunc f(string) error\nfunc main() { f(\"a\") }": false,
+	} {
+		if got := languages.Computes("a/x_test.go", text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if languages.Computes("main.rs", "fn main() {}") {
+		t.Error("a source in a language that is not read only computes")
+	}
+}
+
+func TestConstantsAreNamedAndPrinted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"a=1+1": true, "x <- \"a\"": true, "puts 1 + 2": true, "# none\ny = 2*(3-1);\n": true, "1+1": true,
+		"": false, "a=b": false, "f(1)": false, "puts `id`": false, "a=1; delete x": false, "print a": false, "system 1 x": false,
+		"x = \"#{f}\"": false, "x = \"$(id)\"": false,
+	} {
+		if got := languages.NamesConstants(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

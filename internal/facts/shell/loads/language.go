@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/call"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
@@ -19,7 +20,11 @@ func (ld *Loader) ReadLanguage(name, lang string, inv *call.Invocation, args *ca
 		if ld.moduleLine(name, module.Text, inv, args) {
 			return out
 		}
-		ld.ReadOwnFiles(module.Text, inv, call.ParseArguments(languages.AfterModule(args.All), ld.About(module.Text).Described))
+		words := languages.AfterModule(args.All)
+		ld.ReadOwnFiles(module.Text, inv, call.ParseArguments(words, ld.About(module.Text).Described))
+		if !ld.Supposes && programs.Starts(module.Text) { // a module does what the program of its name does
+			ld.SupposeCall(name, inv, append([]word.Word{module}, words...))
+		}
 	}
 	if script, ok := args.Value("--run"); ok && lang == "node" { // of the project's file, as npm runs it
 		return ld.Inner(name, inv, []word.Word{word.Of("npm"), word.Of("run"), script})
@@ -132,7 +137,7 @@ func (ld *Loader) ReadInline(name, lang string, inv *call.Invocation, code word.
 	ld.notePackages(lang, inv, code.Text)
 	read := ld.Admit(code)
 	ld.NoteFeature(value.FeatureInlineProgram)
-	if read && ld.isPure(lang, inv, code) {
+	if read && (ld.isPure(lang, inv, code) || namesConstants(lang, inv, code)) {
 		ld.NoteFeature(value.FeatureReadProgram)
 		return
 	}

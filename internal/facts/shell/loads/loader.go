@@ -53,6 +53,8 @@ type Walk interface {
 	Record(inv *call.Invocation, name string, args *call.Arguments)
 	// Suppose notes what another reading supposed to run.
 	Suppose(c *value.Command, wrappers []string)
+	// SupposeCall reads words as a call that may be made.
+	SupposeCall(name string, inv *call.Invocation, argv []word.Word)
 }
 
 // New reads what calls on a file system run; what they start goes to the walk around it.

@@ -39,6 +39,8 @@ func (w *walk) Record(_ *call.Invocation, name string, _ *call.Arguments) { w.no
 
 func (w *walk) Suppose(*value.Command, []string) {}
 
+func (w *walk) SupposeCall(string, *call.Invocation, []word.Word) {}
+
 // files are those that lie around a call; a young one may have been made by the session.
 var files = value.Contents{
 	"/w/a.py":         {Text: "import b", Known: true, Recent: true},

@@ -175,9 +175,11 @@ func listedFolder(line string) string {
 func (ld *Loader) runSource(name string, p *programs.Program, inv *call.Invocation, w word.Word) {
 	ld.EachMatch(w, inv.Scope, func(_ string, s word.Stream) { ld.NoteRun(s.Taint) })
 	at := ld.RunFile(w, inv.Scope)
-	if s, ok := ld.Program(at, ld.FileAt(w, inv.Scope)); ok && s.OnDisk {
+	switch s, ok := ld.Program(at, ld.FileAt(w, inv.Scope)); {
+	case !ok, computes(w.Text, s):
+	case s.OnDisk:
 		ld.ReadIn(s, func() { ld.readDiskProgram(name, cmp.Or(languages.LanguageOf(w.Text), p.Holds), inv, s) })
-	} else if ok && languages.IsCompiled(w.Text) {
+	case languages.IsCompiled(w.Text):
 		ld.hideProgram(name, "", inv, s)
 	}
 }
@@ -190,7 +192,7 @@ var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--r
 func (ld *Loader) findFile(name string, p *programs.Program, inv *call.Invocation, file word.Word) {
 	run := func(file string, s word.Stream) {
 		if !slices.ContainsFunc(p.Without, func(end string) bool { return strings.HasSuffix(file, end) }) {
-			ld.readOwnFile(name, p, inv, s)
+			ld.readOwnFile(name, p, inv, file, s)
 		}
 	}
 	at := ld.FileAt(file, inv.Scope)
@@ -205,7 +207,7 @@ func (ld *Loader) findFile(name string, p *programs.Program, inv *call.Invocatio
 }
 
 // readOwnFile reads a file that a program found by itself.
-func (ld *Loader) readOwnFile(name string, p *programs.Program, inv *call.Invocation, s word.Stream) {
+func (ld *Loader) readOwnFile(name string, p *programs.Program, inv *call.Invocation, file string, s word.Stream) {
 	lang := cmp.Or(languages.LanguageOf(cmp.Or(s.File, s.Path)), p.Holds)
 	switch {
 	case s.Settled:
@@ -216,6 +218,7 @@ func (ld *Loader) readOwnFile(name string, p *programs.Program, inv *call.Invoca
 		for _, found := range p.Escapes.FindAllStringSubmatch(s.Text, word.MaxItems) {
 			ld.Text(name, inv, word.Word{Text: found[1], Known: true, Taint: s.Taint}, inv.Scope.Fork())
 		}
+	case computes(file, s):
 	case lang == "node" && ld.nodeSettings(name, inv, s):
 	case lang == "python":
 		ld.readDiskProgram(name, lang, inv, s)

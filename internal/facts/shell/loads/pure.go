@@ -37,6 +37,21 @@ func (ld *Loader) isPure(lang string, inv *call.Invocation, code word.Word) bool
 	return true
 }
 
+// computes says that a source whose text is known, and is from nowhere else, only computes.
+func computes(file string, s word.Stream) bool {
+	return s.Known && !s.Fetched && !s.Decoded && languages.Computes(file, s.Text)
+}
+
+// namesConstants says that a call has an interpreter run a program that does no more than that, and nothing else. Languages that are
+// read have readers of their own.
+func namesConstants(lang string, inv *call.Invocation, code word.Word) bool {
+	switch {
+	case lang == "python", languages.HasPlainOptions(lang), code.Fetched, code.Decoded, !languages.NamesConstants(code.Text):
+		return false
+	}
+	return len(inv.Argv) < 3 || len(inv.Argv) == 3 && inv.Argv[2].Text == code.Text
+}
+
 // noteFiles notes the files that a program names, and those that operands name which it reads.
 func (ld *Loader) noteFiles(inv *call.Invocation, e oneliner.Effects, operands ...word.Word) {
 	touched := effects.New(ld.FS, inv.Scope)

@@ -23,7 +23,7 @@ func (ld *Loader) moduleLine(name, module string, inv *call.Invocation, args *ca
 	e.Own, e.Args = p, words
 	for _, o := range words.Options {
 		e.Option(o, p)
-		if slices.Contains(p.Texts, o.Name) {
+		if slices.Contains(p.Texts, o.Name) && !p.Plain.All(o.Value.Text) {
 			ld.ReadInline(name, "python", inv, o.Value)
 		}
 	}

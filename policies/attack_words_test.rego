@@ -1,0 +1,44 @@
+package bailiff_test
+
+_attacks_by(calls) := "command.attacks_host" in _by_tables(calls).rules
+
+test_words_of_unknown_programs_tell_of_attacks if {
+	every words in [
+		["rcrack", "-i", "a.test"], ["brute-force", "a.test"], ["scan", "192.0.2.0/24"], ["probe", "192.0.2.1"],
+		["-u", "https://a.test/?name=x*"], ["-w", "wordlists/names.txt"], ["check", "rockyou.txt"],
+	] {
+		_attacks_by([call("unheard-of", [], words)])
+	}
+	_attacks_by([call("unheard-of", ["--wordlist"], ["a.txt"])])
+	_attacks_by([call("unheard-of", ["--lhost=192.0.2.1"], ["a"])])
+	_attacks_by([call("python3", [], ["./tool.py", "scan", "192.0.2.1"])])
+}
+
+test_words_of_builds_and_of_this_machine_tell_of_none if {
+	every words in [
+		["scan", "src"], ["scan", "127.0.0.1"], ["check", "names.txt"], ["-u", "https://a.test/?name=x"], ["track", "a"],
+		["deploy.brute-force.sh"],
+	] {
+		not _attacks_by([call("unheard-of", [], words)])
+	}
+	not _attacks_by([call("grep", [], ["rcrack", "notes.txt"])])
+	not _attacks_by([call("git", ["--wordlist"], ["log"])])
+	not _attacks_by([call("python3", ["-c"], ["scan 192.0.2.1 .py"])])
+}
+
+test_a_page_that_is_given_a_command_runs_it if {
+	every address in [
+		"http://a.test/x.php?cmd=id", "http://a.test/?a=1&exec=cat%20a", "https://a.test/x?command=/bin/ls", "http://a.test/?cmd=ls;id",
+		"http://a.test/?shell=x+/etc/passwd",
+	] {
+		_given_to_page(call("curl", ["-s"], [address])) == {"command.attacks_host"}
+	}
+	_given_to_page(call("http", [], ["GET", "http://a.test/s.php", "cmd==id"])) == {"command.attacks_host"}
+	every address in ["http://a.test/x?cmd=status", "http://a.test/?q=cat", "http://a.test/?id=whoami", "http://a.test/?command=build"] {
+		_given_to_page(call("curl", ["-s"], [address])) == set()
+	}
+}
+
+_given_to_page(one) := {finding.rule | some finding in found; finding.rule == "command.attacks_host"} if {
+	found := data.bailiff._examined.hosts with input as _text_with([one], {"hosts": ["a.test"]})
+}

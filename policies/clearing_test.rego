@@ -1,0 +1,21 @@
+package bailiff_test
+
+_clears(calls) := "command.deletes_recursively" in _by_tables(calls).rules
+
+test_options_that_empty_a_home_or_the_system_are_found if {
+	every folder in ["~", "~/", "/home/ana", "/", "/etc", "..", "/root"] {
+		_clears([call("unheard-of", ["--clear"], ["init", folder])])
+	}
+	every option in ["--delete", "--clean-target", "--overwrite=yes"] {
+		_clears([call("unheard-of", [option], ["~"])])
+	}
+}
+
+test_options_that_empty_a_folder_of_the_project_are_ordinary if {
+	every folder in [".venv", "build", "/home/ana/project/.venv", "~/project/venv"] {
+		not _clears([call("unheard-of", ["--clear"], ["init", folder])])
+	}
+	not _clears([call("unheard-of", ["--color"], ["~"])])
+	not _clears([call("unheard-of", ["--clear", "--dry-run"], ["~"])])
+	not _clears([call("ls", ["--clear"], ["~"])])
+}
