@@ -24,7 +24,8 @@ type step struct {
 // row do not know each other.
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
-		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/hermes " +
+		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/gemini-cli examples/hermes " +
+			"examples/qwen-code " +
 			"internal/approval/boltcheck internal/config/required internal/facts/oneliner internal/facts/programs/index " +
 			"internal/facts/shell/loops internal/host/defaultpath internal/host/nice internal/recent " +
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
@@ -36,7 +37,9 @@ var staircase = []step{
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/agents/hook internal/facts/shell/parse internal/facts/shell/word internal/network/reach",
-		"internal/agents/claudecode/hook internal/agents/codex/hook internal/agents/hermes/hook internal/facts/shell/state",
+		"internal/agents/claudecode/hook internal/agents/codex/hook internal/agents/geminicli/hook internal/agents/hermes/hook " +
+			"internal/agents/qwencode/hook internal/facts/shell/state",
+		"internal/agents/dialects",
 		"internal/facts/python/object internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
 		"internal/facts/shell/languages internal/facts/shell/output",
 		"internal/facts/shell/effects",
@@ -82,7 +85,8 @@ var staircase = []step{
 	{"gateway", []string{ // how requests, answers and approvals come and go
 		"gateway gateway/summary internal/agents/settings internal/judging/offline",
 		"gateway/chat gateway/client gateway/console gateway/mcp gateway/mcp/trust internal/agents/claudecode internal/agents/codex " +
-			"internal/agents/hermes internal/agents/opencode internal/agents/othermcp internal/fleet/peers internal/fleet/peers/peerstest",
+			"internal/agents/geminicli internal/agents/hermes internal/agents/opencode internal/agents/othermcp internal/agents/qwencode " +
+			"internal/fleet/peers internal/fleet/peers/peerstest",
 		"gateway/mcp/proxy internal/agents",
 		"internal/agents/doctor internal/agents/setup",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +

@@ -73,6 +73,8 @@ type Decided struct {
 	// Projects are the folders of the sidecar's machine that the sandbox shows at their own path
 	// and may write, with protected files in them.
 	Projects []string `json:"projects,omitempty"`
+	// Connects says that the connection which the request's client makes itself was judged, too.
+	Connects bool `json:"connects,omitempty"`
 }
 
 // Progress is what is being done for a request that takes long.

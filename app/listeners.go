@@ -78,7 +78,8 @@ func (a *App) planAgent(l config.Listener) (agentPlan, error) {
 	agent, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: a.cfg.Agent.DataPaths, Console: a.consoleURL(),
 		Enforcer: a.front, Tools: a.front, Evaluator: a.policies, Circumstances: a.enforcer.Placement, Tracer: a.agentTracer(),
-		Trusts: a.mcp.trust.Names,
+		Trusts:   a.mcp.trust.Names,
+		Connects: a.decideConnection,
 	})
 	if err != nil {
 		return agentPlan{}, err

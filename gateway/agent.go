@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"time"
@@ -57,6 +58,9 @@ type AgentConfig struct {
 	// Trusts says whether a person said yes to an MCP server with a tool of that name; nil means
 	// to none.
 	Trusts func(server, tool string) bool
+	// Connects decides on a request that its client carries out itself by reaching one address; nil means
+	// that no client does.
+	Connects func(context.Context, bailiff.Request, *url.URL) bailiff.Decided
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
 	// keepAlive is how often a stream says that it lives.
@@ -196,6 +200,9 @@ func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 	if a.config.Trusts != nil && req.Tool == bailiff.MCP {
 		req.Args.Trusted = a.config.Trusts(req.Args.Server, req.Args.Name)
 	}
+	if to := r.URL.Query().Get("connects"); to != "" {
+		return a.decideConnection(r.Context(), req, to)
+	}
 	judge := a.config.Enforcer.Decide
 	switch then := r.URL.Query().Get("then"); then {
 	case "":
@@ -205,8 +212,23 @@ func (a *agent) decide(r *http.Request) (any, *api.Problem) {
 		return nil, problem(http.StatusBadRequest, codeRequest,
 			fmt.Sprintf("then is %q; the one value that it may have is execute.", cut(then)))
 	}
-	d := judge(r.Context(), req)
-	return api.Decided{DecisionID: d.ID, Decision: d.Decision.ForSender(), UnreadFiles: d.Unread, Projects: d.Projects}, nil
+	return decidedAs(judge(r.Context(), req)), nil
+}
+
+func decidedAs(d bailiff.Decided) api.Decided {
+	return api.Decided{DecisionID: d.ID, Decision: d.Decision.ForSender(), UnreadFiles: d.Unread, Projects: d.Projects}
+}
+
+// decideConnection answers about a request that its client carries out itself, by reaching an address.
+func (a *agent) decideConnection(ctx context.Context, req bailiff.Request, to string) (any, *api.Problem) {
+	address, err := url.Parse(to)
+	if err != nil || (address.Scheme != "http" && address.Scheme != "https") || address.Host == "" || a.config.Connects == nil {
+		return nil, problem(http.StatusBadRequest, codeRequest,
+			fmt.Sprintf("connects is %q; want an address, as in https://example.com/, on a listener of agents.", cut(to)))
+	}
+	answer := decidedAs(a.config.Connects(ctx, req, address))
+	answer.Connects = true
+	return answer, nil
 }
 
 func (a *agent) endSession(r *http.Request) (any, *api.Problem) {

@@ -172,7 +172,7 @@ func TestALinkThatAppearsWhileAFileToolRunsIsTold(t *testing.T) {
 
 func TestRealAgentsAreToldOfALinkThatAppearsWhileTheyWrite(t *testing.T) {
 	s, dir := serveProject(t)
-	for name, a := range agents {
+	for name, a := range soon() {
 		t.Run(name, func(t *testing.T) {
 			programs, folder := t.TempDir(), filepath.Join(dir, strings.Fields(name)[0])
 			racing := "#!/bin/sh\nasked=$(cat)\nprintf %s \"$asked\" | " + filepath.Join(apptest.Programs(t), "bailiff-hook") +

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/internal/agents/dialects"
 	"github.com/bailiff-dev/bailiff/internal/host/defaultpath"
 	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
@@ -66,17 +67,17 @@ hook: a client runs the tool where this program is missing, was killed or hangs.
 
 // help is the usage, with an example of each client.
 func help() string {
-	names := slices.Sorted(maps.Keys(dialects))
+	names := slices.Sorted(maps.Keys(dialects.All))
 	text := fmt.Sprintf(usage, strings.Join(names, "|"))
 	for _, name := range names {
-		text += "\n" + dialects[name].Example()
+		text += "\n" + dialects.All[name].Example()
 	}
 	return text
 }
 
 // isHelp says whether the help is all that is wanted, of the program or of one client.
 func isHelp(args []string) bool {
-	if len(args) == 2 && dialects[args[0]] != nil {
+	if len(args) == 2 && dialects.All[args[0]] != nil {
 		args = args[1:]
 	}
 	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")
@@ -85,7 +86,7 @@ func isHelp(args []string) bool {
 // program is this one as it was started, for the client of that name.
 type program struct {
 	name              string
-	client            dialect
+	client            dialects.Dialect
 	listen, tokenFile string
 	platform, user    string
 	// bailiff is the path of the program that runs commands.
@@ -117,8 +118,8 @@ func parse(args []string) (program, error) {
 	flags.SetOutput(io.Discard)
 	p.register(flags)
 	err := flags.Parse(args[1:])
-	if p.client = dialects[p.name]; p.client == nil {
-		names := strings.Join(slices.Sorted(maps.Keys(dialects)), ", ")
+	if p.client = dialects.All[p.name]; p.client == nil {
+		names := strings.Join(slices.Sorted(maps.Keys(dialects.All)), ", ")
 		return program{}, fmt.Errorf("no client is called %q; there are %s", p.name, names)
 	}
 	switch {

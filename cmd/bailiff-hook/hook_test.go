@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents/dialects"
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
@@ -31,6 +32,8 @@ type fakeSidecar struct {
 	folders []string
 	token   string
 	parent  []string // of its trace
+	// old says that it knows nothing of connections.
+	old bool
 }
 
 func openListener(tb testing.TB, d bailiff.Decision) *fakeSidecar {
@@ -49,7 +52,8 @@ func openListener(tb testing.TB, d bailiff.Decision) *fakeSidecar {
 		}
 		answers.folders = append(answers.folders, answers.asked.Args.Workdir)
 		w.WriteHeader(answers.status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"decision_id": answers.id, "decision": d})
+		_ = json.NewEncoder(w).Encode(map[string]any{"decision_id": answers.id, "decision": d,
+			"connects": r.URL.Query().Has("connects") && !answers.old})
 	})}
 	go func() { _ = server.Serve(l) }()
 	tb.Cleanup(func() { _ = server.Close() })
@@ -73,7 +77,8 @@ func asking(backend string) bailiff.Decision {
 var denying = bailiff.Denial("house.closed", "Closed for today.")
 
 // events are how the clients name the hook before a tool runs.
-var events = map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse", "hermes": "pre_tool_call"}
+var events = map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse", "gemini-cli": "BeforeTool", "hermes": "pre_tool_call",
+	"qwen-code": "PreToolUse"}
 
 // question is what a client writes.
 func question(client, tool, input string) string {
@@ -120,6 +125,15 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 		{"codex", "view_image", `{"path": "x.png"}`, "cat -- /home/ana/p/x.png", "local"},
 		{"codex", "apply_patch", `{"command": "*** Begin Patch\n*** Add File: x\n+k\n*** End Patch"}`,
 			"cat -- /home/ana/p/x && tee -- /home/ana/p/x", "local"},
+		{"gemini-cli", "run_shell_command", `{"command": "ls"}`, "ls", ""},
+		{"gemini-cli", "list_directory", `{"dir_path": "/no"}`, "ls -- /no", "local"},
+		{"gemini-cli", "grep_search", `{"pattern": "k", "dir_path": "/no"}`, "grep -r -e k -- /no", "local"},
+		{"gemini-cli", "web_fetch", `{"prompt": "Compare https://a.test/x with http://b.test/"}`,
+			"curl -- https://a.test/x http://b.test/", "local"},
+		{"gemini-cli", "google_web_search", `{"query": "q"}`, "curl -- https://www.google.com/search", "local"},
+		{"qwen-code", "run_shell_command", `{"command": "ls"}`, "ls", ""},
+		{"qwen-code", "edit", `{"file_path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
+		{"qwen-code", "web_fetch", `{"url": "https://a.test/"}`, "curl -- https://a.test/", "local"},
 		{"hermes", "terminal", `{"command": "ls"}`, "ls", ""},
 		{"hermes", "read_file", `{"path": "/no/x"}`, "cat -- /no/x", "local"},
 		{"hermes", "write_file", `{"path": "/no/x"}`, "tee -- /no/x", "local"},
@@ -277,10 +291,11 @@ func permits(stdout string) bool {
 		Output struct {
 			Decision string `json:"permissionDecision"`
 		} `json:"hookSpecificOutput"`
-		Action string `json:"action"`
+		Action   string `json:"action"`
+		Decision string `json:"decision"`
 	}
 	err := json.Unmarshal([]byte(stdout), &a)
-	return err != nil || a.Output.Decision != "deny" && a.Action != "block"
+	return err != nil || a.Output.Decision != "deny" && a.Action != "block" && a.Decision != "deny"
 }
 
 func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
@@ -468,7 +483,7 @@ func TestTheDeadlineHoldsForReadingToo(t *testing.T) {
 		stdin, end := io.Pipe()
 		defer func() { _ = end.Close() }()
 		begun := time.Now()
-		got := program{client: dialects["claude-code"], timeout: 10 * time.Second}.answer(t.Context(), stdin)
+		got := program{client: dialects.All["claude-code"], timeout: 10 * time.Second}.answer(t.Context(), stdin)
 		if took := time.Since(begun); got.Status != hook.Refused || took != 10*time.Second {
 			t.Errorf("after %v it answers %+v", took, got)
 		}
@@ -491,15 +506,15 @@ func TestAnAnswerThatCannotBeWrittenIsARefusal(t *testing.T) {
 }
 
 // clumsy is a dialect that fails as no code here should.
-type clumsy struct{ dialect }
+type clumsy struct{ dialects.Dialect }
 
 func (clumsy) Meaning(hook.Call) (hook.Meaning, error) { panic("a slip") }
 
 func TestAPanicRefuses(t *testing.T) {
-	dialects["clumsy"] = clumsy{dialects["claude-code"]}
-	t.Cleanup(func() { delete(dialects, "clumsy") })
+	dialects.All["clumsy"] = clumsy{dialects.All["claude-code"]}
+	t.Cleanup(func() { delete(dialects.All, "clumsy") })
 	refuses(t, "a panic", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "clumsy"), "a slip")
-	for client, d := range dialects {
+	for client, d := range dialects.All {
 		if got := d.Answer(hook.Call{}, hook.Verdict{}); got.Status != hook.Refused || permits(got.Stdout) {
 			t.Errorf("a verdict of %s that nobody gave is %+v", client, got)
 		}
@@ -515,15 +530,15 @@ func FuzzNothingIsPermittedWithoutASidecar(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, client, text string) {
-		if _, known := dialects[client]; !known {
+		if _, known := dialects.All[client]; !known {
 			return
 		}
 		got := start(strings.NewReader(text), client, "--listen", "unix:///nowhere/a.sock")
 		if got.status == hook.Refused && got.stderr != "" && !permits(got.stdout) {
 			return
 		}
-		c, err := dialects[client].Read([]byte(text))
-		if m, wrong := dialects[client].Meaning(c); err != nil || wrong != nil || got.stdout != "" || m.Kind != hook.Harmless &&
+		c, err := dialects.All[client].Read([]byte(text))
+		if m, wrong := dialects.All[client].Meaning(c); err != nil || wrong != nil || got.stdout != "" || m.Kind != hook.Harmless &&
 			!(program{}).passes(c.Tool) {
 			t.Errorf("%s is told %+v", text, got)
 		}

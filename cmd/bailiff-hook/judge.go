@@ -32,6 +32,8 @@ func (p program) judge(ctx context.Context, c hook.Call) (hook.Verdict, error) {
 		return hook.Verdict{}, fmt.Errorf("%s is not judged by bailiff: %s", c.Tool, m.Why)
 	case hook.Hostly:
 		return p.judgeFiles(ctx, c, m)
+	case hook.Outward:
+		return p.judgeAddresses(ctx, c, m)
 	case hook.Shell:
 		if p.onHost {
 			return p.judgeHost(ctx, c, m)

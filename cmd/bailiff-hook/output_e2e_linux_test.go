@@ -22,7 +22,8 @@ func TestRealAgentsReadWhatTheirCommandsPrintAndAreToldWhatTheyLacked(t *testing
 	begun["Codex"] = []apptest.Call{{Tool: "exec_command", Args: map[string]any{"cmd": goesOn, "yield_time_ms": 4_000}}}
 	rest["Codex"] = []apptest.Call{goingOn(20_000)}
 	s := serve(t)
-	for name, a := range agents {
+	for name := range begun {
+		a := agents[name]
 		t.Run(name, func(t *testing.T) {
 			calls := append(begun[name], a.shell("touch go"))
 			shown := len(calls) - 2

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/agents/dialects"
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
@@ -25,8 +26,10 @@ import (
 // shells and readers are the tools by which each client runs a command and reads a
 // file, and what they call what they take.
 var (
-	shells  = map[string][2]string{"claude-code": {"Bash", "command"}, "codex": {"Bash", "command"}, "hermes": {"terminal", "command"}}
-	readers = map[string][2]string{"claude-code": {"Read", "file_path"}, "codex": {"view_image", "path"}, "hermes": {"read_file", "path"}}
+	shells = map[string][2]string{"claude-code": {"Bash", "command"}, "codex": {"Bash", "command"}, "hermes": {"terminal", "command"},
+		"gemini-cli": {"run_shell_command", "command"}, "qwen-code": {"run_shell_command", "command"}}
+	readers = map[string][2]string{"claude-code": {"Read", "file_path"}, "codex": {"view_image", "path"}, "hermes": {"read_file", "path"},
+		"gemini-cli": {"read_file", "file_path"}, "qwen-code": {"read_file", "file_path"}}
 )
 
 func with(tool [2]string, value string) (name, input string) {
@@ -54,15 +57,17 @@ func carryOut(tb testing.TB, got told, command string) (printed string, status i
 		Output struct {
 			Decision string         `json:"permissionDecision"`
 			Input    map[string]any `json:"updatedInput"`
+			Merged   map[string]any `json:"tool_input"`
 		} `json:"hookSpecificOutput"`
-		Action string         `json:"action"`
-		Args   map[string]any `json:"args"`
+		Action   string         `json:"action"`
+		Decision string         `json:"decision"`
+		Args     map[string]any `json:"args"`
 	}
 	unread := json.Unmarshal([]byte(got.stdout), &a)
-	if got.status == hook.Refused || unread == nil && (a.Output.Decision == "deny" || a.Action == "block") {
+	if got.status == hook.Refused || unread == nil && (a.Output.Decision == "deny" || a.Action == "block" || a.Decision == "deny") {
 		return "", -1
 	}
-	for _, changed := range []map[string]any{a.Output.Input, a.Args} {
+	for _, changed := range []map[string]any{a.Output.Input, a.Output.Merged, a.Args} {
 		if text, ok := changed["command"].(string); ok {
 			command = text
 		}
@@ -152,9 +157,16 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 			stdin := strings.Replace(question(client, tool, input), "/home/ana/p", project, 1)
 			return hookProgram(t, stdin, append([]string{client, "--listen", sidecar.Agent, "--timeout", "45s"}, flags...)...), command
 		}
+		ordered := func(command string) (told, string) {
+			got, asked := ask(command)
+			if _, order, has := strings.Cut(strings.TrimSpace(got.stderr), "run exactly this: "); has {
+				return ask(order)
+			}
+			return got, asked
+		}
 		t.Run(client, func(t *testing.T) {
 			marker := filepath.Join(os.TempDir(), "bailiff-hook-marker")
-			got, command := ask("touch " + marker + " && pwd && echo $HOME")
+			got, command := ordered("touch " + marker + " && pwd && echo $HOME")
 			if printed, status := carryOut(t, got, command); status != 0 || strings.Contains(printed, os.Getenv("HOME")+"\n") {
 				t.Errorf("it ends with %d and prints %q", status, printed)
 			}
@@ -165,7 +177,7 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 			refuses(t, "what destroys", got, "command.destroys_system")
 			carryOut(t, got, command)
 			// What is asked runs when whoever may approve it has done so.
-			got, command = ask("echo deploy; pwd")
+			got, command = ordered("echo deploy; pwd")
 			if _, again, told := strings.Cut(strings.TrimSpace(got.stderr), "run exactly this, which waits for them: "); told {
 				got, command = ask(again)
 			}
@@ -212,8 +224,9 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 	}
 	const module = "github.com/bailiff-dev/bailiff"
 	want := []string{module, module + "/internal/host/defaultpath", module + "/internal/text/shellquote",
-		module + "/internal/text/spelling", module + "/internal/host/trust", module + "/cmd/bailiff-hook", module + "/internal/agents/hook"}
-	for name := range dialects {
+		module + "/internal/text/spelling", module + "/internal/host/trust", module + "/cmd/bailiff-hook", module + "/internal/agents/hook",
+		module + "/internal/agents/dialects"}
+	for name := range dialects.All {
 		want = append(want, module+"/internal/agents/"+strings.ReplaceAll(name, "-", "")+"/hook")
 	}
 	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {

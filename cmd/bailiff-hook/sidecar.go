@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -25,6 +26,8 @@ type decided struct {
 	projects []string
 	// unread are files of the command that the sidecar did not judge.
 	unread []string
+	// connects says that it judged the connection, too.
+	connects bool
 }
 
 // decide asks the sidecar what it would decide, once, which the decision log holds. An answer
@@ -52,6 +55,15 @@ func (p program) decideHere(ctx context.Context, req bailiff.Request) (decided, 
 // decision down then.
 func (p program) preview(ctx context.Context, req bailiff.Request) (decided, error) {
 	return p.ask(ctx, "/v1/decide?then=execute", req)
+}
+
+// connection asks the same about what the client does by reaching an address.
+func (p program) connection(ctx context.Context, req bailiff.Request, address string) (decided, error) {
+	d, err := p.ask(ctx, "/v1/decide?connects="+url.QueryEscape(address), req)
+	if err == nil && !d.connects && d.Outcome != bailiff.Deny {
+		err = fmt.Errorf("the sidecar at %s is older than this program and judges no connections of tools; start it anew", p.listen)
+	}
+	return d, err
 }
 
 func (p program) ask(ctx context.Context, path string, req bailiff.Request) (decided, error) {
@@ -185,6 +197,7 @@ func readDecision(status string, answer []byte) (decided, error) {
 		Decision   *bailiff.Decision `json:"decision"`
 		Projects   []string          `json:"projects"`
 		Unread     []string          `json:"unread_files"`
+		Connects   bool              `json:"connects"`
 	}
 	if err := json.Unmarshal(answer, &read); err != nil {
 		return decided{}, fmt.Errorf("it is no decision: %w", err)
@@ -192,7 +205,7 @@ func readDecision(status string, answer []byte) (decided, error) {
 	if read.DecisionID == "" || read.Decision == nil || !isWhole(*read.Decision) {
 		return decided{}, errors.New("it is no decision of bailiff")
 	}
-	return decided{*read.Decision, read.Projects, read.Unread}, nil
+	return decided{*read.Decision, read.Projects, read.Unread, read.Connects}, nil
 }
 
 // isWhole says whether a decision has what its outcome needs, and nothing that

@@ -3,9 +3,9 @@
 //
 // All that is known of an agent stands in its folder, which no other package looks into: what its
 // settings say, what the doctor tries of it, what is left to do (package internal/agents/NAME), and how
-// its hook asks and is answered (package internal/agents/NAME/hook, of which bailiff-hook has a list of
-// its own, since it starts once for every tool call). An agent is an [Agent], and may be [HookCaller],
-// [ToolUser], [TrustAsker], [Adviser], [Leaver], [Trier] and [Examiner] beside.
+// its hook asks and is answered (package internal/agents/NAME/hook, of which package dialects has a list, since bailiff-hook
+// starts once for every tool call). An agent is an [Agent], and may be [HookCaller],
+// [ToolUser], [FailureTeller], [TrustAsker], [Adviser], [Leaver], [Trier] and [Examiner] beside.
 //
 // Not here: the sidecar's own configuration (package setup), and what is examined (package doctor).
 package agents
@@ -20,9 +20,11 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/agents/claudecode"
 	"github.com/bailiff-dev/bailiff/internal/agents/codex"
+	"github.com/bailiff-dev/bailiff/internal/agents/geminicli"
 	"github.com/bailiff-dev/bailiff/internal/agents/hermes"
 	"github.com/bailiff-dev/bailiff/internal/agents/opencode"
 	"github.com/bailiff-dev/bailiff/internal/agents/othermcp"
+	"github.com/bailiff-dev/bailiff/internal/agents/qwencode"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 )
@@ -31,8 +33,10 @@ import (
 var all = map[string]Agent{
 	"claude-code": claudecode.New(),
 	"codex":       codex.New(),
+	"gemini-cli":  geminicli.New(),
 	"hermes":      hermes.Agent{},
 	"opencode":    opencode.Agent{},
+	"qwen-code":   qwencode.New(),
 }
 
 // Agent is one program whose settings can have it ask.
@@ -59,6 +63,12 @@ type HookCaller interface {
 // ToolUser is an agent that has bailiff's tools by MCP.
 type ToolUser interface {
 	Server(e settings.Entry) (settings.Server, error)
+}
+
+// FailureTeller is an agent whose hook may fail.
+type FailureTeller interface {
+	// WhereItFails says where the agent runs a tool whose hook fails, and what closes that.
+	WhereItFails() string
 }
 
 // TrustAsker is an agent that calls a hook only if its user said that it may.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	example "github.com/bailiff-dev/bailiff/examples/claude-code"
+	"github.com/bailiff-dev/bailiff/internal/agents/claudecode/hook"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 )
 
@@ -15,32 +16,32 @@ type Agent struct{ settings.HooksFile }
 
 // New is the agent.
 func New() Agent {
-	return Agent{settings.HooksFile{Client: "claude-code", Name: "Claude Code", MayBlock: true,
-		Writing: "Edit|MultiEdit|Write|NotebookEdit", Path: func(e settings.Entry) string {
+	return Agent{settings.HooksFile{Client: "claude-code", Name: "Claude Code", Table: hook.Table, Roots: rootsFile,
+		Lock: settings.Object{{Key: "onFailure", Value: settings.JSON("block")}}, Writing: "Edit|MultiEdit|Write|NotebookEdit",
+		Path: func(e settings.Entry) string {
 			return filepath.Join(cmp.Or(e.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.Home, ".claude")), "settings.json")
-		}}}
+		},
+		Failing: "Claude Code runs a tool whose hook dies, hangs or outlives its limit, on this machine; the whole line that bailiff " +
+			"setup writes denies it, and so does onFailure: block."}}
 }
-
-// Settings are the paths of the user's files that are written.
-func (a Agent) Settings(e settings.Entry) []string { return []string{a.Path(e)} }
 
 // rootsFile is root's file, which holds before the user's.
 const rootsFile = "/etc/claude-code/managed-settings.json"
 
-// Hooks are those of bailiff in its files, all of which it calls but the ones that its settings switch off.
+// Hooks are those of bailiff in its files, with what switches them off.
 func (a Agent) Hooks(_ context.Context, e settings.Entry) ([]settings.Hook, error) {
 	return a.FileHooks(e)
 }
 
 // FileHooks are the same.
 func (a Agent) FileHooks(e settings.Entry) ([]settings.Hook, error) {
-	roots, by, err := a.Read(rootsFile, "root's")
+	roots, by, err := a.Read(a.Roots, "root's")
 	if err != nil {
 		return nil, err
 	}
 	own, _, err := a.Read(a.Path(e), "the user's own")
 	for i := range own {
-		if by.AllowManagedHooksOnly {
+		if string(by.Get("allowManagedHooksOnly")) == "true" {
 			own[i].Off = rootsFile + " lets root's hooks only run"
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	example "github.com/bailiff-dev/bailiff/examples/codex"
+	dialect "github.com/bailiff-dev/bailiff/internal/agents/codex/hook"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 )
 
@@ -19,8 +20,10 @@ type Agent struct{ settings.HooksFile }
 
 // New is the agent.
 func New() Agent {
-	return Agent{settings.HooksFile{Client: "codex", Name: "Codex", Writing: "apply_patch",
-		Path: func(e settings.Entry) string { return fileOf(e, "hooks.json") }}}
+	return Agent{settings.HooksFile{Client: "codex", Name: "Codex", Table: dialect.Table, Writing: "apply_patch",
+		Path: func(e settings.Entry) string { return fileOf(e, "hooks.json") },
+		Failing: "Codex runs a tool whose hook dies, hangs or outlives its limit, in its own sandbox; the whole line that bailiff setup " +
+			"writes denies it."}}
 }
 
 func fileOf(e settings.Entry, name string) string {

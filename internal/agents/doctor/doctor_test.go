@@ -177,7 +177,7 @@ func TestAHookIsStartedAsItsAgentWould(t *testing.T) {
 	} {
 		hooks := []settings.Hook{{Path: "f", Line: line, Tools: "*", Limit: 60}}
 		all := doctor.ExamineHooks(t.Context(), "claude-code", claudecode.New(), hooks)
-		if all.Worst() != diagnosis.Failed || !strings.Contains(all[0].Message, want) {
+		if all.Worst() != diagnosis.Failed || all[0].Message != claudecode.New().WhereItFails() || !strings.Contains(all[1].Message, want) {
 			t.Errorf("of %s it finds %+v, want %s", line, all, want)
 		}
 	}

@@ -54,6 +54,9 @@ const hookPatience = time.Minute
 // denied is denied by them, and that nothing passes where they fail.
 func ExamineHooks(ctx context.Context, agent string, a agents.HookCaller, hooks []settings.Hook) (all diagnosis.Checks) {
 	inForce, reason := 0, ""
+	if f, tells := a.(agents.FailureTeller); tells {
+		all.Fine("a hook that fails", "%s", f.WhereItFails())
+	}
 	for _, h := range hooks {
 		name := "hook in " + h.Path
 		if h.Off != "" {

@@ -25,30 +25,27 @@ type Call struct {
 // under a name that only looks like one is not that one.
 type Fields map[string]json.RawMessage
 
-// ReadCall reads what the clients' questions have in common, for the event before a tool runs
-// and those after it.
-func ReadCall(text []byte, before string, after ...string) (c Call, err error) {
+// Read reads a question about the event before a tool runs, or one of those after it. A client
+// without a key for the event asks about the first only.
+func (k Keys) Read(text []byte, before string, after ...string) (c Call, err error) {
 	var all Fields
 	if err := json.Unmarshal(text, &all); err != nil || all == nil {
 		return Call{}, fmt.Errorf("reading the tool call: want a JSON object on standard input (%v)", err)
 	}
-	name, err := all.Text("hook_event_name")
-	c.After = slices.Contains(after, name)
-	if err == nil && name != before && !c.After {
-		events := strings.Join(append([]string{before}, after...), " and ")
-		err = fmt.Errorf("it is the event %q, and this program answers %s only", name, events)
+	if k.Event != "" {
+		c.After, err = k.isAfter(all, before, after)
 	}
 	if err == nil {
-		c.Tool, err = all.Text("tool_name")
+		c.Tool, err = all.Text(k.Tool)
 	}
 	if err == nil {
-		c.Session, err = all.Text("session_id")
+		c.Session, err = all.Text(k.Session)
 	}
 	if err == nil {
-		c.Cwd, err = all.Text("cwd")
+		c.Cwd, err = all.Text(k.Cwd)
 	}
 	if err == nil {
-		c.Input, err = all.Object("tool_input")
+		c.Input, err = all.Object(k.Input)
 	}
 	if err == nil {
 		c.Transcript, err = all.Optional("transcript_path")
@@ -57,6 +54,16 @@ func ReadCall(text []byte, before string, after ...string) (c Call, err error) {
 		return Call{}, fmt.Errorf("reading the tool call: %w", err)
 	}
 	return c, nil
+}
+
+func (k Keys) isAfter(all Fields, before string, after []string) (bool, error) {
+	name, err := all.Text(k.Event)
+	isAfter := slices.Contains(after, name)
+	if err == nil && name != before && !isAfter {
+		events := strings.Join(append([]string{before}, after...), " and ")
+		err = fmt.Errorf("it is the event %q, and this program answers %s only", name, events)
+	}
+	return isAfter, err
 }
 
 // Text is a string that must be there.

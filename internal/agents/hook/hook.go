@@ -2,9 +2,9 @@
 // tool call: the call as its client asks for it, its meaning in terms that can be judged, the
 // verdict, and the reply that the client reads.
 //
-// What a client calls its tools, and how it is answered, stands in a package hook in the agent's
-// own folder. Most tools of a client are rows of a table ([Tools]): a name, and what a tool of
-// that name does to which entry of its input.
+// What a client calls its tools, and how it asks and is answered, stands in a package hook in the
+// agent's own folder, as a [Table]. Most of its tools are rows of a table, too ([Tools]): a name,
+// and what a tool of that name does to which entry of its input.
 //
 // What is promised: the zero value of all of it refuses. A tool that no table names has no
 // meaning, a verdict that was not given denies. A file is named as everybody reads it, and by where
@@ -36,6 +36,8 @@ type Meaning struct {
 	Writes bool
 	// Linked says that a link leads to one of the files.
 	Linked bool
+	// Addresses are what an outward tool reaches.
+	Addresses []string
 	// Why a tool is harmless, or what to use in place of one that is refused.
 	Why string
 }
@@ -54,6 +56,8 @@ const (
 	Shell
 	// Hostly tools act on this machine, wherever commands run.
 	Hostly
+	// Outward tools reach other machines from this one, and touch nothing of it.
+	Outward
 )
 
 // Verdict is what is to become of a tool call. Its zero value denies.
@@ -107,19 +111,4 @@ func (r Reply) Write(stdout, stderr io.Writer) int {
 		return Refused
 	}
 	return r.Status
-}
-
-// Permission is an answer in the words of Claude Code, which others took over.
-type Permission struct {
-	Event    string `json:"hookEventName"`
-	Decision string `json:"permissionDecision"`
-	Reason   string `json:"permissionDecisionReason"`
-	Input    Fields `json:"updatedInput,omitempty"`
-}
-
-// String is the answer as it is written.
-func (p Permission) String() string {
-	return JSON(struct {
-		Output Permission `json:"hookSpecificOutput"`
-	}{p})
 }

@@ -1,8 +1,10 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -28,14 +30,6 @@ func Instead(why string) func(Call) (Meaning, error) {
 	return func(Call) (Meaning, error) { return Meaning{Kind: Replaced, Why: why}, nil }
 }
 
-// Runs is of a tool that runs the command in an entry of its input.
-func Runs(key string) func(Call) (Meaning, error) {
-	return func(c Call) (Meaning, error) {
-		command, err := c.Input.Text(key)
-		return Meaning{Kind: Shell, Command: command}, err
-	}
-}
-
 // Reads is of a tool that reads the file in an entry of its input.
 func Reads(key string) func(Call) (Meaning, error) { return about(key, reading) }
 
@@ -45,19 +39,40 @@ func Writes(key string) func(Call) (Meaning, error) { return about(key, writing)
 // Changes is of one that reads and writes it, since an edit shows what is around it.
 func Changes(key string) func(Call) (Meaning, error) { return about(key, changing) }
 
-// Lists is of one that lists a folder.
-func Lists(key string) func(Call) (Meaning, error) { return about(key, listing) }
+// Lists is of one that lists a folder, the working folder if none is named.
+func Lists(key string) func(Call) (Meaning, error) {
+	return func(c Call) (Meaning, error) {
+		folder, err := c.Input.Optional(key)
+		if err != nil {
+			return Meaning{}, err
+		}
+		paths, err := c.Paths(cmp.Or(folder, c.Cwd))
+		return listing(paths...), err
+	}
+}
 
 // Searches is of a tool that looks into the files of a folder for the pattern in an entry of its
-// input. The folder is that of the entry path, or the working folder if none is named.
-func Searches(key string) func(Call) (Meaning, error) { return throughout(key, searching) }
+// input. The folder is in another entry, or the working folder if none is named.
+func Searches(key, folder string) func(Call) (Meaning, error) {
+	return throughout(key, folder, searching)
+}
 
-// Finds is of one that looks for files by the pattern.
-func Finds(key string) func(Call) (Meaning, error) {
+// Finds is of one that looks for files by the pattern, which may begin with a folder of its own.
+func Finds(key, folder string) func(Call) (Meaning, error) {
 	return func(c Call) (Meaning, error) {
-		m, err := throughout(key, Finding)(c)
-		pattern, _ := c.Input.Optional(key) // its fault is told already
-		return m, errors.Join(err, CheckPattern(pattern))
+		pattern, err := c.Input.Text(key)
+		if strings.HasPrefix(pattern, "~") || strings.TrimSpace(pattern) != pattern {
+			return Meaning{}, fmt.Errorf("%q: write the pattern without a home folder (~) or blanks around it", pattern)
+		}
+		if err := CheckPattern(pattern); err != nil {
+			return Meaning{}, err
+		}
+		if err != nil || !strings.HasPrefix(pattern, "/") {
+			m, wrong := throughout(key, folder, finding)(c)
+			return m, errors.Join(err, wrong)
+		}
+		paths, err := c.Paths(path.Dir(pattern[:strings.IndexAny(pattern+"*", "*?[{")] + "x"))
+		return finding(pattern, paths...), err
 	}
 }
 
@@ -102,20 +117,17 @@ func about(key string, act func(paths ...string) Meaning) func(Call) (Meaning, e
 	}
 }
 
-func throughout(key string, act func(pattern string, paths ...string) Meaning) func(Call) (Meaning, error) {
+func throughout(key, in string, act func(pattern string, paths ...string) Meaning) func(Call) (Meaning, error) {
 	return func(c Call) (Meaning, error) {
 		pattern, err := c.Input.Text(key)
 		if err != nil {
 			return Meaning{}, err
 		}
-		folder, err := c.Input.Optional("path")
+		folder, err := c.Input.Optional(in)
 		if err != nil {
 			return Meaning{}, err
 		}
-		if folder == "" {
-			folder = c.Cwd
-		}
-		paths, err := c.Paths(folder)
+		paths, err := c.Paths(cmp.Or(folder, c.Cwd))
 		return act(pattern, paths...), err
 	}
 }
@@ -154,13 +166,9 @@ func searching(pattern string, paths ...string) Meaning {
 	return onFiles(paths, false, append([]string{"grep", "-r", "-e", pattern, "--"}, paths...)...)
 }
 
-// Finding is looking for files by a pattern.
-func Finding(pattern string, paths ...string) Meaning {
+func finding(pattern string, paths ...string) Meaning {
 	return onFiles(paths, false, append(append([]string{"find"}, paths...), "-path", pattern)...)
 }
-
-// Fetching is fetching from an address.
-func Fetching(url string) Meaning { return onHost("curl", "--", url) }
 
 // and is what two meanings do to files, the one after the other.
 func (m Meaning) and(n Meaning) Meaning {

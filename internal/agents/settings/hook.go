@@ -17,6 +17,8 @@ type Hook struct {
 	// agent runs the tool without its answer.
 	Line, Tools string
 	Limit       int
+	// Units is in how many parts of a second the agent counts its limit.
+	Units int
 	// Off says why the agent does not call it; empty if it does. Doubt says when it may not.
 	Off, Doubt string
 }
@@ -40,7 +42,7 @@ func (h Hook) Fault() (what, do string) {
 		return "Where the hook is missing, killed or stuck, the agent runs the tool.", "Set the whole line that bailiff setup writes."
 	case limit >= h.Limit:
 		return fmt.Sprintf("The agent runs the tool after %d s without an answer, and the hook may take %d s.", h.Limit, limit),
-			`Set "timeout" to 60.`
+			fmt.Sprintf(`Set "timeout" to %d.`, UsualLimit*max(1, h.Units))
 	}
 	return "", ""
 }

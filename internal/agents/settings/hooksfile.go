@@ -8,24 +8,37 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
-// before is the event before a tool runs, after the one after it.
-const before, after = "PreToolUse", "PostToolUse"
-
-// HooksFile is a JSON file with hooks of events, as Claude Code has them and Codex took them over.
+// HooksFile is a JSON file with hooks of events, as Claude Code has them and others took them over.
 type HooksFile struct {
 	// Client is the word of bailiff-hook for the agent, Name its name for people.
 	Client, Name string
-	// Path is the user's file.
-	Path func(e Entry) string
-	// MayBlock says that the agent knows of hooks whose own failure blocks the tool.
-	MayBlock bool
-	// Writing are the tools after which the hook looks at files again.
+	// Table has the agent's events, and how it asks and is answered.
+	Table hook.Table
+	// Path is the user's file, Roots that of root, which holds before it.
+	Path  func(e Entry) string
+	Roots string
+	// Marks stand in each entry, beside what agents have in common; Lock stands in the hook before a
+	// tool, by which agents that know it block a tool whose hook fails.
+	Marks, Lock Object
+	// Writing are the tools after which the hook looks at files again, with | between them.
 	Writing string
+	// Off says by which setting a file switches a hook off; nil means the key disableAllHooks.
+	Off func(whole Object, h Hook) string
+	// Failing says where the agent runs a tool whose hook fails, and what closes that.
+	Failing string
 }
+
+// Writes are the tools after which the hook looks at files again.
+func (f HooksFile) Writes() []string { return strings.Split(f.Writing, "|") }
+
+// WhereItFails says where the agent runs a tool whose hook fails, and what closes that.
+func (f HooksFile) WhereItFails() string { return f.Failing }
 
 // match is an entry of PreToolUse. Keys that are not known stay.
 type match struct {
@@ -37,7 +50,7 @@ type match struct {
 func (f HooksFile) Add(e Entry) ([]Change, error) {
 	return f.change(e, "has "+f.Name+" ask before each tool", func(event string, matches []match) []match {
 		tools, line := "*", e.Hook(f.Client)
-		if event == after {
+		if event == f.Table.After {
 			tools, line = f.Writing, e.HookAfter(f.Client)
 		}
 		for _, m := range matches {
@@ -45,11 +58,12 @@ func (f HooksFile) Add(e Entry) ([]Change, error) {
 				return matches
 			}
 		}
-		hook := Object{{"type", JSON("command")}, {"command", JSON(line)}, {"timeout", JSON(60)}}
-		if f.MayBlock && event == before { // beside the guard in its line, which older agents know as well
-			hook = append(hook, Pair{"onFailure", JSON("block")})
+		limit := f.Table.Limit
+		hook := Object{{"type", JSON("command")}, {"command", JSON(line)}, {limit.Key, JSON(UsualLimit * limit.Units)}}
+		if event == f.Table.Before { // beside the guard in its line, which older agents know as well
+			hook = append(hook, f.Lock...)
 		}
-		return append(without(matches, f.Client), match{Object{{"matcher", JSON(tools)}}, []Object{hook}})
+		return append(without(matches, f.Client), match{append(Object{{"matcher", JSON(tools)}}, f.Marks...), []Object{hook}})
 	})
 }
 
@@ -67,7 +81,7 @@ func (f HooksFile) change(e Entry, why string, edit func(event string, matches [
 	start := change.After
 	all, err := ReadObject([]byte(start))
 	if err == nil {
-		err = editHooks(&all, edit)
+		err = f.editHooks(&all, edit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", change.Path, err)
@@ -79,13 +93,13 @@ func (f HooksFile) change(e Entry, why string, edit func(event string, matches [
 	return []Change{change}, nil
 }
 
-func editHooks(all *Object, edit func(event string, matches []match) []match) error {
+func (f HooksFile) editHooks(all *Object, edit func(event string, matches []match) []match) error {
 	hooks, err := ReadObject(all.Get("hooks"))
 	if err != nil {
 		return fmt.Errorf("hooks: %w", err)
 	}
 	wasEmpty := len(hooks) == 0
-	for _, event := range []string{before, after} {
+	for _, event := range []string{f.Table.Before, f.Table.After} {
 		matches, err := readMatches(hooks.Get(event))
 		if err != nil {
 			return fmt.Errorf("hooks.%s: %w", event, err)
@@ -178,42 +192,67 @@ func commandOf(o Object, key string) (text string) {
 	return text
 }
 
-// Switches are settings that switch hooks off.
-type Switches struct{ AllowManagedHooksOnly, DisableAllHooks bool }
+// Hooks are those of bailiff in its files, all of which the agent calls but the ones that its settings switch off.
+func (f HooksFile) Hooks(_ context.Context, e Entry) ([]Hook, error) { return f.FileHooks(e) }
 
-// Read are the hooks of a file, whose lock says whose it is, and the switches in it.
-func (f HooksFile) Read(path, lock string) (all []Hook, off Switches, err error) {
+// FileHooks are the same.
+func (f HooksFile) FileHooks(e Entry) ([]Hook, error) {
+	roots, _, err := f.Read(f.Roots, "root's")
+	if err != nil {
+		return nil, err
+	}
+	own, _, err := f.Read(f.Path(e), "the user's own")
+	return append(roots, own...), err
+}
+
+// Settings are the paths of the user's files that are written.
+func (f HooksFile) Settings(e Entry) []string { return []string{f.Path(e)} }
+
+// disabled is the switch of most agents.
+func disabled(whole Object, h Hook) string {
+	var off bool
+	_ = json.Unmarshal(whole.Get("disableAllHooks"), &off) // of another type it switches nothing
+	if !off {
+		return ""
+	}
+	return h.Path + " has disableAllHooks"
+}
+
+// Read are the hooks of a file, whose lock says whose it is, and all that is in it.
+func (f HooksFile) Read(path, lock string) (all []Hook, whole Object, err error) {
 	change, err := Read(path, "", 0)
 	if err != nil {
-		return nil, off, err
+		return nil, nil, err
 	}
-	whole, err := ReadObject([]byte(change.Before))
-	if err != nil {
-		return nil, off, fmt.Errorf("reading %s: %w", path, err)
+	if whole, err = ReadObject([]byte(change.Before)); err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	_ = json.Unmarshal(JSON(whole), &off) // of another type they switch nothing
 	hooks, err := ReadObject(whole.Get("hooks"))
 	var matches []match
 	if err == nil {
-		matches, err = readMatches(hooks.Get(before))
+		matches, err = readMatches(hooks.Get(f.Table.Before))
 	}
 	if err != nil {
-		return nil, off, fmt.Errorf("reading %s: hooks: %w", path, err)
+		return nil, nil, fmt.Errorf("reading %s: hooks: %w", path, err)
+	}
+	off := f.Off
+	if off == nil {
+		off = disabled
 	}
 	for _, m := range matches {
 		for _, hook := range m.hooks {
 			h := Hook{Path: path, Lock: lock, Line: commandOf(hook, "command"), Tools: commandOf(m.whole, "matcher"),
-				Limit: UsualLimit}
-			_ = json.Unmarshal(hook.Get("timeout"), &h.Limit)
-			if off.DisableAllHooks {
-				h.Off = path + " has disableAllHooks"
+				Units: f.Table.Limit.Units, Limit: UsualLimit}
+			if said := hook.Get(f.Table.Limit.Key); json.Unmarshal(said, &h.Limit) == nil && len(said) > 0 {
+				h.Limit /= h.Units
 			}
+			h.Off = off(whole, h)
 			if IsHook(h.Line, f.Client) {
 				all = append(all, h)
 			}
 		}
 	}
-	return all, off, nil
+	return all, whole, nil
 }
 
 // UsualLimit is how many seconds agents wait for a hook that names none.
@@ -221,24 +260,21 @@ const UsualLimit = 60
 
 // Ask starts a hook by its line, as the agent does, and asks about a command of its shell.
 func (f HooksFile) Ask(ctx context.Context, line, command string) (decision, reason string, err error) {
-	question, err := json.Marshal(map[string]any{"hook_event_name": before, "session_id": "bailiff-doctor", "cwd": "/",
-		"tool_name": "Bash", "tool_input": map[string]string{"command": command}})
-	if err != nil {
-		return "", "", err
-	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	cmd.Env, cmd.Stdin = os.Environ(), bytes.NewReader(question) // as the agent that the user starts
+	cmd.Env = os.Environ() // as the agent that the user starts
+	cmd.Stdin = strings.NewReader(f.Table.Question("bailiff-doctor", "/", command))
 	var printed, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &said
 	ended := cmd.Run()
-	var answer struct {
-		Out struct {
-			Decision string `json:"permissionDecision"`
-			Reason   string `json:"permissionDecisionReason"`
-		} `json:"hookSpecificOutput"`
-	}
-	if err := json.Unmarshal(printed.Bytes(), &answer); err != nil {
+	word, reason, err := f.Table.Output.Find(printed.Bytes())
+	if err != nil {
 		return "", "", fmt.Errorf("it answers nothing that can be read (%v): %s", ended, bailiff.Foreign(said.String()))
 	}
-	return answer.Out.Decision, answer.Out.Reason, nil
+	switch word {
+	case f.Table.Output.Allow:
+		return "allow", reason, nil
+	case f.Table.Output.Deny:
+		return "deny", reason, nil
+	}
+	return fmt.Sprint(word), reason, nil
 }

@@ -82,6 +82,24 @@ func (s *Machine) Codex(tb testing.TB, m *Model, config string, args ...string) 
 		append(args, "Do what is to be done.")...))
 }
 
+// Gemini is Gemini CLI with a model, in its project, which it trusts. It asks nobody.
+func (s *Machine) Gemini(tb testing.TB, m *Model, args ...string) *exec.Cmd {
+	tb.Helper()
+	path := filepath.Join(s.Home, ".gemini", "settings.json")
+	settings := object{}
+	if text, err := os.ReadFile(path); err == nil { // a test's own
+		err = json.Unmarshal(text, &settings)
+		backendtest.Must(tb, err)
+	}
+	settings["security"] = object{"auth": object{"selectedType": "gemini-api-key"}}
+	text, err := json.Marshal(settings)
+	backendtest.Must(tb, err)
+	s.Save(tb, path, string(text))
+	return s.command(tb, []string{"GOOGLE_GEMINI_BASE_URL=" + m.URL, "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true",
+		"GEMINI_CLI_NO_RELAUNCH=true"},
+		append([]string{Client(tb, "gemini"), "--model", "gemini-2.5-flash", "--yolo", "--prompt", "Do what is to be done."}, args...))
+}
+
 // Opencode is opencode with a model, in its project. Its opencode.json has these
 // servers of tools.
 func (s *Machine) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.Cmd {

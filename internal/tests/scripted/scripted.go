@@ -19,7 +19,7 @@ import (
 
 // Model asks for the calls it was given, one after the other, each once it has the result of the
 // one before, and then says that it is done. It speaks Anthropic's messages and
-// OpenAI's responses and chat completions, all of them as streams.
+// OpenAI's responses and chat completions, all of them as streams, and Google's generateContent in both ways.
 type Model struct {
 	// URL is what agents have as the base address, without "/v1".
 	URL    string
@@ -48,6 +48,7 @@ func Serve(calls ...Call) (*Model, error) {
 	mux.HandleFunc("POST /v1/messages", m.speak(messages{}))
 	mux.HandleFunc("POST /v1/responses", m.speak(responses{}))
 	mux.HandleFunc("POST /v1/chat/completions", m.speak(completions{}))
+	mux.HandleFunc("POST /v1beta/models/{call}", m.generate)
 	mux.HandleFunc("POST /v1/messages/count_tokens", says(`{"input_tokens": 10}`))
 	mux.HandleFunc("GET /v1/models", says(`{"object": "list", "data": [], "models": []}`))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -349,4 +350,61 @@ func (completions) say(to stream, n int, call *asked) {
 			"model": "scripted", "choices": []any{choice}})
 	}
 	_, _ = io.WriteString(to, "data: [DONE]\n\n")
+}
+
+// generate speaks as Google's models, whose paths end in what is wanted of them.
+func (m *Model) generate(w http.ResponseWriter, r *http.Request) {
+	switch _, want, _ := strings.Cut(r.PathValue("call"), ":"); want {
+	case "streamGenerateContent":
+		m.speak(contents{})(w, r)
+	case "generateContent": // for a title and the like
+		says(written(generated(nil)))(w, r)
+	default:
+		says(`{"totalTokens": 10}`)(w, r)
+	}
+}
+
+// contents are Google's.
+type contents struct{}
+
+func (contents) read(body []byte) (tools []tool, results []string, err error) {
+	var asks struct {
+		Tools []struct {
+			FunctionDeclarations []struct{ Name string }
+		}
+		Contents []struct {
+			Parts []struct {
+				FunctionResponse *struct {
+					Response struct{ Output, Error string }
+				}
+			}
+		}
+	}
+	if err = json.Unmarshal(body, &asks); err != nil {
+		return nil, nil, err
+	}
+	for _, t := range asks.Tools {
+		for _, f := range t.FunctionDeclarations {
+			tools = append(tools, tool{name: f.Name})
+		}
+	}
+	for _, content := range asks.Contents {
+		for _, part := range content.Parts {
+			if said := part.FunctionResponse; said != nil {
+				results = append(results, said.Response.Output+said.Response.Error)
+			}
+		}
+	}
+	return tools, results, nil
+}
+
+func (contents) say(to stream, _ int, call *asked) { to.data(generated(call)) }
+
+func generated(call *asked) object {
+	part := object{"text": done}
+	if call != nil {
+		part = object{"functionCall": object{"name": call.name, "args": call.args}}
+	}
+	return object{"usageMetadata": object{"totalTokenCount": 2}, "candidates": []any{object{"index": 0, "finishReason": "STOP",
+		"content": object{"role": "model", "parts": []any{part}}}}}
 }

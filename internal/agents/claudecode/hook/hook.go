@@ -2,7 +2,6 @@
 package hook
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,26 +15,24 @@ import (
 // answer if the exit status is 0. By 2 the tool does not run, and the model is told
 // what stands on standard error; by any other the tool runs. It asks its user where
 // the answer is to ask, which it takes for a no if it is headless.
-type Dialect struct{}
+type Dialect struct{ hook.Table }
 
-// Example is how its settings start the hook.
-func (Dialect) Example() string {
-	return `Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
+// Table is all of it that is names.
+var Table = hook.Table{
+	Start: `Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
   {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "timeout": 60,
   "command": "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook claude-code` + hook.Guard + `"}]}]}}
-`
+`,
+	Before: "PreToolUse", After: "PostToolUse", Keys: hook.ClaudeKeys, Limit: hook.Seconds, Tools: tools,
+	Shell: hook.ShellTool{Name: "Bash", Command: "command", Timeout: "timeout", Units: 1000, Longest: longest,
+		Background: "run_in_background", BackgroundSeconds: 1800, Keeps: []string{"description", "timeout", "run_in_background"}},
+	Output: hook.ClaudeOutput("PreToolUse"),
 }
 
-// Read finds the tool call in what it wrote.
-func (Dialect) Read(text []byte) (hook.Call, error) {
-	return hook.ReadCall(text, "PreToolUse", "PostToolUse")
-}
-
-// Meaning says what the tool call does.
-func (Dialect) Meaning(c hook.Call) (hook.Meaning, error) { return tools.Meaning(c) }
+// longest is the longest time that Claude Code waits for a command, in milliseconds.
+const longest = 600_000
 
 var tools = hook.Tools{
-	"Bash":         bash,
 	"Read":         read,
 	"Write":        hook.Writes("file_path"),
 	"Edit":         hook.Changes("file_path"),
@@ -43,9 +40,10 @@ var tools = hook.Tools{
 	"NotebookRead": hook.Reads("notebook_path"),
 	"NotebookEdit": hook.Changes("notebook_path"),
 	"LS":           hook.Lists("path"),
-	"Glob":         glob,
+	"Glob":         hook.Finds("pattern", "path"),
 	"Grep":         grep,
-	"WebFetch":     fetch,
+	"WebFetch":     hook.Fetches("url"),
+	"WebSearch":    hook.SearchesWeb("https://api.anthropic.com/v1/messages"), // where it is done
 	"Agent":        agent,
 	"Task":         agent,
 	"SendMessage":  message,
@@ -82,39 +80,9 @@ func read(c hook.Call) (hook.Meaning, error) {
 
 // grep looks into the files whose names another pattern may choose.
 func grep(c hook.Call) (hook.Meaning, error) {
-	m, err := hook.Searches("pattern")(c)
+	m, err := hook.Searches("pattern", "path")(c)
 	names, wrong := c.Input.Optional("glob")
 	return m, errors.Join(err, wrong, hook.CheckPattern(names))
-}
-
-// glob looks from the folder with which an absolute pattern begins.
-func glob(c hook.Call) (hook.Meaning, error) {
-	pattern, err := c.Input.Text("pattern")
-	if strings.HasPrefix(pattern, "~") || strings.TrimSpace(pattern) != pattern {
-		return hook.Meaning{}, fmt.Errorf("%q: write the pattern without a home folder (~) or blanks around it", pattern)
-	}
-	if err != nil || !strings.HasPrefix(pattern, "/") && !strings.Contains(pattern, "..") {
-		m, wrong := hook.Finds("pattern")(c)
-		return m, errors.Join(err, wrong)
-	}
-	if err := hook.CheckPattern(pattern); err != nil {
-		return hook.Meaning{}, err
-	}
-	paths, err := c.Paths(path.Dir(pattern[:strings.IndexAny(pattern+"*", "*?[{")] + "x"))
-	return hook.Finding(pattern, paths...), err
-}
-
-// backgroundSeconds is how many seconds Claude Code gives a command in the background.
-const backgroundSeconds = 1800
-
-func bash(c hook.Call) (hook.Meaning, error) {
-	command, err := c.Input.Text("command")
-	timeout, wrong := c.Input.Seconds("timeout", 1000)
-	background, odd := c.Input.Flag("run_in_background")
-	if background && timeout == 0 {
-		timeout = backgroundSeconds
-	}
-	return hook.Meaning{Kind: hook.Shell, Command: command, Timeout: timeout}, errors.Join(err, wrong, odd)
 }
 
 // agent is another agent of the same client, whose calls come here too.
@@ -136,79 +104,15 @@ func message(c hook.Call) (hook.Meaning, error) {
 	return hook.Meaning{Kind: hook.Harmless}, err
 }
 
-func unnamed(r rune) bool { return r != '_' && r != '-' && !plain(r) }
+func unnamed(r rune) bool { return r != '_' && r != '-' && !hook.IsPlain(r) }
 
-// plain are the letters and digits that everybody reads alike.
-func plain(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-}
-
-// fetch fetches from an address in which nothing is read by Claude Code in
-// another way than by the policies that judge it.
-func fetch(c hook.Call) (hook.Meaning, error) {
-	url, err := c.Input.Text("url")
-	if err == nil && !plainURL(url) {
-		err = fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, digits, dots and "+
-			"hyphens, and what is not ASCII after it as %%XX", url)
+// Answer puts a verdict into its words. The person at Claude Code is asked first, if there is one.
+func (d Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
+	r := d.Table.Answer(c, v)
+	if v.Outcome != hook.Ask || c.After || v.Headless || printsAndEnds(os.Getppid()) {
+		return r
 	}
-	return hook.Fetching(url), err
-}
-
-// plainURL says whether everybody finds the same host in it.
-func plainURL(url string) bool {
-	rest, ok := strings.CutPrefix(url, "https://")
-	if !ok {
-		rest, ok = strings.CutPrefix(url, "http://")
-	}
-	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
-	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }
-	unhosted := func(r rune) bool { return !plain(r) && !strings.ContainsRune(".-[]:", r) }
-	return ok && host != "" && !strings.ContainsFunc(url, odd) && !strings.ContainsFunc(host, unhosted)
-}
-
-// Answer puts a verdict into its words.
-func (Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
-	answer := hook.Permission{Event: "PreToolUse", Decision: "deny", Reason: "bailiff: " + v.Reason}
-	switch {
-	case v.Outcome == hook.Abstain:
-		return hook.Reply{}
-	case c.After:
-		return hook.Reply{Stderr: v.Reason, Status: hook.Refused}
-	case v.Outcome == hook.Allow:
-		answer.Decision, answer.Input = "allow", inputOf(c, v)
-	case v.Outcome == hook.Ask:
-		answer.Input = inputOf(c, v)
-		if v.Headless || printsAndEnds(os.Getppid()) {
-			answer.Decision = "allow"
-			break
-		}
-		answer.Decision = "ask"
-		answer.Reason = "bailiff: the person at Claude Code must allow it first, and then " + v.Reason +
-			"; where there is none, bailiff-hook wants --headless"
-	default:
-		return hook.Reply{Stdout: answer.String(), Stderr: v.Reason, Status: hook.Refused}
-	}
-	return hook.Reply{Stdout: answer.String()}
-}
-
-// longest is the longest time that Claude Code waits for a command, in
-// milliseconds.
-const longest = 600_000
-
-// inputOf is the input with which a command runs: what matters of the one asked
-// for. The rest is dropped, such as the wish to run outside Claude Code's sandbox.
-func inputOf(c hook.Call, v hook.Verdict) hook.Fields {
-	if c.Tool != "Bash" {
-		return nil
-	}
-	input := c.Input.Subset("description", "timeout", "run_in_background")
-	if v.Command != "" {
-		input["command"] = json.RawMessage(hook.JSON(v.Command))
-	} else {
-		input["command"] = c.Input["command"]
-	}
-	if v.Wait > 0 {
-		input["timeout"] = json.RawMessage(hook.JSON(min(v.Wait*1000, longest)))
-	}
-	return input
+	reason := "the person at Claude Code must allow it first, and then " + v.Reason +
+		"; where there is none, bailiff-hook wants --headless"
+	return hook.Reply{Stdout: d.Output.Text("ask", reason, d.Shell.Input(c, v))}
 }

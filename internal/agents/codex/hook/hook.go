@@ -2,11 +2,6 @@
 package hook
 
 import (
-	"cmp"
-	"encoding/json"
-	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
@@ -19,11 +14,11 @@ import (
 //
 // What is typed into a command that runs calls no hook. An order to bailiff reads
 // nothing; a command on this machine is given nothing to read.
-type Dialect struct{}
+type Dialect struct{ hook.Table }
 
-// Example is how its settings start the hook.
-func (Dialect) Example() string {
-	return `Codex, /etc/codex/requirements.toml:
+// Table is all of it that is names.
+var Table = hook.Table{
+	Start: `Codex, /etc/codex/requirements.toml:
   features.hooks = true
   hooks.managed_dir = "/usr/local/bin"
   [[hooks.PreToolUse]]
@@ -32,48 +27,32 @@ func (Dialect) Example() string {
   type = "command"
   timeout = 60
   command = "/usr/bin/timeout -s KILL 55 /usr/local/bin/bailiff-hook codex` + hook.Guard + `"
-`
-}
-
-// Read takes the folder in which Codex will run a command: the one that the call names, as seen from Codex' own.
-func (Dialect) Read(text []byte) (hook.Call, error) {
-	c, err := hook.ReadCall(text, "PreToolUse", "PostToolUse")
-	if err != nil || c.Tool != "Bash" {
-		return c, err
-	}
-	folder, err := c.Input.Optional("workdir")
-	switch {
-	case err != nil || folder == "":
-		return c, err
-	case slices.Contains(strings.Split(folder, "/"), ".."): // behind a link it leads elsewhere than it reads
-		return hook.Call{}, fmt.Errorf("workdir is %.80q, want a path that does not lead upward", folder)
-	case !filepath.IsAbs(folder):
-		folder = filepath.Join(c.Cwd, folder)
-	}
-	c.Cwd = filepath.Clean(folder)
-	return c, nil
+`,
+	Before: "PreToolUse", After: "PostToolUse", Keys: hook.ClaudeKeys, Limit: hook.Seconds, Tools: tools,
+	Shell:  hook.ShellTool{Name: "Bash", Command: "command", Folder: "workdir"}, // whatever the shell tool of the model is called
+	Output: hook.ClaudeOutput("PreToolUse"),
 }
 
 // Meaning says what the tool call does.
-func (Dialect) Meaning(c hook.Call) (hook.Meaning, error) {
-	if tools[c.Tool] != nil {
-		return tools.Meaning(c)
+func (d Dialect) Meaning(c hook.Call) (hook.Meaning, error) {
+	name, isNamespaced := strings.CutPrefix(c.Tool, namespace)
+	if !isNamespaced {
+		return d.Table.Meaning(c)
 	}
-	c.Tool = strings.TrimPrefix(c.Tool, namespace)
-	return harmless.Meaning(c)
-}
-
-var tools = hook.Tools{
-	"Bash":        hook.Runs("command"), // whatever the shell tool of the model is called
-	"apply_patch": hook.Patches("command"),
-	"view_image":  hook.Reads("path"),
+	c.Tool = name
+	m, err := tools.Meaning(c)
+	if m.Kind != hook.Harmless {
+		return hook.Meaning{}, nil
+	}
+	return m, err
 }
 
 // namespace is that of Codex' tools for agents, which stands before the names of some of them in calls of the hook.
 const namespace = "multi_agent_v1"
 
-// harmless are the tools that touch nothing of this machine.
-var harmless = hook.Tools{
+var tools = hook.Tools{
+	"apply_patch": hook.Patches("command"),
+	"view_image":  hook.Reads("path"),
 	// They keep the agent's own plan and goal.
 	"update_plan": hook.Nothing, "get_goal": hook.Nothing, "create_goal": hook.Nothing, "update_goal": hook.Nothing,
 	// It talks with the person in front of it.
@@ -84,24 +63,15 @@ var harmless = hook.Tools{
 }
 
 // Answer puts a verdict into its words.
-func (Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
-	if v.Outcome == hook.Allow && c.Tool == "Bash" {
+func (d Dialect) Answer(c hook.Call, v hook.Verdict) hook.Reply {
+	isShell := c.Tool == d.Shell.Name
+	switch {
+	case v.Outcome == hook.Ask:
+		return d.Refusal(v.Reason + "; to have them asked, run exactly this, which waits for them: " + v.Command)
+	case v.Outcome == hook.Allow && isShell:
 		v = verdictOnCommand(c, v)
 	}
-	switch v.Outcome {
-	case hook.Abstain:
-		return hook.Reply{}
-	case hook.Allow:
-		return hook.Reply{Stdout: answer("allow", v.Reason, inputOf(c, v))}
-	case hook.Ask:
-		v.Reason += "; to have them asked, run exactly this, which waits for them: " + v.Command
-	}
-	v.Reason = cmp.Or(v.Reason, "nothing says that it may run") // a reason must be there
-	return hook.Reply{Stdout: answer("deny", v.Reason, nil), Stderr: v.Reason, Status: hook.Refused}
-}
-
-func answer(decision, reason string, input hook.Fields) string {
-	return hook.Permission{Event: "PreToolUse", Decision: decision, Reason: "bailiff: " + reason, Input: input}.String()
+	return d.Table.Answer(c, v)
 }
 
 // verdictOnCommand is the verdict on a command that is allowed. One on this machine reads
@@ -117,11 +87,4 @@ func verdictOnCommand(c hook.Call, v hook.Verdict) hook.Verdict {
 	}
 	v.Command = "exec </dev/null\n" + command
 	return v
-}
-
-func inputOf(c hook.Call, v hook.Verdict) hook.Fields {
-	if c.Tool != "Bash" {
-		return nil
-	}
-	return hook.Fields{"command": json.RawMessage(hook.JSON(v.Command))}
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
@@ -30,13 +32,16 @@ func (Dialect) Example() string {
 // Read drops the folder: files are named from the terminal's, which Hermes does not
 // tell.
 func (Dialect) Read(text []byte) (hook.Call, error) {
-	c, err := hook.ReadCall(text, "pre_tool_call")
+	c, err := hook.ClaudeKeys.Read(text, "pre_tool_call")
 	c.Cwd = ""
 	return c, err
 }
 
 // Meaning says what the tool call does.
 func (Dialect) Meaning(c hook.Call) (hook.Meaning, error) { return tools.Meaning(c) }
+
+// Names are those of its tools that are known.
+func (Dialect) Names() []string { return slices.Collect(maps.Keys(tools)) }
 
 var tools = hook.Tools{
 	"terminal": terminal,
@@ -88,9 +93,9 @@ func search(c hook.Call) (hook.Meaning, error) {
 		return hook.Meaning{}, err
 	}
 	if target == "files" {
-		return hook.Finds("pattern")(c)
+		return hook.Finds("pattern", "path")(c)
 	}
-	return hook.Searches("pattern")(c)
+	return hook.Searches("pattern", "path")(c)
 }
 
 type answer struct {
