@@ -14,8 +14,8 @@ import (
 type repositories struct{ *carry.Repositories }
 
 // Watch is that of the package.
-func (r repositories) Watch(own []bailiff.Mount, why string) guard.Git {
-	return r.Repositories.Watch(own, why)
+func (r repositories) Watch(own []bailiff.Mount, why string, protection guard.Protection) guard.Git {
+	return r.Repositories.Watch(own, why, protection)
 }
 
 // newRepositories keeps git in sandboxes apart from the real git directories, where this machine can.

@@ -33,9 +33,15 @@ var ErrProtected = errors.New("protected files")
 // Repositories keep private git directories in step with the real ones.
 type Repositories interface {
 	// Watch is for a command in a sandbox that shows these folders of the sidecar's own. Why names the command.
-	Watch(own []bailiff.Mount, why string) Git
+	Watch(own []bailiff.Mount, why string, protection Protection) Git
 	// Copy makes a git directory in an empty folder from one that commands made.
 	Copy(kept, fresh string) error
+}
+
+// Protection says what git may not bring into a folder: [protected.Watch] does.
+type Protection interface {
+	IsPlace(name string, isLink bool) bool
+	Holds(name string) (content []byte, ok bool)
 }
 
 // Git keeps the private git directories of one sandbox in step with the real ones.
@@ -121,7 +127,7 @@ func (g *Guards) Begin(ctx context.Context, held *lease.Lease, mounts []bailiff.
 		isDisplaced: func() bool { return held.IsDisplaced(mounts) },
 		log:         func(changes []protected.Change, fault error) { g.told(ctx, decision, changes, fault) }}
 	if g.config.Repositories != nil && len(own) > 0 {
-		w.git = g.config.Repositories.Watch(own, decision)
+		w.git = g.config.Repositories.Watch(own, decision, watch)
 		if err := w.git.Begin(ctx); err != nil {
 			w.End()
 			return nil, errors.Join(ErrProtected, err)

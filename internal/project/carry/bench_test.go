@@ -18,7 +18,7 @@ func cpu() (ms float64) {
 
 // BenchmarkCarry tells the processor time that bringing in and out costs, without what the sandbox itself does.
 func BenchmarkCarry(b *testing.B) {
-	for _, files := range []int{2400, 100_000} {
+	for _, files := range []int{2400, 15_000, 100_000} {
 		w := start(b, fmt.Sprintf("git init -q; for d in $(seq 1 %d); do mkdir d$d; (cd d$d; touch $(seq 1 100)); done; git add .; "+
 			"git commit -qm first",
 			files/100))
@@ -33,13 +33,13 @@ func BenchmarkCarry(b *testing.B) {
 				var used float64
 				for b.Loop() {
 					began := cpu()
-					if _, err := w.link.In(b.Context()); err != nil {
+					if _, err := w.link.In(b.Context(), nil); err != nil {
 						b.Fatal(err)
 					}
 					used += cpu() - began
 					w.inside(c.script)
 					began = cpu()
-					if _, err := w.link.Out(b.Context(), "r"); err != nil {
+					if _, err := w.link.Out(b.Context(), "r", nil); err != nil {
 						b.Fatal(err)
 					}
 					used += cpu() - began

@@ -47,8 +47,13 @@ func (r *Repositories) full(folders []string) (err error) {
 			fault := measure(folder, r.mostBytes)
 			last = measurement{at: time.Now(), took: time.Since(began), fault: fault}
 			r.mu.Lock()
+			wasFull := r.measured[folder].fault != nil
 			r.measured[folder] = last
 			r.mu.Unlock()
+			if fault != nil && !wasFull {
+				r.log.Warn("git in sandboxes has written too much, so that commands in a project are refused", "folder", folder,
+					"reason", fault)
+			}
 		}
 		if last.fault != nil {
 			err = errors.Join(err, fmt.Errorf("git in sandboxes has written too much: %w: nothing runs in the project until that is less; "+

@@ -100,12 +100,12 @@ func TestAPrivateDirectoryFindsItsObjectsAgain(t *testing.T) {
 
 func TestWhatTheUserDoesMeanwhileStaysAndTheAgentsIsBeside(t *testing.T) {
 	w := start(t)
-	if _, err := w.link.In(t.Context()); err != nil {
+	if _, err := w.link.In(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	w.inside("echo agent >>a; git commit -qam agent")
 	w.outside("echo user >>b; git commit -qam user")
-	told, err := w.link.Out(t.Context(), "r")
+	told, err := w.link.Out(t.Context(), "r", nil)
 	if err != nil || len(told) != 1 {
 		t.Fatalf("it told %q, %v", told, err)
 	}
@@ -119,12 +119,12 @@ func TestWhatTheUserDoesMeanwhileStaysAndTheAgentsIsBeside(t *testing.T) {
 
 func TestTheUsersStagedHunksStay(t *testing.T) {
 	w := start(t)
-	if _, err := w.link.In(t.Context()); err != nil {
+	if _, err := w.link.In(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	w.inside("echo agent >>a; git commit -qm agent a; echo new >c; git add c; echo mine >b; git add b")
 	w.outside("echo user >d; git add d; echo staged >b; git add b; echo unstaged >>b")
-	told, err := w.link.Out(t.Context(), "r")
+	told, err := w.link.Out(t.Context(), "r", nil)
 	if err != nil || len(told) != 1 {
 		t.Fatalf("it told %q, %v", told, err)
 	}
@@ -244,7 +244,8 @@ func TestARunThatIsKilledAtAnyStepIsRepeated(t *testing.T) {
 				return nil
 			}
 			w.inside("echo y >>a; git commit -qam third; git branch side; echo s >>b; git stash -q; echo c >c; git add c")
-			if told, err := w.link.Out(t.Context(), "r"); !errors.Is(err, killed) && !strings.Contains(strings.Join(told, ""), "killed") {
+			told, err := w.link.Out(t.Context(), "r", nil)
+			if !errors.Is(err, killed) && !strings.Contains(strings.Join(told, ""), "killed") {
 				t.Fatalf("it was not killed: %q, %v", told, err)
 			}
 			if step == "refs" {

@@ -24,7 +24,7 @@ func comesIn(name string) bool {
 }
 
 // In brings what the user did into the private directory. First comes out what an earlier command left.
-func (l *Link) In(ctx context.Context) (told []string, err error) {
+func (l *Link) In(ctx context.Context, protection Protection) (told []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fault := l.load()
@@ -44,7 +44,7 @@ func (l *Link) In(ctx context.Context) (told []string, err error) {
 		return nil, err
 	}
 	if l.base.PrivateLook != "" && (l.base.Pending != "" || inside.Look() != l.base.PrivateLook) {
-		if told, err = l.out(ctx, real, inside, "before a command"); err != nil {
+		if told, err = l.out(ctx, real, inside, "before a command", protection); err != nil {
 			return told, err
 		}
 	}

@@ -24,8 +24,8 @@ var (
 	errLocked = errors.New("your git holds the index")
 )
 
-// Out brings out what a command did, and tells what stays inside. Why is a line for git's logs.
-func (l *Link) Out(ctx context.Context, why string) (told []string, err error) {
+// Out brings out what a command did, and tells what stays inside. Why is a line for git's logs; protection may be nil.
+func (l *Link) Out(ctx context.Context, why string, protection Protection) (told []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fault := l.load()
@@ -44,12 +44,12 @@ func (l *Link) Out(ctx context.Context, why string) (told []string, err error) {
 	if l.base.Pending == "" && inside.Look() == l.base.PrivateLook {
 		return nil, nil
 	}
-	return l.out(ctx, real, inside, why)
+	return l.out(ctx, real, inside, why, protection)
 }
 
-func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string) (told []string, err error) {
+func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string, protection Protection) (told []string, err error) {
 	look := inside.Look()
-	s := sides{refused: map[string]string{}}
+	s := sides{refused: map[string]string{}, protection: protection}
 	if s.p, err = inside.State(l.Place.Hash); err == nil {
 		s.pi, err = inside.Index(l.Place.Hash)
 	}
@@ -118,6 +118,9 @@ func (l *Link) tryOut(ctx context.Context, real repository.Dirs, s *sides, realB
 		return plan{}, err
 	}
 	defer q.remove()
+	if err := q.refuseEntries(ctx, s, privateBase); err != nil {
+		return plan{}, err
+	}
 	s.forward = func(old, fresh string) bool { return q.isForward(ctx, old, fresh) }
 	p := l.planOf(*s)
 	l.planIndex(*s, &p, realBase, privateBase)

@@ -21,7 +21,7 @@ func (w *world) sandbox(r *Repositories, dir, script string) (said, told string)
 	if len(own) == 0 {
 		w.Fatal("there is no private directory")
 	}
-	watch := r.Watch(own, "r")
+	watch := r.Watch(own, "r", nil)
 	if err := watch.Begin(w.Context()); err != nil {
 		w.Fatal(err)
 	}

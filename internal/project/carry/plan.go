@@ -60,6 +60,9 @@ type sides struct {
 	elsewhere map[string]bool
 	// refused are refs with the reason why git does not take their commits; "index" and "stash" stand for theirs.
 	refused map[string]string
+	// protection is nil where nothing is protected; barred are the entries of the index that may not come to their places.
+	protection Protection
+	barred     map[string]bool
 	// forward says whether a branch of the user's only goes forward from one commit to another.
 	forward func(old, fresh string) bool
 }
@@ -98,7 +101,7 @@ func brief(s repository.State) string {
 func (l *Link) planRef(s sides, p *plan, name string) {
 	fresh, was, now := s.p.Refs[name], l.base.Real.Refs[name], s.r.Refs[name]
 	isTag := strings.HasPrefix(name, "refs/tags/")
-	short := name[strings.LastIndex(name, "s/")+2:]
+	_, short, _ := strings.Cut(strings.TrimPrefix(name, "refs/"), "/")
 	switch {
 	case fresh == now || !isTag && !strings.HasPrefix(name, "refs/heads/"):
 		return
@@ -160,6 +163,9 @@ func faultOfName(name string, has map[string]string) string {
 	if !repository.IsName(name) || !plainName.MatchString(short) || len(name) > 250 {
 		return "its name has characters that are not brought out"
 	}
+	if misleads(short, has) {
+		return "git takes that name for something else of yours"
+	}
 	for other := range has {
 		switch {
 		case strings.HasPrefix(other, name+"/"), strings.HasPrefix(name, other+"/"):
@@ -169,6 +175,25 @@ func faultOfName(name string, has map[string]string) string {
 		}
 	}
 	return ""
+}
+
+var (
+	ownName = regexp.MustCompile(`^(([A-Z_]*_)?HEAD|stash|(refs|heads|tags|remotes|notes|bisect|worktree|main-worktree)/.*)$`)
+	hexName = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+)
+
+// misleads says whether git would find a new branch or tag by a word by which its user means another thing: as gitrevisions(7) says,
+// a tag counts before a branch, a branch before that of a remote, and each before a shortened hash.
+func misleads(short string, has map[string]string) bool {
+	if ownName.MatchString(short) || hexName.MatchString(short) && strings.ContainsAny(short, "abcdef") {
+		return true
+	}
+	for _, place := range []string{"refs/", "refs/tags/", "refs/heads/", "refs/remotes/"} {
+		if has[place+short] != "" {
+			return true
+		}
+	}
+	return has["refs/remotes/"+short+"/HEAD"] != ""
 }
 
 // planStash repeats what was stashed and dropped inside.
@@ -307,6 +332,10 @@ func (l *Link) planIndex(s sides, p *plan, realBase, privateBase repository.Inde
 		case c.Is != nil && (c.Is.IsAnnounced || !isPlainPath(path)):
 		case c.Is != nil && c.Is.Mode == repository.ModeRepository && !repositories[path]:
 			p.told = append(p.told, fmt.Sprintf("%s stays inside: it adds a repository within the project.", cleanLine(path)))
+			refused[path] = true
+		case c.Is != nil && s.barred[path]:
+			p.told = append(p.told, fmt.Sprintf("%s is staged inside alone: programs of yours start by it, and no person agreed "+
+				"to its content.", cleanLine(path)))
 			refused[path] = true
 		case !sameEntries(now[path], was[path]):
 			if !sameEntries(now[path], s.pi.Select(map[string]bool{path: true})[path]) {

@@ -203,20 +203,21 @@ func isBelow(git, at string) bool {
 
 // Watch keeps the private directories of a sandbox in step with the real ones while a command runs.
 type Watch struct {
-	links []*Link
-	why   string
+	links      []*Link
+	why        string
+	protection Protection
 	// full says which of the folders hold too much that the sandbox may write.
 	full func() error
 	// told are sentences, each once.
 	told []string
 }
 
-// Watch is for a command in a sandbox that shows these folders of the sidecar's own. Why names the command.
-func (r *Repositories) Watch(own []bailiff.Mount, why string) *Watch {
+// Watch is for a command in a sandbox that shows these folders of the sidecar's own. Why names the command; protection may be nil.
+func (r *Repositories) Watch(own []bailiff.Mount, why string, protection Protection) *Watch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	folders := writable(own)
-	w := &Watch{why: why, full: func() error { return r.full(folders) }}
+	w := &Watch{why: why, protection: protection, full: func() error { return r.full(folders) }}
 	for _, m := range own {
 		if link := r.links[m.Source]; link != nil {
 			w.links = append(w.links, link)
@@ -230,13 +231,13 @@ func (w *Watch) IsOfAny() bool { return len(w.links) > 0 }
 
 // Begin brings in what the user did. An error says that nothing may run, since git in the sandbox has written too much.
 func (w *Watch) Begin(ctx context.Context) error {
-	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.In(ctx) })
+	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.In(ctx, w.protection) })
 	return w.full()
 }
 
 // Look brings out what changed so far. The error is that of [Watch.Begin].
 func (w *Watch) Look(ctx context.Context) error {
-	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.Out(ctx, w.why) })
+	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.Out(ctx, w.why, w.protection) })
 	return w.full()
 }
 

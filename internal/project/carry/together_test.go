@@ -33,12 +33,12 @@ func TestNoCommitIsLostThatUserAndAgentMakeAtTheSameTime(t *testing.T) {
 			out, err := w.try(fmt.Sprintf(userCommits, round))
 			said <- fmt.Sprint(out, err)
 		}()
-		if _, err := w.link.In(t.Context()); err != nil {
+		if _, err := w.link.In(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 		w.inside(fmt.Sprintf("for i in $(seq 0 9); do echo $i >>a; git commit -qm agent-%d-$i a; done", round))
 		w.outside("echo >../gate")
-		if _, err := w.link.Out(t.Context(), "request"); err != nil {
+		if _, err := w.link.Out(t.Context(), "request", nil); err != nil {
 			t.Error(err)
 		}
 		out := <-said

@@ -238,8 +238,15 @@ func (q *quarantine) fill(ctx context.Context, s *sides, groups []group) error {
 	if err := q.checkSizes(); err != nil {
 		return err
 	}
-	if err := q.readCommits(s.ri.Repositories()); err != nil {
+	claims, err := q.readCommits(s)
+	if err != nil {
 		return err
+	}
+	if len(claims) > 0 {
+		if wrong, err := q.unknown(ctx, s, claims); err != nil || wrong != (claim{}) {
+			return cmp.Or(err, fmt.Errorf("it changes %s, by which programs of yours start, and no person agreed to that",
+				cleanLine(wrong.path)))
+		}
 	}
 	return q.checkCommits(ctx, groups)
 }
@@ -327,26 +334,34 @@ func (q *quarantine) checkSizes() error {
 	})
 }
 
-// readCommits reads the parents of the new commits, and refuses those that add a repository which the user's index has not.
-func (q *quarantine) readCommits(repositories map[string]bool) error {
-	return q.lines("commits", func(line string) error {
+// readCommits reads the parents of the new commits and what these have in places by which programs start, and refuses those
+// that add a repository which the user's index has not.
+func (q *quarantine) readCommits(s *sides) (claims []claim, err error) {
+	repositories := s.ri.Repositories()
+	err = q.lines("commits", func(line string) error {
 		if rest, ok := strings.CutPrefix(line, "commit "); ok {
 			words := strings.Fields(rest)
 			q.parents[words[0]] = words[1:]
 			return nil
 		}
-		if len(line) < 16 || line[0] != ':' || line[8:14] != "160000" {
+		if !strings.HasPrefix(line, ":") {
 			return nil
 		}
-		_, name, _ := strings.Cut(line, "\t")
+		about, name, _ := strings.Cut(line, "\t")
+		words := strings.Fields(about)
+		if len(words) < 5 || words[4] == "D" {
+			return nil
+		}
 		if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
 			name = plain
 		}
-		if line[1:7] != "160000" && !repositories[name] || !repositories[name] {
+		if words[1] == "160000" && !repositories[name] {
 			return fmt.Errorf("a commit adds a repository within the project: %s", cleanLine(name))
 		}
+		claims = s.claimOf(q.l, claims, claim{name, words[1], words[3]})
 		return nil
 	})
+	return claims, err
 }
 
 // isForward says whether one commit is an ancestor of another.

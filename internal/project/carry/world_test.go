@@ -17,6 +17,7 @@ type world struct {
 	testing.TB
 	dir, state string
 	link       *Link
+	protection Protection
 }
 
 // start makes a project with one commit of two files.
@@ -93,12 +94,12 @@ func (w *world) try(script string) (string, error) {
 // run runs a script in a sandbox on the project, between bringing in and out, and is what was told.
 func (w *world) run(script string) (told string) {
 	w.Helper()
-	in, err := w.link.In(w.Context())
+	in, err := w.link.In(w.Context(), w.protection)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.inside(script)
-	out, err := w.link.Out(w.Context(), "request 1")
+	out, err := w.link.Out(w.Context(), "request 1", w.protection)
 	if err != nil {
 		w.Fatal(err)
 	}

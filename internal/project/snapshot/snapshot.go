@@ -120,6 +120,8 @@ type folder struct {
 	state  state
 	watch  watch
 	making bool
+	// faults are those in a row.
+	faults int
 }
 
 // state is what is known of a folder since its last snapshot; it is a file in its store.
@@ -205,7 +207,7 @@ func (s *Store) Prepare(paths []string) {
 		f := s.folder(path)
 		f.mu.Lock()
 		due := !f.making && (f.state.Tree == "" || f.state.Fault != "") &&
-			s.config.Now().Sub(f.state.Taken) > retry && s.running.Err() == nil
+			s.config.Now().Sub(f.state.Taken) >= f.rest() && s.running.Err() == nil
 		f.making = f.making || due
 		f.mu.Unlock()
 		if due {
@@ -214,13 +216,26 @@ func (s *Store) Prepare(paths []string) {
 	}
 }
 
-// retry is how long after a fault the next first snapshot is tried.
-const retry = 10 * time.Minute
+const (
+	// firstRest is how long after a fault the next first snapshot is tried, longestRest how long after many in a row: a command that
+	// was in the way is soon over, and a folder that is too large stays so.
+	firstRest   = 10 * time.Second
+	longestRest = 10 * time.Minute
+)
+
+// rest is how long after the last fault the next try is due. The folder is locked.
+func (f *folder) rest() time.Duration {
+	if f.faults == 0 {
+		return 0
+	}
+	return min(longestRest, firstRest<<min(f.faults-1, 10))
+}
 
 func (s *Store) prepare(f *folder) {
+	faults := 0
 	defer func() {
 		f.mu.Lock()
-		f.making = false
+		f.making, f.faults = false, faults
 		f.mu.Unlock()
 	}()
 	if err := f.lock(s.running); err != nil {
@@ -228,6 +243,7 @@ func (s *Store) prepare(f *folder) {
 	}
 	defer f.unlock()
 	if _, err := s.take(s.running, f, s.config.MaxBytes); err != nil && s.running.Err() == nil {
+		faults = f.faults + 1
 		s.config.Log.Warn("no snapshot of a folder can be taken, so that what changes it is asked about", "folder", f.path, "error", err)
 		now := f.now()
 		now.Fault, now.Taken = err.Error(), s.config.Now()

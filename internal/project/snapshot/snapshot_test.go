@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -68,6 +69,35 @@ func (w *work) ready() {
 	w.Helper()
 	w.Prepare([]string{w.dir})
 	awaittest.Until(w, "the first snapshot", func() bool { return w.Ready([]string{w.dir}) })
+}
+
+// failing are jobs of which the first one fails.
+type failing struct {
+	snapshot.Jobs
+	runs atomic.Int32
+}
+
+func (f *failing) Run(ctx context.Context, j keeper.Job) error {
+	if f.runs.Add(1) == 1 {
+		return errors.New("a command is in the way")
+	}
+	return f.Jobs.Run(ctx, j)
+}
+
+func TestAFirstSnapshotThatFailsIsTriedAgainSoon(t *testing.T) {
+	var late atomic.Int64
+	jobs := &failing{}
+	w := open(t, func(c *snapshot.Config) {
+		jobs.Jobs, c.Jobs = c.Jobs, jobs
+		c.Now = func() time.Time { return time.Unix(late.Load(), 0) }
+	})
+	w.Prepare([]string{w.dir})
+	awaittest.Until(t, "the fault", func() bool { return jobs.runs.Load() == 1 })
+	late.Store(10)
+	awaittest.Until(t, "the next try", func() bool {
+		w.Prepare([]string{w.dir})
+		return w.Ready([]string{w.dir})
+	})
 }
 
 func (w *work) mounts() []bailiff.Mount { return []bailiff.Mount{{Source: w.dir, Target: w.dir}} }

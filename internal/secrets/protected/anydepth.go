@@ -104,6 +104,7 @@ func (s *survey) addNamed(place, pattern string) error {
 		return nil
 	}
 	if s.named[place] = pattern; len(s.named) > maxNamed {
+		delete(s.named, place)
 		return fmt.Errorf("there are more than %d files in the folder that are protected wherever they lie", maxNamed)
 	}
 	return nil

@@ -149,3 +149,25 @@ func TestWhatTheKernelDoesNotTellIsFoundByAWalk(t *testing.T) {
 		t.Errorf("changes %v, %v", changes, err)
 	}
 }
+
+func TestAFaultInOneFolderHidesNoOther(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"too deep":       `mkdir -p a/$(printf 'd/%.0s' $(seq 130))`,
+		"too many names": `mkdir -p a/objects a/refs a/hooks; touch a/HEAD; cd a/hooks; seq 1001 | xargs touch`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			sh(t, dir, "git init -q .")
+			var k protected.Keeper
+			w := watchAnywhere(t, &k, dir)
+			sh(t, dir, script)
+			sh(t, dir, "mkdir z; echo evil=1 > z/.npmrc; git init -q zz; git -C zz config core.fsmonitor evil")
+			if _, err := w.End(); err == nil {
+				t.Error("the fault is not told")
+			}
+			sh(t, dir, "test ! -e z/.npmrc; ! grep evil zz/.git/config")
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package protected
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -26,6 +27,8 @@ type further struct {
 	source string
 	places map[string]string
 	looks  int
+	// folders are those in which git is called by the settings that are read: paths in settings start there.
+	folders []string
 }
 
 func furtherOf(root *os.Root, source string, patterns []string) map[string]string {
@@ -45,7 +48,7 @@ func furtherOf(root *os.Root, source string, patterns []string) map[string]strin
 	}
 	for _, pattern := range []string{repository, repository + "/config"} {
 		if slices.Contains(patterns, pattern) {
-			f.readConfig(path.Join(repository, "config"), pattern, 0)
+			f.readRepositories(pattern)
 			break
 		}
 	}
@@ -110,12 +113,58 @@ var (
 
 // readConfig takes what settings of git name: the folder of hooks, other settings, and programs.
 func (f *further) readConfig(name, pattern string, depth int) {
+	if depth <= maxIncluded {
+		f.takeValues(name, f.text(name), pattern, depth)
+	}
+}
+
+// text is the content of a small file, empty if it cannot be read.
+func (f *further) text(name string) string {
 	now, err := look(f.root, name)
-	if err != nil || now.kind != file || depth > maxIncluded || now.read(f.root, name) != nil {
+	if err != nil || now.kind != file || now.read(f.root, name) != nil {
+		return ""
+	}
+	return string(now.content)
+}
+
+// readUsersConfigs takes what the user's settings of git for all repositories name in this one.
+func (f *further) readUsersConfigs(pattern string) {
+	home, err := os.UserHomeDir()
+	if err != nil {
 		return
 	}
+	folder := os.Getenv("XDG_CONFIG_HOME")
+	if folder == "" {
+		folder = filepath.Join(home, ".config")
+	}
+	for _, name := range []string{"/etc/gitconfig", filepath.Join(folder, "git", "config"), filepath.Join(home, ".gitconfig")} {
+		f.readOutside(name, pattern, 0)
+	}
+}
+
+// readOutside reads settings that lie outside of the folder.
+func (f *further) readOutside(name, pattern string, depth int) {
+	file, err := os.Open(name)
+	if err != nil || depth > maxIncluded {
+		return
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxFile {
+		if text, err := io.ReadAll(file); err == nil {
+			f.takeValues(name, string(text), pattern, depth)
+		}
+	}
+}
+
+// takeValues takes what a text of settings names.
+func (f *further) takeValues(config, text, pattern string, depth int) {
+	settings(text, func(key, value string) { f.takeValue(config, key, value, pattern, depth) })
+}
+
+// settings calls do for each setting of a text: gitconfig's section and key in small letters, and the value.
+func settings(text string, do func(key, value string)) {
 	section := ""
-	for line := range strings.Lines(strings.ReplaceAll(string(now.content), "\\\n", "")) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
 		line = strings.TrimSpace(line)
 		if head := sectionLine.FindStringSubmatch(line); head != nil {
 			section, line = strings.ToLower(head[1]), strings.TrimSpace(head[3])
@@ -125,28 +174,61 @@ func (f *further) readConfig(name, pattern string, depth int) {
 		}
 		key, value, ok := strings.Cut(line, "=")
 		if key = section + "." + strings.ToLower(strings.TrimSpace(key)); ok {
-			f.takeValue(name, key, strings.ReplaceAll(strings.TrimSpace(value), `"`, ""), pattern, depth)
+			do(key, inHome(strings.ReplaceAll(strings.TrimSpace(value), `"`, "")))
 		}
 	}
+}
+
+// inHome is a value in which "~/" stands for the user's home.
+func inHome(value string) string {
+	if rest, ok := strings.CutPrefix(value, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return value
 }
 
 func (f *further) takeValue(config, key, value, pattern string, depth int) {
 	switch {
 	case key == "core.hookspath":
-		if to := f.inside(value, "."); to != "" && f.add(to, pattern) {
-			f.follow(to, pattern, 0)
-		}
-	case key == "include.path", strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path"):
-		if to := f.inside(value, path.Dir(config)); to != "" && f.add(to, pattern) {
-			f.readConfig(to, pattern, depth+1)
-		}
-	case programKeys.MatchString(key):
-		for _, word := range strings.Fields(value) {
-			to := f.inside(strings.TrimPrefix(strings.Trim(word, `'`), "!"), ".")
-			if now, err := look(f.root, to); to != "" && err == nil && (now.kind == file || now.kind == link) && f.add(to, pattern) {
+		for _, folder := range f.folders {
+			if to := f.inside(value, folder); to != "" && f.add(to, pattern) {
 				f.follow(to, pattern, 0)
 			}
 		}
+	case key == "include.path", strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path"):
+		f.include(config, value, pattern, depth)
+	case programKeys.MatchString(key):
+		for _, word := range strings.Fields(value) {
+			f.takeProgram(strings.TrimPrefix(strings.Trim(word, `'`), "!"), pattern)
+		}
+	}
+}
+
+// takeProgram takes a word of a command that is a file of a folder in which git runs it.
+func (f *further) takeProgram(word, pattern string) {
+	for _, folder := range f.folders {
+		to := f.inside(word, folder)
+		if now, err := look(f.root, to); to != "" && err == nil && (now.kind == file || now.kind == link) && f.add(to, pattern) {
+			f.follow(to, pattern, 0)
+		}
+	}
+}
+
+// include takes settings that others include, and what they name.
+func (f *further) include(config, value, pattern string, depth int) {
+	if path.IsAbs(config) && !path.IsAbs(value) {
+		value = path.Join(path.Dir(config), value)
+	}
+	to := f.inside(value, path.Dir(config))
+	switch {
+	case to != "":
+		if f.add(to, pattern) {
+			f.readConfig(to, pattern, depth+1)
+		}
+	case path.IsAbs(value):
+		f.readOutside(value, pattern, depth+1)
 	}
 }
 

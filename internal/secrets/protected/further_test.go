@@ -3,6 +3,7 @@ package protected_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -36,6 +37,41 @@ func TestWhereLinksAndGitsSettingsLeadIsKnown(t *testing.T) {
 	}
 	if got, want := protected.Folders(dir, leading), []string{".claude", ".git/hooks", ".githooks", "cur"}; !slices.Equal(got, want) {
 		t.Errorf("folders %q, want %q", got, want)
+	}
+}
+
+func TestWhatTheUsersOwnSettingsOfGitNameIsKnown(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	sh(t, dir, "git init -q . && mkdir .githooks && echo x > team && echo x > clean")
+	sh(t, home, `mkdir -p .config/git && printf '[core]\n\thooksPath = .githooks\n[include]\n\tpath = more\n' > .config/git/config
+		printf '[include]\n\tpath = `+dir+`/team\n\tpath = ~/gone\n' > .config/git/more
+		printf '[filter "x"]\n\tclean = ./clean\n' > .gitconfig`)
+	if got, want := protected.Further(dir, leading), []string{".githooks/", "clean", "team"}; !slices.Equal(got, want) {
+		t.Errorf("they lead to %q, want %q", got, want)
+	}
+}
+
+func TestWhatGitsSettingsNameInSubmodulesAndLinkedFoldersIsKnown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	sh(t, dir, `g() { git -c protocol.file.allow=always -c user.name=a -c user.email=a@b.test "$@"; }
+		git init -q lib; cd lib; g commit -q --allow-empty -m x; cd ..; git init -q main; cd main; g commit -q --allow-empty -m x
+		g submodule --quiet add "$PWD/../lib" vendor/lib; git worktree add -q wt; git worktree add -q ../out
+		git config core.hooksPath .githooks; git config extensions.worktreeConfig true; git config --worktree diff.external ./own
+		git -C wt config --worktree core.hooksPath .wthooks; git -C vendor/lib config core.hooksPath .libhooks; touch own
+		git -C ../out config --worktree core.fsmonitor ./watch; touch ../out/watch`)
+	for at, want := range map[string][]string{
+		"main":            {".githooks", ".wthooks", "own", "vendor/lib/.libhooks", "wt/.githooks", "wt/.wthooks"},
+		"out":             {".githooks", "watch"},
+		"main/vendor/lib": {".libhooks"},
+	} {
+		got := protected.Further(filepath.Join(dir, at), []string{".git"})
+		got = slices.DeleteFunc(got, func(name string) bool { return strings.HasPrefix(name, ".git/") })
+		if !slices.Equal(got, want) {
+			t.Errorf("of %s they name %q, want %q", at, got, want)
+		}
 	}
 }
 

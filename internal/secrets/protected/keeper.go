@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -41,6 +42,9 @@ type Watch struct {
 type part struct {
 	folder   *watched
 	patterns []string
+	places   *places // once it was asked for
+	// ended are the states when the watch ended; nil before.
+	ended map[string]held
 }
 
 // Change is a change that was put back, or of which it is said that it could not be.
@@ -92,7 +96,7 @@ func (k *Keeper) Watch(mounts []bailiff.Mount, own ...bailiff.Mount) (*Watch, er
 			}
 			return nil, errors.Join(fmt.Errorf("keeping protected files of %s as they are: %w", m.Source, err), undo)
 		}
-		w.parts = append(w.parts, part{folder, m.Protected})
+		w.parts = append(w.parts, part{folder: folder, patterns: m.Protected})
 	}
 	return w, nil
 }
@@ -104,7 +108,7 @@ func (w *Watch) IsOfAny() bool { return len(w.parts) > 0 }
 // leaves alone what only a thing that has ended should be measured by: the lines of a rebase, and
 // the index. Where another watch on the folder looked a moment ago, it does nothing.
 func (w *Watch) Look() ([]Change, error) {
-	return w.each(func(p part) ([]Change, error) { return p.folder.look(p.patterns) })
+	return w.each(func(p *part) ([]Change, error) { return p.folder.look(p.patterns) })
 }
 
 // Pause is how long to wait between two looks: a second, and longer where they take their time, so
@@ -120,14 +124,18 @@ func (w *Watch) Pause() time.Duration {
 // End puts back the changes since Watch, and tells them. What could not be put back is in the
 // error, and is tried again when the next command begins. The second End does nothing.
 func (w *Watch) End() ([]Change, error) {
-	changes, err := w.each(func(p part) ([]Change, error) { return p.folder.end(p.patterns) })
-	w.parts = nil
-	return changes, err
+	return w.each(func(p *part) (changes []Change, err error) {
+		if p.ended == nil {
+			changes, p.ended, err = p.folder.end(p.patterns)
+		}
+		return changes, err
+	})
 }
 
-func (w *Watch) each(do func(part) ([]Change, error)) (changes []Change, err error) {
+func (w *Watch) each(do func(*part) ([]Change, error)) (changes []Change, err error) {
 	changes, w.early = w.early, nil
-	for _, p := range w.parts {
+	for i := range w.parts {
+		p := &w.parts[i]
 		found, fault := do(p)
 		changes = append(changes, found...)
 		if fault != nil {
@@ -317,11 +325,12 @@ func (f *watched) pause() time.Duration {
 // end puts back what changed, and forgets the places that are protected by no other user, unless
 // not all could be put back. What this user was allowed to change, and another one is not, is put
 // back as well: the other one could have changed it just then.
-func (f *watched) end(patterns []string) ([]Change, error) {
+func (f *watched) end(patterns []string) ([]Change, map[string]held, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := comparison{watched: f, patterns: f.active(), own: names(patterns...), ended: true}
 	changes, err := c.run()
+	states := maps.Clone(f.states)
 	for _, pattern := range patterns {
 		f.patterns[pattern]--
 		if err != nil {
@@ -331,7 +340,7 @@ func (f *watched) end(patterns []string) ([]Change, error) {
 	}
 	f.release()
 	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
-	return changes, err
+	return changes, states, err
 }
 
 // drop forgets a pattern that nothing needs any more.

@@ -1,6 +1,7 @@
 package protected
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,22 +124,23 @@ func (s *survey) below(held int, rel, name string, depth int, ofPackage bool) er
 			folders = append(folders, string(e))
 		}
 	})
-	err = errors.Join(err, fault)
+	// A fault in one folder keeps no other from being looked through: a command could have made it for that.
+	err = cmp.Or(err, fault)
 	for _, e := range gits {
-		if err == nil && s.nested {
-			err = s.takeGit(path.Join(name, e.name), e)
+		if s.nested {
+			err = cmp.Or(err, s.takeGit(path.Join(name, e.name), e))
 		}
 	}
 	for _, one := range folders {
-		if err == nil {
-			err = s.below(held, path.Join(rel, one), path.Join(name, one), depth+1, ofPackage || ofPackages[one])
+		if s.seen <= maxNames {
+			err = cmp.Or(err, s.below(held, path.Join(rel, one), path.Join(name, one), depth+1, ofPackage || ofPackages[one]))
 		}
 	}
-	if err != nil || !has.areRepository() || !s.nested {
+	if !has.areRepository() || !s.nested {
 		return err
 	}
 	s.bare = append(s.bare, path.Join(name, "."))
-	return s.repository(path.Join(name, "."))
+	return cmp.Or(err, s.repository(path.Join(name, ".")))
 }
 
 // parts are those of a folder by which git takes it for a repository.
