@@ -57,7 +57,8 @@ func TestTheDoctorProvesWhatASetupMade(t *testing.T) {
 		hook: "ok: It is the user's own", "allowed at agent": "ok: A command ran in bubblewrap",
 		"project at agent": "ok: The sandbox shows " + w.project + ", writable", "denied at agent": "ok: ",
 		"asked at agent": "ok: People are asked", "secret at agent": "ok: ", "host at agent": "ok: ", "time limit at agent": "ok: ",
-		"output limit at agent": "ok: ", "a hook that fails": "ok: Claude Code runs a tool whose hook dies", "limits of bubblewrap": "warning: Sandboxes may go without these: cpus, memory_mb, pids",
+		"output limit at agent": "ok: ", "a hook that fails": "ok: Claude Code runs a tool whose hook dies",
+		"limits of bubblewrap": "warning: Sandboxes may go without these: cpus, memory_mb, pids",
 	} {
 		if !strings.HasPrefix(found[name], want) {
 			t.Errorf("%s is %q, want %s", name, found[name], want)
