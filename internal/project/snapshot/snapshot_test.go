@@ -400,6 +400,20 @@ func TestAPathThatBecomesALinkLeadsNowhere(t *testing.T) {
 	}))
 }
 
+// Of a folder that git ignores, git lists nothing where the last snapshot has a file of its name.
+func TestAnIgnoredFolderInAFilesPlaceIsUndone(t *testing.T) {
+	t.Parallel()
+	w := open(t, nil)
+	w.sh("git init -q . && echo a > a.txt")
+	w.ready()
+	was := w.files()
+	id := w.do("echo '*' > .gitignore; rm a.txt; mkdir -p a.txt/b; echo c > a.txt/b/c")
+	if done := w.undo(id, false); len(done.Failed) > 0 {
+		t.Errorf("it fails at %q", done.Failed)
+	}
+	w.same(was)
+}
+
 // TestRandomDestructionIsUndone has each file of the project back after random commands, one to four at a time. CI runs thirty.
 func TestRandomDestructionIsUndone(t *testing.T) {
 	t.Parallel()

@@ -228,7 +228,7 @@ func choose(f *folder, now state, found [][]string, began time.Time) (*choice, e
 		c.takeFile(name, true)
 	}
 	wanted := map[string]bool{}
-	for _, name := range ignored {
+	for _, name := range slices.Concat(ignored, c.unlisted(changed, fresh, ignored)) {
 		c.chooseIgnored(name, wanted)
 	}
 	known := map[string]bool{}
@@ -250,6 +250,19 @@ func choose(f *folder, now state, found [][]string, began time.Time) (*choice, e
 		}
 	}
 	return c, nil
+}
+
+// unlisted are folders that stand in the place of files of the last snapshot, and of which git lists nothing: where it ignores one
+// as a whole, it goes by the file of that name.
+func (c *choice) unlisted(changed, fresh, ignored []string) (folders []string) {
+	for _, name := range changed {
+		isBelow := func(listed string) bool { return strings.HasPrefix(listed, name+"/") }
+		if info, err := os.Lstat(filepath.Join(c.folder, name)); err == nil && info.IsDir() && !c.isBehindLink(filepath.Dir(name)) &&
+			!slices.ContainsFunc(fresh, isBelow) && !slices.ContainsFunc(ignored, isBelow) {
+			folders = append(folders, name+"/")
+		}
+	}
+	return folders
 }
 
 // lookAgain notes the permissions of files that the look before found as they had just changed.
