@@ -126,7 +126,7 @@ func TestWhatStandsInAFileIsJudgedWhereAProgramFindsIt(t *testing.T) {
 		"settings that name":     {name: "vite.config.js", content: "export default {a: 1}\n", run: "false && npx vite build"},
 		"a test of Node's":       {name: "a.test.js", content: "run(x)\n", run: "false && node --test", rule: hides},
 		"a test that compares":   {name: "a.test.js", content: "test('a', () => { expect(1).toBe(1) })\n", run: "false && node --test"},
-		"a source that runs":     {name: "main.go", content: "package main\n", run: "false && go run .", rule: hides},
+		"a source that runs":     {name: "main.go", content: "package main\n\nimport _ \"os/exec\"\n", run: "false && go run .", rule: hides},
 		"a rule of a builder":    {name: "build.ninja", content: "rule a\n  command = " + harm, run: "false && ninja", rule: deletes},
 		"a makefile before":      {name: "x.mk", content: "all:\n\t" + harm, run: "false && MAKEFILES=x.mk make", rule: deletes},
 		"a program of a project": {name: "node_modules/.bin/zz", content: "#!/bin/sh\n" + harm, run: "false && npx zz", rule: deletes},

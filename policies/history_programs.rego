@@ -14,12 +14,12 @@ _plants(key) if {
 	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }
 
-# An alias of a verb that only looks, or keeps work, with plain options: it does what the verb does.
+# An alias of a verb that only looks, whatever options follow: of other verbs a call by the alias would hide what it does.
 _shortens(call) if {
 	startswith(_git_set(call), "alias.")
 	count({flag | some flag in call.flags} - {"--local"}) == 0
 	value := call.argv[count(call.argv) - 1]
-	regex.match(`^[a-z-]+( (--?[A-Za-z][A-Za-z0-9-]*|-[0-9]+|HEAD|--(pretty|format)=[\w%: -]+))*$`, value)
+	regex.match(`^[a-z-]+( --?[A-Za-z][A-Za-z0-9-]*)*$`, value)
 	data.bailiff.tables.git_shortened[split(value, " ")[0]]
 }
 

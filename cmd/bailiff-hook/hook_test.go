@@ -420,7 +420,7 @@ func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"claude"}, "there are claude-code, codex, hermes"},
+		{[]string{"claude"}, "there are claude-code, codex, gemini-cli, hermes, qwen-code"},
 		{[]string{"codex", "--timeout", "5"}, "want a time such as 5s"},
 		{[]string{"codex", "--timeout", "-5s"}, "want a time such as 5s"},
 		{[]string{"codex", "--timeout", "90s"}, "want less than 50s: a client runs the tool"},

@@ -258,6 +258,7 @@ func TestEveryShippedRuleSaysWhatWouldBeAllowedInstead(t *testing.T) {
 	if len(rules) < 40 || !rules["command.mounts"] || !rules["approval.unattended"] {
 		t.Fatalf("only these rules were found: %v", rules)
 	}
+	delete(rules, "advise.program") // it refuses nothing
 	for rule := range rules {
 		if text, _ := instead[rule].(string); bailiff.Sentence(text) != text || len(text) < 10 || len(text) > 120 {
 			t.Errorf("%s says %q instead, want one short sentence", rule, text)

@@ -57,6 +57,21 @@ func Searches(key, folder string) func(Call) (Meaning, error) {
 	return throughout(key, folder, searching)
 }
 
+// SearchesFiles is [Searches] of a tool that looks into those files alone whose names match patterns in further entries.
+func SearchesFiles(key, folder string, names ...string) func(Call) (Meaning, error) {
+	return func(c Call) (Meaning, error) {
+		m, err := Searches(key, folder)(c)
+		for _, name := range names {
+			pattern, wrong := c.Input.Optional(name)
+			if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") {
+				wrong = fmt.Errorf("%q: write the pattern without / or ~ at its beginning", pattern)
+			}
+			err = errors.Join(err, wrong, CheckPattern(pattern))
+		}
+		return m, err
+	}
+}
+
 // Finds is of one that looks for files by the pattern, which may begin with a folder of its own.
 func Finds(key, folder string) func(Call) (Meaning, error) {
 	return func(c Call) (Meaning, error) {

@@ -109,13 +109,14 @@ func (k *keyWriter) flag(set bool) {
 }
 
 func (k *keyWriter) args(a bailiff.Args) {
-	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments, a.Typed.Digest,
-		a.Typed.End} {
+	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments, a.Server,
+		a.Typed.Digest, a.Typed.End} {
 		k.text(s)
 	}
 	k.number(a.Timeout)
 	k.flag(a.Background)
 	k.flag(a.Reset)
+	k.flag(a.Trusted)
 	k.flag(a.Typed.Opaque)
 }
 
@@ -280,7 +281,7 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 		d.Env.Swap[i].Hosts, d.Env.Swap[i].In = slices.Clone(swap.Hosts), slices.Clone(swap.In)
 	}
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
-	d.Tools = slices.Clone(d.Tools)
+	d.Tools, d.Advise = slices.Clone(d.Tools), slices.Clone(d.Advise)
 	return d
 }
 

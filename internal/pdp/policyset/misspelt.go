@@ -18,6 +18,7 @@ var contributed = map[string][]string{
 	"deny":     {"rule", "message", "match", "instead", "severity", "attack"},
 	"require_approval": {"rule", "message", "match", "instead", "severity", "attack", "scopes", "timeout_seconds", "grant_seconds",
 		"quorum"},
+	"advise":             {"rule", "message"},
 	"withhold_env":       {"name", "rule"},
 	"backend_candidates": {"name", "rank"},
 	"limits": {"timeout_seconds", "output_bytes", "cpus", "memory_mb", "disk_mb", "pids", "idle_seconds", "max_seconds",

@@ -38,17 +38,31 @@ const (
 // claim is an entry that is to come to a place by which programs start.
 type claim struct{ path, mode, hash string }
 
-// claimOf adds an entry to claims if its place is such a one, and not the content of before.
+// isClaim says whether the place of an entry is such a one.
+func (s *sides) isClaim(l *Link, c claim) bool {
+	return s.protection != nil && s.protection.IsPlace(path.Join(l.Place.Dir, c.path), c.mode == modeLink)
+}
+
+// claimOf adds an entry to claims if its place is such a one. More than are looked at are not gathered.
 func (s *sides) claimOf(l *Link, all []claim, c claim) []claim {
-	if s.protection == nil || !s.protection.IsPlace(path.Join(l.Place.Dir, c.path), c.mode == modeLink) || slices.Contains(all, c) {
+	if len(all) > mostClaims || !s.isClaim(l, c) || slices.Contains(all, c) {
 		return all
 	}
 	return append(all, c)
 }
 
-// unknown is a claim that the user does not have in that place: not in the folder, nor in the index, nor in a commit. The zero
-// value says that there is none.
+// unknown is a claim that the user does not have in that place. The zero value says that there is none.
 func (q *quarantine) unknown(ctx context.Context, s *sides, claims []claim) (claim, error) {
+	all, err := q.unknowns(ctx, s, claims)
+	if len(all) == 0 {
+		return claim{}, err
+	}
+	return all[0], err
+}
+
+// unknowns are the claims that the user does not have in their places: not in the folder, nor in the index, nor in a commit. Of
+// more than are looked at all count as such.
+func (q *quarantine) unknowns(ctx context.Context, s *sides, claims []claim) ([]claim, error) {
 	staged := map[string]bool{}
 	for _, c := range claims {
 		staged[c.path] = true
@@ -59,19 +73,11 @@ func (q *quarantine) unknown(ctx context.Context, s *sides, claims []claim) (cla
 		return ok && q.l.isBlob(content, c.hash) ||
 			slices.ContainsFunc(index[c.path], func(e repository.IndexEntry) bool { return e.Hash == c.hash })
 	})
-	switch {
-	case len(claims) == 0:
-		return claim{}, nil
-	case len(claims) > mostClaims:
-		return claims[0], nil
+	if len(claims) == 0 || len(claims) > mostClaims {
+		return claims, nil
 	}
 	known, err := q.history(ctx, s, claims)
-	for _, c := range claims {
-		if !known[c.path+"\x00"+c.hash] {
-			return c, err
-		}
-	}
-	return claim{}, err
+	return slices.DeleteFunc(claims, func(c claim) bool { return known[c.path+"\x00"+c.hash] }), err
 }
 
 // isBlob says whether a hash is that of a content, with either end of lines.
@@ -133,18 +139,16 @@ func (q *quarantine) refuseEntries(ctx context.Context, s *sides, privateBase re
 	}
 	var claims []claim
 	for _, c := range s.pi.Changes(privateBase) {
-		if c.Is != nil && !c.Is.IsAnnounced {
-			claims = s.claimOf(q.l, claims, claim{c.Is.Path, fmt.Sprintf("%06o", c.Is.Mode), c.Is.Hash})
+		if c.Is == nil || c.Is.IsAnnounced {
+			continue
+		}
+		if staged := (claim{c.Is.Path, fmt.Sprintf("%06o", c.Is.Mode), c.Is.Hash}); s.isClaim(q.l, staged) {
+			claims = append(claims, staged)
 		}
 	}
-	for _, c := range claims {
-		wrong, err := q.unknown(ctx, s, []claim{c})
-		if err != nil {
-			return err
-		}
-		if wrong != (claim{}) {
-			s.barred[c.path] = true
-		}
+	wrong, err := q.unknowns(ctx, s, claims)
+	for _, c := range wrong {
+		s.barred[c.path] = true
 	}
-	return nil
+	return err
 }

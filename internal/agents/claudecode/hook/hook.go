@@ -2,7 +2,6 @@
 package hook
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -41,7 +40,7 @@ var tools = hook.Tools{
 	"NotebookEdit": hook.Changes("notebook_path"),
 	"LS":           hook.Lists("path"),
 	"Glob":         hook.Finds("pattern", "path"),
-	"Grep":         grep,
+	"Grep":         hook.SearchesFiles("pattern", "path", "glob"),
 	"WebFetch":     hook.Fetches("url"),
 	"WebSearch":    hook.SearchesWeb("https://api.anthropic.com/v1/messages"), // where it is done
 	"Agent":        agent,
@@ -76,13 +75,6 @@ func read(c hook.Call) (hook.Meaning, error) {
 			"that by Bash"
 	}
 	return m, err
-}
-
-// grep looks into the files whose names another pattern may choose.
-func grep(c hook.Call) (hook.Meaning, error) {
-	m, err := hook.Searches("pattern", "path")(c)
-	names, wrong := c.Input.Optional("glob")
-	return m, errors.Join(err, wrong, hook.CheckPattern(names))
 }
 
 // agent is another agent of the same client, whose calls come here too.

@@ -33,7 +33,7 @@ var tools = hook.Tools{
 	"notebook_edit":     hook.Changes("notebook_path"),
 	"list_directory":    hook.Lists("path"),
 	"glob":              hook.Finds("pattern", "path"),
-	"grep_search":       hook.Searches("pattern", "path"),
+	"grep_search":       hook.SearchesFiles("pattern", "path", "glob"),
 	"web_fetch":         hook.Fetches("url"),
 	"monitor":           hook.Instead("it would run a command on this machine; use run_shell_command with is_background"),
 	"tool_call":         hook.Instead("its call comes by the name of the tool that it calls; call that one"),

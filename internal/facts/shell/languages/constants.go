@@ -23,5 +23,5 @@ func NamesConstants(text string) bool {
 const maxConstants = 4 << 10
 
 // constant is a line: a name, a sign that gives it a value, and numbers or a plain text, or one of these to be printed.
-var constant = regexp.MustCompile(`^\s*(?:#.*|(?:(?:puts|print|echo|p|disp)\s+|\w+\s*(?:=|<-|:=)\s*)?` +
+var constant = regexp.MustCompile(`^\s*(?:(?:(?:puts|print|echo|p|disp)\s+|\w+\s*(?:=|<-|:=)\s*)?` +
 	`(?:[-+*/%^ \t]*[(]*[0-9][0-9.]*[)]*)+\s*;?|\w+\s*(?:=|<-|:=)\s*(?:"[\w .,:-]*"|'[\w .,:-]*')\s*;?)?\s*$`)

@@ -88,6 +88,10 @@ func TestASourceOnlyComputesWhereAllThatItImportsDoes(t *testing.T) {
 		"package main\nimport ( // )\n\"os/exec\"\n)\nfunc main() { exec.Command(\"a\").Run() }":                          false,
 		"package main\nimport /* ; */ \"os/exec\"\nfunc main() { exec.Command(\"a\").Run() }":                             false,
 		"package main\nimport \"fmt\"; import `syscall`\nfunc main() { syscall.Reboot(1) }":                               false,
+		"package main\nimport .\n\"os/exec\"\nfunc main() { Command(\"a\").Run() }":                                       false,
+		"package main\nfunc f()\nfunc main() { f() }":                                                                     false,
+		"package main\nimport \"log\"\ntype l struct{ log int }\nfunc main() { log.Print(l{}.log) }":                      true,
+		"package main\nfunc main() {":                                                                                     false,
 		"package main\nimport \"C\"\nfunc main() {}":                                                                      false,
 		"package main\nimport _ \"unsafe\"\n//go:linkname f os.RemoveAll\nfunc f(string) error\nfunc main() { f(\"a\") }": false,
 	} {
@@ -103,7 +107,7 @@ func TestASourceOnlyComputesWhereAllThatItImportsDoes(t *testing.T) {
 func TestConstantsAreNamedAndPrinted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		"a=1+1": true, "x <- \"a\"": true, "puts 1 + 2": true, "# none\ny = 2*(3-1);\n": true, "1+1": true,
+		"a=1+1": true, "x <- \"a\"": true, "puts 1 + 2": true, "y = 2*(3-1);\n": true, "#use \"x\"": false, "#=(f)": false, "1+1": true,
 		"": false, "a=b": false, "f(1)": false, "puts `id`": false, "a=1; delete x": false, "print a": false, "system 1 x": false,
 		"x = \"#{f}\"": false, "x = \"$(id)\"": false,
 	} {
