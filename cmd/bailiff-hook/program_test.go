@@ -223,7 +223,7 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/bailiff-dev/bailiff"
-	want := []string{module, module + "/internal/host/defaultpath", module + "/internal/text/shellquote",
+	want := []string{module, module + "/api", module + "/internal/host/defaultpath", module + "/internal/text/shellquote",
 		module + "/internal/text/spelling", module + "/internal/host/trust", module + "/cmd/bailiff-hook", module + "/internal/agents/hook",
 		module + "/internal/agents/dialects"}
 	for name := range dialects.All {
