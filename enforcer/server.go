@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -13,6 +14,9 @@ import (
 // asServer runs a command with the lines of a dialogue as its input and output. What it
 // says on standard error is what it prints.
 const asServer = `exec "$@" <&3 >&4 3<&- 4>&-`
+
+// errFilesChanged ends a server that is not known to be what a person said yes to.
+var errFilesChanged = errors.New("the files that the MCP server is started from changed while it started")
 
 // lastWords is how much of what a server prints stands in its answer.
 const lastWords = 4 << 10
@@ -31,13 +35,17 @@ func (e *Enforcer) converse(ctx context.Context, g grant) (answered answer) {
 	cmd, ear := backgroundCommand(g), &serverEar{news: g.news, redactor: redact.New(e.secrets(g))}
 	cmd.Argv = append([]string{"/bin/bash", "--noprofile", "--norc", "-c", asServer, "bash"}, cmd.Argv...)
 	cmd.Env, cmd.Label, cmd.Stdin = way.variables(cmd.Env), way.Label(), nil
+	files, err := g.held.Digest(ctx, cmd.Workdir, g.Files)
+	if err != nil {
+		return e.broken(ctx, g, a, err)
+	}
 	server, err := g.held.Converse(ctx, cmd, ear)
 	if a.started = !errors.Is(err, backends.ErrNotStarted); err != nil {
 		return e.broken(ctx, g, a, err)
 	}
-	files, err := g.held.Digest(ctx, cmd.Workdir, g.Files)
-	if err != nil {
-		files = nil // of which none is known then
+	if again, err := g.held.Digest(ctx, cmd.Workdir, g.Files); err != nil || !slices.Equal(again, files) { // what ran may be neither
+		err = errors.Join(err, server.Kill(context.WithoutCancel(ctx)), errFilesChanged)
+		return e.broken(ctx, g, a, err)
 	}
 	g.news(bailiff.Progress{Say: server.Say, Files: files})
 	select {

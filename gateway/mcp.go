@@ -29,6 +29,8 @@ func (a *Agent) ServeMCP(ctx context.Context, req bailiff.Request, news func(bai
 	c.session(&req.Session)
 	c.env(req.Env)
 	c.workdir(req.Args.Workdir)
+	c.short("/args/name", req.Args.Name, longestName)
+	c.short("/args/server", req.Args.Server, longestName)
 	c.short("/backend", req.Backend, longestName)
 	c.seconds("/wait_seconds", req.WaitSeconds)
 	if len(req.Args.Arguments)+len(req.Args.Command) > LargestRequest {

@@ -3,10 +3,12 @@ package operate
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -131,20 +133,21 @@ func (t *mcpTrust) list(cmd *cobra.Command, operator *client.Client) error {
 func showMCP(w io.Writer, m api.MCPServer) {
 	var text strings.Builder
 	l := m.Listing
-	fmt.Fprintf(&text, "server        %s\ncommand       %s\n", m.Server, strings.Join(l.Command, " "))
+	fmt.Fprintf(&text, "server        %s\ncommand       %s\n", termsafe.Text(m.Server),
+		termsafe.Text(strings.Join(l.Command, " ")))
 	if l.Unpinned {
 		text.WriteString("version       NOT PINNED: nothing in the command says which version it starts, and another may come at any " +
 			"start\n")
 	}
 	for _, f := range l.Files {
-		fmt.Fprintf(&text, "runs          %s %s\n", f.Path, f.SHA256)
+		fmt.Fprintf(&text, "runs          %s %s\n", termsafe.Text(f.Path), f.SHA256)
 	}
-	fmt.Fprintf(&text, "says it is    %s %s\ndigest        %s\n", l.Name, l.Version, m.Digest)
+	fmt.Fprintf(&text, "says it is    %s %s\ndigest        %s\n", termsafe.Text(l.Name), termsafe.Text(l.Version), m.Digest)
 	if m.Trusted {
-		fmt.Fprintf(&text, "trusted       yes, by %s\n", m.By)
+		fmt.Fprintf(&text, "trusted       yes, by %s\n", termsafe.Text(m.By))
 	}
 	if len(m.Changes) > 0 {
-		fmt.Fprintf(&text, "\n%s said yes on %s. Since then:\n", m.By, m.At.Format("2006-01-02 15:04"))
+		fmt.Fprintf(&text, "\n%s said yes on %s. Since then:\n", termsafe.Text(m.By), m.At.Format("2006-01-02 15:04"))
 		for _, c := range m.Changes {
 			text.WriteString(difference(c))
 		}
@@ -161,19 +164,20 @@ func showMCP(w io.Writer, m api.MCPServer) {
 	fmt.Fprint(w, termsafe.Lines(text.String()))
 }
 
-// difference is a change with a line for each line that went or came.
+// difference is a change with a line for each line that went or came; with all lines where they are the same in another order.
 func difference(c api.MCPChange) string {
 	before, after := linesOf(c.Before), linesOf(c.After)
-	text := c.What + ":\n"
-	for _, line := range before {
-		if !slices.Contains(after, line) {
-			text += "  - " + line + "\n"
-		}
+	went := slices.DeleteFunc(slices.Clone(before), func(line string) bool { return slices.Contains(after, line) })
+	came := slices.DeleteFunc(slices.Clone(after), func(line string) bool { return slices.Contains(before, line) })
+	if len(went)+len(came) == 0 {
+		went, came = before, after
 	}
-	for _, line := range after {
-		if !slices.Contains(before, line) {
-			text += "  + " + line + "\n"
-		}
+	text := termsafe.Text(c.What) + ":\n"
+	for _, line := range went {
+		text += "  - " + line + "\n"
+	}
+	for _, line := range came {
+		text += "  + " + line + "\n"
 	}
 	return text
 }
@@ -185,25 +189,30 @@ func linesOf(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// described is a tool with its description and the schema of its arguments.
+// described is a tool with all that a yes to it is for: its description, the schema of its arguments, and whatever else defines it.
 func described(t api.MCPTool) string {
-	var says struct {
-		Description string          `json:"description"`
-		Schema      json.RawMessage `json:"inputSchema"`
-	}
-	text := "\n" + t.Name + "\n"
+	text := "\n" + termsafe.Text(t.Name) + "\n"
 	if t.Refused != "" {
-		text += "    is offered to no client: " + t.Refused + "\n"
+		text += "    is offered to no client: " + termsafe.Text(t.Refused) + "\n"
 	}
-	if json.Unmarshal(t.Definition, &says) != nil {
+	var members map[string]json.RawMessage
+	var description string
+	if json.Unmarshal(t.Definition, &members) != nil || json.Unmarshal([]byte(cmp.Or(string(members["description"]), `""`)), &description) != nil {
 		return text + indented(string(t.Definition)) + "\n"
 	}
-	if says.Description != "" {
-		text += indented(says.Description) + "\n"
+	if description != "" {
+		text += indented(description) + "\n"
 	}
-	var schema bytes.Buffer
-	if json.Compact(&schema, says.Schema) == nil {
-		text += indented("arguments: "+schema.String()) + "\n"
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		var value bytes.Buffer
+		switch name := key; {
+		case key == "description", key == "name", json.Compact(&value, members[key]) != nil:
+		default:
+			if key == "inputSchema" {
+				name = "arguments"
+			}
+			text += indented(termsafe.Text(name)+": "+value.String()) + "\n"
+		}
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	stdjson "encoding/json"
 	"fmt"
@@ -127,18 +128,24 @@ func (s *session) callTool(ctx context.Context, params jsontext.Value) (jsontext
 	if len(call.Meta.Token) > 0 && !idShape.Match(call.Meta.Token) {
 		return nil, &fault{Code: codeParams, Message: "Want a whole number or a short text as progressToken."}
 	}
+	if isMethod(call.Name) {
+		return nil, &fault{Code: codeParams, Message: "No tool is called " + call.Name + ", which is a method of the protocol."}
+	}
 	st, f := s.listing(ctx)
 	if f != nil {
 		return nil, f
 	}
-	if t := st.tools[call.Name]; st.trusted && t != nil && t.refused == "" {
+	t := st.usable(call.Name)
+	if st.trusted && t != nil {
 		if wrong := misfit(t, call.Arguments); wrong != "" {
 			return toolError("The arguments do not fit the schema of " + call.Name + ", so that nothing was called: " + wrong + "."), nil
 		}
 	}
-	result, f := s.carry(ctx, call.Name, call.Arguments, func(ctx context.Context) (jsontext.Value, *fault) {
+	known := st.trusted && t != nil
+	do := func(ctx context.Context) (jsontext.Value, *fault) {
 		return s.ask(ctx, "tools/call", map[string]any{"name": call.Name, "arguments": call.Arguments}, call.Meta.Token)
-	})
+	}
+	result, f := s.carry(ctx, st, bailiff.Args{Name: call.Name, Trusted: known}, call.Arguments, do)
 	if f != nil && f.Code == codeRefused {
 		return toolError(f.Message), nil // so that the model learns of it
 	}
@@ -163,13 +170,12 @@ func misfit(t *tool, arguments jsontext.Value) string {
 
 // pass passes on another request of the client.
 func (s *session) pass(ctx context.Context, m message) (jsontext.Value, *fault) {
-	st := s.started()
-	if !slices.Contains(st.offered, m.Method) {
+	if !slices.Contains(s.started().offered, m.Method) {
 		return nil, faulty(codeMethod, "The table mcp_tools of the policies does not name %s for the server %s.", m.Method,
 			s.opening.Server)
 	}
 	params := withoutMeta(m.Params)
-	return s.carry(ctx, m.Method, params, func(ctx context.Context) (jsontext.Value, *fault) {
+	return s.carryMethod(ctx, m.Method, params, func(ctx context.Context) (jsontext.Value, *fault) {
 		return s.ask(ctx, m.Method, members(params), nil)
 	})
 }
@@ -180,29 +186,37 @@ type outcome struct {
 	Error  *fault         `json:"error,omitzero"`
 }
 
-// carry has a request judged by its name and arguments and, if it may, does it. A refusal is
-// a fault of the code for that.
-func (s *session) carry(ctx context.Context, name string, arguments jsontext.Value,
+// carryMethod carries a request that is no call of a tool.
+func (s *session) carryMethod(ctx context.Context, method string, params jsontext.Value,
 	do func(context.Context) (jsontext.Value, *fault)) (jsontext.Value, *fault) {
 	st, f := s.listing(ctx)
 	if f != nil {
 		return nil, f
 	}
+	return s.carry(ctx, st, bailiff.Args{Name: method, Trusted: st.trusted}, params, do)
+}
+
+// carry has a request judged by its name and arguments and, if it may and the server is still
+// what st says, does it. A refusal is a fault of the code for that.
+func (s *session) carry(ctx context.Context, st *serverState, args bailiff.Args, arguments jsontext.Value,
+	do func(context.Context) (jsontext.Value, *fault)) (jsontext.Value, *fault) {
 	shown := arguments.Clone()
 	if err := shown.Indent(jsontext.WithIndent("  ")); err != nil {
 		return nil, &fault{Code: codeParams, Message: "The arguments cannot be read: " + err.Error() + "."}
 	}
-	t, isTool := st.tools[name]
-	known := isMethod(name) || isTool && t.refused == ""
+	args.Arguments = string(shown)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req := s.request(bailiff.Args{Name: name, Arguments: string(shown), Trusted: st.trusted && known})
-	answer, err := s.sidecar.ServeMCP(ctx, req, func(p bailiff.Progress) {
+	answer, err := s.sidecar.ServeMCP(ctx, s.request(args), func(p bailiff.Progress) {
 		if p.ToolCall == nil {
 			return
 		}
 		s.running.Go(func() {
-			result, f := do(ctx)
+			var result jsontext.Value
+			f := s.differs(ctx, st, args.Name)
+			if f == nil {
+				result, f = do(ctx)
+			}
 			if err := s.sidecar.AnswerMCP(p.ToolCall.ID, string(written(outcome{result, f})), f != nil || isError(result)); err != nil {
 				s.log.Debug("an answer of an MCP server came too late", "session", s.id, "error", err)
 			}
@@ -222,6 +236,21 @@ func (s *session) carry(ctx context.Context, name string, arguments jsontext.Val
 		return nil, came.Error.bounded()
 	}
 	return bounded(came.Result, answer.Decision.Limits.OutputBytes)
+}
+
+// differs refuses a call that was judged, and perhaps approved, of a server that is another by
+// now, or to which no person says yes any more.
+func (s *session) differs(ctx context.Context, judged *serverState, name string) *fault {
+	st, f := s.listing(ctx)
+	if f != nil {
+		return f
+	}
+	before, now := judged.usable(name), st.usable(name)
+	if st.trusted == judged.trusted && (before == now || before != nil && now != nil && bytes.Equal(before.definition, now.definition)) {
+		return nil
+	}
+	return &fault{Code: codeRefused, Message: "Nothing was called: what the server offers, or whether it is trusted, changed after the " +
+		"call was judged. Call again."}
 }
 
 // refusalText says why a call was not made, or not to its end.

@@ -98,7 +98,9 @@ func New(c Config) (*Proxy, error) {
 
 // Close ends all connections, and returns when their servers have ended.
 func (p *Proxy) Close() {
-	p.end()
+	p.mu.Lock()
+	p.end() // under the lock, so that no session enters after it
+	p.mu.Unlock()
 	p.open.Wait()
 }
 
@@ -107,8 +109,8 @@ func (p *Proxy) Recheck(server string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for s := range p.sessions {
-		if s.opening.Server == server {
-			go s.recheck()
+		if s.opening.Server == server && s.forget() { // at once, for what waits for approval
+			go s.tellOfTools()
 		}
 	}
 }

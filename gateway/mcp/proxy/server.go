@@ -153,26 +153,23 @@ func (s *session) takeFromServer(line []byte) {
 // takeWish answers a request of the server, if need be by asking the client.
 func (s *session) takeWish(m message) {
 	if m.Method == "ping" {
-		select {
-		case s.outbox <- message{ID: m.ID, Result: jsontext.Value("{}")}.line():
-		default: // it reads nothing, and pings all the same
-		}
+		s.offer(message{ID: m.ID, Result: jsontext.Value("{}")})
 		return
 	}
 	st := s.started()
 	if st == nil || fromServer[m.Method] == "" || !slices.Contains(st.offered, m.Method) {
-		s.refuseWish(m.ID, faulty(codeMethod, "The client does not take %s.", bailiff.Beginning(m.Method, 64)))
+		s.offer(message{ID: m.ID, Error: faulty(codeMethod, "The client does not take %s.", bailiff.Beginning(m.Method, 64))})
 		return
 	}
 	select {
 	case s.wishes <- struct{}{}:
 	default:
-		s.refuseWish(m.ID, faulty(codeRefused, "Too many requests wait for the client."))
+		s.offer(message{ID: m.ID, Error: faulty(codeRefused, "Too many requests wait for the client.")})
 		return
 	}
 	s.running.Go(func() {
 		defer func() { <-s.wishes }()
-		result, f := s.carry(s.ctx, m.Method, withoutMeta(m.Params), func(ctx context.Context) (jsontext.Value, *fault) {
+		result, f := s.carryMethod(s.ctx, m.Method, withoutMeta(m.Params), func(ctx context.Context) (jsontext.Value, *fault) {
 			return s.askClient(ctx, m.Method, withoutMeta(m.Params))
 		})
 		if f != nil {
@@ -180,14 +177,6 @@ func (s *session) takeWish(m message) {
 		}
 		s.say(s.ctx, message{ID: m.ID, Result: result, Error: f})
 	})
-}
-
-// refuseWish refuses a request of the server, which need not read that.
-func (s *session) refuseWish(id jsontext.Value, why *fault) {
-	select {
-	case s.outbox <- message{ID: id, Error: why}.line():
-	default:
-	}
 }
 
 // takeServerNotice passes on what the client may hear of.
@@ -229,20 +218,28 @@ func (s *session) passProgress(params jsontext.Value) {
 	s.tell(message{Method: "notifications/progress", Params: written(of)})
 }
 
+// forget forgets the tools, so that they are read anew before anything is called, and returns
+// whether there is a list that the client should hear of.
+func (s *session) forget() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.server == nil || s.server.info.Name == "" {
+		return false
+	}
+	next := *s.server
+	next.tools, next.trusted = nil, false
+	s.server = &next
+	return true
+}
+
 // recheck has the client list the tools anew.
 func (s *session) recheck() {
-	s.mu.Lock()
-	up := s.server != nil && s.server.info.Name != ""
-	if up {
-		next := *s.server
-		next.tools, next.trusted = nil, false
-		s.server = &next
-	}
-	s.mu.Unlock()
-	if up {
-		s.tell(message{Method: "notifications/tools/list_changed"})
+	if s.forget() {
+		s.tellOfTools()
 	}
 }
+
+func (s *session) tellOfTools() { s.tell(message{Method: "notifications/tools/list_changed"}) }
 
 // withoutMeta are parameters without what programs add for themselves, which nothing judges.
 func withoutMeta(params jsontext.Value) jsontext.Value { return written(members(params)) }

@@ -104,7 +104,10 @@ func (s *session) finish() {
 	s.running.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 	defer cancel()
-	if s.started() == nil {
+	s.mu.Lock()
+	begun := s.begun
+	s.mu.Unlock()
+	if !begun {
 		return
 	}
 	if _, err := s.sidecar.EndSession(ctx, s.id); err != nil {
@@ -200,7 +203,7 @@ func (s *session) takeNotice(m message) {
 		}
 	case "notifications/roots/list_changed":
 		if st := s.started(); st != nil && offers(st.offered, "roots/list") {
-			s.say(s.ctx, message{Method: m.Method})
+			s.offer(message{Method: m.Method})
 		}
 	}
 }
@@ -221,6 +224,15 @@ func (s *session) say(ctx context.Context, m message) {
 	case s.outbox <- m.line():
 	case <-ctx.Done():
 	case <-s.ended:
+	}
+}
+
+// offer has the server read one message, which is dropped if it reads nothing: the goroutine
+// that reads a connection does not wait for it.
+func (s *session) offer(m message) {
+	select {
+	case s.outbox <- m.line():
+	default:
 	}
 }
 

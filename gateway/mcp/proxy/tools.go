@@ -19,6 +19,8 @@ const (
 	// maxTools and maxPages bound a server's list.
 	maxTools = 1000
 	maxPages = 50
+	// maxReadings bounds how often a list is read that changes meanwhile.
+	maxReadings = 3
 )
 
 // tool is one of the server's.
@@ -31,9 +33,27 @@ type tool struct {
 // toolName is what a tool may be called: by letters that look like no others.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
+// usable is a tool that may be called; nil where the server has none of that name.
+func (st *serverState) usable(name string) *tool {
+	if t := st.tools[name]; t != nil && t.refused == "" {
+		return t
+	}
+	return nil
+}
+
 // listing asks the server for its tools, if they are not known, and notes whether a person
-// said yes to them.
+// said yes to them. What changes while it is read is read anew.
 func (s *session) listing(ctx context.Context) (*serverState, *fault) {
+	for range maxReadings {
+		if st, f := s.reading(ctx); st != nil || f != nil {
+			return st, f
+		}
+	}
+	return nil, &fault{Code: codeRefused, Message: "The server's list of tools changes while it is read."}
+}
+
+// reading is the listing; nil if it changed meanwhile.
+func (s *session) reading(ctx context.Context) (*serverState, *fault) {
 	st := s.started()
 	if st == nil || st.info.Name == "" {
 		return nil, &fault{Code: codeRefused, Message: "The server was not initialized yet."}
@@ -57,8 +77,8 @@ func (s *session) listing(ctx context.Context) (*serverState, *fault) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.server != st { // it was told meanwhile that they changed
-		return &next, nil
+	if s.server != st { // it was told meanwhile that they changed, or another call read them
+		return nil, nil
 	}
 	s.server = &next
 	return &next, nil
