@@ -197,7 +197,11 @@ func described(t api.MCPTool) string {
 	}
 	var members map[string]json.RawMessage
 	var description string
-	if json.Unmarshal(t.Definition, &members) != nil || json.Unmarshal([]byte(cmp.Or(string(members["description"]), `""`)), &description) != nil {
+	err := json.Unmarshal(t.Definition, &members)
+	if err == nil {
+		err = json.Unmarshal([]byte(cmp.Or(string(members["description"]), `""`)), &description)
+	}
+	if err != nil {
 		return text + indented(string(t.Definition)) + "\n"
 	}
 	if description != "" {
