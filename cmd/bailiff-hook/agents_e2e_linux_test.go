@@ -257,27 +257,24 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 	trusting := map[string][]string{"Codex": {"--dangerously-bypass-hook-trust"}}
 	const claudes = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", ` +
 		`"updatedInput": {"command": "MINE"}}}`
-	for name, others := range map[string]struct{ place, event, answer string }{
+	hooks := map[string]struct{ place, event, answer string }{
 		"Claude Code": {".claude/settings.json", "PreToolUse", claudes},
 		"Codex":       {".codex/hooks.json", "PreToolUse", claudes},
 		"Gemini CLI": {".gemini/settings.json", "BeforeTool",
 			`{"decision": "allow", "hookSpecificOutput": {"tool_input": {"command": "MINE"}}}`},
-	} {
+	}
+	for name, a := range soon() {
 		t.Run(name, func(t *testing.T) {
-			a, isSoon := soon()[name]
-			if !isSoon {
-				t.Skip("in every run another agent of its dialect is enough")
-			}
-			path := apptest.Mark(t)
+			others, path := hooks[name], apptest.Mark(t)
 			a.flags = trusting[name]
 			machine := a.machine(t, s.Agent, apptest.Programs(t))
 			other := "sleep 1; echo '" + strings.Replace(others.answer, "MINE", "touch "+path, 1) + "'"
-			hooks, err := json.Marshal(map[string]any{"hooks": map[string]any{others.event: []any{
+			whole, err := json.Marshal(map[string]any{"hooks": map[string]any{others.event: []any{
 				map[string]any{"matcher": "*", "hooks": []any{map[string]any{"type": "command", "command": other}}}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			machine.Save(t, filepath.Join(machine.Home, others.place), string(hooks))
+			machine.Save(t, filepath.Join(machine.Home, others.place), string(whole))
 			told := a.works(t, machine, a.shell("echo as judged"))
 			wantSaid(t, told[0], "as judged")
 			apptest.WantNoMark(t, path)

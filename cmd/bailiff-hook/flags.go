@@ -19,6 +19,14 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/text/spelling"
 )
 
+// whoUsage are the flags of [program.registerWho] but for the variables.
+const whoUsage = `  --listen ADDRESS   where the sidecar takes requests, unix:///path or
+                     tcp://host:port (default: where it listens unconfigured)
+  --token-file FILE  the token of that address
+  --platform NAME    the platform that the policies judge it as (default: cli)
+  --user ID          the user's id (default: the number of the own user)
+`
+
 const usage = `Usage: bailiff-hook %s [flags]
 
 Answers an agent's client whether a tool may run. It is not started by hand: the
@@ -34,12 +42,7 @@ on the backend local. Everything else is denied, and so is everything while some
 fails: no sidecar, no answer in time, a wrong one, a tool that is not known.
 
 Flags:
-  --listen ADDRESS   where the sidecar takes requests, unix:///path or
-                     tcp://host:port (default: where it listens unconfigured)
-  --token-file FILE  the token of that address
-  --platform NAME    the platform that the policies judge it as (default: cli)
-  --user ID          the user's id (default: the number of the own user)
-  --env NAME         a variable that commands ask for; may be repeated
+` + whoUsage + `  --env NAME         a variable that commands ask for; may be repeated
   --timeout TIME     deny if there is no decision by then (default: 10s; less
                      than 50s). A client runs the tool of a hook that outlives
                      the client's own limit, which is 60 seconds below
@@ -142,12 +145,17 @@ func named(err error, flags *flag.FlagSet) error {
 	return fmt.Errorf("--%s: %s", name, spelling.Unknown("flag", "--"+name, valid))
 }
 
-func (p *program) register(flags *flag.FlagSet) {
+// registerWho registers where the sidecar is and for whom it is asked.
+func (p *program) registerWho(flags *flag.FlagSet) {
 	flags.StringVar(&p.listen, "listen", "unix://"+defaultpath.Socket(defaultpath.AgentSocket), "")
 	flags.StringVar(&p.tokenFile, "token-file", "", "")
 	flags.StringVar(&p.platform, "platform", "cli", "")
 	flags.StringVar(&p.user, "user", strconv.Itoa(os.Getuid()), "")
 	flags.Var(&p.env, "env", "")
+}
+
+func (p *program) register(flags *flag.FlagSet) {
+	p.registerWho(flags)
 	p.timeout = 10 * time.Second
 	flags.Func("timeout", "", func(text string) (err error) {
 		if p.timeout, err = time.ParseDuration(text); err != nil || p.timeout <= 0 {

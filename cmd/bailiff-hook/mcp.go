@@ -9,13 +9,11 @@ import (
 	"io"
 	"net"
 	"net/textproto"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/host/defaultpath"
 )
 
 const mcpUsage = `Usage: bailiff-hook mcp NAME [flags] -- COMMAND [ARGUMENT…]
@@ -27,12 +25,7 @@ the server as NAME. Its tools are denied until an operator has said yes to them,
 "bailiff mcp trust NAME".
 
 Flags:
-  --listen ADDRESS   where the sidecar takes requests, unix:///path or
-                     tcp://host:port (default: where it listens unconfigured)
-  --token-file FILE  the token of that address
-  --platform NAME    the platform that the policies judge it as (default: cli)
-  --user ID          the user's id (default: the number of the own user)
-  --env NAME         a variable that the server asks for; may be repeated
+` + whoUsage + `  --env NAME         a variable that the server asks for; may be repeated
   --workdir FOLDER   the folder in the sandbox in which the server starts (default: the
                      workspace)
   --backend NAME     the backend to ask for
@@ -70,20 +63,16 @@ func speakMCP(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func parseMCP(args []string) (p program, o api.MCPOpening, err error) {
 	flags := flag.NewFlagSet("bailiff-hook mcp", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	var env list
-	flags.StringVar(&p.listen, "listen", "unix://"+defaultpath.Socket(defaultpath.AgentSocket), "")
-	flags.StringVar(&p.tokenFile, "token-file", "", "")
-	flags.StringVar(&o.Session.Platform, "platform", "cli", "")
-	flags.StringVar(&o.Session.UserID, "user", strconv.Itoa(os.Getuid()), "")
+	p.registerWho(flags)
 	flags.BoolVar(&o.Session.Unattended, "unattended", false, "")
-	flags.Var(&env, "env", "")
 	flags.StringVar(&o.Workdir, "workdir", "", "")
 	flags.StringVar(&o.Backend, "backend", "", "")
 	flags.IntVar(&o.WaitSeconds, "wait", 0, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return p, o, fmt.Errorf(`reading the flags: %w; see "bailiff-hook mcp --help"`, named(err, flags))
 	}
-	o.Server, o.Command, o.Env = args[0], flags.Args(), env
+	o.Server, o.Command, o.Env = args[0], flags.Args(), p.env
+	o.Session.Platform, o.Session.UserID = p.platform, p.user
 	if len(o.Command) == 0 {
 		return p, o, errors.New(`want the command that starts the server after --; see "bailiff-hook mcp --help"`)
 	}

@@ -136,12 +136,12 @@ func (s *session) callTool(ctx context.Context, params jsontext.Value) (jsontext
 		return nil, f
 	}
 	t := st.usable(call.Name)
-	if st.trusted && t != nil {
+	known := st.trusted && t != nil
+	if known {
 		if wrong := misfit(t, call.Arguments); wrong != "" {
 			return toolError("The arguments do not fit the schema of " + call.Name + ", so that nothing was called: " + wrong + "."), nil
 		}
 	}
-	known := st.trusted && t != nil
 	do := func(ctx context.Context) (jsontext.Value, *fault) {
 		return s.ask(ctx, "tools/call", map[string]any{"name": call.Name, "arguments": call.Arguments}, call.Meta.Token)
 	}

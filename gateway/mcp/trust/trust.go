@@ -55,6 +55,8 @@ type entry struct {
 	Seen   api.MCPListing `json:"seen"`
 	SeenAt time.Time      `json:"seen_at"`
 	Yes    []yes          `json:"yes"`
+	// digest is that of Seen.
+	digest string
 }
 
 // yes is what a person said yes to.
@@ -93,6 +95,7 @@ func Open(dir string, log *slog.Logger, changed func(server string)) (*Store, er
 	}
 	s := &Store{disk: disk, servers: map[string]entry{}, changed: changed}
 	for _, e := range all {
+		e.digest = Digest(e.Seen)
 		s.servers[e.Server] = e
 	}
 	return s, nil
@@ -104,26 +107,31 @@ func Digest(l api.MCPListing) string {
 	if err != nil {
 		panic(err) // texts, and JSON that was read: cannot fail
 	}
+	return digestOf(text)
+}
+
+func digestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
 // See notes what a server is and offers now, and says whether a person said yes to that.
 func (s *Store) See(server string, l api.MCPListing) (trusted bool, err error) {
-	if text, err := json.Marshal(l); err != nil || len(text) > maxListing {
+	text, err := json.Marshal(l)
+	if err != nil || len(text) > maxListing {
 		return false, errors.Join(errListing, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, known := s.servers[server]
-	digest := Digest(l)
-	if known && Digest(e.Seen) == digest {
+	digest := digestOf(text)
+	if known && e.digest == digest {
 		return e.trusts(digest), nil
 	}
 	if !known && len(s.servers) >= maxServers {
 		return false, errServers
 	}
-	e.Server, e.Seen, e.SeenAt = server, l, time.Now().UTC().Truncate(time.Second)
+	e.Server, e.Seen, e.digest, e.SeenAt = server, l, digest, time.Now().UTC().Truncate(time.Second)
 	if err := s.keepLocked(e); err != nil {
 		return false, err
 	}
@@ -143,7 +151,7 @@ func (s *Store) Names(server, tool string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, known := s.servers[server]
-	return known && e.trusts(Digest(e.Seen)) &&
+	return known && e.trusts(e.digest) &&
 		slices.ContainsFunc(e.Seen.Tools, func(t api.MCPTool) bool { return t.Name == tool && t.Refused == "" })
 }
 
@@ -192,7 +200,7 @@ func (s *Store) trust(server, digest, by string) (entry, error) {
 	switch {
 	case !known:
 		return e, unknown(server)
-	case Digest(e.Seen) != digest:
+	case e.digest != digest:
 		return e, ErrChanged
 	}
 	e.Yes = slices.DeleteFunc(slices.Clone(e.Yes), func(y yes) bool { return y.Digest == digest })
@@ -225,7 +233,7 @@ func (s *Store) forget(server string) error {
 
 // shown is the entry as people are shown it.
 func (e entry) shown() api.MCPServer {
-	m := api.MCPServer{Server: e.Server, Digest: Digest(e.Seen), Listing: e.Seen, SeenAt: e.SeenAt, Changes: []api.MCPChange{}}
+	m := api.MCPServer{Server: e.Server, Digest: e.digest, Listing: e.Seen, SeenAt: e.SeenAt, Changes: []api.MCPChange{}}
 	if m.Trusted = e.trusts(m.Digest); len(e.Yes) == 0 {
 		return m
 	}

@@ -195,7 +195,7 @@ func commandOf(o Object, key string) (text string) {
 // Hooks are those of bailiff in its files, all of which the agent calls but the ones that its settings switch off.
 func (f HooksFile) Hooks(_ context.Context, e Entry) ([]Hook, error) { return f.FileHooks(e) }
 
-// FileHooks are the same.
+// FileHooks are those of bailiff in its files: root's, and the user's own.
 func (f HooksFile) FileHooks(e Entry) ([]Hook, error) {
 	roots, _, err := f.Read(f.Roots, "root's")
 	if err != nil {
